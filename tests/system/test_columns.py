@@ -157,7 +157,7 @@ class Columns(tables.TableTest):
         numpy.savez_compressed(
             self.folder / "day-0.npz", dense=numpy.zeros((9, 13)))
         self.check_refused("shard day-0.npz: dense.npy: it is compressed, so "
-                           "its rows cannot be read where they lie; save it "
+                           "its rows cannot be read in place; save it "
                            "with np.savez")
 
     def test_a_name_that_is_too_long_does_not_hide_the_cause(self):

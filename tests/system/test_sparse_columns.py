@@ -202,7 +202,7 @@ class SparseColumns(tables.TableTest):
         whole = path.read_bytes()
         numpy.savez_compressed(path, **members(*Table(7, 60).matrix))
         self.check_refused("words.npz: format.npy: it is compressed, so its "
-                           "rows cannot be read where they lie")
+                           "rows cannot be read in place")
         path.write_bytes(whole[:-9])
         self.check_refused("words.npz: the file does not end as a zip file")
         with zipfile.ZipFile(io.BytesIO(whole)) as old, \

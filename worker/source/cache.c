@@ -59,8 +59,8 @@ static fby_err decode_shard(struct fby_reader *r,
     }
     FBY_TRY(fby_shard_decode(bytes, size, shard, why));
     read_stamps(r, shard);
-    bool has_previous = out->count > 1;
-    if (has_previous && strcmp(shard[-1].name, shard->name) >= 0) {
+    const struct fby_shard *previous = out->count > 1 ? shard - 1 : NULL;
+    if (previous != NULL && strcmp(previous->name, shard->name) >= 0) {
         return refuse_damaged(why, "shards that are not in order");
     }
     return FBY_OK;
@@ -70,13 +70,13 @@ static fby_err decode_head(struct fby_reader *r, const char *source,
     uint32_t *n_shards, struct fby_cached_manifest *out,
     struct fby_error_detail *why)
 {
-    const uint8_t *mark          = fby_read_bytes(r, sizeof(magic));
+    const uint8_t *stored_magic  = fby_read_bytes(r, sizeof(magic));
     uint32_t       version       = fby_read_u32(r);
     uint32_t       size          = fby_read_u32(r);
     const uint8_t *stored_source = fby_read_bytes(r, size);
     out->hashed                  = fby_read_u8(r) == 1;
     *n_shards                    = fby_read_u32(r);
-    if (r->bad || memcmp(mark, magic, sizeof(magic)) != 0 ||
+    if (r->bad || memcmp(stored_magic, magic, sizeof(magic)) != 0 ||
         version != VERSION) {
         return refuse_damaged(why, "another version, or no manifest");
     }
@@ -122,12 +122,12 @@ fby_err fby_cache_decode(const uint8_t *data, size_t size, const char *source,
 /* Write the user's cache directory to `out`. Returns "" if there is none. */
 static const char *user_dir(char *out, size_t size)
 {
-    const char *own  = getenv("FOREBAY_CACHE_DIR");
-    const char *xdg  = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    int         n    = -1;
-    if (own != NULL && own[0] != '\0') {
-        n = snprintf(out, size, "%s", own);
+    const char *forebay = getenv("FOREBAY_CACHE_DIR");
+    const char *xdg     = getenv("XDG_CACHE_HOME");
+    const char *home    = getenv("HOME");
+    int         n       = -1; /* length of the path */
+    if (forebay != NULL && forebay[0] != '\0') {
+        n = snprintf(out, size, "%s", forebay);
     } else if (xdg != NULL && xdg[0] == '/') {
         n = snprintf(out, size, "%s/forebay", xdg);
     } else if (home != NULL && home[0] == '/') {
@@ -144,11 +144,11 @@ fby_err fby_cache_path(
     if (dir == NULL) {
         dir = user_dir(user_path, sizeof(user_path));
     }
-    struct fby_digest name = fby_digest_of(source, strlen(source));
+    struct fby_digest digest = fby_digest_of(source, strlen(source));
     int               n    = snprintf(out, FBY_PATH_SIZE, "%s/%s.manifest", dir,
-                         fby_hex(name.bytes, 16, hex));
-    return dir[0] != '\0' && n > 0 && n < FBY_PATH_SIZE ? FBY_OK
-                                                        : FBY_NOT_FOUND;
+                         fby_hex(digest.bytes, 16, hex));
+    bool              fits = n > 0 && n < FBY_PATH_SIZE;
+    return dir[0] != '\0' && fits ? FBY_OK : FBY_NOT_FOUND;
 }
 
 fby_err fby_cache_load(const char *path, const char *source,
@@ -163,7 +163,8 @@ fby_err fby_cache_load(const char *path, const char *source,
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         close(fd);
-        return fby_error_set(why, FBY_IO, "manifest cache %s: no file", path);
+        return fby_error_set(
+            why, FBY_IO, "manifest cache %s: not a plain file", path);
     }
     size_t   size = (size_t)st.st_size;
     uint8_t *data = malloc(size > 0 ? size : 1);
@@ -181,7 +182,7 @@ fby_err fby_cache_load(const char *path, const char *source,
     return err;
 }
 
-struct cache_writer {
+struct cache_writer { /* a cache file that is being written */
     FILE                     *file;
     struct fby_checksum_state sum;     /* of all bytes written so far */
     struct fby_buffer         pending; /* bytes to write next */
@@ -197,7 +198,7 @@ static void write_pending(struct cache_writer *w)
 
 static void write_shard(struct cache_writer *w, const struct fby_shard *shard)
 {
-    fby_put_u32(&w->pending, 0); /* the size, which is not known yet */
+    fby_put_u32(&w->pending, 0); /* the size: set below, when it is known */
     fby_shard_encode(shard, &w->pending);
     size_t shard_bytes = w->pending.size - sizeof(uint32_t);
     fby_store_le(w->pending.data, shard_bytes, sizeof(uint32_t));
@@ -245,7 +246,7 @@ static void make_dirs(const char *file)
     }
 }
 
-static bool same_files(
+static bool have_same_files(
     const struct fby_cached_manifest *a, const struct fby_cached_manifest *b)
 {
     bool same = a->count == b->count;
@@ -270,7 +271,7 @@ static bool would_lose_checksums(const char *path, const char *source,
         return false;
     }
     bool loses = fby_cache_load(path, source, &stored, NULL) == FBY_OK &&
-                 stored.hashed && same_files(&stored, manifest);
+                 stored.hashed && have_same_files(&stored, manifest);
     fby_cached_manifest_fini(&stored);
     return loses;
 }

@@ -1,10 +1,9 @@
 /* cache.h - manifests stored on disk, one file for each source.
  *
- * For each shard, a cache file has the canonical bytes of its manifest
- * (manifest.h), and the stamps of its data files (their identity, size and
- * times: object.h). A checksum is at the end. A cache file that is damaged, of
- * another version or of another source is treated as missing, and the next scan
- * replaces it. */
+ * For each shard, a cache file has its canonical bytes (manifest.h), and the
+ * stamps of its data files (their identity, size and times: object.h). A
+ * checksum is at the end. A cache file that is damaged, of another version or
+ * of another source is treated as missing, and the next scan replaces it. */
 #ifndef FBY_WORKER_SOURCE_CACHE_H
 #define FBY_WORKER_SOURCE_CACHE_H
 
@@ -17,13 +16,13 @@
 
 struct fby_cached_manifest {  /* the content of a cache file */
     struct fby_shard *shards; /* in byte order of names */
-    uint32_t          count;
+    uint32_t          count;  /* number of shards */
     bool              hashed; /* all shards have checksums */
 };
 
 void fby_cached_manifest_fini(struct fby_cached_manifest *self);
 
-/* `source` is text that identifies a source: kind, location and settings. */
+/* `source` below is text that identifies a source: kind, location, settings. */
 
 /* Decode the bytes of a cache file; release `out` with fini, also after an
  * error.
@@ -39,7 +38,9 @@ FBY_CHECKED fby_err fby_cache_decode(const uint8_t *data, size_t size,
 FBY_CHECKED fby_err fby_cache_path(
     const char *dir, const char *source, char out[FBY_PATH_SIZE]);
 
-/* Load a file. Errors: those of fby_cache_decode; FBY_NOT_FOUND, FBY_IO. */
+/* Load the cache file at `path`. Release `out` with fini, also after an error.
+ * Errors: those of fby_cache_decode
+ *         FBY_NOT_FOUND  there is no such file;  FBY_IO */
 FBY_CHECKED fby_err fby_cache_load(const char *path, const char *source,
     struct fby_cached_manifest *out, struct fby_error_detail *why);
 

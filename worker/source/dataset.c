@@ -45,12 +45,12 @@ fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
         return err;
     }
     number_and_digest(self);
-    bool rows = fby_dataset_has_rows(self);
-    if (rows || fby_dataset_has_tokens(self)) {
-        uint64_t files = self->map_ids[self->index.n_shards];
-        self->maps     = fby_maps_create(files, spec->max_open);
+    bool has_rows = fby_dataset_has_rows(self);
+    if (has_rows || fby_dataset_has_tokens(self)) {
+        uint64_t n_files = self->map_ids[self->index.n_shards];
+        self->maps       = fby_maps_create(n_files, spec->max_open);
     }
-    if (!rows) {
+    if (!has_rows) { /* tokens are read in both ways */
         self->files = fby_files_create(spec->max_open);
     }
     *out = self;
@@ -92,8 +92,9 @@ uint32_t fby_dataset_count_undivided(const struct fby_dataset *self)
     uint32_t n = 0;
     for (uint32_t i = 0; i < self->index.n_shards; i++) {
         const struct fby_sequences *sequences = self->index.shards[i].sequences;
-        n += sequences != NULL && fby_sequences_is_one_document(sequences) ? 1
-                                                                           : 0;
+        if (sequences != NULL && fby_sequences_is_one_document(sequences)) {
+            n++;
+        }
     }
     return n;
 }
@@ -245,7 +246,7 @@ bool fby_dataset_has_extension(
     return false;
 }
 
-/* Read the tokens of a part, which can be at several places in the file. */
+/* Read the tokens of a part, which can be several extents of the file. */
 static fby_err read_part(struct fby_dataset *self, const struct fby_file *file,
     const struct fby_sequences *sequences, struct fby_token_part part,
     uint8_t *buffer, struct fby_error_detail *why)
@@ -253,16 +254,17 @@ static fby_err read_part(struct fby_dataset *self, const struct fby_file *file,
     uint64_t width = fby_type_bytes(sequences->type);
     uint64_t end   = part.token + part.tokens;
     while (part.token < end) {
-        struct fby_token_extent piece =
+        struct fby_token_extent found =
             fby_sequences_find_extent(sequences, part.token, end - part.token);
-        struct fby_extent extent = {piece.at, piece.tokens * width};
+        struct fby_extent extent = {found.at, found.tokens * width};
         FBY_TRY(fby_files_read(self->files, file, extent, buffer, why));
         buffer += extent.size;
-        part.token += piece.tokens;
+        part.token += found.tokens;
     }
     return FBY_OK;
 }
 
+/* Read a sequence as fby_dataset_find_member() describes it. */
 static fby_err read_sequence(struct fby_dataset *self,
     const struct fby_file *file, const struct fby_member *member,
     uint8_t *buffer, struct fby_error_detail *why)
@@ -270,7 +272,7 @@ static fby_err read_sequence(struct fby_dataset *self,
     const struct fby_sequences *sequences =
         self->index.shards[member->shard].sequences;
     uint32_t n_parts = fby_sequences_count_parts(sequences, member->index);
-    uint8_t *lengths = buffer; /* u32 each; member->documents is 0 or n_parts */
+    uint8_t *lengths = buffer; /* per part: u32; there are 0 without packing */
     buffer += (size_t)member->documents * sizeof(uint32_t);
     for (uint32_t i = 0; i < n_parts; i++) {
         struct fby_token_part part =
@@ -290,18 +292,18 @@ fby_err fby_dataset_read(struct fby_dataset *self,
 {
     const struct fby_shard *shard = &self->index.shards[member->shard];
     char                    path[FBY_PATH_SIZE];
-    uint32_t                number = member->index;
+    uint32_t                index = member->index;
     if (size < member->size) {
         return fby_error_set(why, FBY_FULL,
             "a member of %llu bytes, and room for %zu",
             (unsigned long long)member->size, size);
     }
-    if (fby_shard_is_value(shard, number)) {
-        memcpy(buffer, shard->texts.data + shard->text_offset[number],
-            shard->text_size[number]);
+    if (fby_shard_is_value(shard, index)) {
+        memcpy(buffer, shard->texts.data + shard->text_offset[index],
+            shard->text_size[index]);
         return FBY_OK;
     }
-    uint32_t file_number = shard->has_files ? number : 0;
+    uint32_t file_number = shard->has_files ? index : 0;
     FBY_TRY(fby_index_path(&self->index, shard, file_number, path, why));
     struct fby_file file = {
         .id    = (uint64_t)member->shard << 32 | file_number,

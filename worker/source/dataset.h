@@ -1,11 +1,11 @@
 /* dataset.h - a dataset as a worker sees it: numbered samples, and their bytes.
  *
- * Opening a dataset makes its manifest (the list of its shards and samples),
- * from the cache or by a scan, and computes the data digest (a hash of the
- * manifest). After that the dataset is constant. A read fails if the file
- * changed since it was indexed. Samples are numbered from 0, through all shards
- * in order. Rows of columns and cut sequences of tokens are read many at a time
- * (run.h). */
+ * A dataset consists of shards (shard.h). Samples are numbered from 0, through
+ * all shards in order. Opening a dataset makes its manifest (the list of its
+ * shards and samples), from the cache or by a scan, and computes the data
+ * digest (a hash of the manifest). After that the dataset is constant. A read
+ * fails if the file changed since it was indexed. Rows of columns, and
+ * sequences of tokens without packing, are read many at a time (run.h). */
 #ifndef FBY_WORKER_SOURCE_DATASET_H
 #define FBY_WORKER_SOURCE_DATASET_H
 
@@ -24,8 +24,8 @@ struct fby_dataset;
 /* Make or load the manifest of a source.
  *
  * A shard is taken from the cache if its files have the same device, inode,
- * size, mtime and ctime as when it was indexed; other shards are scanned. If
- * the cache has checksums, they are also computed without spec->hash. The
+ * size, mtime and ctime as when it was indexed; other shards are scanned.
+ * Checksums are computed if spec->hash is true or the cache has them. The
  * user's cache directory is $FOREBAY_CACHE_DIR, else $XDG_CACHE_HOME/forebay,
  * else ~/.cache/forebay. A cache that cannot be written causes a warning only.
  *
@@ -46,12 +46,12 @@ uint64_t          fby_dataset_samples(const struct fby_dataset *self);
 struct fby_digest fby_dataset_digest(const struct fby_dataset *self);
 /* Do the shards have checksums? */
 bool fby_dataset_has_checksums(const struct fby_dataset *self);
-/* The number of shards that were taken from the cache. */
+/* The number of shards that were taken from the cache and not read. */
 uint32_t fby_dataset_reused_shards(const struct fby_dataset *self);
 
-/* The number of shards, and of the samples in each. A shard of a folder is a
- * part of 1,024 samples (parts.h). */
-uint32_t        fby_dataset_shards(const struct fby_dataset *self);
+/* The number of shards. */
+uint32_t fby_dataset_shards(const struct fby_dataset *self);
+/* Per shard: the number of its samples. */
 const uint32_t *fby_dataset_shard_samples(const struct fby_dataset *self);
 const char     *fby_dataset_shard_name(
         const struct fby_dataset *self, uint32_t shard);
@@ -82,8 +82,8 @@ uint32_t fby_dataset_length(const struct fby_dataset *self, uint64_t sample);
 /* Are the samples rows of columns? Then they have no members. */
 bool fby_dataset_has_rows(const struct fby_dataset *self);
 
-/* Are the samples sequences of tokens, without packing (packed.h)? Then a
- * sequence is a member, and many can also be read at a time (run.h). */
+/* Are the samples sequences of tokens, without packing (packed.h)? A sequence
+ * is then read as a member, or many are read at a time (run.h). */
 bool fby_dataset_has_tokens(const struct fby_dataset *self);
 
 /* The number of packed token files that are one long document, probably because
@@ -92,19 +92,21 @@ uint32_t fby_dataset_count_undivided(const struct fby_dataset *self);
 
 /* A member of a sample, and where its bytes are. */
 struct fby_member {
-    uint64_t sample;    /* its number in the dataset */
-    uint32_t shard;     /* number of its shard */
-    uint32_t index;     /* number of the member or sequence in the shard */
-    uint64_t offset;    /* in the shard's file, in bytes; 0 if a file itself */
-    uint64_t size;      /* bytes */
-    uint32_t width;     /* bytes of a token; 0: not a sequence */
-    uint32_t documents; /* pieces of documents in a packed sequence; else 0 */
+    uint64_t sample; /* its number in the dataset */
+    uint32_t shard;  /* number of its shard */
+    uint32_t index;  /* number of the member or sequence in the shard */
+    uint64_t offset; /* in the shard's file, in bytes; 0: a file of its own */
+    uint64_t size;   /* bytes */
+    uint32_t width;  /* bytes of a token; 0: not a sequence */
+    uint32_t documents; /* number of documents or pieces of them in a packed
+                           sequence; else 0 */
 };
 
 /* Find the member of `sample` with the first of the extensions `exts` (lower
  * case, without the dot) that the sample has. In token files the member is
- * always the sequence, with its last target. With packing, its bytes are the
- * lengths of its documents (u32, little-endian) and then their tokens.
+ * always the sequence, with its last target if there are targets. With packing,
+ * its bytes are the lengths of its documents in tokens (u32, little-endian) and
+ * then their tokens.
  * Errors: FBY_NOT_FOUND  the sample has no member with such an extension. */
 FBY_CHECKED fby_err fby_dataset_find_member(const struct fby_dataset *self,
     uint64_t sample, const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts,
@@ -117,7 +119,7 @@ bool fby_dataset_has_extension(
 
 /* Read all of a member into `buffer` of `size` bytes.
  *
- * Blocks: for the storage, without a lock.
+ * Blocks: for the storage; holds no lock meanwhile.
  * Errors: FBY_FULL   size < member->size
  *         FBY_STALE  the file changed since it was indexed; `buffer` is
  *                    undefined

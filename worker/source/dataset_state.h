@@ -12,11 +12,11 @@ struct fby_dataset {
     struct fby_index  index;
     struct fby_files *files; /* open files; NULL for columns */
     struct fby_maps  *maps;  /* mapped files; columns and tokens only */
-    uint64_t *map_ids; /* n_shards + 1 ids in `maps`: of each shard's file 0 */
+    uint64_t *map_ids; /* per shard: id of its file 0 in `maps`; then total */
     struct fby_digest *digests; /* per shard */
     struct fby_digest  digest;  /* the data digest */
     uint32_t          *samples; /* per shard: number of its samples */
-    uint64_t *first; /* n_shards + 1 numbers: of each shard's first sample */
+    uint64_t *first; /* per shard: number of its first sample; then total */
 };
 
 /* A sample and its shard. */
@@ -30,7 +30,7 @@ struct fby_sample_at {
 /* Describe a sequence of a token file as a member. */
 struct fby_member fby_sequence_member(const struct fby_sample_at *at);
 
-/* Write the suffixes of a sample's members as a list, "jpg, cls". */
+/* Write the extensions of a sample's members as a list, "jpg, cls". */
 void fby_sample_members(const struct fby_sample_at *at, char *out, size_t size);
 
 /* The default of fby_source_ops.describe: for samples with keys and members. */

@@ -10,7 +10,7 @@
 #include "pipeline/text.h"
 #include "worker/source/listing.h"
 
-struct expansion {
+struct expansion { /* the arguments of fby_expand() */
     const struct fby_root           *root;
     const struct fby_location_parts *parts;
     enum fby_expand_want             want;
@@ -32,7 +32,7 @@ static fby_err add_name(
     uint32_t n = self->count;
     if (n >= FBY_MAX_SHARDS) {
         return fby_error_set(why, FBY_CONFIG,
-            "the pattern means more than %d shards", FBY_MAX_SHARDS);
+            "the pattern matches more than %d shards", FBY_MAX_SHARDS);
     }
     if (!fby_is_utf8((const uint8_t *)name, strlen(name))) {
         return fby_error_set(why, FBY_CONFIG,
@@ -48,17 +48,18 @@ static fby_err add_name(
 static fby_err match_below(struct expansion *e, const char *dir,
     const char *pattern, struct fby_error_detail *why);
 
-/* `entry` matches the first component of a pattern. Add its name or, if the
- * pattern has more components (`rest`; else NULL), search below it for them. */
+/* Follow `entry` of `dir`, which matches the first component of a pattern. If
+ * the pattern has more components (`rest`, else NULL), search them in `entry`;
+ * else add its path if it is a shard. */
 static fby_err follow_match(struct expansion *e, const char *dir,
     const struct fby_entry *entry, const char *rest,
     struct fby_error_detail *why)
 {
     char path[FBY_PATH_SIZE];
-    bool is_table = entry->is_dir || fby_is_npz(entry->name);
-    bool is_shard = e->want == FBY_EXPAND_TABLES ? is_table : !entry->is_dir;
-    bool matches  = rest != NULL ? entry->is_dir : is_shard;
-    if (!matches) {
+    bool is_table  = entry->is_dir || fby_is_npz(entry->name);
+    bool is_shard  = e->want == FBY_EXPAND_TABLES ? is_table : !entry->is_dir;
+    bool is_wanted = rest != NULL ? entry->is_dir : is_shard;
+    if (!is_wanted) {
         return FBY_OK;
     }
     FBY_TRY(fby_path_join(dir, entry->name, path, why));

@@ -19,16 +19,16 @@ struct fby_names {
     uint32_t count; /* number of names */
 };
 
-enum fby_expand_want { /* which entries a glob matches */
+enum fby_expand_want { /* which entries a glob matches as shards */
     FBY_EXPAND_FILES,  /* plain files */
-    FBY_EXPAND_TABLES  /* folders and .npz files */
+    FBY_EXPAND_TABLES  /* folders and .npz files, which hold columns */
 };
 
-/* List the names of the shards, relative to `parts->base`. A name without a
- * glob is listed even if there is no such file. Release `out` with fini, also
- * after an error.
+/* List the names of the shards that the pattern parts->rest means, relative to
+ * the directory parts->base. A name without a glob is listed even if there is
+ * no such file. Release `out` with fini, also after an error.
  *
- * Errors: FBY_CONFIG     the pattern, or too many shards
+ * Errors: FBY_CONFIG     a wrong pattern, or too many shards
  *         FBY_NOT_FOUND  a glob without a match, or a missing folder
  *         FBY_USAGE      a link leads out of the root;  FBY_IO */
 FBY_CHECKED fby_err fby_expand(const struct fby_root *root,

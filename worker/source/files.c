@@ -11,7 +11,7 @@ enum { DEFAULT_MAX_OPEN = 128 };
 static const uint64_t no_file = UINT64_MAX;
 
 struct file_slot {
-    uint64_t          id;        /* of the file; no_file: do not use it again */
+    uint64_t          id;        /* of the file; no_file: add no more readers */
     struct fby_object object;    /* the open file; closed: the slot is free */
     uint32_t          readers;   /* threads that are reading the file */
     uint64_t          last_used; /* value of `clock` at the last use */
@@ -93,7 +93,7 @@ static struct file_slot *choose_slot(struct fby_files *self)
 
 /* Put `object` into a slot, unless another thread has cached this file since,
  * or all slots have readers. Returns the object that the caller must close, if
- * any: a second handle of the file, or the file that had the slot before. */
+ * any: `object` if the file is cached, or the file that had the slot before. */
 static struct fby_object cache_object(struct fby_files *self, uint64_t id,
     struct fby_object object, struct held_file *held)
 {
@@ -152,7 +152,7 @@ static fby_err acquire_file(struct fby_files *self, const struct fby_file *file,
     return FBY_OK;
 }
 
-/* A file that failed leaves the cache; its last reader closes it. */
+/* A file whose read failed leaves the cache; its last reader closes it. */
 static void release_file(
     struct fby_files *self, struct held_file *held, bool failed)
 {
@@ -192,7 +192,7 @@ fby_err fby_files_read(struct fby_files *self, const struct fby_file *file,
     struct held_file held = {0};
     FBY_TRY(acquire_file(self, file, &held, why));
     fby_err err = read_extent(&held.object, extent, buffer, why);
-    /* An early end is stale, too; the stamp tells better what changed. */
+    /* Also after an early end, because the stamp tells what changed. */
     if (err == FBY_OK || err == FBY_STALE) {
         fby_err checked = fby_stamp_check(&held.object, file->stamp, why);
         err             = checked != FBY_OK ? checked : err;

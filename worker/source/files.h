@@ -3,7 +3,7 @@
  * When the cache is full, the file that was least recently used is closed. A
  * file is compared with its stamp (its identity, size and times) when it is
  * opened and after each read. So a read fails if the file changed during it.
- * The lock guards the table only and is never held during a system call. */
+ * No lock is held during a system call. */
 #ifndef FBY_WORKER_SOURCE_FILES_H
 #define FBY_WORKER_SOURCE_FILES_H
 
@@ -13,7 +13,7 @@
 #include "common/err.h"
 #include "worker/source/object.h"
 
-struct fby_files;
+struct fby_files; /* the cache */
 
 /* Create a cache of at most `max_open` open files; 0 means 128. */
 struct fby_files *fby_files_create(uint32_t max_open);

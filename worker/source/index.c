@@ -65,9 +65,10 @@ fby_err fby_build_run_job_per_name(struct fby_build *self,
     FBY_TRY(fby_expand(out->root, &out->parts, want, &self->names, why));
     out->n_shards = self->names.count;
     out->shards   = fby_zalloc(out->n_shards * sizeof(*out->shards));
-    self->known   = fby_zalloc(out->n_shards * sizeof(struct fby_shard *));
+    self->cached_shards =
+        fby_zalloc(out->n_shards * sizeof(struct fby_shard *));
     for (uint32_t i = 0; i < out->n_shards; i++) {
-        self->known[i] = fby_build_find_cached(self, self->names.at[i]);
+        self->cached_shards[i] = fby_build_find_cached(self, self->names.at[i]);
     }
     return fby_build_run_jobs(self, out->n_shards, job, arg, why);
 }
@@ -164,14 +165,15 @@ static void load_cache(struct fby_build *b)
     }
 }
 
-/* The files of a folder are listed, and the headers of columns read, at every
- * open. So only checksums and lengths of such sources are worth storing. */
+/* Some sources list their folders or read the headers of columns at every open.
+ * So only checksums and lengths of such sources are worth storing. */
 static bool should_store(const struct fby_build *b)
 {
     bool changed =
         atomic_load(&b->fresh) > 0 || b->out->n_shards != b->cached.count;
-    return changed && (!fby_source_traits(b->spec->kind)->lists_folders ||
-                          b->out->hashed || b->spec->lengths != NULL);
+    bool lists_at_open = fby_source_traits(b->spec->kind)->lists_folders;
+    bool has_read_data = b->out->hashed || b->spec->lengths != NULL;
+    return changed && (has_read_data || !lists_at_open);
 }
 
 static void store_cache(const struct fby_build *b)
@@ -213,7 +215,7 @@ fby_err fby_index_build(const struct fby_dataset_spec *spec,
     if (err == FBY_OK) {
         store_cache(&b);
     }
-    free(b.known);
+    free(b.cached_shards);
     fby_names_fini(&b.names);
     fby_cached_manifest_fini(&b.cached);
     fby_buffer_fini(&b.source);

@@ -1,4 +1,4 @@
-/* index.h - the shards of a source, from the cache or a scan.
+/* index.h - the index of a source: its shards, from the cache or a scan.
  *
  * Indexing is the part of opening a dataset that takes time. Its result is
  * constant data, in which dataset.c looks samples up. */
@@ -17,7 +17,7 @@
 
 struct fby_index {
     const struct fby_root    *root;
-    struct fby_location_parts parts; /* the location of the source */
+    struct fby_location_parts parts; /* of the location of the source */
     struct fby_shard         *shards;
     uint32_t                  n_shards;
     struct fby_folder *folders; /* the class folders or the parallel folders,
@@ -27,15 +27,15 @@ struct fby_index {
     uint32_t           reused; /* number of shards taken from the cache */
 };
 
-/* Fill `out`; release it with fini, also after an error.
+/* Index the source `spec`. Release `out` with fini, also after an error.
  * Errors: those of fby_dataset_open. */
 FBY_CHECKED fby_err fby_index_build(const struct fby_dataset_spec *spec,
     struct fby_progress progress, struct fby_index *out,
     struct fby_error_detail *why);
 void                fby_index_fini(struct fby_index *self);
 
-/* Write the path, beneath the root, of file `number` of a shard. Files are
- * numbered as shard->stamps: by member, by column, or 0 for an only file.
+/* Write the path, beneath the root, of file `number` of a shard. Files have the
+ * numbers of their members or columns, as shard->stamps; an only file has 0.
  * Errors: FBY_CONFIG  the path is too long. */
 FBY_CHECKED fby_err fby_index_path(const struct fby_index *self,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],

@@ -1,5 +1,5 @@
 /* index_build.h - an index while it is built, and the steps that the kinds of
- * sources share. */
+ * sources share. The function `index` of a kind (ops.h) calls these steps. */
 #ifndef FBY_WORKER_SOURCE_INDEX_BUILD_H
 #define FBY_WORKER_SOURCE_INDEX_BUILD_H
 
@@ -11,17 +11,19 @@
 #include "worker/source/index.h"
 #include "worker/source/object.h"
 
-struct fby_build {
+struct fby_build { /* an index while it is built */
     const struct fby_dataset_spec *spec;
     struct fby_progress            progress;
     struct fby_index              *out;
-    struct fby_buffer source; /* text with NUL: the identity of the source, by
-                                 which the cache finds its file */
-    struct fby_cached_manifest
-        cached; /* the manifest from the cache; may be empty */
-    struct fby_names
-        names; /* names of the shards; for fby_build_run_job_per_name */
-    struct fby_shard **known;  /* per name: the cached shard, or NULL */
+    /* Text with NUL: the identity of the source, by which the cache finds its
+     * file. */
+    struct fby_buffer source;
+    /* The manifest from the cache; may be empty. */
+    struct fby_cached_manifest cached;
+    /* The names of the shards, and for each the cached shard or NULL. Only for
+     * fby_build_run_job_per_name. */
+    struct fby_names   names;
+    struct fby_shard **cached_shards;
     atomic_uint        reused; /* number of shards taken from the cache */
     atomic_uint        fresh;  /* number of shards scanned or read */
 };
@@ -37,7 +39,7 @@ FBY_CHECKED fby_err fby_build_run_jobs(struct fby_build *self, uint32_t jobs,
 
 /* Expand the location of the source into names of shards, and run a job for
  * each. Job i fills self->out->shards[i], whose name is self->names.at[i]. Only
- * job i uses self->known[i].
+ * job i uses self->cached_shards[i].
  * Errors: those of fby_expand and fby_jobs_run. */
 FBY_CHECKED fby_err fby_build_run_job_per_name(struct fby_build *self,
     enum fby_expand_want want, fby_build_job *job, void *arg,
@@ -47,8 +49,8 @@ FBY_CHECKED fby_err fby_build_run_job_per_name(struct fby_build *self,
 struct fby_shard *fby_build_find_cached(
     struct fby_build *self, const char *name);
 
-/* Add the lengths of the samples and the checksum to a shard, each if the index
- * needs it: from the cache if the stamps are equal, else from the files.
+/* Add to a shard the lengths of its samples and its checksum, each only if the
+ * index needs it: from the cache if the stamps are equal, else from the files.
  * Errors: those of sample_lengths.h and fby_checksum_add_file. */
 FBY_CHECKED fby_err fby_build_complete_shard(struct fby_build *self,
     struct fby_shard *shard, const atomic_bool *stop,

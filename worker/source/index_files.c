@@ -8,7 +8,7 @@
 #include "worker/source/index_build.h"
 #include "worker/source/sample_lengths.h"
 
-struct indexing {
+struct indexing { /* what all jobs share */
     struct fby_build           *build;
     const struct fby_file_kind *kind;
 };
@@ -40,6 +40,7 @@ static fby_err open_files(struct indexing *indexing,
     if (kind->index_suffix == NULL) {
         return FBY_OK;
     }
+    /* Replace the suffix of the data file, which is as long. */
     size_t suffix_size = strlen(kind->index_suffix);
     memcpy(path + strlen(path) - suffix_size, kind->index_suffix, suffix_size);
     return fby_error_prefix(
@@ -62,16 +63,21 @@ static fby_err check_unchanged(
 static bool move_from_cache(
     struct fby_build *b, uint32_t i, const struct fby_shard_files *files)
 {
-    struct fby_shard *known = b->known[i];
-    if (known == NULL || known->kind != b->spec->kind ||
-        (known->lengths != NULL) != (b->spec->lengths != NULL) ||
-        fby_shard_count_stamps(known) != files->n ||
-        known->size != files->stamps[0].size ||
-        !fby_stamps_equal(known->stamps, files->stamps, files->n)) {
+    struct fby_shard *cached = b->cached_shards[i];
+    if (cached == NULL || cached->kind != b->spec->kind) {
         return false;
     }
-    b->out->shards[i] = *known;
-    *known            = (struct fby_shard){0};
+    bool has_lengths   = cached->lengths != NULL;
+    bool needs_lengths = b->spec->lengths != NULL;
+    bool is_unchanged =
+        fby_shard_count_stamps(cached) == files->n &&
+        cached->size == files->stamps[0].size &&
+        fby_stamps_equal(cached->stamps, files->stamps, files->n);
+    if (!is_unchanged || has_lengths != needs_lengths) {
+        return false;
+    }
+    b->out->shards[i] = *cached;
+    *cached           = (struct fby_shard){0};
     return true;
 }
 

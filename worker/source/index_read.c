@@ -1,13 +1,13 @@
-/* index_read.c - add to shards what only the content of their files tells: the
- * lengths of samples, and checksums. A checksum covers the files of a shard in
- * the order of its members, or of its column names. A shard that the cache has
- * with equal stamps is not read again. */
+/* index_read.c - add to shards what needs a read of their files: the lengths of
+ * samples, and checksums. A checksum covers the files of a shard in the order
+ * of its members, or of its column names. A shard that the cache has with equal
+ * stamps is not read again. */
 #include "common/mem.h"
 #include "worker/source/index_build.h"
 #include "worker/source/manifest.h"
 #include "worker/source/sample_lengths.h"
 
-struct checksum_reading {
+struct checksum_reading { /* the checksum of a shard while it is computed */
     const struct fby_index   *index;
     const struct fby_shard   *shard;
     const atomic_bool        *stop;
@@ -55,11 +55,11 @@ static const struct fby_shard *find_unchanged(
         cached->samples != shard->samples) {
         return NULL;
     }
-    struct fby_shard alike = *cached; /* compare without checksum and lengths */
-    alike.hashed           = shard->hashed;
-    alike.lengths          = shard->lengths;
+    struct fby_shard bare  = *cached; /* compare without checksum, lengths */
+    bare.hashed            = shard->hashed;
+    bare.lengths           = shard->lengths;
     struct fby_digest now  = fby_shard_digest(shard);
-    struct fby_digest then = fby_shard_digest(&alike);
+    struct fby_digest then = fby_shard_digest(&bare);
     return fby_digest_equal(&now, &then) &&
                    fby_stamps_equal(shard->stamps, cached->stamps, n)
                ? cached
@@ -96,8 +96,8 @@ fby_err fby_build_complete_shard(struct fby_build *self,
         shard->sum    = same->sum;
         shard->hashed = true;
     }
-    bool reused = shard->hashed == self->out->hashed &&
-                  (shard->lengths != NULL || !needs_lengths);
+    bool has_lengths = shard->lengths != NULL || !needs_lengths;
+    bool reused      = shard->hashed == self->out->hashed && has_lengths;
     atomic_fetch_add(&self->reused, reused ? 1U : 0U);
     atomic_fetch_add(&self->fresh, reused ? 0U : 1U);
     return reused ? FBY_OK : read_missing(self, shard, stop, why);

@@ -14,7 +14,7 @@ struct job_state {
     pthread_cond_t          changed; /* `done` or `active` changed */
     uint32_t                next;    /* number of the next job */
     uint32_t                done;    /* number of jobs that ended */
-    uint32_t                active;  /* number of threads that may start jobs */
+    uint32_t                active;  /* number of threads that have not ended */
     fby_err                 err;     /* FBY_OK: no job failed */
     uint32_t                failed; /* number of the job that set err and why */
     struct fby_error_detail why;
@@ -97,7 +97,7 @@ static void report_until_done(struct job_state *s)
     pthread_mutex_lock(&s->lock);
     while (s->active > 0) {
         report_progress(s);
-        if (s->active > 0) { /* it can change while the lock is released */
+        if (s->active > 0) { /* it can become 0 while the lock is released */
             wait_for_change(s);
         }
     }
@@ -151,11 +151,12 @@ fby_err fby_jobs_run(const struct fby_jobs *work, struct fby_error_detail *why)
     }
     pthread_cond_destroy(&s.changed);
     pthread_mutex_destroy(&s.lock);
-    /* A job that saw `stop` returned FBY_GONE; perhaps no job was running. */
-    if (s.err == FBY_GONE || (s.err == FBY_OK && atomic_load(&s.stop))) {
+    bool job_saw_stop      = s.err == FBY_GONE;
+    bool stop_between_jobs = s.err == FBY_OK && atomic_load(&s.stop);
+    if (job_saw_stop || stop_between_jobs) {
         return fby_error_set(why, FBY_GONE, "given up");
     }
-    if (s.err == FBY_OK && started == 0 && work->jobs > 0) {
+    if (started == 0 && work->jobs > 0) {
         return fby_error_set(why, FBY_SYS, "cannot start a thread");
     }
     if (s.err != FBY_OK && why != NULL) {

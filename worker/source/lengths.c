@@ -24,12 +24,12 @@ const struct fby_field_content *fby_lengths_field(
         return NULL;
     }
     const struct fby_field_content *field = bucket_field(content);
-    bool counted = fby_field_kind(field)->is_counted && field->max_length > 0;
-    return counted || fby_source_traits(content->source)->has_rows ? field
-                                                                   : NULL;
+    bool counted  = fby_field_kind(field)->is_counted && field->max_length > 0;
+    bool has_rows = fby_source_traits(content->source)->has_rows;
+    return counted || has_rows ? field : NULL;
 }
 
-/* `in_manifest`: the length is stored, and is not the size of the member. */
+/* The stored length if it is in the manifest, else the size of the member. */
 static uint64_t length_of(const struct fby_dataset *dataset, uint64_t sample,
     const struct fby_field_content *field, bool in_manifest)
 {
@@ -69,7 +69,7 @@ fby_err fby_lengths_sort(const struct fby_dataset *dataset,
     }
     const struct fby_field_content *field = bucket_field(content);
     bool     in_manifest                  = fby_lengths_field(content) != NULL;
-    uint8_t *bucket = fby_zalloc((size_t)samples + 1); /* not 0 bytes */
+    uint8_t *bucket = fby_zalloc((size_t)samples + 1); /* + 1: not 0 bytes */
     for (uint64_t i = 0; i < samples; i++) {
         uint64_t length = length_of(dataset, i, field, in_manifest);
         bucket[i]       = bucket_of(by, length);

@@ -11,12 +11,13 @@
 #include "pipeline/plan/order.h"
 #include "worker/source/dataset.h"
 
-/* Returns fby_dataset_spec.lengths for a dataset with this content. */
+/* Returns the field whose lengths the manifest must have (fby_dataset_spec), or
+ * NULL: there is no bucket_by, or its lengths are the sizes of members. */
 const struct fby_field_content *fby_lengths_field(
     const struct fby_content *content);
 
-/* Sort all samples into buckets. The caller destroys *out, which is NULL
- * without bucket_by.
+/* Sort all samples into buckets by their lengths. The caller destroys *out,
+ * which is NULL without bucket_by.
  * Errors: FBY_CONFIG  more than 2^32 - 1 samples. */
 FBY_CHECKED fby_err fby_lengths_sort(const struct fby_dataset *dataset,
     const struct fby_content *content, struct fby_buckets **out,

@@ -40,8 +40,8 @@ static fby_err stat_target(const struct fby_root *root, const char *path,
     return err;
 }
 
-/* Get the state of an entry of the directory `dir_fd`; of a link, its
- * target's. */
+/* Get the state of the entry at `path` in the open directory `dir_fd`. If it is
+ * a link, get the state of its target. */
 static fby_err stat_entry(const struct fby_root *root, int dir_fd,
     const char *path, struct stat *st, struct fby_error_detail *why)
 {
@@ -84,7 +84,7 @@ static fby_err add_entry(const struct dir_reader *r, const char *name,
     struct stat st;
     FBY_TRY(fby_path_join(r->path, name, path, why));
     FBY_TRY(stat_entry(r->root, dirfd(r->dir), path, &st, why));
-    if (out->count == INT32_MAX) { /* its type has 32 bits */
+    if (out->count == INT32_MAX) { /* doubled, it still fits in 32 bits */
         return fby_error_set(
             why, FBY_CONFIG, "too many entries in %s", r->path);
     }

@@ -1,8 +1,8 @@
 /* listing.h - the entries of one directory beneath a root, in byte order.
  *
- * Links are followed if they stay beneath the root. So all entries are plain
- * files and directories, and a link has the stamp of its target. Hidden
- * entries, sockets, pipes and devices are skipped. */
+ * All entries are plain files and directories. A link is listed as its target,
+ * with the stamp of the target, which must be beneath the root. Hidden entries,
+ * sockets, pipes and devices are skipped. */
 #ifndef FBY_WORKER_SOURCE_LISTING_H
 #define FBY_WORKER_SOURCE_LISTING_H
 
@@ -14,13 +14,13 @@
 #include "worker/source/shard.h"
 
 struct fby_entry {
-    char            *name; /* without directory */
+    char            *name; /* without the path of the directory */
     bool             is_dir;
     struct fby_stamp stamp; /* identity, size and times (object.h) */
 };
 
 struct fby_listing {
-    struct fby_entry *entries;
+    struct fby_entry *entries; /* in byte order of names */
     uint32_t          count;
 };
 

@@ -8,7 +8,9 @@
 #include "pipeline/sources/traits.h"
 #include "worker/source/ops.h"
 
-enum { /* keys of entries; other kinds of shards use those between (ops.h) */
+/* Keys of entries. The numbers 13, 14, and 25 and above are keys of columns and
+ * of tokens (columns/manifest.c, tokens/manifest.c). */
+enum {
     KEY_VERSION = 1,
     KEY_KIND,
     KEY_NAME,
@@ -21,7 +23,7 @@ enum { /* keys of entries; other kinds of shards use those between (ops.h) */
     KEY_SUFFIX,  /* per member: index in the list of suffixes */
     KEY_OFFSET,
     KEY_BYTES,
-    KEY_LENGTHS  = 15,
+    KEY_LENGTHS  = 15, /* per sample; only for bucket_by */
     KEY_IS_VALUE = 20, /* from here on: only of lists */
     KEY_TEXT_SIZE,
     KEY_TEXTS
@@ -118,8 +120,8 @@ void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
     (ops->encode != NULL ? ops->encode : write_members)(shard, out);
 }
 
-/* The arrays of a record that is being decoded, not yet validated. Elements are
- * per sample (keys, classes, counts, lengths) or per member. */
+/* The arrays of a manifest that is being decoded, not yet validated. An array
+ * has one element per sample (keys, classes, counts, lengths) or per member. */
 struct arrays {
     char (*suffixes)[FBY_NAME_SIZE];
     uint32_t                        n_suffixes;
@@ -164,7 +166,7 @@ static void read_head(struct fby_record *r, struct fby_shard *out)
     fby_record_read_between(r, KEY_VERSION, VERSION, VERSION);
     int64_t kind = fby_record_read_between(r, KEY_KIND, 1, FBY_N_SOURCES - 1);
     fby_record_read_text(r, KEY_NAME, name, sizeof(name));
-    /* After a fault kind is 0. The caller needs a valid one to continue. */
+    /* After a fault `kind` is 0. The caller needs a valid one to continue. */
     fby_shard_init(
         out, name, kind > 0 ? (enum fby_source_kind)kind : FBY_SOURCE_SHARDS);
     out->size = (uint64_t)fby_record_read_between(r, KEY_SIZE, 0, INT64_MAX);
@@ -211,10 +213,10 @@ static fby_err decode_text(struct fby_shard *out, struct arrays *arrays,
     uint8_t        is_value = fby_read_u8(&arrays->is_value);
     uint32_t       size     = fby_read_u32(&arrays->text_size);
     const uint8_t *text     = fby_read_bytes(&arrays->texts, size);
-    bool           at_end =
+    bool           too_short =
         arrays->is_value.bad || arrays->text_size.bad || arrays->texts.bad;
     bool wrong_size = is_value == 1 && bytes != size; /* a value is its text */
-    if (at_end || is_value > 1 || wrong_size) {
+    if (too_short || is_value > 1 || wrong_size) {
         return fby_manifest_refuse(why, "a text that is too short");
     }
     return fby_shard_add_text(
@@ -267,9 +269,9 @@ static fby_err decode_sample(
     return FBY_OK;
 }
 
-/* Check that all arrays were used up, and that the list of suffixes is in the
- * order in which the members use them first. */
-static fby_err check_all_used(const struct fby_shard *out,
+/* Check that all arrays were read to their ends, and that the list of suffixes
+ * is in the order in which the members use them first. */
+static fby_err check_all_read(const struct fby_shard *out,
     const struct arrays *arrays, struct fby_error_detail *why)
 {
     size_t left = arrays->classes.left + arrays->counts.left +
@@ -294,7 +296,7 @@ static fby_err decode_arrays(
     while (arrays->keys.left > 0) {
         FBY_TRY(decode_sample(out, arrays, why));
     }
-    FBY_TRY(check_all_used(out, arrays, why));
+    FBY_TRY(check_all_read(out, arrays, why));
     FBY_TRY(fby_lengths_decode(arrays->lengths, out, why));
     return fby_shard_finish(out, why);
 }
@@ -319,11 +321,12 @@ fby_err fby_shard_decode(const uint8_t *data, size_t size,
     *out                = (struct fby_shard){0};
     read_head(&r, out);
     const struct fby_source_ops *ops = fby_source_ops(out->kind);
-    if ((ops->decode != NULL ? ops->decode : decode_members)(&r, out, why) !=
-        FBY_OK) {
+    fby_err                      err =
+        (ops->decode != NULL ? ops->decode : decode_members)(&r, out, why);
+    if (err != FBY_OK) {
         return FBY_PROTO; /* also for limits of shard.h, which are FBY_CONFIG */
     }
-    if (out->stamps == NULL) {
+    if (out->stamps == NULL) { /* members in files have stamps already */
         out->stamps =
             fby_zalloc(fby_shard_count_stamps(out) * sizeof(*out->stamps));
     }

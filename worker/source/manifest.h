@@ -24,7 +24,7 @@ void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out);
 FBY_CHECKED fby_err fby_shard_decode(const uint8_t *data, size_t size,
     struct fby_shard *out, struct fby_error_detail *why);
 
-/* BLAKE2b-256 of the canonical bytes. */
+/* BLAKE2b-256 of the canonical bytes of a shard. */
 struct fby_digest fby_shard_digest(const struct fby_shard *shard);
 
 /* BLAKE2b-256 over the shards' digests, in order. */
@@ -44,18 +44,18 @@ FBY_CHECKED fby_err fby_tokens_decode(
 
 /* Append the entry of shard->lengths, unless that is NULL. */
 void fby_lengths_encode(const struct fby_shard *shard, struct fby_buffer *out);
-/* Read this entry if it is the next one of `r`; else data is NULL. */
+/* Returns the bytes of this entry, if it is the next one of `r`; else NULL. */
 struct fby_span fby_lengths_read_entry(struct fby_record *r);
-/* Set out->lengths from these bytes, if any; out->samples must be set.
+/* Set out->lengths from these bytes, unless NULL; out->samples must be set.
  * Errors: FBY_PROTO  not 4 bytes a sample. */
 FBY_CHECKED fby_err fby_lengths_decode(
     struct fby_span bytes, struct fby_shard *out, struct fby_error_detail *why);
 
-/* Get a reader of the bytes of the next entry of `r`, which must have this
+/* Returns a reader of the bytes of the next entry of `r`, which must have this
  * key. */
 struct fby_reader fby_manifest_array(struct fby_record *r, uint16_t key);
 
-/* Set `why` to "manifest of a shard: " and `fault`. Returns FBY_PROTO. */
+/* Set `why` to "manifest of a shard: FAULT". Returns FBY_PROTO. */
 fby_err fby_manifest_refuse(struct fby_error_detail *why, const char *fault);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "common/mem.h"
 
-enum { /* the default of max_mapped */
+enum { /* the default of max_mapped, and its bounds; a map needs a descriptor */
     MIN_MAPPED = 64,
     MAX_MAPPED = 16384,
     FD_SHARE   = 16 /* 1/16 of the file descriptors that the process may have */
@@ -23,7 +23,7 @@ struct fby_map {
     uint64_t          size;   /* bytes */
     uint32_t          users;  /* number of uses that have not ended */
     struct fby_object object; /* the file, kept open to check its stamp */
-    atomic_bool       broken; /* add no users; the SIGBUS handler sets it too */
+    atomic_bool       broken; /* add no uses; the SIGBUS handler sets it, too */
 };
 
 struct fby_maps {
@@ -32,18 +32,19 @@ struct fby_maps {
     uint64_t        n_files;
     uint64_t next_to_check; /* file id where make_room() continues to search */
     uint32_t mapped;        /* number of mapped files */
-    uint32_t max_mapped;
+    uint32_t max_mapped;    /* more only while all mapped files are in use */
 };
 
 /* ---- SIGBUS -------------------------------------------------------------- */
 
-static _Thread_local const struct fby_map_uses *uses_of_thread; /* NULL: none */
+/* The uses that this thread has not ended, for the handler; NULL: none. */
+static _Thread_local const struct fby_map_uses *uses_of_thread;
 
-static struct sigaction previous_action; /* that our handler replaced */
+static struct sigaction previous_action; /* the one that our handler replaced */
 
 /* Replace the lost page at `address` by zeros. Returns false if no map that
- * this thread uses has this address. All readers of the map see the zeros, so
- * the map is marked as broken first. */
+ * this thread uses has this address, or on an error. All readers of the map see
+ * the zeros, so the map is marked as broken first. */
 static bool replace_page(uint8_t *address)
 {
     const struct fby_map_uses *uses = uses_of_thread;
@@ -51,7 +52,8 @@ static bool replace_page(uint8_t *address)
         const uint8_t *begin = uses->at[i].data;
         if (address >= begin &&
             (uint64_t)(address - begin) < uses->at[i].size) {
-            size_t   page_size = (size_t)sysconf(_SC_PAGESIZE);
+            size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+            /* `begin` is the begin of a page, because mmap() returned it. */
             uint8_t *page = address - (address - begin) % (ptrdiff_t)page_size;
             atomic_store(&uses->at[i].map->broken, true);
             return mmap(page, page_size, PROT_READ,
@@ -69,8 +71,8 @@ static void on_sigbus(int signal, siginfo_t *info, void *context)
         errno = error;
     } else if ((previous_action.sa_flags & SA_SIGINFO) != 0) {
         previous_action.sa_sigaction(signal, info, context);
-    } else {
-        sigaction(SIGBUS, &previous_action, NULL); /* the read is repeated */
+    } else { /* the read is repeated, and its SIGBUS goes to that handler */
+        sigaction(SIGBUS, &previous_action, NULL);
     }
 }
 
@@ -181,7 +183,7 @@ bool fby_maps_use(struct fby_maps *self, uint64_t id,
 }
 
 /* Put a new map into the table. Returns false if the file already has a map:
- * another thread made it, or it is broken and still in use. Needs the lock. */
+ * another thread added it, or it is broken and still in use. Needs the lock. */
 static bool add_map(struct fby_maps *self, const struct fby_file *file,
     uint8_t *data, struct fby_object object)
 {
@@ -228,7 +230,7 @@ fby_err fby_maps_open(struct fby_maps *self, const struct fby_file *file,
     bool added = add_map(self, file, data, object);
     bool used  = add_use(&self->maps[file->id], file->stamp, uses);
     pthread_mutex_unlock(&self->lock);
-    if (!added) {
+    if (!added) { /* the map that is in the table is used, unless broken */
         munmap(data, file->stamp->size);
         fby_object_close(&object);
     }
@@ -237,7 +239,7 @@ fby_err fby_maps_open(struct fby_maps *self, const struct fby_file *file,
                       "it changed while it was read; try again");
 }
 
-/* Mark the map as broken if the file changed or a page could not be read. */
+/* Fail, and mark the map as broken, if the file changed or lost a page. */
 static fby_err check_use(
     const struct fby_map_use *use, struct fby_error_detail *why)
 {

@@ -1,10 +1,10 @@
-/* maps.h - files that are mapped into memory and checked for changes.
+/* maps.h - a table of mapped files, which are checked for changes.
  *
  * A batch may need thousands of rows of a few bytes; reading each with a system
  * call would be slow. So files are mapped, and up to a limit they stay mapped.
- * The stamp of a file (its identity, size and times) is checked when it is
- * mapped and after each use of the map. So a use during which the file changed
- * fails.
+ * A map is one mapped file; threads share it, and each adds a use. The stamp of
+ * a file (its identity, size and times) is checked when it is mapped and after
+ * each use. So a use during which the file changed fails.
  *
  * When a mapped file is truncated, reading the lost pages raises SIGBUS. While
  * a thread uses maps, our handler marks the map as broken and maps a page of
@@ -19,7 +19,7 @@
 #include "common/err.h"
 #include "worker/source/files.h"
 
-struct fby_maps;
+struct fby_maps; /* the table */
 
 /* Prepare to map files with the ids 0 to n_files - 1. Up to `max_kept` files
  * stay mapped while unused; 0 means 1/16 of the process's limit of open
@@ -42,13 +42,16 @@ struct fby_map_uses {
     uint32_t failed;        /* index of the use that made fby_maps_end fail */
 };
 
-/* Add a use of file `id` to `uses`. Returns false if it is not mapped. */
+/* Add a use of file `id` to `uses` if it is mapped. Returns false, and adds
+ * none, if it is not mapped or its map is broken. */
 bool fby_maps_use(struct fby_maps *self, uint64_t id,
     const struct fby_stamp *stamp, struct fby_map_uses *uses);
 
-/* Map `file` and add a use of the map to `uses`.
+/* Map `file` unless it is mapped already, and add a use to `uses`.
  * Errors: FBY_STALE          the file changed since it was indexed
- *         FBY_AGAIN, FBY_IO  the system cannot map it */
+ *         FBY_AGAIN          its map is broken and still in use, or the system
+ *                            lacks memory or file descriptors
+ *         FBY_IO             the system cannot map it */
 FBY_CHECKED fby_err fby_maps_open(struct fby_maps *self,
     const struct fby_file *file, struct fby_map_uses *uses,
     struct fby_error_detail *why);

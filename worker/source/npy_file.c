@@ -6,7 +6,7 @@
 
 enum { FIRST_READ = 256 /* bytes; the header of most files has 128 */ };
 
-/* A second read gets a header that is longer than the first read. */
+/* If the first read does not have all of the header, a second one has it. */
 fby_err fby_npy_file_head(const struct fby_object *object,
     struct fby_extent extent, struct fby_npy *out, size_t *head_size,
     struct fby_error_detail *why)
@@ -32,7 +32,7 @@ static fby_err find_directory(const struct fby_zip_file *self,
     struct fby_zip_directory *out, struct fby_error_detail *why)
 {
     size_t   n    = self->size < FBY_ZIP_TAIL ? self->size : FBY_ZIP_TAIL;
-    uint8_t *tail = fby_zalloc(n + 1); /* not 0 bytes */
+    uint8_t *tail = fby_zalloc(n + 1); /* not 0 bytes for an empty file */
     fby_err  err  = fby_object_read(self->object, self->size - n, tail, n, why);
     if (err == FBY_OK) {
         err = fby_zip_find_directory(tail, n, self->size, out, why);
@@ -64,20 +64,20 @@ fby_err fby_zip_file_offset(const struct fby_zip_file *self,
     const struct fby_zip_member *member, uint64_t *out,
     struct fby_error_detail *why)
 {
-    uint8_t head[FBY_ZIP_HEAD]; /* the header before the content */
+    uint8_t head[FBY_ZIP_HEAD]; /* the member's header, before its content */
     if (member->is_encrypted) {
         return fby_error_set(
             why, FBY_CONFIG, "it is encrypted; save it without a password");
     }
     if (!member->is_stored) {
         return fby_error_set(why, FBY_CONFIG,
-            "it is compressed, so its rows cannot be read where they lie; "
+            "it is compressed, so its rows cannot be read in place; "
             "save it with np.savez instead of np.savez_compressed, or "
             "save_npz(..., compressed=False)");
     }
     if (member->head > self->size || self->size - member->head < sizeof(head)) {
         return fby_error_set(
-            why, FBY_CONFIG, "damaged zip file: it begins beyond the end");
+            why, FBY_CONFIG, "damaged zip file: a member beyond the end");
     }
     FBY_TRY(
         fby_object_read(self->object, member->head, head, sizeof(head), why));

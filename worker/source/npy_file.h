@@ -1,9 +1,10 @@
-/* npy_file.h - NumPy files, and zip archives of them, in an open object
- * (object.h).
+/* npy_file.h - read the headers of NumPy files (.npy), and find the members of
+ * zip archives of them (.npz).
  *
- * Only headers and the directory of an archive are read here. Files are
- * untrusted: every offset and size is validated against the size of the file
- * before it is returned. */
+ * worker/npy/ parses bytes in memory; these functions read the bytes from an
+ * open object (object.h). Only headers and the directory of an archive are
+ * read. Files are untrusted: every offset and size is validated against the
+ * size of the file before it is returned. */
 #ifndef FBY_WORKER_SOURCE_NPY_FILE_H
 #define FBY_WORKER_SOURCE_NPY_FILE_H
 
@@ -18,12 +19,13 @@ FBY_CHECKED fby_err fby_npy_file_head(const struct fby_object *object,
     struct fby_extent extent, struct fby_npy *out, size_t *head_size,
     struct fby_error_detail *why);
 
+/* An open archive, whose members are visited in the order of its directory. */
 struct fby_zip_file {
     const struct fby_object *object;    /* the archive; borrowed */
     uint64_t                 size;      /* bytes of the archive */
     uint8_t                 *directory; /* its bytes; owned */
-    struct fby_reader        left; /* the entries of the directory that were not
-                                      yet read with fby_zip_next_member */
+    struct fby_reader        left; /* the rest of the directory: the entries
+                                      that fby_zip_next_member() returns next */
 };
 
 /* Read the directory of the archive `object`. Release `self` with fini, also
@@ -34,7 +36,7 @@ FBY_CHECKED fby_err fby_zip_file_open(struct fby_zip_file *self,
     struct fby_error_detail *why);
 void                fby_zip_file_fini(struct fby_zip_file *self);
 
-/* Set *out to the offset of a member's content in the archive.
+/* Set *out to the offset of a member's content in the archive, in bytes.
  * Errors: FBY_CONFIG  the member is compressed or encrypted, or its header is
  *                     damaged;  FBY_IO */
 FBY_CHECKED fby_err fby_zip_file_offset(const struct fby_zip_file *self,

@@ -105,7 +105,7 @@ fby_err fby_object_read_some(const struct fby_object *self, uint64_t offset,
     void *buffer, size_t *size, struct fby_error_detail *why)
 {
     fby_err err  = FBY_OK;
-    size_t  done = 0;
+    size_t  done = 0;     /* bytes read by all reads */
     size_t  got  = *size; /* by the last read; 0 at the end of the object */
     while (err == FBY_OK && got > 0 && done < *size) {
         uint8_t *to = (uint8_t *)buffer + done;
@@ -131,7 +131,7 @@ static fby_err add_bytes(struct fby_checksum_state *sum,
     const struct fby_object *self, uint8_t *buffer, const atomic_bool *stop,
     struct fby_error_detail *why)
 {
-    size_t n = CHECKSUM_STEP; /* fewer bytes are read only at the end */
+    size_t n = CHECKSUM_STEP; /* bytes of the last read; fewer at the end */
     for (uint64_t at = 0; n == CHECKSUM_STEP; at += n) {
         FBY_TRY(fby_object_read_some(self, at, buffer, &n, why));
         if (atomic_load(stop)) {

@@ -40,8 +40,8 @@ static inline bool fby_stamps_equal(
     return memcmp(a, b, n * sizeof(*a)) == 0; /* a stamp has no padding */
 }
 
-/* The change that explains two different stamps of a file, as static text: "was
- * appended to", "was replaced", ... */
+/* Returns as static text how a file was changed, whose stamp was `indexed` and
+ * is `now`, a different one: "was appended to", "was replaced", ... */
 const char *fby_stamp_change(
     const struct fby_stamp *indexed, const struct fby_stamp *now);
 

@@ -17,6 +17,7 @@ struct fby_member;
 struct fby_sample_at;
 struct fby_shard;
 
+/* The functions of one kind of source. */
 struct fby_source_ops {
     /* Fill the shards of b->out, whose location is set.
      * Errors: those of fby_dataset_open. */
@@ -28,7 +29,7 @@ struct fby_source_ops {
         const struct fby_index *index, struct fby_error_detail *why);
 
     /* Append as text all settings that change the index, besides kind and
-     * location. Each text has its own cache file. NULL: no such setting. */
+     * location. The cache has one file for each text. NULL: no such setting. */
     void (*describe_index)(
         const struct fby_dataset_spec *spec, struct fby_buffer *out);
 
@@ -45,8 +46,8 @@ struct fby_source_ops {
         const struct fby_sample_at *at, const struct fby_member *member,
         struct fby_error_detail *text);
 
-    /* Write and read the entries of a shard's manifest that follow the entries
-     * which all shards have. Both NULL: those of samples with keys and members.
+    /* Write and read the entries of a shard's manifest that only this kind has,
+     * after those of all shards. Both NULL: entries of keys and members.
      * Errors: FBY_PROTO, with `why`. */
     void (*encode)(const struct fby_shard *shard, struct fby_buffer *out);
     fby_err (*decode)(struct fby_record *r, struct fby_shard *out,

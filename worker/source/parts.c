@@ -18,7 +18,7 @@ static fby_err begin_shard(struct fby_parts *self, struct fby_error_detail *why)
             (unsigned long long)FBY_MAX_PARTS * FBY_PART_SAMPLES);
     }
     self->shards = fby_array_grow(self->shards, n, sizeof(*self->shards));
-    snprintf(name, sizeof(name), "part-%07u", n); /* FBY_MAX_PARTS fit */
+    snprintf(name, sizeof(name), "part-%07u", n); /* n < FBY_MAX_PARTS */
     fby_shard_init(&self->shards[n], name, self->kind);
     self->count = n + 1;
     return FBY_OK;

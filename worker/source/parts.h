@@ -1,8 +1,8 @@
-/* parts.h - cut samples into virtual shards of 1,024, called parts.
+/* parts.h - build the shards of a source without shard files, such as a folder.
  *
- * Sources without shard files, such as folders, are cut in this way. Begin with
- * {.kind = ...}, add each sample and then its members, and finish. The caller
- * owns the shards, also after an error. */
+ * Its samples are cut into virtual shards of 1,024 samples, called parts. Begin
+ * with {.kind = ...}, add each sample and then its members, and finish. The
+ * caller owns the shards, also after an error. */
 #ifndef FBY_WORKER_SOURCE_PARTS_H
 #define FBY_WORKER_SOURCE_PARTS_H
 
@@ -10,10 +10,10 @@
 
 enum { FBY_PART_SAMPLES = 1024, FBY_MAX_PARTS = 10000000 };
 
-struct fby_parts {
+struct fby_parts { /* the shards of a source while they are built */
     enum fby_source_kind kind;
-    struct fby_shard    *shards; /* the parts; all but the last are finished */
-    uint32_t             count;  /* number of parts */
+    struct fby_shard    *shards; /* all but the last are finished */
+    uint32_t             count;  /* number of shards */
 };
 
 /* Add a sample, to which the next members belong.

@@ -17,7 +17,8 @@
 #include "pipeline/text.h"
 #include "worker/source/object.h"
 
-enum { MAX_TRIES = 8 /* if renames disturb the kernel (EAGAIN) */ };
+enum { MAX_TRIES = 8 /* of openat2: EAGAIN if a rename happens meanwhile */ };
+/* O_NONBLOCK: opening a pipe must not wait for its writer. */
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 
 struct fby_root {
@@ -25,7 +26,7 @@ struct fby_root {
     char *dir; /* absolute, links resolved */
     int   fd;  /* of dir */
 
-    const struct fby_object_ops *object_ops; /* read its files */
+    const struct fby_object_ops *object_ops; /* functions to read its files */
 };
 
 struct fby_roots {
@@ -156,13 +157,13 @@ const struct fby_object_ops *fby_root_object_ops(const struct fby_root *root)
 }
 
 /* Is the path relative, with no component `..`? */
-static bool is_path_below(const char *path)
+static bool is_relative_without_dotdot(const char *path)
 {
     if (path[0] == '/') {
         return false;
     }
     while (*path != '\0') {
-        size_t n = strcspn(path, "/");
+        size_t n = strcspn(path, "/"); /* bytes of the first component */
         if (n == 2 && path[0] == '.' && path[1] == '.') {
             return false;
         }
@@ -194,6 +195,7 @@ static int open_beneath(int root_fd, const char *path)
 /* Is `real`, a path without links, the directory of the root or beneath it? */
 static bool is_beneath(const struct fby_root *root, const char *real)
 {
+    /* The directory without a slash at its end, which only "/" has. */
     size_t prefix = strcmp(root->dir, "/") == 0 ? 0 : strlen(root->dir);
     return strncmp(real, root->dir, prefix) == 0 &&
            (real[prefix] == '/' || real[prefix] == '\0');
@@ -213,23 +215,24 @@ static int open_checked(const struct fby_root *root, const char *path)
     snprintf(link, sizeof(link), "/proc/self/fd/%d", handle);
     ssize_t n           = readlink(link, real, sizeof(real) - 1);
     real[n > 0 ? n : 0] = '\0';
-    bool below          = n > 0 && is_beneath(root, real);
-    int  fd             = below ? open(link, OPEN_FLAGS) : -1;
-    int  error = below ? errno : EXDEV; /* leads out, as openat2 says it */
+    bool beneath        = n > 0 && is_beneath(root, real);
+    int  fd             = beneath ? open(link, OPEN_FLAGS) : -1;
+    int  error = beneath ? errno : EXDEV; /* which openat2 would return, too */
     close(handle);
     errno = error;
     return fd;
 }
 
-/* May open_checked() try the path, after openat2 failed with `error`? Its
- * causes are a link, no such call (3 codes), and renames. */
+/* May open_checked() try the path, after openat2 failed with `error`? */
 static bool may_use_open_checked(int error)
 {
-    return error == EXDEV || error == ENOSYS || error == EPERM ||
-           error == EINVAL || error == EAGAIN;
+    bool has_no_openat2 = /* an old kernel, or a sandbox refuses the call */
+        error == ENOSYS || error == EPERM || error == EINVAL;
+    bool may_be_link = error == EXDEV; /* absolute; or the path leads out */
+    return has_no_openat2 || may_be_link || error == EAGAIN;
 }
 
-static fby_err explain_errno(
+static fby_err error_from_errno(
     const struct fby_root *root, const char *path, struct fby_error_detail *why)
 {
     fby_err     err  = FBY_IO;
@@ -268,8 +271,8 @@ static fby_err explain_errno(
 static fby_err check_type(int fd, enum fby_root_want want, const char **fault)
 {
     static const char *const faults[] = {
-        [FBY_WANT_FILE]   = "no plain file",
-        [FBY_WANT_DIR]    = "no directory",
+        [FBY_WANT_FILE]   = "not a plain file",
+        [FBY_WANT_DIR]    = "not a directory",
         [FBY_WANT_EITHER] = "neither a plain file nor a directory",
     };
     struct stat st;
@@ -286,7 +289,7 @@ static fby_err check_type(int fd, enum fby_root_want want, const char **fault)
 fby_err fby_root_open(const struct fby_root *root, const char *path,
     enum fby_root_want want, int *fd, struct fby_error_detail *why)
 {
-    if (!is_path_below(path)) {
+    if (!is_relative_without_dotdot(path)) {
         return fby_error_set(why, FBY_USAGE,
             "%s:%s: a path is relative to its root and has no `..` in it",
             root->name, path);
@@ -297,7 +300,7 @@ fby_err fby_root_open(const struct fby_root *root, const char *path,
         opened = open_checked(root, relative);
     }
     if (opened < 0) {
-        return explain_errno(root, path, why);
+        return error_from_errno(root, path, why);
     }
     const char *fault = NULL;
     fby_err     err   = check_type(opened, want, &fault);

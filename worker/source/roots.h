@@ -1,7 +1,9 @@
-/* roots.h - the directories that a worker was started with.
- * A worker opens no data outside them. A pipeline comes from a client, so it
- * names files as `NAME:path`. The path is resolved beneath the directory that
- * the worker was given as NAME=DIR. Links are followed if they stay beneath. */
+/* roots.h - the directories that a worker was started with, called roots.
+ *
+ * A worker opens no data outside its roots, because a pipeline comes from a
+ * client. The pipeline names files as `NAME:path`, and the worker resolves the
+ * path beneath the directory of the root that it was given as NAME=DIR. Links
+ * are followed if their targets are beneath this directory. */
 #ifndef FBY_WORKER_SOURCE_ROOTS_H
 #define FBY_WORKER_SOURCE_ROOTS_H
 

@@ -15,7 +15,7 @@ enum { PREFETCH_ROWS = 16 /* offsets are prefetched so many rows ahead */ };
 struct fby_run *fby_run_create(void)
 {
     struct fby_run *self = fby_zalloc(sizeof(*self));
-    self->uses.at        = self->use;
+    self->uses.at        = self->file_use;
     return self;
 }
 
@@ -30,7 +30,7 @@ void fby_run_destroy(struct fby_run **self_p)
 
 /* ---- columns ------------------------------------------------------------- */
 
-/* Of the two columns of a ragged column, only the values match. */
+/* A ragged column is two columns, offsets and values; only the values match. */
 static bool has_name_and_form(
     const struct fby_column *column, const char *name, enum fby_form form)
 {
@@ -140,21 +140,23 @@ const struct fby_column *fby_dataset_column(
 
 static void grow_slot_of(struct fby_run *self, uint32_t n_shards)
 {
-    if (self->slots < n_shards) {
+    uint32_t old_size = self->slot_of_size;
+    if (old_size < n_shards) {
         self->slot_of =
             fby_realloc(self->slot_of, n_shards * sizeof(*self->slot_of));
-        memset(self->slot_of + self->slots, 0,
-            (n_shards - self->slots) * sizeof(*self->slot_of));
-        self->slots = n_shards;
+        memset(self->slot_of + old_size, 0,
+            (n_shards - old_size) * sizeof(*self->slot_of));
+        self->slot_of_size = n_shards;
     }
 }
 
-/* Returns the slot of a shard. If slot_of[shard] is from an earlier run, its
- * slot has another shard or none, and a slot is added. */
+/* Returns the slot of a shard. Adds one if slot_of[shard] is from an earlier
+ * run: then its slot now has another shard or none. */
 static uint16_t find_or_add_slot(struct fby_run *self, uint32_t shard)
 {
-    uint16_t slot = self->slot_of[shard];
-    if (slot >= self->n_shards || self->shard[slot] != shard) {
+    uint16_t slot     = self->slot_of[shard];
+    bool     has_slot = slot < self->n_shards && self->shard[slot] == shard;
+    if (!has_slot) {
         slot                 = (uint16_t)self->n_shards++;
         self->shard[slot]    = shard;
         self->slot_of[shard] = slot;
@@ -227,7 +229,7 @@ static fby_err describe_failure(struct fby_run *self,
     const struct fby_column *column = self->column[slot];
     self->failed                    = first_row_in_slot(self, slot);
     if (column == NULL) {
-        return err; /* tokens: the shard is the file */
+        return err; /* tokens have no column */
     }
     if (self->uses.failed % self->n_files == 1) { /* the file of offsets */
         column =
@@ -236,13 +238,14 @@ static fby_err describe_failure(struct fby_run *self,
     return fby_error_prefix(why, err, "column %s", column->name);
 }
 
-/* Returns the bytes of file number `file` (0 or 1) of the open column. */
+/* Returns file 0 of the open column (values), or 1 (offsets if ragged). */
 static const uint8_t *file_of(
     const struct fby_run *self, uint32_t slot, uint32_t file)
 {
-    return self->use[slot * self->n_files + file].data;
+    return self->file_use[slot * self->n_files + file].data;
 }
 
+/* Set `at` for all rows of a column whose rows have one length. */
 static void find_rows(struct fby_run *self)
 {
     for (uint32_t i = 0; i < self->n; i++) {
@@ -261,8 +264,8 @@ static const uint8_t *offset_of(
            (uint64_t)self->row[i] * offsets->width;
 }
 
-/* Find ragged or CSR rows. Each offset is read once and then checked, so no row
- * exceeds the values even if the file changes at the same time. */
+/* Set `begin`, `end` and `at` for ragged or CSR rows. Each offset is read once
+ * and then checked, so no row exceeds the values even if the file changes. */
 static void find_ragged_rows(
     struct fby_run *self, const struct fby_dataset *dataset)
 {
@@ -326,7 +329,7 @@ fby_err fby_run_open(struct fby_run *self, const struct fby_dataset *dataset,
     self->n_files = first_column->part == FBY_COLUMN_VALUES ? 2 : 1;
     for (uint32_t i = 0; i < self->n_shards; i++) {
         fby_err err = use_column(self, dataset, i, pick[self->shard[i]], why);
-        if (err != FBY_OK) {
+        if (err != FBY_OK) { /* the use that failed was not added */
             return close_after_error(self, dataset, self->uses.n, err, why);
         }
     }
@@ -348,7 +351,7 @@ fby_err fby_run_open_tokens(struct fby_run *self,
         const struct fby_shard *shard = &dataset->index.shards[self->shard[i]];
         self->column[i]               = NULL;
         fby_err err = use_file(self, dataset, self->shard[i], 0, why);
-        if (err == FBY_OK && shard->size > self->use[i].size) {
+        if (err == FBY_OK && shard->size > self->file_use[i].size) {
             err = fby_error_set(why, FBY_STALE, "is shorter than was indexed");
         }
         if (err != FBY_OK) {
@@ -364,11 +367,12 @@ struct fby_run_piece fby_run_tokens(const struct fby_run *self,
     uint16_t                    slot = self->slot[row];
     const struct fby_sequences *sequences =
         dataset->index.shards[self->shard[slot]].sequences;
-    struct fby_token_extent piece = fby_sequences_find_extent(
-        sequences, (uint64_t)self->row[row] * sequences->length + first, n);
+    uint64_t first_of_row = (uint64_t)self->row[row] * sequences->length;
+    struct fby_token_extent extent =
+        fby_sequences_find_extent(sequences, first_of_row + first, n);
     return (struct fby_run_piece){
-        .at     = self->use[slot].data + piece.at,
-        .tokens = piece.tokens,
+        .at     = self->file_use[slot].data + extent.at,
+        .tokens = extent.tokens,
         .width  = fby_type_bytes(sequences->type),
     };
 }

@@ -1,10 +1,11 @@
-/* run.h - read many rows at a time, in place, from mapped files.
+/* run.h - read a run: many rows at a time, in place, from mapped files.
  *
- * A run is up to FBY_RUN_ROWS samples of a dataset of columns, or of sequences
- * of tokens without packing; each sample is called a row. The caller opens one
- * column after another and gets a pointer to the bytes of each row. Nothing is
- * copied: the files are mapped (maps.h). If closing the column fails, the
- * caller discards all that it read. */
+ * A row is a sample of a dataset of columns, or a sequence of tokens of a
+ * dataset without packing. A run is up to FBY_RUN_ROWS rows that are read
+ * together. The caller begins a run, then opens and closes one column after
+ * another. While a column is open, there is a pointer to the bytes of each row.
+ * Nothing is copied: the files are mapped (maps.h). If closing the column
+ * fails, the caller discards all that it read. */
 #ifndef FBY_WORKER_SOURCE_RUN_H
 #define FBY_WORKER_SOURCE_RUN_H
 
@@ -14,28 +15,30 @@
 
 enum { FBY_RUN_ROWS = 4096 };
 
-/* Each shard that has samples of the run has a slot, 0 to n_shards - 1. The
- * struct is large: allocate one for each thread. */
+/* A run, and its open column. Each shard that has rows of the run has a slot, 0
+ * to n_shards - 1. The struct is large: allocate one for each thread. */
 struct fby_run {
     uint32_t                 n;                    /* number of rows */
     uint32_t                 n_shards;             /* number of slots */
     uint32_t                 shard[FBY_RUN_ROWS];  /* per slot: shard number */
-    const struct fby_column *column[FBY_RUN_ROWS]; /* per slot: the open
-                                                      column (its values) */
+    const struct fby_column *column[FBY_RUN_ROWS]; /* per slot: the open column
+                                                      (ragged: of the values);
+                                                      NULL: tokens */
     uint16_t       slot[FBY_RUN_ROWS]; /* per row: slot of its shard */
     uint32_t       row[FBY_RUN_ROWS];  /* per row: number in its shard */
     const uint8_t *at[FBY_RUN_ROWS];   /* per row of an open column: its bytes;
                                           NULL: its offsets are wrong */
-    /* Per row of a ragged or CSR column: its first entry, and its last + 1. */
+    /* Per row of a ragged or CSR column: number of its first entry, and number
+     * of its last entry + 1. */
     int64_t             begin[FBY_RUN_ROWS];
     int64_t             end[FBY_RUN_ROWS];
     uint32_t            n_files; /* files of a column: 2 if ragged, else 1 */
     uint32_t            failed;  /* the row that an error message names */
-    struct fby_map_use  use[2 * FBY_RUN_ROWS]; /* n_files for each slot */
-    struct fby_map_uses uses;
-    uint16_t *slot_of; /* per shard: its slot; valid if slot < n_shards
-                                    and shard[slot] is this shard */
-    uint32_t  slots;   /* number of elements of slot_of */
+    struct fby_map_use  file_use[2 * FBY_RUN_ROWS]; /* n_files for each slot */
+    struct fby_map_uses uses; /* the elements of file_use that are in use */
+    uint16_t *slot_of; /* per shard: its slot, maybe of an earlier run; valid if
+                          slot < n_shards and shard[slot] is this shard */
+    uint32_t  slot_of_size; /* number of elements of slot_of */
 };
 
 struct fby_run *fby_run_create(void);
@@ -43,15 +46,15 @@ void            fby_run_destroy(struct fby_run **self_p);
 
 /* Set *out to the index of the column that a field reads in a shard: the first
  * of field->from that exists in the form that the field needs
- * (pipeline/types.h). The form is CSR for a sparse field, and ragged for one
- * with a max_length; of a ragged column this is the index of the values.
+ * (pipeline/types.h). A sparse field needs CSR, another field with a max_length
+ * a ragged column. Of a ragged column *out is the index of the values.
  * Errors: FBY_CONFIG  no such column; `why` lists the columns of the shard. */
 FBY_CHECKED fby_err fby_shard_pick_column(const struct fby_shard *shard,
     const struct fby_field_content *field, uint16_t *out,
     struct fby_error_detail *why);
 
-/* Call fby_shard_pick_column() for every shard. The caller frees *out, which
- * has the index for each shard. Errors: FBY_CONFIG. */
+/* Call fby_shard_pick_column() for every shard. The caller frees *out: per
+ * shard, the index of the column (`pick` below). Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_dataset_pick_columns(const struct fby_dataset *dataset,
     const struct fby_field_content *field, uint16_t **out,
     struct fby_error_detail *why);
@@ -64,8 +67,8 @@ const struct fby_column *fby_dataset_column(
 void fby_run_begin(struct fby_run *self, const struct fby_dataset *dataset,
     const uint64_t *samples, uint32_t n);
 
-/* Open one column in all shards: its index is pick[shard]. Sets self->at and,
- * if it is ragged or CSR, begin and end.
+/* Open one column in all shards of the run. Its index in a shard is
+ * pick[shard]. Sets self->at and, if it is ragged or CSR, begin and end.
  * Errors: FBY_STALE, FBY_AGAIN, FBY_IO; `why` names the column. */
 FBY_CHECKED fby_err fby_run_open(struct fby_run *self,
     const struct fby_dataset *dataset, const uint16_t *pick,
@@ -79,15 +82,15 @@ const uint8_t *fby_run_indices(const struct fby_run *self, uint32_t row);
 FBY_CHECKED fby_err fby_run_open_tokens(struct fby_run *self,
     const struct fby_dataset *dataset, struct fby_error_detail *why);
 
-struct fby_run_piece { /* tokens that are contiguous in memory */
-    const uint8_t *at;
-    uint64_t       tokens;
-    uint32_t       width; /* bytes of a token */
+struct fby_run_piece {     /* tokens that are contiguous in memory */
+    const uint8_t *at;     /* the first token */
+    uint64_t       tokens; /* number of tokens */
+    uint32_t       width;  /* bytes of a token */
 };
 
-/* Find the tokens `first` to first + n - 1 of a row. Returns only as many of
- * them as are contiguous. n must not be 0, and the last target of the row is
- * the last token that may be asked for. */
+/* Find the tokens `first` to first + n - 1 of a row, where n > 0. Returns only
+ * as many of them as are contiguous. With targets a row has one token more than
+ * its length, which is the last target. */
 struct fby_run_piece fby_run_tokens(const struct fby_run *self,
     const struct fby_dataset *dataset, uint32_t row, uint32_t first,
     uint32_t n);

@@ -21,16 +21,18 @@ static uint32_t clamp_to_u32(uint64_t length)
 
 struct offset_file {
     const struct fby_column *column;  /* the values, or CSR */
-    struct fby_numbers       numbers; /* type and position of the offsets */
+    struct fby_numbers       offsets; /* where the offsets are in the file */
     struct fby_object        object;  /* the file of the offsets */
-    uint8_t *block; /* BLOCK_ROWS + 1 offsets: of begins, and of the last end */
+    uint8_t *block; /* BLOCK_ROWS + 1 offsets; row i ends at offset i + 1 */
 };
 
+/* Returns the length of the row whose first offset is at `at`; the second one
+ * follows. Returns 0 if they are wrong. */
 static uint32_t row_length(const struct offset_file *file, const uint8_t *at)
 {
-    int64_t begin = fby_ragged_load_offset(&file->numbers, at);
-    int64_t end =
-        fby_ragged_load_offset(&file->numbers, at + file->numbers.width);
+    const uint8_t *next  = at + file->offsets.width;
+    int64_t        begin = fby_ragged_load_offset(&file->offsets, at);
+    int64_t        end   = fby_ragged_load_offset(&file->offsets, next);
     return fby_ragged_within(file->column, begin, end)
                ? clamp_to_u32((uint64_t)(end - begin))
                : 0;
@@ -39,14 +41,14 @@ static uint32_t row_length(const struct offset_file *file, const uint8_t *at)
 static fby_err read_row_lengths(const struct offset_file *file, uint32_t rows,
     uint32_t *out, const atomic_bool *stop, struct fby_error_detail *why)
 {
-    uint32_t width = file->numbers.width;
+    uint32_t width = file->offsets.width;
     uint32_t n     = 0;
     for (uint32_t row = 0; row < rows; row += n) {
         if (atomic_load(stop)) {
             return FBY_GONE;
         }
         n           = rows - row < BLOCK_ROWS ? rows - row : BLOCK_ROWS;
-        uint64_t at = file->numbers.offset + (uint64_t)row * width;
+        uint64_t at = file->offsets.offset + (uint64_t)row * width;
         FBY_TRY(fby_object_read(
             &file->object, at, file->block, ((size_t)n + 1) * width, why));
         for (uint32_t i = 0; i < n; i++) {
@@ -64,17 +66,17 @@ fby_err fby_row_lengths_read(const struct fby_index *index,
     struct offset_file file   = {.block = NULL};
     if (shard->samples > MAX_ROWS) {
         return fby_error_set(why, FBY_CONFIG,
-            "bucket_by keeps the lengths of at most %d rows a shard, and it "
-            "has %u; cut it into several",
+            "bucket_by keeps the lengths of at most %d rows a shard, and the "
+            "shard has %u; cut it into several",
             MAX_ROWS, shard->samples);
     }
     FBY_TRY(fby_shard_pick_column(shard, field, &column, why));
-    file.column     = &shard->columns[column];
-    bool     is_csr = file.column->part == FBY_COLUMN_CSR;
-    uint16_t number = is_csr ? column : file.column->partner;
-    FBY_TRY(fby_index_open(index, shard, number, &file.object, why));
-    file.numbers   = fby_ragged_offsets(shard, file.column);
-    file.block     = fby_zalloc(((size_t)BLOCK_ROWS + 1) * file.numbers.width);
+    file.column            = &shard->columns[column];
+    bool     is_csr        = file.column->part == FBY_COLUMN_CSR;
+    uint16_t offset_column = is_csr ? column : file.column->partner;
+    FBY_TRY(fby_index_open(index, shard, offset_column, &file.object, why));
+    file.offsets   = fby_ragged_offsets(shard, file.column);
+    file.block     = fby_zalloc(((size_t)BLOCK_ROWS + 1) * file.offsets.width);
     shard->lengths = fby_zalloc(shard->samples * sizeof(*shard->lengths));
     fby_err err =
         read_row_lengths(&file, shard->samples, shard->lengths, stop, why);
@@ -96,8 +98,9 @@ static fby_err read_length(const struct fby_object *object,
     if (err != FBY_OK) {
         return err == FBY_BAD_SAMPLE ? FBY_OK : err;
     }
-    uint64_t bytes = npy.values * fby_npy_type_bytes(npy.type);
-    if (npy.n_dims > 0 && npy.values > 0 && bytes == extent.size - head_size) {
+    uint64_t bytes       = npy.values * fby_npy_type_bytes(npy.type);
+    bool     is_complete = bytes == extent.size - head_size;
+    if (npy.n_dims > 0 && npy.values > 0 && is_complete) {
         *out = clamp_to_u32(npy.dims[0]);
     }
     return FBY_OK;

@@ -1,13 +1,13 @@
 /* sample_lengths.h - read the lengths of all samples of a shard, for its
  * manifest.
  *
- * All workers must sort the samples into the same buckets (bucket_by) before
- * any sample is read. So a length that is not the size of a member is read
- * once, and becomes part of the manifest and its digest. The length of a row of
- * a ragged or sparse column is its number of entries. The length of a member
- * that is a NumPy file is its first dimension.
+ * With bucket_by, all workers must sort the samples into the same buckets
+ * before any sample is read. So a length that is not the size of a member is
+ * read once, and becomes part of the manifest and its digest. The length of a
+ * row of a ragged or sparse column is its number of entries. The length of a
+ * member that is a NumPy file is its first dimension.
  *
- * All functions set shard->lengths.
+ * All functions set shard->lengths, and need it to be NULL before.
  * Errors: FBY_STALE, FBY_IO, FBY_GONE (*stop became true), and the errors of
  *         opening the shard or file; `why` names the column or the member. */
 #ifndef FBY_WORKER_SOURCE_SAMPLE_LENGTHS_H
@@ -24,14 +24,13 @@ FBY_CHECKED fby_err fby_row_lengths_read(const struct fby_index *index,
     struct fby_shard *shard, const struct fby_field_content *field,
     const atomic_bool *stop, struct fby_error_detail *why);
 
-/* The location of members whose lengths are read. All pointers are
- * borrowed. */
+/* Where the members are whose lengths are read. All pointers are borrowed. */
 struct fby_length_source {
     const struct fby_field_content *field; /* says which members to read */
-    /* The index to which the shard belongs, if each member is a file; NULL: all
-     * members are in `object`. */
-    const struct fby_index  *index;
-    const struct fby_object *object; /* the open shard; NULL with an index */
+    const struct fby_index  *index; /* each member is a file: the index that the
+                                        shard belongs to; else NULL */
+    const struct fby_object *object; /* all members are in one file: that file,
+                                        open; else NULL */
     const atomic_bool       *stop;   /* true: give up soon */
 };
 

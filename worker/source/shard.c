@@ -59,8 +59,8 @@ fby_err fby_shard_add_sample(struct fby_shard *self, const char *key,
     if (n >= FBY_SHARD_MAX_SAMPLES ||
         self->keys.size + key_size + 1 > FBY_SHARD_MAX_KEYS) {
         return fby_error_set(why, FBY_CONFIG,
-            "more than %d samples, or %d bytes of keys; cut it into smaller "
-            "shards",
+            "more than %d samples, or %d bytes of keys; cut the shard into "
+            "smaller ones",
             FBY_SHARD_MAX_SAMPLES, FBY_SHARD_MAX_KEYS);
     }
     APPEND(self->key_offset, n, (uint32_t)self->keys.size);
@@ -131,7 +131,7 @@ fby_err fby_shard_add_member(struct fby_shard *self, const char *suffix,
     uint8_t  index = 0;
     if (n >= FBY_SHARD_MAX_MEMBERS) {
         return fby_error_set(why, FBY_CONFIG,
-            "more than %d members; cut it into smaller shards",
+            "more than %d members; cut the shard into smaller ones",
             FBY_SHARD_MAX_MEMBERS);
     }
     FBY_TRY(check_suffix_is_new(self, suffix, why));
@@ -164,6 +164,7 @@ fby_err fby_shard_add_text(struct fby_shard *self, const char *text,
     return FBY_OK;
 }
 
+/* Samples with equal keys are ordered by number, for the error message. */
 static int compare_keys(const void *a, const void *b, void *shard)
 {
     uint32_t x     = *(const uint32_t *)a;
@@ -182,11 +183,12 @@ static bool keys_ascend(const struct fby_shard *self)
     return true;
 }
 
-static fby_err check_unique_keys(
-    struct fby_shard *self, struct fby_error_detail *why)
+/* Find two samples with the same key. Returns false if all keys differ. */
+static bool find_repeated_key(
+    struct fby_shard *self, uint32_t *earlier, uint32_t *later)
 {
     if (keys_ascend(self)) { /* common, and needs no memory */
-        return FBY_OK;
+        return false;
     }
     uint32_t  n     = self->samples;
     uint32_t *order = fby_zalloc(n * sizeof(*order));
@@ -199,18 +201,28 @@ static fby_err check_unique_keys(
                         fby_shard_key(self, order[i])) != 0) {
         i++;
     }
-    bool     repeated = i < n;
-    uint32_t earlier  = order[i - 1];
-    uint32_t again    = repeated ? order[i] : earlier;
+    bool is_repeated = i < n;
+    if (is_repeated) {
+        *earlier = order[i - 1];
+        *later   = order[i];
+    }
     free(order);
-    if (!repeated) {
+    return is_repeated;
+}
+
+static fby_err check_unique_keys(
+    struct fby_shard *self, struct fby_error_detail *why)
+{
+    uint32_t earlier = 0;
+    uint32_t later   = 0;
+    if (!find_repeated_key(self, &earlier, &later)) {
         return FBY_OK;
     }
     return fby_error_set(why, FBY_CONFIG,
         "key %s appears again at offset %llu, after other samples; its first "
         "member is at offset %llu. The members of a sample follow one another",
         fby_shard_key(self, earlier),
-        (unsigned long long)fby_shard_offset(self, self->first[again]),
+        (unsigned long long)fby_shard_offset(self, self->first[later]),
         (unsigned long long)fby_shard_offset(self, self->first[earlier]));
 }
 
@@ -312,27 +324,27 @@ static int lower(int c)
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
-bool fby_equal_ignoring_case(const char *suffix, const char *extension)
+bool fby_equal_ignoring_case(const char *a, const char *b)
 {
-    while (*suffix != '\0' && lower(*suffix) == lower(*extension)) {
-        suffix++;
-        extension++;
+    while (*a != '\0' && lower(*a) == lower(*b)) {
+        a++;
+        b++;
     }
-    return *suffix == '\0' && *extension == '\0';
+    return *a == '\0' && *b == '\0';
 }
 
 bool fby_name_split(const char *name, struct fby_name_parts *out)
 {
-    const char *base = name;
+    const char *component = name; /* begin of the current one of the path */
     for (const char *at = name; *at != '\0'; at++) {
-        if (*at == '.' && at == base) {
+        if (*at == '.' && at == component) {
             return false; /* the file or a folder is hidden */
         }
         if (*at == '/') {
-            base = at + 1;
+            component = at + 1;
         }
     }
-    const char *dot = strchr(base, '.');
+    const char *dot = strchr(component, '.'); /* of the file name */
     if (dot == NULL || dot[1] == '\0') {
         return false;
     }

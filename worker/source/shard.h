@@ -1,6 +1,8 @@
 /* shard.h - the index of one shard: its samples, and where their bytes are.
  *
- * A shard has one of three forms:
+ * A shard is a part of a dataset: a tar or token file, a folder or .npz file of
+ * columns, or up to 1,024 samples of other sources (parts.h). It has one of
+ * three forms:
  *   members    Samples have keys and members. A member is a range of the
  *              shard's one file (tar), a file of its own (folder, parallel,
  *              list), or a value in the list itself.
@@ -37,8 +39,8 @@ enum {
     FBY_SHARD_NO_CLASS     = -1
 };
 
-/* How the rows of a column make up samples. An entry is one element of the list
- * that a sample of a ragged or sparse column is. */
+/* How the rows of a column make up samples. In a ragged or sparse column a
+ * sample is a list; the elements of the list are called entries. */
 enum fby_column_part {      /* written into manifests: add, never renumber */
     FBY_COLUMN_WHOLE   = 0, /* row i is sample i */
     FBY_COLUMN_OFFSETS = 1, /* row i: number of the first entry of sample i */
@@ -46,14 +48,16 @@ enum fby_column_part {      /* written into manifests: add, never renumber */
     FBY_COLUMN_CSR     = 3  /* a SciPy file of entries and offsets (csr.h) */
 };
 
-struct fby_numbers { /* numbers of one type, adjacent in a file */
+struct fby_numbers { /* an array of numbers in a file */
     enum fby_npy_type type;
     bool              big_endian;
     uint32_t          width;  /* bytes of a number */
     uint64_t          offset; /* of the first number in the file, in bytes */
 };
 
-struct fby_column { /* NAME.npy, or NAME.npz (CSR) */
+/* A column of a shard: NAME.npy, one array of an .npz file, or NAME.npz (CSR).
+ * A ragged column is two of these: its offsets and its values. */
+struct fby_column {
     char                 name[FBY_NAME_SIZE];
     enum fby_npy_type    type;
     bool                 big_endian;
@@ -64,21 +68,22 @@ struct fby_column { /* NAME.npy, or NAME.npz (CSR) */
     uint64_t             dims[FBY_NPY_MAX_DIMS]; /* size of each dimension */
     uint64_t             row_bytes;              /* bytes of one row */
     uint64_t             rows;    /* number of rows in the file */
-    int64_t              first;   /* offsets, CSR: first offset when indexed */
-    int64_t              last;    /* offsets, CSR: last offset when indexed */
+    int64_t              first;   /* offsets, CSR: the first one when indexed */
+    int64_t              last;    /* offsets, CSR: the last one when indexed */
     uint64_t             offset;  /* of row 0 in the file, in bytes */
-    struct fby_numbers   indices; /* CSR: index of each entry in its row */
+    struct fby_numbers   indices; /* CSR: per entry: its index in the row */
     struct fby_numbers   indptr;  /* CSR: the offsets */
-    uint64_t             width;   /* CSR: number of values in a dense row */
+    uint64_t             width;   /* CSR: values of a row, with the zeros */
 };
 
-/* An array has one element "per sample", "per member" or "per file". */
+/* The index of a shard. Arrays have one element "per sample", "per member" or
+ * "per file", and are NULL if the form or the source has no use for them. */
 struct fby_shard {
     char                *name; /* relative to the base of the location */
     uint64_t             size; /* bytes of all its files */
     enum fby_source_kind kind;
-    bool                 has_files;  /* members are files or values; false: all
-                                      are in one file */
+    bool                 has_files;  /* each member is a file of its own, or a
+                                        value; false: all are in one file */
     bool                 hashed;     /* `sum` is valid */
     struct fby_checksum  sum;        /* XXH3-128 of all bytes */
     uint32_t             samples;    /* number of samples */
@@ -88,15 +93,16 @@ struct fby_shard {
     uint32_t         *key_offset; /* per sample: offset of its key in `keys` */
     uint32_t         *first; /* per sample: its first member; then `members` */
     uint32_t         *class_ids; /* per sample; NULL: no class folders */
-    uint8_t          *suffix;    /* per member: index into `suffixes` */
+    uint8_t          *suffix;    /* per member: index in `suffixes` */
     uint64_t         *offset;    /* per member: offset in the file; tar only */
     uint64_t         *bytes;     /* per member: its size in bytes */
-    struct fby_buffer texts;     /* list only: values and paths, joined */
+    struct fby_buffer texts;     /* list only: the text of each member */
     uint64_t         *text_offset; /* per member: offset in `texts` */
     uint32_t         *text_size;   /* per member: size of its text, in bytes */
-    uint8_t          *is_value;    /* per member: 1 if its text is its bytes,
-                                        0 if it is the path of its file */
-    char (*suffixes)[FBY_NAME_SIZE]; /* different ones, in order of first use */
+    uint8_t          *is_value;    /* per member: 1: its text is its content;
+                                        0: its text is the path of its file */
+    /* The different extensions of members, in order of their first use. */
+    char (*suffixes)[FBY_NAME_SIZE];
     struct fby_stamp     *stamps; /* per file; see fby_shard_count_stamps() */
     struct fby_sequences *sequences; /* NULL: not a token file */
     uint32_t             *lengths;   /* per sample, for bucket_by; or NULL */
@@ -127,7 +133,7 @@ FBY_CHECKED fby_err fby_shard_add_sample(struct fby_shard *self,
     struct fby_error_detail *why);
 
 /* Add a member to the last sample. If members are files, `offset` is 0, and the
- * caller then sets stamps[members - 1].
+ * caller then sets the stamp of the new member, stamps[members - 1].
  * Errors: FBY_CONFIG  a limit above, or a second member of that extension. */
 FBY_CHECKED fby_err fby_shard_add_member(struct fby_shard *self,
     const char *suffix, uint64_t offset, uint64_t size,
@@ -144,7 +150,7 @@ FBY_CHECKED fby_err fby_shard_add_text(struct fby_shard *self, const char *text,
 FBY_CHECKED fby_err fby_shard_finish(
     struct fby_shard *self, struct fby_error_detail *why);
 
-/* Finish a shard of sequences: set its samples.
+/* Finish a shard of sequences: set its number of samples.
  * Errors: FBY_CONFIG  more than 2^32 - 1 sequences. */
 FBY_CHECKED fby_err fby_shard_finish_sequences(
     struct fby_shard *self, struct fby_error_detail *why);
@@ -167,6 +173,7 @@ static inline const char *fby_shard_key(
 bool fby_shard_last_key_is(
     const struct fby_shard *self, const char *key, size_t key_size);
 
+/* The offset of a member in the file of the shard; 0 if it is a file itself. */
 static inline uint64_t fby_shard_offset(
     const struct fby_shard *self, uint32_t member)
 {
@@ -196,10 +203,10 @@ bool fby_shard_find_member(const struct fby_shard *self, uint32_t sample,
 uint32_t fby_shard_sample_of(const struct fby_shard *self, uint32_t member);
 
 /* Are the two texts equal, except for the case of ASCII letters? */
-bool fby_equal_ignoring_case(const char *suffix, const char *extension);
+bool fby_equal_ignoring_case(const char *a, const char *b);
 
-/* Cut the name of a member, without a leading "./", into key and suffix. False
- * for a hidden name or one without an extension: such files are no members. */
+/* Cut the name of a member, without a leading "./", into key and extension.
+ * False for a hidden file or one without an extension: they are not members. */
 struct fby_name_parts {
     size_t      key_size; /* bytes of `name` */
     const char *suffix;   /* within `name`, after the dot */

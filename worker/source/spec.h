@@ -7,28 +7,29 @@
 
 #include "pipeline/types.h"
 
-/* Called several times a second by the thread that opens a dataset, with the
- * number of shards that are indexed and the number of all shards (in a folder
- * source: of class folders). Returns false to give up. */
+/* A function that is told the progress of opening a dataset. It is called
+ * several times a second by the thread that opens it, with the number of shards
+ * indexed so far and of all shards (in a folder source: of class folders). It
+ * returns false to give up. */
 struct fby_progress {
     bool (*fn)(void *arg, uint64_t done, uint64_t total); /* may be NULL */
     void *arg;
 };
 
 struct fby_dataset_spec {
-    const struct fby_roots  *roots; /* borrowed until destroy */
-    enum fby_source_kind     kind;
-    const char              *pattern;   /* "NAME:path"; borrowed for open */
+    const struct fby_roots *roots; /* borrowed until the dataset is destroyed */
+    enum fby_source_kind    kind;
+    const char             *pattern;    /* "NAME:path"; borrowed for open */
     const struct fby_tokens *tokens;    /* token files; borrowed for open */
     const char              *cache_dir; /* NULL: the user's; "": no cache */
     bool                     hash;      /* compute checksums of all shards */
     uint32_t threads;  /* threads of a scan; 0: one per core, max. 16 */
-    uint32_t max_open; /* files kept open; 0: 128 */
+    uint32_t max_open; /* files kept open; 0: as in files.h and maps.h */
     const char (*files)[FBY_NAME_SIZE]; /* list source: its columns that have
                                            paths of files; borrowed */
     uint32_t n_files;
-    /* The field whose lengths (entries of a row or of a NumPy member) the
-     * manifest must have, for bucket_by. Borrowed; NULL: none. */
+    /* bucket_by: the field whose lengths (number of entries of a row or of a
+     * NumPy member) the manifest must have. Borrowed; NULL: none. */
     const struct fby_field_content *lengths;
 };
 

@@ -302,7 +302,7 @@ static void a_cache_that_is_no_file_is_refused_and_closed(void **state)
     struct fby_error_detail    why    = {0};
     unsigned                   before = open_descriptors();
     assert_int_equal(fby_cache_load(sb->dir, "x", &back, &why), FBY_IO);
-    assert_says(&why, "no file");
+    assert_says(&why, "not a plain file");
     assert_int_equal(mkfifo(sandbox_path(sb, "pipe"), 0666), 0);
     assert_int_equal(
         fby_cache_load(sandbox_path(sb, "pipe"), "x", &back, &why), FBY_IO);

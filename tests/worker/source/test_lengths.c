@@ -93,8 +93,8 @@ static void a_shard_of_too_many_rows_is_cut_first(void **state)
     assert_int_equal(
         fby_row_lengths_read(&index, &shard, &field, NULL, &why), FBY_CONFIG);
     assert_string_equal(why.text,
-        "bucket_by keeps the lengths of at most 536870912 rows a shard, and it "
-        "has 536870913; cut it into several");
+        "bucket_by keeps the lengths of at most 536870912 rows a shard, and "
+        "the shard has 536870913; cut it into several");
     shard.name = (char[]){"d"};
     shard.samples--;
     assert_int_equal(

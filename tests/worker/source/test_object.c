@@ -68,7 +68,7 @@ static void what_is_no_file_is_not_opened(void **state)
     sandbox_mkdir(*state, "data/dir");
     assert_int_equal(
         fby_object_open(root_of(*state), "dir", &object, &why), FBY_NOT_FOUND);
-    assert_says(&why, "data:dir is no plain file");
+    assert_says(&why, "data:dir is not a plain file");
     assert_false(fby_object_is_open(&object));
     assert_int_equal(
         fby_object_open_stamped(root_of(*state), "none", &object, &stamp, &why),

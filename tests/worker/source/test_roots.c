@@ -105,7 +105,7 @@ static void a_pipe_or_a_folder_is_no_file_and_nothing_waits(void **state)
     struct fby_error_detail why = {0};
     assert_int_equal(mkfifo(sandbox_path(sb, "data/pipe.tar"), 0666), 0);
     assert_int_equal(try_open(sb, "pipe.tar", &why), FBY_NOT_FOUND);
-    assert_says(&why, "no plain file");
+    assert_says(&why, "not a plain file");
     sandbox_mkdir(sb, "data/folder.tar");
     assert_int_equal(try_open(sb, "folder.tar", &why), FBY_NOT_FOUND);
     assert_int_equal(try_open(sb, "missing.tar", &why), FBY_NOT_FOUND);
