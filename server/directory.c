@@ -1,3 +1,5 @@
+/* directory.c - the leases of workers and sessions, and the messages that are
+ * due to sessions. workers.c and sessions.c change the tables. */
 #include "server/directory.h"
 
 #include <stdlib.h>
@@ -113,7 +115,7 @@ static size_t collect_added(struct fby_directory *self, uint64_t *version)
 static void fill_workers(struct fby_directory *self,
     struct fby_dir_session *session, struct fby_message *out)
 {
-    bool   full  = session->sent_version == 0; /* nothing was sent yet */
+    bool   full  = session->sent_version == 0;
     size_t n     = collect_added(self, &session->sent_version);
     out->type    = FBY_MSG_WORKERS;
     out->workers = (struct fby_workers){

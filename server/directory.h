@@ -9,9 +9,9 @@
  * The directory is only in memory. After a restart of the server, workers
  * register again, and clients join again.
  *
- * A message with a list of workers only adds workers. When the lease of a
- * worker has expired, new clients do not learn of the worker, but clients that
- * are connected to it keep using it. */
+ * The message WORKERS only adds workers to the list of a client. A worker whose
+ * lease has expired is not listed for new clients, but clients that are
+ * connected to it keep using it. */
 #ifndef FBY_SERVER_DIRECTORY_H
 #define FBY_SERVER_DIRECTORY_H
 
@@ -31,9 +31,10 @@ struct fby_directory_config {
 };
 
 struct fby_directory_counts {
-    uint32_t workers, sessions, jobs;           /* registered now */
-    uint64_t expired_workers, expired_sessions; /* since create, as below */
-    uint64_t refused;                           /* sessions that were refused */
+    uint32_t workers, sessions, jobs; /* registered now */
+    /* Since create: */
+    uint64_t expired_workers, expired_sessions;
+    uint64_t refused;     /* sessions that were refused */
     uint64_t unreachable; /* reports that a worker cannot be reached */
 };
 
@@ -103,7 +104,8 @@ int64_t fby_directory_deadline(const struct fby_directory *self);
 
 /* Take one due message and its destination; false when none is due. The
  * pointers in the message are borrowed from the directory until the next call.
- * The caller sets the `server` of the message, and in JOINED also its times. */
+ * The caller sets the `server` of the message; in JOINED also lease_ms and
+ * heartbeat_ms. */
 bool fby_directory_take_due(struct fby_directory *self, struct fby_message *out,
     struct fby_routing_id *to);
 

@@ -13,12 +13,12 @@
 enum { MAX_ADDED = 1024 }; /* workers in one WORKERS message */
 
 struct fby_dir_worker {
-    uint64_t instance; /* key */
-    char    *host;
-    char   **endpoints;
-    size_t   n_endpoints;
-    uint64_t version; /* number of the worker in order of adding, from 1 */
-    int64_t  seen_ns; /* time of the last register or heartbeat */
+    uint64_t       instance; /* key */
+    char          *host;
+    char         **endpoints;
+    size_t         n_endpoints;
+    uint64_t       version; /* serial number in the order of adding, from 1 */
+    int64_t        seen_ns; /* time of the last register or heartbeat */
     UT_hash_handle hh;
 };
 
@@ -40,13 +40,14 @@ struct fby_dir_session {
     uint32_t                   rank;
     int64_t                    seen_ns; /* time of the last join or renew */
     int64_t                    waits_until_ns; /* only in SESSION_WAITING */
-    struct fby_join            request;      /* its JOIN; the texts are NULL */
-    struct fby_routing_id      route;        /* where to send messages */
-    bool                       answer_due;   /* send JOINED or JOIN_REFUSED */
-    enum fby_join_refused_code code;         /* only in SESSION_REFUSED */
-    char                       text[512];    /* cause of SESSION_REFUSED */
-    uint64_t                   sent_version; /* of the newest worker sent */
-    uint64_t       sequence; /* number of the last WORKERS message */
+    struct fby_join            request;    /* its JOIN; the texts are NULL */
+    struct fby_routing_id      route;      /* where to send messages */
+    bool                       answer_due; /* send JOINED or JOIN_REFUSED */
+    enum fby_join_refused_code code;       /* only in SESSION_REFUSED */
+    char                       text[512];  /* cause of SESSION_REFUSED */
+    uint64_t       sent_version; /* of the newest worker sent; 0: a full list
+                                    of workers is due */
+    uint64_t       sequence;     /* number of the last WORKERS message */
     UT_hash_handle hh;
 };
 
@@ -68,7 +69,8 @@ struct fby_directory {
     uint32_t                    n_waiting; /* sessions in SESSION_WAITING */
     uint64_t                    version;   /* of the newest worker */
     struct fby_directory_counts counts;
-    struct fby_worker_info     *added; /* workers of the last WORKERS taken */
+    struct fby_worker_info     *added; /* MAX_ADDED entries: the workers of the
+                                         last WORKERS message taken */
 };
 
 /* Remove and free a worker, or a session. The last session of a job is freed

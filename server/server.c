@@ -1,3 +1,5 @@
+/* server.c - the event loop of the server. Each iteration waits, reads messages
+ * and hands them to the directory, expires leases, and sends what is due. */
 #include "server/server.h"
 
 #include <errno.h>
@@ -21,7 +23,7 @@ enum {
     MAX_WORKERS  = 8192,
     MAX_SESSIONS = 8192,
     MAX_READ     = 256, /* messages read per iteration of the loop */
-    MAX_QUEUED   = 1000 /* messages from or to one peer; further are lost */
+    MAX_QUEUED   = 1000 /* messages queued from or to a peer; more are lost */
 };
 
 /* If a wait ends more than max_oversleep_ns too late, the process was stopped
@@ -85,7 +87,8 @@ static void refuse_worker(struct server *self, const struct fby_routing_id *to)
 {
     char text[128];
     snprintf(text, sizeof(text),
-        "this server has %d workers already and takes no more; start another",
+        "this server has %d workers already and takes no more; start another "
+        "server",
         MAX_WORKERS);
     fby_warn("WORKER-REFUSED", "%s", text);
     send_to(self, to,
@@ -135,7 +138,8 @@ static void refuse_join(struct server *self, const struct fby_routing_id *to,
 {
     char text[128];
     snprintf(text, sizeof(text),
-        "this server has %d sessions already and takes no more; start another",
+        "this server has %d sessions already and takes no more; start another "
+        "server",
         MAX_SESSIONS);
     fby_warn("JOIN-REFUSED", "%s", text);
     send_to(self, to,
@@ -181,7 +185,8 @@ static void on_quit(struct server *self, const struct fby_routing_id *from,
     fby_directory_quit(self->directory, message->quit.session);
 }
 
-static handler *const handlers[256] = {
+/* By message type. */
+static handler *const handlers[UINT8_MAX + 1] = {
     [FBY_MSG_REGISTER]    = on_register,
     [FBY_MSG_HEARTBEAT]   = on_heartbeat,
     [FBY_MSG_DEREGISTER]  = on_deregister,
@@ -280,6 +285,7 @@ static void run_iteration(struct server *self)
     }
     self->stopping = (items[1].revents & ZMQ_POLLIN) != 0;
     int n_read     = 0;
+    /* Messages come before the tick, because they may renew leases. */
     while (n_read < MAX_READ && receive_one(self)) {
         n_read++;
     }

@@ -68,7 +68,7 @@ void fby_directory_remove_session(
     struct fby_directory *self, struct fby_dir_session *session)
 {
     struct fby_dir_job *job = session->job;
-    set_state(self, session, SESSION_NEW); /* count it as waiting no more */
+    set_state(self, session, SESSION_NEW); /* no longer counted in n_waiting */
     HASH_DEL(self->sessions, session);
     if (--job->n_sessions == 0) {
         HASH_DEL(self->jobs, job);
@@ -84,6 +84,7 @@ void fby_directory_remove_session(
 
 /* ---- agreement of ranks ---- */
 
+/* Refuse a session. session->text must have the cause already. */
 static void refuse(struct fby_directory *self, struct fby_dir_session *session,
     enum fby_join_refused_code code)
 {
@@ -94,7 +95,7 @@ static void refuse(struct fby_directory *self, struct fby_dir_session *session,
     fby_warn("JOIN-REFUSED", "%s", session->text);
 }
 
-/* Write the cause of a refusal: the job has another value of `fact`. */
+/* Set session->text: the value of `fact` is `mine`, but `theirs` in the job. */
 static void describe_difference(struct fby_dir_session *session,
     const char *fact, const char *mine, const char *theirs)
 {
@@ -105,8 +106,8 @@ static void describe_difference(struct fby_dir_session *session,
         session->job->facts_host);
 }
 
-/* True if both numbers are equal; if not, session->text has the difference. */
-static bool compare_number(struct fby_dir_session *session, const char *fact,
+/* True if both are equal. If not, session->text says how they differ. */
+static bool numbers_match(struct fby_dir_session *session, const char *fact,
     uint64_t mine, uint64_t theirs)
 {
     char mine_text[24]; /* up to 20 digits */
@@ -120,8 +121,8 @@ static bool compare_number(struct fby_dir_session *session, const char *fact,
     return false;
 }
 
-/* True if both digests are equal; if not, session->text has the difference. */
-static bool compare_digest(struct fby_dir_session *session, const char *fact,
+/* True if both are equal. If not, session->text says how they differ. */
+static bool digests_match(struct fby_dir_session *session, const char *fact,
     const struct fby_digest *mine, const struct fby_digest *theirs)
 {
     char mine_hex[2 * sizeof(mine->bytes) + 1];
@@ -135,19 +136,20 @@ static bool compare_digest(struct fby_dir_session *session, const char *fact,
     return false;
 }
 
-/* Set the digest of the job if it has none yet, else compare both digests. */
-static bool set_or_compare_digest(struct fby_dir_session *session,
+/* True if the session's digest `mine` is unknown, or equal to that of the job,
+ * which is set to `mine` if it was unknown. */
+static bool set_or_match_digest(struct fby_dir_session *session,
     const char *fact, const struct fby_maybe_digest *mine,
     struct fby_maybe_digest *of_job)
 {
     if (!mine->known) {
-        return true; /* compared when the session knows its digest */
+        return true; /* checked when the session knows its digest */
     }
     if (!of_job->known) {
         *of_job = *mine;
         return true;
     }
-    return compare_digest(session, fact, &mine->digest, &of_job->digest);
+    return digests_match(session, fact, &mine->digest, &of_job->digest);
 }
 
 /* Set digests that the job lacks. Refuse `session` if it has others. */
@@ -156,9 +158,9 @@ static void set_or_check_digests(struct fby_directory *self,
     const struct fby_maybe_digest *fingerprint)
 {
     struct fby_dir_job *job = session->job;
-    if (!set_or_compare_digest(session, "data digest", data, &job->data)) {
+    if (!set_or_match_digest(session, "data digest", data, &job->data)) {
         refuse(self, session, FBY_JOIN_DATA);
-    } else if (!set_or_compare_digest(
+    } else if (!set_or_match_digest(
                    session, "fingerprint", fingerprint, &job->fingerprint)) {
         refuse(self, session, FBY_JOIN_FINGERPRINT);
     }
@@ -170,17 +172,16 @@ static void refuse_if_facts_differ(
 {
     const struct fby_join *mine  = &session->request;
     const struct fby_join *facts = &session->job->facts;
-    if (!compare_number(session, "world size", mine->world, facts->world)) {
+    if (!numbers_match(session, "world size", mine->world, facts->world)) {
         refuse(self, session, FBY_JOIN_WORLD);
-    } else if (!compare_number(session, "seed", mine->seed, facts->seed)) {
+    } else if (!numbers_match(session, "seed", mine->seed, facts->seed)) {
         refuse(self, session, FBY_JOIN_SEED);
-    } else if (!compare_digest(session, "content digest", &mine->content,
+    } else if (!digests_match(session, "content digest", &mine->content,
                    &facts->content)) {
         refuse(self, session, FBY_JOIN_CONTENT);
-    } else if (!compare_number(
+    } else if (!numbers_match(
                    session, "start epoch", mine->epoch, facts->epoch) ||
-               !compare_number(
-                   session, "start step", mine->step, facts->step)) {
+               !numbers_match(session, "start step", mine->step, facts->step)) {
         refuse(self, session, FBY_JOIN_START);
     } else {
         set_or_check_digests(self, session, &mine->data, &mine->fingerprint);
@@ -234,7 +235,8 @@ static void set_facts(const struct fby_dir_session *session)
     job->fingerprint = session->request.fingerprint;
 }
 
-/* Let a session whose rank is free join, unless it differs from other ranks. */
+/* Let a session whose rank is free join, unless its facts differ from those of
+ * other ranks. */
 static void admit(struct fby_directory *self, struct fby_dir_session *session)
 {
     if (find_in_job(self, session, SESSION_JOINED, ANOTHER_RANK) == NULL) {

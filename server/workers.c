@@ -1,4 +1,4 @@
-/* workers.c - the workers of the directory: register, renew, remove. */
+/* workers.c - the workers of the directory: register, heartbeat, remove. */
 #include <stdlib.h>
 
 #include "common/log.h"

@@ -11,15 +11,18 @@
 #include "common/log.h"
 #include "common/socket.h"
 
-enum { PATH_SIZE = 1024, MAX_LAYERS = 4 /* of a bridge on a VLAN on a bond */ };
+enum {
+    PATH_SIZE  = 1024, /* bytes */
+    MAX_LAYERS = 4     /* enough for a bridge on a VLAN on a bond of cards */
+};
 
-/* ---- Cards --------------------------------------------------------------- */
+/* ---- Network cards ------------------------------------------------------- */
 
-static int node_of_card(const char *directory, unsigned layers);
+static int node_of_nic(const char *directory, unsigned layers);
 
-/* The node of the lower cards that have one; -1 if none has one, or their nodes
- * differ. sysfs names the entry of a lower card "lower_CARD". */
-static int node_of_lower_cards(
+/* The node of the cards below this one that have a node; -1 if none has one, or
+ * their nodes differ. sysfs names the entry of a card below "lower_NAME". */
+static int node_of_lower_nics(
     const char *directory, DIR *entries, unsigned layers)
 {
     const struct dirent *entry;
@@ -32,7 +35,7 @@ static int node_of_lower_cards(
             length >= (int)sizeof(path)) {
             continue;
         }
-        int lower = node_of_card(path, layers - 1);
+        int lower = node_of_nic(path, layers - 1);
         if (lower >= 0 && node >= 0 && lower != node) {
             return -1;
         }
@@ -41,10 +44,11 @@ static int node_of_lower_cards(
     return node;
 }
 
-/* The node of the card with this sysfs directory, or -1. If the card has none,
- * search up to `layers` layers of lower cards. The node of a virtio card is not
- * in its own device directory, but in that of its PCI device, the parent. */
-static int node_of_card(const char *directory, unsigned layers)
+/* The node of the card with this sysfs directory, or -1. If the card itself has
+ * none, search up to `layers` layers of cards below it. The node of a virtio
+ * card is not in its own device directory, but in the parent, that of its PCI
+ * device. */
+static int node_of_nic(const char *directory, unsigned layers)
 {
     int node = fby_node_of_device(directory, "device/numa_node");
     if (node < 0) {
@@ -52,55 +56,55 @@ static int node_of_card(const char *directory, unsigned layers)
     }
     DIR *entries = node < 0 && layers > 0 ? opendir(directory) : NULL;
     if (entries != NULL) {
-        node = node_of_lower_cards(directory, entries, layers);
+        node = node_of_lower_nics(directory, entries, layers);
         closedir(entries);
     }
     return node;
 }
 
-bool fby_numa_find_near(const char *root, const char *card,
+bool fby_numa_find_near(const char *root, const char *nic,
     const cpu_set_t *allowed, struct fby_node *out)
 {
     char path[PATH_SIZE];
-    snprintf(path, sizeof(path), "%s/sys/class/net/%s", root, card);
+    snprintf(path, sizeof(path), "%s/sys/class/net/%s", root, nic);
     return fby_node_find_preferred_cpus(
-        root, node_of_card(path, MAX_LAYERS), allowed, out);
+        root, node_of_nic(path, MAX_LAYERS), allowed, out);
 }
 
 /* ---- Addresses ----------------------------------------------------------- */
 
-static bool has_address(const struct ifaddrs *card, const char *host)
+static bool has_address(const struct ifaddrs *nic, const char *host)
 {
-    char        card_host[NI_MAXHOST];
+    char        nic_host[NI_MAXHOST];
     sa_family_t family =
-        card->ifa_addr != NULL ? card->ifa_addr->sa_family : AF_UNSPEC;
+        nic->ifa_addr != NULL ? nic->ifa_addr->sa_family : AF_UNSPEC;
     if (family != AF_INET && family != AF_INET6) {
         return false;
     }
     socklen_t size = family == AF_INET ? sizeof(struct sockaddr_in)
                                        : sizeof(struct sockaddr_in6);
-    return getnameinfo(card->ifa_addr, size, card_host, sizeof(card_host), NULL,
-               0, NI_NUMERICHOST) == 0 &&
-           strcmp(card_host, host) == 0;
+    return getnameinfo(nic->ifa_addr, size, nic_host, sizeof(nic_host), NULL, 0,
+               NI_NUMERICHOST) == 0 &&
+           strcmp(nic_host, host) == 0;
 }
 
-bool fby_numa_find_card(const char *endpoint, char card[IF_NAMESIZE])
+bool fby_numa_find_card(const char *endpoint, char nic[IF_NAMESIZE])
 {
     struct fby_host_port address;
-    struct ifaddrs      *cards = NULL;
+    struct ifaddrs      *nics  = NULL;
     bool                 found = false;
-    if (!fby_endpoint_split(endpoint, &address) || getifaddrs(&cards) != 0) {
+    if (!fby_endpoint_split(endpoint, &address) || getifaddrs(&nics) != 0) {
         return false;
     }
-    for (const struct ifaddrs *entry = cards; !found && entry != NULL;
+    for (const struct ifaddrs *entry = nics; !found && entry != NULL;
          entry                       = entry->ifa_next) {
         found = strcmp(entry->ifa_name, address.host) == 0 ||
                 has_address(entry, address.host);
         if (found) {
-            snprintf(card, IF_NAMESIZE, "%s", entry->ifa_name);
+            snprintf(nic, IF_NAMESIZE, "%s", entry->ifa_name);
         }
     }
-    freeifaddrs(cards);
+    freeifaddrs(nics);
     return found;
 }
 
@@ -144,20 +148,20 @@ void fby_cpu_placement_near_card(const struct fby_worker_options *options)
 {
     const char *address =
         options->advertise != NULL ? options->advertise : options->listen;
-    char                    card[IF_NAMESIZE];
+    char                    nic[IF_NAMESIZE];
     struct fby_node         node;
     struct fby_error_detail why;
     cpu_set_t               allowed;
     if (options->cpus != NULL || options->numa != FBY_NUMA_AUTO ||
-        !fby_numa_find_card(address, card) ||
+        !fby_numa_find_card(address, nic) ||
         fby_cpus_read_allowed(&allowed) != FBY_OK ||
-        !fby_numa_find_near("", card, &allowed, &node)) {
+        !fby_numa_find_near("", nic, &allowed, &node)) {
         return;
     }
     if (fby_cpus_bind_thread(&node.cpus, &why) == FBY_OK) {
         fby_info("NUMA-NODE",
             "%s is at node %d: the network threads run on its CPUs %s; "
             "--numa %d keeps the whole worker there",
-            card, node.number, fby_cpus_format(&node.cpus).text, node.number);
+            nic, node.number, fby_cpus_format(&node.cpus).text, node.number);
     }
 }

@@ -26,18 +26,18 @@ FBY_CHECKED fby_err fby_cpu_placement_confine(
  * if fby_numa_find_near finds no node to prefer. */
 void fby_cpu_placement_near_card(const struct fby_worker_options *options);
 
-/* Find the NUMA node of the network card `card` ("eth0"). A card that consists
- * of other cards (a bond, VLAN or bridge) is at their node, if they have the
- * same one. out->cpus are the CPUs of the node that are also in `allowed`.
+/* Find the NUMA node of the network card `nic` ("eth0"). A bond, VLAN or bridge
+ * counts as a card: it is at the node of the cards below it, if all of them
+ * have the same one. out->cpus are the CPUs of the node that are in `allowed`.
  *
  * Returns false when no node is preferable: the machine has one node, the node
  * is unknown, or it has none or all of the allowed CPUs. */
-bool fby_numa_find_near(const char *root, const char *card,
+bool fby_numa_find_near(const char *root, const char *nic,
     const cpu_set_t *allowed, struct fby_node *out);
 
 /* Store the name of the network card that has the address of `endpoint`
- * ("tcp://ADDRESS:PORT"). ADDRESS may also be the name of a card. Returns false
- * when no card has that address, for example for "*". */
-bool fby_numa_find_card(const char *endpoint, char card[IF_NAMESIZE]);
+ * ("tcp://ADDRESS:PORT"). ADDRESS may also be the name of the card. Returns
+ * false when no card has that address, for example for "*". */
+bool fby_numa_find_card(const char *endpoint, char nic[IF_NAMESIZE]);
 
 #endif

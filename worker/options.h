@@ -2,9 +2,11 @@
 #ifndef FBY_WORKER_OPTIONS_H
 #define FBY_WORKER_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* Values of `numa` that are not the number of a node. */
 enum { FBY_NUMA_AUTO = -1, FBY_NUMA_OFF = -2 };
 
 /* Initialise with fby_worker_defaults, then change single members. */
@@ -25,16 +27,17 @@ struct fby_worker_options {
     uint32_t           fetch_threads;     /* 0: two per core, at least 4 */
     uint32_t           transform_threads; /* 0: one per core */
     uint32_t           encode_threads;    /* 0: one per two cores */
-    uint64_t           memory_bytes;      /* limit for the memory of samples and
-                                             batches in work */
-    uint64_t send_window_bytes; /* bytes sent without CREDIT, per client */
+    uint64_t           memory_bytes;      /* limit for the memory of all samples
+                                             and batches in progress */
+    uint64_t send_window_bytes; /* limit of uncredited bytes per client */
     int      ready_fd;          /* gets the bound endpoint and a newline, and
                                     is then closed; -1: none */
     int      stop_fd;           /* when readable, the worker leaves as on
                                     SIGTERM; -1: none */
-    bool     signals; /* leave on SIGTERM and SIGINT; block them in the calling
-                     thread and its later threads */
-    /* Times, before the division by FOREBAY_TIME_DIVISOR (common/timer.h): */
+    bool signals; /* SIGTERM and SIGINT tell the worker to leave; the calling
+                     thread and the threads it creates later block them */
+    /* Times. The worker divides them by FOREBAY_TIME_DIVISOR (common/timer.h),
+     * which tests set to make all times shorter. */
     int64_t heartbeat_ns; /* time between two HEARTBEAT messages */
     int64_t register_ns;  /* time between two REGISTER messages */
     int64_t drain_ns;     /* longest time that leaving may take */

@@ -107,8 +107,8 @@ static fby_err open_roots(struct fby_loop *self, struct fby_error_detail *why)
 static struct fby_stages_config stages_config(
     const struct fby_worker_options *options)
 {
-    size_t useful = fby_stages_max_encode_bytes(options->encode_threads);
-    size_t limit  = options->memory_bytes / 16;
+    size_t usable    = fby_stages_max_encode_bytes(options->encode_threads);
+    size_t sixteenth = options->memory_bytes / 16;
     return (struct fby_stages_config){
         .fetch_threads     = options->fetch_threads,
         .transform_threads = options->transform_threads,
@@ -116,7 +116,7 @@ static struct fby_stages_config stages_config(
         .nice              = options->nice,
         .fetch_bytes       = options->memory_bytes / 8,
         .scratch_bytes     = options->memory_bytes / 4,
-        .encode_bytes      = useful < limit ? useful : limit,
+        .encode_bytes      = usable < sixteenth ? usable : sixteenth,
     };
 }
 
@@ -170,6 +170,8 @@ static fby_err open_sockets(struct fby_loop *self, struct fby_error_detail *why)
         .max_message_bytes = FBY_MESSAGE_MAX,
         .receive_messages  = RECEIVE_MESSAGES,
         .send_messages     = SEND_MESSAGES,
+        /* TCP keeps a dead connection no longer than the worker keeps a session
+         * without a route. */
         .dead_peer_ms =
             (int)(self->session_config.routeless_ns / FBY_NS_PER_MS),
     };
@@ -244,8 +246,9 @@ static fby_err open_loop(struct fby_loop *self, struct fby_error_detail *why)
         err = open_memory_and_stages(self, why);
     }
     if (err == FBY_OK) {
-        /* Move this thread, and ZeroMQ's threads that are created next, near
-         * the network card. */
+        /* Move this thread, and the threads of ZeroMQ that are created next,
+         * near the network card. The threads of the stages exist already and
+         * are not moved. */
         fby_cpu_placement_near_card(&self->options);
         err = open_sockets(self, why);
     }
@@ -292,6 +295,7 @@ static void close_loop(struct fby_loop *self)
     fby_stages_destroy(&self->stages);
     close_sockets(self);
     if (self->arenas != NULL) {
+        /* Frees the requests that are still charged with memory. */
         fby_arenas_collect(self->arenas, fby_loop_request_free, self);
     }
     fby_loop_peers_sweep(self);
@@ -313,7 +317,7 @@ fby_err fby_worker_run(
     if (err != FBY_OK) {
         return err;
     }
-    resolve_defaults(&self.options);
+    resolve_defaults(&self.options); /* counts the CPUs that are left */
     err = open_loop(&self, why);
     if (err == FBY_OK) {
         announce_ready(&self);

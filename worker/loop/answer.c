@@ -24,14 +24,16 @@ bool fby_loop_encode(struct fby_loop *self, const struct fby_message *message)
     return err == FBY_OK;
 }
 
-/* Returns false when the route is gone. A message that cannot be encoded, which
- * is a fault of this worker, counts as sent. */
+/* Returns false when the route is gone. A message that cannot be encoded is
+ * dropped, which says nothing about the route. */
 static bool encode_and_send(struct fby_loop *self,
     const struct fby_routing_id *to, const struct fby_message *message)
 {
-    return !fby_loop_encode(self, message) ||
-           fby_socket_send(
-               self->router, to, self->frame.data, self->frame.size);
+    if (!fby_loop_encode(self, message)) {
+        return true;
+    }
+    return fby_socket_send(
+        self->router, to, self->frame.data, self->frame.size);
 }
 
 void fby_loop_route_lost(struct fby_loop *self, struct fby_loop_peer *peer)
@@ -115,6 +117,7 @@ static struct fby_loop_peer *find_or_add_peer(struct fby_loop *self,
             "this worker is leaving");
         return NULL;
     }
+    /* A known peer has left here, and is freed with its last batch. */
     struct fby_error_detail why = {
         "the last session of this client still holds memory"};
     struct fby_loop_peer *added =
@@ -193,7 +196,7 @@ static void on_bye(struct fby_loop *self, struct fby_loop_peer *peer,
 typedef void handler(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message);
 
-/* By message type. HELLO is handled before; no client may send the others. */
+/* By message type. dispatch handles HELLO; a client may send no other type. */
 static handler *const handlers[UINT8_MAX + 1] = {
     [FBY_MSG_PING]    = on_ping,
     [FBY_MSG_OPEN]    = fby_loop_on_open,

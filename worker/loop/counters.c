@@ -1,4 +1,4 @@
-/* List the counters for a worker's heartbeats: present values (threads, queued
+/* List the counters for a worker's heartbeats: current values (threads, queued
  * tasks, backlog, memory), and totals since the start of the worker. */
 #include "common/fault.h"
 #include "worker/loop/loop.h"

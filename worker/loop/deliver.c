@@ -1,10 +1,11 @@
-/* Send the items that the sessions return to clients: HEADER, chunks and END.
+/* Send clients the items that their sessions choose: HEADER, chunks and END.
  *
  * The frame of a chunk is a prefix and the payload. The prefix names session
- * and request, so it is written into the room before the payload when the chunk
- * is sent. While the frame is lent to ZeroMQ, its bytes must not change. If the
- * same chunk must then be sent for a second request, it is copied. If there is
- * no memory for the copy, that send is deferred. */
+ * and request, so it is written when the chunk is sent, into room that the
+ * arena (the memory of the batch) has before each payload. While the frame is
+ * lent to ZeroMQ, its bytes must not change. If the same chunk must then be
+ * sent for a second request, it is copied. If there is no memory for the copy,
+ * that send is deferred. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,10 +134,10 @@ static struct fby_stage_times stage_times(
         .transform = atomic_load(&job->transform_ns),
         .encode    = atomic_load(&job->encode_ns),
     };
-    uint64_t work    = times.fetch + times.transform + times.encode;
-    uint64_t elapsed = (uint64_t)(now_ns - job->begun_ns);
-    /* Threads work in parallel, so `work` may exceed the elapsed time. */
-    times.wait = elapsed > work ? elapsed - work : 0;
+    uint64_t busy_ns    = times.fetch + times.transform + times.encode;
+    uint64_t elapsed_ns = (uint64_t)(now_ns - job->begun_ns);
+    /* Threads work in parallel, so busy_ns may exceed the elapsed time. */
+    times.wait = elapsed_ns > busy_ns ? elapsed_ns - busy_ns : 0;
     return times;
 }
 
@@ -196,7 +197,7 @@ static bool needs_new_prefix(
            !fby_request_equal(chunk->request, request->id);
 }
 
-/* Initialise `message` with the frame in the batch's own arena, not a copy. */
+/* Initialise `message` with the frame where it lies, in the batch's arena. */
 static fby_err lend_in_place(struct fby_job_chunk *chunk,
     const struct fby_loop_request *request, zmq_msg_t *message)
 {
@@ -215,7 +216,8 @@ static fby_err lend_in_place(struct fby_job_chunk *chunk,
         FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
 }
 
-/* Copy the chunk into `arena`, which has room for it alone, and lend that. */
+/* Copy the chunk into `arena`, which was created for this copy, and initialise
+ * `message` with the copy. */
 static fby_err copy_and_lend(struct fby_arena *arena,
     struct fby_job_chunk *chunk, const struct fby_loop_request *request,
     zmq_msg_t *message)
@@ -308,17 +310,20 @@ static fby_err send_item(struct fby_loop *self, struct fby_loop_peer *peer,
         fby_loop_send_lost(self, peer, item->id);
     }
     if (request == NULL) {
-        return FBY_OK; /* the request has ended: there is nothing to send */
+        return FBY_OK; /* it has ended; only its LOST had to be sent */
     }
-    if (item->kind == FBY_SEND_CHUNK) {
-        return send_chunk_item(self, request, item->chunk);
-    }
-    if (item->kind == FBY_SEND_HEADER) {
+    switch (item->kind) {
+    case FBY_SEND_HEADER:
         send_header(self, request);
         return FBY_OK;
-    }
-    if (item->kind == FBY_SEND_END) {
+    case FBY_SEND_CHUNK:
+        return send_chunk_item(self, request, item->chunk);
+    case FBY_SEND_END:
         send_end(self, request);
+        break;
+    case FBY_SEND_LOST:
+    default:
+        break;
     }
     fby_loop_request_end(self, request);
     return FBY_OK;

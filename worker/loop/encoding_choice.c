@@ -3,7 +3,7 @@
  * to `auto` (codec/auto.h), which learns from the sizes of earlier chunks. */
 #include "worker/loop/loop.h"
 
-/* The client's choice for chosen field `i`; `auto` if the request has none. */
+/* The client's choice for field `i` of the request; `auto` if it made none. */
 static struct fby_coding_choice requested_choice(
     const struct fby_request *request, uint32_t i)
 {
@@ -11,7 +11,8 @@ static struct fby_coding_choice requested_choice(
     return request->n_choices > 0 ? request->choices[i] : automatic;
 }
 
-/* True if `encoding` learned for this content, these fields and choices. */
+/* True if what `encoding` has learned applies to `request`: the content, fields
+ * and choices are the same. */
 static bool is_learned_for(const struct fby_loop_encoding *encoding,
     const struct fby_request *request, uint32_t n_fields)
 {

@@ -13,6 +13,8 @@
 
 enum { MESSAGES_PER_TURN = 64 }; /* at most: other events must not wait */
 
+/* Also how late silent clients and unused memory may be noticed: wait_ms does
+ * not consider their timers. */
 static const int64_t longest_wait_ns = FBY_NS_PER_S;
 
 /* Receive and handle one message. Returns false when there is none. */
@@ -25,30 +27,26 @@ static bool receive_one(struct fby_loop *self)
         fby_loop_handle_frame(
             self, &sender, zmq_msg_data(&frame), zmq_msg_size(&frame));
         zmq_msg_close(&frame);
-    } else if (err == FBY_PROTO) {
+    } else if (err == FBY_PROTO) { /* a message of several frames */
         self->counts.malformed++;
     }
     return err != FBY_AGAIN;
 }
 
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns < b_ns ? a_ns : b_ns;
-}
-
-/* Milliseconds until the next timer is due, at most longest_wait_ns. */
+/* Milliseconds to wait for messages and events: until the next timer is due, at
+ * most longest_wait_ns. */
 static long wait_ms(const struct fby_loop *self)
 {
     int64_t now_ns = fby_now_ns();
     int64_t due_ns = now_ns + longest_wait_ns;
     if (self->registry.socket != NULL && self->leave_until_ns == 0) {
-        due_ns = earlier(due_ns, self->registry.due_ns);
+        due_ns = fby_earlier_ns(due_ns, self->registry.due_ns);
     }
     if (self->opens != NULL) {
-        due_ns = earlier(due_ns, self->progress_due_ns);
+        due_ns = fby_earlier_ns(due_ns, self->progress_due_ns);
     }
     if (self->leave_until_ns != 0) {
-        due_ns = earlier(due_ns, self->leave_until_ns);
+        due_ns = fby_earlier_ns(due_ns, self->leave_until_ns);
     }
     /* Round up, so that the timer is due after the wait. */
     return due_ns <= now_ns ? 0 : (long)((due_ns - now_ns) / FBY_NS_PER_MS) + 1;
@@ -101,7 +99,8 @@ void fby_loop_turn(struct fby_loop *self)
         [PLANS]   = {.fd = fby_plan_cache_fd(self->plans)},
         [SIGNALS] = {.fd = self->signal_fd},
         [STOP]    = {.fd = polls_stop_fd(self) ? self->options.stop_fd : -1},
-        [SERVER]  = {.socket = self->registry.socket, .fd = -1}, /* or none */
+        /* Without a server `socket` is NULL, and the fd of -1 is ignored. */
+        [SERVER] = {.socket = self->registry.socket, .fd = -1},
     };
     for (int i = 0; i < N_ITEMS; i++) {
         items[i].events = ZMQ_POLLIN;

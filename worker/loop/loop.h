@@ -31,7 +31,7 @@
 /* A batch that is being made, and the requests for it. */
 struct fby_loop_work {
     struct fby_job          *job;      /* holds one reference */
-    struct fby_loop_request *requests; /* list; not empty after a turn */
+    struct fby_loop_request *requests; /* list; without any, the work ends */
     struct fby_loop_work    *next;
 };
 
@@ -52,11 +52,11 @@ struct fby_loop_request {
 /* The encoding that a client requested last, and for each field what `auto` has
  * learned about filters and codecs. */
 struct fby_loop_encoding {
-    struct fby_digest        content;
-    uint64_t                 fields;   /* bits of the chosen fields */
-    uint32_t                 n_fields; /* chosen fields; 0: no request yet */
-    struct fby_coding_choice choices[FBY_MAX_FIELDS]; /* [chosen field] */
-    struct fby_auto          autos[FBY_MAX_FIELDS];   /* [chosen field] */
+    struct fby_digest content;
+    uint64_t fields;   /* requested fields: bit i is field i; 0: all fields */
+    uint32_t n_fields; /* number of requested fields; 0: no request yet */
+    struct fby_coding_choice choices[FBY_MAX_FIELDS]; /* per requested field */
+    struct fby_auto          autos[FBY_MAX_FIELDS];   /* per requested field */
 };
 
 struct fby_loop_peer { /* one session of one client */
@@ -69,7 +69,7 @@ struct fby_loop_peer { /* one session of one client */
     struct fby_session_item  deferred; /* next to send; see is_deferred */
     bool     is_deferred; /* `deferred` waits for memory to copy its chunk */
     uint64_t duplicate_bytes; /* sent twice on the route by fault injection */
-    bool     has_left;        /* the peer is freed with its last request */
+    bool     has_left;        /* session ended; freed with its last request */
     char     name[96];        /* for log lines: "job/rank at host" */
     struct fby_loop_peer *next;
 };
@@ -87,14 +87,14 @@ struct fby_loop_registry {         /* the worker's registration at the server */
     char                   endpoint[FBY_ENDPOINT_SIZE];  /* of the server */
     char                   advertise[FBY_ENDPOINT_SIZE]; /* of this worker */
     char                   host[FBY_HOST_MAX + 1];       /* of this worker */
-    struct fby_instance_id server;                       /* 0: not registered */
+    struct fby_instance_id server;       /* 0: not registered there */
     int64_t                heartbeat_ns; /* from one HEARTBEAT to the next */
     int64_t                due_ns;     /* when to send REGISTER or HEARTBEAT */
     uint32_t               unanswered; /* messages sent since the last answer */
-    bool    silent;  /* no message has come since SERVER-SILENT was logged */
-    bool    refused; /* not registered since REGISTER-REFUSED was logged */
-    int64_t last_busy_ns; /* busy_ns of the transform stage at last_load_ns */
-    int64_t last_load_ns; /* time of the last heartbeat */
+    bool    silent; /* no message has come since SERVER-SILENT was logged */
+    bool    refusal_logged;    /* REGISTER-REFUSED, since the last REGISTERED */
+    int64_t last_heartbeat_ns; /* when HEARTBEAT was sent last; 0: never */
+    int64_t last_busy_ns;      /* busy_ns of the transform stage at that time */
 };
 
 struct fby_loop_counts { /* since the start of the worker */
@@ -114,7 +114,8 @@ struct fby_loop_counts { /* since the start of the worker */
 };
 
 struct fby_loop {
-    struct fby_worker_options options; /* defaults filled in, timers divided */
+    struct fby_worker_options options; /* counts of 0 resolved, and the times
+                                            divided by FOREBAY_TIME_DIVISOR */
     struct fby_instance_id    instance;
     struct fby_roots         *roots;
     struct fby_plan_cache    *plans;
@@ -136,8 +137,9 @@ struct fby_loop {
     int64_t now_ns;          /* time at which this turn began */
     int64_t progress_due_ns; /* when to send SCANNING next */
     int64_t trim_due_ns;     /* when to unmap unused memory next */
-    int64_t leave_until_ns; /* when to stop finishing batches; 0: not leaving */
-    bool    done;           /* the worker ends after this turn */
+    int64_t
+         leave_until_ns; /* until when batches are finished; 0: not leaving */
+    bool done;           /* the worker ends after this turn */
 };
 
 /* ---- loop.c -------------------------------------------------------------- */
@@ -260,7 +262,8 @@ void fby_loop_request_join(
 struct fby_loop_request *fby_loop_find_request(
     const struct fby_loop_peer *peer, struct fby_request_id id);
 
-/* End a request. If it is the last one of its work, cancel the work. */
+/* End a request, answered or not. The work ends with its last request: it is
+ * removed, and what is left of it is cancelled. */
 void fby_loop_request_end(
     struct fby_loop *self, struct fby_loop_request *request);
 
@@ -291,7 +294,7 @@ void fby_loop_registry_deregister(struct fby_loop *self);
 
 /* ---- counters.c ---------------------------------------------------------- */
 
-enum { FBY_LOOP_COUNTERS = 64 }; /* more than fby_loop_counters_read lists */
+enum { FBY_LOOP_COUNTERS = 64 }; /* room for all counters of a worker */
 struct fby_loop_counters {
     struct fby_counter list[FBY_LOOP_COUNTERS];
     size_t             n; /* used entries of list[] */

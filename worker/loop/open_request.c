@@ -122,7 +122,7 @@ static void send_result(struct fby_loop *self, const struct fby_loop_open *open,
 
 /* ---- Waiting ------------------------------------------------------------- */
 
-/* Remove the OPEN that `link`, a pointer in the list, points to. */
+/* Remove the OPEN *link. `link` is the place in the list that points to it. */
 static void remove_open(struct fby_loop_open **link)
 {
     struct fby_loop_open *open = *link;
@@ -163,7 +163,7 @@ void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
     struct fby_plan_load   *load = NULL;
     struct fby_error_detail why  = {{0}};
     fby_err                 err  = FBY_OK;
-    /* The protocol forbids to repeat an id; only the last OPEN is answered. */
+    /* A client may not repeat an id. If it does, only its last OPEN counts. */
     fby_loop_drop_opens(self, peer, open->open);
     if (count_opens(self, peer) < MAX_SESSION_OPENS) {
         err = fby_plan_cache_open(

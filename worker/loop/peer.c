@@ -29,8 +29,8 @@ struct fby_loop_peer *fby_loop_find_peer(
 
 /* The bytes of the budget that are reserved for a session whose largest batch
  * has `max_bytes`. If that batch exceeds the whole budget, only the smallest
- * entitlement is reserved. Too large requests are answered CANNOT later, so the
- * client asks another worker or reports the reason. */
+ * entitlement is reserved. Requests that are too large are answered CANNOT
+ * later, so that the client asks another worker or reports the reason. */
 static uint64_t entitlement(const struct fby_loop *self, uint64_t max_bytes)
 {
     uint64_t total = self->budget.total;
@@ -120,7 +120,8 @@ struct fby_loop_work *fby_loop_find_work(
     return work;
 }
 
-static void cancel_work(struct fby_loop *self, struct fby_loop_work *work)
+/* Remove work without requests. Its job is cancelled, unless it is complete. */
+static void end_work(struct fby_loop *self, struct fby_loop_work *work)
 {
     struct fby_loop_work **link = &self->works;
     while (*link != work) {
@@ -195,6 +196,6 @@ void fby_loop_request_end(
         fby_loop_request_free(self, request);
     }
     if (work->requests == NULL) {
-        cancel_work(self, work);
+        end_work(self, work);
     }
 }

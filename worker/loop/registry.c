@@ -31,9 +31,9 @@ static bool is_any_address(const char *endpoint)
            strncmp(endpoint, "tcp://*:", strlen("tcp://*:")) == 0;
 }
 
-/* Write this machine's address on the route to `server` to `host`. Connecting a
- * datagram socket looks up the route and sends nothing. */
-static bool find_local_host(
+/* Store in `host` the address from which this machine sends to `server`.
+ * Connecting a datagram socket chooses this address and sends nothing. */
+static bool find_local_address(
     const struct addrinfo *server, char *host, size_t size)
 {
     struct sockaddr_storage own;
@@ -50,8 +50,8 @@ static bool find_local_host(
     return found;
 }
 
-/* Write the endpoint for clients to `out`: this machine's address on the route
- * to `server`, and the port of the endpoint `bound`. */
+/* Make the endpoint for clients: the address from which this machine sends to
+ * `server`, and the port of the endpoint `bound`. */
 static fby_err write_route_endpoint(const char *server, const char *bound,
     char out[FBY_ENDPOINT_SIZE], struct fby_error_detail *why)
 {
@@ -66,7 +66,7 @@ static fby_err write_route_endpoint(const char *server, const char *bound,
     if (fby_endpoint_split(bound, &local) &&
         fby_endpoint_split(server, &remote) &&
         getaddrinfo(remote.host, remote.port, &hints, &address) == 0) {
-        bool found = find_local_host(address, own, sizeof(own));
+        bool found = find_local_address(address, own, sizeof(own));
         freeaddrinfo(address);
         if (found) {
             bool is_ipv6 = strchr(own, ':') != NULL;
@@ -200,10 +200,10 @@ static uint32_t measure_load_permille(struct fby_loop *self)
     struct fby_loop_registry *registry = &self->registry;
     struct fby_stage_counts counts  = fby_stages_counts(self->stages).transform;
     int64_t                 busy_ns = counts.busy_ns - registry->last_busy_ns;
-    int64_t                 elapsed_ns = self->now_ns - registry->last_load_ns;
-    int64_t                 thread_ns  = elapsed_ns * counts.threads;
-    registry->last_busy_ns             = counts.busy_ns;
-    registry->last_load_ns             = self->now_ns;
+    int64_t elapsed_ns          = self->now_ns - registry->last_heartbeat_ns;
+    int64_t thread_ns           = elapsed_ns * counts.threads;
+    registry->last_busy_ns      = counts.busy_ns;
+    registry->last_heartbeat_ns = self->now_ns;
     int64_t permille = thread_ns > 0 ? busy_ns * 1000 / thread_ns : 0;
     return permille < 1000 ? (uint32_t)permille : 1000;
 }
@@ -270,10 +270,10 @@ static void on_registered(
         fby_info("REGISTERED", "at %s as %s", registry->endpoint,
             registry->advertise);
     }
-    registry->server       = registered->server;
-    registry->refused      = false;
-    registry->heartbeat_ns = registered->heartbeat_ms * FBY_NS_PER_MS;
-    registry->due_ns       = self->now_ns + registry->heartbeat_ns;
+    registry->server         = registered->server;
+    registry->refusal_logged = false;
+    registry->heartbeat_ns   = registered->heartbeat_ms * FBY_NS_PER_MS;
+    registry->due_ns         = self->now_ns + registry->heartbeat_ns;
 }
 
 static void on_register_first(struct fby_loop *self)
@@ -290,8 +290,8 @@ static void on_register_first(struct fby_loop *self)
 static void on_refused(struct fby_loop *self, const struct fby_refused *refused)
 {
     struct fby_loop_registry *registry = &self->registry;
-    if (!registry->refused) {
-        registry->refused = true;
+    if (!registry->refusal_logged) {
+        registry->refusal_logged = true;
         fby_warn("REGISTER-REFUSED",
             "by %s: %s; this worker asks again until the server accepts",
             registry->endpoint, refused->text);

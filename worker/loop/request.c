@@ -13,7 +13,7 @@ struct incoming { /* a REQUEST that is being handled */
     const struct fby_request *message;
     struct fby_job_spec       spec;
     struct fby_raw_layout     layout;
-    struct fby_coding coding[FBY_MAX_FIELDS]; /* filter, codec of each field */
+    struct fby_coding coding[FBY_MAX_FIELDS]; /* of each requested field */
 };
 
 /* ---- Answers ------------------------------------------------------------- */
@@ -138,16 +138,18 @@ static void join_work(struct fby_loop *self, const struct incoming *in,
 
 /* ---- Admission ----------------------------------------------------------- */
 
-/* The batch with the lowest number is sent first: 24 bits of the epoch, then 40
- * of the step. After 2^24 epochs it restarts, which affects only the order. */
+/* The batch with the lowest result is sent first. Its high 24 bits are from the
+ * epoch, the others from the step. After 2^24 epochs the results start again,
+ * which affects only the order of sending. */
 static uint64_t send_order(const struct fby_request *message)
 {
     return (message->epoch & 0xffffff) << 40 |
            (message->step & UINT64_C(0xffffffffff));
 }
 
-/* Find the peer that must give up a batch for `asking`, or NULL. Each peer is
- * compared with the victim so far; the better victim is kept. */
+/* Find the peer that must give up a batch for `asking`, or NULL. As the peers
+ * are no array, fby_session_choose_victim gets each of them together with the
+ * victim found so far, if any, and chooses one of the two. */
 static struct fby_loop_peer *find_victim(
     const struct fby_loop *self, const struct fby_loop_peer *asking)
 {
@@ -233,8 +235,8 @@ static uint64_t normalize_fields(
     return fields == all_bits ? 0 : fields;
 }
 
-/* Set in->layout, and check all but the budget. If a check fails, answer CANNOT
- * and return false. */
+/* Set in->layout, and check all but the budget. Returns false after a check
+ * failed and CANNOT was answered. */
 static bool lay_out_or_refuse(struct fby_loop *self, struct incoming *in)
 {
     const struct fby_request *message = in->message;

@@ -22,7 +22,7 @@ enum { FBY_DATASET_PLAN_ORDERS = 4 }; /* entries of the cache of orders */
 struct fby_dataset_plan_order { /* a cache entry: the order of one epoch */
     struct fby_order *order;    /* NULL: unused entry */
     uint64_t          seed, epoch;
-    uint64_t          last_use; /* n_uses after the last use of this entry */
+    uint64_t          last_use; /* value of n_uses at the last use */
 };
 
 struct fby_dataset_plan {
@@ -42,9 +42,9 @@ struct fby_dataset_plan {
 /* Check `content` against the dataset, compute its fingerprint, and create a
  * plan with one reference.
  *
- * Ownership: *dataset_p moves to the plan on FBY_OK and becomes NULL. After an
- *            error of fby_rows_create it is destroyed and becomes NULL. After
- *            any other error it stays the caller's.
+ * Ownership: on FBY_OK *dataset_p moves to the plan and becomes NULL. After an
+ *            error it is either still the caller's, or destroyed and NULL; the
+ *            caller can pass it to fby_dataset_destroy in both cases.
  * Errors:    those of fby_fingerprint, fby_dataset_check_fields,
  *            fby_lengths_sort and fby_rows_create. */
 FBY_CHECKED fby_err fby_dataset_plan_create(const struct fby_content *content,

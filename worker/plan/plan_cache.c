@@ -15,13 +15,13 @@
 struct fby_plan_load {
     struct fby_plan_cache *cache;
     struct fby_content     content;
-    struct fby_digest      digest;       /* of the content */
-    char                  *location;     /* of the data */
-    unsigned               n_waiters;    /* loop only: callers that wait */
-    bool                   is_collected; /* loop only: was added to `known` */
-    atomic_bool            abandoned;    /* set by the loop: end early */
-    atomic_bool            ended; /* set by the thread after its last write */
-    atomic_uint_fast64_t   done, total; /* shards scanned, and all shards */
+    struct fby_digest      digest;    /* of the content */
+    char                  *location;  /* of the data */
+    unsigned               n_waiters; /* loop only: callers that wait */
+    bool        is_collected; /* loop only: ended, and its plan is cached */
+    atomic_bool abandoned;    /* set by the loop: end early */
+    atomic_bool ended;        /* set by the thread after its last write */
+    atomic_uint_fast64_t done, total; /* shards scanned, and all shards */
     /* Written by the thread, read by the loop once `ended` is set: */
     fby_err                  err;
     struct fby_error_detail  why;
@@ -33,14 +33,14 @@ struct fby_plan_cache {
     struct fby_plan_cache_config config;
     struct fby_stage            *loaders; /* the load threads and their queue */
     struct fby_plan_load        *loads;   /* queued, running, or ended */
-    struct fby_dataset_plan **known;   /* the plans, most recently used first */
-    uint32_t                  n_known; /* number of plans in `known` */
+    struct fby_dataset_plan **plans;   /* the plans, most recently used first */
+    uint32_t                  n_plans; /* at most config.known */
     struct fby_wakeup         wakeup;  /* sent when a load ends */
 };
 
 /* ---- Functions of a load thread ------------------------------------------ */
 
-/* Returns false if the scan must end early. */
+/* Called by the scan of the files. Returns false if it must end early. */
 static bool note_progress(void *arg, uint64_t done, uint64_t total)
 {
     struct fby_plan_load *self = arg;
@@ -70,7 +70,7 @@ static fby_err open_dataset(
 static fby_err run_load(void *context, uint32_t thread, void *item)
 {
     (void)thread;
-    struct fby_plan_cache *plans   = context;
+    struct fby_plan_cache *cache   = context;
     struct fby_plan_load  *self    = item;
     struct fby_dataset    *dataset = NULL;
     self->err =
@@ -82,7 +82,7 @@ static fby_err run_load(void *context, uint32_t thread, void *item)
     fby_dataset_destroy(&dataset);
     fby_err err = self->err;
     atomic_store(&self->ended, true); /* now the loop may free `self` */
-    fby_wakeup_send(&plans->wakeup);
+    fby_wakeup_send(&cache->wakeup);
     return err;
 }
 
@@ -93,7 +93,7 @@ fby_err fby_plan_cache_create(
 {
     struct fby_plan_cache *self = fby_zalloc(sizeof(*self));
     self->config                = *config;
-    self->known = fby_zalloc(config->known * sizeof(struct fby_dataset_plan *));
+    self->plans = fby_zalloc(config->known * sizeof(struct fby_dataset_plan *));
     self->wakeup = fby_wakeup_open();
     fby_err err  = FBY_SYS;
     if (self->wakeup.fd >= 0) {
@@ -136,11 +136,11 @@ void fby_plan_cache_destroy(struct fby_plan_cache **self_p)
         free_load(self->loads);
         self->loads = next;
     }
-    for (uint32_t i = 0; i < self->n_known; i++) {
-        fby_dataset_plan_release(&self->known[i]);
+    for (uint32_t i = 0; i < self->n_plans; i++) {
+        fby_dataset_plan_release(&self->plans[i]);
     }
     fby_wakeup_close(&self->wakeup);
-    free(self->known);
+    free(self->plans);
     free(self);
 }
 
@@ -156,35 +156,35 @@ static bool same_content_and_data(
            fby_digest_equal(&a->data_digest, &b->data_digest);
 }
 
-/* Make `dataset_plan` the first entry of `known`. The entries before `index`
+/* Make `dataset_plan` the first entry of `plans`. The entries before `index`
  * move back by one and overwrite entry `index`. */
 static void insert_in_front(struct fby_plan_cache *self, uint32_t index,
     struct fby_dataset_plan *dataset_plan)
 {
     for (uint32_t i = index; i > 0; i--) {
-        self->known[i] = self->known[i - 1];
+        self->plans[i] = self->plans[i - 1];
     }
-    self->known[0] = dataset_plan;
+    self->plans[0] = dataset_plan;
 }
 
-/* Add a plan to `known`. It replaces the plan of the same content and data, or
- * else, if the cache is full, the least recently used plan. */
-static void add_known(
+/* Cache a plan. It replaces the plan of the same content and data, or else, if
+ * the cache is full, the least recently used plan. */
+static void add_plan(
     struct fby_plan_cache *self, struct fby_dataset_plan *dataset_plan)
 {
     uint32_t replaced = 0;
-    while (replaced < self->n_known &&
-           !same_content_and_data(self->known[replaced], dataset_plan)) {
+    while (replaced < self->n_plans &&
+           !same_content_and_data(self->plans[replaced], dataset_plan)) {
         replaced++;
     }
     if (replaced == self->config.known) { /* full: replace the last one */
         replaced--;
     }
     fby_dataset_plan_hold(dataset_plan);
-    if (replaced < self->n_known) {
-        fby_dataset_plan_release(&self->known[replaced]);
+    if (replaced < self->n_plans) {
+        fby_dataset_plan_release(&self->plans[replaced]);
     } else {
-        self->n_known++;
+        self->n_plans++;
     }
     insert_in_front(self, replaced, dataset_plan);
 }
@@ -197,7 +197,7 @@ static void collect_ended(struct fby_plan_cache *self)
         struct fby_plan_load *load  = *link;
         bool                  ended = atomic_load(&load->ended);
         if (ended && !load->is_collected && load->dataset_plan != NULL) {
-            add_known(self, load->dataset_plan);
+            add_plan(self, load->dataset_plan);
         }
         load->is_collected = ended;
         if (ended && load->n_waiters == 0) {
@@ -215,14 +215,21 @@ void fby_plan_cache_collect(struct fby_plan_cache *self)
     collect_ended(self);
 }
 
+/* True if a caller that needs this content at this location can wait for `load`
+ * instead of starting another load. */
+static bool can_be_joined(const struct fby_plan_load *load,
+    const struct fby_digest *digest, const char *location)
+{
+    return !atomic_load(&load->ended) && !atomic_load(&load->abandoned) &&
+           fby_digest_equal(&load->digest, digest) &&
+           strcmp(load->location, location) == 0;
+}
+
 static struct fby_plan_load *find_running_load(struct fby_plan_cache *self,
     const struct fby_digest *digest, const char *location)
 {
     struct fby_plan_load *load = self->loads;
-    while (load != NULL &&
-           (atomic_load(&load->ended) || atomic_load(&load->abandoned) ||
-               !fby_digest_equal(&load->digest, digest) ||
-               strcmp(load->location, location) != 0)) {
+    while (load != NULL && !can_be_joined(load, digest, location)) {
         load = load->next;
     }
     return load;
@@ -303,18 +310,18 @@ fby_err fby_plan_cache_find(struct fby_plan_cache *self,
     const struct fby_digest *fingerprint, struct fby_dataset_plan **nearest)
 {
     *nearest = NULL;
-    for (uint32_t i = 0; i < self->n_known; i++) {
-        struct fby_dataset_plan *known = self->known[i];
-        if (!fby_digest_equal(&known->content_digest, content)) {
+    for (uint32_t i = 0; i < self->n_plans; i++) {
+        struct fby_dataset_plan *plan = self->plans[i];
+        if (!fby_digest_equal(&plan->content_digest, content)) {
             continue;
         }
-        bool same_data = fby_digest_equal(&known->data_digest, data);
+        bool same_data = fby_digest_equal(&plan->data_digest, data);
         if (same_data || *nearest == NULL) {
-            *nearest = known;
+            *nearest = plan;
         }
         if (same_data) {
-            insert_in_front(self, i, known);
-            return fby_digest_equal(&known->fingerprint, fingerprint)
+            insert_in_front(self, i, plan);
+            return fby_digest_equal(&plan->fingerprint, fingerprint)
                        ? FBY_OK
                        : FBY_NOT_FOUND;
         }

@@ -19,9 +19,9 @@
 struct fby_plan_cache_config {
     const struct fby_roots *roots;     /* borrowed until destroy */
     const char             *cache_dir; /* as in struct fby_dataset_spec */
-    uint32_t                threads;   /* loads that run at a time */
-    uint32_t                waiting;   /* loads that may wait for a thread */
-    uint32_t                known;     /* plans that the cache keeps at most */
+    uint32_t                threads;   /* limit of loads that run */
+    uint32_t                waiting; /* limit of loads that wait for a thread */
+    uint32_t                known;   /* limit of plans in the cache */
 };
 
 struct fby_plan_cache;
@@ -39,7 +39,8 @@ void fby_plan_cache_destroy(struct fby_plan_cache **self_p);
  * fby_plan_cache_collect. */
 int fby_plan_cache_fd(const struct fby_plan_cache *self);
 
-/* Cache the plans of ended loads, and free the loads that are released. */
+/* Cache the plans of ended loads, and free those loads for which no caller
+ * waits. */
 void fby_plan_cache_collect(struct fby_plan_cache *self);
 
 struct fby_plan_load; /* running or ended; shared by OPENs that wait for it */

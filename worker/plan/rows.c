@@ -23,8 +23,8 @@
 enum {
     PREFETCH_ROWS   = 16, /* a row is prefetched so many rows ahead */
     CACHE_LINE      = 64, /* bytes */
-    PREFETCH_BYTES  = 4 * CACHE_LINE, /* at most, of each row */
-    GATHER_BYTES    = 32768, /* at most, of the rows that are cast together */
+    PREFETCH_BYTES  = 4 * CACHE_LINE, /* prefetched of a row, at most */
+    GATHER_BYTES    = 32768, /* of rows that are cast together, at most */
     LARGE_ROW_BYTES = 4096   /* from this size on, rows are cast one by one */
 };
 
@@ -68,13 +68,13 @@ static fby_err refuse_shape(const struct fby_column *column,
 static fby_err check_width(const struct fby_field_content *field,
     const struct fby_column *column, struct fby_error_detail *why)
 {
-    uint64_t dense = fby_dense_values(&field->shape);
-    return column->width == dense
+    uint64_t wanted = fby_dense_values(&field->shape);
+    return column->width == wanted
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "its rows have %" PRIu64
                      " values, those of the field's shape %" PRIu64,
-                     column->width, dense);
+                     column->width, wanted);
 }
 
 static fby_err check_column(const struct fby_field_content *field,
@@ -83,16 +83,17 @@ static fby_err check_column(const struct fby_field_content *field,
     if (column->part == FBY_COLUMN_CSR) {
         return check_width(field, column, why);
     }
-    /* With packed bits or ragged rows, field->shape is not the column's. */
-    bool                    is_ragged = column->part == FBY_COLUMN_VALUES;
+    bool is_ragged = column->part == FBY_COLUMN_VALUES;
+    bool is_packed = fby_field_packed_bits(field) > 0;
+    /* A field that is ragged or packed as bits has another shape than its
+     * column. */
     const struct fby_shape *shape =
-        fby_field_packed_bits(field) > 0 || is_ragged ? fby_array_shape(field)
-                                                      : &field->shape;
+        is_ragged || is_packed ? fby_array_shape(field) : &field->shape;
     if (!has_shape(column, shape)) {
         return refuse_shape(column, shape, why);
     }
-    bool is_float = column->type >= FBY_NPY_F2;
-    if (is_float && fby_field_packed_bits(field) > 0) {
+    bool is_float = column->type >= FBY_NPY_F2; /* the last types are floats */
+    if (is_float && is_packed) {
         return fby_error_set(why, FBY_CONFIG,
             "its dtype is %s; bits come from bools or whole numbers",
             fby_npy_dtype(column->type));
@@ -137,6 +138,7 @@ fby_err fby_rows_create(const struct fby_content *content,
     fby_err          err  = FBY_OK;
     self->content         = content;
     self->dataset         = dataset;
+    /* A dataset of tokens has no columns. */
     uint32_t n = fby_dataset_has_tokens(dataset) ? 0 : content->n_fields;
     for (uint32_t i = 0; err == FBY_OK && i < n; i++) {
         const struct fby_field_content *field = &content->fields[i];
@@ -230,13 +232,13 @@ static void gather_rows(const struct fby_run *run, uint32_t first, uint32_t n,
 
 /* ---- casts --------------------------------------------------------------- */
 
-struct cast { /* makes rows of one field from the rows of a run */
+struct cast { /* how to make rows of one field from the rows of a run */
     const struct fby_field_content *field;
     const struct fby_dataset       *dataset;
     const struct fby_run           *run;
     const struct fby_column        *column;    /* of the rows being cast */
     bool                            is_copy;   /* the cast changes no byte */
-    uint64_t                        values;    /* in a row; ragged: an entry */
+    uint64_t                        values;    /* per row; ragged: per entry */
     size_t                          out_bytes; /* of a row in the batch */
     bool                           *bad; /* [row of the run]: it is refused */
     uint32_t                       *lengths; /* as in fby_rows_group */
@@ -263,7 +265,7 @@ static uint64_t convert_values(
     if (fby_field_packed_bits(field) == 0) {
         return fby_convert(npy, field->wire_type, dst);
     }
-    /* Each group of as many bits as the field has maps is packed. */
+    /* fby_bits_pack_npy packs the maps of each position together. */
     npy->n_dims  = 1;
     npy->dims[0] = fby_field_packed_bits(field);
     return fby_bits_pack_npy(npy, dst);
@@ -351,7 +353,8 @@ static uint32_t count_same_dtype(
     const struct fby_run *run, uint32_t first, uint32_t n)
 {
     const struct fby_column *column = column_of(run, first);
-    uint32_t                 n_same = run->n_shards == 1 ? n : 1;
+    /* All rows of a shard have the same column. */
+    uint32_t n_same = run->n_shards == 1 ? n : 1;
     for (; n_same < n; n_same++) {
         const struct fby_column *other = column_of(run, first + n_same);
         if (other->type != column->type ||
@@ -543,8 +546,8 @@ void fby_rows_write(const struct fby_rows *self, uint32_t field,
         .run                = run,
         .lengths            = group.lengths,
         .indices            = group.indices,
+        .bad                = bad,
         .transform          = group.transform};
-    c.bad         = bad;
     make_rows(&c, group.first, group.n, group.dst);
 }
 
@@ -605,7 +608,7 @@ fby_err fby_rows_write_one(const struct fby_rows *self,
     }
     make_rows(&c, 0, 1, dst);
     fby_err refused = bad ? find_refusal(&c, dst, why) : FBY_OK;
-    /* An error here takes precedence, but `why` of a bad row must stay. */
+    /* If closing fails, its error is returned; `why` of a bad row stays. */
     err = fby_rows_close(self, request->field, run, bad ? NULL : why);
     return err != FBY_OK ? err
                          : add_field_name(self, request->field, refused, why);

@@ -50,15 +50,15 @@ struct fby_rows_group { /* consecutive rows of a run, adjacent in the batch */
 };
 
 /* Write the rows of `group`; the column of `run` must be open. Sets bad[i] to
- * true if row i of the run is refused, and else leaves it. */
+ * true if row i of the run is refused; leaves it unchanged otherwise. */
 void fby_rows_write(const struct fby_rows *self, uint32_t field,
     const struct fby_run *run, struct fby_rows_group group, bool *bad);
 
 struct fby_row_request {
     uint32_t                        field;  /* index in the content */
     uint64_t                        sample; /* number in the dataset */
-    const struct fby_field_content *as;     /* settings used instead of those
-                                               in the content; or NULL */
+    const struct fby_field_content *as;     /* settings to use instead of
+                                               the content's; or NULL */
     uint32_t *length;  /* gets the number of entries of a ragged or sparse row;
                           NULL for dense rows */
     uint8_t  *indices; /* gets the indices of a sparse row; NULL for others */

@@ -3,8 +3,8 @@
  * A session is a worker's state for one client. A budget only counts bytes; it
  * allocates nothing. Each session is entitled to as many bytes as its largest
  * batch has. Any session may also use the bytes that no session is entitled to.
- * A new session may find that others use its bytes; it is refused until they
- * return what they use beyond their entitlements. Thread: one at a time. */
+ * A new session may find that others use the bytes it is entitled to. Then its
+ * charges fail until they refund enough. Thread: one at a time. */
 #ifndef FBY_WORKER_SESSION_BUDGET_H
 #define FBY_WORKER_SESSION_BUDGET_H
 
@@ -17,7 +17,7 @@ struct fby_budget {    /* start with fby_budget_init */
     uint64_t total;    /* size of the budget in bytes */
     uint64_t charged;  /* bytes charged by all shares */
     uint64_t entitled; /* bytes of all entitlements; at most `total` */
-    uint64_t unused;   /* bytes of entitlements that are not charged */
+    uint64_t unused;   /* part of `entitled` that is not charged yet */
 };
 
 struct fby_budget_share { /* the share of one session; starts zeroed */
@@ -47,7 +47,7 @@ FBY_CHECKED fby_err fby_budget_charge(
 void fby_budget_refund(
     struct fby_budget *self, struct fby_budget_share *share, uint64_t bytes);
 
-/* Return the bytes that `share` has charged beyond its entitlement. */
+/* The bytes that `share` has charged beyond its entitlement. */
 uint64_t fby_budget_surplus(const struct fby_budget_share *share);
 
 #endif

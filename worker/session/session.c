@@ -344,7 +344,8 @@ static struct session_batch *first_with_output(const struct fby_session *self)
 }
 
 /* True if the send window allows a chunk of `wire_bytes`. A chunk larger than
- * the window is sent when CREDIT has confirmed all bytes sent before. */
+ * the window is sent once CREDIT has confirmed all bytes sent before, and then
+ * `uncredited` exceeds the window. */
 static bool fits_window(const struct fby_session *self, uint32_t wire_bytes)
 {
     uint64_t uncredited = self->sent - self->credited;
@@ -419,7 +420,7 @@ static struct session_batch *last_unsent_batch(const struct fby_session *self)
     return highest;
 }
 
-/* True if the client does not receive what was sent. */
+/* True if nothing shows that the client still receives what is sent. */
 static bool is_stalled(const struct fby_session *self, int64_t now_ns)
 {
     return self->route == 0 ||

@@ -28,14 +28,16 @@
 struct fby_session;
 
 struct fby_session_config {
-    uint64_t send_window;  /* bytes sent but not yet confirmed; 16 MiB */
-    uint32_t max_batches;  /* batches open or charged at a time; 64 */
+    uint64_t send_window;  /* limit of bytes sent but not confirmed; 16 MiB */
+    uint32_t max_batches;  /* limit of batches open or charged; 64 */
     int64_t  retry_ns;     /* delay that BUSY advises; 50 ms */
-    int64_t  silent_ns;    /* silence until a session expires; 120 s */
-    int64_t  routeless_ns; /* as silent_ns, without a route; 30 s */
-    int64_t  stalled_ns;   /* time without CREDIT until stalled; 1 s */
+    int64_t  silent_ns;    /* the session expires after so long without a
+                              message, if it has a route; 120 s */
+    int64_t  routeless_ns; /* the same for a session without a route; 30 s */
+    int64_t  stalled_ns;   /* a client that does not confirm the bytes sent for
+                              so long is stalled; 1 s */
 };
-/* The default values, which are those in the notes above. */
+/* The values at the end of the notes above. */
 struct fby_session_config fby_session_defaults(void);
 
 /* Create a session without a route. `entitled` is the size in bytes of its
@@ -92,7 +94,7 @@ FBY_CHECKED fby_err fby_session_credit(
 /* PING, OPEN and any other message: note that the client is alive. */
 void fby_session_heard(struct fby_session *self, int64_t now_ns);
 
-/* BYE: close all batches and end the entitlement. */
+/* BYE: the client has left. Close all batches and end the entitlement. */
 void fby_session_bye(struct fby_session *self);
 
 /* ---- Batches ------------------------------------------------------------- */
@@ -160,8 +162,8 @@ void fby_session_route_lost(struct fby_session *self);
 /* Choose the session that must give up a batch for `asking`, whose request was
  * refused. Candidates are sessions beyond their entitlement that have an open
  * batch of which no chunk was sent. If `asking` has used its own entitlement,
- * only stalled sessions are candidates. Returns the candidate that is furthest
- * beyond its entitlement, or NULL. */
+ * or is NULL, only stalled sessions are candidates. Returns the candidate that
+ * is furthest beyond its entitlement, or NULL. */
 struct fby_session *fby_session_choose_victim(
     struct fby_session *const *sessions, size_t n,
     const struct fby_session *asking, int64_t now_ns);
