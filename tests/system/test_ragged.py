@@ -152,7 +152,7 @@ class Ragged(ragged.RaggedTest):
             self.pipeline(self.WHOLE, change=change), 4,
             "the row has 301 entries, max_length is 300",
             "the text is not UTF-8",
-            "its shape is [2, 5], with entries of the field's [4]",
+            "its shape is [2, 5], that of the field's entries [4]",
             "JSON 'scores' is not a list of numbers")
 
     def test_what_is_too_long_can_be_cut(self):

@@ -304,7 +304,7 @@ class Tokens(TokenTest):
             self.pipeline("t.bin", "format: flat, type: u32",
                           "  tokens: {from: input}\n"), "--epochs", 1)
         pull.finish(code=1)
-        self.assertIn("token 3 is 2147483648 (of type i32 -2147483648), which "
+        self.assertIn("token 3 is 2147483648 (-2147483648 as i32), which "
                       "a token (0 to 2147483647) cannot hold", pull.error)
 
     def test_another_cut_is_other_data(self):

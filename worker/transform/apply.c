@@ -15,7 +15,7 @@ bool fby_transform_knows_op(uint32_t op_id)
 
 /* ---- planning ------------------------------------------------------------ */
 
-static bool knows_steps(const struct fby_op_plan *plan)
+static bool steps_are_known(const struct fby_op_plan *plan)
 {
     bool known = plan->n_steps <= FBY_MAX_STEPS;
     for (uint32_t i = 0; known && i < plan->n_steps; i++) {
@@ -30,7 +30,7 @@ static fby_err check_ops_are_known(
     for (uint32_t i = 0; i < ops->n_ops; i++) {
         const struct fby_op *op = ops->uses[i].op;
         if (op == NULL || !fby_transform_knows_op(op->id) ||
-            !knows_steps(&ops->plans[i])) {
+            !steps_are_known(&ops->plans[i])) {
             return fby_error_set(why, FBY_USAGE,
                 "op %u of the field is unknown to this worker", i);
         }
@@ -61,6 +61,7 @@ static void add_steps(struct fby_chain *chain, const struct fby_op_plan *plan)
     }
 }
 
+/* Add each pass, followed by the steps of the ops that belong to it. */
 static void add_links(struct fby_chain *chain)
 {
     for (uint32_t i = 0; i < chain->passes.n; i++) {
@@ -134,7 +135,8 @@ static struct fby_image crop_view(const struct fby_image *picture,
     return view;
 }
 
-/* Feed the rows that the resize reads, each from the first column it reads. */
+/* Scale a mask in memory. The resize gets only the rows that it reads, each
+ * from the first column that it reads. */
 static void scale_mask(struct fby_nearest_resize *nearest,
     const struct fby_resize_spec *spec, const struct fby_image *in,
     const struct fby_image *out)
@@ -315,16 +317,17 @@ static void raise_link_need(const struct fby_chain *chain,
 void fby_chain_raise_need(const struct fby_chain *chain,
     const struct fby_source_scale *scale, struct fby_need *need)
 {
-    uint32_t output = 0; /* number of the link's output, if it needs one */
+    uint32_t outputs = 0; /* of the links before link i */
     for (uint32_t i = 0; i < chain->n_links; i++) {
         const struct fby_chain_link *link = &chain->links[i];
         raise_link_need(chain, link, i == 0 ? scale : &fby_unscaled, need);
-        /* the last output is the caller's picture, and needs no memory */
-        if (link->needs_output && output < chain->n_outputs - 1) {
-            raise_to(&need->results[output % 2], (uint64_t)link->out_size.w *
-                                                     link->out_size.h *
-                                                     chain->channels);
+        /* As in next_output, outputs alternate between two buffers, and the
+         * last is the caller's picture. */
+        if (link->needs_output && outputs < chain->n_outputs - 1) {
+            raise_to(&need->results[outputs % 2], (uint64_t)link->out_size.w *
+                                                      link->out_size.h *
+                                                      chain->channels);
         }
-        output += link->needs_output;
+        outputs += link->needs_output;
     }
 }

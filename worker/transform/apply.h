@@ -30,7 +30,7 @@ bool fby_transform_knows_op(uint32_t op_id);
 
 /* ---- chains, for pictures that arrive row by row ------------------------- */
 
-/* The most passes of a field, and the most steps of its ops. */
+/* The most links of a chain: all passes of a field and all steps of its ops. */
 enum { FBY_MAX_LINKS = (FBY_MAX_OPS + 1) + FBY_MAX_OPS * FBY_MAX_STEPS };
 
 struct fby_need;
@@ -53,8 +53,8 @@ struct fby_chain {
     bool                   ycbcr;    /* the 3 channels are Y, Cb, Cr */
     struct fby_chain_link  links[FBY_MAX_LINKS]; /* the first is a pass */
     uint32_t               n_links;
-    uint32_t               n_outputs;    /* number of links that need one */
-    uint32_t               outputs_used; /* outputs that links already got */
+    uint32_t               n_outputs;    /* links with needs_output */
+    uint32_t               outputs_used; /* outputs given to links so far */
     struct fby_image       out; /* output of the last link that needs one */
     struct fby_image       first_out; /* output of the first link */
 };
@@ -72,14 +72,15 @@ FBY_CHECKED fby_err fby_chain_plan(const struct fby_planned_ops *ops,
     struct fby_chain_input in, const struct fby_image *out,
     struct fby_chain *chain, struct fby_error_detail *why);
 
-/* Raise each number of `need` to at least the bytes of that buffer which the
- * links need. `scale` is the scale of the decoder's rows (passes.h). Pure. */
+/* For each buffer, raise the bytes in `need` to those that the links need, if
+ * these are more. `scale` is the scale of the decoder's rows (passes.h).
+ * Pure. */
 void fby_chain_raise_need(const struct fby_chain *chain,
     const struct fby_source_scale *scale, struct fby_need *need);
 
 /* Returns the part of the full-size picture that the first pass reads. It is
- * smaller than the box of the pass if the ops crop the scaled result. It is
- * extended to whole pixels of the decoder's rows, inside the box. Pure. */
+ * smaller than the box of the pass if the ops crop the scaled result. Each of
+ * its sides is between two decoded pixels, or is a side of the box. Pure. */
 struct fby_box fby_chain_source_box(
     const struct fby_chain *chain, const struct fby_source_scale *scale);
 

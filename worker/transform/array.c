@@ -18,7 +18,7 @@ static bool has_shape(
     return same;
 }
 
-/* `whose` is the message's name for `shape`, such as "the field's". */
+/* `whose` says in the message what has `shape`, such as "the field's". */
 static fby_err refuse_shape(const struct fby_npy *npy, const char *whose,
     const struct fby_shape *shape, struct fby_error_detail *why)
 {
@@ -51,18 +51,22 @@ static fby_err write_bits(
                      fby_npy_dtype(npy->type));
 }
 
-/* Check that the file has the field's shape. `as.array.shape` is the shape of
- * each entry of a ragged row, or that of bits (`maps`) before packing. */
+/* Check that the file has the field's shape. For a ragged field,
+ * `as.array.shape` is the shape of one entry, and the file's first dimension
+ * counts the entries. For values that are packed to bits (maps > 0), it is the
+ * shape before packing. */
 static fby_err check_shape(const struct fby_field_content *field,
     const struct fby_npy *npy, struct fby_error_detail *why)
 {
-    bool                    ragged = fby_field_form(field) == FBY_FORM_RAGGED;
-    const struct fby_shape *shape  = ragged || field->as.array.maps > 0
-                                         ? &field->as.array.shape
-                                         : &field->shape;
-    if (!has_shape(npy, ragged ? 1 : 0, shape)) {
+    bool is_ragged    = fby_field_form(field) == FBY_FORM_RAGGED;
+    bool becomes_bits = field->as.array.maps > 0;
+
+    const struct fby_shape *shape =
+        is_ragged || becomes_bits ? &field->as.array.shape : &field->shape;
+    if (!has_shape(npy, is_ragged ? 1 : 0, shape)) {
         return refuse_shape(npy,
-            ragged ? "with entries of the field's" : "the field's", shape, why);
+            is_ragged ? "that of the field's entries" : "the field's", shape,
+            why);
     }
     return fby_npy_is_c_order(npy)
                ? FBY_OK
@@ -71,8 +75,8 @@ static fby_err check_shape(const struct fby_field_content *field,
                      "np.ascontiguousarray(x)");
 }
 
-/* If the array is longer than max_length, keep only its first entries, or
- * refuse it. */
+/* If the array has more than max_length entries, keep only the first ones, or
+ * refuse it, as the field says. Set *job->length to the entries kept. */
 static fby_err cut_to_length(const struct fby_field_job *job,
     struct fby_npy *npy, struct fby_error_detail *why)
 {

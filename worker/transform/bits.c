@@ -3,7 +3,9 @@
 
 #include "worker/npy/convert.h"
 
-enum { BLOCK = 4096 }; /* values, a multiple of 8 */
+/* Values that are converted and packed at a time. A multiple of 8, so that
+ * each block but the last of a row fills whole bytes. */
+enum { BLOCK_VALUES = 4096 };
 
 static size_t packed_bytes(uint64_t n)
 {
@@ -49,7 +51,7 @@ size_t fby_bits_pack(const uint8_t *values, size_t n, uint8_t *out)
 static uint64_t pack_block(
     const struct fby_npy *npy, uint64_t first, uint64_t n, uint8_t *out)
 {
-    uint8_t        block[BLOCK];
+    uint8_t        block[BLOCK_VALUES];
     size_t         width  = fby_npy_type_bytes(npy->type);
     const uint8_t *values = npy->data + first * width;
     if (width == 1) {
@@ -66,9 +68,9 @@ uint64_t fby_bits_pack_npy(const struct fby_npy *npy, uint8_t *out)
 {
     uint64_t row_values = npy->dims[npy->n_dims - 1];
     for (uint64_t i = 0; i < npy->values; i += row_values) {
-        for (uint64_t column = 0; column < row_values; column += BLOCK) {
+        for (uint64_t column = 0; column < row_values; column += BLOCK_VALUES) {
             uint64_t left   = row_values - column;
-            uint64_t n      = left < BLOCK ? left : BLOCK;
+            uint64_t n      = left < BLOCK_VALUES ? left : BLOCK_VALUES;
             uint64_t n_good = pack_block(npy, i + column, n, out + column / 8);
             if (n_good < n) {
                 return i + column + n_good;

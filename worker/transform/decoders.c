@@ -69,14 +69,14 @@ static bool has_key(const struct fby_field_content *field)
     return fby_field_json(field)->key[0] != '\0';
 }
 
-/* True if the field needs the self check of paths: all keys of labels, and keys
- * with a dot or a `pick`. The self checks of numbers and texts cover others. */
+/* True if the field needs the self check of paths. The self checks of numbers
+ * and texts cover their keys that have neither a dot nor a `pick`. */
 static bool has_path(const struct fby_field_content *field)
 {
-    bool plain = strchr(fby_field_json(field)->key, '.') == NULL &&
-                 fby_field_json(field)->pick == FBY_PICK_NONE;
-    return has_key(field) &&
-           (!plain || fby_field_values(field) == FBY_VALUES_CLASSES);
+    bool is_label    = fby_field_values(field) == FBY_VALUES_CLASSES;
+    bool key_is_path = strchr(fby_field_json(field)->key, '.') != NULL;
+    bool picks       = fby_field_json(field)->pick != FBY_PICK_NONE;
+    return has_key(field) && (is_label || key_is_path || picks);
 }
 
 static bool is_ragged(const struct fby_field_content *field)

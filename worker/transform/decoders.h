@@ -11,8 +11,8 @@
 
 /* ---- writers ------------------------------------------------------------- */
 
-/* Decode the member of `job` and write its values to `dst`, with the results of
- * fby_field_write. `job->field` must be of the writer's kind. */
+/* Decode the member of `job` and write its values to `dst`. Returns the errors
+ * of fby_field_write. `job->field` must be of the writer's kind. */
 typedef fby_err fby_field_writer(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst,
     struct fby_error_detail *why);

@@ -1,6 +1,6 @@
 # Turn small files into a C source: cmake -DFOLDER=... -DOUT=... -P embed.cmake
-# Every *.jpg of FOLDER, in order of names, becomes one of fby_jpeg_probes[], every
-# *.png one of fby_png_probes[].
+# Each *.jpg of FOLDER becomes an entry of fby_jpeg_probes[], each *.png one of
+# fby_png_probes[], in the order of their names.
 set(arrays "")
 function(embed pattern table)
     file(GLOB files ${FOLDER}/*.${pattern})

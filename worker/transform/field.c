@@ -66,10 +66,11 @@ fby_err fby_picture_decoder_for(const struct fby_field_content *field,
             "a PNG under another name: add png to the field's 'from'");
     }
     /* Without png in 'from', the JPEG decoder reports what is wrong. */
-    return is_png || !takes_png || begins_as_jpeg(file)
-               ? FBY_OK
-               : fby_error_set(
-                     why, FBY_BAD_SAMPLE, "the file is no PNG and no JPEG");
+    if (takes_png && !is_png && !begins_as_jpeg(file)) {
+        return fby_error_set(
+            why, FBY_BAD_SAMPLE, "the file is no PNG and no JPEG");
+    }
+    return FBY_OK;
 }
 
 static struct fby_shape picture_shape(uint32_t width, uint32_t height)
@@ -245,9 +246,9 @@ static fby_err on_head(void *arg, const struct fby_picture_head *head,
     if (err != FBY_OK) {
         return err;
     }
-    /* The offset (pixels before the box in the first decoded pixel) follows
-     * from the pass's whole box. Then the box is reduced to what the pass
-     * reads. */
+    /* The chain counts decoded pixels from the corner of the pass's whole box.
+     * So `scale` is computed before the box is reduced to the pixels that the
+     * pass reads. */
     *part                            = wanted_part(work, head);
     struct fby_picture_region region = work->decoder->region(head, part);
     struct fby_source_scale   scale  = {

@@ -75,7 +75,7 @@ FBY_CHECKED fby_err fby_picture_decoder_for(
 struct fby_field_plan {
     uint32_t           width;  /* pixels, of the upright picture */
     uint32_t           height; /* rows */
-    uint32_t           n_ops;  /* entries of `plans`; 0: not a picture */
+    uint32_t           n_ops;  /* entries of `plans`; 0 for other fields */
     struct fby_op_plan plans[FBY_MAX_OPS];
 };
 

@@ -16,10 +16,9 @@ enum {
     DECODER_VERSION = 1,
     KIND_DECODER    = 1,
     KIND_OP         = 2,
-    KIND_DEVICE_OP  = 3, /* an op that the trainer runs with random numbers
-                            from the worker; only these are hashed */
-    /* More than all decoders and ops together. */
-    MAX_ENTRIES = 128
+    KIND_DEVICE_OP  = 3,  /* an op that the trainer runs, with random numbers
+                             that the worker draws */
+    MAX_ENTRIES     = 128 /* more than all decoders and ops together */
 };
 
 struct entry {
@@ -55,6 +54,7 @@ static void add_entry(struct entries *entries, struct entry entry)
 static fby_err add_decoders(struct entries *entries,
     const struct fby_field_content *field, struct fby_error_detail *why)
 {
+    /* A kind that does not exist has no bit. */
     uint32_t kind_bit = (uint32_t)field->decode < 32 ? 1U << field->decode : 0;
     bool     known    = false;
     for (uint32_t i = 0; i < FBY_N_DECODERS; i++) {
@@ -86,7 +86,8 @@ static fby_err add_op(struct entries *entries, const struct fby_op *op,
     return FBY_OK;
 }
 
-/* An op without a plan function (normalize) draws nothing: it is left out. */
+/* Add the ops that the trainer runs. Those without a plan function (normalize)
+ * are left out: no worker draws numbers for them. */
 static void add_device_ops(
     struct entries *entries, const struct fby_field_content *field)
 {
@@ -139,7 +140,7 @@ fby_err fby_fingerprint(const struct fby_content *content,
     fby_err        err     = fby_decoder_hashes_compute();
     if (err != FBY_OK) {
         return fby_error_set(
-            why, err, "trying the decoders: %s", fby_strerror(err));
+            why, err, "self checks of the decoders: %s", fby_strerror(err));
     }
     err = add_fields(content, &entries, why);
     if (err == FBY_OK) {

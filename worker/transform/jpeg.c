@@ -16,11 +16,11 @@
 #include "worker/transform/orient.h"
 
 enum {
-    APP1          = JPEG_APP0 + 1,
-    STRIP_ROWS    = 16, /* rows that are decoded at a time; few enough to stay
-                           in the cache */
-    ROW_SLACK     = 64, /* readable bytes after a row of a strip */
-    OFF_ALIGNMENT = 8,  /* bytes before a strip's first row: see read_area */
+    APP1           = JPEG_APP0 + 1,
+    STRIP_ROWS     = 16, /* rows that are decoded at a time; few enough to stay
+                            in the cache */
+    ROW_SLACK      = 64, /* readable bytes after a row of a strip */
+    MISALIGN_BYTES = 8,  /* bytes before a strip's first row: see read_area */
     /* Most pixels that are decoded outside the wanted part of a row: two MCUs
      * (see crop_columns) on each of the two sides. An MCU is the smallest unit
      * of coded blocks, at most MAX_SAMP_FACTOR blocks wide and high. */
@@ -100,16 +100,16 @@ static void no_output(j_common_ptr jpeg)
 
 /* Read the orientation from an APP1 segment, unless an earlier one had EXIF.
  * The segment is read in place, because the library would copy it, and then
- * skipped. Its length includes the two bytes of the length itself. If it is
- * longer than the file, the library reports the end of the file. */
+ * skipped. It begins with its size in bytes, which includes these two bytes. If
+ * it is longer than the file, the library reports the end of the file. */
 static boolean on_app1(j_decompress_ptr jpeg)
 {
     struct jpeg_decoder    *d      = jpeg->client_data;
     struct jpeg_source_mgr *source = jpeg->src;
     const uint8_t          *bytes  = source->next_input_byte;
     size_t                  left   = source->bytes_in_buffer;
-    size_t length = left >= 2 ? (size_t)(bytes[0] << 8 | bytes[1]) : 0;
-    size_t size   = length > 2 ? length : 2;
+    size_t stored = left >= 2 ? (size_t)(bytes[0] << 8 | bytes[1]) : 0;
+    size_t size   = stored > 2 ? stored : 2; /* less than 2 is invalid */
     if (d->orientation == 0 && size <= left) {
         d->orientation = fby_exif_orientation(bytes + 2, size - 2);
     }
@@ -293,7 +293,7 @@ static struct fby_picture_need need_of(
 {
     struct jpeg_area area = area_of(head, part);
     return (struct fby_picture_need){
-        .scratch = {OFF_ALIGNMENT + strip_stride(area.w) * STRIP_ROWS,
+        .scratch = {MISALIGN_BYTES + strip_stride(area.w) * STRIP_ROWS,
             head->orientation == 1
                 ? 0
                 : fby_image_bytes(area.w, area.h) + ROW_SLACK}};
@@ -365,7 +365,7 @@ static void read_area(struct jpeg_decoder *d, const struct jpeg_area *area,
      * multiples of 16 or 32. The rows of a strip are read again at once and
      * should be cached, so they begin at other addresses. */
     struct fby_image strip = {
-        .pixels = (uint8_t *)d->scratch[0].memory + OFF_ALIGNMENT,
+        .pixels = (uint8_t *)d->scratch[0].memory + MISALIGN_BYTES,
         .stride = strip_stride(area->w)};
     /* The library skips rows correctly only once, from row 0. If that skip ends
      * before the area, read the other rows. The library itself decodes the

@@ -1,4 +1,5 @@
-/* json.c - parse a member, follow a key's path, and report a missing value. */
+/* json.c - parse a member (one file of a sample), follow a key's path, and
+ * report a missing value. */
 #include "worker/transform/json.h"
 
 #include <stdio.h>
@@ -20,30 +21,33 @@ struct nesting {
     bool     in_string; /* between quotes */
 };
 
-static void count_character(struct nesting *n, uint8_t c)
+static void count_character(struct nesting *nesting, uint8_t c)
 {
     if (c == '"') {
-        n->in_string = !n->in_string;
-    } else if (!n->in_string && (c == '{' || c == '[')) {
-        n->depth++;
-        n->deepest = n->depth > n->deepest ? n->depth : n->deepest;
-    } else if (!n->in_string && (c == '}' || c == ']')) {
-        n->depth -= n->depth > 0; /* the parser reports a bracket too many */
+        nesting->in_string = !nesting->in_string;
+    } else if (!nesting->in_string && (c == '{' || c == '[')) {
+        nesting->depth++;
+        if (nesting->depth > nesting->deepest) {
+            nesting->deepest = nesting->depth;
+        }
+    } else if (!nesting->in_string && (c == '}' || c == ']')) {
+        /* The parser reports a closing bracket without an opening one. */
+        nesting->depth -= nesting->depth > 0 ? 1 : 0;
     }
 }
 
 /* True if brackets are nested too deep for the parser, which is recursive. */
 static bool is_too_deep(const uint8_t *text, size_t size)
 {
-    struct nesting n = {0};
+    struct nesting nesting = {0};
     for (size_t i = 0; i < size; i++) {
-        if (n.in_string && text[i] == '\\') {
+        if (nesting.in_string && text[i] == '\\') {
             i++; /* the escaped character */
         } else {
-            count_character(&n, text[i]);
+            count_character(&nesting, text[i]);
         }
     }
-    return n.deepest > FBY_JSON_MAX_DEPTH;
+    return nesting.deepest > FBY_JSON_MAX_DEPTH;
 }
 
 static bool is_root_key(const char *key)
@@ -121,15 +125,15 @@ struct path_end {
                             NULL: the whole key was found */
 };
 
-/* Find the value at `key`, names with dots between them, in the JSON `value`. A
- * NULL key is `value` itself. */
+/* Find the value at `key`, names with dots between them, in the JSON `value`.
+ * If `key` is NULL, the result is `value` itself. */
 static struct path_end follow_path(json_t *value, const char *key)
 {
     char name[FBY_NAME_SIZE];
     while (key != NULL) {
         size_t name_bytes = strcspn(key, ".");
         if (name_bytes >= sizeof(name)) {
-            break;
+            break; /* longer than any key of a pipeline */
         }
         memcpy(name, key, name_bytes);
         name[name_bytes] = '\0';
@@ -223,7 +227,7 @@ static fby_err refuse_missing(
     char               word[FBY_NAME_SIZE]; /* the first missing name */
     char               names[200] = "";
     struct fby_nearest nearest    = {.word = word};
-    int found_bytes = (int)(end->missing - key); /* with the dot */
+    int found_bytes = (int)(end->missing - key); /* with its last dot */
     snprintf(word, sizeof(word), "%.*s", (int)strcspn(end->missing, "."),
         end->missing);
     if (!json_is_object(end->value)) {

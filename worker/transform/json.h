@@ -1,4 +1,5 @@
-/* json.h - find one value in a JSON member. Internal to worker/transform.
+/* json.h - find one value in a JSON member (one file of a sample). Internal to
+ * worker/transform.
  *
  * A key is a path: the text after each dot names a member of an object, or is
  * an index into a list, from 0. The key `.` is the whole value. */
@@ -34,7 +35,7 @@ void fby_json_free(struct fby_transform *transform, struct fby_json *json);
 
 /* The description of a value, for error messages. */
 struct fby_json_description {
-    char text[FBY_SHOWN_SIZE + 16]; /* 16: `the text ""` */
+    char text[FBY_SHOWN_SIZE + 16]; /* room for `the text ""` around it */
 };
 
 /* Describe a value: "null", "a list of 3", `the text "x"`. */

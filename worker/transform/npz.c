@@ -35,8 +35,8 @@ static fby_err set_if_named(const uint8_t *bytes, size_t size,
             "; a byte inflates to at most %d",
             member->name, entry->size, entry->packed, DEFLATE_MAX_RATIO);
     }
-    member->entry  = *entry;
-    member->packed = bytes + offset;
+    member->entry = *entry;
+    member->data  = bytes + offset;
     return FBY_OK;
 }
 
@@ -82,7 +82,7 @@ static fby_err inflate_member(const struct fby_npz_member *member,
     if (entry->packed > UINT32_MAX || entry->size > UINT32_MAX) {
         return refuse_damaged(member, why);
     }
-    z_stream z = {.next_in = member->packed,
+    z_stream z = {.next_in = member->data,
         .avail_in          = (uInt)entry->packed,
         .next_out          = buffer,
         .avail_out         = (uInt)entry->size};
@@ -106,7 +106,7 @@ fby_err fby_npz_read_member(const struct fby_npz_member *member,
 {
     const struct fby_zip_member *entry = &member->entry;
     fby_err                      err   = FBY_OK;
-    *out                               = member->packed;
+    *out                               = member->data;
     if (entry->is_deflated) {
         *out = buffer;
         err  = inflate_member(member, buffer, why);

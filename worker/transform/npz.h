@@ -10,10 +10,10 @@
 #include "worker/npy/zip.h"
 
 struct fby_npz_member {
-    const char           *name;   /* set by the caller, without ".npy" */
-    const uint8_t        *packed; /* its bytes in the file, maybe deflated;
-                                     borrowed; NULL: not found */
-    struct fby_zip_member entry;  /* from the zip directory */
+    const char           *name;  /* set by the caller, without ".npy" */
+    const uint8_t        *data;  /* its bytes in the file (entry.packed, maybe
+                                    deflated); borrowed; NULL: not found */
+    struct fby_zip_member entry; /* from the zip directory */
 };
 
 /* Find each of `n` members by name. Of several with one name the last is used.
@@ -24,7 +24,7 @@ FBY_CHECKED fby_err fby_npz_find_members(const uint8_t *bytes, size_t size,
 /* Bytes of the buffer that fby_npz_read_member needs for a member. */
 static inline uint64_t fby_npz_buffer_bytes(const struct fby_npz_member *member)
 {
-    return member->packed != NULL && member->entry.is_deflated
+    return member->data != NULL && member->entry.is_deflated
                ? member->entry.size
                : 0;
 }

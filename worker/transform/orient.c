@@ -27,36 +27,40 @@ struct tiff {
     bool           big_endian;
 };
 
-/* The number of `width` bytes at `at`, which must be inside the block. */
-static uint32_t number_at(const struct tiff *tiff, size_t at, size_t width)
+/* The number of `width` bytes at `offset`, which must be inside the block. */
+static uint32_t number_at(const struct tiff *tiff, size_t offset, size_t width)
 {
     uint32_t value = 0;
     for (size_t i = 0; i < width; i++) {
         size_t byte = tiff->big_endian ? width - 1 - i : i;
-        value |= (uint32_t)tiff->bytes[at + i] << (8 * byte);
+        value |= (uint32_t)tiff->bytes[offset + i] << (8 * byte);
     }
     return value;
 }
 
-/* True if `size` bytes at `at` are inside the block. */
-static bool is_inside(const struct tiff *tiff, size_t at, size_t size)
+/* True if `size` bytes at `offset` are inside the block. */
+static bool is_inside(const struct tiff *tiff, size_t offset, size_t size)
 {
-    return at <= tiff->size && size <= tiff->size - at;
+    return offset <= tiff->size && size <= tiff->size - offset;
 }
 
-/* The orientation in the directory at `at`: a count, then the entries. */
-static uint32_t directory_orientation(const struct tiff *tiff, size_t at)
+/* The orientation in the directory at `offset`: a count of 2 bytes, then the
+ * entries. */
+static uint32_t directory_orientation(const struct tiff *tiff, size_t offset)
 {
-    uint32_t count = is_inside(tiff, at, 2) ? number_at(tiff, at, 2) : 0;
-    at += 2;
-    for (uint32_t i = 0; i < count && is_inside(tiff, at, ENTRY_BYTES); i++) {
-        if (number_at(tiff, at, 2) == TAG_ORIENTATION) {
-            uint32_t value = number_at(tiff, at + ENTRY_VALUE, 2);
-            bool valid = number_at(tiff, at + ENTRY_TYPE, 2) == TYPE_SHORT &&
-                         number_at(tiff, at + ENTRY_COUNT, 4) == 1;
+    uint32_t count =
+        is_inside(tiff, offset, 2) ? number_at(tiff, offset, 2) : 0;
+    size_t entry = offset + 2;
+    for (uint32_t i = 0; i < count; i++, entry += ENTRY_BYTES) {
+        if (!is_inside(tiff, entry, ENTRY_BYTES)) {
+            break;
+        }
+        if (number_at(tiff, entry, 2) == TAG_ORIENTATION) {
+            uint32_t value = number_at(tiff, entry + ENTRY_VALUE, 2);
+            bool valid = number_at(tiff, entry + ENTRY_TYPE, 2) == TYPE_SHORT &&
+                         number_at(tiff, entry + ENTRY_COUNT, 4) == 1;
             return valid && value >= 1 && value <= 8 ? value : AS_STORED;
         }
-        at += ENTRY_BYTES;
     }
     return AS_STORED;
 }

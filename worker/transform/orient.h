@@ -41,10 +41,10 @@ static inline bool fby_orientation_from_bottom(uint32_t orientation)
 struct fby_box fby_orient_stored_box(const struct fby_box *upright,
     uint32_t width, uint32_t height, uint32_t orientation);
 
-/* Copy the rows `in` of a stored picture, of which the first is row
- * `first_row`, to their places in `out`, the whole upright picture. Width and
- * height of `out` are those of the stored picture, swapped if
- * fby_orientation_turns. */
+/* Copy some rows of a stored picture to their places in `out`, the whole
+ * upright picture. in->pixels begins with row `first_row` of the stored
+ * picture. Width and height of `out` are those of the stored picture, swapped
+ * if the orientation turns it. */
 void fby_orient_rows(const struct fby_image *in, uint32_t first_row,
     uint32_t orientation, const struct fby_image *out);
 

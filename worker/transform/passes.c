@@ -37,7 +37,7 @@ static void crop_pass(struct fby_pass *pass, const struct fby_op_plan *plan)
     window->y += plan->y;
     window->w = plan->w;
     window->h = plan->h;
-    if (!pass_scales(pass)) { /* without a scaling, crop the box itself */
+    if (!pass_scales(pass)) { /* then the box itself can be cropped */
         pass->box.x += window->x;
         pass->box.y += window->y;
         pass->box.w  = window->w;
@@ -53,7 +53,7 @@ static bool plan_scales(const struct fby_op_plan *plan)
 }
 
 /* True if the plan crops, scales or mirrors a picture of size `in`. */
-static bool reshapes(const struct fby_op_plan *plan, struct fby_size in)
+static bool plan_reshapes(const struct fby_op_plan *plan, struct fby_size in)
 {
     return plan->w != in.w || plan->h != in.h || plan_scales(plan) ||
            plan->flip;
@@ -77,10 +77,10 @@ static bool has_steps(const struct fby_pass *pass)
 }
 
 /* True if the plan, on a picture of size `in`, needs a new pass. */
-static bool begins_pass(const struct fby_pass *pass,
+static bool needs_new_pass(const struct fby_pass *pass,
     const struct fby_op_plan *plan, struct fby_size in)
 {
-    return reshapes(plan, in) &&
+    return plan_reshapes(plan, in) &&
            (has_steps(pass) || (plan_scales(plan) && pass_scales(pass)));
 }
 
@@ -106,11 +106,11 @@ bool fby_passes_plan(const struct fby_op_plan *plans, uint32_t n_ops,
             *bad_op = i;
             return false;
         }
-        if (begins_pass(pass, plan, size)) {
+        if (needs_new_pass(pass, plan, size)) {
             pass  = &out->list[out->n++];
             *pass = copy_pass(size);
         }
-        if (!has_steps(pass)) { /* otherwise the plan has only steps */
+        if (!has_steps(pass)) { /* otherwise the plan changes no geometry */
             add_geometry(pass, plan);
         }
         add_steps(pass, plan, i);
@@ -146,11 +146,13 @@ struct fby_resize_spec fby_pass_resize_spec(
     return spec;
 }
 
-uint32_t fby_pass_largest_unit(const struct fby_pass *pass, uint32_t times)
+uint32_t fby_pass_largest_unit(const struct fby_pass *pass, uint32_t oversize)
 {
-    uint32_t unit = 8; /* the largest that a decoder offers */
-    while (unit > 1 && (pass->box.w / unit < (uint64_t)times * pass->to.w ||
-                           pass->box.h / unit < (uint64_t)times * pass->to.h)) {
+    uint64_t min_w = (uint64_t)oversize * pass->to.w;
+    uint64_t min_h = (uint64_t)oversize * pass->to.h;
+    uint32_t unit  = 8; /* the largest that a decoder offers */
+    while (unit > 1 &&
+           (pass->box.w / unit < min_w || pass->box.h / unit < min_h)) {
         unit /= 2;
     }
     return unit;

@@ -60,7 +60,7 @@ struct fby_resize_spec fby_pass_resize_spec(
     const struct fby_pass *pass, const struct fby_source_scale *scale);
 
 /* Returns the largest unit (8, 4 or 2) at which the decoded box is at least
- * `times` as wide and as high as `pass->to`, or 1 if there is none. */
-uint32_t fby_pass_largest_unit(const struct fby_pass *pass, uint32_t times);
+ * `oversize` times as wide and as high as `pass->to`, or 1 if there is none. */
+uint32_t fby_pass_largest_unit(const struct fby_pass *pass, uint32_t oversize);
 
 #endif

@@ -45,9 +45,9 @@ struct fby_picture_part {
  * its pixels covers unit x unit full-size pixels. */
 struct fby_picture_region {
     uint32_t width, height; /* delivered pixels */
-    uint32_t offset_x,
-        offset_y; /* full-size pixels between the corner of the first
-                                delivered pixel and that of the box; < unit */
+    /* Full-size pixels from the upper left corner of the first delivered pixel
+     * to that of the box; less than `unit`. */
+    uint32_t offset_x, offset_y;
 };
 
 /* Bytes of each scratch buffer that decoding needs. */

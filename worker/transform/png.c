@@ -143,14 +143,14 @@ static fby_err check_transparency(struct png_decoder *d)
             "PNG has a transparent colour; grey, RGB or a palette without one "
             "is needed");
     }
-    /* SPNG_ECHUNKAVAIL: the file has no such chunk */
+    /* SPNG_ECHUNKAVAIL: the file has no transparency chunk */
     return error == SPNG_OK || error == SPNG_ECHUNKAVAIL ? FBY_OK
                                                          : refuse(d, error);
 }
 
 static fby_err set_limits(struct png_decoder *d)
 {
-    int on_wrong_sum =
+    int wrong_sum_action =
         d->checksums_are_verified ? SPNG_CRC_USE : SPNG_CRC_ERROR;
     int error = spng_set_image_limits(d->png, FBY_MAX_SIDE, FBY_MAX_SIDE);
     if (error == SPNG_OK) {
@@ -158,7 +158,7 @@ static fby_err set_limits(struct png_decoder *d)
             d->png, FBY_PNG_MAX_CHUNK_BYTES, FBY_PNG_MAX_CHUNK_BYTES);
     }
     if (error == SPNG_OK) {
-        error = spng_set_crc_action(d->png, on_wrong_sum, on_wrong_sum);
+        error = spng_set_crc_action(d->png, wrong_sum_action, wrong_sum_action);
     }
     return error == SPNG_OK ? FBY_OK : refuse(d, error);
 }
@@ -239,13 +239,16 @@ static struct fby_picture_need need_of(
 
 /* ---- pixels -------------------------------------------------------------- */
 
-/* Unpack values of `bits` (1, 2, 4; nothing to do for 8) to a byte each, in
- * place. The first value of a byte is in its highest bits. The last value is
- * unpacked first, so that no value is overwritten before it is read. */
+/* Unpack values of `bits` bits (1, 2, 4 or 8) to a byte each, in place. The
+ * first value of a byte is in its highest bits. The last value is unpacked
+ * first, so that no value is overwritten before it is read. */
 static void unpack_row(uint8_t *row, uint32_t width, uint32_t bits)
 {
-    uint32_t per_byte = bits > 0 ? 8 / bits : 8;
-    for (uint32_t x = width; bits < 8 && x-- > 0;) {
+    if (bits >= 8) {
+        return; /* nothing to unpack */
+    }
+    uint32_t per_byte = 8 / bits;
+    for (uint32_t x = width; x-- > 0;) {
         uint32_t shift = 8 - bits * (x % per_byte + 1);
         uint32_t byte  = row[x / per_byte];
         row[x]         = (uint8_t)(byte >> shift & ((1U << bits) - 1));

@@ -7,9 +7,9 @@
  *
  * Files are untrusted. These are refused (FBY_BAD_SAMPLE) before memory is
  * allocated for pixels, and the message names the reason:
- *   - 16 bits a channel, an alpha channel, a transparent colour or palette
- *     (allowed in a mask, whose colours are ignored);
- *   - a mask in RGB;
+ *   - 16 bits a channel, an alpha channel, a mask in RGB;
+ *   - a transparent colour or palette entry, except in a mask, whose colours
+ *     are ignored;
  *   - more pixels, or larger ancillary chunks, than a limit below.
  * Files that libspng refuses are refused, too. All chunks up to the last one
  * with pixels need a correct checksum, even if their rows are not wanted.

@@ -54,8 +54,8 @@ static void count_wait(struct fby_shared_quota *self, uint64_t bytes)
     }
 }
 
-/* True until it is the turn of the request and enough bytes are free, or the
- * quota is closed. */
+/* A request waits until it is its turn and enough bytes are free. If the quota
+ * is closed, no request waits. */
 static bool must_wait(
     const struct fby_shared_quota *self, uint64_t request, uint64_t bytes)
 {

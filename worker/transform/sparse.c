@@ -28,11 +28,16 @@ fby_err fby_sparse_check_length(
                      n, job->field->max_length);
 }
 
+static uint64_t value_count(const struct fby_sparse_row *row)
+{
+    return row->values->values;
+}
+
 static fby_err check_range(const struct fby_field_job *job,
     const struct fby_sparse_row *row, struct fby_error_detail *why)
 {
     int64_t n_dense = (int64_t)fby_dense_values(&job->field->shape);
-    for (uint64_t i = 0; i < row->values->values; i++) {
+    for (uint64_t i = 0; i < value_count(row); i++) {
         if (row->indices[i] < 0 || row->indices[i] >= n_dense) {
             return fby_error_set(why, FBY_BAD_SAMPLE,
                 "index %" PRId64 " is beyond the %" PRId64
@@ -43,10 +48,11 @@ static fby_err check_range(const struct fby_field_job *job,
     return FBY_OK;
 }
 
+/* True if each index is above the one before it, so there are no duplicates. */
 static bool is_ascending(const struct fby_sparse_row *row)
 {
     bool ascending = true;
-    for (uint64_t i = 1; i < row->values->values; i++) {
+    for (uint64_t i = 1; i < value_count(row); i++) {
         ascending = ascending && row->indices[i - 1] < row->indices[i];
     }
     return ascending;
@@ -57,7 +63,7 @@ static bool ends_are_in_range(
     const struct fby_field_job *job, const struct fby_sparse_row *row)
 {
     int64_t  n_dense = (int64_t)fby_dense_values(&job->field->shape);
-    uint64_t n       = row->values->values;
+    uint64_t n       = value_count(row);
     return n == 0 || (row->indices[0] >= 0 && row->indices[n - 1] < n_dense);
 }
 
@@ -100,7 +106,7 @@ static int compare_keys(const void *left, const void *right)
 static fby_err sort_keys(
     const struct fby_sparse_row *row, struct fby_error_detail *why)
 {
-    uint64_t n = row->values->values;
+    uint64_t n = value_count(row);
     for (uint64_t i = 0; i < n; i++) {
         row->indices[i] = row->indices[i] << POSITION_BITS | (int64_t)i;
     }
@@ -108,6 +114,7 @@ static fby_err sort_keys(
     for (uint64_t i = 1; i < n; i++) {
         int64_t index = row->indices[i] >> POSITION_BITS;
         if (row->indices[i - 1] >> POSITION_BITS == index) {
+            /* a cast to 32 bits leaves the position */
             return fby_error_set(why, FBY_BAD_SAMPLE,
                 "index %" PRId64 " occurs twice, in values %" PRIu32
                 " and %" PRIu32 "; sum them: sum_duplicates()",
@@ -132,12 +139,12 @@ static fby_err write_unsorted(const struct fby_field_job *job,
     if (err != FBY_OK) {
         return err;
     }
-    for (uint64_t i = 0; i < row->values->values; i++) {
+    for (uint64_t i = 0; i < value_count(row); i++) {
         uint32_t position = (uint32_t)row->indices[i];
         row->indices[i] >>= POSITION_BITS;
         memcpy(dst + i * width, row->scratch + (size_t)position * width, width);
     }
-    store_indices(job, row->indices, row->values->values);
+    store_indices(job, row->indices, value_count(row));
     return FBY_OK;
 }
 
@@ -145,13 +152,13 @@ fby_err fby_sparse_write(const struct fby_field_job *job,
     const struct fby_sparse_row *row, uint8_t *dst,
     struct fby_error_detail *why)
 {
-    uint64_t n   = row->values->values;
+    uint64_t n   = value_count(row);
     fby_err  err = fby_sparse_check_length(job, n, why);
     if (err != FBY_OK) {
         return err;
     }
     bool in_order = is_ascending(row);
-    /* in a row in order, the ends show if an index is out of range */
+    /* A row in order has all indices in range if its ends are in range. */
     if (!in_order || !ends_are_in_range(job, row)) {
         err = check_range(job, row, why);
     }
@@ -168,15 +175,17 @@ fby_err fby_sparse_write(const struct fby_field_job *job,
 
 /* ---- a row in memory ---- */
 
-fby_err fby_sparse_reserve(struct fby_transform *transform, uint64_t bytes,
+fby_err fby_sparse_alloc(struct fby_transform *transform, uint64_t bytes,
     uint64_t library_bytes, uint8_t **out, struct fby_error_detail *why)
 {
     const struct fby_need need = {
         .decoded = {bytes}, .library_bytes = library_bytes};
-    struct fby_scratch *scratch = &transform->decoded[0];
-    fby_err             err     = fby_transform_reserve(transform, &need, why);
+    struct fby_scratch *scratch = &transform->decoded[0]; /* not in use */
+
+    /* First count the bytes, which may wait for other threads, then allocate
+     * them. One byte more, so that *out is not NULL even for 0 bytes. */
+    fby_err err = fby_transform_reserve(transform, &need, why);
     if (err == FBY_OK) {
-        /* one byte more: the memory is not NULL even for 0 bytes */
         err = fby_scratch_reserve(scratch, (size_t)bytes + 1);
     }
     *out = scratch->memory;
@@ -206,7 +215,7 @@ fby_err fby_sparse_write_lists(struct fby_transform *transform,
     uint8_t              *memory = NULL;
     fby_err               err    = fby_sparse_check_length(job, n, why);
     if (err == FBY_OK) {
-        err = fby_sparse_reserve(transform,
+        err = fby_sparse_alloc(transform,
             n * (sizeof(*row.indices) + FBY_SPARSE_SCRATCH),
             n * FBY_SPARSE_SORT, &memory, why);
     }

@@ -1,7 +1,8 @@
-/* sparse.h - write sparse rows: long (dense) rows with mostly values of 0.
+/* sparse.h - write sparse rows: the values of a long row that are not 0.
  *
- * A sparse row is written as two lists: the indices of the other values in the
- * dense row, in ascending order, and these values in the wire type. */
+ * The long row, with its zeros, is the dense row. A sparse row is written as
+ * two lists: the indices of these values in the dense row, in ascending order,
+ * and the values in the wire type. */
 #ifndef FBY_WORKER_TRANSFORM_SPARSE_H
 #define FBY_WORKER_TRANSFORM_SPARSE_H
 
@@ -16,7 +17,7 @@ enum {
 /* A sparse row in any order. A value of 0 is allowed, and written as well. */
 struct fby_sparse_row {
     int64_t              *indices; /* of each value; overwritten */
-    const struct fby_npy *values;
+    const struct fby_npy *values;  /* values->values is their number */
     uint8_t              *scratch; /* FBY_SPARSE_SCRATCH bytes for each value */
 };
 
@@ -31,10 +32,11 @@ struct fby_sparse_lists {
 FBY_CHECKED fby_err fby_sparse_check_length(
     const struct fby_field_job *job, uint64_t n, struct fby_error_detail *why);
 
-/* Allocate `bytes` of memory at *out, and count another `library_bytes` that
- * libraries will allocate, both until fby_transform_release.
+/* Allocate `bytes` of the transform's memory at *out, for use until
+ * fby_transform_release. Until then, also count `library_bytes` as used, which
+ * libraries will allocate.
  * Errors: as fby_transform_reserve. */
-FBY_CHECKED fby_err fby_sparse_reserve(struct fby_transform *transform,
+FBY_CHECKED fby_err fby_sparse_alloc(struct fby_transform *transform,
     uint64_t bytes, uint64_t library_bytes, uint8_t **out,
     struct fby_error_detail *why);
 
@@ -48,7 +50,7 @@ FBY_CHECKED fby_err fby_sparse_write(const struct fby_field_job *job,
     const struct fby_sparse_row *row, uint8_t *dst,
     struct fby_error_detail *why);
 
-/* Write a row from two arrays, like fby_sparse_write. Reserves 24 bytes of
+/* Write a row from two arrays, like fby_sparse_write. Uses 24 bytes of
  * memory for each value: 8 each for the index, for scratch and for sorting.
  * Errors: as fby_field_write. */
 FBY_CHECKED fby_err fby_sparse_write_lists(struct fby_transform *transform,

@@ -1,6 +1,8 @@
 /* sparse_file.c - read a sparse row from a .npz file that SciPy saved in one of
  * two formats. COO has three arrays: the values, their rows and their columns.
  * CSR has the values, their columns (indices) and each row's offset (indptr).
+ * Rows and columns become indices into the dense row: all rows of the file, one
+ * after the other, with their zeros.
  *
  * The shape is read first. The memory for the other members follows from the
  * shape and the zip directory, and is reserved before they are inflated.
@@ -78,20 +80,20 @@ static fby_err check_sizes(
     return FBY_OK;
 }
 
-/* Reserve memory for all members except the shape (the first of the enum),
- * which is read already: the arrays of the struct, then buffers to inflate
- * members. A value has at least one byte, so the size of `data` limits them. */
-static fby_err reserve_all(struct fby_transform *transform,
+/* Allocate memory for all members except the shape, which is read already: the
+ * arrays of the struct, then buffers to inflate members. A value has at least
+ * one byte, so the size of data.npy limits the number of values. */
+static fby_err alloc_all(struct fby_transform *transform,
     struct sparse_file *file, struct fby_error_detail *why)
 {
     uint64_t data_bytes     = file->members[DATA].entry.size;
     uint64_t max_values     = file->job->field->max_length;
     uint64_t inflated_bytes = 0;
     max_values              = data_bytes < max_values ? data_bytes : max_values;
-    for (int i = DATA; i < N_MEMBERS; i++) {
+    for (int i = DATA; i < N_MEMBERS; i++) { /* all after SHAPE */
         inflated_bytes += fby_npz_buffer_bytes(&file->members[i]);
     }
-    fby_err err = fby_sparse_reserve(transform,
+    fby_err err = fby_sparse_alloc(transform,
         max_values * MEMORY_PER_VALUE + inflated_bytes,
         max_values * FBY_SPARSE_SORT + INFLATE_BYTES, &file->buffer, why);
     if (err == FBY_OK) {
@@ -108,7 +110,7 @@ static fby_err read_member(struct sparse_file *file, enum member id,
     const uint8_t **out, struct fby_error_detail *why)
 {
     const struct fby_npz_member *member = &file->members[id];
-    if (member->packed == NULL) {
+    if (member->data == NULL) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "it has no %s.npy, which scipy.sparse.save_npz writes for CSR and "
             "COO",
@@ -358,13 +360,13 @@ static fby_err read_indices(
 
 /* ---- the whole file ---- */
 
-/* Read the shape with a memory reservation of its own, which ends here. */
+/* Read the shape, in memory that is released again. */
 static fby_err read_shape_first(struct fby_transform *transform,
     struct sparse_file *file, struct fby_error_detail *why)
 {
-    fby_err err = fby_sparse_reserve(transform,
-        fby_npz_buffer_bytes(&file->members[SHAPE]), INFLATE_BYTES,
-        &file->buffer, why);
+    fby_err err =
+        fby_sparse_alloc(transform, fby_npz_buffer_bytes(&file->members[SHAPE]),
+            INFLATE_BYTES, &file->buffer, why);
     if (err == FBY_OK) {
         err = read_shape(file, why);
     }
@@ -383,7 +385,7 @@ static fby_err write_row(struct fby_transform *transform,
         err = check_sizes(file, why); /* again, as the shape has set `rows` */
     }
     if (err == FBY_OK) {
-        err = reserve_all(transform, file, why);
+        err = alloc_all(transform, file, why);
     }
     if (err == FBY_OK) {
         err = read_array(file, DATA, why);

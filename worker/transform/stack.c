@@ -1,5 +1,5 @@
-/* stack.c - combine several masks of one size: each pixel of the result has one
- * bit for each mask, set if the mask's pixel is not 0.
+/* stack.c - decode a field of several masks (decode: maps): each pixel of the
+ * result has one bit for each mask, set if the mask's pixel is not 0.
  *
  * The masks are decoded one after another. Each goes through the ops like a
  * field of one mask, with the same random draws as the others. Then its bits
@@ -53,7 +53,8 @@ static fby_err check_sizes(
     return FBY_OK;
 }
 
-/* Set bit `bit` of each pixel of `dst` where the mask's pixel is not 0. */
+/* Set bit `bit` of each pixel of `dst` where the mask's pixel is not 0. The
+ * last dimension of the shape is the bytes of a pixel. */
 static void set_bits(const struct fby_shape *shape, const uint8_t *mask,
     uint32_t bit, uint8_t *dst)
 {
@@ -83,9 +84,9 @@ static fby_err write_masks(struct fby_transform *transform,
     return FBY_OK;
 }
 
-/* The mask's buffer needs no reservation, because the field's shape bounds its
- * size, and not the file. It is reused for the next sample, unless it is larger
- * than half of the memory that a thread may keep. */
+/* The memory of the mask is not reserved from the quota, because the field's
+ * shape limits it, whatever the file claims. The next sample reuses it, unless
+ * it is larger than half of the memory that a thread may keep. */
 fby_err fby_stack_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_error_detail *why)
 {

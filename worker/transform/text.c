@@ -1,4 +1,5 @@
-/* text.c - the writers of labels, bytes and texts, and the length of rows.
+/* text.c - write labels, bytes and texts from a member (one file of a sample),
+ * and decide the length of rows.
  *
  * Parsing is strict: a label with other characters after its digits, or one
  * that does not fit, is a bad sample. */
@@ -55,7 +56,8 @@ static const char *printable(
     for (size_t i = 0; i < n; i++) {
         out[i] = (char)(text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?');
     }
-    memcpy(out + n, size > n ? "..." : "", size > n ? 4 : 1);
+    const char *end = size > n ? "..." : "";
+    memcpy(out + n, end, strlen(end) + 1);
     return out;
 }
 
@@ -122,13 +124,13 @@ uint64_t fby_label_max(const struct fby_field_content *field)
 fby_err fby_label_refuse(const struct fby_field_content *field,
     const char *label, struct fby_error_detail *why)
 {
-    bool               is_small = label[0] == '-';
-    unsigned long long max      = fby_label_max(field);
+    bool               is_negative = label[0] == '-';
+    unsigned long long max         = fby_label_max(field);
     /* the number of classes is the limit, and not the wire type */
-    bool classes_are_limit = !is_small && max + 1 == field->as.label.classes;
+    bool classes_are_limit = !is_negative && max + 1 == field->as.label.classes;
     return fby_error_set(why, FBY_BAD_SAMPLE,
         "label %s is too %s; 0 to %llu are right%s", label,
-        is_small ? "small" : "large", max,
+        is_negative ? "small" : "large", max,
         classes_are_limit ? ": raise classes" : "");
 }
 
@@ -138,7 +140,8 @@ fby_err fby_label_write(struct fby_transform *transform,
     const struct fby_field_content *field = job->field;
     uint64_t                        label = 0;
     if (fby_type_largest(field->wire_type) == 0) {
-        return fby_error_set(why, FBY_USAGE, "a label needs a whole wire type");
+        return fby_error_set(
+            why, FBY_USAGE, "a label needs an integer wire type");
     }
     fby_err err = read_label(transform, job, &label, why);
     if (err != FBY_OK) {
@@ -194,7 +197,8 @@ fby_err fby_bytes_write(struct fby_transform *transform,
 
 /* ---- texts ---- */
 
-/* Returns the bytes of all characters that fit completely into `max` bytes. */
+/* Returns the number of bytes of the characters that fit completely into `max`
+ * bytes. */
 static uint32_t whole_character_bytes(
     const uint8_t *text, size_t size, size_t max)
 {
@@ -209,7 +213,8 @@ static uint32_t whole_character_bytes(
     return (uint32_t)end;
 }
 
-/* Write UTF-8 text; if it is cut, then before a character that does not fit. */
+/* Write UTF-8 text. If it is cut to max_length, the cut is between
+ * characters. */
 static fby_err write_characters(const struct fby_field_job *job,
     const uint8_t *text, size_t size, uint8_t *dst,
     struct fby_error_detail *why)

@@ -54,8 +54,8 @@ uint64_t fby_tokens_convert(
     return to == FBY_U32 ? count_small(dst, n_good) : n_good;
 }
 
-/* A token of 32 bits with its highest bit set is negative if the type of the
- * file is signed, and else too large. */
+/* True if token `i` has 32 bits and the highest is set. It is negative if the
+ * type of the file is signed, and else too large. */
 static bool may_be_negative(const struct fby_npy *in, uint64_t i)
 {
     return in->type == FBY_NPY_I4 && (in->data[4 * i + 3] & 0x80) != 0;
@@ -69,7 +69,7 @@ fby_err fby_tokens_refuse(const struct fby_npy *in, uint64_t i, uint64_t number,
     struct fby_npy tokens                           = *in;
     if (may_be_negative(in, i)) {
         tokens.type = FBY_NPY_U4;
-        snprintf(as_signed, sizeof(as_signed), " (of type i32 %s)",
+        snprintf(as_signed, sizeof(as_signed), " (%s as i32)",
             fby_convert_text(in, i, text));
     }
     return fby_error_set(why, FBY_BAD_SAMPLE,
@@ -78,21 +78,29 @@ fby_err fby_tokens_refuse(const struct fby_npy *in, uint64_t i, uint64_t number,
         to == FBY_U16 ? "its wire type u16" : "a token (0 to 2147483647)");
 }
 
-/* Find the tokens of the field in the member. If the pipeline has targets, the
- * member has one token more than the field. The inputs are all its tokens
- * except the last, and the targets all except the first. Without targets, the
- * field is the whole member. Returns false if sizes or types do not match. */
+/* True if the field holds targets: the tokens that a model must predict. */
+static bool is_target(const struct fby_field_content *field)
+{
+    return strcmp(field->from[0], "target") == 0;
+}
+
+/* Find the tokens of the field in job->bytes. If the pipeline has targets,
+ * these are one token more than the field. The inputs are all tokens except the
+ * last, and the targets all except the first. Without targets, the field has
+ * all of them. Returns false if sizes or types do not match. */
 static bool find_tokens(const struct fby_field_job *job, struct fby_npy *out)
 {
     const struct fby_field_content *field = job->field;
     size_t field_bytes = (size_t)field->as.tokens.length * job->width;
-    bool   is_target   = strcmp(field->from[0], "target") == 0;
-    size_t skipped     = is_target ? job->width : 0;
+    size_t skipped     = is_target(field) ? job->width : 0;
     *out = fby_tokens_as_npy(job->bytes, job->width, field->as.tokens.length);
-    /* the member has the field's tokens, and at most one more */
-    if (out->type == FBY_NPY_TYPES || skipped + field_bytes > job->size ||
-        job->size - field_bytes > job->width ||
-        (field->wire_type != FBY_U16 && field->wire_type != FBY_U32)) {
+    bool types_are_valid =
+        out->type != FBY_NPY_TYPES &&
+        (field->wire_type == FBY_U16 || field->wire_type == FBY_U32);
+    /* job->bytes has the field's tokens, and at most one more */
+    bool size_fits = skipped + field_bytes <= job->size &&
+                     job->size <= field_bytes + job->width;
+    if (!types_are_valid || !size_fits) {
         return false;
     }
     out->data = job->bytes + skipped;
@@ -191,7 +199,7 @@ static fby_err write_packed(
         return fby_tokens_refuse(
             &packed.tokens, n_good, n_good, field->wire_type, why);
     }
-    if (strcmp(field->from[0], "target") == 0) {
+    if (is_target(field)) {
         shift_targets(field, &packed, job->documents, dst);
     }
     pad_to_end(field, dst, packed.tokens.values);

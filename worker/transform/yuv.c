@@ -7,7 +7,8 @@
 
 /* Fixed-point numbers with 16 bits of fraction. The factors below are those of
  * libjpeg: 0.299, 0.587, 0.114, 0.16874, 0.33126, 0.5, 0.41869 and 0.08131
- * times 2^16. As in libjpeg, Cb and Cr are rounded with HALF - 1. */
+ * times 2^16. HALF is one half, for rounding; for Cb and Cr libjpeg adds one
+ * less. CENTRE is 128, the Cb and Cr of grey. */
 enum { HALF = 1 << 15, CENTRE = 128 << 16 };
 
 void fby_yuv_from_rgb(uint8_t *pixels, size_t n)

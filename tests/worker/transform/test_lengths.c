@@ -195,7 +195,7 @@ static void entries_of_an_array_have_the_field_s_shape(void **state)
         struct row              row =
             write_array(&field, wrong[i].shape, wrong[i].values, &why);
         assert_int_equal(row.err, FBY_BAD_SAMPLE);
-        assert_non_null(strstr(why.text, "with entries of the field's [2]"));
+        assert_non_null(strstr(why.text, "that of the field's entries [2]"));
     }
     field.as.array.shape =
         (struct fby_shape){0}; /* entries are single values */

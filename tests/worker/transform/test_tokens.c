@@ -180,7 +180,7 @@ static void a_token_that_does_not_fit_is_named(void **state)
     refuses_token(
         8, FBY_U16, UINT16_MAX, "65536, which its wire type u16 cannot hold");
     refuses_token(4, FBY_U32, INT32_MAX,
-        "2147483648 (of type i32 -2147483648), which a token (0 to "
+        "2147483648 (-2147483648 as i32), which a token (0 to "
         "2147483647) cannot hold");
     refuses_token(8, FBY_U32, INT32_MAX,
         "2147483648, which a token (0 to 2147483647) cannot hold");
@@ -189,8 +189,7 @@ static void a_token_that_does_not_fit_is_named(void **state)
     const uint64_t           minus[LENGTH + 1] = {0, 1, UINT32_MAX, 3, 4, 5};
     struct fby_buffer        bytes             = bytes_of(minus, LENGTH + 1, 4);
     refuses(&job, &bytes, FBY_BAD_SAMPLE,
-        "token 1 is 4294967295 (of type i32 "
-        "-1), which its wire type u16");
+        "token 1 is 4294967295 (-1 as i32), which its wire type u16");
     fby_buffer_fini(&bytes);
 }
 

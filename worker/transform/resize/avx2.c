@@ -5,7 +5,7 @@
  * one instruction multiplies pairs of 16-bit numbers and adds the two
  * products. The result, (upper sum << 11) + lower sum, is the same integer as
  * in portable C. Taps are processed in pairs; a tap with a weight of 0
- * completes the last. */
+ * completes the last pair. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -49,14 +49,15 @@ struct quad {
     uint32_t first_tap_offset[4]; /* of each pixel: bytes in the source row */
 };
 
-/* The weights of a pair of taps in two result pixels, one in each half of a
- * vector. */
-struct pair_weights {
+/* The weights of a pair of taps in two result pixels. Each vector has those of
+ * the first pixel in its first four lanes, and of the second in its last
+ * four. */
+struct pair_vectors {
     __m256i upper, lower;
 };
 
 /* The head of the plan for axis x (the weights in the form of this kernel).
- * After the head are quads[n_quads] and pair_weights[n_quads][n_pairs][2]. The
+ * After the head are quads[n_quads] and pair_vectors[n_quads][n_pairs][2]. The
  * last index is the vector of the quad, 0 or 1. */
 struct pair_plan {
     uint32_t n_quads; /* quads of result pixels in a row */
@@ -74,13 +75,13 @@ static size_t x_plan_bytes(const struct fby_axis_spec *x)
     struct pair_plan plan = {(x->n + 3) / 4, (fby_axis_max_reach(x) + 1) / 2};
     return PLAN_HEAD + quads_bytes(plan) +
            (size_t)plan.n_quads * plan.n_pairs * 2 *
-               sizeof(struct pair_weights);
+               sizeof(struct pair_vectors);
 }
 
 /* Write the plan of result pixel `o`: the offset of its first tap, and each
  * pair of weights in the four lanes (r, g, b, unused) of its half vector. */
 static void prepare_pixel(const struct fby_axis *x, uint32_t o,
-    struct pair_plan plan, struct quad *quads, struct pair_weights *weights)
+    struct pair_plan plan, struct quad *quads, struct pair_vectors *weights)
 {
     uint32_t first = resize_first_tap(x, o, 2 * plan.n_pairs);
     quads[o / 4].first_tap_offset[o % 4] = first * FBY_RGB;
@@ -101,7 +102,7 @@ static void prepare_pixel(const struct fby_axis *x, uint32_t o,
     }
 }
 
-static struct pair_weights *weights_of(
+static struct pair_vectors *weights_of(
     const struct fby_axis *x, struct pair_plan plan)
 {
     return (void *)((uint8_t *)x->kernel_plan + PLAN_HEAD + quads_bytes(plan));
@@ -134,7 +135,7 @@ static __m256i load_two_pairs(const uint8_t *a, const uint8_t *b)
 /* Compute two result pixels, as four 32-bit numbers each. Their first taps are
  * at `a` and `b`. */
 static __m256i scale_two_pixels(const uint8_t *a, const uint8_t *b,
-    const struct pair_weights *weights, uint32_t n_pairs)
+    const struct pair_vectors *weights, uint32_t n_pairs)
 {
     __m256i upper = _mm256_setzero_si256();
     __m256i lower = _mm256_setzero_si256();
@@ -168,7 +169,7 @@ static inline __attribute__((always_inline)) void scale_x_pairs(
     struct pair_plan plan, uint32_t n_pairs)
 {
     const struct quad *quads = (void *)((uint8_t *)x->kernel_plan + PLAN_HEAD);
-    const struct pair_weights *weights = weights_of(x, plan);
+    const struct pair_vectors *weights = weights_of(x, plan);
     for (uint32_t q = 0; q < plan.n_quads; q++) {
         const uint32_t *offset = quads[q].first_tap_offset;
         __m256i         first =

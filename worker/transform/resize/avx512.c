@@ -1,10 +1,10 @@
 /* avx512.c - the resize kernel in AVX-512, with VBMI and VNNI.
  *
- * A weight of 22 bits is split into three signed digits of a byte each:
- *     weight = d0 + d1 * 2^8 + d2 * 2^16.
- * One instruction multiplies four bytes of pixels by four digits and adds the
- * products to a 32-bit sum. A tap is a source pixel (or row) that is multiplied
- * by a weight. Taps are processed in fours; digits of 0 complete the last. */
+ * A weight of 22 bits is split into three signed digits of a byte each: weight
+ * = d0 + d1 * 2^8 + d2 * 2^16. One instruction multiplies four bytes of pixels
+ * by four digits and adds the products to a 32-bit sum. A tap is a source pixel
+ * (or row) that is multiplied by a weight. Taps are processed in fours; digits
+ * of 0 complete the last four. */
 #include <immintrin.h>
 #include <string.h>
 

@@ -35,7 +35,8 @@ struct resize_kernel {
         const uint8_t *const *rows, size_t size, uint8_t *out);
 };
 
-/* The number of groups of `group_taps` taps that every result pixel fits in. */
+/* The number of groups of `group_taps` taps that the result pixel with the most
+ * taps needs. */
 static inline uint32_t resize_max_tap_groups(
     const struct fby_axis *axis, uint32_t group_taps)
 {

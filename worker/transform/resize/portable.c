@@ -13,7 +13,7 @@ static size_t no_plan_bytes(const struct fby_axis_spec *axis)
     return 0;
 }
 
-static void prepare_no_plan(const struct fby_axis *axis)
+static void write_no_plan(const struct fby_axis *axis)
 {
     (void)axis;
 }
@@ -83,9 +83,9 @@ static void scale_y(const struct fby_axis *y, uint32_t o,
 
 const struct resize_kernel resize_portable = {
     .x_plan_bytes = no_plan_bytes,
-    .x_write_plan = prepare_no_plan,
+    .x_write_plan = write_no_plan,
     .y_plan_bytes = no_plan_bytes,
-    .y_write_plan = prepare_no_plan,
+    .y_write_plan = write_no_plan,
     .scale_x      = scale_x,
     .scale_y      = scale_y,
 };

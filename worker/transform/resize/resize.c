@@ -179,9 +179,9 @@ fby_err fby_resizer_begin(struct fby_resizer *self,
     return FBY_OK;
 }
 
-/* Return row `y` of `in`, or a copy of the row if fewer than RESIZE_SLACK bytes
- * of the picture follow. */
-static const uint8_t *copy_if_last(
+/* Return row `y` of `in` with RESIZE_SLACK readable bytes after it. The last
+ * rows of the picture lack these bytes, and are copied. */
+static const uint8_t *row_with_slack(
     struct fby_resizer *self, const struct fby_image *in, uint32_t y)
 {
     const uint8_t *row = in->pixels + y * in->stride;
@@ -205,7 +205,7 @@ fby_err fby_resize(struct fby_resizer *self, const struct fby_image *in,
     }
     size_t first_pixel = (size_t)self->x.used.first * FBY_RGB;
     for (uint32_t i = 0; i < self->y.used.n; i++) {
-        const uint8_t *row = copy_if_last(self, in, self->y.used.first + i);
+        const uint8_t *row = row_with_slack(self, in, self->y.used.first + i);
         fby_resizer_add_row(self, row + first_pixel);
     }
     return FBY_OK;

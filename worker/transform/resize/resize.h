@@ -65,7 +65,8 @@ FBY_CHECKED fby_err fby_resizer_begin(struct fby_resizer *self,
 void fby_resizer_add_row(struct fby_resizer *self, const uint8_t *row);
 
 /* Resize a picture in memory; no byte outside its rows is read.
- * Errors: as fby_resizer_begin. */
+ * Errors: as fby_resizer_begin; FBY_USAGE also if `in` has another size than
+ *         the source of `spec`. */
 FBY_CHECKED fby_err fby_resize(struct fby_resizer *self,
     const struct fby_image *in, const struct fby_resize_spec *spec,
     const struct fby_image *out);

@@ -52,8 +52,9 @@ struct fby_axis {
     void                   *kernel_plan; /* the weights in the kernel's form */
 };
 
-/* Weight of source pixel `i` in result pixel `o`; 0 outside its reach. If `i`
- * is before the reach, the difference wraps around to a large number. */
+/* Weight of source pixel `i` (counted from used.first) in result pixel `o`; 0
+ * outside its reach. If `i` is before the reach, the difference wraps around to
+ * a large number. */
 static inline uint32_t fby_axis_weight(
     const struct fby_axis *axis, uint32_t o, uint32_t i)
 {

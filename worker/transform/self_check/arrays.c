@@ -41,8 +41,8 @@ static void begin_file(struct npy_file *file, enum fby_npy_type type,
     int n = snprintf((char *)file->bytes + NPY_HEAD, NPY_MAX_TEXT,
         "{'descr': '%c%s', 'fortran_order': False, 'shape': %s}\n",
         big_endian ? '>' : '<', fby_npy_type_name(type), shape);
-    memcpy(file->bytes, "\x93NUMPY\1", 8); /* version 1.0 */
-    file->bytes[8]   = (uint8_t)n;
+    memcpy(file->bytes, "\x93NUMPY\1", 8); /* version 1.0; NUL is the 0 */
+    file->bytes[8]   = (uint8_t)n;         /* bytes of the text, u16 */
     file->bytes[9]   = 0;
     file->size       = NPY_HEAD + (size_t)n;
     file->type       = type;
@@ -72,7 +72,7 @@ void fby_self_check_arrays(struct fby_self_check *check)
     for (enum fby_type wire = FBY_U8; wire <= FBY_U32; wire++) {
         check->field = (struct fby_field_content){
             .decode = FBY_DECODE_ARRAY, .wire_type = wire};
-        for (int i = 0; i < FBY_NPY_TYPES * 2; i++) {
+        for (int i = 0; i < FBY_NPY_TYPES * 2; i++) { /* types, byte orders */
             bool big_endian = i % 2 == 1;
             for (size_t k = 0; k < COUNT_OF(words); k++) {
                 struct npy_file file;
@@ -84,7 +84,8 @@ void fby_self_check_arrays(struct fby_self_check *check)
     }
 }
 
-/* Pack a row of `n` values to bits: zeros and ones, and then `last`. */
+/* Pack a row of `n` values to bits: zeros and ones in no regular order, and
+ * then `last`. */
 static void check_row(struct fby_self_check *check, struct npy_file *file,
     uint32_t n, unsigned last)
 {
@@ -99,6 +100,7 @@ static void check_row(struct fby_self_check *check, struct npy_file *file,
     check_array(check, file);
 }
 
+/* Pack a row of each length, in both byte orders, with two last values. */
 static void check_rows(struct fby_self_check *check, enum fby_npy_type type)
 {
     static const uint32_t lengths[] = {1, 7, 8, 9, 77};

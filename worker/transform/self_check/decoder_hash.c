@@ -59,6 +59,7 @@ static struct { /* guarded by `lock` */
     struct fby_digest ops[FBY_OP_ID_LIMIT]; /* by op id */
 } hashes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Compute all hashes. The caller holds the lock. */
 static fby_err run_self_checks(void)
 {
     struct fby_self_check *check = fby_zalloc(sizeof(*check));

@@ -16,7 +16,8 @@ struct parts_check {
     struct fby_decoded_part        whole, part;
 };
 
-/* True if all rows of the part were delivered, with the pixels of `whole`. */
+/* True if all rows of the part were delivered, with the pixels of `whole`.
+ * There are no gaps between rows, so a stride is the bytes of a row. */
 static bool equals_whole(
     const struct fby_decoded_part *part, const struct fby_decoded_part *whole)
 {
@@ -83,9 +84,9 @@ static fby_err check_unit(
     return err;
 }
 
-/* The largest unit to check. With another orientation only the full size is
- * checked, because the parts of a picture are aligned in the stored rows and
- * begin elsewhere with a larger unit. */
+/* The largest unit to check. A picture that is stored turned or mirrored is
+ * checked only at full size: with a larger unit, its decoded pixels are counted
+ * from another edge, so a part has other pixels than the whole. */
 static uint32_t largest_unit(const struct fby_picture_head *head)
 {
     return head->is_scalable && head->orientation == 1 ? 8 : 1;

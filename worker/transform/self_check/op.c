@@ -6,7 +6,8 @@
 
 enum { DRAWS = 2 /* random draws for each picture and op */ };
 
-/* The parameters of one check of an op, in the order of its schema. */
+/* The parameters of one check of an op, in the order of its schema. A parameter
+ * has `n` numbers; 0: it is not given. */
 struct op_case {
     enum fby_op_id   op;
     struct fby_value params[5];
@@ -83,12 +84,12 @@ static void check_on_picture(struct fby_self_check *check,
     hash_plan(check, &plan);
     struct fby_scratch     memory = {0};
     struct fby_image       result = {0};
-    struct fby_planned_ops run    = {use, &plan, 1};
+    struct fby_planned_ops ops    = {use, &plan, 1};
     check->err =
         fby_image_alloc(&memory, fby_op_plan_size(&plan), FBY_RGB, &result);
     if (check->err == FBY_OK) {
         check->err = fby_transform_run_ops(
-            check->transform, &run, picture, result, NULL);
+            check->transform, &ops, picture, result, NULL);
     }
     if (check->err == FBY_OK) {
         fby_self_check_add_picture(check, &result, FBY_RGB);

@@ -34,10 +34,12 @@ static uint32_t append_sequence(const uint32_t *lengths, struct fby_buffer *out)
 static void check_packings(struct fby_self_check *check)
 {
     for (size_t i = 0; i < COUNT_OF(packings); i++) {
-        struct fby_buffer    sequence = {0};
-        uint32_t             entries  = LENGTH; /* most; then the number made */
-        struct fby_field_job job      = {
-                 .field = &check->field, .width = 4, .length = &entries};
+        struct fby_buffer sequence = {0};
+        /* Decoding the lengths sets it. Decoding tokens does not, because
+         * the row is always padded to LENGTH. */
+        uint32_t             entries = LENGTH;
+        struct fby_field_job job     = {
+                .field = &check->field, .width = 4, .length = &entries};
         job.documents = append_sequence(packings[i], &sequence);
         job.bytes     = sequence.data;
         job.size      = sequence.size;
@@ -69,6 +71,7 @@ void fby_self_check_packed(struct fby_self_check *check)
         .n_from                                       = 1,
         .max_length                                   = LENGTH,
         .shape                                        = {1, {LENGTH}},
-        .as.documents.shift                           = 1};
+        /* As in a source with targets. The lengths do not depend on it. */
+        .as.documents.shift = 1};
     check_packings(check);
 }

@@ -9,7 +9,7 @@ static struct fby_picture_file first_half(struct fby_picture_file file)
     return (struct fby_picture_file){file.bytes, file.size / 2};
 }
 
-/* Decode each file whole, then its first half. */
+/* Decode each of the `n` files whole, then its first half. */
 static void check_files(struct fby_self_check *check,
     const struct fby_picture_decoder *decoder, uint32_t channels,
     const struct fby_picture_file *files, size_t n)
@@ -71,6 +71,7 @@ static void check_sample(
                                      .sample                    = sample});
 }
 
+/* Decode a random crop of each JPEG to three sizes, with two draws for each. */
 static void check_scale(struct fby_self_check *check, enum fby_dct_scale scale)
 {
     static const int64_t sizes[][2] = {{20, 24}, {9, 8}, {4, 5}};

@@ -1,10 +1,10 @@
 /* self_check.h - the self checks: each runs a decoder or an op on fixed input
  * and hashes the results (decoder_hash.c). Internal to worker/transform.
  *
- * The input of the decoders of pictures is built-in files, that of the ops is
- * these pictures, with fixed parameters and draws. The other decoders get fixed
- * texts and numbers. proto/PROTOCOL.md, "Fingerprint", lists all input. An
- * outcome is a result, or the fact that the input was refused. */
+ * Picture decoders get built-in files. Ops get the pictures of these files,
+ * with fixed parameters and random draws. Other decoders get fixed texts and
+ * numbers. proto/PROTOCOL.md, "Fingerprint", lists all input. An outcome is a
+ * result, or the fact that the input was refused. */
 #ifndef FBY_WORKER_TRANSFORM_SELF_CHECK_H
 #define FBY_WORKER_TRANSFORM_SELF_CHECK_H
 

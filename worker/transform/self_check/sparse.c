@@ -3,7 +3,11 @@
 #include "worker/transform/sparse.h"
 #include "worker/transform/self_check/self_check.h"
 
-enum { MAX_VALUES = 3 /* values of a row; one case has one more */ };
+enum {
+    MAX_VALUES  = 3, /* of a row; one case has one more, and is refused */
+    INDEX_BYTES = 2, /* of an index into a dense row of 300 values */
+    VALUE_BYTES = 4  /* at most, of the wire types below */
+};
 
 static const struct sparse_case {
     uint64_t n; /* number of values and indices */
@@ -32,17 +36,17 @@ static void check_row(
                            .data   = values,
     };
     struct sparse_case    copy = *input; /* its indices are overwritten */
-    uint8_t               spare[(MAX_VALUES + 1) * FBY_SPARSE_SCRATCH];
-    uint8_t               indices[MAX_VALUES * 2];
-    uint8_t               out[MAX_VALUES * 4];
+    uint8_t               scratch[(MAX_VALUES + 1) * FBY_SPARSE_SCRATCH];
+    uint8_t               indices[MAX_VALUES * INDEX_BYTES];
+    uint8_t               out[MAX_VALUES * VALUE_BYTES];
     uint32_t              length = 0;
-    struct fby_sparse_row row    = {copy.indices, &npy, spare};
+    struct fby_sparse_row row    = {copy.indices, &npy, scratch};
     struct fby_field_job  job    = {
             .field = &check->field, .length = &length, .indices = indices};
     if (fby_self_check_add_outcome(
             check, fby_sparse_write(&job, &row, out, NULL))) {
         fby_digest_add_number(&check->hash, length, 4);
-        fby_digest_add(&check->hash, indices, (size_t)length * 2);
+        fby_digest_add(&check->hash, indices, (size_t)length * INDEX_BYTES);
         fby_digest_add(&check->hash, out,
             (size_t)length * fby_type_bytes(check->field.wire_type));
     }

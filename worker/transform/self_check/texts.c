@@ -106,7 +106,7 @@ void fby_self_check_json_texts(struct fby_self_check *check)
         "{\"k\":\"abcd\"}", "{\"k\":\"ab\\u00e9\"}", "{\"k\":\"ab\\n\"}",
         "{\"k\":[\"a\",\"bc\",\"d\"]}", "{\"k\":[]}", "{\"k\":1}",
         "{\"j\":\"a\"}"};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++) { /* each rule, without and with a pick */
         check->field = (struct fby_field_content){.group = "fingerprint",
             .decode                                      = FBY_DECODE_TEXT,
             .wire_type                                   = FBY_U8,

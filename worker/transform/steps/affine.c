@@ -21,8 +21,8 @@ struct q31_point {
 
 struct affine_map {
     struct q31_point first;  /* the source point of the upper left pixel */
-    struct q31_point across; /* from there to that of the next pixel */
-    struct q31_point down;   /* from there to that of the next row */
+    struct q31_point across; /* from there to that of the pixel on the right */
+    struct q31_point down;   /* from there to that of the pixel below */
 };
 
 static int64_t times_q16(int64_t value, int64_t factor_q16)
@@ -54,8 +54,9 @@ static struct affine_map make_map(const int64_t *params, struct fby_size size)
     inverse_matrix(params, m);
     /* cx, cy: from the middle of the picture to the centre of the rotation,
      * which is the middle or the upper left corner. x, y: from that centre to
-     * the first result pixel, before the shift. All four are doubled, since the
-     * middle may be between two pixels. So times Q30 they are Q31. */
+     * the first result pixel, before the shift. All four are in half pixels,
+     * since the middle may be between two pixels. Half pixels times Q30 are
+     * pixels in Q31. */
     bool    about_corner = params[FBY_AFFINE_CORNER] != 0;
     int64_t cx           = about_corner ? -(int64_t)size.w : 0;
     int64_t cy           = about_corner ? -(int64_t)size.h : 0;

@@ -13,7 +13,7 @@ enum {
     MAX_SIZE      = 31, /* pixels of a kernel in one direction */
     WEIGHT_BITS   = 15,
     WEIGHT_ONE    = 1 << WEIGHT_BITS,
-    FRACTION_BITS = 8 /* of values between the two passes */
+    FRACTION_BITS = 8 /* of values between mix_rows and mix_pixels */
 };
 
 enum { BLUR_WIDTH, BLUR_HEIGHT, BLUR_SIGMA }; /* parameters of a blur */
@@ -154,7 +154,7 @@ static int64_t smoothed(const uint8_t *middle, size_t stride)
         sum += (uint32_t)(*(middle + i - stride) + middle[i] +
                           *(middle + i + stride));
     }
-    return (2 * sum + 13) / 26;
+    return (2 * sum + 13) / 26; /* sum / 13, rounded */
 }
 
 static void sharpen_row(const struct fby_step_work *work, uint32_t y)

@@ -69,31 +69,36 @@ static int32_t hue_of(const uint8_t *rgb, int32_t max, int32_t range)
                          : 4 * 65536 + (rgb[0] - rgb[1]) * 65536 / range;
 }
 
-/* Round a level of 0..255 in Q16 like torchvision, which multiplies a
+/* Round a Q16 level, 0 to 255, like torchvision, which multiplies a
  * floating-point number of 0..1 by 255.999 and rounds it down. */
 static uint8_t round_level(int64_t level)
 {
     return (uint8_t)(level * 255999 / 255000 >> 16);
 }
 
-/* Add `turn`, a fraction of the circle in Q16, to the hue. In each sixth of the
- * circle one channel has the largest level, one the smallest, and the level of
- * the third rises or falls with the hue. */
+/* In each sixth of the circle of hues, one channel has the largest level, one
+ * the smallest, and the level of the third rises or falls with the hue. */
+enum { LARGEST, SMALLEST, FALLING, RISING };
+static const uint8_t level_of[6][FBY_RGB] = {/* [sixth][channel] */
+    {LARGEST, RISING, SMALLEST}, {FALLING, LARGEST, SMALLEST},
+    {SMALLEST, LARGEST, RISING}, {SMALLEST, FALLING, LARGEST},
+    {RISING, SMALLEST, LARGEST}, {LARGEST, SMALLEST, FALLING}};
+
+/* Add `turn`, a fraction of the circle in Q16, to the hue. */
 static inline void turn_hue(uint8_t *rgb, int64_t turn)
 {
-    enum { LARGEST, SMALLEST, FALLING, RISING };
-    static const uint8_t level_of[6][3] = {/* [sixth][channel] */
-        {LARGEST, RISING, SMALLEST}, {FALLING, LARGEST, SMALLEST},
-        {SMALLEST, LARGEST, RISING}, {SMALLEST, FALLING, LARGEST},
-        {RISING, SMALLEST, LARGEST}, {LARGEST, SMALLEST, FALLING}};
-    int32_t              max            = largest_channel(rgb);
-    int32_t              range          = max - smallest_channel(rgb);
-    int32_t              hue = hue_of(rgb, max, range) + (int32_t)turn * 6;
-    hue                      = (hue + CIRCLE) % CIRCLE; /* not negative */
-    int64_t fraction         = hue & 65535; /* position within the sixth, Q16 */
-    uint8_t levels[]         = {(uint8_t)max, (uint8_t)(max - range),
-                round_level(max * INT64_C(65536) - range * fraction),
-                round_level(max * INT64_C(65536) - range * (65536 - fraction))};
+    int32_t max      = largest_channel(rgb);
+    int32_t range    = max - smallest_channel(rgb);
+    int32_t hue      = hue_of(rgb, max, range) + (int32_t)turn * 6;
+    hue              = (hue + CIRCLE) % CIRCLE; /* not negative */
+    int64_t fraction = hue & 65535; /* position within the sixth, Q16 */
+    int64_t max_q16  = max * INT64_C(65536);
+    uint8_t levels[] = {
+        [LARGEST]  = (uint8_t)max,
+        [SMALLEST] = (uint8_t)(max - range),
+        [FALLING]  = round_level(max_q16 - range * fraction),
+        [RISING]   = round_level(max_q16 - range * (65536 - fraction)),
+    };
     for (int c = 0; c < FBY_RGB; c++) {
         rgb[c] = levels[level_of[hue >> 16][c]];
     }

@@ -75,8 +75,8 @@ void fby_apply_contrast(const struct fby_step_work *work)
 void fby_apply_posterize(const struct fby_step_work *work)
 {
     struct curves curves;
-    int64_t       n_bits    = work->step->v[0];
-    unsigned      kept_bits = 0xff00U >> n_bits; /* in the low byte */
+    int64_t       n_bits = work->step->v[0];  /* 0 to 8 */
+    unsigned kept_bits   = 0xff00U >> n_bits; /* in the low byte: n_bits ones */
     for (unsigned level = 0; level < LEVELS; level++) {
         curves.channel[0][level] = (uint8_t)(level & kept_bits);
     }
@@ -149,20 +149,20 @@ static void apply_from_histogram(
     apply_curves(picture, &curves);
 }
 
-/* Stretch the levels of the picture to 0..255. */
+/* Stretch the levels of the channel to 0..255. */
 static void stretch_curve(
     const uint64_t counts[LEVELS], uint64_t pixels, uint8_t curve[LEVELS])
 {
     (void)pixels;
-    /* If the picture has only one level, it stays. */
     int low  = lowest_level(counts);
     int high = highest_level(counts);
     for (int level = 0; level < LEVELS; level++) {
         int at_most_high = level < high ? level : high;
-        int within       = at_most_high > low ? at_most_high : low;
+        int clamped      = at_most_high > low ? at_most_high : low;
+        /* A channel with only one level does not change. */
         curve[level] =
             (uint8_t)(high == low ? level
-                                  : (within - low) * 255 / (high - low));
+                                  : (clamped - low) * 255 / (high - low));
     }
 }
 

@@ -22,7 +22,7 @@ void fby_apply_vertical_flip(const struct fby_step_work *work)
     }
 }
 
-enum { NO_PIXEL = -1 }; /* no source pixel: use the fill */
+enum { NO_PIXEL = -1 }; /* no source pixel (or row): use the fill */
 
 /* The source pixel, 0..n-1 or NO_PIXEL, for `position`, which may be outside. A
  * reflection must not reach beyond the other end. */

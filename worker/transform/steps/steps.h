@@ -43,8 +43,8 @@ uint64_t fby_step_memory_bytes(const struct fby_step *step, struct fby_size in);
 bool fby_step_is_known(enum fby_step_kind kind);
 
 /* Apply a step. `out` has the size of fby_step_size. The step's numbers must
- * fit the picture, as those of an op's plan do: boxes are inside, and no pixel
- * is reflected from beyond the picture's other side. Any thread. */
+ * fit the picture, as those of an op's plan do: boxes are inside it, and a
+ * reflection (pad, blur) does not go past its other side. Any thread. */
 void fby_step_apply(const struct fby_step_work *work);
 
 /* The function of each kind of step. */
