@@ -1,5 +1,6 @@
-/* batch.c - the functions of the public header that take a batch. After a fork
- * the child may not use its parent's batches (FOREBAY_FORKED). */
+/* batch.c - the functions of the public header that take a batch. A parameter
+ * `void *stream` is a CUDA stream. After a fork the child may not use its
+ * parent's batches (FOREBAY_FORKED). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ PUBLIC enum forebay_status forebay_release(
     if (!fby_batch_pool_is_ours(batch->batch_pool)) {
         return FOREBAY_FORKED;
     }
-    atomic_store(&batch->stream, stream); /* the last user of the memory */
+    atomic_store(&batch->stream, stream); /* the last to use the memory */
     fby_batch_unref(batch);
     return FOREBAY_OK;
 }
@@ -86,8 +87,8 @@ PUBLIC const DLTensor *forebay_batch_tensor(
     return i < batch->n_tensors ? &batch->tensors[i].view : NULL;
 }
 
-/* Add a reference; return the batch without const. The cast is by a union, as
- * only the reference count is written. */
+/* Add a reference to the batch, and return it without const: only its reference
+ * count is changed. The union avoids a warning for the cast. */
 static struct forebay_batch *add_ref(const struct forebay_batch *batch)
 {
     union {
@@ -98,7 +99,7 @@ static struct forebay_batch *add_ref(const struct forebay_batch *batch)
     return cast.writable;
 }
 
-/* Drop the reference of an exported tensor. A forked child keeps it. */
+/* Drop the reference of an exported tensor. In a forked child do nothing. */
 static void drop_ref(void *manager_ctx)
 {
     struct forebay_batch *batch = manager_ctx;

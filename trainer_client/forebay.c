@@ -19,7 +19,7 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-struct forebay {
+struct forebay {                 /* one stream of batches */
     pid_t                   pid; /* only this process may use the stream */
     struct fby_setup        setup;
     struct fby_ready_queue *ready_queue;
@@ -58,7 +58,7 @@ _Static_assert((int)FOREBAY_LOG_ERROR == (int)FBY_LOG_ERROR &&
                    (int)FOREBAY_LOG_DEBUG == (int)FBY_LOG_DEBUG,
     "public and internal levels have the same numbers");
 
-struct log_target {
+struct log_target { /* the caller's function for log lines */
     void (*log)(void *arg, enum forebay_log_level level, const char *line);
     void *arg;
 };
@@ -116,7 +116,7 @@ static bool is_own_process(const struct forebay *self)
     return self->pid == getpid();
 }
 
-/* Open the upload to the GPU; *out stays NULL without one. */
+/* Create the upload of batches to the GPU; *out stays NULL without a GPU. */
 static fby_err open_upload(const struct fby_setup *setup,
     struct fby_gpu_upload **out, struct fby_error_detail *why)
 {
@@ -124,7 +124,7 @@ static fby_err open_upload(const struct fby_setup *setup,
     const struct fby_gpu_upload_config config = {
         .cuda        = setup->cuda,
         .device      = setup->gpu,
-        .n_arenas    = fby_setup_max_batches(setup) + 1,
+        .n_arenas    = fby_setup_max_batches(setup) + 1, /* 1: for a hedge */
         .arena_bytes = setup->arena_bytes,
         .work_bytes  = setup->work_bytes,
         .n_outs =
@@ -177,6 +177,7 @@ static fby_err open_receiver(struct forebay *self, struct fby_error_detail *why)
     return fby_receiver_create(&parts, &self->receiver, why);
 }
 
+/* Create all parts of the stream, and wait until its dataset is chosen. */
 static enum forebay_status open_stream(struct forebay *self,
     const struct forebay_options *given, struct fby_error_detail *why)
 {
@@ -245,20 +246,20 @@ PUBLIC void forebay_close(struct forebay **self_p)
 /* ---- information and statistics ------------------------------------------ */
 
 /* Copy `source` to the caller's struct, which may be shorter or longer. Both
- * begin with their size. Members that the library does not know become zero. */
+ * begin with their size, which the caller has set. Members that the library
+ * does not know become zero. */
 static enum forebay_status copy_sized_struct(
     void *out, const void *source, size_t source_size)
 {
-    const size_t head     = sizeof(size_t); /* stays the caller's */
+    const size_t head     = sizeof(size_t); /* struct_size; not changed */
     size_t       out_size = 0;
     memcpy(&out_size, out, head);
     if (out_size < head) {
         return FOREBAY_USAGE;
     }
-    size_t common = out_size < source_size ? out_size : source_size;
+    size_t known = out_size < source_size ? out_size : source_size;
     memset((uint8_t *)out + head, 0, out_size - head);
-    memcpy(
-        (uint8_t *)out + head, (const uint8_t *)source + head, common - head);
+    memcpy((uint8_t *)out + head, (const uint8_t *)source + head, known - head);
     return FOREBAY_OK;
 }
 

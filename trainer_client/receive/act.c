@@ -1,4 +1,5 @@
-/* act.c - carries out the actions of the window: requests, connections ... */
+/* act.c - carries out the actions of the window, which decides what to request
+ * from which worker (a "peer") and which connections to open and close. */
 #include "trainer_client/receive/receiver_state.h"
 
 #include <unistd.h>
@@ -98,8 +99,9 @@ static struct fby_message request_message(
     return request;
 }
 
-/* Prepare for the answer to a request. An audit has no slot. A request that the
- * window has dropped has no assembly either. False: the stream failed. */
+/* Prepare the assembly, which checks the answer, and the slot, which stores it.
+ * An audit, whose answer is only compared, has no slot. A request that the
+ * window has dropped meanwhile has neither. False: the stream failed. */
 static bool begin_assembly(
     struct fby_receiver *r, const struct fby_expected_batch *expected)
 {
@@ -147,7 +149,8 @@ static void report_unreachable(struct fby_receiver *r, struct fby_peer *peer)
     fby_r_send_to_server(r, &message);
 }
 
-/* The last worker that refused with a reason, else the first; NULL: none. */
+/* A worker to name in the warning: the last that refused with a reason, else
+ * the first; NULL: none is known. */
 static const struct fby_peer *find_example_peer(const struct fby_receiver *r)
 {
     const struct fby_peer *found = NULL;
@@ -213,7 +216,8 @@ static void run_action(struct fby_receiver *r, const struct fby_action *action)
         warn_no_workers(r);
         return;
     case FBY_DO_FAIL:
-        /* Later fby_r_deliver_batches reports this, after earlier batches. */
+        /* In an open stream fby_r_deliver_batches reports the failure, after
+         * the batches before the failed step. */
         if (!r->opened) {
             fby_r_on_window_failure(r);
         }
@@ -242,6 +246,7 @@ static void run_action(struct fby_receiver *r, const struct fby_action *action)
     fby_r_send_to_peer(r, action->peer, &message);
 }
 
+/* Carry out the window's actions, but do not answer requests for zero rows. */
 static void run_pending_actions(struct fby_receiver *r)
 {
     struct fby_action action;
@@ -251,7 +256,7 @@ static void run_pending_actions(struct fby_receiver *r)
 }
 
 /* Tell the window that a request for zero rows is answered. With `last: short`
- * this rank may have no rows in the last batch of an epoch. */
+ * in the pipeline, this rank may have no rows in the last batch of an epoch. */
 static void answer_empty_request(struct fby_receiver *r)
 {
     const struct fby_r_empty_request request =

@@ -82,13 +82,13 @@ static bool same_device_ops(
     if (field->n_device == 0) {
         return recipe->device.size == 0;
     }
-    struct fby_buffer list      = {0};
-    struct fby_digest behaviour = fby_device_list_hash(field);
-    fby_device_list_encode(field, &list);
-    bool same = recipe->device.size == list.size &&
-                memcmp(recipe->device.data, list.data, list.size) == 0 &&
-                fby_digest_equal(&recipe->behaviour.digest, &behaviour);
-    fby_buffer_fini(&list);
+    struct fby_buffer ops      = {0};
+    struct fby_digest ops_hash = fby_device_list_hash(field);
+    fby_device_list_encode(field, &ops);
+    bool same = recipe->device.size == ops.size &&
+                memcmp(recipe->device.data, ops.data, ops.size) == 0 &&
+                fby_digest_equal(&recipe->behaviour.digest, &ops_hash);
+    fby_buffer_fini(&ops);
     return same;
 }
 
@@ -133,6 +133,7 @@ static fby_err check_field(const struct fby_assembly *self, size_t i,
 {
     const struct fby_field_content *want = selected_field(&self->expected, i);
     if (want == NULL || strcmp(want->name, got->name) != 0) {
+        /* without such a field, the text ends with "not requested" */
         return fby_error_set(why, FBY_PROTO, "HEADER: field %zu is %s, not %s",
             i, got->name, want == NULL ? "requested" : want->name);
     }
@@ -212,19 +213,21 @@ static fby_err check_rows(const struct fby_assembly *self,
     const struct fby_end *end, struct fby_error_detail *why)
 {
     const struct fby_content *content = self->expected.content;
-    bool   allowed  = content->on_bad_sample == FBY_BAD_SUBSTITUTE;
-    bool   bucketed = content->bucket_by.n_bounds > 0; /* END has samples */
-    size_t n        = bucketed ? self->expected.rows : 0;
+    bool allowed  = content->on_bad_sample == FBY_BAD_SUBSTITUTE;
+    bool bucketed = content->bucket_by.n_bounds > 0;
+    /* Only workers know the order of samples in length buckets: END has it. */
+    size_t n_samples = bucketed ? self->expected.rows : 0;
     for (size_t i = 0; i < end->n_substituted; i++) {
         if (!allowed || end->substituted[i].row >= self->expected.rows) {
             return fby_error_set(why, FBY_PROTO,
                 "END: row %u cannot be substituted", end->substituted[i].row);
         }
     }
-    return end->n_samples == n ? FBY_OK
-                               : fby_error_set(why, FBY_PROTO,
-                                     "END: %zu sample numbers, expected %zu",
-                                     end->n_samples, n);
+    return end->n_samples == n_samples
+               ? FBY_OK
+               : fby_error_set(why, FBY_PROTO,
+                     "END: %zu sample numbers, expected %zu", end->n_samples,
+                     n_samples);
 }
 
 bool fby_assembly_accept_end(struct fby_assembly *self,
@@ -247,10 +250,10 @@ bool fby_assembly_accept_end(struct fby_assembly *self,
             fby_memdup(end->samples, end->n_samples * sizeof(*end->samples));
     }
     for (size_t i = 0; i < end->n_substituted; i++) {
-        struct fby_substituted *one = &self->substituted[i];
-        one->shard                  = fby_strdup(one->shard);
-        one->key                    = fby_strdup(one->key);
-        one->text                   = fby_strdup(one->text);
+        struct fby_substituted *copy = &self->substituted[i];
+        copy->shard                  = fby_strdup(copy->shard);
+        copy->key                    = fby_strdup(copy->key);
+        copy->text                   = fby_strdup(copy->text);
     }
     return true;
 }
@@ -264,8 +267,8 @@ struct fby_checksum fby_end_content_hash(const struct fby_end *end)
             &state, end->sums[i].bytes, sizeof(end->sums[i].bytes));
     }
     for (size_t i = 0; i < end->n_substituted; i++) {
-        const struct fby_substituted *one = &end->substituted[i];
-        const uint64_t numbers[3] = {one->row, one->original, one->substitute};
+        const struct fby_substituted *s = &end->substituted[i];
+        const uint64_t numbers[3]       = {s->row, s->original, s->substitute};
         fby_checksum_add(&state, numbers, sizeof(numbers));
     }
     fby_checksum_add(

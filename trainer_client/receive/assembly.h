@@ -1,9 +1,9 @@
 /* assembly.h - checks the messages of one answer: a HEADER, chunks and an END.
  *
  * This module checks HEADER and END. The window decides which chunks are taken,
- * none of them twice. Nothing that a worker sends is trusted: the content and
- * the number of rows determine the layout of the batch, and each message is
- * compared with it.
+ * each at most once. Nothing that a worker sends is trusted: the pipeline's
+ * content and the number of rows determine the layout of the batch, and each
+ * message is compared with this layout.
  * Thread: the receiver's. */
 #ifndef FBY_CLIENT_RECEIVE_ASSEMBLY_H
 #define FBY_CLIENT_RECEIVE_ASSEMBLY_H
@@ -29,7 +29,8 @@ struct fby_assembly {
     struct fby_raw_layout     layout;   /* of the expected batch */
     struct fby_chunk_sent    *sent;     /* hash and size of each taken chunk */
     uint32_t                  capacity; /* elements of `sent` */
-    struct fby_substituted   *substituted; /* from END; owned, with texts */
+    struct fby_substituted   *substituted; /* replaced bad samples, from END;
+                                              owned, with their texts */
     size_t                    n_substituted;
     uint64_t *samples; /* sample number of each row, from END; or NULL */
     bool      ended;   /* a valid END was stored */

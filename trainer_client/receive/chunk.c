@@ -1,11 +1,12 @@
-/* chunk.c - stores chunks, or passes them to the decode threads. */
+/* chunk.c - stores chunks in their slots, or passes them to decode threads. */
 #include "trainer_client/receive/receiver_state.h"
 
 #include "common/clock.h"
 #include "common/log.h"
 
-/* Most raw bytes of a small chunk: twice the 8 KiB of one read by ZeroMQ. */
-enum { SMALL_BYTES = 16 * 1024 };
+/* A chunk of at most so many raw (decoded) bytes is small: twice the 8 KiB that
+ * ZeroMQ reads at a time. */
+enum { MAX_SMALL_BYTES = 16 * 1024 };
 
 /* Count an invalid chunk as a protocol error. Report its bytes to the window as
  * an unknown chunk, because CREDIT counts all received bytes. */
@@ -18,8 +19,8 @@ static void reject_chunk(struct fby_receiver *r, int peer, size_t size,
     (void)fby_window_chunk(r->window, r->now_ns, &unknown);
 }
 
-/* Make the job that writes `chunk` to its slot. If the destination is the arena
- * (memory that is copied to a GPU), reserve it. So call this once per chunk. */
+/* Make the job that writes `chunk` to its slot. Reserves the destination if it
+ * is in the arena (memory that is copied to a GPU). So call once per chunk. */
 static struct fby_chunk_job prepare_job(
     const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
 {
@@ -53,8 +54,8 @@ static void queue_job(struct fby_receiver *r, int slot,
     fby_decode_pool_submit(r->decode_pool, task);
 }
 
-/* Keep the frame of a chunk, to decode it when its batch is made. To verify the
- * decoded bytes, decode it now, too. False: the chunk is bad. */
+/* Keep the frame of a chunk, to decode it when its batch is made. If the setup
+ * asks to verify decoded bytes, decode it now, too. False: the chunk is bad. */
 static bool keep_frame(struct fby_receiver *r, int slot,
     const struct fby_chunk_job *job, zmq_msg_t *frame)
 {
@@ -71,12 +72,12 @@ static bool keep_frame(struct fby_receiver *r, int slot,
 }
 
 /* Decode a small chunk into its slot, or keep a larger one, on this thread. */
-static void store_here(struct fby_receiver *r, int slot,
+static void store_on_this_thread(struct fby_receiver *r, int slot,
     const struct fby_chunk_job *job, zmq_msg_t *frame)
 {
     int64_t start_ns = fby_now_ns();
     bool good = fby_chunk_is_intact(zmq_msg_data(frame), zmq_msg_size(frame));
-    if (good && job->chunk.raw_bytes <= SMALL_BYTES) {
+    if (good && job->chunk.raw_bytes <= MAX_SMALL_BYTES) {
         good = fby_chunk_job_write(
             job, frame, r->codec_scratch, r->setup->verify_decoded);
     } else if (good) {
@@ -97,16 +98,16 @@ static void store_chunk(
     int slot = fby_window_find_slot(r->window, chunk->request);
     const struct fby_chunk_job job = prepare_job(r, slot, chunk);
     fby_assembly_add_chunk(&r->assemblies[slot], chunk);
-    if (chunk->raw_bytes <= SMALL_BYTES ||
+    if (chunk->raw_bytes <= MAX_SMALL_BYTES ||
         fby_request_slot_must_keep(r->setup, chunk)) {
-        store_here(r, slot, &job, frame);
+        store_on_this_thread(r, slot, &job, frame);
     } else {
         queue_job(r, slot, &job, frame);
     }
 }
 
-/* Check the payload's hash of an audit's chunk: a damaged chunk must not look
- * like a worker with different values. The payload itself is not needed. */
+/* Check the payload's hash in a chunk of an audit (a second answer, which is
+ * only compared). A damaged chunk must not look like one with other values. */
 static void check_audit_chunk(
     struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
@@ -157,12 +158,12 @@ static void release_copied_slots(struct fby_receiver *r)
 {
     struct fby_error_detail why = {""};
     for (uint32_t i = 0; i < r->n_slots && r->n_copying > 0; i++) {
-        fby_err err = FBY_AGAIN;
-        if (r->slots[i].copying) {
-            err = fby_gpu_upload_poll_copied(r->upload, i, &why);
-        }
-        if (err == FBY_AGAIN) {
+        if (!r->slots[i].copying) {
             continue;
+        }
+        fby_err err = fby_gpu_upload_poll_copied(r->upload, i, &why);
+        if (err == FBY_AGAIN) {
+            continue; /* not copied yet */
         }
         if (err != FBY_OK) {
             fby_r_fail_stream(r, FOREBAY_SYSTEM, &why);

@@ -29,7 +29,7 @@ static struct short_hex short_hex_of(const struct fby_digest *digest)
     return hex;
 }
 
-static fby_err pin_one(struct fby_maybe_digest *pinned,
+static fby_err pin_digest(struct fby_maybe_digest *pinned,
     const struct fby_maybe_digest *given, const char *what,
     struct fby_error_detail *why)
 {
@@ -51,9 +51,9 @@ fby_err fby_dataset_agreement_pin(struct fby_dataset_agreement *self,
     struct fby_error_detail *why)
 {
     const char *earlier = self->pinned_by;
-    fby_err     err     = pin_one(&self->data, data, "data digest", why);
+    fby_err     err     = pin_digest(&self->data, data, "data digest", why);
     if (err == FBY_OK) {
-        err = pin_one(&self->fingerprint, fingerprint, "fingerprint", why);
+        err = pin_digest(&self->fingerprint, fingerprint, "fingerprint", why);
     }
     if (err != FBY_OK) {
         return fby_error_prefix(why, err, "%s and %s disagree", earlier, by);
@@ -106,22 +106,22 @@ static bool matches_pin(
     return !pin->known || fby_digest_equal(&pin->digest, digest);
 }
 
-/* Describe the first difference between two lists of shards. */
+/* Describe the first shard that differs. "here" is `a`, "there" is `b`. */
 static void describe_difference(const struct fby_candidate *a,
     const struct fby_candidate *b, struct fby_error_detail *out)
 {
     for (size_t i = 0; i < a->n_shards && i < b->n_shards; i++) {
-        const struct fby_shard_info *x = &a->shards[i];
-        const struct fby_shard_info *y = &b->shards[i];
-        if (strcmp(x->name, y->name) != 0) {
+        const struct fby_shard_info *shard_a = &a->shards[i];
+        const struct fby_shard_info *shard_b = &b->shards[i];
+        if (strcmp(shard_a->name, shard_b->name) != 0) {
             snprintf(out->text, sizeof(out->text),
                 "the first shard that differs: %.80s here, %.80s there",
-                x->name, y->name);
+                shard_a->name, shard_b->name);
             return;
         }
-        if (!fby_digest_equal(&x->digest, &y->digest)) {
+        if (!fby_digest_equal(&shard_a->digest, &shard_b->digest)) {
             snprintf(out->text, sizeof(out->text),
-                "the first shard that differs: %.160s", x->name);
+                "the first shard that differs: %.160s", shard_a->name);
             return;
         }
     }

@@ -18,16 +18,16 @@ enum { FBY_MAX_CANDIDATES = 16, FBY_WORKER_LABEL_SIZE = 320 };
 struct fby_candidate { /* one answer to OPEN, and how many workers gave it */
     struct fby_digest      data;
     struct fby_digest      fingerprint;
-    uint64_t               samples;
-    struct fby_shard_info *shards; /* owned, with their names */
+    uint64_t               samples; /* number of samples */
+    struct fby_shard_info *shards;  /* owned, with their names */
     size_t                 n_shards;
     uint32_t               votes;
     char worker[FBY_WORKER_LABEL_SIZE]; /* name of the first such worker */
 };
 
 struct fby_dataset_agreement {
-    struct fby_maybe_digest data;        /* pinned data digest */
-    struct fby_maybe_digest fingerprint; /* pinned fingerprint */
+    struct fby_maybe_digest data;        /* pinned data digest, if known */
+    struct fby_maybe_digest fingerprint; /* pinned fingerprint, if known */
     const char             *pinned_by;   /* "the token" or "the job" */
     struct fby_candidate    candidates[FBY_MAX_CANDIDATES];
     uint32_t                n; /* entries of `candidates` in use */
@@ -45,7 +45,7 @@ FBY_CHECKED fby_err fby_dataset_agreement_pin(
     const struct fby_maybe_digest *fingerprint, const char *by,
     struct fby_error_detail *why);
 
-/* Count the answer of `worker`. Call once per worker. */
+/* Count the answer of `worker` (a name for messages). Call once per worker. */
 void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
     const char *worker, const struct fby_opened *opened);
 

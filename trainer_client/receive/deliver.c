@@ -64,18 +64,18 @@ static void set_substituted(const struct fby_receiver *r,
     batch->substituted   = fby_zalloc(n * sizeof(*batch->substituted));
     batch->n_substituted = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
-        const struct fby_substituted *from = &assembly->substituted[i];
-        struct fby_error_detail       why  = {""};
-        /* the text names the shard or file, and the sample */
-        (void)fby_error_set(&why, FBY_BAD_SAMPLE, "%s", from->text);
+        const struct fby_substituted *s   = &assembly->substituted[i];
+        struct fby_error_detail       why = {""};
+        /* s->text names the shard or file, and the sample */
+        (void)fby_error_set(&why, FBY_BAD_SAMPLE, "%s", s->text);
         (void)fby_error_prefix(
             &why, FBY_BAD_SAMPLE, "in %s", r->setup->location.pattern);
-        batch->samples[from->row] = from->substitute;
-        batch->substituted[i]     = (struct forebay_substitution){
-                .row        = from->row,
-                .sample     = from->original,
-                .substitute = from->substitute,
-                .cause      = fby_strdup(why.text),
+        batch->samples[s->row] = s->substitute;
+        batch->substituted[i]  = (struct forebay_substitution){
+             .row        = s->row,
+             .sample     = s->original,
+             .substitute = s->substitute,
+             .cause      = fby_strdup(why.text),
         };
     }
 }
@@ -92,14 +92,17 @@ static void add_times(
 static uint64_t raw_bytes_of(const struct fby_assembly *assembly)
 {
     uint64_t bytes = 0;
-    uint32_t n = assembly->expected.rows > 0 ? assembly->layout.n_chunks : 0;
-    for (uint32_t i = 0; i < n; i++) {
+    if (assembly->expected.rows == 0) {
+        return 0; /* `layout` is that of an earlier answer */
+    }
+    for (uint32_t i = 0; i < assembly->layout.n_chunks; i++) {
         bytes += assembly->sent[i].raw_bytes;
     }
     return bytes;
 }
 
-/* Queue the slot's batch now, in order. A decode thread makes its values. */
+/* Append the slot's batch to the ready queue now, so that batches stay in
+ * order. A decode thread makes its values later. */
 static void queue_batch(struct fby_receiver *r, int slot)
 {
     struct fby_assembly    *assembly = &r->assemblies[slot];
@@ -164,9 +167,9 @@ void fby_r_on_window_failure(struct fby_receiver *r)
     fby_r_fail_stream(r, status, &why);
 }
 
-/* Count the substituted samples of the slot's batch. False: the stream fails,
- * because it now has more of them than on_bad_sample allows. */
-static bool count_substituted(struct fby_receiver *r, int slot)
+/* Count the substituted samples of the slot's batch. Fail the stream and return
+ * false if it has had more of them than on_bad_sample allows. */
+static bool count_and_limit_substituted(struct fby_receiver *r, int slot)
 {
     const struct fby_assembly *assembly = &r->assemblies[slot];
     uint32_t                limit = r->setup->split->delivery.bad_sample_limit;
@@ -187,8 +190,8 @@ static bool count_substituted(struct fby_receiver *r, int slot)
 
 /* ---- delivering ---------------------------------------------------------- */
 
-/* Get r->spare_batch from the pool. A waiting trainer may get one beyond the
- * pool's size. False: none is free, or the stream failed. */
+/* Take r->spare_batch from the pool, unless there is one. A waiting trainer may
+ * get one beyond the pool's size. False: none is free, or the stream failed. */
 static bool ensure_spare_batch(struct fby_receiver *r, bool trainer_waiting)
 {
     struct fby_error_detail why = {""};
@@ -218,14 +221,14 @@ static bool deliver_one(struct fby_receiver *r)
         return false;
     }
     fby_err err = fby_window_take(r->window, r->now_ns, &taken);
-    if (err == FBY_GONE) { /* all batches were taken */
+    if (err == FBY_GONE) { /* the stream has ended */
         r->finished = true;
         fby_r_publish_stats(r); /* before the trainer can see the end */
         fby_ready_queue_end(r->ready_queue);
     } else if (err == FBY_IO) { /* the window has failed */
         fby_r_on_window_failure(r);
     }
-    if (err != FBY_OK || !count_substituted(r, taken.slot)) {
+    if (err != FBY_OK || !count_and_limit_substituted(r, taken.slot)) {
         return false;
     }
     queue_batch(r, taken.slot);

@@ -33,7 +33,7 @@ bool fby_membership_tick(
     if (self->refused) {
         out->type     = FBY_MSG_QUIT;
         out->quit     = (struct fby_quit){.session = self->join.session};
-        self->refused = false; /* the next message is JOIN */
+        self->refused = false; /* the next message is JOIN, one lease later */
         self->due_ns =
             now_ns +
             (self->lease_ns > self->retry_ns ? self->lease_ns : self->retry_ns);
@@ -94,7 +94,7 @@ bool fby_membership_accept_list(struct fby_membership *self,
         return false;
     }
     if (!workers->full && workers->sequence != self->sequence + 1) {
-        self->due_ns = now_ns; /* RENEW has our last number */
+        self->due_ns = now_ns; /* RENEW tells the last number that we have */
         return false;
     }
     self->sequence = workers->sequence;

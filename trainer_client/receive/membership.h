@@ -1,10 +1,11 @@
-/* membership.h - the client's membership in a job at the server.
+/* membership.h - the client's membership in a job (the trainers that share a
+ * dataset) at the server. It decides which message to the server is due.
  *
  * JOIN is repeated until the server answers. Then RENEW is sent before the
  * lease ends. The client joins again when the server was restarted or has
  * forgotten the session. JOIN may be refused although the session already
- * streams: the server has lost its state, and another session may have taken
- * the rank. The client then sends QUIT and joins again one lease later. Worker
+ * streams, if the server has lost its state and another session has taken the
+ * rank. The client then sends QUIT and joins again one lease later. Worker
  * lists are numbered. After a gap in the numbers the client sends RENEW, and
  * gets a full list. Pure: no socket and no clock. */
 #ifndef FBY_CLIENT_RECEIVE_MEMBERSHIP_H
@@ -20,7 +21,7 @@ struct fby_membership {
     struct fby_instance_id server;       /* the joined server; 0: not joined */
     uint64_t               sequence;     /* number of the last accepted list */
     int64_t                heartbeat_ns; /* time between RENEWs */
-    int64_t                retry_ns;     /* time between JOINs without answer */
+    int64_t                retry_ns;     /* time between unanswered JOINs */
     int64_t                lease_ns;     /* after this time without RENEW the
                                             server ends the session */
     bool                   refused;      /* send QUIT next, and JOIN later */
@@ -32,8 +33,8 @@ struct fby_membership {
 void fby_membership_init(struct fby_membership *self,
     const struct fby_join *join, int64_t retry_ns, int64_t now_ns);
 
-/* The dataset is chosen: send its digest and the fingerprint to the server
- * now. */
+/* The dataset is chosen: send its digest and the workers' fingerprint to the
+ * server in the next message, which is due now. */
 void fby_membership_pin(struct fby_membership *self,
     const struct fby_digest *data, const struct fby_digest *fingerprint,
     int64_t now_ns);

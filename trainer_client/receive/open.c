@@ -15,10 +15,10 @@
 #include "common/mem.h"
 #include "common/timer.h"
 
-/* Wait after the last answer if answers differ or a worker failed, because more
- * workers may be registering. */
+/* If answers differ or a worker failed, the choice waits for so long after the
+ * last answer, because more workers may be registering. */
 #define DECIDE_DELAY_NS (300 * FBY_NS_PER_MS)
-/* The choice does not wait for a worker that is silent for so long. */
+/* The choice does not wait for a worker that sent nothing for so long. */
 #define SILENT_NS (5 * FBY_NS_PER_S)
 /* Delay before OPEN is repeated. */
 #define REOPEN_NS (500 * FBY_NS_PER_MS)
@@ -61,15 +61,15 @@ void fby_r_open_begin(struct fby_receiver *r)
 void fby_r_send_open(struct fby_receiver *r, int peer)
 {
     struct fby_peer *p            = &r->peers[peer];
-    p->open                       = (struct fby_open_id){++r->last_open_id};
-    p->reopen_ns                  = 0;
+    p->open_id                    = (struct fby_open_id){++r->last_open_id};
+    p->reopen_at_ns               = 0;
     p->silent_since_ns            = r->now_ns;
     const struct fby_message open = {
         .type = FBY_MSG_OPEN,
         .open =
             {
                 .session     = r->session,
-                .open        = p->open,
+                .open        = p->open_id,
                 .content     = {r->setup->content.data, r->setup->content.size},
                 .location    = r->setup->location.pattern,
                 .data        = r->agreement.data,
@@ -113,8 +113,8 @@ static bool agrees_with_stream(
            fby_digest_equal(&p->fingerprint, &r->agreement.fingerprint.digest);
 }
 
-/* Use a worker whose answer agrees with the stream. Set other workers aside,
- * but not one that has not answered yet. */
+/* Use a worker whose answer to OPEN agrees with the stream, and set a worker
+ * with another answer aside. Does nothing before the worker's answer. */
 static void use_or_set_aside(struct fby_receiver *r, int peer)
 {
     struct fby_peer        *p   = &r->peers[peer];
@@ -139,10 +139,10 @@ void fby_r_on_opened(
         r->protocol_errors++;
         return;
     }
-    if (opened->open.value != p->open.value) {
+    if (opened->open.value != p->open_id.value) {
         return; /* the answer to an older OPEN, on another route */
     }
-    bool has_voted = p->answer == FBY_PEER_OPENED;
+    bool has_voted = p->answer == FBY_PEER_OPENED; /* on an earlier route */
     p->answer      = FBY_PEER_OPENED;
     p->data        = opened->data;
     p->fingerprint = opened->fingerprint;
@@ -158,12 +158,12 @@ void fby_r_on_open_failed(
 {
     struct fby_peer *p = &r->peers[peer];
     fby_window_heard(r->window, r->now_ns, peer);
-    if (failed->open.value != p->open.value) {
+    if (failed->open.value != p->open_id.value) {
         return;
     }
     (void)fby_error_set(&p->failure, FBY_CONFIG, "%s", failed->text);
     if (failed->code == FBY_OPEN_BUSY || failed->code == FBY_OPEN_IO) {
-        p->reopen_ns = r->now_ns + fby_scaled_timeout_ns(REOPEN_NS);
+        p->reopen_at_ns = r->now_ns + fby_scaled_timeout_ns(REOPEN_NS);
         fby_info("OPEN-LATER", "%s: %s", p->label, p->failure.text);
         return;
     }
@@ -193,8 +193,8 @@ void fby_r_on_scanning(
 
 /* ---- the plan of the window, once the samples are known ------------------ */
 
-/* Put the order of an epoch into the cache, unless it is there. Errors: as
- * fby_order_create. */
+/* Put the order of an epoch's samples into the cache, unless it is there.
+ * Errors: as fby_order_create. */
 static fby_err cache_order(
     const struct fby_receiver *r, uint64_t epoch, struct fby_error_detail *why)
 {
@@ -268,7 +268,7 @@ static uint64_t count_total_steps(
 {
     uint64_t total = setup->steps != 0 ? setup->steps : UINT64_MAX;
     if (setup->epochs != 0 && setup->epochs <= total / steps_per_epoch) {
-        total = setup->epochs * steps_per_epoch;
+        total = setup->epochs * steps_per_epoch; /* the lower limit */
     }
     return total;
 }
@@ -364,11 +364,11 @@ static void start_stream(
  * connected, and was not silent for SILENT_NS. */
 static bool is_awaited(const struct fby_receiver *r, const struct fby_peer *p)
 {
+    bool connected = p->used && p->socket != NULL;
     bool silent =
         p->silent_since_ns != 0 &&
         r->now_ns - p->silent_since_ns > fby_scaled_timeout_ns(SILENT_NS);
-    return p->used && p->answer == FBY_PEER_NO_ANSWER && p->socket != NULL &&
-           !silent;
+    return connected && p->answer == FBY_PEER_NO_ANSWER && !silent;
 }
 
 /* True if at least one worker has answered OPEN or is unreachable, and no other
@@ -405,13 +405,13 @@ static void send_due_opens(struct fby_receiver *r)
 {
     for (int i = 0; i < r->n_peers; i++) {
         struct fby_peer *p = &r->peers[i];
-        if (p->reopen_ns != 0 && p->reopen_ns <= r->now_ns) {
+        if (p->reopen_at_ns != 0 && p->reopen_at_ns <= r->now_ns) {
             fby_r_send_open(r, i);
         }
     }
 }
 
-/* Start the stream if a dataset can be chosen now. Fail it if none can ever. */
+/* Start the stream if a dataset can be chosen. Fail it if none ever can be. */
 static void decide_dataset(struct fby_receiver *r)
 {
     const struct fby_candidate *winner   = NULL;
@@ -419,12 +419,12 @@ static void decide_dataset(struct fby_receiver *r)
     uint32_t                    n_failed = 0;
     bool                        answered = all_answered(r, &n_failed);
     if (!answered) {
-        r->decide_ns = 0;
-    } else if (r->decide_ns == 0) {
-        r->decide_ns = r->now_ns + fby_scaled_timeout_ns(DECIDE_DELAY_NS);
+        r->decide_at_ns = 0;
+    } else if (r->decide_at_ns == 0) {
+        r->decide_at_ns = r->now_ns + fby_scaled_timeout_ns(DECIDE_DELAY_NS);
     }
     bool    unanimous = r->agreement.n == 1 && n_failed == 0;
-    bool    final     = answered && (unanimous || r->now_ns >= r->decide_ns);
+    bool    final     = answered && (unanimous || r->now_ns >= r->decide_at_ns);
     fby_err err =
         fby_dataset_agreement_decide(&r->agreement, final, &winner, &why);
     if (err == FBY_OK) {
@@ -446,11 +446,12 @@ void fby_r_open_tick(struct fby_receiver *r)
 
 int64_t fby_r_open_deadline(const struct fby_receiver *r)
 {
-    bool    deciding = !r->opened && !r->finished && r->decide_ns != 0;
-    int64_t due_ns   = deciding ? r->decide_ns : INT64_MAX;
+    bool    deciding = !r->opened && !r->finished && r->decide_at_ns != 0;
+    int64_t due_ns   = deciding ? r->decide_at_ns : INT64_MAX;
     for (int i = 0; i < r->n_peers; i++) {
-        int64_t reopen_ns = r->peers[i].reopen_ns;
-        due_ns = fby_earlier_ns(due_ns, reopen_ns != 0 ? reopen_ns : due_ns);
+        if (r->peers[i].reopen_at_ns != 0) {
+            due_ns = fby_earlier_ns(due_ns, r->peers[i].reopen_at_ns);
+        }
     }
     return due_ns;
 }

@@ -33,7 +33,7 @@ void fby_peer_clear(struct fby_peer *peer)
 const char *fby_peer_next_endpoint(struct fby_peer *peer)
 {
     return peer->n_endpoints > 0
-               ? peer->endpoints[peer->attempt++ % peer->n_endpoints]
+               ? peer->endpoints[peer->n_attempts++ % peer->n_endpoints]
                : NULL;
 }
 

@@ -1,8 +1,8 @@
 /* peers.h - an entry of the receiver's table of workers: the worker's address,
  * socket and answer to OPEN.
  *
- * The index in the table is the peer number, by which the window knows the
- * worker. Thread: the receiver's. */
+ * OPEN asks a worker which dataset it has. The index in the table is the peer
+ * number, by which the window knows the worker. Thread: the receiver's. */
 #ifndef FBY_CLIENT_RECEIVE_PEERS_H
 #define FBY_CLIENT_RECEIVE_PEERS_H
 
@@ -18,22 +18,22 @@ enum fby_peer_answer { /* the worker's answer to OPEN */
 };
 
 struct fby_peer {
-    bool                   used;      /* the entry has a worker */
+    bool                   used;      /* a worker has this entry */
     struct fby_instance_id instance;  /* changes when the worker restarts */
     char                 **endpoints; /* its addresses; owned */
     size_t                 n_endpoints;
-    size_t                 attempt; /* calls of fby_peer_next_endpoint */
-    void                  *socket;  /* to the worker; NULL: closed */
-    char               label[320];  /* "worker HOST (ENDPOINT)", for messages */
-    struct fby_open_id open;        /* id of the last OPEN */
-    int64_t            reopen_ns;   /* time to repeat OPEN; 0: do not repeat */
+    size_t                 n_attempts; /* to connect, so far */
+    void                  *socket;     /* to the worker; NULL: closed */
+    char               label[320]; /* "worker HOST (ENDPOINT)", for messages */
+    struct fby_open_id open_id;    /* id of the last OPEN */
+    int64_t            reopen_at_ns; /* time to repeat OPEN; 0: do not repeat */
     int64_t silent_since_ns; /* time of last OPEN sent or SCANNING received */
     enum fby_peer_answer    answer;
     struct fby_digest       data;        /* if `answer` is OPENED */
     struct fby_digest       fingerprint; /* if `answer` is OPENED */
     struct fby_error_detail failure;     /* text of the last OPEN_FAILED */
     char     refusal[256]; /* text of REFUSED with code FULL; "": none */
-    uint32_t scan_done, scan_total; /* shards, from SCANNING */
+    uint32_t scan_done, scan_total; /* numbers of shards, from SCANNING */
 };
 
 /* Fill the entry with a worker of the server's list. Clears the entry first. */

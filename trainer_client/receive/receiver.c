@@ -1,3 +1,6 @@
+/* receiver.c - creates and ends the receiver, and runs its loop. Each event is
+ * reported to the window (which decides what to request). The window's actions
+ * are carried out before the next event. */
 #include "trainer_client/receive/receiver.h"
 
 #include <signal.h>
@@ -14,7 +17,7 @@
 void fby_r_send_to_server(
     struct fby_receiver *r, const struct fby_message *message)
 {
-    fby_dealer_send(r->server, message, &r->scratch);
+    fby_dealer_send(r->server_socket, message, &r->scratch);
 }
 
 void fby_r_send_to_peer(
@@ -48,7 +51,7 @@ struct fby_assembly *fby_r_find_assembly(
 
 /* ---- the loop ------------------------------------------------------------ */
 
-/* Handle the messages in the socket of `peer`, or of the server if `peer` is
+/* Handle messages from the socket of `peer`, or of the server if `peer` is
  * FBY_NO_PEER. A message may close the socket and set *socket_p to NULL. */
 static void handle_messages(
     struct fby_receiver *r, void *const *socket_p, int peer)
@@ -70,30 +73,30 @@ static void handle_messages(
     }
 }
 
-/* Fill poll_items and return their number. */
+/* Fill poll_items with all that the loop waits for. Returns their number. */
 static int fill_poll_items(struct fby_receiver *r)
 {
-    int                      n                        = 0;
+    int                      n_items                  = 0;
     const struct fby_wakeup *wakeups[FBY_R_N_WAKEUPS] = {
         &r->ready_queue->wakeup, fby_batch_pool_wakeup(r->batch_pool),
         fby_decode_pool_wakeup(r->decode_pool)};
-    for (; n < FBY_R_N_WAKEUPS; n++) {
-        r->poll_items[n] =
-            (zmq_pollitem_t){.fd = wakeups[n]->fd, .events = ZMQ_POLLIN};
+    for (; n_items < FBY_R_N_WAKEUPS; n_items++) {
+        r->poll_items[n_items] =
+            (zmq_pollitem_t){.fd = wakeups[n_items]->fd, .events = ZMQ_POLLIN};
     }
-    r->poll_items[n++] =
-        (zmq_pollitem_t){.socket = r->server, .events = ZMQ_POLLIN};
+    r->poll_items[n_items++] =
+        (zmq_pollitem_t){.socket = r->server_socket, .events = ZMQ_POLLIN};
     for (int peer = 0; peer < r->n_peers; peer++) {
         if (r->peers[peer].socket != NULL) {
-            r->poll_item_peer[n] = peer;
-            r->poll_items[n++]   = (zmq_pollitem_t){
+            r->poll_item_peer[n_items] = peer;
+            r->poll_items[n_items++]   = (zmq_pollitem_t){
                   .socket = r->peers[peer].socket, .events = ZMQ_POLLIN};
         }
     }
-    return n;
+    return n_items;
 }
 
-/* The time to `due_ns`, at most 1 s, rounded up so as not to poll too early. */
+/* The time to `due_ns`, at most 1 s, rounded up so as not to wake too early. */
 static long poll_timeout_ms(int64_t due_ns, int64_t now_ns)
 {
     int64_t left_ns = due_ns - now_ns;
@@ -125,7 +128,7 @@ static void handle_ready_items(struct fby_receiver *r, int n_items)
     }
     fby_r_take_results(r);
     if ((r->poll_items[server].revents & ZMQ_POLLIN) != 0) {
-        handle_messages(r, &r->server, FBY_NO_PEER);
+        handle_messages(r, &r->server_socket, FBY_NO_PEER);
     }
     for (int i = server + 1; i < n_items; i++) {
         int peer = r->poll_item_peer[i];
@@ -170,7 +173,7 @@ static void disconnect_all(struct fby_receiver *r)
     for (int i = 0; i < r->n_peers; i++) {
         fby_dealer_close(&r->peers[i].socket);
     }
-    fby_dealer_close(&r->server);
+    fby_dealer_close(&r->server_socket);
 }
 
 static void *thread_main(void *opaque)
@@ -187,14 +190,15 @@ static void *thread_main(void *opaque)
 
 static void scale_times(struct fby_window_times *t)
 {
-    int64_t *all[] = {&t->ping, &t->reach, &t->backoff, &t->backoff_max,
+    int64_t *members[] = {&t->ping, &t->reach, &t->backoff, &t->backoff_max,
         &t->idle, &t->hedge_min, &t->hedge_first, &t->hedge_period, &t->suspect,
         &t->late_loop, &t->credit, &t->busy_min, &t->warn};
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        *all[i] = fby_scaled_timeout_ns(*all[i]);
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        *members[i] = fby_scaled_timeout_ns(*members[i]);
     }
 }
 
+/* Create the window, and the arrays with an entry for each of its peers. */
 static fby_err create_window(
     struct fby_receiver *r, struct fby_error_detail *why)
 {
@@ -214,6 +218,8 @@ static fby_err create_window(
     return fby_window_create(&config, fby_now_ns(), &r->window, why);
 }
 
+/* Create a slot and an assembly for each request that may be open, and an
+ * assembly for each audit (a request whose answer is only compared). */
 static fby_err create_slots(
     struct fby_receiver *r, struct fby_error_detail *why)
 {
@@ -239,15 +245,16 @@ static fby_err create_slots(
     return FBY_OK;
 }
 
-static fby_err create_sockets(
+static fby_err open_server_socket(
     struct fby_receiver *r, struct fby_error_detail *why)
 {
     r->zmq = zmq_ctx_new();
     if (r->zmq == NULL) {
         return fby_error_set(why, FBY_SYS, "no ZeroMQ context");
     }
-    r->server = fby_dealer_open(r->zmq, r->setup->server, FBY_MESSAGE_MAX);
-    if (r->server == NULL) {
+    r->server_socket =
+        fby_dealer_open(r->zmq, r->setup->server, FBY_MESSAGE_MAX);
+    if (r->server_socket == NULL) {
         return fby_error_set(why, FBY_SYS, "%s: %s", r->setup->server,
             zmq_strerror(zmq_errno()));
     }
@@ -266,14 +273,14 @@ static fby_err start_threads(
     fby_err err = fby_decode_pool_create(
         r->setup, r->upload, r->ready_queue, &r->decode_pool);
     if (err == FBY_OK) {
-        err = create_sockets(r, why);
+        err = open_server_socket(r, why);
     }
     if (err == FBY_OK) {
         fby_r_open_begin(r);
-        r->running = pthread_create(&r->thread, NULL, thread_main, r) == 0;
-        err        = r->running ? FBY_OK : FBY_SYS;
+        r->has_thread = pthread_create(&r->thread, NULL, thread_main, r) == 0;
+        err           = r->has_thread ? FBY_OK : FBY_SYS;
     }
-    if (r->running) {
+    if (r->has_thread) {
         pthread_setname_np(r->thread, "fby-receive");
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -341,16 +348,16 @@ void fby_receiver_destroy(struct fby_receiver **self_p)
         return;
     }
     *self_p = NULL;
-    if (r->running) {
+    if (r->has_thread) {
         atomic_store(&r->must_stop, true);
         fby_wakeup_send(&r->ready_queue->wakeup);
         pthread_join(r->thread, NULL);
     }
-    fby_decode_pool_destroy(&r->decode_pool); /* makes the queued batches */
+    fby_decode_pool_destroy(&r->decode_pool); /* finishes queued batches */
     if (r->upload != NULL) {
         fby_gpu_upload_stop(r->upload);
     }
-    fby_dealer_close(&r->server);
+    fby_dealer_close(&r->server_socket);
     if (r->spare_batch != NULL) {
         fby_batch_unref(r->spare_batch);
     }

@@ -23,7 +23,8 @@ struct fby_receiver_parts { /* borrowed; must outlive the receiver */
     struct fby_gpu_upload  *upload; /* NULL: batches stay on the host */
 };
 
-/* Start the thread. The ready queue has the progress of opening the stream.
+/* Start the thread. It reports the progress of opening the stream to the ready
+ * queue.
  *
  * Ownership: *out is the caller's, for destroy.
  * Errors:    FBY_SYS, FBY_CONFIG, with `why`. */

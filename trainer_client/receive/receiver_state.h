@@ -1,5 +1,7 @@
 /* receiver_state.h - the internal state of the receiver, for the files below.
- * Functions of the receiver begin with fby_r_.
+ * Functions of the receiver begin with fby_r_. A "peer" is a worker that the
+ * window (which decides what to request) knows by a number. The "wait reason"
+ * is the text that tells a waiting trainer what the stream waits for.
  *
  * Files: receiver.c create, destroy, the loop
  *        open.c     choice of the dataset, start of the window
@@ -59,12 +61,12 @@ struct fby_receiver {
     struct fby_gpu_upload  *upload; /* NULL: batches stay on the host */
     struct fby_decode_pool *decode_pool;
     pthread_t               thread;
-    bool                    running; /* `thread` was started */
+    bool                    has_thread; /* `thread` was started */
     atomic_bool must_stop; /* the thread ends after its current turn */
 
     /* Thread: only the receiver's thread uses the members below. */
     void                 *zmq;                    /* ZeroMQ context */
-    void                 *server;                 /* socket to the server */
+    void                 *server_socket;          /* ZeroMQ socket */
     struct fby_buffer     scratch;                /* encoded message to send */
     int64_t               now_ns;                 /* clock, read once a turn */
     char                  host[FBY_HOST_MAX + 1]; /* name of this host */
@@ -84,22 +86,22 @@ struct fby_receiver {
     struct fby_r_order_cache *order_cache;
     struct fby_r_empty_request *empty_requests; /* not yet answered */
     uint32_t                    n_empty_requests;
-    struct forebay_batch *spare_batch; /* from the pool, not filled; or NULL */
+    struct forebay_batch       *spare_batch; /* empty, from the pool; or NULL */
 
     /* opening the stream */
     struct fby_dataset_agreement agreement;
     bool      opened;   /* the dataset is chosen and the window has started */
     bool      finished; /* the stream ended or failed: deliver nothing */
     bool      worker_listed; /* the server has listed a worker */
-    int64_t   decide_ns; /* when to choose the dataset; 0: not all answered */
-    uint64_t  n_samples; /* samples of the dataset */
+    int64_t   decide_at_ns;  /* when to choose the dataset; 0: not known */
+    uint64_t  n_samples;     /* samples of the dataset */
     uint32_t *shard_samples; /* number of samples of each shard */
     uint32_t  n_shards;
 
     struct fby_error_detail cannot;     /* text of the last CANNOT */
     struct fby_error_detail last_aside; /* why a worker was last set aside */
     bool warned_no_workers; /* NO-WORKERS was logged, WORKERS-BACK not yet */
-    bool busy_reported;     /* the wait reason is a BUSY; reset by a HEADER */
+    bool busy_reported;     /* the wait reason tells of a BUSY; until HEADER */
 
     uint64_t wire_bytes; /* total size of received chunk frames */
     uint64_t protocol_errors;
@@ -131,8 +133,8 @@ void fby_r_run_actions(struct fby_receiver *r);
 
 /* ---- open.c -------------------------------------------------------------- */
 
-/* Prepare JOIN. With a token, pin (require) its digests. Call once, before the
- * loop. */
+/* Prepare JOIN. If the stream resumes from a token, pin (require) the token's
+ * digests. Call once, before the loop. */
 void fby_r_open_begin(struct fby_receiver *r);
 /* Send the OPENs that are due. Start the stream once its dataset is chosen. */
 void fby_r_open_tick(struct fby_receiver *r);
@@ -173,7 +175,7 @@ void fby_r_on_worker_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame);
 /* Handle a chunk frame; its content may be moved out of it. */
 void fby_r_on_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame);
 /* Take the finished tasks of the decode pool. Release the slots whose batches
- * are made and, with a GPU, copied. */
+ * are made and, with a GPU, whose bytes are copied to it. */
 void fby_r_take_results(struct fby_receiver *r);
 
 /* ---- deliver.c ----------------------------------------------------------- */

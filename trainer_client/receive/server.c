@@ -9,7 +9,7 @@ static void on_joined(struct fby_receiver *r, const struct fby_joined *joined)
     struct fby_error_detail why = {""};
     fby_membership_joined(&r->membership, joined, r->now_ns);
     if (r->opened) {
-        return; /* the digests are chosen, and the server compares them */
+        return; /* JOIN had the chosen digests, and the server compared them */
     }
     if (!r->worker_listed) {
         fby_ready_queue_set_wait_reason(
@@ -65,7 +65,7 @@ static void add_worker(
     fby_r_run_actions(r);
 }
 
-static bool has_worker(
+static bool adds_worker(
     const struct fby_workers *workers, struct fby_instance_id instance)
 {
     for (size_t i = 0; i < workers->n_added; i++) {
@@ -76,18 +76,24 @@ static bool has_worker(
     return false;
 }
 
-/* Remove workers that a full list does not have, or that a list removes. */
-static void remove_workers(
+/* True if a full list does not have the worker, or a list removes it. */
+static bool is_unlisted(
+    const struct fby_workers *workers, struct fby_instance_id instance)
+{
+    for (size_t i = 0; i < workers->removed.n; i++) {
+        if (fby_instance_equal(workers->removed.at[i], instance)) {
+            return true;
+        }
+    }
+    return workers->full && !adds_worker(workers, instance);
+}
+
+static void remove_unlisted_workers(
     struct fby_receiver *r, const struct fby_workers *workers)
 {
     for (int i = 0; i < r->n_peers; i++) {
         const struct fby_peer *p = &r->peers[i];
-        bool                   gone =
-            p->used && workers->full && !has_worker(workers, p->instance);
-        for (size_t j = 0; p->used && j < workers->removed.n && !gone; j++) {
-            gone = fby_instance_equal(workers->removed.at[j], p->instance);
-        }
-        if (gone) {
+        if (p->used && is_unlisted(workers, p->instance)) {
             fby_window_peer_unlist(r->window, r->now_ns, i);
             fby_r_run_actions(r);
         }
@@ -104,7 +110,7 @@ static void on_workers(
         r->worker_listed = true;
         add_worker(r, &workers->added[i]);
     }
-    remove_workers(r, workers);
+    remove_unlisted_workers(r, workers);
 }
 
 bool fby_r_decode_message(struct fby_receiver *r, zmq_msg_t *frame,

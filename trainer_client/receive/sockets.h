@@ -1,4 +1,4 @@
-/* sockets.h - the client's ZeroMQ sockets. */
+/* sockets.h - the client's ZeroMQ sockets, one to each server or worker. */
 #ifndef FBY_CLIENT_RECEIVE_SOCKETS_H
 #define FBY_CLIENT_RECEIVE_SOCKETS_H
 

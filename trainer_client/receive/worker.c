@@ -60,7 +60,7 @@ static void on_pong(
     fby_window_pong(r->window, r->now_ns, peer, &report);
 }
 
-/* BUSY has no reason, so name the possible reasons to the waiting trainer. */
+/* BUSY does not say why, so tell the waiting trainer the possible reasons. */
 static void on_busy(
     struct fby_receiver *r, int peer, const struct fby_busy *busy)
 {
@@ -81,7 +81,7 @@ static void on_cannot(
     struct fby_receiver *r, int peer, const struct fby_cannot *cannot)
 {
     if (cannot->shard[0] != '\0') { /* the dataset is the cause */
-        /* the text names the shard or file, the sample and its offset */
+        /* cannot->text names the shard or file, the sample and its offset */
         (void)fby_error_set(&r->cannot, FBY_BAD_SAMPLE, "%s", cannot->text);
         (void)fby_error_prefix(
             &r->cannot, FBY_BAD_SAMPLE, "in %s", r->setup->location.pattern);
@@ -98,7 +98,7 @@ static void on_stale(
     struct fby_receiver *r, int peer, const struct fby_stale_data *stale)
 {
     char text[400];
-    if (stale->shard[0] != '\0') {
+    if (stale->shard[0] != '\0') { /* a shard or file has changed */
         snprintf(
             text, sizeof(text), "not as it was opened: %.350s", stale->text);
     } else {

@@ -8,10 +8,10 @@
 
 /* ---- structs of other versions ------------------------------------------- */
 
-/* A struct_size above this multiple of our struct is taken for an error. */
+/* A struct_size above this multiple of our struct's size is an error. */
 enum { MAX_GROWTH = 64 };
 
-static bool all_zero(const uint8_t *bytes, size_t n)
+static bool is_all_zero(const uint8_t *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (bytes[i] != 0) {
@@ -51,14 +51,14 @@ fby_err fby_options_read(const struct forebay_options *from,
             "struct_size is %zu; set it to sizeof(struct forebay_options)",
             caller_size);
     }
-    size_t shared = caller_size < sizeof(*out) ? caller_size : sizeof(*out);
-    if (!all_zero((const uint8_t *)from + shared, caller_size - shared)) {
+    size_t known = caller_size < sizeof(*out) ? caller_size : sizeof(*out);
+    if (!is_all_zero((const uint8_t *)from + known, caller_size - known)) {
         return fby_error_set(why, FBY_USAGE,
             "an option is set that this version (%s) does not know",
             FBY_VERSION);
     }
     *out = forebay_options();
-    memcpy(out, from, shared);
+    memcpy(out, from, known);
     return check_arrays(out, why);
 }
 
@@ -69,7 +69,7 @@ static fby_err read_output(const struct forebay_options *o, size_t i,
 {
     size_t         caller_size = o->outputs->struct_size; /* of each element */
     const uint8_t *from        = (const uint8_t *)o->outputs + i * caller_size;
-    size_t shared = caller_size < sizeof(*out) ? caller_size : sizeof(*out);
+    size_t known = caller_size < sizeof(*out) ? caller_size : sizeof(*out);
     if (caller_size < offsetof(struct forebay_output, as) ||
         caller_size > MAX_GROWTH * sizeof(*out)) {
         return fby_error_set(why, FBY_USAGE,
@@ -77,13 +77,13 @@ static fby_err read_output(const struct forebay_options *o, size_t i,
             caller_size);
     }
     *out = (struct forebay_output){0};
-    memcpy(out, from, shared);
+    memcpy(out, from, known);
     if (out->struct_size != caller_size) {
         return fby_error_set(why, FBY_USAGE,
             "outputs: struct_size of element %zu is %zu, of element 0 %zu", i,
             out->struct_size, caller_size);
     }
-    return all_zero(from + shared, caller_size - shared)
+    return is_all_zero(from + known, caller_size - known)
                ? FBY_OK
                : fby_error_set(why, FBY_USAGE,
                      "outputs: element %zu sets a member that this version "
@@ -136,8 +136,9 @@ fby_err fby_options_select_fields(const struct forebay_options *o,
 
 /* ---- outputs ------------------------------------------------------------- */
 
-/* Check the enumerators, which a newer or faulty application may have set to
- * unknown values, and that padding is set only for ragged fields. */
+/* Check the members that are enums, which a newer or faulty application may
+ * have set to unknown values, and that padding is set only for ragged fields
+ * (those whose rows differ in length). */
 static fby_err check_output(const struct forebay_output *output,
     const struct fby_field_content *field, struct fby_error_detail *why)
 {

@@ -9,8 +9,8 @@
 #include "forebay/forebay.h"
 #include "pipeline/types.h"
 
-/* Copy options of any version to `out`. Members that the older version does not
- * have get their defaults.
+/* Copy options of any version to `out`. Members that the caller's version does
+ * not have get their defaults.
  * Errors: FBY_USAGE  struct_size is impossible, an unknown option is set, or an
  *                    array is NULL though its count is not 0 */
 FBY_CHECKED fby_err fby_options_read(const struct forebay_options *from,

@@ -112,7 +112,7 @@ static fby_err resolve_rank(struct fby_setup *self,
         return fby_error_set(
             why, FBY_USAGE, "job: a name of 1 to 255 bytes of UTF-8");
     }
-    struct fby_id_text id = fby_id_text(fby_id_random()); /* default name */
+    struct fby_id_text id = fby_id_text(fby_id_random()); /* default job */
     snprintf(
         self->job, sizeof(self->job), "%s", o->job != NULL ? o->job : id.text);
     const struct fby_content *content = &self->split->content;
@@ -161,7 +161,7 @@ static uint64_t align_up(uint64_t size)
     return (size + FBY_SLOT_ALIGN - 1) / FBY_SLOT_ALIGN * FBY_SLOT_ALIGN;
 }
 
-/* Append field `i` to the output slot. */
+/* Append the tensors of field `i` to the output slot. */
 static void assign_offsets(struct fby_setup *self, uint32_t i)
 {
     const struct fby_expansion *plan = &self->expansions[i];
@@ -179,28 +179,28 @@ static void assign_offsets(struct fby_setup *self, uint32_t i)
     }
 }
 
-/* Check that the most entries of a batch fit into offsets of i32. */
+/* Check that offsets of i32 can count the entries of the largest batch. */
 static fby_err check_offset_width(
     const struct fby_setup *self, uint32_t i, struct fby_error_detail *why)
 {
-    const struct fby_expansion *plan = &self->expansions[i];
-    enum fby_type               type = plan->offset_type;
-    uint64_t                    most = plan->max_length; /* entries of a row */
+    const struct fby_expansion *plan        = &self->expansions[i];
+    enum fby_type               type        = plan->offset_type;
+    uint64_t                    max_entries = plan->max_length; /* of a row */
     if (plan->kind == FBY_EXPAND_CU_SEQLENS) {
-        type = plan->to; /* the tensor itself has offsets, of tokens */
-        most = plan->shape.dims[0];
+        type        = plan->to; /* the tensor itself has offsets, of tokens */
+        max_entries = plan->shape.dims[0];
     } else if (plan->kind != FBY_EXPAND_RAGGED &&
                plan->kind != FBY_EXPAND_CSR) {
         return FBY_OK; /* no tensor has offsets */
     }
-    most *= self->max_rows;
-    if (type != FBY_I32 || most <= INT32_MAX) {
+    max_entries *= self->max_rows;
+    if (type != FBY_I32 || max_entries <= INT32_MAX) {
         return FBY_OK;
     }
     return fby_error_set(why, FBY_CONFIG,
         "field %s: a batch may have %llu entries, more than offsets of i32 "
         "reach; ask for i64",
-        plan->name, (unsigned long long)most);
+        plan->name, (unsigned long long)max_entries);
 }
 
 static fby_err plan_expansions(
@@ -302,7 +302,8 @@ static uint64_t needed_arena_bytes(const struct fby_setup *self)
         bytes += align_up(arena_field_bytes(self, i)) +
                  align_up(factors * sizeof(float)) +
                  (uint64_t)layout->fields[i].n_chunks * FBY_SEGMENT_ALIGN;
-        if (plan->ops_field != NULL) { /* plan; by row: draws, sum of greys */
+        /* the ops plan, and for each row its draws and its sum of greys */
+        if (plan->ops_field != NULL) {
             bytes += align_up(sizeof(struct fby_ops_plan)) +
                      align_up(sizeof(struct fby_ops_row) * self->max_rows) +
                      align_up(sizeof(uint64_t) * self->max_rows);
@@ -412,13 +413,14 @@ static fby_err resolve_server(struct fby_setup *self,
 fby_err fby_setup_init(struct fby_setup *out,
     const struct forebay_options *options, struct fby_error_detail *why)
 {
-    static resolve_fn *const steps[] = {resolve_pipeline, resolve_location,
+    /* in this order, because most of them need the results of earlier ones */
+    static resolve_fn *const resolvers[] = {resolve_pipeline, resolve_location,
         resolve_rank, resolve_token, resolve_fields, resolve_device,
         resolve_limits, resolve_server};
-    fby_err                  err     = FBY_OK;
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && err == FBY_OK;
-         i++) {
-        err = steps[i](out, options, why);
+    const size_t n_resolvers = sizeof(resolvers) / sizeof(resolvers[0]);
+    fby_err      err         = FBY_OK;
+    for (size_t i = 0; i < n_resolvers && err == FBY_OK; i++) {
+        err = resolvers[i](out, options, why);
     }
     return err;
 }

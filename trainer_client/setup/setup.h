@@ -55,7 +55,7 @@ struct fby_setup {
     bool fixed_outputs; /* tensors of all batches have the same address */
     struct fby_gpu_upload_memory tensor_allocator; /* the application's */
     uint64_t arena_bytes; /* size of the memory that is copied to the GPU */
-    uint64_t work_bytes;  /* size of the work memory after the arena's copy */
+    uint64_t work_bytes;  /* size of the kernels' memory after that copy */
     uint64_t work_offset[FBY_MAX_FIELDS]; /* by field; from the arena's start */
 
     uint64_t window_bytes; /* forebay_options explains these limits */
@@ -74,7 +74,7 @@ struct fby_setup {
  * Errors: FBY_USAGE, FBY_CONFIG, FBY_NOT_FOUND, FBY_IO, FBY_SYS. */
 FBY_CHECKED fby_err fby_setup_init(struct fby_setup *out,
     const struct forebay_options *options, struct fby_error_detail *why);
-/* Free what the setup owns; init may have failed. */
+/* Free what the setup owns, also after a failed init. */
 void fby_setup_fini(struct fby_setup *self);
 
 /* Change the setup to deliver batches on the host instead of the GPU. */
@@ -88,7 +88,8 @@ uint32_t fby_setup_max_batches(const struct fby_setup *self);
 bool fby_setup_uploads_as_received(
     const struct fby_setup *self, uint32_t field);
 
-/* Returns bits: bit i is set if the selected field i is ragged. */
+/* Returns bits: bit i is set if the selected field i is ragged (its rows differ
+ * in length). */
 uint64_t fby_setup_ragged_bits(const struct fby_setup *self);
 
 /* True if the chunks of selected field `field` may be decoded straight to the

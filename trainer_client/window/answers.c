@@ -3,7 +3,7 @@
  * An answer is HEADER, chunks and END, or one message that refuses. It belongs
  * to the slot, or to the audit (a second request, sent only to compare the
  * answers), that has its request id. If there is none, the answer is late.
- * FBY_MUTANT(name) is false except in a test of the simulator. */
+ * FBY_MUTANT(bug) is true only in a test that must detect this bug. */
 #include "trainer_client/window/window_state.h"
 
 int fby_window_find_slot(
@@ -11,8 +11,9 @@ int fby_window_find_slot(
 {
     for (int i = 0; i < self->n_slots; i++) {
         const struct window_slot *slot = &self->slots[i];
-        if (slot->id.value == id.value && slot->state >= SLOT_REQUESTED &&
-            slot->state <= SLOT_HELD) {
+        bool                      has_request =
+            slot->state >= SLOT_REQUESTED && slot->state <= SLOT_HELD;
+        if (has_request && slot->id.value == id.value) {
             return i;
         }
     }
@@ -22,22 +23,25 @@ int fby_window_find_slot(
 bool fby_window_has_all(
     const struct fby_window *self, int peer, struct fby_request_id id)
 {
-    int                 slot  = fby_window_find_slot(self, id);
     const struct audit *audit = fby_w_find_audit(self, id);
     if (audit != NULL) {
         return audit->peer == peer && audit->has_header &&
                audit->n_taken == audit->n_chunks;
     }
-    return slot != FBY_NO_SLOT && self->slots[slot].peer == peer &&
-           self->slots[slot].state != SLOT_REQUESTED &&
-           self->slots[slot].n_taken == self->slots[slot].n_chunks;
+    int index = fby_window_find_slot(self, id);
+    if (index == FBY_NO_SLOT) {
+        return false;
+    }
+    const struct window_slot *slot       = &self->slots[index];
+    bool                      has_header = slot->state != SLOT_REQUESTED;
+    return slot->peer == peer && has_header && slot->n_taken == slot->n_chunks;
 }
 
 /* ---- Data messages ------------------------------------------------------- */
 
 enum fby_verdict fby_w_report_breach(struct fby_window *w, int peer)
 {
-    fby_window_breach(w, w->last_now, peer);
+    fby_window_breach(w, w->last_caller_ns, peer);
     return FBY_BREACH;
 }
 
@@ -45,7 +49,7 @@ enum fby_verdict fby_w_report_breach(struct fby_window *w, int peer)
  * *verdict, if the message must not be stored in a slot. An answer from a peer
  * that was not asked is FBY_UNKNOWN, not a breach of the protocol, because two
  * peers may be one worker. */
-static struct window_slot *find_slot(struct fby_window *w, int peer,
+static struct window_slot *find_answered_slot(struct fby_window *w, int peer,
     struct fby_request_id id, enum fby_verdict *verdict)
 {
     int slot = fby_window_find_slot(w, id);
@@ -53,9 +57,11 @@ static struct window_slot *find_slot(struct fby_window *w, int peer,
         slot = fby_window_find_slot(w, (struct fby_request_id){id.value + 1});
     }
     const struct audit *audit = fby_w_find_audit(w, id);
-    if (id.value == 0 || id.value > w->newest_id ||
+    bool never_requested      = id.value == 0 || id.value > w->newest_id;
+    bool from_other_peer =
         (slot != FBY_NO_SLOT && w->slots[slot].peer != peer) ||
-        (audit != NULL && audit->peer != peer)) {
+        (audit != NULL && audit->peer != peer);
+    if (never_requested || from_other_peer) {
         w->counters.unknown++;
         *verdict = FBY_UNKNOWN;
         return NULL;
@@ -75,7 +81,7 @@ enum fby_verdict fby_window_header(struct fby_window *self, int64_t now_ns,
     enum fby_verdict    verdict = FBY_LATE;
     struct window_slot *slot    = NULL;
     if (fby_w_begin_peer_event(self, now_ns, peer) != NULL) {
-        slot = find_slot(self, peer, id, &verdict);
+        slot = find_answered_slot(self, peer, id, &verdict);
     }
     if (verdict == FBY_AUDIT) {
         return fby_w_audit_header(self, fby_w_find_audit(self, id), n_chunks);
@@ -83,7 +89,7 @@ enum fby_verdict fby_window_header(struct fby_window *self, int64_t now_ns,
     if (slot == NULL) {
         return verdict;
     }
-    if (slot->state != SLOT_REQUESTED) { /* sent again on a new route */
+    if (slot->state != SLOT_REQUESTED) { /* HEADER again, on a new route */
         return n_chunks == slot->n_chunks ? FBY_DUPLICATE
                                           : fby_w_report_breach(self, peer);
     }
@@ -130,7 +136,7 @@ enum fby_verdict fby_window_chunk(struct fby_window *self, int64_t now_ns,
         return verdict;
     }
     struct window_slot *slot =
-        find_slot(self, chunk->peer, chunk->id, &verdict);
+        find_answered_slot(self, chunk->peer, chunk->id, &verdict);
     if (verdict == FBY_AUDIT) {
         verdict = fby_w_audit_chunk(
             self, fby_w_find_audit(self, chunk->id), chunk->chunk);
@@ -155,7 +161,7 @@ static void finish_answer(struct fby_window *w, struct window_slot *slot,
     }
     fby_w_measure_answer(w, slot);
     fby_w_count_request_closed(w, slot->peer, slot->bytes);
-    slot->content = end->content;
+    slot->content_hash = end->content;
     fby_w_set_slot_state(w, slot, SLOT_ENDED);
     if (slot->n_decoded == slot->n_chunks) {
         fby_w_complete_answer(w, slot);
@@ -169,7 +175,8 @@ enum fby_verdict fby_window_end(
     if (fby_w_begin_peer_event(self, now_ns, end->peer) == NULL) {
         return verdict;
     }
-    struct window_slot *slot = find_slot(self, end->peer, end->id, &verdict);
+    struct window_slot *slot =
+        find_answered_slot(self, end->peer, end->id, &verdict);
     if (verdict == FBY_AUDIT) {
         return fby_w_audit_end(self, fby_w_find_audit(self, end->id), end);
     }
@@ -207,7 +214,7 @@ void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
         return;
     }
     if (s->id.value != id.value || s->state == SLOT_RESERVED) {
-        return; /* the request was dropped */
+        return; /* the chunk's request was dropped */
     }
     if (!ok && !FBY_MUTANT(accept_corrupt)) {
         fby_w_drop_corrupt_answer(self, s);
@@ -222,15 +229,15 @@ void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
 /* ---- Refusals ------------------------------------------------------------ */
 
 /* Begin the event that `peer` refuses a request. Returns false if the request
- * is not open. Otherwise *out is its slot, or NULL if it is the request of an
- * audit, which this function skips. */
+ * is not open. Otherwise *out is its slot. For the request of an audit *out is
+ * NULL, and this function skips the audit. */
 static bool begin_refusal(struct fby_window *w, int64_t now_ns, int peer,
     struct fby_request_id id, struct window_slot **out)
 {
     enum fby_verdict verdict = FBY_LATE;
     *out                     = NULL;
     if (fby_w_begin_peer_event(w, now_ns, peer) != NULL) {
-        *out = find_slot(w, peer, id, &verdict);
+        *out = find_answered_slot(w, peer, id, &verdict);
     }
     if (verdict == FBY_AUDIT) {
         return fby_w_audit_skip(w, fby_w_find_audit(w, id));
@@ -253,10 +260,10 @@ void fby_window_busy(struct fby_window *self, int64_t now_ns, int peer,
     if (slot == NULL) {
         return;
     }
-    struct window_step *step      = fby_w_step(self, slot->position);
-    bool                is_repeat = step->is_repeat;
-    fby_w_drop_request(self, slot, DROP_SILENTLY);
-    step->is_repeat = is_repeat; /* a request after BUSY is not a repeat */
+    struct window_step *step       = fby_w_step(self, slot->position);
+    bool                was_repeat = step->is_repeat;
+    fby_w_drop_request(self, slot, DROP_SILENTLY); /* sets is_repeat */
+    step->is_repeat = was_repeat; /* a request after BUSY is not a repeat */
 }
 
 void fby_window_lost(

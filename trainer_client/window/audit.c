@@ -5,7 +5,7 @@
  * counted, checked and dropped. When the second answer and the delivered one
  * are complete, their hashes are compared. Only the end of the stream waits for
  * an audit. If the second answer is lost or damaged, the audit is skipped.
- * FBY_MUTANT(name) is false except in a test of the simulator. */
+ * FBY_MUTANT(bug) is true only in a test that must detect this bug. */
 #include "common/clock.h"
 #include "trainer_client/window/window_state.h"
 
@@ -43,8 +43,8 @@ int fby_window_audit_index(
 
 /* ---- Requesting the second answer ---------------------------------------- */
 
-/* Choose a ready peer other than the slot's. If there is none, connect an idle
- * peer so that the next audit has one, and return FBY_NO_PEER. */
+/* Choose a ready peer other than the slot's. If there is none, return
+ * FBY_NO_PEER, and connect an idle peer for the next audit. */
 static int choose_second_peer(
     struct fby_window *w, const struct window_slot *slot)
 {
@@ -53,7 +53,7 @@ static int choose_second_peer(
     if (peer != FBY_NO_PEER) {
         return peer;
     }
-    int later = fby_w_choose_peer(w, slot, main_peer, AMONG_REACHABLE);
+    int later = fby_w_choose_peer(w, slot, main_peer, AMONG_READY_SOON);
     if (later != FBY_NO_PEER && w->peers[later].state == PEER_IDLE) {
         fby_w_connect(w, &w->peers[later]);
     }
@@ -82,13 +82,13 @@ void fby_w_audit_begin(struct fby_window *w, const struct window_slot *slot)
     struct fby_action *action =
         fby_w_send_request(w, peer, slot->position, slot->bytes);
     *audit = (struct audit){
-        .id           = action->id,
-        .peer         = peer,
-        .position     = slot->position,
-        .bytes        = slot->bytes,
-        .last_ping    = w->n_pings,
-        .requested_ns = w->now,
-        .taken        = audit->taken,
+        .id              = action->id,
+        .peer            = peer,
+        .position        = slot->position,
+        .bytes           = slot->bytes,
+        .sent_after_ping = w->n_pings,
+        .requested_ns    = w->now,
+        .taken           = audit->taken,
     };
     fby_w_clear_chunks(w, audit->taken);
 }
@@ -109,18 +109,18 @@ static void skip_audit(struct fby_window *w, struct audit *audit)
     free_audit(audit);
 }
 
-/* Both answers are complete. `content` is the hash of the later one,
- * audit->content that of the earlier one. If one peer sent both, because the
- * step was requested again, equal answers prove nothing: skip the audit. */
+/* Both answers are complete; audit->content_hash is that of the earlier one. If
+ * one peer sent both, because the step was requested again, equal answers prove
+ * nothing: skip the audit. */
 static void compare_answers(struct fby_window *w, struct audit *audit,
-    const struct fby_checksum *content)
+    const struct fby_checksum *later_hash)
 {
     if (audit->main_peer == audit->peer) {
         skip_audit(w, audit);
         return;
     }
     w->counters.audits++;
-    if (!fby_checksum_equal(&audit->content, content)) {
+    if (!fby_checksum_equal(&audit->content_hash, later_hash)) {
         fby_w_fail(w,
             &(struct fby_window_failure){
                 .cause = FBY_CAUSE_DIFFERENT,
@@ -139,13 +139,14 @@ static void note_main_answer(
     audit->main_peer  = slot->peer;
     audit->main_known = true;
     if (audit->ended) {
-        compare_answers(w, audit, &slot->content);
+        compare_answers(w, audit, &slot->content_hash);
     } else {
-        audit->content = slot->content;
+        audit->content_hash = slot->content_hash;
     }
 }
 
-void fby_w_audit_compare(struct fby_window *w, const struct window_slot *slot)
+void fby_w_audits_note_main_answer(
+    struct fby_window *w, const struct window_slot *slot)
 {
     for (int i = 0; i < FBY_AUDITS; i++) {
         struct audit *audit = &w->audits[i];
@@ -220,7 +221,7 @@ enum fby_verdict fby_w_audit_end(
     if (audit->main_known) {
         compare_answers(w, audit, &end->content);
     } else {
-        audit->content = end->content;
+        audit->content_hash = end->content;
     }
     return FBY_AUDIT;
 }
@@ -242,7 +243,7 @@ void fby_w_audits_drop_missing(struct fby_window *w, int peer,
     for (int i = 0; i < FBY_AUDITS; i++) {
         struct audit *audit = &w->audits[i];
         bool is_open = is_used(audit) && !audit->ended && audit->peer == peer;
-        if (is_open && audit->last_ping < before_ping &&
+        if (is_open && audit->sent_after_ping < before_ping &&
             !fby_w_has_id(open, n_open, audit->id)) {
             w->counters.lost++;
             skip_audit(w, audit);
@@ -250,8 +251,8 @@ void fby_w_audits_drop_missing(struct fby_window *w, int peer,
     }
 }
 
-/* Only answered audits can still name the peer, because the peer's open audits
- * were skipped when it was disconnected. */
+/* Only audits with a complete second answer can still name the peer: its other
+ * audits were skipped when it was disconnected. */
 void fby_w_audits_forget_peer(struct fby_window *w, int peer)
 {
     for (int i = 0; i < FBY_AUDITS; i++) {
@@ -260,7 +261,7 @@ void fby_w_audits_forget_peer(struct fby_window *w, int peer)
     }
 }
 
-/* ---- The end of the stream ----------------------------------------------- */
+/* ---- The end of the stream, which waits for audits ----------------------- */
 
 bool fby_w_has_open_audit(const struct fby_window *w)
 {
@@ -272,8 +273,12 @@ bool fby_w_has_open_audit(const struct fby_window *w)
     return false;
 }
 
-static int64_t late_at(const struct fby_window *w, const struct audit *audit)
+/* The time at which the audit is skipped because the stream has to end. */
+static int64_t skip_at(const struct fby_window *w, const struct audit *audit)
 {
+    if (!is_used(audit) || !fby_w_stream_is_over(w)) {
+        return FBY_W_NEVER;
+    }
     int64_t hedge_age = fby_w_hedge_after(w, audit->bytes);
     int64_t min_age   = w->config.times.hedge_first;
     return audit->requested_ns + (hedge_age > min_age ? hedge_age : min_age);
@@ -281,10 +286,9 @@ static int64_t late_at(const struct fby_window *w, const struct audit *audit)
 
 void fby_w_audits_tick(struct fby_window *w)
 {
-    for (int i = 0; i < FBY_AUDITS && fby_w_stream_is_over(w); i++) {
-        struct audit *audit = &w->audits[i];
-        if (is_used(audit) && w->now >= late_at(w, audit)) {
-            skip_audit(w, audit);
+    for (int i = 0; i < FBY_AUDITS; i++) {
+        if (w->now >= skip_at(w, &w->audits[i])) {
+            skip_audit(w, &w->audits[i]);
         }
     }
 }
@@ -292,11 +296,8 @@ void fby_w_audits_tick(struct fby_window *w)
 int64_t fby_w_audits_deadline(const struct fby_window *w)
 {
     int64_t due = FBY_W_NEVER;
-    for (int i = 0; i < FBY_AUDITS && fby_w_stream_is_over(w); i++) {
-        const struct audit *audit = &w->audits[i];
-        if (is_used(audit)) {
-            due = fby_earlier_ns(due, late_at(w, audit));
-        }
+    for (int i = 0; i < FBY_AUDITS; i++) {
+        due = fby_earlier_ns(due, skip_at(w, &w->audits[i]));
     }
     return due;
 }

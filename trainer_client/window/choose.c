@@ -4,7 +4,7 @@
  * This file only computes with measurements and changes no request. Pace is the
  * time per byte of a decoded batch, so it is comparable between batches of
  * different sizes. A late step may be requested from a second peer, too: that
- * request is a hedge. FBY_MUTANT(name) is false except in a simulator test. */
+ * request is a hedge. FBY_MUTANT(bug) is true only in a test for that bug. */
 #include "trainer_client/window/window_state.h"
 
 #include <string.h>
@@ -30,13 +30,15 @@ static uint64_t locality_key_of(const struct fby_window *w, uint64_t position)
         position % w->plan.steps_per_epoch);
 }
 
+/* True if the peer accepts a request now. */
 static bool is_ready(const struct fby_window *w, const struct window_peer *peer)
 {
     return peer->state == PEER_READY && !peer->suspect &&
            peer->busy_until_ns <= w->now;
 }
 
-static bool is_reachable(
+/* True if the peer is ready, being connected, or idle and can be connected. */
+static bool is_ready_soon(
     const struct fby_window *w, const struct window_peer *peer)
 {
     return is_ready(w, peer) || peer->state == PEER_IDLE ||
@@ -85,7 +87,7 @@ int fby_w_choose_peer(struct fby_window *w, const struct window_slot *slot,
     for (int i = 0; i < w->n_peers; i++) {
         const struct window_peer *peer = &w->peers[i];
         bool                      is_candidate =
-            among == AMONG_READY ? is_ready(w, peer) : is_reachable(w, peer);
+            among == AMONG_READY ? is_ready(w, peer) : is_ready_soon(w, peer);
         if (i == excluded || fby_w_has_bit(step->refused, (uint32_t)i) ||
             !is_candidate) {
             continue;
@@ -104,8 +106,8 @@ int fby_w_choose_peer(struct fby_window *w, const struct window_slot *slot,
     if (preferred == NULL) {
         return FBY_NO_PEER;
     }
-    /* The preferred peer probably has the data in its cache. So wait for this
-     * peer for at most the time in which a peer makes one such batch. */
+    /* The preferred peer probably has the data in its cache. So choose it even
+     * if it finishes later, by at most the mean time of one such batch. */
     double limit_ns = min_time_ns + (double)slot->bytes * mean_pace(w);
     bool   is_slow  = time_to_finish_ns(w, preferred, slot->bytes) > limit_ns;
     return fby_w_peer_number(w, is_slow ? soonest : preferred);
@@ -115,7 +117,8 @@ bool fby_w_all_refused(struct fby_window *w, const struct window_step *step)
 {
     for (int i = 0; i < w->n_peers; i++) {
         const struct window_peer *peer = &w->peers[i];
-        bool may_answer = is_reachable(w, peer) || peer->state == PEER_READY;
+        /* Suspect and busy peers are in PEER_READY, too. */
+        bool may_answer = is_ready_soon(w, peer) || peer->state == PEER_READY;
         if (may_answer && !fby_w_has_bit(step->refused, (uint32_t)i)) {
             return false;
         }
@@ -159,13 +162,14 @@ static int64_t p95_of(const struct answer_times *t)
 static void store_time(struct answer_times *t, int64_t took_ns)
 {
     t->ring[t->n_times % MAX_TIMES] = took_ns;
-    /* Before it overflows, go one turn of the ring back. */
+    /* Subtract MAX_TIMES before n_times can overflow: the index stays. */
     t->n_times = t->n_times == 2 * MAX_TIMES ? MAX_TIMES + 1 : t->n_times + 1;
-    t->p95     = p95_of(t);
+    t->p95_ns  = p95_of(t);
 }
 
-/* An exponential moving average; `old` is 0 before the first sample. */
-static double average(double old, double sample)
+/* A moving average in which the new sample has weight 1/8. `old` is 0 before
+ * the first sample. */
+static double moving_average(double old, double sample)
 {
     return old > 0 ? old + (sample - old) / 8 : sample;
 }
@@ -181,8 +185,8 @@ void fby_w_measure_pace(
     if (bytes > 0) {
         /* + 1 ns, because a pace of 0 means unknown */
         double pace = (double)(w->now - began + 1) / (double)bytes;
-        p->pace     = average(p->pace, pace);
-        w->pace     = average(w->pace, pace);
+        p->pace     = moving_average(p->pace, pace);
+        w->pace     = moving_average(w->pace, pace);
     }
     p->measured_ns      = w->now;
     p->service_since_ns = w->now;
@@ -197,7 +201,7 @@ void fby_w_measure_answer(struct fby_window *w, const struct window_slot *slot)
 
 void fby_w_measure_dropped(struct fby_window *w, struct window_peer *peer)
 {
-    peer->pace        = average(peer->pace, pace_of(w, peer));
+    peer->pace        = moving_average(peer->pace, pace_of(w, peer));
     peer->measured_ns = w->now;
 }
 
@@ -207,14 +211,15 @@ int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes)
     const struct fby_window_times *times = &w->config.times;
     int64_t                        min_ns =
         t->n_times < MIN_TIMES ? times->hedge_first : times->hedge_min;
-    return 2 * t->p95 > min_ns ? 2 * t->p95 : min_ns;
+    /* 95 % of the answers took at most p95_ns; more than twice that is late. */
+    return 2 * t->p95_ns > min_ns ? 2 * t->p95_ns : min_ns;
 }
 
 /* ---- Limit of hedges ----------------------------------------------------- */
 
 static int64_t current_bin(const struct fby_window *w)
 {
-    int64_t bin_ns = w->config.times.hedge_period / HEDGE_BINS + 1; /* > 0 */
+    int64_t bin_ns = w->config.times.hedge_period / HEDGE_BINS + 1; /* not 0 */
     return w->now / bin_ns;
 }
 
@@ -222,7 +227,7 @@ void fby_w_count_request(struct fby_window *w, bool is_hedge)
 {
     int64_t           number = current_bin(w);
     struct hedge_bin *bin    = &w->hedge_bins[(uint64_t)number % HEDGE_BINS];
-    if (bin->number != number) { /* its counts are of an earlier period */
+    if (bin->number != number) { /* its counts are older: start at 0 */
         *bin = (struct hedge_bin){.number = number};
     }
     bin->requests++;
@@ -251,10 +256,10 @@ void fby_w_note_consumer_waits(struct fby_window *w)
         /* A moving average in which the new interval has weight 1/4. The first
          * interval is not averaged, because it is the start-up. */
         int64_t interval = w->now - w->taken_ns;
-        w->take_interval =
+        w->take_interval_ns =
             w->counters.delivered < 2
                 ? interval
-                : w->take_interval + (interval - w->take_interval) / 4;
+                : w->take_interval_ns + (interval - w->take_interval_ns) / 4;
         w->consumer_waiting = true;
     }
 }
@@ -267,11 +272,11 @@ void fby_w_note_consumer_took(struct fby_window *w)
 
 bool fby_w_consumer_runs_out(const struct fby_window *w, uint32_t n_ready)
 {
-    int64_t take_interval = w->take_interval;
-    if (!w->consumer_waiting && w->now - w->taken_ns > take_interval) {
-        take_interval =
-            w->now - w->taken_ns; /* the consumer is slower than before */
+    int64_t interval_ns    = w->take_interval_ns;
+    int64_t since_taken_ns = w->now - w->taken_ns;
+    if (!w->consumer_waiting && since_taken_ns > interval_ns) {
+        interval_ns = since_taken_ns; /* the consumer is slower than before */
     }
     double batch_ns = w->pace * (double)w->config.batch_bytes;
-    return n_ready == 0 || (double)n_ready * (double)take_interval < batch_ns;
+    return n_ready == 0 || (double)n_ready * (double)interval_ns < batch_ns;
 }

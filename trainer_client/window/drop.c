@@ -1,9 +1,9 @@
 /* drop.c - drops requests, and completes answers.
  *
- * A dropped request is forgotten, except for the slower request of a hedged
- * step (one that two workers were asked for). When its END arrives, its content
- * hash is compared with that of the faster answer.
- * FBY_MUTANT(name) is false except in a test of the simulator. */
+ * The window forgets a dropped request. It remembers only the slower request of
+ * a hedged step (one that two workers were asked for): when the END of the
+ * slower answer arrives, the hashes of both answers are compared.
+ * FBY_MUTANT(bug) is true only in a test that must detect this bug. */
 #include "trainer_client/window/window_state.h"
 
 /* ---- Dropping requests --------------------------------------------------- */
@@ -22,12 +22,13 @@ void fby_w_release_slot(struct fby_window *w, struct window_slot *slot)
 
 void fby_w_send_cancel(struct fby_window *w, int peer, struct fby_request_id id)
 {
-    if (w->peers[peer].state != PEER_GREETING) { /* else WELCOME does this */
+    if (w->peers[peer].state != PEER_GREETING) { /* else WELCOME leads to it */
         fby_w_add_action(w, FBY_DO_CANCEL, peer)->id = id;
     }
 }
 
-static void close_request(
+/* Count an open request as closed. Send CANCEL if `kind` says so. */
+static void close_if_open(
     struct fby_window *w, struct window_slot *slot, enum drop_kind kind)
 {
     if (!fby_w_is_open(slot)) {
@@ -51,7 +52,7 @@ void fby_w_drop_request(
     struct window_step *step  = fby_w_step(w, slot->position);
     int                 index = (int)(slot - w->slots);
 
-    close_request(w, slot, kind);
+    close_if_open(w, slot, kind);
     if (step->hedge_slot != FBY_NO_SLOT) {
         step->main_slot  = other_slot(step, index);
         step->hedge_slot = FBY_NO_SLOT;
@@ -80,7 +81,7 @@ void fby_w_drop_missing_requests(struct fby_window *w, struct window_peer *peer,
     for (int i = 0; i < w->n_slots; i++) {
         struct window_slot *slot = &w->slots[i];
         if (fby_w_is_open(slot) && slot->peer == number &&
-            slot->last_ping < before_ping &&
+            slot->sent_after_ping < before_ping &&
             !fby_w_has_id(open, n_open, slot->id)) {
             w->counters.lost++;
             fby_w_drop_request(w, slot, DROP_SILENTLY);
@@ -117,9 +118,9 @@ void fby_w_drop_corrupt_answer(struct fby_window *w, struct window_slot *slot)
 /* ---- Hedges -------------------------------------------------------------- */
 
 void fby_w_compare_loser(struct fby_window *w, const struct hedge_loser *loser,
-    const struct fby_checksum *content)
+    const struct fby_checksum *slower_hash)
 {
-    if (!fby_checksum_equal(&loser->content, content)) {
+    if (!fby_checksum_equal(&loser->content_hash, slower_hash)) {
         fby_w_fail(w,
             &(struct fby_window_failure){
                 .cause = FBY_CAUSE_DIFFERENT,
@@ -137,20 +138,20 @@ static void cancel_loser(struct fby_window *w, const struct window_slot *winner,
     struct window_slot *slower)
 {
     struct hedge_loser loser = {
-        .id          = slower->id,
-        .peer        = slower->peer,
-        .winner_peer = winner->peer,
-        .position    = winner->position,
-        .content     = winner->content,
+        .id           = slower->id,
+        .peer         = slower->peer,
+        .winner_peer  = winner->peer,
+        .position     = winner->position,
+        .content_hash = winner->content_hash,
     };
     w->losers[w->n_losers++ % MAX_LOSERS] = loser;
     if (slower->state == SLOT_ENDED) {
-        fby_w_compare_loser(w, &loser, &slower->content);
+        fby_w_compare_loser(w, &loser, &slower->content_hash);
     }
     if (fby_w_is_open(slower)) { /* n_open still counts this request */
         fby_w_measure_dropped(w, &w->peers[slower->peer]);
     }
-    close_request(w, slower, DROP_WITH_CANCEL);
+    close_if_open(w, slower, DROP_WITH_CANCEL);
     fby_w_release_slot(w, slower);
 }
 
@@ -179,7 +180,7 @@ void fby_w_complete_answer(struct fby_window *w, struct window_slot *slot)
     int                 index = (int)(slot - w->slots);
 
     fby_w_set_slot_state(w, slot, SLOT_READY);
-    fby_w_audit_compare(w, slot);
+    fby_w_audits_note_main_answer(w, slot);
     if (step->hedge_slot == FBY_NO_SLOT) {
         return;
     }

@@ -3,7 +3,7 @@
  * Each message shows that its peer is alive. A route is the path of a session's
  * messages, named by the nonce of a HELLO; a reconnect begins a new one. The
  * messages that answer a request are in answers.c.
- * FBY_MUTANT(name) is false except in a test of the simulator. */
+ * FBY_MUTANT(bug) is true only in a test that must detect this bug. */
 #include "trainer_client/window/window_state.h"
 
 /* If another peer is the same worker, remove one of the two, because each would
@@ -30,7 +30,7 @@ static void note_instance(struct fby_window *w, struct window_peer *peer,
     struct fby_instance_id instance)
 {
     if (peer->instance.value == instance.value) {
-        w->counters.reconnects += peer->opened;
+        w->counters.reconnects += peer->opened; /* not at the first */
         return;
     }
     w->counters.restarts++;
@@ -42,9 +42,9 @@ static void note_instance(struct fby_window *w, struct window_peer *peer,
     peer->busy_until_ns = 0;
 }
 
-/* Cancel a request that the worker has open but the window does not. */
-static void cancel_unknown(struct fby_window *w, const struct window_peer *peer,
-    struct fby_request_id id)
+/* Cancel a request that the worker has open but whose answer is not awaited. */
+static void cancel_if_not_awaited(struct fby_window *w,
+    const struct window_peer *peer, struct fby_request_id id)
 {
     int                 number = fby_w_peer_number(w, peer);
     int                 slot   = fby_window_find_slot(w, id);
@@ -65,9 +65,9 @@ static void begin_route(struct fby_window *w, struct window_peer *peer,
     peer->send_window   = welcome->send_window;
     fby_w_drop_missing_requests(
         w, peer, FBY_W_ANY_PING, welcome->open, welcome->n_open);
-    /* max_batches limits the actions, also if the worker lists more requests. */
+    /* max_batches limits the actions, even if the worker lists more requests */
     for (size_t i = 0; i < welcome->n_open && i < w->config.max_batches; i++) {
-        cancel_unknown(w, peer, welcome->open[i]);
+        cancel_if_not_awaited(w, peer, welcome->open[i]);
     }
 }
 
@@ -88,15 +88,17 @@ void fby_window_welcome(struct fby_window *self, int64_t now_ns, int peer,
     const struct fby_window_welcome *welcome)
 {
     struct window_peer *p = fby_w_begin_peer_event(self, now_ns, peer);
-    if (p == NULL || p->state != PEER_GREETING || welcome->route != p->route ||
-        remove_duplicate(self, p, welcome->instance)) {
+    if (p == NULL || p->state != PEER_GREETING || welcome->route != p->route) {
+        return;
+    }
+    if (remove_duplicate(self, p, welcome->instance)) {
         return;
     }
     note_instance(self, p, welcome->instance);
     begin_route(self, p, welcome);
     resume_session(self, p);
-    p->backoff_ns = 0;
-    p->ping_ns    = self->now; /* as if sent: the next PING is not due yet */
+    p->backoff_ns   = 0;
+    p->last_ping_ns = self->now; /* as if sent: the next PING is not due yet */
 }
 
 void fby_window_hello_first(struct fby_window *self, int64_t now_ns, int peer)
@@ -120,7 +122,7 @@ void fby_window_pong(struct fby_window *self, int64_t now_ns, int peer,
 {
     struct window_peer *p = fby_w_begin_peer_event(self, now_ns, peer);
     if (p == NULL || p->state == PEER_GREETING ||
-        pong->sequence > p->ping_number ||
+        pong->sequence > p->ping_number || /* this PING was not sent */
         pong->instance.value != p->instance.value) {
         return;
     }
@@ -145,7 +147,7 @@ void fby_window_opened(struct fby_window *self, int64_t now_ns, int peer)
     p->opened = true;
     if (p->state == PEER_OPENING) {
         fby_w_set_peer_state(self, p, PEER_READY);
-        p->used_ns = self->now;
+        p->last_used_ns = self->now;
     }
 }
 
@@ -163,7 +165,7 @@ static void fail_when_all_aside(struct fby_window *w, int peer, int code)
             .peer  = peer,
             .other = FBY_NO_PEER,
         },
-        w->cursor + fby_window_n_ready(w));
+        w->cursor + fby_window_n_ready(w)); /* after the ready batches */
 }
 
 void fby_window_set_aside(
@@ -175,7 +177,7 @@ void fby_window_set_aside(
         return;
     }
     self->counters.set_aside++;
-    if (fby_w_is_connected(p)) {
+    if (fby_w_has_socket(p)) {
         fby_w_end_session(self, p, PEER_ASIDE);
     } else {
         fby_w_disconnect(self, p, PEER_ASIDE);

@@ -1,9 +1,10 @@
 /* peers.c - the states of a peer: known, connected, unreachable, removed.
  *
- * A peer is a worker that the window knows. The window has no sockets: it adds
- * actions, which its caller carries out. A peer is connected from its CONNECT
- * action to its CLOSE action. If the connection breaks in between, ZeroMQ
- * reconnects without a report, and the worker then sends HELLO_FIRST. */
+ * A peer is a worker that the window knows. The window itself has no sockets:
+ * it adds actions, which its caller carries out. A peer has a socket of the
+ * caller from its CONNECT action to its CLOSE action. If the connection breaks
+ * in between, ZeroMQ reconnects without a report, and the worker then sends
+ * HELLO_FIRST. */
 #include "trainer_client/window/window_state.h"
 
 #include <assert.h>
@@ -12,7 +13,7 @@
 
 static const struct {
     const char *name;
-    bool        connected;
+    bool        has_socket;
 } peer_states[] = {
     [PEER_FREE]     = {"free", false},
     [PEER_IDLE]     = {"idle", false},
@@ -41,9 +42,9 @@ struct window_peer *fby_w_peer(struct fby_window *w, int peer)
     return &w->peers[peer];
 }
 
-bool fby_w_is_connected(const struct window_peer *peer)
+bool fby_w_has_socket(const struct window_peer *peer)
 {
-    return peer_states[peer->state].connected;
+    return peer_states[peer->state].has_socket;
 }
 
 struct window_peer *fby_w_begin_peer_event(
@@ -51,7 +52,7 @@ struct window_peer *fby_w_begin_peer_event(
 {
     fby_w_set_now(w, now_ns);
     struct window_peer *p = fby_w_peer(w, peer);
-    if (p == NULL || !fby_w_is_connected(p)) {
+    if (p == NULL || !fby_w_has_socket(p)) {
         return NULL;
     }
     fby_w_note_alive(w, p);
@@ -62,9 +63,9 @@ struct window_peer *fby_w_begin_peer_event(
 
 void fby_w_note_alive(struct fby_window *w, struct window_peer *peer)
 {
-    peer->heard_ns = w->now;
-    peer->probe_ns = 0;
-    peer->suspect  = false;
+    peer->last_heard_ns = w->now;
+    peer->probed_ns     = 0;
+    peer->suspect       = false;
 }
 
 struct fby_action *fby_w_add_peer_action(struct fby_window *w,
@@ -75,8 +76,8 @@ struct fby_action *fby_w_add_peer_action(struct fby_window *w,
 
 void fby_w_send_hello(struct fby_window *w, struct window_peer *peer)
 {
-    peer->route    = fby_w_random(w) | 1; /* | 1, as a nonce must not be 0 */
-    peer->hello_ns = w->now;
+    peer->route = fby_w_random(w) | 1; /* | 1, as a nonce must not be 0 */
+    peer->last_hello_ns                                  = w->now;
     fby_w_add_peer_action(w, FBY_DO_HELLO, peer)->number = peer->route;
 }
 
@@ -84,7 +85,7 @@ void fby_w_send_ping(struct fby_window *w, struct window_peer *peer)
 {
     w->n_pings++;
     peer->ping_number                                   = w->n_pings;
-    peer->ping_ns                                       = w->now;
+    peer->last_ping_ns                                  = w->now;
     fby_w_add_peer_action(w, FBY_DO_PING, peer)->number = peer->ping_number;
 }
 
@@ -99,7 +100,7 @@ void fby_w_connect(struct fby_window *w, struct window_peer *peer)
 {
     fby_w_add_peer_action(w, FBY_DO_CONNECT, peer);
     fby_w_note_alive(w, peer);
-    peer->used_ns = w->now;
+    peer->last_used_ns = w->now;
     fby_w_greet(w, peer);
 }
 
@@ -121,11 +122,11 @@ void fby_w_remove_peer(struct fby_window *w, struct window_peer *peer)
 void fby_w_disconnect(
     struct fby_window *w, struct window_peer *peer, enum peer_state next)
 {
-    bool was_connected = fby_w_is_connected(peer);
+    bool had_socket = fby_w_has_socket(peer);
     fby_w_set_peer_state(w, peer, next);
     fby_w_drop_all_requests(w, peer);
     assert(peer->n_open == 0 && peer->open_bytes == 0);
-    if (was_connected) {
+    if (had_socket) {
         fby_w_add_peer_action(w, FBY_DO_CLOSE, peer);
     }
 }
@@ -153,8 +154,8 @@ void fby_w_back_off(struct fby_window *w, struct window_peer *peer)
     if (peer->backoff_ns > t->backoff_max) {
         peer->backoff_ns = t->backoff_max;
     }
-    uint64_t half  = (uint64_t)peer->backoff_ns / 2;
-    peer->retry_ns = w->now + (int64_t)(half + fby_w_random(w) % (half + 1));
+    uint64_t half     = (uint64_t)peer->backoff_ns / 2;
+    peer->retry_at_ns = w->now + (int64_t)(half + fby_w_random(w) % (half + 1));
 }
 
 void fby_w_mark_unreachable(struct fby_window *w, struct window_peer *peer)
@@ -168,7 +169,7 @@ void fby_window_stop(struct fby_window *self, int64_t now_ns)
 {
     fby_w_set_now(self, now_ns);
     for (int i = 0; i < self->n_peers; i++) {
-        if (fby_w_is_connected(&self->peers[i])) {
+        if (fby_w_has_socket(&self->peers[i])) {
             fby_w_end_session(self, &self->peers[i], PEER_IDLE);
         }
     }
@@ -190,7 +191,7 @@ struct window_peer *fby_w_find_instance(
 }
 
 /* An unused entry of w->peers, or NULL if max_peers are known. */
-static struct window_peer *find_free_peer(struct fby_window *w)
+static struct window_peer *allocate_peer(struct fby_window *w)
 {
     for (int i = 0; i < w->n_peers; i++) {
         if (w->peers[i].state == PEER_FREE) {
@@ -207,7 +208,7 @@ fby_err fby_window_peer_add(struct fby_window *self, int64_t now_ns,
     fby_w_set_now(self, now_ns);
     struct window_peer *peer = fby_w_find_instance(self, instance);
     if (peer == NULL) {
-        peer = find_free_peer(self);
+        peer = allocate_peer(self);
         if (peer == NULL) {
             return FBY_FULL;
         }
@@ -227,7 +228,7 @@ void fby_window_peer_unlist(struct fby_window *self, int64_t now_ns, int peer)
         return;
     }
     p->unlisted = true;
-    if (!fby_w_is_connected(p)) {
+    if (!fby_w_has_socket(p)) {
         fby_w_remove_peer(self, p);
     }
 }
@@ -236,7 +237,7 @@ void fby_window_unreachable(struct fby_window *self, int64_t now_ns, int peer)
 {
     fby_w_set_now(self, now_ns);
     struct window_peer *p = fby_w_peer(self, peer);
-    if (p != NULL && fby_w_is_connected(p)) {
+    if (p != NULL && fby_w_has_socket(p)) {
         fby_w_mark_unreachable(self, p);
     }
 }

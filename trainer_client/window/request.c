@@ -3,7 +3,7 @@
  * A hedge is a second request for a late step, to another peer. Events only
  * change the state of peers and of slots, each of which holds one request.
  * fby_w_requests_tick sends the requests that this state allows, those of the
- * lowest step first. FBY_MUTANT(name) is false except in a simulator test. */
+ * lowest step first. FBY_MUTANT(bug) is true only in a test for that bug. */
 #include "trainer_client/window/window_state.h"
 
 #include <string.h>
@@ -12,6 +12,7 @@
 
 /* ---- One request --------------------------------------------------------- */
 
+/* Decoded bytes of the step's batch, at most those of a full batch. */
 static uint64_t batch_bytes_of(const struct fby_window *w, uint64_t position)
 {
     if (w->plan.bytes == NULL) {
@@ -27,10 +28,12 @@ struct fby_action *fby_w_send_request(
 {
     struct window_peer *p = &w->peers[peer];
 
-    p->service_since_ns = p->n_open == 0 ? w->now : p->service_since_ns;
+    if (p->n_open == 0) { /* the peer begins this answer at once */
+        p->service_since_ns = w->now;
+    }
     p->n_open++;
     p->open_bytes += bytes;
-    p->used_ns = w->now;
+    p->last_used_ns = w->now;
     w->counters.requests++;
 
     struct fby_action *action = fby_w_add_action(w, FBY_DO_REQUEST, peer);
@@ -48,16 +51,16 @@ static void send_request(struct fby_window *w, struct window_slot *slot,
     struct fby_action *action =
         fby_w_send_request(w, peer, slot->position, slot->bytes);
 
-    action->slot       = (int)(slot - w->slots);
-    action->hedge      = kind == HEDGE_REQUEST;
-    slot->id           = action->id;
-    slot->peer         = peer;
-    slot->last_ping    = w->n_pings;
-    slot->requested_ns = w->now;
-    slot->hedged       = false;
-    slot->n_chunks     = 0;
-    slot->n_taken      = 0;
-    slot->n_decoded    = 0;
+    action->slot          = (int)(slot - w->slots);
+    action->hedge         = kind == HEDGE_REQUEST;
+    slot->id              = action->id;
+    slot->peer            = peer;
+    slot->sent_after_ping = w->n_pings;
+    slot->requested_ns    = w->now;
+    slot->hedged          = false;
+    slot->n_chunks        = 0;
+    slot->n_taken         = 0;
+    slot->n_decoded       = 0;
     fby_w_clear_chunks(w, slot->taken);
     fby_w_set_slot_state(w, slot, SLOT_REQUESTED);
     fby_w_count_request(w, action->hedge);
@@ -75,12 +78,12 @@ static int choose_peer_for_step(struct fby_window *w,
                                : fby_w_choose_peer(w, slot, FBY_NO_PEER, among);
 }
 
-/* Choose the best ready peer for this request. If an idle peer would be better,
- * connect it for later requests. */
+/* Choose the best peer that accepts this request now. If an idle peer would be
+ * better, connect it for later requests. */
 static int connect_and_choose(
     struct fby_window *w, const struct window_slot *slot)
 {
-    int best = choose_peer_for_step(w, slot, AMONG_REACHABLE);
+    int best = choose_peer_for_step(w, slot, AMONG_READY_SOON);
     if (best != FBY_NO_PEER && w->peers[best].state == PEER_IDLE) {
         fby_w_connect(w, &w->peers[best]);
     }
@@ -94,7 +97,7 @@ static void fail_when_refused(
     if (!fby_w_all_refused(w, step)) {
         return;
     }
-    /* The bit is cleared when a peer is removed. */
+    /* The bit was cleared if that peer has been removed. */
     bool is_known = fby_w_has_bit(step->refused, (uint32_t)step->last_refuser);
     fby_w_fail(w,
         &(struct fby_window_failure){
@@ -108,7 +111,7 @@ static void fail_when_refused(
 }
 
 /* Send the slot's request, unless chunks of an older request are still being
- * decoded into the slot. Returns false if no peer is usable now. */
+ * decoded into the slot. Returns false if no peer accepts it now. */
 static bool request_step(struct fby_window *w, struct window_slot *slot)
 {
     struct window_step *step = fby_w_step(w, slot->position);
@@ -130,8 +133,8 @@ static bool request_step(struct fby_window *w, struct window_slot *slot)
     return true;
 }
 
-/* If the peer of this request is suspect, drop the request, provided that the
- * step has a hedge or that another peer can be asked. */
+/* Drop a request to a suspect peer if the step has a hedge or another peer can
+ * be asked now. */
 static void move_from_suspect(struct fby_window *w, struct window_slot *slot)
 {
     const struct window_step *step = fby_w_step(w, slot->position);
@@ -147,7 +150,7 @@ static void move_from_suspect(struct fby_window *w, struct window_slot *slot)
 static void request_reserved_steps(struct fby_window *w)
 {
     for (uint64_t position = w->cursor;
-         position < w->reserved && position < w->fail_at; position++) {
+         position < w->window_end && position < w->fail_at; position++) {
         move_from_suspect(w, fby_w_main_slot(w, position));
         /* The hedge's slot may have become the main slot. */
         struct window_slot *slot = fby_w_main_slot(w, position);
@@ -172,7 +175,7 @@ static struct window_slot *find_free_slot(const struct fby_window *w)
 /* The slot of the only hedge, or NULL if no step is hedged. */
 static const struct window_slot *find_hedge(const struct fby_window *w)
 {
-    for (uint64_t position = w->cursor; position < w->reserved; position++) {
+    for (uint64_t position = w->cursor; position < w->window_end; position++) {
         int slot = fby_w_step(w, position)->hedge_slot;
         if (slot != FBY_NO_SLOT) {
             return &w->slots[slot];
@@ -195,9 +198,9 @@ static bool has_room(const struct fby_window *w, uint64_t bytes)
 static void reserve_slot(
     struct fby_window *w, struct window_slot *slot, uint64_t bytes)
 {
-    struct window_step *step = fby_w_step(w, w->reserved);
+    struct window_step *step = fby_w_step(w, w->window_end);
 
-    slot->position = w->reserved++;
+    slot->position = w->window_end++;
     slot->bytes    = bytes;
     *step          = (struct window_step){
                  .main_slot    = (int)(slot - w->slots),
@@ -213,8 +216,8 @@ static void reserve_slot(
 
 static void request_new_steps(struct fby_window *w)
 {
-    while (w->reserved < w->plan.total && w->reserved < w->fail_at) {
-        uint64_t            bytes = batch_bytes_of(w, w->reserved);
+    while (w->window_end < w->plan.total && w->window_end < w->fail_at) {
+        uint64_t            bytes = batch_bytes_of(w, w->window_end);
         struct window_slot *slot  = find_free_slot(w);
         if (slot == NULL || (!has_room(w, bytes) && !FBY_MUTANT(ignore_room))) {
             return;
@@ -230,11 +233,11 @@ static void request_new_steps(struct fby_window *w)
 
 /* The main slot of the lowest step that is not ready, if its request is open;
  * else NULL. The `n_ready` steps before it are ready. */
-static struct window_slot *lowest_missing(
+static struct window_slot *find_lowest_missing(
     const struct fby_window *w, uint32_t n_ready)
 {
     uint64_t position = w->cursor + n_ready;
-    if (position >= w->reserved || position >= w->fail_at) {
+    if (position >= w->window_end || position >= w->fail_at) {
         return NULL;
     }
     struct window_slot *slot = fby_w_main_slot(w, position);
@@ -246,12 +249,12 @@ static struct window_slot *lowest_missing(
 static void probe_late_peer(struct fby_window *w, struct window_peer *peer)
 {
     const struct fby_window_times *t = &w->config.times;
-    if (peer->probe_ns != 0 || peer->state == PEER_GREETING ||
-        w->now < peer->ping_ns + t->suspect) {
+    if (peer->probed_ns != 0 || peer->state == PEER_GREETING ||
+        w->now < peer->last_ping_ns + t->suspect) {
         return;
     }
     fby_w_send_ping(w, peer);
-    peer->probe_ns = w->now != 0 ? w->now : 1; /* 0 means none */
+    peer->probed_ns = w->now != 0 ? w->now : 1; /* 0 means none */
 }
 
 /* True if there is memory for a hedge of the request in `slow`. The hedge may
@@ -264,7 +267,8 @@ static bool hedge_fits(
     return slow->bytes <= limit - w->used_bytes;
 }
 
-static void send_hedge(struct fby_window *w, struct window_slot *slow)
+/* Hedge the request in `slow`, if that is possible and was not done yet. */
+static void try_hedge(struct fby_window *w, struct window_slot *slow)
 {
     struct window_slot *slot = find_free_slot(w);
     if (slow->hedged || slot == NULL || !hedge_fits(w, slow) ||
@@ -283,7 +287,8 @@ static void send_hedge(struct fby_window *w, struct window_slot *slow)
     send_request(w, slot, peer, HEDGE_REQUEST);
 }
 
-static int64_t late_at(
+/* The window time from which the slot's request is late. */
+static int64_t late_from_ns(
     const struct fby_window *w, const struct window_slot *slot)
 {
     return slot->requested_ns + fby_w_hedge_after(w, slot->bytes);
@@ -292,13 +297,13 @@ static int64_t late_at(
 static void hedge_lowest_missing(struct fby_window *w)
 {
     uint32_t            n_ready = fby_window_n_ready(w);
-    struct window_slot *slot    = lowest_missing(w, n_ready);
-    if (slot == NULL || w->now < late_at(w, slot) ||
+    struct window_slot *slot    = find_lowest_missing(w, n_ready);
+    if (slot == NULL || w->now < late_from_ns(w, slot) ||
         !fby_w_consumer_runs_out(w, n_ready)) {
         return;
     }
     probe_late_peer(w, &w->peers[slot->peer]);
-    send_hedge(w, slot);
+    try_hedge(w, slot);
 }
 
 /* Before fby_window_start there are no steps, so no request is sent. */
@@ -314,7 +319,7 @@ void fby_w_requests_tick(struct fby_window *w)
 
 bool fby_w_has_unrequested_step(const struct fby_window *w)
 {
-    for (uint64_t position = w->cursor; position < w->reserved; position++) {
+    for (uint64_t position = w->cursor; position < w->window_end; position++) {
         if (fby_w_main_slot(w, position)->state == SLOT_RESERVED) {
             return true;
         }
@@ -332,7 +337,7 @@ static int64_t busy_deadline(const struct fby_window *w)
             due = fby_earlier_ns(due, peer->busy_until_ns);
         }
     }
-    bool waits = w->reserved < w->plan.total || fby_w_has_unrequested_step(w);
+    bool waits = w->window_end < w->plan.total || fby_w_has_unrequested_step(w);
     return waits ? due : FBY_W_NEVER;
 }
 
@@ -340,16 +345,16 @@ static int64_t busy_deadline(const struct fby_window *w)
 static int64_t hedge_deadline(const struct fby_window *w)
 {
     uint32_t                  n_ready = fby_window_n_ready(w);
-    const struct window_slot *slot    = lowest_missing(w, n_ready);
+    const struct window_slot *slot    = find_lowest_missing(w, n_ready);
     if (slot == NULL || !fby_w_consumer_runs_out(w, n_ready)) {
         return FBY_W_NEVER;
     }
-    if (late_at(w, slot) > w->now) {
-        return late_at(w, slot);
+    if (late_from_ns(w, slot) > w->now) {
+        return late_from_ns(w, slot);
     }
     const struct window_peer *peer = &w->peers[slot->peer];
-    int64_t probe_due              = peer->ping_ns + w->config.times.suspect;
-    return peer->probe_ns == 0 && probe_due > w->now ? probe_due : FBY_W_NEVER;
+    int64_t probe_due = peer->last_ping_ns + w->config.times.suspect;
+    return peer->probed_ns == 0 && probe_due > w->now ? probe_due : FBY_W_NEVER;
 }
 
 int64_t fby_w_requests_deadline(const struct fby_window *w)

@@ -1,8 +1,10 @@
-/* window.c - decides which worker ("peer") is asked for which batch.
+/* window.c - creation, clock, actions and consumer of the window.
  *
- * The window has no socket and no thread: its caller reports events and carries
- * out the actions that the window adds. A slot holds one requested batch.
- * FBY_MUTANT(name) is false except in a test of the simulator. */
+ * The window decides which worker ("peer") is asked for which batch. It has no
+ * socket and no thread: its caller reports events and carries out the actions
+ * that the window adds. A slot holds one requested batch. The window covers the
+ * steps from `cursor`, which is delivered next, to before `window_end`.
+ * FBY_MUTANT(bug) is true only in a test that must detect this bug. */
 #include "trainer_client/window/window.h"
 
 #include <assert.h>
@@ -72,6 +74,7 @@ static void allocate_arrays(struct fby_window *w)
         6 * c->max_peers + 4 * (uint32_t)w->n_slots + FBY_AUDITS + 64;
     w->actions = fby_zalloc(w->max_actions * sizeof(*w->actions));
 
+    /* One allocation holds all bit sets. */
     size_t chunk_words = (c->max_chunks + 63) / 64;
     size_t peer_words  = (c->max_peers + 63) / 64;
     size_t words       = ((size_t)w->n_slots + FBY_AUDITS) * chunk_words +
@@ -99,8 +102,8 @@ fby_err fby_window_create(const struct fby_window_config *config,
     struct fby_window *w = fby_zalloc(sizeof(*w));
     w->config            = *config;
     w->random_state      = config->seed;
-    w->last_now          = now_ns;
-    w->unserved_ns       = now_ns;
+    w->last_caller_ns    = now_ns;
+    w->no_peer_since_ns  = now_ns;
     w->fail_at           = UINT64_MAX;
     allocate_arrays(w);
     *out = w;
@@ -133,11 +136,11 @@ fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
             (unsigned long long)plan->step,
             (unsigned long long)plan->steps_per_epoch);
     }
-    self->plan     = *plan;
-    self->cursor   = plan->epoch * plan->steps_per_epoch + plan->step;
-    self->reserved = self->cursor;
-    self->taken_ns = self->now;
-    self->started  = true;
+    self->plan       = *plan;
+    self->cursor     = plan->epoch * plan->steps_per_epoch + plan->step;
+    self->window_end = self->cursor;
+    self->taken_ns   = self->now;
+    self->started    = true;
     return FBY_OK;
 }
 
@@ -150,24 +153,25 @@ fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
 
 void fby_w_set_now(struct fby_window *w, int64_t now_ns)
 {
-    int64_t passed = now_ns > w->last_now ? now_ns - w->last_now : 0;
-    int64_t until_deadline =
-        w->last_deadline > w->last_now ? w->last_deadline - w->last_now : 0;
-    if (passed - until_deadline > w->config.times.late_loop &&
-        !FBY_MUTANT(ignore_gap)) {
-        w->slept += passed;
+    int64_t last_ns = w->last_caller_ns;
+    int64_t passed  = now_ns > last_ns ? now_ns - last_ns : 0;
+    int64_t allowed_sleep =
+        w->last_deadline_ns > last_ns ? w->last_deadline_ns - last_ns : 0;
+    bool was_suspended = passed - allowed_sleep > w->config.times.late_loop;
+    if (was_suspended && !FBY_MUTANT(ignore_gap)) {
+        w->slept_ns += passed;
         w->counters.gaps++;
     }
-    w->last_now += passed;
-    w->now = w->last_now - w->slept;
+    w->last_caller_ns += passed;
+    w->now = w->last_caller_ns - w->slept_ns;
 }
 
 int64_t fby_window_deadline(struct fby_window *self)
 {
     int64_t due = fby_earlier_ns(
         fby_w_peers_deadline(self), fby_w_requests_deadline(self));
-    self->last_deadline = due == FBY_W_NEVER ? due : due + self->slept;
-    return self->last_deadline;
+    self->last_deadline_ns = due == FBY_W_NEVER ? due : due + self->slept_ns;
+    return self->last_deadline_ns;
 }
 
 void fby_window_tick(struct fby_window *self, int64_t now_ns)
@@ -180,7 +184,7 @@ void fby_window_tick(struct fby_window *self, int64_t now_ns)
     fby_w_requests_tick(self);
 }
 
-/* splitmix64 */
+/* splitmix64, with its published constants */
 uint64_t fby_w_random(struct fby_window *w)
 {
     w->random_state += UINT64_C(0x9e3779b97f4a7c15);
@@ -195,7 +199,7 @@ uint64_t fby_w_random(struct fby_window *w)
 struct fby_action *fby_w_add_action(
     struct fby_window *w, enum fby_action_kind kind, int peer)
 {
-    assert(w->n_actions < w->max_actions); /* the caller takes all actions */
+    assert(w->n_actions < w->max_actions); /* the caller takes all each turn */
     uint32_t index = (w->first_action + w->n_actions) % w->max_actions;
     struct fby_action *action = &w->actions[index];
 
@@ -299,7 +303,7 @@ fby_err fby_window_take(
         return fby_w_has_open_audit(self) ? FBY_AGAIN : FBY_GONE;
     }
     fby_w_note_consumer_waits(self);
-    if (self->cursor >= self->reserved) {
+    if (self->cursor >= self->window_end) {
         return FBY_AGAIN;
     }
     struct window_slot *slot = fby_w_main_slot(self, self->cursor);
@@ -327,17 +331,18 @@ struct fby_window_counters fby_window_counters(const struct fby_window *self)
 
 uint32_t fby_window_n_usable_peers(const struct fby_window *self)
 {
-    uint32_t n = 0;
+    uint32_t n_usable = 0;
     for (int i = 0; i < self->n_peers; i++) {
-        n += self->peers[i].state == PEER_READY && !self->peers[i].suspect;
+        const struct window_peer *peer = &self->peers[i];
+        n_usable += peer->state == PEER_READY && !peer->suspect;
     }
-    return n;
+    return n_usable;
 }
 
 uint32_t fby_window_n_ready(const struct fby_window *self)
 {
     uint64_t position = self->cursor;
-    while (position < self->reserved &&
+    while (position < self->window_end &&
            fby_w_main_slot(self, position)->state == SLOT_READY) {
         position++;
     }

@@ -2,17 +2,19 @@
  * request it again.
  *
  * A pure state machine without a socket, thread or clock, which allocates only
- * in create. It knows the next step to deliver and the batches in flight, each
- * of which has a slot. A peer is a worker that the window knows. A hedge is a
- * second request for a late step; the first complete answer wins. The caller
- * reports events with their time (`now_ns`), and carries out the actions that
- * follow. However workers and network behave, the window guarantees:
+ * in create. The caller reports events with their time (`now_ns`), and carries
+ * out the actions that follow. Terms:
+ *   peer      a worker that the window knows; it has a small number
+ *   instance  one run of a worker process; it has a random id
+ *   slot      the caller's memory for the answer to one request, by its number
+ *   hedge     a second request for a late step; the first complete answer wins
+ *   audit     a second request whose answer is only compared; it has no slot
+ * However workers and network behave, the window guarantees:
  *   - Every step of the stream is taken exactly once, in order.
- *   - A request id is used once. An answer to an old id changes nothing.
- *   - Every config.audit-th step, counted from epoch 0 step 0, is requested
- *     from a second peer too, and the stream fails if the two answers differ.
- *     Such an audit uses no slot. It is skipped when no second peer is usable
- *     or the second answer is damaged.
+ *   - A request id is used once. An answer to an old id is not delivered.
+ *   - Every config.audit-th step, counted from epoch 0 step 0, is audited: the
+ *     stream fails if the answers of two peers differ. The audit is skipped
+ *     when no second peer is usable or the second answer is damaged.
  *   - At most max_batches slots and max_bytes are in use, plus one slot for a
  *     hedge. A slot is reused only after fby_window_decoded was called for
  *     every chunk of its old request.
@@ -47,10 +49,11 @@ struct fby_window_times {
     int64_t idle;         /* a peer without requests is closed after: 60 s */
     int64_t hedge_min;    /* no request is hedged before: 20 ms */
     int64_t hedge_first;  /* used instead of hedge_min before 20 answers: 1 s */
-    int64_t hedge_period; /* period in which hedges are limited: 10 s */
+    int64_t hedge_period; /* hedges are limited in each period of: 10 s */
     int64_t suspect;      /* a late peer that does not answer a PING for so
                              long gets no more requests: 100 ms */
-    int64_t late_loop;    /* a caller so late was itself suspended: 500 ms */
+    int64_t late_loop;    /* an event so long after the deadline shows that
+                             the caller was suspended: 500 ms */
     int64_t credit;       /* longest delay before CREDIT for a chunk: 5 ms */
     int64_t busy_min;     /* shortest wait after BUSY: 5 ms */
     int64_t warn;         /* interval of NO_WORKERS actions: 5 s */
@@ -112,9 +115,11 @@ void fby_window_stop(struct fby_window *self, int64_t now_ns);
  * fby_window_peer_add gives each peer a small number, which is valid until the
  * peer's GONE action. Calls with any other number are ignored. */
 
-/* Add a worker of the server's list. A known instance keeps its number. `key`
- * is a hash of the worker's endpoints, so it does not change when the worker
- * restarts. The key decides which steps prefer this worker.
+/* Add a worker of the server's list; a known instance keeps its number. A
+ * restarted worker is a new peer until WELCOME shows that a known peer is the
+ * same worker; then one of the two is removed. `key` is a hash of the worker's
+ * endpoints, which a restart does not change. It decides which steps prefer
+ * this worker.
  * Errors: FBY_FULL  max_peers are known. */
 FBY_CHECKED fby_err fby_window_peer_add(struct fby_window *self, int64_t now_ns,
     struct fby_instance_id instance, uint64_t key, int *out);
@@ -131,7 +136,7 @@ struct fby_window_welcome {
     struct fby_instance_id       instance;
     uint64_t                     route;       /* nonce of the HELLO */
     uint64_t                     send_window; /* bytes */
-    const struct fby_request_id *open;        /* open in the session */
+    const struct fby_request_id *open; /* requests that the worker knows */
     size_t                       n_open;
 };
 /* WELCOME, the first message on a new route (the path of a session's messages,
@@ -151,7 +156,7 @@ void fby_window_refused_full(struct fby_window *self, int64_t now_ns, int peer);
 struct fby_window_pong {
     struct fby_instance_id       instance;
     uint64_t                     sequence; /* number of the PING */
-    const struct fby_request_id *open;     /* open in the session */
+    const struct fby_request_id *open;     /* requests the worker knows */
     size_t                       n_open;
 };
 /* PONG: requests sent before its PING and missing from `open` are lost. */
@@ -162,12 +167,12 @@ void fby_window_pong(struct fby_window *self, int64_t now_ns, int peer,
  * is alive, as every reported message does. */
 void fby_window_heard(struct fby_window *self, int64_t now_ns, int peer);
 
-/* OPENED: the worker has the pinned data and accepts requests. */
+/* OPENED: the worker has the stream's dataset and accepts requests. */
 void fby_window_opened(struct fby_window *self, int64_t now_ns, int peer);
 
-/* Close the peer and do not use it again. Reasons: the worker serves other
- * bytes (STALE_DATA, WRONG_FINGERPRINT, other digests), cannot open the
- * content, or speaks another version. The peer's requests go to other peers.
+/* Close the peer and do not use it again. Reasons: the worker would send other
+ * values (STALE_DATA, WRONG_FINGERPRINT, other digests), cannot open the
+ * dataset, or speaks another version. The peer's requests go to other peers.
  * Only the caller interprets `code` (> 0). When all known peers are set aside,
  * the stream fails with the last code. */
 void fby_window_set_aside(
@@ -215,12 +220,12 @@ struct fby_window_end {
     struct fby_request_id id;
     bool matches; /* END agrees with the prefixes of its chunks; ignored if
                      chunks are missing */
-    struct fby_checksum content; /* fby_end_content_hash (assembly.h) */
+    struct fby_checksum content; /* hash by fby_end_content_hash (assembly.h) */
 };
 /* END. If chunks are missing or `matches` is false, the answer is corrupt: the
- * step is requested again, or the audit is skipped. If the verdict
- * is FBY_LATE_HEDGE, `content` is compared with that of the faster answer; if
- * it is FBY_AUDIT, with that of the delivered answer. */
+ * step is requested again, or the audit is skipped. If the verdict is
+ * FBY_LATE_HEDGE, the hash `content` is compared with that of the faster
+ * answer; if it is FBY_AUDIT, with that of the delivered answer. */
 enum fby_verdict fby_window_end(
     struct fby_window *self, int64_t now_ns, const struct fby_window_end *end);
 
@@ -260,7 +265,7 @@ void fby_window_lost(struct fby_window *self, int64_t now_ns, int peer,
  * stream fails with the last `code` (> 0). Only the caller interprets it. */
 void fby_window_cannot(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id, int code);
-/* SEND_CONTENT: the worker does not have the content; OPEN is sent again. */
+/* SEND_CONTENT: the worker lacks what OPEN carries, so OPEN is sent again. */
 void fby_window_send_content(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id);
 
@@ -275,9 +280,9 @@ struct fby_window_batch {
 };
 /* Take the next batch in order. Call this as soon as the consumer wants a
  * batch, even if none is ready, because the rate of the calls decides whether a
- * hedge is worth its cost. At its end the stream waits for each open audit
- * until hedge_first after its request, or until a hedge would be due if that is
- * later.
+ * hedge is worth its cost. After the last batch, open audits delay the end of
+ * the stream. An audit is skipped at the age of hedge_first, or at the age at
+ * which a request is hedged if that is more.
  * Errors: FBY_AGAIN  the batch is not ready
  *         FBY_GONE   the stream has ended
  *         FBY_IO     the stream failed: see fby_window_failure */
@@ -289,7 +294,7 @@ void fby_window_release(struct fby_window *self, int64_t now_ns, int slot);
 enum fby_window_cause {
     FBY_CAUSE_NONE,
     FBY_CAUSE_CANNOT,    /* all peers refused a step */
-    FBY_CAUSE_DIFFERENT, /* two workers sent different content for a step */
+    FBY_CAUSE_DIFFERENT, /* two workers sent different values for a step */
     FBY_CAUSE_CORRUPT,   /* FBY_CORRUPT_MAX answers to a step were damaged */
     FBY_CAUSE_ASIDE      /* all peers are set aside */
 };
@@ -346,8 +351,9 @@ bool fby_window_next_action(struct fby_window *self, struct fby_action *out);
 /* Run the timers that are due. Call it also after a poll without events. */
 void fby_window_tick(struct fby_window *self, int64_t now_ns);
 
-/* The latest time for the next tick. If no event comes until late_loop after
- * it, the caller was suspended, and no timer advances by the lost time. */
+/* The latest time for the next tick. If the next event comes more than
+ * late_loop after it, the caller was suspended: no timer counts the time since
+ * the last event. */
 int64_t fby_window_deadline(struct fby_window *self);
 
 /* ---- State and counters -------------------------------------------------- */
@@ -373,7 +379,7 @@ struct fby_window_counters {
     uint64_t unreachable;    /* times a peer became unreachable */
     uint64_t set_aside;      /* peers set aside */
     uint64_t breaches;       /* breaches of the protocol */
-    uint64_t gaps;           /* times the caller slept past a deadline */
+    uint64_t gaps;           /* times the caller was suspended (late_loop) */
     uint64_t audits;         /* steps whose second answer was compared */
     uint64_t audits_skipped; /* audits without a good second answer in time */
 };

@@ -2,10 +2,11 @@
  *
  * The window decides which worker (a "peer") is asked for the batch of which
  * step. The `position` of a step is epoch * steps_per_epoch + step. The window
- * covers the positions [cursor, reserved). Each position has a window_step with
- * a slot for the main request, and a second slot if that request is hedged
- * (sent to another peer too, because it is late). A slot holds one request and
- * the state of its answer. The requests of a peer are found in the slots.
+ * covers the positions from `cursor` to before `window_end`. Each has a
+ * window_step with a slot for the main request, and a second slot if that
+ * request is hedged (sent to another peer too, because it is late). A slot
+ * holds one request and the state of its answer. The requests of a peer are
+ * found in the slots. Functions shared by these files begin with fby_w_.
  *
  * Files: window.c   create, consumer, clock, counters
  *        peers.c    states of a peer, from add to GONE
@@ -46,18 +47,18 @@ enum slot_state {
 struct window_slot {
     enum slot_state       state;
     struct fby_request_id id;
-    uint64_t              position;  /* position of the requested step */
-    int                   peer;      /* number of the peer that was asked */
-    uint64_t              bytes;     /* size of the decoded batch */
-    uint64_t              last_ping; /* last PING number before the request */
-    int64_t               requested_ns; /* time of the request */
-    bool                  hedged;       /* a hedge of this request was sent */
-    uint32_t              n_chunks;     /* chunks of the answer; from HEADER */
-    uint32_t              n_taken;   /* different chunks received (FBY_TAKE) */
-    uint32_t              n_decoded; /* chunks of n_taken that are decoded */
-    uint32_t            n_decoding;  /* chunks being decoded, also of old ids */
-    uint64_t           *taken;       /* bit i: chunk i was received */
-    struct fby_checksum content;     /* hash of the batch content; from END */
+    uint64_t              position; /* position of the requested step */
+    int                   peer;     /* number of the peer that was asked */
+    uint64_t              bytes;    /* size of the decoded batch */
+    uint64_t  sent_after_ping; /* number of the last PING before the request */
+    int64_t   requested_ns;    /* time of the request */
+    bool      hedged;          /* a hedge of this request was sent */
+    uint32_t  n_chunks;        /* chunks of the answer; from HEADER */
+    uint32_t  n_taken;         /* different chunks received (FBY_TAKE) */
+    uint32_t  n_decoded;       /* chunks of n_taken that are decoded */
+    uint32_t  n_decoding;      /* chunks being decoded, also of old ids */
+    uint64_t *taken;           /* bit i: chunk i was received */
+    struct fby_checksum content_hash; /* hash of the values; from END */
 };
 
 struct window_step {
@@ -87,9 +88,9 @@ struct window_peer {
     enum peer_state        state;
     struct fby_instance_id instance;
     uint64_t               key;         /* hash of the worker's endpoints */
-    bool                   unlisted;    /* the server's list lacks the peer */
+    bool                   unlisted;    /* no longer in the server's list */
     bool                   leaving;     /* LEAVE was received */
-    bool                   opened;      /* this instance has the pinned data */
+    bool                   opened;      /* OPENED: has the stream's dataset */
     bool                   suspect;     /* silent after a probe; not chosen */
     uint64_t               route;       /* nonce of the last HELLO */
     uint64_t               received;    /* bytes received on this route */
@@ -98,14 +99,14 @@ struct window_peer {
     /* Times of the window's clock (`now`): */
     int64_t  uncredited_ns; /* arrival of the oldest unreported byte; 0: none */
     int64_t  greeted_ns;    /* time of the first HELLO of this greeting */
-    int64_t  hello_ns;      /* time of the last HELLO */
-    int64_t  ping_ns;       /* time of the last PING */
+    int64_t  last_hello_ns; /* time of the last HELLO */
+    int64_t  last_ping_ns;  /* time of the last PING */
     uint64_t ping_number;   /* number of the last PING to this peer */
-    int64_t  probe_ns; /* time of an unanswered PING to a late peer, or 0 */
-    int64_t  heard_ns; /* time of the last message received */
-    int64_t  used_ns;  /* last time at which a request was open */
+    int64_t  probed_ns; /* time of an unanswered PING to a late peer, or 0 */
+    int64_t  last_heard_ns;    /* time of the last message received */
+    int64_t  last_used_ns;     /* last time at which a request was open */
     int64_t  busy_until_ns;    /* no request is sent before this time */
-    int64_t  retry_ns;         /* end of PEER_BACKOFF */
+    int64_t  retry_at_ns;      /* end of PEER_BACKOFF */
     int64_t  backoff_ns;       /* duration of the last wait, without jitter */
     int64_t  service_since_ns; /* earliest start of the current answer */
     int64_t  measured_ns;      /* time of the last update of `pace` */
@@ -116,12 +117,12 @@ struct window_peer {
 
 struct answer_times { /* times from request to END, of one kind of batch */
     int64_t  ring[MAX_TIMES]; /* the latest times, ns */
-    uint32_t n_times;         /* answers so far; limited by store_time */
-    int64_t  p95;             /* 95th percentile, ns; 0: unknown */
+    uint32_t n_times;         /* answers so far, but see store_time */
+    int64_t  p95_ns;          /* 95th percentile; 0: unknown */
 };
 
 struct hedge_bin {     /* counts of one tenth of hedge_period */
-    int64_t  number;   /* window time / length of a bin */
+    int64_t  number;   /* window time / length of a bin, rounded down */
     uint32_t requests; /* requests sent, including hedges */
     uint32_t hedges;   /* hedges sent */
 };
@@ -129,9 +130,9 @@ struct hedge_bin {     /* counts of one tenth of hedge_period */
 struct hedge_loser {            /* the slower answer of a hedge, dropped */
     struct fby_request_id id;   /* 0: unused */
     int                   peer; /* sender of the slower answer */
-    int                   winner_peer; /* sender of the faster answer */
-    uint64_t              position;    /* position of the hedged step */
-    struct fby_checksum   content;     /* content hash of the faster answer */
+    int                   winner_peer;  /* sender of the faster answer */
+    uint64_t              position;     /* position of the hedged step */
+    struct fby_checksum   content_hash; /* that of the faster answer */
 };
 
 struct audit { /* a second answer to a step, compared with the delivered one */
@@ -140,13 +141,13 @@ struct audit { /* a second answer to a step, compared with the delivered one */
     /* Members without a note have the meaning that they have in window_slot. */
     uint64_t            position;
     uint64_t            bytes;
-    uint64_t            last_ping;
+    uint64_t            sent_after_ping;
     int64_t             requested_ns;
-    bool                has_header; /* HEADER was received */
-    bool                ended;      /* END was received */
-    bool                main_known; /* the answer to deliver is complete */
-    int                 main_peer;  /* its sender; FBY_NO_PEER: removed */
-    struct fby_checksum content;    /* hash of the first complete answer */
+    bool                has_header;   /* HEADER was received */
+    bool                ended;        /* END was received */
+    bool                main_known;   /* the answer to deliver is complete */
+    int                 main_peer;    /* its sender; FBY_NO_PEER: removed */
+    struct fby_checksum content_hash; /* that of the first complete answer */
     uint32_t            n_chunks;
     uint32_t            n_taken;
     uint64_t           *taken;
@@ -170,23 +171,24 @@ struct fby_window {
     uint32_t n_used;       /* slots that are not free */
     uint64_t used_bytes;   /* decoded bytes of the batches in those slots */
     uint64_t cursor;       /* position that the consumer takes next */
-    uint64_t reserved;     /* lowest position that has not had a slot */
+    uint64_t window_end;   /* lowest position that has not had a slot */
     uint64_t fail_at;      /* this and later positions are not delivered */
     uint64_t newest_id;    /* last request id that was used */
     uint64_t n_pings;      /* PINGs sent so far; number of the last one */
     uint64_t random_state; /* state of splitmix64 */
 
-    int64_t now;           /* window time: caller's time minus `slept`, ns */
-    int64_t slept;         /* total time that the caller slept, ns */
-    int64_t last_deadline; /* last result of fby_window_deadline */
-    int64_t last_now;      /* caller's time of the last event (`now_ns`) */
-    int64_t unserved_ns;   /* last warning, or last time when none was needed */
+    int64_t now;      /* window time, ns: caller's time minus slept_ns */
+    int64_t slept_ns; /* total time that the caller was suspended */
+    int64_t last_deadline_ns; /* last result of fby_window_deadline */
+    int64_t last_caller_ns;   /* caller's time of the last event (`now_ns`) */
+    int64_t no_peer_since_ns; /* since then no needed peer is usable; each
+                                 warning sets it to `now` */
 
     bool    consumer_waiting; /* fby_window_take waits for a batch */
     int64_t taken_ns;         /* window time when a batch was last taken */
-    int64_t take_interval;    /* mean time from taking a batch to the next call
-                                 of fby_window_take, ns; 0: unknown */
-    double  pace;             /* mean pace of all peers; 0: unknown */
+    int64_t take_interval_ns; /* mean time from taking a batch to the next call
+                                 of fby_window_take; 0: unknown */
+    double  pace; /* mean pace of all peers, ns per byte; 0: unknown */
     struct answer_times answer_times[BATCH_KINDS];
     struct hedge_bin    hedge_bins[HEDGE_BINS];
     struct hedge_loser  losers[MAX_LOSERS];
@@ -265,8 +267,8 @@ static inline void fby_w_clear_chunks(
 
 /* The peer with this number; NULL: none, or the window has stopped. */
 struct window_peer *fby_w_peer(struct fby_window *w, int peer);
-/* True if the peer has a socket: from CONNECT to CLOSE. */
-bool fby_w_is_connected(const struct window_peer *peer);
+/* True from CONNECT to CLOSE, so also while the peer has not answered HELLO. */
+bool fby_w_has_socket(const struct window_peer *peer);
 /* Record that the peer is alive: a message arrived or a connection begins. */
 void fby_w_note_alive(struct fby_window *w, struct window_peer *peer);
 void fby_w_send_ping(struct fby_window *w, struct window_peer *peer);
@@ -287,7 +289,7 @@ static inline int fby_w_peer_number(
 }
 
 /* Begin the event that `peer` sent a message: set the time and record that the
- * peer is alive. NULL: the peer is not connected, so ignore the message. */
+ * peer is alive. NULL: the peer has no socket, so ignore the message. */
 struct window_peer *fby_w_begin_peer_event(
     struct fby_window *w, int64_t now_ns, int peer);
 /* The peer of this instance, or NULL. */
@@ -344,8 +346,8 @@ void fby_w_drop_all_requests(struct fby_window *w, struct window_peer *peer);
 /* Free a slot that no step uses. If chunks are still being decoded into it,
  * mark it as spent until the last of them is decoded. */
 void fby_w_release_slot(struct fby_window *w, struct window_slot *slot);
-/* Send CANCEL to a connected peer, unless it is being greeted: the window
- * answers its WELCOME with the CANCELs that are needed. */
+/* Send CANCEL to a peer with a socket, unless its WELCOME is awaited: the
+ * window answers WELCOME with the CANCELs that are needed. */
 void fby_w_send_cancel(
     struct fby_window *w, int peer, struct fby_request_id id);
 /* Count one request for `bytes` as no longer open at the peer. */
@@ -363,18 +365,20 @@ void fby_w_complete_answer(struct fby_window *w, struct window_slot *slot);
 /* The hedge loser with this id, or NULL. */
 const struct hedge_loser *fby_w_find_loser(
     const struct fby_window *w, struct fby_request_id id);
-/* Compare the loser's content with the faster answer; fail the stream if they
- * differ. */
+/* Compare the hash of the slower answer with that of the faster one; fail the
+ * stream if they differ. */
 void fby_w_compare_loser(struct fby_window *w, const struct hedge_loser *loser,
-    const struct fby_checksum *content);
+    const struct fby_checksum *slower_hash);
 /* Replace the number of a removed peer by FBY_NO_PEER in all losers. */
 void fby_w_losers_forget_peer(struct fby_window *w, int peer);
 
 /* ---- choose.c ------------------------------------------------------------ */
 
-enum choose_among { AMONG_READY, AMONG_REACHABLE };
-/* The best peer for a slot's request other than `excluded`, or FBY_NO_PEER.
- * Reachable peers are the ready ones and those that may become ready. */
+enum choose_among {
+    AMONG_READY,     /* peers that accept a request now */
+    AMONG_READY_SOON /* these, and peers that can be or are being connected */
+};
+/* The best peer for a slot's request other than `excluded`, or FBY_NO_PEER. */
 int fby_w_choose_peer(struct fby_window *w, const struct window_slot *slot,
     int excluded, enum choose_among among);
 /* True if every peer that may become usable answered CANNOT to the step. */
@@ -417,11 +421,12 @@ struct fby_action *fby_w_send_request(
 
 /* ---- audit.c ------------------------------------------------------------- */
 
-/* If an audit of the slot's step is due, request a second answer. */
+/* If the slot's step must be audited, request a second answer. */
 void fby_w_audit_begin(struct fby_window *w, const struct window_slot *slot);
 /* The slot's answer is complete and will be delivered. If its step is audited,
  * compare the answer with the second one, now or when that is complete. */
-void fby_w_audit_compare(struct fby_window *w, const struct window_slot *slot);
+void fby_w_audits_note_main_answer(
+    struct fby_window *w, const struct window_slot *slot);
 /* HEADER, a chunk and END of an audit's answer. */
 enum fby_verdict fby_w_audit_header(
     struct fby_window *w, struct audit *audit, uint32_t n_chunks);
@@ -432,7 +437,8 @@ enum fby_verdict fby_w_audit_end(struct fby_window *w, struct audit *audit,
 /* The audit that was requested with this id, or NULL. */
 struct audit *fby_w_find_audit(
     const struct fby_window *w, struct fby_request_id id);
-/* Skip an audit that has no answer yet. Returns false if it has one. */
+/* Skip an audit whose second answer is incomplete, and return true. Returns
+ * false if that answer is complete. */
 bool fby_w_audit_skip(struct fby_window *w, struct audit *audit);
 /* Skip the peer's audits that were requested before PING number `before_ping`
  * and that the worker does not list in `open`. */
