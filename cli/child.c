@@ -13,7 +13,8 @@
 
 #include "common/clock.h"
 
-/* Start this executable in its own process group. Sets errno on failure. */
+/* Start this executable in its own process group, with no signal blocked. Sets
+ * errno on failure. */
 static fby_err spawn_in_own_group(struct fby_child *child, char **argv)
 {
     posix_spawnattr_t attributes;
@@ -69,7 +70,7 @@ fby_err fby_child_start(struct fby_child *child, const char *name,
         fby_error_set(why, err, "cannot start %s: %s", name, strerror(errno));
     }
     fby_words_fini(&argv);
-    close(pipe_fds[1]); /* so that reading ends when the child ends */
+    close(pipe_fds[1]); /* then only the child holds the write end */
     child->ready_fd = pipe_fds[0];
     return err;
 }
@@ -178,6 +179,7 @@ fby_err fby_child_end_with_parent(pid_t parent)
     if (parent == 0) {
         return FBY_OK;
     }
-    prctl(PR_SET_PDEATHSIG, SIGTERM); /* not if the parent has ended */
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    /* If the parent ended before the call, no signal will come. */
     return getppid() == parent ? FBY_OK : FBY_GONE;
 }

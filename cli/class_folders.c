@@ -33,15 +33,15 @@ bool fby_class_folders_used(const struct fby_content *content)
 }
 
 const char fby_class_folders_advice[] =
-    "give both splits the same class folders; or take a list with a column of "
+    "give both splits the same class folders, or use a list with a column of "
     "labels instead of folder";
 
 void fby_class_folders_describe(
     const struct fby_class_folders *found, char *out, size_t size)
 {
     snprintf(out, size,
-        "class %u is the folder '%s' here and '%s' in split '%s': folders are "
-        "numbered in each split by itself",
+        "class %u is the folder '%s' here and '%s' in split '%s': the folders "
+        "of each split are numbered separately",
         found->id, found->here, found->there, found->split);
 }
 
@@ -67,7 +67,7 @@ static fby_err list_classes(const struct fby_local *local,
     const struct fby_root     *root     = NULL;
 
     fby_err err = fby_location_find_root(&split->location,
-        (const char *const *)local->served.words.words, local->served.n,
+        (const char *const *)local->served.data_options.words, local->served.n,
         location, why);
     if (err == FBY_OK) {
         err = fby_location_split(
@@ -104,7 +104,7 @@ static void compare_with_split(const struct fby_local *local,
         fby_class_folders_differ(
             here->names, here->n, there.names, there.n, &out->id)) {
         out->differ = true;
-        /* 63 is FBY_NAME_SIZE - 1. */
+        /* Names are cut to 63 bytes: FBY_NAME_SIZE - 1. */
         snprintf(out->split, sizeof(out->split), "%.63s", other);
         snprintf(out->here, sizeof(out->here), "%.63s",
             fby_text_show(here->names[out->id]).text);

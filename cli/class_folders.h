@@ -18,23 +18,23 @@ struct fby_class_folders {
 };
 
 /* Compare the class folders of the loaded split with those of each other split,
- * up to the first difference. `name` is the name of the loaded split; NULL: the
- * default of fby_pipeline_make_split. It skips splits that cannot be read. */
+ * up to the first difference. Splits that cannot be read are skipped. `name` is
+ * that of the loaded split; NULL: the default of fby_pipeline_make_split. */
 void fby_class_folders_compare(const struct fby_local *local, const char *name,
     struct fby_class_folders *out);
 
 /* True if some field takes its value from the class folder. Pure. */
 bool fby_class_folders_used(const struct fby_content *content);
 
-/* Write one line of about 400 bytes that describes the difference `found`. */
+/* Describe the difference `found` in one line of up to about 400 bytes. */
 void fby_class_folders_describe(
     const struct fby_class_folders *found, char *out, size_t size);
 
 /* One line that tells the user how to remove a difference. */
 extern const char fby_class_folders_advice[];
 
-/* Set *id to the first id whose names differ; false if all common ids agree.
- * Pure. */
+/* True if an id of both lists has different names; *id is then the first such
+ * id. Pure. */
 bool fby_class_folders_differ(const char *const *here, uint32_t n_here,
     const char *const *there, uint32_t n_there, uint32_t *id);
 

@@ -50,7 +50,7 @@ static void build_server_args(struct fby_cluster *self, const char *listen)
     fby_words_add(&self->server_args, listen);
 }
 
-/* Returns a worker's even share of the usable cores, at least 1. */
+/* Returns a worker's equal share of the usable cores, at least 1. */
 static unsigned cores_per_worker(const struct fby_cluster_options *options)
 {
     cpu_set_t allowed;
@@ -80,7 +80,7 @@ static void build_worker_args(
     struct fby_words *args   = &self->worker_args;
     const char       *server = self->children[0].endpoint;
     char              threads[16];
-    char              listen[256]; /* the server's host, with any port */
+    char              listen[256]; /* the server's host, with port "*": any */
     snprintf(listen, sizeof(listen), "%.*s:*",
         (int)(strrchr(server, ':') - server), server);
     snprintf(threads, sizeof(threads), "%u",
@@ -172,7 +172,7 @@ const char *fby_cluster_server_endpoint(const struct fby_cluster *self)
     return self->children[0].endpoint;
 }
 
-/* The delay doubles with each start. The limited shift cannot overflow. */
+/* 1, 2, 4, 8, 16, then always 30 s. The limited shift cannot overflow. */
 static int64_t restart_delay_ns(unsigned starts)
 {
     int64_t delay_ns = FBY_NS_PER_S << (starts < 6 ? starts - 1 : 5);
@@ -198,8 +198,8 @@ static void restart_child(struct fby_cluster *self, unsigned i)
     if (start_child(self, i, &why) != FBY_OK) {
         fby_error("CHILD-LOST", "%s", why.text); /* a later call tries again */
     }
-    /* The new endpoint is not read from the pipe: the server listens on its old
-     * one, and nothing here uses a worker's. */
+    /* The new endpoint is not read from the pipe: a server keeps its old one,
+     * and the endpoint of a worker is used nowhere in this process. */
     memcpy(self->children[i].endpoint, ended.endpoint, sizeof(ended.endpoint));
 }
 

@@ -12,10 +12,10 @@
 struct fby_cluster_options {
     const char *listen;  /* the server's address; NULL: any loopback port */
     uint32_t    workers; /* number of worker processes */
-    uint32_t    threads; /* of each worker; 0: an even share of the cores */
+    uint32_t    threads; /* of each worker; 0: an equal share of the cores */
     const char *memory;  /* each worker's --memory; NULL: its default */
     const char *cache;   /* each worker's --cache; NULL: its default */
-    const char *cpus;    /* CPUs of all workers, "0-3,8"; NULL: all */
+    const char *cpus;    /* CPUs that all workers share, "0-3,8"; NULL: all */
     const char *nice;    /* nice value of compute threads; NULL: default */
     char      **roots;   /* "NAME=DIR"; the last is NULL */
 };

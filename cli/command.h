@@ -17,8 +17,8 @@ struct fby_command {
     int (*run)(int argc, char **argv); /* argv[0] is "forebay NAME" */
 };
 
-/* Return the exit code for `err`. Unless `err` is FBY_OK, also print the cause
- * to standard error, after the command's `name`. */
+/* Return the exit code for `err`. If `err` is an error, first print its cause
+ * to standard error as "forebay NAME: CAUSE". */
 int fby_command_end(
     const char *name, fby_err err, const struct fby_error_detail *why);
 

@@ -30,8 +30,8 @@ static const char about[] =
     "$FOREBAY_CACHE_DIR, $XDG_CACHE_HOME/forebay or ~/.cache/forebay. For a\n"
     "folder, a list, parallel folders or columns only hashes are kept, and\n"
     "lengths for bucket_by: their files are checked at each opening.\n"
-    "Data that is hashed has another digest than before: streams begun before\n"
-    "cannot go on with it, so hash before the first run.";
+    "Hashing changes the digest of the data, and a stream cannot resume with\n"
+    "data of another digest: hash before the first run.";
 
 static const struct fby_usage usage = {.options = options, .help = about};
 
@@ -43,7 +43,8 @@ static fby_err index_split(
     if (err == FBY_OK) {
         struct fby_digest digest = fby_dataset_digest(local.dataset);
         char              hex[2 * sizeof(digest.bytes) + 1];
-        bool              has_files =
+        /* Files are cut into virtual shards, called parts (parts.h). */
+        bool has_files =
             fby_source_traits(local.split->content.source)->has_files;
         printf("%s: %s in %s (%" PRIu32 " known before), data digest %s%s\n",
             local_options->split,
@@ -91,6 +92,6 @@ static int run(int argc, char **argv)
 
 const struct fby_command fby_command_index = {
     .name    = "index",
-    .summary = "look at a source once and keep its manifest",
+    .summary = "read a source once and keep its manifests",
     .run     = run,
 };

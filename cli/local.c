@@ -8,8 +8,8 @@
 #include "pipeline/location.h"
 #include "worker/source/lengths.h"
 
-/* Progress callback of the scan. Returns false, which ends it, after a signal.
- */
+/* Progress callback of the scan. After a signal it returns false, which ends
+ * the scan. */
 static bool show_scan(void *arg, uint64_t done, uint64_t total)
 {
     fby_progress_show_count(arg, "looking at the data", done, total);
@@ -31,7 +31,8 @@ fby_err fby_local_load(struct fby_local *self,
     }
     self->roots = fby_roots_create();
     for (unsigned i = 0; i < self->served.n && err == FBY_OK; i++) {
-        err = fby_roots_add(self->roots, self->served.words.words[i], why);
+        err =
+            fby_roots_add(self->roots, self->served.data_options.words[i], why);
     }
     return err;
 }
@@ -43,7 +44,7 @@ static fby_err open_dataset(struct fby_local *self,
     struct fby_location location;
 
     fby_err err = fby_location_find_root(&self->split->location,
-        (const char *const *)self->served.words.words, self->served.n,
+        (const char *const *)self->served.data_options.words, self->served.n,
         &location, why);
     if (err != FBY_OK) {
         return err;

@@ -12,10 +12,10 @@
 #include "worker/source/dataset.h"
 
 struct fby_local {
-    struct fby_served    served; /* options that name the roots */
+    struct fby_served    served; /* the roots by name, from options and paths */
     struct fby_pipeline *pipeline;
     struct fby_split    *split;
-    struct fby_roots    *roots; /* directories that may be read */
+    struct fby_roots    *roots; /* the same roots, as the dataset reads them */
     struct fby_dataset  *dataset;
     struct fby_buckets  *buckets; /* samples by length; NULL: no bucket_by */
 };
@@ -55,7 +55,8 @@ FBY_CHECKED fby_err fby_local_open(struct fby_local *self,
 FBY_CHECKED fby_err fby_local_load(struct fby_local *self,
     const struct fby_local_options *options, struct fby_error_detail *why);
 
-/* Second step: open the data, check its fields, and sort it into buckets.
+/* Second step: open the data, check its fields, and sort it into buckets. If
+ * `progress` returns false, the scan of the data ends with FBY_GONE.
  * Errors: those of fby_dataset_open, of the check and of the sort. */
 FBY_CHECKED fby_err fby_local_open_data(struct fby_local *self,
     const struct fby_local_options *options, struct fby_progress progress,
@@ -84,7 +85,7 @@ struct fby_position {
         FBY_RANGE(FBY_NUMBER, type, position.epoch, 0, UINT32_MAX)},           \
     {"step", 'n', "S", "The step in it, from 0 (default 0)",                   \
         FBY_RANGE(FBY_NUMBER, type, position.step, 0, INT64_MAX)},             \
-    {"seed", 0, "X", "Another seed than the file's",                           \
+    {"seed", 0, "X", "Use this seed, not that of the pipeline file",           \
         FBY_VALUE(FBY_SEED, type, position.seed)}
 /* clang-format on */
 

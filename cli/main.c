@@ -41,9 +41,9 @@ static void print_help(FILE *out)
         fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
     }
     fputs("\nThe first five minutes:\n"
-          "  forebay init DIR -o p.yaml       a pipeline for your images\n"
-          "  forebay pull --pipeline p.yaml   how fast this machine feeds\n"
-          "\n'forebay COMMAND --help' tells the rest.\n",
+          "  forebay init DIR -o p.yaml       write a pipeline file\n"
+          "  forebay pull --pipeline p.yaml   measure how fast batches arrive\n"
+          "\n'forebay COMMAND --help' explains a command.\n",
         out);
 }
 
@@ -96,8 +96,9 @@ static void raise_file_limit(void)
 }
 
 /* Open /dev/null for each closed standard stream. Otherwise a socket or file
- * would get the stream's number and printed text. Standard output is opened for
- * reading, so that the loss of printed text is an error. */
+ * would get the stream's number, and printed text would go to it. Standard
+ * output is opened read-only: printing to it fails, which close_stdout()
+ * reports. */
 static void open_missing_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -127,7 +128,7 @@ int main(int argc, char **argv)
     pthread_setname_np(pthread_self(), "forebay");
     open_missing_standard_streams();
     atexit(close_stdout);
-    signal(SIGXFSZ, SIG_IGN); /* a file above the limit is an error only */
+    signal(SIGXFSZ, SIG_IGN); /* at the file size limit, write() then fails */
     keep_large_blocks_on_heap();
     raise_file_limit();
     if (sodium_init() < 0) {

@@ -129,12 +129,13 @@ static void store_value(const struct fby_option *option,
     case FBY_TEXT:
         break;
     }
-    *(const char **)member = arg; /* all kinds of text */
+    *(const char **)member = arg; /* the kinds that keep the text */
 }
 
 /* ---- The command line ---------------------------------------------------- */
 
-enum { FIRST_KEY = 0x100 }; /* of options without a letter; no character */
+/* argp's keys of options without a letter begin above all characters. */
+enum { FIRST_KEY = 0x100 };
 
 struct parse_input {
     const struct fby_usage *usage;
@@ -147,7 +148,7 @@ static int key_of(const struct fby_usage *usage, size_t i)
     return letter != 0 ? letter : FIRST_KEY + (int)i;
 }
 
-/* True for a text or list of words without a value. */
+/* True for an FBY_TEXT or FBY_WORDS that was not given (yet). */
 static bool is_unset(
     const struct parse_input *input, const struct fby_option *option)
 {
@@ -162,7 +163,7 @@ static bool is_unset(
 static bool lacks_required_value(
     const struct parse_input *input, const struct fby_option *option)
 {
-    return option->required != NULL && is_unset(input, option);
+    return option->why_required != NULL && is_unset(input, option);
 }
 
 /* Suggest the first required option without a value, else the first option. */
@@ -173,8 +174,9 @@ static void refuse_argument(const struct parse_input *input,
     while (option->help != NULL && !lacks_required_value(input, option)) {
         option++;
     }
-    option = option->help != NULL ? option : input->usage->options;
-    if (is_unset(input, option) && option->kind == FBY_TEXT && arg[0] != '\0') {
+    option    = option->help != NULL ? option : input->usage->options;
+    bool fits = option->kind == FBY_TEXT && is_unset(input, option);
+    if (fits && arg[0] != '\0') {
         argp_error(state, "unexpected argument '%s'; did you mean --%s %s?",
             arg, option->name, arg);
     } else {
@@ -194,7 +196,7 @@ static void store_argument(const struct parse_input *input,
     if (input->usage->operand == NULL) {
         refuse_argument(input, state, arg);
     } else if (*operand_member(input) != NULL) {
-        argp_error(state, "one %s only", input->usage->operand);
+        argp_error(state, "give only one %s", input->usage->operand);
     } else {
         *operand_member(input) = arg;
     }
@@ -207,11 +209,12 @@ static void finish_values(
     for (; option->help != NULL; option++) {
         if (lacks_required_value(input, option)) {
             argp_error(state, "--%s %s is required: %s", option->name,
-                option->value, option->required);
+                option->value, option->why_required);
         }
     }
     if (input->usage->operand != NULL && *operand_member(input) == NULL) {
-        argp_error(state, "name %s", input->usage->operand_is);
+        argp_error(state, "%s is missing: give %s", input->usage->operand,
+            input->usage->operand_is);
     }
     if (input->usage->finish != NULL) {
         input->usage->finish(state, input->values);
@@ -290,7 +293,7 @@ void fby_option_print_word(FILE *out, const char *word)
     fputc('\'', out);
     for (; *word != '\0'; word++) {
         if (*word == '\'') {
-            fputs("'\\'", out); /* ' inside quotes is written '\'' */
+            fputs("'\\'", out); /* with the ' below: '\'', a quoted ' */
         }
         fputc(*word, out);
     }

@@ -32,8 +32,8 @@ enum fby_option_kind {  /* the member's type, and the accepted values */
     FBY_TEXT,           /* const char *, borrowed from argv */
     FBY_WORDS,          /* struct fby_words; the option may be repeated */
     FBY_NUMBER,         /* integer of 32 or 64 bits, from `min` to `max` */
-    FBY_SIZE,           /* uint64_t in bytes; "512M" or "2G", powers of 1024 */
-    FBY_MS,             /* int64_t in ns; the value is in ms, "2.5" */
+    FBY_SIZE,           /* uint64_t in bytes; K, M, G, T are powers of 1024 */
+    FBY_MS,             /* int64_t in ns; the user gives ms: "2.5" */
     FBY_SEED,           /* struct fby_seed */
     FBY_NUMBER_AS_TEXT, /* const char *, checked as FBY_NUMBER */
     FBY_SIZE_AS_TEXT,   /* const char *, checked as FBY_SIZE */
@@ -54,15 +54,14 @@ struct fby_option {
     enum fby_option_kind kind;
     size_t               offset, size; /* of the member, in bytes */
     uint64_t             min, max;     /* limits of a number, inclusive */
-    const char *required; /* why a value is required; NULL: it is optional */
+    const char          *why_required; /* for the error; NULL: it is optional */
 };
 
-/* Initialisers of the members of struct fby_option from `kind` to `required`.
+/* Initialisers of struct fby_option, of its members from `kind` to the last.
  * The option's value goes to `member` of `type`. FBY_RANGE is for a number,
- * FBY_REQUIRED for a required text or words, FBY_VALUE for other options. */
-#define FBY_OPTION_INIT(kind, type, member, min, max, required)             \
-    kind, offsetof(type, member), sizeof(((type *)NULL)->member), min, max, \
-        required
+ * FBY_REQUIRED for a required FBY_TEXT or FBY_WORDS, FBY_VALUE for the rest. */
+#define FBY_OPTION_INIT(kind, type, member, min, max, why) \
+    kind, offsetof(type, member), sizeof(((type *)NULL)->member), min, max, why
 #define FBY_VALUE(kind, type, member) \
     FBY_OPTION_INIT(kind, type, member, 0, 0, NULL)
 #define FBY_RANGE(kind, type, member, min, max) \
@@ -70,7 +69,7 @@ struct fby_option {
 #define FBY_REQUIRED(kind, type, member, why) \
     FBY_OPTION_INIT(kind, type, member, 0, 0, why)
 
-/* Tells why --pipeline is required: the `why` of FBY_REQUIRED. */
+/* The `why` of a required --pipeline. */
 #define FBY_HOW_TO_START "'forebay init DIR' writes one"
 
 /* The command line of a command; `values` is the struct of its options. */
@@ -81,7 +80,7 @@ struct fby_usage {
     size_t      operand_offset; /* of the const char * in `values` */
     const char *help; /* for --help: the text before the options, "\v", and the
                          text after them */
-    /* Called after the last argument, to check the values; NULL: not called. */
+    /* Called at the end, to check and complete `values`; may be NULL. */
     void (*finish)(const struct argp_state *state, void *values);
 };
 
@@ -89,7 +88,7 @@ struct fby_usage {
 void fby_usage_parse(
     const struct fby_usage *usage, int argc, char **argv, void *values);
 
-/* The same with the parser of `argp`, which gets `input`. */
+/* For callers with their own parser: argp_parse() that exits with code 2. */
 void fby_option_parse(
     const struct argp *argp, int argc, char **argv, void *input);
 

@@ -60,12 +60,13 @@ fby_err fby_output_check(const char *path, struct fby_error_detail *why)
 
 fby_err fby_output_finish(struct fby_output *self, struct fby_error_detail *why)
 {
-    errno       = 0; /* ferror() does not set it */
-    bool lost   = ferror(self->file) != 0;
-    lost        = fclose(self->file) != 0 || lost;
+    errno       = 0; /* stays 0 if only ferror() reports a failure */
+    bool failed = ferror(self->file) != 0;
+    failed      = fclose(self->file) != 0 || failed;
     self->file  = NULL;
     fby_err err = FBY_OK;
-    if (lost || (!self->in_place && rename(self->part_path, self->path) != 0)) {
+    if (failed ||
+        (!self->in_place && rename(self->part_path, self->path) != 0)) {
         err = set_io_error(self, why);
     }
     if (err != FBY_OK && !self->in_place) {

@@ -16,7 +16,7 @@
 struct plan_options {
     struct fby_local_options local;
     struct fby_position      position;
-    uint32_t                 rank, world; /* the rank, of `world` ranks */
+    uint32_t                 rank, world; /* 0 <= rank < world */
     bool                     json;
 };
 
@@ -45,11 +45,12 @@ static void check_rank(const struct argp_state *state, void *values)
 }
 
 static const char about[] =
-    "Print which samples a batch holds, and what is drawn for their ops.\v"
-    "An op's line has the part that it cuts out (at x,y and width x height),\n"
+    "Print the samples of a batch, and the random parameters of their ops.\v"
+    "The line of an op has the area that it cuts out (at x,y, and its size),\n"
     "the size after it and its random values, or '-' if it changes nothing.\n"
-    "Ops of the device follow, marked 'device'. With --json, factors and\n"
-    "angles are integers in units of 1/65536, lambda of 1/16777216.\n\n"
+    "Ops that the trainer applies follow, marked 'device'. With --json,\n"
+    "factors and angles are integers in units of 1/65536, and lambda is in\n"
+    "units of 1/16777216.\n\n"
     "Examples:\n"
     "  forebay plan --pipeline p.yaml --epoch 0 --step 12\n"
     "  forebay plan --pipeline p.yaml --step 3 --rank 1 --world 4 --json";
@@ -57,11 +58,11 @@ static const char about[] =
 static const struct fby_usage usage = {
     .options = options, .finish = check_rank, .help = about};
 
-struct plan_run {
+struct plan_run { /* the state of one run of the command */
     const struct plan_options *options;
     struct fby_local           local;
     struct fby_order          *order;
-    struct fby_position        position;
+    struct fby_position        position; /* of the options, with the seed set */
     uint32_t                   first_row; /* of the rank, in the global batch */
     uint32_t                   n_rows;    /* of the rank */
     uint64_t                  *samples;   /* [i]: of row first_row + i */
@@ -90,7 +91,7 @@ static fby_err find_samples(struct plan_run *self, struct fby_error_detail *why)
     return FBY_OK;
 }
 
-/* Returns a step of an op (struct fby_step), with its name and named values. */
+/* Returns a step of an op as an object: its name, and its values by name. */
 static json_t *op_step_to_json(const struct fby_step *step)
 {
     json_t *object = json_pack("{s:s}", "step", fby_step_name(step->kind));
@@ -209,7 +210,8 @@ static const struct fby_source_traits *source_of(const struct plan_run *self)
     return fby_source_traits(self->local.split->content.source);
 }
 
-/* True for a sequence of tokens; *offset is then its offset in the file. */
+/* True for a sequence of tokens; *offset is then its offset in the file, in
+ * bytes. */
 static bool find_token_offset(
     const struct plan_run *self, uint64_t sample, uint64_t *offset)
 {
@@ -223,7 +225,8 @@ static bool find_token_offset(
     return true;
 }
 
-/* Returns the sample's key; for tokens and columns, its place in a file. */
+/* Returns the sample's key. For tokens and columns it is a position in a file,
+ * for lists the number of a line. */
 static struct location_text describe_location(
     const struct plan_run *self, uint64_t sample)
 {
@@ -325,8 +328,8 @@ static uint32_t count_rows_with_padding(const struct plan_run *self)
 
 /* ---- Checking that the fields' columns and members exist ----------------- */
 
-/* Returns a member that the field needs and no sample has; NULL: none. A stack
- * needs all its members, other kinds need one of them. */
+/* Returns a member that the field needs but no sample has; NULL: none is
+ * missing. A stack needs all members of its `from`, other kinds any one. */
 static const char *find_missing(
     const struct fby_dataset *dataset, const struct fby_field_content *field)
 {
@@ -353,12 +356,13 @@ static fby_err check_members(
         const char                     *missing =
             fby_field_is_folder_id(field) ? NULL : find_missing(dataset, field);
         if (missing != NULL) {
-            bool choice = field->n_from > 1 && !fby_field_kind(field)->is_stack;
+            bool any_suffices =
+                field->n_from > 1 && !fby_field_kind(field)->is_stack;
             struct fby_error_detail location = {{0}};
             fby_dataset_describe(dataset, 0, NULL, &location);
             return fby_error_set(why, FBY_CONFIG,
                 "field %s: no sample has %s%s; the first is %s", field->name,
-                missing, choice ? " or another member of 'from'" : "",
+                missing, any_suffices ? " or another member of 'from'" : "",
                 location.text);
         }
     }
@@ -368,9 +372,11 @@ static fby_err check_members(
 static fby_err check_fields(
     const struct plan_run *self, struct fby_error_detail *why)
 {
+    if (source_of(self)->has_sequences) {
+        return FBY_OK; /* tokens have neither members nor columns */
+    }
     if (!fby_dataset_has_rows(self->local.dataset)) {
-        return source_of(self)->has_sequences ? FBY_OK
-                                              : check_members(self, why);
+        return check_members(self, why);
     }
     struct fby_rows *rows = NULL; /* creating them checks the columns */
     fby_err          err  = fby_rows_create(
@@ -424,6 +430,6 @@ static int run(int argc, char **argv)
 
 const struct fby_command fby_command_plan = {
     .name    = "plan",
-    .summary = "print which samples a batch holds, and what their ops draw",
+    .summary = "print the samples of a batch, and the parameters of their ops",
     .run     = run,
 };

@@ -15,29 +15,32 @@ enum { MAX_BAR_WIDTH = 24, MIN_BAR_WIDTH = 4, DEFAULT_COLUMNS = 80 };
 #define GREEN        "\033[32m"
 #define RESET_COLOUR "\033[0m"
 
-static const int64_t redraw_ns = FBY_NS_PER_S / 10; /* interval on a terminal */
-static const int64_t print_ns  = 10 * FBY_NS_PER_S; /* interval elsewhere */
+/* Intervals between updates, on a terminal and elsewhere. */
+static const int64_t redraw_interval_ns = FBY_NS_PER_S / 10;
+static const int64_t print_interval_ns  = 10 * FBY_NS_PER_S;
 
 struct fby_progress_line fby_progress_begin(void)
 {
     bool    terminal = isatty(STDERR_FILENO) != 0;
     int64_t now_ns   = fby_now_ns();
     return (struct fby_progress_line){
-        .terminal = terminal,
-        .colours  = terminal && getenv("NO_COLOR") == NULL,
-        .start_ns = now_ns,
-        .shown_ns = now_ns,
+        .is_terminal   = terminal,
+        .has_colours   = terminal && getenv("NO_COLOR") == NULL,
+        .start_ns      = now_ns,
+        .last_shown_ns = now_ns,
     };
 }
 
 /* If an update is due, record it as shown now and return true. */
 static bool begin_due_update(struct fby_progress_line *self, int64_t now_ns)
 {
-    if (now_ns - self->shown_ns < (self->terminal ? redraw_ns : print_ns)) {
+    int64_t interval_ns =
+        self->is_terminal ? redraw_interval_ns : print_interval_ns;
+    if (now_ns - self->last_shown_ns < interval_ns) {
         return false;
     }
-    self->shown_ns = now_ns;
-    self->drawn    = self->terminal;
+    self->last_shown_ns = now_ns;
+    self->is_drawn      = self->is_terminal;
     return true;
 }
 
@@ -46,8 +49,8 @@ void fby_progress_show_count(struct fby_progress_line *self, const char *task,
 {
     if (begin_due_update(self, fby_now_ns())) {
         fprintf(stderr, "%s%s: %" PRIu64 " of %" PRIu64 "%s",
-            self->terminal ? ERASE_LINE : "", task, done, total,
-            self->terminal ? "" : "\n");
+            self->is_terminal ? ERASE_LINE : "", task, done, total,
+            self->is_terminal ? "" : "\n");
     }
 }
 
@@ -61,10 +64,11 @@ static void write_eta(
 {
     out[0] = '\0';
     if (state->total > 0 && state->steps > 0) {
-        double left = seconds(elapsed_ns) / (double)state->steps *
-                      (double)(state->total - state->steps);
-        if (left < 1e9) { /* fits an int */
-            snprintf(out, 32, "  ETA %d:%02d", (int)left / 60, (int)left % 60);
+        double left_s = seconds(elapsed_ns) / (double)state->steps *
+                        (double)(state->total - state->steps);
+        if (left_s < 1e9) { /* fits an int */
+            snprintf(
+                out, 32, "  ETA %d:%02d", (int)left_s / 60, (int)left_s % 60);
         }
     }
 }
@@ -116,8 +120,8 @@ static void draw_line(const struct fby_progress_line *self,
             bar[i] = i < filled ? '#' : '.';
         }
     }
-    fprintf(stderr, ERASE_LINE "%s%s%s%s%.*s", self->colours ? GREEN : "", bar,
-        self->colours ? RESET_COLOUR : "", cells > 0 ? " " : "",
+    fprintf(stderr, ERASE_LINE "%s%s%s%s%.*s", self->has_colours ? GREEN : "",
+        bar, self->has_colours ? RESET_COLOUR : "", cells > 0 ? " " : "",
         (int)columns - 1, text);
     fflush(stderr);
 }
@@ -130,7 +134,7 @@ void fby_progress_show_stream(struct fby_progress_line *self,
         return;
     }
     fby_progress_write_text(state, now_ns - self->start_ns, text, sizeof(text));
-    if (self->terminal) {
+    if (self->is_terminal) {
         draw_line(self, state, text);
     } else {
         fprintf(stderr, "%s\n", text);
@@ -139,8 +143,8 @@ void fby_progress_show_stream(struct fby_progress_line *self,
 
 void fby_progress_end(struct fby_progress_line *self)
 {
-    if (self->drawn) {
+    if (self->is_drawn) {
         fputs(ERASE_LINE, stderr);
-        self->drawn = false;
+        self->is_drawn = false;
     }
 }

@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 struct fby_progress_line {
-    bool    terminal;
-    bool    colours;
-    bool    drawn; /* true: the line is on the terminal */
+    bool    is_terminal; /* standard error is a terminal */
+    bool    has_colours;
+    bool    is_drawn; /* the line is on the terminal now */
     int64_t start_ns;
-    int64_t shown_ns; /* time of the last output; at first start_ns */
+    int64_t last_shown_ns; /* time of the last output; at first start_ns */
 };
 
 /* The progress of a stream of batches. */
@@ -24,7 +24,7 @@ struct fby_stream_progress {
     int64_t  wait_ns; /* time the consumer waited for data */
 };
 
-/* Begin a line; its time starts now. Nothing has to be freed. */
+/* Begin a line; its elapsed time counts from now. Nothing has to be freed. */
 struct fby_progress_line fby_progress_begin(void);
 
 /* If an update is due, show for example "reading samples: 12 of 40". `task` is

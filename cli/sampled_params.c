@@ -74,8 +74,8 @@ __attribute__((format(printf, 2, 3))) static void append(
     va_end(args);
 }
 
-/* Append a value of a step. A value whose name ends with _q16 is in units of
- * 1/2^16, with _q24 in units of 1/2^24; it is printed as a fraction. */
+/* Append a value of a step. The values `..._q16` and `..._q24` are in units of
+ * 1/2^16 and 1/2^24, and are printed as fractions. */
 static void append_value(char out[FBY_SAMPLED_PARAMS_TEXT], const char *name,
     int64_t value, bool with_name)
 {
@@ -92,7 +92,7 @@ static void append_value(char out[FBY_SAMPLED_PARAMS_TEXT], const char *name,
     }
 }
 
-/* Returns the word for an enumerated value, as "reflect"; NULL: a number. */
+/* Returns the word for value `i`, such as "reflect"; NULL if it is a number. */
 static const char *value_word(const struct fby_step *step, unsigned i)
 {
     return step->kind == FBY_STEP_PAD && i == FBY_PAD_MODE
@@ -115,14 +115,15 @@ static void append_step(char out[FBY_SAMPLED_PARAMS_TEXT], const char *op_name,
     if (strcmp(name, op_name) != 0) {
         append(out, " %s", name);
     }
-    bool name_values = fby_step_value_name(step->kind, 1) != NULL;
+    /* The only value of a step is printed without its name. */
+    bool with_names = fby_step_value_name(step->kind, 1) != NULL;
     for (unsigned i = 0; fby_step_value_name(step->kind, i) != NULL; i++) {
         const char *word = value_word(step, i);
         if (word != NULL) {
             append(out, " %s", word);
         } else if (!has_no_effect(step, i)) {
             append_value(out, fby_step_value_name(step->kind, i), step->v[i],
-                name_values);
+                with_names);
         }
     }
 }
@@ -196,7 +197,8 @@ static void describe_device_op(const struct fby_sampled_params *self,
 {
     const struct fby_op *op   = field->device[i].op;
     struct fby_op_plan   plan = fby_sampled_params_draw(self, field, i, row);
-    struct fby_size      size = {plan.w, plan.h};
+    /* With its own input size, an op of the device is never shown as a cut. */
+    struct fby_size size = {plan.w, plan.h};
     if (op->plan == NULL) { /* the op draws nothing */
         snprintf(out, FBY_SAMPLED_PARAMS_TEXT, "%s", op->name);
         return;

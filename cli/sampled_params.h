@@ -1,7 +1,8 @@
 /* sampled_params.h - the random parameters of the ops on a sample's pictures.
  *
  * They are computed from the header of each picture, by the functions that the
- * workers use; no pixel is decoded. */
+ * workers use; no pixel is decoded. Ops of the device are the ops that the
+ * trainer applies, on its GPU or host. */
 #ifndef FBY_CLI_SAMPLED_PARAMS_H
 #define FBY_CLI_SAMPLED_PARAMS_H
 
@@ -9,6 +10,7 @@
 #include "pipeline/plan/geometry.h"
 #include "worker/transform/field.h"
 
+/* A batch, and a buffer for the pictures of its samples. */
 struct fby_sampled_params {
     struct fby_local *local; /* borrowed, open */
     uint64_t          seed;
@@ -30,7 +32,7 @@ FBY_CHECKED fby_err fby_sampled_params_plan(struct fby_sampled_params *self,
 /* Free the buffer. `self` is {0} afterwards. */
 void fby_sampled_params_fini(struct fby_sampled_params *self);
 
-enum { FBY_SAMPLED_PARAMS_TEXT = 512 };
+enum { FBY_SAMPLED_PARAMS_TEXT = 512 }; /* bytes of the text of an op */
 /* Describe op `i` of a field in one line, for a picture of size `in`: "resize
  * 640x480 > 320x240", "colour_jitter brightness 0.91 hue -0.02", or
  * "horizontal_flip -" if the op changes nothing. Returns the picture's size
@@ -46,7 +48,7 @@ struct fby_sampled_params_row {
     uint64_t sample;
 };
 
-/* Draw the parameters of device op `i` for a row. */
+/* Returns the drawn parameters of op `i` of the device for a row. */
 struct fby_op_plan fby_sampled_params_draw(
     const struct fby_sampled_params *self,
     const struct fby_field_content *field, uint32_t i,

@@ -29,12 +29,13 @@ static fby_err add_root(struct fby_served *self, const char *name_and_dir,
     if (err != FBY_OK) {
         return err;
     }
-    fby_words_add(&self->words, name_and_dir);
+    fby_words_add(&self->data_options, name_and_dir);
     self->roots =
         fby_realloc(self->roots, (self->n + 1) * sizeof(self->roots[0]));
-    fby_words_add(&self->strings, name);
-    fby_words_add(&self->strings, directory);
-    char *const *added     = self->strings.words + self->strings.n - 2;
+    fby_words_add(&self->root_texts, name);
+    fby_words_add(&self->root_texts, directory);
+    /* The last two texts. A longer list does not move the texts themselves. */
+    char *const *added     = self->root_texts.words + self->root_texts.n - 2;
     self->roots[self->n++] = (struct forebay_root){added[0], added[1]};
     return FBY_OK;
 }
@@ -49,7 +50,7 @@ fby_err fby_served_check(const char *option, struct fby_error_detail *why)
                      option);
 }
 
-/* Add the root of a --data. Its directory may be relative; a root's is not. */
+/* Add the root of a --data option. A relative directory is made absolute. */
 static fby_err add_data_option(
     struct fby_served *self, const char *option, struct fby_error_detail *why)
 {
@@ -72,9 +73,9 @@ static fby_err add_data_option(
 
 static fby_err check_directory(const char *path, struct fby_error_detail *why)
 {
-    struct stat about;
-    int         error = stat(path, &about) == 0 ? 0 : errno;
-    if (error == 0 && S_ISDIR(about.st_mode)) {
+    struct stat st;
+    int         error = stat(path, &st) == 0 ? 0 : errno;
+    if (error == 0 && S_ISDIR(st.st_mode)) {
         return FBY_OK;
     }
     return fby_error_set(why, FBY_IO, "cannot open the directory %s: %s", path,
@@ -176,8 +177,8 @@ void fby_served_explain(
 
 void fby_served_fini(struct fby_served *self)
 {
-    fby_words_fini(&self->words);
-    fby_words_fini(&self->strings);
+    fby_words_fini(&self->data_options);
+    fby_words_fini(&self->root_texts);
     free(self->roots);
     *self = (struct fby_served){0};
 }

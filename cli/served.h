@@ -1,4 +1,4 @@
-/* served.h - the roots of workers: named directories that they may open.
+/* served.h - the roots of workers: named directories whose data they serve.
  *
  * Workers open only files below their roots. A pipeline names data as NAME:path
  * or by a plain path. An embedded cluster gets a root for the directory of each
@@ -11,11 +11,11 @@
 #include "forebay/forebay.h"
 
 struct fby_served {
-    struct fby_words     words;   /* [i]: "NAME=DIR", for --data of workers */
-    struct fby_words     strings; /* names and directories, for `roots` */
-    struct forebay_root *roots;   /* the same roots, for forebay_open() */
-    unsigned             n;       /* number of roots */
-    unsigned n_given; /* roots from --data; the others have generated names */
+    struct fby_words     data_options; /* [i]: "NAME=DIR", for --data */
+    struct forebay_root *roots;        /* the same roots, for forebay_open() */
+    struct fby_words     root_texts;   /* the strings that `roots` points to */
+    unsigned             n;            /* number of roots */
+    unsigned n_given; /* the first roots: from --data; others: from paths */
 };
 
 /* Check that `option` has the form NAME=DIR. Errors: FBY_USAGE. */
@@ -23,7 +23,7 @@ FBY_CHECKED fby_err fby_served_check(
     const char *option, struct fby_error_detail *why);
 
 /* Collect the roots of --data and, unless `pipeline` is NULL, one root for each
- * plain path of its splits. It is an error if a pipeline has no root.
+ * plain path of its splits. It is an error if there is then no root at all.
  * Errors: FBY_USAGE (a wrong or missing --data), FBY_CONFIG, FBY_IO (the
  *         pipeline file or a directory). */
 FBY_CHECKED fby_err fby_served_collect(struct fby_served *self,
@@ -33,8 +33,9 @@ FBY_CHECKED fby_err fby_served_collect(struct fby_served *self,
 /* Free all roots. `self` is {0} afterwards. */
 void fby_served_fini(struct fby_served *self);
 
-/* Complete an error message: append the directory of each generated root name
- * in the message, and the option --data if the message names options.roots. */
+/* Complete the message of an error in opening data. If it has a generated name,
+ * append the directory of this root. If it has the library's word
+ * "options.roots", append that --data sets it. */
 void fby_served_explain(
     const struct fby_served *self, struct fby_error_detail *why);
 

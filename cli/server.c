@@ -1,4 +1,4 @@
-/* server.c - `forebay server`: run the directory of the workers that are up. */
+/* server.c - `forebay server`: keep the list of the workers that are up. */
 #include "server/server.h"
 
 #include "cli/child.h"
@@ -14,11 +14,11 @@ struct server_command {
 
 static const struct fby_option options[] = {
     {"listen", 'l', "ADDR",
-        "Where to listen (default tcp://127.0.0.1:7070); beyond loopback it "
-        "says what that exposes",
+        "Where to listen (default tcp://127.0.0.1:7070); beyond loopback, a "
+        "warning says what is exposed",
         FBY_VALUE(FBY_TEXT, struct server_command, server.listen)},
     {"ready-fd", 0, "N",
-        "Write the endpoint to this descriptor once it listens",
+        "Write the endpoint to this descriptor once the server listens",
         FBY_RANGE(
             FBY_NUMBER, struct server_command, server.ready_fd, 0, 1 << 20)},
     {"parent", 0, "PID", "",
@@ -31,7 +31,7 @@ static const struct fby_usage usage = {.options = options,
             "Examples:\n"
             "  forebay server\n"
             "  forebay server --listen tcp://10.0.0.1:7070\n"
-            "It keeps nothing on disk: kill it and start it again at will."};
+            "It keeps nothing on disk, and can be restarted at any time."};
 
 static int run(int argc, char **argv)
 {
@@ -49,6 +49,6 @@ static int run(int argc, char **argv)
 
 const struct fby_command fby_command_server = {
     .name    = "server",
-    .summary = "run the directory that workers and trainers meet at",
+    .summary = "run the server, from which trainers learn of workers",
     .run     = run,
 };

@@ -25,14 +25,14 @@ static const struct fby_option options[] = {
     {"workers", 'w', "N", "Worker processes (default 2)",
         NUMBER(cluster.workers, 1, 256)},
     {"threads", 't', "N",
-        "Threads of each worker (default: the cores shared out)",
+        "Threads of each worker (default: an equal share of the cores)",
         NUMBER(cluster.threads, 1, 1024)},
     {"memory", 'm', "SIZE",
         "Memory of each worker for samples and batches, as 512M or 2G (default "
         "1G)",
         VALUE(FBY_SIZE_AS_TEXT, cluster.memory)},
     {"cpus", 0, "LIST",
-        "Run the workers on these CPUs alone, as 0-3,8 (default: all allowed)",
+        "Run the workers only on these CPUs, as 0-3,8 (default: all allowed)",
         VALUE(FBY_CPUS_AS_TEXT, cluster.cpus)},
     {"nice", 0, "N",
         "Nice value of the workers' threads that compute, 0 to 19 (default 5)",
@@ -83,7 +83,7 @@ static void print_example(const struct up_options *values,
     printf(" --server %s", fby_cluster_server_endpoint(cluster));
     for (unsigned i = 0; i < served->n; i++) {
         printf(" --data ");
-        fby_option_print_word(stdout, served->words.words[i]);
+        fby_option_print_word(stdout, served->data_options.words[i]);
     }
     printf("\n");
     fflush(stdout);
@@ -96,13 +96,13 @@ static fby_err serve(struct up_options *values, struct fby_error_detail *why)
     fby_err             err =
         fby_served_collect(&served, &values->data, values->pipeline, why);
     if (err == FBY_OK) {
-        values->cluster.roots = served.words.words;
+        values->cluster.roots = served.data_options.words;
         fby_signals_catch();
         err = fby_cluster_start(&values->cluster, &cluster, why);
     }
     if (err == FBY_OK) {
         print_example(values, cluster, &served);
-        while (fby_signals_caught() == 0) { /* a signal is no error */
+        while (fby_signals_caught() == 0) { /* a signal ends it without error */
             fby_signals_wait(500);
             fby_cluster_restart_ended(cluster, fby_now_ns());
         }

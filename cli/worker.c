@@ -13,7 +13,7 @@
 struct worker_command {
     struct fby_worker_options worker;
     struct fby_words          data;
-    const char               *numa; /* "auto", "off", a node; NULL: not given */
+    const char               *numa;   /* "auto", "off" or a node's number */
     uint32_t                  parent; /* process id of --parent; 0: none */
 };
 
@@ -33,25 +33,26 @@ static const struct fby_option options[] = {
             "trainers find a worker through it")},
     {"listen", 'l', "ADDR",
         "Where trainers connect (default tcp://127.0.0.1:*, any port); beyond "
-        "loopback it says what that exposes",
+        "loopback, a warning says what is exposed",
         VALUE(FBY_TEXT, worker.listen)},
     {"advertise", 0, "ADDR",
-        "The numeric address to tell the server, where trainers see another",
+        "The numeric address at which trainers reach the worker, if it is not "
+        "that of --listen",
         VALUE(FBY_TEXT, worker.advertise)},
     {.help = "Resources:"},
     {"threads", 't', "N",
-        "Threads that decode and transform (default: one a usable core)",
+        "Threads that decode and transform (default: one per usable core)",
         NUMBER(worker.transform_threads, 1, 1024)},
     {"fetch-threads", 0, "N", "Threads that read",
         NUMBER(worker.fetch_threads, 1, 1024)},
     {"encode-threads", 0, "N", "Threads that compress",
         NUMBER(worker.encode_threads, 1, 1024)},
     {"cpus", 0, "LIST",
-        "Run on these CPUs alone, as 0-3,8 (default: all that are allowed)",
+        "Run only on these CPUs, as 0-3,8 (default: all that are allowed)",
         VALUE(FBY_CPUS_AS_TEXT, worker.cpus)},
     {"numa", 0, "auto|off|N",
-        "Run on the CPUs of node N alone; auto (default): network threads "
-        "prefer the node of the card that --listen names",
+        "Run only on the CPUs of node N; auto (default): network threads "
+        "prefer the node of the network card that has the --listen address",
         VALUE(FBY_TEXT, numa)},
     {"nice", 0, "N",
         "Nice value of the threads that compute, 0 to 19 (default 5)",
@@ -66,7 +67,7 @@ static const struct fby_option options[] = {
     {"cache", 0, "DIR", "Where manifests are kept",
         VALUE(FBY_TEXT, worker.cache_dir)},
     {"ready-fd", 0, "N",
-        "Write the endpoint to this descriptor once it listens",
+        "Write the endpoint to this descriptor once the worker listens",
         NUMBER(worker.ready_fd, 0, 1 << 20)},
     {"parent", 0, "PID", "", NUMBER(parent, 1, INT32_MAX)},
     {0},
@@ -93,20 +94,22 @@ static void finish_options(const struct argp_state *state, void *values)
     if (self->numa != NULL) {
         self->worker.numa = parse_numa(state, self->numa);
     }
-    if (self->worker.cpus != NULL && self->worker.numa >= 0 /* a node */) {
+    bool numa_is_node = self->worker.numa >= 0; /* else FBY_NUMA_AUTO or _OFF */
+    if (self->worker.cpus != NULL && numa_is_node) {
         argp_error(state,
             "--cpus and --numa N exclude each other: both choose the CPUs");
     }
 }
 
 static const char about[] =
-    "Fetch, decode and transform samples for whichever trainer asks.\v"
+    "Fetch, decode and transform samples for any trainer that asks.\v"
     "Examples:\n"
     "  forebay worker --server tcp://10.0.0.1:7070 --data in1k=/data/imagenet "
     "\\\n"
     "      --listen 'tcp://10.0.0.2:*'\n"
     "  forebay worker --server tcp://127.0.0.1:7070 --data p=/photos -t 4\n"
-    "SIGTERM: it leaves, finishes or gives back its work within 25 s.";
+    "On SIGTERM the worker takes no new work, finishes or returns the rest,\n"
+    "and ends within 25 s.";
 
 static const struct fby_usage usage = {
     .options = options, .finish = finish_options, .help = about};
@@ -116,9 +119,9 @@ static fby_err serve(struct worker_command *self, struct fby_error_detail *why)
     struct fby_served served = {0};
     fby_err           err = fby_served_collect(&served, &self->data, NULL, why);
     if (err == FBY_OK) {
-        self->worker.roots   = (const char *const *)served.words.words;
-        self->worker.n_roots = served.words.n;
-        self->worker.signals = true;
+        self->worker.roots   = (const char *const *)served.data_options.words;
+        self->worker.n_roots = served.data_options.n;
+        self->worker.signals = true; /* its loop handles SIGTERM and SIGINT */
         err                  = fby_worker_run(&self->worker, why);
     }
     fby_served_fini(&served);

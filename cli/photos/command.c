@@ -17,9 +17,9 @@
 
 struct photos_options {
     const char *dir;
-    uint32_t    number; /* of pictures */
+    uint32_t    n_pictures;
     uint32_t    classes;
-    uint32_t    side; /* width in pixels; 0: several sizes */
+    uint32_t    width; /* in pixels, from --side; 0: several sizes */
 };
 
 #define NUMBER(member, min, max) \
@@ -27,19 +27,19 @@ struct photos_options {
 
 static const struct fby_option options[] = {
     {"number", 'n', "N", "How many pictures (default 600)",
-        NUMBER(number, 1, FBY_PHOTO_NUMBERS - 1)},
+        NUMBER(n_pictures, 1, FBY_PHOTO_NUMBERS - 1)},
     {"classes", 'c', "N", "In how many classes (default 6)",
         NUMBER(classes, 1, FBY_PHOTO_LABELS)},
     {"side", 's', "N",
         "Width in pixels, the height three quarters of it (default: several "
         "sizes from 160 to 640)",
-        NUMBER(side, 64, 4096)},
+        NUMBER(width, 64, 4096)},
     {0},
 };
 
 static const char about[] =
-    "Write photo-like JPEG files into class folders of DIR, to try and test "
-    "with.\v"
+    "Write photo-like JPEG files into class folders of DIR, to try forebay and "
+    "test it.\v"
     "Examples:\n"
     "  forebay photos /tmp/photos\n"
     "  forebay photos /tmp/few --number 48 --classes 3\n"
@@ -65,8 +65,8 @@ static fby_err write_photo(const struct photos_options *o, uint32_t number,
     struct fby_photo photo = {
         .number      = number,
         .label       = label,
-        .width       = o->side,
-        .height      = o->side * 3 / 4,
+        .width       = o->width,
+        .height      = o->width * 3 / 4,
         .progressive = number % 10 == 9,
     };
     jpeg->size  = 0;
@@ -104,10 +104,11 @@ static fby_err write_all(
     struct fby_buffer        jpeg = {0};
     struct fby_progress_line line = fby_progress_begin();
     fby_err                  err  = make_dirs(o, why);
-    for (uint32_t i = 0, label = 0; i < o->number && err == FBY_OK; i++) {
+    for (uint32_t i = 0, label = 0; i < o->n_pictures && err == FBY_OK; i++) {
         err   = write_photo(o, i, label, &jpeg, why);
         label = label + 1 < o->classes ? label + 1 : 0;
-        fby_progress_show_count(&line, "writing pictures", i + 1, o->number);
+        fby_progress_show_count(
+            &line, "writing pictures", i + 1, o->n_pictures);
     }
     fby_progress_end(&line);
     fby_buffer_fini(&jpeg);
@@ -116,7 +117,7 @@ static fby_err write_all(
 
 static int run(int argc, char **argv)
 {
-    struct photos_options   o   = {.number = 600, .classes = 6};
+    struct photos_options   o   = {.n_pictures = 600, .classes = 6};
     struct fby_error_detail why = {{0}};
     fby_usage_parse(&usage, argc, argv, &o);
     return fby_command_end("photos", write_all(&o, &why), &why);
@@ -124,6 +125,6 @@ static int run(int argc, char **argv)
 
 const struct fby_command fby_command_photos = {
     .name    = "photos",
-    .summary = "write photo-like JPEG files to try it with",
+    .summary = "write photo-like JPEG files to try forebay with",
     .run     = run,
 };

@@ -11,7 +11,8 @@ struct pixel_area { /* in pixels */
     uint32_t x, y, w, h;
 };
 
-/* The mean of a weighted sum of R, G and B, all in 1/256. */
+/* Returns the mean over `area` of a weighted sum of R, G and B. The weights and
+ * the result are in units of 1/256. */
 static int64_t mean_of(const struct fby_image *image, struct pixel_area area,
     const int32_t weights[3])
 {
@@ -35,7 +36,7 @@ static bool is_cell_light(
     static const int32_t luma[3] = {77, 150, 29};
     uint32_t             left    = column * image->width / FBY_CELL_COLUMNS;
     uint32_t             right = (column + 1) * image->width / FBY_CELL_COLUMNS;
-    uint32_t             inset = (right - left) / 4;
+    uint32_t             inset = (right - left) / 4; /* and 2 rows of pixels */
     struct pixel_area    area  = {left + inset, row * FBY_CELL_HEIGHT + 2,
             right - left - 2 * inset, FBY_CELL_HEIGHT - 4};
     return mean_of(image, area, luma) >
@@ -54,7 +55,7 @@ bool fby_photo_read_number(const struct fby_image *image, uint32_t *out)
             code = code << 1 | is_cell_light(image, row, column);
         }
     }
-    if (fby_photo_code(code >> 8) != code) {
+    if (fby_photo_code(code >> 8) != code) { /* wrong check bits */
         return false;
     }
     *out = code >> 8;
@@ -79,5 +80,6 @@ bool fby_photo_read_label(const struct fby_image *image, uint32_t *out)
             *out = k;
         }
     }
-    return best > INT64_C(8) * 256 * 256; /* painted hues have 18 to 38 */
+    /* In units of 1/65536. Painted hues have a strength of 18 to 38. */
+    return best > INT64_C(8) * 256 * 256;
 }

@@ -32,7 +32,7 @@ struct ellipse {
 struct painter {
     uint64_t       state; /* of the random generator */
     uint32_t       width, height;
-    uint32_t       code; /* bits of the cells (photo_code.h) */
+    uint32_t       code; /* the 32 bits of the cells (photo_code.h) */
     struct fby_hue hue;
     struct wave    waves[N_WAVES]; /* of the luma */
     struct wave tints[N_TINTS]; /* of the chroma: strength, turn of the hue */
@@ -79,6 +79,7 @@ static void choose_shapes(struct painter *p)
     }
 }
 
+/* Returns a value from -wave->height to wave->height. */
 static int32_t wave_at(const struct wave *wave, int32_t x, int32_t y)
 {
     int32_t phase = wave->along_x * x + wave->along_y * y + wave->phase;
@@ -103,7 +104,8 @@ static int32_t clamp(int32_t value, int32_t low, int32_t high)
 
 static int32_t scene_luma(struct painter *p, int32_t x, int32_t y)
 {
-    int32_t luma = 128 + (int32_t)(next_random(&p->state) & 7) - 3;
+    int32_t noise = (int32_t)(next_random(&p->state) & 7) - 3; /* -3 to 4 */
+    int32_t luma  = 128 + noise;
     for (int i = 0; i < N_WAVES; i++) {
         luma += wave_at(&p->waves[i], x, y);
     }
@@ -136,7 +138,7 @@ static void paint_row(struct painter *p, int32_t y, uint8_t *row)
     for (int32_t x = 0; x < (int32_t)p->width; x++) {
         int32_t luma     = in_cells ? cell_luma(p, x, y) : scene_luma(p, x, y);
         int32_t strength = 28 + wave_at(&p->tints[0], x, y);
-        int32_t turn     = wave_at(&p->tints[1], x, y);
+        int32_t turn     = wave_at(&p->tints[1], x, y); /* at a right angle */
         store_rgb(row + (size_t)x * FBY_RGB, luma,
             (p->hue.cb * strength - p->hue.cr * turn) / 256,
             (p->hue.cr * strength + p->hue.cb * turn) / 256);
@@ -153,6 +155,7 @@ static void paint(struct painter *p, const struct fby_image *image)
 
 /* ---- The JPEG file ---- */
 
+/* The sampling factors of luma are relative to those of chroma, which are 1. */
 static void set_sampling(
     struct jpeg_compress_struct *jpeg, enum fby_photo_sampling sampling)
 {
@@ -162,7 +165,8 @@ static void set_sampling(
     jpeg->comp_info[0].v_samp_factor = halves_y ? 2 : 1;
 }
 
-/* Write an EXIF block with one entry: the orientation (tag 0x0112). */
+/* Write an EXIF block: "Exif", a little-endian TIFF header, and a directory of
+ * one entry, the orientation (tag 0x0112, type 3: u16). */
 static void write_exif(struct jpeg_compress_struct *jpeg, uint32_t orientation)
 {
     uint8_t block[] = {'E', 'x', 'i', 'f', 0, 0, 'I', 'I', 42, 0, 8, 0, 0, 0, 1,
@@ -231,6 +235,7 @@ static struct fby_image new_image(uint32_t width, uint32_t height)
 static struct fby_image store_turned(
     const struct fby_image *upright, uint32_t orientation)
 {
+    /* [i]: undoes orientation i. 6 and 8 undo each other. 0 means 1. */
     static const uint32_t inverse[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6};
     bool                  turns      = fby_orientation_turns(orientation);
     struct fby_image      stored =

@@ -17,7 +17,7 @@ struct fby_journal {
     FILE       *digests; /* NULL: not requested */
     const char *digests_path;
     const char *token_path;  /* NULL: not requested */
-    uint64_t    token_every; /* steps between two writes of the token */
+    uint64_t    token_every; /* the token is written every so many steps */
     uint64_t    steps;       /* number of recorded steps */
     char        token[512];  /* of the last recorded batch; "": none */
 };
@@ -28,7 +28,8 @@ FBY_CHECKED fby_err fby_journal_open(struct fby_journal *self,
     const char *digests_path, const char *token_path, uint64_t token_every,
     struct fby_error_detail *why);
 
-/* Record a batch. Its line is flushed before its token is written.
+/* Record a batch: write its line, and its token if due. The line is flushed
+ * before, so that a resumed run never lacks the line of an earlier step.
  * Errors: FBY_IO, with the cause. */
 FBY_CHECKED fby_err fby_journal_record(struct fby_journal *self,
     const struct forebay_batch *batch, struct fby_error_detail *why);

@@ -16,19 +16,19 @@ static const struct fby_option options[] = {
     {"split", 's', "NAME", "The split (default: the only one, or train)",
         VALUE(FBY_TEXT, stream.split)},
     {"server", 0, "ADDR",
-        "Use a running cluster (tcp://HOST:PORT) instead of an own one",
+        "Use a running cluster (tcp://HOST:PORT) instead of starting one",
         VALUE(FBY_TEXT, stream.server)},
     {"workers", 'w', "N", "Own workers: how many processes (default 2)",
         NUMBER(cluster.workers, 1, 256)},
     {"threads", 0, "N",
-        "Own workers: threads of each (default: the cores shared out)",
+        "Own workers: threads of each (default: an equal share of the cores)",
         NUMBER(cluster.threads, 1, 1024)},
     {"memory", 'm', "SIZE",
         "Own workers: memory of each for samples and batches, as 512M or 2G "
         "(default 1G)",
         VALUE(FBY_SIZE_AS_TEXT, cluster.memory)},
     {"cpus", 0, "LIST",
-        "Own workers: run on these CPUs alone, as 0-3,8 (default: all allowed)",
+        "Own workers: run only on these CPUs, as 0-3,8 (default: all allowed)",
         VALUE(FBY_CPUS_AS_TEXT, cluster.cpus)},
     {"nice", 0, "N",
         "Own workers: nice value of the threads that compute, 0 to 19 (default "
@@ -44,19 +44,20 @@ static const struct fby_option options[] = {
         NUMBER(stream.epochs, 1, UINT32_MAX)},
     {"steps", 0, "N", "End after N steps in all, counted from epoch 0 step 0",
         NUMBER(stream.steps, 1, INT64_MAX)},
-    {"seed", 0, "X", "Another seed than the file's", VALUE(FBY_SEED, seed)},
+    {"seed", 0, "X", "Use this seed, not that of the pipeline file",
+        VALUE(FBY_SEED, seed)},
     {"field", 0, "NAME", "Only this field (repeatable)",
         VALUE(FBY_WORDS, fields)},
     {"step-ms", 0, "X", "Hold each batch for X ms, as training would",
         VALUE(FBY_MS, hold_ns)},
-    {"window", 0, "SIZE", "Bytes asked for ahead, as 512M or 2G (default 256M)",
+    {"window", 0, "SIZE", "Bytes requested ahead, as 512M or 2G (default 256M)",
         VALUE(FBY_SIZE, stream.window_bytes)},
     {"device", 0, "NAME",
         "Where tensors are made: host, cuda, cuda:N, or auto: a GPU if one can "
         "be used (default host); beyond host, digests only with --digests",
         VALUE(FBY_TEXT, stream.device)},
     {"audit", 0, "N",
-        "Ask a second worker for every N-th step too, and fail where the two "
+        "Request every N-th step from a second worker too, and fail if the two "
         "make different values; with one worker all are skipped (default 0: "
         "never)",
         NUMBER(stream.audit, 0, INT64_MAX)},
@@ -70,15 +71,15 @@ static const struct fby_option options[] = {
     {"world", 0, "W", "How many ranks there are (default 1)",
         NUMBER(stream.world, 1, 65536)},
     {"resume", 0, "TOKEN|@FILE",
-        "Go on right after the batch that carried this token",
+        "Resume right after the batch that carried this token",
         VALUE(FBY_TEXT, resume)},
-    {"token-file", 0, "FILE", "Keep the token in FILE",
+    {"token-file", 0, "FILE", "Write the newest token to FILE",
         VALUE(FBY_TEXT, token_path)},
-    {"token-every", 0, "N", "Renew FILE every N steps (default 1)",
+    {"token-every", 0, "N", "Replace FILE every N steps (default 1)",
         NUMBER(token_every, 1, UINT32_MAX)},
     {.help = "Output:"},
     {"digests", 0, "FILE",
-        "Write a line a step: epoch, step, first row, rows, the batch's "
+        "Write one line per step: epoch, step, first row, rows, the batch's "
         "digest, then SAMPLE:DIGEST of each row",
         VALUE(FBY_TEXT, digests_path)},
     {"verify", 0, NULL, "Also hash every chunk once it is decompressed",
@@ -88,7 +89,7 @@ static const struct fby_option options[] = {
     {0},
 };
 
-/* Refuse --server with an option of embedded workers; name the first given. */
+/* With --server, refuse the options of own workers; name the first given. */
 static void refuse_worker_options_with_server(
     const struct argp_state *state, const struct fby_pull_options *o)
 {
@@ -100,18 +101,20 @@ static void refuse_worker_options_with_server(
                                                     : NULL;
     if (o->stream.server != NULL && given != NULL) {
         argp_error(state,
-            "--%s is for workers of pull's own; those of --server have what "
-            "they were started with",
+            "--%s is for workers that pull starts; --server starts none",
             given);
     }
 }
 
 static bool is_device_name(const char *name)
 {
-    bool numbered = strncmp(name, "cuda:", 5) == 0 && name[5] != '\0';
+    static const char prefix[]    = "cuda:";
+    const size_t      length      = sizeof(prefix) - 1;
+    bool              is_prefixed = strncmp(name, prefix, length) == 0;
+    const char       *number      = is_prefixed ? name + length : "";
     return strcmp(name, "host") == 0 || strcmp(name, "auto") == 0 ||
            strcmp(name, "cuda") == 0 ||
-           (numbered && name[5 + strspn(name + 5, "0123456789")] == '\0');
+           (number[0] != '\0' && number[strspn(number, "0123456789")] == '\0');
 }
 
 static void check_ranks(
@@ -145,11 +148,11 @@ static void derive_values(struct fby_pull_options *o)
         stream->epochs = 1;
     }
     stream->max_held_bytes = UINT64_MAX; /* pull holds one batch at a time */
-    /* Digests need values that the host has unpacked. For a GPU it unpacks them
-     * only for digests, so --digests must request them. */
+    /* Digests need values that the CPU has unpacked. With a GPU it would unpack
+     * them only for the digests, so these are made only with --digests. */
     stream->digests =
         strcmp(stream->device, "host") == 0 || o->digests_path != NULL;
-    if (o->cluster.workers == 0) {
+    if (o->cluster.workers == 0) { /* --workers was not given */
         o->cluster.workers = DEFAULT_WORKERS;
     }
 }
@@ -176,7 +179,7 @@ static void finish_options(const struct argp_state *state, void *values)
 }
 
 static const char about[] =
-    "Take batches as a trainer would, and say how fast they came.\v"
+    "Receive batches as a trainer would, and report how fast they came.\v"
     "Examples:\n"
     "  forebay pull --pipeline p.yaml\n"
     "  forebay pull --pipeline p.yaml --workers 4 --epochs 3 --json\n"
@@ -185,9 +188,10 @@ static const char about[] =
     "  forebay pull --pipeline p.yaml --device cuda --steps 500\n"
     "  forebay pull --pipeline p.yaml --server tcp://host:7070 \\\n"
     "      --job run1 --rank 0 --world 2\n"
-    "Without --server it runs a server and workers of its own for as long as\n"
-    "it lasts. A run of few steps is mostly start: --steps 500 tells how\n"
-    "fast. Ctrl-C ends it with the token to go on from (exit code 130).";
+    "Without --server it starts a server and workers of its own, and stops\n"
+    "them at the end. A short run consists mostly of the start: use --steps\n"
+    "500 to measure the rate. Ctrl-C ends it and prints the token to resume\n"
+    "from (exit code 130).";
 
 static const struct fby_usage usage = {
     .options = options, .finish = finish_options, .help = about};

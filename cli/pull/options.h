@@ -7,13 +7,13 @@
 
 struct fby_pull_options {
     struct forebay_options stream; /* roots, token and callbacks are unset */
-    struct fby_cluster_options cluster; /* started if stream.server is NULL */
+    struct fby_cluster_options cluster; /* unused with stream.server */
     struct fby_words           data;    /* values of --data: "NAME=DIR" */
     struct fby_words           fields;  /* names of fields; empty: all */
     struct fby_seed            seed;
     const char                *resume;       /* a token, or "@FILE" */
     const char                *token_path;   /* token file; NULL: none */
-    uint64_t                   token_every;  /* steps from write to write */
+    uint64_t                   token_every;  /* write it every so many steps */
     const char                *digests_path; /* digest file; NULL: none */
     int64_t                    hold_ns;      /* time that each batch is held */
     bool                       json;

@@ -22,11 +22,12 @@
 #include "pipeline/parse.h"
 #include "trainer_client/gpu/device_name.h"
 
-enum { TOKEN_SIZE = 512 };
+enum { TOKEN_SIZE = 512 }; /* bytes */
 
-static const int64_t max_wait_ns = FBY_NS_PER_S / 5; /* for a batch */
+/* A signal is noticed after at most this time. */
+static const int64_t max_wait_ns = FBY_NS_PER_S / 5;
 
-struct pull_run {
+struct pull_run { /* the state of one run of the command */
     struct fby_pull_options *options;
     struct fby_cluster      *cluster;
     struct forebay          *stream;
@@ -35,8 +36,8 @@ struct pull_run {
     struct fby_journal       journal;
     struct fby_progress_line progress;
     int64_t                  start_ns;
-    int64_t last_watch_ns; /* time of the last fby_cluster_restart_ended */
-    int64_t last_news_ns;  /* time of the last batch or waiting message */
+    int64_t last_check_ns; /* time of the last check for ended children */
+    int64_t last_event_ns; /* time of the last batch or waiting message */
     char    resume_token[TOKEN_SIZE]; /* of --resume; "": none */
 };
 
@@ -45,9 +46,9 @@ static void show_scan(void *arg, uint64_t done, uint64_t total)
     fby_progress_show_count(arg, "looking at the data", done, total);
 }
 
-/* If the library's message names the library's option window_bytes, add the
- * option of the command line. */
-static void explain_window(struct fby_error_detail *why)
+/* If the library's message names its option window_bytes, append the name that
+ * this option has on the command line. */
+static void add_window_hint(struct fby_error_detail *why)
 {
     size_t used = strlen(why->text);
     if (strstr(why->text, "window_bytes") != NULL) {
@@ -56,9 +57,9 @@ static void explain_window(struct fby_error_detail *why)
     }
 }
 
-/* A signal during the opening is no error; self->stream then stays NULL. */
+/* Returns FBY_OK also after a signal; self->stream is then NULL. */
 static fby_err open_stream(struct pull_run *self,
-    const struct fby_served *roots, struct fby_error_detail *why)
+    const struct fby_served *served, struct fby_error_detail *why)
 {
     struct forebay_options   options = self->options->stream;
     struct fby_progress_line line    = fby_progress_begin();
@@ -66,8 +67,8 @@ static fby_err open_stream(struct pull_run *self,
         options.server = fby_cluster_server_endpoint(self->cluster);
     }
     options.token   = self->options->resume != NULL ? self->resume_token : NULL;
-    options.roots   = roots->roots;
-    options.n_roots = roots->n;
+    options.roots   = served->roots;
+    options.n_roots = served->n;
     options.on_scan = show_scan;
     options.on_scan_arg = &line;
     options.give_up     = fby_signals_interrupted;
@@ -75,7 +76,7 @@ static fby_err open_stream(struct pull_run *self,
         forebay_open(&options, why->text, sizeof(why->text), &self->stream);
     fby_progress_end(&line);
     if (status != FOREBAY_OK) {
-        explain_window(why);
+        add_window_hint(why);
         return status == FOREBAY_INTERRUPTED ? FBY_OK : FBY_CONFIG;
     }
     self->info.struct_size = sizeof(self->info);
@@ -83,7 +84,7 @@ static fby_err open_stream(struct pull_run *self,
     return FBY_OK;
 }
 
-/* Returns the number of steps of this run; 0: unlimited. */
+/* Returns the number of steps of this run; 0: unlimited (or none is left). */
 static uint64_t count_steps_to_do(const struct forebay_info *info)
 {
     uint64_t first_step = /* counted from epoch 0 step 0 */
@@ -113,12 +114,12 @@ static void show_progress(struct pull_run *self, int64_t now_ns)
     fby_progress_show_stream(&self->progress, &state, now_ns);
 }
 
-/* If no batch arrives, print the reason every 3 s. */
+/* While no batch arrives, print the reason every 3 s. */
 static void print_waiting(struct pull_run *self, int64_t now_ns)
 {
     const char *text = forebay_error(self->stream);
-    if (text[0] != '\0' && now_ns - self->last_news_ns > 3 * FBY_NS_PER_S) {
-        self->last_news_ns = now_ns;
+    if (text[0] != '\0' && now_ns - self->last_event_ns > 3 * FBY_NS_PER_S) {
+        self->last_event_ns = now_ns;
         fby_progress_end(&self->progress);
         fprintf(stderr, "forebay pull: waiting: %s\n", text);
     }
@@ -139,14 +140,15 @@ static void print_substitutions(
     struct pull_run *self, struct forebay_batch *batch)
 {
     for (uint32_t i = 0; i < forebay_batch_n_substitutions(batch); i++) {
-        const struct forebay_substitution *bad =
+        const struct forebay_substitution *substitution =
             forebay_batch_substitution(batch, i);
         fby_progress_end(&self->progress);
         fprintf(stderr,
             "substituted: epoch %" PRIu64 " step %" PRIu64 " row %" PRIu32
             ": sample %" PRIu64 " by %" PRIu64 ": %s\n",
-            forebay_batch_epoch(batch), forebay_batch_step(batch), bad->row,
-            bad->sample, bad->substitute, bad->cause);
+            forebay_batch_epoch(batch), forebay_batch_step(batch),
+            substitution->row, substitution->sample, substitution->substitute,
+            substitution->cause);
     }
 }
 
@@ -154,8 +156,8 @@ static void show_progress_and_restart_children(struct pull_run *self)
 {
     int64_t now_ns = fby_now_ns();
     show_progress(self, now_ns);
-    if (self->cluster != NULL && now_ns - self->last_watch_ns > FBY_NS_PER_S) {
-        self->last_watch_ns = now_ns;
+    if (self->cluster != NULL && now_ns - self->last_check_ns > FBY_NS_PER_S) {
+        self->last_check_ns = now_ns;
         fby_cluster_restart_ended(self->cluster, now_ns);
     }
 }
@@ -180,7 +182,7 @@ static fby_err receive_batches(
             return fby_error_set(
                 why, FBY_GONE, "%s", forebay_error(self->stream));
         }
-        self->last_news_ns = fby_now_ns();
+        self->last_event_ns = fby_now_ns();
         print_substitutions(self, batch);
         self->device = forebay_batch_tensor(batch, 0)->device;
         hold_batch(self);
@@ -211,9 +213,9 @@ static void print_report(struct pull_run *self)
 
 static fby_err run_stream(struct pull_run *self, struct fby_error_detail *why)
 {
-    self->start_ns     = fby_now_ns();
-    self->progress     = fby_progress_begin();
-    self->last_news_ns = self->start_ns;
+    self->start_ns      = fby_now_ns();
+    self->progress      = fby_progress_begin();
+    self->last_event_ns = self->start_ns;
     /* If the run ends before the first batch, this token remains the newest. */
     snprintf(self->journal.token, sizeof(self->journal.token), "%s",
         self->resume_token);
@@ -254,8 +256,8 @@ static fby_err check_device(
     return err == FBY_OK ? FBY_OK : FBY_CONFIG; /* not FBY_USAGE: exit code 1 */
 }
 
-/* Do all that needs no cluster: check, collect the roots, open the journal. */
-static fby_err prepare(struct pull_run *self, struct fby_served *roots,
+/* Check the options, collect the roots and open the journal. */
+static fby_err prepare(struct pull_run *self, struct fby_served *served,
     struct fby_error_detail *why)
 {
     const struct fby_pull_options *o   = self->options;
@@ -268,7 +270,7 @@ static fby_err prepare(struct pull_run *self, struct fby_served *roots,
             o->resume, self->resume_token, TOKEN_SIZE, why);
     }
     if (err == FBY_OK) {
-        err = fby_served_collect(roots, &o->data,
+        err = fby_served_collect(served, &o->data,
             o->stream.server == NULL ? o->stream.pipeline_path : NULL, why);
     }
     if (err == FBY_OK) {
@@ -278,7 +280,8 @@ static fby_err prepare(struct pull_run *self, struct fby_served *roots,
     return err;
 }
 
-/* Write the newest token, also after an error. Returns the first error. */
+/* Write the newest token, also after the error `err`. Returns `err`, or the
+ * error of writing if `err` is FBY_OK. */
 static fby_err close_journal(
     struct pull_run *self, fby_err err, struct fby_error_detail *why)
 {
@@ -290,43 +293,43 @@ static fby_err close_journal(
 
 static fby_err pull(struct pull_run *self, struct fby_error_detail *why)
 {
-    struct fby_pull_options *o     = self->options;
-    struct fby_served        roots = {0};
-    fby_err                  err   = prepare(self, &roots, why);
+    struct fby_pull_options *o      = self->options;
+    struct fby_served        served = {0};
+    fby_err                  err    = prepare(self, &served, why);
     if (err == FBY_OK) {
         fby_signals_catch(); /* so that a signal stops the cluster in order */
     }
     if (err == FBY_OK && o->stream.server == NULL) {
-        o->cluster.roots = roots.words.words;
+        o->cluster.roots = served.data_options.words;
         err              = fby_cluster_start(&o->cluster, &self->cluster, why);
     }
     if (err == FBY_OK) {
-        err = open_stream(self, &roots, why);
+        err = open_stream(self, &served, why);
     }
     if (err == FBY_OK && self->stream != NULL) { /* NULL: after a signal */
         err = run_stream(self, why);
     }
     err = close_journal(self, err, why);
     if (err != FBY_OK) {
-        fby_served_explain(&roots, why);
+        fby_served_explain(&served, why);
     }
     forebay_close(&self->stream);
     fby_cluster_stop(&self->cluster);
-    fby_served_fini(&roots);
+    fby_served_fini(&served);
     return err;
 }
 
 static void print_interrupted(const struct pull_run *self)
 {
-    if (self->info.struct_size == 0) {
+    if (self->info.struct_size == 0) { /* the stream never opened */
         fputs("forebay pull: interrupted before the stream was open\n", stderr);
     } else if (self->journal.token[0] == '\0') {
         fputs("forebay pull: ended by signal before the first batch; there is "
-              "nothing to go on from\n",
+              "no token to resume from\n",
             stderr);
     } else {
         fprintf(stderr,
-            "forebay pull: ended by signal; go on with\n"
+            "forebay pull: ended by signal; resume with\n"
             "  --resume %s\n",
             self->journal.token);
     }
@@ -355,6 +358,6 @@ static int run(int argc, char **argv)
 
 const struct fby_command fby_command_pull = {
     .name    = "pull",
-    .summary = "take batches as a trainer would, and measure",
+    .summary = "receive batches as a trainer would, and measure",
     .run     = run,
 };

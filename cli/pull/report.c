@@ -6,7 +6,7 @@
 
 #include "common/plural.h"
 
-/* Returns 0 if `divisor` is 0. */
+/* Returns amount / divisor, or 0 if `divisor` is 0. */
 static double ratio(double amount, double divisor)
 {
     return divisor > 0 ? amount / divisor : 0;

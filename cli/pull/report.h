@@ -11,9 +11,9 @@
 
 struct fby_report {
     struct forebay_stats stats;
-    double               seconds;    /* from first request to last batch */
+    double               seconds;    /* of the run, after opening the stream */
     char                 digest[33]; /* hex digest of the stream; "": none */
-    const char          *token;      /* resumes after the run; "": no batch */
+    const char          *token;      /* resumes after the run; "": none */
     DLDevice             device;     /* of the tensors; type 0: no batch */
 };
 

@@ -13,8 +13,12 @@
 #include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 
-/* Bytes of a pixel and of a line; bytes and letters shown of a longer value. */
-enum { RGB = 3, LINE_SIZE = 512, BYTES_SHOWN = 8, TEXT_SHOWN = 40 };
+enum {
+    RGB         = 3,   /* bytes of a pixel */
+    LINE_SIZE   = 512, /* bytes of a line of text, with its NUL */
+    BYTES_SHOWN = 8,   /* shown at most of a value of bytes */
+    TEXT_SHOWN  = 40   /* letters shown at most of a text */
+};
 
 size_t fby_show_outputs(const struct fby_content *content,
     struct forebay_output                         out[FBY_MAX_FIELDS])
@@ -45,6 +49,7 @@ size_t fby_show_outputs(const struct fby_content *content,
 
 /* ---- Pictures ------------------------------------------------------------ */
 
+/* Returns a value of a channel from 0 to 255, rounded. */
 static uint8_t denormalize(
     const struct fby_field_content *field, uint32_t channel, double value)
 {
@@ -73,7 +78,7 @@ static void paint_picture(const struct fby_field_content *field,
     for (size_t i = 0; i < n_pixels; i++) {
         const uint8_t *value = row + i * channels * bytes;
         uint8_t       *pixel = out->pixels + i * RGB;
-        if (channels != RGB) {
+        if (channels != RGB) { /* a mask: one channel of u8 ids */
             paint_id(*value, pixel);
             continue;
         }
@@ -146,22 +151,23 @@ static void add_row_lines(struct fby_sampled_params *sampled,
     }
 }
 
-/* Add the class with the largest value of a one-hot row, and this value. */
+/* Add the class with the largest value in a one-hot row, and this value, which
+ * mixing may have made less than 1. */
 static void add_largest(struct fby_sheet_cell *cell, const char *name,
     const DLTensor *tensor, const uint8_t *values)
 {
-    size_t bytes   = fby_tensor_element_bytes(tensor);
-    size_t largest = 0;
-    double most    = fby_tensor_real(tensor, values);
+    size_t bytes    = fby_tensor_element_bytes(tensor);
+    size_t class_id = 0;
+    double largest  = fby_tensor_real(tensor, values);
     for (size_t i = 1; i < fby_tensor_row_elements(tensor); i++) {
         double value = fby_tensor_real(tensor, values + i * bytes);
-        largest      = value > most ? i : largest;
-        most         = value > most ? value : most;
+        class_id     = value > largest ? i : class_id;
+        largest      = value > largest ? value : largest;
     }
-    add_line(cell, "%s %zu (%.3g)", name, largest, most);
+    add_line(cell, "%s %zu (%.3g)", name, class_id, largest);
 }
 
-/* Add the shape of an array, and its least and largest value. */
+/* Add the shape of an array, and its least and largest value if it has any. */
 static void add_range(struct fby_sheet_cell *cell, const char *name,
     const DLTensor *tensor, const uint8_t *values)
 {
@@ -179,13 +185,14 @@ static void add_range(struct fby_sheet_cell *cell, const char *name,
         used += (size_t)snprintf(shape + used, sizeof(shape) - used,
             "%s%" PRId64, i > 1 ? "x" : "", tensor->shape[i]);
     }
-    if (least > most) {
+    if (least > most) { /* no elements, or only NaN */
         add_line(cell, "%s %s", name, shape);
     } else {
         add_line(cell, "%s %s, %.4g to %.4g", name, shape, least, most);
     }
 }
 
+/* Add the number of masks in a stack, and the percentage of bits that are 1. */
 static void add_maps(struct fby_sheet_cell *cell,
     const struct fby_field_content *field, const DLTensor *tensor,
     const uint8_t *values)
@@ -242,6 +249,7 @@ static void add_ragged(struct fby_sheet_cell *cell,
     } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
         add_bytes(cell, field->name, values, n);
     } else {
+        /* One row of n entries, whose shape the other dimensions give. */
         int64_t  shape[FBY_MAX_DIMS + 1] = {1, (int64_t)n};
         DLTensor unpadded                = *tensor;
         memcpy(shape + 2, tensor->shape + 2,
@@ -262,12 +270,12 @@ static void add_sparse(struct fby_sheet_cell *cell,
     const DLTensor *values = tensor_of(batch, field->name);
     const int64_t  *rows   = tensor_of(batch, name)->data;
     int64_t         first  = 0;
-    int64_t         end    = 0;
     /* `rows` has the row of each stored value, in ascending order. */
     while (first < values->shape[0] && rows[first] < row) {
         first++;
     }
-    for (end = first; end < values->shape[0] && rows[end] == row;) {
+    int64_t end = first;
+    while (end < values->shape[0] && rows[end] == row) {
         end++;
     }
     int64_t  shape[] = {1, end - first};
@@ -296,17 +304,18 @@ static void add_value(struct fby_sheet_cell *cell,
     }
     const DLTensor *tensor = tensor_of(batch, field->name);
     char            text[FBY_TENSOR_TEXT];
-    size_t          n      = fby_tensor_row_elements(tensor);
-    void           *values = copy_row(tensor, row);
+    size_t          n        = fby_tensor_row_elements(tensor);
+    void           *values   = copy_row(tensor, row);
+    bool            is_array = field->shape.n_dims > 0 &&
+                    (fby_field_values(field) == FBY_VALUES_NUMBERS ||
+                        fby_field_values(field) == FBY_VALUES_TOKENS);
     if (fby_field_is_one_hot(field)) {
         add_largest(cell, field->name, tensor, values);
     } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
         add_bytes(cell, field->name, values, n);
     } else if (fby_field_packed_bits(field) > 0) {
         add_maps(cell, field, tensor, values);
-    } else if ((fby_field_values(field) == FBY_VALUES_NUMBERS ||
-                   fby_field_values(field) == FBY_VALUES_TOKENS) &&
-               field->shape.n_dims > 0) {
+    } else if (is_array) {
         add_range(cell, field->name, tensor, values);
     } else {
         add_line(
@@ -340,7 +349,8 @@ static fby_err make_cell(struct fby_sampled_params *sampled,
     fby_err                   err     = FBY_OK;
     cell->pictures = fby_zalloc(FBY_MAX_FIELDS * sizeof(*cell->pictures));
     add_row_lines(sampled, batch, row, cell);
-    /* Stacks of maps are in both loops: they have a value line and ops. */
+    /* A stack of masks (packed bits) is in both loops: it is not shown as a
+     * picture, but has ops. */
     for (uint32_t i = 0; i < content->n_fields; i++) {
         if (!fby_field_kind(&content->fields[i])->is_picture ||
             fby_field_packed_bits(&content->fields[i]) > 0) {
@@ -360,6 +370,7 @@ static fby_err make_cell(struct fby_sampled_params *sampled,
     return err;
 }
 
+/* Rows of padding come last. */
 static uint32_t count_valid_rows(const struct forebay_batch *batch)
 {
     uint32_t n = 0;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 enum { FIRST_LETTER = ' ', LAST_LETTER = '~', ROWS = 7, COLUMNS = 5 };
+enum { RGB = 3 }; /* bytes of a pixel */
 
 /* The pixels of the letters in the order of ASCII: 7 rows of 5 bits each. The
  * highest of the 35 bits is the upper left pixel. */
@@ -38,7 +39,7 @@ static const uint64_t letters[LAST_LETTER - FIRST_LETTER + 1] = {
 static void blacken(const struct fby_canvas *canvas, uint32_t x, uint32_t y)
 {
     if (x < canvas->width && y < canvas->height) {
-        memset(canvas->pixels + 3 * ((size_t)y * canvas->width + x), 0, 3);
+        memset(canvas->pixels + RGB * ((size_t)y * canvas->width + x), 0, RGB);
     }
 }
 

@@ -1,7 +1,7 @@
 /* font.h - draw black ASCII letters of 5 x 7 pixels on a picture, without a
  * font library.
  *
- * Bytes that are no printable ASCII are drawn as a question mark. */
+ * A byte that is not printable ASCII is drawn as a question mark. */
 #ifndef FBY_CLI_SHOW_FONT_H
 #define FBY_CLI_SHOW_FONT_H
 

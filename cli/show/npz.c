@@ -14,7 +14,7 @@
 enum {
     HEADER_MAX   = 256,    /* bytes of a .npy header */
     HEADER_ALIGN = 64,     /* a header's size is a multiple of this */
-    PREAMBLE     = 10,     /* bytes of a header before the dictionary */
+    PREAMBLE     = 10,     /* bytes of the magic, version and length */
     MAX_WRITE    = 1 << 30 /* bytes that minizip takes at once */
 };
 
@@ -60,7 +60,8 @@ static size_t make_header(
     size_t end   = PREAMBLE + (size_t)n;
     end += print_shape(tensor, rows, out + end, HEADER_MAX - end);
     end += (size_t)snprintf(out + end, HEADER_MAX - end, ", }");
-    size_t size = (end + 1 + HEADER_ALIGN - 1) / HEADER_ALIGN * HEADER_ALIGN;
+    size_t used = end + 1; /* with the newline, which is the last byte */
+    size_t size = (used + HEADER_ALIGN - 1) / HEADER_ALIGN * HEADER_ALIGN;
     memset(out + end, ' ', size - end);
     out[size - 1] = '\n';
     memcpy(out, "\x93NUMPY\x01", 8); /* with the NUL: version 1.0 */
@@ -155,7 +156,7 @@ static fby_err write_array(zipFile archive, const char *name,
 /* ---- A batch ------------------------------------------------------------- */
 
 /* Write `values`, one for each row, as an array that is not a field of the
- * batch. `column` has their number and type. */
+ * batch. `column` has their number (shape) and type, but no data. */
 static fby_err write_row_values(zipFile archive, const char *name,
     const void *values, const DLTensor *column, struct fby_error_detail *why)
 {
@@ -170,10 +171,9 @@ static fby_err write_row_values(zipFile archive, const char *name,
     return err;
 }
 
-/* True if field `i` has one entry per row. Other arrays are written whole: the
- * values, offsets and indices of ragged or sparse rows and of documents. Ragged
- * and sparse fields have a sibling field with the suffix .offsets or .indices.
- * Arrays of tokens have more entries than rows. */
+/* True if field `i` has one entry per row. Other fields are written whole:
+ *   - ragged and sparse rows: NAME, with NAME.offsets or NAME.indices;
+ *   - arrays with an entry per token, of which there are more than rows. */
 static bool is_per_row(const struct forebay_batch *batch, uint32_t i)
 {
     static const char *const suffixes[] = {".offsets", ".indices"};

@@ -12,21 +12,22 @@ enum {
     NO_WRAP = UINT16_MAX /* a line length that no title reaches */
 };
 
-struct sheet_layout {        /* in pixels, except the first two and `letters` */
-    uint32_t columns, rows;  /* number of cells */
-    uint32_t letters;        /* number of letters in a line of text */
+struct sheet_layout {
+    uint32_t columns, rows; /* number of cells across and down */
+    uint32_t letters;       /* number of letters in a line of text */
+    /* The rest is in pixels. */
     uint32_t cell_w, cell_h; /* size of a cell */
-    uint32_t picture_h;      /* height of the highest picture */
+    uint32_t picture_h;      /* height of the tallest picture */
     uint32_t width, height;  /* size of the sheet */
     uint32_t top;            /* y of the first row of cells */
 };
 
 /* ---- Lines --------------------------------------------------------------- */
 
-/* The number of letters of `text` that fit into the next line. A long text is
- * broken at a space, if there is one in the second half of the line. All lines
- * except the first one are indented. */
-static size_t line_letters(const char *text, bool is_first, uint32_t letters)
+/* Returns the number of letters of `text` for the next line of at most
+ * `letters`. A long text is broken at a space, if there is one in the second
+ * half of the line. All lines except the first one are indented. */
+static size_t break_line(const char *text, bool is_first, uint32_t letters)
 {
     size_t most = is_first ? letters : letters - INDENT;
     size_t n    = strlen(text);
@@ -48,7 +49,7 @@ static uint32_t draw_wrapped(const struct fby_canvas *canvas, uint32_t x,
 {
     uint32_t lines = 0;
     do {
-        size_t n = line_letters(text, lines == 0, letters);
+        size_t n = break_line(text, lines == 0, letters);
         if (canvas != NULL) {
             uint32_t indent = lines == 0 ? 0 : INDENT * FBY_FONT_ADVANCE;
             fby_font_draw(
@@ -61,7 +62,7 @@ static uint32_t draw_wrapped(const struct fby_canvas *canvas, uint32_t x,
     return lines;
 }
 
-static uint32_t cell_lines(const struct fby_sheet_cell *cell, uint32_t letters)
+static uint32_t count_lines(const struct fby_sheet_cell *cell, uint32_t letters)
 {
     uint32_t lines = 0;
     for (unsigned i = 0; i < cell->lines.n; i++) {
@@ -98,14 +99,15 @@ static struct sheet_layout make_layout(const struct fby_sheet *self)
     }
     layout.letters = layout.cell_w / FBY_FONT_ADVANCE;
     for (uint32_t i = 0; i < self->n; i++) {
-        lines = max_of(lines, cell_lines(&self->cells[i], layout.letters));
+        lines = max_of(lines, count_lines(&self->cells[i], layout.letters));
     }
     uint32_t fitting = FBY_SHEET_WIDTH / (layout.cell_w + FBY_SHEET_GAP);
     layout.columns   = max_of(fitting < self->n ? fitting : self->n, 1);
     layout.rows      = (self->n + layout.columns - 1) / layout.columns;
     layout.cell_h = layout.picture_h + FBY_SHEET_INNER + lines * FBY_FONT_LINE;
     layout.top    = 2 * FBY_SHEET_MARGIN + FBY_FONT_LINE;
-    layout.width  = 2 * FBY_SHEET_MARGIN - FBY_SHEET_GAP +
+    /* The last column and the last row have no gap after them. */
+    layout.width = 2 * FBY_SHEET_MARGIN - FBY_SHEET_GAP +
                    layout.columns * (layout.cell_w + FBY_SHEET_GAP);
     layout.height = layout.top + FBY_SHEET_MARGIN - FBY_SHEET_GAP +
                     layout.rows * (layout.cell_h + FBY_SHEET_GAP);
@@ -117,10 +119,11 @@ static struct sheet_layout make_layout(const struct fby_sheet *self)
 static void draw_picture(const struct fby_canvas *canvas, uint32_t x,
     uint32_t y, const struct fby_canvas *picture)
 {
-    size_t row = (size_t)picture->width * RGB;
+    size_t row_bytes = (size_t)picture->width * RGB;
     for (uint32_t i = 0; i < picture->height; i++) {
-        size_t at = (size_t)(y + i) * canvas->width + x;
-        memcpy(canvas->pixels + RGB * at, picture->pixels + i * row, row);
+        size_t pixel = (size_t)(y + i) * canvas->width + x;
+        memcpy(canvas->pixels + RGB * pixel, picture->pixels + i * row_bytes,
+            row_bytes);
     }
 }
 
@@ -171,20 +174,20 @@ static fby_err write_png(
 fby_err fby_sheet_write(
     const struct fby_sheet *self, FILE *file, struct fby_error_detail *why)
 {
-    struct sheet_layout layout = make_layout(self);
-    uint64_t            size   = (uint64_t)layout.width * layout.height;
-    struct fby_canvas   canvas = {NULL, layout.width, layout.height};
-    if (size > FBY_SHEET_MAX) {
+    struct sheet_layout layout   = make_layout(self);
+    uint64_t            n_pixels = (uint64_t)layout.width * layout.height;
+    struct fby_canvas   canvas   = {NULL, layout.width, layout.height};
+    if (n_pixels > FBY_SHEET_MAX_PIXELS) {
         return fby_error_set(why, FBY_USAGE,
             "a sheet of %u x %u pixels is too large; ask for fewer with --rows",
             layout.width, layout.height);
     }
-    canvas.pixels = malloc(size * RGB);
+    canvas.pixels = malloc(n_pixels * RGB);
     if (canvas.pixels == NULL) {
         return fby_error_set(why, FBY_FULL, "no memory for %u x %u pixels",
             layout.width, layout.height);
     }
-    memset(canvas.pixels, 0xff, size * RGB);
+    memset(canvas.pixels, 0xff, n_pixels * RGB); /* white */
     draw_wrapped(
         &canvas, FBY_SHEET_MARGIN, FBY_SHEET_MARGIN, self->title, NO_WRAP);
     for (uint32_t i = 0; i < self->n; i++) {

@@ -2,8 +2,8 @@
  *
  * All cells have the same size. A row has as many cells as fit into
  * FBY_SHEET_WIDTH. The pictures of a cell are side by side at its top,
- * unscaled. In all cells the text begins below the highest picture of the
- * sheet. */
+ * unscaled. In all cells the text begins below the tallest picture of the
+ * sheet. A letter has a fixed width (font.h). */
 #ifndef FBY_CLI_SHOW_SHEET_H
 #define FBY_CLI_SHOW_SHEET_H
 
@@ -13,13 +13,13 @@
 #include "cli/show/font.h"
 #include "common/err.h"
 
-enum {                       /* pixels */
-    FBY_SHEET_WIDTH  = 1600, /* of the sheet, unless one cell is wider */
-    FBY_SHEET_MARGIN = 8,    /* around the sheet, and below its title */
-    FBY_SHEET_GAP    = 12,   /* between cells */
-    FBY_SHEET_INNER  = 4,    /* in a cell: between pictures, and to the text */
-    FBY_SHEET_CELL   = 198,  /* least width of a cell: 33 letters */
-    FBY_SHEET_MAX    = 1 << 28 /* pixels of a sheet */
+enum {                             /* pixels */
+    FBY_SHEET_WIDTH      = 1600,   /* of the sheet, unless one cell is wider */
+    FBY_SHEET_MARGIN     = 8,      /* around the sheet, and below its title */
+    FBY_SHEET_GAP        = 12,     /* between cells */
+    FBY_SHEET_INNER      = 4,      /* in a cell, between pictures and text */
+    FBY_SHEET_CELL       = 198,    /* least width of a cell: 33 letters */
+    FBY_SHEET_MAX_PIXELS = 1 << 28 /* width times height of a sheet */
 };
 
 struct fby_sheet_cell {
@@ -35,7 +35,7 @@ struct fby_sheet {
 };
 
 /* Write the sheet as a PNG.
- * Errors: FBY_USAGE for more than FBY_SHEET_MAX pixels; FBY_IO; FBY_FULL when
+ * Errors: FBY_USAGE for more than FBY_SHEET_MAX_PIXELS; FBY_IO; FBY_FULL when
  *         memory is short. */
 FBY_CHECKED fby_err fby_sheet_write(
     const struct fby_sheet *self, FILE *file, struct fby_error_detail *why);

@@ -61,13 +61,13 @@ static void set_output_kind(const struct argp_state *state, void *values)
 
 static const char about[] =
     "Show one batch as the model will see it.\v"
-    "FILE.png is a contact sheet: the pictures as they were made (without the "
-    "normalisation), under each its row, sample and key, its labels, and its "
-    "ops with what was drawn for them.\n"
-    "FILE.npz holds the arrays as they are delivered, for numpy.load: one of "
+    "FILE.png is a contact sheet: the pictures without the normalisation, and "
+    "under each its row, sample and key, its labels, and its ops with their "
+    "random parameters.\n"
+    "FILE.npz holds the arrays as they are delivered, for numpy.load: one for "
     "each field, then 'samples' and 'valid'. numpy has no bf16: such an array "
     "is of u2, the upper halves of f32, and (a.astype('u4') << 16).view('f4') "
-    "has its values. An array channels_last has the shape n, c, h, w.\n\n"
+    "has its values. A channels_last array has the shape (n, c, h, w).\n\n"
     "Examples:\n"
     "  forebay show --pipeline p.yaml -o batch.png\n"
     "  forebay show --pipeline p.yaml --epoch 3 --step 12 --rows 16 -o b.png\n"
@@ -76,12 +76,12 @@ static const char about[] =
 static const struct fby_usage usage = {
     .options = options, .finish = set_output_kind, .help = about};
 
-struct show_run {
+struct show_run { /* the state of one run of the command */
     const struct show_options *options;
     struct fby_local           local;
     struct fby_output          output;
-    struct fby_position        position;
-    uint64_t                   steps; /* number of steps in an epoch */
+    struct fby_position        position; /* of the options, with the seed set */
+    uint64_t                   steps;    /* number of steps in an epoch */
     struct fby_cluster        *cluster;
     struct forebay            *stream;
     struct forebay_batch      *batch;
@@ -199,6 +199,7 @@ static fby_err prepare(struct show_run *self, struct fby_error_detail *why)
 {
     const struct show_options *o     = self->options;
     struct fby_order          *order = NULL;
+    /* The rename of FILE.part would also replace a read-only FILE. */
     if (access(o->output, W_OK) != 0 && errno != ENOENT) {
         return fby_error_set(why, FBY_IO, "%s: %s", o->output, strerror(errno));
     }
@@ -223,7 +224,7 @@ static fby_err show(struct show_run *self, struct fby_error_detail *why)
     fby_err err = prepare(self, why);
     if (err == FBY_OK) {
         const struct fby_cluster_options cluster = {.workers = 1,
-            .roots = self->local.served.words.words,
+            .roots = self->local.served.data_options.words,
             .cache = self->options->local.cache};
 
         err = fby_cluster_start(&cluster, &self->cluster, why);
@@ -268,6 +269,6 @@ static int run(int argc, char **argv)
 
 const struct fby_command fby_command_show = {
     .name    = "show",
-    .summary = "write a batch as a picture to look at, or as arrays",
+    .summary = "write a batch as one picture (.png) or as arrays (.npz)",
     .run     = run,
 };

@@ -5,7 +5,7 @@
 
 #include "trainer_client/expand/value.h"
 
-enum { MAX_DIMS = 8 };
+enum { MAX_DIMS = 8 }; /* no tensor of a batch has more */
 
 size_t fby_tensor_element_bytes(const DLTensor *tensor)
 {
@@ -67,7 +67,7 @@ static uint64_t bits_at(const DLTensor *tensor, const void *at)
 /* The value of an integer element. Signed integers are sign-extended. */
 static int64_t integer_at(const DLTensor *tensor, const void *at)
 {
-    unsigned unused = 64U - tensor->dtype.bits;
+    unsigned unused = 64U - tensor->dtype.bits; /* upper bits of the u64 */
     uint64_t bits   = bits_at(tensor, at);
     return tensor->dtype.code == kDLInt ? (int64_t)(bits << unused) >> unused
                                         : (int64_t)bits;

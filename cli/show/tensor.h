@@ -6,17 +6,17 @@
 
 #include "forebay/forebay.h"
 
-/* Bytes of one element. */
+/* Returns the bytes of one element. */
 size_t fby_tensor_element_bytes(const DLTensor *tensor);
 
-/* Elements of one row: the product of all dimensions but the first. */
+/* Returns the elements of one row: the product of all dimensions but [0]. */
 size_t fby_tensor_row_elements(const DLTensor *tensor);
 
 /* Copy row `i` to `out`, without gaps and in the order of its shape. `out` must
  * hold fby_tensor_row_elements elements. */
 void fby_tensor_copy_row(const DLTensor *tensor, uint32_t i, void *out);
 
-/* The element at `at` as a real number. */
+/* Returns the element at `at`, of any type, as a double. */
 double fby_tensor_real(const DLTensor *tensor, const void *at);
 
 enum { FBY_TENSOR_TEXT = 32 }; /* bytes of a number as text */

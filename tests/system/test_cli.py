@@ -49,7 +49,7 @@ class CommandLine(SystemTest):
                 (("pull", "-p", "x", "--rank", "2", "--world", "2"), "--world"),
                 (("pull", "-p", "x", "--steps", "4x"), "4x"),
                 (("pull", "-p", "x", "--server", "a:1", "--workers", "3"),
-                 "--workers is for workers of pull's own"),
+                 "--workers is for workers that pull starts"),
                 (("pull", "-p", "x", "--server", "a:1", "--nice", "3"),
                  "--nice is for"),
                 (("pull", "-p", "x", "--device", "gpu"), "host, cuda, cuda:N"),
