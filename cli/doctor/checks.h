@@ -22,7 +22,7 @@ struct fby_doctor_options {
     const char      *root; /* prefix of /proc and /sys; "" except in tests */
 };
 
-struct fby_doctor_line {          /* a line of the report */
+struct fby_doctor_line {          /* one line of the report */
     char               check[32]; /* its first word, such as "memory" */
     struct fby_verdict verdict;
 };
@@ -34,28 +34,29 @@ enum fby_doctor_needs { /* flags: the options that a check needs */
 
 struct fby_doctor_check {
     const char *name; /* first word of the line if the check itself fails */
-    void (*run)(const struct fby_doctor_options *options, int out);
+    void (*run)(const struct fby_doctor_options *options, int pipe_fd);
     unsigned              needs; /* flags of enum fby_doctor_needs */
     int                   deadline_ms;
-    enum fby_doctor_state state_if_late; /* reported at the deadline */
+    enum fby_doctor_state state_if_late; /* of the line for a late check */
 };
 
-/* Report one line. Ends the process if the parent has closed the pipe. */
-void fby_doctor_report(int out, const char *check, struct fby_verdict verdict);
+/* Send one line to the parent. Ends the process if that has closed the pipe. */
+void fby_doctor_report(
+    int pipe_fd, const char *check, struct fby_verdict verdict);
 
 /* Plan the expansion (pixels to tensors) of pictures of FBY_DOCTOR_PICTURE_SIDE
  * as a trainer would request it: normalised, as `dtype`, in CHW. Returns false
  * if there is no such plan. */
 bool fby_doctor_plan_pictures(enum fby_type dtype, struct fby_expansion *out);
 
-/* The checks. Each reports its lines to the descriptor `out`. */
-void fby_doctor_versions(const struct fby_doctor_options *options, int out);
-void fby_doctor_machine(const struct fby_doctor_options *options, int out);
-void fby_doctor_speed(const struct fby_doctor_options *options, int out);
-void fby_doctor_gpu(const struct fby_doctor_options *options, int out);
-void fby_doctor_sources(const struct fby_doctor_options *options, int out);
-void fby_doctor_data(const struct fby_doctor_options *options, int out);
-void fby_doctor_cluster(const struct fby_doctor_options *options, int out);
-void fby_doctor_stream(const struct fby_doctor_options *options, int out);
+/* The checks. Each sends its lines to the pipe. */
+void fby_doctor_versions(const struct fby_doctor_options *options, int pipe_fd);
+void fby_doctor_machine(const struct fby_doctor_options *options, int pipe_fd);
+void fby_doctor_speed(const struct fby_doctor_options *options, int pipe_fd);
+void fby_doctor_gpu(const struct fby_doctor_options *options, int pipe_fd);
+void fby_doctor_sources(const struct fby_doctor_options *options, int pipe_fd);
+void fby_doctor_data(const struct fby_doctor_options *options, int pipe_fd);
+void fby_doctor_cluster(const struct fby_doctor_options *options, int pipe_fd);
+void fby_doctor_stream(const struct fby_doctor_options *options, int pipe_fd);
 
 #endif

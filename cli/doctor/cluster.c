@@ -16,10 +16,10 @@
 #include "common/plural.h"
 #include "trainer_client/receive/sockets.h"
 
-enum { MAX_PROBES = 64 }; /* addresses of workers */
+enum { MAX_PROBES = 64 }; /* most addresses of workers that are checked */
 
-static const int64_t list_ns = FBY_NS_PER_S; /* limit for the list of workers */
-static const int64_t step_ns = 3 * FBY_NS_PER_S; /* limit of other steps */
+static const int64_t list_timeout_ns = FBY_NS_PER_S; /* the list of workers */
+static const int64_t step_timeout_ns = 3 * FBY_NS_PER_S; /* other steps */
 
 struct cluster_check {
     struct fby_probe  server;
@@ -33,7 +33,7 @@ struct cluster_check {
 static void send_join(struct cluster_check *self)
 {
     struct fby_id_text job = fby_id_text(fby_id_random());
-    /* The server compares it with that of other ranks; here there are none. */
+    /* The server compares it between the ranks of a job: here there is one. */
     struct fby_digest content = fby_digest_of(job.text, strlen(job.text));
     fby_probe_send(&self->server, &(struct fby_message){.type = FBY_MSG_JOIN,
                                       .join = {.session = self->server.session,
@@ -41,12 +41,11 @@ static void send_join(struct cluster_check *self)
                                           .world        = 1,
                                           .host         = "doctor",
                                           .pid          = (uint32_t)getpid(),
-
-                                          .content = content}});
+                                          .content      = content}});
 }
 
-/* Receive the next message of `type`, and drop other messages. Returns false at
- * the deadline and after a refusal to join, which is stored in self->server. */
+/* Receive the next message of `type`, and drop others. Returns false at the
+ * deadline, and after a refusal to join, which is stored in self->server. */
 static bool receive_type(struct cluster_check *self, enum fby_message_type type,
     int64_t until_ns, struct fby_message *out)
 {
@@ -85,11 +84,11 @@ static void add_worker(
     self->n_checked++;
 }
 
-/* Receive the list of workers. A server without workers sends none. */
+/* Receive the list of workers. A server without workers sends no list. */
 static void receive_workers(struct cluster_check *self)
 {
     struct fby_message message;
-    int64_t            until_ns = fby_now_ns() + list_ns;
+    int64_t            until_ns = fby_now_ns() + list_timeout_ns;
     if (receive_type(self, FBY_MSG_WORKERS, until_ns, &message)) {
         for (size_t i = 0; i < message.workers.n_added; i++) {
             add_worker(self, &message.workers.added[i]);
@@ -98,11 +97,12 @@ static void receive_workers(struct cluster_check *self)
     }
 }
 
+/* Measure round trips: the server answers each RENEW with JOIN_FIRST. */
 static void measure_trips(struct cluster_check *self)
 {
     struct fby_message message;
     struct fby_probe  *server   = &self->server;
-    int64_t            until_ns = fby_now_ns() + step_ns;
+    int64_t            until_ns = fby_now_ns() + step_timeout_ns;
     while (server->n_trips < FBY_PROBE_TRIPS) {
         int64_t before_ns = fby_now_ns();
         fby_probe_send(server, &(struct fby_message){.type = FBY_MSG_RENEW,
@@ -127,7 +127,8 @@ static void query_server(struct cluster_check *self)
         return;
     }
     send_join(self);
-    if (receive_type(self, FBY_MSG_JOINED, fby_now_ns() + step_ns, &message)) {
+    if (receive_type(
+            self, FBY_MSG_JOINED, fby_now_ns() + step_timeout_ns, &message)) {
         fby_message_fini(&message);
         server->answer = FBY_ANSWER_GIVEN;
         receive_workers(self);
@@ -153,27 +154,27 @@ static const struct fby_probe *best_probe(
     return best;
 }
 
-static void report_workers(const struct cluster_check *self, int out)
+static void report_workers(const struct cluster_check *self, int pipe_fd)
 {
     for (uint32_t i = 0; i < self->n_checked; i++) {
         const struct fby_probe *probe = best_probe(self, i);
         if (probe != NULL) {
             struct fby_answer_facts facts = fby_probe_facts(probe);
-            fby_doctor_report(out, "worker", fby_judge_worker(&facts));
+            fby_doctor_report(pipe_fd, "worker", fby_judge_worker(&facts));
         }
     }
     if (self->n_checked < self->n_workers) {
-        fby_doctor_report(out, "worker",
+        fby_doctor_report(pipe_fd, "worker",
             fby_verdict(FBY_DOCTOR_NOTE, NULL, "%s more were not checked",
                 fby_plural(self->n_workers - self->n_checked, "worker").text));
     }
 }
 
-static void report_exposure(const struct cluster_check *self, int out)
+static void report_exposure(const struct cluster_check *self, int pipe_fd)
 {
     const char *first   = NULL;
     uint32_t    exposed = 0;
-    uint32_t    n       = self->n_probes + 1; /* the server is the last */
+    uint32_t    n       = self->n_probes + 1; /* the last is the server */
     for (uint32_t i = 0; i < n; i++) {
         const char *endpoint = i == self->n_probes ? self->server.endpoint
                                                    : self->probes[i].endpoint;
@@ -182,39 +183,41 @@ static void report_exposure(const struct cluster_check *self, int out)
             exposed++;
         }
     }
-    fby_doctor_report(out, "keys", fby_judge_exposure(exposed, n, first));
+    fby_doctor_report(pipe_fd, "keys", fby_judge_exposure(exposed, n, first));
 }
 
-static void check_cluster(struct cluster_check *self, int out)
+static void check_cluster(struct cluster_check *self, int pipe_fd)
 {
-    fby_probe_connect(&self->server, 1, fby_now_ns() + step_ns);
+    fby_probe_connect(&self->server, 1, fby_now_ns() + step_timeout_ns);
     if (self->server.error == 0) {
         query_server(self);
     }
     struct fby_answer_facts facts = fby_probe_facts(&self->server);
-    fby_doctor_report(out, "server", fby_judge_server(&facts, self->n_workers));
+    fby_doctor_report(
+        pipe_fd, "server", fby_judge_server(&facts, self->n_workers));
     if (self->server.answer != FBY_ANSWER_GIVEN) {
         return;
     }
-    fby_probe_connect(self->probes, self->n_probes, fby_now_ns() + step_ns);
-    fby_probe_workers(
-        self->probes, self->n_probes, self->zmq, fby_now_ns() + step_ns);
-    report_workers(self, out);
-    report_exposure(self, out);
+    fby_probe_connect(
+        self->probes, self->n_probes, fby_now_ns() + step_timeout_ns);
+    fby_probe_workers(self->probes, self->n_probes, self->zmq,
+        fby_now_ns() + step_timeout_ns);
+    report_workers(self, pipe_fd);
+    report_exposure(self, pipe_fd);
 }
 
-void fby_doctor_cluster(const struct fby_doctor_options *options, int out)
+void fby_doctor_cluster(const struct fby_doctor_options *options, int pipe_fd)
 {
     struct fby_error_detail why  = {{0}};
     struct cluster_check    self = {.zmq = zmq_ctx_new()};
     if (fby_endpoint_resolve(options->server, self.server.endpoint, &why) !=
         FBY_OK) {
-        fby_doctor_report(out, "server", fby_judge_unresolved(why.text));
+        fby_doctor_report(pipe_fd, "server", fby_judge_unresolved(why.text));
     } else {
         snprintf(self.server.name, sizeof(self.server.name), "%.500s",
             options->server);
         self.probes = fby_zalloc(MAX_PROBES * sizeof(*self.probes));
-        check_cluster(&self, out);
+        check_cluster(&self, pipe_fd);
         free(self.probes);
     }
     zmq_ctx_term(self.zmq);

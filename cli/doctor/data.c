@@ -12,8 +12,8 @@
 
 enum { TIME_LIMIT_MS = 6000 }; /* for all splits together */
 
-struct data_check {
-    int64_t               until_ns;
+struct data_check {                 /* of one split */
+    int64_t               until_ns; /* reading ends at this time */
     struct fby_data_facts facts;
 };
 
@@ -28,7 +28,7 @@ static bool on_progress(void *arg, uint64_t done, uint64_t total)
 
 static void check_data(struct fby_local *local,
     const struct fby_local_options *split_options, int64_t until_ns,
-    bool served, int out)
+    bool served, int pipe_fd)
 {
     struct data_check         check    = {.until_ns = until_ns};
     const struct fby_progress progress = {.fn = on_progress, .arg = &check};
@@ -44,14 +44,14 @@ static void check_data(struct fby_local *local,
         facts->samples = fby_dataset_samples(local->dataset);
         facts->shards  = fby_dataset_shards(local->dataset);
     }
-    fby_doctor_report(out, "data", fby_judge_data(facts));
+    fby_doctor_report(pipe_fd, "data", fby_judge_data(facts));
 }
 
 /* True for a plain path, and for NAME:path with a --data of that NAME. */
 static bool has_known_root(const struct fby_local *local)
 {
     const char *pattern = local->split->location.pattern;
-    size_t      length  = strcspn(pattern, ":"); /* of NAME */
+    size_t      length  = strcspn(pattern, ":"); /* bytes of NAME */
     bool        known   = !fby_location_is_named(pattern);
     for (unsigned i = 0; !known && i < local->served.n; i++) {
         const char *name = local->served.roots[i].name;
@@ -61,7 +61,7 @@ static bool has_known_root(const struct fby_local *local)
 }
 
 static void compare_classes(
-    const struct fby_local *local, const char *split, int out)
+    const struct fby_local *local, const char *split, int pipe_fd)
 {
     struct fby_class_folders comparison;
     char                     text[400];
@@ -71,14 +71,14 @@ static void compare_classes(
     fby_class_folders_compare(local, split, &comparison);
     if (comparison.differ) {
         fby_class_folders_describe(&comparison, text, sizeof(text));
-        fby_doctor_report(out, "classes",
+        fby_doctor_report(pipe_fd, "classes",
             fby_verdict(FBY_DOCTOR_WARN, fby_class_folders_advice,
                 "split %s: %s", split, text));
     }
 }
 
-/* The check `sources` reports a pipeline or split that cannot be loaded. */
-void fby_doctor_data(const struct fby_doctor_options *options, int out)
+/* Skips what cannot be loaded, which the check `sources` reports. */
+void fby_doctor_data(const struct fby_doctor_options *options, int pipe_fd)
 {
     struct fby_pipeline    *pipeline = NULL;
     struct fby_error_detail why      = {{0}};
@@ -93,10 +93,10 @@ void fby_doctor_data(const struct fby_doctor_options *options, int out)
         struct fby_local local;
         if (fby_local_load(&local, &split_options, &why) == FBY_OK &&
             has_known_root(&local)) {
-            check_data(
-                &local, &split_options, until_ns, options->server != NULL, out);
+            check_data(&local, &split_options, until_ns,
+                options->server != NULL, pipe_fd);
             if (i == 0) { /* compares with all other splits */
-                compare_classes(&local, split_options.split, out);
+                compare_classes(&local, split_options.split, pipe_fd);
             }
         }
         fby_local_close(&local);

@@ -13,7 +13,8 @@
 #include "cli/signals.h"
 #include "common/utf8.h"
 
-/* As struct fby_doctor_check. Checks that load the machine come last. */
+/* Each: name, function, needed options, deadline in ms, state if late. Checks
+ * that load the machine come last. */
 static const struct fby_doctor_check checks[] = {
     {"versions", fby_doctor_versions, 0, 10000, FBY_DOCTOR_FAIL},
     {"machine", fby_doctor_machine, 0, 10000, FBY_DOCTOR_FAIL},
@@ -42,15 +43,15 @@ struct doctor {
 
 static const struct fby_option options[] = {
     {"pipeline", 'p', "FILE",
-        "Also look at the sources of this pipeline and what lies in them; with "
-        "--server, pull some batches of it for at most 3 s",
+        "Also check the sources of this pipeline and their data; with "
+        "--server, also pull batches of it for at most 3 s",
         DOCTOR(FBY_TEXT, options.pipeline)},
     {"server", 's', "ADDR",
         "Also check this server and each worker that it knows, "
         "tcp://HOST:PORT",
         DOCTOR(FBY_TEXT, options.server)},
     {"data", 'd', "NAME=DIR",
-        "Where the pipeline's NAME:path lies (repeatable)",
+        "The directory of the pipeline's NAME:path (repeatable)",
         DOCTOR(FBY_WORDS, options.data)},
     {"json", 0, NULL, "Print one JSON array instead of text",
         DOCTOR(FBY_FLAG, as_json)},
@@ -73,10 +74,10 @@ static const struct fby_usage usage = {.options = options,
     .finish                                     = validate_data,
     .help =
         "Say what is wrong with this machine for Forebay, and what to do.\v"
-        "One line a check: ok, note (good to know), warn (slow or unsafe) or "
-        "FAIL (it will not work), what was found, and after an arrow what to "
-        "do. The exit code is 1 when a check FAILs. No check hangs: each has a "
-        "deadline.\n\n"
+        "Prints lines with a state, the name of a check, what was found, and "
+        "after an arrow what to do. The state is ok, note (good to know), warn "
+        "(slow or unsafe) or FAIL (it will not work). The exit code is 1 if a "
+        "check FAILs. No check hangs: each has a deadline.\n\n"
         "Examples:\n"
         "  forebay doctor\n"
         "  forebay doctor --pipeline p.yaml\n"
@@ -137,7 +138,8 @@ static void run_checks(struct doctor *self)
     given |= self->options.server != NULL ? FBY_DOCTOR_NEEDS_SERVER : 0U;
     given |= self->options.pipeline != NULL ? FBY_DOCTOR_NEEDS_PIPELINE : 0U;
     for (size_t i = 0; i < N_CHECKS && fby_signals_caught() == 0; i++) {
-        if ((checks[i].needs & ~given) == 0) {
+        bool has_options = (checks[i].needs & ~given) == 0;
+        if (has_options) {
             fby_doctor_run_check(&checks[i], &self->options, &listener);
         }
     }
@@ -148,8 +150,8 @@ static int run(int argc, char **argv)
     struct doctor self = {.options = {.root = ""}};
     fby_usage_parse(&usage, argc, argv, &self);
     fby_signals_catch();
-    (void)
-        fby_simd_level(); /* reports a wrong FOREBAY_SIMD once, not per check */
+    /* A wrong FOREBAY_SIMD is logged here, and so not by each check. */
+    (void)fby_simd_level();
     self.lines = self.as_json ? json_array() : NULL;
     run_checks(&self);
     if (self.lines != NULL) {

@@ -9,7 +9,8 @@
 #include "trainer_client/expand/segments.h"
 #include "trainer_client/gpu/device_name.h"
 
-enum { ROWS = 256, LIST_BYTES = 1 << 20 }; /* pictures; size for their list */
+enum { ROWS = 256 };           /* pictures in a batch */
+enum { LIST_BYTES = 1 << 20 }; /* room for their list of segments */
 enum { COPIES = 8, LAUNCHES = 20, MAX_LAUNCHES = 2000 }; /* of a measurement */
 
 /* A batch of pictures and the buffers for the measurement. */
@@ -19,14 +20,15 @@ struct gpu_trial {
     uint8_t                *arena;        /* input on the host, pinned */
     uint64_t                arena_size;   /* bytes */
     uint64_t                used_bytes;   /* of the arena */
-    uint64_t                list_offset;  /* of the list of segments in it */
-    void                   *streams[2];   /* for copies; for launches */
+    uint64_t                list_offset;  /* of the segments in the arena */
+    void                   *streams[2];   /* 0 for copies, 1 for launches */
     void                   *device_arena; /* input on the device */
     void                   *tensors;      /* output on the device */
     fby_err                 err;
     struct fby_error_detail why; /* the first error of a CUDA call */
 };
 
+/* Keep the first error. The calls after it are made as well. */
 static void record_error(struct gpu_trial *self, int code)
 {
     if (self->err == FBY_OK) {
@@ -70,7 +72,7 @@ static void tear_down(struct gpu_trial *self)
     (void)self->cuda->unpin(self->arena);
 }
 
-/* Time copies in one stream and launches in the other, in ns. */
+/* The time in ns that copies in one stream and launches in the other take. */
 static double time_work(struct gpu_trial *self, int copies, int launches)
 {
     struct fby_segment_list list = {0};
@@ -79,7 +81,7 @@ static double time_work(struct gpu_trial *self, int copies, int launches)
         .arena  = self->device_arena,
         .list   = self->list_offset,
         .out    = self->tensors,
-        .blocks = {list.blocks[0]},
+        .blocks = {[FBY_PASS_EXPAND] = list.blocks[FBY_PASS_EXPAND]},
         .shared = list.shared,
         .stream = self->streams[1],
     };
@@ -153,21 +155,21 @@ static struct fby_verdict try_device(const struct fby_cuda *cuda, int device)
     return fby_judge_gpu(&facts);
 }
 
-void fby_doctor_gpu(const struct fby_doctor_options *options, int out)
+void fby_doctor_gpu(const struct fby_doctor_options *options, int pipe_fd)
 {
-    const struct fby_cuda  *cuda   = fby_cuda();
-    struct fby_error_detail why    = {""};
-    int                     device = 0;
-    int                     n      = 0;
+    const struct fby_cuda  *cuda  = fby_cuda();
+    struct fby_error_detail why   = {""};
+    int                     first = 0;
+    int                     n     = 0;
     (void)options;
-    if (fby_gpu_find_device(cuda, "cuda", &device, &why) != FBY_OK) {
-        fby_doctor_report(out, "gpu",
+    if (fby_gpu_find_device(cuda, "cuda", &first, &why) != FBY_OK) {
+        fby_doctor_report(pipe_fd, "gpu",
             fby_verdict(
                 FBY_DOCTOR_OK, NULL, "batches stay on the host: %s", why.text));
         return;
     }
     (void)cuda->device_count(&n);
-    for (device = 0; device < n; device++) {
-        fby_doctor_report(out, "gpu", try_device(cuda, device));
+    for (int device = 0; device < n; device++) {
+        fby_doctor_report(pipe_fd, "gpu", try_device(cuda, device));
     }
 }

@@ -1,3 +1,4 @@
+/* judge.c - the thresholds and texts of the verdicts of `forebay doctor`. */
 #include "cli/doctor/judge.h"
 
 #include <errno.h>
@@ -227,7 +228,7 @@ struct fby_verdict fby_judge_clock(const struct fby_clock_facts *facts)
                  "clock: chrony or systemd-timesyncd";
     }
     return fby_verdict(state, advice,
-        "monotonic to %lld ns; the wall clock is %s",
+        "the monotonic clock has steps of %lld ns; the wall clock is %s",
         (long long)facts->resolution_ns, wall_clock);
 }
 
@@ -253,7 +254,7 @@ struct fby_verdict fby_judge_expand_speed(double bytes_per_s)
 
 /* One after the other, both take longer + shorter; with full overlap only the
  * longer time. The limit is the middle. */
-static bool can_overlap(const struct fby_gpu_facts *facts)
+static bool did_overlap(const struct fby_gpu_facts *facts)
 {
     bool   copy_is_longer = facts->copy_ns > facts->expand_ns;
     double longer         = copy_is_longer ? facts->copy_ns : facts->expand_ns;
@@ -269,7 +270,7 @@ struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts)
             "driver (dmesg)",
             "%s: %s", facts->name, facts->error);
     }
-    bool overlap = can_overlap(facts);
+    bool overlap = did_overlap(facts);
     int  minor   = facts->driver % 1000 / 10; /* 13020 is 13.2 */
     return fby_verdict(overlap ? FBY_DOCTOR_OK : FBY_DOCTOR_WARN,
         overlap ? NULL
@@ -279,8 +280,8 @@ struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts)
         "GB/s, expand %.0f GB/s, %s at the same time",
         facts->name, facts->major, facts->minor,
         (double)facts->bytes / (double)gib, facts->driver / 1000, minor,
-        facts->copied / facts->copy_ns, facts->expanded / facts->expand_ns,
-        overlap ? "both" : "but not both");
+        facts->copied / facts->copy_ns, /* bytes per ns are GB/s */
+        facts->expanded / facts->expand_ns, overlap ? "both" : "but not both");
 }
 
 /* ---- Sources ------------------------------------------------------------- */
@@ -349,7 +350,8 @@ struct fby_verdict fby_judge_unresolved(const char *why)
         why);
 }
 
-/* For a peer without an answer. `expected` is "server" or "worker". */
+/* The verdict on a peer that could not be reached, refused or did not answer.
+ * `expected` is "server" or "worker". */
 static struct fby_verdict judge_failure(
     const struct fby_answer_facts *facts, const char *expected)
 {
@@ -365,9 +367,9 @@ static struct fby_verdict judge_failure(
     }
     if (facts->answer == FBY_ANSWER_REFUSED) {
         return fby_verdict(FBY_DOCTOR_FAIL,
-            "a trainer is refused there too: end others, or give it more "
-            "--memory",
-            "%s: it refused: %s", facts->name, facts->text);
+            "trainers are refused, too: end some of them, or give a worker "
+            "more --memory",
+            "%s: refused: %s", facts->name, facts->text);
     }
     snprintf(advice, sizeof(advice),
         "see whether it is a Forebay %s of this version, and whether it is "

@@ -49,8 +49,8 @@ struct fby_card_facts { /* a network card */
     int  node;          /* the NUMA node of the card */
     char near[64];      /* the usable CPUs of that node: "0-3,8" */
 };
-/* `nodes` is the machine's number of NUMA nodes (0: unknown). Each of the `n`
- * cards is nearer to one of the nodes. */
+/* `nodes` is the machine's number of NUMA nodes; 0: unknown. The `n` cards are
+ * those that are nearer to one node than to the others. */
 struct fby_verdict fby_judge_numa(
     uint32_t nodes, const struct fby_card_facts *cards, uint32_t n);
 
@@ -83,17 +83,17 @@ struct fby_verdict fby_judge_copy_speed(double bytes_per_s);
 /* `bytes_per_s`: f32 tensors that one thread makes from pixels. */
 struct fby_verdict fby_judge_expand_speed(double bytes_per_s);
 
-struct fby_gpu_facts {
+struct fby_gpu_facts { /* of one GPU, and a measurement on it */
     const char *name;
     int         major, minor; /* compute capability */
     int         driver;       /* CUDA version of the driver, 13000 for 13.0 */
     uint64_t    bytes;        /* size of the GPU memory */
-    const char *error;     /* message of a CUDA call; then only `name` counts */
-    double      copy_ns;   /* duration of the copies alone */
-    double      expand_ns; /* duration of the expand kernels alone */
-    double      both_ns;   /* duration of both, started together */
-    double      copied;    /* bytes that all copies move */
-    double      expanded;  /* bytes that all kernels read and write */
+    const char *error;        /* of a CUDA call; then only `name` is valid */
+    double      copy_ns;      /* duration of the copies alone */
+    double      expand_ns;    /* duration of the expand kernels alone */
+    double      both_ns;      /* duration of both, started together */
+    double      copied;       /* bytes that all copies move */
+    double      expanded;     /* bytes that all kernels read and write */
 };
 /* Fails on an error; warns if copies and kernels do not overlap. */
 struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts);
@@ -104,7 +104,7 @@ struct fby_source_facts {
     const char *split;
     const char *path;         /* the directory, or NAME:path if unknown_root */
     bool        unknown_root; /* no --data has the NAME of `path` */
-    bool        served;       /* workers elsewhere have the data */
+    bool        served;       /* workers of other machines have the data */
     int         error;        /* errno of reading the directory; 0: readable */
 };
 /* An unreadable directory fails, unless workers elsewhere serve it. */
@@ -113,10 +113,10 @@ struct fby_verdict fby_judge_source(const struct fby_source_facts *facts);
 struct fby_data_facts {
     const char *split;
     const char *error;   /* message of a failure to open the data; or NULL */
-    bool        served;  /* workers elsewhere have the data */
-    bool        whole;   /* all parts of the source were read */
+    bool        served;  /* workers of other machines have the data */
+    bool        whole;   /* all parts, such as shards, were read */
     uint64_t    done;    /* number of parts that were read */
-    uint64_t    total;   /* number of all parts of the source */
+    uint64_t    total;   /* number of all parts */
     uint64_t    samples; /* number of samples; set if `whole` */
     uint32_t    shards;  /* number of shards; set if `whole` */
 };
@@ -148,7 +148,7 @@ struct fby_answer_facts {
     int64_t                round_trip_ns; /* 0: not measured */
     uint32_t               version;       /* protocol version of a worker */
 };
-/* For a server whose address cannot be resolved; `why` is the cause. */
+/* For a server address that cannot be resolved; `why` is the cause. */
 struct fby_verdict fby_judge_unresolved(const char *why);
 
 /* `workers` is the number of workers that the server knows; 0 fails. */
@@ -157,14 +157,14 @@ struct fby_verdict fby_judge_server(
 /* Fails without an answer; warns about a slow round trip. */
 struct fby_verdict fby_judge_worker(const struct fby_answer_facts *facts);
 
-/* Warns if other machines may reach any address, because it is not a loopback
- * address. `exposed` of the `n` addresses are such; `first` is the first. */
+/* `exposed` of the `n` addresses are not loopback addresses, so other machines
+ * may reach them; `first` is the first of these. Warns if there are any. */
 struct fby_verdict fby_judge_exposure(
     uint32_t exposed, uint32_t n, const char *first);
 
 struct fby_stream_facts {
     double      seconds;    /* from the first batch to the last */
-    double      first_s;    /* seconds from opening to the first batch */
+    double      first_s;    /* seconds from the start to the first batch */
     uint64_t    batches;    /* received in all */
     uint64_t    images;     /* received after the first batch */
     uint64_t    wire_bytes; /* received after the first batch */
@@ -172,7 +172,7 @@ struct fby_stream_facts {
     uint32_t    known;      /* workers that the client knows */
     uint32_t    in_use;     /* workers that the client uses */
     uint32_t    left_aside; /* workers with other data or another build */
-    uint64_t    lost;       /* requested again, or with a wrong checksum */
+    uint64_t    lost;       /* batches requested again, and bad checksums */
     const char *error;      /* message; NULL: no error */
     bool        timed_out;  /* the error is a timeout */
 };

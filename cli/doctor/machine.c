@@ -36,9 +36,8 @@ enum { MAX_CARDS = 4 }; /* network cards in the report */
 
 static struct fby_verdict check_versions(void)
 {
-    struct fby_hash_version hash =
-        fby_hash_version(); /* number: 802 is 0.8.2 */
-    int zmq[3];
+    struct fby_hash_version hash = fby_hash_version(); /* number 802: 0.8.2 */
+    int                     zmq[3];
     zmq_version(&zmq[0], &zmq[1], &zmq[2]);
     return fby_verdict(FBY_DOCTOR_OK, NULL,
         "forebay %s, libzmq %d.%d.%d, %s, lz4 %s, xxhash %u.%u.%u (%s), "
@@ -61,13 +60,13 @@ static struct fby_verdict check_kernel(void)
         name.sysname, name.release, name.machine);
 }
 
-void fby_doctor_versions(const struct fby_doctor_options *options, int out)
+void fby_doctor_versions(const struct fby_doctor_options *options, int pipe_fd)
 {
     (void)options;
-    fby_doctor_report(out, "versions", check_versions());
-    fby_doctor_report(out, "kernel", check_kernel());
+    fby_doctor_report(pipe_fd, "versions", check_versions());
+    fby_doctor_report(pipe_fd, "kernel", check_kernel());
     fby_doctor_report(
-        out, "simd", fby_judge_simd(fby_simd_level(), fby_simd_of_cpu()));
+        pipe_fd, "simd", fby_judge_simd(fby_simd_level(), fby_simd_of_cpu()));
 }
 
 static struct fby_verdict check_cpus(const char *root)
@@ -77,7 +76,7 @@ static struct fby_verdict check_cpus(const char *root)
     cpu_set_t allowed;
     facts.allowed = fby_cpus_read_allowed(&allowed) == FBY_OK
                         ? (uint32_t)CPU_COUNT(&allowed)
-                        : CPU_SETSIZE;
+                        : CPU_SETSIZE; /* no mask is known */
     return fby_judge_cpus(&facts);
 }
 
@@ -144,18 +143,18 @@ static struct fby_verdict check_clocks(void)
     return fby_judge_clock(&facts);
 }
 
-void fby_doctor_machine(const struct fby_doctor_options *options, int out)
+void fby_doctor_machine(const struct fby_doctor_options *options, int pipe_fd)
 {
     const char *root = options->root;
-    fby_doctor_report(out, "cpus", check_cpus(root));
-    fby_doctor_report(out, "numa", check_numa(root));
-    fby_doctor_report(out, "memory", check_memory(root));
-    fby_doctor_report(out, "memlock",
+    fby_doctor_report(pipe_fd, "cpus", check_cpus(root));
+    fby_doctor_report(pipe_fd, "numa", check_numa(root));
+    fby_doctor_report(pipe_fd, "memory", check_memory(root));
+    fby_doctor_report(pipe_fd, "memlock",
         fby_judge_memlock(limit_value(read_limits(RLIMIT_MEMLOCK).rlim_cur)));
-    fby_doctor_report(out, "shm", check_shm(root));
-    fby_doctor_report(out, "huge-pages", check_huge_pages(root));
+    fby_doctor_report(pipe_fd, "shm", check_shm(root));
+    fby_doctor_report(pipe_fd, "huge-pages", check_huge_pages(root));
     /* main() raises the soft limit of open files to the hard one. */
-    fby_doctor_report(out, "files",
+    fby_doctor_report(pipe_fd, "files",
         fby_judge_files(limit_value(read_limits(RLIMIT_NOFILE).rlim_max)));
-    fby_doctor_report(out, "clock", check_clocks());
+    fby_doctor_report(pipe_fd, "clock", check_clocks());
 }

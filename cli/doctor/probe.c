@@ -1,3 +1,4 @@
+/* probe.c - the two steps of a probe: TCP connections, then sessions. */
 #include "cli/doctor/probe.h"
 
 #include <errno.h>
@@ -16,8 +17,8 @@
 
 enum { MAX_MESSAGE = 64 << 10 }; /* bytes; no answer to a probe is longer */
 
-/* The milliseconds left, rounded up. */
-static int wait_ms(int64_t until_ns)
+/* The milliseconds until `until_ns`, rounded up; 0 if it has passed. */
+static int left_ms(int64_t until_ns)
 {
     int64_t left_ns = until_ns - fby_now_ns();
     return left_ns > 0 ? (int)(left_ns / FBY_NS_PER_MS) + 1 : 0;
@@ -84,7 +85,8 @@ static uint32_t count_connecting(const struct fby_probe *probes, uint32_t n)
     return connecting;
 }
 
-static void finish_if_ready(struct fby_probe *probe, short events)
+/* End a connect after poll() has returned `events` for its socket. */
+static void end_if_ready(struct fby_probe *probe, short events)
 {
     int       error = 0;
     socklen_t size  = sizeof(error);
@@ -104,9 +106,9 @@ void fby_probe_connect(struct fby_probe *probes, uint32_t n, int64_t until_ns)
         for (uint32_t i = 0; i < n; i++) { /* poll() ignores fd -1 */
             items[i] = (struct pollfd){.fd = probes[i].fd, .events = POLLOUT};
         }
-        (void)poll(items, n, wait_ms(until_ns));
+        (void)poll(items, n, left_ms(until_ns));
         for (uint32_t i = 0; i < n; i++) {
-            finish_if_ready(&probes[i], items[i].revents);
+            end_if_ready(&probes[i], items[i].revents);
         }
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -136,7 +138,7 @@ bool fby_probe_receive(void *socket, int64_t until_ns, struct fby_message *out)
 {
     while (fby_now_ns() < until_ns) {
         zmq_pollitem_t item = {.socket = socket, .events = ZMQ_POLLIN};
-        if (zmq_poll(&item, 1, wait_ms(until_ns)) > 0 &&
+        if (zmq_poll(&item, 1, left_ms(until_ns)) > 0 &&
             receive_pending(socket, out)) {
             return true;
         }
@@ -209,6 +211,7 @@ static void handle_pending(struct fby_probe *probe)
     }
 }
 
+/* List the sockets of probes that wait for messages. Returns their number. */
 static uint32_t list_waiting(
     const struct fby_probe *probes, uint32_t n, zmq_pollitem_t *items)
 {
@@ -248,7 +251,7 @@ static void exchange_messages(
     zmq_pollitem_t *items = fby_zalloc((n + 1) * sizeof(*items)); /* never 0 */
     uint32_t        waiting = list_waiting(probes, n, items);
     while (waiting > 0 && fby_now_ns() < until_ns) {
-        (void)zmq_poll(items, (int)waiting, wait_ms(until_ns));
+        (void)zmq_poll(items, (int)waiting, left_ms(until_ns));
         for (uint32_t i = 0; i < n; i++) {
             handle_pending(&probes[i]);
         }

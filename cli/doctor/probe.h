@@ -1,9 +1,9 @@
 /* probe.h - connect to many addresses concurrently, and measure their answers.
  *
  * The first step only opens a TCP connection to each address, and closes it
- * again. So a closed port or an unreachable machine can be told from a process
- * that does not answer. The second step opens sessions with those workers that
- * the first step could reach. Each step has one deadline for all addresses. */
+ * again. This distinguishes a closed port or an unreachable machine from a
+ * process that does not answer. The second step opens sessions with the workers
+ * that the first step reached. Each step has one deadline for all addresses. */
 #ifndef FBY_CLI_DOCTOR_PROBE_H
 #define FBY_CLI_DOCTOR_PROBE_H
 
@@ -14,10 +14,9 @@
 enum { FBY_PROBE_TRIPS = 5 }; /* round trips to measure for each address */
 
 struct fby_probe { /* one address of the server or of a worker */
-    char endpoint[FBY_ENDPOINT_SIZE]; /* tcp://, a numeric address, port */
-    char name[2 * FBY_ENDPOINT_SIZE]; /* for the report */
-    uint32_t
-        worker; /* index of the worker; each of its addresses has a probe */
+    char     endpoint[FBY_ENDPOINT_SIZE]; /* tcp://, a numeric address, port */
+    char     name[2 * FBY_ENDPOINT_SIZE]; /* for the report */
+    uint32_t worker; /* its index; each address of a worker has a probe */
 
     int     fd;         /* the socket while connecting; else -1 */
     int     error;      /* errno of the first step; 0: connected */

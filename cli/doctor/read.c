@@ -1,3 +1,4 @@
+/* read.c - parse files of /proc and /sys. */
 #include "cli/doctor/read.h"
 
 #include <dirent.h>
@@ -29,6 +30,7 @@ static bool read_line(const char *root, const char *path, char line[LINE_SIZE])
     return read;
 }
 
+/* The length of a list such as "0-3,8" (here 5); 0: unreadable. */
 static uint32_t count_listed(const char *root, const char *path)
 {
     char                    line[LINE_SIZE];

@@ -25,11 +25,11 @@ static int try_directory(const char *path)
     return error;
 }
 
-/* Write the directory of NAME:path, from --data NAME=DIR; false: none. */
+/* Write the directory of NAME:path. Returns false without --data NAME=DIR. */
 static bool resolve_named(const struct fby_words *data,
     const struct fby_location_parts *parts, char out[FBY_PATH_SIZE])
 {
-    size_t length = strlen(parts->root); /* of NAME */
+    size_t length = strlen(parts->root); /* bytes of NAME */
     for (unsigned i = 0; i < data->n; i++) {
         const char *word = data->words[i];
         if (strncmp(word, parts->root, length) == 0 && word[length] == '=') {
@@ -65,12 +65,12 @@ static struct fby_verdict check_split(const struct fby_doctor_options *options,
     return fby_judge_source(&facts);
 }
 
-static void report_splits(const struct fby_doctor_options *options, int out)
+static void report_splits(const struct fby_doctor_options *options, int pipe_fd)
 {
     struct fby_pipeline    *pipeline = NULL;
     struct fby_error_detail why      = {{0}};
     if (fby_pipeline_load(options->pipeline, &pipeline, &why) != FBY_OK) {
-        fby_doctor_report(out, "pipeline",
+        fby_doctor_report(pipe_fd, "pipeline",
             fby_verdict(FBY_DOCTOR_FAIL, NULL, "%s", why.text));
         return;
     }
@@ -78,7 +78,7 @@ static void report_splits(const struct fby_doctor_options *options, int out)
         const char       *name  = fby_pipeline_split_name(pipeline, i);
         struct fby_split *split = NULL;
         fby_err err = fby_pipeline_make_split(pipeline, name, &split, &why);
-        fby_doctor_report(out, "source",
+        fby_doctor_report(pipe_fd, "source",
             err == FBY_OK ? check_split(options, name, split)
                           : fby_verdict(FBY_DOCTOR_FAIL, NULL,
                                 "split %s: %.500s", name, why.text));
@@ -97,7 +97,7 @@ static void check_writable(char *path, struct fby_cache_facts *facts)
         if (slash == NULL || path[1] == '\0') {
             break; /* a plain name, or "/" */
         }
-        slash[slash == path ? 1 : 0] = '\0'; /* keep the "/" of the root */
+        slash[slash == path ? 1 : 0] = '\0'; /* keep "/" itself */
     }
     if (access(path, W_OK | X_OK) != 0 || statvfs(path, &disk) != 0) {
         facts->error = errno;
@@ -106,7 +106,7 @@ static void check_writable(char *path, struct fby_cache_facts *facts)
     }
 }
 
-static void report_cache(int out)
+static void report_cache(int pipe_fd)
 {
     char                   file[FBY_PATH_SIZE];
     char                   path[FBY_PATH_SIZE];
@@ -116,14 +116,14 @@ static void report_cache(int out)
         memcpy(path, file, sizeof(path));
         check_writable(path, &facts);
     } else {
-        facts.directory = "a folder of the user's";
+        facts.directory = "the cache directory of the user";
         facts.error     = ENOENT;
     }
-    fby_doctor_report(out, "cache", fby_judge_cache(&facts));
+    fby_doctor_report(pipe_fd, "cache", fby_judge_cache(&facts));
 }
 
-void fby_doctor_sources(const struct fby_doctor_options *options, int out)
+void fby_doctor_sources(const struct fby_doctor_options *options, int pipe_fd)
 {
-    report_splits(options, out);
-    report_cache(out);
+    report_splits(options, pipe_fd);
+    report_cache(pipe_fd);
 }

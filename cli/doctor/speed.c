@@ -1,8 +1,8 @@
 /* speed.c - measure the speed of memory and of turning pixels into tensors.
  *
  * Pixels are expanded by the code of the trainer's client. The buffers are
- * larger than the caches, if memory allows. Of the calls in 0.3 s the fastest
- * counts, in CPU time, so other load disturbs little. */
+ * larger than the caches, if memory allows. The result is the speed of the
+ * fastest call within 0.3 s, in CPU time, so other load disturbs it little. */
 #include <string.h>
 
 #include "cli/doctor/checks.h"
@@ -18,20 +18,20 @@ static const int64_t  measure_ns = 300 * FBY_NS_PER_MS;
 static const uint64_t min_size   = UINT64_C(64) << 20; /* bytes of a buffer */
 static const uint64_t max_size   = UINT64_C(128) << 20;
 
-struct buffers {
+struct buffers { /* two buffers, and what `expand` needs */
     uint8_t             *from, *to;
-    size_t               size; /* bytes of each that are used */
-    struct fby_expansion plan;
+    size_t               size; /* bytes used of each buffer */
+    struct fby_expansion plan; /* from pixels to f32 tensors */
 };
 
 /* The size of each of two buffers: twice the last-level cache, within bounds.
  * Both together get at most a quarter of the free memory. */
 static uint64_t choose_size(const char *root)
 {
-    uint64_t cache      = 2 * fby_read_l3_bytes(root);
-    uint64_t size       = cache < min_size   ? min_size
-                          : cache > max_size ? max_size
-                                             : cache;
+    uint64_t wanted     = 2 * fby_read_l3_bytes(root);
+    uint64_t size       = wanted < min_size   ? min_size
+                          : wanted > max_size ? max_size
+                                              : wanted;
     uint64_t limit      = fby_read_memory_limit(root);
     uint64_t free_bytes = fby_read_meminfo(root, "MemAvailable");
     uint64_t both_max   = (limit < free_bytes ? limit : free_bytes) / 4;
@@ -41,7 +41,8 @@ static uint64_t choose_size(const char *root)
 static bool copy(struct buffers *self)
 {
     memcpy(self->to, self->from, self->size);
-    __asm__ volatile("" : : "r"(self->to) : "memory"); /* not optimised away */
+    /* Pretend to read the copy, so that it is not optimised away. */
+    __asm__ volatile("" : : "r"(self->to) : "memory");
     return true;
 }
 
@@ -86,20 +87,21 @@ bool fby_doctor_plan_pictures(enum fby_type dtype, struct fby_expansion *out)
     return fby_expansion_init(out, &field, &delivery, &why) == FBY_OK;
 }
 
-static void report_speeds(struct buffers *self, int out)
+static void report_speeds(struct buffers *self, int pipe_fd)
 {
     /* Write all pages, so that the system has assigned their memory. */
     memset(self->from, 1, self->size);
     memset(self->to, 1, self->size);
-    fby_doctor_report(out, "copy", fby_judge_copy_speed(measure(self, copy)));
+    fby_doctor_report(
+        pipe_fd, "copy", fby_judge_copy_speed(measure(self, copy)));
     self->size -= self->size % picture_bytes; /* whole pictures */
     double rate = fby_doctor_plan_pictures(FBY_F32, &self->plan)
                       ? measure(self, expand)
                       : 0;
-    fby_doctor_report(out, "expand", fby_judge_expand_speed(rate));
+    fby_doctor_report(pipe_fd, "expand", fby_judge_expand_speed(rate));
 }
 
-void fby_doctor_speed(const struct fby_doctor_options *options, int out)
+void fby_doctor_speed(const struct fby_doctor_options *options, int pipe_fd)
 {
     static struct buffers self; /* the plan is too large for the stack */
     self.size     = choose_size(options->root);
@@ -108,9 +110,9 @@ void fby_doctor_speed(const struct fby_doctor_options *options, int out)
     self.from     = enough ? fby_pages_map(mapped) : NULL;
     self.to       = enough ? fby_pages_map(mapped) : NULL;
     if (self.from != NULL && self.to != NULL) {
-        report_speeds(&self, out);
+        report_speeds(&self, pipe_fd);
     } else {
-        fby_doctor_report(out, "copy",
+        fby_doctor_report(pipe_fd, "copy",
             fby_verdict(
                 FBY_DOCTOR_WARN, NULL, "too little memory to measure with"));
     }

@@ -1,5 +1,5 @@
 /* stream.c - receive batches for a few seconds, as a trainer would, in a job
- * with a random name. Uses only the functions of forebay.h. */
+ * with a random name. The batches come through the public API, forebay.h. */
 #include <string.h>
 
 #include "cli/doctor/checks.h"
@@ -9,16 +9,16 @@
 #include "forebay/forebay.h"
 #include "pipeline/parse.h"
 
-static const int64_t open_ns    = 10 * FBY_NS_PER_S; /* limit of opening */
-static const int64_t receive_ns = 3 * FBY_NS_PER_S;  /* after opening */
+static const int64_t open_timeout_ns  = 10 * FBY_NS_PER_S;
+static const int64_t receive_limit_ns = 3 * FBY_NS_PER_S; /* after opening */
 
 struct stream_check {
     struct forebay      *stream;
     int64_t              begun_ns; /* when the check began */
     int64_t              first_ns; /* when the first batch came; 0: not yet */
     int64_t              last_ns;  /* when the latest batch came */
-    struct forebay_stats at_first; /* at the first batch */
-    struct forebay_stats at_end;   /* after the last batch */
+    struct forebay_stats at_first; /* counters at the first batch */
+    struct forebay_stats at_end;   /* counters after the last batch */
     char                 error[sizeof(struct fby_error_detail)]; /* "": none */
     bool                 timed_out; /* the error is a timeout */
 };
@@ -40,7 +40,7 @@ static bool open_stream(struct stream_check *self,
     stream.split                  = split;
     stream.roots                  = roots->roots;
     stream.n_roots                = roots->n;
-    stream.open_timeout_ns        = open_ns;
+    stream.open_timeout_ns        = open_timeout_ns;
 
     struct fby_error_detail why = {{0}};
     enum forebay_status     status =
@@ -66,8 +66,8 @@ static void on_batch(struct stream_check *self, struct forebay_batch **batch)
 static void receive_batches(struct stream_check *self)
 {
     enum forebay_status status   = FOREBAY_OK;
-    int64_t             until_ns = fby_now_ns() + receive_ns;
-    int64_t             left_ns  = receive_ns;
+    int64_t             until_ns = fby_now_ns() + receive_limit_ns;
+    int64_t             left_ns  = receive_limit_ns;
     while (status == FOREBAY_OK && left_ns > 0) {
         struct forebay_batch *batch = NULL;
         status = forebay_next(self->stream, left_ns, NULL, &batch);
@@ -76,7 +76,7 @@ static void receive_batches(struct stream_check *self)
         }
         left_ns = until_ns - fby_now_ns();
     }
-    /* A timeout is an error only without any batch: it also ends the time. */
+    /* The last wait ends with a timeout. This is no error if a batch came. */
     bool timed_out = status == FOREBAY_TIMEOUT && self->first_ns == 0;
     bool failed    = status != FOREBAY_OK && status != FOREBAY_END &&
                   status != FOREBAY_TIMEOUT;
@@ -128,7 +128,7 @@ static fby_err choose_split(
     return err;
 }
 
-void fby_doctor_stream(const struct fby_doctor_options *options, int out)
+void fby_doctor_stream(const struct fby_doctor_options *options, int pipe_fd)
 {
     struct fby_served       roots                = {0};
     struct fby_error_detail why                  = {{0}};
@@ -146,6 +146,6 @@ void fby_doctor_stream(const struct fby_doctor_options *options, int out)
         verdict = judge_result(&self);
         forebay_close(&self.stream);
     }
-    fby_doctor_report(out, "stream", verdict);
+    fby_doctor_report(pipe_fd, "stream", verdict);
     fby_served_fini(&roots);
 }

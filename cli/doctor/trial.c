@@ -1,5 +1,5 @@
-/* The child sends its lines through a pipe. Each line is one write of at most
- * PIPE_BUF bytes, and so atomic: the parent reads whole lines. */
+/* trial.c - the child process of a check sends its lines through a pipe. A line
+ * is one write of at most PIPE_BUF bytes, and so atomic: no line is split. */
 #include "cli/doctor/trial.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 _Static_assert(
     sizeof(struct fby_doctor_line) <= PIPE_BUF, "a line is one atomic write");
 
-enum { POLL_MS = 100 }; /* a caught signal is seen after at most this time */
+enum { POLL_MS = 100 }; /* most time until a caught signal is noticed */
 
 enum read_end { /* why the parent stops reading */
     END_CLOSED, /* the check ended, and so closed the pipe */
@@ -28,23 +28,24 @@ enum read_end { /* why the parent stops reading */
     END_SIGNAL  /* a signal was caught */
 };
 
-void fby_doctor_report(int out, const char *check, struct fby_verdict verdict)
+void fby_doctor_report(
+    int pipe_fd, const char *check, struct fby_verdict verdict)
 {
     struct fby_doctor_line line = {.verdict = verdict};
     snprintf(line.check, sizeof(line.check), "%s", check);
-    if (write(out, &line, sizeof(line)) != (ssize_t)sizeof(line)) {
+    if (write(pipe_fd, &line, sizeof(line)) != (ssize_t)sizeof(line)) {
         _exit(1); /* the parent is gone */
     }
 }
 
 /* Run the check in the child process. Does not return. */
 static void child_main(const struct fby_doctor_check *check,
-    const struct fby_doctor_options *options, int out)
+    const struct fby_doctor_options *options, int pipe_fd)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* the child ends with its parent */
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGTERM, SIG_DFL);
-    check->run(options, out);
+    check->run(options, pipe_fd);
     _exit(0);
 }
 
@@ -71,7 +72,7 @@ static enum read_end read_lines(
     }
 }
 
-/* Pass a line that says that the check itself failed; `format` is the cause. */
+/* Pass a line that says that the check itself failed, and why (`format`). */
 __attribute__((format(printf, 4, 5))) static void report_failed(
     const struct fby_doctor_check    *check,
     const struct fby_doctor_listener *listener, enum fby_doctor_state state,

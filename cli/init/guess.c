@@ -16,7 +16,7 @@
 #include "worker/source/shards/tar.h"
 #include "worker/source/shards/tar_names.h"
 
-enum { ENOUGH_FILES = 20000 }; /* then further class folders are not read */
+enum { ENOUGH_FILES = 20000 }; /* with so many, no more folders are read */
 
 /* The usual names of splits. If a file name contains several of them, the first
  * in this order counts. Splits are also added in this order. */
@@ -97,7 +97,7 @@ fby_err fby_guess_index(const struct fby_search *search,
     struct fby_dataset_spec *spec, const char *below, struct fby_index *out,
     struct fby_error_detail *why)
 {
-    char pattern[FBY_PATH_SIZE + 8];
+    char pattern[FBY_PATH_SIZE + 8]; /* "data" is the name of search->root */
     snprintf(pattern, sizeof(pattern), "data:%s", below);
     spec->roots     = search->roots;
     spec->pattern   = pattern;
@@ -141,11 +141,11 @@ static fby_err read_first_tar(struct fby_search *search, const char *path,
                          : fby_error_prefix(why, err, "shard %s", path);
 }
 
-/* Add a split for a run of tar files: names that differ in a number. */
+/* Add a split for tar files whose names differ in a number. Reads the first. */
 static fby_err add_tar_split(struct fby_search *search, const char *path,
     const struct fby_tar_run *run, struct fby_error_detail *why)
 {
-    char shards[FBY_PATH_SIZE];
+    char pattern[FBY_PATH_SIZE];
     char first[FBY_PATH_SIZE];
     char below[FBY_PATH_SIZE];
     char prefix[FBY_NAME_SIZE];
@@ -156,10 +156,10 @@ static fby_err add_tar_split(struct fby_search *search, const char *path,
     if (split == NULL) {
         return FBY_OK;
     }
-    fby_tar_run_pattern(run, shards, sizeof(shards));
+    fby_tar_run_pattern(run, pattern, sizeof(pattern));
     fby_err err = fby_path_join(path, run->first, first, why);
     if (err == FBY_OK) {
-        err = fby_path_join(path, shards, below, why);
+        err = fby_path_join(path, pattern, below, why);
     }
     if (err == FBY_OK) {
         err = fby_guess_set_pattern(search, below, split, why);
@@ -236,7 +236,7 @@ static fby_err open_in_folder(const void *arg, const struct fby_shard *shard,
                : err;
 }
 
-/* Folders that were not read have no files. */
+/* Count the members of class folders. Folders that were not read have none. */
 static fby_err count_classes(const struct fby_member_opener *opener,
     struct fby_guess_split *split, const struct fby_folder *classes,
     struct fby_error_detail *why)
@@ -269,15 +269,16 @@ static fby_err add_class_split(struct fby_search *search, const char *path,
     }
     fby_err err =
         fby_folder_list_classes(search->root, path, &classes, &n, why);
-    uint64_t files = 0;
-    uint32_t i     = 0;
-    for (; err == FBY_OK && i < n && files < ENOUGH_FILES; i++) {
-        err = fby_folder_find_class_files(
-            search->root, path, &stop, &classes[i], why);
-        files += classes[i].count;
+    uint64_t files  = 0;
+    uint32_t n_read = 0;
+    while (err == FBY_OK && n_read < n && files < ENOUGH_FILES) {
+        struct fby_folder *class = &classes[n_read++];
+        err =
+            fby_folder_find_class_files(search->root, path, &stop, class, why);
+        files += class->count;
     }
     split->classes     = n;
-    split->counted_all = i == n;
+    split->counted_all = n_read == n;
     search->out->kind  = FBY_SOURCE_FOLDER;
     if (err == FBY_OK) {
         const struct class_folders     folders = {search, path};
@@ -303,14 +304,14 @@ static bool has_dir(const struct fby_listing *listing, const char *name)
 }
 
 static fby_err add_table_split(struct fby_search *search, const char *name,
-    const struct fby_guess_columns *found, struct fby_error_detail *why)
+    const struct fby_guess_tables *found, struct fby_error_detail *why)
 {
     struct fby_guess_split *split = fby_guess_add_split(search, name);
     if (split == NULL) {
         return FBY_OK;
     }
     search->out->kind = FBY_SOURCE_COLUMNS;
-    bool    is_file   = search->only[0] != '\0';
+    bool    is_file   = search->only_file[0] != '\0';
     fby_err err       = fby_guess_check_name(fby_root_dir(search->root), why);
     if (err == FBY_OK) {
         err = fby_guess_set_pattern(
@@ -337,7 +338,7 @@ static bool has_pictures(const struct fby_listing *listing)
 static fby_err no_known_data(const struct fby_search *search,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    bool is_file = search->only[0] != '\0';
+    bool is_file = search->only_file[0] != '\0';
     if (!is_file && has_pictures(listing)) {
         return fby_error_set(why, FBY_CONFIG,
             "it has pictures, but no class folders; expected is one folder "
@@ -354,16 +355,17 @@ static fby_err no_known_data(const struct fby_search *search,
                               : "it has only files of no known kind");
 }
 
-/* Add the first kind that is found directly in `path`: a folder of .npy files,
- * lists, parallel folders, other tables, class folders. */
+/* Add the data directly in `path`, of the first of these kinds that is found:
+ * .npy files, lists, parallel folders, other tables, class folders. */
 static fby_err add_first_kind(struct fby_search *search, const char *path,
     const char *name, const struct fby_listing *listing,
     struct fby_error_detail *why)
 {
-    struct fby_guess_columns found;
-    uint32_t                 before = fby_guess_n_splits(search);
-    fby_err err = fby_guess_columns(search->root, path, listing, &found, why);
-    if (err == FBY_OK && found.sure) {
+    struct fby_guess_tables found;
+    uint32_t                before = fby_guess_n_splits(search);
+    fby_err                 err =
+        fby_guess_find_tables(search->root, path, listing, &found, why);
+    if (err == FBY_OK && found.is_table) {
         return add_table_split(search, name, &found, why);
     }
     if (err == FBY_OK) {
@@ -388,36 +390,39 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
 static fby_err add_data(struct fby_search *search, const char *path,
     const char *name, struct fby_error_detail *why)
 {
-    struct fby_listing listing  = {0};
-    uint32_t           n_splits = search->out->n_splits;      /* before */
-    uint32_t           n_found  = fby_guess_n_splits(search); /* before */
-    const char        *only     = search->only[0] != '\0' ? search->only : NULL;
-    search->name                = name;
+    struct fby_listing listing       = {0};
+    uint32_t           splits_before = search->out->n_splits;
+    uint32_t           found_before  = fby_guess_n_splits(search);
+    bool               is_file       = search->only_file[0] != '\0';
+    const char        *only          = is_file ? search->only_file : NULL;
+    search->name                     = name;
     fby_err  err  = fby_listing_read(search->root, path, only, &listing, why);
     uint32_t tars = move_tars_first(&listing);
     if (err == FBY_OK && tars > 0) {
         err = add_tars(search, path, listing.entries, tars, why);
     } else if (err == FBY_OK) {
         err = fby_guess_tokens(search, path, &listing, why);
-        if (err == FBY_OK && fby_guess_n_splits(search) == n_found) {
+        if (err == FBY_OK && fby_guess_n_splits(search) == found_before) {
             err = add_first_kind(search, path, name, &listing, why);
         }
     }
-    if (err == FBY_OK && search->out->n_splits == n_splits + 1) {
-        snprintf(search->out->splits[n_splits].name, FBY_NAME_SIZE, "%s", name);
+    bool is_alone = search->out->n_splits == splits_before + 1;
+    if (err == FBY_OK && is_alone) {
+        snprintf(
+            search->out->splits[splits_before].name, FBY_NAME_SIZE, "%s", name);
     }
     fby_listing_fini(&listing);
     return err;
 }
 
-/* Add the data of the folders train, val and so on, or, if there is no folder
- * train, of the directory itself. */
+/* If there is a folder train, add the data of the folders train, val and so on.
+ * Else add the data of the directory itself. */
 static fby_err add_all_data(
     struct fby_search *search, struct fby_error_detail *why)
 {
     struct fby_listing listing = {0};
-    fby_err err      = fby_listing_read(search->root, "", NULL, &listing, why);
-    bool    by_split = has_dir(&listing, "train") && search->only[0] == '\0';
+    fby_err err   = fby_listing_read(search->root, "", NULL, &listing, why);
+    bool by_split = has_dir(&listing, "train") && search->only_file[0] == '\0';
     for (size_t i = 0; err == FBY_OK && by_split && i < KNOWN_SPLITS; i++) {
         if (has_dir(&listing, known_splits[i])) {
             err = add_data(search, known_splits[i], known_splits[i], why);
@@ -443,7 +448,7 @@ static void move_train_first(struct fby_guess *out)
 }
 
 /* Make `path` the root of the search. If `path` is a file, its directory is the
- * root, and search->only its name. */
+ * root, and search->only_file its name. */
 static fby_err open_search(
     struct fby_search *search, const char *path, struct fby_error_detail *why)
 {
@@ -458,8 +463,8 @@ static fby_err open_search(
     }
     char *slash = strrchr(real, '/');
     if (S_ISREG(st.st_mode)) {
-        snprintf(search->only, sizeof(search->only), "%s", slash + 1);
-        slash[slash == real ? 1 : 0] = '\0'; /* keep the "/" of the root */
+        snprintf(search->only_file, sizeof(search->only_file), "%s", slash + 1);
+        slash[slash == real ? 1 : 0] = '\0'; /* keep "/" itself */
     }
     snprintf(option, sizeof(option), "data=%s", real);
     free(real);
@@ -470,16 +475,16 @@ static fby_err open_search(
                : err;
 }
 
-fby_err fby_source_guess(const char *dir, enum fby_type tokens,
+fby_err fby_source_guess(const char *path, enum fby_type tokens,
     struct fby_guess *out, struct fby_error_detail *why)
 {
     struct fby_search search = {.tokens = tokens, .out = out};
     memset(out, 0, sizeof(*out));
-    fby_err err = open_search(&search, dir, why);
+    fby_err err = open_search(&search, path, why);
     if (err == FBY_OK) {
         err = add_all_data(&search, why);
         if (err != FBY_OK) {
-            fby_error_prefix(why, err, "looking at %s", dir);
+            fby_error_prefix(why, err, "looking at %s", path);
         }
     }
     move_train_first(out);

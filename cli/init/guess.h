@@ -16,19 +16,21 @@
 #include "pipeline/types.h"
 #include "worker/source/shard.h"
 
+/* The most splits, and the most members and columns of a split. */
 enum { FBY_GUESS_SPLITS = 8, FBY_GUESS_MEMBERS = 32, FBY_GUESS_COLUMNS = 32 };
 
-struct fby_guess_split {
+struct fby_guess_split {             /* the data of one split */
     char     name[FBY_NAME_SIZE];    /* "train", "val", ... */
-    char     pattern[FBY_PATH_SIZE]; /* plain path, with braces for shards */
+    char     pattern[FBY_PATH_SIZE]; /* path, or a pattern of paths */
     uint32_t shards;  /* number of tar files, tables or token files; else 0 */
     uint32_t classes; /* number of class folders; else 0 */
     uint64_t samples; /* number of samples that were read */
     bool     counted_all; /* all samples were read; false: there are more */
     struct fby_init_member members[FBY_GUESS_MEMBERS]; /* most used first */
     uint32_t               n_members;
-    char     files[FBY_MAX_FILES][FBY_NAME_SIZE]; /* list: columns of paths */
-    uint32_t n_files;
+    char                   files[FBY_MAX_FILES]
+              [FBY_NAME_SIZE]; /* list: columns that hold paths */
+    uint32_t          n_files;
     struct fby_tokens tokens;                     /* settings for token files */
     struct fby_column columns[FBY_GUESS_COLUMNS]; /* of the first table */
     uint32_t          n_columns;

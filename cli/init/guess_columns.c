@@ -43,7 +43,7 @@ static fby_err read_npz_kind(const struct fby_root *root, const char *path,
     }
     err = fby_csr_scan(&object, stamp.size, &column, &rows, why);
     fby_object_close(&object);
-    *out = err == FBY_NOT_FOUND ? NPZ_TABLE
+    *out = err == FBY_NOT_FOUND ? NPZ_TABLE /* SciPy did not write it */
            : err != FBY_OK      ? NPZ_REFUSED
            : rows == 1          ? NPZ_SAMPLE
                                 : NPZ_MATRIX;
@@ -55,9 +55,9 @@ static bool is_npz_file(const struct fby_entry *entry)
     return !entry->is_dir && fby_is_npz(entry->name);
 }
 
-/* Set *out if the folder contains only .npz files and the first one is a
- * matrix. In a folder with other files, such as pictures, matrices are members
- * of samples. */
+/* Set *out if the folder contains only .npz files and the first one is a matrix
+ * or unreadable. In a folder with other files, such as pictures, matrices are
+ * members of samples. */
 static fby_err check_matrix_folder(const struct fby_root *root,
     const char *path, bool *out, struct fby_error_detail *why)
 {
@@ -81,6 +81,7 @@ static fby_err check_matrix_folder(const struct fby_root *root,
     return err;
 }
 
+/* Set *out if the folder is a table: it has .npy files, or only matrices. */
 static fby_err check_table_dir(const struct fby_root *root, const char *path,
     bool *out, struct fby_error_detail *why)
 {
@@ -95,12 +96,12 @@ static fby_err check_table_dir(const struct fby_root *root, const char *path,
 }
 
 struct column_scan { /* the state of scanning the entries of a folder */
-    const struct fby_root    *root;
-    struct fby_guess_columns *out;
-    uint32_t                  n_read;   /* .npz files that were read */
-    uint32_t                  matrices; /* .npz files of SciPy */
-    uint32_t                  refused;  /* .npz files of NPZ_REFUSED */
-    bool                      has_dirs; /* the folder has subfolders */
+    const struct fby_root   *root;
+    struct fby_guess_tables *out;
+    uint32_t                 n_read;   /* .npz files that were read */
+    uint32_t                 matrices; /* readable .npz files of SciPy */
+    uint32_t                 refused;  /* unreadable .npz files */
+    bool                     has_dirs; /* the folder has subfolders */
 };
 
 static void add_table(struct column_scan *scan, const char *path)
@@ -146,8 +147,8 @@ static fby_err add_entry(struct column_scan *scan, const char *path,
     return err;
 }
 
-/* The directory itself is the only table. */
-static void use_folder_itself(const char *path, struct fby_guess_columns *out)
+/* Store the directory itself as the only table. */
+static void use_folder_itself(const char *path, struct fby_guess_tables *out)
 {
     out->shards       = 1;
     out->misplaced[0] = '\0';
@@ -158,7 +159,7 @@ static void use_folder_itself(const char *path, struct fby_guess_columns *out)
 /* Count the tables in `path`. If `path` has matrices but no tables or folders,
  * it is a table itself, and the matrices are its columns. */
 static fby_err count_tables(const struct fby_root *root, const char *path,
-    const struct fby_listing *listing, struct fby_guess_columns *out,
+    const struct fby_listing *listing, struct fby_guess_tables *out,
     struct fby_error_detail *why)
 {
     struct column_scan scan = {.root = root, .out = out};
@@ -183,12 +184,12 @@ static fby_err count_tables(const struct fby_root *root, const char *path,
     return fby_path_join(path, "*", out->pattern, why);
 }
 
-fby_err fby_guess_columns(const struct fby_root *root, const char *path,
-    const struct fby_listing *listing, struct fby_guess_columns *out,
+fby_err fby_guess_find_tables(const struct fby_root *root, const char *path,
+    const struct fby_listing *listing, struct fby_guess_tables *out,
     struct fby_error_detail *why)
 {
-    *out = (struct fby_guess_columns){.sure = has_npy(listing)};
-    if (!out->sure) {
+    *out = (struct fby_guess_tables){.is_table = has_npy(listing)};
+    if (!out->is_table) {
         return count_tables(root, path, listing, out, why);
     }
     use_folder_itself(path, out);
@@ -196,7 +197,7 @@ fby_err fby_guess_columns(const struct fby_root *root, const char *path,
 }
 
 fby_err fby_guess_scan_columns(const struct fby_root *root,
-    const struct fby_guess_columns *found, struct fby_guess_split *split,
+    const struct fby_guess_tables *found, struct fby_guess_split *split,
     struct fby_error_detail *why)
 {
     struct fby_shard shard;

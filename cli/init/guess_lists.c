@@ -1,7 +1,8 @@
 /* guess_lists.c - recognise lists (.csv, .jsonl) in a directory.
  *
- * A list is read twice. First all columns are values: a column whose first
- * value is the path of a file then holds paths. Then all is counted. */
+ * A list is read twice. The first reading takes all columns for values, and
+ * finds the columns of paths: those whose first value is the path of a file.
+ * The second reading counts the members, and finds the kinds of the values. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,18 +20,19 @@ static bool is_file_path(const struct fby_search *search, const char *base,
     const char *text, size_t size)
 {
     char file[FBY_PATH_SIZE];
-    char path[FBY_PATH_SIZE];
+    char path[FBY_PATH_SIZE]; /* of the file, below the root */
     if (size == 0 || size >= sizeof(file) || text[0] == '/') {
         return false;
     }
     memcpy(file, text, size);
-    file[size] = '\0';
-    return strlen(file) == size && strrchr(file, '.') != NULL &&
+    file[size]    = '\0';
+    bool has_zero = strlen(file) != size;
+    return !has_zero && strrchr(file, '.') != NULL &&
            fby_path_join(base, file, path, NULL) == FBY_OK &&
            fby_object_exists(search->root, path);
 }
 
-/* Store in split->files each column whose first value is a path. */
+/* Add each column whose first value is a path to split->files. */
 static void find_path_columns(const struct fby_search *search,
     const struct fby_index *index, struct fby_guess_split *split)
 {
@@ -55,7 +57,7 @@ static void add_values(
 {
     for (uint32_t m = 0; m < shard->members; m++) {
         struct fby_init_member *member =
-            fby_guess_member(split, fby_shard_suffix(shard, m));
+            fby_guess_find_member(split, fby_shard_suffix(shard, m));
         if (member != NULL && fby_shard_is_value(shard, m)) {
             fby_guess_add_value(member,
                 (const char *)shard->texts.data + shard->text_offset[m],
@@ -64,9 +66,9 @@ static void add_values(
     }
 }
 
-/* In CSV, values of several kinds are texts, some of which only look like a
+/* A CSV column of several kinds holds texts, some of which only look like a
  * list or an object. */
-static void mixed_to_text(struct fby_guess_split *split)
+static void change_mixed_to_text(struct fby_guess_split *split)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
         struct fby_init_member *member = &split->members[i];
@@ -77,7 +79,7 @@ static void mixed_to_text(struct fby_guess_split *split)
 }
 
 /* Second reading: count the members and find the kinds of the values. */
-static fby_err read_list(struct fby_search *search, const char *below,
+static fby_err read_for_values(struct fby_search *search, const char *below,
     struct fby_guess_split *split, struct fby_error_detail *why)
 {
     struct fby_index        index = {0};
@@ -92,14 +94,14 @@ static fby_err read_list(struct fby_search *search, const char *below,
         add_values(split, &index.shards[i]);
     }
     if (fby_text_ends_with(below, ".csv")) {
-        mixed_to_text(split);
+        change_mixed_to_text(split);
     }
     fby_index_fini(&index);
     return err;
 }
 
 /* First reading: find the columns of paths, if any. */
-static fby_err read_path_columns(struct fby_search *search, const char *below,
+static fby_err read_for_paths(struct fby_search *search, const char *below,
     struct fby_guess_split *split, struct fby_error_detail *why)
 {
     struct fby_index        index = {0};
@@ -113,15 +115,15 @@ static fby_err read_path_columns(struct fby_search *search, const char *below,
 }
 
 /* True for a list to skip; `err` is the result of its first reading. In a
- * directory with folders, a list without paths and an invalid list may only
- * describe the folders. Elsewhere an invalid list is skipped after a valid
- * one. */
+ * directory with folders, the folders may be the data, and a list without paths
+ * or an invalid list only describes them. In other directories, an invalid list
+ * is skipped if others were added before. */
 static bool is_skipped(fby_err err, const struct fby_guess_split *split,
     bool has_dirs, uint32_t n_lists)
 {
-    return has_dirs
-               ? err == FBY_CONFIG || (err == FBY_OK && split->n_files == 0)
-               : err == FBY_CONFIG && n_lists > 0;
+    bool is_invalid   = err == FBY_CONFIG;
+    bool has_no_paths = err == FBY_OK && split->n_files == 0;
+    return has_dirs ? is_invalid || has_no_paths : is_invalid && n_lists > 0;
 }
 
 static fby_err add_list_split(struct fby_search *search, const char *below,
@@ -137,7 +139,7 @@ static fby_err add_list_split(struct fby_search *search, const char *below,
     if (split == NULL) {
         return FBY_OK;
     }
-    fby_err err = read_path_columns(search, below, split, why);
+    fby_err err = read_for_paths(search, below, split, why);
     if (is_skipped(err, split, has_dirs, *n_lists)) {
         search->out->n_splits--; /* remove the split */
         return FBY_OK;
@@ -145,7 +147,7 @@ static fby_err add_list_split(struct fby_search *search, const char *below,
     (*n_lists)++;
     search->out->kind = FBY_SOURCE_LIST;
     if (err == FBY_OK) {
-        err = read_list(search, below, split, why);
+        err = read_for_values(search, below, split, why);
     }
     return err == FBY_OK ? fby_guess_set_pattern(search, below, split, why)
                          : err;

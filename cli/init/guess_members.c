@@ -6,7 +6,7 @@
 #include "cli/init/guess_search.h"
 #include "cli/init/text_state.h"
 
-struct fby_init_member *fby_guess_member(
+struct fby_init_member *fby_guess_find_member(
     struct fby_guess_split *split, const char *suffix)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
@@ -22,7 +22,7 @@ struct fby_init_member *fby_guess_member(
 static struct fby_init_member *find_or_add_member(
     struct fby_guess_split *split, const char *suffix)
 {
-    struct fby_init_member *member = fby_guess_member(split, suffix);
+    struct fby_init_member *member = fby_guess_find_member(split, suffix);
     if (member == NULL && split->n_members < FBY_GUESS_MEMBERS) {
         member  = &split->members[split->n_members++];
         *member = (struct fby_init_member){.count = 0};
@@ -59,9 +59,9 @@ void fby_guess_sort_members(struct fby_guess_split *split)
     }
 }
 
-enum { PNG_HEAD = 26 }; /* first bytes, up to bit depth and colour type */
+enum { PNG_HEAD = 26 }; /* bytes of a PNG file up to its colour type */
 
-/* True for PNG files of at most 8 bits, grey or with a palette. */
+/* True for PNG files of at most 8 bits a pixel, grey or with a palette. */
 static bool may_be_ids(const uint8_t head[PNG_HEAD])
 {
     /* The signature, and the length and name of the first chunk. */
@@ -90,7 +90,8 @@ static bool is_png(const char *extension)
 }
 
 /* The index of the first file with that extension; shard->members: none. */
-static uint32_t find_first(const struct fby_shard *shard, const char *extension)
+static uint32_t find_first_file(
+    const struct fby_shard *shard, const char *extension)
 {
     uint32_t m = 0;
     while (
@@ -102,7 +103,7 @@ static uint32_t find_first(const struct fby_shard *shard, const char *extension)
     return m;
 }
 
-static fby_err read_member(struct fby_init_member *member,
+static fby_err read_png_header(struct fby_init_member *member,
     const struct fby_shard *shard, uint32_t m,
     const struct fby_member_opener *opener, struct fby_error_detail *why)
 {
@@ -126,9 +127,9 @@ fby_err fby_guess_read_pngs(struct fby_guess_split *split,
         if (member->header_read || !is_png(member->extension)) {
             continue;
         }
-        uint32_t m = find_first(shard, member->extension);
+        uint32_t m = find_first_file(shard, member->extension);
         if (m < shard->members) {
-            err = read_member(member, shard, m, opener, why);
+            err = read_png_header(member, shard, m, opener, why);
         }
     }
     return err;

@@ -1,15 +1,15 @@
 /* guess_parallel.c - recognise parallel folders in a directory.
  *
- * In these, files of one name are one sample: images/1.jpg and masks/1.png. As
- * class folders may have such files, too, names decide: one folder must have a
- * usual name for pictures ("images"), and one for their partners ("masks"). */
+ * In these, files of one name are one sample: images/1.jpg and masks/1.png.
+ * So may be those of class folders. Therefore one folder must have a usual name
+ * for pictures ("images"), and one a usual name for partners ("masks"). */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/init/guess_search.h"
 #include "pipeline/text.h"
 
-struct parallel_folders {
+struct parallel_folders {             /* those found in a directory */
     char     brace[FBY_PATH_SIZE];    /* their pattern: "{images,masks}" */
     uint32_t n;                       /* number of folders */
     char     first[FBY_NAME_SIZE];    /* name of the first folder */

@@ -12,11 +12,11 @@
 #include "worker/source/roots.h"
 
 struct fby_search {
-    struct fby_roots      *roots; /* contains only `root` */
-    const struct fby_root *root;  /* the directory that is searched */
-    char only[FBY_PATH_SIZE];     /* the only file to look at; "": all files */
-    enum fby_type     tokens;     /* type of tokens in flat files; 0: unknown */
-    const char       *name;       /* default name of a split */
+    struct fby_roots      *roots;  /* contains only `root` */
+    const struct fby_root *root;   /* the directory that is searched */
+    char only_file[FBY_PATH_SIZE]; /* name of the only file to look at, or "" */
+    enum fby_type     tokens; /* type of tokens in flat files; 0: unknown */
+    const char       *name; /* default: name of a split without a split word */
     struct fby_guess *out;
 };
 
@@ -32,7 +32,8 @@ static inline uint32_t fby_guess_n_splits(const struct fby_search *search)
 }
 
 /* Choose an unused name for a split whose files begin with `stem`: the split
- * word in `stem`, else search->name, else `stem` ("in1k-a-" gives "in1k-a"). */
+ * word in `stem`, else search->name, else `stem` without its end
+ * ("in1k-a-" gives "in1k-a"), else "split" and a number. */
 void fby_guess_split_name(
     const struct fby_search *search, const char *stem, char out[FBY_NAME_SIZE]);
 
@@ -46,7 +47,7 @@ bool fby_guess_has_split(const struct fby_search *search, const char *name);
 FBY_CHECKED fby_err fby_guess_check_name(
     const char *name, struct fby_error_detail *why);
 
-/* Set the pattern of a split to the root's directory and, below it, `below`.
+/* Set the pattern of a split to `below`, a path below the root's directory.
  * Errors: FBY_CONFIG if the pattern is too long. */
 FBY_CHECKED fby_err fby_guess_set_pattern(const struct fby_search *search,
     const char *below, struct fby_guess_split *split,
@@ -63,7 +64,7 @@ FBY_CHECKED fby_err fby_guess_index(const struct fby_search *search,
 /* ---- members: the files or values of a sample (guess_members.c) ---- */
 
 /* The entry of split->members for that suffix; NULL: none. */
-struct fby_init_member *fby_guess_member(
+struct fby_init_member *fby_guess_find_member(
     struct fby_guess_split *split, const char *suffix);
 
 /* Add the samples and members of a shard to the counts of the split. */
@@ -76,7 +77,8 @@ struct fby_member_file {
     uint64_t          offset; /* of the member in the file, in bytes */
 };
 
-/* A function that opens the file of a shard's member, and its argument. */
+/* A function that opens the file with a shard's member, and its argument. The
+ * function may leave out->offset at 0. */
 struct fby_member_opener {
     fby_err (*open)(const void *arg, const struct fby_shard *shard,
         uint32_t member, struct fby_member_file *out,
@@ -103,7 +105,7 @@ FBY_CHECKED fby_err fby_guess_count_index(struct fby_guess_split *split,
 
 /* ---- values (guess_values.c) ---- */
 
-/* Update the kind (member->value) of a list's column with one more value. */
+/* Update the kind and the lengths of a list's column with one more value. */
 void fby_guess_add_value(
     struct fby_init_member *member, const char *text, size_t size);
 
@@ -111,9 +113,9 @@ void fby_guess_add_value(
 
 /* The tables (shards of columns) of a directory. A table is a folder of .npy
  * files or of sparse matrices of SciPy, or an .npz file of NumPy. */
-struct fby_guess_columns {
-    uint32_t shards; /* number of tables */
-    bool     sure;   /* the directory has .npy files, so it is a table itself */
+struct fby_guess_tables {
+    uint32_t shards;   /* number of tables */
+    bool     is_table; /* the directory is a table: it has .npy files */
     char     first[FBY_PATH_SIZE];     /* path of the first, below the root */
     char     pattern[FBY_PATH_SIZE];   /* pattern of all, below the root */
     char     misplaced[FBY_PATH_SIZE]; /* a matrix beside tables; "": none */
@@ -121,15 +123,15 @@ struct fby_guess_columns {
 
 /* Find the tables in the listing of `path`.
  * Errors: those of listing and reading them. */
-FBY_CHECKED fby_err fby_guess_columns(const struct fby_root *root,
+FBY_CHECKED fby_err fby_guess_find_tables(const struct fby_root *root,
     const char *path, const struct fby_listing *listing,
-    struct fby_guess_columns *out, struct fby_error_detail *why);
+    struct fby_guess_tables *out, struct fby_error_detail *why);
 
 /* Read the headers of the first table into `split`.
  * Errors: those of fby_columns_scan, with the path; FBY_CONFIG if a matrix is
  *         misplaced. */
 FBY_CHECKED fby_err fby_guess_scan_columns(const struct fby_root *root,
-    const struct fby_guess_columns *found, struct fby_guess_split *split,
+    const struct fby_guess_tables *found, struct fby_guess_split *split,
     struct fby_error_detail *why);
 
 /* ---- other kinds ---- */

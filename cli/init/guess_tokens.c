@@ -11,7 +11,7 @@
 
 enum {
     ENOUGH_SEQUENCES = 64, /* samples of a batch in the written file */
-    MAX_GROUPS       = 24  /* more than 3 formats x 6 words of a split */
+    MAX_GROUPS       = 24  /* more than 3 formats x (5 split words, default) */
 };
 
 /* True if `name` is NAME.bin and NAME.idx exists beside it. */
@@ -41,7 +41,7 @@ static enum fby_tokens_format format_of(const struct fby_search *search,
         return FBY_TOKENS_MEGATRON;
     }
     bool may_be_flat = fby_text_ends_with(entry->name, ".bin") ||
-                       strcmp(search->only, entry->name) == 0;
+                       strcmp(search->only_file, entry->name) == 0;
     return search->tokens != 0 && may_be_flat ? FBY_TOKENS_FLAT
                                               : (enum fby_tokens_format)0;
 }
@@ -52,7 +52,7 @@ struct token_folder { /* the state of the search in one directory */
     const struct fby_listing *listing;
     struct { /* groups that were added */
         enum fby_tokens_format format;
-        const char            *word;
+        const char            *word; /* the split word */
     } added[MAX_GROUPS];
     uint32_t n_added;
 };
@@ -105,7 +105,7 @@ static void add_file(struct token_group *group, const char *name)
     snprintf(group->brace + used, left, "%s%s", used > 0 ? "," : "{", name);
 }
 
-/* True if `pattern` matches the group's files and no others. */
+/* True if `pattern`, which matches the group's files, matches no others. */
 static bool is_exact(const struct fby_listing *listing, const char *pattern,
     const struct token_group *group)
 {
@@ -163,8 +163,9 @@ static fby_err index_tokens(struct fby_search *search, const char *below,
     return err;
 }
 
-/* Index MDS shards with the column of tokens: "tokens", else "input_ids". */
-static fby_err find_column(struct fby_search *search, const char *below,
+/* Set the column of tokens in MDS shards, and index them with it. The column is
+ * "tokens", else "input_ids". */
+static fby_err choose_column(struct fby_search *search, const char *below,
     struct fby_guess_split *split, struct fby_error_detail *why)
 {
     struct fby_error_detail unused = {{0}}; /* `why` keeps the first error */
@@ -182,9 +183,9 @@ static fby_err find_column(struct fby_search *search, const char *below,
     return err;
 }
 
-/* Index the files with the largest usual length of a sequence that gives a full
- * batch, else with the smallest length. */
-static fby_err find_length(struct fby_search *search, const char *below,
+/* Set the length of a sequence, and index the files with it: the largest usual
+ * length that gives a full batch, else the smallest usual length. */
+static fby_err choose_length(struct fby_search *search, const char *below,
     struct fby_guess_split *split, struct fby_error_detail *why)
 {
     static const uint32_t lengths[] = {1024, 256, 64, 16};
@@ -195,7 +196,7 @@ static fby_err find_length(struct fby_search *search, const char *below,
          i++) {
         split->tokens.length = lengths[i];
         err                  = split->tokens.format == FBY_TOKENS_MDS
-                                   ? find_column(search, below, split, why)
+                                   ? choose_column(search, below, split, why)
                                    : index_tokens(search, below, split, why);
     }
     return err == FBY_OK && split->samples == 0
@@ -221,8 +222,9 @@ static fby_err add_token_split(const struct token_folder *folder,
         return FBY_OK;
     }
     search->out->kind = FBY_SOURCE_TOKENS;
-    split->tokens     = (struct fby_tokens){
-            .format = group->format, .type = search->tokens, .shift = 1};
+    /* shift 1: targets are the inputs, one token later */
+    split->tokens = (struct fby_tokens){
+        .format = group->format, .type = search->tokens, .shift = 1};
     fby_err err = fby_guess_check_name(fby_root_dir(search->root), why);
     if (err == FBY_OK) {
         err = make_pattern(group, folder->listing, files, why);
@@ -231,7 +233,7 @@ static fby_err add_token_split(const struct token_folder *folder,
         err = fby_path_join(folder->path, files, below, why);
     }
     if (err == FBY_OK) {
-        err = find_length(search, below, split, why);
+        err = choose_length(search, below, split, why);
     }
     return err == FBY_OK ? fby_guess_set_pattern(search, below, split, why)
                          : err;

@@ -8,6 +8,7 @@
 
 #include "cli/init/guess_search.h"
 
+/* True for 1 to 9 digits: numbers that fit 32 bits. */
 static bool is_digits(const char *text, size_t size)
 {
     size_t digits = 0;
@@ -33,7 +34,7 @@ static void add_key(struct fby_init_member *member, const char *above,
     size_t used = strlen(member->inside);
     size_t left = sizeof(member->inside) - used;
     if (!is_plain(name) ||
-        strlen(above) + strlen(name) + 8 > left) { /* 8: separators, 0 */
+        strlen(above) + strlen(name) + 8 > left) { /* 8: separators, '\0' */
         return;
     }
     snprintf(member->inside + used, left, "%s%s%s%s", used > 0 ? ", " : "",
@@ -48,20 +49,21 @@ static void add_key(struct fby_init_member *member, const char *above,
 /* List the keys of an object and of the objects directly in it. */
 static void list_keys(struct fby_init_member *member, json_t *object)
 {
-    const char *name  = NULL;
-    const char *below = NULL;
-    json_t     *value = NULL;
-    json_t     *inner = NULL;
+    const char *name        = NULL;
+    const char *inner_name  = NULL;
+    json_t     *value       = NULL;
+    json_t     *inner_value = NULL;
     json_object_foreach(object, name, value)
     {
         if (!json_is_object(value)) {
             add_key(member, "", name, value);
             continue;
         }
-        json_object_foreach(value, below, inner)
+        json_object_foreach(value, inner_name, inner_value)
         {
             /* "?" shows that there is such a key; `key:` cannot name it */
-            add_key(member, is_plain(name) ? name : "?", below, inner);
+            add_key(
+                member, is_plain(name) ? name : "?", inner_name, inner_value);
         }
     }
 }
@@ -83,7 +85,8 @@ static enum fby_init_value kind_of_list(
         const json_t *entry = json_array_get(list, i);
         texts += json_is_string(entry) ? 1 : 0;
         numbers += json_is_number(entry) ? 1 : 0;
-        raise_to(&member->most, json_string_length(entry)); /* 0: no text */
+        /* Only lists of texts use this length, which is 0 for other entries. */
+        raise_to(&member->most, json_string_length(entry));
     }
     if (n > 0 && texts == n) {
         return FBY_INIT_TEXT_LISTS;
@@ -92,6 +95,7 @@ static enum fby_init_value kind_of_list(
     return numbers == n ? FBY_INIT_NUMBER_LISTS : FBY_INIT_OTHER_LISTS;
 }
 
+/* The kind of one value. Updates member->most and member->inside, too. */
 static enum fby_init_value kind_of_value(
     struct fby_init_member *member, const char *text, size_t size)
 {
@@ -99,9 +103,10 @@ static enum fby_init_value kind_of_value(
         return FBY_INIT_DIGITS;
     }
     /* JSON other than texts, true, false and null begins with one of these. */
-    static const char begins[] = {'[', '{', '-', '0', '1', '2', '3', '4', '5',
-        '6', '7', '8', '9', ' ', '\t'};
-    bool    may_be_json = memchr(begins, text[0], sizeof(begins)) != NULL;
+    static const char first_bytes[] = {'[', '{', '-', '0', '1', '2', '3', '4',
+        '5', '6', '7', '8', '9', ' ', '\t'};
+    bool              may_be_json =
+        memchr(first_bytes, text[0], sizeof(first_bytes)) != NULL;
     json_t *json =
         may_be_json ? json_loadb(text, size, JSON_DECODE_ANY, NULL) : NULL;
     enum fby_init_value kind = FBY_INIT_TEXT; /* if not JSON, or null, true */
@@ -119,6 +124,7 @@ static enum fby_init_value kind_of_value(
     return kind;
 }
 
+/* The kind of a column of kind `a` after a value of kind `b`. */
 static enum fby_init_value merge(enum fby_init_value a, enum fby_init_value b)
 {
     if (a == b || a == FBY_INIT_NO_VALUE) {

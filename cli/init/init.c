@@ -16,11 +16,11 @@
 #include "worker/source/columns/ragged.h"
 
 struct init_options {
-    const char   *path;   /* the operand DIR|FILE */
-    const char   *output; /* NULL: standard output */
-    const char   *type;   /* the value of --tokens; NULL: not given */
-    enum fby_type tokens; /* `type` as an enum; 0: not given */
-    bool          force;  /* overwrite `output` */
+    const char   *path;       /* the operand DIR|FILE */
+    const char   *output;     /* NULL: standard output */
+    const char   *type_word;  /* the value of --tokens; NULL: not given */
+    enum fby_type token_type; /* `type_word` as an enum; 0: not given */
+    bool          force;      /* overwrite `output` */
 };
 
 #define INIT(kind, member) FBY_VALUE(kind, struct init_options, member)
@@ -31,9 +31,9 @@ static const struct fby_option options[] = {
         INIT(FBY_TEXT, output)},
     {"force", 'f', NULL, "Overwrite FILE", INIT(FBY_FLAG, force)},
     {"tokens", 't', "TYPE",
-        "Type of the tokens in files that do not say it: u8, u16, u32, i32 or "
-        "i64; flat ones (.bin) are looked for only then",
-        INIT(FBY_TEXT, type)},
+        "Type of the tokens in files that do not store it: u8, u16, u32, i32 "
+        "or i64; flat token files (.bin) are found only with this option",
+        INIT(FBY_TEXT, type_word)},
     {0},
 };
 
@@ -54,8 +54,8 @@ static enum fby_type parse_type(
 static void finish_options(const struct argp_state *state, void *values)
 {
     struct init_options *o = values;
-    if (o->type != NULL) {
-        o->tokens = parse_type(state, o->type);
+    if (o->type_word != NULL) {
+        o->token_type = parse_type(state, o->type_word);
     }
 }
 
@@ -108,8 +108,8 @@ static fby_err write_output(const struct init_options *o,
                                      "standard output: %s", strerror(errno));
 }
 
-/* The smallest wire type for all values of a column. Exceptions: unsigned 64
- * bits (U8) become i64, which most values fit, and f64 (F8) becomes f32. */
+/* The smallest wire type for all values of a column. Exceptions: u64
+ * (FBY_NPY_U8) becomes i64, which holds most values, and f64 becomes f32. */
 static enum fby_type wire_type_of(const struct fby_column *column)
 {
     static const enum fby_type wires[FBY_NPY_TYPES] = {
@@ -129,12 +129,14 @@ static enum fby_type wire_type_of(const struct fby_column *column)
     return wires[column->type];
 }
 
-/* Guess the most entries of a row of a ragged column without its offsets: four
- * times the mean, rounded up to a power of two, within the limit. */
+enum { MAX_WIDENING = 8 }; /* most bytes on the wire for a byte in a file */
+
+/* Guess the most entries of a row without reading offsets: four times the mean,
+ * rounded up to a power of two, within the limit. */
 static uint32_t guess_max_length(
     const struct fby_column *values, uint64_t samples)
 {
-    uint64_t limit  = FBY_MAX_RAGGED / (values->row_bytes * sizeof(uint64_t));
+    uint64_t limit  = FBY_MAX_RAGGED / (values->row_bytes * MAX_WIDENING);
     uint64_t length = 1;
     while (length < 4 * (values->rows / samples + 1)) {
         length *= 2;
@@ -142,7 +144,7 @@ static uint32_t guess_max_length(
     return (uint32_t)(length < limit ? length : limit);
 }
 
-/* Set the shape of a row with all zeros, and a guess of the most values that a
+/* Set the shape of a dense row, and a guess of the most values that a sparse
  * row stores. A column that is too wide gets no wire type. */
 static void describe_sparse(const struct fby_column *column, uint64_t samples,
     struct fby_init_column *out)
@@ -157,6 +159,7 @@ static void describe_sparse(const struct fby_column *column, uint64_t samples,
     }
 }
 
+/* Describe a column. One that cannot be a field gets no wire type. */
 static struct fby_init_column describe_column(
     const struct fby_column *column, uint64_t samples)
 {
@@ -169,9 +172,9 @@ static struct fby_init_column describe_column(
     size_t name_length = strlen(column->name);
     bool   ragged =
         fby_ragged_part(column->name, &name_length) == FBY_COLUMN_VALUES;
-    uint32_t max_dims = FBY_MAX_DIMS - (ragged ? 1 : 0);
+    uint32_t max_dims = FBY_MAX_DIMS - (ragged ? 1 : 0); /* 1: the length */
     bool     fits     = column->n_dims <= max_dims &&
-                column->row_bytes <= FBY_MAX_LENGTH / sizeof(uint64_t);
+                column->row_bytes <= FBY_MAX_LENGTH / MAX_WIDENING;
     for (uint32_t i = 0; fits && i < column->n_dims; i++) {
         out.row.dims[out.row.n_dims++] = (uint32_t)column->dims[i];
     }
@@ -186,7 +189,7 @@ static struct fby_init_column describe_column(
     return out;
 }
 
-/* Describe all columns; offsets belong to the column of their values. */
+/* Describe all columns but those of offsets. Returns the number described. */
 static size_t describe_columns(const struct fby_guess_split *split,
     struct fby_init_column out[FBY_GUESS_COLUMNS])
 {
@@ -208,12 +211,14 @@ static const char *shard_word(enum fby_source_kind kind)
     return words[kind] != NULL ? words[kind] : "tar shard";
 }
 
-static void print_result(const struct init_options *o,
-    const struct fby_guess_split *split, const struct fby_guess *guess)
+/* Print what was found, and the splits that the written file leaves out. */
+static void print_result(
+    const struct init_options *o, const struct fby_guess *guess)
 {
-    static const char *const places[FBY_N_SOURCES] = {
-        [FBY_SOURCE_LIST]     = " in a list",
-        [FBY_SOURCE_PARALLEL] = " in parallel folders",
+    const struct fby_guess_split *split                  = &guess->splits[0];
+    static const char *const      in_what[FBY_N_SOURCES] = {
+             [FBY_SOURCE_LIST]     = " in a list",
+             [FBY_SOURCE_PARALLEL] = " in parallel folders",
     };
     fprintf(stderr, "found %s%s", split->counted_all ? "" : "over ",
         fby_plural(split->samples, "sample").text);
@@ -228,7 +233,7 @@ static void print_result(const struct init_options *o,
         fprintf(
             stderr, " in %s", fby_plural(split->classes, "class folder").text);
     }
-    fprintf(stderr, "%s\n", places[guess->kind] ? places[guess->kind] : "");
+    fprintf(stderr, "%s\n", in_what[guess->kind] ? in_what[guess->kind] : "");
     for (uint32_t i = 1; i < guess->n_splits; i++) {
         fprintf(stderr, "left out: split '%s' at %s; add it under splits:\n",
             guess->splits[i].name, guess->splits[i].pattern);
@@ -275,7 +280,7 @@ static fby_err write_pipeline(
     if (guess == NULL) {
         return FBY_SYS;
     }
-    fby_err err = fby_source_guess(o->path, o->tokens, guess, why);
+    fby_err err = fby_source_guess(o->path, o->token_type, guess, why);
     if (err == FBY_OK) {
         err = make_text(guess, &text, why);
     }
@@ -283,7 +288,7 @@ static fby_err write_pipeline(
         err = write_output(o, &text, why);
     }
     if (err == FBY_OK) {
-        print_result(o, &guess->splits[0], guess);
+        print_result(o, guess);
     }
     fby_buffer_fini(&text);
     free(guess);

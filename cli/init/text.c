@@ -12,7 +12,8 @@
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
-enum { BATCH = 64, ROWS_BATCH = 4096 }; /* values of global_batch */
+/* Samples of global_batch. Rows of columns are small, so many make a batch. */
+enum { BATCH = 64, ROWS_BATCH = 4096 };
 
 void fby_init_append(struct fby_buffer *out, const char *text)
 {
@@ -45,7 +46,7 @@ void fby_init_append_quoted(struct fby_buffer *out, const char *text)
     fby_init_append(out, "\"");
 }
 
-/* Append a comment with the extensions of the members, if there are several. */
+/* If there are several extensions of members, append a comment with them. */
 static void append_extensions(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
@@ -127,8 +128,9 @@ static void append_tokens(
     }
     fby_init_printf(out,
         "      length: %-4u          # tokens of a sequence\n"
-        "      shift: %u              # 1: with targets, one token on\n"
-        "      # pack: documents     # whole ones; of flat files with end: ID",
+        "      shift: %u              # 1: with targets, the next tokens\n"
+        "      # pack: documents     # whole ones; flat files also need end: "
+        "ID",
         tokens->length, tokens->shift);
 }
 
@@ -144,6 +146,7 @@ static void append_source(
     }
 }
 
+/* True for sources that can be shuffled in blocks of a few shards. */
 static bool has_shards(const struct fby_init_summary *data)
 {
     const struct fby_source_traits *source = fby_source_traits(data->kind);
@@ -184,9 +187,9 @@ bool fby_init_to_field_name(const char *name, char out[FBY_NAME_SIZE])
         bool upper = name[i] >= 'A' && name[i] <= 'Z';
         out[i]     = (char)(name[i] + (upper ? 'a' - 'A' : 0));
     }
-    out[n] = '\0';
-    return fby_text_is_extension(out) && fby_text_is_name(out) &&
-           strcmp(out, "valid") != 0 && strcmp(out, "folder") != 0;
+    out[n]           = '\0';
+    bool is_reserved = strcmp(out, "valid") == 0 || strcmp(out, "folder") == 0;
+    return fby_text_is_extension(out) && fby_text_is_name(out) && !is_reserved;
 }
 
 static bool append_column(
@@ -242,9 +245,9 @@ static fby_err append_members(struct fby_buffer *out,
     fby_init_list_extensions(data, found, sizeof(found));
     if (data->n_members > 0 && data->members[0].value != FBY_INIT_NO_VALUE) {
         return fby_error_set(why, FBY_CONFIG,
-            "%s: no column can be a field as it is; found: %s. Each row needs "
-            "one, and of an object a member: {from: COLUMN, decode: number, "
-            "key: MEMBER}",
+            "%s: no column can be a field as it is; found: %s. A field needs a "
+            "value in each row; of an object it reads one member: {from: "
+            "COLUMN, decode: number, key: MEMBER}",
             fby_text_show(data->path).text,
             found[0] != '\0' ? found : "nothing");
     }

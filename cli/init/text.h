@@ -8,14 +8,16 @@
 #include "common/err.h"
 #include "pipeline/types.h"
 
-struct fby_init_column { /* a column of NumPy or SciPy files */
+/* A column of NumPy or SciPy files. Rows of a ragged column have any number of
+ * entries. Rows of a sparse column store only some values and their indices. */
+struct fby_init_column {
     char          name[FBY_NAME_SIZE];
     enum fby_type wire; /* type on the wire; 0: the column cannot be a field */
     struct fby_shape
              row;        /* shape of a row; ragged: of one entry; sparse: of the
                              dense row */
     uint32_t max_length; /* guess of the most entries of a row; 0: dense */
-    bool     sparse;     /* rows store only some values and their indices */
+    bool     sparse;
 };
 
 /* The kind of a value in a list (.csv, .jsonl), or of all values of a column.
@@ -25,12 +27,12 @@ enum fby_init_value {
     FBY_INIT_NO_VALUE     = 0, /* members are files */
     FBY_INIT_DIGITS       = 1, /* 1 to 9 digits, such as class ids */
     FBY_INIT_NUMBER       = 2, /* other JSON numbers */
-    FBY_INIT_TEXT         = 3, /* not JSON, or none of the kinds below */
+    FBY_INIT_TEXT         = 3, /* other values, also true, false and null */
     FBY_INIT_NUMBER_LISTS = 4, /* JSON lists of numbers, or empty ones */
     FBY_INIT_TEXT_LISTS   = 5, /* JSON lists of texts, none empty */
     FBY_INIT_OTHER_LISTS  = 6, /* other JSON lists */
     FBY_INIT_OBJECT       = 7, /* JSON objects */
-    FBY_INIT_MIXED = 8 /* values of kinds that no field can have together */
+    FBY_INIT_MIXED = 8 /* column: values of kinds that no field can combine */
 };
 
 /* The members (files or values of samples) with one extension. For lists and
@@ -41,12 +43,12 @@ struct fby_init_member {
     uint64_t count;                    /* number of these members */
     bool     always;                   /* each sample that was read has one */
     bool     header_read; /* the PNG header of the first such file was read */
-    bool     ids; /* that header is grey or palette, so pixels may be ids */
+    bool     ids; /* pixels may be ids: that header is of grey or a palette */
     enum fby_init_value value;       /* kind of the values */
     uint32_t            longest;     /* bytes of the longest value */
     uint32_t            most;        /* entries of the longest list; for TEXTS:
                                         bytes of the longest text of a list */
-    char                inside[128]; /* OBJECT: its keys, separated by ", " */
+    char                inside[128]; /* OBJECT: its keys: "KEY, KEY.KEY, KEY" */
     enum fby_init_value first; /* OBJECT: kind of the value of its first key:
                                   NUMBER, TEXT, or MIXED for all others */
 };
@@ -55,7 +57,7 @@ struct fby_init_summary { /* what is known of the data of one split */
     enum fby_source_kind kind;
     const char          *path;    /* folder, list or pattern */
     uint64_t             samples; /* exact number; 0: not counted */
-    uint64_t             about;   /* estimated number of samples */
+    uint64_t             about;   /* estimate of `samples`; 0: unknown */
     uint32_t             shards;  /* number of tar, table or token files */
     uint32_t             classes; /* class folders; 0: unknown */
     const struct fby_init_member *members; /* the most frequent first */
@@ -63,7 +65,7 @@ struct fby_init_summary { /* what is known of the data of one split */
     const struct fby_init_column *columns; /* of NumPy or SciPy files */
     size_t                        n_columns;
     const char (
-        *files)[FBY_NAME_SIZE]; /* list: names of the columns of paths */
+        *files)[FBY_NAME_SIZE]; /* list: names of the columns that hold paths */
     size_t                   n_files;
     const struct fby_tokens *tokens; /* settings for token files */
 };

@@ -105,15 +105,15 @@ static enum image_rank rank_of(
 static const struct fby_init_member *find_image(
     const struct fby_init_summary *data)
 {
-    const struct fby_init_member *out = NULL;
+    const struct fby_init_member *best = NULL;
     for (size_t i = 0; i < data->n_members; i++) {
         enum image_rank rank = rank_of(data, &data->members[i]);
         if (rank < RANK_NO_PICTURE &&
-            (out == NULL || rank < rank_of(data, out))) {
-            out = &data->members[i];
+            (best == NULL || rank < rank_of(data, best))) {
+            best = &data->members[i];
         }
     }
-    return out;
+    return best;
 }
 
 /* True for the image and its other formats, such as "png" beside "jpg": members
@@ -158,6 +158,7 @@ static void name_image(const struct fby_init_summary *data,
     }
 }
 
+/* Append the key `from` with the extensions of the image in all its formats. */
 static void append_from(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *image)
 {
@@ -312,10 +313,10 @@ static size_t append_label(
     }
     const struct fby_init_member *cls = find_cls(data);
     if (cls == NULL) {
-        fby_init_append(out, !fby_source_traits(data->kind)->has_files
-                                 ? "  # no label: the shards hold no .cls "
-                                   "members\n"
-                                 : "");
+        if (!fby_source_traits(data->kind)->has_files) {
+            fby_init_append(
+                out, "  # no label: the shards hold no .cls members\n");
+        }
         return 0;
     }
     fby_init_printf(out,
@@ -345,11 +346,12 @@ static void append_left_out(struct fby_buffer *out,
     fby_init_append(out, "\n");
 }
 
-/* Append comments: the keys (without quotes), and an example of a field. */
+/* Append comments: the keys (without quotes), and a field of the first key. */
 static void append_object(struct fby_buffer *out,
     const struct fby_init_member *member, const char *name)
 {
-    int key_length = (int)strcspn(member->inside, ","); /* first key */
+    int key_length  = (int)strcspn(member->inside, ",");
+    int name_length = (int)strcspn(member->inside, ",.");
     append_left_out(out, member, "being objects, whose members have keys");
     if (key_length == 0) {
         return;
@@ -359,20 +361,23 @@ static void append_object(struct fby_buffer *out,
         return;
     }
     fby_init_printf(out, "  #   %.*s: {from: %s, decode: %s, key: %.*s%s}\n",
-        (int)strcspn(member->inside, ",."), member->inside, name,
+        name_length, member->inside, name,
         member->first == FBY_INIT_NUMBER ? "number" : "text", key_length,
         member->inside,
         member->first == FBY_INIT_NUMBER ? "" : ", max_length: 256");
 }
 
-/* Append a field for a column of lists, or a comment for other values. */
+/* Append a field for a column of lists, or a comment for a column that cannot
+ * be a field. Returns true if a field was appended. */
 static bool append_list_column(struct fby_buffer *out,
     const struct fby_init_member *member, const char *name)
 {
     if (member->value == FBY_INIT_NUMBER_LISTS) {
+        uint32_t length =
+            member->most > 0 ? member->most : 1; /* 0 is invalid */
         fby_init_printf(out,
             "  %s: {from: %s, decode: number, key: \".\", max_length: %u}\n",
-            name, name, member->most > 0 ? member->most : 1);
+            name, name, length);
         return true;
     }
     if (member->value == FBY_INIT_TEXT_LISTS) {
@@ -396,6 +401,7 @@ static bool append_list_column(struct fby_buffer *out,
     return false;
 }
 
+/* Append the field of a column of values. Returns the number of fields. */
 static size_t append_value_column(
     struct fby_buffer *out, const struct fby_init_member *member)
 {
@@ -454,7 +460,7 @@ size_t fby_init_list_extensions(
     return n;
 }
 
-/* Text files are probably captions, but were not read. So append a comment. */
+/* Text files are probably captions, but were not read: append a comment. */
 static void append_texts(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {

@@ -10,14 +10,14 @@
 #include "common/mem.h"
 #include "pipeline/derived.h"
 
-enum { ALL_SUPPORTED = 0xffff }; /* bit n: the trainer decodes number n */
+enum { ALL_SUPPORTED = 0xffff }; /* bit n: the trainer can decode number n */
 
-struct encoding_trial { /* all samples of one field, as a chunk */
+struct encoding_trial { /* the raw bytes of one field of all samples */
     struct fby_codec_params   params;
     struct fby_codec_scratch *scratch;
     const uint8_t            *raw;
-    size_t                    size;    /* bytes at `raw` */
-    uint32_t                  samples; /* number of samples */
+    size_t                    size; /* bytes at `raw` */
+    uint32_t                  samples;
 };
 
 static const struct fby_coding stored = {FBY_FILTER_NONE, FBY_CODEC_STORE};
@@ -27,9 +27,9 @@ static bool are_encodings_equal(struct fby_coding a, struct fby_coding b)
     return a.filter == b.filter && a.codec == b.codec;
 }
 
-/* Measure the payload's size and the shortest CPU time of a few rounds. A
- * payload that is not smaller than the raw bytes would be sent stored, so its
- * size is that of the raw bytes. */
+/* Measure the payload's size, and the shortest CPU time of FBY_LINT_ROUNDS. A
+ * worker sends a payload that is not smaller than the raw bytes as raw bytes.
+ * Its size is then the size of these. */
 static fby_err measure_codec(const struct encoding_trial *trial,
     struct fby_coding encoding, size_t *wire_bytes, int64_t *least_ns)
 {
@@ -78,9 +78,9 @@ static const struct fby_lint_encoding *find_tried(
     return NULL;
 }
 
-/* Find the encoding that a worker would choose. As in a worker, try the
- * encodings that fby_auto_next returns. The first one that it returns again is
- * chosen. */
+/* Find the encoding that a worker would choose for `filter` and `codec`. As in
+ * a worker, fby_auto_next returns one candidate after another, and then its
+ * choice. So the first encoding that it returns again is the choice. */
 static fby_err choose_encoding(const struct encoding_trial *trial,
     uint8_t filter, uint8_t codec, struct fby_lint_encoding *out)
 {
@@ -104,7 +104,7 @@ static fby_err choose_encoding(const struct encoding_trial *trial,
             return err;
         }
         uint32_t wire = (uint32_t)(tried[n].bytes * trial->samples);
-        for (int k = 0; k < FBY_AUTO_TRIAL; k++) {
+        for (int k = 0; k < FBY_AUTO_TRIAL; k++) { /* ends its trial */
             fby_auto_record(&choice, encoding, (uint32_t)trial->size, wire);
         }
         chosen = find_tried(tried, n + 1, fby_auto_next(&choice));
@@ -113,36 +113,36 @@ static fby_err choose_encoding(const struct encoding_trial *trial,
     return FBY_OK;
 }
 
-/* Copy all rows, one after another; of a sparse field, all indices first.
- * Lengths are few bytes and are left out. */
-static uint8_t *gather(
-    const struct fby_lint_sample *sample, uint32_t f, size_t *size)
+/* Copy the rows of a field into one array, which the caller frees. All indices
+ * of a sparse field come first. Lengths are few bytes and are left out. */
+static uint8_t *gather_rows(
+    const struct fby_lint_samples *samples, uint32_t f, size_t *size)
 {
-    const struct fby_field_content *field     = fby_lint_field_of(sample, f);
+    const struct fby_field_content *field     = fby_lint_field_of(samples, f);
     size_t                          row_bytes = fby_field_bytes(field);
     uint8_t                        *out =
-        fby_zalloc(sample->n * (row_bytes + fby_field_index_bytes(field)) + 1);
+        fby_zalloc(samples->n * (row_bytes + fby_field_index_bytes(field)) + 1);
     *size = 0;
-    for (uint32_t i = 0; i < sample->n; i++) {
-        size_t bytes = fby_lint_sample_index_bytes(sample, f, i);
+    for (uint32_t i = 0; i < samples->n; i++) {
+        size_t bytes = fby_lint_row_index_bytes(samples, f, i);
         if (bytes > 0) {
-            memcpy(out + *size, fby_lint_sample_indices(sample, f, i), bytes);
+            memcpy(out + *size, fby_lint_row_indices(samples, f, i), bytes);
         }
         *size += bytes;
     }
-    for (uint32_t i = 0; i < sample->n; i++) {
-        size_t bytes = fby_lint_sample_bytes(sample, f, i);
-        memcpy(out + *size, sample->values[f] + i * row_bytes, bytes);
+    for (uint32_t i = 0; i < samples->n; i++) {
+        size_t bytes = fby_lint_row_bytes(samples, f, i);
+        memcpy(out + *size, samples->values[f] + i * row_bytes, bytes);
         *size += bytes;
     }
     *size = *size > 0 ? *size : 1; /* codecs refuse 0 bytes */
     return out;
 }
 
-fby_err fby_lint_measure_encodings(const struct fby_lint_sample *sample,
+fby_err fby_lint_measure_encodings(const struct fby_lint_samples *samples,
     uint32_t f, struct fby_lint_field *out)
 {
-    const struct fby_split         *split    = sample->local->split;
+    const struct fby_split         *split    = samples->local->split;
     const struct fby_field_content *field    = &split->content.fields[f];
     struct fby_field_delivery       delivery = split->delivery.fields[f];
     struct encoding_trial           trial    = {0};
@@ -156,9 +156,9 @@ fby_err fby_lint_measure_encodings(const struct fby_lint_sample *sample,
     if (fby_field_form(field) == FBY_FORM_SPARSE) {
         trial.params.distance = 1; /* stored values have no fixed positions */
     }
-    uint8_t *raw  = gather(sample, f, &trial.size);
+    uint8_t *raw  = gather_rows(samples, f, &trial.size);
     trial.raw     = raw;
-    trial.samples = sample->n;
+    trial.samples = samples->n;
     trial.scratch = aligned_alloc(
         _Alignof(struct fby_codec_scratch), sizeof(*trial.scratch));
     if (trial.scratch == NULL) {

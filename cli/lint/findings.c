@@ -1,4 +1,4 @@
-/* Decide what to improve. Each find_* function adds the findings of a kind. */
+/* findings.c - decide what to improve. Each find_* adds findings of a kind. */
 #include "cli/lint/findings.h"
 
 #include <stdarg.h>
@@ -16,7 +16,7 @@ static const double min_byte_share  = 0.125; /* of a field's raw bytes */
 static const double min_codec_bytes = 64; /* raw bytes of a field per sample */
 /* Two orders of ops with at most this mean difference are equivalent. */
 static const double rounding_levels = 1; /* pixel values of 0 to 255 */
-/* A longer move must save at least this share more than a shorter one. */
+/* A longer move is better only if it saves at least this share of CPU time. */
 static const double min_move_share = 0.03;
 
 _Static_assert((FBY_MAX_OPS + 7) * FBY_MAX_FIELDS + 4 == FBY_LINT_FINDINGS,
@@ -132,7 +132,7 @@ static const struct fby_field_content *find_picture(
         if (fby_field_values(picture) != FBY_VALUES_COLOURS) {
             continue;
         }
-        enum fby_lint_pair pair = fby_lint_pair(picture, labels);
+        enum fby_lint_pair pair = fby_lint_compare_ops(picture, labels);
         if (found == NULL || pair == FBY_LINT_ALIKE) {
             found = picture;
             *out  = pair;
@@ -147,26 +147,26 @@ static const struct fby_field_content *find_picture(
 static void describe_pair(struct fby_finding *finding, enum fby_lint_pair pair,
     const struct fby_field_content *picture)
 {
-    const char *name  = picture->name;
-    const char *found = "";
+    const char *name   = picture->name;
+    const char *reason = "";
     if (pair == FBY_LINT_OTHER_GROUP) {
-        found = "Each draws its own crops and flips: their groups differ";
+        reason = "Each draws its own crops and flips: their groups differ";
         set_text(finding->advice, "group: %s", picture->group);
     } else if (pair == FBY_LINT_OTHER_OPS) {
-        found = "Their random ops that move pixels differ";
+        reason = "Their random ops that move pixels differ";
         set_text(finding->advice,
             "group: %s, and in ops the random crops, flips, rotations and "
             "policies of '%s' in their order, with its numbers",
             picture->group, name);
     } else {
-        found = "Their flips on the device differ";
+        reason = "Their flips on the device differ";
         set_text(finding->advice,
             "group: %s, and in device the flips that '%s' has there, or in ops "
             "of both instead",
             picture->group, name);
     }
     set_text(finding->found, "does '%s' label the pixels of '%s'? %s",
-        finding->field, name, found);
+        finding->field, name, reason);
 }
 
 static void find_pair(struct findings *self, const struct fby_lint_field *field)
@@ -187,7 +187,7 @@ static void find_pair(struct findings *self, const struct fby_lint_field *field)
 
 /* ---- Levels -------------------------------------------------------------- */
 
-static double largest_of(const double *values)
+static double largest_of(const double values[3])
 {
     double most = values[0] > values[1] ? values[0] : values[1];
     return most > values[2] ? most : values[2];
@@ -198,7 +198,7 @@ struct triple_text {
 };
 
 /* Three values, divided by `divisor`, as text. */
-static struct triple_text format_triple(const double *values, double divisor)
+static struct triple_text format_triple(const double values[3], double divisor)
 {
     struct triple_text out;
     snprintf(out.text, sizeof(out.text), "[%.4g, %.4g, %.4g]",
@@ -245,8 +245,8 @@ static bool is_equivalent(
     return trial->made && trial->difference <= (is_mask ? 0 : rounding_levels);
 }
 
-/* Returns the worthwhile move of op `from` with the least CPU time; of moves
- * with about equal time, the shortest. Returns NULL if there is none. */
+/* Returns the worthwhile move of op `from` with the least CPU time, or NULL. Of
+ * moves with about equal times, returns the shortest. */
 static const struct fby_lint_move *best_move(
     const struct fby_lint_field *field, uint32_t from)
 {
@@ -339,8 +339,8 @@ static const struct narrow_type *narrowest_type(
     return NULL;
 }
 
-/* The largest possible id, or the largest value that was measured. */
-static double largest_id(const struct fby_lint_field *field)
+/* The largest id of a field of classes; else, the largest measured value. */
+static double largest_number(const struct fby_lint_field *field)
 {
     const struct fby_field_content *content = field->content;
     if (fby_field_values(content) != FBY_VALUES_CLASSES) {
@@ -357,7 +357,7 @@ static void advise_type(const struct fby_lint_field *field,
     const struct fby_field_content *content = field->content;
     const char                     *name    = fby_type_word(type->type);
     bool   is_label = fby_field_values(content) == FBY_VALUES_CLASSES;
-    double most     = largest_id(field);
+    double most     = largest_number(field);
     if (is_label && content->as.label.classes == 0 && field->classes > 0) {
         set_text(finding->advice, "classes: %u; ids then travel as %s",
             field->classes, name);
@@ -388,17 +388,19 @@ static void find_type(struct findings *self, const struct fby_lint_field *field)
     if (!values->numbers || !values->whole || values->constant) {
         return;
     }
-    bool   label = fby_field_values(field->content) == FBY_VALUES_CLASSES;
-    double most  = largest_id(field);
-    double width = fby_type_bytes(field->content->wire_type);
-    const struct narrow_type *type = narrowest_type(label, values->least, most);
-    bool tokens = fby_field_values(field->content) == FBY_VALUES_TOKENS;
-    /* A trial sees few tokens: that all fit u8 says little of the others. */
+    enum fby_values           kind     = fby_field_values(field->content);
+    bool                      is_label = kind == FBY_VALUES_CLASSES;
+    double                    most     = largest_number(field);
+    double                    width = fby_type_bytes(field->content->wire_type);
+    const struct narrow_type *type =
+        narrowest_type(is_label, values->least, most);
+    /* Tokens travel as u16 or u32. If all that were measured fit u8, they are
+     * too few to tell whether the others fit u16. */
     if (type == NULL || fby_type_bytes(type->type) >= width ||
-        (tokens && type->type != FBY_U16)) {
+        (kind == FBY_VALUES_TOKENS && type->type != FBY_U16)) {
         return;
     }
-    size_t              line = label && field->content->as.label.classes == 0
+    size_t              line = is_label && field->content->as.label.classes == 0
                                    ? field->lines.classes
                                    : field->lines.type;
     struct fby_finding *finding =
@@ -442,10 +444,11 @@ static void find_codec(
 static void find_redundant(
     struct findings *self, const struct fby_lint_field *field)
 {
-    const struct fby_lint_facts *facts = self->facts;
-    const struct fby_lint_field *other = &facts->fields[field->same_as];
+    const struct fby_lint_facts *facts   = self->facts;
+    const struct fby_lint_field *other   = &facts->fields[field->same_as];
+    bool                         is_copy = other != field;
     if (facts->samples < FBY_LINT_MIN_SAMPLES ||
-        (!field->values.constant && other == field)) {
+        (!field->values.constant && !is_copy)) {
         return;
     }
     struct fby_finding *finding;
@@ -467,6 +470,7 @@ static void find_redundant(
 
 /* ---- Inputs and targets -------------------------------------------------- */
 
+/* True for sequences that are cut, not packed, and have this `from`. */
 static bool is_cut_from(
     const struct fby_field_content *content, const char *from)
 {
@@ -474,7 +478,8 @@ static bool is_cut_from(
            !content->as.tokens.packed && strcmp(content->from[0], from) == 0;
 }
 
-/* Targets are the inputs shifted by one token, so one sequence has both. */
+/* Targets are the inputs shifted by one token, so one field of sequences, with
+ * one more token, can replace both fields. */
 static void find_sequence(
     struct findings *self, const struct fby_lint_field *field)
 {
@@ -495,8 +500,7 @@ static void find_sequence(
         inputs->content->name);
     set_text(finding->advice,
         "one field 'from: sequence' for both: the inputs are its tokens "
-        "without "
-        "the last in a row, the targets those without the first");
+        "without the last in a row, the targets those without the first");
     set_saving(finding, field->current.bytes + inputs->current.bytes,
         inputs->current.bytes + fby_type_bytes(field->content->wire_type),
         "bytes a sample");
@@ -505,8 +509,9 @@ static void find_sequence(
 static void find_shards(struct findings *self)
 {
     const struct fby_lint_facts *facts = self->facts;
-    if (facts->shards <= FBY_LINT_OPEN_SHARDS || facts->block == 0 ||
-        facts->shards_block > FBY_LINT_OPEN_SHARDS) {
+    bool                         block_helps =
+        facts->block > 0 && facts->shards_block <= FBY_LINT_OPEN_SHARDS;
+    if (facts->shards <= FBY_LINT_OPEN_SHARDS || !block_helps) {
         return;
     }
     struct fby_finding *finding =

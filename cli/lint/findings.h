@@ -11,36 +11,36 @@
 enum {
     FBY_LINT_MOVES       = 32,  /* largest number of moves tried per field */
     FBY_LINT_FINDINGS    = 740, /* at most: 1 per op, 7 per field, and 4 more */
-    FBY_LINT_TEXT        = 640, /* bytes of one text of a finding */
+    FBY_LINT_TEXT        = 640, /* bytes for one text of a finding */
     FBY_LINT_OPEN_SHARDS = 128, /* shards that a worker keeps open */
     FBY_LINT_MIN_SAMPLES = 8    /* with fewer samples, equality may be chance */
 };
 
-/* The comparison of a changed field with the field of the pipeline file. */
+/* A trial of a changed field, compared with the field of the pipeline file. */
 struct fby_lint_trial {
     bool   made;       /* false: the changed field refuses a sample */
-    double before_ms;  /* CPU time of a worker per sample */
-    double after_ms;   /* the same for the changed field */
+    double before_ms;  /* CPU ms of a worker per sample, unchanged field */
+    double after_ms;   /* CPU ms of a worker per sample, changed field */
     double difference; /* mean difference of the values, in levels (0 to 255) */
 };
 
-/* Op number `from`, moved to directly before op number `to` < from. */
+/* An op of a field that is moved to an earlier position. */
 struct fby_lint_move {
-    uint32_t              from, to;
+    uint32_t              from, to; /* its index before and after the move */
     struct fby_lint_trial trial;
 };
 
-struct fby_lint_values {
-    bool   numbers;  /* the values are numbers; else only `constant` is set */
+struct fby_lint_values { /* the values of a field in all samples */
+    bool   numbers;  /* the values are numbers; else only `constant` is valid */
     bool   whole;    /* all values are whole numbers */
     bool   constant; /* all samples have the same value */
     double least, most; /* smallest and largest value */
 };
 
-struct fby_lint_encoding {
+struct fby_lint_encoding { /* a measured encoding of a field */
     struct fby_coding coding;
-    double            bytes; /* on the wire, per sample */
-    double            ms;    /* CPU time of encoding, per sample */
+    double            bytes; /* mean bytes on the wire per sample */
+    double            ms;    /* CPU ms of encoding per sample */
 };
 
 struct fby_lint_lines { /* line numbers of keys in the pipeline file */
@@ -48,17 +48,17 @@ struct fby_lint_lines { /* line numbers of keys in the pipeline file */
     size_t ops[FBY_MAX_OPS];
 };
 
-struct fby_lint_field {
+struct fby_lint_field { /* what was measured of one field */
     const struct fby_field_content *content; /* borrowed */
     struct fby_lint_lines           lines;
-    double                          bytes;   /* raw, per sample */
-    uint32_t                        classes; /* folders; 0: no folder id */
-    uint32_t same_as; /* index of the first field with equal values */
+    double                          bytes; /* mean raw bytes per sample */
+    uint32_t classes; /* class folders; 0: the field is no folder id */
+    uint32_t same_as; /* first field with equal values; or its own index */
     struct fby_lint_values   values;
     struct fby_lint_encoding current; /* the encoding in the pipeline file */
     struct fby_lint_encoding best;    /* the encoding that `auto` chooses */
     struct fby_lint_trial scale; /* with dct_scale: faithful instead of off */
-    /* The moves of an op are ordered from the shortest to the longest. */
+    /* The moves of one op follow each other, the shortest first. */
     struct fby_lint_move moves[FBY_LINT_MOVES];
     uint32_t             n_moves;
 };
@@ -71,7 +71,7 @@ struct fby_lint_ends {
     size_t   line;      /* line number of the key `end` in the pipeline file */
 };
 
-struct fby_lint_facts {
+struct fby_lint_facts { /* what was measured of a pipeline and its data */
     uint32_t                 samples; /* number of samples measured */
     uint32_t                 refused; /* bad samples, not among `samples` */
     const char              *refusal; /* cause of the first refusal; borrowed */
@@ -81,10 +81,10 @@ struct fby_lint_facts {
     bool                     substitutes; /* true: pull replaces bad samples */
     uint32_t                 n_fields;
     struct fby_lint_field    fields[FBY_MAX_FIELDS];
-    size_t                   shuffle_line;
-    double                   shards; /* mean number per batch; 0: not counted */
-    uint32_t                 block;  /* K of the tried {block: K}; 0: none */
-    double                   shards_block; /* `shards` with this block */
+    size_t                   shuffle_line; /* line of the key `shuffle` */
+    double   shards; /* mean number of shards per batch; 0: unused */
+    uint32_t block;  /* K of the tried shuffle: {block: K}; 0: none tried */
+    double   shards_block; /* mean number of shards per batch with it */
 };
 
 enum fby_finding_kind {
@@ -92,7 +92,7 @@ enum fby_finding_kind {
     FBY_FINDING_PAIR,      /* a picture and its mask are moved differently */
     FBY_FINDING_CLASSES,   /* the class folders of the splits differ */
     FBY_FINDING_NO_END,    /* token files do not contain the end token */
-    FBY_FINDING_LEVELS,    /* normalize has numbers of 0 to 255 */
+    FBY_FINDING_LEVELS,    /* normalize has numbers of 0 to 255, not 0 to 1 */
     FBY_FINDING_OP_ORDER,  /* an op works on pixels that are dropped later */
     FBY_FINDING_DCT_SCALE, /* pictures are decoded larger than needed */
     FBY_FINDING_WIRE_TYPE, /* a narrower type holds all values */
@@ -113,7 +113,7 @@ struct fby_finding {
     bool changes_content; /* the advice changes the content digest */
 };
 
-/* Find what to improve, and write the findings to `out`. First are those of the
+/* Find what to improve, and write the findings to `out`: first those of the
  * data set, then those of each field. Returns the number of findings. */
 uint32_t fby_lint_find(const struct fby_lint_facts *facts,
     struct fby_finding                              out[FBY_LINT_FINDINGS]);

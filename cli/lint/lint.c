@@ -32,16 +32,16 @@ static const struct fby_option options[] = {
 static const struct fby_usage usage = {.options = options,
     .help =
         "Find avoidable costs of a pipeline file, and measure them.\v"
-        "It looks for samples that are bad ones, masks that are cropped or "
-        "flipped apart from their pictures, normalize with numbers of 0 to "
-        "255, token files where no document ends, ops in an order that works "
-        "on pixels which are dropped later, pictures decoded larger than need "
-        "be, numbers in wider types than they fill, bytes sent without a codec "
-        "that pays, fields with one value or the values of another, and "
-        "batches that come from very many shards. Each finding has its line, "
-        "the saving measured on samples of the data, and what to write "
-        "instead. They are advice: the exit code is 0 with them and "
-        "without.\n\n"
+        "It looks for bad samples, masks that are not cropped and flipped like "
+        "their pictures, normalize with numbers of 0 to 255, token files "
+        "without the token that ends a document, ops that work on pixels which "
+        "a later op drops, pictures decoded larger than needed, numbers in "
+        "wider types than needed, bytes sent without a codec that would make "
+        "them fewer, fields with only one value or the same values as another "
+        "field, and batches that come from very many shards. Each finding has "
+        "its line, the saving measured on samples of the data, and what to "
+        "write instead. Findings are advice and do not change the exit "
+        "code.\n\n"
         "Examples:\n"
         "  forebay lint --pipeline p.yaml\n"
         "  forebay lint --pipeline p.yaml --split val --samples 256 --json"};
@@ -50,21 +50,22 @@ static void print_report(const struct lint_options *o,
     const struct fby_lint_facts *facts, const struct fby_finding *findings,
     uint32_t n)
 {
-    const struct fby_lint_report out = {o->local.pipeline, facts, findings, n};
+    const struct fby_lint_report report = {
+        o->local.pipeline, facts, findings, n};
     if (o->json) {
-        fby_lint_report_json(&out, stdout);
+        fby_lint_report_json(&report, stdout);
     } else {
-        fby_lint_report_table(&out, stdout);
+        fby_lint_report_text(&report, stdout);
     }
 }
 
 static fby_err measure_and_report(const struct lint_options *o,
-    const struct fby_lint_sample *sample, struct fby_error_detail *why)
+    const struct fby_lint_samples *samples, struct fby_error_detail *why)
 {
     struct fby_lint_facts *facts = fby_zalloc(sizeof(*facts));
     struct fby_finding    *findings =
         fby_zalloc(FBY_LINT_FINDINGS * sizeof(*findings));
-    fby_err err = fby_lint_measure(sample, o->local.split, facts, why);
+    fby_err err = fby_lint_measure(samples, o->local.split, facts, why);
     if (err == FBY_OK) {
         print_report(o, facts, findings, fby_lint_find(facts, findings));
     }
@@ -75,15 +76,15 @@ static fby_err measure_and_report(const struct lint_options *o,
 
 static fby_err lint(const struct lint_options *o, struct fby_error_detail *why)
 {
-    struct fby_local       local  = {0};
-    struct fby_lint_sample sample = {0};
-    fby_err                err    = fby_local_open(&local, &o->local, why);
+    struct fby_local        local   = {0};
+    struct fby_lint_samples samples = {0};
+    fby_err                 err     = fby_local_open(&local, &o->local, why);
     if (err == FBY_OK) {
-        err = fby_lint_sample_take(&sample, &local, o->samples, why);
+        err = fby_lint_samples_read(&samples, &local, o->samples, why);
         if (err == FBY_OK) {
-            err = measure_and_report(o, &sample, why);
+            err = measure_and_report(o, &samples, why);
         }
-        fby_lint_sample_fini(&sample);
+        fby_lint_samples_fini(&samples);
     }
     fby_local_close(&local);
     return err;

@@ -1,4 +1,4 @@
-/* Measure the facts of a pipeline file on some samples of its data. */
+/* measure.c - measure the values and the shards of a pipeline's samples. */
 #include "cli/lint/measure.h"
 
 #include <math.h>
@@ -14,7 +14,8 @@
 #include "pipeline/sources/traits.h"
 #include "trainer_client/expand/value.h"
 
-enum { MAX_STEPS = 8, MAX_BLOCK = 8 }; /* batches counted; largest K tried */
+enum { MAX_STEPS = 8 }; /* batches whose shards are counted */
+enum { MAX_BLOCK = 8 }; /* largest K of a tried shuffle: {block: K} */
 
 static void find_lines(const struct fby_pipeline *pipeline, const char *split,
     struct fby_lint_field *out)
@@ -54,17 +55,17 @@ static void extend_range(const struct fby_field_content *field,
     }
 }
 
-static void find_range(const struct fby_lint_sample *sample, uint32_t f,
+static void find_range(const struct fby_lint_samples *samples, uint32_t f,
     struct fby_lint_values *out)
 {
-    const struct fby_field_content *field = fby_lint_field_of(sample, f);
+    const struct fby_field_content *field = fby_lint_field_of(samples, f);
     size_t                          bytes = fby_field_bytes(field);
     out->whole                            = true;
     out->least                            = (double)INFINITY;
     out->most                             = -(double)INFINITY;
-    for (uint32_t i = 0; i < sample->n; i++) {
-        extend_range(field, sample->values[f] + i * bytes,
-            fby_lint_sample_bytes(sample, f, i) /
+    for (uint32_t i = 0; i < samples->n; i++) {
+        extend_range(field, samples->values[f] + i * bytes,
+            fby_lint_row_bytes(samples, f, i) /
                 fby_type_bytes(field->wire_type),
             out);
     }
@@ -73,42 +74,46 @@ static void find_range(const struct fby_lint_sample *sample, uint32_t f,
 
 /* True if sparse row `i` has the indices of row 0; true for other fields. */
 static bool has_first_indices(
-    const struct fby_lint_sample *sample, uint32_t f, uint32_t i)
+    const struct fby_lint_samples *samples, uint32_t f, uint32_t i)
 {
-    const struct fby_field_content *field = fby_lint_field_of(sample, f);
-    return sample->indices[f] == NULL ||
-           memcmp(sample->indices[f], fby_lint_sample_indices(sample, f, i),
+    const struct fby_field_content *field = fby_lint_field_of(samples, f);
+    return samples->indices[f] == NULL ||
+           memcmp(samples->indices[f], fby_lint_row_indices(samples, f, i),
                fby_field_index_bytes(field)) == 0;
 }
 
-static void measure_values(const struct fby_lint_sample *sample, uint32_t f,
+static void measure_values(const struct fby_lint_samples *samples, uint32_t f,
     struct fby_lint_values *out)
 {
-    const struct fby_field_content *field  = fby_lint_field_of(sample, f);
-    const uint8_t                  *values = sample->values[f];
+    const struct fby_field_content *field  = fby_lint_field_of(samples, f);
+    const uint8_t                  *values = samples->values[f];
     size_t                          bytes  = fby_field_bytes(field);
-    *out =
-        (struct fby_lint_values){.constant = sample->n >= FBY_LINT_MIN_SAMPLES};
-    for (uint32_t i = 1; i < sample->n && out->constant; i++) {
+    bool                            enough = samples->n >= FBY_LINT_MIN_SAMPLES;
+    *out = (struct fby_lint_values){.constant = enough};
+    for (uint32_t i = 1; i < samples->n && out->constant; i++) {
         out->constant = memcmp(values, values + i * bytes, bytes) == 0 &&
-                        has_first_indices(sample, f, i);
+                        has_first_indices(samples, f, i);
     }
-    enum fby_values kind = fby_field_values(field);
-    if (field->shape.n_dims == 0 || kind == FBY_VALUES_TOKENS ||
-        (kind == FBY_VALUES_NUMBERS && fby_field_packed_bits(field) == 0)) {
-        find_range(sample, f, out);
+    enum fby_values kind      = fby_field_values(field);
+    bool            is_packed = fby_field_packed_bits(field) > 0;
+    bool            is_single = field->shape.n_dims == 0;
+    if (is_single || kind == FBY_VALUES_TOKENS ||
+        (kind == FBY_VALUES_NUMBERS && !is_packed)) {
+        find_range(samples, f, out);
     }
 }
 
 static bool have_equal_numbers(
-    const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
+    const struct fby_lint_samples *samples, uint32_t a, uint32_t b)
 {
-    const struct fby_field_content *fields  = fby_lint_field_of(sample, 0);
+    const struct fby_field_content *fields  = fby_lint_field_of(samples, 0);
     size_t                          bytes_a = fby_field_bytes(&fields[a]);
     size_t                          bytes_b = fby_field_bytes(&fields[b]);
-    for (uint32_t i = 0; i < sample->n; i++) {
-        if (read_number(fields[a].wire_type, sample->values[a] + i * bytes_a) !=
-            read_number(fields[b].wire_type, sample->values[b] + i * bytes_b)) {
+    for (uint32_t i = 0; i < samples->n; i++) {
+        if (read_number(
+                fields[a].wire_type, samples->values[a] + i * bytes_a) !=
+            read_number(
+                fields[b].wire_type, samples->values[b] + i * bytes_b)) {
             return false;
         }
     }
@@ -117,21 +122,21 @@ static bool have_equal_numbers(
 
 /* True if both fields have one form and, if sparse, the same indices. */
 static bool have_equal_indices(
-    const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
+    const struct fby_lint_samples *samples, uint32_t a, uint32_t b)
 {
-    const struct fby_field_content *fields = fby_lint_field_of(sample, 0);
+    const struct fby_field_content *fields = fby_lint_field_of(samples, 0);
     size_t                          bytes  = fby_field_index_bytes(&fields[a]);
     return fby_field_form(&fields[a]) == fby_field_form(&fields[b]) &&
            bytes == fby_field_index_bytes(&fields[b]) &&
-           (bytes == 0 || memcmp(sample->indices[a], sample->indices[b],
-                              sample->n * bytes) == 0);
+           (bytes == 0 || memcmp(samples->indices[a], samples->indices[b],
+                              samples->n * bytes) == 0);
 }
 
 /* True for two fields of lengths that are delivered as different tensors. */
 static bool differ_as_delivered(
-    const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
+    const struct fby_lint_samples *samples, uint32_t a, uint32_t b)
 {
-    const struct fby_split          *split = sample->local->split;
+    const struct fby_split          *split = samples->local->split;
     const struct fby_field_delivery *out   = split->delivery.fields;
     return fby_field_values(&split->content.fields[a]) == FBY_VALUES_LENGTHS &&
            fby_field_values(&split->content.fields[b]) == FBY_VALUES_LENGTHS &&
@@ -141,27 +146,27 @@ static bool differ_as_delivered(
 /* True if both fields have the same values in all samples. Single numbers of
  * different types are compared as numbers. */
 static bool have_equal_values(
-    const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
+    const struct fby_lint_samples *samples, uint32_t a, uint32_t b)
 {
-    const struct fby_field_content *fields = fby_lint_field_of(sample, 0);
-    size_t                          bytes  = fby_field_bytes(&fields[a]);
+    const struct fby_field_content *fields = fby_lint_field_of(samples, 0);
+    size_t size = samples->n * fby_field_bytes(&fields[a]);
     if (fields[a].shape.n_dims != fields[b].shape.n_dims ||
-        !have_equal_indices(sample, a, b)) {
+        !have_equal_indices(samples, a, b)) {
         return false;
     }
     if (fields[a].wire_type != fields[b].wire_type) {
-        return fields[a].shape.n_dims == 0 && have_equal_numbers(sample, a, b);
+        return fields[a].shape.n_dims == 0 && have_equal_numbers(samples, a, b);
     }
-    return bytes == fby_field_bytes(&fields[b]) &&
-           memcmp(sample->values[a], sample->values[b], sample->n * bytes) == 0;
+    return size == samples->n * fby_field_bytes(&fields[b]) &&
+           memcmp(samples->values[a], samples->values[b], size) == 0;
 }
 
 /* Returns the first field whose values equal those of field `f`, or `f`. */
-static uint32_t first_equal(const struct fby_lint_sample *sample, uint32_t f)
+static uint32_t first_equal(const struct fby_lint_samples *samples, uint32_t f)
 {
     uint32_t other = 0;
-    while (other < f && (differ_as_delivered(sample, other, f) ||
-                            !have_equal_values(sample, other, f))) {
+    while (other < f && (differ_as_delivered(samples, other, f) ||
+                            !have_equal_values(samples, other, f))) {
         other++;
     }
     return other;
@@ -176,6 +181,7 @@ static int compare_u32(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The number of different shards of a batch. */
 static uint32_t count_shards(const struct fby_dataset *dataset,
     const struct fby_order *order, uint64_t step, uint32_t rows)
 {
@@ -215,8 +221,8 @@ static fby_err measure_mean_shards(const struct fby_dataset *dataset,
     return FBY_OK;
 }
 
-/* Find the largest block for which a worker keeps all shards of a batch open.
- * If there is none, out->shards_block is above the limit. */
+/* Find the largest block with which a worker can keep open all shards of a
+ * batch. If there is none, out->shards_block is above FBY_LINT_OPEN_SHARDS. */
 static fby_err try_blocks(const struct fby_dataset *dataset,
     struct fby_order_spec *spec, struct fby_lint_facts *out,
     struct fby_error_detail *why)
@@ -240,17 +246,19 @@ static bool has_shards(const struct fby_content *content)
     return !source->has_files && !source->has_rows && !source->has_sequences;
 }
 
-static fby_err measure_shards(const struct fby_lint_sample *sample,
+static fby_err measure_shards(const struct fby_lint_samples *samples,
     struct fby_lint_facts *out, struct fby_error_detail *why)
 {
-    const struct fby_dataset *dataset = sample->local->dataset;
-    const struct fby_content *content = &sample->local->split->content;
+    const struct fby_dataset *dataset = samples->local->dataset;
+    const struct fby_content *content = &samples->local->split->content;
     struct fby_order_spec     spec =
-        fby_local_order_spec(sample->local, sample->seed, 0);
+        fby_local_order_spec(samples->local, samples->seed, 0);
     fby_err err = measure_mean_shards(dataset, &spec, &out->shards, why);
-    if (err != FBY_OK || !has_shards(content) ||
-        content->shuffle != FBY_SHUFFLE_FULL || spec.buckets != NULL) {
-        out->shards = 0; /* an advice to shuffle blocks is not possible */
+    bool    may_use_blocks = has_shards(content) &&
+                          content->shuffle == FBY_SHUFFLE_FULL &&
+                          spec.buckets == NULL;
+    if (err != FBY_OK || !may_use_blocks) {
+        out->shards = 0; /* without blocks, there is nothing to advise */
         return err;
     }
     return out->shards > FBY_LINT_OPEN_SHARDS
@@ -260,53 +268,54 @@ static fby_err measure_shards(const struct fby_lint_sample *sample,
 
 /* ---- All facts ----------------------------------------------------------- */
 
-static double mean_bytes(const struct fby_lint_sample *sample, uint32_t f)
+static double mean_bytes(const struct fby_lint_samples *samples, uint32_t f)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < sample->n; i++) {
-        sum += (double)(fby_lint_sample_bytes(sample, f, i) +
-                        fby_lint_sample_index_bytes(sample, f, i));
+    for (uint32_t i = 0; i < samples->n; i++) {
+        sum += (double)(fby_lint_row_bytes(samples, f, i) +
+                        fby_lint_row_index_bytes(samples, f, i));
     }
-    return sum / sample->n;
+    return sum / samples->n;
 }
 
-static fby_err measure_field(const struct fby_lint_sample *sample, uint32_t f,
+static fby_err measure_field(const struct fby_lint_samples *samples, uint32_t f,
     struct fby_lint_field *out)
 {
-    out->content = fby_lint_field_of(sample, f);
-    out->bytes   = mean_bytes(sample, f);
+    out->content = fby_lint_field_of(samples, f);
+    out->bytes   = mean_bytes(samples, f);
     out->classes = fby_field_is_folder_id(out->content)
-                       ? fby_dataset_classes(sample->local->dataset)
+                       ? fby_dataset_classes(samples->local->dataset)
                        : 0;
-    out->same_as = first_equal(sample, f);
-    measure_values(sample, f, &out->values);
-    fby_err err = fby_lint_measure_encodings(sample, f, out);
-    return err == FBY_OK ? fby_lint_measure_trials(sample, f, out) : err;
+    out->same_as = first_equal(samples, f);
+    measure_values(samples, f, &out->values);
+    fby_err err = fby_lint_measure_encodings(samples, f, out);
+    return err == FBY_OK ? fby_lint_measure_trials(samples, f, out) : err;
 }
 
-fby_err fby_lint_measure(const struct fby_lint_sample *sample,
+fby_err fby_lint_measure(const struct fby_lint_samples *samples,
     const char *split, struct fby_lint_facts *out, struct fby_error_detail *why)
 {
-    const struct fby_pipeline *pipeline = sample->local->pipeline;
+    const struct fby_pipeline *pipeline = samples->local->pipeline;
+    const struct fby_content  *content  = &samples->local->split->content;
+    const struct fby_dataset  *dataset  = samples->local->dataset;
     memset(out, 0, sizeof(*out));
-    out->samples       = sample->n;
-    out->refused       = sample->refused;
-    out->refusal       = sample->refusal.text;
-    out->refused_field = sample->refused_field;
-    out->substitutes =
-        sample->local->split->content.on_bad_sample == FBY_BAD_SUBSTITUTE;
-    out->n_fields     = sample->local->split->content.n_fields;
-    out->shuffle_line = fby_pipeline_shuffle_line(pipeline, split);
-    out->ends         = (struct fby_lint_ends){
-                .undivided = fby_dataset_count_undivided(sample->local->dataset),
-                .files     = fby_dataset_shards(sample->local->dataset),
-                .end       = sample->local->split->content.tokens.end,
-                .line      = fby_pipeline_tokens_end_line(pipeline, split),
+    out->samples       = samples->n;
+    out->refused       = samples->refused;
+    out->refusal       = samples->refusal.text;
+    out->refused_field = samples->refused_field;
+    out->substitutes   = content->on_bad_sample == FBY_BAD_SUBSTITUTE;
+    out->n_fields      = content->n_fields;
+    out->shuffle_line  = fby_pipeline_shuffle_line(pipeline, split);
+    out->ends          = (struct fby_lint_ends){
+                 .undivided = fby_dataset_count_undivided(dataset),
+                 .files     = fby_dataset_shards(dataset),
+                 .end       = content->tokens.end,
+                 .line      = fby_pipeline_tokens_end_line(pipeline, split),
     };
-    fby_class_folders_compare(sample->local, split, &out->classes);
-    fby_err err = measure_shards(sample, out, why);
+    fby_class_folders_compare(samples->local, split, &out->classes);
+    fby_err err = measure_shards(samples, out, why);
     for (uint32_t f = 0; f < out->n_fields && err == FBY_OK; f++) {
-        err = measure_field(sample, f, &out->fields[f]);
+        err = measure_field(samples, f, &out->fields[f]);
         if (err == FBY_OK) {
             find_lines(pipeline, split, &out->fields[f]);
         } else {

@@ -8,25 +8,26 @@
 #include "cli/lint/findings.h"
 #include "cli/lint/sample.h"
 
-enum { FBY_LINT_ROUNDS = 3 }; /* of each CPU time */
+enum { FBY_LINT_ROUNDS = 3 }; /* measurements of each CPU time */
 
-/* Measure all facts. `split` is as for fby_pipeline_make_split.
+/* Measure all facts. `split` is the name of the split, or NULL as for
+ * fby_pipeline_make_split.
  * Errors: those of fby_order_create and of the functions below. */
-FBY_CHECKED fby_err fby_lint_measure(const struct fby_lint_sample *sample,
+FBY_CHECKED fby_err fby_lint_measure(const struct fby_lint_samples *samples,
     const char *split, struct fby_lint_facts *out,
     struct fby_error_detail *why);
 
-/* Measure the bytes of field `f` on the wire (encodings.c).
+/* Measure field `f` on the wire: out->current and out->best (encodings.c).
  * Errors: FBY_FULL when memory is short; those of the codec. */
 FBY_CHECKED fby_err fby_lint_measure_encodings(
-    const struct fby_lint_sample *sample, uint32_t f,
+    const struct fby_lint_samples *samples, uint32_t f,
     struct fby_lint_field *out);
 
 /* If field `f` is a picture, measure it with other orders of its ops and with
- * smaller decoding (orders.c).
+ * smaller decoding: out->moves and out->scale (orders.c).
  * Errors: those of fby_field_plan and fby_field_write. */
 FBY_CHECKED fby_err fby_lint_measure_trials(
-    const struct fby_lint_sample *sample, uint32_t f,
+    const struct fby_lint_samples *samples, uint32_t f,
     struct fby_lint_field *out);
 
 #endif

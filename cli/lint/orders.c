@@ -1,6 +1,6 @@
 /* orders.c - measure a picture field with other orders of its ops, and with
- * decoding at a smaller scale. The plans of the ops show which ops keep the
- * size of a picture, and which reduce it. */
+ * decoding at a smaller scale. An op that reduces a picture may save time if it
+ * comes before ops that keep the size. The plans of the ops show these ops. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,22 +12,22 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/plan/geometry.h"
 
-/* Make the values of all samples. Lower *least_ns to the CPU time, if less. */
-static fby_err make_all(const struct fby_lint_sample *sample, uint32_t f,
+/* Make the values of all samples, and lower *least_ns to the CPU time taken. */
+static fby_err make_all(const struct fby_lint_samples *samples, uint32_t f,
     const struct fby_field_content *content, uint8_t *out, int64_t *least_ns)
 {
     size_t  bytes    = fby_field_bytes(content);
     int64_t begun_ns = fby_thread_cpu_ns();
     fby_err err      = FBY_OK;
-    for (uint32_t i = 0; i < sample->n && err == FBY_OK; i++) {
-        err = fby_lint_sample_make_row(
-            sample, i, f, content, out + i * bytes, NULL);
+    for (uint32_t i = 0; i < samples->n && err == FBY_OK; i++) {
+        err = fby_lint_make_row(samples, f, i, content, out + i * bytes, NULL);
     }
     int64_t ns = fby_thread_cpu_ns() - begun_ns;
     *least_ns  = ns < *least_ns ? ns : *least_ns;
     return err;
 }
 
+/* The mean of |a[i] - b[i]|. */
 static double mean_difference(const uint8_t *a, const uint8_t *b, size_t n)
 {
     uint64_t sum = 0;
@@ -39,26 +39,26 @@ static double mean_difference(const uint8_t *a, const uint8_t *b, size_t n)
 
 /* Compare field `f` with `changed`, the field with a change. If `changed`
  * refuses a sample, out->made is false, and the function returns FBY_OK. */
-static fby_err try_change(const struct fby_lint_sample *sample, uint32_t f,
+static fby_err try_change(const struct fby_lint_samples *samples, uint32_t f,
     const struct fby_field_content *changed, struct fby_lint_trial *out)
 {
-    const struct fby_field_content *field = fby_lint_field_of(sample, f);
-    size_t                          size  = sample->n * fby_field_bytes(field);
+    const struct fby_field_content *field = fby_lint_field_of(samples, f);
+    size_t                          size  = samples->n * fby_field_bytes(field);
     uint8_t                        *changed_values = fby_zalloc(size);
     uint8_t                        *values         = fby_zalloc(size);
     int64_t                         before_ns      = INT64_MAX;
     int64_t                         after_ns       = INT64_MAX;
     fby_err                         err            = FBY_OK;
     for (int i = 0; i < FBY_LINT_ROUNDS && err == FBY_OK; i++) {
-        err = make_all(sample, f, field, values, &before_ns);
+        err = make_all(samples, f, field, values, &before_ns);
         if (err == FBY_OK) {
-            err = make_all(sample, f, changed, changed_values, &after_ns);
+            err = make_all(samples, f, changed, changed_values, &after_ns);
         }
     }
     *out = (struct fby_lint_trial){
         .made       = err == FBY_OK,
-        .before_ms  = (double)before_ns / 1e6 / sample->n,
-        .after_ms   = (double)after_ns / 1e6 / sample->n,
+        .before_ms  = (double)before_ns / 1e6 / samples->n,
+        .after_ms   = (double)after_ns / 1e6 / samples->n,
         .difference = mean_difference(changed_values, values, size),
     };
     free(changed_values);
@@ -84,15 +84,15 @@ static void add_sizes(const struct fby_field_plan *plan, struct op_sizes *sizes)
 }
 
 static fby_err find_sizes(
-    const struct fby_lint_sample *sample, uint32_t f, struct op_sizes *out)
+    const struct fby_lint_samples *samples, uint32_t f, struct op_sizes *out)
 {
-    const struct fby_field_content *field = fby_lint_field_of(sample, f);
+    const struct fby_field_content *field = fby_lint_field_of(samples, f);
     fby_err                         err   = FBY_OK;
     *out                                  = (struct op_sizes){0};
     memset(out->keeps, true, sizeof(out->keeps));
-    for (uint32_t i = 0; i < sample->n && err == FBY_OK; i++) {
+    for (uint32_t i = 0; i < samples->n && err == FBY_OK; i++) {
         struct fby_field_plan plan;
-        struct fby_field_job  job = fby_lint_sample_job(sample, i, f, field);
+        struct fby_field_job  job = fby_lint_row_job(samples, f, i, field);
         err                       = fby_field_plan(&job, &plan, NULL);
         if (err == FBY_OK) {
             add_sizes(&plan, out);
@@ -107,6 +107,7 @@ static bool reduces_size(const struct op_sizes *sizes, uint32_t op)
     return sizes->out[op] < sizes->in[op] - sizes->in[op] / 8;
 }
 
+/* Move op `from` to the lower index `to`. */
 static void move_op(struct fby_field_content *field, uint32_t from, uint32_t to)
 {
     struct fby_op_use moved = field->ops[from];
@@ -116,11 +117,11 @@ static void move_op(struct fby_field_content *field, uint32_t from, uint32_t to)
 }
 
 /* True if the ops of `changed` still make the shape of `field`. */
-static bool has_shape_of(
-    const struct fby_field_content *changed, const struct fby_field_content *f)
+static bool has_shape_of(const struct fby_field_content *changed,
+    const struct fby_field_content                      *field)
 {
     struct fby_shape shape = fby_field_shape(changed);
-    return memcmp(shape.dims, f->shape.dims, sizeof(shape.dims)) == 0;
+    return memcmp(shape.dims, field->shape.dims, sizeof(shape.dims)) == 0;
 }
 
 /* List the moves of op `from` across the preceding ops that keep the size, the
@@ -134,7 +135,7 @@ static void list_moves(const struct op_sizes *sizes, uint32_t from,
          to--) {
         *changed = *field;
         move_op(changed, from, to - 1);
-        /* The draws of ops with one name depend on their order. */
+        /* Ops with one name keep their order, on which their draws depend. */
         if (field->ops[to - 1].op == field->ops[from].op ||
             !has_shape_of(changed, field)) {
             break;
@@ -144,7 +145,7 @@ static void list_moves(const struct op_sizes *sizes, uint32_t from,
     }
 }
 
-static fby_err try_moves(const struct fby_lint_sample *sample, uint32_t f,
+static fby_err try_moves(const struct fby_lint_samples *samples, uint32_t f,
     struct fby_field_content *changed, struct fby_lint_field *out)
 {
     struct fby_progress_line line = fby_progress_begin();
@@ -153,7 +154,7 @@ static fby_err try_moves(const struct fby_lint_sample *sample, uint32_t f,
         struct fby_lint_move *move = &out->moves[i];
         *changed                   = *out->content;
         move_op(changed, move->from, move->to);
-        err = try_change(sample, f, changed, &move->trial);
+        err = try_change(samples, f, changed, &move->trial);
         fby_progress_show_count(
             &line, "trying other orders", i + 1, out->n_moves);
     }
@@ -161,25 +162,25 @@ static fby_err try_moves(const struct fby_lint_sample *sample, uint32_t f,
     return err;
 }
 
-static fby_err try_orders(const struct fby_lint_sample *sample, uint32_t f,
+static fby_err try_orders(const struct fby_lint_samples *samples, uint32_t f,
     struct fby_lint_field *out)
 {
     struct op_sizes           sizes;
     struct fby_field_content *changed = fby_zalloc(sizeof(*changed));
-    fby_err                   err     = find_sizes(sample, f, &sizes);
+    fby_err                   err     = find_sizes(samples, f, &sizes);
     for (uint32_t i = 1; i < out->content->n_ops && err == FBY_OK; i++) {
         if (reduces_size(&sizes, i)) {
             list_moves(&sizes, i, changed, out);
         }
     }
     if (err == FBY_OK) {
-        err = try_moves(sample, f, changed, out);
+        err = try_moves(samples, f, changed, out);
     }
     free(changed);
     return err;
 }
 
-static fby_err try_scale(const struct fby_lint_sample *sample, uint32_t f,
+static fby_err try_scale(const struct fby_lint_samples *samples, uint32_t f,
     struct fby_lint_field *out)
 {
     if (!fby_field_has_colours(out->content) ||
@@ -189,17 +190,17 @@ static fby_err try_scale(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_field_content *changed =
         fby_memdup(out->content, sizeof(*out->content));
     changed->as.rgb8.dct_scale = FBY_DCT_FAITHFUL;
-    fby_err err                = try_change(sample, f, changed, &out->scale);
+    fby_err err                = try_change(samples, f, changed, &out->scale);
     free(changed);
     return err;
 }
 
-fby_err fby_lint_measure_trials(const struct fby_lint_sample *sample,
+fby_err fby_lint_measure_trials(const struct fby_lint_samples *samples,
     uint32_t f, struct fby_lint_field *out)
 {
     if (!fby_field_kind(out->content)->is_picture) {
         return FBY_OK;
     }
-    fby_err err = try_scale(sample, f, out);
-    return err == FBY_OK ? try_orders(sample, f, out) : err;
+    fby_err err = try_scale(samples, f, out);
+    return err == FBY_OK ? try_orders(samples, f, out) : err;
 }

@@ -1,3 +1,4 @@
+/* pairs.c - compare two lists of ops, skipping ops that move no pixels. */
 #include "cli/lint/pairs.h"
 
 #include <string.h>
@@ -10,11 +11,13 @@
 static bool affects_geometry(const struct fby_op *op, uint32_t param)
 {
     const char *name = op->params[param].name;
-    bool        size = strcmp(name, "size") == 0;
-    return strcmp(name, "fill") != 0 && (!size || op->id == FBY_OP_RANDOM_CROP);
+    if (strcmp(name, "size") == 0) {
+        return op->id == FBY_OP_RANDOM_CROP;
+    }
+    return strcmp(name, "fill") != 0;
 }
 
-static bool same_value(const struct fby_value *a, const struct fby_value *b)
+static bool is_same_value(const struct fby_value *a, const struct fby_value *b)
 {
     bool same = a->n == b->n;
     for (uint32_t i = 0; same && i < a->n; i++) {
@@ -23,18 +26,18 @@ static bool same_value(const struct fby_value *a, const struct fby_value *b)
     return same;
 }
 
-static bool same_op(const struct fby_op_use *a, const struct fby_op_use *b)
+static bool moves_alike(const struct fby_op_use *a, const struct fby_op_use *b)
 {
     bool same = a->op == b->op;
     for (uint32_t i = 0; same && i < a->op->n_params; i++) {
         same = !affects_geometry(a->op, i) ||
-               same_value(&a->params[i], &b->params[i]);
+               is_same_value(&a->params[i], &b->params[i]);
     }
     return same;
 }
 
 struct op_list { /* the ops of a field that are not yet compared */
-    const struct fby_op_use *at;
+    const struct fby_op_use *next;
     uint32_t                 n;
 };
 
@@ -43,7 +46,7 @@ struct op_list { /* the ops of a field that are not yet compared */
 static const struct fby_op_use *take_moving_op(struct op_list *list)
 {
     while (list->n > 0) {
-        const struct fby_op_use *use = list->at++;
+        const struct fby_op_use *use = list->next++;
         list->n--;
         if (use->op->moves_pixels) {
             return use;
@@ -52,11 +55,12 @@ static const struct fby_op_use *take_moving_op(struct op_list *list)
     return NULL;
 }
 
-static bool same_geometry(struct op_list a, struct op_list b)
+/* True if the ops of both lists that move pixels are alike, in order. */
+static bool all_move_alike(struct op_list a, struct op_list b)
 {
     const struct fby_op_use *op_a = take_moving_op(&a);
     const struct fby_op_use *op_b = take_moving_op(&b);
-    while (op_a != NULL && op_b != NULL && same_op(op_a, op_b)) {
+    while (op_a != NULL && op_b != NULL && moves_alike(op_a, op_b)) {
         op_a = take_moving_op(&a);
         op_b = take_moving_op(&b);
     }
@@ -70,14 +74,14 @@ static bool has_moving_op(const struct fby_field_content *field)
     return take_moving_op(&ops) != NULL || take_moving_op(&device) != NULL;
 }
 
-enum fby_lint_pair fby_lint_pair(const struct fby_field_content *picture,
-    const struct fby_field_content                              *labels)
+enum fby_lint_pair fby_lint_compare_ops(const struct fby_field_content *picture,
+    const struct fby_field_content                                     *labels)
 {
-    if (!same_geometry((struct op_list){picture->ops, picture->n_ops},
+    if (!all_move_alike((struct op_list){picture->ops, picture->n_ops},
             (struct op_list){labels->ops, labels->n_ops})) {
         return FBY_LINT_OTHER_OPS;
     }
-    if (!same_geometry((struct op_list){picture->device, picture->n_device},
+    if (!all_move_alike((struct op_list){picture->device, picture->n_device},
             (struct op_list){labels->device, labels->n_device})) {
         return FBY_LINT_OTHER_DEVICE;
     }

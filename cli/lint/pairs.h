@@ -9,15 +9,15 @@
 
 #include "pipeline/types.h"
 
-enum fby_lint_pair {
-    FBY_LINT_ALIKE,       /* pixels and labels are moved in the same way */
+enum fby_lint_pair {      /* how a picture and its labels compare */
+    FBY_LINT_ALIKE,       /* their pixels are moved in the same way */
     FBY_LINT_OTHER_GROUP, /* the same ops, but independent draws */
     FBY_LINT_OTHER_OPS,   /* different ops of the worker */
     FBY_LINT_OTHER_DEVICE /* different flips of the device */
 };
 
-/* Compare the ops that move pixels of a picture and of its labels. */
-enum fby_lint_pair fby_lint_pair(const struct fby_field_content *picture,
-    const struct fby_field_content                              *labels);
+/* Compare the ops of a picture and of its labels that move pixels. */
+enum fby_lint_pair fby_lint_compare_ops(const struct fby_field_content *picture,
+    const struct fby_field_content                                     *labels);
 
 #endif

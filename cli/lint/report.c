@@ -1,3 +1,4 @@
+/* report.c - the layout of the findings, as text and as JSON. */
 #include "cli/lint/report.h"
 
 #include <jansson.h>
@@ -66,7 +67,7 @@ static void print_finding(
     }
 }
 
-void fby_lint_report_table(const struct fby_lint_report *report, FILE *out)
+void fby_lint_report_text(const struct fby_lint_report *report, FILE *out)
 {
     for (uint32_t i = 0; i < report->n; i++) {
         print_finding(report->file, &report->findings[i], out);

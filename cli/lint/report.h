@@ -6,7 +6,7 @@
 
 #include "cli/lint/findings.h"
 
-struct fby_lint_report {
+struct fby_lint_report {               /* the input of both printers */
     const char                  *file; /* path of the pipeline file */
     const struct fby_lint_facts *facts;
     const struct fby_finding    *findings;
@@ -14,7 +14,7 @@ struct fby_lint_report {
 };
 
 /* Print the findings as text, and a last line with their number. */
-void fby_lint_report_table(const struct fby_lint_report *report, FILE *out);
+void fby_lint_report_text(const struct fby_lint_report *report, FILE *out);
 
 /* Print one JSON object: file (null if its name is not UTF-8), samples, refused
  * and findings. */

@@ -1,3 +1,4 @@
+/* sample.c - choose samples of a split, and make their values as a worker. */
 #include "cli/lint/sample.h"
 
 #include <inttypes.h>
@@ -9,21 +10,22 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/plan/draw.h"
 
-static const uint64_t max_bytes = UINT64_C(1) << 30; /* stored and made */
+static const uint64_t max_bytes = UINT64_C(1) << 30; /* of all samples */
 
-static const struct fby_content *content_of(const struct fby_lint_sample *self)
+static const struct fby_content *content_of(const struct fby_lint_samples *self)
 {
     return &self->local->split->content;
 }
 
+/* The members of row `i`, one for each field. */
 static struct fby_lint_member *members_of(
-    const struct fby_lint_sample *self, uint32_t i)
+    const struct fby_lint_samples *self, uint32_t i)
 {
     return self->members + (size_t)i * content_of(self)->n_fields;
 }
 
-struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,
-    uint32_t i, uint32_t f, const struct fby_field_content *content)
+struct fby_field_job fby_lint_row_job(const struct fby_lint_samples *self,
+    uint32_t f, uint32_t i, const struct fby_field_content *content)
 {
     const struct fby_lint_member *member = &members_of(self, i)[f];
     return (struct fby_field_job){
@@ -37,12 +39,12 @@ struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,
         .seed      = self->seed,
         .sample    = self->numbers[i],
         .length    = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
-        .indices   = fby_lint_sample_indices(self, f, i),
+        .indices   = fby_lint_row_indices(self, f, i),
     };
 }
 
-size_t fby_lint_sample_bytes(
-    const struct fby_lint_sample *self, uint32_t f, uint32_t i)
+size_t fby_lint_row_bytes(
+    const struct fby_lint_samples *self, uint32_t f, uint32_t i)
 {
     const struct fby_field_content *field = fby_lint_field_of(self, f);
     size_t                          bytes = fby_field_bytes(field);
@@ -51,8 +53,8 @@ size_t fby_lint_sample_bytes(
                : bytes;
 }
 
-uint8_t *fby_lint_sample_indices(
-    const struct fby_lint_sample *self, uint32_t f, uint32_t i)
+uint8_t *fby_lint_row_indices(
+    const struct fby_lint_samples *self, uint32_t f, uint32_t i)
 {
     const struct fby_field_content *field = fby_lint_field_of(self, f);
     return self->indices[f] != NULL
@@ -60,8 +62,8 @@ uint8_t *fby_lint_sample_indices(
                : NULL;
 }
 
-size_t fby_lint_sample_index_bytes(
-    const struct fby_lint_sample *self, uint32_t f, uint32_t i)
+size_t fby_lint_row_index_bytes(
+    const struct fby_lint_samples *self, uint32_t f, uint32_t i)
 {
     const struct fby_field_content *field = fby_lint_field_of(self, f);
     return self->indices[f] != NULL
@@ -70,8 +72,8 @@ size_t fby_lint_sample_index_bytes(
 }
 
 /* NOLINTNEXTLINE(readability-function-size): one more parameter */
-fby_err fby_lint_sample_make_row(const struct fby_lint_sample *self, uint32_t i,
-    uint32_t f, const struct fby_field_content *content, uint8_t *out,
+fby_err fby_lint_make_row(const struct fby_lint_samples *self, uint32_t f,
+    uint32_t i, const struct fby_field_content *content, uint8_t *out,
     struct fby_error_detail *why)
 {
     if (self->rows != NULL) {
@@ -79,11 +81,11 @@ fby_err fby_lint_sample_make_row(const struct fby_lint_sample *self, uint32_t i,
             .sample                                    = self->numbers[i],
             .as                                        = content,
             .length    = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
-            .indices   = fby_lint_sample_indices(self, f, i),
+            .indices   = fby_lint_row_indices(self, f, i),
             .transform = self->transform};
         return fby_rows_write_one(self->rows, &request, self->run, out, why);
     }
-    struct fby_field_job job = fby_lint_sample_job(self, i, f, content);
+    struct fby_field_job job = fby_lint_row_job(self, f, i, content);
     return fby_field_write(self->transform, &job, out, why);
 }
 
@@ -100,7 +102,7 @@ static uint32_t n_members_of(const struct fby_field_content *field)
 }
 
 /* Find the i-th member to read. */
-static bool find_member(const struct fby_lint_sample *self, uint64_t sample,
+static bool find_member(const struct fby_lint_samples *self, uint64_t sample,
     const struct fby_field_content *field, uint32_t i, struct fby_member *out)
 {
     /* The member has the first of these names that exists in the sample. */
@@ -109,7 +111,7 @@ static bool find_member(const struct fby_lint_sample *self, uint64_t sample,
                field->from + i, n_names, out) == FBY_OK;
 }
 
-static fby_err append_member(struct fby_lint_sample *self,
+static fby_err append_member(struct fby_lint_samples *self,
     const struct fby_member *member, struct fby_lint_member *out,
     struct fby_error_detail *why)
 {
@@ -123,12 +125,13 @@ static fby_err append_member(struct fby_lint_sample *self,
     return err;
 }
 
-static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
+static fby_err read_members(struct fby_lint_samples *self, uint64_t sample,
     const struct fby_field_content *field, struct fby_lint_member *out,
     struct fby_error_detail *why)
 {
-    uint32_t n   = self->rows != NULL ? 0 : n_members_of(field);
-    fby_err  err = FBY_OK;
+    bool     has_members = self->rows == NULL; /* columns have none */
+    uint32_t n           = has_members ? n_members_of(field) : 0;
+    fby_err  err         = FBY_OK;
     if (fby_field_kind(field)->is_stack) {
         out->sizes = fby_zalloc(n * sizeof(*out->sizes));
     }
@@ -147,7 +150,7 @@ static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
 }
 
 /* Read and make row self->n of all fields; *failed is the field of an error. */
-static fby_err make_fields(struct fby_lint_sample *self, uint32_t *failed,
+static fby_err make_fields(struct fby_lint_samples *self, uint32_t *failed,
     struct fby_error_detail *why)
 {
     const struct fby_content *content = content_of(self);
@@ -157,10 +160,10 @@ static fby_err make_fields(struct fby_lint_sample *self, uint32_t *failed,
         const struct fby_field_content *field  = &content->fields[f];
         struct fby_lint_member         *member = &members_of(self, i)[f];
 
-        err = read_member(self, self->numbers[i], field, member, why);
+        err = read_members(self, self->numbers[i], field, member, why);
         if (err == FBY_OK) {
             uint8_t *out = self->values[f] + i * fby_field_bytes(field);
-            err = fby_lint_sample_make_row(self, i, f, field, out, why);
+            err          = fby_lint_make_row(self, f, i, field, out, why);
         }
         if (err != FBY_OK) {
             *failed = f;
@@ -170,7 +173,7 @@ static fby_err make_fields(struct fby_lint_sample *self, uint32_t *failed,
     return err;
 }
 
-static void free_members(struct fby_lint_sample *self, uint32_t i)
+static void free_members(struct fby_lint_samples *self, uint32_t i)
 {
     struct fby_lint_member *members = members_of(self, i);
     for (uint32_t f = 0; f < content_of(self)->n_fields; f++) {
@@ -180,7 +183,7 @@ static void free_members(struct fby_lint_sample *self, uint32_t i)
     }
 }
 
-static void count_refusal(struct fby_lint_sample *self, uint32_t field,
+static void count_refusal(struct fby_lint_samples *self, uint32_t field,
     const struct fby_error_detail *why)
 {
     if (self->refused++ == 0) {
@@ -190,8 +193,8 @@ static void count_refusal(struct fby_lint_sample *self, uint32_t field,
 }
 
 /* Add a sample. A bad sample is counted, and is not an error. */
-static fby_err add_sample(
-    struct fby_lint_sample *self, uint64_t sample, struct fby_error_detail *why)
+static fby_err add_sample(struct fby_lint_samples *self, uint64_t sample,
+    struct fby_error_detail *why)
 {
     uint32_t field         = 0;
     self->numbers[self->n] = sample;
@@ -214,7 +217,7 @@ static fby_err add_sample(
 /* ---- Choice of the samples ----------------------------------------------- */
 
 /* Choose a random sample from the i-th of `parts` equal parts of the split. So
- * the choice is spread evenly, without a period that the data might share. */
+ * samples are spread evenly, without a period that the data might share. */
 static uint64_t choose_sample(uint64_t total, uint32_t i, uint32_t parts)
 {
     struct fby_draw draw  = fby_draw_begin(0, 0, i, "lint", "sample", 0);
@@ -223,9 +226,9 @@ static uint64_t choose_sample(uint64_t total, uint32_t i, uint32_t parts)
     return first + fby_draw_below(&draw, end - first);
 }
 
-/* Stored bytes of a sample. */
+/* The sum of the sizes of the members of a sample. */
 static uint64_t stored_bytes(
-    const struct fby_lint_sample *self, uint64_t sample)
+    const struct fby_lint_samples *self, uint64_t sample)
 {
     const struct fby_content *content = content_of(self);
     uint64_t                  bytes   = 0;
@@ -240,8 +243,8 @@ static uint64_t stored_bytes(
     return bytes;
 }
 
-/* Bytes of the values of one sample, at most. */
-static uint64_t value_bytes(const struct fby_content *content)
+/* The most bytes that the values and indices of one sample can have. */
+static uint64_t max_value_bytes(const struct fby_content *content)
 {
     uint64_t bytes = 0;
     for (uint32_t f = 0; f < content->n_fields; f++) {
@@ -252,10 +255,10 @@ static uint64_t value_bytes(const struct fby_content *content)
 }
 
 /* The number of samples that fit into memory, from 1 to `wanted`. */
-static uint32_t rows_that_fit(
-    const struct fby_lint_sample *self, uint64_t total, uint32_t wanted)
+static uint32_t count_that_fit(
+    const struct fby_lint_samples *self, uint64_t total, uint32_t wanted)
 {
-    uint64_t bytes = wanted * value_bytes(content_of(self));
+    uint64_t bytes = wanted * max_value_bytes(content_of(self));
     for (uint32_t i = 0; i < wanted; i++) {
         bytes += stored_bytes(self, choose_sample(total, i, wanted));
     }
@@ -264,7 +267,7 @@ static uint32_t rows_that_fit(
     return (uint32_t)(wanted < fit ? wanted : fit);
 }
 
-static void allocate(struct fby_lint_sample *self, uint32_t rows)
+static void allocate(struct fby_lint_samples *self, uint32_t rows)
 {
     const struct fby_content *content = content_of(self);
     self->numbers = fby_zalloc(rows * sizeof(*self->numbers));
@@ -282,15 +285,15 @@ static void allocate(struct fby_lint_sample *self, uint32_t rows)
     }
 }
 
-fby_err fby_lint_sample_take(struct fby_lint_sample *self,
+fby_err fby_lint_samples_read(struct fby_lint_samples *self,
     struct fby_local *local, uint32_t limit, struct fby_error_detail *why)
 {
     uint64_t total  = fby_dataset_samples(local->dataset);
     uint32_t wanted = (uint32_t)(total < limit ? total : limit);
-    *self           = (struct fby_lint_sample){.local = local,
+    *self           = (struct fby_lint_samples){.local = local,
                   .seed      = fby_pipeline_seed(local->pipeline),
                   .transform = fby_transform_create(NULL)};
-    uint32_t rows   = rows_that_fit(self, total, wanted);
+    uint32_t rows   = count_that_fit(self, total, wanted);
     allocate(self, rows);
     fby_err err = FBY_OK;
     if (fby_dataset_has_rows(local->dataset)) {
@@ -310,7 +313,7 @@ fby_err fby_lint_sample_take(struct fby_lint_sample *self,
                : err;
 }
 
-void fby_lint_sample_fini(struct fby_lint_sample *self)
+void fby_lint_samples_fini(struct fby_lint_samples *self)
 {
     for (uint32_t i = 0; i < self->n; i++) {
         free_members(self, i);
@@ -325,5 +328,5 @@ void fby_lint_sample_fini(struct fby_lint_sample *self)
     fby_transform_destroy(&self->transform);
     fby_rows_destroy(&self->rows);
     fby_run_destroy(&self->run);
-    *self = (struct fby_lint_sample){0};
+    *self = (struct fby_lint_samples){0};
 }

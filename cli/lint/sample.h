@@ -14,65 +14,67 @@
 struct fby_lint_member { /* the stored bytes of one field of a sample */
     uint8_t  *bytes;     /* owned; NULL: the field reads no member */
     size_t    size;      /* number of `bytes` */
-    uint64_t *sizes;     /* owned; bytes of each map; NULL: no maps */
+    uint64_t *sizes;     /* owned; bytes of each map; NULL: not maps */
     uint32_t  width;     /* bytes of one token; 0: no tokens */
     uint32_t  documents; /* number of documents in a packed sequence */
 };
 
-struct fby_lint_sample {
-    struct fby_local     *local; /* borrowed, open */
-    struct fby_transform *transform;
-    struct fby_rows      *rows; /* of columns; NULL: samples have members */
-    struct fby_run       *run; /* reads for `rows` (run.h); NULL without them */
-    uint64_t              seed;
-    uint32_t              n;               /* number of samples */
-    uint32_t              refused;         /* samples left out */
-    struct fby_error_detail refusal;       /* cause of the first refusal */
+struct fby_lint_samples { /* the samples, and what reading them needs */
+    struct fby_local       *local; /* borrowed, open */
+    struct fby_transform   *transform;
+    struct fby_rows        *rows;    /* reader of columns; NULL: no columns */
+    struct fby_run         *run;     /* buffers of `rows` (run.h); or NULL */
+    uint64_t                seed;    /* of the pipeline */
+    uint32_t                n;       /* number of samples */
+    uint32_t                refused; /* samples left out */
+    struct fby_error_detail refusal; /* cause of the first refusal */
     uint32_t                refused_field; /* its field index */
     uint64_t               *numbers;       /* n sample numbers */
     struct fby_lint_member *members;       /* n x n_fields */
-    uint8_t                *values[FBY_MAX_FIELDS]; /* n rows of a field */
-    uint32_t *lengths[FBY_MAX_FIELDS]; /* of n ragged rows; else NULL */
+    /* For each field: */
+    uint8_t  *values[FBY_MAX_FIELDS];  /* n rows of fby_field_bytes */
+    uint32_t *lengths[FBY_MAX_FIELDS]; /* n entry counts; NULL: dense rows */
     uint8_t  *indices[FBY_MAX_FIELDS]; /* of n sparse rows; else NULL */
 };
 
-/* Read up to `limit` samples and make their values; fewer if these would need
- * more than about 1 GiB. Call fini also after an error.
+/* Read up to `limit` samples and make their values. Reads fewer if they would
+ * need more than about 1 GiB of memory. Call fini also after an error.
  * Errors: FBY_IO, FBY_STALE of the data; FBY_BAD_SAMPLE when all were refused,
  *         with the cause of the last refusal. */
-FBY_CHECKED fby_err fby_lint_sample_take(struct fby_lint_sample *self,
+FBY_CHECKED fby_err fby_lint_samples_read(struct fby_lint_samples *self,
     struct fby_local *local, uint32_t limit, struct fby_error_detail *why);
 
 /* Free everything. `self` is {0} afterwards. */
-void fby_lint_sample_fini(struct fby_lint_sample *self);
+void fby_lint_samples_fini(struct fby_lint_samples *self);
 
-/* The content of field `f`. */
+/* Field `f` as in the pipeline. */
 static inline const struct fby_field_content *fby_lint_field_of(
-    const struct fby_lint_sample *self, uint32_t f)
+    const struct fby_lint_samples *self, uint32_t f)
 {
     return &self->local->split->content.fields[f];
 }
 
-/* Make the values of row `i` of field `f` at `out`, as `content` says. It may
- * differ from the field in the pipeline. Errors: those of fby_field_write. */
-FBY_CHECKED fby_err fby_lint_sample_make_row(const struct fby_lint_sample *self,
-    uint32_t i, uint32_t f, const struct fby_field_content *content,
+/* Write the values of row `i` of field `f` to `out`. `content` describes the
+ * field, and may differ from the field in the pipeline.
+ * Errors: those of fby_field_write. */
+FBY_CHECKED fby_err fby_lint_make_row(const struct fby_lint_samples *self,
+    uint32_t f, uint32_t i, const struct fby_field_content *content,
     uint8_t *out, struct fby_error_detail *why);
 
 /* Bytes of the values of row `i` of field `f`, at most fby_field_bytes. */
-size_t fby_lint_sample_bytes(
-    const struct fby_lint_sample *self, uint32_t f, uint32_t i);
+size_t fby_lint_row_bytes(
+    const struct fby_lint_samples *self, uint32_t f, uint32_t i);
 
 /* The indices of a sparse row; NULL for other fields. */
-uint8_t *fby_lint_sample_indices(
-    const struct fby_lint_sample *self, uint32_t f, uint32_t i);
+uint8_t *fby_lint_row_indices(
+    const struct fby_lint_samples *self, uint32_t f, uint32_t i);
 
 /* Bytes of the indices of a sparse row; 0 for other fields. */
-size_t fby_lint_sample_index_bytes(
-    const struct fby_lint_sample *self, uint32_t f, uint32_t i);
+size_t fby_lint_row_index_bytes(
+    const struct fby_lint_samples *self, uint32_t f, uint32_t i);
 
-/* The job that makes row `i` of field `f` by `content`, for fby_field_plan. */
-struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,
-    uint32_t i, uint32_t f, const struct fby_field_content *content);
+/* The job that makes such a row, for fby_field_plan. */
+struct fby_field_job fby_lint_row_job(const struct fby_lint_samples *self,
+    uint32_t f, uint32_t i, const struct fby_field_content *content);
 
 #endif

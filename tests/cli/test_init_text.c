@@ -326,9 +326,9 @@ static void a_file_of_tokens_is_written_whole(void **state)
         "splits:\n  train:\n    tokens: \n      files: \"/d/*\"\n"            \
         "      format: " said "      length: 256           # tokens "         \
         "of a sequence\n      shift: " shift                                  \
-        "              # 1: with targets, one token on\n"                     \
-        "      # pack: documents     # whole ones; of flat files "            \
-        "with end: ID\n" FULL DROP VAL("tokens", "{files: PATH, ...}") REST(  \
+        "              # 1: with targets, the next tokens\n"                  \
+        "      # pack: documents     # whole ones; flat files also "          \
+        "need end: ID\n" FULL DROP VAL("tokens", "{files: PATH, ...}") REST(  \
             "64  ") "fields:\n"                                               \
                     "  tokens: {from: input}     # ids; wire: u16 where all " \
                     "are below 65536\n"                                       \
@@ -619,9 +619,9 @@ static void data_without_a_possible_field_is_named(void **state)
         .members                       = members,
         .n_members                     = 2};
     assert_nothing(&s,
-        "l.csv: no column can be a field as it is; found: a, b. Each row needs "
-        "one, and of an object a member: {from: COLUMN, decode: number, key: "
-        "MEMBER}");
+        "l.csv: no column can be a field as it is; found: a, b. A field needs "
+        "a value in each row; of an object it reads one member: {from: COLUMN, "
+        "decode: number, key: MEMBER}");
     s.n_members = 0;
     assert_nothing(&s, "l.csv: no picture among the files (.jpg, .jpeg, .png); "
                        "found: nothing");
