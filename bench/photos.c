@@ -82,9 +82,9 @@ static void load_folder(
     if (nftw(dir, add_path, 16, 0) != 0) { /* follows links */
         bench_die("%s: %s", dir, strerror(errno));
     }
-    qsort(paths.words, paths.n, sizeof(*paths.words), compare_paths);
+    qsort(paths.items, paths.n, sizeof(*paths.items), compare_paths);
     for (size_t i = 0; i < paths.n && i < MAX_FILES; i++) {
-        read_file(paths.words[i], &self->photos[self->n]);
+        read_file(paths.items[i], &self->photos[self->n]);
         keep_if_decodable(self, scratch);
     }
     fby_words_fini(&paths);

@@ -42,7 +42,7 @@ static void build_argv(
     char number[16];
     fby_words_add(argv, "forebay");
     for (unsigned i = 0; i < args->n; i++) {
-        fby_words_add(argv, args->words[i]);
+        fby_words_add(argv, args->items[i]);
     }
     snprintf(number, sizeof(number), "%d", ready_fd);
     fby_words_add(argv, "--ready-fd");
@@ -65,7 +65,7 @@ fby_err fby_child_start(struct fby_child *child, const char *name,
     }
     fcntl(pipe_fds[1], F_SETFD, 0); /* clear FD_CLOEXEC for the child */
     build_argv(args, pipe_fds[1], &argv);
-    fby_err err = spawn_in_own_group(child, argv.words);
+    fby_err err = spawn_in_own_group(child, argv.items);
     if (err != FBY_OK) {
         fby_error_set(why, err, "cannot start %s: %s", name, strerror(errno));
     }

@@ -37,7 +37,7 @@ const char fby_class_folders_advice[] =
     "labels instead of folder";
 
 void fby_class_folders_describe(
-    const struct fby_class_folders *found, char *out, size_t size)
+    const struct fby_class_folders_difference *found, char *out, size_t size)
 {
     snprintf(out, size,
         "class %u is the folder '%s' here and '%s' in split '%s': the folders "
@@ -67,8 +67,8 @@ static fby_err list_classes(const struct fby_local *local,
     const struct fby_root     *root     = NULL;
 
     fby_err err = fby_location_find_root(&split->location,
-        (const char *const *)local->served.data_options.words, local->served.n,
-        location, why);
+        (const char *const *)local->served.data_options.items,
+        local->served.n_roots, location, why);
     if (err == FBY_OK) {
         err = fby_location_split(
             location->pattern, FBY_SOURCE_FOLDER, parts, why);
@@ -92,7 +92,7 @@ static fby_err list_classes(const struct fby_local *local,
 /* Compare with the split `other`. If it cannot be read, *out is unchanged. */
 static void compare_with_split(const struct fby_local *local,
     const struct classes *here, const char *other,
-    struct fby_class_folders *out)
+    struct fby_class_folders_difference *out)
 {
     struct fby_error_detail why   = {{0}};
     struct fby_split       *split = NULL;
@@ -116,11 +116,11 @@ static void compare_with_split(const struct fby_local *local,
 }
 
 void fby_class_folders_compare(const struct fby_local *local, const char *name,
-    struct fby_class_folders *out)
+    struct fby_class_folders_difference *out)
 {
     struct fby_error_detail why  = {{0}};
     struct classes          here = {0};
-    *out                         = (struct fby_class_folders){.differ = false};
+    *out = (struct fby_class_folders_difference){.differ = false};
     if (!fby_source_traits(local->split->content.source)->has_classes) {
         return;
     }

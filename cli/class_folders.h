@@ -9,7 +9,7 @@
 #include "cli/local.h"
 
 /* The first difference between the class folders of two splits. */
-struct fby_class_folders {
+struct fby_class_folders_difference {
     bool     differ;               /* false: no difference; the rest is unset */
     uint32_t id;                   /* the class id with two names */
     char     here[FBY_NAME_SIZE];  /* name of class `id` in the loaded split */
@@ -21,14 +21,14 @@ struct fby_class_folders {
  * up to the first difference. Splits that cannot be read are skipped. `name` is
  * that of the loaded split; NULL: the default of fby_pipeline_make_split. */
 void fby_class_folders_compare(const struct fby_local *local, const char *name,
-    struct fby_class_folders *out);
+    struct fby_class_folders_difference *out);
 
 /* True if some field takes its value from the class folder. Pure. */
 bool fby_class_folders_used(const struct fby_content *content);
 
 /* Describe the difference `found` in one line of up to about 400 bytes. */
 void fby_class_folders_describe(
-    const struct fby_class_folders *found, char *out, size_t size);
+    const struct fby_class_folders_difference *found, char *out, size_t size);
 
 /* One line that tells the user how to remove a difference. */
 extern const char fby_class_folders_advice[];

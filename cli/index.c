@@ -43,16 +43,16 @@ static fby_err index_split(
     if (err == FBY_OK) {
         struct fby_digest digest = fby_dataset_digest(local.dataset);
         char              hex[2 * sizeof(digest.bytes) + 1];
-        /* Files are cut into virtual shards, called parts (parts.h). */
+        /* Files are cut into virtual shards (worker/source/shard_builder.h). */
         bool has_files =
             fby_source_traits(local.split->content.source)->has_files;
         printf("%s: %s in %s (%" PRIu32 " known before), data digest %s%s\n",
             local_options->split,
-            fby_plural(fby_dataset_samples(local.dataset), "sample").text,
-            fby_plural(
-                fby_dataset_shards(local.dataset), has_files ? "part" : "shard")
+            fby_plural(fby_dataset_sample_count(local.dataset), "sample").text,
+            fby_plural(fby_dataset_shard_count(local.dataset),
+                has_files ? "part" : "shard")
                 .text,
-            fby_dataset_reused_shards(local.dataset),
+            fby_dataset_reused_shard_count(local.dataset),
             fby_hex(digest.bytes, sizeof(digest.bytes), hex),
             fby_dataset_has_checksums(local.dataset) ? ", bytes hashed" : "");
     }

@@ -6,7 +6,7 @@
 #include "cli/signals.h"
 #include "common/plural.h"
 #include "pipeline/location.h"
-#include "worker/source/lengths.h"
+#include "worker/source/length_buckets.h"
 
 /* Progress callback of the scan. After a signal it returns false, which ends
  * the scan. */
@@ -30,9 +30,9 @@ fby_err fby_local_load(struct fby_local *self,
             self->pipeline, options->split, &self->split, why);
     }
     self->roots = fby_roots_create();
-    for (unsigned i = 0; i < self->served.n && err == FBY_OK; i++) {
+    for (unsigned i = 0; i < self->served.n_roots && err == FBY_OK; i++) {
         err =
-            fby_roots_add(self->roots, self->served.data_options.words[i], why);
+            fby_roots_add(self->roots, self->served.data_options.items[i], why);
     }
     return err;
 }
@@ -44,21 +44,22 @@ static fby_err open_dataset(struct fby_local *self,
     struct fby_location location;
 
     fby_err err = fby_location_find_root(&self->split->location,
-        (const char *const *)self->served.data_options.words, self->served.n,
-        &location, why);
+        (const char *const *)self->served.data_options.items,
+        self->served.n_roots, &location, why);
     if (err != FBY_OK) {
         return err;
     }
     const struct fby_dataset_spec spec = {
-        .roots     = self->roots,
-        .kind      = self->split->content.source,
-        .pattern   = location.pattern,
-        .tokens    = &self->split->content.tokens,
-        .files     = (const char(*)[FBY_NAME_SIZE])self->split->content.files,
-        .n_files   = self->split->content.n_files,
-        .cache_dir = options->cache,
-        .hash      = options->hash,
-        .lengths   = fby_lengths_field(&self->split->content),
+        .roots   = self->roots,
+        .kind    = self->split->content.source,
+        .pattern = location.pattern,
+        .tokens  = &self->split->content.tokens,
+        .file_columns =
+            (const char(*)[FBY_NAME_SIZE])self->split->content.files,
+        .n_file_columns = self->split->content.n_files,
+        .cache_dir      = options->cache,
+        .hash           = options->hash,
+        .length_field   = fby_stored_length_field(&self->split->content),
     };
     return fby_dataset_open(&spec, progress, &self->dataset, why);
 }
@@ -73,11 +74,11 @@ fby_err fby_local_open_data(struct fby_local *self,
             fby_dataset_check_fields(self->dataset, &self->split->content, why);
     }
     if (err == FBY_OK) {
-        err = fby_lengths_sort(
+        err = fby_dataset_sort_into_buckets(
             self->dataset, &self->split->content, &self->buckets, why);
     }
     if (err != FBY_OK) {
-        fby_served_explain(&self->served, why);
+        fby_served_complete_error(&self->served, why);
     }
     return err;
 }
@@ -110,9 +111,9 @@ struct fby_order_spec fby_local_order_spec(
 {
     struct fby_order_spec spec =
         fby_order_spec_of(&self->split->content, seed, epoch);
-    spec.samples       = fby_dataset_samples(self->dataset);
-    spec.shard_samples = fby_dataset_shard_samples(self->dataset);
-    spec.n_shards      = fby_dataset_shards(self->dataset);
+    spec.samples       = fby_dataset_sample_count(self->dataset);
+    spec.shard_samples = fby_dataset_samples_per_shard(self->dataset);
+    spec.n_shards      = fby_dataset_shard_count(self->dataset);
     spec.buckets       = self->buckets;
     return spec;
 }

@@ -12,7 +12,8 @@
 #include "worker/source/dataset.h"
 
 struct fby_local {
-    struct fby_served    served; /* the roots by name, from options and paths */
+    struct fby_served_roots
+                         served; /* the roots by name, from options and paths */
     struct fby_pipeline *pipeline;
     struct fby_split    *split;
     struct fby_roots    *roots; /* the same roots, as the dataset reads them */
@@ -33,7 +34,7 @@ struct fby_local_options {
 /* clang-format off */
 #define FBY_LOCAL_OPTIONS(type, local)                                         \
     {"pipeline", 'p', "FILE", "The pipeline file (required)",                  \
-        FBY_REQUIRED(FBY_TEXT, type, local.pipeline, FBY_HOW_TO_START)},       \
+        FBY_REQUIRED(FBY_TEXT, type, local.pipeline, FBY_WHY_PIPELINE)},       \
     {"split", 's', "NAME",                                                     \
         "The split (default: the only one, or train; for index: all)",         \
         FBY_VALUE(FBY_TEXT, type, local.split)},                               \

@@ -302,17 +302,17 @@ void fby_option_print_word(FILE *out, const char *word)
 
 void fby_words_add(struct fby_words *list, const char *word)
 {
-    size_t bytes           = (list->n + 2) * sizeof(list->words[0]);
-    list->words            = fby_realloc(list->words, bytes);
-    list->words[list->n++] = fby_strdup(word);
-    list->words[list->n]   = NULL; /* not counted in n */
+    size_t bytes           = (list->n + 2) * sizeof(list->items[0]);
+    list->items            = fby_realloc(list->items, bytes);
+    list->items[list->n++] = fby_strdup(word);
+    list->items[list->n]   = NULL; /* not counted in n */
 }
 
 void fby_words_fini(struct fby_words *list)
 {
     for (unsigned i = 0; i < list->n; i++) {
-        free(list->words[i]);
+        free(list->items[i]);
     }
-    free(list->words);
+    free(list->items);
     *list = (struct fby_words){0};
 }

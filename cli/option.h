@@ -15,7 +15,7 @@
 
 /* A growing list of `n` strings; words[n] is NULL. Start from {0}. */
 struct fby_words {
-    char   **words;
+    char   **items;
     unsigned n;
 };
 
@@ -70,7 +70,7 @@ struct fby_option {
     FBY_OPTION_INIT(kind, type, member, 0, 0, why)
 
 /* The `why` of a required --pipeline. */
-#define FBY_HOW_TO_START "'forebay init DIR' writes one"
+#define FBY_WHY_PIPELINE "'forebay init DIR' writes one"
 
 /* The command line of a command; `values` is the struct of its options. */
 struct fby_usage {

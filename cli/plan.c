@@ -154,7 +154,7 @@ static void print_ops(const struct fby_sampled_params *sampled,
     struct fby_words lines = {0};
     fby_sampled_params_append_lines(sampled, field, plan, row, &lines);
     for (unsigned i = 0; i < lines.n; i++) {
-        printf("%s%s\n", i == 0 ? "    " : "      ", lines.words[i]);
+        printf("%s%s\n", i == 0 ? "    " : "      ", lines.items[i]);
     }
     fby_words_fini(&lines);
 }
@@ -295,7 +295,8 @@ static fby_err print_json(struct plan_run *self, struct fby_error_detail *why)
         (json_int_t)self->position.epoch, "step",
         (json_int_t)self->position.step, "steps_per_epoch",
         (json_int_t)fby_order_steps(self->order), "samples",
-        (json_int_t)fby_dataset_samples(self->local.dataset), "rows", rows);
+        (json_int_t)fby_dataset_sample_count(self->local.dataset), "rows",
+        rows);
     if (err == FBY_OK) {
         json_dumpf(object, stdout, JSON_INDENT(1));
         putchar('\n');

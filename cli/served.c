@@ -10,9 +10,10 @@
 #include "pipeline/location.h"
 #include "pipeline/parse.h"
 
-static bool has_directory(const struct fby_served *self, const char *directory)
+static bool has_directory(
+    const struct fby_served_roots *self, const char *directory)
 {
-    for (unsigned i = 0; i < self->n; i++) {
+    for (unsigned i = 0; i < self->n_roots; i++) {
         if (strcmp(self->roots[i].directory, directory) == 0) {
             return true;
         }
@@ -20,7 +21,7 @@ static bool has_directory(const struct fby_served *self, const char *directory)
     return false;
 }
 
-static fby_err add_root(struct fby_served *self, const char *name_and_dir,
+static fby_err add_root(struct fby_served_roots *self, const char *name_and_dir,
     struct fby_error_detail *why)
 {
     char    name[FBY_NAME_SIZE];
@@ -31,12 +32,12 @@ static fby_err add_root(struct fby_served *self, const char *name_and_dir,
     }
     fby_words_add(&self->data_options, name_and_dir);
     self->roots =
-        fby_realloc(self->roots, (self->n + 1) * sizeof(self->roots[0]));
+        fby_realloc(self->roots, (self->n_roots + 1) * sizeof(self->roots[0]));
     fby_words_add(&self->root_texts, name);
     fby_words_add(&self->root_texts, directory);
     /* The last two texts. A longer list does not move the texts themselves. */
-    char *const *added     = self->root_texts.words + self->root_texts.n - 2;
-    self->roots[self->n++] = (struct forebay_root){added[0], added[1]};
+    char *const *added = self->root_texts.items + self->root_texts.n - 2;
+    self->roots[self->n_roots++] = (struct forebay_root){added[0], added[1]};
     return FBY_OK;
 }
 
@@ -51,8 +52,8 @@ fby_err fby_served_check(const char *option, struct fby_error_detail *why)
 }
 
 /* Add the root of a --data option. A relative directory is made absolute. */
-static fby_err add_data_option(
-    struct fby_served *self, const char *option, struct fby_error_detail *why)
+static fby_err add_data_option(struct fby_served_roots *self,
+    const char *option, struct fby_error_detail *why)
 {
     fby_err err = fby_served_check(option, why);
     if (err != FBY_OK) {
@@ -82,7 +83,7 @@ static fby_err check_directory(const char *path, struct fby_error_detail *why)
         strerror(error != 0 ? error : ENOTDIR));
 }
 
-static fby_err add_root_of_split(struct fby_served *self,
+static fby_err add_root_of_split(struct fby_served_roots *self,
     const struct fby_split *split, struct fby_error_detail *why)
 {
     char directory[FBY_PATH_SIZE];
@@ -99,7 +100,7 @@ static fby_err add_root_of_split(struct fby_served *self,
     if (err != FBY_OK) {
         return err;
     }
-    snprintf(text, sizeof(text), "data%u=%s", self->n, directory);
+    snprintf(text, sizeof(text), "data%u=%s", self->n_roots, directory);
     return add_root(self, text, why);
 }
 
@@ -113,8 +114,8 @@ static fby_err set_no_root_error(
         pattern, (int)strcspn(pattern, ":"), pattern);
 }
 
-static fby_err add_roots_of_pipeline(
-    struct fby_served *self, const char *path, struct fby_error_detail *why)
+static fby_err add_roots_of_pipeline(struct fby_served_roots *self,
+    const char *path, struct fby_error_detail *why)
 {
     struct fby_pipeline *pipeline = NULL;
     fby_err              err      = fby_pipeline_load(path, &pipeline, why);
@@ -130,7 +131,7 @@ static fby_err add_roots_of_pipeline(
             fby_error_prefix(why, err, "%s: split '%s'", path, name);
         }
         bool is_last = i + 1 == n_splits;
-        if (err == FBY_OK && is_last && self->n == 0) {
+        if (err == FBY_OK && is_last && self->n_roots == 0) {
             err = set_no_root_error(split->location.pattern, why);
         }
         fby_split_destroy(&split);
@@ -139,31 +140,31 @@ static fby_err add_roots_of_pipeline(
     return err;
 }
 
-fby_err fby_served_collect(struct fby_served *self,
+fby_err fby_served_collect(struct fby_served_roots *self,
     const struct fby_words *data, const char *pipeline,
     struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
-    *self       = (struct fby_served){0};
+    *self       = (struct fby_served_roots){0};
     for (unsigned i = 0; i < data->n && err == FBY_OK; i++) {
-        err = add_data_option(self, data->words[i], why);
+        err = add_data_option(self, data->items[i], why);
     }
-    self->n_given = self->n;
+    self->n_given = self->n_roots;
     if (err == FBY_OK && pipeline != NULL) {
         err = add_roots_of_pipeline(self, pipeline, why);
     }
     return err;
 }
 
-void fby_served_explain(
-    const struct fby_served *self, struct fby_error_detail *why)
+void fby_served_complete_error(
+    const struct fby_served_roots *self, struct fby_error_detail *why)
 {
     if (strstr(why->text, "options.roots") != NULL) {
         size_t used = strlen(why->text);
         snprintf(why->text + used, sizeof(why->text) - used,
             ", which is --data NAME=DIR here");
     }
-    for (unsigned i = self->n_given; i < self->n; i++) {
+    for (unsigned i = self->n_given; i < self->n_roots; i++) {
         const struct forebay_root *root = &self->roots[i];
         char                       mention[FBY_NAME_SIZE + 1];
         size_t                     used = strlen(why->text);
@@ -175,10 +176,10 @@ void fby_served_explain(
     }
 }
 
-void fby_served_fini(struct fby_served *self)
+void fby_served_fini(struct fby_served_roots *self)
 {
     fby_words_fini(&self->data_options);
     fby_words_fini(&self->root_texts);
     free(self->roots);
-    *self = (struct fby_served){0};
+    *self = (struct fby_served_roots){0};
 }

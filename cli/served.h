@@ -10,11 +10,11 @@
 #include "common/err.h"
 #include "forebay/forebay.h"
 
-struct fby_served {
+struct fby_served_roots {
     struct fby_words     data_options; /* [i]: "NAME=DIR", for --data */
     struct forebay_root *roots;        /* the same roots, for forebay_open() */
     struct fby_words     root_texts;   /* the strings that `roots` points to */
-    unsigned             n;            /* number of roots */
+    unsigned             n_roots;      /* number of roots */
     unsigned n_given; /* the first roots: from --data; others: from paths */
 };
 
@@ -26,17 +26,17 @@ FBY_CHECKED fby_err fby_served_check(
  * plain path of its splits. It is an error if there is then no root at all.
  * Errors: FBY_USAGE (a wrong or missing --data), FBY_CONFIG, FBY_IO (the
  *         pipeline file or a directory). */
-FBY_CHECKED fby_err fby_served_collect(struct fby_served *self,
+FBY_CHECKED fby_err fby_served_collect(struct fby_served_roots *self,
     const struct fby_words *data, const char *pipeline,
     struct fby_error_detail *why);
 
 /* Free all roots. `self` is {0} afterwards. */
-void fby_served_fini(struct fby_served *self);
+void fby_served_fini(struct fby_served_roots *self);
 
 /* Complete the message of an error in opening data. If it has a generated name,
  * append the directory of this root. If it has the library's word
  * "options.roots", append that --data sets it. */
-void fby_served_explain(
-    const struct fby_served *self, struct fby_error_detail *why);
+void fby_served_complete_error(
+    const struct fby_served_roots *self, struct fby_error_detail *why);
 
 #endif

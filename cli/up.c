@@ -21,7 +21,7 @@ struct up_options {
 
 static const struct fby_option options[] = {
     {"pipeline", 'p', "FILE", "Serve the data of this pipeline file (required)",
-        FBY_REQUIRED(FBY_TEXT, struct up_options, pipeline, FBY_HOW_TO_START)},
+        FBY_REQUIRED(FBY_TEXT, struct up_options, pipeline, FBY_WHY_PIPELINE)},
     {"workers", 'w', "N", "Worker processes (default 2)",
         NUMBER(cluster.workers, 1, 256)},
     {"threads", 't', "N",
@@ -75,15 +75,15 @@ static const struct fby_usage usage = {.options = options,
         "It prints the --data options that a trainer's --server needs."};
 
 static void print_example(const struct up_options *values,
-    const struct fby_cluster *cluster, const struct fby_served *served)
+    const struct fby_cluster *cluster, const struct fby_served_roots *served)
 {
     printf("forebay up: %s; use it with\n  forebay pull --pipeline ",
         fby_plural(values->cluster.workers, "worker").text);
     fby_option_print_word(stdout, values->pipeline);
     printf(" --server %s", fby_cluster_server_endpoint(cluster));
-    for (unsigned i = 0; i < served->n; i++) {
+    for (unsigned i = 0; i < served->n_roots; i++) {
         printf(" --data ");
-        fby_option_print_word(stdout, served->data_options.words[i]);
+        fby_option_print_word(stdout, served->data_options.items[i]);
     }
     printf("\n");
     fflush(stdout);
@@ -91,12 +91,12 @@ static void print_example(const struct up_options *values,
 
 static fby_err serve(struct up_options *values, struct fby_error_detail *why)
 {
-    struct fby_served   served  = {0};
-    struct fby_cluster *cluster = NULL;
-    fby_err             err =
+    struct fby_served_roots served  = {0};
+    struct fby_cluster     *cluster = NULL;
+    fby_err                 err =
         fby_served_collect(&served, &values->data, values->pipeline, why);
     if (err == FBY_OK) {
-        values->cluster.roots = served.data_options.words;
+        values->cluster.roots = served.data_options.items;
         fby_signals_catch();
         err = fby_cluster_start(&values->cluster, &cluster, why);
     }

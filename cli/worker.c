@@ -116,13 +116,14 @@ static const struct fby_usage usage = {
 
 static fby_err serve(struct worker_command *self, struct fby_error_detail *why)
 {
-    struct fby_served served = {0};
-    fby_err           err = fby_served_collect(&served, &self->data, NULL, why);
+    struct fby_served_roots served = {0};
+    fby_err err = fby_served_collect(&served, &self->data, NULL, why);
     if (err == FBY_OK) {
-        self->worker.roots   = (const char *const *)served.data_options.words;
+        self->worker.roots   = (const char *const *)served.data_options.items;
         self->worker.n_roots = served.data_options.n;
-        self->worker.signals = true; /* its loop handles SIGTERM and SIGINT */
-        err                  = fby_worker_run(&self->worker, why);
+        self->worker.handles_signals =
+            true; /* its loop handles SIGTERM and SIGINT */
+        err = fby_worker_run(&self->worker, why);
     }
     fby_served_fini(&served);
     return err;

@@ -178,7 +178,7 @@ uint64_t fby_entry_bytes(const struct fby_field_content *field)
 {
     return fby_field_form(field) == FBY_FORM_SPARSE
                ? fby_type_bytes(field->wire_type) +
-                     fby_index_bytes(&field->as.sparse.shape)
+                     fby_bytes_per_index(&field->as.sparse.shape)
                : fby_array_bytes(fby_array_shape(field), field->wire_type);
 }
 

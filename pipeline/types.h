@@ -331,7 +331,7 @@ static inline uint32_t fby_smallest_uint_bytes(uint32_t largest)
 }
 
 /* Bytes of an index into a dense row of `shape`, which is not empty. */
-static inline uint32_t fby_index_bytes(const struct fby_shape *shape)
+static inline uint32_t fby_bytes_per_index(const struct fby_shape *shape)
 {
     return fby_smallest_uint_bytes((uint32_t)(fby_dense_values(shape) - 1));
 }

@@ -130,7 +130,7 @@ static bool cut_ragged(struct fby_raw_field *field, uint32_t rows)
         return false;
     }
     bool sparse         = field->form == FBY_FORM_SPARSE;
-    field->index_bytes  = sparse ? fby_index_bytes(&field->shape) : 0;
+    field->index_bytes  = sparse ? fby_bytes_per_index(&field->shape) : 0;
     field->entry_bytes  = (uint32_t)(field->row_bytes / field->max_length);
     field->length_bytes = fby_smallest_uint_bytes(field->max_length);
     uint64_t rows_that_fit =

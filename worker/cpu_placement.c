@@ -62,7 +62,7 @@ static int node_of_nic(const char *directory, unsigned layers)
     return node;
 }
 
-bool fby_numa_find_near(const char *root, const char *nic,
+bool fby_numa_node_near_nic(const char *root, const char *nic,
     const cpu_set_t *allowed, struct fby_node *out)
 {
     char path[PATH_SIZE];
@@ -88,7 +88,7 @@ static bool has_address(const struct ifaddrs *nic, const char *host)
            strcmp(nic_host, host) == 0;
 }
 
-bool fby_numa_find_card(const char *endpoint, char nic[IF_NAMESIZE])
+bool fby_numa_find_nic(const char *endpoint, char nic[IF_NAMESIZE])
 {
     struct fby_host_port address;
     struct ifaddrs      *nics  = NULL;
@@ -144,7 +144,7 @@ fby_err fby_cpu_placement_confine(
                               : FBY_OK;
 }
 
-void fby_cpu_placement_near_card(const struct fby_worker_options *options)
+void fby_cpu_placement_near_nic(const struct fby_worker_options *options)
 {
     const char *address =
         options->advertise != NULL ? options->advertise : options->listen;
@@ -153,9 +153,9 @@ void fby_cpu_placement_near_card(const struct fby_worker_options *options)
     struct fby_error_detail why;
     cpu_set_t               allowed;
     if (options->cpus != NULL || options->numa != FBY_NUMA_AUTO ||
-        !fby_numa_find_card(address, nic) ||
+        !fby_numa_find_nic(address, nic) ||
         fby_cpus_read_allowed(&allowed) != FBY_OK ||
-        !fby_numa_find_near("", nic, &allowed, &node)) {
+        !fby_numa_node_near_nic("", nic, &allowed, &node)) {
         return;
     }
     if (fby_cpus_bind_thread(&node.cpus, &why) == FBY_OK) {

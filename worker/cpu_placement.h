@@ -23,8 +23,8 @@ FBY_CHECKED fby_err fby_cpu_placement_confine(
 
 /* Confine the calling thread, and all threads it creates later, to the node of
  * the network card. Does nothing if the options name CPUs, a node or `off`, or
- * if fby_numa_find_near finds no node to prefer. */
-void fby_cpu_placement_near_card(const struct fby_worker_options *options);
+ * if fby_numa_node_near_nic finds no node to prefer. */
+void fby_cpu_placement_near_nic(const struct fby_worker_options *options);
 
 /* Find the NUMA node of the network card `nic` ("eth0"). A bond, VLAN or bridge
  * counts as a card: it is at the node of the cards below it, if all of them
@@ -32,12 +32,12 @@ void fby_cpu_placement_near_card(const struct fby_worker_options *options);
  *
  * Returns false when no node is preferable: the machine has one node, the node
  * is unknown, or it has none or all of the allowed CPUs. */
-bool fby_numa_find_near(const char *root, const char *nic,
+bool fby_numa_node_near_nic(const char *root, const char *nic,
     const cpu_set_t *allowed, struct fby_node *out);
 
 /* Store the name of the network card that has the address of `endpoint`
  * ("tcp://ADDRESS:PORT"). ADDRESS may also be the name of the card. Returns
  * false when no card has that address, for example for "*". */
-bool fby_numa_find_card(const char *endpoint, char nic[IF_NAMESIZE]);
+bool fby_numa_find_nic(const char *endpoint, char nic[IF_NAMESIZE]);
 
 #endif

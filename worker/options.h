@@ -34,8 +34,9 @@ struct fby_worker_options {
                                     is then closed; -1: none */
     int      stop_fd;           /* when readable, the worker leaves as on
                                     SIGTERM; -1: none */
-    bool signals; /* SIGTERM and SIGINT tell the worker to leave; the calling
-                     thread and the threads it creates later block them */
+    bool     handles_signals;   /* SIGTERM and SIGINT tell the worker to leave;
+                                   the calling thread and the threads it creates
+                                   later block them */
     /* Times. The worker divides them by FOREBAY_TIME_DIVISOR (common/timer.h),
      * which tests set to make all times shorter. */
     int64_t heartbeat_ns; /* time between two HEARTBEAT messages */

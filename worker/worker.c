@@ -86,9 +86,10 @@ static struct fby_session_config session_config(
     struct fby_session_config config = fby_session_defaults();
     config.send_window               = options->send_window_bytes;
     config.retry_ns                  = fby_scaled_timeout_ns(config.retry_ns);
-    config.silent_ns                 = fby_scaled_timeout_ns(config.silent_ns);
-    config.routeless_ns = fby_scaled_timeout_ns(config.routeless_ns);
-    config.stalled_ns   = fby_scaled_timeout_ns(config.stalled_ns);
+    config.silence_limit_ns = fby_scaled_timeout_ns(config.silence_limit_ns);
+    config.disconnect_limit_ns =
+        fby_scaled_timeout_ns(config.disconnect_limit_ns);
+    config.stall_limit_ns = fby_scaled_timeout_ns(config.stall_limit_ns);
     return config;
 }
 
@@ -154,9 +155,9 @@ static fby_err open_memory_and_stages(
         err = fby_plan_cache_create(
             &(struct fby_plan_cache_config){.roots = self->roots,
                 .cache_dir                         = self->options.cache_dir,
-                .threads                           = LOAD_THREADS,
-                .waiting                           = WAITING_LOADS,
-                .known                             = KNOWN_PLANS},
+                .max_running                       = LOAD_THREADS,
+                .max_waiting                       = WAITING_LOADS,
+                .max_plans                         = KNOWN_PLANS},
             &self->plans);
     }
     return err == FBY_OK ? err
@@ -173,7 +174,7 @@ static fby_err open_sockets(struct fby_loop *self, struct fby_error_detail *why)
         /* TCP keeps a dead connection no longer than the worker keeps a session
          * without a route. */
         .dead_peer_ms =
-            (int)(self->session_config.routeless_ns / FBY_NS_PER_MS),
+            (int)(self->session_config.disconnect_limit_ns / FBY_NS_PER_MS),
     };
     self->zmq = zmq_ctx_new();
     if (self->zmq == NULL) {
@@ -190,7 +191,7 @@ static fby_err open_sockets(struct fby_loop *self, struct fby_error_detail *why)
 static fby_err open_signals(struct fby_loop *self, struct fby_error_detail *why)
 {
     sigset_t signals;
-    if (!self->options.signals) {
+    if (!self->options.handles_signals) {
         return FBY_OK;
     }
     sigemptyset(&signals);
@@ -249,7 +250,7 @@ static fby_err open_loop(struct fby_loop *self, struct fby_error_detail *why)
         /* Move this thread, and the threads of ZeroMQ that are created next,
          * near the network card. The threads of the stages exist already and
          * are not moved. */
-        fby_cpu_placement_near_card(&self->options);
+        fby_cpu_placement_near_nic(&self->options);
         err = open_sockets(self, why);
     }
     return err;
@@ -296,7 +297,7 @@ static void close_loop(struct fby_loop *self)
     close_sockets(self);
     if (self->arenas != NULL) {
         /* Frees the requests that are still charged with memory. */
-        fby_arenas_collect(self->arenas, fby_loop_request_free, self);
+        fby_arenas_free_released(self->arenas, fby_loop_request_free, self);
     }
     fby_loop_peers_sweep(self);
     fby_plan_cache_destroy(&self->plans);

@@ -41,8 +41,8 @@ static void check_data(struct fby_local *local,
     bool failed   = err != FBY_OK && err != FBY_GONE; /* GONE: time is up */
     facts->error  = failed ? why.text : NULL;
     if (facts->whole) {
-        facts->samples = fby_dataset_samples(local->dataset);
-        facts->shards  = fby_dataset_shards(local->dataset);
+        facts->samples = fby_dataset_sample_count(local->dataset);
+        facts->shards  = fby_dataset_shard_count(local->dataset);
     }
     fby_doctor_report(pipe_fd, "data", fby_judge_data(facts));
 }
@@ -53,7 +53,7 @@ static bool has_known_root(const struct fby_local *local)
     const char *pattern = local->split->location.pattern;
     size_t      length  = strcspn(pattern, ":"); /* bytes of NAME */
     bool        known   = !fby_location_is_named(pattern);
-    for (unsigned i = 0; !known && i < local->served.n; i++) {
+    for (unsigned i = 0; !known && i < local->served.n_roots; i++) {
         const char *name = local->served.roots[i].name;
         known = strlen(name) == length && strncmp(name, pattern, length) == 0;
     }
@@ -63,8 +63,8 @@ static bool has_known_root(const struct fby_local *local)
 static void compare_classes(
     const struct fby_local *local, const char *split, int pipe_fd)
 {
-    struct fby_class_folders comparison;
-    char                     text[400];
+    struct fby_class_folders_difference comparison;
+    char                                text[400];
     if (!fby_class_folders_used(&local->split->content)) {
         return;
     }

@@ -64,7 +64,7 @@ static void validate_data(const struct argp_state *state, void *values)
         &((const struct doctor *)values)->options.data;
     for (unsigned i = 0; i < data->n; i++) {
         struct fby_error_detail why = {{0}};
-        if (fby_served_check(data->words[i], &why) != FBY_OK) {
+        if (fby_served_check(data->items[i], &why) != FBY_OK) {
             argp_error(state, "%s", why.text);
         }
     }

@@ -177,7 +177,7 @@ static bool read_card(
     cpu_set_t       allowed;
     struct fby_node node;
     if (fby_cpus_read_allowed(&allowed) != FBY_OK ||
-        !fby_numa_find_near(root, name, &allowed, &node)) {
+        !fby_numa_node_near_nic(root, name, &allowed, &node)) {
         return false;
     }
     out->node = node.number;

@@ -31,7 +31,7 @@ static bool resolve_named(const struct fby_words *data,
 {
     size_t length = strlen(parts->root); /* bytes of NAME */
     for (unsigned i = 0; i < data->n; i++) {
-        const char *word = data->words[i];
+        const char *word = data->items[i];
         if (strncmp(word, parts->root, length) == 0 && word[length] == '=') {
             const char *slash = parts->base[0] != '\0' ? "/" : "";
             return snprintf(out, FBY_PATH_SIZE, "%s%s%s", word + length + 1,

@@ -31,22 +31,22 @@ static void read_stats(
 }
 
 static bool open_stream(struct stream_check *self,
-    const struct fby_doctor_options *options, const struct fby_served *roots,
-    const char *split)
+    const struct fby_doctor_options         *options,
+    const struct fby_served_roots *roots, const char *split)
 {
     struct forebay_options stream = forebay_options();
     stream.server                 = options->server;
     stream.pipeline_path          = options->pipeline;
     stream.split                  = split;
     stream.roots                  = roots->roots;
-    stream.n_roots                = roots->n;
+    stream.n_roots                = roots->n_roots;
     stream.open_timeout_ns        = open_timeout_ns;
 
     struct fby_error_detail why = {{0}};
     enum forebay_status     status =
         forebay_open(&stream, why.text, sizeof(why.text), &self->stream);
     if (status != FOREBAY_OK) {
-        fby_served_explain(roots, &why);
+        fby_served_complete_error(roots, &why);
         memcpy(self->error, why.text, sizeof(self->error));
     }
     self->timed_out = status == FOREBAY_TIMEOUT;
@@ -130,7 +130,7 @@ static fby_err choose_split(
 
 void fby_doctor_stream(const struct fby_doctor_options *options, int pipe_fd)
 {
-    struct fby_served       roots                = {0};
+    struct fby_served_roots roots                = {0};
     struct fby_error_detail why                  = {{0}};
     char                    split[FBY_NAME_SIZE] = "";
     struct stream_check     self                 = {.begun_ns = fby_now_ns()};

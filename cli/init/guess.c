@@ -66,7 +66,8 @@ void fby_guess_split_name(
     while (length > 0 && strchr("-_.", stem[length - 1]) != NULL) {
         length--;
     }
-    snprintf(out, FBY_NAME_SIZE, "%s", word != NULL ? word : search->name);
+    snprintf(
+        out, FBY_NAME_SIZE, "%s", word != NULL ? word : search->default_name);
     if (fby_guess_has_split(search, out)) {
         snprintf(out, FBY_NAME_SIZE, "%.*s", (int)length, stem);
     }
@@ -395,7 +396,7 @@ static fby_err add_data(struct fby_search *search, const char *path,
     uint32_t           found_before  = fby_guess_n_splits(search);
     bool               is_file       = search->only_file[0] != '\0';
     const char        *only          = is_file ? search->only_file : NULL;
-    search->name                     = name;
+    search->default_name             = name;
     fby_err  err  = fby_listing_read(search->root, path, only, &listing, why);
     uint32_t tars = move_tars_first(&listing);
     if (err == FBY_OK && tars > 0) {

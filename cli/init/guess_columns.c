@@ -211,7 +211,7 @@ fby_err fby_guess_scan_columns(const struct fby_root *root,
     fby_err err = fby_columns_scan(root, found->first, &shard, why);
     if (err == FBY_OK) {
         split->shards      = found->shards;
-        split->samples     = shard.samples;
+        split->samples     = shard.n_samples;
         split->counted_all = found->shards == 1;
         split->n_columns   = shard.n_columns < FBY_GUESS_COLUMNS
                                  ? shard.n_columns

@@ -39,11 +39,11 @@ static void find_path_columns(const struct fby_search *search,
     const struct fby_shard *shard = &index->shards[0];
     for (uint32_t i = 0; i < shard->n_suffixes; i++) {
         uint32_t first = 0; /* the first member of column i */
-        while (first < shard->members && shard->suffix[first] != i) {
+        while (first < shard->n_members && shard->suffix_index[first] != i) {
             first++;
         }
-        if (first < shard->members && split->n_files < FBY_MAX_FILES &&
-            is_file_path(search, index->parts.base,
+        if (first < shard->n_members && split->n_files < FBY_MAX_FILES &&
+            is_file_path(search, index->location.base,
                 (const char *)shard->texts.data + shard->text_offset[first],
                 shard->text_size[first])) {
             memcpy(split->files[split->n_files++], shard->suffixes[i],
@@ -55,7 +55,7 @@ static void find_path_columns(const struct fby_search *search,
 static void add_values(
     struct fby_guess_split *split, const struct fby_shard *shard)
 {
-    for (uint32_t m = 0; m < shard->members; m++) {
+    for (uint32_t m = 0; m < shard->n_members; m++) {
         struct fby_init_member *member =
             fby_guess_find_member(split, fby_shard_suffix(shard, m));
         if (member != NULL && fby_shard_is_value(shard, m)) {
@@ -84,8 +84,8 @@ static fby_err read_for_values(struct fby_search *search, const char *below,
 {
     struct fby_index        index = {0};
     struct fby_dataset_spec spec  = {.kind = FBY_SOURCE_LIST,
-         .files   = (const char(*)[FBY_NAME_SIZE])split->files,
-         .n_files = split->n_files};
+         .file_columns   = (const char(*)[FBY_NAME_SIZE])split->files,
+         .n_file_columns = split->n_files};
     fby_err err = fby_guess_index(search, &spec, below, &index, why);
     if (err == FBY_OK) {
         err = fby_guess_count_index(split, &index, why);

@@ -35,8 +35,8 @@ static struct fby_init_member *find_or_add_member(
 void fby_guess_count_members(
     struct fby_guess_split *split, const struct fby_shard *shard)
 {
-    split->samples += shard->samples;
-    for (uint32_t m = 0; m < shard->members; m++) {
+    split->samples += shard->n_samples;
+    for (uint32_t m = 0; m < shard->n_members; m++) {
         struct fby_init_member *member =
             find_or_add_member(split, fby_shard_suffix(shard, m));
         if (member != NULL) {
@@ -95,7 +95,7 @@ static uint32_t find_first_file(
 {
     uint32_t m = 0;
     while (
-        m < shard->members &&
+        m < shard->n_members &&
         (fby_shard_is_value(shard, m) ||
             !fby_equal_ignoring_case(fby_shard_suffix(shard, m), extension))) {
         m++;
@@ -111,7 +111,7 @@ static fby_err read_png_header(struct fby_init_member *member,
     fby_err err = opener->open(opener->arg, shard, m, &file, why);
     if (err == FBY_OK) {
         member->header_read = true;
-        err                 = read_head(&file, &member->ids, why);
+        err                 = read_head(&file, &member->may_be_ids, why);
         fby_object_close(&file.object);
     }
     return err;
@@ -128,7 +128,7 @@ fby_err fby_guess_read_pngs(struct fby_guess_split *split,
             continue;
         }
         uint32_t m = find_first_file(shard, member->extension);
-        if (m < shard->members) {
+        if (m < shard->n_members) {
             err = read_png_header(member, shard, m, opener, why);
         }
     }

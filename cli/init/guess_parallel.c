@@ -129,6 +129,7 @@ fby_err fby_guess_parallel(struct fby_search *search, const char *path,
     }
     /* Without folders such as images/train, all samples are one split. */
     err = fby_path_join(path, folders.brace, below, why);
-    return err == FBY_OK ? add_parallel_split(search, below, search->name, why)
-                         : err;
+    return err == FBY_OK
+               ? add_parallel_split(search, below, search->default_name, why)
+               : err;
 }

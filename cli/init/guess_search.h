@@ -15,8 +15,9 @@ struct fby_search {
     struct fby_roots      *roots;  /* contains only `root` */
     const struct fby_root *root;   /* the directory that is searched */
     char only_file[FBY_PATH_SIZE]; /* name of the only file to look at, or "" */
-    enum fby_type     tokens; /* type of tokens in flat files; 0: unknown */
-    const char       *name; /* default: name of a split without a split word */
+    enum fby_type tokens; /* type of tokens in flat files; 0: unknown */
+    const char
+        *default_name; /* default: name of a split without a split word */
     struct fby_guess *out;
 };
 

@@ -71,7 +71,7 @@ struct token_group { /* files of one split, in one directory */
 static const char *split_word(const struct fby_search *search, const char *name)
 {
     const char *word = fby_guess_split_word(name);
-    return word != NULL ? word : search->name;
+    return word != NULL ? word : search->default_name;
 }
 
 static bool is_in_group(const struct token_group *group,
@@ -156,7 +156,7 @@ static fby_err index_tokens(struct fby_search *search, const char *below,
     split->shards  = index.n_shards;
     split->samples = 0;
     for (uint32_t i = 0; err == FBY_OK && i < index.n_shards; i++) {
-        split->samples += index.shards[i].samples;
+        split->samples += index.shards[i].n_samples;
     }
     split->counted_all = true;
     fby_index_fini(&index);

@@ -31,18 +31,18 @@ static bool is_plain(const char *name)
 static void add_key(struct fby_init_member *member, const char *above,
     const char *name, const json_t *value)
 {
-    size_t used = strlen(member->inside);
-    size_t left = sizeof(member->inside) - used;
+    size_t used = strlen(member->keys);
+    size_t left = sizeof(member->keys) - used;
     if (!is_plain(name) ||
         strlen(above) + strlen(name) + 8 > left) { /* 8: separators, '\0' */
         return;
     }
-    snprintf(member->inside + used, left, "%s%s%s%s", used > 0 ? ", " : "",
-        above, above[0] != '\0' ? "." : "", name);
+    snprintf(member->keys + used, left, "%s%s%s%s", used > 0 ? ", " : "", above,
+        above[0] != '\0' ? "." : "", name);
     if (used == 0) {
-        member->first = json_is_number(value)   ? FBY_INIT_NUMBER
-                        : json_is_string(value) ? FBY_INIT_TEXT
-                                                : FBY_INIT_MIXED;
+        member->first_key_kind = json_is_number(value)   ? FBY_INIT_NUMBER
+                                 : json_is_string(value) ? FBY_INIT_TEXT
+                                                         : FBY_INIT_MIXED;
     }
 }
 
@@ -116,7 +116,7 @@ static enum fby_init_value kind_of_value(
         kind = kind_of_list(member, json);
     } else if (json_is_object(json)) {
         kind = FBY_INIT_OBJECT;
-        if (member->inside[0] == '\0') {
+        if (member->keys[0] == '\0') {
             list_keys(member, json);
         }
     }

@@ -151,10 +151,12 @@ static void describe_sparse(const struct fby_column *column, uint64_t samples,
 {
     uint64_t length = guess_max_length(column, samples);
     out->sparse     = true;
-    if (column->width <= FBY_MAX_DENSE && column->width <= UINT32_MAX) {
-        out->row = (struct fby_shape){1, {(uint32_t)column->width}};
+    if (column->dense_width <= FBY_MAX_DENSE &&
+        column->dense_width <= UINT32_MAX) {
+        out->row = (struct fby_shape){1, {(uint32_t)column->dense_width}};
         out->max_length =
-            (uint32_t)(length < column->width ? length : column->width);
+            (uint32_t)(length < column->dense_width ? length
+                                                    : column->dense_width);
         out->wire = wire_type_of(column);
     }
 }
@@ -164,7 +166,7 @@ static struct fby_init_column describe_column(
     const struct fby_column *column, uint64_t samples)
 {
     struct fby_init_column out = {.name = ""};
-    if (column->part == FBY_COLUMN_CSR) {
+    if (column->role == FBY_COLUMN_CSR) {
         memcpy(out.name, column->name, sizeof(out.name));
         describe_sparse(column, samples, &out);
         return out;
@@ -195,7 +197,7 @@ static size_t describe_columns(const struct fby_guess_split *split,
 {
     size_t n = 0;
     for (uint32_t i = 0; i < split->n_columns; i++) {
-        if (split->columns[i].part != FBY_COLUMN_OFFSETS) {
+        if (split->columns[i].role != FBY_COLUMN_OFFSETS) {
             out[n++] = describe_column(&split->columns[i], split->samples);
         }
     }
@@ -255,10 +257,11 @@ static fby_err make_text(const struct fby_guess *guess, struct fby_buffer *text,
     const struct fby_guess_split *split = &guess->splits[0];
     struct fby_init_column        columns[FBY_GUESS_COLUMNS];
     const struct fby_init_summary summary = {
-        .kind      = guess->kind,
-        .path      = split->pattern,
-        .samples   = split->counted_all ? split->samples : 0,
-        .about     = split->samples * (split->shards > 0 ? split->shards : 1),
+        .kind    = guess->kind,
+        .path    = split->pattern,
+        .samples = split->counted_all ? split->samples : 0,
+        .estimated_samples =
+            split->samples * (split->shards > 0 ? split->shards : 1),
         .shards    = split->shards,
         .classes   = split->classes,
         .members   = split->members,

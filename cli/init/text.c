@@ -94,7 +94,8 @@ static const char *source_key(const struct fby_init_summary *data)
 /* True if the samples fill a batch, or their number is unknown. */
 static bool has_full_batch(const struct fby_init_summary *data)
 {
-    uint64_t samples = data->samples > 0 ? data->samples : data->about;
+    uint64_t samples =
+        data->samples > 0 ? data->samples : data->estimated_samples;
     return samples == 0 || samples >= batch_of(data);
 }
 

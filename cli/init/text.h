@@ -43,13 +43,15 @@ struct fby_init_member {
     uint64_t count;                    /* number of these members */
     bool     always;                   /* each sample that was read has one */
     bool     header_read; /* the PNG header of the first such file was read */
-    bool     ids; /* pixels may be ids: that header is of grey or a palette */
-    enum fby_init_value value;       /* kind of the values */
-    uint32_t            longest;     /* bytes of the longest value */
-    uint32_t            most;        /* entries of the longest list; for TEXTS:
+    bool
+        may_be_ids; /* pixels may be ids: that header is of grey or a palette */
+    enum fby_init_value value;     /* kind of the values */
+    uint32_t            longest;   /* bytes of the longest value */
+    uint32_t            most;      /* entries of the longest list; for TEXTS:
                                         bytes of the longest text of a list */
-    char                inside[128]; /* OBJECT: its keys: "KEY, KEY.KEY, KEY" */
-    enum fby_init_value first; /* OBJECT: kind of the value of its first key:
+    char                keys[128]; /* OBJECT: its keys: "KEY, KEY.KEY, KEY" */
+    enum fby_init_value
+        first_key_kind; /* OBJECT: kind of the value of its first key:
                                   NUMBER, TEXT, or MIXED for all others */
 };
 
@@ -57,9 +59,9 @@ struct fby_init_summary { /* what is known of the data of one split */
     enum fby_source_kind kind;
     const char          *path;    /* folder, list or pattern */
     uint64_t             samples; /* exact number; 0: not counted */
-    uint64_t             about;   /* estimate of `samples`; 0: unknown */
-    uint32_t             shards;  /* number of tar, table or token files */
-    uint32_t             classes; /* class folders; 0: unknown */
+    uint64_t estimated_samples;   /* estimate of `samples`; 0: unknown */
+    uint32_t shards;              /* number of tar, table or token files */
+    uint32_t classes;             /* class folders; 0: unknown */
     const struct fby_init_member *members; /* the most frequent first */
     size_t                        n_members;
     const struct fby_init_column *columns; /* of NumPy or SciPy files */

@@ -85,17 +85,17 @@ static enum image_rank rank_of(
         return RANK_NO_PICTURE;
     }
     /* If all samples also have a picture of colours, ids are its mask. */
-    bool may_be_mask = member->ids && member->always;
+    bool may_be_mask = member->may_be_ids && member->always;
     for (size_t i = 0; may_be_mask && i < data->n_members; i++) {
         const struct fby_init_member *other = &data->members[i];
-        if (is_picture(other) && !other->ids && other->always) {
+        if (is_picture(other) && !other->may_be_ids && other->always) {
             return RANK_OTHER_IDS;
         }
     }
     if (stem_length(member->extension) == 0) {
         return RANK_NO_STEM;
     }
-    if (!member->ids) {
+    if (!member->may_be_ids) {
         return RANK_COLOURS;
     }
     return fby_init_is_picture_name(member->extension) ? RANK_NAMED_IDS
@@ -126,7 +126,7 @@ static bool is_same_image(const struct fby_init_summary *data,
         return false;
     }
     bool needs_same_stem =
-        fby_source_traits(data->kind)->has_names || image->ids;
+        fby_source_traits(data->kind)->has_names || image->may_be_ids;
     return !needs_same_stem || same_stem(image, member);
 }
 
@@ -203,7 +203,7 @@ static void append_image(struct fby_buffer *out,
 static bool is_mask(const struct fby_init_summary *data,
     const struct fby_init_member *image, const struct fby_init_member *member)
 {
-    return is_picture(member) && member->ids && member->always &&
+    return is_picture(member) && member->may_be_ids && member->always &&
            !is_same_image(data, image, member);
 }
 
@@ -350,21 +350,21 @@ static void append_left_out(struct fby_buffer *out,
 static void append_object(struct fby_buffer *out,
     const struct fby_init_member *member, const char *name)
 {
-    int key_length  = (int)strcspn(member->inside, ",");
-    int name_length = (int)strcspn(member->inside, ",.");
+    int key_length  = (int)strcspn(member->keys, ",");
+    int name_length = (int)strcspn(member->keys, ",.");
     append_left_out(out, member, "being objects, whose members have keys");
     if (key_length == 0) {
         return;
     }
-    fby_init_printf(out, "  #   members: %s\n", member->inside);
-    if (member->first == FBY_INIT_MIXED) {
+    fby_init_printf(out, "  #   members: %s\n", member->keys);
+    if (member->first_key_kind == FBY_INIT_MIXED) {
         return;
     }
     fby_init_printf(out, "  #   %.*s: {from: %s, decode: %s, key: %.*s%s}\n",
-        name_length, member->inside, name,
-        member->first == FBY_INIT_NUMBER ? "number" : "text", key_length,
-        member->inside,
-        member->first == FBY_INIT_NUMBER ? "" : ", max_length: 256");
+        name_length, member->keys, name,
+        member->first_key_kind == FBY_INIT_NUMBER ? "number" : "text",
+        key_length, member->keys,
+        member->first_key_kind == FBY_INIT_NUMBER ? "" : ", max_length: 256");
 }
 
 /* Append a field for a column of lists, or a comment for a column that cannot

@@ -242,7 +242,8 @@ static bool is_equivalent(
     const struct fby_lint_field *field, const struct fby_lint_trial *trial)
 {
     bool is_mask = fby_field_values(field->content) == FBY_VALUES_IDS;
-    return trial->made && trial->difference <= (is_mask ? 0 : rounding_levels);
+    return trial->succeeded &&
+           trial->difference <= (is_mask ? 0 : rounding_levels);
 }
 
 /* Returns the worthwhile move of op `from` with the least CPU time, or NULL. Of
@@ -296,7 +297,7 @@ static void find_scale(
     struct findings *self, const struct fby_lint_field *field)
 {
     const struct fby_lint_trial *trial = &field->scale;
-    if (!trial->made ||
+    if (!trial->succeeded ||
         !is_worthwhile(trial->before_ms, trial->after_ms, min_cpu_share)) {
         return;
     }
@@ -385,7 +386,7 @@ static void advise_type(const struct fby_lint_field *field,
 static void find_type(struct findings *self, const struct fby_lint_field *field)
 {
     const struct fby_lint_values *values = &field->values;
-    if (!values->numbers || !values->whole || values->constant) {
+    if (!values->are_numbers || !values->are_whole || values->constant) {
         return;
     }
     enum fby_values           kind     = fby_field_values(field->content);

@@ -18,7 +18,7 @@ enum {
 
 /* A trial of a changed field, compared with the field of the pipeline file. */
 struct fby_lint_trial {
-    bool   made;       /* false: the changed field refuses a sample */
+    bool   succeeded;  /* false: the changed field refuses a sample */
     double before_ms;  /* CPU ms of a worker per sample, unchanged field */
     double after_ms;   /* CPU ms of a worker per sample, changed field */
     double difference; /* mean difference of the values, in levels (0 to 255) */
@@ -31,9 +31,10 @@ struct fby_lint_move {
 };
 
 struct fby_lint_values { /* the values of a field in all samples */
-    bool   numbers;  /* the values are numbers; else only `constant` is valid */
-    bool   whole;    /* all values are whole numbers */
-    bool   constant; /* all samples have the same value */
+    bool
+        are_numbers; /* the values are numbers; else only `constant` is valid */
+    bool   are_whole;   /* all values are whole numbers */
+    bool   constant;    /* all samples have the same value */
     double least, most; /* smallest and largest value */
 };
 
@@ -71,17 +72,17 @@ struct fby_lint_ends {
     size_t   line;      /* line number of the key `end` in the pipeline file */
 };
 
-struct fby_lint_facts { /* what was measured of a pipeline and its data */
-    uint32_t                 samples; /* number of samples measured */
-    uint32_t                 refused; /* bad samples, not among `samples` */
-    const char              *refusal; /* cause of the first refusal; borrowed */
-    uint32_t                 refused_field; /* field index of this refusal */
-    struct fby_class_folders classes;       /* compared between splits */
-    struct fby_lint_ends     ends;
-    bool                     substitutes; /* true: pull replaces bad samples */
-    uint32_t                 n_fields;
-    struct fby_lint_field    fields[FBY_MAX_FIELDS];
-    size_t                   shuffle_line; /* line of the key `shuffle` */
+struct fby_lint_facts {  /* what was measured of a pipeline and its data */
+    uint32_t    samples; /* number of samples measured */
+    uint32_t    refused; /* bad samples, not among `samples` */
+    const char *refusal; /* cause of the first refusal; borrowed */
+    uint32_t    refused_field; /* field index of this refusal */
+    struct fby_class_folders_difference classes; /* compared between splits */
+    struct fby_lint_ends                ends;
+    bool                  substitutes; /* true: pull replaces bad samples */
+    uint32_t              n_fields;
+    struct fby_lint_field fields[FBY_MAX_FIELDS];
+    size_t                shuffle_line; /* line of the key `shuffle` */
     double   shards; /* mean number of shards per batch; 0: unused */
     uint32_t block;  /* K of the tried shuffle: {block: K}; 0: none tried */
     double   shards_block; /* mean number of shards per batch with it */

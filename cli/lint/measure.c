@@ -48,10 +48,10 @@ static void extend_range(const struct fby_field_content *field,
 {
     size_t width = fby_type_bytes(field->wire_type);
     for (size_t i = 0; i < n_values; i++) {
-        double value = read_number(field->wire_type, values + i * width);
-        out->whole   = out->whole && value == floor(value);
-        out->least   = value < out->least ? value : out->least;
-        out->most    = value > out->most ? value : out->most;
+        double value   = read_number(field->wire_type, values + i * width);
+        out->are_whole = out->are_whole && value == floor(value);
+        out->least     = value < out->least ? value : out->least;
+        out->most      = value > out->most ? value : out->most;
     }
 }
 
@@ -60,7 +60,7 @@ static void find_range(const struct fby_lint_samples *samples, uint32_t f,
 {
     const struct fby_field_content *field = fby_lint_field_of(samples, f);
     size_t                          bytes = fby_field_bytes(field);
-    out->whole                            = true;
+    out->are_whole                        = true;
     out->least                            = (double)INFINITY;
     out->most                             = -(double)INFINITY;
     for (uint32_t i = 0; i < samples->n; i++) {
@@ -69,7 +69,7 @@ static void find_range(const struct fby_lint_samples *samples, uint32_t f,
                 fby_type_bytes(field->wire_type),
             out);
     }
-    out->numbers = out->least <= out->most; /* false: no values */
+    out->are_numbers = out->least <= out->most; /* false: no values */
 }
 
 /* True if sparse row `i` has the indices of row 0; true for other fields. */
@@ -284,7 +284,7 @@ static fby_err measure_field(const struct fby_lint_samples *samples, uint32_t f,
     out->content = fby_lint_field_of(samples, f);
     out->bytes   = mean_bytes(samples, f);
     out->classes = fby_field_is_folder_id(out->content)
-                       ? fby_dataset_classes(samples->local->dataset)
+                       ? fby_dataset_class_count(samples->local->dataset)
                        : 0;
     out->same_as = first_equal(samples, f);
     measure_values(samples, f, &out->values);
@@ -308,7 +308,7 @@ fby_err fby_lint_measure(const struct fby_lint_samples *samples,
     out->shuffle_line  = fby_pipeline_shuffle_line(pipeline, split);
     out->ends          = (struct fby_lint_ends){
                  .undivided = fby_dataset_count_undivided(dataset),
-                 .files     = fby_dataset_shards(dataset),
+                 .files     = fby_dataset_shard_count(dataset),
                  .end       = content->tokens.end,
                  .line      = fby_pipeline_tokens_end_line(pipeline, split),
     };

@@ -56,7 +56,7 @@ static fby_err try_change(const struct fby_lint_samples *samples, uint32_t f,
         }
     }
     *out = (struct fby_lint_trial){
-        .made       = err == FBY_OK,
+        .succeeded  = err == FBY_OK,
         .before_ms  = (double)before_ns / 1e6 / samples->n,
         .after_ms   = (double)after_ns / 1e6 / samples->n,
         .difference = mean_difference(changed_values, values, size),

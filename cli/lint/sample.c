@@ -29,17 +29,17 @@ struct fby_field_job fby_lint_row_job(const struct fby_lint_samples *self,
 {
     const struct fby_lint_member *member = &members_of(self, i)[f];
     return (struct fby_field_job){
-        .field     = content,
-        .bytes     = member->bytes,
-        .size      = member->size,
-        .sizes     = member->sizes,
-        .width     = member->width,
-        .documents = member->documents,
-        .class_id  = fby_dataset_class(self->local->dataset, self->numbers[i]),
-        .seed      = self->seed,
-        .sample    = self->numbers[i],
-        .length    = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
-        .indices   = fby_lint_row_indices(self, f, i),
+        .field       = content,
+        .bytes       = member->bytes,
+        .size        = member->size,
+        .sizes       = member->sizes,
+        .token_bytes = member->width,
+        .n_documents = member->documents,
+        .class_id = fby_dataset_class(self->local->dataset, self->numbers[i]),
+        .seed     = self->seed,
+        .sample   = self->numbers[i],
+        .length   = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
+        .indices  = fby_lint_row_indices(self, f, i),
     };
 }
 
@@ -66,9 +66,9 @@ size_t fby_lint_row_index_bytes(
     const struct fby_lint_samples *self, uint32_t f, uint32_t i)
 {
     const struct fby_field_content *field = fby_lint_field_of(self, f);
-    return self->indices[f] != NULL
-               ? (size_t)self->lengths[f][i] * fby_index_bytes(&field->shape)
-               : 0;
+    return self->indices[f] != NULL ? (size_t)self->lengths[f][i] *
+                                          fby_bytes_per_index(&field->shape)
+                                    : 0;
 }
 
 /* NOLINTNEXTLINE(readability-function-size): one more parameter */
@@ -79,11 +79,11 @@ fby_err fby_lint_make_row(const struct fby_lint_samples *self, uint32_t f,
     if (self->rows != NULL) {
         const struct fby_row_request request = {.field = f,
             .sample                                    = self->numbers[i],
-            .as                                        = content,
+            .settings_override                         = content,
             .length    = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
             .indices   = fby_lint_row_indices(self, f, i),
             .transform = self->transform};
-        return fby_rows_write_one(self->rows, &request, self->run, out, why);
+        return fby_rows_write_one(self->rows, &request, self->reader, out, why);
     }
     struct fby_field_job job = fby_lint_row_job(self, f, i, content);
     return fby_field_write(self->transform, &job, out, why);
@@ -288,7 +288,7 @@ static void allocate(struct fby_lint_samples *self, uint32_t rows)
 fby_err fby_lint_samples_read(struct fby_lint_samples *self,
     struct fby_local *local, uint32_t limit, struct fby_error_detail *why)
 {
-    uint64_t total  = fby_dataset_samples(local->dataset);
+    uint64_t total  = fby_dataset_sample_count(local->dataset);
     uint32_t wanted = (uint32_t)(total < limit ? total : limit);
     *self           = (struct fby_lint_samples){.local = local,
                   .seed      = fby_pipeline_seed(local->pipeline),
@@ -297,9 +297,9 @@ fby_err fby_lint_samples_read(struct fby_lint_samples *self,
     allocate(self, rows);
     fby_err err = FBY_OK;
     if (fby_dataset_has_rows(local->dataset)) {
-        self->run = fby_run_create();
-        err       = fby_rows_create(
-                  &local->split->content, local->dataset, &self->rows, why);
+        self->reader = fby_row_reader_create();
+        err          = fby_rows_create(
+                     &local->split->content, local->dataset, &self->rows, why);
     }
     struct fby_progress_line line = fby_progress_begin();
     for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
@@ -327,6 +327,6 @@ void fby_lint_samples_fini(struct fby_lint_samples *self)
     free(self->members);
     fby_transform_destroy(&self->transform);
     fby_rows_destroy(&self->rows);
-    fby_run_destroy(&self->run);
+    fby_row_reader_destroy(&self->reader);
     *self = (struct fby_lint_samples){0};
 }

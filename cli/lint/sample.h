@@ -23,7 +23,7 @@ struct fby_lint_samples { /* the samples, and what reading them needs */
     struct fby_local       *local; /* borrowed, open */
     struct fby_transform   *transform;
     struct fby_rows        *rows;    /* reader of columns; NULL: no columns */
-    struct fby_run         *run;     /* buffers of `rows` (run.h); or NULL */
+    struct fby_row_reader  *reader;  /* buffers of `rows`; or NULL */
     uint64_t                seed;    /* of the pipeline */
     uint32_t                n;       /* number of samples */
     uint32_t                refused; /* samples left out */

@@ -12,7 +12,7 @@ enum { DEFAULT_WORKERS = 2 }; /* of an embedded cluster */
 static const struct fby_option options[] = {
     {"pipeline", 'p', "FILE", "The pipeline file (required)",
         FBY_REQUIRED(FBY_TEXT, struct fby_pull_options, stream.pipeline_path,
-            FBY_HOW_TO_START)},
+            FBY_WHY_PIPELINE)},
     {"split", 's', "NAME", "The split (default: the only one, or train)",
         VALUE(FBY_TEXT, stream.split)},
     {"server", 0, "ADDR",
@@ -142,7 +142,7 @@ static void derive_values(struct fby_pull_options *o)
     struct forebay_options *stream = &o->stream;
     stream->seed                   = o->seed.value;
     stream->has_seed               = o->seed.given;
-    stream->fields                 = (const char *const *)o->fields.words;
+    stream->fields                 = (const char *const *)o->fields.items;
     stream->n_fields               = o->fields.n;
     if (stream->steps == 0 && stream->epochs == 0) {
         stream->epochs = 1;

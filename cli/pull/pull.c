@@ -59,7 +59,7 @@ static void add_window_hint(struct fby_error_detail *why)
 
 /* Returns FBY_OK also after a signal; self->stream is then NULL. */
 static fby_err open_stream(struct pull_run *self,
-    const struct fby_served *served, struct fby_error_detail *why)
+    const struct fby_served_roots *served, struct fby_error_detail *why)
 {
     struct forebay_options   options = self->options->stream;
     struct fby_progress_line line    = fby_progress_begin();
@@ -68,7 +68,7 @@ static fby_err open_stream(struct pull_run *self,
     }
     options.token   = self->options->resume != NULL ? self->resume_token : NULL;
     options.roots   = served->roots;
-    options.n_roots = served->n;
+    options.n_roots = served->n_roots;
     options.on_scan = show_scan;
     options.on_scan_arg = &line;
     options.give_up     = fby_signals_interrupted;
@@ -257,7 +257,7 @@ static fby_err check_device(
 }
 
 /* Check the options, collect the roots and open the journal. */
-static fby_err prepare(struct pull_run *self, struct fby_served *served,
+static fby_err prepare(struct pull_run *self, struct fby_served_roots *served,
     struct fby_error_detail *why)
 {
     const struct fby_pull_options *o   = self->options;
@@ -294,13 +294,13 @@ static fby_err close_journal(
 static fby_err pull(struct pull_run *self, struct fby_error_detail *why)
 {
     struct fby_pull_options *o      = self->options;
-    struct fby_served        served = {0};
+    struct fby_served_roots  served = {0};
     fby_err                  err    = prepare(self, &served, why);
     if (err == FBY_OK) {
         fby_signals_catch(); /* so that a signal stops the cluster in order */
     }
     if (err == FBY_OK && o->stream.server == NULL) {
-        o->cluster.roots = served.data_options.words;
+        o->cluster.roots = served.data_options.items;
         err              = fby_cluster_start(&o->cluster, &self->cluster, why);
     }
     if (err == FBY_OK) {
@@ -311,7 +311,7 @@ static fby_err pull(struct pull_run *self, struct fby_error_detail *why)
     }
     err = close_journal(self, err, why);
     if (err != FBY_OK) {
-        fby_served_explain(&served, why);
+        fby_served_complete_error(&served, why);
     }
     forebay_close(&self->stream);
     fby_cluster_stop(&self->cluster);

@@ -388,7 +388,7 @@ fby_err fby_show_cells(struct fby_sampled_params *sampled,
     fby_err err         = FBY_OK;
     sampled->rows       = forebay_batch_rows(batch);
     sampled->valid_rows = count_valid_rows(batch);
-    out->n              = rows;
+    out->n_cells        = rows;
     out->cells          = fby_zalloc(rows * sizeof(*out->cells));
     for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
         err = make_cell(sampled, batch, i, &out->cells[i], why);

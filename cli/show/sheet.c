@@ -66,7 +66,7 @@ static uint32_t count_lines(const struct fby_sheet_cell *cell, uint32_t letters)
 {
     uint32_t lines = 0;
     for (unsigned i = 0; i < cell->lines.n; i++) {
-        lines += draw_wrapped(NULL, 0, 0, cell->lines.words[i], letters);
+        lines += draw_wrapped(NULL, 0, 0, cell->lines.items[i], letters);
     }
     return lines;
 }
@@ -84,7 +84,7 @@ static void measure_pictures(
     uint32_t width = 0;
     for (uint32_t i = 0; i < cell->n_pictures; i++) {
         const struct fby_canvas *picture = &cell->pictures[i];
-        width += picture->width + (i > 0 ? FBY_SHEET_INNER : 0);
+        width += picture->width + (i > 0 ? FBY_SHEET_PICTURE_GAP : 0);
         layout->picture_h = max_of(layout->picture_h, picture->height);
     }
     layout->cell_w = max_of(layout->cell_w, width);
@@ -92,20 +92,22 @@ static void measure_pictures(
 
 static struct sheet_layout make_layout(const struct fby_sheet *self)
 {
-    struct sheet_layout layout = {.cell_w = FBY_SHEET_CELL};
+    struct sheet_layout layout = {.cell_w = FBY_SHEET_MIN_CELL_WIDTH};
     uint32_t            lines  = 0;
-    for (uint32_t i = 0; i < self->n; i++) {
+    for (uint32_t i = 0; i < self->n_cells; i++) {
         measure_pictures(&layout, &self->cells[i]);
     }
     layout.letters = layout.cell_w / FBY_FONT_ADVANCE;
-    for (uint32_t i = 0; i < self->n; i++) {
+    for (uint32_t i = 0; i < self->n_cells; i++) {
         lines = max_of(lines, count_lines(&self->cells[i], layout.letters));
     }
     uint32_t fitting = FBY_SHEET_WIDTH / (layout.cell_w + FBY_SHEET_GAP);
-    layout.columns   = max_of(fitting < self->n ? fitting : self->n, 1);
-    layout.rows      = (self->n + layout.columns - 1) / layout.columns;
-    layout.cell_h = layout.picture_h + FBY_SHEET_INNER + lines * FBY_FONT_LINE;
-    layout.top    = 2 * FBY_SHEET_MARGIN + FBY_FONT_LINE;
+    layout.columns =
+        max_of(fitting < self->n_cells ? fitting : self->n_cells, 1);
+    layout.rows = (self->n_cells + layout.columns - 1) / layout.columns;
+    layout.cell_h =
+        layout.picture_h + FBY_SHEET_PICTURE_GAP + lines * FBY_FONT_LINE;
+    layout.top = 2 * FBY_SHEET_MARGIN + FBY_FONT_LINE;
     /* The last column and the last row have no gap after them. */
     layout.width = 2 * FBY_SHEET_MARGIN - FBY_SHEET_GAP +
                    layout.columns * (layout.cell_w + FBY_SHEET_GAP);
@@ -135,14 +137,14 @@ static void draw_cell(const struct fby_canvas *canvas,
                  i % layout->columns * (layout->cell_w + FBY_SHEET_GAP);
     uint32_t y =
         layout->top + i / layout->columns * (layout->cell_h + FBY_SHEET_GAP);
-    uint32_t text_y = y + layout->picture_h + FBY_SHEET_INNER;
+    uint32_t text_y = y + layout->picture_h + FBY_SHEET_PICTURE_GAP;
     for (unsigned k = 0; k < cell->lines.n; k++) {
         text_y += FBY_FONT_LINE * draw_wrapped(canvas, x, text_y,
-                                      cell->lines.words[k], layout->letters);
+                                      cell->lines.items[k], layout->letters);
     }
     for (uint32_t k = 0; k < cell->n_pictures; k++) {
         draw_picture(canvas, x, y, &cell->pictures[k]);
-        x += cell->pictures[k].width + FBY_SHEET_INNER;
+        x += cell->pictures[k].width + FBY_SHEET_PICTURE_GAP;
     }
 }
 
@@ -190,7 +192,7 @@ fby_err fby_sheet_write(
     memset(canvas.pixels, 0xff, n_pixels * RGB); /* white */
     draw_wrapped(
         &canvas, FBY_SHEET_MARGIN, FBY_SHEET_MARGIN, self->title, NO_WRAP);
-    for (uint32_t i = 0; i < self->n; i++) {
+    for (uint32_t i = 0; i < self->n_cells; i++) {
         draw_cell(&canvas, &layout, self, i);
     }
     fby_err err = write_png(&canvas, file, why);
@@ -200,7 +202,7 @@ fby_err fby_sheet_write(
 
 void fby_sheet_fini(struct fby_sheet *self)
 {
-    for (uint32_t i = 0; i < self->n; i++) {
+    for (uint32_t i = 0; i < self->n_cells; i++) {
         struct fby_sheet_cell *cell = &self->cells[i];
         for (uint32_t k = 0; k < cell->n_pictures; k++) {
             free(cell->pictures[k].pixels);

@@ -13,13 +13,13 @@
 #include "cli/show/font.h"
 #include "common/err.h"
 
-enum {                             /* pixels */
-    FBY_SHEET_WIDTH      = 1600,   /* of the sheet, unless one cell is wider */
-    FBY_SHEET_MARGIN     = 8,      /* around the sheet, and below its title */
-    FBY_SHEET_GAP        = 12,     /* between cells */
-    FBY_SHEET_INNER      = 4,      /* in a cell, between pictures and text */
-    FBY_SHEET_CELL       = 198,    /* least width of a cell: 33 letters */
-    FBY_SHEET_MAX_PIXELS = 1 << 28 /* width times height of a sheet */
+enum {                              /* pixels */
+    FBY_SHEET_WIDTH       = 1600,   /* of the sheet, unless one cell is wider */
+    FBY_SHEET_MARGIN      = 8,      /* around the sheet, and below its title */
+    FBY_SHEET_GAP         = 12,     /* between cells */
+    FBY_SHEET_PICTURE_GAP = 4,      /* in a cell, between pictures and text */
+    FBY_SHEET_MIN_CELL_WIDTH = 198, /* least width of a cell: 33 letters */
+    FBY_SHEET_MAX_PIXELS     = 1 << 28 /* width times height of a sheet */
 };
 
 struct fby_sheet_cell {
@@ -29,9 +29,9 @@ struct fby_sheet_cell {
 };
 
 struct fby_sheet {
-    const char            *title; /* borrowed; one line */
-    struct fby_sheet_cell *cells; /* owned */
-    uint32_t               n;     /* number of cells */
+    const char            *title;   /* borrowed; one line */
+    struct fby_sheet_cell *cells;   /* owned */
+    uint32_t               n_cells; /* number of cells */
 };
 
 /* Write the sheet as a PNG.

@@ -123,7 +123,7 @@ static fby_err open_stream(struct show_run *self, struct fby_error_detail *why)
     stream.token         = token;
     stream.steps = self->position.epoch * self->steps + self->position.step + 1;
     stream.roots = self->local.served.roots;
-    stream.n_roots = self->local.served.n;
+    stream.n_roots = self->local.served.n_roots;
     stream.give_up = fby_signals_interrupted;
 
     stream.window_batches = 1;
@@ -224,7 +224,7 @@ static fby_err show(struct show_run *self, struct fby_error_detail *why)
     fby_err err = prepare(self, why);
     if (err == FBY_OK) {
         const struct fby_cluster_options cluster = {.workers = 1,
-            .roots = self->local.served.data_options.words,
+            .roots = self->local.served.data_options.items,
             .cache = self->options->local.cache};
 
         err = fby_cluster_start(&cluster, &self->cluster, why);

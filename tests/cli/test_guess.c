@@ -196,7 +196,7 @@ static void lists_and_objects_of_a_list_are_known_as_such(void **state)
         const struct fby_init_member *member = &guess.splits[0].members[i];
         uint32_t most = member->value <= FBY_INIT_TEXT_LISTS ? 3 : member->most;
         assert_int_equal(member->most, most);
-        assert_string_equal(member->inside,
+        assert_string_equal(member->keys,
             member->value == FBY_INIT_OBJECT ? "car.speed, id" : "");
     }
     sandbox_write_text(sb, "p/l.csv", "t,x\n\"[\"\"a\"\"]\",[1]\n[],b\n");
@@ -216,7 +216,8 @@ static void folders_of_pictures_and_masks_are_parallel(void **state)
     assert_string_equal(
         guess.splits[0].pattern, sandbox_path(sb, "p/{images,labels-1}"));
     assert_true(guess.splits[0].members[1].header_read);
-    assert_false(guess.splits[0].members[1].ids); /* no PNG file at all */
+    assert_false(
+        guess.splits[0].members[1].may_be_ids); /* no PNG file at all */
     sandbox_write_text(sb, "p/images/2.jpg", "x");
     assert_refused(sb, "p", 0, "1 file missing: 2.* in labels-1");
     sandbox_mkdir(sb, "p/Masks");
@@ -234,7 +235,7 @@ static bool is_taken_for_ids(
     sandbox_write(sb, "ids/masks/1.png", head, sizeof(head));
     look(sb, "ids");
     assert_true(guess.splits[0].members[1].header_read);
-    return guess.splits[0].members[1].ids;
+    return guess.splits[0].members[1].may_be_ids;
 }
 
 static void masks_of_ids_are_grey_or_have_a_palette(void **state)
@@ -460,9 +461,9 @@ static void png_files_in_tars_are_read_in_place(void **state)
     assert_int_equal(guess.splits[0].n_members, 3);
     assert_string_equal(members[1].extension, "seg.png");
     assert_true(members[1].header_read);
-    assert_true(members[1].ids);
+    assert_true(members[1].may_be_ids);
     assert_true(members[2].header_read);
-    assert_false(members[2].ids);
+    assert_false(members[2].may_be_ids);
     assert_false(members[0].header_read);
 }
 
@@ -478,10 +479,10 @@ static void png_headers_of_class_folders_are_read(void **state)
     assert_int_equal(guess.splits[0].n_members, 2);
     assert_string_equal(members[0].extension, "png");
     assert_true(members[0].header_read);
-    assert_false(members[0].ids);
+    assert_false(members[0].may_be_ids);
     assert_true(members[0].always);
     assert_string_equal(members[1].extension, "seg.png");
-    assert_true(members[1].ids);
+    assert_true(members[1].may_be_ids);
     assert_false(members[1].always);
 }
 

@@ -196,7 +196,7 @@ static void matrices_alone_are_columns_of_their_folder(void **state)
     write_matrix(sb, "p/a.npz", "csr", 3);
     assert_table(sb, "p", "p", 1, 3);
     assert_table(sb, "p/a.npz", "p", 1, 3);
-    assert_int_equal(guess.splits[0].columns[0].part, FBY_COLUMN_CSR);
+    assert_int_equal(guess.splits[0].columns[0].role, FBY_COLUMN_CSR);
     write_matrix(sb, "p/b.npz", "csr", 3);
     assert_int_equal(look(sb, "p")->n_columns, 2);
     assert_string_equal(guess.splits[0].pattern, sandbox_path(sb, "p"));

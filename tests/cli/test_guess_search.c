@@ -109,7 +109,7 @@ static void values_of_a_column_are_what_holds_for_all(void **state)
     assert_int_equal(mixed.value, FBY_INIT_MIXED);
     assert_int_equal(mixed.longest, 9);
     assert_int_equal(mixed.most, 1);
-    assert_string_equal(mixed.inside, ""); /* no longer read */
+    assert_string_equal(mixed.keys, ""); /* no longer read */
 }
 
 static void the_longest_list_and_text_are_kept(void **state)
@@ -131,21 +131,21 @@ static void the_members_of_an_object_are_named(void **state)
     static const char *const two[]  = {"{\"a\": 1}", "{\"b\": \"x\"}"};
     static const char *const late[] = {"{}", "{\"b\": \"x\"}", "{\"c\": 1}"};
     struct fby_init_member   member = of_values(two, 2);
-    assert_string_equal(member.inside, "a");
-    assert_int_equal(member.first, FBY_INIT_NUMBER);
+    assert_string_equal(member.keys, "a");
+    assert_int_equal(member.first_key_kind, FBY_INIT_NUMBER);
     member = of_values(late, 3);
-    assert_string_equal(member.inside, "b");
-    assert_int_equal(member.first, FBY_INIT_TEXT);
+    assert_string_equal(member.keys, "b");
+    assert_int_equal(member.first_key_kind, FBY_INIT_TEXT);
     member = of_value("{\"l\": [1], \"t\": \"x\", \"n\": 2}");
-    assert_string_equal(member.inside, "l, t, n");
-    assert_int_equal(member.first, FBY_INIT_MIXED);
+    assert_string_equal(member.keys, "l, t, n");
+    assert_int_equal(member.first_key_kind, FBY_INIT_MIXED);
     member =
         of_value("{\"o\": {\"x\": \"t\", \"y\": {\"z\": 1}}, \"A_-9\": 1}");
-    assert_string_equal(member.inside, "o.x, o.y, A_-9");
-    assert_int_equal(member.first, FBY_INIT_TEXT);
+    assert_string_equal(member.keys, "o.x, o.y, A_-9");
+    assert_int_equal(member.first_key_kind, FBY_INIT_TEXT);
     member = of_value("{\"a b\": {\"x\": 1}, \"\": 1, \"\xc3\xa4\": 2, "
                       "\"b\": {\"c.d\": 1, \"e\": 2}}");
-    assert_string_equal(member.inside, "?.x, b.e");
+    assert_string_equal(member.keys, "?.x, b.e");
 }
 
 /* The texts of all have 120 bytes, plus two bytes for each separator. */
@@ -155,15 +155,15 @@ static void members_are_named_as_far_as_they_fit(void **state)
     char text[300];
     for (size_t n = 118; n <= 122; n++) {
         snprintf(text, sizeof(text), "{\"%0*d\": 1}", (int)n, 0);
-        assert_int_equal(strlen(of_value(text).inside), n <= 120 ? n : 0);
+        assert_int_equal(strlen(of_value(text).keys), n <= 120 ? n : 0);
         snprintf(text, sizeof(text), "{\"%0*d\": {\"abc\": 1}}", (int)n - 4, 0);
-        assert_int_equal(strlen(of_value(text).inside), n - 1 <= 120 ? n : 0);
+        assert_int_equal(strlen(of_value(text).keys), n - 1 <= 120 ? n : 0);
     }
     snprintf(
         text, sizeof(text), "{\"%050d\": 1, \"%071d\": 2, \"a\": 3}", 0, 0);
-    assert_int_equal(strlen(of_value(text).inside), 50 + 3);
+    assert_int_equal(strlen(of_value(text).keys), 50 + 3);
     snprintf(text, sizeof(text), "{\"%050d\": 1, \"%070d\": 2}", 0, 0);
-    assert_int_equal(strlen(of_value(text).inside), 50 + 2 + 70);
+    assert_int_equal(strlen(of_value(text).keys), 50 + 2 + 70);
 }
 
 /* ---- names --------------------------------------------------------------- */
@@ -193,7 +193,7 @@ static const char *named(const struct fby_search *search, const char *stem)
 static void a_split_has_a_name_that_no_other_one_has(void **state)
 {
     (void)state;
-    struct fby_search search = {.name = "train", .out = &guess};
+    struct fby_search search = {.default_name = "train", .out = &guess};
     char              longest[FBY_NAME_SIZE + 8];
     memset(&guess, 0, sizeof(guess));
     assert_string_equal(named(&search, "any-"), "train");
@@ -224,7 +224,7 @@ static void a_split_has_a_name_that_no_other_one_has(void **state)
 static void splits_beyond_those_that_are_kept_are_counted(void **state)
 {
     (void)state;
-    struct fby_search search = {.name = "train", .out = &guess};
+    struct fby_search search = {.default_name = "train", .out = &guess};
     memset(&guess, 0, sizeof(guess));
     for (uint32_t i = 0; i < FBY_GUESS_SPLITS; i++) {
         guess.splits[i].samples       = 7;
@@ -260,7 +260,7 @@ static void special_characters_are_refused_anywhere(void **state)
 static void add_member(struct fby_shard *shard, const char *suffix)
 {
     assert_ok(fby_shard_add_member(
-        shard, suffix, (uint64_t)shard->members * 100, 5, NULL));
+        shard, suffix, (uint64_t)shard->n_members * 100, 5, NULL));
 }
 
 /* Samples: the extensions of each, "jpg cls"; NULL ends them. */
@@ -380,7 +380,7 @@ static void one_png_header_of_each_extension_is_read(void **state)
     assert_ok(look_into(split, first, 7, NULL));
     assert_string_equal(opened, "1 3 6 ");
     assert_true(split->members[1].header_read);
-    assert_false(split->members[1].ids); /* an empty file */
+    assert_false(split->members[1].may_be_ids); /* an empty file */
     assert_false(split->members[0].header_read);
     assert_ok(look_into(split, second, 3, NULL));
     assert_string_equal(opened, "1 ");

@@ -84,8 +84,8 @@ static void fewer_samples_than_a_batch_make_a_short_one(void **state)
     assert_int_equal(last_of(&summary), FBY_LAST_SHORT);
     summary.samples = 64;
     assert_int_equal(last_of(&summary), FBY_LAST_DROP);
-    summary.samples = 0; /* not counted, */
-    summary.about   = 63;
+    summary.samples           = 0; /* not counted, */
+    summary.estimated_samples = 63;
     assert_int_equal(last_of(&summary), FBY_LAST_SHORT);
 }
 
@@ -245,11 +245,11 @@ static void values_of_a_list_become_fields_and_ids_a_mask(void **state)
         {.extension      = "a.png",
             .always      = true,
             .header_read = true,
-            .ids         = true},
+            .may_be_ids  = true},
         {.extension      = "b_photo.png",
             .always      = true,
             .header_read = true,
-            .ids         = true},
+            .may_be_ids  = true},
         {.extension = "kind", .always = true, .value = FBY_INIT_DIGITS},
         {.extension = "size", .always = true, .value = FBY_INIT_NUMBER},
         {.extension  = "text",
@@ -291,11 +291,11 @@ static void lists_of_a_list_become_fields_and_objects_a_comment(void **state)
             .always = true,
             .value  = FBY_INIT_NUMBER_LISTS,
             .most   = 5},
-        {.extension = "meta",
-            .always = true,
-            .value  = FBY_INIT_OBJECT,
-            .inside = "car.speed, id",
-            .first  = FBY_INIT_NUMBER},
+        {.extension         = "meta",
+            .always         = true,
+            .value          = FBY_INIT_OBJECT,
+            .keys           = "car.speed, id",
+            .first_key_kind = FBY_INIT_NUMBER},
         {.extension = "points", .always = true, .value = FBY_INIT_OTHER_LISTS},
         {.extension = "any", .always = true, .value = FBY_INIT_MIXED},
     };

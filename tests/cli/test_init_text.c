@@ -138,9 +138,9 @@ static void a_file_of_shards_is_written_whole(void **state)
                    "    # one_hot: {classes: 1000, smoothing: 0.1}    # "
                    "instead of "
                    "numbers\n");
-    summary.n_members = 2;
-    summary.samples   = 0;
-    summary.about     = 64;
+    summary.n_members         = 2;
+    summary.samples           = 0;
+    summary.estimated_samples = 64;
     assert_text(&summary, HEAD VERSION
         "splits:\n  train:\n    shards: \"t.tar\"\n" FULL_OF_SHARDS DROP VAL(
             "shards", "PATH") REST("64  ") "fields:\n" IMAGE("image",
@@ -156,7 +156,7 @@ static void a_list_s_file_is_written_whole(void **state)
                      {.extension      = "seg.png",
                          .always      = true,
                          .header_read = true,
-                         .ids         = true},
+                         .may_be_ids  = true},
                      {.extension = "kind", .always = true, .value = FBY_INIT_DIGITS},
                      {.extension = "size", .always = true, .value = FBY_INIT_NUMBER},
                      {.extension  = "note",
@@ -205,21 +205,21 @@ static const struct fby_init_member objects[] = {
         .value  = FBY_INIT_NUMBER_LISTS,
         .most   = 1},
     {.extension = "none", .always = true, .value = FBY_INIT_NUMBER_LISTS},
-    {.extension = "m",
-        .always = true,
-        .value  = FBY_INIT_OBJECT,
-        .inside = "car.speed, id",
-        .first  = FBY_INIT_NUMBER},
-    {.extension = "n",
-        .always = true,
-        .value  = FBY_INIT_OBJECT,
-        .inside = "id",
-        .first  = FBY_INIT_TEXT},
-    {.extension = "o",
-        .always = true,
-        .value  = FBY_INIT_OBJECT,
-        .inside = "id",
-        .first  = FBY_INIT_MIXED},
+    {.extension         = "m",
+        .always         = true,
+        .value          = FBY_INIT_OBJECT,
+        .keys           = "car.speed, id",
+        .first_key_kind = FBY_INIT_NUMBER},
+    {.extension         = "n",
+        .always         = true,
+        .value          = FBY_INIT_OBJECT,
+        .keys           = "id",
+        .first_key_kind = FBY_INIT_TEXT},
+    {.extension         = "o",
+        .always         = true,
+        .value          = FBY_INIT_OBJECT,
+        .keys           = "id",
+        .first_key_kind = FBY_INIT_MIXED},
     {.extension = "p", .always = true, .value = FBY_INIT_OBJECT},
     {.extension = "q", .always = true, .value = FBY_INIT_OTHER_LISTS},
     {.extension = "r", .always = true, .value = FBY_INIT_MIXED},
@@ -359,8 +359,8 @@ static size_t members_of(const char *words, struct fby_init_member out[16])
         out[n]        = (struct fby_init_member){.header_read = true};
         memcpy(out[n].extension, words, length);
         for (words += length; *words == '+' || *words == '*'; words++) {
-            out[n].always = out[n].always || *words == '+';
-            out[n].ids    = out[n].ids || *words == '*';
+            out[n].always     = out[n].always || *words == '+';
+            out[n].may_be_ids = out[n].may_be_ids || *words == '*';
         }
         words += *words == ' ' ? 1 : 0;
         n++;
@@ -481,8 +481,8 @@ static void a_file_has_no_more_masks_than_fields(void **state)
                   .n_members                     = 32};
     for (size_t i = 1; i < 32; i++) {
         snprintf(members[i].extension, FBY_NAME_SIZE, "m%02zu.png", i);
-        members[i].always = true;
-        members[i].ids    = true;
+        members[i].always     = true;
+        members[i].may_be_ids = true;
     }
     char *text = text_of(&s);
     assert_non_null(strstr(text, "\n  m30:\n"));

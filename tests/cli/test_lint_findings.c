@@ -153,7 +153,7 @@ static void put_move(
 {
     struct fby_lint_field *field   = &facts.fields[0];
     field->moves[field->n_moves++] = (struct fby_lint_move){from, to,
-        {.made          = true,
+        {.succeeded     = true,
             .before_ms  = 10,
             .after_ms   = after_ms,
             .difference = difference}};
@@ -202,7 +202,7 @@ static void an_order_that_could_not_be_tried_is_no_finding(void **state)
     (void)state;
     put_ops(2);
     put_move(1, 0, 1, 0);
-    facts.fields[0].moves[0].trial.made = false;
+    facts.fields[0].moves[0].trial.succeeded = false;
     assert_int_equal(find(), 0);
 }
 
@@ -253,12 +253,12 @@ static void put_numbers(double least, double most, double bytes)
                                : bytes == 4 ? FBY_I32
                                             : FBY_U8;
     }
-    field->bytes           = bytes;
-    field->values.numbers  = true;
-    field->values.whole    = true;
-    field->values.constant = false;
-    field->values.least    = least;
-    field->values.most     = most;
+    field->bytes              = bytes;
+    field->values.are_numbers = true;
+    field->values.are_whole   = true;
+    field->values.constant    = false;
+    field->values.least       = least;
+    field->values.most        = most;
 }
 
 static void assert_narrowest(
@@ -305,7 +305,7 @@ static void fractions_keep_their_type(void **state)
 {
     (void)state;
     put_numbers(0, 1, 4);
-    facts.fields[1].values.whole = false;
+    facts.fields[1].values.are_whole = false;
     assert_int_equal(find(), 0);
 }
 
@@ -424,7 +424,7 @@ static void a_class_with_two_names_is_found(void **state)
     (void)state;
     content[1].decode = FBY_DECODE_LABEL;
     content[1].n_from = 1;
-    facts.classes     = (struct fby_class_folders){
+    facts.classes     = (struct fby_class_folders_difference){
             .differ = true,
             .id     = 3,
             .here   = "cat",

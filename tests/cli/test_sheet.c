@@ -13,7 +13,7 @@ enum { RGB = 3 };
 static struct fby_sheet sheet_of(
     uint32_t cells, uint32_t width, uint32_t height)
 {
-    struct fby_sheet sheet = {.title = "t", .n = cells};
+    struct fby_sheet sheet = {.title = "t", .n_cells = cells};
     sheet.cells            = fby_zalloc(cells * sizeof(*sheet.cells));
     for (uint32_t i = 0; i < cells; i++) {
         struct fby_sheet_cell *cell = &sheet.cells[i];
@@ -73,7 +73,7 @@ static bool stands_at(
 
 enum {
     TOP    = 2 * FBY_SHEET_MARGIN + FBY_FONT_LINE,
-    ACROSS = FBY_SHEET_CELL + FBY_SHEET_GAP
+    ACROSS = FBY_SHEET_MIN_CELL_WIDTH + FBY_SHEET_GAP
 };
 
 static void pictures_stand_in_a_grid_pixel_for_pixel(void **state)
@@ -81,7 +81,7 @@ static void pictures_stand_in_a_grid_pixel_for_pixel(void **state)
     (void)state;
     struct fby_sheet  sheet  = sheet_of(9, 20, 10);
     struct fby_canvas canvas = written(&sheet);
-    uint32_t          down   = 10 + FBY_SHEET_INNER + FBY_SHEET_GAP;
+    uint32_t          down   = 10 + FBY_SHEET_PICTURE_GAP + FBY_SHEET_GAP;
     assert_int_equal(
         canvas.width, 2 * FBY_SHEET_MARGIN + 7 * ACROSS - FBY_SHEET_GAP);
     for (uint32_t i = 0; i < 9; i++) {
@@ -104,7 +104,7 @@ static void lines_begin_below_the_highest_picture(void **state)
     fby_words_add(&sheet.cells[1].lines, "0");
     fby_words_add(&sheet.cells[1].lines, "x~\xc3");
     struct fby_canvas canvas = written(&sheet);
-    uint32_t          y      = TOP + 10 + FBY_SHEET_INNER;
+    uint32_t          y      = TOP + 10 + FBY_SHEET_PICTURE_GAP;
     uint32_t          x      = FBY_SHEET_MARGIN;
     assert_true(stands_at(&canvas, x, FBY_SHEET_MARGIN, 't'));
     assert_true(stands_at(&canvas, x, y, 'A'));
@@ -127,7 +127,7 @@ static void a_long_line_is_broken_at_a_space_and_indented(void **state)
         &sheet.cells[0].lines, "abcdefghijklmnopqrstuvwxyz 12345 789");
     fby_words_add(&sheet.cells[0].lines, "Z");
     struct fby_canvas canvas = written(&sheet);
-    uint32_t          y      = TOP + 10 + FBY_SHEET_INNER;
+    uint32_t          y      = TOP + 10 + FBY_SHEET_PICTURE_GAP;
     uint32_t          x      = FBY_SHEET_MARGIN;
     assert_true(stands_at(&canvas, x + 31 * FBY_FONT_ADVANCE, y, '5'));
     y += FBY_FONT_LINE;

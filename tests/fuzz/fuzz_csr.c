@@ -73,7 +73,7 @@ static void make_row(const struct fby_column *column, const uint8_t *data,
     fby_err err = fby_sparse_write_lists(transform, &job, &lists, values, &why);
     demand(err == FBY_OK || err == FBY_BAD_SAMPLE);
     if (err == FBY_OK) {
-        check_row(indices, length, fby_index_bytes(&shape), column->width);
+        check_row(indices, length, fby_bytes_per_index(&shape), column->width);
     }
 }
 

@@ -32,20 +32,20 @@ static void check_shard(const struct fby_shard *shard)
 
 static void try_as(bool json, const char *text, size_t size)
 {
-    static const char       files[2][FBY_NAME_SIZE] = {"image", "mask"};
-    const struct fby_list   list  = {text, size, json, files, size % 3};
-    struct fby_parts        parts = {.count = 0};
-    struct fby_error_detail why   = {{0}};
-    fby_err                 err   = fby_list_parts(&list, &parts, &why);
+    static const char        files[2][FBY_NAME_SIZE] = {"image", "mask"};
+    const struct fby_list    list    = {text, size, json, files, size % 3};
+    struct fby_shard_builder builder = {.count = 0};
+    struct fby_error_detail  why     = {{0}};
+    fby_err                  err = fby_list_build_shards(&list, &builder, &why);
     demand(err == FBY_OK || err == FBY_CONFIG);
     demand((err == FBY_OK) == (why.text[0] == '\0'));
-    for (uint32_t i = 0; i < parts.count; i++) {
+    for (uint32_t i = 0; i < builder.count; i++) {
         if (err == FBY_OK) {
-            check_shard(&parts.shards[i]);
+            check_shard(&builder.shards[i]);
         }
-        fby_shard_fini(&parts.shards[i]);
+        fby_shard_fini(&builder.shards[i]);
     }
-    free(parts.shards);
+    free(builder.shards);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

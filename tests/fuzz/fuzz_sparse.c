@@ -19,7 +19,7 @@ static void demand(bool truth)
 static void check(const struct fby_field_content *field, const uint8_t *indices,
     uint32_t length)
 {
-    uint32_t width = fby_index_bytes(&field->shape);
+    uint32_t width = fby_bytes_per_index(&field->shape);
     int64_t  last  = -1;
     demand(length <= MOST);
     for (uint32_t i = 0; i < length; i++) {

@@ -29,7 +29,7 @@ static void check_packed(const struct fby_packed *all, uint64_t tokens)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < all->sequences; i++) {
-        uint32_t n = fby_packed_tokens(all, i);
+        uint32_t n = fby_packed_count_tokens(all, i);
         if (n == 0 || n > all->length) {
             abort();
         }

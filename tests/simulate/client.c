@@ -367,7 +367,7 @@ static void end(struct sim *sim, int peer, const struct sim_message *message)
     }
     struct fby_window_end end = {
         .peer = peer, .id = message->id, .matches = message->good};
-    memcpy(end.content.bytes, &message->value, sizeof(message->value));
+    memcpy(end.content_hash.bytes, &message->value, sizeof(message->value));
     if (fby_window_end(sim->window, sim->now, &end) == FBY_BREACH) {
         sim_fail(sim, "a correct worker's END counts as a breach");
     }
@@ -381,7 +381,7 @@ static void welcome(
             .instance    = {message->instance},
             .route       = message->value,
             .send_window = sim->config.send_window,
-            .open        = message->open,
+            .open_ids    = message->open,
             .n_open      = message->n_open,
         });
 }
@@ -392,7 +392,7 @@ static void pong(struct sim *sim, int peer, const struct sim_message *message)
         &(struct fby_window_pong){
             .instance = {message->instance},
             .sequence = message->number,
-            .open     = message->open,
+            .open_ids = message->open,
             .n_open   = message->n_open,
         });
 }

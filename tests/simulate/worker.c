@@ -362,8 +362,8 @@ static bool make_session(struct sim *sim, struct sim_worker *w)
     struct fby_session_config c = fby_session_defaults();
     c.send_window               = sim->config.send_window;
     c.max_batches               = SIM_JOBS;
-    c.silent_ns                 = 20 * FBY_NS_PER_S;
-    c.routeless_ns              = 5 * FBY_NS_PER_S;
+    c.silence_limit_ns          = 20 * FBY_NS_PER_S;
+    c.disconnect_limit_ns       = 5 * FBY_NS_PER_S;
     return fby_session_create(
                &c, &w->budget, BATCH_BYTES, sim->now, &w->session) == FBY_OK;
 }

@@ -35,7 +35,8 @@ static void begin(struct answer *a, uint32_t n_bounds)
         .rows = ROWS, .content = a->content, .selected = 1};
     fby_assembly_init(&a->assembly, 1);
     assert_ok(fby_assembly_begin(&a->assembly, &expected, &why));
-    a->sum = fby_field_checksum(&a->assembly.layout, 0, a->assembly.sent);
+    a->sum =
+        fby_field_checksum(&a->assembly.layout, 0, a->assembly.chunks_sent);
     a->end = (struct fby_end){.sums = &a->sum, .n_sums = 1};
 }
 

@@ -125,7 +125,7 @@ static void assert_words(
     assert_string_equal(why.text, want);
     assert_null(winner);
     fby_dataset_agreement_fini(agreement);
-    assert_int_equal(agreement->n, 0);
+    assert_int_equal(agreement->n_candidates, 0);
 }
 
 static void a_tie_is_reported_with_both_values_and_their_workers(void **state)
@@ -303,7 +303,7 @@ static void data_and_build_are_elected_together(void **state)
     vote(&agreement, "b", 'x', 'g');
     vote(&agreement, "c", 'y', 'g');
     vote(&agreement, "d", 'x', 'g');
-    assert_int_equal(agreement.n, 3);
+    assert_int_equal(agreement.n_candidates, 3);
     assert_ok(fby_dataset_agreement_decide(&agreement, true, &winner, NULL));
     assert_true(fby_digest_equal(&winner->fingerprint, &g));
     assert_string_equal(winner->worker, "b");
@@ -340,8 +340,8 @@ static void opinions_beyond_the_table_are_not_counted(void **state)
     struct fby_dataset_agreement agreement = {0};
     for (int i = 0; i < FBY_MAX_CANDIDATES + 2; i++) {
         vote(&agreement, "who", (char)('A' + i), 'f');
-        assert_int_equal(
-            agreement.n, i < FBY_MAX_CANDIDATES ? i + 1 : FBY_MAX_CANDIDATES);
+        assert_int_equal(agreement.n_candidates,
+            i < FBY_MAX_CANDIDATES ? i + 1 : FBY_MAX_CANDIDATES);
     }
     vote(&agreement, "who", 'A' + FBY_MAX_CANDIDATES - 1, 'f');
     assert_int_equal(agreement.candidates[FBY_MAX_CANDIDATES - 1].votes, 2);

@@ -96,14 +96,15 @@ static void a_second_answer_that_came_first_is_compared_too(void **state)
 static void end_that_does_not_match(
     struct driver *d, const struct fby_action *r)
 {
-    assert_false(fby_window_has_all(d->w, r->peer, r->id));
+    assert_false(fby_window_has_all_chunks(d->w, r->peer, r->id));
     assert_int_equal(header(d, r, 1), FBY_AUDIT);
     assert_int_equal(chunk(d, r, 0), FBY_AUDIT);
-    assert_true(fby_window_has_all(d->w, r->peer, r->id));
-    assert_false(fby_window_has_all(d->w, 1 - r->peer, r->id));
-    assert_int_equal(fby_window_end(d->w, d->now,
-                         &(struct fby_window_end){
-                             .peer = r->peer, .id = r->id, .content = {{2}}}),
+    assert_true(fby_window_has_all_chunks(d->w, r->peer, r->id));
+    assert_false(fby_window_has_all_chunks(d->w, 1 - r->peer, r->id));
+    assert_int_equal(
+        fby_window_end(d->w, d->now,
+            &(struct fby_window_end){
+                .peer = r->peer, .id = r->id, .content_hash = {{2}}}),
         FBY_AUDIT);
 }
 
@@ -112,7 +113,7 @@ static void end_before_all_chunks(struct driver *d, const struct fby_action *r)
     assert_int_equal(header(d, r, 2), FBY_AUDIT);
     assert_int_equal(chunk(d, r, 1), FBY_AUDIT);
     assert_int_equal(chunk(d, r, 1), FBY_DUPLICATE);
-    assert_false(fby_window_has_all(d->w, r->peer, r->id));
+    assert_false(fby_window_has_all_chunks(d->w, r->peer, r->id));
     assert_int_equal(end(d, r, 2), FBY_AUDIT);
 }
 
@@ -370,11 +371,11 @@ static void audits_do_not_buy_hedges(void **state)
 static void more_audits_than_are_remembered_are_skipped(void **state)
 {
     (void)state;
-    struct driver d = audited(FBY_AUDITS + 4, 2, 1);
+    struct driver d = audited(FBY_MAX_AUDITS + 4, 2, 1);
     assert_int_equal(
-        count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 2 * FBY_AUDITS + 4);
+        count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 2 * FBY_MAX_AUDITS + 4);
     assert_int_equal(counters(&d).audits_skipped, 4);
-    for (int i = 0; i < 2 * FBY_AUDITS; i++) {
+    for (int i = 0; i < 2 * FBY_MAX_AUDITS; i++) {
         struct fby_action r = nth_action(&d, FBY_DO_REQUEST, i);
         if (r.slot == FBY_NO_SLOT) {
             answer_audit(&d, &r, 1);
@@ -382,7 +383,7 @@ static void more_audits_than_are_remembered_are_skipped(void **state)
             answer(&d, &r);
         }
     }
-    assert_int_equal(counters(&d).audits, FBY_AUDITS);
+    assert_int_equal(counters(&d).audits, FBY_MAX_AUDITS);
     fby_window_destroy(&d.w);
 }
 

@@ -66,18 +66,18 @@ static struct driver at_the_end_of(int n, struct fby_action *out)
 static void the_end_waits_for_the_last_of_all_audits(void **state)
 {
     (void)state;
-    struct fby_action       audits[FBY_AUDITS];
+    struct fby_action       audits[FBY_MAX_AUDITS];
     struct fby_window_batch batch;
-    struct driver           d = at_the_end_of(FBY_AUDITS, audits);
-    for (int i = 0; i < FBY_AUDITS; i++) {
+    struct driver           d = at_the_end_of(FBY_MAX_AUDITS, audits);
+    for (int i = 0; i < FBY_MAX_AUDITS; i++) {
         assert_int_equal(take(&d, &batch), FBY_AGAIN);
         assert_int_equal(fby_window_audit_index(d.w, audits[i].id), i);
         answer_audit(&d, &audits[i], 1);
     }
     assert_int_equal(take(&d, &batch), FBY_GONE);
     fby_window_destroy(&d.w);
-    d = at_the_end_of(FBY_AUDITS, audits);
-    for (int i = 0; i < FBY_AUDITS - 1; i++) {
+    d = at_the_end_of(FBY_MAX_AUDITS, audits);
+    for (int i = 0; i < FBY_MAX_AUDITS - 1; i++) {
         answer_audit(&d, &audits[i], 1);
     }
     wait(&d, 1 * S);
@@ -90,8 +90,8 @@ static void the_end_waits_for_the_last_of_all_audits(void **state)
 static void all_audits_of_a_worker_that_fails_are_skipped(void **state)
 {
     (void)state;
-    struct fby_action audits[FBY_AUDITS];
-    struct driver     d = at_the_end_of(FBY_AUDITS, audits);
+    struct fby_action audits[FBY_MAX_AUDITS];
+    struct driver     d = at_the_end_of(FBY_MAX_AUDITS, audits);
     fby_window_unreachable(d.w, d.now, 0);
     fby_window_unreachable(d.w, d.now, 1);
     assert_counters(&d, "delivered 16, requests 32, lost 16, unreachable 2, "
@@ -103,9 +103,9 @@ static void all_audits_of_a_worker_that_fails_are_skipped(void **state)
 static void every_audit_forgets_a_worker_that_is_gone(void **state)
 {
     (void)state;
-    struct fby_action audits[FBY_AUDITS];
-    struct driver     d    = at_the_end_of(FBY_AUDITS, audits);
-    struct fby_action last = audits[FBY_AUDITS - 1];
+    struct fby_action audits[FBY_MAX_AUDITS];
+    struct driver     d    = at_the_end_of(FBY_MAX_AUDITS, audits);
+    struct fby_action last = audits[FBY_MAX_AUDITS - 1];
     int               main = 1 - last.peer;
     fby_window_peer_unlist(d.w, d.now, main);
     fby_window_unreachable(d.w, d.now, main);

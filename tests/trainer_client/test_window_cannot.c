@@ -313,16 +313,16 @@ static void only_the_refusals_of_a_worker_that_is_gone_are_forgotten(
 static void the_chunks_of_audits_are_no_refusals(void **state)
 {
     (void)state;
-    struct driver     d = audited(FBY_AUDITS, 2, 1);
-    struct fby_action main[FBY_AUDITS];
-    for (int i = 0; i < FBY_AUDITS; i++) {
+    struct driver     d = audited(FBY_MAX_AUDITS, 2, 1);
+    struct fby_action main[FBY_MAX_AUDITS];
+    for (int i = 0; i < FBY_MAX_AUDITS; i++) {
         struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 2 * i + 1);
         main[i]                  = nth_action(&d, FBY_DO_REQUEST, 2 * i);
         assert_int_equal(header(&d, &second, 3), FBY_AUDIT);
         assert_int_equal(chunk(&d, &second, 0), FBY_AUDIT);
         assert_int_equal(chunk(&d, &second, 1), FBY_AUDIT);
     }
-    for (int i = 0; i < FBY_AUDITS; i++) {
+    for (int i = 0; i < FBY_MAX_AUDITS; i++) {
         fby_window_lost(d.w, d.now, main[i].peer, main[i].id);
         turn(&d);
         assert_int_equal(nth_action(&d, FBY_DO_REQUEST, 0).step, i);

@@ -125,7 +125,7 @@ static void a_new_route_has_its_own_send_window(void **state)
         &(struct fby_window_welcome){.instance = {1},
             .route                             = route,
             .send_window                       = 400,
-            .open                              = &r.id,
+            .open_ids                          = &r.id,
             .n_open                            = 1});
     wait(&d, 10 * MS);
     assert_actions(&d, ""); /* the bytes of the old route are forgotten */

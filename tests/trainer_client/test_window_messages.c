@@ -303,7 +303,7 @@ static void a_pong_names_what_goes_on(void **state)
     const struct fby_request_id open[] = {{77}, {2}};
     fby_window_pong(d.w, d.now, 0,
         &(struct fby_window_pong){
-            .instance = {1}, .sequence = ping, .open = open, .n_open = 2});
+            .instance = {1}, .sequence = ping, .open_ids = open, .n_open = 2});
     assert_turn(&d, "");
     assert_counters(&d, "requests 3, rerequests 1, lost 1");
     fby_window_destroy(&d.w);

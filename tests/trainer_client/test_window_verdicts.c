@@ -8,7 +8,7 @@ static int slot_of(const struct driver *d, const struct fby_action *r)
 
 static bool has_all(const struct driver *d, const struct fby_action *r)
 {
-    return fby_window_has_all(d->w, r->peer, r->id);
+    return fby_window_has_all_chunks(d->w, r->peer, r->id);
 }
 
 /* ---- Answers and their senders ------------------------------------------- */
@@ -243,7 +243,7 @@ static void a_chunk_that_comes_twice_is_taken_once(void **state)
     assert_false(has_all(&d, &r));
     assert_int_equal(chunk(&d, &r, 0), FBY_TAKE);
     assert_true(has_all(&d, &r));
-    assert_false(fby_window_has_all(d.w, 1, r.id));
+    assert_false(fby_window_has_all_chunks(d.w, 1, r.id));
     assert_counters(&d, "requests 1, duplicates 1");
     fby_window_destroy(&d.w);
 }

@@ -111,7 +111,7 @@ static inline void welcome(struct driver *d, int peer, uint64_t instance,
         &(struct fby_window_welcome){.instance = {instance},
             .route       = action_for(d, FBY_DO_HELLO, peer).number,
             .send_window = 1000,
-            .open        = open,
+            .open_ids    = open,
             .n_open      = n_open});
 }
 
@@ -202,7 +202,7 @@ static inline enum fby_verdict end(
         &(struct fby_window_end){.peer = r->peer,
             .id                        = r->id,
             .matches                   = true,
-            .content                   = {{content}}});
+            .content_hash              = {{content}}});
 }
 
 static inline void decoded(

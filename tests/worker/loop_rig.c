@@ -247,9 +247,9 @@ static void open_loop(struct fby_loop *loop, const struct sandbox *sandbox,
 {
     const struct fby_plan_cache_config plans = {.roots = sandbox->roots,
         .cache_dir                                     = "",
-        .threads                                       = 1,
-        .waiting                                       = 16,
-        .known                                         = 2};
+        .max_running                                   = 1,
+        .max_waiting                                   = 16,
+        .max_plans                                     = 2};
     *loop           = (struct fby_loop){.options = fby_worker_defaults(),
                   .instance                      = {4711},
                   .session_config                = fby_session_defaults(),
@@ -292,7 +292,8 @@ void rig_open_content(
 
 void rig_collect(struct rig *rig)
 {
-    fby_arenas_collect(rig->loop.arenas, fby_loop_request_free, &rig->loop);
+    fby_arenas_free_released(
+        rig->loop.arenas, fby_loop_request_free, &rig->loop);
 }
 
 void rig_collect_all(struct rig *rig)

@@ -66,7 +66,7 @@ static void wait_for_freed(struct world *world, size_t n)
     struct pollfd ready = {fby_arenas_fd(world->arenas), POLLIN, 0};
     while (n > 0) {
         poll(&ready, 1, -1);
-        n -= fby_arenas_collect(world->arenas, count_tag, NULL);
+        n -= fby_arenas_free_released(world->arenas, count_tag, NULL);
     }
 }
 
@@ -83,7 +83,8 @@ static void a_released_arena_is_free_after_collecting(void **state)
     wait_for_freed(world, 1);
     assert_int_equal(fby_memory_counts(world->memory).used, 0);
     assert_int_equal(last_tag, 17);
-    assert_int_equal(fby_arenas_collect(world->arenas, count_tag, NULL), 0);
+    assert_int_equal(
+        fby_arenas_free_released(world->arenas, count_tag, NULL), 0);
 }
 
 static void an_arena_is_charged_before_it_is_committed(void **state)
@@ -111,9 +112,11 @@ static void a_message_holds_the_arena_until_it_is_gone(void **state)
     assert_true(fby_arena_is_lent(arena, 1));
     assert_false(fby_arena_is_lent(arena, 0));
     fby_arena_release(&arena);
-    assert_int_equal(fby_arenas_collect(world->arenas, count_tag, NULL), 0);
+    assert_int_equal(
+        fby_arenas_free_released(world->arenas, count_tag, NULL), 0);
     zmq_msg_close(&message);
-    assert_int_equal(fby_arenas_collect(world->arenas, count_tag, NULL), 1);
+    assert_int_equal(
+        fby_arenas_free_released(world->arenas, count_tag, NULL), 1);
 }
 
 static void bytes_sent_in_place_arrive_and_come_back(void **state)

@@ -167,7 +167,7 @@ static void network_threads_run_near_the_card_of_the_address(void **state)
         o.listen                    = cases[i].listen;
         o.advertise                 = cases[i].advertise;
         allow("0-7");
-        fby_cpu_placement_near_card(&o);
+        fby_cpu_placement_near_nic(&o);
         runs_on(cases[i].cpus);
     }
 }
@@ -179,25 +179,25 @@ static void cpus_stay_if_a_place_is_requested_or_none_is_known(void **state)
     o.listen                    = "tcp://lo:*";
     for (o.numa = FBY_NUMA_OFF; o.numa < 2; o.numa++) {
         allow("2-5");
-        fby_cpu_placement_near_card(&o);
+        fby_cpu_placement_near_nic(&o);
         runs_on(o.numa == FBY_NUMA_AUTO ? "4-5" : "2-5");
     }
     o.numa = FBY_NUMA_AUTO;
     o.cpus = "0-7";
     allow("0-7");
-    fby_cpu_placement_near_card(&o);
+    fby_cpu_placement_near_nic(&o);
     runs_on("0-7");
     o.cpus        = NULL;
     allowed_fails = true;
-    fby_cpu_placement_near_card(&o);
+    fby_cpu_placement_near_nic(&o);
     runs_on("0-7");
     allowed_fails = false;
     set_fails     = true; /* no CPU changes then, either */
-    fby_cpu_placement_near_card(&o);
+    fby_cpu_placement_near_nic(&o);
     runs_on("0-7");
     set_fails = false;
     write_file("sys/class/net/lo/device/numa_node", "-1\n");
-    fby_cpu_placement_near_card(&o);
+    fby_cpu_placement_near_nic(&o);
     runs_on("0-7");
 }
 

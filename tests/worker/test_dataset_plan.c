@@ -14,9 +14,9 @@ static void direct(struct fby_dataset_plan *dataset_plan, uint64_t seed,
     struct fby_order       *order = NULL;
     struct fby_order_spec   spec =
         fby_order_spec_of(&dataset_plan->content, seed, epoch);
-    spec.samples       = fby_dataset_samples(dataset_plan->dataset);
-    spec.shard_samples = fby_dataset_shard_samples(dataset_plan->dataset);
-    spec.n_shards      = fby_dataset_shards(dataset_plan->dataset);
+    spec.samples       = fby_dataset_sample_count(dataset_plan->dataset);
+    spec.shard_samples = fby_dataset_samples_per_shard(dataset_plan->dataset);
+    spec.n_shards      = fby_dataset_shard_count(dataset_plan->dataset);
     assert_ok(fby_order_create(&spec, &order, &why));
     for (uint32_t i = 0; i < KIT_SAMPLES / KIT_BATCH; i++) {
         fby_order_fill_samples(

@@ -42,7 +42,7 @@ static void opened_has_the_digests_and_the_number_of_shards(void **state)
     assert_true(fby_digest_equal(&opened->content, &own->content_digest));
     assert_true(fby_digest_equal(&opened->fingerprint, &own->fingerprint));
     assert_int_equal(opened->samples, KIT_SAMPLES);
-    assert_int_equal(opened->n_shards, fby_dataset_shards(own->dataset));
+    assert_int_equal(opened->n_shards, fby_dataset_shard_count(own->dataset));
     worker_thread_finish(&rig);
 }
 

@@ -69,7 +69,7 @@ static const char *near(const char *card, const char *allowed)
     struct fby_error_detail why;
     cpu_set_t               set;
     assert_ok(fby_cpus_parse(allowed, &set, &why));
-    if (!fby_numa_find_near(root, card, &set, &node)) {
+    if (!fby_numa_node_near_nic(root, card, &set, &node)) {
         return "none";
     }
     snprintf(text, sizeof(text), "%d: %s", node.number,
@@ -151,15 +151,15 @@ static void an_address_belongs_to_a_card(void **state)
 {
     (void)state;
     char card[IF_NAMESIZE];
-    assert_true(fby_numa_find_card("tcp://127.0.0.1:*", card));
+    assert_true(fby_numa_find_nic("tcp://127.0.0.1:*", card));
     assert_string_equal(card, "lo");
-    assert_true(fby_numa_find_card("tcp://lo:7070", card));
+    assert_true(fby_numa_find_nic("tcp://lo:7070", card));
     assert_string_equal(card, "lo");
-    assert_false(fby_numa_find_card("tcp://*:7070", card));
-    assert_false(fby_numa_find_card("tcp://0.0.0.0:7070", card));
-    assert_false(fby_numa_find_card("tcp://192.0.2.1:7070", card));
-    assert_false(fby_numa_find_card("tcp://", card));
-    assert_false(fby_numa_find_card("nonsense", card));
+    assert_false(fby_numa_find_nic("tcp://*:7070", card));
+    assert_false(fby_numa_find_nic("tcp://0.0.0.0:7070", card));
+    assert_false(fby_numa_find_nic("tcp://192.0.2.1:7070", card));
+    assert_false(fby_numa_find_nic("tcp://", card));
+    assert_false(fby_numa_find_nic("nonsense", card));
 }
 
 /* Returns the name of the card, or "none". */
@@ -167,7 +167,7 @@ static const char *card_of(const char *endpoint)
 {
     static char name[IF_NAMESIZE];
     memset(name, 'x', sizeof(name));
-    return fby_numa_find_card(endpoint, name) ? name : "none";
+    return fby_numa_find_nic(endpoint, name) ? name : "none";
 }
 
 /* Cards without an address, and several with an address of each kind. */

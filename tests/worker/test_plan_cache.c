@@ -25,9 +25,9 @@ static struct table open_table(void **state, uint32_t threads, uint32_t known)
     assert_ok(fby_plan_cache_create(
         &(struct fby_plan_cache_config){.roots = t.kit.sandbox->roots,
             .cache_dir                         = "",
-            .threads                           = threads,
-            .waiting                           = 3,
-            .known                             = known},
+            .max_running                       = threads,
+            .max_waiting                       = 3,
+            .max_plans                         = known},
         &t.plans));
     return t;
 }
@@ -125,7 +125,7 @@ static void the_end_of_a_load_is_signalled_once(void **state)
     assert_ok(is.err);
     assert_int_equal(is.total, KIT_CLASSES);
     assert_int_equal(
-        fby_dataset_samples(is.dataset_plan->dataset), KIT_SAMPLES);
+        fby_dataset_sample_count(is.dataset_plan->dataset), KIT_SAMPLES);
     assert_true(fby_digest_equal(
         &is.dataset_plan->fingerprint, &t.kit.dataset_plan->fingerprint));
     fby_plan_load_release(&load);
@@ -324,7 +324,7 @@ static void write_folders(const struct sandbox *sandbox)
 
 static uint64_t samples_of(const struct fby_dataset_plan *dataset_plan)
 {
-    return fby_dataset_samples(dataset_plan->dataset);
+    return fby_dataset_sample_count(dataset_plan->dataset);
 }
 
 static void each_location_has_its_own_data(void **state)

@@ -77,7 +77,7 @@ static void a_worker_without_a_server_sends_nothing(void **state)
     }
     assert_int_equal(rig.loop.registry.unanswered, 0);
     assert_int_equal(rig.loop.registry.due_ns, 0);
-    assert_false(rig.loop.registry.silent);
+    assert_false(rig.loop.registry.silence_logged);
     rig_close(&rig);
 }
 
@@ -162,7 +162,7 @@ static void use_two_transform_threads(struct fby_loop *loop)
 /* The load in the next heartbeat after `busy_ns` of work since the last. */
 static uint32_t load_after(struct pair *pair, int64_t busy_ns)
 {
-    pair->rig.loop.registry.last_busy_ns -= busy_ns;
+    pair->rig.loop.registry.heartbeat_busy_ns -= busy_ns;
     tick(pair, 5 * MS, 1);
     const struct fby_heartbeat *heartbeat =
         &expect_message(&pair->server, FBY_MSG_HEARTBEAT)->heartbeat;
@@ -219,10 +219,10 @@ static void the_worker_connects_again_to_a_silent_server(void **state)
         expect_message(&pair.server, FBY_MSG_HEARTBEAT);
         assert_memory_equal(pair.server.worker, before, size);
     }
-    assert_false(pair.rig.loop.registry.silent);
+    assert_false(pair.rig.loop.registry.silence_logged);
     pair.rig.loop.now_ns += 5 * MS;
     fby_loop_registry_tick(&pair.rig.loop);
-    assert_true(pair.rig.loop.registry.silent);
+    assert_true(pair.rig.loop.registry.silence_logged);
     assert_int_equal(pair.rig.loop.registry.unanswered, 1);
     assert_int_equal(pair.rig.loop.registry.server.value, 0);
     receive(&pair.server);
@@ -231,7 +231,7 @@ static void the_worker_connects_again_to_a_silent_server(void **state)
                 memcmp(pair.server.worker, before, size) != 0);
     send_reply(&pair.server);
     take(&pair);
-    assert_false(pair.rig.loop.registry.silent);
+    assert_false(pair.rig.loop.registry.silence_logged);
     tick(&pair, 5 * MS, 1);
     expect_message(&pair.server, FBY_MSG_HEARTBEAT);
     pair_close(&pair);

@@ -11,10 +11,10 @@
 enum { ROWS = 300, RUN_ROWS = 200, GUARD = 64 };
 
 struct bench {
-    struct fby_content *content;
-    struct fby_dataset *dataset;
-    struct fby_rows    *rows;
-    struct fby_run     *run;
+    struct fby_content    *content;
+    struct fby_dataset    *dataset;
+    struct fby_rows       *rows;
+    struct fby_row_reader *reader;
 };
 
 #define COLUMNS "{forebay: 1, splits: {s: {columns: t}}, global_batch: 9, "
@@ -26,7 +26,7 @@ static fby_err try_open(struct bench *bench, const struct sandbox *sb,
     snprintf(text, sizeof(text), COLUMNS "fields: {%s}}", fields);
     *bench = (struct bench){.content = content_of(text),
         .dataset                     = open_columns(sb, pattern),
-        .run                         = fby_run_create()};
+        .reader                      = fby_row_reader_create()};
     return fby_rows_create(bench->content, bench->dataset, &bench->rows, why);
 }
 
@@ -44,7 +44,7 @@ static void bench_close(struct bench *bench)
     fby_rows_destroy(&bench->rows);
     assert_null(bench->rows);
     fby_rows_destroy(&bench->rows);
-    fby_run_destroy(&bench->run);
+    fby_row_reader_destroy(&bench->reader);
     fby_dataset_destroy(&bench->dataset);
     free(bench->content);
 }
@@ -208,14 +208,14 @@ static void make_run(struct bench *bench, uint32_t first,
     uint64_t                samples[RUN_ROWS];
     struct fby_error_detail why = {{0}};
     for (uint32_t i = 0; i < RUN_ROWS; i++) {
-        samples[i] = sample_at(i, fby_dataset_samples(bench->dataset));
+        samples[i] = sample_at(i, fby_dataset_sample_count(bench->dataset));
     }
-    fby_run_begin(bench->run, bench->dataset, samples, RUN_ROWS);
-    assert_ok(fby_rows_open(bench->rows, 0, bench->run, &why));
+    fby_row_reader_begin_run(bench->reader, bench->dataset, samples, RUN_ROWS);
+    assert_ok(fby_rows_open(bench->rows, 0, bench->reader, &why));
     const struct fby_rows_group part = {
         .first = first, .n = RUN_ROWS - first, .dst = dst};
-    fby_rows_write(bench->rows, 0, bench->run, part, bad);
-    assert_ok(fby_rows_close(bench->rows, 0, bench->run, &why));
+    fby_rows_write(bench->rows, 0, bench->reader, part, bad);
+    assert_ok(fby_rows_close(bench->rows, 0, bench->reader, &why));
 }
 
 /* Check the bytes of rows 3 and on of a run, and that no byte follows. */
@@ -236,7 +236,7 @@ static void check_run(const struct sandbox *sb, const char *pattern,
     memset(dst + bytes, 0xa5, GUARD);
     make_run(&bench, FIRST, dst, bad);
     for (uint32_t i = FIRST; i < RUN_ROWS; i++) {
-        uint64_t sample = sample_at(i, fby_dataset_samples(bench.dataset));
+        uint64_t sample = sample_at(i, fby_dataset_sample_count(bench.dataset));
         for (uint32_t k = 0; k < width; k++) {
             assert_int_equal(
                 wire_value(x, dst + ((size_t)(i - FIRST) * width + k) * one),
@@ -349,7 +349,7 @@ static fby_err one_row(struct bench *bench, uint64_t sample, uint8_t *dst,
 {
     const struct fby_row_request ask = {.sample = sample};
     *why                             = (struct fby_error_detail){{0}};
-    return fby_rows_write_one(bench->rows, &ask, bench->run, dst, why);
+    return fby_rows_write_one(bench->rows, &ask, bench->reader, dst, why);
 }
 
 static void a_refused_row_has_a_reason(void **state)
@@ -416,12 +416,12 @@ static void lists_are_made_and_refused_by_their_offsets(void **state)
     bool                    bad[5]     = {false};
     int32_t                 dst[5][3];
     open_lists(&bench, *state);
-    fby_run_begin(bench.run, bench.dataset, samples, 5);
-    assert_ok(fby_rows_open(bench.rows, 0, bench.run, &why));
+    fby_row_reader_begin_run(bench.reader, bench.dataset, samples, 5);
+    assert_ok(fby_rows_open(bench.rows, 0, bench.reader, &why));
     const struct fby_rows_group part = {
         .n = 5, .dst = (uint8_t *)dst, .lengths = lengths};
-    fby_rows_write(bench.rows, 0, bench.run, part, bad);
-    assert_ok(fby_rows_close(bench.rows, 0, bench.run, &why));
+    fby_rows_write(bench.rows, 0, bench.reader, part, bad);
+    assert_ok(fby_rows_close(bench.rows, 0, bench.reader, &why));
     for (int i = 0; i < 5; i++) {
         assert_int_equal(bad[i], i == 1 || i == 2);
         assert_int_equal(lengths[i], right[i]);
@@ -440,18 +440,18 @@ static void one_list_is_refused_by_its_offsets(void **state)
     uint32_t                length = 0;
     struct fby_row_request  ask    = {.sample = 2, .length = &length};
     open_lists(&bench, *state);
-    assert_int_equal(
-        fby_rows_write_one(bench.rows, &ask, bench.run, (uint8_t *)dst, &why),
+    assert_int_equal(fby_rows_write_one(
+                         bench.rows, &ask, bench.reader, (uint8_t *)dst, &why),
         FBY_BAD_SAMPLE);
     assert_says(&why, "field x: ");
     assert_says(&why, "4");
     ask.sample = 3;
-    assert_int_equal(
-        fby_rows_write_one(bench.rows, &ask, bench.run, (uint8_t *)dst, &why),
+    assert_int_equal(fby_rows_write_one(
+                         bench.rows, &ask, bench.reader, (uint8_t *)dst, &why),
         FBY_BAD_SAMPLE);
     ask.sample = 1;
-    assert_ok(
-        fby_rows_write_one(bench.rows, &ask, bench.run, (uint8_t *)dst, &why));
+    assert_ok(fby_rows_write_one(
+        bench.rows, &ask, bench.reader, (uint8_t *)dst, &why));
     assert_int_equal(length, 3);
     assert_int_equal(dst[0], 302);
     bench_close(&bench);
@@ -492,12 +492,12 @@ static void lists_of_files_that_differ_are_cast_as_each_file_says(void **state)
     write_pair_of_lists(*state, 1, "<i2", 20);
     bench_open(&bench, *state, "data:t-*",
         "x: {from: x, decode: array, shape: [], max_length: 3, wire: i32}");
-    fby_run_begin(bench.run, bench.dataset, samples, 4);
-    assert_ok(fby_rows_open(bench.rows, 0, bench.run, &why));
+    fby_row_reader_begin_run(bench.reader, bench.dataset, samples, 4);
+    assert_ok(fby_rows_open(bench.rows, 0, bench.reader, &why));
     const struct fby_rows_group part = {
         .n = 4, .dst = (uint8_t *)dst, .lengths = lengths};
-    fby_rows_write(bench.rows, 0, bench.run, part, bad);
-    assert_ok(fby_rows_close(bench.rows, 0, bench.run, &why));
+    fby_rows_write(bench.rows, 0, bench.reader, part, bad);
+    assert_ok(fby_rows_close(bench.rows, 0, bench.reader, &why));
     for (uint32_t i = 0; i < 4; i++) {
         assert_false(bad[i]);
         assert_int_equal(lengths[i], i < 2 ? 2 : 3);
@@ -518,11 +518,12 @@ static void an_entry_that_does_not_fit_is_named_by_its_position(void **state)
     write_pair_of_lists(*state, 0, "<i4", 252); /* the last is 256 */
     bench_open(&bench, *state, "data:t-0",
         "x: {from: x, decode: array, shape: [], max_length: 3, wire: u8}");
-    assert_int_equal(fby_rows_write_one(bench.rows, &ask, bench.run, dst, &why),
+    assert_int_equal(
+        fby_rows_write_one(bench.rows, &ask, bench.reader, dst, &why),
         FBY_BAD_SAMPLE);
     assert_says(&why, "field x: value 2 is 256");
     ask.sample = 0;
-    assert_ok(fby_rows_write_one(bench.rows, &ask, bench.run, dst, &why));
+    assert_ok(fby_rows_write_one(bench.rows, &ask, bench.reader, dst, &why));
     assert_int_equal(dst[1], 253);
     bench_close(&bench);
 }

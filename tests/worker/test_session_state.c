@@ -39,9 +39,9 @@ static void the_defaults_are_those_of_the_header(void **state)
     assert_int_equal(c.send_window, 16 << 20);
     assert_int_equal(c.max_batches, 64);
     assert_int_equal(c.retry_ns, 50 * FBY_NS_PER_MS);
-    assert_int_equal(c.silent_ns, 120 * S);
-    assert_int_equal(c.routeless_ns, 30 * S);
-    assert_int_equal(c.stalled_ns, S);
+    assert_int_equal(c.silence_limit_ns, 120 * S);
+    assert_int_equal(c.disconnect_limit_ns, 30 * S);
+    assert_int_equal(c.stall_limit_ns, S);
 }
 
 static void a_session_counts_what_is_open_charged_sent_and_credited(

@@ -36,7 +36,7 @@ static void the_defaults_are_those_of_the_manual(void **state)
     assert_int_equal(o.send_window_bytes, 16 << 20);
     assert_int_equal(o.ready_fd, -1);
     assert_int_equal(o.stop_fd, -1);
-    assert_false(o.signals);
+    assert_false(o.handles_signals);
     assert_int_equal(o.heartbeat_ns, FBY_NS_PER_S);
     assert_int_equal(o.register_ns, FBY_NS_PER_S);
     assert_int_equal(o.drain_ns, 25 * FBY_NS_PER_S);
@@ -86,10 +86,10 @@ static void without_options_a_worker_keeps_its_cpus(void **state)
         assert_true(CPU_EQUAL(&now, &before));
     }
     o.cpus = "0";
-    fby_cpu_placement_near_card(&o); /* cpus is set */
+    fby_cpu_placement_near_nic(&o); /* cpus is set */
     o.cpus = NULL;
     o.numa = FBY_NUMA_OFF;
-    fby_cpu_placement_near_card(&o);
+    fby_cpu_placement_near_nic(&o);
     cpu_set_t now = allowed();
     assert_true(CPU_EQUAL(&now, &before));
 }
@@ -245,9 +245,9 @@ static void a_signal_makes_a_worker_leave(void **state)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     for (size_t i = 0; i < 2; i++) {
-        struct brief self    = begin_brief();
-        self.options.stop_fd = -1;
-        self.options.signals = true;
+        struct brief self            = begin_brief();
+        self.options.stop_fd         = -1;
+        self.options.handles_signals = true;
         pthread_sigmask(SIG_BLOCK, &set, &before);
         raise(numbers[i]);
         end_brief(&self);

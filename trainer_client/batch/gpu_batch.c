@@ -126,7 +126,7 @@ static void append_chunks(struct gpu_packer *p, struct arena_field *f)
         struct fby_raw_span span =
             fby_layout_chunk_span(p->layout, f->index, i);
         uint32_t sent =
-            p->job->input->sent[f->raw_field->first_chunk + i].raw_bytes;
+            p->job->input->chunks_sent[f->raw_field->first_chunk + i].raw_bytes;
         f->chunks[i].bytes = sent;
         f->chunks[i].offset =
             append_bytes(p, f->host_raw + span.raw_offset, sent);
@@ -172,7 +172,7 @@ static fby_err read_row_offsets(const struct gpu_packer *p,
         .field        = f->index,
         .raw          = f->in_arena ? p->slot->arena : f->host_raw,
         .arena_chunks = f->in_arena ? f->chunks : NULL,
-        .sent         = p->job->input->sent + f->raw_field->first_chunk,
+        .sent         = p->job->input->chunks_sent + f->raw_field->first_chunk,
     };
     fby_err err = fby_ragged_offsets_read(f->row_offsets, &in, why);
     return err == FBY_OK && f->plan->documents

@@ -101,7 +101,8 @@ static fby_err expand_ragged(const struct fby_batch_job *job, uint32_t field,
             .layout = input->layout,
             .field  = field,
             .raw    = raw,
-            .sent   = input->sent + input->layout->fields[field].first_chunk,
+            .sent =
+                input->chunks_sent + input->layout->fields[field].first_chunk,
         };
         err = fby_ragged_offsets_read(rows, &in, why);
     }

@@ -291,7 +291,7 @@ static fby_err plan_sparse(const struct planning *p)
                                                       : FBY_EXPAND_COO;
     self->max_length                          = p->field->max_length;
     self->entry_bytes                         = fby_type_bytes(self->from);
-    self->index_bytes                         = fby_index_bytes(&self->shape);
+    self->index_bytes = fby_bytes_per_index(&self->shape);
     self->raw_bytes   = self->entry_bytes * self->max_length;
     self->offset_type = delivery->offsets;
     if ((!dense && !csr && delivery->as != FBY_AS_COO) || delivery->scaled ||

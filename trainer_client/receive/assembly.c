@@ -10,8 +10,8 @@
 void fby_assembly_init(struct fby_assembly *self, uint32_t max_chunks)
 {
     *self = (struct fby_assembly){
-        .sent     = fby_zalloc(max_chunks * sizeof(*self->sent)),
-        .capacity = max_chunks,
+        .chunks_sent = fby_zalloc(max_chunks * sizeof(*self->chunks_sent)),
+        .capacity    = max_chunks,
     };
 }
 
@@ -32,8 +32,8 @@ static void free_end_values(struct fby_assembly *self)
 void fby_assembly_fini(struct fby_assembly *self)
 {
     free_end_values(self);
-    free(self->sent);
-    self->sent = NULL;
+    free(self->chunks_sent);
+    self->chunks_sent = NULL;
 }
 
 fby_err fby_assembly_begin(struct fby_assembly *self,
@@ -188,7 +188,8 @@ void fby_assembly_add_chunk(
 {
     uint32_t i =
         fby_layout_chunk_index(&self->layout, chunk->field, chunk->number);
-    self->sent[i] = (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
+    self->chunks_sent[i] =
+        (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
 }
 
 static fby_err check_checksums(const struct fby_assembly *self,
@@ -199,8 +200,8 @@ static fby_err check_checksums(const struct fby_assembly *self,
             end->n_sums, self->layout.n_fields);
     }
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {
-        struct fby_checksum sum = fby_field_checksum(
-            &self->layout, f, self->sent + self->layout.fields[f].first_chunk);
+        struct fby_checksum sum = fby_field_checksum(&self->layout, f,
+            self->chunks_sent + self->layout.fields[f].first_chunk);
         if (!fby_checksum_equal(&sum, &end->sums[f])) {
             return fby_error_set(why, FBY_PROTO,
                 "END: the sum of field %u is not that of its chunks", f);

@@ -26,12 +26,12 @@ struct fby_expected_batch {
 
 struct fby_assembly {
     struct fby_expected_batch expected;
-    struct fby_raw_layout     layout;   /* of the expected batch */
-    struct fby_chunk_sent    *sent;     /* hash and size of each taken chunk */
-    uint32_t                  capacity; /* elements of `sent` */
-    struct fby_substituted   *substituted; /* replaced bad samples, from END;
+    struct fby_raw_layout     layout;    /* of the expected batch */
+    struct fby_chunk_sent  *chunks_sent; /* hash and size of each taken chunk */
+    uint32_t                capacity;    /* elements of `sent` */
+    struct fby_substituted *substituted; /* replaced bad samples, from END;
                                               owned, with their texts */
-    size_t                    n_substituted;
+    size_t                  n_substituted;
     uint64_t *samples; /* sample number of each row, from END; or NULL */
     bool      ended;   /* a valid END was stored */
     struct fby_stage_times times; /* the worker's times, from END */

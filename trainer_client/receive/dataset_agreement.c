@@ -8,7 +8,7 @@
 
 void fby_dataset_agreement_fini(struct fby_dataset_agreement *self)
 {
-    for (uint32_t i = 0; i < self->n; i++) {
+    for (uint32_t i = 0; i < self->n_candidates; i++) {
         struct fby_candidate *c = &self->candidates[i];
         for (size_t k = 0; k < c->n_shards; k++) {
             fby_free_text(c->shards[k].name);
@@ -77,7 +77,7 @@ static struct fby_shard_info *copy_shards(const struct fby_opened *opened)
 void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
     const char *worker, const struct fby_opened *opened)
 {
-    for (uint32_t i = 0; i < self->n; i++) {
+    for (uint32_t i = 0; i < self->n_candidates; i++) {
         struct fby_candidate *c = &self->candidates[i];
         if (fby_digest_equal(&c->data, &opened->data) &&
             fby_digest_equal(&c->fingerprint, &opened->fingerprint)) {
@@ -85,10 +85,10 @@ void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
             return;
         }
     }
-    if (self->n == FBY_MAX_CANDIDATES) {
+    if (self->n_candidates == FBY_MAX_CANDIDATES) {
         return; /* too many different answers: ignore further ones */
     }
-    struct fby_candidate *c = &self->candidates[self->n++];
+    struct fby_candidate *c = &self->candidates[self->n_candidates++];
     *c                      = (struct fby_candidate){
                              .data        = opened->data,
                              .fingerprint = opened->fingerprint,
@@ -169,7 +169,7 @@ struct ranking { /* the two candidates with most votes that match the pins */
 static struct ranking rank_candidates(const struct fby_dataset_agreement *self)
 {
     struct ranking ranking = {NULL, NULL};
-    for (uint32_t i = 0; i < self->n; i++) {
+    for (uint32_t i = 0; i < self->n_candidates; i++) {
         const struct fby_candidate *c = &self->candidates[i];
         if (!matches_pin(&self->data, &c->data) ||
             !matches_pin(&self->fingerprint, &c->fingerprint)) {
@@ -191,7 +191,7 @@ fby_err fby_dataset_agreement_decide(const struct fby_dataset_agreement *self,
     struct ranking ranking     = rank_candidates(self);
     bool           both_pinned = self->data.known && self->fingerprint.known;
     bool           is_certain  = both_pinned && ranking.best != NULL;
-    if (self->n == 0 || (!final && !is_certain)) {
+    if (self->n_candidates == 0 || (!final && !is_certain)) {
         return FBY_AGAIN;
     }
     if (ranking.best == NULL) {

@@ -30,7 +30,7 @@ struct fby_dataset_agreement {
     struct fby_maybe_digest fingerprint; /* pinned fingerprint, if known */
     const char             *pinned_by;   /* "the token" or "the job" */
     struct fby_candidate    candidates[FBY_MAX_CANDIDATES];
-    uint32_t                n; /* entries of `candidates` in use */
+    uint32_t                n_candidates; /* entries of `candidates` in use */
 };
 
 /* Free the contents and zero the struct. A zeroed struct is an agreement

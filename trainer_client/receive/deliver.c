@@ -96,7 +96,7 @@ static uint64_t raw_bytes_of(const struct fby_assembly *assembly)
         return 0; /* `layout` is that of an earlier answer */
     }
     for (uint32_t i = 0; i < assembly->layout.n_chunks; i++) {
-        bytes += assembly->sent[i].raw_bytes;
+        bytes += assembly->chunks_sent[i].raw_bytes;
     }
     return bytes;
 }
@@ -121,7 +121,7 @@ static void queue_batch(struct fby_receiver *r, int slot)
         .request_slot = &r->slots[slot],
         .slot         = (uint32_t)slot,
         .layout       = &assembly->layout,
-        .sent         = assembly->sent,
+        .chunks_sent  = assembly->chunks_sent,
     };
     fby_r_publish_stats(r); /* before the trainer can take the batch */
     fby_ready_queue_append(r->ready_queue, batch);

@@ -423,7 +423,7 @@ static void decide_dataset(struct fby_receiver *r)
     } else if (r->decide_at_ns == 0) {
         r->decide_at_ns = r->now_ns + fby_scaled_timeout_ns(DECIDE_DELAY_NS);
     }
-    bool    unanimous = r->agreement.n == 1 && n_failed == 0;
+    bool    unanimous = r->agreement.n_candidates == 1 && n_failed == 0;
     bool    final     = answered && (unanimous || r->now_ns >= r->decide_at_ns);
     fby_err err =
         fby_dataset_agreement_decide(&r->agreement, final, &winner, &why);

@@ -192,7 +192,7 @@ static void scale_times(struct fby_window_times *t)
 {
     int64_t *members[] = {&t->ping, &t->reach, &t->backoff, &t->backoff_max,
         &t->idle, &t->hedge_min, &t->hedge_first, &t->hedge_period, &t->suspect,
-        &t->late_loop, &t->credit, &t->busy_min, &t->warn};
+        &t->suspended_after, &t->credit, &t->busy_min, &t->warn};
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         *members[i] = fby_scaled_timeout_ns(*members[i]);
     }
@@ -224,7 +224,7 @@ static fby_err create_slots(
     struct fby_receiver *r, struct fby_error_detail *why)
 {
     const struct fby_setup *setup        = r->setup;
-    uint32_t                max_requests = r->n_slots + FBY_AUDITS;
+    uint32_t                max_requests = r->n_slots + FBY_MAX_AUDITS;
     r->assemblies     = fby_zalloc(max_requests * sizeof(*r->assemblies));
     r->slots          = fby_zalloc(r->n_slots * sizeof(*r->slots));
     r->empty_requests = fby_zalloc(max_requests * sizeof(*r->empty_requests));
@@ -317,8 +317,9 @@ fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
 
 static void free_slots(struct fby_receiver *r)
 {
-    uint32_t n_assemblies = r->assemblies != NULL ? r->n_slots + FBY_AUDITS : 0;
-    uint32_t n_slots      = r->slots != NULL ? r->n_slots : 0;
+    uint32_t n_assemblies =
+        r->assemblies != NULL ? r->n_slots + FBY_MAX_AUDITS : 0;
+    uint32_t n_slots = r->slots != NULL ? r->n_slots : 0;
     for (uint32_t i = 0; i < n_assemblies; i++) {
         fby_assembly_fini(&r->assemblies[i]);
     }

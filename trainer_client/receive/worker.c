@@ -14,7 +14,7 @@ static void on_welcome(
         .instance    = welcome->instance,
         .route       = welcome->route.value,
         .send_window = welcome->send_window,
-        .open        = welcome->open.at,
+        .open_ids    = welcome->open.at,
         .n_open      = welcome->open.n,
     };
     if (welcome->version != FBY_PROTOCOL_VERSION) {
@@ -54,7 +54,7 @@ static void on_pong(
     const struct fby_window_pong report = {
         .instance = pong->instance,
         .sequence = pong->sequence,
-        .open     = pong->open.at,
+        .open_ids = pong->open.at,
         .n_open   = pong->open.n,
     };
     fby_window_pong(r->window, r->now_ns, peer, &report);
@@ -147,11 +147,12 @@ static void on_end(struct fby_receiver *r, int peer, const struct fby_end *end)
     struct fby_error_detail why      = {""};
     struct fby_assembly    *assembly = fby_r_find_assembly(r, end->request);
     struct fby_window_end   report   = {
-            .peer    = peer,
-            .id      = end->request,
-            .content = fby_end_content_hash(end),
+            .peer         = peer,
+            .id           = end->request,
+            .content_hash = fby_end_content_hash(end),
     };
-    if (assembly != NULL && fby_window_has_all(r->window, peer, end->request)) {
+    if (assembly != NULL &&
+        fby_window_has_all_chunks(r->window, peer, end->request)) {
         report.matches = fby_assembly_accept_end(assembly, end, &why);
     }
     if (why.text[0] != '\0') {

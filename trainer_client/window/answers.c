@@ -20,7 +20,7 @@ int fby_window_find_slot(
     return FBY_NO_SLOT;
 }
 
-bool fby_window_has_all(
+bool fby_window_has_all_chunks(
     const struct fby_window *self, int peer, struct fby_request_id id)
 {
     const struct audit *audit = fby_w_find_audit(self, id);
@@ -161,7 +161,7 @@ static void finish_answer(struct fby_window *w, struct window_slot *slot,
     }
     fby_w_measure_answer(w, slot);
     fby_w_count_request_closed(w, slot->peer, slot->bytes);
-    slot->content_hash = end->content;
+    slot->content_hash = end->content_hash;
     fby_w_set_slot_state(w, slot, SLOT_ENDED);
     if (slot->n_decoded == slot->n_chunks) {
         fby_w_complete_answer(w, slot);
@@ -183,7 +183,7 @@ enum fby_verdict fby_window_end(
     if (verdict == FBY_LATE_HEDGE) {
         const struct hedge_loser *loser = fby_w_find_loser(self, end->id);
         if (loser->peer == end->peer) {
-            fby_w_compare_loser(self, loser, &end->content);
+            fby_w_compare_loser(self, loser, &end->content_hash);
         }
     }
     if (slot == NULL) {

@@ -19,7 +19,7 @@ static bool is_used(const struct audit *audit)
 /* The audit with this id, or NULL. UNUSED_ID finds any unused audit. */
 static struct audit *find_audit(const struct fby_window *w, uint64_t id)
 {
-    for (int i = 0; i < FBY_AUDITS; i++) {
+    for (int i = 0; i < FBY_MAX_AUDITS; i++) {
         if (w->audits[i].id.value == id) {
             return &w->audits[i];
         }
@@ -148,7 +148,7 @@ static void note_main_answer(
 void fby_w_audits_note_main_answer(
     struct fby_window *w, const struct window_slot *slot)
 {
-    for (int i = 0; i < FBY_AUDITS; i++) {
+    for (int i = 0; i < FBY_MAX_AUDITS; i++) {
         struct audit *audit = &w->audits[i];
         if (is_used(audit) && audit->position == slot->position) {
             note_main_answer(w, audit, slot);
@@ -219,9 +219,9 @@ enum fby_verdict fby_w_audit_end(
     fby_w_measure_pace(w, audit->peer, audit->bytes, audit->requested_ns);
     fby_w_count_request_closed(w, audit->peer, audit->bytes);
     if (audit->main_known) {
-        compare_answers(w, audit, &end->content);
+        compare_answers(w, audit, &end->content_hash);
     } else {
-        audit->content_hash = end->content;
+        audit->content_hash = end->content_hash;
     }
     return FBY_AUDIT;
 }
@@ -240,7 +240,7 @@ bool fby_w_audit_skip(struct fby_window *w, struct audit *audit)
 void fby_w_audits_drop_missing(struct fby_window *w, int peer,
     uint64_t before_ping, const struct fby_request_id *open, size_t n_open)
 {
-    for (int i = 0; i < FBY_AUDITS; i++) {
+    for (int i = 0; i < FBY_MAX_AUDITS; i++) {
         struct audit *audit = &w->audits[i];
         bool is_open = is_used(audit) && !audit->ended && audit->peer == peer;
         if (is_open && audit->sent_after_ping < before_ping &&
@@ -255,7 +255,7 @@ void fby_w_audits_drop_missing(struct fby_window *w, int peer,
  * audits were skipped when it was disconnected. */
 void fby_w_audits_forget_peer(struct fby_window *w, int peer)
 {
-    for (int i = 0; i < FBY_AUDITS; i++) {
+    for (int i = 0; i < FBY_MAX_AUDITS; i++) {
         fby_w_forget_peer(&w->audits[i].peer, peer);
         fby_w_forget_peer(&w->audits[i].main_peer, peer);
     }
@@ -265,7 +265,7 @@ void fby_w_audits_forget_peer(struct fby_window *w, int peer)
 
 bool fby_w_has_open_audit(const struct fby_window *w)
 {
-    for (int i = 0; i < FBY_AUDITS; i++) {
+    for (int i = 0; i < FBY_MAX_AUDITS; i++) {
         if (is_used(&w->audits[i])) {
             return true;
         }
@@ -286,7 +286,7 @@ static int64_t skip_at(const struct fby_window *w, const struct audit *audit)
 
 void fby_w_audits_tick(struct fby_window *w)
 {
-    for (int i = 0; i < FBY_AUDITS; i++) {
+    for (int i = 0; i < FBY_MAX_AUDITS; i++) {
         if (w->now >= skip_at(w, &w->audits[i])) {
             skip_audit(w, &w->audits[i]);
         }
@@ -296,7 +296,7 @@ void fby_w_audits_tick(struct fby_window *w)
 int64_t fby_w_audits_deadline(const struct fby_window *w)
 {
     int64_t due = FBY_W_NEVER;
-    for (int i = 0; i < FBY_AUDITS; i++) {
+    for (int i = 0; i < FBY_MAX_AUDITS; i++) {
         due = fby_earlier_ns(due, skip_at(w, &w->audits[i]));
     }
     return due;

@@ -64,10 +64,10 @@ static void begin_route(struct fby_window *w, struct window_peer *peer,
     peer->uncredited_ns = 0;
     peer->send_window   = welcome->send_window;
     fby_w_drop_missing_requests(
-        w, peer, FBY_W_ANY_PING, welcome->open, welcome->n_open);
+        w, peer, FBY_W_ANY_PING, welcome->open_ids, welcome->n_open);
     /* max_batches limits the actions, even if the worker lists more requests */
     for (size_t i = 0; i < welcome->n_open && i < w->config.max_batches; i++) {
-        cancel_if_not_awaited(w, peer, welcome->open[i]);
+        cancel_if_not_awaited(w, peer, welcome->open_ids[i]);
     }
 }
 
@@ -129,7 +129,7 @@ void fby_window_pong(struct fby_window *self, int64_t now_ns, int peer,
     if (!FBY_MUTANT(ignore_pong)) {
         fby_w_drop_missing_requests(self, p,
             FBY_MUTANT(judge_later_requests) ? FBY_W_ANY_PING : pong->sequence,
-            pong->open, pong->n_open);
+            pong->open_ids, pong->n_open);
     }
 }
 

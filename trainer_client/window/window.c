@@ -22,19 +22,19 @@ struct fby_window_config fby_window_defaults(void)
         .open_peers = 16,
         .times =
             {
-                .ping         = FBY_NS_PER_S,
-                .reach        = 3 * FBY_NS_PER_S,
-                .backoff      = FBY_NS_PER_S,
-                .backoff_max  = 30 * FBY_NS_PER_S,
-                .idle         = 60 * FBY_NS_PER_S,
-                .hedge_min    = 20 * FBY_NS_PER_MS,
-                .hedge_first  = FBY_NS_PER_S,
-                .hedge_period = 10 * FBY_NS_PER_S,
-                .suspect      = 100 * FBY_NS_PER_MS,
-                .late_loop    = 500 * FBY_NS_PER_MS,
-                .credit       = 5 * FBY_NS_PER_MS,
-                .busy_min     = 5 * FBY_NS_PER_MS,
-                .warn         = 5 * FBY_NS_PER_S,
+                .ping            = FBY_NS_PER_S,
+                .reach           = 3 * FBY_NS_PER_S,
+                .backoff         = FBY_NS_PER_S,
+                .backoff_max     = 30 * FBY_NS_PER_S,
+                .idle            = 60 * FBY_NS_PER_S,
+                .hedge_min       = 20 * FBY_NS_PER_MS,
+                .hedge_first     = FBY_NS_PER_S,
+                .hedge_period    = 10 * FBY_NS_PER_S,
+                .suspect         = 100 * FBY_NS_PER_MS,
+                .suspended_after = 500 * FBY_NS_PER_MS,
+                .credit          = 5 * FBY_NS_PER_MS,
+                .busy_min        = 5 * FBY_NS_PER_MS,
+                .warn            = 5 * FBY_NS_PER_S,
             },
     };
 }
@@ -67,24 +67,24 @@ static void allocate_arrays(struct fby_window *w)
     w->slots   = fby_zalloc((size_t)w->n_slots * sizeof(*w->slots));
     w->steps   = fby_zalloc(c->max_batches * sizeof(*w->steps));
     w->peers   = fby_zalloc(c->max_peers * sizeof(*w->peers));
-    w->audits  = fby_zalloc(FBY_AUDITS * sizeof(*w->audits));
+    w->audits  = fby_zalloc(FBY_MAX_AUDITS * sizeof(*w->audits));
     /* A bound for the actions of one turn: 6 for a peer that changes its state,
      * 4 for a slot whose request is cancelled and repeated, and a few more. */
     w->max_actions =
-        6 * c->max_peers + 4 * (uint32_t)w->n_slots + FBY_AUDITS + 64;
+        6 * c->max_peers + 4 * (uint32_t)w->n_slots + FBY_MAX_AUDITS + 64;
     w->actions = fby_zalloc(w->max_actions * sizeof(*w->actions));
 
     /* One allocation holds all bit sets. */
     size_t chunk_words = (c->max_chunks + 63) / 64;
     size_t peer_words  = (c->max_peers + 63) / 64;
-    size_t words       = ((size_t)w->n_slots + FBY_AUDITS) * chunk_words +
+    size_t words       = ((size_t)w->n_slots + FBY_MAX_AUDITS) * chunk_words +
                    c->max_batches * peer_words;
     w->bit_sets       = fby_zalloc(words * sizeof(*w->bit_sets));
     uint64_t *bit_set = w->bit_sets;
     for (int i = 0; i < w->n_slots; i++, bit_set += chunk_words) {
         w->slots[i].taken = bit_set;
     }
-    for (int i = 0; i < FBY_AUDITS; i++, bit_set += chunk_words) {
+    for (int i = 0; i < FBY_MAX_AUDITS; i++, bit_set += chunk_words) {
         w->audits[i].taken = bit_set;
     }
     for (uint32_t i = 0; i < c->max_batches; i++, bit_set += peer_words) {
@@ -157,7 +157,8 @@ void fby_w_set_now(struct fby_window *w, int64_t now_ns)
     int64_t passed  = now_ns > last_ns ? now_ns - last_ns : 0;
     int64_t allowed_sleep =
         w->last_deadline_ns > last_ns ? w->last_deadline_ns - last_ns : 0;
-    bool was_suspended = passed - allowed_sleep > w->config.times.late_loop;
+    bool was_suspended =
+        passed - allowed_sleep > w->config.times.suspended_after;
     if (was_suspended && !FBY_MUTANT(ignore_gap)) {
         w->slept_ns += passed;
         w->counters.gaps++;

@@ -37,7 +37,7 @@
 struct fby_window;
 
 enum { FBY_NO_PEER = -1, FBY_NO_SLOT = -1 };
-enum { FBY_AUDITS = 16 };     /* audits open at a time; more are skipped */
+enum { FBY_MAX_AUDITS = 16 }; /* audits open at a time; more are skipped */
 enum { FBY_CORRUPT_MAX = 8 }; /* a step fails after so many damaged answers */
 
 /* Durations in nanoseconds. The notes give the defaults. */
@@ -52,11 +52,11 @@ struct fby_window_times {
     int64_t hedge_period; /* hedges are limited in each period of: 10 s */
     int64_t suspect;      /* a late peer that does not answer a PING for so
                              long gets no more requests: 100 ms */
-    int64_t late_loop;    /* an event so long after the deadline shows that
+    int64_t suspended_after; /* an event so long after the deadline shows that
                              the caller was suspended: 500 ms */
-    int64_t credit;       /* longest delay before CREDIT for a chunk: 5 ms */
-    int64_t busy_min;     /* shortest wait after BUSY: 5 ms */
-    int64_t warn;         /* interval of NO_WORKERS actions: 5 s */
+    int64_t credit;          /* longest delay before CREDIT for a chunk: 5 ms */
+    int64_t busy_min;        /* shortest wait after BUSY: 5 ms */
+    int64_t warn;            /* interval of NO_WORKERS actions: 5 s */
 };
 
 struct fby_window_config {
@@ -136,7 +136,7 @@ struct fby_window_welcome {
     struct fby_instance_id       instance;
     uint64_t                     route;       /* nonce of the HELLO */
     uint64_t                     send_window; /* bytes */
-    const struct fby_request_id *open; /* requests that the worker knows */
+    const struct fby_request_id *open_ids; /* requests that the worker knows */
     size_t                       n_open;
 };
 /* WELCOME, the first message on a new route (the path of a session's messages,
@@ -156,7 +156,7 @@ void fby_window_refused_full(struct fby_window *self, int64_t now_ns, int peer);
 struct fby_window_pong {
     struct fby_instance_id       instance;
     uint64_t                     sequence; /* number of the PING */
-    const struct fby_request_id *open;     /* requests the worker knows */
+    const struct fby_request_id *open_ids; /* requests the worker knows */
     size_t                       n_open;
 };
 /* PONG: requests sent before its PING and missing from `open` are lost. */
@@ -220,7 +220,8 @@ struct fby_window_end {
     struct fby_request_id id;
     bool matches; /* END agrees with the prefixes of its chunks; ignored if
                      chunks are missing */
-    struct fby_checksum content; /* hash by fby_end_content_hash (assembly.h) */
+    struct fby_checksum
+        content_hash; /* hash by fby_end_content_hash (assembly.h) */
 };
 /* END. If chunks are missing or `matches` is false, the answer is corrupt: the
  * step is requested again, or the audit is skipped. If the verdict is
@@ -239,7 +240,7 @@ void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
 int fby_window_find_slot(
     const struct fby_window *self, struct fby_request_id id);
 
-/* The index (0 to FBY_AUDITS - 1) of the audit that waits for the answer to
+/* The index (0 to FBY_MAX_AUDITS - 1) of the audit that waits for the answer to
  * `id`, or FBY_NO_SLOT. The index is reused after the audit. */
 int fby_window_audit_index(
     const struct fby_window *self, struct fby_request_id id);
@@ -250,7 +251,7 @@ void fby_window_audit_damaged(
 
 /* True if `id` was requested from `peer` and all chunks of the answer were
  * taken, so that END can be checked against them. */
-bool fby_window_has_all(
+bool fby_window_has_all_chunks(
     const struct fby_window *self, int peer, struct fby_request_id id);
 
 /* BUSY: send `peer` no request for `retry_ns` (at least busy_min, at most

@@ -193,7 +193,7 @@ struct fby_window {
     struct hedge_bin    hedge_bins[HEDGE_BINS];
     struct hedge_loser  losers[MAX_LOSERS];
     uint32_t            n_losers; /* so far; the next has index % MAX_LOSERS */
-    struct audit       *audits;   /* FBY_AUDITS elements */
+    struct audit       *audits;   /* FBY_MAX_AUDITS elements */
 
     struct fby_action *actions; /* ring of max_actions elements */
     uint32_t           n_actions;

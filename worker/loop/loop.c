@@ -115,7 +115,7 @@ void fby_loop_turn(struct fby_loop *self)
     }
     fby_loop_registry_receive(self);
     fby_loop_handle_events(self);
-    fby_arenas_collect(self->arenas, fby_loop_request_free, self);
+    fby_arenas_free_released(self->arenas, fby_loop_request_free, self);
     if ((items[PLANS].revents & ZMQ_POLLIN) != 0) {
         fby_loop_answer_ended_opens(self);
     }

@@ -91,10 +91,11 @@ struct fby_loop_registry {         /* the worker's registration at the server */
     int64_t                heartbeat_ns; /* from one HEARTBEAT to the next */
     int64_t                due_ns;     /* when to send REGISTER or HEARTBEAT */
     uint32_t               unanswered; /* messages sent since the last answer */
-    bool    silent; /* no message has come since SERVER-SILENT was logged */
+    bool
+        silence_logged; /* no message has come since SERVER-SILENT was logged */
     bool    refusal_logged;    /* REGISTER-REFUSED, since the last REGISTERED */
     int64_t last_heartbeat_ns; /* when HEARTBEAT was sent last; 0: never */
-    int64_t last_busy_ns;      /* busy_ns of the transform stage at that time */
+    int64_t heartbeat_busy_ns; /* busy_ns of the transform stage at that time */
 };
 
 struct fby_loop_counts { /* since the start of the worker */
@@ -267,8 +268,8 @@ struct fby_loop_request *fby_loop_find_request(
 void fby_loop_request_end(
     struct fby_loop *self, struct fby_loop_request *request);
 
-/* Callback of fby_arenas_collect for a batch whose memory was freed, or never
- * allocated: free its request, `tag`. `context` is the loop. */
+/* Callback of fby_arenas_free_released for a batch whose memory was freed, or
+ * never allocated: free its request, `tag`. `context` is the loop. */
 void fby_loop_request_free(void *context, void *tag);
 
 /* ---- registry.c ---------------------------------------------------------- */

@@ -60,8 +60,8 @@ static struct fby_shard_info *list_shards(
     const struct fby_dataset_plan *dataset_plan)
 {
     const struct fby_dataset *dataset  = dataset_plan->dataset;
-    uint32_t                  n_shards = fby_dataset_shards(dataset);
-    const uint32_t           *samples  = fby_dataset_shard_samples(dataset);
+    uint32_t                  n_shards = fby_dataset_shard_count(dataset);
+    const uint32_t           *samples  = fby_dataset_samples_per_shard(dataset);
     struct fby_shard_info    *shards   = fby_zalloc(n_shards * sizeof(*shards));
     for (uint32_t i = 0; i < n_shards; i++) {
         shards[i] = (struct fby_shard_info){
@@ -88,20 +88,21 @@ static void send_opened(struct fby_loop *self, const struct fby_loop_open *open,
 {
     struct fby_error_detail   why    = {{0}};
     struct fby_shard_info    *shards = list_shards(dataset_plan);
-    const struct fby_message *opened = FBY_MESSAGE(OPENED, opened,
-        .session = open->peer->id, .open = open->id,
-        .content     = dataset_plan->content_digest,
-        .data        = dataset_plan->data_digest,
-        .fingerprint = dataset_plan->fingerprint,
-        .samples = fby_dataset_samples(dataset_plan->dataset), .shards = shards,
-        .n_shards = fby_dataset_shards(dataset_plan->dataset));
+    const struct fby_message *opened =
+        FBY_MESSAGE(OPENED, opened, .session = open->peer->id, .open = open->id,
+            .content     = dataset_plan->content_digest,
+            .data        = dataset_plan->data_digest,
+            .fingerprint = dataset_plan->fingerprint,
+            .samples     = fby_dataset_sample_count(dataset_plan->dataset),
+            .shards      = shards,
+            .n_shards    = fby_dataset_shard_count(dataset_plan->dataset));
     if (can_be_sent(opened, &why)) {
         fby_loop_send_to_peer(self, open->peer, opened);
     } else {
         (void)fby_error_prefix(&why, FBY_CONFIG,
             "the list of %" PRIu32 " shards is too long; make fewer shards or "
             "shorten their names",
-            fby_dataset_shards(dataset_plan->dataset));
+            fby_dataset_shard_count(dataset_plan->dataset));
         send_open_failed(self, open->peer, open->id, FBY_CONFIG, &why);
     }
     free(shards);

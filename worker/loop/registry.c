@@ -198,11 +198,11 @@ static uint32_t count_sessions(const struct fby_loop *self)
 static uint32_t measure_load_permille(struct fby_loop *self)
 {
     struct fby_loop_registry *registry = &self->registry;
-    struct fby_stage_counts counts  = fby_stages_counts(self->stages).transform;
-    int64_t                 busy_ns = counts.busy_ns - registry->last_busy_ns;
+    struct fby_stage_counts counts = fby_stages_counts(self->stages).transform;
+    int64_t busy_ns             = counts.busy_ns - registry->heartbeat_busy_ns;
     int64_t elapsed_ns          = self->now_ns - registry->last_heartbeat_ns;
     int64_t thread_ns           = elapsed_ns * counts.threads;
-    registry->last_busy_ns      = counts.busy_ns;
+    registry->heartbeat_busy_ns = counts.busy_ns;
     registry->last_heartbeat_ns = self->now_ns;
     int64_t permille = thread_ns > 0 ? busy_ns * 1000 / thread_ns : 0;
     return permille < 1000 ? (uint32_t)permille : 1000;
@@ -222,8 +222,8 @@ static void send_heartbeat(struct fby_loop *self)
 static fby_err replace_connection(struct fby_loop *self)
 {
     struct fby_loop_registry *registry = &self->registry;
-    if (!registry->silent) {
-        registry->silent = true;
+    if (!registry->silence_logged) {
+        registry->silence_logged = true;
         fby_warn("SERVER-SILENT",
             "no answer from %s; this worker asks again until one comes",
             registry->endpoint);
@@ -307,8 +307,8 @@ static void handle_answer(struct fby_loop *self, const void *frame, size_t size)
         fby_debug("MESSAGE-REFUSED", "from the server: %s", why.text);
         return;
     }
-    self->registry.unanswered = 0;
-    self->registry.silent     = false;
+    self->registry.unanswered     = 0;
+    self->registry.silence_logged = false;
     if (message.type == FBY_MSG_REGISTERED) {
         on_registered(self, &message.registered);
     } else if (message.type == FBY_MSG_REGISTER_FIRST) {

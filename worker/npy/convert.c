@@ -417,12 +417,12 @@ uint64_t fby_convert(const struct fby_npy *npy, enum fby_type to, uint8_t *out)
     size_t        width  = fby_type_bytes(to);
     bool          same   = has_same_bits(npy->type, to);
     const void   *result = same ? (void *)&blocks.raw : (void *)&blocks.wire;
-    if (npy->values > 0 && fby_convert_is_copy(npy, to)) {
-        memcpy(out, npy->data, npy->values * width);
-        return npy->values;
+    if (npy->n_values > 0 && fby_convert_is_copy(npy, to)) {
+        memcpy(out, npy->data, npy->n_values * width);
+        return npy->n_values;
     }
-    for (uint64_t first = 0; first < npy->values; first += BLOCK) {
-        uint64_t left = npy->values - first;
+    for (uint64_t first = 0; first < npy->n_values; first += BLOCK) {
+        uint64_t left = npy->n_values - first;
         size_t   n    = left < BLOCK ? (size_t)left : BLOCK;
         size_t   good = n;
         read_block(npy, first, n, &blocks.raw);
@@ -434,7 +434,7 @@ uint64_t fby_convert(const struct fby_npy *npy, enum fby_type to, uint8_t *out)
             return first + good;
         }
     }
-    return npy->values;
+    return npy->n_values;
 }
 
 const char *fby_convert_text(
@@ -464,7 +464,7 @@ fby_err fby_convert_refuse(const struct fby_npy *npy, uint64_t i,
     char text[FBY_CONVERT_TEXT];
     return fby_error_set(why, FBY_BAD_SAMPLE,
         "value %" PRIu64 " is %s (%s), which wire type %s cannot hold", i,
-        fby_convert_text(npy, i, text), fby_npy_dtype(npy->type),
+        fby_convert_text(npy, i, text), fby_npy_dtype_name(npy->type),
         fby_type_word(to));
 }
 
@@ -472,6 +472,6 @@ fby_err fby_convert_all(const struct fby_npy *npy, enum fby_type to,
     uint8_t *out, struct fby_error_detail *why)
 {
     uint64_t good = fby_convert(npy, to, out);
-    return good == npy->values ? FBY_OK
-                               : fby_convert_refuse(npy, good, to, why);
+    return good == npy->n_values ? FBY_OK
+                                 : fby_convert_refuse(npy, good, to, why);
 }

@@ -37,7 +37,7 @@ const char *fby_npy_type_name(enum fby_npy_type type)
     return types[type].name;
 }
 
-const char *fby_npy_dtype(enum fby_npy_type type)
+const char *fby_npy_dtype_name(enum fby_npy_type type)
 {
     return types[type].dtype;
 }
@@ -312,7 +312,7 @@ static bool count_values(struct fby_npy *npy)
         }
         n *= npy->dims[i];
     }
-    npy->values = is_empty ? 0 : n;
+    npy->n_values = is_empty ? 0 : n;
     return true;
 }
 
@@ -370,7 +370,7 @@ fby_err fby_npy_read(const uint8_t *bytes, size_t size, struct fby_npy *out,
     char              shape[FBY_NPY_SHAPE_TEXT];
     struct fby_reader in      = fby_reader(bytes, size);
     fby_err           err     = read_header(&in, NULL, out, why);
-    uint64_t          n_bytes = out->values * types[out->type].bytes;
+    uint64_t          n_bytes = out->n_values * types[out->type].bytes;
     if (err == FBY_OK && n_bytes != in.left) {
         err = fby_error_set(why, FBY_BAD_SAMPLE,
             "%zu bytes follow the header; %s of %s are %" PRIu64, in.left,
@@ -421,7 +421,7 @@ fby_err fby_npy_read_word(const uint8_t *bytes, size_t size, char *out,
     if (err != FBY_OK) {
         return err;
     }
-    bool is_word = npy.values == 1 && letters.n < room &&
+    bool is_word = npy.n_values == 1 && letters.n < room &&
                    letters.n * letters.bytes == in.left &&
                    copy_letters(in.at, &letters, out);
     return is_word ? FBY_OK

@@ -44,7 +44,7 @@ enum fby_npy_type {
 const char *fby_npy_type_name(enum fby_npy_type type);
 
 /* The name of a type for messages, such as "float32". */
-const char *fby_npy_dtype(enum fby_npy_type type);
+const char *fby_npy_dtype_name(enum fby_npy_type type);
 
 /* Bytes of one value of a type. */
 size_t fby_npy_type_bytes(enum fby_npy_type type);
@@ -62,8 +62,8 @@ struct fby_npy {
     bool              fortran;    /* column-major: the first index is fastest */
     uint32_t          n_dims;
     uint64_t          dims[FBY_NPY_MAX_DIMS]; /* sizes of the dimensions */
-    uint64_t          values; /* number of values: the product of dims */
-    const uint8_t    *data;   /* the values, borrowed; NULL: only a header */
+    uint64_t          n_values; /* number of values: the product of dims */
+    const uint8_t    *data;     /* the values, borrowed; NULL: only a header */
 };
 
 /* Read a whole file of `size` bytes. out->data points to its values; NULL after

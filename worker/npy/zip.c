@@ -154,13 +154,13 @@ fby_err fby_zip_next_member(struct fby_reader *directory,
     uint16_t method = fby_read_u16(directory);
     (void)fby_read_u32(directory); /* time */
     out->sum           = fby_read_u32(directory);
-    out->packed        = fby_read_u32(directory);
+    out->packed_bytes  = fby_read_u32(directory);
     out->size          = fby_read_u32(directory);
     uint16_t n_name    = fby_read_u16(directory);
     uint16_t n_extra   = fby_read_u16(directory);
     uint16_t n_comment = fby_read_u16(directory);
     (void)fby_read_u64(directory); /* disk, attributes */
-    out->head            = fby_read_u32(directory);
+    out->head_offset     = fby_read_u32(directory);
     const uint8_t *name  = fby_read_bytes(directory, n_name);
     const uint8_t *extra = fby_read_bytes(directory, n_extra);
     (void)fby_read_bytes(directory, n_comment);
@@ -169,14 +169,14 @@ fby_err fby_zip_next_member(struct fby_reader *directory,
         return refuse_damaged(why, "an entry of the directory is invalid");
     }
     copy_name(out, name, n_name);
-    if (!complete_from_extra(
-            fby_reader(extra, n_extra), &out->size, &out->packed, &out->head)) {
+    if (!complete_from_extra(fby_reader(extra, n_extra), &out->size,
+            &out->packed_bytes, &out->head_offset)) {
         return refuse_damaged(why, "a member has no valid zip64 sizes");
     }
     out->is_encrypted = (flags & FLAG_ENCRYPTED) != 0;
     out->is_stored    = !out->is_encrypted && method == STORED;
     out->is_deflated  = !out->is_encrypted && method == DEFLATED;
-    return !out->is_stored || out->packed == out->size
+    return !out->is_stored || out->packed_bytes == out->size
                ? FBY_OK
                : refuse_damaged(why, "a stored member has two sizes");
 }
@@ -198,11 +198,11 @@ fby_err fby_zip_data_offset(const uint8_t head[FBY_ZIP_HEAD],
     uint64_t whole_head = FBY_ZIP_HEAD;
     whole_head += fby_read_u16(&r); /* bytes of the name */
     whole_head += fby_read_u16(&r); /* bytes of the extra fields */
-    if (signature != head_signature || member->head > file_size ||
-        whole_head > file_size - member->head ||
-        member->packed > file_size - member->head - whole_head) {
+    if (signature != head_signature || member->head_offset > file_size ||
+        whole_head > file_size - member->head_offset ||
+        member->packed_bytes > file_size - member->head_offset - whole_head) {
         return refuse_damaged(why, "a member is outside the file");
     }
-    *out = member->head + whole_head;
+    *out = member->head_offset + whole_head;
     return FBY_OK;
 }

@@ -41,10 +41,10 @@ struct fby_zip_member {
     bool     is_stored;   /* neither compressed nor encrypted */
     bool     is_deflated; /* compressed by deflate, and not encrypted */
     bool     is_encrypted;
-    uint64_t size;   /* bytes of the content, before compression */
-    uint64_t packed; /* bytes in the file; equal to `size` if is_stored */
-    uint64_t head;   /* offset of the member's header in the file */
-    uint32_t sum;    /* CRC-32 of the uncompressed bytes */
+    uint64_t size;         /* bytes of the content, before compression */
+    uint64_t packed_bytes; /* bytes in the file; equal to `size` if is_stored */
+    uint64_t head_offset;  /* offset of the member's header in the file */
+    uint32_t sum;          /* CRC-32 of the uncompressed bytes */
 };
 
 /* True if the member is the array that was saved under `name`: NAME.npy. */

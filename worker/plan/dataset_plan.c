@@ -6,7 +6,7 @@
 
 #include "common/mem.h"
 #include "pipeline/canon.h"
-#include "worker/source/lengths.h"
+#include "worker/source/length_buckets.h"
 #include "worker/transform/fingerprint.h"
 
 fby_err fby_dataset_plan_create(const struct fby_content *content,
@@ -20,7 +20,7 @@ fby_err fby_dataset_plan_create(const struct fby_content *content,
         err = fby_dataset_check_fields(*dataset_p, content, why);
     }
     if (err == FBY_OK) {
-        err = fby_lengths_sort(*dataset_p, content, &buckets, why);
+        err = fby_dataset_sort_into_buckets(*dataset_p, content, &buckets, why);
     }
     if (err != FBY_OK) {
         return err;
@@ -35,7 +35,7 @@ fby_err fby_dataset_plan_create(const struct fby_content *content,
     *dataset_p                    = NULL;
     atomic_init(&self->references, 1);
     if (fby_dataset_has_rows(self->dataset) ||
-        fby_dataset_has_tokens(self->dataset)) {
+        fby_dataset_has_unpacked_tokens(self->dataset)) {
         err = fby_rows_create(&self->content, self->dataset, &self->rows, why);
     }
     if (err != FBY_OK) {
@@ -95,9 +95,9 @@ static struct fby_order_spec order_spec(
     const struct fby_dataset_plan *self, uint64_t seed, uint64_t epoch)
 {
     struct fby_order_spec spec = fby_order_spec_of(&self->content, seed, epoch);
-    spec.samples               = fby_dataset_samples(self->dataset);
-    spec.shard_samples         = fby_dataset_shard_samples(self->dataset);
-    spec.n_shards              = fby_dataset_shards(self->dataset);
+    spec.samples               = fby_dataset_sample_count(self->dataset);
+    spec.shard_samples         = fby_dataset_samples_per_shard(self->dataset);
+    spec.n_shards              = fby_dataset_shard_count(self->dataset);
     spec.buckets               = self->buckets;
     return spec;
 }

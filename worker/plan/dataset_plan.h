@@ -46,7 +46,7 @@ struct fby_dataset_plan {
  *            error it is either still the caller's, or destroyed and NULL; the
  *            caller can pass it to fby_dataset_destroy in both cases.
  * Errors:    those of fby_fingerprint, fby_dataset_check_fields,
- *            fby_lengths_sort and fby_rows_create. */
+ *            fby_dataset_sort_into_buckets and fby_rows_create. */
 FBY_CHECKED fby_err fby_dataset_plan_create(const struct fby_content *content,
     struct fby_dataset **dataset_p, struct fby_dataset_plan **out,
     struct fby_error_detail *why);

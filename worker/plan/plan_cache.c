@@ -10,7 +10,7 @@
 #include "common/stage.h"
 #include "common/wakeup.h"
 #include "pipeline/canon.h"
-#include "worker/source/lengths.h"
+#include "worker/source/length_buckets.h"
 
 struct fby_plan_load {
     struct fby_plan_cache *cache;
@@ -54,14 +54,14 @@ static fby_err open_dataset(
 {
     const struct fby_plan_cache_config *config = &self->cache->config;
     const struct fby_dataset_spec       spec   = {
-                .roots     = config->roots,
-                .kind      = self->content.source,
-                .pattern   = self->location,
-                .tokens    = &self->content.tokens,
-                .files     = self->content.files,
-                .n_files   = self->content.n_files,
-                .cache_dir = config->cache_dir,
-                .lengths   = fby_lengths_field(&self->content),
+                .roots          = config->roots,
+                .kind           = self->content.source,
+                .pattern        = self->location,
+                .tokens         = &self->content.tokens,
+                .file_columns   = self->content.files,
+                .n_file_columns = self->content.n_files,
+                .cache_dir      = config->cache_dir,
+                .length_field   = fby_stored_length_field(&self->content),
     };
     const struct fby_progress progress = {.fn = note_progress, .arg = self};
     return fby_dataset_open(&spec, progress, out, &self->why);
@@ -93,13 +93,14 @@ fby_err fby_plan_cache_create(
 {
     struct fby_plan_cache *self = fby_zalloc(sizeof(*self));
     self->config                = *config;
-    self->plans = fby_zalloc(config->known * sizeof(struct fby_dataset_plan *));
+    self->plans =
+        fby_zalloc(config->max_plans * sizeof(struct fby_dataset_plan *));
     self->wakeup = fby_wakeup_open();
     fby_err err  = FBY_SYS;
     if (self->wakeup.fd >= 0) {
         err = fby_stage_create(&(struct fby_stage_config){.name = "fby-open",
-                                   .threads  = config->threads,
-                                   .capacity = config->waiting,
+                                   .threads  = config->max_running,
+                                   .capacity = config->max_waiting,
                                    .run      = run_load,
                                    .context  = self},
             &self->loaders);
@@ -177,7 +178,7 @@ static void add_plan(
            !same_content_and_data(self->plans[replaced], dataset_plan)) {
         replaced++;
     }
-    if (replaced == self->config.known) { /* full: replace the last one */
+    if (replaced == self->config.max_plans) { /* full: replace the last one */
         replaced--;
     }
     fby_dataset_plan_hold(dataset_plan);
@@ -247,7 +248,7 @@ static fby_err start_load(struct fby_plan_cache *self,
     if (fby_stage_try_push(self->loaders, load) != FBY_OK) {
         return fby_error_set(why, FBY_FULL,
             "this worker is opening %u datasets already; ask again later",
-            self->config.threads + self->config.waiting);
+            self->config.max_running + self->config.max_waiting);
     }
     load->next  = self->loads;
     self->loads = load;

@@ -17,11 +17,11 @@
 #include "worker/plan/dataset_plan.h"
 
 struct fby_plan_cache_config {
-    const struct fby_roots *roots;     /* borrowed until destroy */
-    const char             *cache_dir; /* as in struct fby_dataset_spec */
-    uint32_t                threads;   /* limit of loads that run */
-    uint32_t                waiting; /* limit of loads that wait for a thread */
-    uint32_t                known;   /* limit of plans in the cache */
+    const struct fby_roots *roots;       /* borrowed until destroy */
+    const char             *cache_dir;   /* as in struct fby_dataset_spec */
+    uint32_t                max_running; /* limit of loads that run */
+    uint32_t max_waiting; /* limit of loads that wait for a thread */
+    uint32_t max_plans;   /* limit of plans in the cache */
 };
 
 struct fby_plan_cache;

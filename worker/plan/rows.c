@@ -1,7 +1,7 @@
 /* rows.c - make rows of a batch from columns or tokens in mapped files. The
- * rows of a run (source/run.h) are made together, field by field. Dense rows
- * are gathered (copied next to each other), then cast (converted to the wire
- * type). Bad rows are marked; fby_rows_write_one finds the reason. */
+ * rows of a run (source/row_reader.h) are made together, field by field. Dense
+ * rows are gathered (copied next to each other), then cast (converted to the
+ * wire type). Bad rows are marked; fby_rows_write_one finds the reason. */
 #include "worker/plan/rows.h"
 
 #include <inttypes.h>
@@ -58,7 +58,7 @@ static fby_err refuse_shape(const struct fby_column *column,
         dims[i] = shape->dims[i];
     }
     return fby_error_set(why, FBY_CONFIG,
-        column->part == FBY_COLUMN_VALUES
+        column->role == FBY_COLUMN_VALUES
             ? "the shape of its entries is %s, the field's %s"
             : "the shape of its rows is %s, the field's %s",
         fby_npy_shape_text(column->dims, column->n_dims, found),
@@ -69,21 +69,21 @@ static fby_err check_width(const struct fby_field_content *field,
     const struct fby_column *column, struct fby_error_detail *why)
 {
     uint64_t wanted = fby_dense_values(&field->shape);
-    return column->width == wanted
+    return column->dense_width == wanted
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "its rows have %" PRIu64
                      " values, those of the field's shape %" PRIu64,
-                     column->width, wanted);
+                     column->dense_width, wanted);
 }
 
 static fby_err check_column(const struct fby_field_content *field,
     const struct fby_column *column, struct fby_error_detail *why)
 {
-    if (column->part == FBY_COLUMN_CSR) {
+    if (column->role == FBY_COLUMN_CSR) {
         return check_width(field, column, why);
     }
-    bool is_ragged = column->part == FBY_COLUMN_VALUES;
+    bool is_ragged = column->role == FBY_COLUMN_VALUES;
     bool is_packed = fby_field_packed_bits(field) > 0;
     /* A field that is ragged or packed as bits has another shape than its
      * column. */
@@ -96,12 +96,12 @@ static fby_err check_column(const struct fby_field_content *field,
     if (is_float && is_packed) {
         return fby_error_set(why, FBY_CONFIG,
             "its dtype is %s; bits come from bools or whole numbers",
-            fby_npy_dtype(column->type));
+            fby_npy_dtype_name(column->type));
     }
     if (is_float && fby_field_values(field) == FBY_VALUES_CLASSES) {
         return fby_error_set(why, FBY_CONFIG,
             "its dtype is %s; a label is made of whole numbers",
-            fby_npy_dtype(column->type));
+            fby_npy_dtype_name(column->type));
     }
     return FBY_OK;
 }
@@ -109,7 +109,7 @@ static fby_err check_column(const struct fby_field_content *field,
 static fby_err check_field(
     const struct fby_rows *self, uint32_t field, struct fby_error_detail *why)
 {
-    for (uint32_t s = 0; s < fby_dataset_shards(self->dataset); s++) {
+    for (uint32_t s = 0; s < fby_dataset_shard_count(self->dataset); s++) {
         const struct fby_column *column =
             fby_dataset_column(self->dataset, self->picks[field], s);
         fby_err err = check_column(&self->content->fields[field], column, why);
@@ -139,7 +139,8 @@ fby_err fby_rows_create(const struct fby_content *content,
     self->content         = content;
     self->dataset         = dataset;
     /* A dataset of tokens has no columns. */
-    uint32_t n = fby_dataset_has_tokens(dataset) ? 0 : content->n_fields;
+    uint32_t n =
+        fby_dataset_has_unpacked_tokens(dataset) ? 0 : content->n_fields;
     for (uint32_t i = 0; err == FBY_OK && i < n; i++) {
         const struct fby_field_content *field = &content->fields[i];
         err = fby_dataset_pick_columns(dataset, field, &self->picks[i], why);
@@ -170,19 +171,21 @@ void fby_rows_destroy(struct fby_rows **self_p)
 }
 
 fby_err fby_rows_open(const struct fby_rows *self, uint32_t field,
-    struct fby_run *run, struct fby_error_detail *why)
+    struct fby_row_reader *reader, struct fby_error_detail *why)
 {
-    const uint16_t *pick = self->picks[field];
-    fby_err err = pick == NULL ? fby_run_open_tokens(run, self->dataset, why)
-                               : fby_run_open(run, self->dataset, pick, why);
+    const uint16_t           *pick    = self->picks[field];
+    const struct fby_dataset *dataset = self->dataset;
+    fby_err                   err     = pick == NULL
+                                            ? fby_row_reader_open_tokens(reader, dataset, why)
+                                            : fby_row_reader_open_column(reader, dataset, pick, why);
     return add_field_name(self, field, err, why);
 }
 
 fby_err fby_rows_close(const struct fby_rows *self, uint32_t field,
-    struct fby_run *run, struct fby_error_detail *why)
+    struct fby_row_reader *reader, struct fby_error_detail *why)
 {
     return add_field_name(
-        self, field, fby_run_close(run, self->dataset, why), why);
+        self, field, fby_row_reader_close(reader, self->dataset, why), why);
 }
 
 /* ---- copies -------------------------------------------------------------- */
@@ -212,11 +215,11 @@ static void copy_rows(const uint8_t *const *rows, uint32_t n, uint32_t n_known,
 
 /* Copy n rows, from row `first` of the run on, next to each other. The compiler
  * turns a copy of a constant size into one instruction. */
-static void gather_rows(const struct fby_run *run, uint32_t first, uint32_t n,
-    size_t row_bytes, uint8_t *dst)
+static void gather_rows(const struct fby_row_reader *reader, uint32_t first,
+    uint32_t n, size_t row_bytes, uint8_t *dst)
 {
-    const uint8_t *const *rows    = run->at + first;
-    uint32_t              n_known = run->n - first;
+    const uint8_t *const *rows    = reader->at + first;
+    uint32_t              n_known = reader->n - first;
     if (row_bytes == 1) {
         copy_rows(rows, n, n_known, 1, dst);
     } else if (row_bytes == 2) {
@@ -235,7 +238,7 @@ static void gather_rows(const struct fby_run *run, uint32_t first, uint32_t n,
 struct cast { /* how to make rows of one field from the rows of a run */
     const struct fby_field_content *field;
     const struct fby_dataset       *dataset;
-    const struct fby_run           *run;
+    const struct fby_row_reader    *reader;
     const struct fby_column        *column;    /* of the rows being cast */
     bool                            is_copy;   /* the cast changes no byte */
     uint64_t                        values;    /* per row; ragged: per entry */
@@ -253,7 +256,7 @@ static struct fby_npy as_npy(
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): of a run, never NULL */
     return (struct fby_npy){.type = column->type,
         .big_endian               = column->big_endian,
-        .values                   = values,
+        .n_values                 = values,
         .data                     = data};
 }
 
@@ -277,7 +280,7 @@ static void cast_rows(const struct cast *c, const uint8_t *raw, uint32_t first,
     uint32_t n, uint8_t *dst)
 {
     struct fby_npy all = as_npy(c->column, raw, n * c->values);
-    if (convert_values(c->field, &all, dst) == all.values) {
+    if (convert_values(c->field, &all, dst) == all.n_values) {
         return;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -296,7 +299,7 @@ static void gather_and_cast(
     uint32_t max_rows  = (uint32_t)(GATHER_BYTES / row_bytes);
     for (uint32_t i = 0; i < n; i += max_rows) {
         uint32_t n_rows = n - i < max_rows ? n - i : max_rows;
-        gather_rows(c->run, first + i, n_rows, row_bytes, raw);
+        gather_rows(c->reader, first + i, n_rows, row_bytes, raw);
         cast_rows(c, raw, first + i, n_rows, dst + i * c->out_bytes);
     }
 }
@@ -306,7 +309,7 @@ static void cast_one_by_one(
 {
     for (uint32_t i = 0; i < n; i++) {
         cast_rows(
-            c, c->run->at[first + i], first + i, 1, dst + i * c->out_bytes);
+            c, c->reader->at[first + i], first + i, 1, dst + i * c->out_bytes);
     }
 }
 
@@ -314,7 +317,7 @@ static void cast_same_dtype(
     const struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     if (c->is_copy) {
-        gather_rows(c->run, first, n, c->column->row_bytes, dst);
+        gather_rows(c->reader, first, n, c->column->row_bytes, dst);
     } else if (c->column->row_bytes < LARGE_ROW_BYTES) {
         gather_and_cast(c, first, n, dst);
     } else {
@@ -343,20 +346,20 @@ static void mark_bad_labels(const struct fby_field_content *field,
 /* ---- rows ---------------------------------------------------------------- */
 
 static const struct fby_column *column_of(
-    const struct fby_run *run, uint32_t row)
+    const struct fby_row_reader *reader, uint32_t row)
 {
-    return run->column[run->slot[row]];
+    return reader->column[reader->slot[row]];
 }
 
 /* Count how many of n rows from `first` on have the dtype of row `first`. */
 static uint32_t count_same_dtype(
-    const struct fby_run *run, uint32_t first, uint32_t n)
+    const struct fby_row_reader *reader, uint32_t first, uint32_t n)
 {
-    const struct fby_column *column = column_of(run, first);
+    const struct fby_column *column = column_of(reader, first);
     /* All rows of a shard have the same column. */
-    uint32_t n_same = run->n_shards == 1 ? n : 1;
+    uint32_t n_same = reader->n_shards == 1 ? n : 1;
     for (; n_same < n; n_same++) {
-        const struct fby_column *other = column_of(run, first + n_same);
+        const struct fby_column *other = column_of(reader, first + n_same);
         if (other->type != column->type ||
             other->big_endian != column->big_endian) {
             break;
@@ -377,8 +380,8 @@ static void set_column(struct cast *c, const struct fby_column *column)
 static void make_dense(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     for (uint32_t i = 0; i < n;) {
-        set_column(c, column_of(c->run, first + i));
-        uint32_t n_same = count_same_dtype(c->run, first + i, n - i);
+        set_column(c, column_of(c->reader, first + i));
+        uint32_t n_same = count_same_dtype(c->reader, first + i, n - i);
         cast_same_dtype(c, first + i, n_same, dst + i * c->out_bytes);
         i += n_same;
     }
@@ -395,11 +398,11 @@ static void make_dense(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 static fby_err resolve_length(const struct cast *c, uint32_t i, uint32_t *out,
     struct fby_error_detail *why)
 {
-    int64_t begin = c->run->begin[i];
-    int64_t end   = c->run->end[i];
+    int64_t begin = c->reader->begin[i];
+    int64_t end   = c->reader->end[i];
     *out          = 0;
-    if (c->run->at[i] == NULL) {
-        return fby_ragged_refuse(column_of(c->run, i), begin, end, why);
+    if (c->reader->at[i] == NULL) {
+        return fby_ragged_refuse(column_of(c->reader, i), begin, end, why);
     }
     uint64_t                   n   = (uint64_t)(end - begin);
     const struct fby_field_job job = {.field = c->field, .length = out};
@@ -413,26 +416,28 @@ static fby_err resolve_length(const struct cast *c, uint32_t i, uint32_t *out,
 static void make_ragged_row(
     struct cast *c, uint32_t i, uint32_t length, uint8_t *dst)
 {
-    const struct fby_column *column = column_of(c->run, i);
+    const struct fby_column *column = column_of(c->reader, i);
     if (c->column != column) {
         set_column(c, column);
     }
     if (c->is_copy) {
-        memcpy(dst, c->run->at[i], length * column->row_bytes);
+        memcpy(dst, c->reader->at[i], length * column->row_bytes);
         return;
     }
-    struct fby_npy all = as_npy(column, c->run->at[i], length * c->values);
-    c->bad[i] = c->bad[i] || convert_values(c->field, &all, dst) != all.values;
+    struct fby_npy all = as_npy(column, c->reader->at[i], length * c->values);
+    c->bad[i] =
+        c->bad[i] || convert_values(c->field, &all, dst) != all.n_values;
 }
 
 /* Prefetch the row that is PREFETCH_ROWS after row `row` of the run. */
 static inline void prefetch_ahead(const struct cast *c, uint32_t row)
 {
     row += PREFETCH_ROWS;
-    if (row < c->run->n && c->run->at[row] != NULL) {
-        prefetch(c->run->at[row], PREFETCH_BYTES);
+    if (row < c->reader->n && c->reader->at[row] != NULL) {
+        prefetch(c->reader->at[row], PREFETCH_BYTES);
         if (c->indices != NULL) {
-            prefetch(fby_run_indices(c->run, row), PREFETCH_BYTES);
+            prefetch(
+                fby_row_reader_find_indices(c->reader, row), PREFETCH_BYTES);
         }
     }
 }
@@ -458,18 +463,18 @@ static void make_ragged_rows(
 static fby_err make_sparse_row(const struct cast *c, uint32_t row, uint32_t i,
     uint8_t *dst, struct fby_error_detail *why)
 {
-    const struct fby_column *column = column_of(c->run, row);
-    if (c->run->at[row] == NULL) {
+    const struct fby_column *column = column_of(c->reader, row);
+    if (c->reader->at[row] == NULL) {
         return fby_ragged_refuse(
-            column, c->run->begin[row], c->run->end[row], why);
+            column, c->reader->begin[row], c->reader->end[row], why);
     }
-    uint64_t n = (uint64_t)(c->run->end[row] - c->run->begin[row]);
+    uint64_t n = (uint64_t)(c->reader->end[row] - c->reader->begin[row]);
     const struct fby_sparse_lists lists = {
         .indices = {.type = column->indices.type,
             .big_endian   = column->indices.big_endian,
-            .values       = n,
-            .data         = fby_run_indices(c->run, row)},
-        .values  = as_npy(column, c->run->at[row], n),
+            .n_values     = n,
+            .data         = fby_row_reader_find_indices(c->reader, row)},
+        .values  = as_npy(column, c->reader->at[row], n),
     };
     const struct fby_field_job job = {.field = c->field,
         .length                              = &c->lengths[i],
@@ -499,17 +504,17 @@ static fby_err make_sequence(const struct cast *c, uint32_t row, uint8_t *dst,
     uint32_t first  = strcmp(c->field->from[0], "target") == 0 ? 1 : 0;
     uint32_t length = c->field->as.tokens.length;
     for (uint32_t done = 0; done < length;) {
-        struct fby_run_piece piece = fby_run_tokens(
-            c->run, c->dataset, row, first + done, length - done);
+        struct fby_token_view piece = fby_row_reader_find_tokens(
+            c->reader, c->dataset, row, first + done, length - done);
         struct fby_npy in =
             fby_tokens_as_npy(piece.at, piece.width, piece.tokens);
         uint64_t good = fby_tokens_convert(&in, c->field->wire_type, dst);
-        if (good < in.values) {
+        if (good < in.n_values) {
             return fby_tokens_refuse(
                 &in, good, done + good, c->field->wire_type, why);
         }
-        dst += in.values * fby_type_bytes(c->field->wire_type);
-        done += (uint32_t)in.values;
+        dst += in.n_values * fby_type_bytes(c->field->wire_type);
+        done += (uint32_t)in.n_values;
     }
     return FBY_OK;
 }
@@ -539,11 +544,11 @@ static void make_rows(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 }
 
 void fby_rows_write(const struct fby_rows *self, uint32_t field,
-    const struct fby_run *run, struct fby_rows_group group, bool *bad)
+    const struct fby_row_reader *reader, struct fby_rows_group group, bool *bad)
 {
     struct cast c = {.field = &self->content->fields[field],
         .dataset            = self->dataset,
-        .run                = run,
+        .reader             = reader,
         .lengths            = group.lengths,
         .indices            = group.indices,
         .bad                = bad,
@@ -562,7 +567,7 @@ static fby_err find_refusal(
     if (fby_field_form(field) == FBY_FORM_SPARSE) {
         return make_sparse_row(c, 0, 0, dst, why);
     }
-    const struct fby_column *column = column_of(c->run, 0);
+    const struct fby_column *column = column_of(c->reader, 0);
     uint64_t values = column->row_bytes / fby_npy_type_bytes(column->type);
     if (fby_field_form(field) == FBY_FORM_RAGGED) {
         uint32_t length = 0;
@@ -572,7 +577,7 @@ static fby_err find_refusal(
         }
         values *= length;
     }
-    struct fby_npy npy = as_npy(column, c->run->at[0], values);
+    struct fby_npy npy = as_npy(column, c->reader->at[0], values);
     char           text[FBY_CONVERT_TEXT];
     if (fby_field_values(field) == FBY_VALUES_CLASSES) {
         return fby_label_refuse(field, fby_convert_text(&npy, 0, text), why);
@@ -581,19 +586,19 @@ static fby_err find_refusal(
     if (fby_field_packed_bits(field) > 0) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "value %" PRIu64 " is %s (%s); a bit is 0 or 1", good,
-            fby_convert_text(&npy, good, text), fby_npy_dtype(npy.type));
+            fby_convert_text(&npy, good, text), fby_npy_dtype_name(npy.type));
     }
     return fby_convert_refuse(&npy, good, field->wire_type, why);
 }
 
 fby_err fby_rows_write_one(const struct fby_rows *self,
-    const struct fby_row_request *request, struct fby_run *run, uint8_t *dst,
-    struct fby_error_detail *why)
+    const struct fby_row_request *request, struct fby_row_reader *reader,
+    uint8_t *dst, struct fby_error_detail *why)
 {
     bool        bad = false;
-    struct cast c   = {.field = request->as,
+    struct cast c   = {.field = request->settings_override,
           .dataset            = self->dataset,
-          .run                = run,
+          .reader             = reader,
           .bad                = &bad,
           .lengths            = request->length,
           .indices            = request->indices,
@@ -601,15 +606,15 @@ fby_err fby_rows_write_one(const struct fby_rows *self,
     if (c.field == NULL) {
         c.field = &self->content->fields[request->field];
     }
-    fby_run_begin(run, self->dataset, &request->sample, 1);
-    fby_err err = fby_rows_open(self, request->field, run, why);
+    fby_row_reader_begin_run(reader, self->dataset, &request->sample, 1);
+    fby_err err = fby_rows_open(self, request->field, reader, why);
     if (err != FBY_OK) {
         return err;
     }
     make_rows(&c, 0, 1, dst);
     fby_err refused = bad ? find_refusal(&c, dst, why) : FBY_OK;
     /* If closing fails, its error is returned; `why` of a bad row stays. */
-    err = fby_rows_close(self, request->field, run, bad ? NULL : why);
+    err = fby_rows_close(self, request->field, reader, bad ? NULL : why);
     return err != FBY_OK ? err
                          : add_field_name(self, request->field, refused, why);
 }

@@ -10,7 +10,7 @@
 #define FBY_WORKER_PLAN_ROWS_H
 
 #include "pipeline/types.h"
-#include "worker/source/run.h"
+#include "worker/source/row_reader.h"
 #include "worker/transform/apply.h"
 
 /* The columns of a content's fields; constant, shared by threads. */
@@ -28,15 +28,15 @@ FBY_CHECKED fby_err fby_rows_create(const struct fby_content *content,
 void fby_rows_destroy(struct fby_rows **self_p);
 
 /* Open the column of field `field`, or the files of a field of tokens, for
- * `run`, after fby_run_begin.
- * Errors: as fby_run_open; `why` names the field. */
+ * `run`, after fby_row_reader_begin_run.
+ * Errors: as fby_row_reader_open_column; `why` names the field. */
 FBY_CHECKED fby_err fby_rows_open(const struct fby_rows *self, uint32_t field,
-    struct fby_run *run, struct fby_error_detail *why);
+    struct fby_row_reader *reader, struct fby_error_detail *why);
 
 /* Close the column or the files of `run`.
- * Errors: as fby_run_close; `why` names the field. */
+ * Errors: as fby_row_reader_close; `why` names the field. */
 FBY_CHECKED fby_err fby_rows_close(const struct fby_rows *self, uint32_t field,
-    struct fby_run *run, struct fby_error_detail *why);
+    struct fby_row_reader *reader, struct fby_error_detail *why);
 
 struct fby_rows_group { /* consecutive rows of a run, adjacent in the batch */
     uint32_t  first;    /* number of the first row in the run */
@@ -52,12 +52,14 @@ struct fby_rows_group { /* consecutive rows of a run, adjacent in the batch */
 /* Write the rows of `group`; the column of `run` must be open. Sets bad[i] to
  * true if row i of the run is refused; leaves it unchanged otherwise. */
 void fby_rows_write(const struct fby_rows *self, uint32_t field,
-    const struct fby_run *run, struct fby_rows_group group, bool *bad);
+    const struct fby_row_reader *reader, struct fby_rows_group group,
+    bool *bad);
 
 struct fby_row_request {
-    uint32_t                        field;  /* index in the content */
-    uint64_t                        sample; /* number in the dataset */
-    const struct fby_field_content *as;     /* settings to use instead of
+    uint32_t field;  /* index in the content */
+    uint64_t sample; /* number in the dataset */
+    const struct fby_field_content
+             *settings_override; /* settings to use instead of
                                                the content's; or NULL */
     uint32_t *length;  /* gets the number of entries of a ragged or sparse row;
                           NULL for dense rows */
@@ -69,7 +71,7 @@ struct fby_row_request {
  * Errors: FBY_BAD_SAMPLE  `why` names the value
  *         those of fby_rows_open. */
 FBY_CHECKED fby_err fby_rows_write_one(const struct fby_rows *self,
-    const struct fby_row_request *request, struct fby_run *run, uint8_t *dst,
-    struct fby_error_detail *why);
+    const struct fby_row_request *request, struct fby_row_reader *reader,
+    uint8_t *dst, struct fby_error_detail *why);
 
 #endif

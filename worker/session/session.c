@@ -53,12 +53,12 @@ struct fby_session {
 struct fby_session_config fby_session_defaults(void)
 {
     return (struct fby_session_config){
-        .send_window  = UINT64_C(16) << 20,
-        .max_batches  = 64,
-        .retry_ns     = 50 * FBY_NS_PER_MS,
-        .silent_ns    = 120 * FBY_NS_PER_S,
-        .routeless_ns = 30 * FBY_NS_PER_S,
-        .stalled_ns   = FBY_NS_PER_S,
+        .send_window         = UINT64_C(16) << 20,
+        .max_batches         = 64,
+        .retry_ns            = 50 * FBY_NS_PER_MS,
+        .silence_limit_ns    = 120 * FBY_NS_PER_S,
+        .disconnect_limit_ns = 30 * FBY_NS_PER_S,
+        .stall_limit_ns      = FBY_NS_PER_S,
     };
 }
 
@@ -425,7 +425,7 @@ static bool is_stalled(const struct fby_session *self, int64_t now_ns)
 {
     return self->route == 0 ||
            (self->sent > self->credited &&
-               now_ns - self->credit_ns > self->config.stalled_ns);
+               now_ns - self->credit_ns > self->config.stall_limit_ns);
 }
 
 static bool can_be_victim(const struct fby_session *self,
@@ -481,8 +481,8 @@ void fby_session_lose_open(struct fby_session *self)
 
 bool fby_session_expired(const struct fby_session *self, int64_t now_ns)
 {
-    int64_t limit =
-        self->route == 0 ? self->config.routeless_ns : self->config.silent_ns;
+    int64_t limit = self->route == 0 ? self->config.disconnect_limit_ns
+                                     : self->config.silence_limit_ns;
     return now_ns - self->heard_ns > limit;
 }
 

@@ -173,7 +173,7 @@ fby_err fby_cache_load(const char *path, const char *source,
         return fby_error_set(
             why, FBY_IO, "manifest cache %s: too large for memory", path);
     }
-    struct fby_object file = {.ops = &fby_object_file, .fd = fd};
+    struct fby_object file = {.ops = &fby_local_file_ops, .fd = fd};
     fby_err           err  = fby_object_read(&file, 0, data, size, why);
     close(fd);
     err = err == FBY_OK ? fby_cache_decode(data, size, source, out, why)

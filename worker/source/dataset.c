@@ -23,8 +23,8 @@ static void number_and_digest(struct fby_dataset *self)
     for (uint32_t i = 0; i < n; i++) {
         const struct fby_shard *shard = &self->index.shards[i];
         self->digests[i]              = fby_shard_digest(shard);
-        self->samples[i]              = shard->samples;
-        self->first[i + 1]            = self->first[i] + shard->samples;
+        self->samples[i]              = shard->n_samples;
+        self->first[i + 1]            = self->first[i] + shard->n_samples;
         self->map_ids[i + 1] = self->map_ids[i] + fby_shard_count_stamps(shard);
     }
     self->digest = fby_data_digest(self->digests, n);
@@ -46,12 +46,12 @@ fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
     }
     number_and_digest(self);
     bool has_rows = fby_dataset_has_rows(self);
-    if (has_rows || fby_dataset_has_tokens(self)) {
+    if (has_rows || fby_dataset_has_unpacked_tokens(self)) {
         uint64_t n_files = self->map_ids[self->index.n_shards];
-        self->maps       = fby_maps_create(n_files, spec->max_open);
+        self->maps       = fby_mapped_files_create(n_files, spec->max_open);
     }
     if (!has_rows) { /* tokens are read in both ways */
-        self->files = fby_files_create(spec->max_open);
+        self->files = fby_file_cache_create(spec->max_open);
     }
     *out = self;
     return FBY_OK;
@@ -64,8 +64,8 @@ void fby_dataset_destroy(struct fby_dataset **self_p)
         return;
     }
     *self_p = NULL;
-    fby_files_destroy(&self->files);
-    fby_maps_destroy(&self->maps);
+    fby_file_cache_destroy(&self->files);
+    fby_mapped_files_destroy(&self->maps);
     free(self->map_ids);
     fby_index_fini(&self->index);
     free(self->digests);
@@ -80,7 +80,7 @@ bool fby_dataset_has_rows(const struct fby_dataset *self)
            fby_shard_has_rows(&self->index.shards[0]);
 }
 
-bool fby_dataset_has_tokens(const struct fby_dataset *self)
+bool fby_dataset_has_unpacked_tokens(const struct fby_dataset *self)
 {
     return self->index.n_shards > 0 &&
            self->index.shards[0].sequences != NULL &&
@@ -99,7 +99,7 @@ uint32_t fby_dataset_count_undivided(const struct fby_dataset *self)
     return n;
 }
 
-uint64_t fby_dataset_samples(const struct fby_dataset *self)
+uint64_t fby_dataset_sample_count(const struct fby_dataset *self)
 {
     return self->first[self->index.n_shards];
 }
@@ -114,17 +114,17 @@ bool fby_dataset_has_checksums(const struct fby_dataset *self)
     return self->index.hashed;
 }
 
-uint32_t fby_dataset_reused_shards(const struct fby_dataset *self)
+uint32_t fby_dataset_reused_shard_count(const struct fby_dataset *self)
 {
     return self->index.reused;
 }
 
-uint32_t fby_dataset_shards(const struct fby_dataset *self)
+uint32_t fby_dataset_shard_count(const struct fby_dataset *self)
 {
     return self->index.n_shards;
 }
 
-const uint32_t *fby_dataset_shard_samples(const struct fby_dataset *self)
+const uint32_t *fby_dataset_samples_per_shard(const struct fby_dataset *self)
 {
     return self->samples;
 }
@@ -176,14 +176,15 @@ uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample)
     return at.shard->class_ids != NULL ? at.shard->class_ids[at.sample] : 0;
 }
 
-uint32_t fby_dataset_classes(const struct fby_dataset *self)
+uint32_t fby_dataset_class_count(const struct fby_dataset *self)
 {
     bool has_classes =
         self->index.n_shards > 0 && self->index.shards[0].class_ids != NULL;
     return has_classes ? self->index.n_folders : 0;
 }
 
-uint32_t fby_dataset_length(const struct fby_dataset *self, uint64_t sample)
+uint32_t fby_dataset_sample_length(
+    const struct fby_dataset *self, uint64_t sample)
 {
     struct fby_sample_at at = find_sample(self, sample);
     return at.shard->lengths[at.sample];
@@ -227,7 +228,7 @@ fby_err fby_dataset_find_member(const struct fby_dataset *self, uint64_t sample,
         .shard  = at.shard_number,
         .index  = index,
         .offset = fby_shard_offset(at.shard, index),
-        .size   = at.shard->bytes[index],
+        .size   = at.shard->member_bytes[index],
     };
     return FBY_OK;
 }
@@ -257,7 +258,7 @@ static fby_err read_part(struct fby_dataset *self, const struct fby_file *file,
         struct fby_token_extent found =
             fby_sequences_find_extent(sequences, part.token, end - part.token);
         struct fby_extent extent = {found.at, found.tokens * width};
-        FBY_TRY(fby_files_read(self->files, file, extent, buffer, why));
+        FBY_TRY(fby_file_cache_read(self->files, file, extent, buffer, why));
         buffer += extent.size;
         part.token += found.tokens;
     }
@@ -315,13 +316,14 @@ fby_err fby_dataset_read(struct fby_dataset *self,
         return read_sequence(self, &file, member, buffer, why);
     }
     struct fby_extent extent = {.offset = member->offset, .size = member->size};
-    return fby_files_read(self->files, &file, extent, buffer, why);
+    return fby_file_cache_read(self->files, &file, extent, buffer, why);
 }
 
-void fby_sample_members(const struct fby_sample_at *at, char *out, size_t size)
+void fby_sample_write_extensions(
+    const struct fby_sample_at *at, char *out, size_t size)
 {
-    uint32_t begin = at->shard->first[at->sample];
-    uint32_t end   = at->shard->first[at->sample + 1];
+    uint32_t begin = at->shard->first_member[at->sample];
+    uint32_t end   = at->shard->first_member[at->sample + 1];
     out[0]         = '\0';
     for (uint32_t m = begin; m < end; m++) {
         fby_text_append_name(out, size, fby_shard_suffix(at->shard, m));
@@ -345,7 +347,7 @@ void fby_sample_describe(const struct fby_dataset *dataset,
             number, key, (unsigned long long)member->offset);
     } else {
         char members[160];
-        fby_sample_members(at, members, sizeof(members));
+        fby_sample_write_extensions(at, members, sizeof(members));
         snprintf(text->text, sizeof(text->text),
             "%s%.100s, sample %llu (key %.100s; members: %s)",
             shard->has_files ? "" : "shard ", shard->name, number, key,

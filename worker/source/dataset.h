@@ -5,7 +5,8 @@
  * shards and samples), from the cache or by a scan, and computes the data
  * digest (a hash of the manifest). After that the dataset is constant. A read
  * fails if the file changed since it was indexed. Rows of columns, and
- * sequences of tokens without packing, are read many at a time (run.h). */
+ * sequences of tokens without packing, are read many at a time
+ * (row_reader.h). */
 #ifndef FBY_WORKER_SOURCE_DATASET_H
 #define FBY_WORKER_SOURCE_DATASET_H
 
@@ -42,17 +43,17 @@ void                fby_dataset_destroy(struct fby_dataset **self_p);
 /* All functions below: any thread. Sample and shard numbers must be in range;
  * strings and arrays are valid as long as `self`. */
 
-uint64_t          fby_dataset_samples(const struct fby_dataset *self);
+uint64_t          fby_dataset_sample_count(const struct fby_dataset *self);
 struct fby_digest fby_dataset_digest(const struct fby_dataset *self);
 /* Do the shards have checksums? */
 bool fby_dataset_has_checksums(const struct fby_dataset *self);
 /* The number of shards that were taken from the cache and not read. */
-uint32_t fby_dataset_reused_shards(const struct fby_dataset *self);
+uint32_t fby_dataset_reused_shard_count(const struct fby_dataset *self);
 
 /* The number of shards. */
-uint32_t fby_dataset_shards(const struct fby_dataset *self);
+uint32_t fby_dataset_shard_count(const struct fby_dataset *self);
 /* Per shard: the number of its samples. */
-const uint32_t *fby_dataset_shard_samples(const struct fby_dataset *self);
+const uint32_t *fby_dataset_samples_per_shard(const struct fby_dataset *self);
 const char     *fby_dataset_shard_name(
         const struct fby_dataset *self, uint32_t shard);
 struct fby_digest fby_dataset_shard_digest(
@@ -74,17 +75,18 @@ const char *fby_dataset_key(
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
 
 /* The number of class folders; 0 in other datasets. */
-uint32_t fby_dataset_classes(const struct fby_dataset *self);
+uint32_t fby_dataset_class_count(const struct fby_dataset *self);
 
 /* The length of a sample, in a dataset that was opened with `lengths`. */
-uint32_t fby_dataset_length(const struct fby_dataset *self, uint64_t sample);
+uint32_t fby_dataset_sample_length(
+    const struct fby_dataset *self, uint64_t sample);
 
 /* Are the samples rows of columns? Then they have no members. */
 bool fby_dataset_has_rows(const struct fby_dataset *self);
 
 /* Are the samples sequences of tokens, without packing (packed.h)? A sequence
- * is then read as a member, or many are read at a time (run.h). */
-bool fby_dataset_has_tokens(const struct fby_dataset *self);
+ * is then read as a member, or many are read at a time (row_reader.h). */
+bool fby_dataset_has_unpacked_tokens(const struct fby_dataset *self);
 
 /* The number of packed token files that are one long document, probably because
  * the end token in the pipeline is wrong (fby_sequences_is_one_document). */

@@ -4,14 +4,14 @@
 #define FBY_WORKER_SOURCE_DATASET_STATE_H
 
 #include "worker/source/dataset.h"
-#include "worker/source/files.h"
+#include "worker/source/file_cache.h"
 #include "worker/source/index.h"
-#include "worker/source/maps.h"
+#include "worker/source/mapped_files.h"
 
 struct fby_dataset {
-    struct fby_index  index;
-    struct fby_files *files; /* open files; NULL for columns */
-    struct fby_maps  *maps;  /* mapped files; columns and tokens only */
+    struct fby_index         index;
+    struct fby_file_cache   *files; /* open files; NULL for columns */
+    struct fby_mapped_files *maps;  /* mapped files; columns and tokens only */
     uint64_t *map_ids; /* per shard: id of its file 0 in `maps`; then total */
     struct fby_digest *digests; /* per shard */
     struct fby_digest  digest;  /* the data digest */
@@ -31,7 +31,8 @@ struct fby_sample_at {
 struct fby_member fby_sequence_member(const struct fby_sample_at *at);
 
 /* Write the extensions of a sample's members as a list, "jpg, cls". */
-void fby_sample_members(const struct fby_sample_at *at, char *out, size_t size);
+void fby_sample_write_extensions(
+    const struct fby_sample_at *at, char *out, size_t size);
 
 /* The default of fby_source_ops.describe: for samples with keys and members. */
 void fby_sample_describe(const struct fby_dataset *dataset,

@@ -10,7 +10,7 @@
 #include "pipeline/text.h"
 #include "worker/source/listing.h"
 
-struct expansion { /* the arguments of fby_expand() */
+struct expansion { /* the arguments of fby_pattern_expand() */
     const struct fby_root           *root;
     const struct fby_location_parts *parts;
     enum fby_expand_want             want;
@@ -20,9 +20,9 @@ struct expansion { /* the arguments of fby_expand() */
 void fby_names_fini(struct fby_names *self)
 {
     for (uint32_t i = 0; i < self->count; i++) {
-        free(self->at[i]);
+        free(self->list[i]);
     }
-    free(self->at);
+    free(self->list);
     *self = (struct fby_names){0};
 }
 
@@ -39,9 +39,9 @@ static fby_err add_name(
             "%s: a shard's name must be UTF-8; rename it",
             fby_text_show(name).text);
     }
-    self->at    = fby_array_grow(self->at, n, sizeof(*self->at));
-    self->at[n] = fby_strdup(name);
-    self->count = n + 1;
+    self->list    = fby_array_grow(self->list, n, sizeof(*self->list));
+    self->list[n] = fby_strdup(name);
+    self->count   = n + 1;
     return FBY_OK;
 }
 
@@ -120,19 +120,19 @@ static void sort_unique(struct fby_names *names)
 {
     uint32_t kept = 0;
     if (names->count > 0) {
-        qsort(names->at, names->count, sizeof(*names->at), compare_names);
+        qsort(names->list, names->count, sizeof(*names->list), compare_names);
     }
     for (uint32_t i = 0; i < names->count; i++) {
-        if (kept > 0 && strcmp(names->at[kept - 1], names->at[i]) == 0) {
-            free(names->at[i]);
+        if (kept > 0 && strcmp(names->list[kept - 1], names->list[i]) == 0) {
+            free(names->list[i]);
         } else {
-            names->at[kept++] = names->at[i];
+            names->list[kept++] = names->list[i];
         }
     }
     names->count = kept;
 }
 
-fby_err fby_expand(const struct fby_root *root,
+fby_err fby_pattern_expand(const struct fby_root *root,
     const struct fby_location_parts *parts, enum fby_expand_want want,
     struct fby_names *out, struct fby_error_detail *why)
 {

@@ -15,7 +15,7 @@
 enum { FBY_MAX_SHARDS = FBY_MAX_PATTERN_NAMES };
 
 struct fby_names {
-    char   **at;    /* the names */
+    char   **list;  /* the names */
     uint32_t count; /* number of names */
 };
 
@@ -31,7 +31,7 @@ enum fby_expand_want { /* which entries a glob matches as shards */
  * Errors: FBY_CONFIG     a wrong pattern, or too many shards
  *         FBY_NOT_FOUND  a glob without a match, or a missing folder
  *         FBY_USAGE      a link leads out of the root;  FBY_IO */
-FBY_CHECKED fby_err fby_expand(const struct fby_root *root,
+FBY_CHECKED fby_err fby_pattern_expand(const struct fby_root *root,
     const struct fby_location_parts *parts, enum fby_expand_want want,
     struct fby_names *out, struct fby_error_detail *why);
 void                fby_names_fini(struct fby_names *self);

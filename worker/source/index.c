@@ -34,10 +34,10 @@ fby_err fby_index_path(const struct fby_index *self,
     const struct fby_source_ops *ops = fby_source_ops(shard->kind);
     char                         file[FBY_PATH_SIZE];
     if (ops->path == NULL) {
-        return fby_path_join(self->parts.base, shard->name, out, why);
+        return fby_path_join(self->location.base, shard->name, out, why);
     }
     FBY_TRY(ops->path(self, shard, number, file, why));
-    return fby_path_join(self->parts.base, file, out, why);
+    return fby_path_join(self->location.base, file, out, why);
 }
 
 fby_err fby_index_open(const struct fby_index *self,
@@ -62,13 +62,15 @@ fby_err fby_build_run_job_per_name(struct fby_build *self,
     struct fby_error_detail *why)
 {
     struct fby_index *out = self->out;
-    FBY_TRY(fby_expand(out->root, &out->parts, want, &self->names, why));
+    FBY_TRY(
+        fby_pattern_expand(out->root, &out->location, want, &self->names, why));
     out->n_shards = self->names.count;
     out->shards   = fby_zalloc(out->n_shards * sizeof(*out->shards));
     self->cached_shards =
         fby_zalloc(out->n_shards * sizeof(struct fby_shard *));
     for (uint32_t i = 0; i < out->n_shards; i++) {
-        self->cached_shards[i] = fby_build_find_cached(self, self->names.at[i]);
+        self->cached_shards[i] =
+            fby_build_find_cached(self, self->names.list[i]);
     }
     return fby_build_run_jobs(self, out->n_shards, job, arg, why);
 }
@@ -99,9 +101,11 @@ static fby_err find_location(struct fby_build *b, struct fby_error_detail *why)
             "roots: write NAME:path",
             fby_text_show(pattern).text);
     }
-    fby_err err = fby_location_split(pattern, b->spec->kind, &out->parts, why);
+    fby_err err =
+        fby_location_split(pattern, b->spec->kind, &out->location, why);
     if (err == FBY_OK) {
-        err = fby_roots_find(b->spec->roots, out->parts.root, &out->root, why);
+        err =
+            fby_roots_find(b->spec->roots, out->location.root, &out->root, why);
     }
     return err == FBY_CONFIG ? FBY_USAGE : err;
 }
@@ -118,33 +122,33 @@ static void write_identity(struct fby_build *b)
     const struct fby_dataset_spec *spec = b->spec;
     const struct fby_index        *out  = b->out;
     const struct fby_source_ops   *ops  = fby_source_ops(spec->kind);
-    append_text(&b->source, fby_source_traits(spec->kind)->key->name);
-    append_text(&b->source, " ");
+    append_text(&b->identity, fby_source_traits(spec->kind)->key->name);
+    append_text(&b->identity, " ");
     if (ops->describe_index != NULL) {
-        ops->describe_index(spec, &b->source);
+        ops->describe_index(spec, &b->identity);
     }
-    append_text(&b->source, fby_root_dir(out->root));
-    append_text(&b->source, "/");
-    append_text(&b->source, out->parts.base);
-    append_text(&b->source, "/");
-    append_text(&b->source, out->parts.rest);
-    for (uint32_t i = 0; i < spec->n_files; i++) {
-        append_text(&b->source, " ");
-        append_text(&b->source, spec->files[i]);
+    append_text(&b->identity, fby_root_dir(out->root));
+    append_text(&b->identity, "/");
+    append_text(&b->identity, out->location.base);
+    append_text(&b->identity, "/");
+    append_text(&b->identity, out->location.rest);
+    for (uint32_t i = 0; i < spec->n_file_columns; i++) {
+        append_text(&b->identity, " ");
+        append_text(&b->identity, spec->file_columns[i]);
     }
-    if (spec->lengths != NULL) {
-        append_text(&b->source, " lengths");
-        for (uint32_t i = 0; i < spec->lengths->n_from; i++) {
-            append_text(&b->source, " ");
-            append_text(&b->source, spec->lengths->from[i]);
+    if (spec->length_field != NULL) {
+        append_text(&b->identity, " lengths");
+        for (uint32_t i = 0; i < spec->length_field->n_from; i++) {
+            append_text(&b->identity, " ");
+            append_text(&b->identity, spec->length_field->from[i]);
         }
     }
-    fby_put_u8(&b->source, 0);
+    fby_put_u8(&b->identity, 0);
 }
 
 static bool find_cache_file(const struct fby_build *b, char path[FBY_PATH_SIZE])
 {
-    return fby_cache_path(b->spec->cache_dir, (const char *)b->source.data,
+    return fby_cache_path(b->spec->cache_dir, (const char *)b->identity.data,
                path) == FBY_OK;
 }
 
@@ -156,7 +160,7 @@ static void load_cache(struct fby_build *b)
         return;
     }
     fby_err err =
-        fby_cache_load(path, (const char *)b->source.data, &b->cached, &why);
+        fby_cache_load(path, (const char *)b->identity.data, &b->cached, &why);
     if (err != FBY_OK) {
         fby_cached_manifest_fini(&b->cached);
     }
@@ -170,9 +174,9 @@ static void load_cache(struct fby_build *b)
 static bool should_store(const struct fby_build *b)
 {
     bool changed =
-        atomic_load(&b->fresh) > 0 || b->out->n_shards != b->cached.count;
+        atomic_load(&b->n_read) > 0 || b->out->n_shards != b->cached.count;
     bool lists_at_open = fby_source_traits(b->spec->kind)->lists_folders;
-    bool has_read_data = b->out->hashed || b->spec->lengths != NULL;
+    bool has_read_data = b->out->hashed || b->spec->length_field != NULL;
     return changed && (has_read_data || !lists_at_open);
 }
 
@@ -191,7 +195,7 @@ static void store_cache(const struct fby_build *b)
                 "nowhere to keep the manifest: set FOREBAY_CACHE_DIR or HOME; "
                 "the next open indexes again");
         }
-    } else if (fby_cache_store(path, (const char *)b->source.data, &manifest,
+    } else if (fby_cache_store(path, (const char *)b->identity.data, &manifest,
                    &why) != FBY_OK) {
         fby_warn(
             "CACHE-NOT-WRITTEN", "%s; the next open indexes again", why.text);
@@ -218,7 +222,7 @@ fby_err fby_index_build(const struct fby_dataset_spec *spec,
     free(b.cached_shards);
     fby_names_fini(&b.names);
     fby_cached_manifest_fini(&b.cached);
-    fby_buffer_fini(&b.source);
+    fby_buffer_fini(&b.identity);
     return err;
 }
 

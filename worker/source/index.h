@@ -17,7 +17,7 @@
 
 struct fby_index {
     const struct fby_root    *root;
-    struct fby_location_parts parts; /* of the location of the source */
+    struct fby_location_parts location; /* of the location of the source */
     struct fby_shard         *shards;
     uint32_t                  n_shards;
     struct fby_folder *folders; /* the class folders or the parallel folders,

@@ -17,7 +17,7 @@ struct fby_build { /* an index while it is built */
     struct fby_index              *out;
     /* Text with NUL: the identity of the source, by which the cache finds its
      * file. */
-    struct fby_buffer source;
+    struct fby_buffer identity;
     /* The manifest from the cache; may be empty. */
     struct fby_cached_manifest cached;
     /* The names of the shards, and for each the cached shard or NULL. Only for
@@ -25,7 +25,7 @@ struct fby_build { /* an index while it is built */
     struct fby_names   names;
     struct fby_shard **cached_shards;
     atomic_uint        reused; /* number of shards taken from the cache */
-    atomic_uint        fresh;  /* number of shards scanned or read */
+    atomic_uint        n_read; /* number of shards scanned or read */
 };
 
 /* A job of fby_jobs (jobs.h) with number `i`. */
@@ -40,7 +40,7 @@ FBY_CHECKED fby_err fby_build_run_jobs(struct fby_build *self, uint32_t jobs,
 /* Expand the location of the source into names of shards, and run a job for
  * each. Job i fills self->out->shards[i], whose name is self->names.at[i]. Only
  * job i uses self->cached_shards[i].
- * Errors: those of fby_expand and fby_jobs_run. */
+ * Errors: those of fby_pattern_expand and fby_jobs_run. */
 FBY_CHECKED fby_err fby_build_run_job_per_name(struct fby_build *self,
     enum fby_expand_want want, fby_build_job *job, void *arg,
     struct fby_error_detail *why);

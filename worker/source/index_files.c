@@ -35,7 +35,7 @@ static fby_err open_files(struct indexing *indexing,
     if (kind->check_name != NULL) {
         FBY_TRY(kind->check_name(indexing->build->spec, files->name, why));
     }
-    FBY_TRY(fby_path_join(out->parts.base, files->name, path, why));
+    FBY_TRY(fby_path_join(out->location.base, files->name, path, why));
     FBY_TRY(open_file(out->root, path, files, why));
     if (kind->index_suffix == NULL) {
         return FBY_OK;
@@ -68,7 +68,7 @@ static bool move_from_cache(
         return false;
     }
     bool has_lengths   = cached->lengths != NULL;
-    bool needs_lengths = b->spec->lengths != NULL;
+    bool needs_lengths = b->spec->length_field != NULL;
     bool is_unchanged =
         fby_shard_count_stamps(cached) == files->n &&
         cached->size == files->stamps[0].size &&
@@ -87,7 +87,7 @@ static fby_err read_lengths(const struct indexing *indexing,
     struct fby_error_detail *why)
 {
     const struct fby_length_source source = {
-        .field  = indexing->build->spec->lengths,
+        .field  = indexing->build->spec->length_field,
         .object = &files->objects[0],
         .stop   = files->stop};
     return source.field != NULL ? fby_member_lengths_read(&source, shard, why)
@@ -103,7 +103,8 @@ static fby_err scan_shard(struct indexing *indexing, struct fby_shard *shard,
     shard->size = files->stamps[0].size;
     FBY_TRY(indexing->kind->scan(indexing->build->spec, files, shard, why));
     /* A token file that is shorter than a sequence has no samples. */
-    if (shard->samples == 0 && !fby_source_traits(shard->kind)->has_sequences) {
+    if (shard->n_samples == 0 &&
+        !fby_source_traits(shard->kind)->has_sequences) {
         return fby_error_set(why, FBY_CONFIG, "it has no samples");
     }
     FBY_TRY(read_lengths(indexing, shard, files, why));
@@ -119,8 +120,8 @@ static fby_err add_checksum(struct fby_shard *shard,
         FBY_TRY(fby_checksum_add_file(
             &sum, &files->objects[i], &files->stamps[i], files->stop, why));
     }
-    shard->sum    = fby_checksum_end(&sum);
-    shard->hashed = true;
+    shard->sum          = fby_checksum_end(&sum);
+    shard->has_checksum = true;
     return FBY_OK;
 }
 
@@ -130,9 +131,9 @@ static fby_err index_shard(struct indexing *indexing, uint32_t i,
     struct fby_build *b         = indexing->build;
     struct fby_shard *shard     = &b->out->shards[i];
     bool              reused    = move_from_cache(b, i, files);
-    bool              needs_sum = b->out->hashed && !shard->hashed;
+    bool              needs_sum = b->out->hashed && !shard->has_checksum;
     atomic_fetch_add(&b->reused, reused ? 1U : 0U);
-    atomic_fetch_add(&b->fresh, !reused || needs_sum ? 1U : 0U);
+    atomic_fetch_add(&b->n_read, !reused || needs_sum ? 1U : 0U);
     if (!reused) {
         FBY_TRY(scan_shard(indexing, shard, files, why));
     }
@@ -144,7 +145,7 @@ static fby_err open_and_index(void *arg, uint32_t i, const atomic_bool *stop,
 {
     struct indexing       *indexing = arg;
     struct fby_shard_files files    = {
-           .name = indexing->build->names.at[i], .stop = stop};
+           .name = indexing->build->names.list[i], .stop = stop};
     fby_err err = open_files(indexing, &files, why);
     if (err == FBY_OK) {
         err = index_shard(indexing, i, &files, why);

@@ -38,8 +38,8 @@ static fby_err add_checksum(struct fby_build *b, struct fby_shard *shard,
             FBY_TRY(sum_file(&s, f, why));
         }
     }
-    shard->sum    = fby_checksum_end(&s.sum);
-    shard->hashed = true;
+    shard->sum          = fby_checksum_end(&s.sum);
+    shard->has_checksum = true;
     return FBY_OK;
 }
 
@@ -52,11 +52,11 @@ static const struct fby_shard *find_unchanged(
     uint32_t                n      = fby_shard_count_stamps(shard);
     if (cached == NULL || cached->has_files != shard->has_files ||
         fby_shard_count_stamps(cached) != n ||
-        cached->samples != shard->samples) {
+        cached->n_samples != shard->n_samples) {
         return NULL;
     }
     struct fby_shard bare  = *cached; /* compare without checksum, lengths */
-    bare.hashed            = shard->hashed;
+    bare.has_checksum      = shard->has_checksum;
     bare.lengths           = shard->lengths;
     struct fby_digest now  = fby_shard_digest(shard);
     struct fby_digest then = fby_shard_digest(&bare);
@@ -70,7 +70,7 @@ static const struct fby_shard *find_unchanged(
 static fby_err read_missing(struct fby_build *b, struct fby_shard *shard,
     const atomic_bool *stop, struct fby_error_detail *why)
 {
-    const struct fby_field_content *field  = b->spec->lengths;
+    const struct fby_field_content *field  = b->spec->length_field;
     const struct fby_length_source  source = {
          .field = field, .index = b->out, .stop = stop};
     if (field != NULL && shard->lengths == NULL) {
@@ -78,8 +78,9 @@ static fby_err read_missing(struct fby_build *b, struct fby_shard *shard,
                     ? fby_row_lengths_read(b->out, shard, field, stop, why)
                     : fby_member_lengths_read(&source, shard, why));
     }
-    return b->out->hashed && !shard->hashed ? add_checksum(b, shard, stop, why)
-                                            : FBY_OK;
+    return b->out->hashed && !shard->has_checksum
+               ? add_checksum(b, shard, stop, why)
+               : FBY_OK;
 }
 
 fby_err fby_build_complete_shard(struct fby_build *self,
@@ -87,19 +88,19 @@ fby_err fby_build_complete_shard(struct fby_build *self,
     struct fby_error_detail *why)
 {
     const struct fby_shard *same          = find_unchanged(self, shard);
-    bool                    needs_lengths = self->spec->lengths != NULL;
+    bool                    needs_lengths = self->spec->length_field != NULL;
     if (same != NULL && needs_lengths && same->lengths != NULL) {
-        shard->lengths =
-            fby_memdup(same->lengths, shard->samples * sizeof(*shard->lengths));
+        shard->lengths = fby_memdup(
+            same->lengths, shard->n_samples * sizeof(*shard->lengths));
     }
-    if (same != NULL && self->out->hashed && same->hashed) {
-        shard->sum    = same->sum;
-        shard->hashed = true;
+    if (same != NULL && self->out->hashed && same->has_checksum) {
+        shard->sum          = same->sum;
+        shard->has_checksum = true;
     }
     bool has_lengths = shard->lengths != NULL || !needs_lengths;
-    bool reused      = shard->hashed == self->out->hashed && has_lengths;
+    bool reused      = shard->has_checksum == self->out->hashed && has_lengths;
     atomic_fetch_add(&self->reused, reused ? 1U : 0U);
-    atomic_fetch_add(&self->fresh, reused ? 0U : 1U);
+    atomic_fetch_add(&self->n_read, reused ? 0U : 1U);
     return reused ? FBY_OK : read_missing(self, shard, stop, why);
 }
 
@@ -114,7 +115,7 @@ fby_err fby_build_complete_shards(
     struct fby_build *self, struct fby_error_detail *why)
 {
     struct fby_index *out = self->out;
-    return out->hashed || self->spec->lengths != NULL
+    return out->hashed || self->spec->length_field != NULL
                ? fby_build_run_jobs(self, out->n_shards, shard_job, self, why)
                : FBY_OK;
 }

@@ -39,7 +39,7 @@ static bool take_next_job(struct job_state *s, uint32_t *i)
 {
     pthread_mutex_lock(&s->lock);
     bool may_start =
-        s->err == FBY_OK && s->next < s->work->jobs && !atomic_load(&s->stop);
+        s->err == FBY_OK && s->next < s->work->n_jobs && !atomic_load(&s->stop);
     if (may_start) {
         *i = s->next++;
     }
@@ -86,7 +86,7 @@ static void report_progress(struct job_state *s)
         return;
     }
     pthread_mutex_unlock(&s->lock);
-    if (!progress->fn(progress->arg, done, s->work->jobs)) {
+    if (!progress->fn(progress->arg, done, s->work->n_jobs)) {
         atomic_store(&s->stop, true);
     }
     pthread_mutex_lock(&s->lock);
@@ -107,9 +107,9 @@ static void report_until_done(struct job_state *s)
 
 static uint32_t count_threads(const struct fby_jobs *work)
 {
-    uint32_t n = work->threads > 0 ? work->threads : fby_usable_cores();
+    uint32_t n = work->n_threads > 0 ? work->n_threads : fby_usable_cores();
     n          = n < MAX_THREADS ? n : MAX_THREADS;
-    return n < work->jobs ? n : work->jobs;
+    return n < work->n_jobs ? n : work->n_jobs;
 }
 
 /* Try to start `n` threads. Returns how many started; one can run all jobs. */
@@ -156,7 +156,7 @@ fby_err fby_jobs_run(const struct fby_jobs *work, struct fby_error_detail *why)
     if (job_saw_stop || stop_between_jobs) {
         return fby_error_set(why, FBY_GONE, "given up");
     }
-    if (started == 0 && work->jobs > 0) {
+    if (started == 0 && work->n_jobs > 0) {
         return fby_error_set(why, FBY_SYS, "cannot start a thread");
     }
     if (s.err != FBY_OK && why != NULL) {

@@ -44,7 +44,7 @@ static void put_u32s(
 void fby_lengths_encode(const struct fby_shard *shard, struct fby_buffer *out)
 {
     if (shard->lengths != NULL) {
-        put_u32s(out, KEY_LENGTHS, shard->lengths, shard->samples);
+        put_u32s(out, KEY_LENGTHS, shard->lengths, shard->n_samples);
     }
 }
 
@@ -61,13 +61,13 @@ fby_err fby_lengths_decode(
     if (bytes.data == NULL) {
         return FBY_OK;
     }
-    if (bytes.size != (size_t)out->samples * 4) {
+    if (bytes.size != (size_t)out->n_samples * 4) {
         return fby_manifest_refuse(
             why, "lengths that are not 4 bytes a sample");
     }
     struct fby_reader lengths = fby_reader(bytes.data, bytes.size);
-    out->lengths = fby_zalloc(out->samples * sizeof(*out->lengths));
-    for (uint32_t i = 0; i < out->samples; i++) {
+    out->lengths = fby_zalloc(out->n_samples * sizeof(*out->lengths));
+    for (uint32_t i = 0; i < out->n_samples; i++) {
         out->lengths[i] = fby_read_u32(&lengths);
     }
     return FBY_OK;
@@ -82,25 +82,27 @@ static void write_members(const struct fby_shard *shard, struct fby_buffer *out)
     fby_record_close(out, mark);
     fby_record_put_bytes(out, KEY_KEYS, shard->keys.data, shard->keys.size);
     if (shard->class_ids != NULL) {
-        put_u32s(out, KEY_CLASSES, shard->class_ids, shard->samples);
+        put_u32s(out, KEY_CLASSES, shard->class_ids, shard->n_samples);
     }
     mark = fby_record_open(out, KEY_MEMBERS);
-    for (uint32_t i = 0; i < shard->samples; i++) {
-        fby_put_u16(out, (uint16_t)(shard->first[i + 1] - shard->first[i]));
+    for (uint32_t i = 0; i < shard->n_samples; i++) {
+        fby_put_u16(out,
+            (uint16_t)(shard->first_member[i + 1] - shard->first_member[i]));
     }
     fby_record_close(out, mark);
-    fby_record_put_bytes(out, KEY_SUFFIX, shard->suffix, shard->members);
+    fby_record_put_bytes(
+        out, KEY_SUFFIX, shard->suffix_index, shard->n_members);
     if (!shard->has_files) {
-        fby_record_put_i64s(
-            out, KEY_OFFSET, (const int64_t *)shard->offset, shard->members);
+        fby_record_put_i64s(out, KEY_OFFSET,
+            (const int64_t *)shard->member_offset, shard->n_members);
     }
     fby_record_put_i64s(
-        out, KEY_BYTES, (const int64_t *)shard->bytes, shard->members);
+        out, KEY_BYTES, (const int64_t *)shard->member_bytes, shard->n_members);
     fby_lengths_encode(shard, out);
     if (fby_source_traits(shard->kind)->has_values) {
         fby_record_put_bytes(
-            out, KEY_IS_VALUE, shard->is_value, shard->members);
-        put_u32s(out, KEY_TEXT_SIZE, shard->text_size, shard->members);
+            out, KEY_IS_VALUE, shard->is_value, shard->n_members);
+        put_u32s(out, KEY_TEXT_SIZE, shard->text_size, shard->n_members);
         fby_record_put_bytes(
             out, KEY_TEXTS, shard->texts.data, shard->texts.size);
     }
@@ -112,7 +114,7 @@ void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
     fby_record_put_i64(out, KEY_KIND, shard->kind);
     fby_record_put_text(out, KEY_NAME, shard->name);
     fby_record_put_i64(out, KEY_SIZE, (int64_t)shard->size);
-    if (shard->hashed) {
+    if (shard->has_checksum) {
         fby_record_put_bytes(
             out, KEY_SUM, shard->sum.bytes, sizeof(shard->sum.bytes));
     }
@@ -172,8 +174,8 @@ static void read_head(struct fby_record *r, struct fby_shard *out)
     out->size = (uint64_t)fby_record_read_between(r, KEY_SIZE, 0, INT64_MAX);
     if (fby_record_next_is(r, KEY_SUM)) {
         struct fby_span sum = fby_record_read_bytes(r, KEY_SUM);
-        out->hashed         = sum.size == sizeof(out->sum.bytes);
-        if (out->hashed) {
+        out->has_checksum   = sum.size == sizeof(out->sum.bytes);
+        if (out->has_checksum) {
             memcpy(out->sum.bytes, sum.data, sizeof(out->sum.bytes));
         } else {
             fby_record_refuse(r, KEY_SUM, "not 16 bytes");
@@ -278,7 +280,7 @@ static fby_err check_all_read(const struct fby_shard *out,
                   arrays->suffix.left + arrays->offset.left +
                   arrays->bytes.left + arrays->is_value.left +
                   arrays->text_size.left + arrays->texts.left;
-    if (left != 0 || out->samples == 0) {
+    if (left != 0 || out->n_samples == 0) {
         return fby_manifest_refuse(why, "arrays of different lengths");
     }
     bool same = out->n_suffixes == arrays->n_suffixes;

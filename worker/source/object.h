@@ -1,8 +1,9 @@
 /* object.h - an object: one file of a dataset, on any storage.
  *
- * All bytes of data are read through this interface (maps.h maps local files).
- * An implementation is a table of four functions; the root of a path says which
- * table to use. Local files (object_file.c) are the only implementation so far.
+ * All bytes of data are read through this interface (mapped_files.h maps local
+ * files). An implementation is a table of four functions; the root of a path
+ * says which table to use. Local files (object_file.c) are the only
+ * implementation so far.
  *
  * A file can change while it is open. So readers compare its stamp (identity,
  * size and times) with the stamp of the index, before and after they read. */
@@ -70,7 +71,7 @@ struct fby_object_ops {
     void (*close)(struct fby_object *self);
 };
 
-extern const struct fby_object_ops fby_object_file; /* local files */
+extern const struct fby_object_ops fby_local_file_ops; /* local files */
 
 /* A range of bytes in an object. */
 struct fby_extent {

@@ -12,7 +12,7 @@ static fby_err open_file(const struct fby_root *root, const char *path,
 {
     int fd = -1;
     FBY_TRY(fby_root_open(root, path, FBY_WANT_FILE, &fd, why));
-    *out = (struct fby_object){.ops = &fby_object_file, .fd = fd};
+    *out = (struct fby_object){.ops = &fby_local_file_ops, .fd = fd};
     return FBY_OK;
 }
 
@@ -52,10 +52,10 @@ static void close_file(struct fby_object *self)
 
 int fby_object_local_fd(const struct fby_object *self)
 {
-    return self->ops == &fby_object_file ? self->fd : -1;
+    return self->ops == &fby_local_file_ops ? self->fd : -1;
 }
 
-const struct fby_object_ops fby_object_file = {
+const struct fby_object_ops fby_local_file_ops = {
     .open  = open_file,
     .stamp = stamp_file,
     .read  = read_file,

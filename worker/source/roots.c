@@ -96,7 +96,7 @@ fby_err fby_roots_add(struct fby_roots *self, const char *name_and_dir,
     char             dir[FBY_PATH_SIZE];
     struct fby_root *root = fby_zalloc(sizeof(*root));
     root->fd              = -1;
-    root->object_ops      = &fby_object_file;
+    root->object_ops      = &fby_local_file_ops;
     fby_err err = fby_location_parse_root(name_and_dir, root->name, dir, why);
     if (err == FBY_OK && find_root(self, root->name) != NULL) {
         err = fby_error_set(why, FBY_USAGE,

@@ -4,8 +4,8 @@
 
 #include "common/mem.h"
 #include "worker/source/columns/ragged.h"
-#include "worker/source/npy_file.h"
-#include "worker/source/run.h"
+#include "worker/source/npy_reader.h"
+#include "worker/source/row_reader.h"
 
 enum {
     BLOCK_ROWS = 8192,   /* rows whose offsets are read at a time */
@@ -21,7 +21,7 @@ static uint32_t clamp_to_u32(uint64_t length)
 
 struct offset_file {
     const struct fby_column *column;  /* the values, or CSR */
-    struct fby_numbers       offsets; /* where the offsets are in the file */
+    struct fby_file_array    offsets; /* where the offsets are in the file */
     struct fby_object        object;  /* the file of the offsets */
     uint8_t *block; /* BLOCK_ROWS + 1 offsets; row i ends at offset i + 1 */
 };
@@ -64,22 +64,22 @@ fby_err fby_row_lengths_read(const struct fby_index *index,
 {
     uint16_t           column = 0;
     struct offset_file file   = {.block = NULL};
-    if (shard->samples > MAX_ROWS) {
+    if (shard->n_samples > MAX_ROWS) {
         return fby_error_set(why, FBY_CONFIG,
             "bucket_by keeps the lengths of at most %d rows a shard, and the "
             "shard has %u; cut it into several",
-            MAX_ROWS, shard->samples);
+            MAX_ROWS, shard->n_samples);
     }
     FBY_TRY(fby_shard_pick_column(shard, field, &column, why));
     file.column            = &shard->columns[column];
-    bool     is_csr        = file.column->part == FBY_COLUMN_CSR;
+    bool     is_csr        = file.column->role == FBY_COLUMN_CSR;
     uint16_t offset_column = is_csr ? column : file.column->partner;
     FBY_TRY(fby_index_open(index, shard, offset_column, &file.object, why));
     file.offsets   = fby_ragged_offsets(shard, file.column);
     file.block     = fby_zalloc(((size_t)BLOCK_ROWS + 1) * file.offsets.width);
-    shard->lengths = fby_zalloc(shard->samples * sizeof(*shard->lengths));
+    shard->lengths = fby_zalloc(shard->n_samples * sizeof(*shard->lengths));
     fby_err err =
-        read_row_lengths(&file, shard->samples, shard->lengths, stop, why);
+        read_row_lengths(&file, shard->n_samples, shard->lengths, stop, why);
     free(file.block);
     fby_object_close(&file.object);
     return fby_error_prefix(why, err, "column %s", file.column->name);
@@ -94,13 +94,13 @@ static fby_err read_length(const struct fby_object *object,
 {
     struct fby_npy npy;
     size_t         head_size = 0;
-    fby_err err = fby_npy_file_head(object, extent, &npy, &head_size, why);
+    fby_err err = fby_npy_file_read_head(object, extent, &npy, &head_size, why);
     if (err != FBY_OK) {
         return err == FBY_BAD_SAMPLE ? FBY_OK : err;
     }
-    uint64_t bytes       = npy.values * fby_npy_type_bytes(npy.type);
+    uint64_t bytes       = npy.n_values * fby_npy_type_bytes(npy.type);
     bool     is_complete = bytes == extent.size - head_size;
-    if (npy.n_dims > 0 && npy.values > 0 && is_complete) {
+    if (npy.n_dims > 0 && npy.n_values > 0 && is_complete) {
         *out = clamp_to_u32(npy.dims[0]);
     }
     return FBY_OK;
@@ -139,7 +139,7 @@ static fby_err read_sample_length(const struct fby_length_source *source,
         return FBY_OK;
     }
     const struct fby_extent extent = {
-        fby_shard_offset(shard, member), shard->bytes[member]};
+        fby_shard_offset(shard, member), shard->member_bytes[member]};
     fby_err err = source->index != NULL
                       ? read_file_length(source->index, shard, member, out, why)
                       : read_length(source->object, extent, out, why);
@@ -150,8 +150,8 @@ static fby_err read_sample_length(const struct fby_length_source *source,
 fby_err fby_member_lengths_read(const struct fby_length_source *source,
     struct fby_shard *shard, struct fby_error_detail *why)
 {
-    shard->lengths = fby_zalloc(shard->samples * sizeof(*shard->lengths));
-    for (uint32_t i = 0; i < shard->samples; i++) {
+    shard->lengths = fby_zalloc(shard->n_samples * sizeof(*shard->lengths));
+    for (uint32_t i = 0; i < shard->n_samples; i++) {
         if (atomic_load(source->stop)) {
             return FBY_GONE;
         }

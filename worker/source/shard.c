@@ -28,11 +28,11 @@ void fby_shard_fini(struct fby_shard *self)
     free(self->name);
     fby_buffer_fini(&self->keys);
     free(self->key_offset);
-    free(self->first);
+    free(self->first_member);
     free(self->class_ids);
-    free(self->suffix);
-    free(self->offset);
-    free(self->bytes);
+    free(self->suffix_index);
+    free(self->member_offset);
+    free(self->member_bytes);
     free(self->suffixes);
     fby_buffer_fini(&self->texts);
     free(self->text_offset);
@@ -55,7 +55,7 @@ void fby_shard_fini(struct fby_shard *self)
 fby_err fby_shard_add_sample(struct fby_shard *self, const char *key,
     size_t key_size, int64_t class_id, struct fby_error_detail *why)
 {
-    uint32_t n = self->samples;
+    uint32_t n = self->n_samples;
     if (n >= FBY_SHARD_MAX_SAMPLES ||
         self->keys.size + key_size + 1 > FBY_SHARD_MAX_KEYS) {
         return fby_error_set(why, FBY_CONFIG,
@@ -69,18 +69,18 @@ fby_err fby_shard_add_sample(struct fby_shard *self, const char *key,
     if (class_id != FBY_SHARD_NO_CLASS) {
         APPEND(self->class_ids, n, (uint32_t)class_id);
     }
-    APPEND(self->first, n, self->members);
-    self->samples = n + 1;
+    APPEND(self->first_member, n, self->n_members);
+    self->n_samples = n + 1;
     return FBY_OK;
 }
 
 bool fby_shard_last_key_is(
     const struct fby_shard *self, const char *key, size_t key_size)
 {
-    if (self->samples == 0) {
+    if (self->n_samples == 0) {
         return false;
     }
-    const char *last = fby_shard_key(self, self->samples - 1);
+    const char *last = fby_shard_key(self, self->n_samples - 1);
     return strlen(last) == key_size && memcmp(last, key, key_size) == 0;
 }
 
@@ -112,8 +112,8 @@ static fby_err find_or_add_suffix(struct fby_shard *self, const char *suffix,
 static fby_err check_suffix_is_new(const struct fby_shard *self,
     const char *suffix, struct fby_error_detail *why)
 {
-    uint32_t sample = self->samples - 1;
-    for (uint32_t m = self->first[sample]; m < self->members; m++) {
+    uint32_t sample = self->n_samples - 1;
+    for (uint32_t m = self->first_member[sample]; m < self->n_members; m++) {
         if (fby_equal_ignoring_case(fby_shard_suffix(self, m), suffix)) {
             return fby_error_set(why, FBY_CONFIG,
                 "sample %s has two members named .%s (the case of letters "
@@ -127,7 +127,7 @@ static fby_err check_suffix_is_new(const struct fby_shard *self,
 fby_err fby_shard_add_member(struct fby_shard *self, const char *suffix,
     uint64_t offset, uint64_t size, struct fby_error_detail *why)
 {
-    uint32_t n     = self->members;
+    uint32_t n     = self->n_members;
     uint8_t  index = 0;
     if (n >= FBY_SHARD_MAX_MEMBERS) {
         return fby_error_set(why, FBY_CONFIG,
@@ -136,22 +136,22 @@ fby_err fby_shard_add_member(struct fby_shard *self, const char *suffix,
     }
     FBY_TRY(check_suffix_is_new(self, suffix, why));
     FBY_TRY(find_or_add_suffix(self, suffix, &index, why));
-    APPEND(self->suffix, n, index);
-    APPEND(self->bytes, n, size);
+    APPEND(self->suffix_index, n, index);
+    APPEND(self->member_bytes, n, size);
     if (self->has_files) {
         const struct fby_stamp stamp = {.size = size}; /* the caller sets it */
         APPEND(self->stamps, n, stamp);
     } else {
-        APPEND(self->offset, n, offset);
+        APPEND(self->member_offset, n, offset);
     }
-    self->members = n + 1;
+    self->n_members = n + 1;
     return FBY_OK;
 }
 
 fby_err fby_shard_add_text(struct fby_shard *self, const char *text,
     size_t size, bool is_value, struct fby_error_detail *why)
 {
-    uint32_t n = self->members - 1; /* the last member */
+    uint32_t n = self->n_members - 1; /* the last member */
     if (self->texts.size + size > FBY_SHARD_MAX_TEXTS) {
         return fby_error_set(why, FBY_CONFIG,
             "more than %d bytes of texts in a part of a list",
@@ -175,7 +175,7 @@ static int compare_keys(const void *a, const void *b, void *shard)
 
 static bool keys_ascend(const struct fby_shard *self)
 {
-    for (uint32_t i = 1; i < self->samples; i++) {
+    for (uint32_t i = 1; i < self->n_samples; i++) {
         if (strcmp(fby_shard_key(self, i - 1), fby_shard_key(self, i)) >= 0) {
             return false;
         }
@@ -190,7 +190,7 @@ static bool find_repeated_key(
     if (keys_ascend(self)) { /* common, and needs no memory */
         return false;
     }
-    uint32_t  n     = self->samples;
+    uint32_t  n     = self->n_samples;
     uint32_t *order = fby_zalloc(n * sizeof(*order));
     for (uint32_t i = 0; i < n; i++) {
         order[i] = i;
@@ -222,8 +222,9 @@ static fby_err check_unique_keys(
         "key %s appears again at offset %llu, after other samples; its first "
         "member is at offset %llu. The members of a sample follow one another",
         fby_shard_key(self, earlier),
-        (unsigned long long)fby_shard_offset(self, self->first[later]),
-        (unsigned long long)fby_shard_offset(self, self->first[earlier]));
+        (unsigned long long)fby_shard_offset(self, self->first_member[later]),
+        (unsigned long long)fby_shard_offset(
+            self, self->first_member[earlier]));
 }
 
 static void *shrink(void *array, size_t n, size_t element_bytes)
@@ -233,15 +234,18 @@ static void *shrink(void *array, size_t n, size_t element_bytes)
 
 static void free_spare_memory(struct fby_shard *self)
 {
-    size_t n            = self->samples;
-    size_t m            = self->members;
+    size_t n            = self->n_samples;
+    size_t m            = self->n_members;
     self->keys.data     = shrink(self->keys.data, self->keys.size, 1);
     self->keys.capacity = self->keys.size;
     self->key_offset = shrink(self->key_offset, n, sizeof(*self->key_offset));
     self->class_ids  = shrink(self->class_ids, n, sizeof(*self->class_ids));
-    self->suffix     = shrink(self->suffix, m, sizeof(*self->suffix));
-    self->offset     = shrink(self->offset, m, sizeof(*self->offset));
-    self->bytes      = shrink(self->bytes, m, sizeof(*self->bytes));
+    self->suffix_index =
+        shrink(self->suffix_index, m, sizeof(*self->suffix_index));
+    self->member_offset =
+        shrink(self->member_offset, m, sizeof(*self->member_offset));
+    self->member_bytes =
+        shrink(self->member_bytes, m, sizeof(*self->member_bytes));
     self->text_offset =
         shrink(self->text_offset, m, sizeof(*self->text_offset));
     self->text_size = shrink(self->text_size, m, sizeof(*self->text_size));
@@ -253,11 +257,11 @@ static void free_spare_memory(struct fby_shard *self)
 
 fby_err fby_shard_finish(struct fby_shard *self, struct fby_error_detail *why)
 {
-    uint32_t n = self->samples;
+    uint32_t n = self->n_samples;
     FBY_TRY(check_unique_keys(self, why));
-    self->first =
-        fby_realloc(self->first, ((size_t)n + 1) * sizeof(*self->first));
-    self->first[n] = self->members;
+    self->first_member = fby_realloc(
+        self->first_member, ((size_t)n + 1) * sizeof(*self->first_member));
+    self->first_member[n] = self->n_members;
     free_spare_memory(self);
     return FBY_OK;
 }
@@ -270,7 +274,7 @@ uint32_t fby_shard_count_stamps(const struct fby_shard *self)
     if (self->sequences != NULL) {
         return self->sequences->format == FBY_TOKENS_MEGATRON ? 2 : 1;
     }
-    return self->has_files ? self->members : 1;
+    return self->has_files ? self->n_members : 1;
 }
 
 fby_err fby_shard_finish_sequences(
@@ -284,16 +288,16 @@ fby_err fby_shard_finish_sequences(
             "smaller ones",
             (unsigned long long)samples, self->sequences->length, UINT32_MAX);
     }
-    self->samples = (uint32_t)samples;
+    self->n_samples = (uint32_t)samples;
     return FBY_OK;
 }
 
 bool fby_shard_find_member(const struct fby_shard *self, uint32_t sample,
     const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts, uint32_t *member)
 {
-    uint32_t end = self->first[sample + 1];
+    uint32_t end = self->first_member[sample + 1];
     for (uint32_t i = 0; i < n_exts; i++) {
-        for (uint32_t m = self->first[sample]; m < end; m++) {
+        for (uint32_t m = self->first_member[sample]; m < end; m++) {
             if (fby_equal_ignoring_case(fby_shard_suffix(self, m), exts[i])) {
                 *member = m;
                 return true;
@@ -307,10 +311,10 @@ uint32_t fby_shard_sample_of(const struct fby_shard *self, uint32_t member)
 {
     /* Binary search: the sample is always in `low` to high - 1. */
     uint32_t low  = 0;
-    uint32_t high = self->samples;
+    uint32_t high = self->n_samples;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (self->first[middle] <= member) {
+        if (self->first_member[middle] <= member) {
             low = middle;
         } else {
             high = middle;

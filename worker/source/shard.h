@@ -1,8 +1,8 @@
 /* shard.h - the index of one shard: its samples, and where their bytes are.
  *
  * A shard is a part of a dataset: a tar or token file, a folder or .npz file of
- * columns, or up to 1,024 samples of other sources (parts.h). It has one of
- * three forms:
+ * columns, or up to 1,024 samples of other sources (shard_builder.h). It has
+ * one of three forms:
  *   members    Samples have keys and members. A member is a range of the
  *              shard's one file (tar), a file of its own (folder, parallel,
  *              list), or a value in the list itself.
@@ -41,14 +41,14 @@ enum {
 
 /* How the rows of a column make up samples. In a ragged or sparse column a
  * sample is a list; the elements of the list are called entries. */
-enum fby_column_part {      /* written into manifests: add, never renumber */
+enum fby_column_role {      /* written into manifests: add, never renumber */
     FBY_COLUMN_WHOLE   = 0, /* row i is sample i */
     FBY_COLUMN_OFFSETS = 1, /* row i: number of the first entry of sample i */
     FBY_COLUMN_VALUES  = 2, /* row i is entry i, counted over all samples */
     FBY_COLUMN_CSR     = 3  /* a SciPy file of entries and offsets (csr.h) */
 };
 
-struct fby_numbers { /* an array of numbers in a file */
+struct fby_file_array { /* an array of numbers in a file */
     enum fby_npy_type type;
     bool              big_endian;
     uint32_t          width;  /* bytes of a number */
@@ -61,19 +61,19 @@ struct fby_column {
     char                 name[FBY_NAME_SIZE];
     enum fby_npy_type    type;
     bool                 big_endian;
-    enum fby_column_part part;
+    enum fby_column_role role;
     uint16_t             partner; /* ragged: index in columns[] of the values if
                                      these are offsets, and the reverse */
     uint32_t             n_dims;  /* dimensions of a row */
     uint64_t             dims[FBY_NPY_MAX_DIMS]; /* size of each dimension */
     uint64_t             row_bytes;              /* bytes of one row */
-    uint64_t             rows;    /* number of rows in the file */
-    int64_t              first;   /* offsets, CSR: the first one when indexed */
-    int64_t              last;    /* offsets, CSR: the last one when indexed */
-    uint64_t             offset;  /* of row 0 in the file, in bytes */
-    struct fby_numbers   indices; /* CSR: per entry: its index in the row */
-    struct fby_numbers   indptr;  /* CSR: the offsets */
-    uint64_t             width;   /* CSR: values of a row, with the zeros */
+    uint64_t             rows; /* number of rows in the file */
+    int64_t  first_offset;     /* offsets, CSR: the first one when indexed */
+    int64_t  last_offset;      /* offsets, CSR: the last one when indexed */
+    uint64_t offset;           /* of row 0 in the file, in bytes */
+    struct fby_file_array indices; /* CSR: per entry: its index in the row */
+    struct fby_file_array offsets; /* CSR: the offsets */
+    uint64_t dense_width;          /* CSR: values of a row, with the zeros */
 };
 
 /* The index of a shard. Arrays have one element "per sample", "per member" or
@@ -82,21 +82,21 @@ struct fby_shard {
     char                *name; /* relative to the base of the location */
     uint64_t             size; /* bytes of all its files */
     enum fby_source_kind kind;
-    bool                 has_files;  /* each member is a file of its own, or a
+    bool                 has_files;    /* each member is a file of its own, or a
                                         value; false: all are in one file */
-    bool                 hashed;     /* `sum` is valid */
-    struct fby_checksum  sum;        /* XXH3-128 of all bytes */
-    uint32_t             samples;    /* number of samples */
-    uint32_t             members;    /* number of members of all samples */
-    uint32_t             n_suffixes; /* number of `suffixes` */
-    struct fby_buffer    keys;       /* of all samples; each ends with NUL */
-    uint32_t         *key_offset; /* per sample: offset of its key in `keys` */
-    uint32_t         *first; /* per sample: its first member; then `members` */
-    uint32_t         *class_ids; /* per sample; NULL: no class folders */
-    uint8_t          *suffix;    /* per member: index in `suffixes` */
-    uint64_t         *offset;    /* per member: offset in the file; tar only */
-    uint64_t         *bytes;     /* per member: its size in bytes */
-    struct fby_buffer texts;     /* list only: the text of each member */
+    bool                 has_checksum; /* `sum` is valid */
+    struct fby_checksum  sum;          /* XXH3-128 of all bytes */
+    uint32_t             n_samples;    /* number of samples */
+    uint32_t             n_members;    /* number of members of all samples */
+    uint32_t             n_suffixes;   /* number of `suffixes` */
+    struct fby_buffer    keys;         /* of all samples; each ends with NUL */
+    uint32_t *key_offset;    /* per sample: offset of its key in `keys` */
+    uint32_t *first_member;  /* per sample: its first member; then `members` */
+    uint32_t *class_ids;     /* per sample; NULL: no class folders */
+    uint8_t  *suffix_index;  /* per member: index in `suffixes` */
+    uint64_t *member_offset; /* per member: offset in the file; tar only */
+    uint64_t *member_bytes;  /* per member: its size in bytes */
+    struct fby_buffer texts; /* list only: the text of each member */
     uint64_t         *text_offset; /* per member: offset in `texts` */
     uint32_t         *text_size;   /* per member: size of its text, in bytes */
     uint8_t          *is_value;    /* per member: 1: its text is its content;
@@ -177,13 +177,13 @@ bool fby_shard_last_key_is(
 static inline uint64_t fby_shard_offset(
     const struct fby_shard *self, uint32_t member)
 {
-    return self->offset != NULL ? self->offset[member] : 0;
+    return self->member_offset != NULL ? self->member_offset[member] : 0;
 }
 
 static inline const char *fby_shard_suffix(
     const struct fby_shard *self, uint32_t member)
 {
-    return self->suffixes[self->suffix[member]];
+    return self->suffixes[self->suffix_index[member]];
 }
 
 /* Is the member a value of a list, and not a file? */

@@ -24,13 +24,13 @@ struct fby_dataset_spec {
     const char              *cache_dir; /* NULL: the user's; "": no cache */
     bool                     hash;      /* compute checksums of all shards */
     uint32_t threads;  /* threads of a scan; 0: one per core, max. 16 */
-    uint32_t max_open; /* files kept open; 0: as in files.h and maps.h */
-    const char (*files)[FBY_NAME_SIZE]; /* list source: its columns that have
-                                           paths of files; borrowed */
-    uint32_t n_files;
+    uint32_t max_open; /* files kept open; 0: as in file_cache.h */
+    const char (*file_columns)[FBY_NAME_SIZE]; /* list source: its columns
+                                                  of paths; borrowed */
+    uint32_t n_file_columns;
     /* bucket_by: the field whose lengths (number of entries of a row or of a
      * NumPy member) the manifest must have. Borrowed; NULL: none. */
-    const struct fby_field_content *lengths;
+    const struct fby_field_content *length_field;
 };
 
 #endif

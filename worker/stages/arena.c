@@ -60,7 +60,7 @@ void fby_arenas_destroy(struct fby_arenas **self_p)
         return;
     }
     *self_p = NULL;
-    fby_arenas_collect(self, NULL, NULL);
+    fby_arenas_free_released(self, NULL, NULL);
     fby_wakeup_close(&self->wakeup);
     free(self);
 }
@@ -72,7 +72,7 @@ int fby_arenas_fd(const struct fby_arenas *self)
 
 /* The list is only emptied as a whole. So no arena can leave the list and come
  * back while another thread adds one, and there is no ABA problem. */
-size_t fby_arenas_collect(struct fby_arenas *self,
+size_t fby_arenas_free_released(struct fby_arenas *self,
     void (*freed)(void *context, void *tag), void *context)
 {
     fby_wakeup_clear(&self->wakeup);

@@ -36,13 +36,13 @@ int fby_arenas_fd(const struct fby_arenas *self);
 /* Return the memory of all released arenas to the pool, and call `freed` with
  * the tag of each arena that has a tag, unless `freed` is NULL. Returns the
  * number of released arenas. Thread: loop. */
-size_t fby_arenas_collect(struct fby_arenas *self,
+size_t fby_arenas_free_released(struct fby_arenas *self,
     void (*freed)(void *context, void *tag), void *context);
 
 struct fby_arena_spec {
     size_t   size;  /* bytes */
     uint32_t slots; /* number of slots, one for each chunk */
-    void    *tag;   /* passed to `freed` by fby_arenas_collect; NULL: none */
+    void *tag; /* passed to `freed` by fby_arenas_free_released; NULL: none */
 };
 
 /* Create an arena with one reference. Its memory is charged, but not yet

@@ -54,7 +54,7 @@ static void create_transformers(struct fby_stages *self)
     for (uint32_t i = 0; i < threads; i++) {
         self->transformers[i].transform = fby_transform_create(
             &(struct fby_transform_limits){share, self->quota});
-        self->transformers[i].run = fby_run_create();
+        self->transformers[i].reader = fby_row_reader_create();
     }
 }
 
@@ -150,7 +150,7 @@ void fby_stages_destroy(struct fby_stages **self_p)
     }
     for (uint32_t i = 0; i < self->config.transform_threads; i++) {
         fby_transform_destroy(&self->transformers[i].transform);
-        fby_run_destroy(&self->transformers[i].run);
+        fby_row_reader_destroy(&self->transformers[i].reader);
     }
     fby_shared_quota_destroy(&self->quota);
     fby_backlog_destroy(&self->backlog);
@@ -308,7 +308,7 @@ static void set_next_substitute(struct fby_task *task,
     task->substitutes++;
     task->sample = fby_plan_substitute(spec->seed, spec->epoch,
         task->job->samples[task->row], task->substitutes,
-        fby_dataset_samples(spec->dataset_plan->dataset));
+        fby_dataset_sample_count(spec->dataset_plan->dataset));
 }
 
 bool fby_stages_choose_substitute(struct fby_task *task,

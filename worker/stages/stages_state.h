@@ -20,9 +20,9 @@
 #define FBY_ENCODE_ROOM(raw_bytes) (2 * (size_t)(raw_bytes))
 
 struct fby_transformer { /* state of one transform thread */
-    struct fby_transform *transform;
-    struct fby_run       *run;
-    bool                  refused[FBY_RUN_ROWS]; /* [row of the run] */
+    struct fby_transform  *transform;
+    struct fby_row_reader *reader;
+    bool                   refused[FBY_RUN_ROWS]; /* [row of the run] */
 };
 
 struct fby_queued_event { /* in the list of events for the loop */

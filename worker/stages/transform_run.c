@@ -28,7 +28,7 @@ static fby_err write_field(struct fby_transformer *transformer,
     struct fby_job        *job   = task->job;
     const struct fby_rows *rows  = job->spec.dataset_plan->rows;
     uint32_t               field = job->content_field[chosen];
-    fby_err err = fby_rows_open(rows, field, transformer->run, why);
+    fby_err err = fby_rows_open(rows, field, transformer->reader, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -40,10 +40,10 @@ static fby_err write_field(struct fby_transformer *transformer,
             fby_job_indices_dst(job, chosen, task->row + i),
             transformer->transform};
         fby_rows_write(
-            rows, field, transformer->run, group, transformer->refused);
+            rows, field, transformer->reader, group, transformer->refused);
         i += n;
     }
-    return fby_rows_close(rows, field, transformer->run, why);
+    return fby_rows_close(rows, field, transformer->reader, why);
 }
 
 static fby_err write_run(struct fby_transformer *transformer,
@@ -52,13 +52,13 @@ static fby_err write_run(struct fby_transformer *transformer,
     struct fby_job *job = task->job;
     fby_err         err = FBY_OK;
     memset(transformer->refused, 0, task->rows * sizeof(*transformer->refused));
-    fby_run_begin(transformer->run, job->spec.dataset_plan->dataset,
-        job->samples + task->row, task->rows);
+    fby_row_reader_begin_run(transformer->reader,
+        job->spec.dataset_plan->dataset, job->samples + task->row, task->rows);
     for (uint32_t f = 0; err == FBY_OK && f < job->layout.n_fields; f++) {
         err = write_field(transformer, task, f, why);
     }
     if (err != FBY_OK) { /* fby_stages_fail_job reports this sample */
-        task->sample = job->samples[task->row + transformer->run->failed];
+        task->sample = job->samples[task->row + transformer->reader->failed];
     }
     return err;
 }
@@ -76,7 +76,7 @@ static fby_err write_row_once(struct fby_transformer *transformer,
             .indices   = fby_job_indices_dst(job, f, task->row),
             .transform = transformer->transform};
         err = fby_rows_write_one(job->spec.dataset_plan->rows, &request,
-            transformer->run, fby_job_row_dst(job, f, task->row), why);
+            transformer->reader, fby_job_row_dst(job, f, task->row), why);
     }
     return err;
 }

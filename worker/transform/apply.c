@@ -168,7 +168,7 @@ static fby_err run_step(struct fby_transform *self,
     const struct fby_chain *chain, const struct fby_chain_link *link,
     const struct fby_image *in, const struct fby_image *out)
 {
-    fby_err err = fby_scratch_reserve(
+    fby_err err = fby_scratch_grow(
         &self->step_memory, fby_step_memory_bytes(&link->step, link->in_size));
     if (err == FBY_OK) {
         fby_step_apply(&(struct fby_step_work){&link->step, *in, *out,

@@ -40,15 +40,15 @@ static fby_err write_bits(
     if (npy->type >= FBY_NPY_F2) { /* the last types of the enum are floats */
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "its values are %s; bits come from bools or whole numbers",
-            fby_npy_dtype(npy->type));
+            fby_npy_dtype_name(npy->type));
     }
     uint64_t n_good = fby_bits_pack_npy(npy, dst);
-    return n_good == npy->values
+    return n_good == npy->n_values
                ? FBY_OK
                : fby_error_set(why, FBY_BAD_SAMPLE,
                      "value %" PRIu64 " is %s (%s); a bit is 0 or 1", n_good,
                      fby_convert_text(npy, n_good, text),
-                     fby_npy_dtype(npy->type));
+                     fby_npy_dtype_name(npy->type));
 }
 
 /* Check that the file has the field's shape. For a ragged field,
@@ -83,8 +83,8 @@ static fby_err cut_to_length(const struct fby_field_job *job,
     uint64_t entries = npy->dims[0];
     fby_err  err     = fby_length_resolve(job, entries, why);
     if (err == FBY_OK) {
-        uint64_t entry_values = entries > 0 ? npy->values / entries : 0;
-        npy->values           = entry_values * *job->length;
+        uint64_t entry_values = entries > 0 ? npy->n_values / entries : 0;
+        npy->n_values         = entry_values * *job->length;
     }
     return err;
 }

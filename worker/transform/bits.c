@@ -59,7 +59,7 @@ static uint64_t pack_block(
     }
     struct fby_npy slice = *npy;
     slice.data           = values;
-    slice.values         = n;
+    slice.n_values       = n;
     uint64_t n_converted = fby_convert(&slice, FBY_U8, block);
     return fby_bits_pack(block, (size_t)n_converted, out);
 }
@@ -67,7 +67,7 @@ static uint64_t pack_block(
 uint64_t fby_bits_pack_npy(const struct fby_npy *npy, uint8_t *out)
 {
     uint64_t row_values = npy->dims[npy->n_dims - 1];
-    for (uint64_t i = 0; i < npy->values; i += row_values) {
+    for (uint64_t i = 0; i < npy->n_values; i += row_values) {
         for (uint64_t column = 0; column < row_values; column += BLOCK_VALUES) {
             uint64_t left   = row_values - column;
             uint64_t n      = left < BLOCK_VALUES ? left : BLOCK_VALUES;
@@ -78,5 +78,5 @@ uint64_t fby_bits_pack_npy(const struct fby_npy *npy, uint8_t *out)
         }
         out += packed_bytes(row_values);
     }
-    return npy->values;
+    return npy->n_values;
 }

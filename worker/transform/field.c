@@ -35,7 +35,7 @@ size_t fby_field_bytes(const struct fby_field_content *field)
 size_t fby_field_index_bytes(const struct fby_field_content *field)
 {
     return fby_field_form(field) == FBY_FORM_SPARSE
-               ? (size_t)field->max_length * fby_index_bytes(&field->shape)
+               ? (size_t)field->max_length * fby_bytes_per_index(&field->shape)
                : 0;
 }
 

@@ -21,17 +21,17 @@ enum {
 /* The input of one field of one sample. */
 struct fby_field_job {
     const struct fby_field_content *field; /* borrowed */
-    const uint8_t  *bytes;     /* the member, borrowed; unused if the field
+    const uint8_t  *bytes;       /* the member, borrowed; unused if the field
                                   takes the folder's class id */
-    size_t          size;      /* bytes of the member */
-    const uint64_t *sizes;     /* for several masks (maps): bytes of each
+    size_t          size;        /* bytes of the member */
+    const uint64_t *sizes;       /* for several masks (maps): bytes of each
                                   file; `bytes` has the files in this order.
                                   NULL for other fields */
-    uint32_t        width;     /* bytes of a token of a sequence; else 0 */
-    uint32_t        documents; /* number of documents of a packed sequence;
+    uint32_t        token_bytes; /* bytes of a token of a sequence; else 0 */
+    uint32_t        n_documents; /* number of documents of a packed sequence;
                                   `bytes` begins with their lengths (u32) */
-    uint32_t        class_id;  /* of the sample's folder, for from: folder */
-    uint64_t        seed;      /* of the ops' random draws */
+    uint32_t        class_id;    /* of the sample's folder, for from: folder */
+    uint64_t        seed;        /* of the ops' random draws */
     uint64_t        epoch;
     uint64_t        sample;
     uint32_t       *length;  /* receives the number of entries of the row;

@@ -9,7 +9,7 @@
 
 enum { ALIGNMENT = 64 };
 
-fby_err fby_scratch_reserve(struct fby_scratch *scratch, size_t size_bytes)
+fby_err fby_scratch_grow(struct fby_scratch *scratch, size_t size_bytes)
 {
     if (size_bytes <= scratch->size_bytes) {
         return FBY_OK;
@@ -37,7 +37,7 @@ fby_err fby_image_alloc(struct fby_scratch *scratch, struct fby_size size,
     uint32_t channels, struct fby_image *out)
 {
     size_t  stride = (size_t)size.w * channels;
-    fby_err err    = fby_scratch_reserve(scratch, stride * size.h);
+    fby_err err    = fby_scratch_grow(scratch, stride * size.h);
     if (err == FBY_OK) {
         *out = (struct fby_image){scratch->memory, stride, size.w, size.h};
     }

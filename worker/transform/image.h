@@ -32,7 +32,7 @@ struct fby_scratch {
 
 /* Grow `scratch` to `size_bytes` if it is smaller. Its contents are then lost.
  * Errors: FBY_FULL when the allocation fails. */
-FBY_CHECKED fby_err fby_scratch_reserve(
+FBY_CHECKED fby_err fby_scratch_grow(
     struct fby_scratch *scratch, size_t size_bytes);
 
 /* Free the memory; `scratch` may be used again. */
@@ -45,7 +45,7 @@ static inline uint64_t fby_image_bytes(uint32_t width, uint32_t height)
 }
 
 /* Allocate a picture of `channels` bytes a pixel in `scratch`, without gaps
- * between rows. Errors: FBY_FULL as fby_scratch_reserve. */
+ * between rows. Errors: FBY_FULL as fby_scratch_grow. */
 FBY_CHECKED fby_err fby_image_alloc(struct fby_scratch *scratch,
     struct fby_size size, uint32_t channels, struct fby_image *out);
 

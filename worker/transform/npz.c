@@ -21,19 +21,20 @@ static fby_err set_if_named(const uint8_t *bytes, size_t size,
     if (!fby_zip_is_array(entry, member->name)) {
         return FBY_OK;
     }
-    if (size < FBY_ZIP_HEAD || entry->head > size - FBY_ZIP_HEAD) {
+    if (size < FBY_ZIP_HEAD || entry->head_offset > size - FBY_ZIP_HEAD) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "damaged zip file: a member is outside the file");
     }
-    if (fby_zip_data_offset(bytes + entry->head, entry, size, &offset, why) !=
-        FBY_OK) {
+    if (fby_zip_data_offset(
+            bytes + entry->head_offset, entry, size, &offset, why) != FBY_OK) {
         return FBY_BAD_SAMPLE;
     }
-    if (entry->is_deflated && entry->size / DEFLATE_MAX_RATIO > entry->packed) {
+    if (entry->is_deflated &&
+        entry->size / DEFLATE_MAX_RATIO > entry->packed_bytes) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "its %s.npy is damaged: %" PRIu64 " bytes deflated to %" PRIu64
             "; a byte inflates to at most %d",
-            member->name, entry->size, entry->packed, DEFLATE_MAX_RATIO);
+            member->name, entry->size, entry->packed_bytes, DEFLATE_MAX_RATIO);
     }
     member->entry = *entry;
     member->data  = bytes + offset;
@@ -79,11 +80,11 @@ static fby_err inflate_member(const struct fby_npz_member *member,
     uint8_t *buffer, struct fby_error_detail *why)
 {
     const struct fby_zip_member *entry = &member->entry;
-    if (entry->packed > UINT32_MAX || entry->size > UINT32_MAX) {
+    if (entry->packed_bytes > UINT32_MAX || entry->size > UINT32_MAX) {
         return refuse_damaged(member, why);
     }
     z_stream z = {.next_in = member->data,
-        .avail_in          = (uInt)entry->packed,
+        .avail_in          = (uInt)entry->packed_bytes,
         .next_out          = buffer,
         .avail_out         = (uInt)entry->size};
     /* negative window bits: a zip member has no zlib header */

@@ -17,7 +17,7 @@ static fby_err store_number(const struct fby_field_job *job,
     bool           is_real = json_is_real(number);
     int64_t        integer = json_integer_value(number);
     double         real    = json_real_value(number);
-    struct fby_npy value   = {.type = FBY_NPY_I8, .values = 1};
+    struct fby_npy value   = {.type = FBY_NPY_I8, .n_values = 1};
     value.data             = (const uint8_t *)&integer;
     if (is_real) {
         value.type = FBY_NPY_F8;

@@ -32,9 +32,8 @@ fby_err fby_picture_alloc_scratch(const struct fby_picture_need *need,
     const struct fby_picture_head *head, struct fby_scratch scratch[2],
     struct fby_error_detail *why)
 {
-    bool enough =
-        fby_scratch_reserve(&scratch[0], need->scratch[0]) == FBY_OK &&
-        fby_scratch_reserve(&scratch[1], need->scratch[1]) == FBY_OK;
+    bool enough = fby_scratch_grow(&scratch[0], need->scratch[0]) == FBY_OK &&
+                  fby_scratch_grow(&scratch[1], need->scratch[1]) == FBY_OK;
     return enough ? FBY_OK : report_no_memory(head, why);
 }
 

@@ -28,7 +28,7 @@ struct fby_picture_head {
                                value, 1 (as stored) to 8 */
     uint32_t channels;      /* bytes of a pixel: 3, or 1 in a mask */
     bool     is_scalable;   /* can be decoded at 1/2, 1/4 and 1/8 of its size */
-    bool     is_whole;      /* only the whole picture can be decoded */
+    bool     needs_whole;   /* only the whole picture can be decoded */
     bool     is_ycbcr;      /* Y, Cb, Cr are stored and can be delivered */
     uint64_t library_bytes; /* most memory that the library allocates */
 };

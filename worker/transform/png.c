@@ -170,7 +170,7 @@ static struct fby_picture_head head_of(const struct png_decoder *d)
         .height        = d->ihdr.height,
         .orientation   = 1,
         .channels      = d->is_mask ? 1 : FBY_RGB,
-        .is_whole      = d->ihdr.interlace_method != SPNG_INTERLACE_NONE,
+        .needs_whole   = d->ihdr.interlace_method != SPNG_INTERLACE_NONE,
         .library_bytes = FIXED_BYTES + FBY_PNG_MAX_CHUNK_BYTES +
                          (uint64_t)d->ihdr.width * ROWS_HELD * PIXEL_BYTES,
     };
@@ -232,7 +232,7 @@ static struct fby_picture_need need_of(
     const struct fby_picture_head *head, const struct fby_picture_part *part)
 {
     (void)part;
-    uint64_t rows = head->is_whole ? head->height : 0;
+    uint64_t rows = head->needs_whole ? head->height : 0;
     return (struct fby_picture_need){.scratch = {row_bytes(head) + ROW_SLACK,
                                          row_bytes(head) * rows + ROW_SLACK}};
 }
@@ -331,7 +331,7 @@ static fby_err decode_part(struct png_decoder *d)
     if (err != FBY_OK) {
         return err;
     }
-    int error = d->head.is_whole ? decode_whole(d) : decode_rows(d);
+    int error = d->head.needs_whole ? decode_whole(d) : decode_rows(d);
     return error == SPNG_OK ? FBY_OK : refuse(d, error);
 }
 
@@ -339,13 +339,13 @@ static fby_err stream(const struct fby_picture_file *file, bool is_mask,
     const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
     struct fby_error_detail *why)
 {
-    struct png_decoder d   = {.file = file,
-          .sink                     = sink,
-          .scratch                  = scratch,
-          .why                      = why,
-          .is_mask                  = is_mask};
-    fby_err            err = fby_picture_is_png(file) ? verify_checksums(&d)
-                                                      : refuse(&d, SPNG_ESIGNATURE);
+    struct png_decoder d      = {.file = file,
+             .sink                     = sink,
+             .scratch                  = scratch,
+             .why                      = why,
+             .is_mask                  = is_mask};
+    bool               is_png = fby_picture_is_png(file);
+    fby_err err = is_png ? verify_checksums(&d) : refuse(&d, SPNG_ESIGNATURE);
     if (err == FBY_OK) {
         err = read_header(&d);
     }

@@ -30,7 +30,7 @@ fby_err fby_sparse_check_length(
 
 static uint64_t value_count(const struct fby_sparse_row *row)
 {
-    return row->values->values;
+    return row->values->n_values;
 }
 
 static fby_err check_range(const struct fby_field_job *job,
@@ -80,7 +80,7 @@ static inline void store_all(
 static void store_indices(
     const struct fby_field_job *job, const int64_t *indices, uint64_t n)
 {
-    switch (fby_index_bytes(&job->field->shape)) {
+    switch (fby_bytes_per_index(&job->field->shape)) {
     case 1:
         store_all(job->indices, indices, n, 1);
         break;
@@ -186,7 +186,7 @@ fby_err fby_sparse_alloc(struct fby_transform *transform, uint64_t bytes,
      * them. One byte more, so that *out is not NULL even for 0 bytes. */
     fby_err err = fby_transform_reserve(transform, &need, why);
     if (err == FBY_OK) {
-        err = fby_scratch_reserve(scratch, (size_t)bytes + 1);
+        err = fby_scratch_grow(scratch, (size_t)bytes + 1);
     }
     *out = scratch->memory;
     return err;
@@ -197,13 +197,13 @@ static fby_err read_indices(
 {
     char     text[FBY_CONVERT_TEXT];
     uint64_t n_good = fby_convert(indices, FBY_I64, (uint8_t *)out);
-    return n_good == indices->values
+    return n_good == indices->n_values
                ? FBY_OK
                : fby_error_set(why, FBY_BAD_SAMPLE,
                      "index %" PRIu64 " is %s (%s); whole numbers up to 2^63 "
                      "are right",
                      n_good, fby_convert_text(indices, n_good, text),
-                     fby_npy_dtype(indices->type));
+                     fby_npy_dtype_name(indices->type));
 }
 
 fby_err fby_sparse_write_lists(struct fby_transform *transform,
@@ -211,7 +211,7 @@ fby_err fby_sparse_write_lists(struct fby_transform *transform,
     uint8_t *dst, struct fby_error_detail *why)
 {
     struct fby_sparse_row row    = {.values = &lists->values};
-    uint64_t              n      = lists->values.values;
+    uint64_t              n      = lists->values.n_values;
     uint8_t              *memory = NULL;
     fby_err               err    = fby_sparse_check_length(job, n, why);
     if (err == FBY_OK) {

@@ -148,13 +148,13 @@ static fby_err convert_to_i64(const struct sparse_file *file, enum member id,
 {
     struct fby_npy slice = file->npy[id];
     slice.data += first * fby_npy_type_bytes(slice.type);
-    slice.values = n;
+    slice.n_values = n;
     return fby_npy_is_integer(slice.type) &&
                    fby_convert(&slice, FBY_I64, (uint8_t *)out) == n
                ? FBY_OK
                : fby_error_set(why, FBY_BAD_SAMPLE,
                      "its %s.npy has %s; whole numbers up to 2^63 are needed",
-                     file->members[id].name, fby_npy_dtype(slice.type));
+                     file->members[id].name, fby_npy_dtype_name(slice.type));
 }
 
 /* ---- shape ---- */
@@ -192,7 +192,7 @@ static fby_err read_shape(
 {
     int64_t  dims[2] = {1, 0}; /* a shape of one dimension is one row */
     fby_err  err     = read_array(file, SHAPE, why);
-    uint64_t n       = file->npy[SHAPE].values;
+    uint64_t n       = file->npy[SHAPE].n_values;
     if (err == FBY_OK && n != 1 && n != 2) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "its shape has %" PRIu64 " dimensions; 1 or 2 are right", n);
@@ -213,13 +213,13 @@ static fby_err read_index_array(
     struct sparse_file *file, enum member id, struct fby_error_detail *why)
 {
     fby_err  err    = read_array(file, id, why);
-    uint64_t values = file->npy[DATA].values;
-    if (err != FBY_OK || file->npy[id].values == values) {
+    uint64_t values = file->npy[DATA].n_values;
+    if (err != FBY_OK || file->npy[id].n_values == values) {
         return err;
     }
     return fby_error_set(why, FBY_BAD_SAMPLE,
         "its data.npy has %" PRIu64 " values, its %s.npy %" PRIu64, values,
-        file->members[id].name, file->npy[id].values);
+        file->members[id].name, file->npy[id].n_values);
 }
 
 /* Check that `index`, which the message calls `name`, is below `end`. */
@@ -252,7 +252,7 @@ static fby_err flatten_row(struct sparse_file *file, uint64_t row,
 static fby_err read_offset(const struct sparse_file *file, uint64_t row,
     int64_t previous, int64_t *out, struct fby_error_detail *why)
 {
-    uint64_t n   = file->npy[DATA].values;
+    uint64_t n   = file->npy[DATA].n_values;
     fby_err  err = convert_to_i64(file, INDPTR, row, 1, out, why);
     if (err == FBY_OK && *out < previous) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
@@ -273,7 +273,7 @@ static fby_err flatten_rows(
 {
     int64_t  from = 0;
     int64_t  to   = 0;
-    uint64_t n    = file->npy[DATA].values;
+    uint64_t n    = file->npy[DATA].n_values;
     fby_err  err  = read_offset(file, 0, 0, &from, why);
     if (err == FBY_OK && from != 0) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
@@ -300,22 +300,22 @@ static fby_err read_csr(struct sparse_file *file, struct fby_error_detail *why)
     if (err == FBY_OK) {
         err = read_array(file, INDPTR, why);
     }
-    if (err == FBY_OK && file->npy[INDPTR].values != file->rows + 1) {
+    if (err == FBY_OK && file->npy[INDPTR].n_values != file->rows + 1) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "its indptr.npy has %" PRIu64 " offsets; %" PRIu64
             " rows need %" PRIu64,
-            file->npy[INDPTR].values, file->rows, file->rows + 1);
+            file->npy[INDPTR].n_values, file->rows, file->rows + 1);
     }
     if (err == FBY_OK) {
         err = convert_to_i64(
-            file, INDICES, 0, file->npy[DATA].values, file->indices, why);
+            file, INDICES, 0, file->npy[DATA].n_values, file->indices, why);
     }
     return err == FBY_OK ? flatten_rows(file, why) : err;
 }
 
 static fby_err read_coo(struct sparse_file *file, struct fby_error_detail *why)
 {
-    uint64_t n   = file->npy[DATA].values;
+    uint64_t n   = file->npy[DATA].n_values;
     fby_err  err = read_index_array(file, ROW, why);
     if (err == FBY_OK) {
         err = read_index_array(file, COL, why);
@@ -391,7 +391,7 @@ static fby_err write_row(struct fby_transform *transform,
         err = read_array(file, DATA, why);
     }
     if (err == FBY_OK) {
-        err = fby_sparse_check_length(file->job, file->npy[DATA].values, why);
+        err = fby_sparse_check_length(file->job, file->npy[DATA].n_values, why);
     }
     if (err == FBY_OK) {
         err = read_indices(file, why);

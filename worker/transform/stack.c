@@ -96,7 +96,7 @@ fby_err fby_stack_write(struct fby_transform *transform,
     if (err != FBY_OK) {
         return err;
     }
-    if (fby_scratch_reserve(mask, (size_t)dims[0] * dims[1]) != FBY_OK) {
+    if (fby_scratch_grow(mask, (size_t)dims[0] * dims[1]) != FBY_OK) {
         return fby_error_set(why, FBY_FULL,
             "no memory for a mask of %u x %u pixels", dims[1], dims[0]);
     }

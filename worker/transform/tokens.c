@@ -25,7 +25,7 @@ struct fby_npy fby_tokens_as_npy(
     const uint8_t *tokens, uint32_t width, uint64_t n)
 {
     return (struct fby_npy){
-        .type = token_type(width), .values = n, .data = tokens};
+        .type = token_type(width), .n_values = n, .data = tokens};
 }
 
 /* Returns the number of wire tokens (u32) before the first that is 2^31 or
@@ -91,15 +91,16 @@ static bool is_target(const struct fby_field_content *field)
 static bool find_tokens(const struct fby_field_job *job, struct fby_npy *out)
 {
     const struct fby_field_content *field = job->field;
-    size_t field_bytes = (size_t)field->as.tokens.length * job->width;
-    size_t skipped     = is_target(field) ? job->width : 0;
-    *out = fby_tokens_as_npy(job->bytes, job->width, field->as.tokens.length);
+    size_t field_bytes = (size_t)field->as.tokens.length * job->token_bytes;
+    size_t skipped     = is_target(field) ? job->token_bytes : 0;
+    *out               = fby_tokens_as_npy(
+                      job->bytes, job->token_bytes, field->as.tokens.length);
     bool types_are_valid =
         out->type != FBY_NPY_TYPES &&
         (field->wire_type == FBY_U16 || field->wire_type == FBY_U32);
     /* job->bytes has the field's tokens, and at most one more */
     bool size_fits = skipped + field_bytes <= job->size &&
-                     job->size <= field_bytes + job->width;
+                     job->size <= field_bytes + job->token_bytes;
     if (!types_are_valid || !size_fits) {
         return false;
     }
@@ -128,29 +129,29 @@ static bool find_documents(
     const struct fby_field_job *job, struct packed_documents *out)
 {
     const struct fby_field_content *field = job->field;
-    size_t lengths_bytes = (size_t)job->documents * sizeof(uint32_t);
+    size_t lengths_bytes = (size_t)job->n_documents * sizeof(uint32_t);
 
     *out = (struct packed_documents){
         .lengths = job->bytes,
-        .tokens  = {.type = token_type(job->width)},
+        .tokens  = {.type = token_type(job->token_bytes)},
         /* the field of the lengths is ragged, that of the tokens is not */
         .max_tokens = fby_field_kind(field)->is_ragged
                           ? field->max_length
                           : field->as.tokens.length,
     };
-    if (out->tokens.type == FBY_NPY_TYPES || job->documents == 0 ||
+    if (out->tokens.type == FBY_NPY_TYPES || job->n_documents == 0 ||
         lengths_bytes > job->size) {
         return false;
     }
-    for (uint32_t i = 0; i < job->documents; i++) {
+    for (uint32_t i = 0; i < job->n_documents; i++) {
         uint32_t length = document_length(out, i);
-        if (length == 0 || length > out->max_tokens - out->tokens.values) {
+        if (length == 0 || length > out->max_tokens - out->tokens.n_values) {
             return false;
         }
-        out->tokens.values += length;
+        out->tokens.n_values += length;
     }
     out->tokens.data = job->bytes + lengths_bytes;
-    return job->size - lengths_bytes == out->tokens.values * job->width;
+    return job->size - lengths_bytes == out->tokens.n_values * job->token_bytes;
 }
 
 static fby_err refuse_documents(
@@ -158,7 +159,7 @@ static fby_err refuse_documents(
 {
     return fby_error_set(why, FBY_USAGE,
         "%zu bytes are not a sequence of %u documents with tokens of %u bytes",
-        job->size, job->documents, job->width);
+        job->size, job->n_documents, job->token_bytes);
 }
 
 /* Write the pad token from position `first` to the end of the sequence. */
@@ -179,7 +180,7 @@ static void shift_targets(const struct fby_field_content *field,
 {
     uint32_t width = fby_type_bytes(field->wire_type);
     uint64_t end   = 0;
-    memmove(dst, dst + width, (packed->tokens.values - 1) * width);
+    memmove(dst, dst + width, (packed->tokens.n_values - 1) * width);
     for (uint32_t i = 0; i < n; i++) {
         end += document_length(packed, i);
         fby_store_le(dst + (end - 1) * width, field->as.tokens.pad, width);
@@ -195,14 +196,14 @@ static fby_err write_packed(
         return refuse_documents(job, why);
     }
     uint64_t n_good = fby_tokens_convert(&packed.tokens, field->wire_type, dst);
-    if (n_good < packed.tokens.values) {
+    if (n_good < packed.tokens.n_values) {
         return fby_tokens_refuse(
             &packed.tokens, n_good, n_good, field->wire_type, why);
     }
     if (is_target(field)) {
-        shift_targets(field, &packed, job->documents, dst);
+        shift_targets(field, &packed, job->n_documents, dst);
     }
-    pad_to_end(field, dst, packed.tokens.values);
+    pad_to_end(field, dst, packed.tokens.n_values);
     return FBY_OK;
 }
 
@@ -215,11 +216,11 @@ fby_err fby_documents_write(struct fby_transform *transform,
     if (!find_documents(job, &packed)) {
         return refuse_documents(job, why);
     }
-    for (uint32_t i = 0; i < job->documents; i++) {
+    for (uint32_t i = 0; i < job->n_documents; i++) {
         fby_store_le(
             dst + (size_t)i * width, document_length(&packed, i), width);
     }
-    *job->length = job->documents;
+    *job->length = job->n_documents;
     return FBY_OK;
 }
 
@@ -237,10 +238,10 @@ fby_err fby_tokens_write(struct fby_transform *transform,
     if (!find_tokens(job, &in)) {
         return fby_error_set(why, FBY_USAGE,
             "%zu bytes are not a sequence of %u tokens of %u bytes", job->size,
-            field->as.tokens.length, job->width);
+            field->as.tokens.length, job->token_bytes);
     }
     uint64_t n_good = fby_tokens_convert(&in, field->wire_type, dst);
-    return n_good == in.values
+    return n_good == in.n_values
                ? FBY_OK
                : fby_tokens_refuse(&in, n_good, n_good, field->wire_type, why);
 }

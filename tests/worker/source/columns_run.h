@@ -1,5 +1,5 @@
-/* columns_run.h - NumPy columns of a sandbox, opened as a dataset with a run over
- * one of them. */
+/* columns_run.h - NumPy columns of a sandbox, opened as a dataset with a run
+ * over one of them. */
 #ifndef FBY_TESTS_WORKER_SOURCE_COLUMNS_RUN_H
 #define FBY_TESTS_WORKER_SOURCE_COLUMNS_RUN_H
 
@@ -13,7 +13,7 @@
 #include "tests/worker/transform/npz_file.h"
 #include "worker/source/columns/columns.h"
 #include "worker/source/dataset_state.h"
-#include "worker/source/run.h"
+#include "worker/source/row_reader.h"
 
 /* `rows` rows of u1 [2]: row i holds i and i + base. */
 static inline void column(
@@ -37,15 +37,15 @@ static const struct fby_field_content ragged_a = {
     .decode = FBY_DECODE_ARRAY, .from = {"a"}, .n_from = 1, .max_length = 9};
 
 struct table { /* an open dataset, and a run over it */
-    struct fby_dataset *dataset;
-    struct fby_run     *run;
-    uint16_t           *pick;
+    struct fby_dataset    *dataset;
+    struct fby_row_reader *reader;
+    uint16_t              *pick;
 };
 
 static inline struct table open_field(
     struct fby_dataset_spec spec, const struct fby_field_content *field)
 {
-    struct table t = {sandbox_dataset(&spec), fby_run_create(), NULL};
+    struct table t = {sandbox_dataset(&spec), fby_row_reader_create(), NULL};
     assert_ok(fby_dataset_pick_columns(t.dataset, field, &t.pick, NULL));
     return t;
 }
@@ -58,12 +58,12 @@ static inline struct table open_table(struct fby_dataset_spec spec)
 static inline void close_table(struct table *t)
 {
     free(t->pick);
-    fby_run_destroy(&t->run);
+    fby_row_reader_destroy(&t->reader);
     fby_dataset_destroy(&t->dataset);
 }
 
 /* Read a byte of each row of a run, as a copy would. */
-static inline unsigned read_rows(const struct fby_run *run)
+static inline unsigned read_rows(const struct fby_row_reader *run)
 {
     unsigned sum = 0;
     for (uint32_t i = 0; i < run->n; i++) {

@@ -34,8 +34,8 @@ static inline void example_folder(struct fby_shard *shard)
     assert_ok(fby_shard_add_member(shard, "JPG", 0, 5, NULL));
     assert_ok(fby_shard_add_sample(shard, "b/1", 3, 1, NULL));
     assert_ok(fby_shard_add_member(shard, "jpg", 0, 7, NULL));
-    shard->size   = 12;
-    shard->hashed = true;
+    shard->size         = 12;
+    shard->has_checksum = true;
     memset(shard->sum.bytes, 0xab, sizeof(shard->sum.bytes));
     assert_ok(fby_shard_finish(shard, NULL));
 }
@@ -49,8 +49,8 @@ static inline void example_tokens(struct fby_shard *shard)
     fby_shard_init(shard, "c.bin", FBY_SOURCE_TOKENS);
     shard->size      = 1000;
     shard->sequences = fby_sequences_create(&how);
-    assert_ok(fby_sequences_add(shard->sequences, 0, 21, NULL));
-    assert_ok(fby_sequences_add(shard->sequences, 100, 5, NULL));
+    assert_ok(fby_sequences_add_run(shard->sequences, 0, 21, NULL));
+    assert_ok(fby_sequences_add_run(shard->sequences, 100, 5, NULL));
     assert_ok(fby_shard_finish_sequences(shard, NULL));
 }
 
@@ -65,12 +65,12 @@ static inline void example_packed(struct fby_shard *shard)
     fby_shard_init(shard, "c.bin", FBY_SOURCE_TOKENS);
     shard->size      = 1000;
     shard->sequences = fby_sequences_create(&how);
-    assert_ok(fby_sequences_add(shard->sequences, 0, 2, NULL));
+    assert_ok(fby_sequences_add_run(shard->sequences, 0, 2, NULL));
     assert_ok(fby_sequences_end_document(shard->sequences, NULL));
-    assert_ok(fby_sequences_add(shard->sequences, 4, 19, NULL));
-    assert_ok(fby_sequences_add(shard->sequences, 100, 1, NULL));
+    assert_ok(fby_sequences_add_run(shard->sequences, 4, 19, NULL));
+    assert_ok(fby_sequences_add_run(shard->sequences, 100, 1, NULL));
     assert_ok(fby_sequences_end_document(shard->sequences, NULL));
-    assert_ok(fby_sequences_add(shard->sequences, 102, 4, NULL));
+    assert_ok(fby_sequences_add_run(shard->sequences, 102, 4, NULL));
     assert_ok(fby_sequences_end_document(shard->sequences, NULL));
     assert_ok(fby_shard_finish_sequences(shard, NULL));
 }
@@ -88,8 +88,8 @@ static inline void example_columns(struct fby_shard *shard)
     fby_shard_init(shard, "day-00", FBY_SOURCE_COLUMNS);
     assert_ok(fby_shard_add_column(shard, &a, NULL));
     assert_ok(fby_shard_add_column(shard, &b, NULL));
-    shard->samples = 1000;
-    shard->size    = 128 + 2000 + 128 + 24000;
+    shard->n_samples = 1000;
+    shard->size      = 128 + 2000 + 128 + 24000;
 }
 
 /* 1,000 lists of i4, 5,000 numbers in all, with offsets of i8. */
@@ -97,18 +97,18 @@ static inline void example_ragged(struct fby_shard *shard)
 {
     struct fby_column offsets = {.name = "a.offsets",
         .type                          = FBY_NPY_I8,
-        .part                          = FBY_COLUMN_OFFSETS,
+        .role                          = FBY_COLUMN_OFFSETS,
         .offset                        = 128};
     struct fby_column values  = {.name = "a.values",
          .type                         = FBY_NPY_I4,
-         .part                         = FBY_COLUMN_VALUES,
+         .role                         = FBY_COLUMN_VALUES,
          .rows                         = 5000,
          .offset                       = 128};
     fby_shard_init(shard, "day-00", FBY_SOURCE_COLUMNS);
     assert_ok(fby_shard_add_column(shard, &offsets, NULL));
     assert_ok(fby_shard_add_column(shard, &values, NULL));
-    shard->samples = 1000;
-    shard->size    = 128 + 8008 + 128 + 20000;
+    shard->n_samples = 1000;
+    shard->size      = 128 + 8008 + 128 + 20000;
 }
 
 /* 1,000 sparse rows of 300 values, 5,000 of them of f4; a.npz. */
@@ -116,30 +116,30 @@ static inline void example_csr(struct fby_shard *shard)
 {
     struct fby_column a = {.name = "a",
         .type                    = FBY_NPY_F4,
-        .part                    = FBY_COLUMN_CSR,
+        .role                    = FBY_COLUMN_CSR,
         .rows                    = 5000,
         .offset                  = 24300,
-        .width                   = 300,
+        .dense_width             = 300,
         .indices                 = {FBY_NPY_I4, false, 4, 128},
-        .indptr                  = {FBY_NPY_I4, false, 4, 20200}};
+        .offsets                 = {FBY_NPY_I4, false, 4, 20200}};
     fby_shard_init(shard, "day-00", FBY_SOURCE_COLUMNS);
     assert_ok(fby_shard_add_column(shard, &a, NULL));
-    shard->samples = 1000;
-    shard->size    = 48900;
+    shard->n_samples = 1000;
+    shard->size      = 48900;
 }
 
 /* Rows of lines 2 and 5; the row of line 5 names no file. */
 static inline void example_list(struct fby_shard *shard)
 {
-    static const char     files[1][FBY_NAME_SIZE] = {"image"};
-    static const char     text[] = "image,label\na/1.jpg,17\n\n\n,\"o,k\"\n";
-    const struct fby_list list   = {text, strlen(text), false, files, 1};
-    struct fby_parts      parts  = {.count = 0};
-    assert_ok(fby_list_parts(&list, &parts, NULL));
-    assert_int_equal(parts.count, 1);
-    *shard = parts.shards[0];
-    free(parts.shards);
-    shard->bytes[0] = 40; /* size of the image file */
+    static const char        files[1][FBY_NAME_SIZE] = {"image"};
+    static const char        text[] = "image,label\na/1.jpg,17\n\n\n,\"o,k\"\n";
+    const struct fby_list    list   = {text, strlen(text), false, files, 1};
+    struct fby_shard_builder builder = {.count = 0};
+    assert_ok(fby_list_build_shards(&list, &builder, NULL));
+    assert_int_equal(builder.count, 1);
+    *shard = builder.shards[0];
+    free(builder.shards);
+    shard->member_bytes[0] = 40; /* size of the image file */
     shard->size += 40;
 }
 

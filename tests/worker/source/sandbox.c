@@ -258,7 +258,7 @@ void sandbox_refuses(
 uint32_t sandbox_reused(const struct fby_dataset_spec *spec)
 {
     struct fby_dataset *dataset = sandbox_dataset(spec);
-    uint32_t            n       = fby_dataset_reused_shards(dataset);
+    uint32_t            n       = fby_dataset_reused_shard_count(dataset);
     fby_dataset_destroy(&dataset);
     return n;
 }

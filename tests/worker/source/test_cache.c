@@ -54,7 +54,7 @@ static void store(const char *path, bool hashed, uint64_t inode)
 {
     struct fby_cached_manifest what = example();
     what.hashed                     = hashed;
-    what.shards[0].hashed           = hashed;
+    what.shards[0].has_checksum     = hashed;
     what.shards[0].stamps[0].inode  = inode;
     assert_ok(fby_cache_store(path, "shards /a", &what, NULL));
     fby_cached_manifest_fini(&what);

@@ -16,17 +16,17 @@ static void rows_are_found_in_their_shards(void **state)
         open_table(sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d-{0,1}"));
     struct fby_row_key key;
     assert_true(fby_dataset_has_rows(t.dataset));
-    assert_int_equal(fby_dataset_samples(t.dataset), 300);
+    assert_int_equal(fby_dataset_sample_count(t.dataset), 300);
     assert_string_equal(fby_dataset_key(t.dataset, 299, &key), "row 49");
-    fby_run_begin(t.run, t.dataset, samples, 6);
-    assert_int_equal(t.run->n_shards, 2);
-    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    fby_row_reader_begin_run(t.reader, t.dataset, samples, 6);
+    assert_int_equal(t.reader->n_shards, 2);
+    assert_ok(fby_row_reader_open_column(t.reader, t.dataset, t.pick, NULL));
     static const uint8_t right[][2] = {
         {49, 58}, {0, 1}, {0, 9}, {1, 10}, {249, 250}, {0, 1}};
     for (int i = 0; i < 6; i++) {
-        assert_memory_equal(t.run->at[i], right[i], 2);
+        assert_memory_equal(t.reader->at[i], right[i], 2);
     }
-    assert_ok(fby_run_close(t.run, t.dataset, NULL));
+    assert_ok(fby_row_reader_close(t.reader, t.dataset, NULL));
     close_table(&t);
 }
 
@@ -44,12 +44,13 @@ static void more_files_are_used_than_are_kept(void **state)
     spec.max_open  = 3;
     struct table t = open_table(spec);
     for (int turn = 0; turn < 3; turn++) {
-        fby_run_begin(t.run, t.dataset, samples, 40);
-        assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+        fby_row_reader_begin_run(t.reader, t.dataset, samples, 40);
+        assert_ok(
+            fby_row_reader_open_column(t.reader, t.dataset, t.pick, NULL));
         for (unsigned i = 0; i < 40; i++) {
-            assert_int_equal(t.run->at[i][1], i);
+            assert_int_equal(t.reader->at[i][1], i);
         }
-        assert_ok(fby_run_close(t.run, t.dataset, NULL));
+        assert_ok(fby_row_reader_close(t.reader, t.dataset, NULL));
     }
     close_table(&t);
 }
@@ -61,14 +62,17 @@ static void a_file_cut_short_while_it_is_read_is_stale(void **state)
     column(*state, "data/d-0/a.npy", 20000, 1);
     struct table t =
         open_table(sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d-0"));
-    fby_run_begin(t.run, t.dataset, samples, 3);
-    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    fby_row_reader_begin_run(t.reader, t.dataset, samples, 3);
+    assert_ok(fby_row_reader_open_column(t.reader, t.dataset, t.pick, NULL));
     assert_int_equal(truncate(sandbox_path(*state, "data/d-0/a.npy"), 0), 0);
-    assert_int_equal(read_rows(t.run), 0); /* zeros stand there */
-    assert_int_equal(fby_run_close(t.run, t.dataset, &why), FBY_STALE);
+    assert_int_equal(read_rows(t.reader), 0); /* zeros stand there */
+    assert_int_equal(
+        fby_row_reader_close(t.reader, t.dataset, &why), FBY_STALE);
     assert_says(&why, "column a: was cut short: 40128 bytes when it was "
                       "indexed, 0 now");
-    assert_int_equal(fby_run_open(t.run, t.dataset, t.pick, &why), FBY_STALE);
+    assert_int_equal(
+        fby_row_reader_open_column(t.reader, t.dataset, t.pick, &why),
+        FBY_STALE);
     close_table(&t);
 }
 
@@ -80,12 +84,13 @@ static void a_file_that_was_replaced_is_stale_after_it_was_read(void **state)
     column(*state, "data/new.npy", 5, 2);
     struct table t =
         open_table(sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d-0"));
-    fby_run_begin(t.run, t.dataset, &sample, 1);
-    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    fby_row_reader_begin_run(t.reader, t.dataset, &sample, 1);
+    assert_ok(fby_row_reader_open_column(t.reader, t.dataset, t.pick, NULL));
     char *from = strdup(sandbox_path(*state, "data/new.npy"));
     assert_int_equal(rename(from, sandbox_path(*state, "data/d-0/a.npy")), 0);
     free(from);
-    assert_int_equal(fby_run_close(t.run, t.dataset, &why), FBY_STALE);
+    assert_int_equal(
+        fby_row_reader_close(t.reader, t.dataset, &why), FBY_STALE);
     assert_says(&why, "was replaced or removed");
     close_table(&t);
 }
@@ -154,15 +159,16 @@ static void offsets_of_every_type_say_where_lists_lie(void **state)
         lists(*state, types[t], offsets, 4, 127);
         struct table table = open_field(
             sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d"), &ragged_a);
-        assert_int_equal(fby_dataset_samples(table.dataset), 4);
-        fby_run_begin(table.run, table.dataset, samples, 5);
-        assert_ok(fby_run_open(table.run, table.dataset, table.pick, NULL));
+        assert_int_equal(fby_dataset_sample_count(table.dataset), 4);
+        fby_row_reader_begin_run(table.reader, table.dataset, samples, 5);
+        assert_ok(fby_row_reader_open_column(
+            table.reader, table.dataset, table.pick, NULL));
         for (unsigned i = 0; i < 5; i++) {
-            assert_int_equal(table.run->begin[i], offsets[samples[i]]);
-            assert_int_equal(table.run->end[i], offsets[samples[i] + 1]);
-            assert_int_equal(table.run->at[i][2], offsets[samples[i]]);
+            assert_int_equal(table.reader->begin[i], offsets[samples[i]]);
+            assert_int_equal(table.reader->end[i], offsets[samples[i] + 1]);
+            assert_int_equal(table.reader->at[i][2], offsets[samples[i]]);
         }
-        assert_ok(fby_run_close(table.run, table.dataset, NULL));
+        assert_ok(fby_row_reader_close(table.reader, table.dataset, NULL));
         close_table(&table);
     }
 }
@@ -176,16 +182,16 @@ static void offsets_that_go_back_or_out_point_nowhere(void **state)
     lists(*state, "<i4", offsets, 5, 10);
     struct table t = open_field(
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d"), &ragged_a);
-    fby_run_begin(t.run, t.dataset, before, 5);
-    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
-    assert_non_null(t.run->at[4]);
-    assert_ok(fby_run_close(t.run, t.dataset, NULL));
-    fby_run_begin(t.run, t.dataset, samples, 5);
-    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    fby_row_reader_begin_run(t.reader, t.dataset, before, 5);
+    assert_ok(fby_row_reader_open_column(t.reader, t.dataset, t.pick, NULL));
+    assert_non_null(t.reader->at[4]);
+    assert_ok(fby_row_reader_close(t.reader, t.dataset, NULL));
+    fby_row_reader_begin_run(t.reader, t.dataset, samples, 5);
+    assert_ok(fby_row_reader_open_column(t.reader, t.dataset, t.pick, NULL));
     for (unsigned i = 0; i < 5; i++) {
-        assert_int_equal(t.run->at[i] != NULL, right[i]);
+        assert_int_equal(t.reader->at[i] != NULL, right[i]);
     }
-    assert_ok(fby_run_close(t.run, t.dataset, NULL));
+    assert_ok(fby_row_reader_close(t.reader, t.dataset, NULL));
     close_table(&t);
 }
 
@@ -199,11 +205,11 @@ static void offsets_and_values_match_in_any_case(void **state)
         0);
     struct table t = open_field(
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d"), &ragged_a);
-    fby_run_begin(t.run, t.dataset, samples, 2);
-    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
-    assert_int_equal(t.run->begin[1], 2);
-    assert_int_equal(t.run->end[1], 5);
-    assert_ok(fby_run_close(t.run, t.dataset, NULL));
+    fby_row_reader_begin_run(t.reader, t.dataset, samples, 2);
+    assert_ok(fby_row_reader_open_column(t.reader, t.dataset, t.pick, NULL));
+    assert_int_equal(t.reader->begin[1], 2);
+    assert_int_equal(t.reader->end[1], 5);
+    assert_ok(fby_row_reader_close(t.reader, t.dataset, NULL));
     close_table(&t);
 }
 
@@ -214,11 +220,11 @@ static void lists_without_any_entry_are_rows(void **state)
     lists(*state, "<u8", offsets, 2, 0);
     struct table t = open_field(
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d"), &ragged_a);
-    fby_run_begin(t.run, t.dataset, samples, 2);
-    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
-    assert_non_null(t.run->at[1]);
-    assert_int_equal(t.run->end[1], 0);
-    assert_ok(fby_run_close(t.run, t.dataset, NULL));
+    fby_row_reader_begin_run(t.reader, t.dataset, samples, 2);
+    assert_ok(fby_row_reader_open_column(t.reader, t.dataset, t.pick, NULL));
+    assert_non_null(t.reader->at[1]);
+    assert_int_equal(t.reader->end[1], 0);
+    assert_ok(fby_row_reader_close(t.reader, t.dataset, NULL));
     close_table(&t);
 }
 
@@ -230,10 +236,12 @@ static void offsets_cut_short_under_a_reader_are_named(void **state)
     lists(*state, "<i8", offsets, 20000, 10);
     struct table t = open_field(
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d"), &ragged_a);
-    fby_run_begin(t.run, t.dataset, samples, 1);
+    fby_row_reader_begin_run(t.reader, t.dataset, samples, 1);
     assert_int_equal(
         truncate(sandbox_path(*state, "data/d/a.offsets.npy"), 0), 0);
-    assert_int_equal(fby_run_open(t.run, t.dataset, t.pick, &why), FBY_STALE);
+    assert_int_equal(
+        fby_row_reader_open_column(t.reader, t.dataset, t.pick, &why),
+        FBY_STALE);
     assert_says(&why, "column a.offsets: was cut short");
     close_table(&t);
 }
@@ -303,14 +311,14 @@ static void lengths_of_rows_are_what_their_offsets_say(void **state)
     struct fby_dataset_spec spec =
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d");
     struct fby_dataset *plain   = sandbox_dataset(&spec);
-    spec.lengths                = &ragged_a;
+    spec.length_field           = &ragged_a;
     struct fby_dataset *dataset = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_length(dataset, 0), 0);
-    assert_int_equal(fby_dataset_length(dataset, 1), 1);
-    assert_int_equal(fby_dataset_length(dataset, 8191), 1);
-    assert_int_equal(fby_dataset_length(dataset, 8999), 0);
-    assert_int_equal(fby_dataset_length(dataset, 9000), 4497);
-    assert_int_equal(fby_dataset_length(dataset, 19999), 1);
+    assert_int_equal(fby_dataset_sample_length(dataset, 0), 0);
+    assert_int_equal(fby_dataset_sample_length(dataset, 1), 1);
+    assert_int_equal(fby_dataset_sample_length(dataset, 8191), 1);
+    assert_int_equal(fby_dataset_sample_length(dataset, 8999), 0);
+    assert_int_equal(fby_dataset_sample_length(dataset, 9000), 4497);
+    assert_int_equal(fby_dataset_sample_length(dataset, 19999), 1);
     struct fby_digest one = fby_dataset_digest(plain);
     struct fby_digest two = fby_dataset_digest(dataset);
     assert_false(fby_digest_equal(&one, &two));
@@ -327,15 +335,15 @@ static void lengths_of_rows_are_read_once_and_again_when_the_file_changed(
     lists(*state, "<i4", offsets, 2, 10);
     struct fby_dataset_spec spec =
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d");
-    spec.lengths = &ragged_a;
+    spec.length_field = &ragged_a;
     for (uint32_t i = 0; i < 3; i++) {
         if (i == 2) {
             lists(*state, "<i4", others, 2, 10);
         }
         struct fby_dataset *dataset = sandbox_dataset(&spec);
-        assert_int_equal(fby_dataset_reused_shards(dataset), reused[i]);
-        assert_int_equal(fby_dataset_length(dataset, 0), i < 2 ? 4 : 3);
-        assert_int_equal(fby_dataset_length(dataset, 1), i < 2 ? 6 : 7);
+        assert_int_equal(fby_dataset_reused_shard_count(dataset), reused[i]);
+        assert_int_equal(fby_dataset_sample_length(dataset, 0), i < 2 ? 4 : 3);
+        assert_int_equal(fby_dataset_sample_length(dataset, 1), i < 2 ? 6 : 7);
         fby_dataset_destroy(&dataset);
     }
 }
@@ -345,7 +353,7 @@ static void lengths_need_a_column_that_has_some(void **state)
     struct fby_dataset_spec spec =
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d");
     column(*state, "data/d/a.npy", 5, 1);
-    spec.lengths = &ragged_a;
+    spec.length_field = &ragged_a;
     sandbox_refuses(&spec, FBY_CONFIG, "column a has rows of one shape");
 }
 
@@ -518,26 +526,26 @@ static struct fby_dataset *open_tokens(struct sandbox *sb)
 
 static void sequences_lie_in_the_mapped_files(void **state)
 {
-    static const uint64_t samples[] = {3333 + 7, 0, 3332};
-    static const unsigned right[]   = {20000 + 21, 0, 9996};
-    struct fby_dataset   *dataset   = open_tokens(*state);
-    struct fby_run       *run       = fby_run_create();
-    assert_true(fby_dataset_has_tokens(dataset));
-    assert_int_equal(fby_dataset_samples(dataset), 2 * 3333);
-    fby_run_begin(run, dataset, samples, 3);
-    assert_ok(fby_run_open_tokens(run, dataset, NULL));
+    static const uint64_t  samples[] = {3333 + 7, 0, 3332};
+    static const unsigned  right[]   = {20000 + 21, 0, 9996};
+    struct fby_dataset    *dataset   = open_tokens(*state);
+    struct fby_row_reader *run       = fby_row_reader_create();
+    assert_true(fby_dataset_has_unpacked_tokens(dataset));
+    assert_int_equal(fby_dataset_sample_count(dataset), 2 * 3333);
+    fby_row_reader_begin_run(run, dataset, samples, 3);
+    assert_ok(fby_row_reader_open_tokens(run, dataset, NULL));
     for (unsigned i = 0; i < 3; i++) {
         for (uint32_t first = 0; first < 2; first++) {
-            struct fby_run_piece piece =
-                fby_run_tokens(run, dataset, i, first, 3);
+            struct fby_token_view piece =
+                fby_row_reader_find_tokens(run, dataset, i, first, 3);
             struct fby_reader r = fby_reader(piece.at, 2);
             assert_int_equal(fby_read_u16(&r), right[i] + first);
             assert_int_equal(piece.tokens, 3);
             assert_int_equal(piece.width, 2);
         }
     }
-    assert_ok(fby_run_close(run, dataset, NULL));
-    fby_run_destroy(&run);
+    assert_ok(fby_row_reader_close(run, dataset, NULL));
+    fby_row_reader_destroy(&run);
     fby_dataset_destroy(&dataset);
 }
 
@@ -546,16 +554,17 @@ static void tokens_cut_short_under_a_reader_are_stale(void **state)
     const uint64_t          samples[] = {1, 3333};
     struct fby_error_detail why       = {{0}};
     struct fby_dataset     *dataset   = open_tokens(*state);
-    struct fby_run         *run       = fby_run_create();
-    fby_run_begin(run, dataset, samples, 2);
-    assert_ok(fby_run_open_tokens(run, dataset, NULL));
+    struct fby_row_reader  *run       = fby_row_reader_create();
+    fby_row_reader_begin_run(run, dataset, samples, 2);
+    assert_ok(fby_row_reader_open_tokens(run, dataset, NULL));
     assert_int_equal(truncate(sandbox_path(*state, "data/b.bin"), 0), 0);
-    assert_int_equal(fby_run_tokens(run, dataset, 1, 0, 3).at[0], 0);
-    assert_int_equal(fby_run_close(run, dataset, &why), FBY_STALE);
+    assert_int_equal(
+        fby_row_reader_find_tokens(run, dataset, 1, 0, 3).at[0], 0);
+    assert_int_equal(fby_row_reader_close(run, dataset, &why), FBY_STALE);
     assert_says(&why, "was cut short: 20000 bytes when it was indexed, 0 now");
     assert_int_equal(run->failed, 1);
-    assert_int_equal(fby_run_open_tokens(run, dataset, &why), FBY_STALE);
-    fby_run_destroy(&run);
+    assert_int_equal(fby_row_reader_open_tokens(run, dataset, &why), FBY_STALE);
+    fby_row_reader_destroy(&run);
     fby_dataset_destroy(&dataset);
 }
 
@@ -565,13 +574,13 @@ static void a_file_of_fewer_tokens_than_indexed_is_named_by_its_row(
     const uint64_t          samples[] = {0, 3333, 1};
     struct fby_error_detail why       = {{0}};
     struct fby_dataset     *dataset   = open_tokens(*state);
-    struct fby_run         *run       = fby_run_create();
+    struct fby_row_reader  *run       = fby_row_reader_create();
     dataset->index.shards[1].size++; /* a manifest that is wrong */
-    fby_run_begin(run, dataset, samples, 3);
-    assert_int_equal(fby_run_open_tokens(run, dataset, &why), FBY_STALE);
+    fby_row_reader_begin_run(run, dataset, samples, 3);
+    assert_int_equal(fby_row_reader_open_tokens(run, dataset, &why), FBY_STALE);
     assert_says(&why, "is shorter than was indexed");
     assert_int_equal(run->failed, 1);
-    fby_run_destroy(&run);
+    fby_row_reader_destroy(&run);
     fby_dataset_destroy(&dataset);
 }
 

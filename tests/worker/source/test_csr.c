@@ -66,20 +66,21 @@ static void rows_of_a_scipy_file_lie_where_its_offsets_say(void **state)
     save_csr(*state, &csr);
     struct table t = open_field(
         sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d"), &sparse_a);
-    assert_int_equal(fby_dataset_samples(t.dataset), 3);
-    assert_int_equal(fby_dataset_column(t.dataset, t.pick, 0)->width, 10);
-    fby_run_begin(t.run, t.dataset, samples, 3);
-    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    assert_int_equal(fby_dataset_sample_count(t.dataset), 3);
+    assert_int_equal(fby_dataset_column(t.dataset, t.pick, 0)->dense_width, 10);
+    fby_row_reader_begin_run(t.reader, t.dataset, samples, 3);
+    assert_ok(fby_row_reader_open_column(t.reader, t.dataset, t.pick, NULL));
     for (unsigned i = 0; i < 3; i++) {
         int64_t begin = csr_indptr[samples[i]];
         size_t  n     = (size_t)(csr_indptr[samples[i] + 1] - begin);
-        assert_int_equal(t.run->begin[i], begin);
-        assert_int_equal(t.run->end[i] - begin, n);
-        assert_memory_equal(t.run->at[i], csr_data + begin, n * sizeof(float));
-        assert_memory_equal(fby_run_indices(t.run, i), csr_indices + begin,
-            n * sizeof(uint16_t));
+        assert_int_equal(t.reader->begin[i], begin);
+        assert_int_equal(t.reader->end[i] - begin, n);
+        assert_memory_equal(
+            t.reader->at[i], csr_data + begin, n * sizeof(float));
+        assert_memory_equal(fby_row_reader_find_indices(t.reader, i),
+            csr_indices + begin, n * sizeof(uint16_t));
     }
-    assert_ok(fby_run_close(t.run, t.dataset, NULL));
+    assert_ok(fby_row_reader_close(t.reader, t.dataset, NULL));
     close_table(&t);
 }
 
@@ -169,8 +170,8 @@ static void a_damaged_scipy_file_never_leads_out_of_itself(void **state)
             assert_within(
                 size, column.indices.offset, column.rows, column.indices.width);
             assert_within(
-                size, column.indptr.offset, rows + 1, column.indptr.width);
-            assert_true(rows > 0 && column.width > 0);
+                size, column.offsets.offset, rows + 1, column.offsets.width);
+            assert_true(rows > 0 && column.dense_width > 0);
         } else {
             assert_true(err == FBY_CONFIG || err == FBY_NOT_FOUND);
         }

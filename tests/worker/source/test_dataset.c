@@ -47,10 +47,10 @@ static void samples_are_found_by_number_and_extension(void **state)
     struct fby_member             member;
     char                          text[64];
     static const char             any[][FBY_NAME_SIZE] = {"png", "cls"};
-    assert_int_equal(fby_dataset_samples(ds), 20);
-    assert_int_equal(fby_dataset_shards(ds), 2);
+    assert_int_equal(fby_dataset_sample_count(ds), 20);
+    assert_int_equal(fby_dataset_shard_count(ds), 2);
     assert_string_equal(fby_dataset_shard_name(ds, 1), "t-1.tar");
-    assert_int_equal(fby_dataset_shard_samples(ds)[1], 10);
+    assert_int_equal(fby_dataset_samples_per_shard(ds)[1], 10);
     assert_string_equal(fby_dataset_key(ds, 17, NULL), "0017");
     assert_ok(read_text(ds, 17, text, NULL));
     assert_string_equal(text, "image 17");
@@ -328,7 +328,7 @@ static void *read_everything(void *arg)
 {
     struct readers *r = arg;
     for (unsigned i = 0; i < 400; i++) {
-        uint64_t          sample = (uint64_t)i * 7 % fby_dataset_samples(r->ds);
+        uint64_t sample = (uint64_t)i * 7 % fby_dataset_sample_count(r->ds);
         struct fby_member member;
         char              text[64]     = "";
         char              expected[64] = "";

@@ -13,7 +13,7 @@ static fby_err expand(const struct sandbox *sb, const char *pattern,
     const struct fby_root    *root = NULL;
     assert_ok(fby_location_split(pattern, FBY_SOURCE_SHARDS, &parts, why));
     assert_ok(fby_roots_find(sb->roots, parts.root, &root, why));
-    return fby_expand(root, &parts, FBY_EXPAND_FILES, names, why);
+    return fby_pattern_expand(root, &parts, FBY_EXPAND_FILES, names, why);
 }
 
 /* The pattern means exactly these names, separated by blanks. */
@@ -30,7 +30,7 @@ static void assert_means(
     }
     for (uint32_t i = 0; i < names.count; i++) {
         used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
-            i > 0 ? " " : "", names.at[i]);
+            i > 0 ? " " : "", names.list[i]);
     }
     assert_string_equal(all, expected);
     fby_names_fini(&names);

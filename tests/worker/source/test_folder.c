@@ -26,7 +26,7 @@ static void classes_are_folders_in_byte_order(void **state)
     sandbox_write_text(sb, "data/f/README.md", "beside the classes");
     const struct fby_dataset_spec spec = sandbox_folder(sb, "data:f");
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_samples(ds), 3);
+    assert_int_equal(fby_dataset_sample_count(ds), 3);
     assert_string_equal(fby_dataset_key(ds, 0, NULL), "Ant/1");
     assert_int_equal(fby_dataset_class(ds, 0), 0);
     assert_string_equal(fby_dataset_key(ds, 1, NULL), "bee/1");
@@ -80,7 +80,7 @@ static void files_are_ordered_by_key_not_by_name(void **state)
     sandbox_write_text(sb, "data/f/c/Makefile", "no extension");
     const struct fby_dataset_spec spec = sandbox_folder(sb, "data:f");
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_samples(ds), 5);
+    assert_int_equal(fby_dataset_sample_count(ds), 5);
     for (uint64_t i = 0; i < 5; i++) {
         assert_string_equal(fby_dataset_key(ds, i, NULL), keys[i]);
     }
@@ -119,9 +119,9 @@ static void every_1024_samples_make_a_shard(void **state)
     }
     const struct fby_dataset_spec spec = sandbox_folder(sb, "data:f");
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_shards(ds), 2);
-    assert_int_equal(fby_dataset_shard_samples(ds)[0], 1024);
-    assert_int_equal(fby_dataset_shard_samples(ds)[1], 6);
+    assert_int_equal(fby_dataset_shard_count(ds), 2);
+    assert_int_equal(fby_dataset_samples_per_shard(ds)[0], 1024);
+    assert_int_equal(fby_dataset_samples_per_shard(ds)[1], 6);
     assert_string_equal(fby_dataset_key(ds, 1024, NULL), "c1/1019");
     assert_int_equal(fby_dataset_class(ds, 1024), 1);
     fby_dataset_destroy(&ds);
@@ -171,7 +171,7 @@ static void links_within_the_root_are_classes_and_files(void **state)
     sandbox_link(sb, "../../pool/1.jpg", "data/f/own/3.jpg");
     const struct fby_dataset_spec spec = sandbox_folder(sb, "data:f");
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_samples(ds), 3);
+    assert_int_equal(fby_dataset_sample_count(ds), 3);
     assert_string_equal(fby_dataset_key(ds, 0, NULL), "linked/1");
     fby_dataset_destroy(&ds);
 }
@@ -194,7 +194,7 @@ static void a_class_has_sixteen_folders_below_one_another(void **state)
     sandbox_write_text(sb, path, "2");
     const struct fby_dataset_spec spec = sandbox_folder(sb, "data:f");
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_samples(ds), 2);
+    assert_int_equal(fby_dataset_sample_count(ds), 2);
     assert_string_equal(
         fby_dataset_key(ds, 1, NULL), "c/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/2");
     fby_dataset_destroy(&ds);

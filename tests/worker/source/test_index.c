@@ -10,7 +10,7 @@
 #include "tests/test.h"
 #include "tests/worker/source/sandbox.h"
 #include "tests/worker/transform/npz_file.h"
-#include "worker/source/run.h"
+#include "worker/source/row_reader.h"
 
 /* The member of a sample as text, and what the dataset calls its place. */
 static const char *text_of(
@@ -45,7 +45,7 @@ static void a_side_is_the_folder_of_its_whole_name(void **state)
     const struct fby_dataset_spec spec =
         sandbox_source(sb, FBY_SOURCE_PARALLEL, "data:p/{ab,a}/x");
     struct fby_dataset *ds = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_samples(ds), 2);
+    assert_int_equal(fby_dataset_sample_count(ds), 2);
     assert_string_equal(fby_dataset_key(ds, 1, NULL), "train/1");
     assert_string_equal(
         text_of(ds, 0, "ab.txt"), "ab 0 (file ab/train/0.txt, sample 0)");
@@ -60,7 +60,7 @@ static void a_side_is_the_folder_of_its_whole_name(void **state)
     assert_string_equal(text_of(ds, 1, "a.md"), "none");
     assert_false(fby_dataset_has_extension(ds, "ab.md"));
     assert_true(fby_dataset_has_extension(ds, "a.md"));
-    assert_int_equal(fby_dataset_classes(ds), 0);
+    assert_int_equal(fby_dataset_class_count(ds), 0);
     fby_dataset_destroy(&ds);
 }
 
@@ -115,8 +115,8 @@ static struct fby_dataset_spec list_of(
     const struct sandbox *sb, const char *pattern)
 {
     struct fby_dataset_spec spec = sandbox_source(sb, FBY_SOURCE_LIST, pattern);
-    spec.files                   = image;
-    spec.n_files                 = 1;
+    spec.file_columns            = image;
+    spec.n_file_columns          = 1;
     return spec;
 }
 
@@ -130,7 +130,7 @@ static void rows_of_a_list_have_files_and_values(void **state)
     const struct fby_dataset_spec spec = list_of(sb, "data:l/a.csv");
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
     struct fby_error_detail       place;
-    assert_int_equal(fby_dataset_samples(ds), 3);
+    assert_int_equal(fby_dataset_sample_count(ds), 3);
     assert_string_equal(text_of(ds, 0, "image.jpg"),
         "two! (list a.csv, line 2, sample 0, file i/2.jpg)");
     assert_string_equal(text_of(ds, 1, "image.jpg"),
@@ -154,7 +154,7 @@ static void a_list_in_json_lines_is_told_by_its_name(void **state)
         sb, "data/l/a.jsonl", "\n{\"image\": \"1.jpg\", \"label\": 1.50}\n");
     const struct fby_dataset_spec spec = list_of(sb, "data:l/a.jsonl");
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_samples(ds), 1);
+    assert_int_equal(fby_dataset_sample_count(ds), 1);
     assert_string_equal(text_of(ds, 0, "image.jpg"),
         "one (list a.jsonl, line 2, sample 0, file 1.jpg)");
     assert_string_equal(
@@ -182,17 +182,17 @@ static void assert_rows(struct fby_dataset *ds, const char *name, uint8_t base)
     static const uint64_t    samples[] = {3, 0, 2, 1};
     static const uint8_t     right[]   = {11, 0, 10, 1};
     struct fby_field_content field = {.decode = FBY_DECODE_ARRAY, .n_from = 1};
-    struct fby_run          *run   = fby_run_create();
+    struct fby_row_reader   *run   = fby_row_reader_create();
     uint16_t                *pick  = NULL;
     snprintf(field.from[0], sizeof(field.from[0]), "%s", name);
     assert_ok(fby_dataset_pick_columns(ds, &field, &pick, NULL));
-    fby_run_begin(run, ds, samples, 4);
-    assert_ok(fby_run_open(run, ds, pick, NULL));
+    fby_row_reader_begin_run(run, ds, samples, 4);
+    assert_ok(fby_row_reader_open_column(run, ds, pick, NULL));
     for (int i = 0; i < 4; i++) {
         assert_int_equal(run->at[i][0], base + right[i]);
     }
-    assert_ok(fby_run_close(run, ds, NULL));
-    fby_run_destroy(&run);
+    assert_ok(fby_row_reader_close(run, ds, NULL));
+    fby_row_reader_destroy(&run);
     free(pick);
 }
 
@@ -380,12 +380,12 @@ static void each_source_has_a_manifest_of_its_own(void **state)
         list_of(sb, "data:l.csv"),
         list_of(sb, "data:l.csv"),
     };
-    specs[3].roots   = roots;
-    specs[4].lengths = &lengths_of_a;
-    specs[5].lengths = &lengths_of_b;
-    specs[6].hash    = true;
-    specs[7].hash    = true;
-    specs[7].files   = other;
+    specs[3].roots        = roots;
+    specs[4].length_field = &lengths_of_a;
+    specs[5].length_field = &lengths_of_b;
+    specs[6].hash         = true;
+    specs[7].hash         = true;
+    specs[7].file_columns = other;
     for (uint32_t again = 0; again < 2; again++) {
         for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
             assert_int_equal(sandbox_reused(&specs[i]), again);
@@ -430,9 +430,9 @@ static void a_source_that_cannot_be_opened_leaves_no_file_open(void **state)
             struct fby_dataset     *ds   = NULL;
             struct fby_dataset_spec spec = sandbox_source(
                 sb, wrong_sources[i].kind, wrong_sources[i].pattern);
-            spec.files   = image;
-            spec.n_files = 1;
-            spec.tokens  = pass == 0 ? &flat : &megatron;
+            spec.file_columns   = image;
+            spec.n_file_columns = 1;
+            spec.tokens         = pass == 0 ? &flat : &megatron;
             assert_int_not_equal(
                 fby_dataset_open(&spec, (struct fby_progress){0}, &ds, NULL),
                 FBY_OK);

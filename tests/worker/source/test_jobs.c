@@ -27,11 +27,11 @@ static void every_job_is_done_once_and_the_end_is_reported(void **state)
     atomic_uint           done[500] = {0};
     uint64_t              reported  = 0;
     const struct fby_jobs work      = {
-             .job      = count,
-             .arg      = done,
-             .jobs     = 500,
-             .threads  = 4,
-             .progress = {.fn = remember, .arg = &reported},
+             .job       = count,
+             .arg       = done,
+             .n_jobs    = 500,
+             .n_threads = 4,
+             .progress  = {.fn = remember, .arg = &reported},
     };
     assert_ok(fby_jobs_run(&work, NULL));
     for (int i = 0; i < 500; i++) {
@@ -54,7 +54,7 @@ static void the_lowest_failure_is_the_one_reported(void **state)
     for (int round = 0; round < 50; round++) {
         struct fby_error_detail why  = {0};
         const struct fby_jobs   work = {
-              .job = fail_from_seven, .jobs = 100, .threads = 8};
+              .job = fail_from_seven, .n_jobs = 100, .n_threads = 8};
         assert_int_equal(fby_jobs_run(&work, &why), FBY_CONFIG);
         assert_string_equal(why.text, "job 7");
     }
@@ -84,8 +84,8 @@ static void progress_can_stop_jobs_that_run(void **state)
     (void)state;
     struct fby_error_detail why  = {0};
     const struct fby_jobs   work = {.job = until_stopped,
-          .jobs                          = 2,
-          .threads                       = 2,
+          .n_jobs                        = 2,
+          .n_threads                     = 2,
           .progress                      = {.fn = refuse}};
     assert_int_equal(fby_jobs_run(&work, &why), FBY_GONE);
 }

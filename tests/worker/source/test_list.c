@@ -13,31 +13,32 @@
 
 static const char files[1][FBY_NAME_SIZE] = {"image"};
 
-static fby_err read_list(const char *text, bool json, struct fby_parts *out,
-    struct fby_error_detail *why)
+static fby_err read_list(const char *text, bool json,
+    struct fby_shard_builder *out, struct fby_error_detail *why)
 {
     const struct fby_list list = {text, strlen(text), json, files, 1};
-    return fby_list_parts(&list, out, why);
+    return fby_list_build_shards(&list, out, why);
 }
 
-static void forget(struct fby_parts *parts)
+static void forget(struct fby_shard_builder *builder)
 {
-    for (uint32_t i = 0; i < parts->count; i++) {
-        fby_shard_fini(&parts->shards[i]);
+    for (uint32_t i = 0; i < builder->count; i++) {
+        fby_shard_fini(&builder->shards[i]);
     }
-    free(parts->shards);
+    free(builder->shards);
 }
 
 /* "17: image.jpg=a/1.jpg label=3;" for each sample of the first shard. */
-static char *shown(const struct fby_parts *parts)
+static char *shown(const struct fby_shard_builder *builder)
 {
-    const struct fby_shard *shard = &parts->shards[0];
+    const struct fby_shard *shard = &builder->shards[0];
     struct fby_buffer       out   = {0};
-    for (uint32_t i = 0; i < shard->samples; i++) {
+    for (uint32_t i = 0; i < shard->n_samples; i++) {
         const char *key = fby_shard_key(shard, i);
         fby_put_bytes(&out, key, strlen(key));
         fby_put_bytes(&out, ":", 1);
-        for (uint32_t m = shard->first[i]; m < shard->first[i + 1]; m++) {
+        for (uint32_t m = shard->first_member[i];
+             m < shard->first_member[i + 1]; m++) {
             const char *suffix = fby_shard_suffix(shard, m);
             const char *is     = fby_shard_is_value(shard, m) ? "=" : "@";
             fby_put_bytes(&out, " ", 1);
@@ -54,24 +55,24 @@ static char *shown(const struct fby_parts *parts)
 
 static void check(const char *text, bool json, const char *expected)
 {
-    struct fby_parts        parts = {.count = 0};
-    struct fby_error_detail why   = {{0}};
-    if (read_list(text, json, &parts, &why) != FBY_OK) {
+    struct fby_shard_builder builder = {.count = 0};
+    struct fby_error_detail  why     = {{0}};
+    if (read_list(text, json, &builder, &why) != FBY_OK) {
         fail_msg("%s: %s", text, why.text);
     }
-    char *is = shown(&parts);
+    char *is = shown(&builder);
     assert_string_equal(is, expected);
     free(is);
-    forget(&parts);
+    forget(&builder);
 }
 
 static void refuse(const char *text, bool json, const char *words)
 {
-    struct fby_parts        parts = {.count = 0};
-    struct fby_error_detail why   = {{0}};
-    assert_int_equal(read_list(text, json, &parts, &why), FBY_CONFIG);
+    struct fby_shard_builder builder = {.count = 0};
+    struct fby_error_detail  why     = {{0}};
+    assert_int_equal(read_list(text, json, &builder, &why), FBY_CONFIG);
     assert_says(&why, words);
-    forget(&parts);
+    forget(&builder);
 }
 
 static void a_csv_row_is_a_sample_and_a_column_a_member(void **state)
@@ -167,11 +168,11 @@ static void a_row_has_at_most_256_columns(void **state)
 {
     (void)state;
     for (int json = 0; json < 2; json++) {
-        struct fby_parts parts = {.count = 0};
-        char            *text  = columns_of(256, json);
-        assert_ok(read_list(text, json, &parts, NULL));
-        assert_int_equal(parts.shards[0].members, 256);
-        forget(&parts);
+        struct fby_shard_builder builder = {.count = 0};
+        char                    *text    = columns_of(256, json);
+        assert_ok(read_list(text, json, &builder, NULL));
+        assert_int_equal(builder.shards[0].n_members, 256);
+        forget(&builder);
         free(text);
         text = columns_of(257, json);
         refuse(text, json, "line 1: more than 256 columns");
@@ -193,16 +194,17 @@ static void a_row_has_at_most_a_mebibyte(void **state)
         {"image,t\n\"x\",\"\"\"", "\"\n", MOST - 4, false},
         {"{\"image\":\"x\",\"t\":\"", "\"}\n", MOST - 20, true}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fby_parts parts = {.count = 0};
-        size_t           head  = strlen(cases[i].head);
-        size_t           size  = cases[i].most;
-        char            *text  = malloc(head + size + 10);
+        struct fby_shard_builder builder = {.count = 0};
+        size_t                   head    = strlen(cases[i].head);
+        size_t                   size    = cases[i].most;
+        char                    *text    = malloc(head + size + 10);
         memcpy(text, cases[i].head, head);
         memset(text + head, 'y', size + 1);
         memcpy(text + head + size, cases[i].tail, strlen(cases[i].tail) + 1);
-        assert_ok(read_list(text, cases[i].json, &parts, NULL));
-        assert_int_equal(parts.shards[0].text_size[1], size + (i == 2 ? 1 : 0));
-        forget(&parts);
+        assert_ok(read_list(text, cases[i].json, &builder, NULL));
+        assert_int_equal(
+            builder.shards[0].text_size[1], size + (i == 2 ? 1 : 0));
+        forget(&builder);
         text[head + size] = 'y';
         memcpy(
             text + head + size + 1, cases[i].tail, strlen(cases[i].tail) + 1);
@@ -222,16 +224,16 @@ static void a_list_that_ends_early_is_read_no_further(void **state)
         "{\"image\": \"\\u00e9\", \"n\": -0.1}\n"};
     for (int json = 0; json < 2; json++) {
         for (size_t n = 0; n <= strlen(texts[json]); n++) {
-            struct fby_guarded      copy = fby_guarded_copy(texts[json], n + 1);
-            struct fby_parts        parts = {.count = 0};
-            struct fby_error_detail why   = {{0}};
-            const struct fby_list   list  = {
-                   (const char *)copy.bytes, n, json == 1, files, 1};
+            struct fby_guarded copy = fby_guarded_copy(texts[json], n + 1);
+            struct fby_shard_builder builder = {.count = 0};
+            struct fby_error_detail  why     = {{0}};
+            const struct fby_list    list    = {
+                      (const char *)copy.bytes, n, json == 1, files, 1};
             copy.bytes[n] = '\0'; /* as read_file puts it there */
-            fby_err err   = fby_list_parts(&list, &parts, &why);
+            fby_err err   = fby_list_build_shards(&list, &builder, &why);
             assert_true(err == FBY_OK || err == FBY_CONFIG);
             assert_true(n < strlen(texts[json]) || err == FBY_OK);
-            forget(&parts);
+            forget(&builder);
             fby_guarded_free(&copy);
         }
     }
@@ -316,16 +318,16 @@ static void a_path_has_at_most_4095_bytes(void **state)
 {
     (void)state;
     for (int n = 4095; n <= 4096; n++) {
-        char                    text[4200];
-        struct fby_parts        parts = {.count = 0};
-        struct fby_error_detail why   = {{0}};
+        char                     text[4200];
+        struct fby_shard_builder builder = {.count = 0};
+        struct fby_error_detail  why     = {{0}};
         snprintf(text, sizeof(text), "image\n%0*d/a.jpg\n", n - 6, 0);
-        fby_err err = read_list(text, false, &parts, &why);
+        fby_err err = read_list(text, false, &builder, &why);
         assert_int_equal(err, n == 4095 ? FBY_OK : FBY_CONFIG);
         assert_string_equal(why.text,
             n == 4095 ? ""
                       : "line 2, column image: a path of more than 4095 bytes");
-        forget(&parts);
+        forget(&builder);
     }
 }
 
@@ -353,9 +355,9 @@ static void json_lines_that_are_wrong_are_refused(void **state)
 static void a_long_list_is_cut_and_survives_its_bytes(void **state)
 {
     (void)state;
-    struct fby_buffer       text  = {0};
-    struct fby_parts        parts = {.count = 0};
-    struct fby_error_detail why   = {{0}};
+    struct fby_buffer        text    = {0};
+    struct fby_shard_builder builder = {.count = 0};
+    struct fby_error_detail  why     = {{0}};
     fby_put_bytes(&text, "image,n\n", 8);
     for (int i = 0; i < 2500; i++) {
         char line[40];
@@ -363,21 +365,21 @@ static void a_long_list_is_cut_and_survives_its_bytes(void **state)
         fby_put_bytes(&text, line, (size_t)n);
     }
     fby_put_u8(&text, 0);
-    assert_ok(read_list((const char *)text.data, false, &parts, &why));
-    assert_int_equal(parts.count, 3);
-    assert_int_equal(parts.shards[2].samples, 2500 - 2048);
-    for (uint32_t i = 0; i < parts.count; i++) {
+    assert_ok(read_list((const char *)text.data, false, &builder, &why));
+    assert_int_equal(builder.count, 3);
+    assert_int_equal(builder.shards[2].n_samples, 2500 - 2048);
+    for (uint32_t i = 0; i < builder.count; i++) {
         struct fby_buffer bytes = {0};
         struct fby_shard  back;
-        fby_shard_encode(&parts.shards[i], &bytes);
+        fby_shard_encode(&builder.shards[i], &bytes);
         assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, &why));
-        struct fby_digest was = fby_shard_digest(&parts.shards[i]);
+        struct fby_digest was = fby_shard_digest(&builder.shards[i]);
         struct fby_digest is  = fby_shard_digest(&back);
         assert_true(fby_digest_equal(&was, &is));
         fby_shard_fini(&back);
         fby_buffer_fini(&bytes);
     }
-    forget(&parts);
+    forget(&builder);
     fby_buffer_fini(&text);
 }
 

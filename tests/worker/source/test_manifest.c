@@ -49,14 +49,14 @@ static void columns_are_read_back_and_lie_within_their_files(void **state)
     example_columns(&shard);
     fby_shard_encode(&shard, &bytes);
     assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, NULL));
-    assert_int_equal(back.samples, 1000);
+    assert_int_equal(back.n_samples, 1000);
     assert_int_equal(back.n_columns, 2);
     assert_int_equal(fby_shard_count_stamps(&back), 2);
     assert_int_equal(back.columns[1].row_bytes, 24);
     assert_true(back.columns[1].big_endian);
     fby_shard_fini(&back);
-    shard.samples = 1100; /* b.npy would be longer than all */
-    bytes.size    = 0;
+    shard.n_samples = 1100; /* b.npy would be longer than all */
+    bytes.size      = 0;
     fby_shard_encode(&shard, &bytes);
     assert_int_equal(
         fby_shard_decode(bytes.data, bytes.size, &back, &why), FBY_PROTO);
@@ -100,7 +100,7 @@ static void the_partner_of_a_part_is_the_other_part(void **state)
     (void)state;
     struct fby_shard shard;
     example_ragged(&shard);
-    shard.columns[0].part = FBY_COLUMN_WHOLE;
+    shard.columns[0].role = FBY_COLUMN_WHOLE;
     assert_shard_refused(&shard, "a part of a ragged column without the other");
     shard.columns[0].type    = FBY_NPY_F8;
     shard.columns[0].n_dims  = 1;
@@ -108,7 +108,7 @@ static void the_partner_of_a_part_is_the_other_part(void **state)
     assert_shard_refused(&shard, "a part of a ragged column without the other");
     fby_shard_fini(&shard);
     example_ragged(&shard);
-    shard.columns[1].part = FBY_COLUMN_WHOLE;
+    shard.columns[1].role = FBY_COLUMN_WHOLE;
     assert_shard_refused(&shard, "a part of a ragged column without the other");
     fby_shard_fini(&shard);
 }
@@ -174,18 +174,18 @@ static void a_csr_column_lies_within_its_file(void **state)
     fby_shard_encode(&shard, &bytes);
     assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, NULL));
     assert_int_equal(back.columns[0].rows, 5000);
-    assert_int_equal(back.columns[0].indptr.width, 4);
-    assert_int_equal(back.columns[0].width, 300);
+    assert_int_equal(back.columns[0].offsets.width, 4);
+    assert_int_equal(back.columns[0].dense_width, 300);
     fby_shard_fini(&back);
     fby_buffer_fini(&bytes);
     struct fby_column *column = &shard.columns[0];
     column->indices.offset    = 48900 - 19999;
     assert_shard_refused(&shard, "a column beyond the end");
     column->indices.offset = 128;
-    column->indptr.offset  = 48900 - 4003;
+    column->offsets.offset = 48900 - 4003;
     assert_shard_refused(&shard, "a column beyond the end");
-    column->indptr.offset = 20200;
-    column->indices.type  = FBY_NPY_F4;
+    column->offsets.offset = 20200;
+    column->indices.type   = FBY_NPY_F4;
     assert_shard_refused(&shard, "indices that are no whole numbers");
     fby_shard_fini(&shard);
 }
@@ -224,7 +224,7 @@ static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
         struct fby_shard  shard;
         struct fby_buffer bytes = {0};
         shards[i].example(&shard);
-        assert_int_equal(shard.samples, shards[i].samples);
+        assert_int_equal(shard.n_samples, shards[i].samples);
         fby_shard_encode(&shard, &bytes);
         assert_golden(shards[i].golden, bytes.data, bytes.size);
         fby_buffer_fini(&bytes);
@@ -255,15 +255,15 @@ static void anything_that_a_sample_is_made_of_changes_the_digest(void **state)
     struct fby_digest seen[6];
     example_tar(&shard);
     seen[0] = fby_shard_digest(&shard);
-    shard.offset[0]++;
+    shard.member_offset[0]++;
     seen[1] = fby_shard_digest(&shard);
-    shard.bytes[1]++;
+    shard.member_bytes[1]++;
     seen[2]            = fby_shard_digest(&shard);
     shard.keys.data[0] = '1';
     seen[3]            = fby_shard_digest(&shard);
     shard.name[0]      = 'u';
     seen[4]            = fby_shard_digest(&shard);
-    shard.hashed       = true;
+    shard.has_checksum = true;
     seen[5]            = fby_shard_digest(&shard);
     for (int i = 1; i < 6; i++) {
         assert_false(fby_digest_equal(&seen[i - 1], &seen[i]));

@@ -24,11 +24,11 @@ static void check_column(
         lies_within(shard, column->offset, column->rows, column->row_bytes));
     assert_int_equal(column->row_bytes, fby_column_row_bytes(column));
     assert_true(column->partner < shard->n_columns);
-    if (column->part == FBY_COLUMN_CSR) {
+    if (column->role == FBY_COLUMN_CSR) {
         assert_true(lies_within(shard, column->indices.offset, column->rows,
             column->indices.width));
-        assert_true(lies_within(shard, column->indptr.offset,
-            (uint64_t)shard->samples + 1, column->indptr.width));
+        assert_true(lies_within(shard, column->offsets.offset,
+            (uint64_t)shard->n_samples + 1, column->offsets.width));
     }
 }
 
@@ -36,11 +36,13 @@ static void check_sequences(const struct fby_shard *shard)
 {
     const struct fby_sequences *all   = shard->sequences;
     uint64_t                    width = fby_type_bytes(all->type);
-    assert_int_equal(shard->samples, fby_sequences_count(all));
+    assert_int_equal(shard->n_samples, fby_sequences_count(all));
     for (uint32_t i = 0; i < all->n_runs; i++) {
-        uint64_t end = i + 1 < all->n_runs ? all->first[i + 1] : all->tokens;
-        assert_true(end > all->first[i]);
-        assert_true(lies_within(shard, all->at[i], end - all->first[i], width));
+        uint64_t end =
+            i + 1 < all->n_runs ? all->run_first[i + 1] : all->tokens;
+        assert_true(end > all->run_first[i]);
+        assert_true(
+            lies_within(shard, all->run_at[i], end - all->run_first[i], width));
     }
     if (all->packed != NULL) {
         assert_int_equal(all->packed->tokens, all->tokens);
@@ -49,19 +51,19 @@ static void check_sequences(const struct fby_shard *shard)
 
 static void check_members(const struct fby_shard *shard)
 {
-    assert_true(shard->samples > 0);
-    assert_int_equal(shard->first[0], 0);
-    assert_int_equal(shard->first[shard->samples], shard->members);
-    for (uint32_t i = 0; i < shard->samples; i++) {
-        assert_true(shard->first[i] < shard->first[i + 1]);
+    assert_true(shard->n_samples > 0);
+    assert_int_equal(shard->first_member[0], 0);
+    assert_int_equal(shard->first_member[shard->n_samples], shard->n_members);
+    for (uint32_t i = 0; i < shard->n_samples; i++) {
+        assert_true(shard->first_member[i] < shard->first_member[i + 1]);
         assert_true(fby_shard_key(shard, i)[0] != '\0');
     }
-    for (uint32_t m = 0; m < shard->members; m++) {
+    for (uint32_t m = 0; m < shard->n_members; m++) {
         uint64_t at = fby_shard_offset(shard, m);
-        assert_true(lies_within(shard, at, shard->bytes[m], 1));
-        assert_true(shard->suffix[m] < shard->n_suffixes);
+        assert_true(lies_within(shard, at, shard->member_bytes[m], 1));
+        assert_true(shard->suffix_index[m] < shard->n_suffixes);
         assert_true(!fby_shard_is_value(shard, m) ||
-                    shard->bytes[m] == shard->text_size[m]);
+                    shard->member_bytes[m] == shard->text_size[m]);
     }
 }
 
@@ -292,8 +294,8 @@ static void members_and_tokens_may_end_with_their_file(void **state)
     shard.size = 2560 + 700;
     assert_fills(&shard, member);
     example_tar(&shard); /* of no bytes, at the end */
-    shard.size     = 2560;
-    shard.bytes[2] = 0;
+    shard.size            = 2560;
+    shard.member_bytes[2] = 0;
     assert_fills(&shard, member);
     example_folder(&shard);
     shard.size = 7;
@@ -322,8 +324,8 @@ static void columns_may_end_with_their_file(void **state)
     shard.size = 24300 + 20000;
     assert_fills(&shard, column);
     example_csr(&shard);
-    shard.columns[0].indptr.offset = 50000;
-    shard.size                     = 50000 + 4004;
+    shard.columns[0].offsets.offset = 50000;
+    shard.size                      = 50000 + 4004;
     assert_fills(&shard, column);
     example_csr(&shard);
     shard.columns[0].indices.offset = 50000;
@@ -345,23 +347,23 @@ static void inconsistent_samples_are_refused(void **state)
     (void)state;
     struct fby_shard shard;
     example_tar(&shard);
-    shard.suffix[1] = 2;
+    shard.suffix_index[1] = 2;
     assert_refused(&shard, "a suffix that is not in the list");
     example_tar(&shard);
-    memcpy(shard.suffix, "\1\0\1", 3);
+    memcpy(shard.suffix_index, "\1\0\1", 3);
     assert_refused(&shard, "suffixes that are not in order of use");
     example_tar(&shard);
-    shard.suffix[1] = 0;
+    shard.suffix_index[1] = 0;
     assert_refused(&shard, "two members named .jpg");
     example_tar(&shard);
-    shard.first[1] = 0;
+    shard.first_member[1] = 0;
     assert_refused(&shard, "a sample without members or class");
     example_tar(&shard);
-    shard.first[1] = 1;
-    shard.first[2] = 2;
+    shard.first_member[1] = 1;
+    shard.first_member[2] = 2;
     assert_refused(&shard, "arrays of different lengths");
     example_tar(&shard);
-    shard.first[2] = 4;
+    shard.first_member[2] = 4;
     assert_refused(&shard, "an array is too short");
     example_tar(&shard);
     shard.keys.data[5] = '\0';
@@ -387,10 +389,10 @@ static void inconsistent_sequences_are_refused(void **state)
     (void)state;
     struct fby_shard shard;
     example_tokens(&shard);
-    shard.sequences->at[1] = 42; /* where the first one ends */
+    shard.sequences->run_at[1] = 42; /* where the first one ends */
     assert_refused(&shard, "that goes on with the one before");
     example_tokens(&shard);
-    shard.sequences->first[1] = 0;
+    shard.sequences->run_first[1] = 0;
     assert_refused(&shard, "a run of tokens beyond the end");
     example_tokens(&shard);
     shard.sequences->length = 0;

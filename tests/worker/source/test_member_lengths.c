@@ -45,9 +45,9 @@ static void tar_npy(struct fby_buffer *tar, const char *name, const char *descr,
 static void assert_lengths(
     const struct fby_dataset *dataset, const uint32_t *right, uint32_t n)
 {
-    assert_int_equal(fby_dataset_samples(dataset), n);
+    assert_int_equal(fby_dataset_sample_count(dataset), n);
     for (uint32_t i = 0; i < n; i++) {
-        assert_int_equal(fby_dataset_length(dataset, i), right[i]);
+        assert_int_equal(fby_dataset_sample_length(dataset, i), right[i]);
     }
 }
 
@@ -61,7 +61,7 @@ static struct fby_dataset_spec one_tar(const struct sandbox *sb)
     tar_end(&tar);
     sandbox_tar(sb, "data/s/t.tar", &tar);
     struct fby_dataset_spec spec = sandbox_shards(sb, "data:s/t.tar");
-    spec.lengths                 = &words;
+    spec.length_field            = &words;
     return spec;
 }
 
@@ -73,8 +73,8 @@ static void those_of_a_tar_come_from_the_headers_of_its_members(void **state)
     struct fby_dataset     *again   = sandbox_dataset(&spec);
     assert_lengths(first, right, 3);
     assert_lengths(again, right, 3);
-    assert_int_equal(fby_dataset_reused_shards(first), 0);
-    assert_int_equal(fby_dataset_reused_shards(again), 1);
+    assert_int_equal(fby_dataset_reused_shard_count(first), 0);
+    assert_int_equal(fby_dataset_reused_shard_count(again), 1);
     fby_dataset_destroy(&first);
     fby_dataset_destroy(&again);
 }
@@ -83,14 +83,14 @@ static void a_manifest_without_lengths_is_another_one(void **state)
 {
     static const uint32_t   right[] = {3, 0, 7};
     struct fby_dataset_spec spec    = one_tar(*state);
-    spec.lengths                    = NULL;
+    spec.length_field               = NULL;
     struct fby_dataset *without     = sandbox_dataset(&spec);
-    spec.lengths                    = &words;
+    spec.length_field               = &words;
     struct fby_dataset *with        = sandbox_dataset(&spec);
     struct fby_digest   one         = fby_dataset_digest(without);
     struct fby_digest   two         = fby_dataset_digest(with);
     assert_lengths(with, right, 3);
-    assert_int_equal(fby_dataset_reused_shards(with), 0);
+    assert_int_equal(fby_dataset_reused_shard_count(with), 0);
     assert_false(fby_digest_equal(&one, &two));
     fby_dataset_destroy(&without);
     fby_dataset_destroy(&with);
@@ -115,7 +115,7 @@ static void a_cached_shard_without_lengths_is_read_again(void **state)
     assert_ok(fby_cache_store(path, source, &cached, NULL));
     fby_cached_manifest_fini(&cached);
     struct fby_dataset *again = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_reused_shards(again), 0);
+    assert_int_equal(fby_dataset_reused_shard_count(again), 0);
     assert_lengths(again, right, 3);
     fby_dataset_destroy(&with);
     fby_dataset_destroy(&again);
@@ -137,7 +137,7 @@ static void what_is_no_whole_file_with_a_first_dimension_has_none(void **state)
     tar_end(&tar);
     sandbox_tar(*state, "data/s/t.tar", &tar);
     struct fby_dataset_spec spec = sandbox_shards(*state, "data:s/t.tar");
-    spec.lengths                 = &words;
+    spec.length_field            = &words;
     struct fby_dataset *dataset  = sandbox_dataset(&spec);
     assert_lengths(dataset, none, 9);
     fby_dataset_destroy(&dataset);
@@ -159,7 +159,7 @@ static void a_long_header_is_read_to_its_end(void **state)
     sandbox_write(*state, "data/f/c/0.npy", file.data, file.size);
     fby_buffer_fini(&file);
     struct fby_dataset_spec spec = sandbox_folder(*state, "data:f");
-    spec.lengths                 = &words;
+    spec.length_field            = &words;
     struct fby_dataset *dataset  = sandbox_dataset(&spec);
     assert_lengths(dataset, right, 1);
     fby_dataset_destroy(&dataset);
@@ -170,15 +170,15 @@ static void files_of_a_folder_are_looked_into_once(void **state)
     static const uint32_t   first[]  = {3, 4};
     static const uint32_t   second[] = {3, 5};
     struct fby_dataset_spec spec     = sandbox_folder(*state, "data:f");
-    spec.lengths                     = &words;
+    spec.length_field                = &words;
     write_npy(*state, "data/f/c/0.npy", "<f4", "(3,)", 12);
     write_npy(*state, "data/f/c/1.npy", "<f4", "(4, 1)", 16);
     struct fby_dataset *one   = sandbox_dataset(&spec);
     struct fby_dataset *again = sandbox_dataset(&spec);
     assert_lengths(one, first, 2);
     assert_lengths(again, first, 2);
-    assert_int_equal(fby_dataset_reused_shards(one), 0);
-    assert_int_equal(fby_dataset_reused_shards(again), 1);
+    assert_int_equal(fby_dataset_reused_shard_count(one), 0);
+    assert_int_equal(fby_dataset_reused_shard_count(again), 1);
     write_npy(*state, "data/f/c/1.npy", "<f4", "(5, 1)", 20);
     struct fby_dataset *changed = sandbox_dataset(&spec);
     assert_lengths(changed, second, 2);
@@ -191,15 +191,15 @@ static void lengths_and_sums_are_kept_together(void **state)
 {
     static const uint32_t   right[] = {3};
     struct fby_dataset_spec spec    = sandbox_folder(*state, "data:f");
-    spec.lengths                    = &words;
+    spec.length_field               = &words;
     write_npy(*state, "data/f/c/0.npy", "<f4", "(3,)", 12);
     struct fby_dataset *plain = sandbox_dataset(&spec);
     spec.hash                 = true;
     struct fby_dataset *first = sandbox_dataset(&spec);
     spec.hash                 = false;
     struct fby_dataset *again = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_reused_shards(first), 0);
-    assert_int_equal(fby_dataset_reused_shards(again), 1);
+    assert_int_equal(fby_dataset_reused_shard_count(first), 0);
+    assert_int_equal(fby_dataset_reused_shard_count(again), 1);
     assert_true(fby_dataset_has_checksums(again));
     assert_lengths(again, right, 1);
     fby_dataset_destroy(&plain);
@@ -216,7 +216,7 @@ static void each_of_parallel_folders_is_a_file(void **state)
            .max_length                                       = 9};
     struct fby_dataset_spec spec = sandbox_folder(*state, "data:{a,b}");
     spec.kind                    = FBY_SOURCE_PARALLEL;
-    spec.lengths                 = &side;
+    spec.length_field            = &side;
     sandbox_write_text(*state, "data/a/0.txt", "a");
     sandbox_write_text(*state, "data/a/1.txt", "b");
     write_npy(*state, "data/b/0.npy", "|u1", "(3,)", 3);
@@ -244,11 +244,11 @@ static void of_a_list_files_have_lengths_and_values_have_none(void **state)
     sandbox_write_text(*state, "data/l.csv", "x,y\n0.npy,a\n1.npy,bc\n");
     struct fby_dataset_spec spec = sandbox_folder(*state, "data:l.csv");
     spec.kind                    = FBY_SOURCE_LIST;
-    spec.files                   = files;
-    spec.n_files                 = 1;
-    spec.lengths                 = &file;
+    spec.file_columns            = files;
+    spec.n_file_columns          = 1;
+    spec.length_field            = &file;
     struct fby_dataset *paths    = sandbox_dataset(&spec);
-    spec.lengths                 = &value;
+    spec.length_field            = &value;
     struct fby_dataset *values   = sandbox_dataset(&spec);
     assert_lengths(paths, right, 2);
     assert_lengths(values, none, 2);

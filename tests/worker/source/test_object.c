@@ -195,8 +195,8 @@ static void a_tar_is_scanned_in_any_object(void **state)
     memory.most                = 100;
     fby_shard_init(&shard, "x.tar", FBY_SOURCE_SHARDS);
     assert_ok(fby_tar_scan(&file, &shard, NULL));
-    assert_int_equal(shard.samples, 2);
-    assert_int_equal(shard.bytes[1], 7);
+    assert_int_equal(shard.n_samples, 2);
+    assert_int_equal(shard.member_bytes[1], 7);
     fby_shard_fini(&shard);
     fby_buffer_fini(&tar);
 }

@@ -22,8 +22,9 @@ static void add(struct fby_packed *self, uint64_t tokens)
 static uint32_t sequence_of(const struct fby_packed *self, uint64_t token)
 {
     for (uint32_t s = 0; s < self->sequences; s++) {
-        for (uint32_t i = self->first[s]; i < self->first[s + 1]; i++) {
-            if (self->token[i] == token) {
+        for (uint32_t i = self->first_piece[s]; i < self->first_piece[s + 1];
+             i++) {
+            if (self->piece_begin[i] == token) {
                 return s;
             }
         }
@@ -81,12 +82,13 @@ static void check_sequences(
 {
     uint32_t *size_at = calloc(all->tokens + 1, sizeof(*size_at));
     for (uint32_t s = 0; s < all->sequences; s++) {
-        assert_in_range(fby_packed_tokens(all, s), 1, all->length);
-        for (uint32_t i = all->first[s]; i < all->first[s + 1]; i++) {
-            assert_true(
-                i == all->first[s] || all->token[i - 1] < all->token[i]);
-            assert_int_equal(size_at[all->token[i]], 0);
-            size_at[all->token[i]] = all->size[i];
+        assert_in_range(fby_packed_count_tokens(all, s), 1, all->length);
+        for (uint32_t i = all->first_piece[s]; i < all->first_piece[s + 1];
+             i++) {
+            assert_true(i == all->first_piece[s] ||
+                        all->piece_begin[i - 1] < all->piece_begin[i]);
+            assert_int_equal(size_at[all->piece_begin[i]], 0);
+            size_at[all->piece_begin[i]] = all->piece_size[i];
         }
     }
     check_pieces(all, tokens, n, size_at);
@@ -106,7 +108,7 @@ static void every_token_is_in_one_sequence(void **unused)
             add(all, tokens[i]);
         }
         fby_packed_finish(all);
-        assert_int_equal(all->first[all->sequences], all->pieces);
+        assert_int_equal(all->first_piece[all->sequences], all->pieces);
         check_sequences(all, tokens, n);
         fby_packed_free(&all);
     }

@@ -30,7 +30,7 @@ static void what_fills_no_sequence_is_left_out(void **state)
         how.shift                    = cases[i].shift;
         struct fby_sequences   *all  = fby_sequences_create(&how);
         struct fby_error_detail none = {{0}};
-        assert_ok(fby_sequences_add(all, 0, cases[i].tokens, &none));
+        assert_ok(fby_sequences_add_run(all, 0, cases[i].tokens, &none));
         assert_int_equal(fby_sequences_count(all), cases[i].sequences);
         fby_sequences_free(&all);
     }
@@ -41,11 +41,12 @@ static void runs_that_follow_one_another_are_one(void **state)
     (void)state;
     struct fby_sequences   *all = fby_sequences_create(&pairs);
     struct fby_error_detail why = {{0}};
-    assert_ok(fby_sequences_add(all, 100, 3, &why));
-    assert_ok(fby_sequences_add(all, 106, 0, &why)); /* of no tokens: none */
-    assert_ok(fby_sequences_add(all, 106, 2, &why));
-    assert_ok(fby_sequences_add(all, 112, 7, &why));
-    assert_ok(fby_sequences_add(all, 20, 1, &why));
+    assert_ok(fby_sequences_add_run(all, 100, 3, &why));
+    assert_ok(
+        fby_sequences_add_run(all, 106, 0, &why)); /* of no tokens: none */
+    assert_ok(fby_sequences_add_run(all, 106, 2, &why));
+    assert_ok(fby_sequences_add_run(all, 112, 7, &why));
+    assert_ok(fby_sequences_add_run(all, 20, 1, &why));
     assert_int_equal(all->n_runs, 3);
     assert_int_equal(all->tokens, 13);
     fby_sequences_free(&all);
@@ -56,9 +57,9 @@ static void a_piece_ends_with_its_run(void **state)
     (void)state;
     struct fby_sequences   *all = fby_sequences_create(&pairs);
     struct fby_error_detail why = {{0}};
-    assert_ok(fby_sequences_add(all, 100, 5, &why));
-    assert_ok(fby_sequences_add(all, 200, 1, &why));
-    assert_ok(fby_sequences_add(all, 300, 9, &why));
+    assert_ok(fby_sequences_add_run(all, 100, 5, &why));
+    assert_ok(fby_sequences_add_run(all, 200, 1, &why));
+    assert_ok(fby_sequences_add_run(all, 300, 9, &why));
     struct fby_token_extent piece = fby_sequences_find_extent(all, 4, 5);
     assert_int_equal(piece.at, 108);
     assert_int_equal(piece.tokens, 1);
@@ -76,8 +77,8 @@ static void more_tokens_than_can_be_numbered_are_refused(void **state)
     (void)state;
     struct fby_sequences   *all = fby_sequences_create(&pairs);
     struct fby_error_detail why = {{0}};
-    assert_ok(fby_sequences_add(all, 0, UINT64_C(1) << 62, &why));
-    assert_int_equal(fby_sequences_add(all, 0, 1, &why), FBY_CONFIG);
+    assert_ok(fby_sequences_add_run(all, 0, UINT64_C(1) << 62, &why));
+    assert_int_equal(fby_sequences_add_run(all, 0, 1, &why), FBY_CONFIG);
     fby_sequences_free(&all);
 }
 
@@ -134,7 +135,7 @@ static void a_flat_file_says_whether_a_document_ends(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct fby_sequences *all =
             read_packed(cases[i].bytes, strlen(cases[i].bytes));
-        assert_int_equal(all->endless, cases[i].endless);
+        assert_int_equal(all->has_no_end_token, cases[i].endless);
         assert_int_equal(
             fby_sequences_is_one_document(all), cases[i].undivided);
         fby_sequences_free(&all);
@@ -185,7 +186,7 @@ static void an_idx_says_type_and_runs(void **state)
     assert_int_equal(all->type, FBY_U16);
     assert_int_equal(all->n_runs, 2); /* the first two follow one another */
     assert_int_equal(all->tokens, 12);
-    assert_int_equal(all->at[1], 20);
+    assert_int_equal(all->run_at[1], 20);
     fby_sequences_free(&all);
     assert_int_equal(read_idx(&idx, FBY_I32, &all, &why), FBY_CONFIG);
     assert_string_equal(
@@ -297,8 +298,8 @@ static void a_column_of_bytes_is_found(void **state)
     assert_ok(read_mds(&mds, FBY_U16, &all, &why));
     assert_int_equal(all->tokens, 5);
     assert_int_equal(all->n_runs, 2);
-    assert_memory_equal(mds.data + all->at[0], "abcdef", 6);
-    assert_memory_equal(mds.data + all->at[1] + 2, "yz", 2);
+    assert_memory_equal(mds.data + all->run_at[0], "abcdef", 6);
+    assert_memory_equal(mds.data + all->run_at[1] + 2, "yz", 2);
     fby_sequences_free(&all);
     assert_int_equal(read_mds(&mds, 0, &all, &why), FBY_CONFIG);
     assert_non_null(strstr(why.text, "say which with type:"));
@@ -316,8 +317,8 @@ static void an_array_begins_with_its_shape(void **state)
     assert_ok(read_mds(&mds, 0, &all, &why));
     assert_int_equal(all->type, FBY_U16);
     assert_int_equal(all->tokens, 3);
-    assert_memory_equal(mds.data + all->at[0], "..::", 4);
-    assert_memory_equal(mds.data + all->at[1], "yz", 2);
+    assert_memory_equal(mds.data + all->run_at[0], "..::", 4);
+    assert_memory_equal(mds.data + all->run_at[1], "yz", 2);
     fby_sequences_free(&all);
     fby_buffer_fini(&mds);
 }
@@ -351,7 +352,7 @@ static void a_damaged_shard_never_leads_out_of_the_file(void **state)
         mds.data[i / 8] ^= (uint8_t)(1U << i % 8);
         if (read_mds(&mds, FBY_U16, &all, &why) == FBY_OK) {
             for (uint32_t k = 0; k < all->n_runs; k++) {
-                assert_true(all->at[k] < mds.size);
+                assert_true(all->run_at[k] < mds.size);
             }
         } else {
             assert_true(why.text[0] != '\0');
@@ -371,8 +372,8 @@ static void make_shard(struct fby_shard *out)
     out->size      = 1000;
     out->sequences = fby_sequences_create(&pairs);
     out->stamps    = calloc(1, sizeof(*out->stamps));
-    assert_ok(fby_sequences_add(out->sequences, 10, 21, &why));
-    assert_ok(fby_sequences_add(out->sequences, 100, 5, &why));
+    assert_ok(fby_sequences_add_run(out->sequences, 10, 21, &why));
+    assert_ok(fby_sequences_add_run(out->sequences, 100, 5, &why));
     assert_ok(fby_shard_finish_sequences(out, &why));
 }
 
@@ -389,7 +390,7 @@ static void a_shard_of_sequences_comes_back_from_its_bytes(void **state)
     struct fby_digest one = fby_shard_digest(&shard);
     struct fby_digest two = fby_shard_digest(&again);
     assert_true(fby_digest_equal(&one, &two));
-    assert_int_equal(again.samples, 6);
+    assert_int_equal(again.n_samples, 6);
     assert_string_equal(fby_shard_key(&again, 3), "");
     fby_shard_fini(&again);
     fby_shard_fini(&shard);

@@ -229,15 +229,15 @@ static void one_more_than_the_limits_is_refused(void **state)
     struct fby_shard        shard;
     struct fby_error_detail why = {0};
     fby_shard_init(&shard, "t", FBY_SOURCE_FOLDER);
-    shard.samples = FBY_SHARD_MAX_SAMPLES;
+    shard.n_samples = FBY_SHARD_MAX_SAMPLES;
     assert_int_equal(fby_shard_add_sample(&shard, "k", 1, 0, &why), FBY_CONFIG);
-    shard.samples   = 0;
+    shard.n_samples = 0;
     shard.keys.size = FBY_SHARD_MAX_KEYS - 1;
     assert_int_equal(fby_shard_add_sample(&shard, "k", 1, 0, &why), FBY_CONFIG);
     assert_says(
         &why, "more than 16777216 samples, or 1073741824 bytes of keys");
     shard.keys.size = 0;
-    shard.members   = FBY_SHARD_MAX_MEMBERS;
+    shard.n_members = FBY_SHARD_MAX_MEMBERS;
     assert_int_equal(fby_shard_add_member(&shard, "x", 0, 1, &why), FBY_CONFIG);
     assert_says(&why, "more than 67108864 members");
     shard.texts.size = FBY_SHARD_MAX_TEXTS;
@@ -260,7 +260,7 @@ static void members_of_a_folder_have_a_size_and_no_offset(void **state)
     assert_int_equal(shard.kind, FBY_SOURCE_FOLDER);
     assert_int_equal(fby_shard_count_stamps(&shard), 2);
     assert_int_equal(shard.stamps[1].size, 12);
-    assert_int_equal(shard.bytes[0], 11);
+    assert_int_equal(shard.member_bytes[0], 11);
     assert_int_equal(fby_shard_offset(&shard, 1), 0);
     assert_int_equal(shard.class_ids[0], 7);
     assert_false(fby_shard_is_value(&shard, 0));
@@ -279,11 +279,11 @@ static void a_file_has_at_most_as_many_sequences_as_a_number_says(void **state)
         struct fby_error_detail why = {0};
         fby_shard_init(&shard, "a.bin", FBY_SOURCE_TOKENS);
         shard.sequences = fby_sequences_create(&how);
-        assert_ok(fby_sequences_add(
+        assert_ok(fby_sequences_add_run(
             shard.sequences, 0, 2 * (UINT32_MAX + more), NULL));
         fby_err err = fby_shard_finish_sequences(&shard, &why);
         assert_int_equal(err, more == 0 ? FBY_OK : FBY_CONFIG);
-        assert_int_equal(shard.samples, more == 0 ? UINT32_MAX : 0);
+        assert_int_equal(shard.n_samples, more == 0 ? UINT32_MAX : 0);
         assert_int_equal(shard.kind, FBY_SOURCE_TOKENS);
         assert_int_equal(fby_shard_count_stamps(&shard), 2);
         shard.sequences->format = FBY_TOKENS_FLAT;

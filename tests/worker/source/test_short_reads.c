@@ -249,7 +249,7 @@ static fby_err load(const char *path, enum how in, uint32_t *samples,
     atomic_store(&how, in);
     fby_err err = fby_cache_load(path, "source", &cached, why);
     atomic_store(&how, WHOLE);
-    *samples = err == FBY_OK ? cached.shards[0].samples : 0;
+    *samples = err == FBY_OK ? cached.shards[0].n_samples : 0;
     fby_cached_manifest_fini(&cached);
     return err;
 }

@@ -13,7 +13,7 @@ static struct fby_object open_path(const struct sandbox *sb, const char *path)
 {
     int fd = open(sandbox_path(sb, path), O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
-    return (struct fby_object){.ops = &fby_object_file, .fd = fd};
+    return (struct fby_object){.ops = &fby_local_file_ops, .fd = fd};
 }
 
 static fby_err scan_path(const struct sandbox *sb, const char *path,
@@ -39,17 +39,17 @@ static void members_are_grouped_by_key_with_their_offsets(void **state)
     tar_file(&tar, "sub/0002.SEG.png", "mask");
     tar_end(&tar);
     assert_ok(scan(&tar, &shard, NULL));
-    assert_int_equal(shard.samples, 2);
-    assert_int_equal(shard.members, 3);
+    assert_int_equal(shard.n_samples, 2);
+    assert_int_equal(shard.n_members, 3);
     assert_string_equal(fby_shard_key(&shard, 0), "0001");
     assert_string_equal(fby_shard_key(&shard, 1), "sub/0002");
-    assert_int_equal(shard.first[1], 2);
+    assert_int_equal(shard.first_member[1], 2);
     assert_string_equal(fby_shard_suffix(&shard, 1), "cls");
     assert_true(
         fby_equal_ignoring_case(fby_shard_suffix(&shard, 2), "seg.png"));
     assert_int_equal(fby_shard_offset(&shard, 0), 512);
     assert_int_equal(fby_shard_offset(&shard, 1), 3 * 512);
-    assert_int_equal(shard.bytes[2], 4);
+    assert_int_equal(shard.member_bytes[2], 4);
     fby_shard_fini(&shard);
 }
 
@@ -67,8 +67,8 @@ static void what_is_no_member_is_passed_over(void **state)
     tar_header(&tar, "pipe.jpg", '6', 0);
     tar_end(&tar);
     assert_ok(scan(&tar, &shard, NULL));
-    assert_int_equal(shard.samples, 1);
-    assert_int_equal(shard.members, 1);
+    assert_int_equal(shard.n_samples, 1);
+    assert_int_equal(shard.n_members, 1);
     assert_string_equal(fby_shard_key(&shard, 0), "0001");
     fby_shard_fini(&shard);
 }
@@ -88,9 +88,9 @@ static void pax_records_give_path_and_size(void **state)
     tar_file(&tar, "next.jpg", "x");
     tar_end(&tar);
     assert_ok(scan(&tar, &shard, NULL));
-    assert_int_equal(shard.samples, 2);
+    assert_int_equal(shard.n_samples, 2);
     assert_int_equal(strlen(fby_shard_key(&shard, 0)), sizeof(name) - 5);
-    assert_int_equal(shard.bytes[0], 5);
+    assert_int_equal(shard.member_bytes[0], 5);
     assert_string_equal(fby_shard_key(&shard, 1), "next");
     fby_shard_fini(&shard);
 }
@@ -115,7 +115,7 @@ static void gnu_long_names_and_binary_sizes_are_read(void **state)
     tar_end(&tar);
     assert_ok(scan(&tar, &shard, NULL));
     assert_int_equal(strlen(fby_shard_key(&shard, 0)), sizeof(name) - 5);
-    assert_int_equal(shard.bytes[0], 5);
+    assert_int_equal(shard.member_bytes[0], 5);
     fby_shard_fini(&shard);
 }
 
@@ -153,7 +153,7 @@ static void archives_of_libarchive_are_read_in_each_format(void **state)
         char             text[6] = "";
         write_with_libarchive(sandbox_path(sb, "x.tar"), formats[i], name);
         assert_ok(scan_path(sb, "x.tar", &shard, NULL));
-        assert_int_equal(shard.samples, 1);
+        assert_int_equal(shard.n_samples, 1);
         assert_int_equal(strlen(fby_shard_key(&shard, 0)), 95);
         struct fby_object object = open_path(sb, "x.tar");
         assert_ok(fby_object_read(

@@ -258,13 +258,13 @@ static void assert_scans(struct fby_buffer *tar, const char *expected)
     if (scan(tar, &shard, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
-    for (uint32_t m = 0; m < shard.members; m++) {
+    for (uint32_t m = 0; m < shard.n_members; m++) {
         size_t used = strlen(text);
         snprintf(text + used, sizeof(text) - used, "%s%s.%s@%d+%d",
             m > 0 ? " " : "",
             fby_shard_key(&shard, fby_shard_sample_of(&shard, m)),
-            fby_shard_suffix(&shard, m), (int)shard.offset[m],
-            (int)shard.bytes[m]);
+            fby_shard_suffix(&shard, m), (int)shard.member_offset[m],
+            (int)shard.member_bytes[m]);
     }
     assert_string_equal(text, expected);
     fby_shard_fini(&shard);
@@ -302,10 +302,10 @@ static void keys_that_begin_alike_are_two_samples(void **state)
     tar_file(&tar, "0.cls", "x");
     tar_end(&tar);
     assert_ok(scan(&tar, &shard, NULL));
-    assert_int_equal(shard.samples, 3);
+    assert_int_equal(shard.n_samples, 3);
     assert_string_equal(fby_shard_key(&shard, 0), "00");
     assert_string_equal(fby_shard_key(&shard, 2), "0");
-    assert_int_equal(shard.first[2], 2);
+    assert_int_equal(shard.first_member[2], 2);
     assert_int_equal(shard.size, 9 * 512 + 512);
     fby_shard_fini(&shard);
 }

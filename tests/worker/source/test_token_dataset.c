@@ -68,14 +68,14 @@ static void sequences_are_cut_file_by_file(void **state)
     const struct fby_dataset_spec spec =
         tokens_of(*state, "data:{a,b,c,d}.bin", &how);
     struct fby_dataset *ds = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_samples(ds), 4);
-    assert_int_equal(fby_dataset_shards(ds), 4);
+    assert_int_equal(fby_dataset_sample_count(ds), 4);
+    assert_int_equal(fby_dataset_shard_count(ds), 4);
     assert_string_equal(sequence(ds, 0), "100 101 102 103");
     assert_string_equal(sequence(ds, 1), "103 104 105 106");
     assert_string_equal(sequence(ds, 2), "200 201 202 203");
     assert_string_equal(sequence(ds, 3), "400 401 402 403");
     assert_int_equal(fby_dataset_shard_of(ds, 3), 3);
-    assert_true(fby_dataset_has_tokens(ds));
+    assert_true(fby_dataset_has_unpacked_tokens(ds));
     assert_false(fby_dataset_has_rows(ds));
     assert_int_equal(fby_dataset_count_undivided(ds), 0);
     assert_string_equal(fby_dataset_key(ds, 1, NULL), "");
@@ -100,13 +100,13 @@ static void documents_are_packed_whole_with_their_lengths(void **state)
     const struct fby_dataset_spec spec =
         tokens_of(*state, "data:{a,b}.bin", &how);
     struct fby_dataset *ds = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_samples(ds), 5);
+    assert_int_equal(fby_dataset_sample_count(ds), 5);
     assert_string_equal(sequence(ds, 0), "3 2 | 1 2 9 3 9");
     assert_string_equal(sequence(ds, 1), "5 | 4 5 6 7 8");
     assert_string_equal(sequence(ds, 2), "1 2 | 9 2 9");
     assert_string_equal(sequence(ds, 3), "5 | 51 52 53 54 55");
     assert_string_equal(sequence(ds, 4), "1 | 56");
-    assert_false(fby_dataset_has_tokens(ds));
+    assert_false(fby_dataset_has_unpacked_tokens(ds));
     assert_int_equal(fby_dataset_count_undivided(ds), 1);
     struct fby_error_detail text;
     fby_dataset_describe(ds, 2, NULL, &text);
@@ -168,7 +168,7 @@ static void sequences_go_on_from_run_to_run(void **state)
     megatron(*state, megatron_sizes, megatron_places, 3);
     const struct fby_dataset_spec spec = tokens_of(*state, "data:m.bin", &how);
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_samples(ds), 2);
+    assert_int_equal(fby_dataset_sample_count(ds), 2);
     assert_string_equal(sequence(ds, 0), "10 11 12 0");
     assert_string_equal(sequence(ds, 1), "1 4 5 6");
     fby_dataset_destroy(&ds);
@@ -182,7 +182,7 @@ static void packed_documents_lie_where_their_runs_do(void **state)
     megatron(*state, megatron_sizes, megatron_places, 3);
     const struct fby_dataset_spec spec = tokens_of(*state, "data:m.bin", &how);
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_samples(ds), 2);
+    assert_int_equal(fby_dataset_sample_count(ds), 2);
     assert_string_equal(sequence(ds, 0), "3 2 | 10 11 12 0 1");
     assert_string_equal(sequence(ds, 1), "4 | 4 5 6 7");
     assert_int_equal(fby_dataset_count_undivided(ds), 0);
@@ -201,7 +201,7 @@ static void a_changed_megatron_index_is_read_again(void **state)
     sandbox_remove(*state, "data/m.idx");
     megatron(*state, megatron_sizes, places, 3);
     struct fby_dataset *ds = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_reused_shards(ds), 0);
+    assert_int_equal(fby_dataset_reused_shard_count(ds), 0);
     assert_string_equal(sequence(ds, 0), "11 12 13 1");
     fby_dataset_destroy(&ds);
 }
@@ -288,7 +288,7 @@ static void each_way_to_cut_has_its_own_manifest(void **state)
                 tokens_of(*state, "data:t.mds", &ways[i]);
             struct fby_dataset *ds = sandbox_dataset(&spec);
             struct fby_digest   is = fby_dataset_digest(ds);
-            assert_int_equal(fby_dataset_reused_shards(ds), again);
+            assert_int_equal(fby_dataset_reused_shard_count(ds), again);
             assert_true(again == 0 || fby_digest_equal(&is, &seen[i]));
             seen[i] = is;
             for (size_t k = 0; k < i; k++) {
@@ -306,7 +306,7 @@ static void a_column_of_mds_is_read_by_its_name(void **state)
     put_mds(*state);
     const struct fby_dataset_spec spec = tokens_of(*state, "data:t.mds", &how);
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_samples(ds), 2);
+    assert_int_equal(fby_dataset_sample_count(ds), 2);
     assert_string_equal(sequence(ds, 0), "8 9 10 11");
     assert_string_equal(sequence(ds, 1), "12 13 14 15");
     fby_dataset_destroy(&ds);

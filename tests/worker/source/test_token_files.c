@@ -83,7 +83,7 @@ static void documents_go_on_from_piece_to_piece(void **state)
     struct token_reading r = begin(&bytes, &how);
     assert_ok(fby_flat_read(&r.file, 0x0107, r.all, &r.why));
     assert_int_equal(r.all->n_runs, 1);
-    assert_int_equal(r.all->at[0], 0);
+    assert_int_equal(r.all->run_at[0], 0);
     assert_int_equal(r.all->tokens, 2 * PIECE + 10);
     assert_int_equal(documents(r.all->packed, is, 8), 5);
     assert_memory_equal(is, right, sizeof(right));
@@ -449,7 +449,7 @@ static void a_sample_has_at_most_256_columns(void **state)
     struct token_reading r = read_columns_of_mds(256);
     assert_ok(r.err);
     assert_int_equal(r.all->tokens, 1);
-    assert_int_equal(r.all->at[0], r.file.size - 1);
+    assert_int_equal(r.all->run_at[0], r.file.size - 1);
     end(&r);
     r = read_columns_of_mds(257);
     assert_int_equal(r.err, FBY_CONFIG);
@@ -477,7 +477,8 @@ static fby_err read_array(
     fby_put_bytes(&bytes, array, size);
     struct token_reading r = begin(&bytes, &how);
     r.err                  = fby_mds_read(&r.file, "a", r.all, &r.why);
-    *skipped = r.err == FBY_OK && r.all->n_runs > 0 ? r.all->at[0] - at - 4 : 0;
+    *skipped =
+        r.err == FBY_OK && r.all->n_runs > 0 ? r.all->run_at[0] - at - 4 : 0;
     end(&r);
     fby_buffer_fini(&bytes);
     return r.err;

@@ -197,7 +197,7 @@ static void do_step(void)
     if (!fby_step_is_known(step.kind) ||
         fby_image_alloc(&all[0], size, n[3], &in) != FBY_OK ||
         fby_image_alloc(&all[1], end, n[3], &out) != FBY_OK ||
-        fby_scratch_reserve(&all[2], bytes) != FBY_OK) {
+        fby_scratch_grow(&all[2], bytes) != FBY_OK) {
         stop("no such step");
     }
     out = fby_step_needs_output(step.kind) ? out : in;

@@ -217,7 +217,7 @@ static void within_its_share_a_transform_borrows_nothing(void **state)
     const struct fby_need       need      = {.decoded = {SHARE / 2, SHARE / 2}};
     const struct fby_need       other     = {.results = {SHARE}};
     assert_ok(fby_transform_reserve(transform, &need, NULL));
-    assert_ok(fby_scratch_reserve(&transform->decoded[0], SHARE / 2));
+    assert_ok(fby_scratch_grow(&transform->decoded[0], SHARE / 2));
     fby_transform_release(transform);
     assert_int_equal(transform->decoded[0].size_bytes, SHARE / 2);
     assert_ok(fby_transform_reserve(transform, &other, NULL));
@@ -235,7 +235,7 @@ static void beyond_its_share_it_borrows_for_one_sample(void **state)
     const struct fby_need need      = {.decoded = {SHARE + 5000}};
     assert_ok(fby_transform_reserve(transform, &need, NULL));
     assert_int_equal(fby_shared_quota_counts(limits.quota).used, 5000);
-    assert_ok(fby_scratch_reserve(&transform->decoded[0], SHARE + 5000));
+    assert_ok(fby_scratch_grow(&transform->decoded[0], SHARE + 5000));
     fby_transform_release(transform);
     assert_int_equal(transform->decoded[0].size_bytes, 0);
     assert_int_equal(fby_shared_quota_counts(limits.quota).used, 0);

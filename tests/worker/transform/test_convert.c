@@ -179,7 +179,7 @@ static struct fby_npy file_of(enum fby_npy_type type, bool big_endian,
     }
     return (struct fby_npy){.type = type,
         .big_endian               = big_endian && width > 1,
-        .values                   = values->n,
+        .n_values                 = values->n,
         .data                     = bytes};
 }
 
@@ -298,7 +298,7 @@ static void a_bool_is_0_or_1(void **state)
     uint8_t        bytes[700] = {1, 0, 1};
     uint8_t        out[4 * 700];
     struct fby_npy npy = {
-        .type = FBY_NPY_B1, .values = sizeof(bytes), .data = bytes};
+        .type = FBY_NPY_B1, .n_values = sizeof(bytes), .data = bytes};
     assert_int_equal(fby_convert(&npy, FBY_F32, out), 700);
     bytes[611] = 2;
     assert_int_equal(fby_convert(&npy, FBY_F32, out), 611);
@@ -338,7 +338,7 @@ static void values_before_one_that_does_not_fit_are_written(void **state)
     static uint16_t out[N + 1];
     for (size_t bad = 0; bad < N; bad += 1 + bad / 3) {
         struct fby_npy npy = {
-            .type = FBY_NPY_I4, .values = N, .data = (const void *)values};
+            .type = FBY_NPY_I4, .n_values = N, .data = (const void *)values};
         memset(out, 0xee, sizeof(out));
         for (size_t i = 0; i < N; i++) {
             values[i] = (int32_t)(7 * i);
@@ -367,7 +367,7 @@ static void arrays_end_with_their_last_value(void **state)
         struct fby_guarded out = fby_guarded_copy(NULL, n * fby_type_bytes(to));
         struct fby_npy     npy = {.type = from,
                 .big_endian             = i / 72 / FBY_U32 == 1 && bytes > 1,
-                .values                 = n,
+                .n_values               = n,
                 .data                   = in.bytes};
         memset(out.bytes, 0xee, out.size);
         assert_int_equal(fby_convert(&npy, to, out.bytes), n);

@@ -58,7 +58,7 @@ static void a_header_says_type_order_and_shape(void **state)
         assert_int_equal(npy.n_dims, 2);
         assert_int_equal(npy.dims[0], 3);
         assert_int_equal(npy.dims[1], 4);
-        assert_int_equal(npy.values, 12);
+        assert_int_equal(npy.n_values, 12);
     }
 }
 
@@ -78,7 +78,7 @@ static void every_type_is_known_by_its_name(void **state)
             assert_int_equal(npy.type, type);
             assert_int_equal(npy.big_endian, *order == '>' && bytes > 1);
             assert_int_equal(npy.n_dims, 0);
-            assert_int_equal(npy.values, 1);
+            assert_int_equal(npy.n_values, 1);
         }
     }
 }
@@ -99,7 +99,7 @@ static void types_have_the_names_and_sizes_of_numpy(void **state)
     for (int i = 0; i < FBY_NPY_TYPES; i++) {
         enum fby_npy_type type = (enum fby_npy_type)i;
         assert_string_equal(fby_npy_type_name(type), right[i].name);
-        assert_string_equal(fby_npy_dtype(type), right[i].dtype);
+        assert_string_equal(fby_npy_dtype_name(type), right[i].dtype);
         assert_int_equal(fby_npy_type_bytes(type), right[i].bytes);
         assert_int_equal(fby_npy_is_integer(type), right[i].whole);
     }
@@ -119,7 +119,7 @@ static void keys_stand_in_any_order_with_blanks_anywhere(void **state)
     assert_int_equal(npy.dims[0], 7);
     npy = read_right(
         1, "{'descr': '<i2', 'fortran_order': False, 'shape': (7, 0)}", 0);
-    assert_int_equal(npy.values, 0);
+    assert_int_equal(npy.n_values, 0);
 }
 
 struct wrong_text {
@@ -231,7 +231,7 @@ static void shapes_whose_product_overflows_are_refused(void **state)
         "{'descr': '<f8', 'fortran_order': False, 'shape': "
         "(4294967296, 4294967296, 0)}",
         0);
-    assert_int_equal(npy.values, 0);
+    assert_int_equal(npy.n_values, 0);
 }
 
 static void a_file_that_is_cut_anywhere_is_refused(void **state)
@@ -288,7 +288,7 @@ static void the_head_alone_says_where_values_begin(void **state)
         assert_int_equal(err, size < right ? FBY_BAD_SAMPLE : FBY_OK);
         if (err == FBY_OK) {
             assert_int_equal(head, right);
-            assert_int_equal(npy.values, 12);
+            assert_int_equal(npy.n_values, 12);
             assert_int_equal(npy.n_dims, 2);
             assert_null(npy.data);
         }

@@ -503,14 +503,14 @@ static void the_memory_of_decoding_is_known_before_it(void **state)
         assert_int_equal(head.height, 40);
         assert_int_equal(head.orientation, 1);
         assert_int_equal(head.channels, channels);
-        assert_false(head.is_scalable || head.is_whole || head.is_ycbcr);
+        assert_false(head.is_scalable || head.needs_whole || head.is_ycbcr);
         assert_int_equal(head.library_bytes,
             (160 << 10) + FBY_PNG_MAX_CHUNK_BYTES + 50 * 4 * 4);
         struct fby_picture_need need = png->need(&head, &part);
         assert_int_equal(need.scratch[0], 50 * channels + 64);
         assert_int_equal(need.scratch[1], 64);
-        head.is_whole = true;
-        need          = png->need(&head, &part);
+        head.needs_whole = true;
+        need             = png->need(&head, &part);
         assert_int_equal(need.scratch[0], 50 * channels + 64);
         assert_int_equal(need.scratch[1], 2000 * channels + 64);
         struct fby_picture_region region = png->region(&head, &part);

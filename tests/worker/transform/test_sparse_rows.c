@@ -16,7 +16,7 @@ static void rows_in_any_order_are_the_same_row(void **state)
             from[i]   = (uint8_t)(turned[i] % 251);
         }
         const struct fby_npy npy = {
-            .type = FBY_NPY_U1, .n_dims = 1, .values = MOST, .data = from};
+            .type = FBY_NPY_U1, .n_dims = 1, .n_values = MOST, .data = from};
         struct fby_sparse_row row = {turned, &npy, spare};
         struct written        out = {0};
         struct fby_field_job  job = {
@@ -41,9 +41,10 @@ static fby_err write_row(struct fby_shape shape, const int64_t *at, uint64_t n,
     struct fby_transform    *fresh    = fby_transform_create(NULL);
     struct fby_field_job     job      = {
                  .field = &field, .length = &out->length, .indices = out->indices};
-    struct fby_sparse_lists lists = {
-        .indices = {.type = FBY_NPY_I8, .values = n, .data = (const void *)at},
-        .values  = {.type = FBY_NPY_U1, .values = n, .data = values}};
+    struct fby_sparse_lists lists = {.indices = {.type = FBY_NPY_I8,
+                                         .n_values     = n,
+                                         .data         = (const void *)at},
+        .values = {.type = FBY_NPY_U1, .n_values = n, .data = values}};
     memset(out, 0xee, sizeof(*out));
     fby_err err = fby_sparse_write_lists(fresh, &job, &lists, out->values, why);
     fby_transform_destroy(&fresh);
@@ -85,7 +86,7 @@ static void neighbours_that_do_not_ascend_are_sorted_or_refused(void **state)
         uint8_t values[MOST]   = {1, 2, 3, 4, 5, 6};
         uint8_t spare[MOST * FBY_SPARSE_SCRATCH];
         const struct fby_npy npy = {
-            .type = FBY_NPY_U1, .n_dims = 1, .values = MOST, .data = values};
+            .type = FBY_NPY_U1, .n_dims = 1, .n_values = MOST, .data = values};
         struct fby_sparse_row row = {room + 1, &npy, spare};
         struct written        out = {0};
         struct fby_field_job  job = {
@@ -136,11 +137,11 @@ static void a_row_in_memory_is_written_as_one_of_a_file(void **state)
         .indices = {.type = FBY_NPY_U2,
             .big_endian   = true,
             .n_dims       = 1,
-            .values       = 3,
+            .n_values     = 3,
             .data         = at},
         .values  = {.type = FBY_NPY_U1,
              .n_dims      = 1,
-             .values      = 3,
+             .n_values    = 3,
              .data        = values},
     };
     assert_int_equal(
@@ -149,7 +150,7 @@ static void a_row_in_memory_is_written_as_one_of_a_file(void **state)
     assert_int_equal(out.length, 3);
     assert_memory_equal(out.indices, "\0\0\x07\0\x2b\x01", 6);
     assert_memory_equal(out.values, "\x14\0\x0a\0\x1e\0", 6);
-    lists.values.values = lists.indices.values = MOST + 1;
+    lists.values.n_values = lists.indices.n_values = MOST + 1;
     assert_int_equal(
         fby_sparse_write_lists(transform, &job, &lists, out.values, &why),
         FBY_BAD_SAMPLE);
@@ -169,9 +170,10 @@ static void an_index_that_no_integer_holds_is_refused(void **state)
                  .length  = &out.length,
                  .indices = out.indices,
     };
-    struct fby_sparse_lists lists = {
-        .indices = {.type = FBY_NPY_U8, .values = 2, .data = (const void *)at},
-        .values  = {.type = FBY_NPY_U1, .values = 2, .data = values}};
+    struct fby_sparse_lists lists = {.indices = {.type = FBY_NPY_U8,
+                                         .n_values     = 2,
+                                         .data         = (const void *)at},
+        .values = {.type = FBY_NPY_U1, .n_values = 2, .data = values}};
     assert_int_equal(
         fby_sparse_write_lists(transform, &job, &lists, out.values, &why),
         FBY_BAD_SAMPLE);

@@ -90,7 +90,7 @@ static void inputs_come_before_the_last_and_targets_behind_the_first(
         struct fby_buffer        bytes = bytes_of(small, LENGTH + 1, width);
         struct fby_field_content input = field_of("input", types[i % 2]);
         struct fby_field_content next  = field_of("target", types[i % 2]);
-        struct fby_field_job     job   = {.field = &input, .width = width};
+        struct fby_field_job     job = {.field = &input, .token_bytes = width};
         writes(&job, &bytes, small, LENGTH);
         job.field = &next;
         writes(&job, &bytes, small + 1, LENGTH);
@@ -112,7 +112,7 @@ static void a_sequence_has_its_one_length(void **state)
     for (size_t size = 0; size <= 40; size++) {
         bool                 fits = size >= 20 && size <= 24;
         struct fby_guarded   out  = fby_guarded_copy(NULL, 20);
-        struct fby_field_job job  = {.field = &input, .width = 4};
+        struct fby_field_job job  = {.field = &input, .token_bytes = 4};
         assert_int_equal(
             write_field(&job, &bytes, &out, NULL), fits ? FBY_OK : FBY_USAGE);
         job.field = &next;
@@ -131,7 +131,7 @@ static void other_widths_and_wire_types_are_no_tokens(void **state)
     struct fby_field_content field = field_of("input", FBY_U32);
     for (uint32_t width = 0; width <= 9; width++) {
         bool                 is  = width == 1 || width == 2 || width == 4;
-        struct fby_field_job job = {.field = &field, .width = width};
+        struct fby_field_job job = {.field = &field, .token_bytes = width};
         struct fby_buffer    cut = {bytes.data, (size_t)LENGTH * width, 0};
         struct fby_guarded   out = fby_guarded_copy(NULL, 20);
         if (width <= 8) {
@@ -143,7 +143,7 @@ static void other_widths_and_wire_types_are_no_tokens(void **state)
     static const enum fby_type types[] = {
         FBY_U8, FBY_I32, FBY_I64, FBY_F32, FBY_BOOL};
     for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
-        struct fby_field_job job = {.field = &field, .width = 8};
+        struct fby_field_job job = {.field = &field, .token_bytes = 8};
         field.wire_type          = types[i];
         refuses(&job, &bytes, FBY_USAGE, "40 bytes are not a sequence of 5");
     }
@@ -155,7 +155,7 @@ static void refuses_token(
     uint32_t width, enum fby_type type, uint64_t most, const char *words)
 {
     struct fby_field_content field = field_of("input", type);
-    struct fby_field_job     job   = {.field = &field, .width = width};
+    struct fby_field_job     job   = {.field = &field, .token_bytes = width};
     for (size_t i = 0; i < LENGTH; i++) {
         uint64_t tokens[LENGTH] = {1, 2, 3, 4, 5};
         char     text[160];
@@ -184,8 +184,8 @@ static void a_token_that_does_not_fit_is_named(void **state)
         "2147483647) cannot hold");
     refuses_token(8, FBY_U32, INT32_MAX,
         "2147483648, which a token (0 to 2147483647) cannot hold");
-    struct fby_field_content field             = field_of("target", FBY_U16);
-    struct fby_field_job     job               = {.field = &field, .width = 4};
+    struct fby_field_content field = field_of("target", FBY_U16);
+    struct fby_field_job     job   = {.field = &field, .token_bytes = 4};
     const uint64_t           minus[LENGTH + 1] = {0, 1, UINT32_MAX, 3, 4, 5};
     struct fby_buffer        bytes             = bytes_of(minus, LENGTH + 1, 4);
     refuses(&job, &bytes, FBY_BAD_SAMPLE,
@@ -233,7 +233,7 @@ static void writes_packed(const char *from, enum fby_type type,
     struct fby_field_content field = packed_field(from, type);
     struct fby_buffer        bytes = packed(pack);
     struct fby_field_job     job   = {
-              .field = &field, .width = pack->width, .documents = pack->n};
+              .field = &field, .token_bytes = pack->width, .n_documents = pack->n};
     writes(&job, &bytes, right, LENGTH);
     fby_buffer_fini(&bytes);
 }
@@ -278,8 +278,9 @@ static void wrong_packs_are_refused(void **state)
     struct fby_field_content field = packed_field("input", FBY_U16);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         struct fby_buffer    bytes = packed(&wrong[i]);
-        struct fby_field_job job   = {
-              .field = &field, .width = wrong[i].width, .documents = wrong[i].n};
+        struct fby_field_job job   = {.field = &field,
+              .token_bytes                   = wrong[i].width,
+              .n_documents                   = wrong[i].n};
         refuses(&job, &bytes, FBY_USAGE, "documents with tokens of");
         fby_buffer_fini(&bytes);
     }
@@ -297,14 +298,15 @@ static void a_pack_ends_with_its_last_token(void **state)
         struct fby_buffer    cut = {bytes.data, size, 0};
         struct fby_guarded   out = fby_guarded_copy(NULL, 20);
         struct fby_field_job job = {
-            .field = &field, .width = 4, .documents = 2};
+            .field = &field, .token_bytes = 4, .n_documents = 2};
         assert_int_equal(write_field(&job, &cut, &out, NULL),
             size == right ? FBY_OK : FBY_USAGE);
         fby_guarded_free(&out);
     }
     fby_store_le(bytes.data + 8 + 8, 0x80000000, 4); /* the third token */
-    struct fby_field_job job = {.field = &field, .width = 4, .documents = 2};
-    bytes.size               = right;
+    struct fby_field_job job = {
+        .field = &field, .token_bytes = 4, .n_documents = 2};
+    bytes.size = right;
     refuses(&job, &bytes, FBY_BAD_SAMPLE, "token 2 is 2147483648");
     fby_buffer_fini(&bytes);
 }
@@ -321,7 +323,7 @@ static void lengths_of_documents_are_a_field_too(void **state)
     struct fby_buffer        bytes   = packed(&pack);
     uint32_t                 length  = 77;
     struct fby_field_job     job     = {
-                .field = &field, .width = 2, .documents = 3, .length = &length};
+                .field = &field, .token_bytes = 2, .n_documents = 3, .length = &length};
     writes(&job, &bytes, right, 3);
     assert_int_equal(length, 3);
     field.max_length = 7; /* tokens that a sequence has */

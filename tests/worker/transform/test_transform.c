@@ -99,7 +99,7 @@ static void kept_memory_is_freed_before_any_is_borrowed(void **state)
           &t->resizer.memory};
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
         struct fby_need need = {.library_bytes = SHARE - 7040};
-        assert_ok(fby_scratch_reserve(kept[i], 7040));
+        assert_ok(fby_scratch_grow(kept[i], 7040));
         assert_int_equal(kept[i]->size_bytes, 7040);
         assert_ok(reserve(&bench, &need));
         assert_int_equal(kept[i]->size_bytes, 7040);
@@ -117,8 +117,8 @@ static void kept_memory_is_used_again_for_the_same_purpose(void **state)
     struct bench          bench = new_bench();
     struct fby_transform *t     = bench.transform;
     struct fby_need       need  = {.decoded = {0, 6400}, .results = {0, 6399}};
-    assert_ok(fby_scratch_reserve(&t->decoded[1], 6400));
-    assert_ok(fby_scratch_reserve(&t->results[1], 6400));
+    assert_ok(fby_scratch_grow(&t->decoded[1], 6400));
+    assert_ok(fby_scratch_grow(&t->results[1], 6400));
     assert_ok(reserve(&bench, &need));
     assert_int_equal(t->decoded[1].size_bytes, 6400);
     assert_int_equal(t->results[1].size_bytes, 6400);
@@ -135,7 +135,7 @@ static void the_plane_of_a_stack_counts_and_is_kept(void **state)
     (void)state;
     struct bench    bench = new_bench();
     struct fby_need need  = {.library_bytes = SHARE - 512 + 20};
-    assert_ok(fby_scratch_reserve(&bench.transform->mask, 512));
+    assert_ok(fby_scratch_grow(&bench.transform->mask, 512));
     assert_ok(reserve(&bench, &need));
     assert_int_equal(used(&bench), 20);
     assert_int_equal(bench.transform->mask.size_bytes, 512);
@@ -149,10 +149,10 @@ static void between_samples_no_more_than_the_share_is_kept(void **state)
     (void)state;
     struct bench          bench = new_bench();
     struct fby_transform *t     = bench.transform;
-    assert_ok(fby_scratch_reserve(&t->before_yuv, SHARE));
+    assert_ok(fby_scratch_grow(&t->before_yuv, SHARE));
     fby_transform_release(t);
     assert_int_equal(t->before_yuv.size_bytes, SHARE);
-    assert_ok(fby_scratch_reserve(&t->step_memory, 1));
+    assert_ok(fby_scratch_grow(&t->step_memory, 1));
     fby_transform_release(t);
     assert_int_equal(t->before_yuv.size_bytes, 0);
     assert_int_equal(t->step_memory.size_bytes, 0);

@@ -337,14 +337,14 @@ static void entries_follow_each_other(void **state)
     assert_ok(fby_zip_next_member(&in, &member, NULL));
     assert_string_equal(member.name, "a.npy");
     assert_int_equal(member.size, 12);
-    assert_int_equal(member.packed, 12);
-    assert_int_equal(member.head, 100);
+    assert_int_equal(member.packed_bytes, 12);
+    assert_int_equal(member.head_offset, 100);
     assert_int_equal(member.sum, 0xa1b2c3d4);
     assert_ok(fby_zip_next_member(&in, &member, NULL));
     assert_string_equal(member.name, "");
     assert_int_equal(member.size, 90);
-    assert_int_equal(member.packed, 7);
-    assert_int_equal(member.head, 0);
+    assert_int_equal(member.packed_bytes, 7);
+    assert_int_equal(member.head_offset, 0);
     assert_int_equal(in.left, 0);
     fby_buffer_fini(&directory);
 }
@@ -397,8 +397,8 @@ static void large_numbers_come_from_the_zip64_part(void **state)
                 (uint32_t)all[2], "n", extra.data, (uint16_t)extra.size, 2},
             &member, NULL));
         assert_int_equal(member.size, which & 1 ? right[0] : 40);
-        assert_int_equal(member.packed, which & 2 ? right[1] : 30);
-        assert_int_equal(member.head, which & 4 ? right[2] : 20);
+        assert_int_equal(member.packed_bytes, which & 2 ? right[1] : 30);
+        assert_int_equal(member.head_offset, which & 4 ? right[2] : 20);
         fby_buffer_fini(&extra);
     }
 }
@@ -491,8 +491,9 @@ static fby_err begin(
 static void a_member_lies_behind_its_head_and_within_the_file(void **state)
 {
     (void)state;
-    struct fby_zip_member member = {.head = 100, .packed = 50, .size = 999};
-    uint64_t              at     = 0;
+    struct fby_zip_member member = {
+        .head_offset = 100, .packed_bytes = 50, .size = 999};
+    uint64_t at = 0;
     assert_ok(begin(&member, 191, &at));
     assert_int_equal(at, 141);
     assert_int_equal(begin(&member, 190, &at), FBY_CONFIG);
@@ -500,12 +501,12 @@ static void a_member_lies_behind_its_head_and_within_the_file(void **state)
     assert_int_equal(begin(&member, 140, &at), FBY_CONFIG);
     assert_int_equal(begin(&member, 99, &at), FBY_CONFIG);
     assert_int_equal(begin(&member, 100, &at), FBY_CONFIG);
-    member.packed = 0;
+    member.packed_bytes = 0;
     assert_ok(begin(&member, 141, &at));
     assert_int_equal(begin(&member, 140, &at), FBY_CONFIG);
-    member.packed = UINT64_MAX - 20;
+    member.packed_bytes = UINT64_MAX - 20;
     assert_int_equal(begin(&member, 191, &at), FBY_CONFIG);
-    member.head = UINT64_MAX - 20;
+    member.head_offset = UINT64_MAX - 20;
     assert_int_equal(begin(&member, 191, &at), FBY_CONFIG);
 }
 

@@ -10,7 +10,7 @@
 #include "worker/source/columns/csr.h"
 #include "worker/source/columns/ragged.h"
 #include "worker/source/listing.h"
-#include "worker/source/npy_file.h"
+#include "worker/source/npy_reader.h"
 
 struct scan { /* the state of indexing one shard */
     const struct fby_root *root;
@@ -89,7 +89,7 @@ static fby_err set_shape(const struct fby_npy *npy, struct fby_column *out,
     out->row_bytes = npy->n_dims > 0 ? fby_column_row_bytes(out) : 0;
     out->rows      = npy->dims[0];
     if (out->row_bytes == 0 ||
-        (out->rows == 0 && out->part != FBY_COLUMN_VALUES)) {
+        (out->rows == 0 && out->role != FBY_COLUMN_VALUES)) {
         char shape[FBY_NPY_SHAPE_TEXT];
         return fby_error_set(why, FBY_CONFIG,
             "its shape is %s: the first dimension of a column counts its "
@@ -127,8 +127,8 @@ static fby_err match_samples(struct scan *s, const struct fby_column *column,
 static fby_err match_rows(struct scan *s, const struct fby_column *column,
     struct fby_error_detail *why)
 {
-    bool is_offsets = column->part == FBY_COLUMN_OFFSETS;
-    if (column->part == FBY_COLUMN_VALUES) {
+    bool is_offsets = column->role == FBY_COLUMN_OFFSETS;
+    if (column->role == FBY_COLUMN_VALUES) {
         return FBY_OK;
     }
     return match_samples(s, column, column->rows - (is_offsets ? 1 : 0),
@@ -143,9 +143,9 @@ static fby_err read_head(const struct column_extent *array,
     size_t         head_size   = 0;
     size_t         unused_stem = 0;
     FBY_TRY(set_column_name(array->name, out, why));
-    out->part = fby_ragged_part(out->name, &unused_stem);
-    fby_err err =
-        fby_npy_file_head(array->object, array->extent, &npy, &head_size, why);
+    out->role   = fby_ragged_part(out->name, &unused_stem);
+    fby_err err = fby_npy_file_read_head(
+        array->object, array->extent, &npy, &head_size, why);
     if (err != FBY_OK) {
         return err == FBY_BAD_SAMPLE ? FBY_CONFIG : err; /* no NumPy file */
     }
@@ -170,9 +170,9 @@ static fby_err read_offset_ends(const struct fby_object *object,
         return fby_error_set(why, FBY_CONFIG,
             "its rows are %s of %s; offsets are whole numbers in one dimension",
             fby_npy_shape_text(column->dims, column->n_dims, shape),
-            fby_npy_dtype(column->type));
+            fby_npy_dtype_name(column->type));
     }
-    struct fby_numbers offsets = fby_column_as_numbers(column);
+    struct fby_file_array offsets = fby_column_as_file_array(column);
     return fby_ragged_read_ends(object, &offsets, column->rows, column, why);
 }
 
@@ -182,7 +182,7 @@ static fby_err add_column(struct scan *s, const struct column_extent *array,
     struct fby_column column = {.name = ""};
     FBY_TRY(read_head(array, &column, why));
     FBY_TRY(match_rows(s, &column, why));
-    if (column.part == FBY_COLUMN_OFFSETS) {
+    if (column.role == FBY_COLUMN_OFFSETS) {
         FBY_TRY(read_offset_ends(array->object, &column, why));
     }
     return fby_shard_add_column(s->out, &column, why);
@@ -255,16 +255,16 @@ static fby_err scan_member(struct scan *s, const struct fby_zip_file *zip,
     const struct fby_zip_member *member, struct fby_error_detail *why)
 {
     struct column_extent array = {zip->object, {0, member->size}, member->name};
-    FBY_TRY(fby_zip_file_offset(zip, member, &array.extent.offset, why));
+    FBY_TRY(fby_zip_file_find_content(zip, member, &array.extent.offset, why));
     return add_column(s, &array, why);
 }
 
 static fby_err scan_members(
     struct scan *s, struct fby_zip_file *zip, struct fby_error_detail *why)
 {
-    while (zip->left.left > 0) { /* bytes of the directory not yet read */
+    while (zip->unread.left > 0) { /* bytes of the directory not yet read */
         struct fby_zip_member member;
-        FBY_TRY(fby_zip_next_member(&zip->left, &member, why));
+        FBY_TRY(fby_zip_next_member(&zip->unread, &member, why));
         if (is_npy(member.name)) {
             FBY_TRY(fby_error_prefix(why, scan_member(s, zip, &member, why),
                 "%s", fby_text_show(member.name).text));
@@ -348,13 +348,14 @@ static fby_err check_offset_ends(
     for (uint32_t i = 0; i < out->n_columns; i++) {
         const struct fby_column *column = &out->columns[i];
         const struct fby_column *values = &out->columns[column->partner];
-        if (column->part == FBY_COLUMN_OFFSETS &&
-            !fby_ragged_within(values, column->first, column->last)) {
+        if (column->role == FBY_COLUMN_OFFSETS &&
+            !fby_ragged_within(
+                values, column->first_offset, column->last_offset)) {
             return fby_error_set(why, FBY_CONFIG,
                 "%s.npy: its offsets go from %s to %s; %s.npy has %" PRIu64
                 " entries",
-                column->name, fby_ragged_offset_text(column->first).text,
-                fby_ragged_offset_text(column->last).text, values->name,
+                column->name, fby_ragged_offset_text(column->first_offset).text,
+                fby_ragged_offset_text(column->last_offset).text, values->name,
                 values->rows);
         }
     }
@@ -368,7 +369,7 @@ static fby_err finish_shard(struct scan *s, struct fby_error_detail *why)
             "it holds no column: NAME.npy files, in a folder or a .npz, or "
             "files of scipy.sparse.save_npz in a folder");
     }
-    s->out->samples = (uint32_t)s->samples;
+    s->out->n_samples = (uint32_t)s->samples;
     sort_columns(s->out);
     FBY_TRY(refuse_same_names(s->out, why));
     FBY_TRY(fby_ragged_pair(s->out, why));

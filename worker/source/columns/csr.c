@@ -7,7 +7,7 @@
 #include "common/mem.h"
 #include "worker/npy/convert.h"
 #include "worker/source/columns/ragged.h"
-#include "worker/source/npy_file.h"
+#include "worker/source/npy_reader.h"
 
 /* The arrays that SciPy writes for a CSR (compressed sparse row) matrix, each a
  * member of the .npz file. FORMAT is a word; the others are numbers. */
@@ -25,7 +25,7 @@ struct csr_file { /* arrays have one element per member */
     struct fby_zip_file   zip;
     bool                  has[MEMBERS];
     struct fby_zip_member members[MEMBERS];
-    struct fby_numbers    numbers[MEMBERS]; /* unused for FORMAT */
+    struct fby_file_array numbers[MEMBERS]; /* unused for FORMAT */
     uint64_t              count[MEMBERS];   /* number of values */
     int64_t               shape[2];         /* rows; values of a dense row */
 };
@@ -44,8 +44,8 @@ static fby_err prefix_member_error(
 static fby_err find_members(struct csr_file *file, struct fby_error_detail *why)
 {
     struct fby_zip_member member;
-    while (file->zip.left.left > 0) { /* bytes of the directory */
-        FBY_TRY(fby_zip_next_member(&file->zip.left, &member, why));
+    while (file->zip.unread.left > 0) { /* bytes of the directory */
+        FBY_TRY(fby_zip_next_member(&file->zip.unread, &member, why));
         for (int i = 0; i < MEMBERS; i++) {
             if (fby_zip_is_array(&member, member_names[i])) {
                 file->members[i] = member;
@@ -60,7 +60,7 @@ static fby_err find_offset(const struct csr_file *file, enum csr_member member,
     uint64_t *offset, struct fby_error_detail *why)
 {
     return file->has[member]
-               ? fby_zip_file_offset(
+               ? fby_zip_file_find_content(
                      &file->zip, &file->members[member], offset, why)
                : fby_error_set(why, FBY_CONFIG,
                      "it is missing; save_npz writes it for a csr_matrix");
@@ -106,7 +106,7 @@ static fby_err check_array(enum csr_member member, const struct fby_npy *npy,
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "it is of %s; it must be of integers",
-                     fby_npy_dtype(npy->type));
+                     fby_npy_dtype_name(npy->type));
 }
 
 /* Read the header of a member; its values must fill the rest of the member. */
@@ -117,23 +117,24 @@ static fby_err read_array_header(
     size_t            head_size = 0;
     struct fby_extent extent    = {0, file->members[member].size};
     FBY_TRY(find_offset(file, member, &extent.offset, why));
-    FBY_TRY(fby_npy_file_head(file->zip.object, extent, &npy, &head_size, why));
+    FBY_TRY(fby_npy_file_read_head(
+        file->zip.object, extent, &npy, &head_size, why));
     FBY_TRY(check_array(member, &npy, why));
     uint64_t width        = fby_npy_type_bytes(npy.type);
-    file->count[member]   = npy.values;
-    file->numbers[member] = (struct fby_numbers){
+    file->count[member]   = npy.n_values;
+    file->numbers[member] = (struct fby_file_array){
         .type       = npy.type,
         .big_endian = npy.big_endian,
         .width      = (uint32_t)width,
         .offset     = extent.offset + head_size,
     };
     uint64_t size = extent.size - head_size;
-    return size % width == 0 && size / width == npy.values
+    return size % width == 0 && size / width == npy.n_values
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "%" PRIu64 " bytes follow the header, instead of %" PRIu64
                      " values of %" PRIu64 " bytes",
-                     size, npy.values, width);
+                     size, npy.n_values, width);
 }
 
 static fby_err read_members(struct csr_file *file, struct fby_error_detail *why)
@@ -152,14 +153,14 @@ static fby_err read_members(struct csr_file *file, struct fby_error_detail *why)
 /* Read the two integers in SHAPE, of any integer type, into file->shape. */
 static fby_err read_shape(struct csr_file *file, struct fby_error_detail *why)
 {
-    uint8_t                   raw[MAX_SHAPE_BYTES];
-    const struct fby_numbers *shape = &file->numbers[SHAPE];
-    struct fby_npy            npy   = {.type = shape->type,
-                     .big_endian             = shape->big_endian,
-                     .n_dims                 = 1,
-                     .dims                   = {2},
-                     .values                 = 2,
-                     .data                   = raw};
+    uint8_t                      raw[MAX_SHAPE_BYTES];
+    const struct fby_file_array *shape = &file->numbers[SHAPE];
+    struct fby_npy               npy   = {.type = shape->type,
+                        .big_endian             = shape->big_endian,
+                        .n_dims                 = 1,
+                        .dims                   = {2},
+                        .n_values               = 2,
+                        .data                   = raw};
     if (file->count[SHAPE] != 2) {
         return fby_error_set(why, FBY_CONFIG,
             "its shape has %" PRIu64 " dimensions; it must have 2: rows, and "
@@ -200,17 +201,17 @@ static fby_err check_counts(
 
 static void fill_column(const struct csr_file *file, struct fby_column *out)
 {
-    const struct fby_numbers *data = &file->numbers[DATA];
-    out->part                      = FBY_COLUMN_CSR;
-    out->type                      = data->type;
-    out->big_endian                = data->big_endian;
-    out->n_dims                    = 0;
-    out->row_bytes                 = data->width;
-    out->rows                      = file->count[DATA];
-    out->offset                    = data->offset;
-    out->indices                   = file->numbers[INDICES];
-    out->indptr                    = file->numbers[INDPTR];
-    out->width                     = (uint64_t)file->shape[1];
+    const struct fby_file_array *data = &file->numbers[DATA];
+    out->role                         = FBY_COLUMN_CSR;
+    out->type                         = data->type;
+    out->big_endian                   = data->big_endian;
+    out->n_dims                       = 0;
+    out->row_bytes                    = data->width;
+    out->rows                         = file->count[DATA];
+    out->offset                       = data->offset;
+    out->indices                      = file->numbers[INDICES];
+    out->offsets                      = file->numbers[INDPTR];
+    out->dense_width                  = (uint64_t)file->shape[1];
 }
 
 static fby_err read_matrix(
@@ -221,14 +222,15 @@ static fby_err read_matrix(
     FBY_TRY(check_counts(file, why));
     fill_column(file, out);
     FBY_TRY(fby_ragged_read_ends(
-        file->zip.object, &out->indptr, file->count[INDPTR], out, why));
-    return out->first == 0 && fby_ragged_within(out, out->first, out->last)
+        file->zip.object, &out->offsets, file->count[INDPTR], out, why));
+    return out->first_offset == 0 &&
+                   fby_ragged_within(out, out->first_offset, out->last_offset)
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "its indptr.npy goes from %s to %s; it must begin at "
                      "0, and there are %" PRIu64 " values",
-                     fby_ragged_offset_text(out->first).text,
-                     fby_ragged_offset_text(out->last).text, out->rows);
+                     fby_ragged_offset_text(out->first_offset).text,
+                     fby_ragged_offset_text(out->last_offset).text, out->rows);
 }
 
 fby_err fby_csr_scan(const struct fby_object *object, uint64_t size,

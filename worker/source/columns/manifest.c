@@ -40,7 +40,7 @@ static void put_type(struct fby_buffer *out, uint16_t key,
 
 /* Write the type with `key`, and the offset in the file with key + 1. */
 static void put_numbers(
-    struct fby_buffer *out, uint16_t key, const struct fby_numbers *numbers)
+    struct fby_buffer *out, uint16_t key, const struct fby_file_array *numbers)
 {
     put_type(out, key, numbers->type, numbers->big_endian);
     fby_record_put_i64(out, (uint16_t)(key + 1), (int64_t)numbers->offset);
@@ -58,23 +58,23 @@ static void put_column_record(
     put_type(out, COLUMN_TYPE, column->type, column->big_endian);
     fby_record_put_i64s(out, COLUMN_ROW, dims, column->n_dims);
     fby_record_put_i64(out, COLUMN_OFFSET, (int64_t)column->offset);
-    if (column->part != FBY_COLUMN_WHOLE) {
-        fby_record_put_i64(out, COLUMN_PART, column->part);
+    if (column->role != FBY_COLUMN_WHOLE) {
+        fby_record_put_i64(out, COLUMN_PART, column->role);
     }
-    if (column->part >= FBY_COLUMN_VALUES) { /* values or CSR */
+    if (column->role >= FBY_COLUMN_VALUES) { /* values or CSR */
         fby_record_put_i64(out, COLUMN_ENTRIES, (int64_t)column->rows);
     }
-    if (column->part == FBY_COLUMN_CSR) {
-        fby_record_put_i64(out, COLUMN_WIDTH, (int64_t)column->width);
+    if (column->role == FBY_COLUMN_CSR) {
+        fby_record_put_i64(out, COLUMN_WIDTH, (int64_t)column->dense_width);
         put_numbers(out, COLUMN_INDICES, &column->indices);
-        put_numbers(out, COLUMN_INDPTR, &column->indptr);
+        put_numbers(out, COLUMN_INDPTR, &column->offsets);
     }
     fby_record_close(out, mark);
 }
 
 void fby_columns_encode(const struct fby_shard *shard, struct fby_buffer *out)
 {
-    fby_record_put_i64(out, KEY_ROWS, shard->samples);
+    fby_record_put_i64(out, KEY_ROWS, shard->n_samples);
     size_t mark = fby_record_open(out, KEY_COLUMNS);
     for (uint32_t i = 0; i < shard->n_columns; i++) {
         put_column_record(&shard->columns[i], (uint16_t)(i + 1), out);
@@ -103,7 +103,7 @@ static void read_type(struct fby_record *r, uint16_t key,
 }
 
 static void read_numbers(
-    struct fby_record *r, uint16_t key, struct fby_numbers *out)
+    struct fby_record *r, uint16_t key, struct fby_file_array *out)
 {
     read_type(r, key, &out->type, &out->big_endian);
     out->width = (uint32_t)fby_npy_type_bytes(out->type);
@@ -117,20 +117,20 @@ static void read_part(
 {
     out->rows = samples;
     if (fby_record_next_is(r, COLUMN_PART)) {
-        out->part = (enum fby_column_part)fby_record_read_between(
+        out->role = (enum fby_column_role)fby_record_read_between(
             r, COLUMN_PART, FBY_COLUMN_OFFSETS, FBY_COLUMN_CSR);
     }
-    if (out->part >= FBY_COLUMN_VALUES) { /* values or CSR */
+    if (out->role >= FBY_COLUMN_VALUES) { /* values or CSR */
         out->rows =
             (uint64_t)fby_record_read_between(r, COLUMN_ENTRIES, 0, INT64_MAX);
-    } else if (out->part == FBY_COLUMN_OFFSETS) {
+    } else if (out->role == FBY_COLUMN_OFFSETS) {
         out->rows++; /* samples + 1 offsets */
     }
-    if (out->part == FBY_COLUMN_CSR) {
-        out->width =
+    if (out->role == FBY_COLUMN_CSR) {
+        out->dense_width =
             (uint64_t)fby_record_read_between(r, COLUMN_WIDTH, 1, INT64_MAX);
         read_numbers(r, COLUMN_INDICES, &out->indices);
-        read_numbers(r, COLUMN_INDPTR, &out->indptr);
+        read_numbers(r, COLUMN_INDPTR, &out->offsets);
     }
 }
 
@@ -151,7 +151,7 @@ static void read_column_record(struct fby_record *list,
     out->offset =
         (uint64_t)fby_record_read_between(&r, COLUMN_OFFSET, 0, INT64_MAX);
     out->row_bytes = fby_column_row_bytes(out);
-    read_part(&r, shard->samples, out);
+    read_part(&r, shard->n_samples, out);
     fby_record_leave(list, &r);
 }
 
@@ -167,15 +167,15 @@ static bool has_room(
 static fby_err check_csr(const struct fby_shard *shard,
     const struct fby_column *column, struct fby_error_detail *why)
 {
-    const struct fby_numbers *indices = &column->indices;
-    const struct fby_numbers *indptr  = &column->indptr;
+    const struct fby_file_array *indices = &column->indices;
+    const struct fby_file_array *indptr  = &column->offsets;
     if (column->n_dims > 0 || !fby_npy_is_integer(indices->type) ||
         !fby_npy_is_integer(indptr->type)) {
         return fby_manifest_refuse(why, "indices that are no whole numbers");
     }
     return has_room(shard, indices->offset, column->rows, indices->width) &&
-                   has_room(shard, indptr->offset, (uint64_t)shard->samples + 1,
-                       indptr->width)
+                   has_room(shard, indptr->offset,
+                       (uint64_t)shard->n_samples + 1, indptr->width)
                ? FBY_OK
                : fby_manifest_refuse(why, "a column beyond the end");
 }
@@ -183,15 +183,15 @@ static fby_err check_csr(const struct fby_shard *shard,
 static fby_err check_column(const struct fby_shard *shard,
     const struct fby_column *column, struct fby_error_detail *why)
 {
-    if (column->part == FBY_COLUMN_OFFSETS &&
+    if (column->role == FBY_COLUMN_OFFSETS &&
         (!fby_npy_is_integer(column->type) || column->n_dims > 0)) {
         return fby_manifest_refuse(why, "offsets that are no whole numbers");
     }
-    if (shard->samples == 0 ||
+    if (shard->n_samples == 0 ||
         !has_room(shard, column->offset, column->rows, column->row_bytes)) {
         return fby_manifest_refuse(why, "a column beyond the end");
     }
-    if (column->part == FBY_COLUMN_CSR) {
+    if (column->role == FBY_COLUMN_CSR) {
         FBY_TRY(check_csr(shard, column, why));
     }
     uint32_t n = shard->n_columns;
@@ -204,7 +204,7 @@ static fby_err check_column(const struct fby_shard *shard,
 fby_err fby_columns_decode(
     struct fby_record *r, struct fby_shard *out, struct fby_error_detail *why)
 {
-    out->samples =
+    out->n_samples =
         (uint32_t)fby_record_read_between(r, KEY_ROWS, 1, UINT32_MAX);
     struct fby_record list = fby_record_enter(r, KEY_COLUMNS);
     while (fby_record_has_more(&list)) {

@@ -19,12 +19,12 @@ static fby_err scan_shard(void *arg, uint32_t i, const atomic_bool *stop,
     if (atomic_load(stop)) {
         return FBY_GONE;
     }
-    fby_shard_init(shard, build->names.at[i], FBY_SOURCE_COLUMNS);
-    fby_err err = fby_path_join(index->parts.base, shard->name, path, why);
+    fby_shard_init(shard, build->names.list[i], FBY_SOURCE_COLUMNS);
+    fby_err err = fby_path_join(index->location.base, shard->name, path, why);
     if (err == FBY_OK) {
         err = fby_columns_scan(index->root, path, shard, why);
     }
-    if (err == FBY_OK && (build->spec->lengths != NULL || index->hashed)) {
+    if (err == FBY_OK && (build->spec->length_field != NULL || index->hashed)) {
         err = fby_build_complete_shard(build, shard, stop, why);
     }
     return fby_error_prefix(why, err, "shard %s", shard->name);
@@ -48,7 +48,7 @@ static fby_err write_path(const struct fby_index *index,
         return fby_path_format(out, why, "%s", shard->name);
     }
     return fby_path_format(out, why, "%s/%s.%s", shard->name, column->name,
-        column->part == FBY_COLUMN_CSR ? "npz" : "npy");
+        column->role == FBY_COLUMN_CSR ? "npz" : "npy");
 }
 
 static void describe(const struct fby_dataset *dataset,

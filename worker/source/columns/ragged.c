@@ -24,7 +24,7 @@ static bool has_ending(const char *name, const char *ending, size_t *stem)
     return true;
 }
 
-enum fby_column_part fby_ragged_part(const char *name, size_t *stem)
+enum fby_column_role fby_ragged_part(const char *name, size_t *stem)
 {
     if (has_ending(name, offsets_ending, stem)) {
         return FBY_COLUMN_OFFSETS;
@@ -38,7 +38,7 @@ bool fby_ragged_has_values_name(
 {
     char whole[FBY_NAME_SIZE];
     int  n = snprintf(whole, sizeof(whole), "%s%s", name, values_ending);
-    return column->part == FBY_COLUMN_VALUES && n < (int)sizeof(whole) &&
+    return column->role == FBY_COLUMN_VALUES && n < (int)sizeof(whole) &&
            fby_equal_ignoring_case(column->name, whole);
 }
 
@@ -62,17 +62,17 @@ static fby_err set_partner(struct fby_shard *shard, struct fby_column *column,
 {
     char                 name[FBY_NAME_SIZE + sizeof(offsets_ending)];
     size_t               stem      = 0;
-    bool                 is_values = column->part == FBY_COLUMN_VALUES;
+    bool                 is_values = column->role == FBY_COLUMN_VALUES;
     const char          *ending    = is_values ? offsets_ending : values_ending;
-    enum fby_column_part partner_part =
+    enum fby_column_role partner_part =
         is_values ? FBY_COLUMN_OFFSETS : FBY_COLUMN_VALUES;
-    if (fby_ragged_part(column->name, &stem) != column->part) {
+    if (fby_ragged_part(column->name, &stem) != column->role) {
         return fby_error_set(why, FBY_CONFIG,
             "%s does not have the name of offsets or values", column->name);
     }
     snprintf(name, sizeof(name), "%.*s%s", (int)stem, column->name, ending);
     const struct fby_column *partner = find_column(shard, name);
-    if (partner == NULL || partner->part != partner_part) {
+    if (partner == NULL || partner->role != partner_part) {
         return fby_error_set(why, FBY_CONFIG,
             "%s.npy has no %s.npy beside it; a ragged column is both",
             column->name, name);
@@ -84,7 +84,7 @@ static fby_err set_partner(struct fby_shard *shard, struct fby_column *column,
 fby_err fby_ragged_pair(struct fby_shard *shard, struct fby_error_detail *why)
 {
     for (uint32_t i = 0; i < shard->n_columns; i++) {
-        enum fby_column_part part = shard->columns[i].part;
+        enum fby_column_role part = shard->columns[i].role;
         if (part == FBY_COLUMN_OFFSETS || part == FBY_COLUMN_VALUES) {
             FBY_TRY(set_partner(shard, &shard->columns[i], why));
         }
@@ -125,9 +125,9 @@ static bool is_signed(enum fby_npy_type type)
            type == FBY_NPY_I8;
 }
 
-struct fby_numbers fby_column_as_numbers(const struct fby_column *offsets)
+struct fby_file_array fby_column_as_file_array(const struct fby_column *offsets)
 {
-    return (struct fby_numbers){
+    return (struct fby_file_array){
         .type       = offsets->type,
         .big_endian = offsets->big_endian,
         .width      = (uint32_t)offsets->row_bytes,
@@ -135,16 +135,16 @@ struct fby_numbers fby_column_as_numbers(const struct fby_column *offsets)
     };
 }
 
-struct fby_numbers fby_ragged_offsets(
+struct fby_file_array fby_ragged_offsets(
     const struct fby_shard *shard, const struct fby_column *column)
 {
-    return column->part == FBY_COLUMN_CSR
-               ? column->indptr
-               : fby_column_as_numbers(&shard->columns[column->partner]);
+    return column->role == FBY_COLUMN_CSR
+               ? column->offsets
+               : fby_column_as_file_array(&shard->columns[column->partner]);
 }
 
 int64_t fby_ragged_load_offset(
-    const struct fby_numbers *offsets, const uint8_t *at)
+    const struct fby_file_array *offsets, const uint8_t *at)
 {
     size_t   width = offsets->width;
     uint64_t bits  = load_fast(at, width, offsets->big_endian);
@@ -156,7 +156,7 @@ int64_t fby_ragged_load_offset(
 }
 
 fby_err fby_ragged_read_ends(const struct fby_object *object,
-    const struct fby_numbers *offsets, uint64_t n, struct fby_column *column,
+    const struct fby_file_array *offsets, uint64_t n, struct fby_column *column,
     struct fby_error_detail *why)
 {
     uint8_t  raw[2][8] = {{0}}; /* the two offsets, as stored */
@@ -164,8 +164,8 @@ fby_err fby_ragged_read_ends(const struct fby_object *object,
     uint64_t last_at   = offsets->offset + (n - 1) * width;
     FBY_TRY(fby_object_read(object, offsets->offset, raw[0], width, why));
     FBY_TRY(fby_object_read(object, last_at, raw[1], width, why));
-    column->first = fby_ragged_load_offset(offsets, raw[0]);
-    column->last  = fby_ragged_load_offset(offsets, raw[1]);
+    column->first_offset = fby_ragged_load_offset(offsets, raw[0]);
+    column->last_offset  = fby_ragged_load_offset(offsets, raw[1]);
     return FBY_OK;
 }
 

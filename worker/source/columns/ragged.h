@@ -16,7 +16,7 @@
 /* Tell from the name of a column ("ids.values") whether it is the offsets or
  * the values of a ragged column. *stem is the length of the common name
  * ("ids"). */
-enum fby_column_part fby_ragged_part(const char *name, size_t *stem);
+enum fby_column_role fby_ragged_part(const char *name, size_t *stem);
 
 /* True if `column` has the values of the ragged column `name`. */
 bool fby_ragged_has_values_name(
@@ -29,21 +29,22 @@ FBY_CHECKED fby_err fby_ragged_pair(
     struct fby_shard *shard, struct fby_error_detail *why);
 
 /* The type and file offset of the numbers of a column of offsets. */
-struct fby_numbers fby_column_as_numbers(const struct fby_column *offsets);
+struct fby_file_array fby_column_as_file_array(
+    const struct fby_column *offsets);
 
 /* The same for the offsets that belong to a column of values or CSR. */
-struct fby_numbers fby_ragged_offsets(
+struct fby_file_array fby_ragged_offsets(
     const struct fby_shard *shard, const struct fby_column *column);
 
 /* Load the offset at address `at`, of the type of `offsets`. An unsigned number
  * above INT64_MAX becomes INT64_MAX. */
 int64_t fby_ragged_load_offset(
-    const struct fby_numbers *offsets, const uint8_t *at);
+    const struct fby_file_array *offsets, const uint8_t *at);
 
 /* Read the first and the last of `n` > 0 offsets into column->first and last.
  * Errors: FBY_IO. */
 FBY_CHECKED fby_err fby_ragged_read_ends(const struct fby_object *object,
-    const struct fby_numbers *offsets, uint64_t n, struct fby_column *column,
+    const struct fby_file_array *offsets, uint64_t n, struct fby_column *column,
     struct fby_error_detail *why);
 
 /* An offset as text for messages; after INT64_MAX it says "or more". */

@@ -6,7 +6,7 @@
 
 #include "common/array.h"
 #include "pipeline/text.h"
-#include "worker/source/parts.h"
+#include "worker/source/shard_builder.h"
 
 enum { MAX_DEPTH = 16 /* levels of folders in a class folder */ };
 
@@ -199,34 +199,36 @@ fby_err fby_folder_find_class_files(const struct fby_root *root,
 
 /* Add a file as a member of the last sample or, if it has another key, of a new
  * sample. */
-static fby_err add_to_parts(struct fby_parts *parts,
+static fby_err add_to_shards(struct fby_shard_builder *builder,
     const struct fby_folder_file *file, uint32_t class_id,
     struct fby_error_detail *why)
 {
     size_t      size   = key_size(file->path);
     const char *suffix = file->path + size + 1; /* 1: the dot */
-    if (parts->count == 0 ||
-        !fby_shard_last_key_is(fby_parts_last(parts), file->path, size)) {
-        FBY_TRY(fby_parts_begin_sample(parts, file->path, size, class_id, why));
+    if (builder->count == 0 ||
+        !fby_shard_last_key_is(
+            fby_shard_builder_last_shard(builder), file->path, size)) {
+        FBY_TRY(fby_shard_builder_begin_sample(
+            builder, file->path, size, class_id, why));
     }
-    return fby_parts_add_file(parts, suffix, &file->stamp, why);
+    return fby_shard_builder_add_file(builder, suffix, &file->stamp, why);
 }
 
 fby_err fby_folders_to_shards(const struct fby_folder *classes,
     uint32_t n_classes, struct fby_shard **shards, uint32_t *n_shards,
     struct fby_error_detail *why)
 {
-    struct fby_parts parts = {.kind = FBY_SOURCE_FOLDER};
-    fby_err          err   = FBY_OK;
+    struct fby_shard_builder builder = {.kind = FBY_SOURCE_FOLDER};
+    fby_err                  err     = FBY_OK;
     for (uint32_t c = 0; err == FBY_OK && c < n_classes; c++) {
         for (uint32_t f = 0; err == FBY_OK && f < classes[c].count; f++) {
-            err = add_to_parts(&parts, &classes[c].files[f], c, why);
+            err = add_to_shards(&builder, &classes[c].files[f], c, why);
         }
     }
     if (err == FBY_OK) {
-        err = fby_parts_finish(&parts, why);
+        err = fby_shard_builder_finish(&builder, why);
     }
-    *shards   = parts.shards;
-    *n_shards = parts.count;
+    *shards   = builder.shards;
+    *n_shards = builder.count;
     return err;
 }

@@ -4,7 +4,7 @@
  * of a class, also in nested folders, are one sample if their paths are equal
  * up to the first dot of the file name. This common part is the key: "c00/0001"
  * has the members c00/0001.jpg and c00/0001.json. Samples are in byte order of
- * their keys; each 1,024 are a virtual shard (parts.h).
+ * their keys; each 1,024 are a virtual shard (shard_builder.h).
  * Hidden files, files without an extension, and files beside the class folders
  * are skipped. */
 #ifndef FBY_WORKER_SOURCE_FOLDER_H
@@ -53,10 +53,10 @@ FBY_CHECKED fby_err fby_folder_find_class_files(const struct fby_root *root,
     const char *path, const atomic_bool *stop, struct fby_folder *self,
     struct fby_error_detail *why);
 
-/* Cut the samples of all classes into virtual shards (parts.h), each complete
- * as after fby_shard_finish. The caller calls fby_shard_fini for each shard and
- * then frees the array, also after an error.
- * Errors: those of parts.h. */
+/* Cut the samples of all classes into virtual shards (shard_builder.h), each
+ * complete as after fby_shard_finish. The caller calls fby_shard_fini for each
+ * shard and then frees the array, also after an error. Errors: those of
+ * shard_builder.h. */
 FBY_CHECKED fby_err fby_folders_to_shards(const struct fby_folder *classes,
     uint32_t n_classes, struct fby_shard **shards, uint32_t *n_shards,
     struct fby_error_detail *why);

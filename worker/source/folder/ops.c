@@ -12,7 +12,7 @@ static fby_err walk_class(void *arg, uint32_t i, const atomic_bool *stop,
     struct fby_build *build = arg;
     struct fby_index *index = build->out;
     return fby_folder_find_class_files(
-        index->root, index->parts.base, stop, &index->folders[i], why);
+        index->root, index->location.base, stop, &index->folders[i], why);
 }
 
 static fby_err index_folder(
@@ -21,7 +21,7 @@ static fby_err index_folder(
     struct fby_index *out = self->out;
 
     fby_err err = fby_folder_list_classes(
-        out->root, out->parts.base, &out->folders, &out->n_folders, why);
+        out->root, out->location.base, &out->folders, &out->n_folders, why);
     if (err == FBY_OK) {
         err = fby_build_run_jobs(self, out->n_folders, walk_class, self, why);
     }
@@ -49,7 +49,7 @@ static fby_err write_path(const struct fby_index *index,
 static fby_err check_classes(const struct fby_dataset *dataset,
     const struct fby_content *content, struct fby_error_detail *why)
 {
-    uint32_t n_folders = fby_dataset_classes(dataset);
+    uint32_t n_folders = fby_dataset_class_count(dataset);
     for (uint32_t i = 0; i < content->n_fields; i++) {
         const struct fby_field_content *field = &content->fields[i];
         if (fby_field_is_folder_id(field) && field->as.label.classes > 0 &&

@@ -6,11 +6,11 @@
 #include "common/utf8.h"
 #include "pipeline/text.h"
 
-struct builder {
-    const struct fby_list *list;
-    struct fby_parts      *parts; /* the virtual shards so far (parts.h) */
-    uint64_t               line;  /* number of the first line of the row */
-    uint32_t columns_with_path;   /* bit i: some row has a path in files[i] */
+struct row_context {
+    const struct fby_list    *list;
+    struct fby_shard_builder *builder; /* the virtual shards so far */
+    uint64_t                  line;    /* number of the first line of the row */
+    uint32_t columns_with_path; /* bit i: some row has a path in files[i] */
 };
 
 /* Write a column's name in lower case. Returns false if no field can select the
@@ -108,11 +108,11 @@ static bool make_suffix(
 enum cell_kind { CELL_IS_PATH, CELL_IS_VALUE };
 
 /* Add a cell as a member. The size of a file is 0 here; ops.c sets it later. */
-static fby_err add_member(struct builder *b, const char *suffix,
+static fby_err add_member(struct row_context *context, const char *suffix,
     const struct fby_list_cell *cell, enum cell_kind kind,
     struct fby_error_detail *why)
 {
-    struct fby_shard *shard    = fby_parts_last(b->parts);
+    struct fby_shard *shard    = fby_shard_builder_last_shard(context->builder);
     bool              is_value = kind == CELL_IS_VALUE;
     size_t            bytes    = is_value ? cell->size : 0;
     fby_err           err = fby_shard_add_member(shard, suffix, 0, bytes, why);
@@ -120,12 +120,13 @@ static fby_err add_member(struct builder *b, const char *suffix,
         shard->size += bytes;
         err = fby_shard_add_text(shard, cell->text, cell->size, is_value, why);
     }
-    return fby_error_prefix(why, err, "line %llu", (unsigned long long)b->line);
+    return fby_error_prefix(
+        why, err, "line %llu", (unsigned long long)context->line);
 }
 
-static fby_err add_file(struct builder *b, const struct fby_list_row *row,
-    const struct fby_list_cell *cell, const char *name,
-    struct fby_error_detail *why)
+static fby_err add_file(struct row_context *context,
+    const struct fby_list_row *row, const struct fby_list_cell *cell,
+    const char *name, struct fby_error_detail *why)
 {
     char        suffix[FBY_NAME_SIZE];
     const char *fault = path_fault(cell->text, cell->size);
@@ -136,38 +137,41 @@ static fby_err add_file(struct builder *b, const struct fby_list_row *row,
         return refuse_cell(row, cell,
             "the column's name and the extension have more than 63 bytes", why);
     }
-    return add_member(b, suffix, cell, CELL_IS_PATH, why);
+    return add_member(context, suffix, cell, CELL_IS_PATH, why);
 }
 
-static fby_err add_cell(struct builder *b, const struct fby_list_row *row,
-    const struct fby_list_cell *cell, struct fby_error_detail *why)
+static fby_err add_cell(struct row_context *context,
+    const struct fby_list_row *row, const struct fby_list_cell *cell,
+    struct fby_error_detail *why)
 {
     char name[FBY_NAME_SIZE];
     if (cell->size == 0 || !lower_name(cell->column, name)) {
         return FBY_OK; /* an empty cell or a skipped column: no member */
     }
-    uint32_t i = find_file_column(b->list, name);
-    if (i == b->list->n_files) {
-        return add_member(b, name, cell, CELL_IS_VALUE, why);
+    uint32_t i = find_file_column(context->list, name);
+    if (i == context->list->n_files) {
+        return add_member(context, name, cell, CELL_IS_VALUE, why);
     }
-    b->columns_with_path |= 1U << i;
-    return add_file(b, row, cell, name, why);
+    context->columns_with_path |= 1U << i;
+    return add_file(context, row, cell, name, why);
 }
 
 static fby_err add_row(
     void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
 {
-    struct builder *b = arg;
-    char            key[24]; /* a 64-bit number in decimal */
-    b->line = row->line;
-    int n   = snprintf(key, sizeof(key), "%llu", (unsigned long long)row->line);
-    FBY_TRY(fby_parts_begin_sample(
-        b->parts, key, (size_t)n, FBY_SHARD_NO_CLASS, why));
+    struct row_context *context = arg;
+    char                key[24]; /* a 64-bit number in decimal */
+    context->line = row->line;
+    int n = snprintf(key, sizeof(key), "%llu", (unsigned long long)row->line);
+    FBY_TRY(fby_shard_builder_begin_sample(
+        context->builder, key, (size_t)n, FBY_SHARD_NO_CLASS, why));
     for (uint32_t i = 0; i < row->n_cells; i++) {
-        FBY_TRY(add_cell(b, row, &row->cells[i], why));
+        FBY_TRY(add_cell(context, row, &row->cells[i], why));
     }
-    const struct fby_shard *shard = fby_parts_last(b->parts);
-    bool has_members = shard->first[shard->samples - 1] < shard->members;
+    const struct fby_shard *shard =
+        fby_shard_builder_last_shard(context->builder);
+    bool has_members =
+        shard->first_member[shard->n_samples - 1] < shard->n_members;
     return has_members
                ? FBY_OK
                : fby_list_refuse(row->line,
@@ -175,34 +179,34 @@ static fby_err add_row(
 }
 
 static fby_err check_file_columns(
-    const struct builder *b, struct fby_error_detail *why)
+    const struct row_context *context, struct fby_error_detail *why)
 {
-    for (uint32_t i = 0; i < b->list->n_files; i++) {
-        if ((b->columns_with_path >> i & 1U) == 0) {
+    for (uint32_t i = 0; i < context->list->n_files; i++) {
+        if ((context->columns_with_path >> i & 1U) == 0) {
             return fby_error_set(why, FBY_CONFIG,
                 "no row has a path in the column '%s', which 'files' names",
-                b->list->files[i]);
+                context->list->files[i]);
         }
     }
     return FBY_OK;
 }
 
-fby_err fby_list_parts(const struct fby_list *list, struct fby_parts *out,
-    struct fby_error_detail *why)
+fby_err fby_list_build_shards(const struct fby_list *list,
+    struct fby_shard_builder *out, struct fby_error_detail *why)
 {
     static const char    byte_order_mark[3] = {'\xef', '\xbb', '\xbf'};
-    struct builder       b                  = {.list = list, .parts = out};
-    struct fby_list_sink sink               = {add_row, &b};
+    struct row_context   context            = {.list = list, .builder = out};
+    struct fby_list_sink sink               = {add_row, &context};
     bool                 has_mark =
         list->size >= sizeof(byte_order_mark) &&
         memcmp(list->text, byte_order_mark, sizeof(byte_order_mark)) == 0;
     size_t      skip = has_mark ? sizeof(byte_order_mark) : 0;
     const char *text = list->text + skip;
     size_t      size = list->size - skip;
-    *out             = (struct fby_parts){.kind = FBY_SOURCE_LIST};
+    *out             = (struct fby_shard_builder){.kind = FBY_SOURCE_LIST};
     FBY_TRY(list->json ? fby_list_json(text, size, &sink, why)
                        : fby_list_csv(text, size, &sink, why));
-    FBY_TRY(fby_parts_finish(out, why));
-    return out->count > 0 ? check_file_columns(&b, why)
+    FBY_TRY(fby_shard_builder_finish(out, why));
+    return out->count > 0 ? check_file_columns(&context, why)
                           : fby_error_set(why, FBY_CONFIG, "it has no rows");
 }

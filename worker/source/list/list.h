@@ -9,7 +9,7 @@
 #ifndef FBY_WORKER_SOURCE_LIST_H
 #define FBY_WORKER_SOURCE_LIST_H
 
-#include "worker/source/parts.h"
+#include "worker/source/shard_builder.h"
 
 enum {
     FBY_LIST_MAX_BYTES   = 1 << 30, /* bytes of the file */
@@ -62,11 +62,11 @@ struct fby_list { /* the content of a list file, and its columns of paths */
     uint32_t n_files;                   /* number of these columns */
 };
 
-/* Make the samples of a list, in virtual shards (parts.h). The sizes and stamps
- * of its files are not set. A byte order mark is skipped. The caller owns the
- * shards, also after an error.
- * Errors: FBY_CONFIG, with the line and column. */
-FBY_CHECKED fby_err fby_list_parts(const struct fby_list *list,
-    struct fby_parts *out, struct fby_error_detail *why);
+/* Make the samples of a list, in virtual shards (shard_builder.h). The sizes
+ * and stamps of its files are not set. A byte order mark is skipped. The caller
+ * owns the shards, also after an error. Errors: FBY_CONFIG, with the line and
+ * column. */
+FBY_CHECKED fby_err fby_list_build_shards(const struct fby_list *list,
+    struct fby_shard_builder *out, struct fby_error_detail *why);
 
 #endif

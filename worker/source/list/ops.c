@@ -1,5 +1,5 @@
-/* Index a list: read its rows into virtual shards of 1,024 samples, called
- * parts (parts.h); then open, in parallel, the files that the rows name, for
+/* Index a list: read its rows into virtual shards of 1,024 samples
+ * (shard_builder.h); then open, in parallel, the files that the rows name, for
  * their stamps. The list is read once: the index holds values and paths. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static fby_err read_list(const struct fby_index *index, char **out,
     struct fby_object object;
     struct fby_stamp  stamp;
     char              path[FBY_PATH_SIZE];
-    FBY_TRY(fby_path_join(index->parts.base, index->parts.rest, path, why));
+    FBY_TRY(
+        fby_path_join(index->location.base, index->location.rest, path, why));
     FBY_TRY(fby_object_open_stamped(index->root, path, &object, &stamp, why));
     fby_err err = FBY_OK;
     if (stamp.size > FBY_LIST_MAX_BYTES) {
@@ -54,7 +55,7 @@ static fby_err stat_member(struct fby_build *build, struct fby_shard *shard,
     FBY_TRY(fby_index_path(build->out, shard, member, path, why));
     FBY_TRY(
         fby_object_open_stamped(build->out->root, path, &object, stamp, why));
-    shard->bytes[member] = stamp->size;
+    shard->member_bytes[member] = stamp->size;
     shard->size += stamp->size;
     fby_object_close(&object);
     return FBY_OK;
@@ -65,13 +66,13 @@ static fby_err stat_part(void *arg, uint32_t i, const atomic_bool *stop,
 {
     struct fby_build *build = arg;
     struct fby_shard *shard = &build->out->shards[i];
-    for (uint32_t m = 0; m < shard->members; m++) {
+    for (uint32_t m = 0; m < shard->n_members; m++) {
         if (atomic_load(stop)) {
             return FBY_GONE;
         }
         if (!fby_shard_is_value(shard, m)) {
             FBY_TRY(fby_error_prefix(why, stat_member(build, shard, m, why),
-                "%.200s, line %s", build->out->parts.rest,
+                "%.200s, line %s", build->out->location.rest,
                 fby_shard_key(shard, fby_shard_sample_of(shard, m))));
         }
     }
@@ -80,21 +81,21 @@ static fby_err stat_part(void *arg, uint32_t i, const atomic_bool *stop,
 
 static fby_err index_list(struct fby_build *self, struct fby_error_detail *why)
 {
-    struct fby_index *out   = self->out;
-    struct fby_parts  parts = {.count = 0};
-    char             *text  = NULL;
-    size_t            size  = 0;
-    fby_err           err   = read_list(out, &text, &size, why);
+    struct fby_index        *out     = self->out;
+    struct fby_shard_builder builder = {.count = 0};
+    char                    *text    = NULL;
+    size_t                   size    = 0;
+    fby_err                  err     = read_list(out, &text, &size, why);
     if (err == FBY_OK) {
-        bool is_json = fby_text_ends_with(out->parts.rest, ".jsonl");
-        const struct fby_list list = {
-            text, size, is_json, self->spec->files, self->spec->n_files};
-        err           = fby_list_parts(&list, &parts, why);
-        out->shards   = parts.shards;
-        out->n_shards = parts.count;
+        bool is_json = fby_text_ends_with(out->location.rest, ".jsonl");
+        const struct fby_list list = {text, size, is_json,
+            self->spec->file_columns, self->spec->n_file_columns};
+        err           = fby_list_build_shards(&list, &builder, why);
+        out->shards   = builder.shards;
+        out->n_shards = builder.count;
     }
     free(text);
-    FBY_TRY(fby_error_prefix(why, err, "%.200s", out->parts.rest));
+    FBY_TRY(fby_error_prefix(why, err, "%.200s", out->location.rest));
     FBY_TRY(fby_build_run_jobs(self, out->n_shards, stat_part, self, why));
     return fby_build_complete_shards(self, why);
 }
@@ -130,11 +131,11 @@ static void describe(const struct fby_dataset *dataset,
             (const char *)name.data);
     } else if (member == NULL) {
         char columns[160];
-        fby_sample_members(at, columns, sizeof(columns));
+        fby_sample_write_extensions(at, columns, sizeof(columns));
         snprintf(detail, sizeof(detail), " (columns: %s)", columns);
     }
     snprintf(text->text, sizeof(text->text),
-        "list %.200s, line %s, sample %llu%s", dataset->index.parts.rest,
+        "list %.200s, line %s, sample %llu%s", dataset->index.location.rest,
         fby_shard_key(shard, at->sample), (unsigned long long)at->number,
         detail);
 }
@@ -175,7 +176,7 @@ static fby_err refuse_missing(const struct fby_index *index,
     return fby_error_set(why, FBY_CONFIG,
         "%.200s: field %s: no row has anything in a column %s%s; columns: "
         "%.200s",
-        index->parts.rest, field->name, name,
+        index->location.rest, field->name, name,
         fby_nearest_hint(&nearest, NULL).text, nearest.known);
 }
 

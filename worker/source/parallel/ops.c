@@ -11,7 +11,7 @@
 #include "worker/source/dataset_state.h"
 #include "worker/source/index_build.h"
 #include "worker/source/ops.h"
-#include "worker/source/parts.h"
+#include "worker/source/shard_builder.h"
 
 enum { MAX_NAMED = 3 /* missing files that the error names */ };
 
@@ -21,7 +21,7 @@ static fby_err walk_side(void *arg, uint32_t i, const atomic_bool *stop,
     struct fby_build *build = arg;
     struct fby_index *index = build->out;
     return fby_folder_find_files(
-        index->root, index->parts.base, stop, &index->folders[i], why);
+        index->root, index->location.base, stop, &index->folders[i], why);
 }
 
 struct missing {
@@ -34,9 +34,10 @@ struct merge { /* the sorted files of all sides become samples */
     struct fby_parallel_folder sides[FBY_MAX_PARALLEL];
     struct fby_folder_file    *next[FBY_MAX_PARALLEL]; /* per side: next file */
     struct fby_folder_file
-                    *end[FBY_MAX_PARALLEL]; /* per side: behind the last file */
-    struct fby_parts parts; /* the samples so far, in virtual shards */
-    struct missing   missing;
+        *end[FBY_MAX_PARALLEL]; /* per side: behind the last file */
+    struct fby_shard_builder
+                   builder; /* the samples so far, in virtual shards */
+    struct missing missing;
 };
 
 struct key { /* not terminated by NUL */
@@ -113,8 +114,8 @@ static fby_err add_side_files(struct merge *m, uint32_t side, struct key key,
                 "bytes",
                 m->next[side]->path, FBY_NAME_SIZE - 1);
         }
-        FBY_TRY(
-            fby_parts_add_file(&m->parts, suffix, &m->next[side]->stamp, why));
+        FBY_TRY(fby_shard_builder_add_file(
+            &m->builder, suffix, &m->next[side]->stamp, why));
         m->next[side]++;
     }
     return FBY_OK;
@@ -125,13 +126,13 @@ static fby_err merge_sides(struct merge *m, struct fby_error_detail *why)
 {
     struct key key = {NULL, 0};
     while (find_smallest_key(m, &key)) {
-        FBY_TRY(fby_parts_begin_sample(
-            &m->parts, key.text, key.size, FBY_SHARD_NO_CLASS, why));
+        FBY_TRY(fby_shard_builder_begin_sample(
+            &m->builder, key.text, key.size, FBY_SHARD_NO_CLASS, why));
         for (uint32_t i = 0; i < m->out->n_folders; i++) {
             FBY_TRY(add_side_files(m, i, key, why));
         }
     }
-    return fby_parts_finish(&m->parts, why);
+    return fby_shard_builder_finish(&m->builder, why);
 }
 
 static fby_err check_complete(
@@ -144,7 +145,7 @@ static fby_err check_complete(
             fby_plural(m->missing.count, "file").text, m->missing.names,
             m->missing.count > MAX_NAMED ? ", ..." : "");
     }
-    return m->parts.count > 0
+    return m->builder.count > 0
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "the folders have no files named KEY.EXTENSION in them");
@@ -154,10 +155,10 @@ static fby_err check_complete(
 static fby_err set_folders(struct fby_index *out, struct fby_error_detail *why)
 {
     struct fby_parallel_folder side;
-    FBY_TRY(fby_braces_count(out->parts.rest, &out->n_folders, why));
+    FBY_TRY(fby_braces_count(out->location.rest, &out->n_folders, why));
     out->folders = fby_zalloc(out->n_folders * sizeof(*out->folders));
     for (uint32_t i = 0; i < out->n_folders; i++) {
-        fby_location_parallel_folder(out->parts.rest, i, &side);
+        fby_location_parallel_folder(out->location.rest, i, &side);
         out->folders[i].name = fby_strdup(side.path);
     }
     return FBY_OK;
@@ -170,19 +171,19 @@ static fby_err index_parallel(
     struct merge     *m   = fby_zalloc(sizeof(*m));
     fby_err           err = set_folders(out, why);
     m->out                = out;
-    m->parts.kind         = FBY_SOURCE_PARALLEL;
+    m->builder.kind       = FBY_SOURCE_PARALLEL;
     if (err == FBY_OK) {
         err = fby_build_run_jobs(self, out->n_folders, walk_side, self, why);
     }
     if (err == FBY_OK) {
         for (uint32_t i = 0; i < out->n_folders; i++) {
-            fby_location_parallel_folder(out->parts.rest, i, &m->sides[i]);
+            fby_location_parallel_folder(out->location.rest, i, &m->sides[i]);
             m->next[i] = out->folders[i].files;
             m->end[i]  = out->folders[i].files + out->folders[i].count;
         }
         err           = merge_sides(m, why);
-        out->shards   = m->parts.shards;
-        out->n_shards = m->parts.count;
+        out->shards   = m->builder.shards;
+        out->n_shards = m->builder.count;
     }
     if (err == FBY_OK) {
         err = check_complete(m, why);
@@ -201,7 +202,7 @@ static fby_err write_path(const struct fby_index *index,
     const char                *suffix    = fby_shard_suffix(shard, number);
     size_t                     side_size = strcspn(suffix, ".");
     for (uint32_t i = 0; i < index->n_folders; i++) {
-        fby_location_parallel_folder(index->parts.rest, i, &side);
+        fby_location_parallel_folder(index->location.rest, i, &side);
         if (strlen(side.name) == side_size &&
             memcmp(side.name, suffix, side_size) == 0) {
             break;

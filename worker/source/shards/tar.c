@@ -263,7 +263,7 @@ fby_err fby_tar_scan(const struct fby_tar_file *file, struct fby_shard *out,
             why, err, "offset %llu", (unsigned long long)w->header_at);
     }
     free(w);
-    if (err == FBY_OK && out->samples == 0) {
+    if (err == FBY_OK && out->n_samples == 0) {
         err = fby_error_set(why, FBY_CONFIG,
             "it has no samples; members are named KEY.EXTENSION, such "
             "as 0001.jpg");

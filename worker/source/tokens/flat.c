@@ -58,15 +58,15 @@ static fby_err add_tokens(const struct token_range *range,
     size_t   begin = 0;
     for (size_t i = 0; i < range->size; i += width) {
         if (is_token(range->bytes + i, end_token, width)) {
-            size_t next  = i + width;
-            out->endless = false;
-            FBY_TRY(fby_sequences_add(
+            size_t next           = i + width;
+            out->has_no_end_token = false;
+            FBY_TRY(fby_sequences_add_run(
                 out, range->at + begin, (next - begin) / width, why));
             FBY_TRY(fby_sequences_end_document(out, why));
             begin = next;
         }
     }
-    return fby_sequences_add(
+    return fby_sequences_add_run(
         out, range->at + begin, (range->size - begin) / width, why);
 }
 
@@ -79,7 +79,7 @@ static fby_err read_documents(const struct fby_token_file *file, uint32_t end,
     uint8_t *bytes = fby_zalloc(READ_BYTES);
     fby_err  err   = FBY_OK;
     fby_store_le(end_token, end, sizeof(end_token));
-    out->endless = true;
+    out->has_no_end_token = true;
     for (uint64_t at = 0; at < file->size && err == FBY_OK; at += READ_BYTES) {
         uint64_t left = file->size - at;
         size_t   size = left < READ_BYTES ? (size_t)left : READ_BYTES;
@@ -105,5 +105,5 @@ fby_err fby_flat_read(const struct fby_token_file *file, uint32_t end,
     }
     return out->packed != NULL
                ? read_documents(file, end, out, why)
-               : fby_sequences_add(out, 0, file->size / width, why);
+               : fby_sequences_add_run(out, 0, file->size / width, why);
 }

@@ -21,11 +21,12 @@ void fby_tokens_encode(const struct fby_shard *shard, struct fby_buffer *out)
     fby_record_put_i64(out, KEY_TYPE, sequences->type);
     fby_record_put_i64(out, KEY_LENGTH, sequences->length);
     fby_record_put_i64(out, KEY_SHIFT, sequences->shift);
-    fby_record_put_i64s(out, KEY_RUN_AT, (const int64_t *)sequences->at, n);
+    fby_record_put_i64s(out, KEY_RUN_AT, (const int64_t *)sequences->run_at, n);
     size_t mark = fby_record_open(out, KEY_RUN_TOKENS);
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t end = i + 1 < n ? sequences->first[i + 1] : sequences->tokens;
-        fby_put_u64(out, end - sequences->first[i]);
+        uint64_t end =
+            i + 1 < n ? sequences->run_first[i + 1] : sequences->tokens;
+        fby_put_u64(out, end - sequences->run_first[i]);
     }
     fby_record_close(out, mark);
     if (sequences->packed != NULL) {
@@ -81,7 +82,7 @@ static fby_err decode_run(
     if (tokens == 0 || at > out->size || tokens > (out->size - at) / width) {
         return fby_manifest_refuse(why, "a run of tokens beyond the end");
     }
-    FBY_TRY(fby_sequences_add(out->sequences, at, tokens, why));
+    FBY_TRY(fby_sequences_add_run(out->sequences, at, tokens, why));
     return out->sequences->n_runs > n_before
                ? FBY_OK
                : fby_manifest_refuse(

@@ -268,7 +268,7 @@ static fby_err add_sample(const struct mds_reading *r, struct byte_range sample,
             sample.end - sample.at, sample.at, width,
             fby_type_word(r->out->type));
     }
-    FBY_TRY(fby_sequences_add(
+    FBY_TRY(fby_sequences_add_run(
         r->out, sample.at, (sample.end - sample.at) / width, why));
     return fby_sequences_end_document(r->out, why);
 }

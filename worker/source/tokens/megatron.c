@@ -147,7 +147,7 @@ static fby_err add_sequence(const struct megatron_reading *r, int32_t tokens,
             " does not lie within the %" PRIu64 " bytes of the .bin",
             tokens, at, r->bin_size);
     }
-    return fby_sequences_add(r->out, (uint64_t)at, (uint64_t)tokens, why);
+    return fby_sequences_add_run(r->out, (uint64_t)at, (uint64_t)tokens, why);
 }
 
 /* Read BLOCK sequences, or all that are left, from number `first` on. */

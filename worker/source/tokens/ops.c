@@ -73,7 +73,7 @@ static void warn_endless(const struct fby_build *build)
     uint32_t                n_endless = 0;
     for (uint32_t i = 0; i < build->out->n_shards; i++) {
         const struct fby_shard *shard = &build->out->shards[i];
-        if (shard->sequences->endless &&
+        if (shard->sequences->has_no_end_token &&
             fby_sequences_is_one_document(shard->sequences)) {
             first = first == NULL ? shard : first;
             n_endless++;
@@ -97,7 +97,7 @@ static fby_err check_sequences(const struct fby_dataset_spec *spec,
     uint64_t longest = 0; /* number of tokens of the longest file */
     for (uint32_t i = 0; i < index->n_shards; i++) {
         const struct fby_sequences *sequences = index->shards[i].sequences;
-        if (index->shards[i].samples > 0) {
+        if (index->shards[i].n_samples > 0) {
             return FBY_OK;
         }
         longest = sequences->tokens > longest ? sequences->tokens : longest;

@@ -25,9 +25,9 @@ void fby_packed_free(struct fby_packed **self_p)
     if (self != NULL) {
         *self_p = NULL;
         fby_buffer_fini(&self->lengths);
-        free(self->first);
-        free(self->token);
-        free(self->size);
+        free(self->first_piece);
+        free(self->piece_begin);
+        free(self->piece_size);
         free(self);
     }
 }
@@ -201,9 +201,9 @@ static void store_piece(struct packing *p, uint32_t size)
 {
     struct fby_packed *packed = p->packed;
     uint32_t           s      = p->sequence_of[p->next_piece++];
-    uint32_t           i      = packed->first[s + 1]++;
-    packed->token[i]          = packed->tokens;
-    packed->size[i]           = size;
+    uint32_t           i      = packed->first_piece[s + 1]++;
+    packed->piece_begin[i]    = packed->tokens;
+    packed->piece_size[i]     = size;
     packed->tokens += size;
 }
 
@@ -214,27 +214,29 @@ void fby_packed_finish(struct fby_packed *self)
     for_each_piece(&p, assign_piece);
     /* Count the pieces of sequence s in first[s + 2], so that the sums put the
      * begin of sequence s in first[s + 1], as store_piece() needs it. */
-    self->first = fby_zalloc(((size_t)self->sequences + 2) * sizeof(uint32_t));
+    self->first_piece =
+        fby_zalloc(((size_t)self->sequences + 2) * sizeof(uint32_t));
     for (uint32_t i = 0; i < self->pieces; i++) {
-        self->first[p.sequence_of[i] + 2]++;
+        self->first_piece[p.sequence_of[i] + 2]++;
     }
     for (uint32_t s = 0; s < self->sequences; s++) {
-        self->first[s + 2] += self->first[s + 1];
+        self->first_piece[s + 2] += self->first_piece[s + 1];
     }
-    self->token  = fby_zalloc(self->pieces * sizeof(*self->token));
-    self->size   = fby_zalloc(self->pieces * sizeof(*self->size));
-    self->tokens = 0; /* store_piece() counts the tokens again */
-    p.next_piece = 0;
+    self->piece_begin = fby_zalloc(self->pieces * sizeof(*self->piece_begin));
+    self->piece_size  = fby_zalloc(self->pieces * sizeof(*self->piece_size));
+    self->tokens      = 0; /* store_piece() counts the tokens again */
+    p.next_piece      = 0;
     for_each_piece(&p, store_piece);
     free(p.sequence_of);
 }
 
-uint32_t fby_packed_tokens(const struct fby_packed *self, uint32_t sequence)
+uint32_t fby_packed_count_tokens(
+    const struct fby_packed *self, uint32_t sequence)
 {
     uint32_t tokens = 0;
-    uint32_t end    = self->first[sequence + 1];
-    for (uint32_t i = self->first[sequence]; i < end; i++) {
-        tokens += self->size[i];
+    uint32_t end    = self->first_piece[sequence + 1];
+    for (uint32_t i = self->first_piece[sequence]; i < end; i++) {
+        tokens += self->piece_size[i];
     }
     return tokens;
 }

@@ -31,10 +31,10 @@ struct fby_packed { /* the documents of one file, and their sequences */
     /* Set by fby_packed_finish. Sequence s has the pieces first[s] to
      * first[s + 1] - 1; a piece has the tokens token[i] to token[i] + size[i] -
      * 1, where token 0 is the first of the file. */
-    uint32_t  sequences; /* number of sequences */
-    uint32_t *first;     /* per sequence: its first piece; then `pieces` */
-    uint64_t *token;     /* per piece: where it begins, as a token's number */
-    uint32_t *size;      /* per piece: its number of tokens */
+    uint32_t  sequences;   /* number of sequences */
+    uint32_t *first_piece; /* per sequence: its first piece; then `pieces` */
+    uint64_t *piece_begin; /* per piece: where it begins, as a token's number */
+    uint32_t *piece_size;  /* per piece: its number of tokens */
 };
 
 struct fby_packed *fby_packed_create(uint32_t length);
@@ -55,6 +55,7 @@ FBY_CHECKED fby_err fby_packed_read(struct fby_packed *self,
 void fby_packed_finish(struct fby_packed *self);
 
 /* The number of tokens in a sequence, without padding. */
-uint32_t fby_packed_tokens(const struct fby_packed *self, uint32_t sequence);
+uint32_t fby_packed_count_tokens(
+    const struct fby_packed *self, uint32_t sequence);
 
 #endif

@@ -24,8 +24,8 @@ void fby_sequences_free(struct fby_sequences **self_p)
     struct fby_sequences *self = *self_p;
     if (self != NULL) {
         *self_p = NULL;
-        free(self->at);
-        free(self->first);
+        free(self->run_at);
+        free(self->run_first);
         fby_packed_free(&self->packed);
         free(self);
     }
@@ -35,11 +35,11 @@ void fby_sequences_free(struct fby_sequences **self_p)
 static uint64_t end_of_last_run(const struct fby_sequences *self)
 {
     uint32_t last = self->n_runs - 1;
-    return self->at[last] +
-           (self->tokens - self->first[last]) * fby_type_bytes(self->type);
+    return self->run_at[last] +
+           (self->tokens - self->run_first[last]) * fby_type_bytes(self->type);
 }
 
-fby_err fby_sequences_add(struct fby_sequences *self, uint64_t at,
+fby_err fby_sequences_add_run(struct fby_sequences *self, uint64_t at,
     uint64_t tokens, struct fby_error_detail *why)
 {
     uint32_t n = self->n_runs;
@@ -56,11 +56,12 @@ fby_err fby_sequences_add(struct fby_sequences *self, uint64_t at,
                 "it into smaller files",
                 FBY_MAX_RUNS);
         }
-        self->at       = fby_array_grow(self->at, n, sizeof(*self->at));
-        self->first    = fby_array_grow(self->first, n, sizeof(*self->first));
-        self->at[n]    = at;
-        self->first[n] = self->tokens;
-        self->n_runs   = n + 1;
+        self->run_at = fby_array_grow(self->run_at, n, sizeof(*self->run_at));
+        self->run_first =
+            fby_array_grow(self->run_first, n, sizeof(*self->run_first));
+        self->run_at[n]    = at;
+        self->run_first[n] = self->tokens;
+        self->n_runs       = n + 1;
     }
     self->tokens += tokens;
     return FBY_OK;
@@ -103,9 +104,9 @@ uint32_t fby_sequences_count_parts(
     const struct fby_sequences *self, uint32_t sequence)
 {
     const struct fby_packed *packed = self->packed;
-    return packed == NULL
-               ? 1
-               : packed->first[sequence + 1] - packed->first[sequence];
+    return packed == NULL ? 1
+                          : packed->first_piece[sequence + 1] -
+                                packed->first_piece[sequence];
 }
 
 struct fby_token_part fby_sequences_find_part(
@@ -116,8 +117,9 @@ struct fby_token_part fby_sequences_find_part(
         return (struct fby_token_part){(uint64_t)sequence * self->length,
             (uint64_t)self->length + self->shift};
     }
-    uint32_t piece = packed->first[sequence] + part;
-    return (struct fby_token_part){packed->token[piece], packed->size[piece]};
+    uint32_t piece = packed->first_piece[sequence] + part;
+    return (struct fby_token_part){
+        packed->piece_begin[piece], packed->piece_size[piece]};
 }
 
 uint64_t fby_sequences_bytes(
@@ -128,18 +130,19 @@ uint64_t fby_sequences_bytes(
         return ((uint64_t)self->length + self->shift) * width;
     }
     return fby_sequences_count_parts(self, sequence) * sizeof(uint32_t) +
-           fby_packed_tokens(self->packed, sequence) * width;
+           fby_packed_count_tokens(self->packed, sequence) * width;
 }
 
 struct fby_token_extent fby_sequences_find_extent(
     const struct fby_sequences *self, uint64_t token, uint64_t tokens)
 {
-    uint32_t run = fby_interval_find(self->first, self->n_runs, token);
-    uint64_t end = run + 1 < self->n_runs ? self->first[run + 1] : self->tokens;
+    uint32_t run = fby_interval_find(self->run_first, self->n_runs, token);
+    uint64_t end =
+        run + 1 < self->n_runs ? self->run_first[run + 1] : self->tokens;
     uint64_t left_in_run = end - token;
     return (struct fby_token_extent){
-        .at = self->at[run] +
-              (token - self->first[run]) * fby_type_bytes(self->type),
+        .at = self->run_at[run] +
+              (token - self->run_first[run]) * fby_type_bytes(self->type),
         .tokens = tokens < left_in_run ? tokens : left_in_run,
     };
 }

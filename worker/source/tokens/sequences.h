@@ -28,11 +28,11 @@ struct fby_sequences { /* the tokens of one file */
     uint32_t               length; /* tokens of a sequence, without `shift` */
     uint32_t               shift;  /* tokens more, for targets: 1 or 0 */
     uint32_t               n_runs;
-    uint64_t              *at;     /* per run: byte offset in the file */
-    uint64_t              *first;  /* per run: number of its first token */
-    uint64_t               tokens; /* number of tokens in all runs */
-    struct fby_packed     *packed; /* packed documents; NULL: no packing */
-    bool endless; /* packed flat file that has no end token anywhere */
+    uint64_t              *run_at;    /* per run: byte offset in the file */
+    uint64_t              *run_first; /* per run: number of its first token */
+    uint64_t               tokens;    /* number of tokens in all runs */
+    struct fby_packed     *packed;    /* packed documents; NULL: no packing */
+    bool has_no_end_token; /* packed flat file that has no end token anywhere */
 };
 
 struct fby_sequences *fby_sequences_create(const struct fby_tokens *how);
@@ -41,8 +41,8 @@ void                  fby_sequences_free(struct fby_sequences **self_p);
 /* Append `tokens` tokens that begin at byte `at` of the file. They extend the
  * last run if it ends at this byte.
  * Errors: FBY_CONFIG  more than FBY_MAX_RUNS runs, or 2^62 tokens. */
-FBY_CHECKED fby_err fby_sequences_add(struct fby_sequences *self, uint64_t at,
-    uint64_t tokens, struct fby_error_detail *why);
+FBY_CHECKED fby_err fby_sequences_add_run(struct fby_sequences *self,
+    uint64_t at, uint64_t tokens, struct fby_error_detail *why);
 
 /* End a document: the tokens that were added since the last call, if any. Does
  * nothing without packing. Errors: those of fby_packed_add. */

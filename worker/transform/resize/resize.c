@@ -167,7 +167,7 @@ fby_err fby_resizer_begin(struct fby_resizer *self,
     if (bytes > FBY_RESIZE_MAX_BYTES) {
         return FBY_FULL;
     }
-    fby_err err = fby_scratch_reserve(&self->memory, bytes);
+    fby_err err = fby_scratch_grow(&self->memory, bytes);
     if (err != FBY_OK) {
         return err;
     }

@@ -167,7 +167,7 @@ static void check_tokens(
             check, &(struct fby_field_job){.field = &check->field,
                        .bytes                     = token,
                        .size                      = width,
-                       .width                     = width});
+                       .token_bytes               = width});
     }
 }
 

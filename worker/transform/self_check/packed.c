@@ -39,10 +39,10 @@ static void check_packings(struct fby_self_check *check)
          * the row is always padded to LENGTH. */
         uint32_t             entries = LENGTH;
         struct fby_field_job job     = {
-                .field = &check->field, .width = 4, .length = &entries};
-        job.documents = append_sequence(packings[i], &sequence);
-        job.bytes     = sequence.data;
-        job.size      = sequence.size;
+                .field = &check->field, .token_bytes = 4, .length = &entries};
+        job.n_documents = append_sequence(packings[i], &sequence);
+        job.bytes       = sequence.data;
+        job.size        = sequence.size;
         fby_self_check_decode(check, &job);
         fby_buffer_fini(&sequence);
     }

@@ -30,10 +30,10 @@ static void check_row(
 {
     static const uint8_t values[MAX_VALUES + 1] = {5, 0, 255, 1};
     const struct fby_npy npy                    = {
-                           .type   = FBY_NPY_I1,
-                           .n_dims = 1,
-                           .values = input->n,
-                           .data   = values,
+                           .type     = FBY_NPY_I1,
+                           .n_dims   = 1,
+                           .n_values = input->n,
+                           .data     = values,
     };
     struct sparse_case    copy = *input; /* its indices are overwritten */
     uint8_t               scratch[(MAX_VALUES + 1) * FBY_SPARSE_SCRATCH];

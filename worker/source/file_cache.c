@@ -1,4 +1,4 @@
-#include "worker/source/files.h"
+#include "worker/source/file_cache.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@ struct file_slot {
     uint64_t          last_used; /* value of `clock` at the last use */
 };
 
-struct fby_files {
+struct fby_file_cache {
     pthread_mutex_t   lock; /* guards all members below */
     struct file_slot *slots;
     uint32_t          count; /* number of slots */
@@ -31,11 +31,11 @@ struct held_file {
     struct fby_object object; /* with a slot: a copy of its handle */
 };
 
-struct fby_files *fby_files_create(uint32_t max_open)
+struct fby_file_cache *fby_file_cache_create(uint32_t max_open)
 {
-    struct fby_files *self = fby_zalloc(sizeof(*self));
-    self->count            = max_open > 0 ? max_open : DEFAULT_MAX_OPEN;
-    self->slots            = fby_zalloc(self->count * sizeof(*self->slots));
+    struct fby_file_cache *self = fby_zalloc(sizeof(*self));
+    self->count                 = max_open > 0 ? max_open : DEFAULT_MAX_OPEN;
+    self->slots = fby_zalloc(self->count * sizeof(*self->slots));
     for (uint32_t i = 0; i < self->count; i++) {
         self->slots[i] = (struct file_slot){.id = no_file};
     }
@@ -43,9 +43,9 @@ struct fby_files *fby_files_create(uint32_t max_open)
     return self;
 }
 
-void fby_files_destroy(struct fby_files **self_p)
+void fby_file_cache_destroy(struct fby_file_cache **self_p)
 {
-    struct fby_files *self = *self_p;
+    struct fby_file_cache *self = *self_p;
     if (self == NULL) {
         return;
     }
@@ -60,7 +60,7 @@ void fby_files_destroy(struct fby_files **self_p)
 
 /* Find the slot of file `id` and add a reader to it. Returns NULL if no slot
  * has the file. Needs the lock. */
-static struct file_slot *add_reader(struct fby_files *self, uint64_t id)
+static struct file_slot *add_reader(struct fby_file_cache *self, uint64_t id)
 {
     for (uint32_t i = 0; i < self->count; i++) {
         struct file_slot *slot = &self->slots[i];
@@ -75,7 +75,7 @@ static struct file_slot *add_reader(struct fby_files *self, uint64_t id)
 
 /* Returns a free slot, else the least recently used one without readers, else
  * NULL. Needs the lock. */
-static struct file_slot *choose_slot(struct fby_files *self)
+static struct file_slot *choose_slot(struct fby_file_cache *self)
 {
     struct file_slot *oldest = NULL;
     for (uint32_t i = 0; i < self->count; i++) {
@@ -94,7 +94,7 @@ static struct file_slot *choose_slot(struct fby_files *self)
 /* Put `object` into a slot, unless another thread has cached this file since,
  * or all slots have readers. Returns the object that the caller must close, if
  * any: `object` if the file is cached, or the file that had the slot before. */
-static struct fby_object cache_object(struct fby_files *self, uint64_t id,
+static struct fby_object cache_object(struct fby_file_cache *self, uint64_t id,
     struct fby_object object, struct held_file *held)
 {
     struct fby_object spare = {0};
@@ -133,8 +133,9 @@ fby_err fby_file_open(const struct fby_file *file, struct fby_object *out,
     return err;
 }
 
-static fby_err acquire_file(struct fby_files *self, const struct fby_file *file,
-    struct held_file *held, struct fby_error_detail *why)
+static fby_err acquire_file(struct fby_file_cache *self,
+    const struct fby_file *file, struct held_file *held,
+    struct fby_error_detail *why)
 {
     pthread_mutex_lock(&self->lock);
     held->slot = add_reader(self, file->id);
@@ -154,7 +155,7 @@ static fby_err acquire_file(struct fby_files *self, const struct fby_file *file,
 
 /* A file whose read failed leaves the cache; its last reader closes it. */
 static void release_file(
-    struct fby_files *self, struct held_file *held, bool failed)
+    struct fby_file_cache *self, struct held_file *held, bool failed)
 {
     struct file_slot *slot  = held->slot;
     struct fby_object spare = {0};
@@ -186,8 +187,9 @@ static fby_err read_extent(const struct fby_object *object,
                            : FBY_OK;
 }
 
-fby_err fby_files_read(struct fby_files *self, const struct fby_file *file,
-    struct fby_extent extent, void *buffer, struct fby_error_detail *why)
+fby_err fby_file_cache_read(struct fby_file_cache *self,
+    const struct fby_file *file, struct fby_extent extent, void *buffer,
+    struct fby_error_detail *why)
 {
     struct held_file held = {0};
     FBY_TRY(acquire_file(self, file, &held, why));

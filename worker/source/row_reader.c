@@ -1,4 +1,4 @@
-#include "worker/source/run.h"
+#include "worker/source/row_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +12,14 @@
 
 enum { PREFETCH_ROWS = 16 /* offsets are prefetched so many rows ahead */ };
 
-struct fby_run *fby_run_create(void)
+struct fby_row_reader *fby_row_reader_create(void)
 {
-    struct fby_run *self = fby_zalloc(sizeof(*self));
-    self->uses.at        = self->file_use;
+    struct fby_row_reader *self = fby_zalloc(sizeof(*self));
+    self->uses.list             = self->file_use;
     return self;
 }
 
-void fby_run_destroy(struct fby_run **self_p)
+void fby_row_reader_destroy(struct fby_row_reader **self_p)
 {
     if (*self_p != NULL) {
         free((*self_p)->slot_of);
@@ -34,11 +34,11 @@ void fby_run_destroy(struct fby_run **self_p)
 static bool has_name_and_form(
     const struct fby_column *column, const char *name, enum fby_form form)
 {
-    enum fby_column_part part =
+    enum fby_column_role part =
         form == FBY_FORM_SPARSE ? FBY_COLUMN_CSR : FBY_COLUMN_WHOLE;
     return form == FBY_FORM_RAGGED
                ? fby_ragged_has_values_name(column, name)
-               : column->part == part &&
+               : column->role == part &&
                      fby_equal_ignoring_case(column->name, name);
 }
 
@@ -138,7 +138,7 @@ const struct fby_column *fby_dataset_column(
 
 /* ---- shards -------------------------------------------------------------- */
 
-static void grow_slot_of(struct fby_run *self, uint32_t n_shards)
+static void grow_slot_of(struct fby_row_reader *self, uint32_t n_shards)
 {
     uint32_t old_size = self->slot_of_size;
     if (old_size < n_shards) {
@@ -152,7 +152,7 @@ static void grow_slot_of(struct fby_run *self, uint32_t n_shards)
 
 /* Returns the slot of a shard. Adds one if slot_of[shard] is from an earlier
  * run: then its slot now has another shard or none. */
-static uint16_t find_or_add_slot(struct fby_run *self, uint32_t shard)
+static uint16_t find_or_add_slot(struct fby_row_reader *self, uint32_t shard)
 {
     uint16_t slot     = self->slot_of[shard];
     bool     has_slot = slot < self->n_shards && self->shard[slot] == shard;
@@ -164,8 +164,8 @@ static uint16_t find_or_add_slot(struct fby_run *self, uint32_t shard)
     return slot;
 }
 
-void fby_run_begin(struct fby_run *self, const struct fby_dataset *dataset,
-    const uint64_t *samples, uint32_t n)
+void fby_row_reader_begin_run(struct fby_row_reader *self,
+    const struct fby_dataset *dataset, const uint64_t *samples, uint32_t n)
 {
     uint64_t begin = 1;
     uint64_t end   = 0; /* < begin: no shard was found yet */
@@ -189,7 +189,8 @@ void fby_run_begin(struct fby_run *self, const struct fby_dataset *dataset,
 /* ---- a column ------------------------------------------------------------ */
 
 /* Returns the first row whose shard has this slot. */
-static uint32_t first_row_in_slot(const struct fby_run *self, uint32_t slot)
+static uint32_t first_row_in_slot(
+    const struct fby_row_reader *self, uint32_t slot)
 {
     uint32_t i = 0;
     while (i + 1 < self->n && self->slot[i] != slot) {
@@ -199,19 +200,21 @@ static uint32_t first_row_in_slot(const struct fby_run *self, uint32_t slot)
 }
 
 /* Use the file of a column, or the only file of the shard. Map it if needed. */
-static fby_err use_file(struct fby_run *self, const struct fby_dataset *dataset,
-    uint32_t shard_number, uint32_t column, struct fby_error_detail *why)
+static fby_err use_file(struct fby_row_reader *self,
+    const struct fby_dataset *dataset, uint32_t shard_number, uint32_t column,
+    struct fby_error_detail *why)
 {
     const struct fby_shard *shard = &dataset->index.shards[shard_number];
     bool     has_one_file = shard->sequences != NULL || fby_is_npz(shard->name);
     uint32_t file         = has_one_file ? 0 : column;
     uint64_t id           = dataset->map_ids[shard_number] + file;
     char     path[FBY_PATH_SIZE];
-    if (fby_maps_use(dataset->maps, id, &shard->stamps[file], &self->uses)) {
+    if (fby_mapped_files_try_use(
+            dataset->maps, id, &shard->stamps[file], &self->uses)) {
         return FBY_OK;
     }
     FBY_TRY(fby_index_path(&dataset->index, shard, file, path, why));
-    return fby_maps_open(dataset->maps,
+    return fby_mapped_files_open(dataset->maps,
         &(struct fby_file){.id = id,
             .root              = dataset->index.root,
             .path              = path,
@@ -221,7 +224,7 @@ static fby_err use_file(struct fby_run *self, const struct fby_dataset *dataset,
 
 /* Set self->failed to a row of the file whose use failed, and add the name of
  * the column to the error. Returns `err`. */
-static fby_err describe_failure(struct fby_run *self,
+static fby_err describe_failure(struct fby_row_reader *self,
     const struct fby_dataset *dataset, fby_err err,
     struct fby_error_detail *why)
 {
@@ -240,13 +243,13 @@ static fby_err describe_failure(struct fby_run *self,
 
 /* Returns file 0 of the open column (values), or 1 (offsets if ragged). */
 static const uint8_t *file_of(
-    const struct fby_run *self, uint32_t slot, uint32_t file)
+    const struct fby_row_reader *self, uint32_t slot, uint32_t file)
 {
     return self->file_use[slot * self->n_files + file].data;
 }
 
 /* Set `at` for all rows of a column whose rows have one length. */
-static void find_rows(struct fby_run *self)
+static void find_rows(struct fby_row_reader *self)
 {
     for (uint32_t i = 0; i < self->n; i++) {
         const struct fby_column *column = self->column[self->slot[i]];
@@ -257,8 +260,8 @@ static void find_rows(struct fby_run *self)
 
 /* Returns the address of the offset where row i begins; the offset where it
  * ends follows. Offsets are in the last file of the column. */
-static const uint8_t *offset_of(
-    const struct fby_run *self, const struct fby_numbers *offsets, uint32_t i)
+static const uint8_t *offset_of(const struct fby_row_reader *self,
+    const struct fby_file_array *offsets, uint32_t i)
 {
     return file_of(self, self->slot[i], self->n_files - 1) + offsets->offset +
            (uint64_t)self->row[i] * offsets->width;
@@ -267,13 +270,13 @@ static const uint8_t *offset_of(
 /* Set `begin`, `end` and `at` for ragged or CSR rows. Each offset is read once
  * and then checked, so no row exceeds the values even if the file changes. */
 static void find_ragged_rows(
-    struct fby_run *self, const struct fby_dataset *dataset)
+    struct fby_row_reader *self, const struct fby_dataset *dataset)
 {
     for (uint32_t i = 0; i < self->n; i++) {
         const struct fby_shard *shard =
             &dataset->index.shards[self->shard[self->slot[i]]];
         const struct fby_column *values  = self->column[self->slot[i]];
-        struct fby_numbers       offsets = fby_ragged_offsets(shard, values);
+        struct fby_file_array    offsets = fby_ragged_offsets(shard, values);
         const uint8_t           *at      = offset_of(self, &offsets, i);
         if (i + PREFETCH_ROWS < self->n) {
             __builtin_prefetch(offset_of(self, &offsets, i + PREFETCH_ROWS));
@@ -288,14 +291,16 @@ static void find_ragged_rows(
     }
 }
 
-const uint8_t *fby_run_indices(const struct fby_run *self, uint32_t row)
+const uint8_t *fby_row_reader_find_indices(
+    const struct fby_row_reader *self, uint32_t row)
 {
-    const struct fby_numbers *indices = &self->column[self->slot[row]]->indices;
+    const struct fby_file_array *indices =
+        &self->column[self->slot[row]]->indices;
     return file_of(self, self->slot[row], 0) + indices->offset +
            (uint64_t)self->begin[row] * indices->width;
 }
 
-static fby_err use_column(struct fby_run *self,
+static fby_err use_column(struct fby_row_reader *self,
     const struct fby_dataset *dataset, uint32_t slot, uint16_t column,
     struct fby_error_detail *why)
 {
@@ -311,29 +316,31 @@ static fby_err use_column(struct fby_run *self,
 
 /* Close the column after the error `err` of use number `use`. If closing fails
  * too, a file has changed, and FBY_STALE is returned. */
-static fby_err close_after_error(struct fby_run *self,
+static fby_err close_after_error(struct fby_row_reader *self,
     const struct fby_dataset *dataset, uint32_t use, fby_err err,
     struct fby_error_detail *why)
 {
     self->uses.failed = use;
     describe_failure(self, dataset, err, why);
-    return fby_maps_end(dataset->maps, &self->uses, NULL) == FBY_OK ? err
-                                                                    : FBY_STALE;
+    return fby_mapped_files_end_uses(dataset->maps, &self->uses, NULL) == FBY_OK
+               ? err
+               : FBY_STALE;
 }
 
-fby_err fby_run_open(struct fby_run *self, const struct fby_dataset *dataset,
-    const uint16_t *pick, struct fby_error_detail *why)
+fby_err fby_row_reader_open_column(struct fby_row_reader *self,
+    const struct fby_dataset *dataset, const uint16_t *pick,
+    struct fby_error_detail *why)
 {
     const struct fby_column *first_column =
         fby_dataset_column(dataset, pick, self->shard[0]);
-    self->n_files = first_column->part == FBY_COLUMN_VALUES ? 2 : 1;
+    self->n_files = first_column->role == FBY_COLUMN_VALUES ? 2 : 1;
     for (uint32_t i = 0; i < self->n_shards; i++) {
         fby_err err = use_column(self, dataset, i, pick[self->shard[i]], why);
         if (err != FBY_OK) { /* the use that failed was not added */
             return close_after_error(self, dataset, self->uses.n, err, why);
         }
     }
-    if (first_column->part == FBY_COLUMN_WHOLE) {
+    if (first_column->role == FBY_COLUMN_WHOLE) {
         find_rows(self);
     } else {
         find_ragged_rows(self, dataset);
@@ -343,7 +350,7 @@ fby_err fby_run_open(struct fby_run *self, const struct fby_dataset *dataset,
 
 /* ---- tokens -------------------------------------------------------------- */
 
-fby_err fby_run_open_tokens(struct fby_run *self,
+fby_err fby_row_reader_open_tokens(struct fby_row_reader *self,
     const struct fby_dataset *dataset, struct fby_error_detail *why)
 {
     self->n_files = 1;
@@ -361,8 +368,9 @@ fby_err fby_run_open_tokens(struct fby_run *self,
     return FBY_OK;
 }
 
-struct fby_run_piece fby_run_tokens(const struct fby_run *self,
-    const struct fby_dataset *dataset, uint32_t row, uint32_t first, uint32_t n)
+struct fby_token_view fby_row_reader_find_tokens(
+    const struct fby_row_reader *self, const struct fby_dataset *dataset,
+    uint32_t row, uint32_t first, uint32_t n)
 {
     uint16_t                    slot = self->slot[row];
     const struct fby_sequences *sequences =
@@ -370,16 +378,16 @@ struct fby_run_piece fby_run_tokens(const struct fby_run *self,
     uint64_t first_of_row = (uint64_t)self->row[row] * sequences->length;
     struct fby_token_extent extent =
         fby_sequences_find_extent(sequences, first_of_row + first, n);
-    return (struct fby_run_piece){
+    return (struct fby_token_view){
         .at     = self->file_use[slot].data + extent.at,
         .tokens = extent.tokens,
         .width  = fby_type_bytes(sequences->type),
     };
 }
 
-fby_err fby_run_close(struct fby_run *self, const struct fby_dataset *dataset,
-    struct fby_error_detail *why)
+fby_err fby_row_reader_close(struct fby_row_reader *self,
+    const struct fby_dataset *dataset, struct fby_error_detail *why)
 {
-    fby_err err = fby_maps_end(dataset->maps, &self->uses, why);
+    fby_err err = fby_mapped_files_end_uses(dataset->maps, &self->uses, why);
     return err == FBY_OK ? FBY_OK : describe_failure(self, dataset, err, why);
 }

@@ -1,4 +1,4 @@
-#include "worker/source/npy_file.h"
+#include "worker/source/npy_reader.h"
 
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 enum { FIRST_READ = 256 /* bytes; the header of most files has 128 */ };
 
 /* If the first read does not have all of the header, a second one has it. */
-fby_err fby_npy_file_head(const struct fby_object *object,
+fby_err fby_npy_file_read_head(const struct fby_object *object,
     struct fby_extent extent, struct fby_npy *out, size_t *head_size,
     struct fby_error_detail *why)
 {
@@ -49,7 +49,7 @@ fby_err fby_zip_file_open(struct fby_zip_file *self,
     *self = (struct fby_zip_file){.object = object, .size = size};
     FBY_TRY(find_directory(self, &found, why));
     self->directory = fby_zalloc(found.size + 1);
-    self->left      = fby_reader(self->directory, found.size);
+    self->unread    = fby_reader(self->directory, found.size);
     return fby_object_read(
         object, found.offset, self->directory, found.size, why);
 }
@@ -60,7 +60,7 @@ void fby_zip_file_fini(struct fby_zip_file *self)
     *self = (struct fby_zip_file){0};
 }
 
-fby_err fby_zip_file_offset(const struct fby_zip_file *self,
+fby_err fby_zip_file_find_content(const struct fby_zip_file *self,
     const struct fby_zip_member *member, uint64_t *out,
     struct fby_error_detail *why)
 {
@@ -75,11 +75,12 @@ fby_err fby_zip_file_offset(const struct fby_zip_file *self,
             "save it with np.savez instead of np.savez_compressed, or "
             "save_npz(..., compressed=False)");
     }
-    if (member->head > self->size || self->size - member->head < sizeof(head)) {
+    if (member->head_offset > self->size ||
+        self->size - member->head_offset < sizeof(head)) {
         return fby_error_set(
             why, FBY_CONFIG, "damaged zip file: a member beyond the end");
     }
-    FBY_TRY(
-        fby_object_read(self->object, member->head, head, sizeof(head), why));
+    FBY_TRY(fby_object_read(
+        self->object, member->head_offset, head, sizeof(head), why));
     return fby_zip_data_offset(head, member, self->size, out, why);
 }

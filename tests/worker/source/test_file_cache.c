@@ -9,7 +9,7 @@
 #include "tests/descriptors.h"
 #include "tests/test.h"
 #include "tests/worker/source/sandbox.h"
-#include "worker/source/files.h"
+#include "worker/source/file_cache.h"
 
 enum { FILES = 5 };
 
@@ -52,14 +52,14 @@ static struct fby_file file(const struct some_files *some, int i)
 }
 
 static void read_file(
-    struct fby_files *files, const struct some_files *some, int i)
+    struct fby_file_cache *files, const struct some_files *some, int i)
 {
     struct fby_file   one      = file(some, i);
     char              bytes[8] = "??????";
     char              right[8];
     struct fby_extent part = {.offset = 1, .size = 5};
     snprintf(right, sizeof(right), "ile %d?", i);
-    assert_ok(fby_files_read(files, &one, part, bytes, NULL));
+    assert_ok(fby_file_cache_read(files, &one, part, bytes, NULL));
     assert_string_equal(bytes, right);
 }
 
@@ -77,9 +77,9 @@ static bool is_open(const struct some_files *some, int i)
 
 static void the_file_that_was_read_longest_ago_is_closed(void **state)
 {
-    struct some_files some;
-    unsigned          before = open_descriptors();
-    struct fby_files *files  = fby_files_create(3);
+    struct some_files      some;
+    unsigned               before = open_descriptors();
+    struct fby_file_cache *files  = fby_file_cache_create(3);
     make_files(*state, &some);
     for (int i = 0; i < 3; i++) {
         read_file(files, &some, i);
@@ -92,7 +92,7 @@ static void the_file_that_was_read_longest_ago_is_closed(void **state)
     assert_false(is_open(&some, 1));
     read_file(files, &some, 4); /* in place of 2 */
     assert_true(is_open(&some, 0) && !is_open(&some, 2));
-    fby_files_destroy(&files);
+    fby_file_cache_destroy(&files);
     assert_null(files);
     assert_int_equal(open_descriptors(), before);
 }
@@ -103,24 +103,27 @@ static void a_file_that_failed_is_closed_and_looked_at_anew(void **state)
     struct fby_error_detail why = {0};
     char                    bytes[16];
     unsigned                before = open_descriptors();
-    struct fby_files       *files  = fby_files_create(2);
+    struct fby_file_cache  *files  = fby_file_cache_create(2);
     make_files(*state, &some);
     struct fby_file   one  = file(&some, 0);
     struct fby_extent past = {.offset = 3, .size = 4};
-    assert_int_equal(fby_files_read(files, &one, past, bytes, &why), FBY_STALE);
+    assert_int_equal(
+        fby_file_cache_read(files, &one, past, bytes, &why), FBY_STALE);
     assert_says(&why, "ended at offset 6 since it was indexed");
     assert_int_equal(open_descriptors(), before);
     read_file(files, &some, 0);
     sandbox_append(*state, "data/f0", "!", 1);
     struct fby_extent all = {.size = 6};
-    assert_int_equal(fby_files_read(files, &one, all, bytes, &why), FBY_STALE);
+    assert_int_equal(
+        fby_file_cache_read(files, &one, all, bytes, &why), FBY_STALE);
     assert_int_equal(open_descriptors(), before);
-    assert_int_equal(fby_files_read(files, &one, all, bytes, &why), FBY_STALE);
+    assert_int_equal(
+        fby_file_cache_read(files, &one, all, bytes, &why), FBY_STALE);
     assert_says(&why, "was appended to: 6 bytes when it was indexed, 7 now");
     assert_int_equal(open_descriptors(), before);
     stamp(*state, &some, 0);
     read_file(files, &some, 0);
-    fby_files_destroy(&files);
+    fby_file_cache_destroy(&files);
     assert_int_equal(open_descriptors(), before);
 }
 
@@ -129,16 +132,17 @@ static void a_file_that_is_gone_is_stale(void **state)
     struct some_files       some;
     struct fby_error_detail why    = {0};
     unsigned                before = open_descriptors();
-    struct fby_files       *files  = fby_files_create(0);
+    struct fby_file_cache  *files  = fby_file_cache_create(0);
     char                    bytes[8];
     make_files(*state, &some);
     sandbox_remove(*state, "data/f2");
     struct fby_file   one = file(&some, 2);
     struct fby_extent all = {.size = 6};
-    assert_int_equal(fby_files_read(files, &one, all, bytes, &why), FBY_STALE);
+    assert_int_equal(
+        fby_file_cache_read(files, &one, all, bytes, &why), FBY_STALE);
     assert_says(&why, "was removed or replaced since it was indexed: data:f2");
     assert_int_equal(open_descriptors(), before);
-    fby_files_destroy(&files);
+    fby_file_cache_destroy(&files);
 }
 
 int main(void)
@@ -149,5 +153,5 @@ int main(void)
         IN_SANDBOX(a_file_that_is_gone_is_stale),
     };
     return cmocka_run_group_tests_name(
-        "worker.source.files", tests, NULL, NULL);
+        "worker.source.file_cache", tests, NULL, NULL);
 }

@@ -9,21 +9,21 @@
 
 #include "tests/descriptors.h"
 #include "tests/worker/source/sandbox.h"
-#include "worker/source/maps.h"
+#include "worker/source/mapped_files.h"
 
 enum { FILES = 3, PAGES = 2 };
 
 struct bench {
-    const struct sandbox  *sb;
-    struct fby_maps       *maps;
-    const struct fby_root *root;
-    struct fby_stamp       stamps[FILES];
-    unsigned               descriptors; /* that were open before */
+    const struct sandbox    *sb;
+    struct fby_mapped_files *maps;
+    const struct fby_root   *root;
+    struct fby_stamp         stamps[FILES];
+    unsigned                 descriptors; /* that were open before */
 };
 
 struct reader { /* what one thread has in use */
-    struct fby_map_use  at[FILES];
-    struct fby_map_uses uses;
+    struct fby_mapping_use  at[FILES];
+    struct fby_mapping_uses uses;
 };
 
 static const char *const names[FILES] = {"m/0", "m/1", "m/2"};
@@ -68,14 +68,14 @@ static void bench_open(struct bench *bench, void **state, uint32_t max_kept)
         index_again(bench, id);
     }
     bench->descriptors = open_descriptors();
-    bench->maps        = fby_maps_create(FILES, max_kept);
+    bench->maps        = fby_mapped_files_create(FILES, max_kept);
 }
 
 static void bench_close(struct bench *bench)
 {
-    fby_maps_destroy(&bench->maps);
+    fby_mapped_files_destroy(&bench->maps);
     assert_null(bench->maps);
-    fby_maps_destroy(&bench->maps);
+    fby_mapped_files_destroy(&bench->maps);
     assert_int_equal(open_descriptors(), bench->descriptors);
 }
 
@@ -84,14 +84,15 @@ static fby_err map(struct bench *bench, uint64_t id, struct reader *reader,
 {
     const struct fby_file file = {
         id, bench->root, names[id], &bench->stamps[id]};
-    reader->uses.at = reader->at;
-    return fby_maps_open(bench->maps, &file, &reader->uses, why);
+    reader->uses.list = reader->at;
+    return fby_mapped_files_open(bench->maps, &file, &reader->uses, why);
 }
 
 static bool use(struct bench *bench, uint64_t id, struct reader *reader)
 {
-    reader->uses.at = reader->at;
-    return fby_maps_use(bench->maps, id, &bench->stamps[id], &reader->uses);
+    reader->uses.list = reader->at;
+    return fby_mapped_files_try_use(
+        bench->maps, id, &bench->stamps[id], &reader->uses);
 }
 
 static void map_well(struct bench *bench, uint64_t id, struct reader *reader)
@@ -104,7 +105,7 @@ static fby_err end(
     struct bench *bench, struct reader *reader, struct fby_error_detail *why)
 {
     *why        = (struct fby_error_detail){{0}};
-    fby_err err = fby_maps_end(bench->maps, &reader->uses, why);
+    fby_err err = fby_mapped_files_end_uses(bench->maps, &reader->uses, why);
     assert_int_equal(reader->uses.n, 0);
     return err;
 }
@@ -305,5 +306,6 @@ int main(void)
         IN_SANDBOX(a_file_that_became_shorter_reads_as_zeros_and_fails),
         IN_SANDBOX(a_file_that_is_gone_or_replaced_is_refused),
     };
-    return cmocka_run_group_tests_name("worker.source.maps", tests, NULL, NULL);
+    return cmocka_run_group_tests_name(
+        "worker.source.mapped_files", tests, NULL, NULL);
 }

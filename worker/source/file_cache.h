@@ -1,11 +1,11 @@
-/* files.h - read files through a bounded cache of open files.
+/* file_cache.h - read files through a bounded cache of open files.
  *
  * When the cache is full, the file that was least recently used is closed. A
  * file is compared with its stamp (its identity, size and times) when it is
  * opened and after each read. So a read fails if the file changed during it.
  * No lock is held during a system call. */
-#ifndef FBY_WORKER_SOURCE_FILES_H
-#define FBY_WORKER_SOURCE_FILES_H
+#ifndef FBY_WORKER_SOURCE_FILE_CACHE_H
+#define FBY_WORKER_SOURCE_FILE_CACHE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,11 +13,11 @@
 #include "common/err.h"
 #include "worker/source/object.h"
 
-struct fby_files; /* the cache */
+struct fby_file_cache; /* the cache */
 
 /* Create a cache of at most `max_open` open files; 0 means 128. */
-struct fby_files *fby_files_create(uint32_t max_open);
-void              fby_files_destroy(struct fby_files **self_p);
+struct fby_file_cache *fby_file_cache_create(uint32_t max_open);
+void                   fby_file_cache_destroy(struct fby_file_cache **self_p);
 
 /* A file of an index. All pointers are borrowed for the call. */
 struct fby_file {
@@ -37,7 +37,7 @@ FBY_CHECKED fby_err fby_file_open(const struct fby_file *file,
  *
  * Thread: any.  Blocks: for the storage.
  * Errors: those of fby_file_open; FBY_IO. `buffer` is undefined then. */
-FBY_CHECKED fby_err fby_files_read(struct fby_files *self,
+FBY_CHECKED fby_err fby_file_cache_read(struct fby_file_cache *self,
     const struct fby_file *file, struct fby_extent extent, void *buffer,
     struct fby_error_detail *why);
 

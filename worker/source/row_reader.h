@@ -1,23 +1,23 @@
-/* run.h - read a run: many rows at a time, in place, from mapped files.
+/* row_reader.h - read a run: many rows at a time, in place, from mapped files.
  *
  * A row is a sample of a dataset of columns, or a sequence of tokens of a
  * dataset without packing. A run is up to FBY_RUN_ROWS rows that are read
  * together. The caller begins a run, then opens and closes one column after
  * another. While a column is open, there is a pointer to the bytes of each row.
- * Nothing is copied: the files are mapped (maps.h). If closing the column
- * fails, the caller discards all that it read. */
-#ifndef FBY_WORKER_SOURCE_RUN_H
-#define FBY_WORKER_SOURCE_RUN_H
+ * Nothing is copied: the files are mapped (mapped_files.h). If closing the
+ * column fails, the caller discards all that it read. */
+#ifndef FBY_WORKER_SOURCE_ROW_READER_H
+#define FBY_WORKER_SOURCE_ROW_READER_H
 
 #include "worker/source/dataset.h"
-#include "worker/source/maps.h"
+#include "worker/source/mapped_files.h"
 #include "worker/source/shard.h"
 
 enum { FBY_RUN_ROWS = 4096 };
 
 /* A run, and its open column. Each shard that has rows of the run has a slot, 0
  * to n_shards - 1. The struct is large: allocate one for each thread. */
-struct fby_run {
+struct fby_row_reader {
     uint32_t                 n;                    /* number of rows */
     uint32_t                 n_shards;             /* number of slots */
     uint32_t                 shard[FBY_RUN_ROWS];  /* per slot: shard number */
@@ -30,19 +30,20 @@ struct fby_run {
                                           NULL: its offsets are wrong */
     /* Per row of a ragged or CSR column: number of its first entry, and number
      * of its last entry + 1. */
-    int64_t             begin[FBY_RUN_ROWS];
-    int64_t             end[FBY_RUN_ROWS];
-    uint32_t            n_files; /* files of a column: 2 if ragged, else 1 */
-    uint32_t            failed;  /* the row that an error message names */
-    struct fby_map_use  file_use[2 * FBY_RUN_ROWS]; /* n_files for each slot */
-    struct fby_map_uses uses; /* the elements of file_use that are in use */
+    int64_t  begin[FBY_RUN_ROWS];
+    int64_t  end[FBY_RUN_ROWS];
+    uint32_t n_files; /* files of a column: 2 if ragged, else 1 */
+    uint32_t failed;  /* the row that an error message names */
+    struct fby_mapping_use
+        file_use[2 * FBY_RUN_ROWS]; /* n_files for each slot */
+    struct fby_mapping_uses uses; /* the elements of file_use that are in use */
     uint16_t *slot_of; /* per shard: its slot, maybe of an earlier run; valid if
                           slot < n_shards and shard[slot] is this shard */
     uint32_t  slot_of_size; /* number of elements of slot_of */
 };
 
-struct fby_run *fby_run_create(void);
-void            fby_run_destroy(struct fby_run **self_p);
+struct fby_row_reader *fby_row_reader_create(void);
+void                   fby_row_reader_destroy(struct fby_row_reader **self_p);
 
 /* Set *out to the index of the column that a field reads in a shard: the first
  * of field->from that exists in the form that the field needs
@@ -64,25 +65,27 @@ const struct fby_column *fby_dataset_column(
     const struct fby_dataset *dataset, const uint16_t *pick, uint32_t shard);
 
 /* Begin a run of `n` samples (1 to FBY_RUN_ROWS): set their slots and rows. */
-void fby_run_begin(struct fby_run *self, const struct fby_dataset *dataset,
-    const uint64_t *samples, uint32_t n);
+void fby_row_reader_begin_run(struct fby_row_reader *self,
+    const struct fby_dataset *dataset, const uint64_t *samples, uint32_t n);
 
 /* Open one column in all shards of the run. Its index in a shard is
  * pick[shard]. Sets self->at and, if it is ragged or CSR, begin and end.
  * Errors: FBY_STALE, FBY_AGAIN, FBY_IO; `why` names the column. */
-FBY_CHECKED fby_err fby_run_open(struct fby_run *self,
+FBY_CHECKED fby_err fby_row_reader_open_column(struct fby_row_reader *self,
     const struct fby_dataset *dataset, const uint16_t *pick,
     struct fby_error_detail *why);
 
 /* Returns the indices (one for each entry) of a row of an open CSR column.
  * self->at[row] must not be NULL. */
-const uint8_t *fby_run_indices(const struct fby_run *self, uint32_t row);
+const uint8_t *fby_row_reader_find_indices(
+    const struct fby_row_reader *self, uint32_t row);
 
-/* Open the token files of the run. Errors: those of fby_run_open. */
-FBY_CHECKED fby_err fby_run_open_tokens(struct fby_run *self,
+/* Open the token files of the run. Errors: those of
+ * fby_row_reader_open_column. */
+FBY_CHECKED fby_err fby_row_reader_open_tokens(struct fby_row_reader *self,
     const struct fby_dataset *dataset, struct fby_error_detail *why);
 
-struct fby_run_piece {     /* tokens that are contiguous in memory */
+struct fby_token_view {    /* tokens that are contiguous in memory */
     const uint8_t *at;     /* the first token */
     uint64_t       tokens; /* number of tokens */
     uint32_t       width;  /* bytes of a token */
@@ -91,13 +94,13 @@ struct fby_run_piece {     /* tokens that are contiguous in memory */
 /* Find the tokens `first` to first + n - 1 of a row, where n > 0. Returns only
  * as many of them as are contiguous. With targets a row has one token more than
  * its length, which is the last target. */
-struct fby_run_piece fby_run_tokens(const struct fby_run *self,
-    const struct fby_dataset *dataset, uint32_t row, uint32_t first,
-    uint32_t n);
+struct fby_token_view fby_row_reader_find_tokens(
+    const struct fby_row_reader *self, const struct fby_dataset *dataset,
+    uint32_t row, uint32_t first, uint32_t n);
 
 /* Close the column or the tokens.
  * Errors: FBY_STALE, FBY_IO: discard all that was read. */
-FBY_CHECKED fby_err fby_run_close(struct fby_run *self,
+FBY_CHECKED fby_err fby_row_reader_close(struct fby_row_reader *self,
     const struct fby_dataset *dataset, struct fby_error_detail *why);
 
 #endif

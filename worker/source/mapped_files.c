@@ -1,4 +1,4 @@
-#include "worker/source/maps.h"
+#include "worker/source/mapped_files.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@ enum { /* the default of max_mapped, and its bounds; a map needs a descriptor */
     FD_SHARE   = 16 /* 1/16 of the file descriptors that the process may have */
 };
 
-struct fby_map {
+struct fby_mapping {
     uint8_t          *data;   /* NULL: not mapped */
     uint64_t          size;   /* bytes */
     uint32_t          users;  /* number of uses that have not ended */
@@ -26,10 +26,10 @@ struct fby_map {
     atomic_bool       broken; /* add no uses; the SIGBUS handler sets it, too */
 };
 
-struct fby_maps {
+struct fby_mapped_files {
     pthread_mutex_t lock; /* guards all below, except `broken` of the maps */
-    struct fby_map *maps; /* per file id */
-    uint64_t        n_files;
+    struct fby_mapping *maps; /* per file id */
+    uint64_t            n_files;
     uint64_t next_to_check; /* file id where make_room() continues to search */
     uint32_t mapped;        /* number of mapped files */
     uint32_t max_mapped;    /* more only while all mapped files are in use */
@@ -38,7 +38,7 @@ struct fby_maps {
 /* ---- SIGBUS -------------------------------------------------------------- */
 
 /* The uses that this thread has not ended, for the handler; NULL: none. */
-static _Thread_local const struct fby_map_uses *uses_of_thread;
+static _Thread_local const struct fby_mapping_uses *uses_of_thread;
 
 static struct sigaction previous_action; /* the one that our handler replaced */
 
@@ -47,15 +47,15 @@ static struct sigaction previous_action; /* the one that our handler replaced */
  * the zeros, so the map is marked as broken first. */
 static bool replace_page(uint8_t *address)
 {
-    const struct fby_map_uses *uses = uses_of_thread;
+    const struct fby_mapping_uses *uses = uses_of_thread;
     for (uint32_t i = 0; uses != NULL && i < uses->n; i++) {
-        const uint8_t *begin = uses->at[i].data;
+        const uint8_t *begin = uses->list[i].data;
         if (address >= begin &&
-            (uint64_t)(address - begin) < uses->at[i].size) {
+            (uint64_t)(address - begin) < uses->list[i].size) {
             size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
             /* `begin` is the begin of a page, because mmap() returned it. */
             uint8_t *page = address - (address - begin) % (ptrdiff_t)page_size;
-            atomic_store(&uses->at[i].map->broken, true);
+            atomic_store(&uses->list[i].map->broken, true);
             return mmap(page, page_size, PROT_READ,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
                        0) != MAP_FAILED;
@@ -105,18 +105,19 @@ static uint32_t default_max_mapped(void)
     return share > MIN_MAPPED ? (uint32_t)share : MIN_MAPPED;
 }
 
-struct fby_maps *fby_maps_create(uint64_t n_files, uint32_t max_kept)
+struct fby_mapped_files *fby_mapped_files_create(
+    uint64_t n_files, uint32_t max_kept)
 {
     catch_sigbus();
-    struct fby_maps *self = fby_zalloc(sizeof(*self));
-    self->maps            = fby_zalloc(n_files * sizeof(*self->maps));
-    self->n_files         = n_files;
-    self->max_mapped      = max_kept > 0 ? max_kept : default_max_mapped();
+    struct fby_mapped_files *self = fby_zalloc(sizeof(*self));
+    self->maps                    = fby_zalloc(n_files * sizeof(*self->maps));
+    self->n_files                 = n_files;
+    self->max_mapped = max_kept > 0 ? max_kept : default_max_mapped();
     pthread_mutex_init(&self->lock, NULL);
     return self;
 }
 
-static void unmap(struct fby_maps *self, struct fby_map *map)
+static void unmap(struct fby_mapped_files *self, struct fby_mapping *map)
 {
     munmap(map->data, map->size);
     fby_object_close(&map->object);
@@ -125,9 +126,9 @@ static void unmap(struct fby_maps *self, struct fby_map *map)
     self->mapped--;
 }
 
-void fby_maps_destroy(struct fby_maps **self_p)
+void fby_mapped_files_destroy(struct fby_mapped_files **self_p)
 {
-    struct fby_maps *self = *self_p;
+    struct fby_mapped_files *self = *self_p;
     if (self == NULL) {
         return;
     }
@@ -144,12 +145,12 @@ void fby_maps_destroy(struct fby_maps **self_p)
 
 /* Unmap unused files, round-robin, until one more may be mapped. If all are in
  * use, the limit is exceeded. Needs the lock. */
-static void make_room(struct fby_maps *self)
+static void make_room(struct fby_mapped_files *self)
 {
     for (uint64_t i = 0; i < self->n_files && self->mapped >= self->max_mapped;
          i++) {
-        struct fby_map *map = &self->maps[self->next_to_check];
-        self->next_to_check = (self->next_to_check + 1) % self->n_files;
+        struct fby_mapping *map = &self->maps[self->next_to_check];
+        self->next_to_check     = (self->next_to_check + 1) % self->n_files;
         if (map->data != NULL && map->users == 0) {
             unmap(self, map);
         }
@@ -160,21 +161,21 @@ static void make_room(struct fby_maps *self)
 
 /* Add a use of the map. Returns false if the file is not mapped or the map is
  * broken. Needs the lock. */
-static bool add_use(struct fby_map *map, const struct fby_stamp *stamp,
-    struct fby_map_uses *uses)
+static bool add_use(struct fby_mapping *map, const struct fby_stamp *stamp,
+    struct fby_mapping_uses *uses)
 {
     if (map->data == NULL || atomic_load(&map->broken)) {
         return false;
     }
     map->users++;
-    uses->at[uses->n++] = (struct fby_map_use){
+    uses->list[uses->n++] = (struct fby_mapping_use){
         .data = map->data, .size = map->size, .map = map, .stamp = stamp};
     uses_of_thread = uses;
     return true;
 }
 
-bool fby_maps_use(struct fby_maps *self, uint64_t id,
-    const struct fby_stamp *stamp, struct fby_map_uses *uses)
+bool fby_mapped_files_try_use(struct fby_mapped_files *self, uint64_t id,
+    const struct fby_stamp *stamp, struct fby_mapping_uses *uses)
 {
     pthread_mutex_lock(&self->lock);
     bool used = add_use(&self->maps[id], stamp, uses);
@@ -184,10 +185,10 @@ bool fby_maps_use(struct fby_maps *self, uint64_t id,
 
 /* Put a new map into the table. Returns false if the file already has a map:
  * another thread added it, or it is broken and still in use. Needs the lock. */
-static bool add_map(struct fby_maps *self, const struct fby_file *file,
+static bool add_map(struct fby_mapped_files *self, const struct fby_file *file,
     uint8_t *data, struct fby_object object)
 {
-    struct fby_map *map = &self->maps[file->id];
+    struct fby_mapping *map = &self->maps[file->id];
     if (map->data != NULL) {
         return false;
     }
@@ -213,8 +214,9 @@ static fby_err map_file(const struct fby_object *object, uint64_t size,
     return FBY_OK;
 }
 
-fby_err fby_maps_open(struct fby_maps *self, const struct fby_file *file,
-    struct fby_map_uses *uses, struct fby_error_detail *why)
+fby_err fby_mapped_files_open(struct fby_mapped_files *self,
+    const struct fby_file *file, struct fby_mapping_uses *uses,
+    struct fby_error_detail *why)
 {
     uint8_t          *data = NULL;
     struct fby_object object;
@@ -241,7 +243,7 @@ fby_err fby_maps_open(struct fby_maps *self, const struct fby_file *file,
 
 /* Fail, and mark the map as broken, if the file changed or lost a page. */
 static fby_err check_use(
-    const struct fby_map_use *use, struct fby_error_detail *why)
+    const struct fby_mapping_use *use, struct fby_error_detail *why)
 {
     fby_err err = fby_stamp_check(&use->map->object, use->stamp, why);
     if (err == FBY_OK && atomic_load(&use->map->broken)) {
@@ -254,19 +256,19 @@ static fby_err check_use(
     return err;
 }
 
-fby_err fby_maps_end(struct fby_maps *self, struct fby_map_uses *uses,
-    struct fby_error_detail *why)
+fby_err fby_mapped_files_end_uses(struct fby_mapped_files *self,
+    struct fby_mapping_uses *uses, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     /* After a failure the caller discards all, so no more uses are checked. */
     for (uint32_t i = 0; err == FBY_OK && i < uses->n; i++) {
         uses->failed = i;
-        err          = check_use(&uses->at[i], why);
+        err          = check_use(&uses->list[i], why);
     }
     uses_of_thread = NULL;
     pthread_mutex_lock(&self->lock);
     while (uses->n > 0) {
-        struct fby_map *map = uses->at[--uses->n].map;
+        struct fby_mapping *map = uses->list[--uses->n].map;
         map->users--;
         if (map->users == 0 && atomic_load(&map->broken)) {
             unmap(self, map);

@@ -1,12 +1,12 @@
-/* npy_file.h - read the headers of NumPy files (.npy), and find the members of
- * zip archives of them (.npz).
+/* npy_reader.h - read the headers of NumPy files (.npy), and find the members
+ * of zip archives of them (.npz).
  *
  * worker/npy/ parses bytes in memory; these functions read the bytes from an
  * open object (object.h). Only headers and the directory of an archive are
  * read. Files are untrusted: every offset and size is validated against the
  * size of the file before it is returned. */
-#ifndef FBY_WORKER_SOURCE_NPY_FILE_H
-#define FBY_WORKER_SOURCE_NPY_FILE_H
+#ifndef FBY_WORKER_SOURCE_NPY_READER_H
+#define FBY_WORKER_SOURCE_NPY_READER_H
 
 #include "worker/npy/npy.h"
 #include "worker/npy/zip.h"
@@ -15,7 +15,7 @@
 /* Read the header of the NumPy file that is in `extent` of `object`. out->data
  * stays NULL; *head_size is the size of the header, in bytes.
  * Errors: FBY_BAD_SAMPLE  it is not a NumPy file;  FBY_IO */
-FBY_CHECKED fby_err fby_npy_file_head(const struct fby_object *object,
+FBY_CHECKED fby_err fby_npy_file_read_head(const struct fby_object *object,
     struct fby_extent extent, struct fby_npy *out, size_t *head_size,
     struct fby_error_detail *why);
 
@@ -24,7 +24,7 @@ struct fby_zip_file {
     const struct fby_object *object;    /* the archive; borrowed */
     uint64_t                 size;      /* bytes of the archive */
     uint8_t                 *directory; /* its bytes; owned */
-    struct fby_reader        left; /* the rest of the directory: the entries
+    struct fby_reader        unread; /* the rest of the directory: the entries
                                       that fby_zip_next_member() returns next */
 };
 
@@ -39,7 +39,7 @@ void                fby_zip_file_fini(struct fby_zip_file *self);
 /* Set *out to the offset of a member's content in the archive, in bytes.
  * Errors: FBY_CONFIG  the member is compressed or encrypted, or its header is
  *                     damaged;  FBY_IO */
-FBY_CHECKED fby_err fby_zip_file_offset(const struct fby_zip_file *self,
+FBY_CHECKED fby_err fby_zip_file_find_content(const struct fby_zip_file *self,
     const struct fby_zip_member *member, uint64_t *out,
     struct fby_error_detail *why);
 

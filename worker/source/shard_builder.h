@@ -1,16 +1,17 @@
-/* parts.h - build the shards of a source without shard files, such as a folder.
+/* shard_builder.h - build the shards of a source without shard files, such as a
+ * folder.
  *
  * Its samples are cut into virtual shards of 1,024 samples, called parts. Begin
  * with {.kind = ...}, add each sample and then its members, and finish. The
  * caller owns the shards, also after an error. */
-#ifndef FBY_WORKER_SOURCE_PARTS_H
-#define FBY_WORKER_SOURCE_PARTS_H
+#ifndef FBY_WORKER_SOURCE_SHARD_BUILDER_H
+#define FBY_WORKER_SOURCE_SHARD_BUILDER_H
 
 #include "worker/source/shard.h"
 
-enum { FBY_PART_SAMPLES = 1024, FBY_MAX_PARTS = 10000000 };
+enum { FBY_VIRTUAL_SHARD_SAMPLES = 1024, FBY_MAX_VIRTUAL_SHARDS = 10000000 };
 
-struct fby_parts { /* the shards of a source while they are built */
+struct fby_shard_builder { /* the shards of a source while they are built */
     enum fby_source_kind kind;
     struct fby_shard    *shards; /* all but the last are finished */
     uint32_t             count;  /* number of shards */
@@ -18,22 +19,23 @@ struct fby_parts { /* the shards of a source while they are built */
 
 /* Add a sample, to which the next members belong.
  * Errors: FBY_CONFIG  a limit, or a repeated key. */
-FBY_CHECKED fby_err fby_parts_begin_sample(struct fby_parts *self,
-    const char *key, size_t key_size, int64_t class_id,
-    struct fby_error_detail *why);
+FBY_CHECKED fby_err fby_shard_builder_begin_sample(
+    struct fby_shard_builder *self, const char *key, size_t key_size,
+    int64_t class_id, struct fby_error_detail *why);
 
 /* Add a file as a member of the last sample. Its path follows from the sample's
  * key and `suffix`; `stamp` has its size and identity (object.h).
  * Errors: those of fby_shard_add_member. */
-FBY_CHECKED fby_err fby_parts_add_file(struct fby_parts *self,
+FBY_CHECKED fby_err fby_shard_builder_add_file(struct fby_shard_builder *self,
     const char *suffix, const struct fby_stamp *stamp,
     struct fby_error_detail *why);
 
 /* Returns the shard of the last sample; there must be a sample. */
-struct fby_shard *fby_parts_last(const struct fby_parts *self);
+struct fby_shard *fby_shard_builder_last_shard(
+    const struct fby_shard_builder *self);
 
 /* Finish the last shard. Errors: those of fby_shard_finish. */
-FBY_CHECKED fby_err fby_parts_finish(
-    struct fby_parts *self, struct fby_error_detail *why);
+FBY_CHECKED fby_err fby_shard_builder_finish(
+    struct fby_shard_builder *self, struct fby_error_detail *why);
 
 #endif

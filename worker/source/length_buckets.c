@@ -1,4 +1,4 @@
-#include "worker/source/lengths.h"
+#include "worker/source/length_buckets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const struct fby_field_content *bucket_field(
     return field;
 }
 
-const struct fby_field_content *fby_lengths_field(
+const struct fby_field_content *fby_stored_length_field(
     const struct fby_content *content)
 {
     if (content->bucket_by.n_bounds == 0) {
@@ -34,7 +34,7 @@ static uint64_t length_of(const struct fby_dataset *dataset, uint64_t sample,
     const struct fby_field_content *field, bool in_manifest)
 {
     if (in_manifest) {
-        return fby_dataset_length(dataset, sample);
+        return fby_dataset_sample_length(dataset, sample);
     }
     struct fby_member member;
     fby_err           err = fby_dataset_find_member(
@@ -52,12 +52,12 @@ static uint8_t bucket_of(const struct fby_bucket_by *by, uint64_t length)
     return b;
 }
 
-fby_err fby_lengths_sort(const struct fby_dataset *dataset,
+fby_err fby_dataset_sort_into_buckets(const struct fby_dataset *dataset,
     const struct fby_content *content, struct fby_buckets **out,
     struct fby_error_detail *why)
 {
     const struct fby_bucket_by *by      = &content->bucket_by;
-    uint64_t                    samples = fby_dataset_samples(dataset);
+    uint64_t                    samples = fby_dataset_sample_count(dataset);
     *out                                = NULL;
     if (by->n_bounds == 0) {
         return FBY_OK;
@@ -68,7 +68,7 @@ fby_err fby_lengths_sort(const struct fby_dataset *dataset,
             (unsigned long long)samples, UINT32_MAX);
     }
     const struct fby_field_content *field = bucket_field(content);
-    bool     in_manifest                  = fby_lengths_field(content) != NULL;
+    bool     in_manifest = fby_stored_length_field(content) != NULL;
     uint8_t *bucket = fby_zalloc((size_t)samples + 1); /* + 1: not 0 bytes */
     for (uint64_t i = 0; i < samples; i++) {
         uint64_t length = length_of(dataset, i, field, in_manifest);

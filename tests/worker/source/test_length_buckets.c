@@ -1,5 +1,5 @@
 /* Samples sorted by the bytes of a member, as the manifest has them. */
-#include "worker/source/lengths.h"
+#include "worker/source/length_buckets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void a_sample_is_in_the_first_bucket_that_it_fits(void **state)
     sandbox_write_text(sb, "data/f/c/5.other", "12345"); /* it has none: 0 */
     sandbox_write_text(sb, "data/f/c/6.md", "123");
     struct fby_dataset *dataset = open_folder(sb);
-    assert_ok(fby_lengths_sort(dataset, content, &buckets, &why));
+    assert_ok(fby_dataset_sort_into_buckets(dataset, content, &buckets, &why));
     assert_int_equal(buckets->n, 3);
     assert_int_equal(buckets->samples, 7);
     assert_int_equal(buckets->begins[1], 3);
@@ -75,7 +75,7 @@ static void without_bounds_nothing_is_sorted(void **state)
     sandbox_write_text(sb, "data/f/c/0.txt", "");
     content->bucket_by.n_bounds = 0;
     struct fby_dataset *dataset = open_folder(sb);
-    assert_ok(fby_lengths_sort(dataset, content, &buckets, &why));
+    assert_ok(fby_dataset_sort_into_buckets(dataset, content, &buckets, &why));
     assert_null(buckets);
     fby_dataset_destroy(&dataset);
     free(content);
@@ -88,7 +88,7 @@ static void a_shard_of_too_many_rows_is_cut_first(void **state)
     const struct fby_field_content field = {
         .name = "text", .decode = FBY_DECODE_TEXT};
     struct fby_error_detail why   = {{0}};
-    struct fby_shard        shard = {.samples = (1U << 29) + 1};
+    struct fby_shard        shard = {.n_samples = (1U << 29) + 1};
     (void)state;
     assert_int_equal(
         fby_row_lengths_read(&index, &shard, &field, NULL, &why), FBY_CONFIG);
@@ -96,7 +96,7 @@ static void a_shard_of_too_many_rows_is_cut_first(void **state)
         "bucket_by keeps the lengths of at most 536870912 rows a shard, and "
         "the shard has 536870913; cut it into several");
     shard.name = (char[]){"d"};
-    shard.samples--;
+    shard.n_samples--;
     assert_int_equal(
         fby_row_lengths_read(&index, &shard, &field, NULL, &why), FBY_CONFIG);
     assert_says(&why, "shard d has no ");
