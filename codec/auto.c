@@ -114,12 +114,14 @@ bool fby_auto_suits(const struct fby_coding_request *request)
 void fby_auto_init(
     struct fby_auto *self, const struct fby_coding_request *request)
 {
-    bool              auto_filter = request->filter == FBY_AUTO;
-    bool              auto_codec  = request->codec == FBY_AUTO;
-    struct fby_coding fixed       = stored; /* used without candidates */
+    bool auto_filter = request->filter == FBY_AUTO;
+    bool auto_codec  = request->codec == FBY_AUTO;
+    bool leaves_no_choice =
+        request->codec == FBY_CODEC_STORE || (!auto_filter && !auto_codec);
+    struct fby_coding fixed = stored; /* used if there is no candidate */
     *self =
         (struct fby_auto){.pause = FBY_AUTO_PAUSE_MIN, .may_store = auto_codec};
-    if (request->codec == FBY_CODEC_STORE || (!auto_filter && !auto_codec)) {
+    if (leaves_no_choice) {
         struct fby_coding requested = {
             auto_filter ? FBY_FILTER_NONE : request->filter, request->codec};
         fixed = is_supported(request, requested) ? requested : stored;
@@ -162,7 +164,7 @@ static void finish_trials(struct fby_auto *self)
 }
 
 /* True if packing pictures saves so much that no other coding is tried. */
-static bool saves_pack_enough(const struct fby_auto *self)
+static bool packing_saves_enough(const struct fby_auto *self)
 {
     return self->candidates[self->best].filter == FBY_FILTER_PHOTO &&
            self->best_permille <= ENOUGH_PERMILLE;
@@ -178,7 +180,7 @@ static void evaluate_trial(struct fby_auto *self)
         self->best          = self->current;
         self->best_permille = measured;
     }
-    if (++self->current < self->n_candidates && !saves_pack_enough(self)) {
+    if (++self->current < self->n_candidates && !packing_saves_enough(self)) {
         enter_state(self, AUTO_TRYING);
         return;
     }

@@ -31,13 +31,13 @@ struct fby_auto {
     /* In order of CPU cost, the cheapest first. */
     struct fby_coding candidates[FBY_N_FILTERS * FBY_N_CODECS];
     uint32_t          n_candidates;
-    bool              may_store;    /* the request allows stored chunks */
-    uint32_t          state;        /* enum auto_state of auto.c */
-    uint32_t          current;      /* index in candidates[]: in trial or use */
-    uint32_t          best;         /* index in candidates[]: the best so far */
-    uint32_t          n_seen;       /* chunks recorded in this state */
-    uint32_t          n_used;       /* encoded since the trials ended */
-    uint32_t          pause;        /* chunks to store before the next trials */
+    bool              may_store; /* the request allows stored chunks */
+    uint32_t          state;     /* enum auto_state of auto.c */
+    uint32_t          current;   /* index in candidates[]: in trial or use */
+    uint32_t          best;      /* index in candidates[]: the best so far */
+    uint32_t          n_seen;    /* chunks recorded in this state */
+    uint32_t          n_used;    /* chunks in whole windows since the trials */
+    uint32_t          pause;     /* chunks to store before the next trials */
     uint64_t raw_bytes, wire_bytes; /* of the chunks recorded in this state */
     uint64_t best_permille; /* wire bytes per 1000 raw bytes of `best` */
 };
@@ -47,7 +47,7 @@ struct fby_coding_request {
     uint8_t                 filter; /* enum fby_filter, or FBY_AUTO */
     uint8_t                 codec;  /* enum fby_codec, or FBY_AUTO */
     struct fby_codec_params params; /* of the field to encode */
-    uint32_t filters, codecs;       /* bit n: the client can decode n */
+    uint32_t filters, codecs;       /* bit n: the client can decode number n */
 };
 
 /* True if this filter and codec, each a number or FBY_AUTO, can be combined:
@@ -58,9 +58,10 @@ bool fby_auto_is_possible(uint8_t filter, uint8_t codec);
  * pictures only. */
 bool fby_auto_suits(const struct fby_coding_request *request);
 
-/* Begin the choice for a request that fby_auto_suits accepts. If neither filter
- * nor codec is FBY_AUTO, the coding is fixed. It is the requested coding, or
- * stored if the client cannot decode that. */
+/* Begin the choice for a request that fby_auto_suits accepts. The coding is
+ * fixed if neither filter nor codec is FBY_AUTO, if the codec is store, or if
+ * there is no candidate. It is then the requested coding, or stored if the
+ * client cannot decode that or there is no candidate. */
 void fby_auto_init(
     struct fby_auto *self, const struct fby_coding_request *request);
 

@@ -68,8 +68,8 @@ struct fby_codec_params fby_codec_params_of_yuv420(
     return params;
 }
 
-/* The number of lines from the top of a yuv420 picture that have exactly
- * `raw_size` bytes; 0 when there is none. */
+/* How many lines from the top of a yuv420 picture have `raw_size` bytes in
+ * total; 0 if that is not a whole number of lines. */
 static uint64_t count_yuv_lines(uint32_t width, uint64_t raw_size)
 {
     uint64_t strip_bytes = fby_yuv_bytes(width, FBY_YUV_LINES);
@@ -94,7 +94,7 @@ static struct fby_pictures make_pictures(
     };
 }
 
-/* The same as find_pictures below, for yuv420. */
+/* find_pictures (below) for yuv420. */
 static bool find_yuv_pictures(const struct fby_codec_params *params,
     size_t raw_size, struct fby_pictures *out)
 {
@@ -109,8 +109,8 @@ static bool find_yuv_pictures(const struct fby_codec_params *params,
     return lines > 0;
 }
 
-/* Find the whole pictures, or the strip of one picture, that have `raw_size`
- * bytes. Returns false when there are none. */
+/* Set *out to the whole pictures that `raw_size` bytes hold, or to the strip of
+ * one picture. Returns false if the bytes can hold neither. */
 static bool find_pictures(const struct fby_codec_params *params,
     size_t raw_size, struct fby_pictures *out)
 {
@@ -161,8 +161,9 @@ static size_t encode_store(
  * table entry. */
 static uint32_t compress_block(const uint8_t *block, size_t size, uint8_t *out)
 {
-    int packed = LZ4_compress_default((const char *)block, (char *)out,
-        (int)size, (int)size - 1); /* LZ4 returns 0 unless it saves a byte */
+    int packed =
+        LZ4_compress_default((const char *)block, (char *)out, (int)size,
+            (int)size - 1); /* capacity: LZ4 returns 0 unless it saves a byte */
     if (packed > 0) {
         return (uint32_t)packed;
     }
@@ -267,21 +268,21 @@ static fby_err decode_pack(const struct fby_codec_job *job,
 
 /* ---- validation without decoding ----------------------------------------- */
 
-static bool valid_store(const struct fby_codec_job *job,
+static bool is_store_valid(const struct fby_codec_job *job,
     struct fby_bytes_in payload, size_t raw_size)
 {
     (void)job;
     return payload.size == raw_size;
 }
 
-static bool valid_lz4(const struct fby_codec_job *job,
+static bool is_lz4_valid(const struct fby_codec_job *job,
     struct fby_bytes_in payload, size_t raw_size)
 {
     (void)job;
     return payload.size <= lz4_bound(raw_size);
 }
 
-static bool valid_pack(const struct fby_codec_job *job,
+static bool is_pack_valid(const struct fby_codec_job *job,
     struct fby_bytes_in payload, size_t raw_size)
 {
     struct fby_pictures pictures;
@@ -292,7 +293,7 @@ static bool valid_pack(const struct fby_codec_job *job,
 /* ---- the table of codecs ------------------------------------------------- */
 
 struct codec {
-    bool needs_photo; /* true: only the filter photo; false: all others */
+    bool needs_photo; /* true: only with filter photo; false: with others */
     size_t (*bound)(size_t raw_size); /* see fby_codec_bound */
     size_t (*encode)(
         const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out);
@@ -304,9 +305,10 @@ struct codec {
 
 static const struct codec codecs[FBY_N_CODECS] = {
     [FBY_CODEC_STORE] = {false, raw_bound, encode_store, decode_store,
-        valid_store},
-    [FBY_CODEC_LZ4]   = {false, lz4_bound, encode_lz4, decode_lz4, valid_lz4},
-    [FBY_CODEC_PACK]  = {true, raw_bound, encode_pack, decode_pack, valid_pack},
+        is_store_valid},
+    [FBY_CODEC_LZ4]  = {false, lz4_bound, encode_lz4, decode_lz4, is_lz4_valid},
+    [FBY_CODEC_PACK] = {true, raw_bound, encode_pack, decode_pack,
+        is_pack_valid},
 };
 
 bool fby_coding_is_known(struct fby_coding coding)

@@ -18,7 +18,7 @@
 #include "codec/coding.h"
 #include "common/err.h"
 
-enum { FBY_CODEC_BLOCK = 64 << 10 }; /* raw bytes of all blocks but the last */
+enum { FBY_CODEC_BLOCK = 64 << 10 }; /* raw bytes; the last may be shorter */
 
 /* The largest number of raw bytes in one payload. */
 #define FBY_CODEC_RAW_MAX (UINT32_C(1) << 30)
@@ -28,9 +28,9 @@ struct fby_codec_scratch {
     _Alignas(64) uint8_t block[FBY_CODEC_BLOCK];
 };
 
-/* The largest payload in bytes that may be sent for `raw_size` bytes, with a
- * codec of this version. If the codec pack produces more, as for noise or tiny
- * pictures, the bytes are sent stored instead. */
+/* The most bytes that a payload may have to be sent, if `codec` encoded
+ * `raw_size` raw bytes. The codec pack may produce more from noise or tiny
+ * pictures. Then the caller must send the bytes stored instead. */
 size_t fby_codec_bound(uint8_t codec, size_t raw_size);
 
 /* The largest fby_codec_bound of all codecs. */

@@ -1,4 +1,7 @@
-/* coding.h - the filter and codec of a chunk, their parameters and buffers. */
+/* coding.h - the filter and codec of a chunk, their parameters and buffers.
+ *
+ * A filter rearranges the bytes of a chunk, and a codec compresses them
+ * (codec.h). The two together are the coding of the chunk. */
 #ifndef FBY_CODEC_CODING_H
 #define FBY_CODEC_CODING_H
 
@@ -11,15 +14,16 @@
 /* Parameters of the filters; both peers derive them from the message HEADER. */
 struct fby_codec_params {
     uint32_t element_bytes; /* 1, 2, 4 or 8 */
-    uint32_t distance;      /* delta: subtract the element so many before it */
+    uint32_t distance;      /* delta: element i minus element i - distance */
     uint32_t width, height; /* photo: size of one picture in pixels */
-    uint32_t channels;      /* photo: 1 or 3; 0 if the rows are no pictures */
+    uint32_t channels;      /* photo: 1 or 3; 0 if the rows are not pictures */
     bool     yuv420; /* photo: pictures are stored as in common/yuv420.h */
 };
 
-/* The parameters for a field whose rows have this type and shape. `distance` is
- * the last dimension if the shape has two or more, else 1. Rows of u8 [height,
- * width, 1 or 3] are pictures. */
+/* The parameters for a field whose rows have this type and shape. If the shape
+ * has two or more dimensions, `distance` is the last one, so that delta
+ * subtracts a value of the same channel or column; else it is 1. Rows of u8
+ * [height, width, 1 or 3] are pictures. */
 struct fby_codec_params fby_codec_params_of(
     enum fby_type type, const struct fby_shape *shape);
 

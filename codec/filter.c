@@ -9,7 +9,7 @@
 /* Delta: each element minus the element `distance` before it, modulo 2^bits.
  * The caller copies the first `distance` elements. There is a function for each
  * element width, so that the compiler can optimise it. Elements are
- * little-endian. */
+ * little-endian. Here and below, `w` is the bytes of one element. */
 #define DELTA(bits)                                                           \
     static uint##bits##_t load##bits(const uint8_t *p)                        \
     {                                                                         \
@@ -57,10 +57,10 @@ DELTA(64)
 typedef void delta_fn(
     const uint8_t *in, size_t n_elements, size_t distance, uint8_t *out);
 
-/* Copy the bytes from offset `filtered` on. */
-static void copy_rest(struct fby_bytes_in in, size_t filtered, uint8_t *out)
+/* Copy the bytes from `offset` on unchanged. */
+static void copy_rest(struct fby_bytes_in in, size_t offset, uint8_t *out)
 {
-    memcpy(out + filtered, in.data + filtered, in.size - filtered);
+    memcpy(out + offset, in.data + offset, in.size - offset);
 }
 
 /* Call the function for the element width, and copy the bytes that this
@@ -121,9 +121,10 @@ static void byte_unshuffle(
     copy_rest(in, n_elements * w, out);
 }
 
-/* Bit shuffle: a plane has one bit of every element. There is a plane for each
- * bit of each byte of an element. In a plane, the bit of element i is bit i mod
- * 8 of byte i / 8. */
+/* Bit shuffle: a plane has one bit of every element. Plane 8k + b has bit b of
+ * byte k. In a plane, the bit of element i is bit i mod 8 of byte i / 8.
+ * Elements are shuffled in groups of eight, each of which fills one byte of a
+ * plane. */
 
 /* Transpose 8 x 8 bits: bit j of byte i becomes bit i of byte j. The steps swap
  * single bits, blocks of 2 x 2, then of 4 x 4 bits across the diagonal
@@ -160,12 +161,13 @@ static void bit_shuffle(
     struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
 {
     size_t w             = params.element_bytes;
-    size_t groups        = in.size / w / 8;
-    size_t grouped_bytes = groups * 8 * w;
+    size_t n_groups      = in.size / w / 8;
+    size_t grouped_bytes = n_groups * 8 * w;
     for (size_t k = 0; k < w; k++) {
-        for (size_t j = 0; j < groups; j++) {
+        for (size_t j = 0; j < n_groups; j++) {
+            /* byte k of eight elements, to byte j of the eight planes of k */
             uint64_t x = load_strided(in.data + j * 8 * w + k, w);
-            store_strided(transpose8(x), out + k * 8 * groups + j, groups);
+            store_strided(transpose8(x), out + k * 8 * n_groups + j, n_groups);
         }
     }
     copy_rest(in, grouped_bytes, out);
@@ -175,11 +177,11 @@ static void bit_unshuffle(
     struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
 {
     size_t w             = params.element_bytes;
-    size_t groups        = in.size / w / 8;
-    size_t grouped_bytes = groups * 8 * w;
+    size_t n_groups      = in.size / w / 8;
+    size_t grouped_bytes = n_groups * 8 * w;
     for (size_t k = 0; k < w; k++) {
-        for (size_t j = 0; j < groups; j++) {
-            uint64_t x = load_strided(in.data + k * 8 * groups + j, groups);
+        for (size_t j = 0; j < n_groups; j++) {
+            uint64_t x = load_strided(in.data + k * 8 * n_groups + j, n_groups);
             store_strided(transpose8(x), out + j * 8 * w + k, w);
         }
     }

@@ -11,12 +11,14 @@
 #include "common/bytes.h"
 #include "common/yuv420.h"
 
-/* Bytes of a table entry; values to a multiple of which rows are padded. */
-enum { ENTRY_BYTES = 4, ROW_ALIGN = 32 };
+enum {
+    ENTRY_BYTES = 4, /* of the table */
+    ROW_ALIGN   = 32 /* rows are padded to a multiple of this many values */
+};
 
 /* ---- positions of tiles -------------------------------------------------- */
 
-struct grid {
+struct grid {              /* how pictures are cut into tiles */
     uint32_t across, down; /* tiles of one picture, in each direction */
     size_t   n_tiles;      /* of all pictures */
 };
@@ -42,10 +44,11 @@ struct tile {
     uint32_t width, height; /* pixels */
 };
 
+/* Tile `i` of all pictures, in the order of the table. */
 static struct tile tile_at(
     const struct fby_pictures *pictures, const struct grid *grid, size_t i)
 {
-    size_t   tile_row = i / grid->across; /* of tiles, in all pictures */
+    size_t   tile_row = i / grid->across; /* counted over all pictures */
     uint32_t x        = (uint32_t)(i % grid->across) * FBY_PHOTO_TILE_W;
     uint32_t y        = (uint32_t)(tile_row % grid->down) * FBY_PHOTO_TILE_H;
     return (struct tile){
@@ -78,7 +81,7 @@ static size_t pixel_offset(
 
 /* The rows of one plane of a tile, in raw bytes of yuv420. */
 struct yuv_rows {
-    size_t offset; /* of the first row */
+    size_t offset; /* bytes before the plane's first value in the tile */
     size_t stride; /* bytes from a row to the next */
 };
 
@@ -111,24 +114,27 @@ static size_t table_bytes(const struct grid *grid)
     return padded_size(ENTRY_BYTES * (grid->n_tiles + 1));
 }
 
-/* The largest packed sizes of a plane, of a tile and of a picture follow. */
+/* The most packed bytes of a plane. */
 static size_t plane_bound(struct photo_size size)
 {
     uint32_t groups = photo_groups(size);
     return photo_widths_bytes(groups) + PHOTO_GROUP_MAX * (size_t)groups;
 }
 
+/* The most packed bytes of a tile; 0 if it has no pixels. */
 static size_t tile_bound(
     const struct fby_pictures *pictures, uint32_t width, uint32_t height)
 {
-    struct tile tile  = {.width = width, .height = height};
-    size_t      bytes = 0;
-    for (uint32_t p = 0; p < pictures->planes && width > 0 && height > 0; p++) {
+    struct tile tile       = {.width = width, .height = height};
+    bool        has_pixels = width > 0 && height > 0;
+    size_t      bytes      = 0;
+    for (uint32_t p = 0; has_pixels && p < pictures->planes; p++) {
         bytes += plane_bound(plane_size(pictures, &tile, p));
     }
     return padded_size(bytes);
 }
 
+/* The most packed bytes of a picture, without the table. */
 static size_t picture_bound(const struct fby_pictures *pictures)
 {
     /* The size of the partial tiles at the right and lower edge; 0: none. */
@@ -156,7 +162,8 @@ size_t fby_photo_encode_capacity(const struct fby_pictures *pictures)
 struct scratch {
     struct photo_plane plane[3];
     /* A copy of a tile near the end of a payload, because kernels read beyond
-     * the end of a tile: three planes, each of widths of 4 bits and groups. */
+     * the end of a tile. Each of its three planes has bit widths (half a byte
+     * for each group) and groups. */
     uint8_t last_tile[3 * (PHOTO_MAX_GROUPS / 2 +
                               PHOTO_MAX_GROUPS * PHOTO_GROUP_MAX) +
                       PHOTO_OVERRUN];
@@ -191,13 +198,14 @@ static struct plane_rows rows_at(struct scratch *scratch, uint32_t y)
 
 /* ---- encoding ------------------------------------------------------------ */
 
-/* Pad a plane to whole groups. The padding repeats the last value of a row, and
- * the last row, so that the residues of the padding are 0. */
+/* Pad each row to a multiple of ROW_ALIGN values with its last value, and an
+ * odd number of rows with a copy of the last one. So the padding has residues
+ * 0. */
 static void pad_plane(struct photo_size size, struct photo_plane *plane)
 {
     uint32_t w   = size.width;
     uint32_t end = (w + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
-    /* Most tiles have w == end; a call of memset per row would take time. */
+    /* Most tiles have w == end. To skip them saves a call for each row. */
     for (uint32_t y = 0; y < size.height && w < end; y++) {
         uint8_t *row = photo_row(plane, y);
         memset(row + w, row[w - 1], end - w);
@@ -296,7 +304,8 @@ static size_t tile_offset(const uint8_t *payload, size_t i)
 }
 
 /* True if `in` holds exactly the packed planes of a tile and less than
- * FBY_PHOTO_ALIGN bytes of padding. */
+ * FBY_PHOTO_ALIGN bytes of padding. A bit width that is too large gives a size
+ * of SIZE_MAX, which is never left. */
 static bool is_tile_valid(const struct photo_kernel *kernel,
     const struct fby_pictures *pictures, const struct tile *tile,
     struct fby_reader in)
@@ -377,13 +386,14 @@ static void store_planar(const struct decode_target *to,
     const struct fby_pictures *pictures, const struct tile *tile,
     struct scratch *scratch)
 {
-    size_t   plane = (size_t)pictures->width * pictures->height;
-    uint8_t *out = to->raw + (size_t)tile->picture * pictures->planes * plane +
-                   (size_t)tile->y * pictures->width + tile->x;
+    size_t   plane_bytes   = (size_t)pictures->width * pictures->height;
+    size_t   planes_before = (size_t)tile->picture * pictures->planes;
+    size_t   pixels_before = (size_t)tile->y * pictures->width + tile->x;
+    uint8_t *red = to->raw + planes_before * plane_bytes + pixels_before;
     for (uint32_t y = 0; y < tile->height; y++) {
         struct plane_rows rows = rows_at(scratch, y);
-        to->kernel->join_planar(rows.row, tile->width, out, plane);
-        out += pictures->width;
+        to->kernel->join_planar(rows.row, tile->width, red, plane_bytes);
+        red += pictures->width;
     }
 }
 

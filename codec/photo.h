@@ -4,11 +4,11 @@
  * plane (grey) or three: G, R - G and B - G, or the Y, Cb and Cr of yuv420,
  * where Cb and Cr have 128 x 16 values. Each value is predicted from its
  * neighbours to the left, above and above left. The differences from the
- * predictions, the residues, are zigzag-encoded to small numbers. A group of
- * 8 x 2 numbers has a bit width, the number of bits that its largest number
- * needs, and is packed with so many bits per number. Tiles can be decoded in
- * parallel, also on a GPU. All SIMD levels produce the same bytes. PROTOCOL.md,
- * "Photo format 1", has the byte tables. */
+ * predictions, the residues, are zigzag-encoded to small numbers. The numbers
+ * are packed in groups of 8 x 2. All numbers of a group have the same number of
+ * bits, its bit width, which is what the largest one needs. Tiles can be
+ * decoded in parallel, also on a GPU. All SIMD levels produce the same bytes.
+ * PROTOCOL.md, "Photo format 1", has the byte tables. */
 #ifndef FBY_CODEC_PHOTO_H
 #define FBY_CODEC_PHOTO_H
 
@@ -47,7 +47,7 @@ size_t fby_photo_encode(const struct fby_pictures *pictures, const uint8_t *raw,
     uint8_t *out, void *scratch);
 
 /* True if the `size` bytes at `payload` are a valid payload of `pictures`. Only
- * the table of tiles and the widths of the groups are read. */
+ * the table of tiles and the bit widths of the groups are read. */
 bool fby_photo_is_valid(
     const struct fby_pictures *pictures, const uint8_t *payload, size_t size);
 

@@ -6,7 +6,7 @@
 #include "codec/photo_kernel.h"
 #include "common/rgb_avx2.h"
 
-enum { HALF_VECTOR = 16, STEP = 32 /* of a whole vector */ }; /* bytes */
+enum { STEP = 32, HALF_VECTOR = STEP / 2 }; /* bytes; a step is a vector */
 
 static __m256i load(const void *at)
 {
@@ -77,8 +77,8 @@ static inline void store_values(void *at, __m256i value, bool streaming)
     }
 }
 
-/* Join the pixels of all whole steps of a row; returns the number of joined
- * pixels. Always inlined, so that `streaming` is a constant in both calls. */
+/* Join a row as far as it has whole steps; returns the number of joined pixels.
+ * Always inlined, so that `streaming` is a constant in both calls. */
 static inline __attribute__((always_inline)) uint32_t join_planar_steps(
     uint8_t *const row[3], uint32_t width, struct rgb_planes to, bool streaming)
 {
@@ -94,13 +94,14 @@ static inline __attribute__((always_inline)) uint32_t join_planar_steps(
 
 void photo_avx2_join_planar(
     /* NOLINTNEXTLINE(readability-non-const-parameter): written through `to` */
-    uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
+    uint8_t *const row[3], uint32_t width, uint8_t *red, size_t plane_bytes)
 {
-    struct rgb_planes to = {pixels, pixels + plane, pixels + 2 * plane};
-    bool streaming = ((uintptr_t)pixels | plane) % STEP == 0; /* all aligned */
+    struct rgb_planes to = {red, red + plane_bytes, red + 2 * plane_bytes};
+    bool              all_aligned = ((uintptr_t)red | plane_bytes) % STEP == 0;
 
-    uint32_t x = streaming ? join_planar_steps(row, width, to, true)
-                           : join_planar_steps(row, width, to, false);
+    uint32_t x = all_aligned
+                     ? join_planar_steps(row, width, to, /* streaming */ true)
+                     : join_planar_steps(row, width, to, false);
     for (; x < width; x++) {
         to.g[x] = row[0][x];
         to.r[x] = (uint8_t)(row[1][x] + row[0][x]);
@@ -126,16 +127,16 @@ static __m256i encoded_residues(const uint8_t *value)
     return _mm256_xor_si256(_mm256_add_epi8(residue, residue), sign);
 }
 
-/* In the lowest byte of each u64: the bits that the largest of its bytes needs.
- * The tables have the bits that the low and the high half of a byte need. */
-static __m256i group_widths(__m256i numbers)
+/* Each u64 becomes the number of bits that the largest of its bytes needs. The
+ * tables have this number for the low and for the high half of a byte. */
+static __m256i needed_bits(__m256i numbers)
 {
     static const uint8_t low[16] = {
         0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4};
     static const uint8_t high[16] = {
         0, 5, 6, 6, 7, 7, 7, 7, 8, 8, 8, 8, 8, 8, 8, 8};
     const __m256i nibble = _mm256_set1_epi64x(15);
-    __m256i       used   = numbers; /* their OR in the lowest bytes */
+    __m256i       used   = numbers; /* lowest byte: the OR of all eight */
     used                 = _mm256_or_si256(used, _mm256_srli_epi64(used, 32));
     used                 = _mm256_or_si256(used, _mm256_srli_epi64(used, 16));
     used                 = _mm256_or_si256(used, _mm256_srli_epi64(used, 8));
@@ -183,12 +184,13 @@ static uint32_t low_bytes(__m256i v)
     return (uint32_t)_mm_cvtsi128_si32(_mm_shuffle_epi8(even, order));
 }
 
-/* Write two groups of the widths `first` and `second`, given their packed upper
- * and lower rows. Returns the end of the packed bytes. */
+/* Write two groups of the bit widths `first` and `second`, given their packed
+ * upper and lower rows. Returns the end of the packed bytes. */
 static uint8_t *write_two_groups(
     uint8_t *out, __m128i upper, __m128i lower, uint32_t first, uint32_t second)
 {
-    /* Each store writes 8 bytes. The next one overwrites what is too much. */
+    /* A row has as many bytes as the bit width. Each store writes 8 bytes; the
+     * next store overwrites those after the row. */
     _mm_storel_epi64((void *)out, upper);
     _mm_storel_epi64((void *)(out + first), lower);
     out += 2 * (size_t)first;
@@ -197,17 +199,17 @@ static uint8_t *write_two_groups(
     return out + 2 * (size_t)second;
 }
 
-/* Pack the four groups at `row`, and write their widths to `widths`. Returns
- * the end of the packed bytes. */
-static uint8_t *pack_four(const uint8_t *row, uint8_t *widths, uint8_t *out)
+/* Pack the four groups at `row` to `out`, and write their bit widths to
+ * `bit_widths`. Returns the end of the packed bytes. */
+static uint8_t *pack_four(const uint8_t *row, uint8_t *bit_widths, uint8_t *out)
 {
     __m256i upper = encoded_residues(row);
     __m256i lower = encoded_residues(row + PHOTO_STRIDE);
-    __m256i bits  = group_widths(_mm256_or_si256(upper, lower));
+    __m256i bits  = needed_bits(_mm256_or_si256(upper, lower));
     upper         = pack_numbers(upper, bits);
     lower         = pack_numbers(lower, bits);
-    uint32_t four = low_bytes(bits);
-    memcpy(widths, &four, sizeof(four));
+    uint32_t four = low_bytes(bits); /* bit widths, one in each byte */
+    memcpy(bit_widths, &four, sizeof(four));
     out = write_two_groups(out, _mm256_castsi256_si128(upper),
         _mm256_castsi256_si128(lower), four & 255, four >> 8 & 255);
     return write_two_groups(out, _mm256_extracti128_si256(upper, 1),
@@ -217,11 +219,11 @@ static uint8_t *pack_four(const uint8_t *row, uint8_t *widths, uint8_t *out)
 static size_t pack(
     struct photo_size size, struct photo_plane *plane, uint8_t *out)
 {
-    uint8_t  widths[PHOTO_MAX_GROUPS + 8]; /* the last step may write more */
+    uint8_t  bit_widths[PHOTO_MAX_GROUPS + 8]; /* a step writes up to 3 more */
     uint32_t per_row    = photo_groups_per_row(size);
     uint32_t groups     = photo_groups(size);
     uint8_t *packed     = out + photo_widths_bytes(groups);
-    uint8_t *row_widths = widths;
+    uint8_t *row_widths = bit_widths; /* of the current pair of rows */
     for (uint32_t y = 0; y < size.height; y += 2) {
         const uint8_t *row = photo_row(plane, y);
         for (uint32_t g = 0; g < per_row; g += 4) {
@@ -229,29 +231,32 @@ static size_t pack(
         }
         row_widths += per_row;
     }
-    memset(row_widths, 0, 8); /* because photo_pack_widths rounds up to 8 */
-    photo_pack_widths(widths, groups, out);
+    memset(row_widths, 0, 8); /* photo_pack_bit_widths rounds up to 8 groups */
+    photo_pack_bit_widths(bit_widths, groups, out);
     return (size_t)(packed - out);
 }
 
 /* ---- unpacking: two groups, 16 x 2 pixels, at a time --------------------- */
 
-/* Constants that unpack a group of width w. Number i of a row begins at bit w *
- * i. A shuffle reads it as a u16 from byte w * i / 8. A multiplication shifts
- * this up until the number's last bit is the topmost one. Another one shifts it
- * down to bit 0. The upper row of a group is in the low half of a vector, and
- * the lower row in the high half. */
+/* Constants that unpack a group of bit width w, whose 16 numbers become 16 u16.
+ * Number i begins at bit w * i of the group; the lower row has numbers 8 to 15.
+ * A shuffle puts the two bytes from byte w * i / 8 on into u16 number i. Then a
+ * multiplication shifts the number up, until its last bit is the topmost bit.
+ * Another multiplication shifts the number down to bit 0. */
 struct unpack_table {
     uint8_t  from[32]; /* shuffle indices: the two bytes of each u16 */
-    uint16_t up[16];   /* factor: 2^(16 - w - w * i mod 8) */
+    uint16_t up[16];   /* factor: 2^(16 - w - (w * i mod 8)) */
     uint16_t down[16]; /* factor: 2^w; the product is shifted down by 16 */
 };
 
-/* The shuffle index of byte 0 or 1 of number i; the index 0x80 gives a 0. */
-#define AT(w, i, byte) \
+/* The shuffle index of byte 0 or 1 of number i. The index 0x80 gives a 0. It
+ * stands for all bytes if w = 0, and for byte 16, which is beyond the
+ * vector. */
+#define INDEX(w, i, byte) \
     ((w) == 0 || (w) * (i) / 8 + (byte) > 15 ? 0x80 : (w) * (i) / 8 + (byte))
-#define PAIR(w, i, row) \
-    (uint8_t) AT(w, (i) + 8 * (row), 0), (uint8_t)AT(w, (i) + 8 * (row), 1)
+#define PAIR(w, i, row)                     \
+    (uint8_t) INDEX(w, (i) + 8 * (row), 0), \
+        (uint8_t)INDEX(w, (i) + 8 * (row), 1)
 /* The entries of the eight numbers of one row (0: upper, 1: lower). */
 #define EIGHT(MACRO, w, row)                                                \
     MACRO(w, 0, row), MACRO(w, 1, row), MACRO(w, 2, row), MACRO(w, 3, row), \
@@ -270,9 +275,9 @@ static const _Alignas(32) struct unpack_table unpack_tables[9] = {UNPACK(0),
     UNPACK(8)};
 
 /* The 16 numbers of the group at `in`, as u16. */
-static __m256i unpack_group(const uint8_t *in, uint32_t width)
+static __m256i unpack_group(const uint8_t *in, uint32_t bits)
 {
-    const struct unpack_table *table = &unpack_tables[width];
+    const struct unpack_table *table = &unpack_tables[bits];
     __m256i number = _mm256_shuffle_epi8(rgb_broadcast(in), load(table->from));
     number         = _mm256_mullo_epi16(number, load(table->up));
     return _mm256_mulhi_epu16(number, load(table->down));
@@ -297,10 +302,11 @@ static __m256i prefix_sums(__m256i v)
     return _mm256_add_epi8(v, _mm256_slli_si256(v, 8));
 }
 
-/* Unpack two groups of the widths `first` and `second` at `in` to 16 x 2 values
- * at `row`. A value is the value above it plus the sum of the residues up to it
- * in its row. Each half of `carry` repeats the sum of the residues of one of
- * the two rows to the left of these groups. */
+/* Unpack two groups of the bit widths `first` and `second` at `in` to 16 x 2
+ * values at `row`. A value is the value above it plus the sum of the residues
+ * up to it in its row. The low half of each vector is the upper row, the high
+ * half the lower row. Every byte of `carry` is the sum of the residues of its
+ * row to the left of these groups; unpack_two updates it. */
 static void unpack_two(const uint8_t *in, uint32_t first, uint32_t second,
     uint8_t *row, __m256i *carry)
 {
@@ -318,12 +324,12 @@ static void unpack_two(const uint8_t *in, uint32_t first, uint32_t second,
 static size_t unpack(
     struct photo_size size, const uint8_t *in, struct photo_plane *plane)
 {
-    uint8_t        widths[PHOTO_MAX_GROUPS + 8] = {0};
-    uint32_t       per_row                      = photo_groups_per_row(size);
-    uint32_t       groups                       = photo_groups(size);
+    uint8_t        bit_widths[PHOTO_MAX_GROUPS + 8] = {0};
+    uint32_t       per_row    = photo_groups_per_row(size);
+    uint32_t       groups     = photo_groups(size);
     const uint8_t *packed     = in + photo_widths_bytes(groups);
-    const uint8_t *row_widths = widths;
-    photo_unpack_widths(in, groups, widths);
+    const uint8_t *row_widths = bit_widths; /* of the current pair of rows */
+    photo_unpack_bit_widths(in, groups, bit_widths);
     for (uint32_t y = 0; y < size.height; y += 2) {
         uint8_t *row   = photo_row(plane, y);
         __m256i  carry = _mm256_setzero_si256();
@@ -338,12 +344,12 @@ static size_t unpack(
     return (size_t)(packed - in);
 }
 
-struct width_stats { /* of all widths so far */
+struct width_stats { /* of all bit widths so far */
     __m256i sum;     /* four u64, whose total is the sum */
-    __m256i max;     /* 32 bytes, whose maximum is the largest width */
+    __m256i max;     /* 32 bytes, whose maximum is the largest bit width */
 };
 
-/* Add 32 pairs of widths, a pair in each byte. */
+/* Add 32 pairs of bit widths, a pair in each byte. */
 static void add_widths(struct width_stats *stats, __m256i pairs)
 {
     const __m256i nibble = _mm256_set1_epi8(15);
@@ -358,7 +364,7 @@ static void add_widths(struct width_stats *stats, __m256i pairs)
 size_t photo_avx2_measure(const uint8_t *in, uint32_t groups)
 {
     struct width_stats stats = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-    size_t             full_bytes = groups / 2; /* bytes with two widths */
+    size_t             full_bytes = groups / 2; /* with two bit widths each */
     size_t             i          = 0;
     for (; i + STEP <= full_bytes; i += STEP) {
         add_widths(&stats, load(in + i));
@@ -372,6 +378,7 @@ size_t photo_avx2_measure(const uint8_t *in, uint32_t groups)
     uint64_t sum[4] = {0};
     save(sum, stats.sum);
     __m256i is_over = _mm256_cmpgt_epi8(stats.max, _mm256_set1_epi8(8));
+    /* A group has two rows of as many bytes as its bit width. */
     return _mm256_movemask_epi8(is_over) != 0
                ? SIZE_MAX
                : photo_widths_bytes(groups) +

@@ -100,7 +100,8 @@ static __m512i zigzag(__m512i residues, __mmask64 valid)
 /* Byte i of the result is the OR of the eight bytes of the i-th u64. */
 static __m128i used_bits(__m512i numbers)
 {
-    /* Byte k of each u64 of `planes` has bit k of each of the eight bytes. */
+    /* Byte k of each u64 of `planes` has bit k of each of the eight bytes. The
+     * mask has a bit for each byte of `planes`: 1 if one of them has bit k. */
     __m512i planes = _mm512_gf2p8affine_epi64_epi8(
         repeat_u64(0x8040201008040201), numbers, 0);
     return _mm_cvtsi64_si128((long long)_mm512_test_epi8_mask(planes, planes));
@@ -114,7 +115,7 @@ static __m128i look_up(const uint8_t table[16], __m128i indices)
 
 /* For each byte, the number of bits up to its highest set bit. The tables have
  * this number for the low and for the high half of a byte. */
-static __m128i bit_widths(__m128i used)
+static __m128i needed_bits(__m128i used)
 {
     static const uint8_t low[16] = {
         0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4};
@@ -124,30 +125,32 @@ static __m128i bit_widths(__m128i used)
     return _mm_max_epu8(look_up(low, used), look_up(high, upper));
 }
 
-/* Parameters that pack the eight numbers of a u64 without gaps, for the width w
- * of their group. A multiplication joins two numbers, another one joins two
- * pairs, and shifts join the two halves of the u64. */
+/* Parameters that pack the eight numbers of a u64 without gaps, for the bit
+ * width w of their group. A multiplication joins two numbers, another one joins
+ * two pairs, and shifts join the two halves of the u64. */
 struct pack_params {
     __m512i  pair;   /* factors of the bytes: 1, 2^w, 1, 2^w, ... */
     __m512i  four;   /* factors of the u16: 1, 2^2w, ... */
-    __m512i  gap;    /* bits between the joined halves of a u64: 32 - 4w */
+    __m512i  gap;    /* u64: bits between the joined halves, 32 - 4w */
     __mmask8 narrow; /* the u64 with w < 8; with w = 8 there are no gaps */
 };
 
-/* A u64 for each width. The lookup uses only three bits, so entry 0 is that of
- * width 8. Width 0 gets this entry, too: that is correct, its numbers are 0. */
+/* A table with a u64 for each bit width. The lookup uses only three bits, so
+ * entry 0 is that of width 8. Width 0 gets this entry, too, which is correct,
+ * because its numbers are 0. */
 #define BY_WIDTH(MACRO)                                                       \
     {                                                                         \
         MACRO(8), MACRO(1), MACRO(2), MACRO(3), MACRO(4), MACRO(5), MACRO(6), \
             MACRO(7)                                                          \
     }
 
-static __m512i look_up_width(const uint64_t table[8], __m512i widths)
+static __m512i look_up_bits(const uint64_t table[8], __m512i bits)
 {
-    return _mm512_permutexvar_epi64(widths, load(table));
+    return _mm512_permutexvar_epi64(bits, load(table));
 }
 
-static struct pack_params pack_params_of(__m128i widths, __m128i used)
+/* `bits` has a byte for each group, and `used` is the OR of its numbers. */
+static struct pack_params pack_params_of(__m128i bits, __m128i used)
 {
 #define PAIR(w) \
     (UINT64_C(0x0001000100010001) + (UINT64_C(0x0100010001000100) << ((w) % 8)))
@@ -158,11 +161,11 @@ static struct pack_params pack_params_of(__m128i widths, __m128i used)
     static const _Alignas(64) uint64_t pair[8] = BY_WIDTH(PAIR);
     static const _Alignas(64) uint64_t four[8] = BY_WIDTH(QUAD);
     static const _Alignas(64) uint64_t gap[8]  = BY_WIDTH(GAP);
-    __m512i                            wide    = _mm512_cvtepu8_epi64(widths);
+    __m512i                            wide    = _mm512_cvtepu8_epi64(bits);
     return (struct pack_params){
-        .pair   = look_up_width(pair, wide),
-        .four   = look_up_width(four, wide),
-        .gap    = look_up_width(gap, wide),
+        .pair   = look_up_bits(pair, wide),
+        .four   = look_up_bits(four, wide),
+        .gap    = look_up_bits(gap, wide),
         .narrow = (__mmask8)~_mm_movepi8_mask(used), /* w = 8 sets bit 7 */
     };
 }
@@ -171,7 +174,8 @@ static __m512i pack_numbers(__m512i numbers, const struct pack_params *params)
 {
     __m512i pairs = _mm512_maddubs_epi16(params->pair, numbers);
     __m512i fours = _mm512_madd_epi16(pairs, params->four);
-    /* Move the lower four numbers up to the upper four, then all eight down. */
+    /* Move the lower four numbers up to the upper four (the upper half of `gap`
+     * is 0), then all eight down. */
     return _mm512_mask_srlv_epi64(numbers, params->narrow,
         _mm512_sllv_epi32(fours, params->gap), params->gap);
 }
@@ -184,45 +188,48 @@ static uint8_t *write_rows(uint8_t *out, __m512i rows, uint64_t byte_mask)
     return out + __builtin_popcountll(byte_mask);
 }
 
-/* Pack eight groups, given the numbers of their upper and lower rows, and write
- * their widths to `to_widths`. */
+/* Pack eight groups, given the numbers of their upper and lower rows, to `out`,
+ * and write their bit widths to `bit_widths`. Returns the end of the packed
+ * bytes. */
 static uint8_t *pack_eight(
-    __m512i upper, __m512i lower, uint8_t *to_widths, uint8_t *out)
+    __m512i upper, __m512i lower, uint8_t *bit_widths, uint8_t *out)
 {
-    /* For each width w, a mask of w bytes: the packed bytes of a row. */
+    /* For each bit width w, a mask of w bytes: the packed bytes of a row. */
     static const uint8_t masks[16] = {0, 1, 3, 7, 15, 31, 63, 127, 255};
     /* Each group's upper row, then its lower row. */
-    const __m512i groups_0_3 = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
-    const __m512i groups_4_7 = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
-    __m128i       used       = used_bits(_mm512_or_si512(upper, lower));
-    __m128i       widths     = bit_widths(used);
-    __m128i       byte_mask = look_up(masks, _mm_unpacklo_epi8(widths, widths));
-    struct pack_params params = pack_params_of(widths, used);
+    const __m512i groups_0_3  = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+    const __m512i groups_4_7  = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    __m128i       used        = used_bits(_mm512_or_si512(upper, lower));
+    __m128i       bits        = needed_bits(used);
+    __m128i       byte_mask   = look_up(masks, _mm_unpacklo_epi8(bits, bits));
+    struct pack_params params = pack_params_of(bits, used);
     upper                     = pack_numbers(upper, &params);
     lower                     = pack_numbers(lower, &params);
-    _mm_storel_epi64((void *)to_widths, widths);
+    _mm_storel_epi64((void *)bit_widths, bits);
     out = write_rows(out, _mm512_permutex2var_epi64(upper, groups_0_3, lower),
         (uint64_t)_mm_cvtsi128_si64(byte_mask));
     uint64_t rest = (uint64_t)_mm_extract_epi64(byte_mask, 1);
-    if (rest == 0) { /* as at the end of each row of 224 pixels */
+    if (rest == 0) { /* such as at the end of each row of 224 pixels */
         return out;
     }
     return write_rows(
         out, _mm512_permutex2var_epi64(upper, groups_4_7, lower), rest);
 }
 
-/* Pack two rows of pixels. Returns the end of the packed bytes. */
+/* Pack two rows of `width` values, the upper one at `row`. Returns the end of
+ * the packed bytes. */
 static uint8_t *pack_rows(
-    const uint8_t *row, uint32_t width, uint8_t *widths, uint8_t *out)
+    const uint8_t *row, uint32_t width, uint8_t *bit_widths, uint8_t *out)
 {
     for (size_t x = 0; x < width; x += STEP) {
+        /* all 64 values; in the last step, those of whole groups */
         __mmask64 valid = rgb_first_bytes((width - x + 7) / 8 * 8);
         __m512i   above = left_differences(row + x - PHOTO_STRIDE);
         __m512i   upper = left_differences(row + x);
         __m512i   lower = left_differences(row + x + PHOTO_STRIDE);
         lower           = zigzag(_mm512_sub_epi8(lower, upper), valid);
         upper           = zigzag(_mm512_sub_epi8(upper, above), valid);
-        out             = pack_eight(upper, lower, widths + x / 8, out);
+        out             = pack_eight(upper, lower, bit_widths + x / 8, out);
     }
     return out;
 }
@@ -230,47 +237,55 @@ static uint8_t *pack_rows(
 static size_t pack(
     struct photo_size size, struct photo_plane *plane, uint8_t *out)
 {
-    uint8_t  widths[PHOTO_MAX_GROUPS + 8]; /* the last step may write more */
+    uint8_t  bit_widths[PHOTO_MAX_GROUPS + 8]; /* a step writes up to 7 more */
     uint32_t groups     = photo_groups(size);
     uint8_t *packed     = out + photo_widths_bytes(groups);
-    uint8_t *row_widths = widths;
+    uint8_t *row_widths = bit_widths; /* of the current pair of rows */
     for (uint32_t y = 0; y < size.height; y += 2) {
         packed = pack_rows(photo_row(plane, y), size.width, row_widths, packed);
         row_widths += photo_groups_per_row(size);
     }
-    memset(row_widths, 0, 8); /* because photo_pack_widths rounds up to 8 */
-    photo_pack_widths(widths, groups, out);
+    memset(row_widths, 0, 8); /* photo_pack_bit_widths rounds up to 8 groups */
+    photo_pack_bit_widths(bit_widths, groups, out);
     return (size_t)(packed - out);
 }
 
 /* ---- unpacking: four groups, 32 x 2 pixels, at a time -------------------- */
 
+/* The vectors below have a u64 for each row of a group: the upper and the lower
+ * row of group 0, then those of groups 1, 2 and 3. Each byte of `bits` is the
+ * bit width of its group. */
+
 /* The numbers of four groups, one in each byte. Each u64 of `rows` begins with
- * the packed bits of one row of a group of width w. Number i of the row begins
- * at bit w * i. The bits of a result byte above the width are undefined. */
+ * the packed bits of one row. With bit width w, number i begins at bit w * i.
+ * The bits of a result byte above the bit width are undefined. */
 static __m512i unpack_numbers(__m512i rows, __m512i bits)
 {
 #define FIRST_BITS(w) ((w)*UINT64_C(0x0706050403020100))
     static const _Alignas(64) uint64_t first_bits[8] = BY_WIDTH(FIRST_BITS);
-    return _mm512_multishift_epi64_epi8(look_up_width(first_bits, bits), rows);
+    return _mm512_multishift_epi64_epi8(look_up_bits(first_bits, bits), rows);
 }
 
-/* For each width w, the bit matrix of the inverse zigzag encoding. The matrix
- * shifts a number right and XORs each bit with the lowest bit. It ignores the
- * bits above the width of the number. Byte 7 - j of a matrix selects the input
- * bits that are XORed to output bit j: bit j + 1 and bit 0. */
-#define BIT(w, i) ((i) < (w) ? UINT64_C(1) << (64 - 7 * (i)) : 0)
-#define HALF(w)                                                         \
+/* For each bit width w, the bit matrix of the inverse zigzag encoding. The
+ * matrix shifts a number right and XORs each bit with the lowest bit. It
+ * ignores the bits above w. Byte 7 - j of a matrix selects the input bits that
+ * are XORed to output bit j: bit j + 1 and bit 0. BIT selects input bit i = j +
+ * 1. */
+#define BIT(w, i) ((i) < (w) ? UINT64_C(1) << (8 * (8 - (i)) + (i)) : 0)
+#define UNZIGZAG(w)                                                     \
     (UINT64_C(0x0101010101010101) | BIT(w, 1) | BIT(w, 2) | BIT(w, 3) | \
         BIT(w, 4) | BIT(w, 5) | BIT(w, 6) | BIT(w, 7))
 
-static const _Alignas(64) uint64_t halves[16] = {
-    0, HALF(1), HALF(2), HALF(3), HALF(4), HALF(5), HALF(6), HALF(7), HALF(8)};
+static const _Alignas(64) uint64_t unzigzag_matrices[16] = {0, UNZIGZAG(1),
+    UNZIGZAG(2), UNZIGZAG(3), UNZIGZAG(4), UNZIGZAG(5), UNZIGZAG(6),
+    UNZIGZAG(7), UNZIGZAG(8)};
 
 static __m512i unzigzag(__m512i numbers, __m512i bits)
 {
     return _mm512_gf2p8affine_epi64_epi8(numbers,
-        _mm512_permutex2var_epi64(load(halves), bits, load(halves + 8)), 0);
+        _mm512_permutex2var_epi64(
+            load(unzigzag_matrices), bits, load(unzigzag_matrices + 8)),
+        0);
 }
 
 /* In each u64, replace each byte by the sum of the bytes up to this one. */
@@ -282,11 +297,12 @@ static __m512i prefix_sums(__m512i v)
 }
 
 /* Add to the first residue of each row of a group the sum of all residues to
- * its left in that row. Each u32 of `carry` has the sum of the residues of one
+ * its left in that row. Each u32 of `carry` has the sum of the residues of its
  * row to the left of these four groups, and is updated. */
 static __m512i add_left_sums(__m512i v, __m512i *carry)
 {
-    /* Gather a u32 for each row. Its byte g is the row's sum in group g. */
+    /* Put the four sums of a row into each u32. Byte g is its sum in group
+     * g. */
     const __m512i by_row = _mm512_set4_epi64(0x3828180838281808,
         0x3020100030201000, 0x3828180838281808, 0x3020100030201000);
     /* The factors of the four sums: 1 for the groups before this one. */
@@ -299,15 +315,16 @@ static __m512i add_left_sums(__m512i v, __m512i *carry)
     return _mm512_mask_add_epi8(v, 0x0101010101010101, v, left);
 }
 
-/* Load a packed group into each quarter of a vector. */
-static __m512i load_four(const uint8_t *in, const uint8_t *widths)
+/* Load a packed group into each quarter of a vector. A group has two rows of as
+ * many bytes as its bit width. */
+static __m512i load_four(const uint8_t *in, const uint8_t *bit_widths)
 {
     __m512i v = _mm512_castsi128_si512(load_16(in));
-    in += 2 * (size_t)widths[0];
+    in += 2 * (size_t)bit_widths[0];
     v = _mm512_inserti32x4(v, load_16(in), 1);
-    in += 2 * (size_t)widths[1];
+    in += 2 * (size_t)bit_widths[1];
     v = _mm512_inserti32x4(v, load_16(in), 2);
-    in += 2 * (size_t)widths[2];
+    in += 2 * (size_t)bit_widths[2];
     return _mm512_inserti32x4(v, load_16(in), 3);
 }
 
@@ -325,38 +342,40 @@ static void write_values(__m512i sum, uint8_t *row)
     _mm256_storeu_si256((void *)(row + PHOTO_STRIDE), lower);
 }
 
-/* Unpack the four groups at `in` to two rows at `row`. Groups beyond the end of
- * the rows have width 0. Returns the end of the packed groups. */
+/* Unpack the four groups at `in` to two rows, the upper one at `row`. Groups
+ * beyond the end of the rows have bit width 0. Returns the end of the packed
+ * groups. */
 static const uint8_t *unpack_four(
-    const uint8_t *in, const uint8_t *widths, uint8_t *row, __m512i *carry)
+    const uint8_t *in, const uint8_t *bit_widths, uint8_t *row, __m512i *carry)
 {
     const __m512i group = _mm512_set_epi64(0x0303030303030303,
         0x0303030303030303, 0x0202020202020202, 0x0202020202020202,
         0x0101010101010101, 0x0101010101010101, 0, 0);
     const __m512i from  = repeat_u64(0x0706050403020100);
-    uint32_t      four;
-    memcpy(&four, widths, sizeof(four));
+    uint32_t      four; /* bit widths, one in each byte */
+    memcpy(&four, bit_widths, sizeof(four));
     __m512i bits = _mm512_shuffle_epi8(_mm512_set1_epi32((int)four), group);
     /* The lower row of a group begins where its upper row ends. */
-    __m512i rows = _mm512_shuffle_epi8(load_four(in, widths),
+    __m512i rows = _mm512_shuffle_epi8(load_four(in, bit_widths),
         _mm512_mask_add_epi8(from, 0xff00ff00ff00ff00, from, bits));
     __m512i v    = unzigzag(unpack_numbers(rows, bits), bits);
     write_values(prefix_sums(add_left_sums(v, carry)), row);
-    return in + 2 * (size_t)(four * 0x01010101U >> 24); /* sum of the widths */
+    return in + 2 * (size_t)(four * 0x01010101U >> 24); /* sum of the four */
 }
 
-/* Unpack two rows of `groups` groups. Returns the end of the packed groups. */
+/* Unpack two rows of `groups` groups, the upper one at `row`. Returns the end
+ * of the packed groups. */
 static const uint8_t *unpack_rows(
-    const uint8_t *in, const uint8_t *widths, uint32_t groups, uint8_t *row)
+    const uint8_t *in, const uint8_t *bit_widths, uint32_t groups, uint8_t *row)
 {
     __m512i  carry = _mm512_setzero_si512();
     uint32_t g     = 0;
     for (; g + 4 <= groups; g += 4) {
-        in = unpack_four(in, widths + g, row + 8 * (size_t)g, &carry);
+        in = unpack_four(in, bit_widths + g, row + 8 * (size_t)g, &carry);
     }
     if (g < groups) {
         uint8_t rest[4] = {0};
-        memcpy(rest, widths + g, groups - g);
+        memcpy(rest, bit_widths + g, groups - g);
         in = unpack_four(in, rest, row + 8 * (size_t)g, &carry);
     }
     return in;
@@ -365,12 +384,12 @@ static const uint8_t *unpack_rows(
 static size_t unpack(
     struct photo_size size, const uint8_t *in, struct photo_plane *plane)
 {
-    uint8_t        widths[PHOTO_MAX_GROUPS + 8] = {0};
-    uint32_t       per_row                      = photo_groups_per_row(size);
-    uint32_t       groups                       = photo_groups(size);
+    uint8_t        bit_widths[PHOTO_MAX_GROUPS + 8] = {0};
+    uint32_t       per_row    = photo_groups_per_row(size);
+    uint32_t       groups     = photo_groups(size);
     const uint8_t *packed     = in + photo_widths_bytes(groups);
-    const uint8_t *row_widths = widths;
-    photo_unpack_widths(in, groups, widths);
+    const uint8_t *row_widths = bit_widths; /* of the current pair of rows */
+    photo_unpack_bit_widths(in, groups, bit_widths);
     for (uint32_t y = 0; y < size.height; y += 2) {
         packed = unpack_rows(packed, row_widths, per_row, photo_row(plane, y));
         row_widths += per_row;

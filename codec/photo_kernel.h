@@ -1,11 +1,13 @@
 /* photo_kernel.h - encode and decode one tile of photo format 1.
  *
  * A kernel is a table of functions for one vector instruction set. All kernels
- * produce the same bytes. Between splitting into planes and packing, a tile is
- * stored as struct photo_plane: rows with a border of zeros at the left and at
- * the top, so that prediction needs no special case for edges. "Width" is the
- * number of bits of a group (photo.h), or the size of a plane. Internal to
- * codec/. */
+ * produce the same bytes. Between splitting into planes and packing, each plane
+ * is a struct photo_plane: rows with a border of zeros at the left and at the
+ * top, so that prediction needs no special case for edges.
+ *
+ * A packed plane is the bit widths of its groups, then the groups. A group is 8
+ * values wide and 2 rows high. Its bit width, 0 to 8, is the number of bits of
+ * each packed value (photo.h). Internal to codec/. */
 #ifndef FBY_CODEC_PHOTO_KERNEL_H
 #define FBY_CODEC_PHOTO_KERNEL_H
 
@@ -17,11 +19,11 @@
 
 enum {
     PHOTO_BORDER     = 32, /* bytes before each row, which align it; kernels
-                              read only the last one */
+                              read only the last of them */
     PHOTO_STRIDE     = PHOTO_BORDER + FBY_PHOTO_TILE_W,
     PHOTO_MAX_GROUPS = FBY_PHOTO_TILE_W / 8 * (FBY_PHOTO_TILE_H / 2),
-    PHOTO_GROUP_MAX  = 16, /* bytes of a packed group, at most */
-    PHOTO_OVERRUN    = 64  /* bytes accessed beyond a packed plane, at most */
+    PHOTO_GROUP_MAX  = 16, /* most bytes of a packed group */
+    PHOTO_OVERRUN    = 64  /* most bytes accessed beyond a packed plane */
 };
 
 struct photo_size { /* of one plane of a tile, in values */
@@ -38,7 +40,7 @@ static inline uint8_t *photo_row(struct photo_plane *plane, uint32_t y)
     return &plane->bytes[1 + y][PHOTO_BORDER];
 }
 
-/* The number of groups side by side in two rows of a plane. */
+/* The number of groups side by side in each pair of rows of a plane. */
 static inline uint32_t photo_groups_per_row(struct photo_size size)
 {
     return (size.width + 7) / 8;
@@ -50,29 +52,31 @@ static inline uint32_t photo_groups(struct photo_size size)
     return photo_groups_per_row(size) * ((size.height + 1) / 2);
 }
 
-/* Bytes of the widths of `groups` groups: 4 bits each, padded to 4 bytes. */
+/* The bytes of the bit widths of `groups` groups: half a byte for each group,
+ * rounded up to a multiple of 4. */
 static inline size_t photo_widths_bytes(uint32_t groups)
 {
     return ((size_t)groups + 7) / 8 * 4;
 }
 
-/* Pack `n` widths, two into a byte, the first width in the low 4 bits. `n` is
- * rounded up to a multiple of 8. `widths` must be so long, `out` half of it. */
-static inline void photo_pack_widths(
-    const uint8_t *widths, uint32_t n, uint8_t *out)
+/* Write the bit widths of `groups` groups to a packed plane, two in a byte, the
+ * first one in the low 4 bits. `bit_widths` must have entries up to the next
+ * multiple of 8 groups. */
+static inline void photo_pack_bit_widths(
+    const uint8_t *bit_widths, uint32_t groups, uint8_t *out)
 {
-    for (size_t i = 0; i < photo_widths_bytes(n); i++) {
-        out[i] = (uint8_t)(widths[2 * i] | widths[2 * i + 1] << 4);
+    for (size_t i = 0; i < photo_widths_bytes(groups); i++) {
+        out[i] = (uint8_t)(bit_widths[2 * i] | bit_widths[2 * i + 1] << 4);
     }
 }
 
-/* The inverse of photo_pack_widths. */
-static inline void photo_unpack_widths(
-    const uint8_t *in, uint32_t n, uint8_t *widths)
+/* The inverse of photo_pack_bit_widths. */
+static inline void photo_unpack_bit_widths(
+    const uint8_t *in, uint32_t groups, uint8_t *bit_widths)
 {
-    for (size_t i = 0; i < photo_widths_bytes(n); i++) {
-        widths[2 * i]     = in[i] & 15;
-        widths[2 * i + 1] = in[i] >> 4;
+    for (size_t i = 0; i < photo_widths_bytes(groups); i++) {
+        bit_widths[2 * i]     = in[i] & 15;
+        bit_widths[2 * i + 1] = in[i] >> 4;
     }
 }
 
@@ -84,11 +88,11 @@ struct photo_kernel {
     /* The inverse of split; writes exactly `width` pixels. */
     void (*join)(uint8_t *const row[3], uint32_t width, uint8_t *pixels);
 
-    /* Like join, but to planes of R, G and B: `pixels` is in the plane of R,
-     * and the other planes follow at intervals of `plane` bytes. May use
-     * streaming stores, so the caller must call fence() at the end. */
-    void (*join_planar)(
-        uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane);
+    /* Like join, but to planes of R, G and B. The values of R go to `red`,
+     * those of G plane_bytes after it, and those of B plane_bytes after these.
+     * May use streaming stores, so the caller must call fence() at the end. */
+    void (*join_planar)(uint8_t *const row[3], uint32_t width, uint8_t *red,
+        size_t plane_bytes);
 
     /* Order earlier streaming stores before all later stores. */
     void (*fence)(void);
@@ -106,8 +110,8 @@ struct photo_kernel {
     size_t (*unpack)(
         struct photo_size size, const uint8_t *in, struct photo_plane *plane);
 
-    /* Returns the size in bytes of the packed plane at `in`, which has `groups`
-     * groups, from their widths; SIZE_MAX when a width is above 8 bits. */
+    /* Returns the size in bytes of the packed plane of `groups` groups at `in`,
+     * found from the bit widths; SIZE_MAX if a bit width is above 8. */
     size_t (*measure)(const uint8_t *in, uint32_t groups);
 };
 
@@ -117,7 +121,7 @@ extern const struct photo_kernel photo_avx512; /* x86-64 only */
 
 /* The functions of photo_avx2 that photo_avx512 uses unchanged. */
 void photo_avx2_join_planar(
-    uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane);
+    uint8_t *const row[3], uint32_t width, uint8_t *red, size_t plane_bytes);
 void   photo_avx2_fence(void);
 size_t photo_avx2_measure(const uint8_t *in, uint32_t groups);
 

@@ -27,13 +27,13 @@ static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
 }
 
 static void join_planar(
-    uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
+    uint8_t *const row[3], uint32_t width, uint8_t *red, size_t plane_bytes)
 {
     for (size_t x = 0; x < width; x++) {
-        uint8_t green         = row[0][x];
-        pixels[x]             = (uint8_t)(row[1][x] + green);
-        pixels[plane + x]     = green;
-        pixels[2 * plane + x] = (uint8_t)(row[2][x] + green);
+        uint8_t green            = row[0][x];
+        red[x]                   = (uint8_t)(row[1][x] + green);
+        red[plane_bytes + x]     = green;
+        red[2 * plane_bytes + x] = (uint8_t)(row[2][x] + green);
     }
 }
 
@@ -77,10 +77,17 @@ static void decode_eight(const uint8_t number[8], uint8_t *value)
     }
 }
 
-/* ---- groups -------------------------------------------------------------- */
+/* ---- groups: two rows of eight numbers ----------------------------------- */
 
-/* The width of a group: the bits that its largest number needs. */
-static uint32_t group_width(const uint8_t number[16])
+/* The upper left value of group `g` of a plane. */
+static uint8_t *group_at(
+    struct photo_plane *plane, uint32_t g, uint32_t per_row)
+{
+    return photo_row(plane, g / per_row * 2) + (size_t)(g % per_row) * 8;
+}
+
+/* The bit width of a group: the bits that its largest number needs. */
+static uint32_t group_bits(const uint8_t number[16])
 {
     uint32_t used_bits = 0;
     for (int i = 0; i < 16; i++) {
@@ -108,10 +115,10 @@ static void unpack_eight(const uint8_t *in, uint32_t bits, uint8_t number[8])
     }
 }
 
-/* The width of group `group`, from `widths`, the start of a packed plane. */
-static uint32_t read_width(const uint8_t *widths, uint32_t group)
+/* The bit width of group `g` of the packed plane at `in`. */
+static uint32_t read_bits(const uint8_t *in, uint32_t g)
 {
-    return widths[group / 2] >> (4 * (group % 2)) & 15;
+    return in[g / 2] >> (4 * (g % 2)) & 15;
 }
 
 static size_t pack(
@@ -122,15 +129,14 @@ static size_t pack(
     memset(out, 0, end);
     for (uint32_t g = 0; g < photo_groups(size); g++) {
         uint8_t  number[16];
-        uint8_t *value =
-            photo_row(plane, g / per_row * 2) + (size_t)(g % per_row) * 8;
+        uint8_t *value = group_at(plane, g, per_row);
         encode_eight(value, number);
         encode_eight(value + PHOTO_STRIDE, number + 8);
-        uint32_t bits = group_width(number);
+        uint32_t bits = group_bits(number);
         out[g / 2]    = (uint8_t)(out[g / 2] | bits << (4 * (g % 2)));
         pack_eight(number, bits, out + end);
         pack_eight(number + 8, bits, out + end + bits);
-        end += 2 * (size_t)bits;
+        end += 2 * (size_t)bits; /* two rows of `bits` bytes */
     }
     return end;
 }
@@ -142,9 +148,8 @@ static size_t unpack(
     size_t   end     = photo_widths_bytes(photo_groups(size));
     for (uint32_t g = 0; g < photo_groups(size); g++) {
         uint8_t  number[16];
-        uint8_t *value =
-            photo_row(plane, g / per_row * 2) + (size_t)(g % per_row) * 8;
-        uint32_t bits = read_width(in, g);
+        uint8_t *value = group_at(plane, g, per_row);
+        uint32_t bits  = read_bits(in, g);
         unpack_eight(in + end, bits, number);
         unpack_eight(in + end + bits, bits, number + 8);
         decode_eight(number, value);
@@ -158,7 +163,7 @@ static size_t measure(const uint8_t *in, uint32_t groups)
 {
     size_t bytes = photo_widths_bytes(groups);
     for (uint32_t g = 0; g < groups; g++) {
-        uint32_t bits = read_width(in, g);
+        uint32_t bits = read_bits(in, g);
         if (bits > 8) {
             return SIZE_MAX;
         }

@@ -15,7 +15,7 @@ struct rgb_64 { /* 64 values of each channel, in order */
     __m512i r, g, b;
 };
 
-/* RGB_64 is the initializer {MACRO(c, 0), MACRO(c, 1), ... MACRO(c, 63)}. */
+/* RGB_64(MACRO, c) is {MACRO(c, 0), MACRO(c, 1), ... MACRO(c, 63)}. */
 #define RGB_4(MACRO, c, i) \
     MACRO(c, i), MACRO(c, (i) + 1), MACRO(c, (i) + 2), MACRO(c, (i) + 3)
 #define RGB_16(MACRO, c, i)                                                 \
@@ -27,8 +27,9 @@ struct rgb_64 { /* 64 values of each channel, in order */
             RGB_16(MACRO, c, 48)                                         \
     }
 
-/* Channel c of pixel i is byte 3i + c of the three vectors. Bytes from 128 on,
- * in the third vector, are counted from the start of that vector. */
+/* Shuffle indices of channel c: pixel i has it in byte 3i + c of the three
+ * vectors. Bytes from 128 on, in the third vector, are counted from the start
+ * of that vector. */
 #define RGB_FROM(c, i) ((3 * (i) + (c)) % 128)
 
 static const _Alignas(64) uint8_t rgb_from[3][64] = {

@@ -10,7 +10,7 @@
 #include "common/yuv420.h"
 
 enum {
-    MAX_RAW          = 2 * FBY_CODEC_BLOCK + 77, /* with a partial block */
+    MAX_RAW          = 2 * FBY_CODEC_BLOCK + 77, /* the last block is partial */
     PAYLOAD_CAPACITY = 3 * FBY_CODEC_BLOCK
 };
 
@@ -91,7 +91,8 @@ static fby_err test_known_picture(
                       fby_simd_name(fby_simd_level()));
 }
 
-/* The first block is smooth, so that it compresses. The rest is noise. */
+/* The first block is smooth, so that it compresses. The rest is noise from a
+ * linear congruential generator. */
 static void fill_test_bytes(uint8_t *raw)
 {
     uint32_t state = 1;
@@ -135,7 +136,7 @@ static fby_err test_sizes(struct self_test *test, struct fby_coding coding,
     return FBY_OK;
 }
 
-/* Test all combinations of a filter, a codec and parameters, without the filter
+/* Test all combinations of a filter, a codec and parameters, but not the filter
  * photo, which accepts only pictures. */
 static fby_err test_all_but_photo(
     struct self_test *test, struct fby_error_detail *why)
@@ -146,9 +147,9 @@ static fby_err test_all_but_photo(
         {.element_bytes = 8, .distance = 4},
     };
     enum { N_PARAMS = sizeof(params) / sizeof(params[0]) };
-    const unsigned n   = FBY_N_FILTERS * FBY_N_CODECS * N_PARAMS;
-    fby_err        err = FBY_OK;
-    for (unsigned i = 0; err == FBY_OK && i < n; i++) {
+    const unsigned n_combinations = FBY_N_FILTERS * FBY_N_CODECS * N_PARAMS;
+    fby_err        err            = FBY_OK;
+    for (unsigned i = 0; err == FBY_OK && i < n_combinations; i++) {
         struct fby_coding coding = {.filter = (uint8_t)(i % FBY_N_FILTERS),
             .codec = (uint8_t)(i / FBY_N_FILTERS % FBY_N_CODECS)};
         if (fby_coding_is_known(coding) && coding.filter != FBY_FILTER_PHOTO) {

@@ -151,7 +151,7 @@ static void as_many_slots_as_fit_into_max_held_bytes(void **state)
             assert_int_equal(
                 fby_batch_pool_take(batch_pool, i >= usual, &batches[i]),
                 FBY_OK);
-            assert_int_equal(batches[i]->overflow, i >= usual);
+            assert_int_equal(batches[i]->has_extra_slot, i >= usual);
             assert_int_equal(fby_batch_pool_counts(batch_pool).in_use, i + 1);
         }
         assert_int_equal(
@@ -234,7 +234,7 @@ static void without_memory_for_a_usual_slot_the_system_is_to_blame(void **state)
     assert_false(fby_batch_pool_counts(batch_pool).out_of_memory);
     allocations = 1; /* then it is made after all */
     assert_ok(fby_batch_pool_take(batch_pool, true, &other));
-    assert_false(other->overflow);
+    assert_false(other->has_extra_slot);
     fby_batch_unref(other);
     fby_batch_unref(batch);
     fby_batch_pool_release(&batch_pool);
@@ -265,7 +265,7 @@ static void without_memory_for_a_further_slot_one_has_to_come_back(void **state)
     assert_false(fby_batch_pool_is_full(batch_pool));
     held[0] = hold(batch_pool);
     assert_ok(fby_batch_pool_take(batch_pool, true, &other));
-    assert_true(other->overflow);
+    assert_true(other->has_extra_slot);
     assert_int_equal(fby_batch_pool_counts(batch_pool).overflow, 1);
     fby_batch_unref(other);
     for (int i = 0; i < FBY_OUTPUT_SLOTS; i++) {

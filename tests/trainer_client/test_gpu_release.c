@@ -30,14 +30,15 @@ static struct forebay_batch *deliver(struct rig *rig,
     struct fby_error_detail why   = {""};
     struct forebay_batch   *batch = NULL;
     assert_ok(fby_batch_pool_take(batch_pool, false, &batch));
-    assert_ok(send_batch(rig, number, batch->out, &why));
+    assert_ok(send_batch(rig, number, batch->output, &why));
     assert_ok(fby_batch_pool_deliver(batch, stream, &why));
     return batch;
 }
 
 enum way { BY_AN_EVENT, BY_AWAIT, BY_A_TENSOR, WAYS };
 
-/* Pass it from `first`, where it was delivered, to a reader on `last`, and back. */
+/* Pass it from `first`, where it was delivered, to a reader on `last`, and
+ * back. */
 static void pass_on(struct rig *rig, struct forebay_batch *batch, enum way way,
     void *first, void *last)
 {
@@ -53,7 +54,7 @@ static void pass_on(struct rig *rig, struct forebay_batch *batch, enum way way,
         assert_int_equal(
             forebay_batch_export(batch, 0, 1, &tensor), FOREBAY_OK);
     }
-    consume(rig, &(struct held){.out = batch->out, .stream = last});
+    consume(rig, &(struct held){.out = batch->output, .stream = last});
     assert_int_equal(forebay_release(&batch, last), FOREBAY_OK);
     assert_null(batch);
     if (tensor != NULL) {

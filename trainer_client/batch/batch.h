@@ -29,18 +29,19 @@ struct fby_tensor {
 };
 
 struct forebay_batch {
-    struct fby_batch_pool *batch_pool;
-    struct forebay_batch  *next;     /* in the pool's list of free batches */
-    atomic_uint            refs;     /* references: trainer, exported tensors */
-    bool                   overflow; /* has an extra slot, freed at release */
-    bool                   delivered;  /* to the trainer (pool's lock) */
-    uint8_t               *memory;     /* the output slot: the tensors */
-    struct fby_gpu_upload_out *out;    /* GPU only: owner of `memory` */
-    _Atomic(void *)            stream; /* GPU only: consumer's latest stream */
+    struct fby_batch_pool     *batch_pool;
+    struct forebay_batch      *next; /* in the pool's list of free batches */
+    atomic_uint                refs; /* references: trainer, exported tensors */
+    bool                       has_extra_slot; /* which is freed at release */
+    bool                       delivered; /* to the trainer (pool's lock) */
+    uint8_t                   *memory;    /* the output slot: the tensors */
+    struct fby_gpu_upload_out *output;    /* GPU only: owner of `memory` */
+    _Atomic(void *) stream; /* GPU only: that the trainer gave last */
 
     uint64_t  epoch, step;
-    uint32_t  first_row, rows; /* rows of the batch of all ranks */
-    uint64_t  raw_bytes;       /* sum over all chunks as received */
+    uint32_t  first_row; /* index of row 0 in the batch of all ranks */
+    uint32_t  rows;      /* of this rank */
+    uint64_t  raw_bytes; /* sum over all chunks as received */
     char      token[FBY_TOKEN_TEXT_SIZE];
     uint64_t *samples; /* sample number of each row */
     uint8_t  *valid;   /* for each row: 1, or 0 if it is padding */
@@ -52,9 +53,9 @@ struct forebay_batch {
     struct forebay_substitution *substituted; /* owns its texts */
     uint32_t                     n_substituted;
 
-    struct fby_ragged_offsets row_offsets[FBY_MAX_FIELDS]; /* if ragged */
-    struct fby_tensor         tensors[FBY_MAX_FIELDS * FBY_TENSORS + 1];
-    uint32_t                  n_tensors;
+    struct fby_ragged_offsets row_offsets[FBY_MAX_FIELDS];       /* if ragged */
+    struct fby_tensor tensors[FBY_MAX_FIELDS * FBY_TENSORS + 1]; /* + "valid" */
+    uint32_t          n_tensors;
 
     bool done; /* making the values succeeded or failed (ready queue's lock) */
     fby_err                 err; /* result of making the values */

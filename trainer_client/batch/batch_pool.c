@@ -1,5 +1,8 @@
-/* A regular slot (the memory of a batch) is reused through a list of free
- * batches. An extra slot is freed when its batch is released. */
+/* batch_pool.c - take and return the batches of a stream.
+ *
+ * Every batch has a slot, the memory of its tensors. A batch with a regular
+ * slot is reused through the list `free`. One with an extra slot, which is
+ * allocated when all regular slots are in use, is freed when it is released. */
 #include "trainer_client/batch/batch_pool.h"
 
 #include <pthread.h>
@@ -16,12 +19,12 @@ struct fby_batch_pool {
     pid_t                        pid;
     struct fby_wakeup            wakeup;
     uint32_t                     max_regular; /* most regular slots */
-    uint32_t                     max_slots;   /* most slots, extra ones too */
+    uint32_t                     max_slots;   /* most regular and extra slots */
     pthread_mutex_t              lock;        /* guards all below */
     struct forebay_batch        *free;        /* list of batches not in use */
     uint32_t                     n_regular;   /* regular slots that exist */
     struct fby_batch_pool_counts counts;
-    bool stream_closed; /* no slot is reused from now on */
+    bool stream_closed; /* returned batches are freed, not reused */
 };
 
 static uint32_t min_u32(uint64_t value, uint32_t limit)
@@ -36,6 +39,7 @@ fby_err fby_batch_pool_create(
     uint64_t max_slots          = config->max_held_bytes / config->out_bytes;
     self->config                = *config;
     self->pid                   = getpid();
+    /* One slot is always allowed, even if it exceeds the limit. */
     self->max_slots   = min_u32(max_slots == 0 ? 1 : max_slots, UINT32_MAX);
     self->max_regular = min_u32(self->max_slots, FBY_OUTPUT_SLOTS);
     self->wakeup      = fby_wakeup_open();
@@ -62,8 +66,8 @@ static void destroy_batch(struct forebay_batch *batch)
 {
     const struct fby_batch_pool_config *config = &batch->batch_pool->config;
     fby_batch_free_substitutions(batch);
-    if (batch->out != NULL) {
-        fby_gpu_upload_recycle(config->upload, batch->out);
+    if (batch->output != NULL) {
+        fby_gpu_upload_recycle(config->upload, batch->output);
     } else {
         config->device->out_free(batch->memory, config->out_bytes);
     }
@@ -76,8 +80,9 @@ static void destroy_batch(struct forebay_batch *batch)
     free(batch);
 }
 
-/* Returns NULL if there is no memory. Called without the lock, because the
- * application's allocator may call into the library. */
+/* Allocate a batch, with an extra slot if `extra`. Returns NULL if there is no
+ * memory. Called without the lock, because the application's allocator may call
+ * into the library. */
 static struct forebay_batch *allocate_batch(
     struct fby_batch_pool *self, bool extra)
 {
@@ -86,18 +91,18 @@ static struct forebay_batch *allocate_batch(
     if (config->upload == NULL) {
         batch->memory = config->device->out_alloc(config->out_bytes);
     } else {
-        batch->out    = fby_gpu_upload_take_out(config->upload, extra);
-        batch->memory = batch->out != NULL ? batch->out->memory : NULL;
+        batch->output = fby_gpu_upload_take_out(config->upload, extra);
+        batch->memory = batch->output != NULL ? batch->output->memory : NULL;
     }
     if (batch->memory == NULL) {
         free(batch);
         return NULL;
     }
-    batch->batch_pool = self;
-    batch->overflow   = extra;
-    batch->samples    = fby_zalloc(config->max_rows * sizeof(*batch->samples));
-    batch->valid      = fby_zalloc(config->max_rows);
-    batch->digests    = fby_zalloc(config->max_rows * sizeof(*batch->digests));
+    batch->batch_pool     = self;
+    batch->has_extra_slot = extra;
+    batch->samples = fby_zalloc(config->max_rows * sizeof(*batch->samples));
+    batch->valid   = fby_zalloc(config->max_rows);
+    batch->digests = fby_zalloc(config->max_rows * sizeof(*batch->digests));
     for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
         if ((config->ragged >> i & 1) != 0) {
             fby_ragged_offsets_init(&batch->row_offsets[i], config->max_rows);
@@ -210,12 +215,12 @@ fby_err fby_batch_pool_take(
 fby_err fby_batch_await(
     struct forebay_batch *batch, void *stream, struct fby_error_detail *why)
 {
-    if (batch->out == NULL) { /* on the host the values are complete */
+    if (batch->output == NULL) { /* on the host the values are complete */
         return FBY_OK;
     }
     atomic_store(&batch->stream, stream);
     return fby_gpu_upload_hand_out(
-        batch->batch_pool->config.upload, batch->out, stream, why);
+        batch->batch_pool->config.upload, batch->output, stream, why);
 }
 
 fby_err fby_batch_pool_deliver(
@@ -248,13 +253,14 @@ void fby_batch_ref(struct forebay_batch *batch)
     atomic_fetch_add(&batch->refs, 1);
 }
 
-/* Keep a regular slot for reuse, or free the slot. Returns true if this was the
- * last use of a closed pool, which the caller must then destroy. */
+/* Keep a batch with a regular slot for reuse, or free the batch. Returns true
+ * if this was the last use of a closed pool, which the caller must then
+ * destroy. */
 static bool return_batch(
     struct fby_batch_pool *self, struct forebay_batch *batch)
 {
     pthread_mutex_lock(&self->lock);
-    bool keep = !batch->overflow && !self->stream_closed;
+    bool keep = !batch->has_extra_slot && !self->stream_closed;
     self->counts.held -= batch->delivered ? 1 : 0;
     if (keep) {
         batch->next = self->free;
@@ -281,9 +287,9 @@ void fby_batch_unref(struct forebay_batch *batch)
         return;
     }
     struct fby_batch_pool *self = batch->batch_pool;
-    if (batch->out != NULL && batch->delivered) {
+    if (batch->output != NULL && batch->delivered) { /* a stream may use it */
         fby_gpu_upload_release(
-            self->config.upload, batch->out, atomic_load(&batch->stream));
+            self->config.upload, batch->output, atomic_load(&batch->stream));
     }
     if (return_batch(self, batch)) {
         destroy_batch_pool(self);
@@ -293,10 +299,10 @@ void fby_batch_unref(struct forebay_batch *batch)
 bool fby_batch_pool_is_full(struct fby_batch_pool *self)
 {
     pthread_mutex_lock(&self->lock);
-    bool holds_all =
+    bool trainer_holds_all =
         self->free == NULL && self->counts.held == self->counts.in_use;
     bool full = self->counts.held >= self->max_slots ||
-                (self->counts.out_of_memory && holds_all);
+                (self->counts.out_of_memory && trainer_holds_all);
     pthread_mutex_unlock(&self->lock);
     return full;
 }

@@ -22,7 +22,7 @@ struct fby_batch_pool;
 struct fby_batch_pool_config {
     const struct fby_device *device;
     struct fby_gpu_upload   *upload;    /* owned by the pool; NULL: no GPU */
-    uint64_t                 out_bytes; /* bytes of an output slot */
+    uint64_t                 out_bytes; /* size of an output slot */
     uint32_t                 max_rows;  /* most rows of a batch */
     uint64_t                 ragged;    /* bit i: field i is ragged */
     uint64_t                 max_held_bytes; /* limit for all slots together */
@@ -30,7 +30,7 @@ struct fby_batch_pool_config {
 
 struct fby_batch_pool_counts {
     uint32_t held;          /* batches that the trainer holds */
-    uint32_t in_use;        /* taken from the pool, held ones included */
+    uint32_t in_use;        /* batches taken from the pool, held or not */
     uint64_t overflow;      /* extra slots allocated so far */
     bool     out_of_memory; /* an extra slot could not be allocated, and no
                                batch was released since */
@@ -54,8 +54,8 @@ void fby_batch_pool_release(struct fby_batch_pool **self_p);
 FBY_CHECKED fby_err fby_batch_pool_take(
     struct fby_batch_pool *self, bool allow_extra, struct forebay_batch **out);
 
-/* Count a batch as held by the trainer from now on, and call fby_batch_await.
- * Errors: FBY_SYS. */
+/* Call fby_batch_await, and if that succeeds count the batch as held by the
+ * trainer. Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_batch_pool_deliver(
     struct forebay_batch *batch, void *stream, struct fby_error_detail *why);
 

@@ -1,5 +1,5 @@
-/* The decode threads are a stage (common/stage.h), threads with a bounded queue
- * that call run_task for each task. */
+/* decode_pool.c - the decode threads are a stage (common/stage.h): threads with
+ * a bounded queue, which call run_task for each task. */
 #include "trainer_client/batch/decode_pool.h"
 
 #include <pthread.h>
@@ -23,8 +23,8 @@ struct fby_decode_pool {
     struct fby_decode_task   *spare;  /* list; receiver's thread only */
     pthread_mutex_t           lock;   /* guards `finished`, `finished_end` */
     struct fby_decode_task   *finished;     /* list, oldest first */
-    struct fby_decode_task  **finished_end; /* the list's NULL pointer */
-    atomic_int_fast64_t       decode_ns; /* and below: fby_decode_pool_counts */
+    struct fby_decode_task  **finished_end; /* to the NULL that ends the list */
+    atomic_int_fast64_t       decode_ns;    /* see fby_decode_pool_counts */
     atomic_int_fast64_t       expand_ns;
     atomic_uint_fast64_t      corrupt;
 };
@@ -85,7 +85,7 @@ static fby_err run_task(void *context, uint32_t thread, void *item)
     *self->finished_end = task;
     self->finished_end  = &task->next;
     pthread_mutex_unlock(&self->lock);
-    if (was_empty) { /* else a wakeup was sent, and the receiver takes all */
+    if (was_empty) { /* else the wakeup of an earlier task is enough */
         fby_wakeup_send(&self->wakeup);
     }
     return FBY_OK; /* a failure is in the task or the batch */
@@ -167,7 +167,7 @@ void fby_decode_pool_submit(
     struct fby_decode_pool *self, struct fby_decode_task *task)
 {
     fby_err err = fby_stage_push(self->stage, task);
-    (void)err; /* only fails while the stage is destroyed, after all puts */
+    (void)err; /* only fails once destroy was called: then no task comes */
 }
 
 struct fby_decode_task *fby_decode_pool_take_finished(

@@ -1,9 +1,9 @@
 /* decode_pool.h - the decode threads, and the queue of their tasks.
  *
  * A task decodes a chunk into a request slot (the chunks of a batch), or makes
- * the values of a batch from a complete slot (make_batch.h). The receiver puts
- * tasks in and takes them back when they are finished. The receiver or the pool
- * owns a task, never both. */
+ * the values of a batch from a complete slot (make_batch.h). The receiver
+ * submits tasks and takes them back when they are finished. The receiver or the
+ * pool owns a task, never both. */
 #ifndef FBY_CLIENT_BATCH_DECODE_POOL_H
 #define FBY_CLIENT_BATCH_DECODE_POOL_H
 

@@ -1,5 +1,5 @@
-/* Hash the rows of a batch field by field, as PROTOCOL.md, "Digests of the
- * stream", defines it. Numbers are hashed as little-endian bytes. */
+/* digest.c - hash the rows of a batch field by field, as PROTOCOL.md, "Digests
+ * of the stream", defines it. Numbers are hashed as little-endian bytes. */
 #include "trainer_client/batch/digest.h"
 
 #include <string.h>
@@ -7,15 +7,16 @@
 #include "common/bytes.h"
 
 static void add_number(
-    struct fby_checksum_state *state, uint64_t value, uint32_t width)
+    struct fby_checksum_state *state, uint64_t value, uint32_t n_bytes)
 {
     uint8_t bytes[8];
-    fby_store_le(bytes, value, width);
-    fby_checksum_add(state, bytes, width);
+    fby_store_le(bytes, value, n_bytes);
+    fby_checksum_add(state, bytes, n_bytes);
 }
 
-/* Add the dimensions and values of a row. A ragged row has its own length as
- * first dimension. Sparse rows have length and indices before the values. */
+/* Add the dimensions and then the values of a row. The first dimension of a
+ * ragged row is its own length. A sparse row has the dimensions of the field,
+ * then its own length and indices, then its values. */
 static void add_values(struct fby_checksum_state *state,
     const struct fby_digest_field *field, uint32_t row)
 {
@@ -35,8 +36,11 @@ static void add_values(struct fby_checksum_state *state,
         fby_checksum_add(
             state, field->raw + rows->indices[row], length * rows->index_bytes);
         bytes = length * fby_type_bytes(field->type);
-    } else if (ragged) { /* `length` entries of the longest row's dims[0] */
-        bytes = length * (bytes / shape->dims[0]);
+    } else if (ragged) {
+        uint64_t entry_bytes =
+            bytes / shape->dims[0]; /* dims[0]: the longest */
+
+        bytes = length * entry_bytes;
     }
     fby_checksum_add(state, values, bytes);
 }

@@ -19,11 +19,11 @@ struct arena_field {
     uint32_t                    index; /* index among the selected fields */
     const struct fby_expansion *plan;
     const struct fby_raw_field *raw_field;
-    const uint8_t              *host_raw;    /* raw bytes; NULL: in_arena */
+    const uint8_t              *host_raw;    /* in the slot; NULL if in_arena */
     struct fby_ragged_offsets  *row_offsets; /* ragged fields only */
     struct fby_arena_chunk     *chunks;      /* array, of this field */
-    bool                        in_arena;    /* chunks are there as received */
-    bool     expanded;    /* the host expands: `values` is the tensor */
+    bool                        in_arena;    /* the arena has all chunks */
+    bool     expanded;    /* by the host: `values` is the tensor */
     uint64_t values;      /* values that the host put into the arena */
     uint64_t value_bytes; /* size of the values */
     uint64_t ops_plan;    /* struct fby_ops_plan */
@@ -44,8 +44,8 @@ struct gpu_packer { /* a batch while its arena is completed */
     struct arena_field           fields[FBY_MAX_FIELDS];
 };
 
-/* Append bytes to the arena; returns their offset. So do append_zeros and
- * append_flips. */
+/* Append bytes to the arena; returns their offset. append_zeros and
+ * append_flips return an offset, too. */
 static uint64_t append_bytes(
     struct gpu_packer *p, const void *from, uint64_t bytes)
 {
@@ -87,9 +87,9 @@ static fby_err append_equal_rows(
     }
     f->value_bytes = f->raw_field->raw_bytes;
     f->values      = append_bytes(p, f->host_raw, f->value_bytes);
-    bool are_classes =
+    bool has_class_labels =
         f->plan->kind == FBY_EXPAND_ONE_HOT || f->plan->kind == FBY_EXPAND_MIX;
-    return are_classes
+    return has_class_labels
                ? fby_segments_check_labels(f->plan, f->host_raw, p->rows, why)
                : FBY_OK;
 }
@@ -133,19 +133,19 @@ static void append_chunks(struct gpu_packer *p, struct arena_field *f)
     }
 }
 
-/* Write the tables `groups` of all chunks, one after another. If `list` is not
- * NULL, also add the chunks to the list. */
+/* Write the tables of groups of all chunks, one after another, at f->groups. If
+ * `list` is not NULL, also add the chunks to the list. */
 static void write_group_tables(struct gpu_packer *p,
     const struct arena_field *f, struct fby_segments *list)
 {
     uint64_t first_entry = 0;
-    uint64_t groups      = f->groups;
+    uint64_t table       = f->groups; /* of this chunk: offset in the arena */
     for (uint32_t i = 0; i < f->raw_field->n_chunks; i++) {
         struct fby_raw_span span =
             fby_layout_chunk_span(p->layout, f->index, i);
         struct fby_ragged_piece piece = {
             .at        = f->chunks[i].offset,
-            .groups    = groups,
+            .groups    = table,
             .first_row = span.first_row,
             .rows      = span.rows,
             .first     = first_entry,
@@ -153,13 +153,13 @@ static void write_group_tables(struct gpu_packer *p,
         };
         memcpy(piece.out, p->setup->tensor_offset[f->index], sizeof(piece.out));
         fby_segments_count_entries(f->row_offsets, &piece,
-            (uint64_t *)(void *)(p->slot->arena + groups));
+            (uint64_t *)(void *)(p->slot->arena + table));
         if (list != NULL) {
             fby_segments_add_rows(list, f->plan, f->raw_field,
                 fby_expansion_padded_entries(f->plan, f->row_offsets), &piece);
         }
         first_entry += piece.entries;
-        groups += sizeof(uint64_t) * fby_segments_n_groups(piece.rows);
+        table += sizeof(uint64_t) * fby_segments_n_groups(piece.rows);
     }
 }
 
@@ -183,8 +183,8 @@ static fby_err read_row_offsets(const struct gpu_packer *p,
 static fby_err append_ragged_rows(
     struct gpu_packer *p, struct arena_field *f, struct fby_error_detail *why)
 {
-    uint64_t groups = 0;
-    fby_err  err    = read_row_offsets(p, f, why);
+    uint64_t n_groups = 0;
+    fby_err  err      = read_row_offsets(p, f, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -196,11 +196,11 @@ static fby_err append_ragged_rows(
         append_chunks(p, f);
     }
     for (uint32_t i = 0; i < f->raw_field->n_chunks; i++) {
-        groups += fby_segments_n_groups(
+        n_groups += fby_segments_n_groups(
             fby_layout_chunk_span(p->layout, f->index, i).rows);
     }
     f->groups =
-        fby_request_slot_reserve_bytes(p->slot, groups * sizeof(uint64_t));
+        fby_request_slot_reserve_bytes(p->slot, n_groups * sizeof(uint64_t));
     write_group_tables(p, f, NULL); /* the list is made later */
     return FBY_OK;
 }
@@ -235,7 +235,7 @@ static uint64_t append_flips(
     return offset;
 }
 
-static bool has_row_with_grey(const struct fby_ops_row *rows, uint32_t n)
+static bool any_row_needs_grey(const struct fby_ops_row *rows, uint32_t n)
 {
     bool any = false;
     for (uint32_t r = 0; r < n && !any; r++) {
@@ -271,7 +271,7 @@ static void append_row_params(struct gpu_packer *p, struct arena_field *f)
     }
     if (f->plan->kind == FBY_EXPAND_OPS) {
         f->ops_plan = append_bytes(p, &f->plan->ops, sizeof(f->plan->ops));
-        if (has_row_with_grey(rows, p->rows)) {
+        if (any_row_needs_grey(rows, p->rows)) {
             f->grey_sums = append_zeros(p, p->rows * sizeof(uint64_t));
         }
     }
@@ -298,7 +298,9 @@ static void add_ops_segments(const struct gpu_packer *p,
     };
     bool on_gpu =
         fby_segments_needs_gather(f->plan) && fby_segments_can_expand(f->plan);
-    if (on_gpu && (pass == FBY_PASS_OPS || f->grey_sums != 0)) {
+    /* FBY_PASS_GREYS is only for batches with contrast. */
+    bool in_pass = pass == FBY_PASS_OPS || f->grey_sums != 0;
+    if (on_gpu && in_pass) {
         fby_segments_add_ops(list, f->plan, &piece);
     }
 }
@@ -401,21 +403,20 @@ static void add_host_segments(const struct gpu_packer *p,
 static void add_field_segments(struct gpu_packer *p,
     const struct arena_field *f, struct fby_segments *list)
 {
-    bool from_documents =
-        is_from_documents(f); /* has values without rows too */
-    bool has_rows = p->rows > 0 && !from_documents;
-    if (has_rows && fby_expansion_is_ragged(f->plan)) {
-        write_group_tables(p, f, list);
-    } else if (has_rows && f->in_arena) {
-        add_chunk_segments(p, f, list);
-    } else if (has_rows || from_documents) {
+    bool has_offsets =
+        f->plan->kind == FBY_EXPAND_RAGGED || f->plan->kind == FBY_EXPAND_CSR;
+    if (is_from_documents(f)) { /* also without rows */
         add_host_segments(p, f, list);
-    } else if (f->plan->kind == FBY_EXPAND_RAGGED ||
-               f->plan->kind == FBY_EXPAND_CSR) {
-        /* Zero rows: the offsets have one entry, which is 0. */
+    } else if (p->rows == 0 && has_offsets) { /* one entry, which is 0 */
         fby_segments_append_copy(list, f->groups,
             fby_type_bytes(f->plan->offset_type),
             p->setup->tensor_offset[f->index][1]);
+    } else if (p->rows > 0 && fby_expansion_is_ragged(f->plan)) {
+        write_group_tables(p, f, list);
+    } else if (p->rows > 0 && f->in_arena) {
+        add_chunk_segments(p, f, list);
+    } else if (p->rows > 0) {
+        add_host_segments(p, f, list);
     }
 }
 
@@ -485,7 +486,7 @@ fby_err fby_gpu_batch_send(
         .arena = input->slot,
         .bytes = bytes,
         .list  = list.list,
-        .out   = input->batch->out,
+        .out   = input->batch->output,
     };
     return fby_gpu_upload_submit(job->upload, &batch, why);
 }

@@ -1,4 +1,5 @@
-/* Expand the fields of a batch on the host, or pass the batch to the GPU. */
+/* make_batch.c - expand the fields of a batch on the host, or send the batch to
+ * the GPU. A field is direct if its tensor holds its raw bytes unchanged. */
 #include "trainer_client/batch/make_batch.h"
 
 #include "trainer_client/expand/documents.h"
@@ -12,18 +13,19 @@ static const uint8_t *raw_of(
            input->layout->fields[field].slot_offset;
 }
 
-/* Write a chunk to its tensor, from the kept frame or the slot's memory. */
+/* Write chunk `chunk` of a direct field to the tensor. The chunk is in a kept
+ * frame, still encoded, or decoded in the slot's memory. */
 static fby_err write_chunk_to_tensor(
-    const struct fby_batch_job *job, uint32_t field, uint32_t number)
+    const struct fby_batch_job *job, uint32_t field, uint32_t chunk)
 {
     const struct fby_batch_input *input = job->input;
     const struct fby_raw_field   *raw   = &input->layout->fields[field];
     const struct fby_raw_span     span =
-        fby_layout_chunk_span(input->layout, field, number);
+        fby_layout_chunk_span(input->layout, field, chunk);
     struct fby_kept_chunk *kept =
-        &input->request_slot->kept[raw->first_chunk + number];
+        &input->request_slot->kept[raw->first_chunk + chunk];
     struct fby_codec_job codec_job = {
-        .coding  = {FBY_FILTER_NONE, FBY_CODEC_STORE}, /* decoded: only copy */
+        .coding  = {FBY_FILTER_NONE, FBY_CODEC_STORE}, /* only copy */
         .params  = fby_layout_codec_params(raw),
         .scratch = job->scratch,
     };
@@ -43,12 +45,11 @@ static fby_err write_chunk_to_tensor(
         span.raw_bytes);
 }
 
-/* Write a direct field, whose tensor holds the raw bytes. */
 static fby_err write_direct_field(const struct fby_batch_job *job,
     uint32_t field, struct fby_error_detail *why)
 {
     for (uint32_t i = 0; i < job->input->layout->fields[field].n_chunks; i++) {
-        /* The frame was checked when it was received. */
+        /* The chunk was checked when it was received, so it is valid. */
         if (write_chunk_to_tensor(job, field, i) != FBY_OK) {
             return fby_error_set(why, FBY_PROTO,
                 "field %s: chunk %u changed in memory",
@@ -78,7 +79,8 @@ struct fby_ops_row *fby_batch_draw_params(
     return job->params;
 }
 
-/* Called for zero rows too, because offsets always have rows + 1 entries. */
+/* Expand a ragged field. Called for zero rows too, because offsets always have
+ * rows + 1 entries. */
 static fby_err expand_ragged(const struct fby_batch_job *job, uint32_t field,
     struct fby_error_detail *why)
 {
@@ -89,7 +91,7 @@ static fby_err expand_ragged(const struct fby_batch_job *job, uint32_t field,
     struct fby_ragged_offsets    *rows             = &batch->row_offsets[field];
     void                         *out[FBY_TENSORS] = {NULL};
     const uint8_t                *raw = input->request_slot->memory;
-    fby_err                       err = FBY_OK;
+    fby_err                       err = FBY_OK; /* `raw`: unused if no rows */
     for (uint32_t i = 0; i < plan->n_tensors; i++) {
         out[i] = batch->memory + setup->tensor_offset[field][i];
     }

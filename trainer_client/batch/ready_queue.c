@@ -1,4 +1,6 @@
-/* `changed` (a condition) wakes trainer threads; `wakeup` the receiver. */
+/* ready_queue.c - the queue of batches between receiver and trainer. `changed`
+ * (a condition variable) wakes trainer threads, and `wakeup` wakes the
+ * receiver. */
 #include "trainer_client/batch/ready_queue.h"
 
 #include <assert.h>
@@ -26,8 +28,8 @@ fby_err fby_ready_queue_init(struct fby_ready_queue *self)
 static struct forebay_batch *take_first(struct fby_ready_queue *self)
 {
     struct forebay_batch *first = self->batches[0];
-    self->n--;
-    for (uint32_t i = 0; i < self->n; i++) {
+    self->n_batches--;
+    for (uint32_t i = 0; i < self->n_batches; i++) {
         self->batches[i] = self->batches[i + 1];
     }
     return first;
@@ -35,7 +37,7 @@ static struct forebay_batch *take_first(struct fby_ready_queue *self)
 
 void fby_ready_queue_fini(struct fby_ready_queue *self)
 {
-    while (self->n > 0) {
+    while (self->n_batches > 0) {
         fby_batch_unref(take_first(self));
     }
     fby_wakeup_close(&self->wakeup);
@@ -56,8 +58,8 @@ bool fby_ready_queue_has_room(
     struct fby_ready_queue *self, bool *trainer_waiting)
 {
     pthread_mutex_lock(&self->lock);
-    bool room        = self->n < FBY_READY_QUEUE_MAX;
-    *trainer_waiting = self->n == 0 && self->trainer_waiting;
+    bool room        = self->n_batches < FBY_READY_QUEUE_MAX;
+    *trainer_waiting = self->n_batches == 0 && self->trainer_waiting;
     pthread_mutex_unlock(&self->lock);
     return room;
 }
@@ -66,8 +68,8 @@ void fby_ready_queue_append(
     struct fby_ready_queue *self, struct forebay_batch *batch)
 {
     pthread_mutex_lock(&self->lock);
-    assert(self->n < FBY_READY_QUEUE_MAX);
-    self->batches[self->n++] = batch;
+    assert(self->n_batches < FBY_READY_QUEUE_MAX);
+    self->batches[self->n_batches++] = batch;
     pthread_mutex_unlock(&self->lock);
 }
 
@@ -174,8 +176,9 @@ static bool wait_for_change(struct fby_ready_queue *self, int64_t deadline_ns)
     return pthread_cond_timedwait(&self->changed, &self->lock, &until) == 0;
 }
 
-/* Call on_scan, if shards were scanned since *reported_done, and give_up. Both
- * are called without the lock. Returns false to give up. */
+/* Call on_scan, if shards were scanned since *reported_done, and give_up. The
+ * lock, which the caller holds, is released during both calls. Returns false if
+ * give_up returned true. */
 static bool call_user_callbacks(struct fby_ready_queue *self,
     const struct forebay_options *o, uint64_t *reported_done)
 {
@@ -269,7 +272,7 @@ static enum forebay_status set_error_all_held(
 static enum forebay_status try_next(struct fby_ready_queue *self,
     struct fby_batch_pool *batch_pool, void *stream, struct forebay_batch **out)
 {
-    if (self->n > 0) {
+    if (self->n_batches > 0) {
         if (!self->batches[0]->done) {
             return FOREBAY_TIMEOUT;
         }
@@ -297,7 +300,7 @@ enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
     struct fby_batch_pool *batch_pool, int64_t timeout_ns, void *stream,
     struct forebay_batch **out)
 {
-    bool    may_wait    = timeout_ns != 0;
+    bool    may_wait    = timeout_ns != 0; /* false once the time is over */
     int64_t start_ns    = may_wait ? fby_now_ns() : 0; /* else not needed */
     bool    forever     = timeout_ns < 0 || timeout_ns > INT64_MAX - start_ns;
     int64_t deadline_ns = forever ? -1 : start_ns + timeout_ns;

@@ -37,7 +37,7 @@ struct fby_ready_queue {
     struct fby_error_detail wait_reason; /* why the next batch is late, or "" */
     struct fby_error_detail last_error;  /* text of the last forebay_next */
     struct forebay_batch   *batches[FBY_READY_QUEUE_MAX]; /* in order */
-    uint32_t                n;               /* entries of `batches` */
+    uint32_t                n_batches;       /* entries of `batches` */
     bool                    trainer_waiting; /* forebay_next found no batch */
     uint64_t                scan_done;       /* shards scanned so far */
     uint64_t                scan_total;      /* shards of the dataset */
@@ -87,8 +87,8 @@ void fby_ready_queue_fail(struct fby_ready_queue *self,
 void fby_ready_queue_set_wait_reason(
     struct fby_ready_queue *self, const char *text);
 
-/* Wake waiting trainer threads: the batch pool is full, so no batch can come
- * until they release one. */
+/* Wake waiting trainer threads, to tell them FOREBAY_FULL: the batch pool is
+ * full, so no batch can come until they release one. */
 void fby_ready_queue_wake_trainer(struct fby_ready_queue *self);
 
 /* Set the statistics, except those that the trainer's side counts. */

@@ -1,3 +1,5 @@
+/* request_slot.c - store the chunks of a batch: in memory, kept, or in an
+ * arena. A field is direct if its tensor holds its raw bytes unchanged. */
 #include "trainer_client/batch/request_slot.h"
 
 #include <stdlib.h>

@@ -41,7 +41,7 @@ FBY_CHECKED fby_err fby_request_slot_init(struct fby_request_slot *self,
 void fby_request_slot_fini(
     struct fby_request_slot *self, const struct fby_setup *setup);
 
-/* True if the frame of this chunk is to be kept (fby_request_slot_keep). */
+/* True if the caller must keep this chunk's frame (fby_request_slot_keep). */
 bool fby_request_slot_must_keep(
     const struct fby_setup *setup, const struct fby_chunk *chunk);
 
@@ -70,8 +70,9 @@ struct fby_chunk_job { /* how to write a chunk to its destination */
 /* True if the payload of `frame` can be decoded. Writes nothing. */
 bool fby_chunk_job_is_decodable(const struct fby_chunk_job *job,
     zmq_msg_t *frame, struct fby_codec_scratch *scratch);
-/* Decode or copy the payload of `frame` to job->to. With `verify_decoded` check
- * the hash of the decoded bytes (job->packed is false). False: invalid. */
+/* Decode the payload of `frame` to job->to, or copy it if job->packed. With
+ * `verify_decoded`, which does not go with packed, also check the hash of the
+ * decoded bytes. Returns false if the payload is invalid. */
 bool fby_chunk_job_write(const struct fby_chunk_job *job, zmq_msg_t *frame,
     struct fby_codec_scratch *scratch, bool verify_decoded);
 

@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-/* In DLPack a type is its kind, bits per value, and 1 value per element. */
+/* A DLPack type: kind, bits of a value, values in an element (here always
+ * 1). */
 static DLDataType dl_type(enum fby_type type)
 {
     static const DLDataType types[] = {
@@ -63,7 +64,7 @@ void fby_batch_describe_tensors(
     for (uint32_t i = 0; i < setup->n_fields; i++) {
         add_tensors_of_field(setup, batch, i);
     }
-    if (setup->split->content.last == FBY_LAST_PAD) {
+    if (setup->split->content.last == FBY_LAST_PAD) { /* has padding rows */
         struct fby_tensor *tensor = add_tensor(setup, batch, "valid", "");
         tensor->view.data  = batch->memory + setup->out_offset[setup->n_fields];
         tensor->view.dtype = dl_type(FBY_BOOL);

@@ -2,9 +2,9 @@
  *
  * A batch is expanded to tensors in three passes (enum fby_pass). Each pass has
  * its own kernel, because a common kernel would need the registers of the
- * largest pass. The code is in expand/block.h. This file is linked with
- * the static CUDA runtime, which loads the driver at the first call. On a
- * machine without a driver every call returns an error. */
+ * largest pass. The code is in expand/block.h. This file is linked with the
+ * static CUDA runtime, which loads the driver at the first call. On a machine
+ * without a driver every call returns an error. */
 #include "trainer_client/gpu/cuda.h"
 
 #include <cstdio>
@@ -19,8 +19,9 @@
 #define FBY_HAS_NVTX 0
 #endif
 
-/* Four blocks on a multiprocessor leave each thread 64 of its 65536 registers.
- * `list` is the offset of the list of segments in `arena`. */
+/* A multiprocessor has 65536 registers. With four blocks of 256 threads on it,
+ * each thread has 64. `list` is the offset of the list of segments in
+ * `arena`. */
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_expand(uint8_t *arena, uint64_t list, uint8_t *out)
 {
@@ -31,8 +32,9 @@ __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_block_run_expand(&memory, blockIdx.x);
 }
 
-/* The next two kernels run FBY_PASS_GREYS and FBY_PASS_OPS. `first` is the
- * number of the pass's first block in the list. */
+/* The next two kernels run FBY_PASS_GREYS and FBY_PASS_OPS. The blocks of all
+ * passes are numbered together; `first` is the number of the pass's first
+ * one. */
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_expand_greys(uint8_t *arena, uint64_t list, uint32_t first)
 {

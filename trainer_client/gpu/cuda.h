@@ -25,7 +25,7 @@ struct fby_cuda_launch { /* the kernels that expand one batch */
     void    *arena;      /* the batch's arena, copied to the device */
     uint64_t list;       /* offset of the list of segments in the arena */
     void    *out;        /* where tensors are written, on the device */
-    uint32_t blocks[3];  /* number of blocks, by enum fby_pass */
+    uint32_t blocks[3];  /* number of CUDA blocks, by enum fby_pass */
     uint32_t shared;     /* bytes of dynamic shared memory of FBY_PASS_EXPAND */
     void    *stream;
 };
@@ -58,7 +58,7 @@ struct fby_cuda {
     int (*pool_destroy)(void *pool);
     int (*pool_allocate)(void **out, size_t size, void *pool, void *stream);
     int (*pool_free)(void *memory, void *stream);
-    int (*stream_create)(void **out); /* not ordered with stream NULL */
+    int (*stream_create)(void **out); /* runs beside stream NULL */
     int (*stream_destroy)(void *stream);
     int (*stream_wait)(void *stream, void *event); /* later work waits */
     int (*stream_sync)(void *stream);              /* this thread waits */

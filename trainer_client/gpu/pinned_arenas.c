@@ -14,7 +14,7 @@
 
 enum { MAX_THREADS = 4 };
 
-enum pin_state { PINNING, PINNED, FAILED };
+enum pin_state { NOT_PINNED, PINNED, FAILED };
 
 struct fby_pinned {
     struct fby_pin_config   config;
@@ -30,7 +30,8 @@ struct fby_pinned {
     bool      has_near_gpu;
 };
 
-/* False: there are no CPUs to prefer, or the node is unknown. */
+/* Find the CPUs of the GPU's NUMA node. Returns false if there are no CPUs to
+ * prefer, or the node is unknown. */
 static bool find_cpus_near_gpu(
     const struct fby_pin_config *config, cpu_set_t *out)
 {
@@ -59,7 +60,7 @@ static fby_err pin_arena(const struct fby_pin_config *config, uint8_t *memory,
     const struct fby_cuda *cuda = config->cuda;
     int                    mode = cuda->thread_local_mode;
     fby_err err = fby_cuda_check(cuda, cuda->use_device(config->device), why);
-    (void)cuda->exchange_capture_mode(&mode); /* `mode`: now the old one */
+    (void)cuda->exchange_capture_mode(&mode); /* `mode` becomes the old one */
     if (err == FBY_OK) {
         err = fby_cuda_check(cuda, cuda->pin(memory, config->bytes), why);
     }
@@ -90,7 +91,7 @@ static void *thread_main(void *opaque)
 }
 
 /* Start the threads with all signals blocked, so that only the program's own
- * threads handle signals. One thread is enough. */
+ * threads handle signals. Succeeds if at least one thread was started. */
 static fby_err start_threads(struct fby_pinned *self)
 {
     sigset_t all;
@@ -141,7 +142,7 @@ void fby_pinned_destroy(struct fby_pinned **self_p)
         return;
     }
     *self_p = NULL;
-    atomic_store(&self->next_arena, self->config.n); /* pin no more */
+    atomic_store(&self->next_arena, self->config.n); /* stop pinning */
     for (uint32_t i = 0; i < self->n_threads; i++) {
         pthread_join(self->threads[i], NULL);
     }
@@ -167,7 +168,7 @@ fby_err fby_pinned_wait(
     struct fby_pinned *self, uint32_t i, struct fby_error_detail *why)
 {
     pthread_mutex_lock(&self->lock);
-    while (self->state[i] == PINNING) {
+    while (self->state[i] == NOT_PINNED) {
         pthread_cond_wait(&self->changed, &self->lock);
     }
     fby_err err = FBY_OK;

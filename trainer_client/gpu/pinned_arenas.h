@@ -33,7 +33,8 @@ void fby_pinned_destroy(struct fby_pinned **self_p);
 uint8_t *fby_pinned_memory(const struct fby_pinned *self, uint32_t i);
 
 /* Wait until arena `i` is pinned.
- * Errors: FBY_SYS  pinning failed, most often by the limit of locked memory */
+ * Errors: FBY_SYS  pinning failed, most often because of the limit of locked
+ *                  memory */
 FBY_CHECKED fby_err fby_pinned_wait(
     struct fby_pinned *self, uint32_t i, struct fby_error_detail *why);
 

@@ -4,11 +4,11 @@
  * The caller gathers the bytes of a batch in an arena, which is pinned host
  * memory. A lane is a CUDA stream with device memory for a copy of an arena.
  * Batches use the lanes in turn, so one batch is copied while the one before is
- * expanded. An output buffer ("out") is device memory for the tensors of one
- * batch. The consumer is the training program. These may be written again:
+ * expanded. An output is a buffer on the device for the tensors of one batch.
+ * The consumer is the training program. These may be written again:
  *     the arena   when its copy is done. The caller polls for this.
- *     the lane    when its kernel is done. The stream of the lane keeps order.
- *     the out     when the consumer has released it, and the work that was then
+ *     the lane    when its kernels are done. The lane's stream keeps order.
+ *     the output  when the consumer has released it, and the work that was then
  *                 queued on the consumer's stream is done. The stream of the
  *                 lane waits for this.
  * With `fixed_address` the tensors of all batches have the same address.
@@ -48,9 +48,9 @@ struct fby_gpu_upload_config {
     int                    device;
     uint32_t               n_arenas;
     uint64_t               arena_bytes;
-    uint64_t work_bytes;    /* size of a lane's memory after the arena */
-    uint32_t n_outs;        /* outs to allocate at create */
-    uint64_t out_bytes;     /* size of an out */
+    uint64_t work_bytes;    /* of a lane's memory, after the copied arena */
+    uint32_t n_outs;        /* outputs to allocate at create */
+    uint64_t out_bytes;     /* size of an output */
     bool     fixed_address; /* tensors of all batches have one address */
     struct fby_gpu_upload_memory memory;
 };
@@ -78,18 +78,18 @@ FBY_CHECKED fby_err fby_gpu_upload_create(
 
 /* Wait for all submitted batches and free the arenas. Tensors stay valid. */
 void fby_gpu_upload_stop(struct fby_gpu_upload *self);
-/* Stop, and free all other memory. Recycle every out before. */
+/* Stop, and free all other memory. Recycle every output before. */
 void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p);
 
-/* The member `fixed_address` of the configuration. */
+/* Returns the member `fixed_address` of the configuration. */
 bool fby_gpu_upload_is_fixed(const struct fby_gpu_upload *self);
 /* The memory of arena `arena`, which has arena_bytes, borrowed. */
 uint8_t *fby_gpu_upload_arena(
     const struct fby_gpu_upload *self, uint32_t arena);
 
 /* Queue the copy of a batch and, without `fixed_address`, launch its kernels.
- * batch->out is from take_out and has no other batch. Thread: ours. Errors:
- * FBY_SYS. */
+ * batch->out is from fby_gpu_upload_take_out and has no other batch. Thread:
+ * ours. Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_submit(struct fby_gpu_upload *self,
     const struct fby_gpu_upload_batch *batch, struct fby_error_detail *why);
 
@@ -98,27 +98,27 @@ FBY_CHECKED fby_err fby_gpu_upload_submit(struct fby_gpu_upload *self,
 FBY_CHECKED fby_err fby_gpu_upload_poll_copied(
     struct fby_gpu_upload *self, uint32_t arena, struct fby_error_detail *why);
 
-/* Take a free out, or with `extra` allocate one beyond n_outs. Returns NULL if
- * no out is free or there is no memory. Thread: ours. */
+/* Take a free output, or with `extra` allocate one beyond n_outs. Returns NULL
+ * if no output is free or there is no memory. Thread: ours. */
 struct fby_gpu_upload_out *fby_gpu_upload_take_out(
     struct fby_gpu_upload *self, bool extra);
 
-/* Give an out back, after its release or if it was never handed out. An extra
- * out is freed. */
+/* Give an output back, after its release or if no stream ever waited for it. An
+ * extra output is freed. */
 void fby_gpu_upload_recycle(
-    struct fby_gpu_upload *self, struct fby_gpu_upload_out *buffer);
+    struct fby_gpu_upload *self, struct fby_gpu_upload_out *output);
 
 /* Make the consumer's `stream` wait for the tensors of a batch. With
  * `fixed_address` the first call for a batch launches its kernels. Errors:
  * FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_hand_out(struct fby_gpu_upload *self,
-    struct fby_gpu_upload_out *buffer, void *stream,
+    struct fby_gpu_upload_out *output, void *stream,
     struct fby_error_detail *why);
 
 /* End the use of the tensors: it is over when the work that is now queued on
  * `stream` is done. If no event can be recorded on the stream, the end of the
  * use is unknown. Then every later submit fails with the reason. */
 void fby_gpu_upload_release(struct fby_gpu_upload *self,
-    struct fby_gpu_upload_out *buffer, void *stream);
+    struct fby_gpu_upload_out *output, void *stream);
 
 #endif

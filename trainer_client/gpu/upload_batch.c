@@ -1,7 +1,6 @@
 /* upload_batch.c - copy a batch to a lane (a CUDA stream with device memory),
- * launch the kernels that expand it to tensors in an "out" (struct upload_out,
- * an output buffer), make the consumer's stream wait for the tensors, and
- * release them. */
+ * launch the kernels that expand it to tensors in an output buffer, make the
+ * consumer's stream wait for the tensors, and release them. */
 #include "trainer_client/gpu/upload_state.h"
 
 #include <string.h>
@@ -36,7 +35,7 @@ static void copy_arena(struct cuda_calls *calls,
 {
     const uint8_t *from = fby_gpu_upload_arena(calls->upload, batch->arena);
     struct upload_arena *arena = &calls->upload->arenas[batch->arena];
-    if (lane->kernel_done_recorded) {
+    if (lane->must_wait) {
         CALL(calls, stream_wait, lane->stream, lane->kernel_done);
     }
     calls->upload->cuda->begin_range("forebay copy");
@@ -54,22 +53,22 @@ static void copy_arena(struct cuda_calls *calls,
     arena->step  = batch->step;
 }
 
-/* Make the lane wait for the last use of the out's memory (by the consumer, or
- * by the kernels of a batch that was never handed out), unless it is over. */
-static void wait_until_free(
-    struct cuda_calls *calls, struct upload_out *out, struct upload_lane *lane)
+/* Make the lane wait for the last use of the output's memory, unless it is
+ * over: by the consumer, or by the kernels of a batch that no consumer took. */
+static void wait_until_free(struct cuda_calls *calls,
+    struct upload_output *output, struct upload_lane *lane)
 {
-    if (out->busy_until == NULL || calls->err != FBY_OK) {
+    if (output->busy_until == NULL || calls->err != FBY_OK) {
         return;
     }
-    int code = calls->upload->cuda->event_query(out->busy_until);
+    int code = calls->upload->cuda->event_query(output->busy_until);
     if (code == calls->upload->cuda->not_ready) {
-        CALL(calls, stream_wait, lane->stream, out->busy_until);
+        CALL(calls, stream_wait, lane->stream, output->busy_until);
     } else {
         calls->err = fby_upload_check_call(calls, code);
     }
     if (calls->err == FBY_OK) {
-        out->busy_until = NULL;
+        output->busy_until = NULL;
     }
 }
 
@@ -94,14 +93,14 @@ static void launch_kernels(
     struct cuda_calls *calls, const struct fby_cuda_launch *kernels)
 {
     calls->upload->cuda->begin_range("forebay launch");
-    if (kernels->blocks[FBY_PASS_EXPAND] > 0) { /* else no rows */
+    if (kernels->blocks[FBY_PASS_EXPAND] > 0) { /* else the batch has no rows */
         CALL(calls, launch, kernels);
     }
     calls->upload->cuda->end_range();
 }
 
-/* Record an event after a launch. Do so even if the launch failed, because some
- * of its kernels may run. Returns true if the event was recorded. */
+/* Record an event after a launch, even if the launch failed, because some of
+ * its kernels may run. Returns true if the event was recorded. */
 static bool record_after(struct cuda_calls *calls, void *event, void *stream)
 {
     int code = calls->upload->cuda->event_record(event, stream);
@@ -111,20 +110,21 @@ static bool record_after(struct cuda_calls *calls, void *event, void *stream)
     return code == 0;
 }
 
-/* If the event cannot be recorded, it is unknown when the kernels end. */
-static void record_ready(struct cuda_calls *calls, struct upload_out *out)
+/* Record that the tensors are ready when the launched kernels end. If that
+ * fails, it is unknown when they end. */
+static void record_ready(struct cuda_calls *calls, struct upload_output *output)
 {
-    bool recorded    = record_after(calls, out->ready, out->launch.stream);
-    out->use_unknown = out->use_unknown || !recorded;
-    out->busy_until  = out->ready;
+    bool recorded = record_after(calls, output->ready, output->launch.stream);
+    output->use_unknown = output->use_unknown || !recorded;
+    output->busy_until  = output->ready;
 }
 
 static void submit_locked(
     struct cuda_calls *calls, const struct fby_gpu_upload_batch *batch)
 {
-    struct fby_gpu_upload *self = calls->upload;
-    struct upload_out     *out  = upload_out_of(batch->out);
-    struct upload_lane    *lane = NULL;
+    struct fby_gpu_upload *self   = calls->upload;
+    struct upload_output  *output = upload_output_of(batch->out);
+    struct upload_lane    *lane   = NULL;
     if (self->release_failed) {
         calls->err =
             fby_error_set(calls->why, FBY_SYS, "%s", self->release_error.text);
@@ -135,21 +135,21 @@ static void submit_locked(
         return;
     }
     copy_arena(calls, batch, lane);
-    out->launch = make_launch(self, batch, lane);
-    out->epoch  = batch->epoch;
-    out->step   = batch->step;
+    output->launch = make_launch(self, batch, lane);
+    output->epoch  = batch->epoch;
+    output->step   = batch->step;
     if (self->config.fixed_address) {
         CALL(calls, event_record, lane->copied, lane->stream);
         lane->pending = calls->err == FBY_OK;
-        out->lane     = lane->pending ? lane : NULL;
+        output->lane  = lane->pending ? lane : NULL;
         return;
     }
-    wait_until_free(calls, out, lane);
+    wait_until_free(calls, output, lane);
     /* After an error the calls in launch_kernels do nothing. */
     bool kernels_may_run = calls->err == FBY_OK;
-    launch_kernels(calls, &out->launch);
+    launch_kernels(calls, &output->launch);
     if (kernels_may_run) {
-        record_ready(calls, out);
+        record_ready(calls, output);
     }
 }
 
@@ -202,42 +202,41 @@ fby_err fby_gpu_upload_poll_copied(
     return err;
 }
 
-/* ---- streams of the consumer --------------------------------------------- */
+/* ---- on a stream of the consumer: await, release ------------------------- */
 
 /* Launch the kernels of a batch on the consumer's stream. They write the memory
- * that all outs share, so they wait for the release of the last batch. */
+ * that all outputs share, so they wait for the release of the last batch. */
 static void launch_fixed(
-    struct cuda_calls *calls, struct upload_out *out, void *stream)
+    struct cuda_calls *calls, struct upload_output *output, void *stream)
 {
     struct fby_gpu_upload *self = calls->upload;
-    struct upload_lane    *lane = out->lane;
-    out->lane                   = NULL;
-    out->launch.stream          = stream;
+    struct upload_lane    *lane = output->lane;
+    output->lane                = NULL;
+    output->launch.stream       = stream;
     CALL(calls, stream_wait, stream, lane->copied);
     if (self->has_last_release) {
         CALL(calls, stream_wait, stream, self->last_release);
     }
     /* After an error the calls in launch_kernels do nothing. */
     bool kernels_may_run = calls->err == FBY_OK;
-    launch_kernels(calls, &out->launch);
+    launch_kernels(calls, &output->launch);
     if (kernels_may_run) {
         (void)record_after(calls, lane->kernel_done, stream); /* sets err */
-        record_ready(calls, out);
+        record_ready(calls, output);
     }
-    lane->pending = false;
-    /* Also after an error: an event that was not recorded counts as passed. */
-    lane->kernel_done_recorded = true;
+    lane->pending   = false;
+    lane->must_wait = true; /* harmless if kernel_done was never recorded */
 }
 
-/* Work on a stream of the consumer; called with the lock held. */
+/* Does something on a stream of the consumer. Called with the lock held. */
 typedef void stream_function(
-    struct cuda_calls *calls, struct upload_out *out, void *stream);
+    struct cuda_calls *calls, struct upload_output *output, void *stream);
 
 struct stream_task {
-    struct cuda_calls  calls;
-    struct upload_out *out;
-    void              *stream; /* of the consumer */
-    stream_function   *work;
+    struct cuda_calls     calls;
+    struct upload_output *output;
+    void                 *stream; /* of the consumer */
+    stream_function      *work;
 };
 
 static void *task_main(void *opaque)
@@ -246,7 +245,7 @@ static void *task_main(void *opaque)
     struct cuda_calls  *calls = &task->calls;
     int                 mode  = fby_upload_ignore_captures(calls->upload);
     pthread_mutex_lock(&calls->upload->lock);
-    task->work(calls, task->out, task->stream);
+    task->work(calls, task->output, task->stream);
     pthread_mutex_unlock(&calls->upload->lock);
     fby_upload_restore_capture_mode(calls->upload, mode);
     return NULL;
@@ -259,20 +258,20 @@ static void *task_main_on_device(void *opaque)
     return task_main(task);
 }
 
-/* Call `work` for an out and a stream of the consumer.
+/* Call `work` for an output and a stream of the consumer.
  *
- * `work` runs on a new thread if the current device of this thread is another
- * GPU. Here, CUDA calls would create a context on that GPU, which takes memory,
- * and NULL would be the legacy stream of that GPU. A per-thread stream exists
- * only on its own thread, so `work` always runs here for it. */
+ * If the current device of this thread is another GPU, `work` runs on a new
+ * thread. On this thread, CUDA calls would create a context on that GPU, which
+ * takes memory, and NULL would be the legacy stream of that GPU. A per-thread
+ * stream exists only on its own thread, so for it `work` always runs here. */
 static fby_err call_on_stream(struct fby_gpu_upload *self,
-    struct upload_out *out, void *stream, stream_function *work,
+    struct upload_output *output, void *stream, stream_function *work,
     struct fby_error_detail *why)
 {
     enum { PER_THREAD_STREAM = 2 }; /* cudaStreamPerThread */
     struct stream_task task = {
-        fby_upload_batch_calls(self, out->epoch, out->step, why), out, stream,
-        work};
+        fby_upload_batch_calls(self, output->epoch, output->step, why), output,
+        stream, work};
     int current_device = self->config.device;
     if ((uintptr_t)stream != PER_THREAD_STREAM) {
         (void)self->cuda->current_device(&current_device);
@@ -285,44 +284,44 @@ static fby_err call_on_stream(struct fby_gpu_upload *self,
     return task.calls.err;
 }
 
-/* An out still has a lane if its kernels must be launched first
- * (`fixed_address`). */
+/* With `fixed_address` an output has a lane until its kernels are launched. */
 static void wait_for_tensors(
-    struct cuda_calls *calls, struct upload_out *out, void *stream)
+    struct cuda_calls *calls, struct upload_output *output, void *stream)
 {
-    if (out->lane != NULL) {
-        launch_fixed(calls, out, stream);
+    if (output->lane != NULL) {
+        launch_fixed(calls, output, stream);
     } else {
-        CALL(calls, stream_wait, stream, out->ready);
+        CALL(calls, stream_wait, stream, output->ready);
     }
 }
 
 fby_err fby_gpu_upload_hand_out(struct fby_gpu_upload *self,
-    struct fby_gpu_upload_out *buffer, void *stream,
+    struct fby_gpu_upload_out *handle, void *stream,
     struct fby_error_detail *why)
 {
-    struct upload_out *out = upload_out_of(buffer);
-    return call_on_stream(self, out, stream, wait_for_tensors, why);
+    struct upload_output *output = upload_output_of(handle);
+    return call_on_stream(self, output, stream, wait_for_tensors, why);
 }
 
 static void record_release(
-    struct cuda_calls *calls, struct upload_out *out, void *stream)
+    struct cuda_calls *calls, struct upload_output *output, void *stream)
 {
     struct fby_gpu_upload *self = calls->upload;
-    CALL(calls, event_record, out->released, stream);
-    out->busy_until = out->released;
+    CALL(calls, event_record, output->released, stream);
+    output->busy_until = output->released;
     if (self->config.fixed_address) {
         CALL(calls, event_record, self->last_release, stream);
         self->has_last_release = true;
     }
 }
 
-/* It is unknown when the consumer's use of `out` ends: fail later submits. */
+/* It is unknown when the consumer's use of `output` ends: fail later
+ * submits. */
 static void fail_release(
-    struct fby_gpu_upload *self, struct upload_out *out, const char *why)
+    struct fby_gpu_upload *self, struct upload_output *output, const char *why)
 {
     pthread_mutex_lock(&self->lock);
-    out->use_unknown = true;
+    output->use_unknown = true;
     if (!self->release_failed) {
         self->release_failed = true;
         (void)fby_error_set(&self->release_error, FBY_SYS,
@@ -333,11 +332,11 @@ static void fail_release(
 }
 
 void fby_gpu_upload_release(struct fby_gpu_upload *self,
-    struct fby_gpu_upload_out *buffer, void *stream)
+    struct fby_gpu_upload_out *handle, void *stream)
 {
-    struct upload_out      *out = upload_out_of(buffer);
-    struct fby_error_detail why = {""};
-    if (call_on_stream(self, out, stream, record_release, &why) != FBY_OK) {
-        fail_release(self, out, why.text);
+    struct upload_output   *output = upload_output_of(handle);
+    struct fby_error_detail why    = {""};
+    if (call_on_stream(self, output, stream, record_release, &why) != FBY_OK) {
+        fail_release(self, output, why.text);
     }
 }

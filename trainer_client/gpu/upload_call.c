@@ -56,7 +56,7 @@ void fby_upload_run_on_thread(
     pthread_t thread;
     sigset_t  all;
     sigset_t  before;
-    sigfillset(&all); /* the program's own threads handle signals */
+    sigfillset(&all); /* so that only the program's own threads handle them */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (pthread_create(&thread, NULL, work, arg) == 0) {
         pthread_join(thread, NULL);

@@ -33,7 +33,7 @@ static void create_on_device(struct cuda_calls *calls)
     }
     CALL(calls, stream_create, &self->memory_stream);
     fby_upload_create_pool(calls);
-    fby_upload_create_outs(calls);
+    fby_upload_create_outputs(calls);
 }
 
 static void *create_main(void *opaque)
@@ -115,7 +115,7 @@ void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p)
     *self_p = NULL;
     fby_gpu_upload_stop(self);
     int mode = fby_upload_ignore_captures(self);
-    fby_upload_destroy_outs(self);
+    fby_upload_destroy_outputs(self);
     destroy_lanes(self);
     for (uint32_t i = 0; i < self->config.n_arenas; i++) {
         fby_upload_destroy_event(self, self->arenas[i].copied);

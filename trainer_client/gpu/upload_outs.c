@@ -1,9 +1,9 @@
-/* upload_outs.c - output buffers ("outs"), which hold the tensors of a batch.
+/* upload_outs.c - output buffers ("outputs"), each for the tensors of a batch.
  *
- * Kept outs are created with the upload and reused. Extra outs are created when
- * all kept outs are in use, and freed after use. The memory is from the
- * application's allocator, else from cudaMalloc (kept) or a pool (extra). The
- * allocator and the pool work in the order of upload->memory_stream. */
+ * Kept outputs are created with the upload and reused. Extra outputs are
+ * created when all kept outputs are in use, and freed after use. The memory is
+ * from the application's allocator, else from cudaMalloc (kept) or a pool
+ * (extra). The allocator and the pool work in the order of `memory_stream`. */
 #include "trainer_client/gpu/upload_state.h"
 
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static void *allocate_by_application(struct cuda_calls *calls)
     return memory;
 }
 
-/* Allocate the memory of an out that is kept until destroy. Wait for the memory
- * stream, so that any stream may use the memory. */
+/* Allocate the memory of an output that is kept until destroy. Wait for the
+ * memory stream, so that any stream may use the memory. */
 static void *allocate_kept(struct cuda_calls *calls)
 {
     const struct fby_gpu_upload_config *config = &calls->upload->config;
@@ -41,7 +41,7 @@ static void *allocate_kept(struct cuda_calls *calls)
     return memory;
 }
 
-/* Free an out's memory that is not from the pool. NULL is allowed. */
+/* Free an output's memory that is not from the pool. NULL is allowed. */
 static void free_memory(struct fby_gpu_upload *self, void *memory)
 {
     const struct fby_gpu_upload_memory *allocator = &self->config.memory;
@@ -55,12 +55,12 @@ static void free_memory(struct fby_gpu_upload *self, void *memory)
     }
 }
 
-/* Make the memory stream wait for the work on `out`, so that later frees on
+/* Make the memory stream wait for the work on `output`, so that later frees on
  * that stream come after that work. */
 static void wait_for_last_use(
-    struct fby_gpu_upload *self, const struct upload_out *out)
+    struct fby_gpu_upload *self, const struct upload_output *output)
 {
-    void *const events[2] = {out->ready, out->released};
+    void *const events[2] = {output->ready, output->released};
     for (size_t i = 0; i < 2; i++) {
         if (events[i] != NULL) {
             (void)self->cuda->stream_wait(self->memory_stream, events[i]);
@@ -68,36 +68,38 @@ static void wait_for_last_use(
     }
 }
 
-/* The out's memory if it may be freed now, else NULL. Fixed memory is shared by
- * all outs. Memory with use_unknown may still be in use. Then it is freed only
- * if it is from cudaMalloc, because cudaFree waits for the device. */
+/* The output's memory if it may be freed now, else NULL. Fixed memory is shared
+ * by all outputs. Memory of an output with use_unknown may still be in use.
+ * Then it is freed only if it is from cudaMalloc, because cudaFree waits for
+ * the device. */
 static void *freeable_memory(
-    const struct fby_gpu_upload *self, const struct upload_out *out)
+    const struct fby_gpu_upload *self, const struct upload_output *output)
 {
-    bool from_cuda_malloc = self->config.memory.allocate == NULL && !out->extra;
-    return self->fixed_memory == NULL && (from_cuda_malloc || !out->use_unknown)
-               ? out->public.memory
-               : NULL;
+    bool from_cuda_malloc =
+        self->config.memory.allocate == NULL && !output->extra;
+    bool is_safe = from_cuda_malloc || !output->use_unknown;
+    return self->fixed_memory == NULL && is_safe ? output->public.memory : NULL;
 }
 
-static struct upload_out *create_out(struct cuda_calls *calls)
+static struct upload_output *create_output(struct cuda_calls *calls)
 {
-    struct upload_out *out = fby_zalloc(sizeof(*out));
-    CALL(calls, event_create, &out->ready);
-    CALL(calls, event_create, &out->released);
-    return out;
+    struct upload_output *output = fby_zalloc(sizeof(*output));
+    CALL(calls, event_create, &output->ready);
+    CALL(calls, event_create, &output->released);
+    return output;
 }
 
-static void destroy_out(struct fby_gpu_upload *self, struct upload_out *out)
+static void destroy_output(
+    struct fby_gpu_upload *self, struct upload_output *output)
 {
-    fby_upload_destroy_event(self, out->ready);
-    fby_upload_destroy_event(self, out->released);
-    free(out);
+    fby_upload_destroy_event(self, output->ready);
+    fby_upload_destroy_event(self, output->released);
+    free(output);
 }
 
-/* ---- outs that are kept -------------------------------------------------- */
+/* ---- outputs that are kept ----------------------------------------------- */
 
-void fby_upload_create_outs(struct cuda_calls *calls)
+void fby_upload_create_outputs(struct cuda_calls *calls)
 {
     struct fby_gpu_upload *self = calls->upload;
     if (self->config.fixed_address) {
@@ -105,44 +107,45 @@ void fby_upload_create_outs(struct cuda_calls *calls)
         CALL(calls, event_create, &self->last_release);
     }
     for (uint32_t i = 0; i < self->config.n_outs && calls->err == FBY_OK; i++) {
-        struct upload_out *out = create_out(calls);
-        out->public.memory     = self->config.fixed_address ? self->fixed_memory
-                                                            : allocate_kept(calls);
-        out->next              = self->free_outs;
-        self->free_outs        = out;
+        struct upload_output *output = create_output(calls);
+        output->public.memory        = self->config.fixed_address
+                                           ? self->fixed_memory
+                                           : allocate_kept(calls);
+        output->next                 = self->free_outputs;
+        self->free_outputs           = output;
     }
 }
 
-void fby_upload_destroy_outs(struct fby_gpu_upload *self)
+void fby_upload_destroy_outputs(struct fby_gpu_upload *self)
 {
-    while (self->free_outs != NULL) {
-        struct upload_out *out = self->free_outs;
-        self->free_outs        = out->next;
-        if (out->public.memory != NULL) {
-            wait_for_last_use(self, out);
+    while (self->free_outputs != NULL) {
+        struct upload_output *output = self->free_outputs;
+        self->free_outputs           = output->next;
+        if (output->public.memory != NULL) {
+            wait_for_last_use(self, output);
         }
-        free_memory(self, freeable_memory(self, out));
-        destroy_out(self, out);
+        free_memory(self, freeable_memory(self, output));
+        destroy_output(self, output);
     }
-    /* as in freeable_memory, for the memory that all outs share */
+    /* The same rule as in freeable_memory, for the memory that all share. */
     bool may_be_in_use =
         self->config.memory.allocate != NULL && self->any_use_unknown;
     free_memory(self, may_be_in_use ? NULL : self->fixed_memory);
     fby_upload_destroy_event(self, self->last_release);
 }
 
-static struct upload_out *take_kept(struct fby_gpu_upload *self)
+static struct upload_output *take_kept(struct fby_gpu_upload *self)
 {
     pthread_mutex_lock(&self->lock);
-    struct upload_out *out = self->free_outs;
-    if (out != NULL) {
-        self->free_outs = out->next;
+    struct upload_output *output = self->free_outputs;
+    if (output != NULL) {
+        self->free_outputs = output->next;
     }
     pthread_mutex_unlock(&self->lock);
-    return out;
+    return output;
 }
 
-/* ---- extra outs ---------------------------------------------------------- */
+/* ---- extra outputs ------------------------------------------------------- */
 
 void fby_upload_create_pool(struct cuda_calls *calls)
 {
@@ -160,29 +163,30 @@ void fby_upload_create_pool(struct cuda_calls *calls)
     }
 }
 
-static void free_extra(struct fby_gpu_upload *self, struct upload_out *out)
+static void free_extra(
+    struct fby_gpu_upload *self, struct upload_output *output)
 {
-    void *memory = freeable_memory(self, out);
-    if (out->public.memory != NULL) {
-        wait_for_last_use(self, out);
+    void *memory = freeable_memory(self, output);
+    if (output->public.memory != NULL) {
+        wait_for_last_use(self, output);
     }
     if (memory != NULL && self->pool != NULL) {
         (void)self->cuda->pool_free(memory, self->memory_stream);
     } else {
         free_memory(self, memory);
     }
-    destroy_out(self, out);
+    destroy_output(self, output);
 }
 
-/* Allocate an extra out's memory. Other streams may use it once the event
+/* Allocate an extra output's memory. Other streams may use it once the event
  * `released`, which is recorded here, has passed. */
 static void *allocate_extra(
-    struct cuda_calls *calls, const struct upload_out *out)
+    struct cuda_calls *calls, const struct upload_output *output)
 {
     struct fby_gpu_upload *self   = calls->upload;
     void                  *memory = self->fixed_memory;
     if (memory != NULL || calls->err != FBY_OK) {
-        return memory; /* with `fixed_address` an extra out needs no memory */
+        return memory; /* `fixed_address`: the shared memory is enough */
     }
     if (self->config.memory.allocate != NULL) {
         memory = allocate_by_application(calls);
@@ -192,57 +196,58 @@ static void *allocate_extra(
         CALL(calls, pool_allocate, &memory, self->config.out_bytes, self->pool,
             self->memory_stream);
     }
-    CALL(calls, event_record, out->released, self->memory_stream);
+    CALL(calls, event_record, output->released, self->memory_stream);
     return memory;
 }
 
-static struct upload_out *create_extra(struct fby_gpu_upload *self)
+static struct upload_output *create_extra(struct fby_gpu_upload *self)
 {
     struct fby_error_detail why   = {""};
     struct cuda_calls       calls = {.upload = self, .why = &why};
     CALL(&calls, use_device, self->config.device);
-    int                mode = fby_upload_ignore_captures(self);
-    struct upload_out *out  = create_out(&calls);
-    out->extra              = true;
-    out->public.memory      = allocate_extra(&calls, out);
-    out->busy_until         = self->fixed_memory == NULL ? out->released : NULL;
+    int                   mode   = fby_upload_ignore_captures(self);
+    struct upload_output *output = create_output(&calls);
+    output->extra                = true;
+    output->public.memory        = allocate_extra(&calls, output);
+    output->busy_until = self->fixed_memory == NULL ? output->released : NULL;
     if (calls.err != FBY_OK) {
         fby_warn("NO-DEVICE-MEMORY", "%s", why.text);
-        free_extra(self, out);
-        out = NULL;
+        free_extra(self, output);
+        output = NULL;
     }
     fby_upload_restore_capture_mode(self, mode);
-    return out;
+    return output;
 }
 
-/* ---- kept and extra outs ------------------------------------------------- */
+/* ---- kept and extra outputs ---------------------------------------------- */
 
 struct fby_gpu_upload_out *fby_gpu_upload_take_out(
     struct fby_gpu_upload *self, bool extra)
 {
-    struct upload_out *out = extra ? create_extra(self) : take_kept(self);
-    return out != NULL ? &out->public : NULL;
+    struct upload_output *output = extra ? create_extra(self) : take_kept(self);
+    return output != NULL ? &output->public : NULL;
 }
 
 void fby_gpu_upload_recycle(
-    struct fby_gpu_upload *self, struct fby_gpu_upload_out *buffer)
+    struct fby_gpu_upload *self, struct fby_gpu_upload_out *handle)
 {
-    struct upload_out *out = upload_out_of(buffer);
+    struct upload_output *output = upload_output_of(handle);
     pthread_mutex_lock(&self->lock);
-    if (out->lane != NULL) { /* the batch was never handed out */
-        out->lane->pending = false;
-        out->lane          = NULL;
+    if (output->lane != NULL) { /* its batch was never launched */
+        output->lane->pending = false;
+        output->lane          = NULL;
     }
-    self->any_use_unknown = self->any_use_unknown || out->use_unknown;
-    bool extra            = out->extra; /* another thread may take a free out */
+    self->any_use_unknown = self->any_use_unknown || output->use_unknown;
+    /* Read now: once it is in the list, another thread may take the output. */
+    bool extra = output->extra;
     if (!extra) {
-        out->next       = self->free_outs;
-        self->free_outs = out;
+        output->next       = self->free_outputs;
+        self->free_outputs = output;
     }
     pthread_mutex_unlock(&self->lock);
     if (extra) { /* without the lock, as the allocator requires */
         int mode = fby_upload_ignore_captures(self);
-        free_extra(self, out);
+        free_extra(self, output);
         fby_upload_restore_capture_mode(self, mode);
     }
 }

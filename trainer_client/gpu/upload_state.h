@@ -2,9 +2,11 @@
  *
  * Files: upload_create.c  create, stop and destroy; the lanes
  *        upload_outs.c    output buffers: create, take, recycle, destroy
- *        upload_batch.c   batches: copy, launch, hand out, release
+ *        upload_batch.c   batches: copy, launch, await, release
  *        upload_call.c    helpers for CUDA calls
- * Members with the note "fixed" are used only with config.fixed_address. */
+ * upload.h defines lane, arena and output. Members with the note "fixed" are
+ * used only with config.fixed_address. An event "passes" when the work that was
+ * queued before it is done. */
 #ifndef FBY_CLIENT_GPU_UPLOAD_STATE_H
 #define FBY_CLIENT_GPU_UPLOAD_STATE_H
 
@@ -13,28 +15,28 @@
 #include "trainer_client/gpu/pinned_arenas.h"
 #include "trainer_client/gpu/upload.h"
 
-struct upload_lane {
+struct upload_lane { /* a CUDA stream, and device memory for one batch */
     void    *stream;
     uint8_t *memory;      /* on the device: arena_bytes, then work_bytes */
     void    *copied;      /* fixed: event, passes when the batch is copied */
     void    *kernel_done; /* fixed: event, passes when its kernels are done */
     bool     pending;     /* fixed: its kernels are not yet launched */
-    bool     kernel_done_recorded; /* fixed: `kernel_done` was recorded once */
+    bool     must_wait;   /* fixed: wait for `kernel_done` before a copy */
 };
 
-struct upload_arena {
-    void    *copied; /* event, passes when the arena is copied */
-    bool     busy;   /* `copied` is recorded and not known to have passed */
+struct upload_arena { /* pinned host memory for one batch */
+    void    *copied;  /* event, passes when the arena is copied */
+    bool     busy;    /* `copied` is recorded and not known to have passed */
     uint64_t epoch, step; /* of the batch in the arena */
 };
 
-/* An output buffer ("out"): memory for the tensors of one batch, and the events
- * that tell when it may be written. */
-struct upload_out {
+/* An output buffer: memory for the tensors of one batch, and the events that
+ * tell when it may be written. */
+struct upload_output {
     struct fby_gpu_upload_out public; /* first: callers hold a pointer to it */
-    struct upload_out *next;          /* next in the list free_outs */
-    bool               extra;         /* allocated beyond config.n_outs */
-    void              *ready; /* event, passes when the tensors are made */
+    struct upload_output *next;       /* next in the list free_outputs */
+    bool                  extra;      /* allocated beyond config.n_outs */
+    void                 *ready; /* event, passes when the tensors are made */
     void *released;    /* event, passes when the consumer's work is done */
     void *busy_until;  /* the event after which the memory may be written:
                          `ready` or `released`; NULL: it may be now */
@@ -45,10 +47,11 @@ struct upload_out {
     uint64_t               epoch, step; /* of the batch */
 };
 
-/* The out whose first member the caller has a pointer to. */
-static inline struct upload_out *upload_out_of(struct fby_gpu_upload_out *out)
+/* The output of which the caller has a pointer to the first member. */
+static inline struct upload_output *upload_output_of(
+    struct fby_gpu_upload_out *handle)
 {
-    return (struct upload_out *)(void *)out;
+    return (struct upload_output *)(void *)handle;
 }
 
 struct fby_gpu_upload {
@@ -57,18 +60,18 @@ struct fby_gpu_upload {
     struct fby_pinned           *pinned;
     struct upload_arena         *arenas;
     struct upload_lane           lanes[FBY_GPU_UPLOAD_LANES];
-    void                        *pool; /* for extra outs; NULL: not supported */
+    void    *pool;            /* for extra outputs; NULL: not supported */
     void    *memory_stream;   /* orders allocation and freeing of tensors */
-    uint8_t *fixed_memory;    /* fixed: the memory that all outs share */
-    bool     any_use_unknown; /* an out had use_unknown when it was recycled */
+    uint8_t *fixed_memory;    /* fixed: the memory that all outputs share */
+    bool     any_use_unknown; /* an output with use_unknown was recycled */
     void    *last_release; /* fixed: event, passes when the last use is done */
-    bool     has_last_release; /* `last_release` was recorded */
+    bool     has_last_release; /* fixed: `last_release` was recorded */
 
-    pthread_mutex_t    lock; /* guards all members that change after create */
-    uint32_t           next_lane; /* modulo FBY_GPU_UPLOAD_LANES */
-    struct upload_out *free_outs;
-    bool               stopped;
-    bool               release_failed; /* no event was recorded at a release */
+    pthread_mutex_t lock;      /* guards all members that change after create */
+    uint32_t        next_lane; /* index, modulo FBY_GPU_UPLOAD_LANES */
+    struct upload_output *free_outputs;
+    bool                  stopped;
+    bool release_failed; /* no event was recorded at a release */
     struct fby_error_detail release_error;
 };
 
@@ -120,14 +123,14 @@ void fby_upload_run_on_thread(
 
 /* ---- upload_outs.c ------------------------------------------------------- */
 
-/* Create the memory pool for extra outs. Some devices, most often virtual ones,
- * have no pools. Then the memory of extra outs is from cudaMalloc, and to free
- * it waits for the device. */
+/* Create the memory pool for extra outputs. Some devices, most often virtual
+ * ones, have no pools. Then extra outputs use cudaMalloc and cudaFree, which
+ * waits for the device. */
 void fby_upload_create_pool(struct cuda_calls *calls);
-/* Create config.n_outs outs. With `fixed_address` all have the same memory. */
-void fby_upload_create_outs(struct cuda_calls *calls);
-/* Free the outs. Every out was recycled before, and the lanes are idle. Also
- * works if create failed halfway. */
-void fby_upload_destroy_outs(struct fby_gpu_upload *self);
+/* Create config.n_outs outputs. With `fixed_address` all share one memory. */
+void fby_upload_create_outputs(struct cuda_calls *calls);
+/* Free the outputs. Every output was recycled before, and the lanes are idle.
+ * Also works if create failed halfway. */
+void fby_upload_destroy_outputs(struct fby_gpu_upload *self);
 
 #endif
