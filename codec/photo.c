@@ -199,13 +199,12 @@ static struct plane_rows rows_at(struct scratch *scratch, uint32_t y)
 /* ---- encoding ------------------------------------------------------------ */
 
 /* Pad each row to a multiple of ROW_ALIGN values with its last value, and an
- * odd number of rows with a copy of the last one. So the padding has residues
- * 0. */
+ * odd number of rows with a copy of the last one. All padding has residue 0. */
 static void pad_plane(struct photo_size size, struct photo_plane *plane)
 {
     uint32_t w   = size.width;
     uint32_t end = (w + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
-    /* Most tiles have w == end. To skip them saves a call for each row. */
+    /* Most tiles have w == end. They skip the loop, which is slow. */
     for (uint32_t y = 0; y < size.height && w < end; y++) {
         uint8_t *row = photo_row(plane, y);
         memset(row + w, row[w - 1], end - w);
@@ -304,8 +303,8 @@ static size_t tile_offset(const uint8_t *payload, size_t i)
 }
 
 /* True if `in` holds exactly the packed planes of a tile and less than
- * FBY_PHOTO_ALIGN bytes of padding. A bit width that is too large gives a size
- * of SIZE_MAX, which is never left. */
+ * FBY_PHOTO_ALIGN bytes of padding. A bit width above 8 gives a size of
+ * SIZE_MAX, which is more than is left. */
 static bool is_tile_valid(const struct photo_kernel *kernel,
     const struct fby_pictures *pictures, const struct tile *tile,
     struct fby_reader in)

@@ -249,9 +249,8 @@ struct unpack_table {
     uint16_t down[16]; /* factor: 2^w; the product is shifted down by 16 */
 };
 
-/* The shuffle index of byte 0 or 1 of number i. The index 0x80 gives a 0. It
- * stands for all bytes if w = 0, and for byte 16, which is beyond the
- * vector. */
+/* The shuffle index of byte 0 or 1 of number i. The index 0x80 gives a 0. It is
+ * used if w = 0, and for byte 16, which is beyond the vector. */
 #define INDEX(w, i, byte) \
     ((w) == 0 || (w) * (i) / 8 + (byte) > 15 ? 0x80 : (w) * (i) / 8 + (byte))
 #define PAIR(w, i, row)                     \

@@ -188,9 +188,8 @@ static uint8_t *write_rows(uint8_t *out, __m512i rows, uint64_t byte_mask)
     return out + __builtin_popcountll(byte_mask);
 }
 
-/* Pack eight groups, given the numbers of their upper and lower rows, to `out`,
- * and write their bit widths to `bit_widths`. Returns the end of the packed
- * bytes. */
+/* Pack eight groups, given the numbers of their upper and lower rows, and write
+ * their bit widths to `bit_widths`. Returns the end of the packed bytes. */
 static uint8_t *pack_eight(
     __m512i upper, __m512i lower, uint8_t *bit_widths, uint8_t *out)
 {
@@ -269,8 +268,7 @@ static __m512i unpack_numbers(__m512i rows, __m512i bits)
 /* For each bit width w, the bit matrix of the inverse zigzag encoding. The
  * matrix shifts a number right and XORs each bit with the lowest bit. It
  * ignores the bits above w. Byte 7 - j of a matrix selects the input bits that
- * are XORed to output bit j: bit j + 1 and bit 0. BIT selects input bit i = j +
- * 1. */
+ * are XORed to output bit j: bit j + 1, which is i of BIT, and bit 0. */
 #define BIT(w, i) ((i) < (w) ? UINT64_C(1) << (8 * (8 - (i)) + (i)) : 0)
 #define UNZIGZAG(w)                                                     \
     (UINT64_C(0x0101010101010101) | BIT(w, 1) | BIT(w, 2) | BIT(w, 3) | \
@@ -301,8 +299,7 @@ static __m512i prefix_sums(__m512i v)
  * row to the left of these four groups, and is updated. */
 static __m512i add_left_sums(__m512i v, __m512i *carry)
 {
-    /* Put the four sums of a row into each u32. Byte g is its sum in group
-     * g. */
+    /* Each u32 gets the four sums of its row; byte g is that of group g. */
     const __m512i by_row = _mm512_set4_epi64(0x3828180838281808,
         0x3020100030201000, 0x3828180838281808, 0x3020100030201000);
     /* The factors of the four sums: 1 for the groups before this one. */
@@ -343,8 +340,7 @@ static void write_values(__m512i sum, uint8_t *row)
 }
 
 /* Unpack the four groups at `in` to two rows, the upper one at `row`. Groups
- * beyond the end of the rows have bit width 0. Returns the end of the packed
- * groups. */
+ * after the row end have bit width 0. Returns the end of the packed groups. */
 static const uint8_t *unpack_four(
     const uint8_t *in, const uint8_t *bit_widths, uint8_t *row, __m512i *carry)
 {
@@ -363,8 +359,7 @@ static const uint8_t *unpack_four(
     return in + 2 * (size_t)(four * 0x01010101U >> 24); /* sum of the four */
 }
 
-/* Unpack two rows of `groups` groups, the upper one at `row`. Returns the end
- * of the packed groups. */
+/* Unpack two rows of `groups` groups. Returns the end of the packed groups. */
 static const uint8_t *unpack_rows(
     const uint8_t *in, const uint8_t *bit_widths, uint32_t groups, uint8_t *row)
 {

@@ -91,8 +91,7 @@ static fby_err test_known_picture(
                       fby_simd_name(fby_simd_level()));
 }
 
-/* The first block is smooth, so that it compresses. The rest is noise from a
- * linear congruential generator. */
+/* The first block is smooth, so that it compresses. The rest is noise. */
 static void fill_test_bytes(uint8_t *raw)
 {
     uint32_t state = 1;

@@ -253,9 +253,8 @@ void fby_batch_ref(struct forebay_batch *batch)
     atomic_fetch_add(&batch->refs, 1);
 }
 
-/* Keep a batch with a regular slot for reuse, or free the batch. Returns true
- * if this was the last use of a closed pool, which the caller must then
- * destroy. */
+/* Keep a batch with a regular slot for reuse, or free it. Returns true if this
+ * was the last use of a closed pool, which the caller must then destroy. */
 static bool return_batch(
     struct fby_batch_pool *self, struct forebay_batch *batch)
 {

@@ -37,10 +37,8 @@ static void add_values(struct fby_checksum_state *state,
             state, field->raw + rows->indices[row], length * rows->index_bytes);
         bytes = length * fby_type_bytes(field->type);
     } else if (ragged) {
-        uint64_t entry_bytes =
-            bytes / shape->dims[0]; /* dims[0]: the longest */
-
-        bytes = length * entry_bytes;
+        uint32_t max_length = shape->dims[0];
+        bytes               = length * (bytes / max_length);
     }
     fby_checksum_add(state, values, bytes);
 }

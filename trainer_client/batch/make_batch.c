@@ -90,8 +90,9 @@ static fby_err expand_ragged(const struct fby_batch_job *job, uint32_t field,
     struct forebay_batch         *batch            = input->batch;
     struct fby_ragged_offsets    *rows             = &batch->row_offsets[field];
     void                         *out[FBY_TENSORS] = {NULL};
-    const uint8_t                *raw = input->request_slot->memory;
-    fby_err                       err = FBY_OK; /* `raw`: unused if no rows */
+    /* If there are no rows, nothing is read from `raw`. */
+    const uint8_t *raw = input->request_slot->memory;
+    fby_err        err = FBY_OK;
     for (uint32_t i = 0; i < plan->n_tensors; i++) {
         out[i] = batch->memory + setup->tensor_offset[field][i];
     }

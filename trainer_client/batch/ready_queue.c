@@ -1,6 +1,5 @@
-/* ready_queue.c - the queue of batches between receiver and trainer. `changed`
- * (a condition variable) wakes trainer threads, and `wakeup` wakes the
- * receiver. */
+/* ready_queue.c - batches on their way from the receiver to the trainer. The
+ * condition variable `changed` wakes trainer threads; `wakeup` the receiver. */
 #include "trainer_client/batch/ready_queue.h"
 
 #include <assert.h>

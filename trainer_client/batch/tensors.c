@@ -3,8 +3,7 @@
 
 #include <stdio.h>
 
-/* A DLPack type: kind, bits of a value, values in an element (here always
- * 1). */
+/* A DLPack type: kind, bits of a value, values in an element (here 1). */
 static DLDataType dl_type(enum fby_type type)
 {
     static const DLDataType types[] = {

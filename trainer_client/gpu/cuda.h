@@ -58,7 +58,7 @@ struct fby_cuda {
     int (*pool_destroy)(void *pool);
     int (*pool_allocate)(void **out, size_t size, void *pool, void *stream);
     int (*pool_free)(void *memory, void *stream);
-    int (*stream_create)(void **out); /* runs beside stream NULL */
+    int (*stream_create)(void **out); /* not ordered with stream NULL */
     int (*stream_destroy)(void *stream);
     int (*stream_wait)(void *stream, void *event); /* later work waits */
     int (*stream_sync)(void *stream);              /* this thread waits */

@@ -69,9 +69,8 @@ static void wait_for_last_use(
 }
 
 /* The output's memory if it may be freed now, else NULL. Fixed memory is shared
- * by all outputs. Memory of an output with use_unknown may still be in use.
- * Then it is freed only if it is from cudaMalloc, because cudaFree waits for
- * the device. */
+ * by all outputs. With use_unknown it may be in use. Then it is freed only if
+ * it is from cudaMalloc, because cudaFree waits for the device. */
 static void *freeable_memory(
     const struct fby_gpu_upload *self, const struct upload_output *output)
 {

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* A consumer must refuse another major version. A minor version only adds. */
+/* A consumer must refuse another major version. A minor one only adds types. */
 typedef struct {
     uint32_t major;
     uint32_t minor;
@@ -53,8 +53,8 @@ typedef struct {
     DLDevice   device;
     int32_t    ndim; /* number of dimensions */
     DLDataType dtype;
-    int64_t   *shape;       /* ndim sizes, in elements */
-    int64_t   *strides;     /* ndim numbers, in elements; NULL: dense rows */
+    int64_t   *shape;   /* ndim sizes, in elements */
+    int64_t   *strides; /* ndim steps, in elements; NULL: row-major, no gaps */
     uint64_t   byte_offset; /* from data to the first element */
 } DLTensor;
 

@@ -133,8 +133,8 @@ enum forebay_as {
     FOREBAY_AS_COO   = 5, /* NAME [all], NAME.indices [1 + dimensions, all] */
     /* Fields with `from: documents` only; a row has L tokens: */
     FOREBAY_AS_CU_SEQLENS = 6, /* NAME [documents of the batch + 1] */
-    FOREBAY_AS_POSITIONS  = 7, /* NAME [rows, L] */
-    FOREBAY_AS_MASK       = 8  /* NAME [rows, L] */
+    FOREBAY_AS_POSITIONS  = 7, /* NAME [rows, L]: position in the document */
+    FOREBAY_AS_MASK       = 8  /* NAME [rows, L]: 1 if it counts in the loss */
 };
 
 enum forebay_pad_to {            /* the row length n of FOREBAY_AS_PADDED */
@@ -145,7 +145,7 @@ enum forebay_pad_to {            /* the row length n of FOREBAY_AS_PADDED */
 
 /* An override of the form in which one field is delivered. Begin with
  * forebay_output(): a member left at 0 keeps the pipeline file's choice. In an
- * array, overrides are as many bytes apart as struct_size of the first says. */
+ * array, the struct_size of the first override is the stride of all. */
 struct forebay_output {
     size_t              struct_size;
     const char         *field;
@@ -153,7 +153,7 @@ struct forebay_output {
     enum forebay_layout layout;
     enum forebay_as     as;
     enum forebay_pad_to pad_to;
-    enum forebay_dtype  offsets; /* I32 or I64; also for the indices of CSR */
+    enum forebay_dtype  offsets; /* type: I32 or I64; also of CSR's indices */
     bool                has_pad; /* `pad` is set */
     double              pad;     /* value that fills the ends of short rows */
 };
@@ -194,7 +194,7 @@ struct forebay_options {
     bool        has_seed;
     const char *token;  /* resume right after the batch that carried it */
     uint64_t    steps;  /* end before this step, counted from epoch 0 step 0 */
-    uint64_t    epochs; /* end before this epoch; with `steps`, the first end */
+    uint64_t    epochs; /* end before this epoch, or at `steps` if sooner */
 
     const char *const           *fields; /* names to deliver; NULL: all */
     size_t                       n_fields;
@@ -203,9 +203,9 @@ struct forebay_options {
     const struct forebay_root   *roots;
     size_t                       n_roots;
 
-    uint64_t window_bytes;    /* requested, not yet delivered; 0: 256 MiB */
-    uint32_t window_batches;  /* batches requested, not delivered; 0: 16 */
-    uint64_t max_held_bytes;  /* delivered, not released; 0: 1 GiB */
+    uint64_t window_bytes;    /* limit: requested, not delivered; 0: 256 MiB */
+    uint32_t window_batches;  /* limit: requested, not delivered; 0: 16 */
+    uint64_t max_held_bytes;  /* limit: delivered, not released; 0: 1 GiB */
     uint32_t decode_threads;  /* 0: by the number of cores, at most 4 */
     int64_t  open_timeout_ns; /* 0: 60 s; includes scanning a large source */
 
@@ -331,9 +331,9 @@ enum forebay_status forebay_next(struct forebay *self, int64_t timeout_ns,
 
 /* Release a batch, in any order, also after forebay_close(); *batch_p becomes
  * NULL. Its memory is reused when every tensor exported from it is deleted too.
- * On a GPU, the memory is reused only after work on one stream: the stream
- * given last, here or later to forebay_batch_await(). The reuse waits for all
- * work submitted to it before the last release or deletion. If several
+ * On a GPU, the reuse also waits for work on one stream: the stream given last,
+ * here or later to forebay_batch_await(). It waits for all work that was
+ * submitted to that stream before the last release or deletion. If several
  * streams use a batch, make the one given last wait for the others. */
 enum forebay_status forebay_release(
     struct forebay_batch **batch_p, void *stream);
@@ -441,9 +441,9 @@ struct forebay_stats {
     int64_t  wait_ns;    /* spent in forebay_next() waiting for a batch */
 
     uint64_t hedges;            /* second requests, for slow batches */
-    uint64_t rerequests;        /* repeated: lost, suspect worker, reconnect */
-    uint64_t late_chunks;       /* received for requests given up, not hedges */
-    uint64_t late_hedge_chunks; /* of the slower of two answers, by a hedge */
+    uint64_t rerequests;        /* repeated: LOST, suspect worker, reconnect */
+    uint64_t late_chunks;       /* received for requests that were given up */
+    uint64_t late_hedge_chunks; /* received in the slower answer of a hedge */
     uint64_t checksum_failures;
     uint64_t protocol_errors; /* messages refused for other causes */
     uint64_t substituted;     /* rows delivered with a substitute */
