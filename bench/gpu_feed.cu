@@ -116,7 +116,7 @@ static void close_upload(struct upload_bench *b)
 
 /* Submit the next batch, and make b->consumer wait until the batch is expanded.
  * Call wait_for_arena() first. Returns the output buffer of the batch. */
-static struct fby_gpu_upload_out *submit_next(struct upload_bench *b)
+static struct fby_gpu_output *submit_next(struct upload_bench *b)
 {
     struct fby_error_detail     why   = {""};
     struct fby_gpu_upload_batch batch = {};
@@ -124,15 +124,15 @@ static struct fby_gpu_upload_out *submit_next(struct upload_bench *b)
     batch.arena                       = b->n_submitted++ % ARENAS;
     batch.bytes                       = b->batch.bytes;
     batch.list                        = b->batch.list_offset;
-    batch.out = fby_gpu_upload_take_out(b->upload, /* extra */ false);
+    batch.out = fby_gpu_upload_take_output(b->upload, /* extra */ false);
     exit_on_error(fby_gpu_upload_submit(b->upload, &batch, &why), &why);
     exit_on_error(
-        fby_gpu_upload_hand_out(b->upload, batch.out, b->consumer, &why), &why);
+        fby_gpu_upload_await(b->upload, batch.out, b->consumer, &why), &why);
     return batch.out;
 }
 
 /* Give an output buffer back, for reuse when b->consumer has done its work. */
-static void release(struct upload_bench *b, struct fby_gpu_upload_out *out)
+static void release(struct upload_bench *b, struct fby_gpu_output *out)
 {
     fby_gpu_upload_release(b->upload, out, b->consumer);
     fby_gpu_upload_recycle(b->upload, out);
@@ -304,7 +304,7 @@ static double step_ms(
             continue;
         }
         wait_for_arena(b);
-        struct fby_gpu_upload_out *out = submit_next(b);
+        struct fby_gpu_output *out = submit_next(b);
         training_step(b, m, out->memory);
         release(b, out);
     }

@@ -118,7 +118,7 @@ static size_t table_bytes(const struct grid *grid)
 static size_t plane_bound(struct photo_size size)
 {
     uint32_t groups = photo_groups(size);
-    return photo_widths_bytes(groups) + PHOTO_GROUP_MAX * (size_t)groups;
+    return photo_bit_widths_bytes(groups) + PHOTO_GROUP_MAX * (size_t)groups;
 }
 
 /* The most packed bytes of a tile; 0 if it has no pixels. */
@@ -311,7 +311,7 @@ static bool is_tile_valid(const struct photo_kernel *kernel,
 {
     for (uint32_t p = 0; p < pictures->planes; p++) {
         uint32_t groups = photo_groups(plane_size(pictures, tile, p));
-        if (in.left < photo_widths_bytes(groups)) {
+        if (in.left < photo_bit_widths_bytes(groups)) {
             return false;
         }
         size_t bytes = kernel->measure(in.at, groups);

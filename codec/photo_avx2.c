@@ -222,7 +222,7 @@ static size_t pack(
     uint8_t  bit_widths[PHOTO_MAX_GROUPS + 8]; /* a step writes up to 3 more */
     uint32_t per_row    = photo_groups_per_row(size);
     uint32_t groups     = photo_groups(size);
-    uint8_t *packed     = out + photo_widths_bytes(groups);
+    uint8_t *packed     = out + photo_bit_widths_bytes(groups);
     uint8_t *row_widths = bit_widths; /* of the current pair of rows */
     for (uint32_t y = 0; y < size.height; y += 2) {
         const uint8_t *row = photo_row(plane, y);
@@ -326,7 +326,7 @@ static size_t unpack(
     uint8_t        bit_widths[PHOTO_MAX_GROUPS + 8] = {0};
     uint32_t       per_row    = photo_groups_per_row(size);
     uint32_t       groups     = photo_groups(size);
-    const uint8_t *packed     = in + photo_widths_bytes(groups);
+    const uint8_t *packed     = in + photo_bit_widths_bytes(groups);
     const uint8_t *row_widths = bit_widths; /* of the current pair of rows */
     photo_unpack_bit_widths(in, groups, bit_widths);
     for (uint32_t y = 0; y < size.height; y += 2) {
@@ -380,7 +380,7 @@ size_t photo_avx2_measure(const uint8_t *in, uint32_t groups)
     /* A group has two rows of as many bytes as its bit width. */
     return _mm256_movemask_epi8(is_over) != 0
                ? SIZE_MAX
-               : photo_widths_bytes(groups) +
+               : photo_bit_widths_bytes(groups) +
                      2 * (size_t)(sum[0] + sum[1] + sum[2] + sum[3]);
 }
 

@@ -238,7 +238,7 @@ static size_t pack(
 {
     uint8_t  bit_widths[PHOTO_MAX_GROUPS + 8]; /* a step writes up to 7 more */
     uint32_t groups     = photo_groups(size);
-    uint8_t *packed     = out + photo_widths_bytes(groups);
+    uint8_t *packed     = out + photo_bit_widths_bytes(groups);
     uint8_t *row_widths = bit_widths; /* of the current pair of rows */
     for (uint32_t y = 0; y < size.height; y += 2) {
         packed = pack_rows(photo_row(plane, y), size.width, row_widths, packed);
@@ -382,7 +382,7 @@ static size_t unpack(
     uint8_t        bit_widths[PHOTO_MAX_GROUPS + 8] = {0};
     uint32_t       per_row    = photo_groups_per_row(size);
     uint32_t       groups     = photo_groups(size);
-    const uint8_t *packed     = in + photo_widths_bytes(groups);
+    const uint8_t *packed     = in + photo_bit_widths_bytes(groups);
     const uint8_t *row_widths = bit_widths; /* of the current pair of rows */
     photo_unpack_bit_widths(in, groups, bit_widths);
     for (uint32_t y = 0; y < size.height; y += 2) {

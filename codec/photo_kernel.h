@@ -54,7 +54,7 @@ static inline uint32_t photo_groups(struct photo_size size)
 
 /* The bytes of the bit widths of `groups` groups: half a byte for each group,
  * rounded up to a multiple of 4. */
-static inline size_t photo_widths_bytes(uint32_t groups)
+static inline size_t photo_bit_widths_bytes(uint32_t groups)
 {
     return ((size_t)groups + 7) / 8 * 4;
 }
@@ -65,7 +65,7 @@ static inline size_t photo_widths_bytes(uint32_t groups)
 static inline void photo_pack_bit_widths(
     const uint8_t *bit_widths, uint32_t groups, uint8_t *out)
 {
-    for (size_t i = 0; i < photo_widths_bytes(groups); i++) {
+    for (size_t i = 0; i < photo_bit_widths_bytes(groups); i++) {
         out[i] = (uint8_t)(bit_widths[2 * i] | bit_widths[2 * i + 1] << 4);
     }
 }
@@ -74,7 +74,7 @@ static inline void photo_pack_bit_widths(
 static inline void photo_unpack_bit_widths(
     const uint8_t *in, uint32_t groups, uint8_t *bit_widths)
 {
-    for (size_t i = 0; i < photo_widths_bytes(groups); i++) {
+    for (size_t i = 0; i < photo_bit_widths_bytes(groups); i++) {
         bit_widths[2 * i]     = in[i] & 15;
         bit_widths[2 * i + 1] = in[i] >> 4;
     }

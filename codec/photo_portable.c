@@ -125,7 +125,7 @@ static size_t pack(
     struct photo_size size, struct photo_plane *plane, uint8_t *out)
 {
     uint32_t per_row = photo_groups_per_row(size);
-    size_t   end     = photo_widths_bytes(photo_groups(size));
+    size_t   end     = photo_bit_widths_bytes(photo_groups(size));
     memset(out, 0, end);
     for (uint32_t g = 0; g < photo_groups(size); g++) {
         uint8_t  number[16];
@@ -145,7 +145,7 @@ static size_t unpack(
     struct photo_size size, const uint8_t *in, struct photo_plane *plane)
 {
     uint32_t per_row = photo_groups_per_row(size);
-    size_t   end     = photo_widths_bytes(photo_groups(size));
+    size_t   end     = photo_bit_widths_bytes(photo_groups(size));
     for (uint32_t g = 0; g < photo_groups(size); g++) {
         uint8_t  number[16];
         uint8_t *value = group_at(plane, g, per_row);
@@ -161,7 +161,7 @@ static size_t unpack(
 
 static size_t measure(const uint8_t *in, uint32_t groups)
 {
-    size_t bytes = photo_widths_bytes(groups);
+    size_t bytes = photo_bit_widths_bytes(groups);
     for (uint32_t g = 0; g < groups; g++) {
         uint32_t bits = read_bits(in, g);
         if (bits > 8) {

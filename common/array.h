@@ -8,12 +8,13 @@
 
 #include "common/mem.h"
 
-/* Make room for one more element; returns the array. It has `count` elements,
- * each added after such a call, and is NULL when `count` is 0. */
+/* Make space for one more element; returns the array, which may have moved. It
+ * has `count` elements, each added after such a call, and is NULL when `count`
+ * is 0. */
 static inline void *fby_array_grow(
     void *array, uint32_t count, size_t element_bytes)
 {
-    if ((count & (count - 1)) != 0) { /* no power of two: there is room */
+    if ((count & (count - 1)) != 0) { /* not a power of two: there is space */
         return array;
     }
     size_t capacity = count == 0 ? 1 : (size_t)count * 2;

@@ -1,3 +1,4 @@
+/* The growing buffer (bytes.h). Its capacity doubles when it is full. */
 #include "common/bytes.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* bytes.h - little-endian numbers: a bounded reader and a growing buffer.
  *
  * A reader that runs out of bytes becomes bad and stays bad. So a caller can
- * read all values and then check `bad` once. A bad reader returns 0 and
- * NULL. */
+ * read all values and then check `bad` once. Reads from a bad reader return 0
+ * or NULL. */
 #ifndef FBY_COMMON_BYTES_H
 #define FBY_COMMON_BYTES_H
 
@@ -22,7 +22,7 @@ static inline struct fby_reader fby_reader(const void *data, size_t size)
     return (struct fby_reader){.at = data, .left = size};
 }
 
-/* Consume `size` bytes; returns where they are, NULL when fewer are left. */
+/* Consume `size` bytes. Returns a pointer to them; NULL if fewer are left. */
 static inline const uint8_t *fby_read_bytes(struct fby_reader *r, size_t size)
 {
     if (r->bad || size > r->left) {

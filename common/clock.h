@@ -20,6 +20,7 @@ static inline int64_t fby_now_ns(void)
     return (int64_t)t.tv_sec * FBY_NS_PER_S + t.tv_nsec;
 }
 
+/* The earlier of two times. */
 static inline int64_t fby_earlier_ns(int64_t a_ns, int64_t b_ns)
 {
     return a_ns < b_ns ? a_ns : b_ns;

@@ -1,4 +1,4 @@
-/* Reads the CPU quotas of cgroups. The cgroup of this process and every cgroup
+/* Read the CPU quotas of cgroups. The cgroup of this process and every cgroup
  * above it may set a quota, so all of them are read and the smallest applies.
  * In a container, /proc often names the cgroup by its path on the host. Inside
  * the container this directory does not exist, and /sys/fs/cgroup itself is the
@@ -16,7 +16,8 @@
 enum { DIRECTORY_SIZE = 1024, LINE_SIZE = 512 };
 enum { PATH_SIZE = DIRECTORY_SIZE + 32 }; /* directory and file name */
 
-/* The cores that quota_us of CPU time in period_us allow; UINT32_MAX: all. */
+/* The cores that `quota_us` of CPU time in each `period_us` allow, rounded up;
+ * UINT32_MAX: no limit. */
 static uint32_t quota_to_cores(int64_t quota_us, int64_t period_us)
 {
     if (quota_us <= 0 || period_us <= 0) {
@@ -26,7 +27,8 @@ static uint32_t quota_to_cores(int64_t quota_us, int64_t period_us)
     return cores < UINT32_MAX ? (uint32_t)cores : UINT32_MAX;
 }
 
-/* cgroups 2: the file cpu.max has "QUOTA PERIOD" in us, or "max PERIOD". */
+/* The quota of one cgroup in cores; UINT32_MAX: no limit. In cgroups 2 the file
+ * cpu.max has "QUOTA PERIOD" in us, or "max PERIOD". */
 static uint32_t read_quota_v2(const char *directory)
 {
     char path[PATH_SIZE];
@@ -51,14 +53,16 @@ static int64_t read_number(const char *directory, const char *name)
                                                    : -1;
 }
 
-/* cgroups 1: two files, with the quota (-1: none) and the period, in us. */
+/* The same in cgroups 1: two files have the quota (-1: none) and the period, in
+ * us. */
 static uint32_t read_quota_v1(const char *directory)
 {
     return quota_to_cores(read_number(directory, "cpu.cfs_quota_us"),
         read_number(directory, "cpu.cfs_period_us"));
 }
 
-/* The smallest quota of the directory `group` below `mount` and those above. */
+/* The smallest quota, in cores, of the directory `group` below `mount` and of
+ * those above it, up to `mount`. */
 static uint32_t smallest_quota(const char *mount, const char *group,
     uint32_t (*read_quota)(const char *directory))
 {
@@ -94,9 +98,10 @@ static bool lists_cpu(const char *controllers)
     return false;
 }
 
-/* The quota for one line of /proc/self/cgroup: "ID:CONTROLLERS:GROUP". In
- * version 2 CONTROLLERS is empty. In version 1 the directory in /sys/fs/cgroup
- * is named after the whole list of controllers, or "cpu". Both are tried. */
+/* The quota, in cores, for one line of /proc/self/cgroup, which is
+ * "ID:CONTROLLERS:GROUP". In version 2 CONTROLLERS is empty. In version 1 the
+ * directory in /sys/fs/cgroup is named after the whole list of controllers, or
+ * "cpu". Both are tried. */
 static uint32_t quota_of_line(const char *root, char *line)
 {
     char  mount[DIRECTORY_SIZE];

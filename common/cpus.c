@@ -1,3 +1,4 @@
+/* Parse, format and check sets of CPUs, and read NUMA nodes from sysfs. */
 #include "common/cpus.h"
 
 #include <ctype.h>
@@ -61,7 +62,7 @@ fby_err fby_cpus_parse(
         "'%.100s' is not a list of CPUs; write for example 0-3,8", text);
 }
 
-/* The last CPU of the range in `set` that begins at `first`. */
+/* The last CPU of the range in `set` that begins at CPU `first`. */
 static size_t last_of_range(const cpu_set_t *set, size_t first)
 {
     size_t last = first;
@@ -79,7 +80,7 @@ struct fby_cpus_text fby_cpus_format(const cpu_set_t *set)
         if (!CPU_ISSET(cpu, set)) {
             continue;
         }
-        /* Continue only if the longest range and the dots fit. */
+        /* The longest range, and the dots after it, must fit. */
         if (sizeof(out.text) - used < sizeof(",1023-1023,...")) {
             snprintf(out.text + used, sizeof(out.text) - used, ",...");
             break;
@@ -117,12 +118,12 @@ static bool read_cpu_list(const char *path, cpu_set_t *out)
 /* The first CPU of `wanted` that is not in `available`; CPU_SETSIZE: none. */
 static size_t first_missing(const cpu_set_t *wanted, const cpu_set_t *available)
 {
-    size_t cpu = 0;
-    while (cpu < CPU_SETSIZE &&
-           !(CPU_ISSET(cpu, wanted) && !CPU_ISSET(cpu, available))) {
-        cpu++;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET(cpu, wanted) && !CPU_ISSET(cpu, available)) {
+            return cpu;
+        }
     }
-    return cpu;
+    return CPU_SETSIZE;
 }
 
 fby_err fby_cpus_check(const cpu_set_t *wanted, const cpu_set_t *allowed,

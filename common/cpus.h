@@ -63,12 +63,12 @@ struct fby_node {     /* a NUMA node */
 FBY_CHECKED fby_err fby_node_find(const char *root, uint32_t number,
     struct fby_node *out, struct fby_error_detail *why);
 
-/* Read a device's node number from `file` in its sysfs `directory`; -1:
- * none. */
+/* Read the number of a device's node from `file` in the device's sysfs
+ * `directory`; -1: none. */
 int fby_node_of_device(const char *directory, const char *file);
 
 /* Find the CPUs that a thread should prefer when it works with a device on node
- * `number`: those of the node that are `allowed`.
+ * `number`. Sets out->cpus to those of the node that are `allowed`.
  *
  * Returns false when there is no preference: the machine has one node, `number`
  * is -1, or none or all of the allowed CPUs belong to that node. */

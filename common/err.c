@@ -1,3 +1,4 @@
+/* Format the text of an error, and put prefixes before it. */
 #include "common/err.h"
 
 #include <stdarg.h>
@@ -43,8 +44,8 @@ static bool is_continuation_byte(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Shorten `text` to at most `max_bytes`, with "..." at its end. If nothing fits
- * before the dots, the text becomes empty. */
+/* If `text` has more than `max_bytes`, shorten it to at most these, with "..."
+ * at its end. If nothing fits before the dots, the text becomes empty. */
 static void shorten(char *text, size_t max_bytes)
 {
     static const char dots[] = "...";

@@ -4,8 +4,8 @@
  * trailing `out` pointer, which it writes only on FBY_OK. The codes are grouped
  * by what a failure affects (this call, this peer, this process, ...), so that
  * a caller can decide from the code alone. If a user has to understand a
- * failure, the function also takes a `struct fby_error_detail *why`. Into it
- * the function writes where the problem is, what is wrong and what to do. */
+ * failure, the function also takes a `struct fby_error_detail *why`, and writes
+ * to it where the problem is, what is wrong and what to do. */
 #ifndef FBY_COMMON_ERR_H
 #define FBY_COMMON_ERR_H
 

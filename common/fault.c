@@ -1,4 +1,4 @@
-/* FOREBAY_FAULT lists points in the code, and when a fault happens there. */
+/* FOREBAY_FAULT lists points, and says when the fault of each takes effect. */
 #include "common/fault.h"
 
 #include <pthread.h>
@@ -18,13 +18,14 @@ struct param {
 };
 
 struct point {
-    char             name[WORD_SIZE];
-    const char      *event; /* name of the events to count, part of a key in
-                               `params`; NULL: any event has an effect */
-    int64_t          after; /* first event with an effect, from 1; 0: not set */
-    int64_t          every; /* each such event has an effect; 0: not set */
-    struct param     params[MAX_PARAMS];
-    unsigned         n_params;
+    char         name[WORD_SIZE];
+    const char  *event; /* name of the events to count, part of a key in
+                           `params`; NULL: every event has an effect */
+    int64_t      after; /* number of the first event with an effect, from
+                           1; 0: not set */
+    int64_t      every; /* each `every`-th event has an effect; 0: not set */
+    struct param params[MAX_PARAMS];
+    unsigned     n_params;
     _Atomic uint64_t n_events; /* reports of `event` so far */
 };
 
@@ -36,7 +37,7 @@ static struct {
 
 static pthread_once_t parse_once = PTHREAD_ONCE_INIT;
 
-/* ---- FOREBAY_FAULT ---- */
+/* ---- Parsing FOREBAY_FAULT ----------------------------------------------- */
 
 static bool parse_param(const char *text, struct param *out)
 {
@@ -50,7 +51,8 @@ static bool parse_param(const char *text, struct param *out)
     return end != equals + 1 && *end == '\0' && out->value >= 0;
 }
 
-/* If `param` is "after_EVENT" or "every_EVENT", make it the trigger. */
+/* If the key of `param` is "after_EVENT" or "every_EVENT", count these events
+ * and let the value decide which have an effect. */
 static void set_trigger(struct point *point, const struct param *param)
 {
     const size_t prefix = strlen("after_"); /* that of "every_" is the same */
@@ -75,7 +77,7 @@ static bool add_param(struct point *point, const char *text)
     return true;
 }
 
-/* Parse "NAME:KEY=NUMBER:...". A point that cannot be parsed stays off. */
+/* Parse "NAME:KEY=NUMBER:...". A point that cannot be parsed is ignored. */
 static void parse_point(char *text)
 {
     char *rest = NULL;
@@ -115,7 +117,7 @@ static void parse_environment(void)
     free(copy);
 }
 
-/* ---- points ---- */
+/* ---- Points -------------------------------------------------------------- */
 
 static struct point *find_point(const char *name)
 {

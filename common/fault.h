@@ -2,10 +2,11 @@
  *
  *     FOREBAY_FAULT="worker.exit:after_chunk=3,worker.slow:ms=20"
  *
- * The code reports named events ("chunk") to a point ("worker.exit"). With the
- * parameter `after_EVENT=N` the fault takes effect at the N-th report of EVENT,
- * and with `times=M` at the next M - 1 reports too; with `every_EVENT=N`, at
- * each N-th report of EVENT. Without these, it takes effect at every report.
+ * A point is a place in the code where a fault can be injected ("worker.exit").
+ * The code reports named events ("chunk") to it. With `after_EVENT=N` the fault
+ * takes effect at the N-th report of EVENT, and with `times=M` at the next
+ * M - 1 reports too; with `every_EVENT=N`, at each N-th report of EVENT.
+ * Without these parameters, it takes effect at every report.
  * Each effect is logged as FAULT and counted, so that a test can detect it.
  * When the variable is not set, a call costs one load.
  * Thread: any. */

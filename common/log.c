@@ -1,3 +1,4 @@
+/* Format log lines, limit their rate, and write them or pass them on. */
 #include "common/log.h"
 
 #include <inttypes.h>
@@ -21,9 +22,9 @@ static struct {
     atomic_int level;
 } settings = {.process = "forebay", .level = FBY_LOG_WARN};
 
-/* Each change of the callback begins a new generation, alternately 1 and 0. The
- * change waits for the threads inside the callback of the old generation. It
- * does not wait for threads that enter the new callback meanwhile. */
+/* Each change of the callback begins a new generation; their numbers alternate
+ * between 0 and 1. The change waits for the threads inside the callback of the
+ * old generation, but not for threads that enter the new callback meanwhile. */
 static struct {
     pthread_mutex_t   change_lock; /* held for a whole change */
     pthread_mutex_t   lock;     /* guards the rest; not held in the callback */
@@ -96,20 +97,21 @@ static void format_time(char *out, size_t size)
         local.tm_sec, now.tv_nsec / FBY_NS_PER_MS);
 }
 
-/* Count a line; true if the rate limit admits it. Errors, debug lines, and
- * FAULT lines, which tests count, are always admitted. */
+/* Count a line; true if the rate limit admits it. Then *n_omitted is the number
+ * of such lines omitted before it. Errors, debug lines, and FAULT lines, which
+ * tests count, are always admitted. */
 static bool admit_line(
-    enum fby_log_level level, const char *word, uint64_t *left_out)
+    enum fby_log_level level, const char *word, uint64_t *n_omitted)
 {
     static pthread_mutex_t      lock = PTHREAD_MUTEX_INITIALIZER;
     static struct fby_log_limit limit; /* guarded by lock */
-    *left_out = 0;
+    *n_omitted = 0;
     if (level == FBY_LOG_ERROR || level == FBY_LOG_DEBUG ||
         strcmp(word, "FAULT") == 0) {
         return true;
     }
     pthread_mutex_lock(&lock);
-    bool admitted = fby_log_limit_admit(&limit, word, fby_now_ns(), left_out);
+    bool admitted = fby_log_limit_admit(&limit, word, fby_now_ns(), n_omitted);
     pthread_mutex_unlock(&lock);
     return admitted;
 }
@@ -121,7 +123,7 @@ static void write_stderr(
     static const char *const colour[] = {
         /* by level */ "\033[31m", "\033[33m", "", "\033[2m"};
     char time[64];
-    char line[FBY_LOG_LINE + 240]; /* text, and the rest */
+    char line[FBY_LOG_LINE + 240]; /* text, time, process, word, colours */
     format_time(time, sizeof(time));
     int n = snprintf(line, sizeof(line), "%s%s %s[%d] %s%s %s\n",
         settings.colours ? colour[level] : "", time, settings.process,
@@ -162,18 +164,18 @@ __attribute__((format(printf, 3, 0))) static void write_line(
     enum fby_log_level level, const char *word, const char *format,
     va_list args)
 {
-    uint64_t left_out = 0;
+    uint64_t n_omitted = 0;
     pthread_once(&read_env_once, read_environment);
-    if ((int)level > settings.level || !admit_line(level, word, &left_out)) {
+    if ((int)level > settings.level || !admit_line(level, word, &n_omitted)) {
         return;
     }
     char body[900];        /* longer text is cut off */
     char text[960];        /* `body` and `omitted` */
     char omitted[56] = ""; /* says how many lines were omitted */
     vsnprintf(body, sizeof(body), format, args);
-    if (left_out > 0) {
+    if (n_omitted > 0) {
         snprintf(omitted, sizeof(omitted), " (%" PRIu64 " such lines left out)",
-            left_out);
+            n_omitted);
     }
     snprintf(text, sizeof(text), "%s%s", body, omitted);
     fby_make_one_line(text); /* names of files may have control characters */

@@ -13,8 +13,8 @@
 
 enum fby_log_level { FBY_LOG_ERROR, FBY_LOG_WARN, FBY_LOG_INFO, FBY_LOG_DEBUG };
 
-/* Set the process name that stands in its lines ("worker"), and the level,
- * which is FBY_LOG_WARN until then. Call before threads start. */
+/* Set the name of the process in its lines ("worker"), and the level, which is
+ * FBY_LOG_WARN until then. Call before threads start. */
 void fby_log_init(const char *process, enum fby_log_level level);
 
 enum { FBY_LOG_LINE = 1024 }; /* bytes of the longest line, with its NUL */
@@ -23,8 +23,8 @@ enum { FBY_LOG_LINE = 1024 }; /* bytes of the longest line, with its NUL */
  * without time and process: "WORD text". NULL: back to standard error. Returns
  * the `arg` of the previous callback.
  *
- * Thread: any, but not from inside the callback. Several threads may run
- *         the callback at the same time, and hold no lock of this module.
+ * Thread: any, but not from inside the callback. Several threads may be in the
+ *         callback at the same time; they hold no lock of this module.
  * Blocks: until no thread is inside the previous callback. */
 typedef void fby_log_callback(
     void *arg, enum fby_log_level level, const char *line);

@@ -1,3 +1,4 @@
+/* A table of words, each with the count of its lines in the current span. */
 #include "common/log_limit.h"
 
 #include <string.h>
@@ -19,10 +20,10 @@ static struct fby_log_word *find_or_add_word(
 }
 
 bool fby_log_limit_admit(struct fby_log_limit *self, const char *word,
-    int64_t now_ns, uint64_t *left_out)
+    int64_t now_ns, uint64_t *n_omitted)
 {
     struct fby_log_word *entry = find_or_add_word(self, word);
-    *left_out                  = 0;
+    *n_omitted                 = 0;
     if (entry == NULL) {
         return true; /* too many different words: not limited */
     }
@@ -31,11 +32,11 @@ bool fby_log_limit_admit(struct fby_log_limit *self, const char *word,
         entry->lines         = 0;
     }
     if (entry->lines == FBY_LOG_BURST) {
-        entry->left_out++;
+        entry->n_omitted++;
         return false;
     }
     entry->lines++;
-    *left_out       = entry->left_out;
-    entry->left_out = 0;
+    *n_omitted       = entry->n_omitted;
+    entry->n_omitted = 0;
     return true;
 }

@@ -13,23 +13,23 @@
 
 #include "common/clock.h"
 
-enum { FBY_LOG_BURST = 100, FBY_LOG_WORDS = 64 };
+enum { FBY_LOG_BURST = 100 /* lines */, FBY_LOG_WORDS = 64 };
 #define FBY_LOG_SPAN_NS (10 * FBY_NS_PER_S)
 
 struct fby_log_limit { /* starts zeroed */
     struct fby_log_word {
-        const char *word; /* borrowed; NULL: unused entry */
-        int64_t     span_start_ns;
-        uint32_t    lines;    /* written since span_start_ns */
-        uint64_t    left_out; /* lines omitted since the last written one */
+        const char *word;          /* borrowed; NULL: unused entry */
+        int64_t     span_start_ns; /* of the current FBY_LOG_SPAN_NS */
+        uint32_t    lines;         /* written since span_start_ns */
+        uint64_t    n_omitted; /* lines omitted since the last written one */
     } words[FBY_LOG_WORDS];
 };
 
-/* True if a line with `word` may be written at `now_ns`. If so, *left_out is
+/* True if a line with `word` may be written at `now_ns`. If so, *n_omitted is
  * the number of its lines that were omitted since the last written one, else 0.
  * Only the first FBY_LOG_WORDS different words are limited. `word` must outlive
  * `self`. */
 bool fby_log_limit_admit(struct fby_log_limit *self, const char *word,
-    int64_t now_ns, uint64_t *left_out);
+    int64_t now_ns, uint64_t *n_omitted);
 
 #endif

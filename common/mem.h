@@ -1,6 +1,6 @@
 /* mem.h - allocation of all memory that does not hold data of batches.
  *
- * Such objects are small and few. A failed allocation prints OUT-OF-MEMORY and
+ * These allocations are small and few. One that fails prints OUT-OF-MEMORY and
  * aborts, because an error path for this failure could not be tested. The data
  * of batches is in bounded pools instead, which return FBY_FULL. */
 #ifndef FBY_COMMON_MEM_H

@@ -1,7 +1,7 @@
-/* mutant.h - deliberate bugs in state machines, to test the simulator.
+/* mutant.h - deliberate bugs in state machines, to test tests/simulate.
  *
  * A bug is a branch: if (FBY_MUTANT(bug_name)) { ... }. A test switches on one
- * bug after the other, and the simulator must detect each. Only the libraries
+ * bug after the other, and the simulation must detect each. Only the libraries
  * of this test define FBY_MUTATIONS; all other builds omit the branches. */
 #ifndef FBY_COMMON_MUTANT_H
 #define FBY_COMMON_MUTANT_H

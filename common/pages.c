@@ -1,3 +1,4 @@
+/* Map and unmap memory. Large mappings are aligned by hand. */
 #include "common/pages.h"
 
 #include <stdint.h>
@@ -13,8 +14,8 @@ void *fby_pages_map_sparse(size_t size_bytes)
 }
 
 /* Map `size` bytes that are aligned to a huge page. Kernels before 6.7 do not
- * align mappings. So one more huge page is mapped, and what lies before and
- * behind the aligned `size` bytes is unmapped. */
+ * align mappings. So FBY_HUGE_PAGE more bytes are mapped, and those before and
+ * behind the aligned `size` bytes are unmapped. */
 static void *map_aligned(size_t size)
 {
     uint8_t *memory = fby_pages_map_sparse(size + FBY_HUGE_PAGE);

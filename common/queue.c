@@ -55,7 +55,7 @@ static bool is_empty(const struct fby_queue *self)
     return self->counts.occupancy == 0;
 }
 
-/* Wait until `blocked` returns false or the queue closes, and add the time to
+/* Wait while `blocked` returns true and the queue is open, and add the time to
  * *waited_ns. A call that need not wait does not read the clock. */
 static void wait_while(struct fby_queue *self, pthread_cond_t *condition,
     bool (*blocked)(const struct fby_queue *), int64_t        *waited_ns)
@@ -89,7 +89,7 @@ static fby_err append_item(struct fby_queue *self, void *item)
 static fby_err take_oldest(struct fby_queue *self, void **out)
 {
     if (is_empty(self)) {
-        return FBY_GONE; /* the wait for an item ended: the queue is closed */
+        return FBY_GONE; /* the wait ended without an item: it is closed */
     }
     *out       = self->ring[self->head];
     self->head = (self->head + 1) % self->counts.capacity;

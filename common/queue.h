@@ -1,11 +1,11 @@
 /* queue.h - a bounded queue of pointers between threads.
  *
  * Any number of threads may push items (producers) or take items (consumers). A
- * full queue makes producers wait, and the waiting times of both sides show
- * which side is the bottleneck. When an item is taken and at least half of the
- * queue is free, one waiting producer is woken, so that producers add items in
- * batches. Closing wakes all threads. Then producers fail at once, and
- * consumers get the items that are left. */
+ * full queue makes producers wait, an empty one consumers. The waiting times of
+ * both sides show which side is the bottleneck. When an item is taken and at
+ * least half of the queue is free, one waiting producer is woken, so that
+ * producers add items in batches. Closing wakes all threads. Then producers
+ * fail at once, and consumers get the items that are left. */
 #ifndef FBY_COMMON_QUEUE_H
 #define FBY_COMMON_QUEUE_H
 
@@ -18,8 +18,9 @@ struct fby_queue;
 
 struct fby_queue_counts {
     uint64_t pushed;         /* items since create */
-    int64_t  wait_input_ns;  /* sum of the waits of consumers for an item */
-    int64_t  wait_output_ns; /* sum of the waits of producers for space */
+    int64_t  wait_input_ns;  /* time in which consumers waited for an item */
+    int64_t  wait_output_ns; /* time in which producers waited for space; both
+                                are sums over all threads */
     size_t   occupancy;      /* items in the queue now */
     size_t   capacity;       /* in items */
 };

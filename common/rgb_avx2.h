@@ -23,14 +23,16 @@ static const uint8_t rgb_third_masks[3][16] = {
     {0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0},
 };
 
-/* Shuffles to pixel order. Row c, byte i: (3i + c) mod 16, where pixel i is. */
+/* Shuffles to pixel order. Row c, byte i: the position of pixel i, which is
+ * (3i + c) mod 16. */
 static const uint8_t rgb_order_shuffle[3][16] = {
     {0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14, 1, 4, 7, 10, 13},
     {1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14},
     {2, 5, 8, 11, 14, 1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15},
 };
 
-/* The inverse. Row c, byte p: the pixel i with (3i + c) mod 16 == p. */
+/* Shuffles from pixel order. Row c, byte p: the pixel at position p, the i with
+ * (3i + c) mod 16 == p. */
 static const uint8_t rgb_scatter_shuffle[3][16] = {
     {0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10, 5},
     {5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10},

@@ -1,3 +1,4 @@
+/* The level in use: the lower one of the processor's and FOREBAY_SIMD. */
 #include "common/simd.h"
 
 #include <pthread.h>
@@ -13,7 +14,7 @@ static const char *const level_names[] = {
 };
 
 static pthread_once_t level_once = PTHREAD_ONCE_INIT;
-static enum fby_simd  level_in_use;
+static enum fby_simd  level_in_use; /* valid after level_once */
 
 /* The highest level that FOREBAY_SIMD=`word` allows; an unknown word allows all
  * levels. */
@@ -26,8 +27,7 @@ static enum fby_simd highest_allowed(const char *word)
     }
     if (word != NULL) {
         fby_warn("SIMD",
-            "FOREBAY_SIMD is %s; it can be portable, avx2 or avx512: all is "
-            "used",
+            "FOREBAY_SIMD='%s' is not used: write portable, avx2 or avx512",
             word);
     }
     return FBY_SIMD_AVX512;

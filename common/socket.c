@@ -1,3 +1,4 @@
+/* Create ZeroMQ sockets with all options set; split and resolve endpoints. */
 #include "common/socket.h"
 
 #include <errno.h>
@@ -19,7 +20,8 @@ static bool set_int(void *socket, int option, int value)
     return zmq_setsockopt(socket, option, &value, sizeof(value)) == 0;
 }
 
-/* IPv6 only where needed: a dual-stack socket shows IPv4 as [::ffff:...]. */
+/* Enable IPv6 only for an endpoint with brackets, which is IPv6: a socket with
+ * both would show IPv4 addresses as [::ffff:...]. */
 static bool set_family(void *socket, const char *endpoint)
 {
     return set_int(socket, ZMQ_IPV6, strchr(endpoint, '[') != NULL);
@@ -51,8 +53,8 @@ static bool is_port(const char *text)
     return length >= 1 && length <= 5 && strspn(text, "0123456789") == length;
 }
 
-/* True if the endpoint is "tcp://HOST:PORT" with a valid port or *. Given a
- * port above 65535, libzmq would listen on another port. */
+/* True if the endpoint is "tcp://HOST:PORT" with a PORT up to 65535, or *. With
+ * a higher number libzmq would listen on another port. */
 static bool is_listen_endpoint(const char *endpoint)
 {
     struct fby_host_port parts;

@@ -31,8 +31,8 @@ struct fby_socket_limits {
     int64_t max_message_bytes; /* a longer message closes the connection */
     int     receive_messages; /* longest receive queue of a peer; 0: no limit */
     int     send_messages;    /* longest send queue of a peer; 0: no limit */
-    int     dead_peer_ms;     /* TCP closes a connection on which nothing was
-                                 acknowledged for so long; 0: system default */
+    int     dead_peer_ms;     /* TCP closes a connection when data was not
+                                  acknowledged for so long; 0: system default */
 };
 
 /* Create a ROUTER socket in the context `zmq` and bind it to `endpoint`
@@ -83,7 +83,7 @@ bool fby_socket_send(void *router, const struct fby_routing_id *to,
 struct fby_host_port {
     char host[FBY_ENDPOINT_SIZE]; /* without brackets; not empty */
     char port[8];                 /* any text; may be empty */
-    bool bracketed;               /* the host was in brackets (IPv6) */
+    bool bracketed;               /* the host was in brackets: it is IPv6 */
 };
 
 /* Split "HOST:PORT" or "tcp://HOST:PORT" at its last colon; false when there is
@@ -99,7 +99,7 @@ bool fby_endpoint_split(const char *endpoint, struct fby_host_port *out);
 FBY_CHECKED fby_err fby_endpoint_resolve(const char *text,
     char out[FBY_ENDPOINT_SIZE], struct fby_error_detail *why);
 
-/* True if an endpoint can be reached only from this machine. */
+/* True if the text of an endpoint shows that only this machine can reach it. */
 bool fby_endpoint_is_loopback(const char *endpoint);
 
 #endif

@@ -1,3 +1,4 @@
+/* The threads of a stage: each takes an item, processes it and counts it. */
 #include "common/stage.h"
 
 #include <pthread.h>
@@ -93,8 +94,8 @@ static fby_err start_thread(struct fby_stage *self)
     return FBY_OK;
 }
 
-/* The first threads wait until the last thread is created. So if a creation
- * fails, no thread is in config.next, which could not be interrupted. */
+/* The threads wait until the last one is created. So if a creation fails, no
+ * thread is in config.next, which could not be interrupted. */
 static fby_err start_threads(struct fby_stage *self)
 {
     fby_err err = FBY_OK;

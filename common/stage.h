@@ -3,7 +3,7 @@
  * A stage calls `run` for each item in its queue, on any of its threads. It
  * measures busy and waiting times, which show the stage that limits the rate.
  * `run` puts its result into the queue of the next stage. Destroy stages from
- * first to last: then each passes its last items on, and no item is lost. */
+ * first to last, so that each can pass its last items on, and none is lost. */
 #ifndef FBY_COMMON_STAGE_H
 #define FBY_COMMON_STAGE_H
 
@@ -16,16 +16,17 @@ struct fby_stage;
 
 struct fby_stage_counts {
     uint64_t                tasks;    /* items for which `run` returned */
-    uint64_t                failures; /* of these, not with FBY_OK */
+    uint64_t                failures; /* of these, with an error */
     int64_t                 busy_ns;  /* time in `run`, sum of all threads */
     int64_t                 cpu_ns; /* CPU time in `run`, sum of all threads */
     uint32_t                threads;
-    struct fby_queue_counts queue; /* input: waits of this stage for items;
-                                      output: waits of threads that put items */
+    struct fby_queue_counts queue; /* wait_input_ns: of this stage's threads;
+                                      wait_output_ns: of those that push */
 };
 
 struct fby_stage_config {
-    const char *name; /* of the threads, cut after 11 characters; borrowed */
+    const char *name; /* of the threads: its first 11 characters and a number;
+                         borrowed */
     uint32_t    threads;
     size_t      capacity; /* of the queue, in items */
     int         nice;     /* added to the threads' niceness, 0 to 19 */
@@ -43,7 +44,7 @@ FBY_CHECKED fby_err fby_stage_create(
     const struct fby_stage_config *config, struct fby_stage **out);
 
 /* Process the items that are left in the queue, join the threads, and set
- * *self_p to NULL; NULL is allowed. No other thread may put items any more. If
+ * *self_p to NULL; NULL is allowed. No other thread may push items any more. If
  * there is a `next`, the caller has made it return an error. */
 void fby_stage_destroy(struct fby_stage **self_p);
 

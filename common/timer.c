@@ -1,3 +1,4 @@
+/* The divisor is read from the environment once, at the first call. */
 #include "common/timer.h"
 
 #include <pthread.h>

@@ -1,8 +1,7 @@
-/* timer.h - one divisor for all timeouts and periods of the protocol, for
- * tests.
+/* timer.h - for tests: a divisor that shortens all timeouts and periods.
  *
- * Without the divisor, tests that pause processes for longer than a lease would
- * take minutes. With FOREBAY_TIME_DIVISOR=10 all these times are ten times
+ * Without it, tests that pause processes for longer than a lease would take
+ * minutes. With FOREBAY_TIME_DIVISOR=10 all these times are ten times
  * shorter, in every process that inherits the variable. Event loops scale their
  * times once, at start, and pass the results to pure state machines. */
 #ifndef FBY_COMMON_TIMER_H

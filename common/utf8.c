@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The bytes of a character that begins with `first`; 0: not a valid begin.
- * 0xc0 and 0xc1 begin overlong forms, 0xf5 and up begin no code point. */
+/* The number of bytes of a character with this first byte; 0: it is invalid.
+ * 0xc0 and 0xc1 begin overlong forms; 0xf5 and above, no code point. */
 static size_t sequence_length(uint8_t first)
 {
     if (first < 0x80) {
@@ -17,8 +17,9 @@ static size_t sequence_length(uint8_t first)
     return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/* The low limit excludes overlong forms. The high limit excludes surrogates
- * (0xed) and code points above U+10FFFF (0xf4). */
+/* True if `second` may follow `first`. The low limit excludes overlong forms
+ * (0xe0, 0xf0). The high limit excludes surrogates (0xed) and code points above
+ * U+10FFFF (0xf4). */
 static bool is_second_byte(uint8_t first, uint8_t second)
 {
     uint8_t low  = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;

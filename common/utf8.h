@@ -1,4 +1,4 @@
-/* utf8.h - text from outside: validate UTF-8, make a text printable.
+/* utf8.h - validate UTF-8 from outside, and remove control characters.
  *
  * As in RFC 3629, a character must have its shortest form, be at most U+10FFFF
  * and not be a surrogate. NUL is invalid too, because it ends a C string. Any

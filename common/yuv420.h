@@ -21,8 +21,8 @@ FBY_DEVICE_INLINE uint32_t fby_yuv_chroma_dim(uint32_t n)
     return n / 2 + n % 2;
 }
 
-/* The bytes of the uppermost `lines` lines of a picture. If these are whole
- * strips, the number is also the offset of the next strip. */
+/* The bytes of the uppermost `lines` lines of a picture `width` pixels wide. If
+ * these are whole strips, it is also the offset of the next strip. */
 FBY_DEVICE_INLINE uint64_t fby_yuv_bytes(uint32_t width, uint32_t lines)
 {
     return (uint64_t)width * lines +
@@ -30,7 +30,7 @@ FBY_DEVICE_INLINE uint64_t fby_yuv_bytes(uint32_t width, uint32_t lines)
 }
 
 struct fby_yuv_strip {
-    uint64_t at[3]; /* byte offsets of the Y, Cb and Cr values in the picture */
+    uint64_t at[3]; /* offsets in the picture of the strip's Y, Cb and Cr */
     uint32_t lines; /* lines of Y */
 };
 
@@ -40,8 +40,9 @@ FBY_DEVICE_INLINE struct fby_yuv_strip fby_yuv_strip_at(
 {
     struct fby_yuv_strip strip;
     uint32_t             first_line = y / FBY_YUV_LINES * FBY_YUV_LINES;
-    uint32_t             left       = height - first_line;
-    strip.lines = left < FBY_YUV_LINES ? left : (uint32_t)FBY_YUV_LINES;
+    uint32_t             lines_left = height - first_line;
+    strip.lines =
+        lines_left < FBY_YUV_LINES ? lines_left : (uint32_t)FBY_YUV_LINES;
     strip.at[0] = fby_yuv_bytes(width, first_line);
     strip.at[1] = strip.at[0] + (uint64_t)width * strip.lines;
     strip.at[2] = strip.at[1] + (uint64_t)fby_yuv_chroma_dim(width) *

@@ -7,19 +7,21 @@
 #include "common/mem.h"
 #include "proto/schema.h"
 
-/* The least size of a heap block, and the alignment of all memory, in bytes. */
-enum { BLOCK_BYTES = 16 << 10, ALIGN = 16 };
+enum {
+    MIN_BLOCK_BYTES = 16 << 10, /* of a heap block */
+    ALIGN           = 16        /* bytes, for all memory */
+};
 
 struct arena_block {
     struct arena_block *next;
     _Alignas(ALIGN) char bytes[];
 };
 
-/* Allocate from a new block of at least `size` bytes from now on. What is left
- * of the current block stays unused. False: the budget is too small. */
+/* Make a new block of at least `size` bytes the current one. The bytes left in
+ * the old one stay unused. False: the budget is too small. */
 static bool add_block(struct message_arena *arena, size_t size)
 {
-    size_t capacity = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+    size_t capacity = size > MIN_BLOCK_BYTES ? size : MIN_BLOCK_BYTES;
     if (capacity > arena->budget) {
         return false;
     }

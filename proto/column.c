@@ -22,6 +22,7 @@ static void *mutable_member(const struct schema_column *c, void *record)
     return (char *)record + c->offset;
 }
 
+/* A list is outside the record, and its length is a size_t member. */
 size_t column_length(const struct schema_column *c, const void *record)
 {
     size_t n = 0;
@@ -29,6 +30,7 @@ size_t column_length(const struct schema_column *c, const void *record)
     return n;
 }
 
+/* An array is inside the record, and its length is a uint32_t member. */
 static uint32_t array_length(const struct schema_column *c, const void *record)
 {
     uint32_t n = 0;
@@ -51,7 +53,7 @@ bool column_set_list(
     return n == 0 || data != NULL;
 }
 
-/* Copy `n` elements of `width` bytes into the array inside the struct, and set
+/* Copy `n` elements of `width` bytes into the array inside the record, and set
  * its length. False: there are too many. */
 static bool set_array(const struct schema_column *c, void *record,
     const void *elements, size_t n, size_t width)
@@ -126,7 +128,7 @@ static void pack_bytes(struct protobuf_slot slot, const void *data, size_t size)
 {
     ProtobufCBinaryData *bytes = slot.value;
     void *mutable;
-    memcpy(&mutable, &data, sizeof(data)); /* remove const: it is only read */
+    memcpy(&mutable, &data, sizeof(data)); /* cast const away: only read */
     *bytes = (ProtobufCBinaryData){.len = size, .data = mutable};
 }
 

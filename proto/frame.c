@@ -36,12 +36,12 @@ void fby_chunk_write_prefix(const struct fby_chunk *chunk, const void *payload,
     fby_store_le(prefix + HASH_OFFSET, hash, 8);
 }
 
-/* Read all members. False: the frame is too short, or the magic, the version or
- * a reserved byte is wrong. */
+/* Read all members of the prefix. False: the frame is too short, or the magic,
+ * the version or a reserved byte is wrong. */
 static bool read_members(struct fby_reader *r, struct fby_chunk *c)
 {
-    const uint8_t *start = fby_read_bytes(r, sizeof(magic));
-    if (start == NULL || memcmp(start, magic, sizeof(magic)) != 0 ||
+    const uint8_t *found = fby_read_bytes(r, sizeof(magic));
+    if (found == NULL || memcmp(found, magic, sizeof(magic)) != 0 ||
         fby_read_u8(r) != FBY_PROTOCOL_VERSION) {
         return false;
     }

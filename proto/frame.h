@@ -31,16 +31,16 @@ struct fby_chunk {
 void fby_chunk_write_prefix(const struct fby_chunk *chunk, const void *payload,
     uint8_t prefix[FBY_CHUNK_PREFIX]);
 
-/* Read and check the prefix of a frame of `size` bytes: magic, version, zeros,
- * ids, filter, codec and sizes. The payload is not read.
+/* Read and check the prefix of a frame of `size` bytes: magic, version, ids,
+ * filter, codec, sizes and reserved bytes. The payload is not read.
  *
  * Thread: any.   Blocks: never.
  * Errors: FBY_PROTO  `why` says what is wrong. */
 FBY_CHECKED fby_err fby_chunk_read_prefix(const void *frame, size_t size,
     struct fby_chunk *out, struct fby_error_detail *why);
 
-/* True if the hash in the prefix is that of the frame. The prefix was accepted
- * by fby_chunk_read_prefix. Any thread. */
+/* True if the hash in the prefix is that of the frame. Call it after
+ * fby_chunk_read_prefix has accepted the prefix. Any thread. */
 bool fby_chunk_is_intact(const void *frame, size_t size);
 
 /* Check that `chunk` belongs to `layout`: its field and number exist, its

@@ -35,8 +35,8 @@ static uint64_t yuv_row_bytes(const struct fby_raw_field *field)
 }
 
 /* Returns the bytes of one row; 0 if the type or a dimension is invalid, or a
- * row has more than FBY_ROW_BYTES_MAX. Sparse rows with more return
- * FBY_ROW_BYTES_MAX, and cut_ragged refuses them. */
+ * row has more than FBY_ROW_BYTES_MAX. For a sparse row with more it returns
+ * FBY_ROW_BYTES_MAX, which cut_ragged refuses. */
 static uint64_t row_bytes(const struct fby_raw_field *field)
 {
     uint64_t bytes = fby_type_bytes(field->type);
@@ -92,7 +92,8 @@ static bool cut_into_units(struct fby_raw_field *field, uint32_t rows)
     field->chunk_bytes    = (uint32_t)(units * unit);
     field->chunks_per_row =
         (uint32_t)div_up(field->row_bytes, field->chunk_bytes);
-    field->n_chunks = rows * field->chunks_per_row; /* below 2^27 */
+    /* No overflow: at most 2^16 rows of 2^30 bytes, in chunks of over 1 MiB. */
+    field->n_chunks = rows * field->chunks_per_row;
     return true;
 }
 
@@ -143,9 +144,10 @@ static bool cut_ragged(struct fby_raw_field *field, uint32_t rows)
     }
     field->chunk_bytes =
         (uint32_t)max_chunk_bytes(field, field->rows_per_chunk);
-    field->n_chunks    = (uint32_t)div_up(rows, field->rows_per_chunk);
-    uint32_t last_rows = rows - (field->n_chunks - 1) * field->rows_per_chunk;
-    field->raw_bytes   = (uint64_t)(field->n_chunks - 1) * field->chunk_bytes +
+    field->n_chunks      = (uint32_t)div_up(rows, field->rows_per_chunk);
+    uint32_t full_chunks = field->n_chunks - 1; /* all but the last */
+    uint32_t last_rows   = rows - full_chunks * field->rows_per_chunk;
+    field->raw_bytes     = (uint64_t)full_chunks * field->chunk_bytes +
                        max_chunk_bytes(field, last_rows);
     return true;
 }
@@ -163,7 +165,7 @@ static fby_err cut_field(struct fby_raw_layout *layout, uint32_t position,
                          " bytes in %" PRIu32 " entries: at most %" PRIu32
                          " bytes can be sent",
                          position, field->row_bytes, field->max_length,
-                         FBY_CHUNK_BYTES_MAX - 64);
+                         (uint32_t)FBY_MAX_RAGGED);
     }
     if (field->row_bytes <= FBY_CHUNK_RAW) {
         cut_into_whole_rows(field, layout->rows);

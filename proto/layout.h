@@ -31,9 +31,9 @@
 #define FBY_ROW_BYTES_MAX   (UINT64_C(1) << 30) /* most raw bytes of a row */
 #define FBY_BATCH_BYTES_MAX (UINT64_C(1) << 40) /* most raw bytes of a batch */
 #define FBY_SLOT_ALIGN      UINT64_C(64) /* alignment of slot_offset, bytes */
-#define FBY_IMAGE_LINES     UINT32_C(32) /* lines of an image in a unit */
+#define FBY_IMAGE_LINES     UINT32_C(32) /* lines of an image in one unit */
 
-struct fby_raw_field {
+struct fby_raw_field { /* one field of a batch, and its cut into chunks */
     enum fby_type    type;
     struct fby_shape shape;  /* of a row; ragged: of the longest row; sparse: of
                                 a row with its zeros */
@@ -46,8 +46,9 @@ struct fby_raw_field {
     uint32_t length_bytes; /* bytes of the length of a row; dense: 0 */
     uint32_t index_bytes;  /* sparse: bytes of one index; else 0 */
     uint64_t raw_bytes;    /* bytes of all rows; ragged, sparse: maximum */
-    uint64_t slot_offset;  /* of the field in the slot, the memory of a batch */
-    uint32_t first_chunk;  /* chunks of all fields before this one */
+    uint64_t slot_offset;  /* of the field in the slot, which is the client's
+                              memory for a batch */
+    uint32_t first_chunk;  /* number of chunks of all fields before this one */
     uint32_t n_chunks;
     uint32_t chunk_bytes;    /* raw bytes of a chunk. The last chunk of the
                                 field or row may have fewer; if ragged or
@@ -84,10 +85,10 @@ FBY_CHECKED fby_err fby_layout_of_content(const struct fby_content *content,
 struct fby_codec_params fby_layout_codec_params(
     const struct fby_raw_field *field);
 
-struct fby_raw_span {
+struct fby_raw_span {         /* the part of a field that a chunk holds */
     uint64_t raw_offset;      /* of the part in the field's raw bytes */
     uint32_t raw_bytes;       /* ragged, sparse: maximum */
-    uint32_t first_row, rows; /* rows is 1 if it is part of a row */
+    uint32_t first_row, rows; /* rows is 1 if the part is less than a row */
 };
 
 /* Returns the part of a field that its chunk `number` (from 0) holds. */
@@ -103,8 +104,8 @@ void fby_layout_row_chunks(const struct fby_raw_field *field, uint32_t row,
 uint32_t fby_layout_chunk_index(
     const struct fby_raw_layout *layout, uint32_t field, uint32_t number);
 
-/* Returns the offset, in a chunk of `rows` rows, of the section that follows
- * the lengths: the values (ragged) or the indices (sparse). */
+/* Returns the aligned end of the lengths in a chunk of `rows` rows. There the
+ * next section begins: the values (ragged) or the indices (sparse). */
 static inline uint32_t fby_ragged_lengths_end(
     const struct fby_raw_field *field, uint32_t rows)
 {
@@ -120,7 +121,7 @@ static inline uint64_t fby_sparse_values_offset(
            (n * field->index_bytes + 15) / 16 * 16;
 }
 
-struct fby_chunk_sent { /* of a chunk as sent: members of its prefix */
+struct fby_chunk_sent { /* what the prefix of a chunk says about its bytes */
     uint64_t raw_hash;
     uint32_t raw_bytes;
 };

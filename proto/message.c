@@ -9,7 +9,7 @@
 #include "proto/wire.h"
 
 enum {
-    HASH_OFFSET = 8, /* in the head; covers the bytes before, and the body */
+    HASH_OFFSET = 8, /* in the head; the hash covers bytes 0-7 and the body */
     UNPACKED_FACTOR = 16 /* heap bytes allowed per byte of a received message */
 };
 
@@ -83,8 +83,8 @@ fby_err fby_message_encode(const struct fby_message *message,
     return FBY_OK;
 }
 
-/* Read and check the head, and find the schema of its type. Moves `r` to the
- * body. */
+/* Read and check the head, and find the schema of its message type. Then `r` is
+ * at the body. */
 static fby_err read_head(struct fby_reader *r, const struct schema **schema,
     enum fby_message_type *type, struct fby_error_detail *why)
 {

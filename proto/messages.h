@@ -119,7 +119,7 @@ struct fby_maybe_digest {
 #define FBY_FEATURE_CODEC(n)    (UINT64_C(1) << (16 + (n)))
 #define FBY_FEATURE_ENCODING(n) (UINT64_C(1) << (32 + (n)))
 
-/* The bits of all filters or all codecs in `features`; bit n: number n. */
+/* The filters or the codecs in `features`, as bits: bit n is number n. */
 #define FBY_FEATURED_FILTERS(features) ((uint32_t)((features)&0xffff))
 #define FBY_FEATURED_CODECS(features)  ((uint32_t)((features) >> 16 & 0xffff))
 
@@ -142,7 +142,8 @@ struct fby_maybe_digest {
 struct fby_hello { /* client > worker */
     struct fby_session_id session;
     struct fby_route_id   route;                    /* new in each HELLO */
-    uint32_t              version_min, version_max; /* of the protocol */
+    uint32_t              version_min, version_max; /* of the protocol, both
+                                                       included */
     uint64_t              features;  /* FBY_FEATURE_... that the client has */
     uint64_t              max_bytes; /* maximum raw bytes of a batch */
     const char           *job;
@@ -162,8 +163,8 @@ struct fby_welcome { /* worker > client: the first message of a route */
     struct fby_instance_id instance;
     uint32_t               version;  /* highest one of both peers */
     uint64_t               features; /* those of both peers */
-    uint64_t send_window;            /* max. chunk bytes sent beyond CREDIT */
-    struct fby_request_ids open;     /* the session's requests without END */
+    uint64_t send_window; /* most bytes of chunk frames sent beyond CREDIT */
+    struct fby_request_ids open; /* the session's requests without END */
 };
 
 struct fby_hello_first {           /* worker > client: send HELLO first */
@@ -289,9 +290,9 @@ struct fby_cannot { /* worker > client */
     struct fby_session_id session;
     struct fby_request_id request;
     enum fby_cannot_code  code;
-    const char           *shard;  /* with the error; "": in no shard */
+    const char           *shard;  /* of the error; "": it is in no shard */
     const char           *key;    /* of the bad sample; "": none */
-    uint64_t              sample; /* number of the bad sample, if `shard` */
+    uint64_t              sample; /* its number; valid if `shard` is not "" */
     uint64_t              offset; /* of the error in `shard`, in bytes */
     const char           *text;
 };
@@ -360,7 +361,8 @@ struct fby_recipe {
     struct fby_maybe_digest behaviour; /* digest of what these ops compute */
     /* one_hot: the picture field whose device op mixes these labels; or "" */
     const char *mixed_by;
-    uint32_t    maps; /* FBY_ENCODING_BITS: bit maps in the last dimension */
+    uint32_t    maps; /* FBY_ENCODING_BITS: number of maps, each of which has a
+                         bit in the last dimension */
 };
 
 struct fby_header_field {
@@ -394,7 +396,7 @@ struct fby_substituted {    /* a row that has another sample's values */
 };
 struct fby_stage_times { /* ns, summed over all tasks of the batch */
     uint64_t fetch, transform, encode;
-    uint64_t wait; /* ns from REQUEST to END, minus the other three */
+    uint64_t wait; /* ns from REQUEST to END less the other three, or 0 */
 };
 struct fby_end { /* worker > client: after the last chunk */
     struct fby_session_id         session;
@@ -476,11 +478,12 @@ struct fby_join { /* client > server */
 };
 
 struct fby_joined { /* server > client */
-    struct fby_session_id   session;
-    struct fby_instance_id  server;
-    uint32_t                lease_ms, heartbeat_ms;
-    struct fby_maybe_digest data;        /* pinned by the job, if known */
-    struct fby_maybe_digest fingerprint; /* pinned by the job, if known */
+    struct fby_session_id  session;
+    struct fby_instance_id server;
+    uint32_t               lease_ms, heartbeat_ms;
+    /* Those that all ranks of the job must have, if a rank has sent them: */
+    struct fby_maybe_digest data;
+    struct fby_maybe_digest fingerprint;
 };
 
 enum fby_join_refused_code {
@@ -506,7 +509,7 @@ struct fby_join_first { /* server > client: unknown session */
 
 struct fby_renew { /* client > server */
     struct fby_session_id   session;
-    struct fby_instance_id  server;   /* in its last answer */
+    struct fby_instance_id  server;   /* as in its last answer */
     uint64_t                sequence; /* of the last WORKERS; 0: none came */
     struct fby_maybe_digest data;
     struct fby_maybe_digest fingerprint;
@@ -525,7 +528,8 @@ struct fby_workers { /* server > client */
     struct fby_session_id  session;
     struct fby_instance_id server;
     uint64_t               sequence; /* of the list; a change adds 1 */
-    bool                   full;     /* `added` has all workers; else changes */
+    bool                   full; /* `added` has all workers; false: `added` and
+                                    `removed` change the previous list */
     const struct fby_worker_info *added;
     size_t                        n_added;
     struct fby_instance_ids       removed;

@@ -65,7 +65,7 @@ fby_err rule_opened(const void *record, struct fby_error_detail *why)
 static fby_err check_choices(
     const struct fby_request *m, struct fby_error_detail *why)
 {
-    /* Without choices all are automatic; without fields all are requested. */
+    /* 0 choices: all are automatic. fields is 0: all fields are requested. */
     uint32_t n_fields = (uint32_t)__builtin_popcountll(m->fields);
     if (m->n_choices != 0 && m->fields != 0 && m->n_choices != n_fields) {
         return fby_error_set(why, FBY_PROTO,
@@ -87,7 +87,8 @@ static fby_err check_choices(
 fby_err rule_request(const void *record, struct fby_error_detail *why)
 {
     const struct fby_request *m = record;
-    if (m->rows > FBY_ROWS_MAX - m->first_row) { /* first_row is less */
+    /* first_row was checked to be below FBY_ROWS_MAX. */
+    if (m->rows > FBY_ROWS_MAX - m->first_row) {
         return fby_error_set(why, FBY_PROTO,
             "REQUEST: %" PRIu32 " rows from %" PRIu32 " on: more than %d",
             m->rows, m->first_row, FBY_ROWS_MAX);
@@ -106,7 +107,8 @@ static const char *fault_of_device(const struct fby_header_field *f)
 {
     const struct fby_recipe *r       = &f->recipe;
     bool                     has_ops = r->device.size > 0;
-    if (has_ops != r->behaviour.known || (has_ops && !is_u8_image(f))) {
+    bool has_only_one = has_ops != r->behaviour.known; /* of the two */
+    if (has_only_one || (has_ops && !is_u8_image(f))) {
         return "ops of the device and a behaviour need each other, and a u8 "
                "image";
     }
@@ -138,7 +140,7 @@ static const char *fault_of_recipe(const struct fby_header_field *f)
     return fault_of_device(f);
 }
 
-/* True if the last dimension has one bit for each map, in bytes of 8 bits. */
+/* True if the last dimension has the bytes that hold one bit for each map. */
 static bool bits_fit(const struct fby_header_field *f)
 {
     uint32_t maps = f->recipe.maps;
@@ -171,7 +173,7 @@ static const char *fault_of_encoding(const struct fby_header_field *f)
         return bits_fit(f) ? NULL : "bits are u8, a byte for every 8 maps";
     case FBY_ENCODING_SPARSE:
     case FBY_ENCODING_RAGGED:
-        return NULL; /* checked by fault_of_length */
+        return NULL; /* fault_of_length checks these */
     case FBY_ENCODING_YUV420:
         return is_rgb(f) ? NULL : "yuv420 is a picture, u8 [h, w, 3]";
     }
@@ -217,7 +219,8 @@ fby_err rule_header_field(const void *record, struct fby_error_detail *why)
 fby_err rule_header(const void *record, struct fby_error_detail *why)
 {
     const struct fby_header *m = record;
-    if (m->rows > FBY_ROWS_MAX - m->first_row) { /* first_row is less */
+    /* first_row was checked to be below FBY_ROWS_MAX. */
+    if (m->rows > FBY_ROWS_MAX - m->first_row) {
         return fby_error_set(why, FBY_PROTO,
             "HEADER: %" PRIu32 " rows from %" PRIu32 " on: more than %d",
             m->rows, m->first_row, FBY_ROWS_MAX);

@@ -39,7 +39,7 @@ static fby_err set_member_error(const struct schema *schema,
             "%s.%s: expected a number from %" PRIu64 " to %" PRIu64,
             schema->name, field, c->min, c->max);
     }
-    if (c->max == 0) { /* columns of this kind have no range */
+    if (c->max == 0) { /* columns of this kind have no minimum and maximum */
         return fby_error_set(why, FBY_PROTO, "%s.%s: expected %s", schema->name,
             field, expected);
     }

@@ -46,7 +46,7 @@ struct schema_column {
     size_t               offset;        /* of the member in the struct */
     size_t               length_offset; /* arrays, lists: of the length */
     uint64_t             min, max;      /* limits, see enum column_kind */
-    uint64_t             name_max;      /* COLUMN_NAMES: bytes of one name */
+    uint64_t             name_max;      /* COLUMN_NAMES: most bytes of a name */
     const struct schema *record_schema; /* COLUMN_RECORDS: of each element */
 };
 
@@ -56,7 +56,8 @@ struct schema {
     const struct schema_column       *columns;
     size_t                            n_columns;
     size_t                            size; /* sizeof the struct */
-    size_t max_bytes; /* of an encoded message; 0: only part of a message */
+    size_t max_bytes; /* of the message with its head; 0: the record is only a
+                         part of a message */
     /* Checks conditions between members (rules.h); NULL: there are none. */
     fby_err (*rule)(const void *record, struct fby_error_detail *why);
 };
@@ -100,7 +101,7 @@ FBY_CHECKED fby_err schema_unpack(const struct schema *schema,
     struct fby_reader body, struct message_arena *arena, void *record,
     struct fby_error_detail *why);
 
-/* ---- columns: private to column.c and schema.c ---- */
+/* ---- Columns: private to column.c and schema.c --------------------------- */
 
 /* Pointers to the members of a protobuf-c struct for one protobuf field. */
 struct protobuf_slot {
@@ -112,7 +113,8 @@ struct protobuf_slot {
 /* The functions for columns of one kind. COLUMN_RECORDS has no `pack` and
  * `unpack`, because schema.c handles it. */
 struct column_ops {
-    const char *expected; /* in errors: "expected ..."; NULL: min to max */
+    const char *expected; /* what errors say is expected; NULL: a number from
+                             min to max */
     /* True if the member is valid. NULL: every value is valid. */
     bool (*check)(const struct schema_column *c, const void *record);
     void (*pack)(const struct schema_column *c, const void *record,

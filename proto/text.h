@@ -1,7 +1,7 @@
 /* text.h - check and sanitize the texts of messages that users read.
  *
- * Such a text is one line of UTF-8. The sender replaces what is not allowed,
- * because a damaged text is better than none. Internal to proto/. */
+ * Such a text is one line of UTF-8. The sender replaces bytes that are not
+ * allowed, because a damaged text is better than none. Internal to proto/. */
 #ifndef FBY_PROTO_TEXT_H
 #define FBY_PROTO_TEXT_H
 

@@ -9,7 +9,7 @@
 
 #include "proto/messages.h"
 
-/* Returns "HELLO", "HELLO_FIRST", ...; "?" for an unknown type. */
+/* Returns the name of a type: "HELLO", "HELLO_FIRST", ...; "?" if unknown. */
 const char *fby_message_name(enum fby_message_type type);
 
 /* Returns the session; 0 for messages between worker and server. */

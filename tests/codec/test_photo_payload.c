@@ -347,7 +347,7 @@ static void measures(const struct photo_kernel *kernel, const uint8_t *widths,
     uint32_t groups, size_t right)
 {
     struct fby_guarded in =
-        fby_guarded_copy(widths, photo_widths_bytes(groups));
+        fby_guarded_copy(widths, photo_bit_widths_bytes(groups));
     if (kernel->measure(in.bytes, groups) != right) {
         fail_msg("%u groups", groups);
     }
@@ -357,7 +357,7 @@ static void measures(const struct photo_kernel *kernel, const uint8_t *widths,
 /* Random widths of `groups` groups; nibbles of padding hold 15. */
 static size_t random_widths(uint32_t *state, uint32_t groups, uint8_t *widths)
 {
-    size_t sum = photo_widths_bytes(groups);
+    size_t sum = photo_bit_widths_bytes(groups);
     memset(widths, 0xff, sum);
     for (uint32_t g = 0; g < groups; g++) {
         uint32_t bits  = next(state) % 9;

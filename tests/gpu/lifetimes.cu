@@ -110,7 +110,7 @@ static uint64_t fill(uint8_t *memory, uint32_t number)
     return static_cast<uint64_t>(at - memory);
 }
 
-static struct fby_gpu_upload_out *send(struct rig *rig, bool further)
+static struct fby_gpu_output *send(struct rig *rig, bool further)
 {
     struct fby_error_detail     why   = {""};
     uint32_t                    arena = rig->sent % ARENAS;
@@ -121,7 +121,7 @@ static struct fby_gpu_upload_out *send(struct rig *rig, bool further)
     batch.arena = arena;
     batch.bytes = fill(fby_gpu_upload_arena(rig->upload, arena), rig->sent++);
     batch.list  = BYTES;
-    batch.out   = fby_gpu_upload_take_out(rig->upload, further);
+    batch.out   = fby_gpu_upload_take_output(rig->upload, further);
     if (batch.out == nullptr ||
         fby_gpu_upload_submit(rig->upload, &batch, &why) != FBY_OK) {
         fprintf(stderr, "%s\n", why.text);
@@ -130,11 +130,11 @@ static struct fby_gpu_upload_out *send(struct rig *rig, bool further)
     return batch.out;
 }
 
-static void hand(struct rig *rig, struct fby_gpu_upload_out *out,
+static void hand(struct rig *rig, struct fby_gpu_output *out,
     uint32_t number, cudaStream_t s)
 {
     struct fby_error_detail why = {""};
-    if (fby_gpu_upload_hand_out(rig->upload, out, s, &why) != FBY_OK) {
+    if (fby_gpu_upload_await(rig->upload, out, s, &why) != FBY_OK) {
         fprintf(stderr, "%s\n", why.text);
         exit(1);
     }
@@ -145,7 +145,7 @@ static void hand(struct rig *rig, struct fby_gpu_upload_out *out,
 }
 
 static void release(
-    struct rig *rig, struct fby_gpu_upload_out *out, cudaStream_t s)
+    struct rig *rig, struct fby_gpu_output *out, cudaStream_t s)
 {
     fby_gpu_upload_release(rig->upload, out, s);
     fby_gpu_upload_recycle(rig->upload, out);
@@ -154,10 +154,10 @@ static void release(
 static void on_stream(const char *what, cudaStream_t s, uint32_t batches)
 {
     struct rig                 rig;
-    struct fby_gpu_upload_out *before = nullptr;
+    struct fby_gpu_output *before = nullptr;
     begin(&rig, false);
     for (uint32_t i = 0; i < batches; i++) {
-        struct fby_gpu_upload_out *out = send(&rig, false);
+        struct fby_gpu_output *out = send(&rig, false);
         hand(&rig, out, i, s);
         if (before != nullptr) {
             release(&rig, before, s);
@@ -171,7 +171,7 @@ static void on_stream(const char *what, cudaStream_t s, uint32_t batches)
 static void three_rings(cudaStream_t s)
 {
     struct rig                 rig;
-    struct fby_gpu_upload_out *held[3 * OUTS];
+    struct fby_gpu_output *held[3 * OUTS];
     begin(&rig, false);
     for (uint32_t round = 0; round < 100; round++) {
         for (uint32_t i = 0; i < 3 * OUTS; i++) {
@@ -188,7 +188,7 @@ static void three_rings(cudaStream_t s)
 /* Sends a batch on another thread, as the receiver does. */
 struct sending {
     struct rig                *rig;
-    struct fby_gpu_upload_out *out;
+    struct fby_gpu_output *out;
 };
 
 static void *send_there(void *opaque)
@@ -206,7 +206,7 @@ static void graph(cudaStream_t s)
     cudaGraph_t                graph = nullptr;
     cudaGraphExec_t            run   = nullptr;
     struct fby_error_detail    why   = {""};
-    struct fby_gpu_upload_out *next[2];
+    struct fby_gpu_output *next[2];
     struct sending             sending = {&rig, nullptr};
     pthread_t                  thread;
     begin(&rig, true);
@@ -220,7 +220,7 @@ static void graph(cudaStream_t s)
     next[1] = sending.out;
     CHECK(cudaGraphInstantiate(&run, graph, 0));
     for (uint32_t i = 0; i < 1000; i++) {
-        if (fby_gpu_upload_hand_out(rig.upload, next[0], s, &why) != FBY_OK) {
+        if (fby_gpu_upload_await(rig.upload, next[0], s, &why) != FBY_OK) {
             fprintf(stderr, "%s\n", why.text);
             exit(1);
         }

@@ -187,7 +187,7 @@ class Lists(SystemTest):
                   "lable; did you mean 'label'?; columns: image.png, mask.png, "
                   "label, score, code, unused",)),
                 ("from: label", "from: note",
-                 ("the row has nothing in a column note",
+                 ("the row has no value in column note",
                   "line 2, sample 0 (columns: image.png, mask.png, label")),
                 ('decode: number, key: "."', "decode: number",
                  ("a single value", 'write key: "." to read it'))):

@@ -135,8 +135,8 @@ static void memory_that_cannot_be_pinned_fails_the_batch(void **state)
     fake_cuda_begin(1);
     fake_cuda_fail("cudaHostRegister");
     assert_ok(fby_gpu_upload_create(&config, &upload, &why));
-    struct rig                 rig = {.upload = upload};
-    struct fby_gpu_upload_out *out = fby_gpu_upload_take_out(upload, false);
+    struct rig             rig = {.upload = upload};
+    struct fby_gpu_output *out = fby_gpu_upload_take_output(upload, false);
     assert_int_equal(send_batch(&rig, 0, out, &why), FBY_SYS);
     assert_string_equal(why.text,
         "CUDA: cudaHostRegister failed with 719 (cudaErrorLaunchFailure: "

@@ -120,8 +120,8 @@ static void a_threads_own_stream_of_another_gpu_takes_no_release(void **state)
         assert_int_equal(fby_cuda()->use_device(0), 0); /* the consumer's */
         hand(&rig, &held);
         release(&rig, &held);
-        struct fby_gpu_upload_out *out =
-            fby_gpu_upload_take_out(rig.upload, false);
+        struct fby_gpu_output *out =
+            fby_gpu_upload_take_output(rig.upload, false);
         assert_int_equal(send_batch(&rig, 1, out, &why), FBY_SYS);
         assert_string_equal(why.text,
             "a batch was released on a stream that cannot be waited for: CUDA: "
@@ -194,8 +194,8 @@ static void a_slow_reader_keeps_its_values(void **state)
 }
 
 /* All but the last bytes are of no segment. */
-static fby_err send_large(struct fby_gpu_upload *upload,
-    struct fby_gpu_upload_out *out, uint64_t bytes)
+static fby_err send_large(
+    struct fby_gpu_upload *upload, struct fby_gpu_output *out, uint64_t bytes)
 {
     struct fby_segments     list;
     struct fby_error_detail why    = {""};
@@ -226,10 +226,10 @@ static void a_large_batch_is_copied_piece_by_piece(void **state)
         .out_bytes   = BYTES};
     fake_cuda_begin(1);
     assert_ok(fby_gpu_upload_create(&config, &upload, &why));
-    struct fby_gpu_upload_out *out     = fby_gpu_upload_take_out(upload, false);
-    static const uint64_t      sizes[] = {FBY_GPU_UPLOAD_MAX_COPY - 1,
-             FBY_GPU_UPLOAD_MAX_COPY, FBY_GPU_UPLOAD_MAX_COPY + 1,
-             FBY_GPU_UPLOAD_MAX_COPY + ARENA / 2};
+    struct fby_gpu_output *out     = fby_gpu_upload_take_output(upload, false);
+    static const uint64_t  sizes[] = {FBY_GPU_UPLOAD_MAX_COPY - 1,
+         FBY_GPU_UPLOAD_MAX_COPY, FBY_GPU_UPLOAD_MAX_COPY + 1,
+         FBY_GPU_UPLOAD_MAX_COPY + ARENA / 2};
     for (uint32_t i = 0; i < 4; i++) {
         struct fake_cuda_counts before = fake_cuda_counts();
         memset(out->memory, 0, BYTES);
@@ -259,7 +259,7 @@ static void more_batches_than_lanes_cannot_wait_for_their_kernels(void **state)
     for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
         held[i] = take(&rig, i, false);
     }
-    struct fby_gpu_upload_out *out = fby_gpu_upload_take_out(rig.upload, true);
+    struct fby_gpu_output *out = fby_gpu_upload_take_output(rig.upload, true);
     assert_int_equal(send_batch(&rig, 9, out, &why), FBY_SYS);
     assert_string_equal(why.text, "4 batches wait for their kernels");
     fby_gpu_upload_recycle(rig.upload, held[1].out); /* it was not taken */
@@ -280,8 +280,8 @@ static void a_batch_that_fails_or_is_not_taken_keeps_no_lane(void **state)
     begin(&rig, 1, true);
     fake_cuda_await_pins(ARENAS);
     for (uint32_t i = 0; i < 4 * FBY_GPU_UPLOAD_LANES; i++) {
-        struct fby_gpu_upload_out *out =
-            fby_gpu_upload_take_out(rig.upload, false);
+        struct fby_gpu_output *out =
+            fby_gpu_upload_take_output(rig.upload, false);
         fake_cuda_fail_once("cudaEventRecord", i % 3); /* the third: works */
         fby_err err = send_batch(&rig, i, out, &why);
         fake_cuda_fail(NULL);
@@ -320,8 +320,7 @@ static void a_batch_costs_at_most_seven_calls_and_none_that_blocks(void **state)
 static fby_err send_while_failing(
     struct rig *rig, const char *call, struct fby_error_detail *why)
 {
-    struct fby_gpu_upload_out *out =
-        fby_gpu_upload_take_out(rig->upload, false);
+    struct fby_gpu_output *out = fby_gpu_upload_take_output(rig->upload, false);
     fake_cuda_fail(call);
     fby_err err = send_batch(rig, 7, out, why);
     fake_cuda_fail(NULL);
@@ -378,8 +377,8 @@ static void a_batch_that_fails_forgets_no_reader_of_the_one_before(void **state)
         struct held held = take(&rig, 0, false);
         hand(&rig, &held);
         release(&rig, &held);
-        struct fby_gpu_upload_out *out =
-            fby_gpu_upload_take_out(rig.upload, false);
+        struct fby_gpu_output *out =
+            fby_gpu_upload_take_output(rig.upload, false);
         assert_ptr_equal(out, held.out);
         fake_cuda_await_pins(ARENAS);
         fake_cuda_fail(calls[seed % 3]);
@@ -441,7 +440,7 @@ static void a_failed_hand_out_is_reported_with_its_batch(void **state)
         struct held held = take(&rig, 7, false);
         fake_cuda_fail(calls[i < 2 ? 0 : i - 1]);
         assert_int_equal(
-            fby_gpu_upload_hand_out(rig.upload, held.out, held.stream, &why),
+            fby_gpu_upload_await(rig.upload, held.out, held.stream, &why),
             FBY_SYS);
         fake_cuda_fail(NULL);
         assert_names_call(&why, calls[i < 2 ? 0 : i - 1]);
@@ -466,7 +465,7 @@ static void the_first_release_that_is_lost_is_reported(void **state)
     release(&rig, &held[1]);
     release(&rig, &held[0]);
     fake_cuda_fail(NULL);
-    struct fby_gpu_upload_out *out = fby_gpu_upload_take_out(rig.upload, false);
+    struct fby_gpu_output *out = fby_gpu_upload_take_output(rig.upload, false);
     assert_int_equal(send_batch(&rig, 5, out, &why), FBY_SYS);
     assert_non_null(strstr(why.text, "at epoch 2 step 4"));
     fby_gpu_upload_recycle(rig.upload, out);

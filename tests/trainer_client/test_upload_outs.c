@@ -84,15 +84,15 @@ static void the_fixed_memory_goes_back_after_its_last_reader(void **state)
 /* The first kernel of a batch may run although the second did not start. */
 static void launch_in_part(struct rig *rig, bool fixed)
 {
-    struct fby_error_detail    why = {""};
-    struct fby_gpu_upload_out *out = fby_gpu_upload_take_out(rig->upload, true);
+    struct fby_error_detail why = {""};
+    struct fby_gpu_output  *out = fby_gpu_upload_take_output(rig->upload, true);
     fake_cuda_fail(fixed ? NULL : "cudaLaunchKernel");
     fby_err err = send_batch(rig, 0, out, &why);
     if (fixed) {
         assert_ok(err);
         fby_gpu_upload_stop(rig->upload); /* it is copied */
         fake_cuda_fail("cudaLaunchKernel");
-        err = fby_gpu_upload_hand_out(rig->upload, out, NULL, &why);
+        err = fby_gpu_upload_await(rig->upload, out, NULL, &why);
     }
     assert_int_equal(err, FBY_SYS);
     fake_cuda_fail(NULL);
@@ -129,7 +129,7 @@ static void a_release_that_is_lost_ends_the_stream(void **state)
     fake_cuda_fail("cudaEventRecord");
     release(&rig, &held);
     fake_cuda_fail(NULL);
-    struct fby_gpu_upload_out *out = fby_gpu_upload_take_out(rig.upload, false);
+    struct fby_gpu_output *out = fby_gpu_upload_take_output(rig.upload, false);
     assert_int_equal(send_batch(&rig, 1, out, &why), FBY_SYS);
     assert_non_null(strstr(why.text, "released on a stream"));
     assert_non_null(strstr(why.text, "epoch 2 step 0"));
@@ -164,8 +164,8 @@ static void memory_of_a_launch_without_an_event_is_not_given_back(void **state)
         struct fby_error_detail why   = {""};
         bool                    fixed = i % 2 == 1;
         begin_on_heap(&rig, i, fixed, &heap);
-        struct fby_gpu_upload_out *out =
-            fby_gpu_upload_take_out(rig.upload, i / 2 == 1);
+        struct fby_gpu_output *out =
+            fby_gpu_upload_take_output(rig.upload, i / 2 == 1);
         uint8_t *lost = out->memory;
         fake_cuda_await_pins(ARENAS);
         fake_cuda_fail_once("cudaEventRecord", fixed ? 3 : 1);
@@ -173,7 +173,7 @@ static void memory_of_a_launch_without_an_event_is_not_given_back(void **state)
         assert_int_equal(err, fixed ? FBY_OK : FBY_SYS);
         if (fixed) {
             assert_int_equal(
-                fby_gpu_upload_hand_out(rig.upload, out, NULL, &why), FBY_SYS);
+                fby_gpu_upload_await(rig.upload, out, NULL, &why), FBY_SYS);
         }
         fby_gpu_upload_recycle(rig.upload, out);
         end(&rig);
@@ -261,7 +261,7 @@ static void without_memory_there_is_no_further_batch(void **state)
     uint32_t   left = OUTS;
     begin_with(&rig, 1, false,
         &(struct fby_gpu_upload_memory){nothing, give_up, &left});
-    assert_null(fby_gpu_upload_take_out(rig.upload, true));
+    assert_null(fby_gpu_upload_take_output(rig.upload, true));
     struct held held = take(&rig, 0, false);
     hand(&rig, &held);
     release(&rig, &held);
@@ -293,9 +293,9 @@ static void a_failed_call_gives_no_further_batch(void **state)
         begin_without_pool(&rig, fixed, kind == 1,
             theirs ? &memory : &(struct fby_gpu_upload_memory){0});
         fake_cuda_fail_once(calls[i % 6].function, calls[i % 6].n);
-        uint64_t                   live = fake_cuda_counts().live;
-        struct fby_gpu_upload_out *out =
-            fby_gpu_upload_take_out(rig.upload, true);
+        uint64_t               live = fake_cuda_counts().live;
+        struct fby_gpu_output *out =
+            fby_gpu_upload_take_output(rig.upload, true);
         fake_cuda_fail(NULL);
         assert_int_equal(out == NULL, used);
         if (out != NULL) {

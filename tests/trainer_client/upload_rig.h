@@ -19,9 +19,9 @@
 enum { BYTES = 600, ARENA = 4096, ARENAS = 3, OUTS = 4, STREAMS = 3 };
 
 struct held { /* a batch with its consumer */
-    struct fby_gpu_upload_out *out;
-    void                      *stream;
-    uint32_t                   number;
+    struct fby_gpu_output *out;
+    void                  *stream;
+    uint32_t               number;
 };
 
 struct check { /* argument of a consumer's kernel */
@@ -103,7 +103,7 @@ static inline uint8_t value(uint32_t number, uint32_t i)
 
 /* Fill a free arena with batch `number` and send it. */
 static inline fby_err send_batch(struct rig *rig, uint32_t number,
-    struct fby_gpu_upload_out *out, struct fby_error_detail *why)
+    struct fby_gpu_output *out, struct fby_error_detail *why)
 {
     struct fby_segments list;
     uint32_t            arena  = number % ARENAS;
@@ -163,7 +163,7 @@ static inline struct held take(struct rig *rig, uint32_t number, bool further)
 {
     struct fby_error_detail why  = {""};
     struct held             held = {
-                    .out    = fby_gpu_upload_take_out(rig->upload, further),
+                    .out    = fby_gpu_upload_take_output(rig->upload, further),
                     .number = number,
                     .stream = some_stream(rig),
     };
@@ -175,8 +175,7 @@ static inline struct held take(struct rig *rig, uint32_t number, bool further)
 static inline void hand(struct rig *rig, struct held *held)
 {
     struct fby_error_detail why = {""};
-    assert_ok(
-        fby_gpu_upload_hand_out(rig->upload, held->out, held->stream, &why));
+    assert_ok(fby_gpu_upload_await(rig->upload, held->out, held->stream, &why));
     consume(rig, held);
 }
 

@@ -18,7 +18,7 @@
 #include "trainer_client/expand/ragged_offsets.h"
 
 struct fby_batch_pool;
-struct fby_gpu_upload_out;
+struct fby_gpu_output;
 
 /* A tensor as handed out: `view` points to `shape` and `strides`. */
 struct fby_tensor {
@@ -29,14 +29,14 @@ struct fby_tensor {
 };
 
 struct forebay_batch {
-    struct fby_batch_pool     *batch_pool;
-    struct forebay_batch      *next; /* in the pool's list of free batches */
-    atomic_uint                refs; /* references: trainer, exported tensors */
-    bool                       has_extra_slot; /* which is freed at release */
-    bool                       delivered; /* to the trainer (pool's lock) */
-    uint8_t                   *memory;    /* the output slot: the tensors */
-    struct fby_gpu_upload_out *output;    /* GPU only: owner of `memory` */
-    _Atomic(void *) stream; /* GPU only: that the trainer gave last */
+    struct fby_batch_pool *batch_pool;
+    struct forebay_batch  *next; /* in the pool's list of free batches */
+    atomic_uint            refs; /* references: trainer, exported tensors */
+    bool                   has_extra_slot; /* which is freed at release */
+    bool                   delivered;      /* to the trainer (pool's lock) */
+    uint8_t               *memory;         /* the output slot: the tensors */
+    struct fby_gpu_output *output;         /* GPU only: owner of `memory` */
+    _Atomic(void *)        stream; /* GPU only: that the trainer gave last */
 
     uint64_t  epoch, step;
     uint32_t  first_row; /* index of row 0 in the batch of all ranks */

@@ -91,7 +91,7 @@ static struct forebay_batch *allocate_batch(
     if (config->upload == NULL) {
         batch->memory = config->device->out_alloc(config->out_bytes);
     } else {
-        batch->output = fby_gpu_upload_take_out(config->upload, extra);
+        batch->output = fby_gpu_upload_take_output(config->upload, extra);
         batch->memory = batch->output != NULL ? batch->output->memory : NULL;
     }
     if (batch->memory == NULL) {
@@ -219,7 +219,7 @@ fby_err fby_batch_await(
         return FBY_OK;
     }
     atomic_store(&batch->stream, stream);
-    return fby_gpu_upload_hand_out(
+    return fby_gpu_upload_await(
         batch->batch_pool->config.upload, batch->output, stream, why);
 }
 

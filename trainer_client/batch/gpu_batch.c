@@ -407,15 +407,19 @@ static void add_field_segments(struct gpu_packer *p,
         f->plan->kind == FBY_EXPAND_RAGGED || f->plan->kind == FBY_EXPAND_CSR;
     if (is_from_documents(f)) { /* also without rows */
         add_host_segments(p, f, list);
-    } else if (p->rows == 0 && has_offsets) { /* one entry, which is 0 */
-        fby_segments_append_copy(list, f->groups,
-            fby_type_bytes(f->plan->offset_type),
-            p->setup->tensor_offset[f->index][1]);
-    } else if (p->rows > 0 && fby_expansion_is_ragged(f->plan)) {
+        return;
+    }
+    if (p->rows == 0) {
+        if (has_offsets) { /* one entry, which is 0 */
+            fby_segments_append_copy(list, f->groups,
+                fby_type_bytes(f->plan->offset_type),
+                p->setup->tensor_offset[f->index][1]);
+        }
+    } else if (fby_expansion_is_ragged(f->plan)) {
         write_group_tables(p, f, list);
-    } else if (p->rows > 0 && f->in_arena) {
+    } else if (f->in_arena) {
         add_chunk_segments(p, f, list);
-    } else if (p->rows > 0) {
+    } else {
         add_host_segments(p, f, list);
     }
 }

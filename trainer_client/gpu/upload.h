@@ -58,7 +58,7 @@ struct fby_gpu_upload_config {
 struct fby_gpu_upload;
 
 /* An output buffer: memory for the tensors of one batch. */
-struct fby_gpu_upload_out {
+struct fby_gpu_output {
     uint8_t *memory; /* on the device */
 };
 
@@ -67,7 +67,7 @@ struct fby_gpu_upload_batch {
     uint32_t arena;       /* number of the arena */
     uint64_t bytes;       /* bytes to copy from the arena's start */
     uint64_t list;        /* offset of the list of segments in the arena */
-    struct fby_gpu_upload_out *out;
+    struct fby_gpu_output *out;
 };
 
 /* Create an upload to config->device. Arenas are pinned in the background.
@@ -88,7 +88,7 @@ uint8_t *fby_gpu_upload_arena(
     const struct fby_gpu_upload *self, uint32_t arena);
 
 /* Queue the copy of a batch and, without `fixed_address`, launch its kernels.
- * batch->out is from fby_gpu_upload_take_out and has no other batch. Thread:
+ * batch->out is from fby_gpu_upload_take_output and has no other batch. Thread:
  * ours. Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_submit(struct fby_gpu_upload *self,
     const struct fby_gpu_upload_batch *batch, struct fby_error_detail *why);
@@ -100,25 +100,24 @@ FBY_CHECKED fby_err fby_gpu_upload_poll_copied(
 
 /* Take a free output, or with `extra` allocate one beyond n_outs. Returns NULL
  * if no output is free or there is no memory. Thread: ours. */
-struct fby_gpu_upload_out *fby_gpu_upload_take_out(
+struct fby_gpu_output *fby_gpu_upload_take_output(
     struct fby_gpu_upload *self, bool extra);
 
 /* Give an output back, after its release or if no stream ever waited for it. An
  * extra output is freed. */
 void fby_gpu_upload_recycle(
-    struct fby_gpu_upload *self, struct fby_gpu_upload_out *output);
+    struct fby_gpu_upload *self, struct fby_gpu_output *handle);
 
 /* Make the consumer's `stream` wait for the tensors of a batch. With
  * `fixed_address` the first call for a batch launches its kernels. Errors:
  * FBY_SYS. */
-FBY_CHECKED fby_err fby_gpu_upload_hand_out(struct fby_gpu_upload *self,
-    struct fby_gpu_upload_out *output, void *stream,
-    struct fby_error_detail *why);
+FBY_CHECKED fby_err fby_gpu_upload_await(struct fby_gpu_upload *self,
+    struct fby_gpu_output *handle, void *stream, struct fby_error_detail *why);
 
 /* End the use of the tensors: it is over when the work that is now queued on
  * `stream` is done. If no event can be recorded on the stream, the end of the
  * use is unknown. Then every later submit fails with the reason. */
-void fby_gpu_upload_release(struct fby_gpu_upload *self,
-    struct fby_gpu_upload_out *output, void *stream);
+void fby_gpu_upload_release(
+    struct fby_gpu_upload *self, struct fby_gpu_output *handle, void *stream);
 
 #endif

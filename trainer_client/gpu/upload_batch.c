@@ -295,9 +295,8 @@ static void wait_for_tensors(
     }
 }
 
-fby_err fby_gpu_upload_hand_out(struct fby_gpu_upload *self,
-    struct fby_gpu_upload_out *handle, void *stream,
-    struct fby_error_detail *why)
+fby_err fby_gpu_upload_await(struct fby_gpu_upload *self,
+    struct fby_gpu_output *handle, void *stream, struct fby_error_detail *why)
 {
     struct upload_output *output = upload_output_of(handle);
     return call_on_stream(self, output, stream, wait_for_tensors, why);
@@ -331,8 +330,8 @@ static void fail_release(
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_gpu_upload_release(struct fby_gpu_upload *self,
-    struct fby_gpu_upload_out *handle, void *stream)
+void fby_gpu_upload_release(
+    struct fby_gpu_upload *self, struct fby_gpu_output *handle, void *stream)
 {
     struct upload_output   *output = upload_output_of(handle);
     struct fby_error_detail why    = {""};

@@ -220,7 +220,7 @@ static struct upload_output *create_extra(struct fby_gpu_upload *self)
 
 /* ---- kept and extra outputs ---------------------------------------------- */
 
-struct fby_gpu_upload_out *fby_gpu_upload_take_out(
+struct fby_gpu_output *fby_gpu_upload_take_output(
     struct fby_gpu_upload *self, bool extra)
 {
     struct upload_output *output = extra ? create_extra(self) : take_kept(self);
@@ -228,7 +228,7 @@ struct fby_gpu_upload_out *fby_gpu_upload_take_out(
 }
 
 void fby_gpu_upload_recycle(
-    struct fby_gpu_upload *self, struct fby_gpu_upload_out *handle)
+    struct fby_gpu_upload *self, struct fby_gpu_output *handle)
 {
     struct upload_output *output = upload_output_of(handle);
     pthread_mutex_lock(&self->lock);

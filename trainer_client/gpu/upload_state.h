@@ -33,10 +33,10 @@ struct upload_arena { /* pinned host memory for one batch */
 /* An output buffer: memory for the tensors of one batch, and the events that
  * tell when it may be written. */
 struct upload_output {
-    struct fby_gpu_upload_out public; /* first: callers hold a pointer to it */
-    struct upload_output *next;       /* next in the list free_outputs */
-    bool                  extra;      /* allocated beyond config.n_outs */
-    void                 *ready; /* event, passes when the tensors are made */
+    struct fby_gpu_output public; /* first: callers hold a pointer to it */
+    struct upload_output *next;   /* next in the list free_outputs */
+    bool                  extra;  /* allocated beyond config.n_outs */
+    void                 *ready;  /* event, passes when the tensors are made */
     void *released;    /* event, passes when the consumer's work is done */
     void *busy_until;  /* the event after which the memory may be written:
                          `ready` or `released`; NULL: it may be now */
@@ -49,7 +49,7 @@ struct upload_output {
 
 /* The output of which the caller has a pointer to the first member. */
 static inline struct upload_output *upload_output_of(
-    struct fby_gpu_upload_out *handle)
+    struct fby_gpu_output *handle)
 {
     return (struct upload_output *)(void *)handle;
 }

@@ -551,8 +551,8 @@ void fby_rows_write(const struct fby_rows *self, uint32_t field,
         .reader             = reader,
         .lengths            = group.lengths,
         .indices            = group.indices,
-        .bad                = bad,
         .transform          = group.transform};
+    c.bad         = bad;
     make_rows(&c, group.first, group.n, group.dst);
 }
 

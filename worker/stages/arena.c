@@ -28,8 +28,8 @@ struct arena_slot { /* passed to message_done as its `hint` */
 struct fby_arena {
     struct fby_arenas      *arenas; /* has the pool and the list */
     struct fby_memory_block block;
-    atomic_uint             references; /* number of references */
-    struct fby_arena       *next;       /* in arenas->released */
+    atomic_uint             references;
+    struct fby_arena       *next; /* in arenas->released */
     void                   *tag;
     struct arena_slot       slots[];
 };
@@ -76,8 +76,8 @@ size_t fby_arenas_free_released(struct fby_arenas *self,
     void (*freed)(void *context, void *tag), void *context)
 {
     fby_wakeup_clear(&self->wakeup);
-    struct fby_arena *arena     = atomic_exchange(&self->released, NULL);
-    size_t            collected = 0;
+    struct fby_arena *arena        = atomic_exchange(&self->released, NULL);
+    size_t            freed_arenas = 0;
     while (arena != NULL) {
         struct fby_arena *next = arena->next;
         void             *tag  = arena->tag;
@@ -87,9 +87,9 @@ size_t fby_arenas_free_released(struct fby_arenas *self,
             freed(context, tag);
         }
         arena = next;
-        collected++;
+        freed_arenas++;
     }
-    return collected;
+    return freed_arenas;
 }
 
 fby_err fby_arena_create(struct fby_arenas *arenas,
@@ -160,12 +160,12 @@ static void message_done(void *data, void *hint)
 fby_err fby_arena_lend(struct fby_arena *self, uint32_t slot, uint8_t *data,
     size_t size, zmq_msg_t *message)
 {
-    struct arena_slot *counter = &self->slots[slot];
-    atomic_fetch_add(&counter->in_flight, 1);
+    struct arena_slot *lent = &self->slots[slot];
+    atomic_fetch_add(&lent->in_flight, 1);
     atomic_fetch_add(&self->references, 1);
-    TSAN_RELEASE(counter);
-    if (zmq_msg_init_data(message, data, size, message_done, counter) != 0) {
-        message_done(data, counter); /* undo both additions */
+    TSAN_RELEASE(lent);
+    if (zmq_msg_init_data(message, data, size, message_done, lent) != 0) {
+        message_done(data, lent); /* undo both additions */
         return FBY_SYS;
     }
     return FBY_OK;

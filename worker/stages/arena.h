@@ -7,7 +7,7 @@
  * queue of batches reuses a few blocks. The creator and every message in flight
  * have a reference to the arena. The last reference may be dropped on any
  * thread, which only puts the arena on a list and wakes the loop. The bytes
- * stay charged until the loop collects the list. */
+ * stay charged until the loop frees the arenas of the list. */
 #ifndef FBY_WORKER_STAGES_ARENA_H
 #define FBY_WORKER_STAGES_ARENA_H
 
@@ -22,20 +22,20 @@
 struct fby_arena;
 struct fby_arenas; /* a memory pool, and the list of released arenas from it */
 
-/* Create the list of released arenas; `memory` must outlive *out.
+/* Create an empty list, for arenas from `memory`, which must outlive *out.
  * Errors: FBY_SYS  no eventfd can be created. */
 FBY_CHECKED fby_err fby_arenas_create(
     struct fby_memory *memory, struct fby_arenas **out);
-/* Collect the released arenas and destroy *self_p. Call after zmq_ctx_term, so
+/* Free the released arenas and destroy *self_p. Call after zmq_ctx_term, so
  * that no message is in flight. NULL is allowed. */
 void fby_arenas_destroy(struct fby_arenas **self_p);
 
-/* A descriptor that is readable when there is an arena to collect. */
+/* A descriptor that is readable when there may be a released arena. */
 int fby_arenas_fd(const struct fby_arenas *self);
 
-/* Return the memory of all released arenas to the pool, and call `freed` with
- * the tag of each arena that has a tag, unless `freed` is NULL. Returns the
- * number of released arenas. Thread: loop. */
+/* Free all released arenas: return their memory to the pool. Call `freed`,
+ * unless it is NULL, with the tag of each arena that has one. Returns the
+ * number of arenas. Thread: loop. */
 size_t fby_arenas_free_released(struct fby_arenas *self,
     void (*freed)(void *context, void *tag), void *context);
 
@@ -68,7 +68,7 @@ void fby_arena_release(struct fby_arena **self_p);
 FBY_CHECKED fby_err fby_arena_lend(struct fby_arena *self, uint32_t slot,
     uint8_t *data, size_t size, zmq_msg_t *message);
 
-/* True if a message of `slot` is in flight. Its bytes must not change then. */
+/* True if a message of `slot` is in flight, so its bytes must not change. */
 bool fby_arena_is_lent(const struct fby_arena *self, uint32_t slot);
 
 #endif

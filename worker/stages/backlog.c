@@ -12,7 +12,7 @@ struct fby_backlog {
     struct fby_task *retries;    /* list of tasks to fetch again */
     struct fby_task *free_tasks; /* list */
     struct fby_task *tasks;      /* the array of all tasks */
-    uint64_t         turn;       /* highest turn given to a stream so far */
+    uint64_t         last_turn;  /* highest turn given to a stream so far */
     bool             closed;
 };
 
@@ -77,11 +77,11 @@ static bool comes_before(const struct fby_job *a, const struct fby_job *b)
 static void move_stream_to_end(
     struct fby_backlog *self, const struct fby_job *started)
 {
-    self->turn++;
+    self->last_turn++;
     for (struct fby_job *job = self->jobs; job != NULL;
          job                 = job->next_waiting) {
         if (same_stream(job, started)) {
-            job->turn = self->turn;
+            job->turn = self->last_turn;
         }
     }
 }
@@ -95,7 +95,7 @@ static uint64_t find_or_add_turn(
     while (job != NULL && !same_stream(job, added)) {
         job = job->next_waiting;
     }
-    return job != NULL ? job->turn : ++self->turn;
+    return job != NULL ? job->turn : ++self->last_turn;
 }
 
 static struct fby_job *first_job(const struct fby_backlog *self)
@@ -188,7 +188,7 @@ static struct fby_task *take_rows(struct fby_backlog *self, struct fby_job *job)
     return task;
 }
 
-/* A task that is fetched again needs no free task. */
+/* A row needs a free task; a task to be fetched again does not. */
 static bool must_wait(const struct fby_backlog *self)
 {
     bool can_take_rows = self->jobs != NULL && self->free_tasks != NULL;
@@ -203,7 +203,7 @@ fby_err fby_backlog_take_task(struct fby_backlog *self, struct fby_task **out)
         pthread_cond_wait(&self->changed, &self->lock);
     }
     struct fby_job *job = first_job(self);
-    if (self->retries != NULL) {
+    if (self->retries != NULL) { /* also after the close, to be freed */
         *out = pop_task(&self->retries);
     } else if (!self->closed && job != NULL) {
         *out = take_rows(self, job);

@@ -1,7 +1,7 @@
 /* backlog.h - the queue of rows to fetch, and their order.
  *
  * Jobs (batches in work) wait in the backlog. A fetch thread takes one row at a
- * time as a task. From a source of columns or tokens it takes a run, several
+ * time as a task. From a source of columns or tokens it takes a run: several
  * rows that are made together, one column after another. A started job is
  * finished first. Then the streams (all jobs of one dataset and seed) are
  * served in round-robin order, and within a stream the lowest step goes first.
@@ -16,7 +16,7 @@
 #include "worker/stages/memory.h"
 
 struct fby_task_input { /* the fetched bytes of one field in the task's block */
-    size_t            offset, size; /* bytes, in the block */
+    size_t            offset, size; /* of the bytes in the block */
     uint32_t          class_id; /* if the field's value is the sample's class
                                    folder: its number; else 0 */
     struct fby_member member;   /* valid if has_member */
@@ -34,7 +34,8 @@ struct fby_task {                /* a row, or a run of rows, in the stages */
     uint64_t                sample;  /* number of the row's own sample, or of
                                         its substitute */
     struct fby_error_detail refusal; /* why the row's own sample is not used */
-    struct fby_memory_block block;   /* fetched bytes of all inputs */
+    struct fby_memory_block block;   /* fetched bytes of all inputs; size 0
+                                        before they are fetched */
     struct fby_task_input   inputs[FBY_MAX_FIELDS]; /* [chosen field] */
     struct fby_task        *next; /* in the list of free tasks or of retries */
 };
@@ -57,11 +58,12 @@ void fby_backlog_remove_aborted(struct fby_backlog *self);
 /* Take the next row or run, as a task that the caller frees with
  * fby_backlog_free_task.
  * Blocks: until a row waits and a task is free.
- * Errors: FBY_GONE  the backlog was closed. */
+ * Errors: FBY_GONE  the backlog was closed, and no task is to be fetched
+ *                   again. */
 FBY_CHECKED fby_err fby_backlog_take_task(
     struct fby_backlog *self, struct fby_task **out);
 
-/* Queue a task to be fetched again, before all waiting rows. */
+/* Queue a task to be fetched again, before the rows of waiting jobs. */
 void fby_backlog_retry_task(struct fby_backlog *self, struct fby_task *task);
 
 /* Free a task, and drop its reference to the job. */
@@ -70,7 +72,8 @@ void fby_backlog_free_task(struct fby_backlog *self, struct fby_task *task);
 /* The number of rows that no task has taken. */
 uint64_t fby_backlog_count_rows(struct fby_backlog *self);
 
-/* Let all calls of fby_backlog_take_task fail with FBY_GONE. */
+/* Let fby_backlog_take_task return only tasks that are to be fetched again, and
+ * FBY_GONE once there are none. */
 void fby_backlog_close(struct fby_backlog *self);
 
 #endif

@@ -2,7 +2,7 @@
  * bytes of a chunk, and compress them if the job's coding says so.
  *
  * The encoded bytes replace the raw ones, so a batch needs no second block of
- * memory. A chunk that would not shrink is stored as it is. The stage does not
+ * memory. A chunk that would become larger is sent as it is. The stage does not
  * write the prefix of the chunk's message, which depends on the request. */
 #include <string.h>
 
@@ -12,10 +12,10 @@
 
 static const struct fby_coding not_encoded = {FBY_FILTER_NONE, FBY_CODEC_STORE};
 
-/* Returns false, and leaves the raw bytes, if the encoded bytes would be more
- * than these, or if the output buffer cannot be allocated or would exceed
- * FBY_ENCODE_ROOM. Only pictures of a few pixels exceed it, because their
- * headers are larger than their pixels. */
+/* Replace the raw bytes of the chunk by encoded ones. Returns false, and leaves
+ * the raw bytes, if the encoded ones would be more, or if the output buffer
+ * cannot be allocated or would exceed FBY_MAX_ENCODE_BUFFER. Only pictures of a
+ * few pixels exceed it, because their headers are larger than their pixels. */
 static bool encode_in_place(struct fby_stages *self, uint32_t thread,
     struct fby_job_chunk *chunk, struct fby_coding coding)
 {
@@ -29,7 +29,7 @@ static bool encode_in_place(struct fby_stages *self, uint32_t thread,
         .scratch = &self->encode_scratch[thread],
     };
     size_t capacity = fby_codec_encode_capacity(&codec_job, chunk->raw_bytes);
-    if (capacity > FBY_ENCODE_ROOM(chunk->raw_bytes) ||
+    if (capacity > FBY_MAX_ENCODE_BUFFER(chunk->raw_bytes) ||
         fby_memory_allocate(self->encode_memory, capacity, &block) != FBY_OK) {
         return false;
     }
@@ -48,11 +48,12 @@ static bool encode_in_place(struct fby_stages *self, uint32_t thread,
 static void hash_and_encode(
     struct fby_stages *self, uint32_t thread, struct fby_job_chunk *chunk)
 {
-    chunk->raw_hash = fby_xxh3_64(chunk->payload, chunk->raw_bytes);
-    chunk->coding   = chunk->job->coding[chunk->field];
-    bool to_encode  = chunk->coding.filter != not_encoded.filter ||
-                     chunk->coding.codec != not_encoded.codec;
-    if (!to_encode || !encode_in_place(self, thread, chunk, chunk->coding)) {
+    chunk->raw_hash     = fby_xxh3_64(chunk->payload, chunk->raw_bytes);
+    chunk->coding       = chunk->job->coding[chunk->field];
+    bool wants_encoding = chunk->coding.filter != not_encoded.filter ||
+                          chunk->coding.codec != not_encoded.codec;
+    if (!wants_encoding ||
+        !encode_in_place(self, thread, chunk, chunk->coding)) {
         chunk->coding     = not_encoded;
         chunk->wire_bytes = chunk->raw_bytes;
     }
@@ -69,6 +70,6 @@ fby_err fby_encode_chunk(void *context, uint32_t thread, void *item)
         atomic_fetch_add(&job->encode_ns, (uint64_t)(fby_now_ns() - begin_ns));
         fby_stages_post_event(self, job, chunk);
     }
-    fby_job_release(&job); /* the reference that transform_row.c added */
+    fby_job_release(&job); /* held by queue_chunk in transform_row.c */
     return FBY_OK;
 }

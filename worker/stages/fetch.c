@@ -41,7 +41,7 @@ static fby_err refuse_missing(const struct fby_task *task,
     const struct fby_content *content = &task->job->spec.dataset_plan->content;
     if (fby_source_traits(content->source)->has_values) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
-            "field %s: the row has nothing in a column %s%s", field->name,
+            "field %s: the row has no value in column %s%s", field->name,
             field->from[0],
             field->n_from > 1 ? ", nor in the field's other columns" : "");
     }
@@ -67,8 +67,8 @@ static size_t align_to_u64(size_t offset)
     return (offset + width - 1) / width * width;
 }
 
-/* Find all members of a field of several maps, and append an input for them to
- * the block, which has *block_bytes so far: their sizes, then their bytes. */
+/* Find all members of a field of several maps, and reserve space for their
+ * sizes and then their bytes at the end of the block, *block_bytes. */
 static fby_err locate_stack(struct fby_task *task, uint32_t chosen,
     size_t *block_bytes, struct fby_error_detail *why)
 {
@@ -96,8 +96,9 @@ static fby_err locate_stack(struct fby_task *task, uint32_t chosen,
     return FBY_OK;
 }
 
-/* Find the member of a chosen field, and append an input for it to the block,
- * which has *block_bytes so far. */
+/* Find the member of a chosen field, and reserve space for it at the end of the
+ * block, *block_bytes. A member of an earlier field shares that field's space,
+ * and a class folder needs none. */
 static fby_err locate_input(struct fby_task *task, uint32_t chosen,
     size_t *block_bytes, struct fby_error_detail *why)
 {
@@ -134,7 +135,7 @@ static fby_err locate_input(struct fby_task *task, uint32_t chosen,
 }
 
 /* `bytes` rounded up to a power of two, at least MIN_BLOCK. */
-static size_t round_to_power_of_two(size_t bytes)
+static size_t round_up_to_power_of_two(size_t bytes)
 {
     size_t power = MIN_BLOCK;
     while (power < bytes) {
@@ -146,12 +147,13 @@ static size_t round_to_power_of_two(size_t bytes)
 static fby_err allocate_block(struct fby_stages *self, struct fby_task *task,
     size_t bytes, struct fby_error_detail *why)
 {
-    size_t  limit   = self->config.fetch_bytes;
-    size_t  rounded = round_to_power_of_two(bytes);
-    fby_err err     = bytes > limit
-                          ? FBY_FULL
-                          : fby_memory_allocate(self->fetch_memory,
-                            rounded < limit ? rounded : limit, &task->block);
+    size_t  limit = self->config.fetch_bytes;
+    size_t  size  = round_up_to_power_of_two(bytes);
+    fby_err err   = FBY_FULL;
+    if (bytes <= limit) {
+        err = fby_memory_allocate(
+            self->fetch_memory, size < limit ? size : limit, &task->block);
+    }
     if (err == FBY_FULL) {
         fby_error_set(why, err,
             "the sample has %zu bytes, this worker can read at most %zu; raise "
@@ -161,6 +163,7 @@ static fby_err allocate_block(struct fby_stages *self, struct fby_task *task,
     return err;
 }
 
+/* Read the members of a field of several maps, as locate_stack reserved. */
 static fby_err read_stack(struct fby_stages *self, struct fby_task *task,
     uint32_t chosen, struct fby_error_detail *why)
 {
@@ -187,8 +190,9 @@ static fby_err read_stack(struct fby_stages *self, struct fby_task *task,
     return err;
 }
 
-/* Fill the task's block. *reading is set to each member before it is read,
- * except the members of stacks. */
+/* Fill the task's block. A member that several fields use is read for the first
+ * of them. *reading is set to each member before it is read, except the members
+ * of stacks. */
 static fby_err read_inputs(struct fby_stages *self, struct fby_task *task,
     const struct fby_member **reading, struct fby_error_detail *why)
 {

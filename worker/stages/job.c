@@ -10,8 +10,8 @@
 #include "worker/stages/ragged_pack.h"
 
 enum {
-    /* Bytes in the message END of a substituted row without its texts, and of
-     * all substituted rows. */
+    /* Upper bounds in bytes, of one substituted row in the message END, without
+     * its texts, and of all substituted rows there. */
     SUBSTITUTED_BYTES     = 64,
     MAX_SUBSTITUTED_BYTES = FBY_MESSAGE_MAX / 2,
     MAX_RUN_BYTES         = 1 << 20 /* bytes of all rows of a run */
@@ -19,7 +19,8 @@ enum {
 
 /* ---- Layout -------------------------------------------------------------- */
 
-/* Round up to a multiple of the prefix, so that all payloads are aligned. */
+/* Round up to a multiple of the prefix's size, 64 bytes, to which all payloads
+ * are aligned. */
 static size_t round_up_to_prefix(size_t bytes)
 {
     return (bytes + FBY_CHUNK_PREFIX - 1) / FBY_CHUNK_PREFIX * FBY_CHUNK_PREFIX;
@@ -66,7 +67,8 @@ static fby_err check_rows(const struct fby_job_spec *spec,
     return FBY_OK;
 }
 
-/* Compute *layout, and set *order to the epoch's order (borrowed). */
+/* Compute *layout, and set *order to the order of the epoch's samples, which
+ * the dataset plan owns. */
 static fby_err compute_layout(const struct fby_job_spec *spec,
     struct fby_raw_layout *layout, const struct fby_order **order,
     struct fby_error_detail *why)
@@ -97,7 +99,7 @@ static bool is_chosen(const struct fby_job_spec *spec, uint32_t field)
     return spec->fields == 0 || (spec->fields >> field & 1) != 0;
 }
 
-static void list_chosen_fields(struct fby_job *self)
+static void set_content_fields(struct fby_job *self)
 {
     uint32_t chosen = 0;
     for (uint32_t i = 0; i < self->spec.dataset_plan->content.n_fields; i++) {
@@ -170,7 +172,7 @@ static fby_err init_job(struct fby_job *self, struct fby_arenas *arenas,
             why, err, "no room for a batch of %zu bytes now", spec.size);
     }
     self->chunks = fby_zalloc(self->layout.n_chunks * sizeof(*self->chunks));
-    list_chosen_fields(self);
+    set_content_fields(self);
     init_chunks(self);
     set_run_rows(self);
     allocate_lengths(self);
@@ -277,7 +279,7 @@ bool fby_job_fail(struct fby_job *self, const struct fby_job_failure *failure)
     return is_first;
 }
 
-/* The most bytes that END needs for a substituted row. */
+/* An upper bound of the bytes of a substituted row in the message END. */
 static size_t max_bytes_in_end(const struct fby_job *self, uint32_t row,
     const struct fby_error_detail *cause)
 {
@@ -314,9 +316,10 @@ fby_err fby_job_record_substitute(struct fby_job *self, uint32_t row,
     if (self->n_substituted == FBY_SUBSTITUTED_MAX ||
         self->substituted_bytes > MAX_SUBSTITUTED_BYTES) {
         err = fby_error_set(why, FBY_FULL,
-            "more than %zu rows of this request need a substitute, the most "
-            "that one request can report, whatever `limit` is: fix the data, "
-            "or use a smaller global_batch or more ranks; one because %.200s",
+            "more than %zu rows of this request need a substitute, and one "
+            "request cannot report more, whatever `limit` is: fix the data, "
+            "or use a smaller global_batch or more ranks; the last cause: "
+            "%.200s",
             self->n_substituted, cause->text);
     } else {
         insert_substituted(self, &(struct fby_job_substituted){.row = row,
@@ -336,9 +339,10 @@ static struct fby_job_chunk *find_chunk(
     return &self->chunks[fby_layout_chunk_index(&self->layout, field, number)];
 }
 
-/* A large row is split into several chunks. At first it is written
- * contiguously, at the address that is returned: it ends where its last chunk
- * ends. So spread_split_row moves bytes only to lower addresses. */
+/* A large row is split into several chunks, which have head room between them.
+ * The row is first written contiguously, so that it ends where its last chunk
+ * ends. Returns where it starts. spread_split_row then only has to move bytes
+ * to lower addresses, to make the head room. */
 static uint8_t *split_row_start(
     struct fby_job *self, uint32_t field, uint32_t row)
 {
@@ -389,7 +393,7 @@ uint32_t *fby_job_length_dst(struct fby_job *self, uint32_t field, uint32_t row)
 }
 
 /* Move the bytes of a split row to their chunks, the first chunk first. Bytes
- * move to lower addresses, so none are overwritten before they are moved. */
+ * move to lower addresses, so all are moved before they are overwritten. */
 static void spread_split_row(struct fby_job *self, uint32_t field, uint32_t row)
 {
     const uint8_t *from     = split_row_start(self, field, row);
@@ -428,17 +432,18 @@ static uint32_t rows_in_span(
 static void count_written_rows(struct fby_job *self, uint32_t field,
     uint32_t row, uint32_t n, const struct fby_job_sink *sink)
 {
-    const struct fby_raw_field *raw      = &self->layout.fields[field];
-    uint32_t                    first    = 0;
-    uint32_t                    last     = 0; /* first chunk of the last row */
-    uint32_t                    n_chunks = 0; /* number of chunks of one row */
+    const struct fby_raw_field *raw   = &self->layout.fields[field];
+    uint32_t                    first = 0; /* first chunk of the first row */
+    uint32_t                    last  = 0; /* first chunk of the last row */
+    uint32_t n_chunks = 0; /* number of chunks that hold one row */
     fby_layout_row_chunks(raw, row, &first, &n_chunks);
     fby_layout_row_chunks(raw, row + n - 1, &last, &n_chunks);
     for (uint32_t i = first; i < last + n_chunks; i++) {
         struct fby_job_chunk *chunk   = find_chunk(self, field, i);
         uint32_t              written = rows_in_span(&chunk->span, row, n);
-        uint32_t missing = atomic_fetch_sub(&chunk->missing_rows, written);
-        if (missing == written) { /* the chunk is complete */
+        uint32_t              missing_before =
+            atomic_fetch_sub(&chunk->missing_rows, written);
+        if (missing_before == written) { /* the chunk is complete */
             pack_chunk(self, chunk);
             sink->complete(sink->context, chunk);
         }

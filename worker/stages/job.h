@@ -26,9 +26,11 @@
 #include "worker/stages/arena.h"
 
 struct fby_job_spec {
-    struct fby_dataset_plan *dataset_plan; /* borrowed; a job has a reference */
+    struct fby_dataset_plan *dataset_plan; /* borrowed by a caller's spec; the
+                                              spec in a job has a reference */
     uint64_t                 seed, epoch, step;
-    uint32_t                 first_row; /* index in the global batch */
+    uint32_t                 first_row; /* index in the global batch, which
+                                           has the rows of all ranks */
     uint32_t                 rows;      /* number of rows */
     uint64_t                 fields; /* bit i: choose field i; 0: all fields */
 };
@@ -74,14 +76,15 @@ struct fby_job {
     struct fby_raw_layout layout;
     uint32_t content_field[FBY_MAX_FIELDS]; /* [chosen field]: its index in the
                                                content */
-    struct fby_coding     coding[FBY_MAX_FIELDS]; /* [chosen field] */
+    struct fby_coding     coding[FBY_MAX_FIELDS]; /* [chosen field]: set by the
+                                                     loop before the start */
     uint64_t             *samples;                /* [row]: sample number */
     struct fby_job_chunk *chunks;                 /* [layout.n_chunks] */
     uint32_t *lengths[FBY_MAX_FIELDS]; /* [chosen field][row]: number of entries
                                           of the row, set by the thread that
                                           makes it; NULL for a dense field */
     struct fby_arena    *arena;
-    atomic_uint          references;   /* number of references */
+    atomic_uint          references;
     atomic_bool          aborted;      /* it failed or was cancelled */
     uint32_t             ready_chunks; /* loop only: number of `ready` chunks */
     atomic_uint_fast64_t fetch_ns, transform_ns, encode_ns; /* summed up */
@@ -99,7 +102,8 @@ struct fby_job {
     struct fby_job_failure      failure;
     struct fby_job_substituted *substituted; /* array, in the order of rows */
     size_t                      n_substituted;
-    size_t                      substituted_bytes; /* most that END needs */
+    size_t                      substituted_bytes; /* upper bound of their size
+                                                      in the message END */
 };
 
 /* The size, in bytes, of the arena for a batch of this layout. */
@@ -145,7 +149,8 @@ static inline bool fby_job_is_aborted(const struct fby_job *self)
 /* Abort the job. Returns false if it was already aborted. Thread: any. */
 bool fby_job_cancel(struct fby_job *self);
 
-/* Like fby_job_cancel; and if it returns true, store `failure` in the job. */
+/* Abort the job and store `failure` in it. Does nothing and returns false if
+ * the job was already aborted. Thread: any. */
 bool fby_job_fail(struct fby_job *self, const struct fby_job_failure *failure);
 
 /* Record that `row` has the values of sample `substitute`. `cause` says why the

@@ -19,12 +19,13 @@ struct kept_block {
 
 struct fby_memory {
     pthread_mutex_t lock;    /* guards all below */
-    pthread_cond_t  changed; /* a block was freed, or serving or closed set */
+    pthread_cond_t  changed; /* a block was freed, or `serving` or `closed`
+                                has changed */
     struct fby_memory_counts counts;
     struct kept_block        kept[MAX_KEPT]; /* oldest first */
     size_t                   n_kept;
-    uint64_t next_ticket; /* for the next call of fby_memory_allocate */
-    uint64_t serving;     /* ticket of the call that gets the next block */
+    uint64_t next_ticket; /* of the next call of fby_memory_allocate */
+    uint64_t serving;     /* ticket of the call that may allocate now */
     bool     closed;
 };
 
@@ -71,12 +72,12 @@ void fby_memory_destroy(struct fby_memory **self_p)
     free(self);
 }
 
-static size_t available(const struct fby_memory *self)
+static size_t bytes_left(const struct fby_memory *self)
 {
     return self->counts.limit - self->counts.used;
 }
 
-/* Set *out to a kept block that is large enough, but at most an eighth too
+/* Move to *out a kept block that is large enough, but at most an eighth too
  * large. Returns false if there is none. */
 static bool reuse_kept(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
@@ -84,7 +85,7 @@ static bool reuse_kept(
     for (size_t i = self->n_kept; i-- > 0;) {
         size_t kept = self->kept[i].block.size;
         if (kept >= size && kept - size <= size / 8 &&
-            kept <= available(self)) {
+            kept <= bytes_left(self)) {
             *out = remove_kept(self, i);
             return true;
         }
@@ -95,12 +96,12 @@ static bool reuse_kept(
 static fby_err map_fresh(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
-    if (size > available(self)) {
+    if (size > bytes_left(self)) {
         return FBY_FULL;
     }
-    /* Bytes that have pages and are not kept, with the new block. */
-    size_t mapped = self->counts.used - self->counts.reserved + size;
-    while (self->counts.kept > self->counts.limit - mapped) {
+    /* Bytes with pages, without the kept ones, but with the new block. */
+    size_t in_use = self->counts.used - self->counts.reserved + size;
+    while (self->counts.kept > self->counts.limit - in_use) {
         unmap_oldest(self);
     }
     void *data = fby_pages_map(size);
@@ -182,7 +183,7 @@ fby_err fby_memory_reserve(
     size_t  rounded = whole_pages(self, size);
     fby_err err     = FBY_FULL;
     pthread_mutex_lock(&self->lock);
-    if (rounded > 0 && rounded <= available(self)) {
+    if (rounded > 0 && rounded <= bytes_left(self)) {
         self->counts.used += rounded;
         self->counts.reserved += rounded;
         *out = (struct fby_memory_block){.size = rounded};

@@ -63,8 +63,8 @@ FBY_CHECKED fby_err fby_memory_commit(
  * any. */
 void fby_memory_free(struct fby_memory *self, struct fby_memory_block *block);
 
-/* Unmap the kept blocks that were freed until `freed_until_ns` (fby_now_ns).
- * Thread: any. */
+/* Unmap the kept blocks that were freed at or before the time `freed_until_ns`
+ * (fby_now_ns). Thread: any. */
 void fby_memory_trim(struct fby_memory *self, int64_t freed_until_ns);
 
 /* Let all present and later calls of fby_memory_allocate fail with FBY_GONE. */

@@ -8,7 +8,7 @@
 #include "pipeline/plan/draw.h"
 
 enum {
-    MIN_SHARE        = 8 << 20, /* bytes: see scratch_per_thread */
+    MIN_SHARE        = 8 << 20, /* bytes, see scratch_per_thread */
     MAX_SHARE        = 64 << 20,
     QUEUE_PER_THREAD = 8 /* tasks in a stage's queue, for each thread */
 };
@@ -27,14 +27,15 @@ static fby_err next_task(void *context, void **out)
 
 size_t fby_stages_max_encode_bytes(uint32_t encode_threads)
 {
-    return encode_threads * FBY_ENCODE_ROOM(FBY_CHUNK_BYTES_MAX);
+    return encode_threads * FBY_MAX_ENCODE_BUFFER(FBY_CHUNK_BYTES_MAX);
 }
 
 /* Bytes of scratch memory that each transform thread has for itself. All
- * threads share the rest, for larger pictures. A quarter of the memory is
- * divided among the threads. If that gives a thread less than MIN_SHARE (enough
- * for a photograph of a few megapixels), it gets MIN_SHARE, as long as threads
- * get at most half of the memory. A thread gets at most MAX_SHARE. */
+ * threads share the rest, for larger pictures. A thread's own memory is an
+ * equal share of a quarter of the scratch memory, but
+ * - at least MIN_SHARE, enough for a photograph of a few megapixels, or an
+ *   equal share of half of the scratch memory if that is less;
+ * - at most MAX_SHARE. */
 static uint64_t scratch_per_thread(const struct fby_stages_config *config)
 {
     uint64_t from_half = config->scratch_bytes / 2 / config->transform_threads;
@@ -58,7 +59,7 @@ static void create_transformers(struct fby_stages *self)
     }
 }
 
-static void allocate_members(struct fby_stages *self)
+static void allocate_state(struct fby_stages *self)
 {
     const struct fby_stages_config *config = &self->config;
     /* One task for each of these threads and each queue entry between them. */
@@ -74,7 +75,8 @@ static void allocate_members(struct fby_stages *self)
     pthread_mutex_init(&self->lock, NULL);
 }
 
-/* In `config` the caller sets the name, the threads and the functions. */
+/* Create a stage from `config`, in which the caller has set the name, the
+ * number of threads and the functions. */
 static fby_err start_stage(struct fby_stages *self,
     struct fby_stage_config config, struct fby_stage **out)
 {
@@ -115,7 +117,7 @@ fby_err fby_stages_create(
 {
     struct fby_stages *self = fby_zalloc(sizeof(*self));
     self->config            = *config;
-    allocate_members(self);
+    allocate_state(self);
     self->wakeup = fby_wakeup_open();
     fby_err err  = FBY_SYS;
     if (self->wakeup.fd >= 0 && self->encode_scratch != NULL) {
@@ -247,7 +249,7 @@ void fby_stages_free_task(struct fby_stages *self, struct fby_task *task)
     fby_backlog_free_task(self->backlog, task);
 }
 
-/* Return `why` with the location of the sample or member before it. */
+/* Return `why`, prefixed with the location of the sample or member. */
 static struct fby_error_detail with_location(const struct fby_task *task,
     const struct fby_member *member, const struct fby_error_detail *why)
 {
@@ -272,14 +274,15 @@ void fby_stages_fail_job(struct fby_stages *self, struct fby_task *task,
         .offset = member != NULL ? member->offset : 0,
         .why    = with_location(task, member, why),
     };
-    if (fby_job_fail(job, &failure)) { /* the job's first failure */
+    if (fby_job_fail(job, &failure)) { /* it was not aborted before */
         fby_backlog_remove_aborted(self->backlog);
         fby_stages_post_event(self, job, NULL);
     }
     fby_stages_free_task(self, task);
 }
 
-static bool allows_substitutes(const struct fby_job *job)
+/* True if the content allows substitutes, and the job still needs its rows. */
+static bool may_substitute(const struct fby_job *job)
 {
     return job->spec.dataset_plan->content.on_bad_sample ==
                FBY_BAD_SUBSTITUTE &&
@@ -314,7 +317,7 @@ static void set_next_substitute(struct fby_task *task,
 bool fby_stages_choose_substitute(struct fby_task *task,
     const struct fby_member *member, fby_err err, struct fby_error_detail *why)
 {
-    if (err != FBY_BAD_SAMPLE || !allows_substitutes(task->job)) {
+    if (err != FBY_BAD_SAMPLE || !may_substitute(task->job)) {
         return false;
     }
     if (task->substitutes == FBY_MAX_SUBSTITUTES) {

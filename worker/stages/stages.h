@@ -8,8 +8,8 @@
  * The queues of fetch, transform and encode are bounded, so a slow stage stops
  * the stages before it. The backlog and the list of events are not: the number
  * of jobs, which the loop limits, limits their length. So adding to them never
- * blocks. When a sample is bad, its row goes back to the backlog with a
- * substitute sample; this cannot deadlock. */
+ * blocks, and a row whose sample is bad can go back to the backlog, with a
+ * substitute sample, without a deadlock. */
 #ifndef FBY_WORKER_STAGES_H
 #define FBY_WORKER_STAGES_H
 
@@ -58,20 +58,20 @@ struct fby_stages_event {
     struct fby_job       *job;   /* with a reference: call fby_job_release */
     struct fby_job_chunk *chunk; /* encoded; NULL: the job failed */
 };
-/* Take the next event; false: there is none. Thread: loop. */
+/* Take the oldest event; false: there is none. Thread: loop. */
 bool fby_stages_next_event(
     struct fby_stages *self, struct fby_stages_event *out);
 
-/* Unmap the memory that the fetch and encode stages have kept for reuse and
- * that was freed until `freed_until_ns` (fby_now_ns). */
+/* Unmap the blocks that the fetch and encode stages keep for reuse, if they
+ * were freed at or before the time `freed_until_ns` (fby_now_ns). */
 void fby_stages_trim(struct fby_stages *self, int64_t freed_until_ns);
 
 struct fby_stages_counts {
     struct fby_stage_counts fetch, transform, encode;
-    uint64_t backlog_rows;  /* rows that no fetch thread has taken */
-    uint64_t fetched_bytes; /* read from samples */
+    uint64_t backlog_rows;  /* rows that wait for a fetch thread */
+    uint64_t fetched_bytes; /* bytes read from files of samples */
     uint64_t substituted;   /* rows made from substitutes */
-    uint64_t scratch_waits; /* pictures that waited for memory */
+    uint64_t scratch_waits; /* pictures that waited for scratch memory */
 };
 /* A snapshot of the counts. Thread: any. */
 struct fby_stages_counts fby_stages_counts(struct fby_stages *self);

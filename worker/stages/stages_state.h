@@ -17,12 +17,12 @@
 
 /* The largest output buffer, in bytes, for encoding `raw_bytes` bytes. A chunk
  * that needs more is sent as it is. */
-#define FBY_ENCODE_ROOM(raw_bytes) (2 * (size_t)(raw_bytes))
+#define FBY_MAX_ENCODE_BUFFER(raw_bytes) (2 * (size_t)(raw_bytes))
 
 struct fby_transformer { /* state of one transform thread */
     struct fby_transform  *transform;
     struct fby_row_reader *reader;
-    bool                   refused[FBY_RUN_ROWS]; /* [row of the run] */
+    bool refused[FBY_RUN_ROWS]; /* [row of the run]: its sample was refused */
 };
 
 struct fby_queued_event { /* in the list of events for the loop */
@@ -78,9 +78,9 @@ void fby_stages_post_event(
 /* Free the task and its memory. */
 void fby_stages_free_task(struct fby_stages *self, struct fby_task *task);
 
-/* Fail the job because its row cannot be made, for the reason `err` and `why`.
- * Post an event if this is the job's first failure, and free the task. `member`
- * is the member that was being read, or NULL. */
+/* Fail the task's job, because a row cannot be made, for the reason `err` and
+ * `why`. Post an event if the job was not aborted before, and free the task.
+ * `member` is the member that was being read, or NULL. */
 void fby_stages_fail_job(struct fby_stages *self, struct fby_task *task,
     const struct fby_member *member, fby_err err,
     const struct fby_error_detail *why);
@@ -93,7 +93,8 @@ bool fby_stages_choose_substitute(struct fby_task *task,
 
 /* Handle a sample that cannot be used. If `err` is FBY_BAD_SAMPLE and the
  * content allows substitutes, queue the task again with the next substitute;
- * otherwise call fby_stages_fail_job. Returns `err`. */
+ * otherwise call fby_stages_fail_job. Always returns `err`, so that the stage
+ * counts a failed task. */
 fby_err fby_stages_retry_or_fail(struct fby_stages *self, struct fby_task *task,
     const struct fby_member *member, fby_err err,
     const struct fby_error_detail *why);

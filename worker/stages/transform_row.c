@@ -12,15 +12,14 @@ static void queue_chunk(void *context, struct fby_job_chunk *chunk)
 {
     struct fby_stages *self = context;
     fby_job_hold(chunk->job); /* released by fby_encode_chunk */
-    if (fby_stage_push(self->encode, chunk) !=
-        FBY_OK) { /* the stage is being closed */
-        struct fby_job *job = chunk->job;
+    if (fby_stage_push(self->encode, chunk) != FBY_OK) {
+        struct fby_job *job = chunk->job; /* the stage is being closed */
         fby_job_release(&job);
     }
 }
 
 /* Set `work` for a field of several members. Its input has an array of their
- * sizes, then their bytes. The array is aligned to 8, as fetch.c does. */
+ * sizes, then their bytes. locate_stack in fetch.c has aligned the array. */
 static void set_stack_input(const struct fby_task *task,
     const struct fby_task_input *input, struct fby_field_job *work)
 {
@@ -37,10 +36,10 @@ static fby_err write_field(struct fby_transformer *transformer,
 {
     struct fby_job              *job   = task->job;
     const struct fby_task_input *input = &task->inputs[chosen];
-    uint32_t                     i     = job->content_field[chosen];
+    uint32_t                     field = job->content_field[chosen];
 
     struct fby_field_job work = {
-        .field = &job->spec.dataset_plan->content.fields[i],
+        .field = &job->spec.dataset_plan->content.fields[field],
         .bytes = input->has_member ? task->block.data + input->offset : NULL,
         .size  = input->size,
         .token_bytes = input->member.width,
@@ -63,7 +62,8 @@ static fby_err write_field(struct fby_transformer *transformer,
     return err;
 }
 
-/* Write every field of the row. *decoding is the current member, or NULL. */
+/* Write every field of the row. *decoding is set to the member of each field
+ * before it is decoded, or to NULL if the field has none. */
 static fby_err write_row(struct fby_transformer *transformer,
     struct fby_task *task, const struct fby_member **decoding,
     struct fby_error_detail *why)
@@ -103,7 +103,7 @@ fby_err fby_transform_record_substitute(struct fby_stages *self,
 void fby_transform_finish_rows(
     struct fby_stages *self, struct fby_task *task, uint32_t rows)
 {
-    /* For tests: change a byte before the hash of the chunk is computed. */
+    /* For tests: change a value before the hash of the chunk is computed. */
     if (fby_fault_takes_effect("worker.wrong_bytes", "sample")) {
         *fby_job_row_dst(task->job, 0, task->row) ^= 1U;
     }

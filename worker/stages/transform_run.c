@@ -32,13 +32,14 @@ static fby_err write_field(struct fby_transformer *transformer,
     if (err != FBY_OK) {
         return err;
     }
-    for (uint32_t i = 0; i < task->rows;) {
+    for (uint32_t i = 0; i < task->rows;) { /* rows of one chunk at a time */
         uint32_t n = rows_in_chunk(job, chosen, task->row + i, task->rows - i);
-        const struct fby_rows_group group = {i, n,
-            fby_job_row_dst(job, chosen, task->row + i),
-            fby_job_length_dst(job, chosen, task->row + i),
-            fby_job_indices_dst(job, chosen, task->row + i),
-            transformer->transform};
+        const struct fby_rows_group group = {.first = i,
+            .n                                      = n,
+            .dst       = fby_job_row_dst(job, chosen, task->row + i),
+            .lengths   = fby_job_length_dst(job, chosen, task->row + i),
+            .indices   = fby_job_indices_dst(job, chosen, task->row + i),
+            .transform = transformer->transform};
         fby_rows_write(
             rows, field, transformer->reader, group, transformer->refused);
         i += n;
@@ -46,6 +47,8 @@ static fby_err write_field(struct fby_transformer *transformer,
     return fby_rows_close(rows, field, transformer->reader, why);
 }
 
+/* Write every field of all rows of the run, and mark the refused rows. After
+ * an error task->sample is the bad sample. */
 static fby_err write_run(struct fby_transformer *transformer,
     struct fby_task *task, struct fby_error_detail *why)
 {
@@ -57,7 +60,7 @@ static fby_err write_run(struct fby_transformer *transformer,
     for (uint32_t f = 0; err == FBY_OK && f < job->layout.n_fields; f++) {
         err = write_field(transformer, task, f, why);
     }
-    if (err != FBY_OK) { /* fby_stages_fail_job reports this sample */
+    if (err != FBY_OK) { /* `failed` is the row of the run that failed */
         task->sample = job->samples[task->row + transformer->reader->failed];
     }
     return err;
