@@ -175,9 +175,12 @@ fby_err fby_rows_open(const struct fby_rows *self, uint32_t field,
 {
     const uint16_t           *pick    = self->picks[field];
     const struct fby_dataset *dataset = self->dataset;
-    fby_err                   err     = pick == NULL
-                                            ? fby_row_reader_open_tokens(reader, dataset, why)
-                                            : fby_row_reader_open_column(reader, dataset, pick, why);
+    fby_err                   err     = FBY_OK;
+    if (pick == NULL) {
+        err = fby_row_reader_open_tokens(reader, dataset, why);
+    } else {
+        err = fby_row_reader_open_column(reader, dataset, pick, why);
+    }
     return add_field_name(self, field, err, why);
 }
 
