@@ -38,7 +38,8 @@ static bool find_end(const uint8_t *tail, size_t size, size_t *out)
         struct fby_reader r = fby_reader(tail + offset, size - offset);
         if (fby_read_u32(&r) == end_signature) {
             (void)fby_read_bytes(&r, 16); /* up to the length of the comment */
-            if (fby_read_u16(&r) == r.left && !r.bad) {
+            uint16_t comment_size = fby_read_u16(&r);
+            if (comment_size == r.left && !r.bad) {
                 *out = offset;
                 return true;
             }
