@@ -72,7 +72,7 @@ static void take_end(
     if (m.type == FBY_MSG_END) {
         for (uint32_t f = 0; mend && f < assembly->layout.n_fields; f++) {
             sums[f] = fby_field_checksum(&assembly->layout, f,
-                assembly->sent + assembly->layout.fields[f].first_chunk);
+                assembly->chunks_sent + assembly->layout.fields[f].first_chunk);
         }
         if (mend) {
             m.end.sums   = sums;

@@ -48,7 +48,7 @@ static void make_row(const struct fby_column *column, const uint8_t *data,
     uint8_t                  indices[MOST * 4];
     uint8_t                  values[MOST * 4];
     uint32_t                 length = 0;
-    struct fby_shape         shape  = {1, {(uint32_t)column->width}};
+    struct fby_shape         shape  = {1, {(uint32_t)column->dense_width}};
     struct fby_field_content field  = {.decode = FBY_DECODE_SPARSE,
          .wire_type                            = FBY_F32,
          .max_length                           = MOST,
@@ -60,12 +60,12 @@ static void make_row(const struct fby_column *column, const uint8_t *data,
     const struct fby_sparse_lists lists = {
         .indices = {.type = column->indices.type,
             .big_endian   = column->indices.big_endian,
-            .values       = n,
+            .n_values     = n,
             .data         = data + column->indices.offset +
                     (uint64_t)begin * column->indices.width},
         .values  = {.type = column->type,
              .big_endian  = column->big_endian,
-             .values      = n,
+             .n_values    = n,
              .data =
                  data + column->offset + (uint64_t)begin * column->row_bytes},
     };
@@ -73,7 +73,8 @@ static void make_row(const struct fby_column *column, const uint8_t *data,
     fby_err err = fby_sparse_write_lists(transform, &job, &lists, values, &why);
     demand(err == FBY_OK || err == FBY_BAD_SAMPLE);
     if (err == FBY_OK) {
-        check_row(indices, length, fby_bytes_per_index(&shape), column->width);
+        check_row(
+            indices, length, fby_bytes_per_index(&shape), column->dense_width);
     }
 }
 
@@ -82,10 +83,10 @@ static void make_rows(
 {
     for (uint64_t i = 0; i < rows && i < ROWS; i++) {
         const uint8_t *at =
-            data + column->indptr.offset + i * column->indptr.width;
-        int64_t begin = fby_ragged_load_offset(&column->indptr, at);
-        int64_t end =
-            fby_ragged_load_offset(&column->indptr, at + column->indptr.width);
+            data + column->offsets.offset + i * column->offsets.width;
+        int64_t begin = fby_ragged_load_offset(&column->offsets, at);
+        int64_t end   = fby_ragged_load_offset(
+              &column->offsets, at + column->offsets.width);
         if (fby_ragged_within(column, begin, end)) {
             make_row(column, data, begin, (uint64_t)(end - begin));
         }
@@ -108,8 +109,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_list(column.offset, column.rows, column.row_bytes, size);
         check_list(
             column.indices.offset, column.rows, column.indices.width, size);
-        check_list(column.indptr.offset, rows + 1, column.indptr.width, size);
-        if (column.width <= FBY_MAX_DENSE) {
+        check_list(column.offsets.offset, rows + 1, column.offsets.width, size);
+        if (column.dense_width <= FBY_MAX_DENSE) {
             make_rows(&column, rows, data);
         }
     }

@@ -21,10 +21,10 @@ static void demand(bool truth)
 static void convert(const struct fby_npy *npy, enum fby_type to)
 {
     char     text[FBY_CONVERT_TEXT];
-    uint8_t *out  = malloc(npy->values * fby_type_bytes(to) + 1);
+    uint8_t *out  = malloc(npy->n_values * fby_type_bytes(to) + 1);
     uint64_t good = fby_convert(npy, to, out);
-    demand(good <= npy->values);
-    if (good < npy->values) {
+    demand(good <= npy->n_values);
+    if (good < npy->n_values) {
         demand(fby_convert_text(npy, good, text)[0] != '\0');
     }
     free(out);
@@ -32,8 +32,8 @@ static void convert(const struct fby_npy *npy, enum fby_type to)
 
 static void pack(const struct fby_npy *npy)
 {
-    uint8_t *out = malloc(npy->values + 1);
-    demand(fby_bits_pack_npy(npy, out) <= npy->values);
+    uint8_t *out = malloc(npy->n_values + 1);
+    demand(fby_bits_pack_npy(npy, out) <= npy->n_values);
     free(out);
 }
 
@@ -48,7 +48,7 @@ static void read_head(
     demand(head <= n);
     if (whole != NULL) {
         demand(err == FBY_OK && npy.n_dims == whole->n_dims &&
-               npy.values == whole->values &&
+               npy.n_values == whole->n_values &&
                memcmp(npy.dims, whole->dims, sizeof(npy.dims)) == 0 &&
                data + head == whole->data);
     }
@@ -62,10 +62,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     demand(err == FBY_OK || err == FBY_BAD_SAMPLE);
     demand((err == FBY_OK) == (why.text[0] == '\0'));
     read_head(data, size, err == FBY_OK ? &npy : NULL);
-    if (err != FBY_OK || npy.values > MOST_VALUES) {
+    if (err != FBY_OK || npy.n_values > MOST_VALUES) {
         return 0;
     }
-    demand(npy.data + npy.values * fby_npy_type_bytes(npy.type) == data + size);
+    demand(
+        npy.data + npy.n_values * fby_npy_type_bytes(npy.type) == data + size);
     for (int to = FBY_U8; to <= FBY_U32; to++) {
         convert(&npy, (enum fby_type)to);
     }

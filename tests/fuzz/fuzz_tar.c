@@ -37,9 +37,9 @@ static void fix_checksums(uint8_t *data, size_t size)
 
 static void check(const struct fby_shard *shard, size_t size)
 {
-    for (uint32_t m = 0; m < shard->members; m++) {
+    for (uint32_t m = 0; m < shard->n_members; m++) {
         if (fby_shard_offset(shard, m) > size ||
-            shard->bytes[m] > size - fby_shard_offset(shard, m)) {
+            shard->member_bytes[m] > size - fby_shard_offset(shard, m)) {
             abort();
         }
     }

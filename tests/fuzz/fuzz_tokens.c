@@ -35,7 +35,7 @@ static void check_packed(const struct fby_packed *all, uint64_t tokens)
         }
         sum += n;
     }
-    if (sum != tokens || all->first[all->sequences] != all->pieces) {
+    if (sum != tokens || all->first_piece[all->sequences] != all->pieces) {
         abort();
     }
 }

@@ -51,13 +51,13 @@ static const struct fby_root *root_of_file(void)
 
 static void check(const struct fby_shard *shard, size_t size)
 {
-    demand(shard->samples > 0 && shard->n_columns > 0);
+    demand(shard->n_samples > 0 && shard->n_columns > 0);
     for (uint32_t i = 0; i < shard->n_columns; i++) {
         const struct fby_column *column = &shard->columns[i];
         demand(column->row_bytes > 0 && column->offset <= size);
         demand(column->rows <= (size - column->offset) / column->row_bytes);
-        if (column->part == FBY_COLUMN_WHOLE) {
-            demand(column->rows == shard->samples);
+        if (column->role == FBY_COLUMN_WHOLE) {
+            demand(column->rows == shard->n_samples);
         } else {
             const struct fby_column *partner = &shard->columns[column->partner];
             demand(column->partner < shard->n_columns);
