@@ -9,7 +9,7 @@
 #include "cli/option.h"
 #include "common/clock.h"
 
-/* Keys of options without a short form must not be characters. */
+/* Keys above all characters, since the options have no short form. */
 enum { DATA_KEY = 0x100, FIRST_KEY };
 
 struct command_line {
@@ -79,7 +79,7 @@ static int compare_doubles(const void *a, const void *b)
 double bench_percentile(double *values, size_t n, unsigned percent)
 {
     qsort(values, n, sizeof(*values), compare_doubles);
-    size_t rank = (n * percent + 99) / 100; /* from 1, rounded up */
+    size_t rank = (n * percent + 99) / 100; /* rounded up; the lowest is 1 */
     return values[rank > 0 ? rank - 1 : 0];
 }
 
@@ -100,28 +100,27 @@ struct bench_figure bench_figure_of(double *values, size_t n)
 struct bench_pairs bench_run_pairs(
     uint64_t n, double (*a)(void *), double (*b)(void *), void *arg)
 {
-    double as[BENCH_MAX_PAIRS];
-    double bs[BENCH_MAX_PAIRS];
+    double a_values[BENCH_MAX_PAIRS];
+    double b_values[BENCH_MAX_PAIRS];
     double ratios[BENCH_MAX_PAIRS];
     for (uint64_t i = 0; i < n; i++) {
         bool   a_first = i % 2 == 0;
         double first   = a_first ? a(arg) : b(arg);
         double second  = a_first ? b(arg) : a(arg);
-        as[i]          = a_first ? first : second;
-        bs[i]          = a_first ? second : first;
-        ratios[i]      = as[i] / bs[i];
+        a_values[i]    = a_first ? first : second;
+        b_values[i]    = a_first ? second : first;
+        ratios[i]      = a_values[i] / b_values[i];
     }
-    return (struct bench_pairs){n, bench_figure_of(as, n),
-        bench_figure_of(bs, n), bench_figure_of(ratios, n)};
+    return (struct bench_pairs){n, bench_figure_of(a_values, n),
+        bench_figure_of(b_values, n), bench_figure_of(ratios, n)};
 }
 
-/* The generator splitmix64. */
 uint64_t bench_random(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z          = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z          = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    z          = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z          = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
 }
 
 void bench_sleep_until(int64_t until_ns)
@@ -131,7 +130,8 @@ void bench_sleep_until(int64_t until_ns)
         .tv_nsec = (long)(until_ns % FBY_NS_PER_S),
     };
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) {
- /* a signal interrupted the sleep */ }
+        continue; /* a signal interrupted the sleep */
+    }
 }
 
 void bench_print(const char *name, const char *format, ...)

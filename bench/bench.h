@@ -61,7 +61,7 @@ struct bench_pairs {
 struct bench_pairs bench_run_pairs(
     uint64_t n, double (*a)(void *), double (*b)(void *), void *arg);
 
-/* The next pseudo-random number of a sequence; its seed is the first *state. */
+/* The next number of the generator splitmix64. Its seed is the first *state. */
 uint64_t bench_random(uint64_t *state);
 
 /* Sleep until fby_now_ns() has reached until_ns. For benches only: a test must

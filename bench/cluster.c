@@ -151,8 +151,8 @@ static void start_worker(
     bench_process_start(worker, self->log_path,
         (const char *const[]){"forebay", "worker", "--server", self->endpoint,
             "--data", root, "--memory", memory, "--ready-fd", "1",
-            /* With 0 threads this NULL ends the arguments. */
-            threads > 0 ? "--threads" : NULL, number, NULL});
+            /* With BENCH_ALL_CORES, the first NULL ends the arguments. */
+            threads != BENCH_ALL_CORES ? "--threads" : NULL, number, NULL});
     bench_process_read_endpoint(worker, endpoint, sizeof(endpoint));
 }
 
@@ -233,14 +233,14 @@ void bench_consumer_wait(struct bench_process *self, uint64_t steps)
     }
 }
 
-double bench_consumer_rate(struct bench_process *self, int64_t for_ns)
+double bench_consumer_rate(struct bench_process *self, int64_t duration_ns)
 {
     bench_consumer_wait(self, self->steps + 1); /* begin just after a step */
     int64_t  begun_ns     = fby_now_ns();
     uint64_t steps        = self->steps;
     int64_t  last_step_ns = begun_ns;
-    while (fby_now_ns() < begun_ns + for_ns) {
-        if (read_steps(self, begun_ns + for_ns)) {
+    while (fby_now_ns() < begun_ns + duration_ns) {
+        if (read_steps(self, begun_ns + duration_ns)) {
             last_step_ns = fby_now_ns();
         }
     }

@@ -29,7 +29,7 @@ struct bench_shards { /* photographs in tar files */
     uint64_t batch;   /* rows of a batch */
 };
 
-enum { BENCH_MAX_WORKERS = 8 };
+enum { BENCH_MAX_WORKERS = 8, BENCH_ALL_CORES = 0 };
 
 struct bench_cluster {
     char dir[64]; /* path of the temporary directory */
@@ -63,8 +63,8 @@ void bench_cluster_init_shards(struct bench_cluster *self,
 /* Kill the server and the workers, and delete the directory. */
 void bench_cluster_remove(struct bench_cluster *self);
 
-/* Start the server and workers. Each worker has `threads` (0: one per core) and
- * the memory budget `memory`, such as "64M". */
+/* Start the server and workers. Each worker has `threads`, or a thread per core
+ * with BENCH_ALL_CORES, and the memory budget `memory`, such as "64M". */
 void bench_cluster_start(struct bench_cluster *self, unsigned workers,
     unsigned threads, const char *memory);
 
@@ -90,7 +90,7 @@ void bench_consumer_start(struct bench_process *self,
 /* Wait until the consumer has taken `steps` batches since its start. */
 void bench_consumer_wait(struct bench_process *self, uint64_t steps);
 
-/* Measure the consumer's steps per second over the next `for_ns`. */
-double bench_consumer_rate(struct bench_process *self, int64_t for_ns);
+/* Measure the consumer's steps per second over the next `duration_ns`. */
+double bench_consumer_rate(struct bench_process *self, int64_t duration_ns);
 
 #endif

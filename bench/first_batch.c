@@ -52,7 +52,7 @@ static void run(const struct bench_photos *photos)
     bench_cluster_init_shards(&cluster, photos,
         &(struct bench_shards){
             .shards = SHARDS, .copies = 2, .crop = CROP, .batch = ROWS});
-    bench_cluster_start(&cluster, 1, 0, "256M");
+    bench_cluster_start(&cluster, 1, BENCH_ALL_CORES, "256M");
     measure(&cluster, &times, 0); /* warm up; the times are overwritten */
     for (uint64_t i = 0; i < rounds; i++) {
         measure(&cluster, &times, i);

@@ -20,7 +20,7 @@ enum { BUDGET_MIB = 128 };
 /* Batches that a consumer takes before its stop or its measurement. */
 enum { STOP_STEPS = 5, WARM_STEPS = 20 };
 #define BUDGET  "128M"    /* of the worker; the same as BUDGET_MIB */
-#define HOUR_MS "3600000" /* a step so long that no second batch is taken */
+#define HOUR_MS "3600000" /* step time with which no second batch is taken */
 
 static const double mib = 1 << 20;
 
@@ -64,7 +64,7 @@ static double measure_speed(
     struct bench_process stopped = {0};
     struct bench_process consumer;
     uint64_t             random = seed + runs->n;
-    bench_cluster_start(cluster, 1, 0, BUDGET);
+    bench_cluster_start(cluster, 1, BENCH_ALL_CORES, BUDGET);
     if (has_stopped) {
         start_and_stop(&stopped, cluster, &random);
     }
@@ -120,9 +120,9 @@ static double rss_bytes(const struct bench_process *process)
     return (double)bench_rss_bytes(process->pid);
 }
 
-struct held {      /* memory of the worker while two consumers do not read */
-    double growth; /* bytes, from before the minute to its peak */
-    double peak;   /* bytes above those of the worker without consumers */
+struct held_memory { /* of the worker, while two consumers do not read */
+    double growth;   /* bytes, from before the minute to its peak */
+    double peak;     /* bytes above those of the worker without consumers */
 };
 
 /* Returns the highest memory of the worker during `freeze_s` seconds. */
@@ -138,18 +138,18 @@ static double watch_peak(
     return peak;
 }
 
-static struct held measure_held(struct bench_cluster *cluster)
+static struct held_memory measure_held(struct bench_cluster *cluster)
 {
     struct bench_process stopped;
     struct bench_process idle;
     struct bench_process consumer;
     uint64_t             random = seed;
-    bench_cluster_start(cluster, 1, 0, BUDGET);
+    bench_cluster_start(cluster, 1, BENCH_ALL_CORES, BUDGET);
     double empty = rss_bytes(&cluster->workers[0]);
     start_and_stop(&stopped, cluster, &random);
     bench_consumer_start(&idle, cluster, HOUR_MS);
     bench_consumer_start(&consumer, cluster, "0");
-    bench_consumer_wait(&consumer, batches / 50);
+    bench_consumer_wait(&consumer, batches / 50); /* warm up */
     double before = rss_bytes(&cluster->workers[0]);
     double peak   = watch_peak(cluster, &consumer);
     bench_process_kill(&consumer);
@@ -159,24 +159,24 @@ static struct held measure_held(struct bench_cluster *cluster)
     bench_print("worker, 2 stand still",
         "%.1f MiB empty, %.1f then %.1f at most", empty / mib, before / mib,
         peak / mib);
-    return (struct held){.growth = peak - before, .peak = peak - empty};
+    return (struct held_memory){.growth = peak - before, .peak = peak - empty};
 }
 
 /* ---- 3. memory kept ------------------------------------------------------ */
 
-struct kept { /* growth of memory from a tenth of the batches to all, bytes */
+struct kept_memory { /* bytes of growth from a tenth of the batches to all */
     double client;
     double worker;
 };
 
-static struct kept measure_kept(void)
+static struct kept_memory measure_kept(void)
 {
     struct bench_cluster cluster;
     struct bench_process consumer;
     bench_cluster_init_pictures(
         &cluster, &(struct bench_pictures){
                       .number = pictures, .side = 96, .crop = 64, .batch = 8});
-    bench_cluster_start(&cluster, 1, 0, BUDGET);
+    bench_cluster_start(&cluster, 1, BENCH_ALL_CORES, BUDGET);
     bench_consumer_start(&consumer, &cluster, "0");
     bench_consumer_wait(&consumer, batches / 10);
     double client = rss_bytes(&consumer);
@@ -190,7 +190,7 @@ static struct kept measure_kept(void)
         client_end / mib);
     bench_print("worker over batches", "%.1f then %.1f MiB", worker / mib,
         worker_end / mib);
-    return (struct kept){client_end - client, worker_end - worker};
+    return (struct kept_memory){client_end - client, worker_end - worker};
 }
 
 /* ---- the run ------------------------------------------------------------- */
@@ -201,10 +201,10 @@ static void run(void)
     bench_cluster_init_pictures(&bench.cluster,
         &(struct bench_pictures){
             .number = pictures, .side = 320, .crop = 224, .batch = 32});
-    double      ratio = compare_speed(&bench);
-    struct held held  = measure_held(&bench.cluster);
+    double             ratio = compare_speed(&bench);
+    struct held_memory held  = measure_held(&bench.cluster);
     bench_cluster_remove(&bench.cluster);
-    struct kept kept = measure_kept();
+    struct kept_memory kept = measure_kept();
     bench_judge("frozen.other_speed", ratio, BENCH_AT_LEAST, 0.95);
     bench_judge("frozen.worker_peak_of_budget", held.peak / (BUDGET_MIB * mib),
         BENCH_AT_MOST, 1);

@@ -19,47 +19,48 @@ struct kernel_bench {
 };
 
 static void make_buffers(
-    struct kernel_bench *b, enum gpu_input input, enum gpu_output output)
+    struct kernel_bench *self, enum gpu_input input, enum gpu_output output)
 {
     cudaDeviceProp properties;
     CHECK(cudaGetDeviceProperties(&properties, 0));
-    b->batch             = gpu_batch_make(GPU_ROWS, input, output);
-    uint64_t bytes       = b->batch.bytes + b->batch.out_bytes;
+    self->batch          = gpu_batch_make(GPU_ROWS, input, output);
+    uint64_t bytes       = self->batch.bytes + self->batch.out_bytes;
     uint64_t cache_bytes = static_cast<uint64_t>(properties.l2CacheSize);
-    b->n_buffers         = static_cast<int>(
+    self->n_buffers      = static_cast<int>(
         std::min<uint64_t>(4 * cache_bytes / bytes + 2, MAX_BUFFERS));
-    for (int i = 0; i < b->n_buffers; i++) {
-        b->arenas[i] = gpu_upload(&b->batch);
-        CHECK(cudaMalloc(&b->outs[i], b->batch.out_bytes));
+    for (int i = 0; i < self->n_buffers; i++) {
+        self->arenas[i] = gpu_upload(&self->batch);
+        CHECK(cudaMalloc(&self->outs[i], self->batch.out_bytes));
     }
 }
 
-static void free_buffers(struct kernel_bench *b)
+static void free_buffers(struct kernel_bench *self)
 {
-    for (int i = 0; i < b->n_buffers; i++) {
-        CHECK(cudaFree(b->arenas[i]));
-        CHECK(cudaFree(b->outs[i]));
+    for (int i = 0; i < self->n_buffers; i++) {
+        CHECK(cudaFree(self->arenas[i]));
+        CHECK(cudaFree(self->outs[i]));
     }
-    free(b->batch.arena);
+    free(self->batch.arena);
 }
 
 enum operation { KERNEL, COPY /* of as many bytes as the kernel moves */ };
 
 /* Seconds per launch or copy. */
-static double measure_s(struct kernel_bench *b, enum operation operation)
+static double measure_s(struct kernel_bench *self, enum operation operation)
 {
-    /* A copy reads and writes each byte, so it moves twice as many bytes. */
-    uint64_t copy_bytes = (b->batch.bytes + b->batch.out_bytes) / 2;
-    /* The copy must fit the output buffers. It always does in this bench. */
-    copy_bytes             = std::min(copy_bytes, b->batch.out_bytes);
+    /* The kernel reads `bytes` and writes `out_bytes`. A copy reads and writes
+     * each of its bytes, so it has half of the sum. It must fit `outs`. */
+    uint64_t copy_bytes    = (self->batch.bytes + self->batch.out_bytes) / 2;
+    copy_bytes             = std::min(copy_bytes, self->batch.out_bytes);
     struct gpu_clock clock = gpu_clock_begin(nullptr);
     for (int i = 0; i < LAUNCHES; i++) {
-        int k = i % b->n_buffers;
+        int k = i % self->n_buffers;
         if (operation == COPY) {
-            CHECK(cudaMemcpyAsync(b->outs[k], b->outs[(k + 1) % b->n_buffers],
-                copy_bytes, cudaMemcpyDeviceToDevice, nullptr));
+            CHECK(cudaMemcpyAsync(self->outs[k],
+                self->outs[(k + 1) % self->n_buffers], copy_bytes,
+                cudaMemcpyDeviceToDevice, nullptr));
         } else {
-            gpu_launch(&b->batch, b->arenas[k], b->outs[k], nullptr);
+            gpu_launch(&self->batch, self->arenas[k], self->outs[k], nullptr);
         }
     }
     return gpu_clock_end_ms(&clock) / 1e3 / LAUNCHES;
@@ -69,22 +70,22 @@ static double measure_s(struct kernel_bench *b, enum operation operation)
 static double compare_kernel(
     const char *name, enum gpu_input input, enum gpu_output output, double goal)
 {
-    struct kernel_bench b;
+    struct kernel_bench bench;
     double              ratios[GPU_PAIRS];
     double              times[GPU_PAIRS];
-    make_buffers(&b, input, output);
-    (void)measure_s(&b, KERNEL); /* warm up */
-    (void)measure_s(&b, COPY);
+    make_buffers(&bench, input, output);
+    (void)measure_s(&bench, KERNEL); /* warm up */
+    (void)measure_s(&bench, COPY);
     for (int i = 0; i < GPU_PAIRS; i++) {
-        times[i]  = measure_s(&b, KERNEL);
-        ratios[i] = measure_s(&b, COPY) / times[i];
+        times[i]  = measure_s(&bench, KERNEL);
+        ratios[i] = measure_s(&bench, COPY) / times[i];
     }
     double   launch_s = bench_median(times, GPU_PAIRS);
-    uint64_t moved    = b.batch.bytes + b.batch.out_bytes;
+    uint64_t moved    = bench.batch.bytes + bench.batch.out_bytes;
     printf("%s: %.1f us, %.0f GB/s read and written\n", name, launch_s * 1e6,
         static_cast<double>(moved) / launch_s / 1e9);
     bench_judge(name, bench_median(ratios, GPU_PAIRS), BENCH_AT_LEAST, goal);
-    free_buffers(&b);
+    free_buffers(&bench);
     return launch_s;
 }
 
@@ -95,7 +96,7 @@ static double pinned_copy_s(uint64_t bytes)
     double   times[GPU_PAIRS];
     CHECK(cudaMallocHost(&host, bytes));
     CHECK(cudaMalloc(&device, bytes));
-    for (int i = -1; i < GPU_PAIRS; i++) { /* run -1 warms up */
+    for (int i = -1; i < GPU_PAIRS; i++) { /* -1 warms up; 0 overwrites it */
         struct gpu_clock clock = gpu_clock_begin(nullptr);
         gpu_copy_to_device(device, host, bytes, nullptr);
         times[std::max(i, 0)] = gpu_clock_end_ms(&clock) / 1e3;

@@ -84,7 +84,7 @@ static inline void gpu_copy_to_device(
     }
 }
 
-/* A clock of the time between two points of a stream. */
+/* Measures the time between two points of a stream. */
 struct gpu_clock {
     cudaEvent_t  begun, ended;
     cudaStream_t stream;
@@ -99,7 +99,7 @@ static inline struct gpu_clock gpu_clock_begin(cudaStream_t stream)
     return clock;
 }
 
-/* Wait until the stream has done its work. Returns the ms since the begin. */
+/* Wait for the work of the stream. Returns the ms since gpu_clock_begin(). */
 static inline double gpu_clock_end_ms(struct gpu_clock *clock)
 {
     float ms = 0;

@@ -26,7 +26,7 @@ void gpu_paint_pixels(uint8_t *raw, uint64_t n)
 {
     uint32_t state = 1;
     for (uint64_t i = 0; i < n; i++) {
-        state  = state * 1664525 + 1013904223; /* random numbers */
+        state  = state * 1664525 + 1013904223; /* next random number */
         raw[i] = (uint8_t)(i / SLOPE_BYTES + (state >> 31));
     }
 }
@@ -43,8 +43,8 @@ struct gpu_batch gpu_batch_make(
         output == GPU_BF16 ? FBY_BF16 : FBY_F32, FBY_LAYOUT_CHW);
     struct fby_piece piece = {
         .raw_bytes = rows * plan->raw_bytes, .packed = packed};
-    size_t pictures_room   = fby_photo_encode_capacity(&pictures);
-    size_t arena_bytes     = (pictures_room / ALIGN + 1) * ALIGN + LIST_BYTES;
+    size_t max_bytes       = fby_photo_encode_capacity(&pictures); /* >= raw */
+    size_t arena_bytes     = (max_bytes / ALIGN + 1) * ALIGN + LIST_BYTES;
     struct gpu_batch batch = {.arena = aligned_alloc(ALIGN, arena_bytes)};
     uint8_t         *raw   = packed ? fby_zalloc(piece.raw_bytes) : batch.arena;
     gpu_paint_pixels(raw, piece.raw_bytes);

@@ -1,12 +1,12 @@
 /* gpu_feed.cu - speed and cost of uploading batches to a GPU (gpu/upload.h).
  *
- * Measures
- * - the speed of uploading, compared with copies alone
- * - the overlap of copies and kernels
+ * An upload copies a batch from an arena (a buffer of pinned memory) to the GPU
+ * and expands it there with a kernel. Measures
+ * - the speed of uploads, compared with that of their copies alone
+ * - how far copies and kernels run at the same time
  * - CUDA calls and CPU time per batch
- * - a training step on uploaded batches, compared with the same step on values
- *   that stay on the GPU.
- * The upload copies each batch from an arena (a buffer of pinned memory).
+ * - a training step on uploaded batches, compared with the same step on a batch
+ *   that stays on the GPU.
  * Arenas are filled once; other benches measure the filling. */
 #include "bench/gpu.h"
 
@@ -16,52 +16,52 @@ extern "C" {
 }
 
 enum {
-    ARENAS       = 6,
+    ARENAS       = 6,   /* used in turn */
     OUTS         = 4,   /* output buffers */
-    BATCHES      = 64,  /* batches per run of the upload */
+    BATCHES      = 64,  /* batches in a run of uploads */
     SMALL_ROWS   = 64,  /* a batch of this many raw pictures fits in one copy */
-    STEPS        = 10,  /* steps per run of a training loop */
+    STEPS        = 10,  /* training steps in a run */
     STEP_MS      = 22,  /* time of a training step */
     STEP_KERNELS = 21,  /* kernels of a step, about 1 ms each */
     STEP_THREADS = 256, /* threads per block of such a kernel */
-    /* Timed once, to find the iterations that take STEP_MS. */
+    /* iterations of the step that make_model() times */
     CALIBRATION_ITERATIONS = 10000
 };
 
 /* ---- counted calls ------------------------------------------------------- */
 
-static struct fby_cuda counting;   /* counts the calls of the real functions */
+static struct fby_cuda counted;    /* fby_cuda(), with calls counted */
 static uint64_t        n_async;    /* calls that return at once */
 static uint64_t        n_blocking; /* calls that may wait */
 
 static void count_calls(void)
 {
-    counting      = *fby_cuda();
-    counting.copy = [](void *to, const void *from, size_t size, void *stream) {
+    counted      = *fby_cuda();
+    counted.copy = [](void *to, const void *from, size_t size, void *stream) {
         n_async++;
         return fby_cuda()->copy(to, from, size, stream);
     };
-    counting.launch = [](const struct fby_cuda_launch *given) {
+    counted.launch = [](const struct fby_cuda_launch *launch) {
         n_async++;
-        return fby_cuda()->launch(given);
+        return fby_cuda()->launch(launch);
     };
-    counting.event_record = [](void *event, void *stream) {
+    counted.event_record = [](void *event, void *stream) {
         n_async++;
         return fby_cuda()->event_record(event, stream);
     };
-    counting.stream_wait = [](void *stream, void *event) {
+    counted.stream_wait = [](void *stream, void *event) {
         n_async++;
         return fby_cuda()->stream_wait(stream, event);
     };
-    counting.stream_sync = [](void *stream) {
+    counted.stream_sync = [](void *stream) {
         n_blocking++;
         return fby_cuda()->stream_sync(stream);
     };
-    counting.allocate = [](void **out, size_t size) {
+    counted.allocate = [](void **out, size_t size) {
         n_blocking++;
         return fby_cuda()->allocate(out, size);
     };
-    counting.free = [](void *memory) {
+    counted.free = [](void *memory) {
         n_blocking++;
         return fby_cuda()->free(memory);
     };
@@ -72,10 +72,11 @@ static void count_calls(void)
 struct upload_bench {
     struct gpu_batch       batch;
     struct fby_gpu_upload *upload;
-    cudaStream_t consumer;        /* stream of the code that uses the batches */
-    uint32_t     n_submitted;     /* number of batches so far */
-    double       cpu_us[BATCHES]; /* CPU time of each batch in the last run */
-    uint64_t     calls[BATCHES]; /* CUDA calls for each batch in the last run */
+    cudaStream_t consumer;    /* stream of the code that uses the batches */
+    uint32_t     n_submitted; /* number of batches so far */
+    /* For each batch of the last run: */
+    double   cpu_us[BATCHES]; /* CPU time */
+    uint64_t calls[BATCHES];  /* CUDA calls that return at once */
 };
 
 static void exit_on_error(fby_err err, const struct fby_error_detail *why)
@@ -87,92 +88,94 @@ static void exit_on_error(fby_err err, const struct fby_error_detail *why)
 }
 
 static void open_upload(
-    struct upload_bench *b, uint32_t rows, enum gpu_input input)
+    struct upload_bench *self, uint32_t rows, enum gpu_input input)
 {
     struct fby_error_detail      why    = {""};
     struct fby_gpu_upload_config config = {};
-    *b                                  = {};
-    b->batch                            = gpu_batch_make(rows, input, GPU_BF16);
-    config.cuda                         = &counting;
+    *self                               = {};
+    self->batch                         = gpu_batch_make(rows, input, GPU_BF16);
+    config.cuda                         = &counted;
     config.n_arenas                     = ARENAS;
-    config.arena_bytes                  = b->batch.bytes;
+    config.arena_bytes                  = self->batch.bytes;
     config.n_outs                       = OUTS;
-    config.out_bytes                    = b->batch.out_bytes;
-    exit_on_error(fby_gpu_upload_create(&config, &b->upload, &why), &why);
-    CHECK(cudaStreamCreateWithFlags(&b->consumer, cudaStreamNonBlocking));
+    config.out_bytes                    = self->batch.out_bytes;
+    exit_on_error(fby_gpu_upload_create(&config, &self->upload, &why), &why);
+    CHECK(cudaStreamCreateWithFlags(&self->consumer, cudaStreamNonBlocking));
     for (uint32_t i = 0; i < ARENAS; i++) {
-        std::copy_n(
-            b->batch.arena, b->batch.bytes, fby_gpu_upload_arena(b->upload, i));
+        std::copy_n(self->batch.arena, self->batch.bytes,
+            fby_gpu_upload_arena(self->upload, i));
     }
 }
 
-static void close_upload(struct upload_bench *b)
+static void close_upload(struct upload_bench *self)
 {
     CHECK(cudaDeviceSynchronize());
-    fby_gpu_upload_destroy(&b->upload);
-    CHECK(cudaStreamDestroy(b->consumer));
-    free(b->batch.arena);
+    fby_gpu_upload_destroy(&self->upload);
+    CHECK(cudaStreamDestroy(self->consumer));
+    free(self->batch.arena);
 }
 
-/* Submit the next batch, and make b->consumer wait until the batch is expanded.
- * Call wait_for_arena() first. Returns the output buffer of the batch. */
-static struct fby_gpu_output *submit_next(struct upload_bench *b)
+/* Submit the next batch, and let self->consumer wait until it is expanded. Call
+ * wait_for_arena() first. Returns the output buffer of the batch. */
+static struct fby_gpu_output *submit_next(struct upload_bench *self)
 {
     struct fby_error_detail     why   = {""};
     struct fby_gpu_upload_batch batch = {};
-    batch.step                        = b->n_submitted;
-    batch.arena                       = b->n_submitted++ % ARENAS;
-    batch.bytes                       = b->batch.bytes;
-    batch.list                        = b->batch.list_offset;
-    batch.out = fby_gpu_upload_take_output(b->upload, /* extra */ false);
-    exit_on_error(fby_gpu_upload_submit(b->upload, &batch, &why), &why);
+    batch.arena                       = self->n_submitted % ARENAS;
+    batch.step                        = self->n_submitted++;
+    batch.bytes                       = self->batch.bytes;
+    batch.list                        = self->batch.list_offset;
+    batch.out = fby_gpu_upload_take_output(self->upload, /* extra */ false);
+    exit_on_error(fby_gpu_upload_submit(self->upload, &batch, &why), &why);
     exit_on_error(
-        fby_gpu_upload_await(b->upload, batch.out, b->consumer, &why), &why);
+        fby_gpu_upload_await(self->upload, batch.out, self->consumer, &why),
+        &why);
     return batch.out;
 }
 
-/* Give an output buffer back, for reuse when b->consumer has done its work. */
-static void release(struct upload_bench *b, struct fby_gpu_output *out)
+/* Give an output buffer back. It is reused after the work of self->consumer. */
+static void release(struct upload_bench *self, struct fby_gpu_output *out)
 {
-    fby_gpu_upload_release(b->upload, out, b->consumer);
-    fby_gpu_upload_recycle(b->upload, out);
+    fby_gpu_upload_release(self->upload, out, self->consumer);
+    fby_gpu_upload_recycle(self->upload, out);
 }
 
-/* Wait until the arena of the next batch has been copied to the GPU. */
-static void wait_for_arena(struct upload_bench *b)
+/* Wait until the next arena is free: its last batch has been copied. */
+static void wait_for_arena(struct upload_bench *self)
 {
     struct fby_error_detail why = {""};
     fby_err                 err = FBY_AGAIN;
     while (err == FBY_AGAIN) {
         err = fby_gpu_upload_poll_copied(
-            b->upload, b->n_submitted % ARENAS, &why);
+            self->upload, self->n_submitted % ARENAS, &why);
     }
     exit_on_error(err, &why);
 }
 
 /* Seconds to upload BATCHES batches, until the last is expanded on the GPU. */
-static double uploads_s(struct upload_bench *b)
+static double uploads_s(struct upload_bench *self)
 {
-    struct gpu_clock clock = gpu_clock_begin(b->consumer);
+    struct gpu_clock clock = gpu_clock_begin(self->consumer);
     for (int i = 0; i < BATCHES; i++) {
-        wait_for_arena(b);
+        wait_for_arena(self);
         uint64_t calls_before = n_async;
         int64_t  cpu_before   = fby_thread_cpu_ns();
-        release(b, submit_next(b));
-        b->cpu_us[i] =
+        release(self, submit_next(self));
+        self->cpu_us[i] =
             static_cast<double>(fby_thread_cpu_ns() - cpu_before) / 1e3;
-        b->calls[i] = n_async - calls_before;
+        self->calls[i] = n_async - calls_before;
     }
     return gpu_clock_end_ms(&clock) / 1e3;
 }
 
-struct feed_buffers { /* pinned arena, device memory and output of a batch */
-    uint8_t *host, *device, *out;
+struct batch_buffers {
+    uint8_t *host, *device; /* a batch in pinned memory and on the GPU */
+    uint8_t *out;           /* the expanded batch, on the GPU */
 };
 
-static struct feed_buffers make_feed_buffers(const struct gpu_batch *batch)
+static struct batch_buffers make_batch_buffers(const struct gpu_batch *batch)
 {
-    struct feed_buffers buffers = {};
+    struct batch_buffers buffers = {};
     CHECK(cudaMallocHost(&buffers.host, batch->bytes));
     std::copy_n(batch->arena, batch->bytes, buffers.host);
     buffers.device = gpu_upload(batch);
@@ -180,81 +183,81 @@ static struct feed_buffers make_feed_buffers(const struct gpu_batch *batch)
     return buffers;
 }
 
-static void free_feed_buffers(struct feed_buffers *buffers)
+static void free_batch_buffers(struct batch_buffers *buffers)
 {
     CHECK(cudaFreeHost(buffers->host));
     CHECK(cudaFree(buffers->device));
     CHECK(cudaFree(buffers->out));
 }
 
-/* Seconds of as many copies as a run of uploads has, without its kernels. */
+/* Seconds for the copies of a run of uploads, without its kernels. */
 static double copies_s(
-    const struct upload_bench *b, const struct feed_buffers *buffers)
+    const struct upload_bench *self, const struct batch_buffers *buffers)
 {
-    struct gpu_clock clock = gpu_clock_begin(b->consumer);
+    struct gpu_clock clock = gpu_clock_begin(self->consumer);
     for (int i = 0; i < BATCHES; i++) {
         gpu_copy_to_device(
-            buffers->device, buffers->host, b->batch.bytes, b->consumer);
+            buffers->device, buffers->host, self->batch.bytes, self->consumer);
     }
     return gpu_clock_end_ms(&clock) / 1e3;
 }
 
-/* Seconds of as many kernels as a run of uploads has, without its copies. */
+/* Seconds for the kernels of a run of uploads, without its copies. */
 static double kernels_s(
-    const struct upload_bench *b, const struct feed_buffers *buffers)
+    const struct upload_bench *self, const struct batch_buffers *buffers)
 {
-    struct gpu_clock clock = gpu_clock_begin(b->consumer);
+    struct gpu_clock clock = gpu_clock_begin(self->consumer);
     for (int i = 0; i < BATCHES; i++) {
-        gpu_launch(&b->batch, buffers->device, buffers->out, b->consumer);
+        gpu_launch(&self->batch, buffers->device, buffers->out, self->consumer);
     }
     return gpu_clock_end_ms(&clock) / 1e3;
 }
 
 static void measure_copies(void)
 {
-    struct upload_bench b;
-    double              speed[GPU_PAIRS], overlap[GPU_PAIRS], rate[GPU_PAIRS];
-    open_upload(&b, GPU_ROWS, GPU_RAW);
-    struct feed_buffers buffers = make_feed_buffers(&b.batch);
-    (void)uploads_s(&b); /* warm up */
-    (void)copies_s(&b, &buffers);
-    (void)kernels_s(&b, &buffers);
+    struct upload_bench bench;
+    double gb_per_s[GPU_PAIRS], relative_speed[GPU_PAIRS], overlap[GPU_PAIRS];
+    open_upload(&bench, GPU_ROWS, GPU_RAW);
+    struct batch_buffers buffers = make_batch_buffers(&bench.batch);
+    (void)uploads_s(&bench); /* warm up */
+    (void)copies_s(&bench, &buffers);
+    (void)kernels_s(&bench, &buffers);
     for (int i = 0; i < GPU_PAIRS; i++) {
-        double copies  = copies_s(&b, &buffers);
-        double kernels = kernels_s(&b, &buffers);
-        double both    = uploads_s(&b);
-        speed[i]       = copies / both;
-        /* The time saved, divided by the most that overlap can save. */
-        overlap[i] = (copies + kernels - both) / std::min(copies, kernels);
-        rate[i]    = BATCHES * static_cast<double>(b.batch.bytes) / both / 1e9;
+        double copy_s     = copies_s(&bench, &buffers);
+        double kernel_s   = kernels_s(&bench, &buffers);
+        double upload_s   = uploads_s(&bench);
+        double max_saved  = std::min(copy_s, kernel_s); /* by full overlap */
+        overlap[i]        = (copy_s + kernel_s - upload_s) / max_saved;
+        relative_speed[i] = copy_s / upload_s;
+        gb_per_s[i] =
+            BATCHES * static_cast<double>(bench.batch.bytes) / upload_s / 1e9;
     }
-    gpu_print_value("gpu_feed", bench_median(rate, GPU_PAIRS), "GB/s");
-    bench_judge(
-        "gpu_feed_copy", bench_median(speed, GPU_PAIRS), BENCH_AT_LEAST, 0.90);
+    gpu_print_value("gpu_feed", bench_median(gb_per_s, GPU_PAIRS), "GB/s");
+    bench_judge("gpu_feed_copy", bench_median(relative_speed, GPU_PAIRS),
+        BENCH_AT_LEAST, 0.90);
     gpu_print_value("gpu_feed_hidden", bench_median(overlap, GPU_PAIRS),
         "overlap, as a fraction of the shorter of copy and kernels");
-    free_feed_buffers(&buffers);
-    close_upload(&b);
+    free_batch_buffers(&buffers);
+    close_upload(&bench);
 }
 
 static void measure_calls(const char *name, uint32_t rows, double max_calls)
 {
-    struct upload_bench b;
-    open_upload(&b, rows, GPU_RAW);
-    (void)uploads_s(&b); /* warm up: pins the arenas */
+    struct upload_bench bench;
+    open_upload(&bench, rows, GPU_RAW);
+    (void)uploads_s(&bench); /* warm up: pins the arenas */
     n_blocking = 0;
-    (void)uploads_s(&b);
-    uint64_t blocking = n_blocking;
-    bench_judge(name,
-        static_cast<double>(*std::max_element(b.calls, b.calls + BATCHES)),
-        BENCH_AT_MOST, max_calls);
+    (void)uploads_s(&bench);
+    uint64_t most_calls = *std::max_element(bench.calls, bench.calls + BATCHES);
+    bench_judge(
+        name, static_cast<double>(most_calls), BENCH_AT_MOST, max_calls);
     if (rows == SMALL_ROWS) { /* these goals are for small batches */
-        bench_judge("gpu_feed_blocking_calls", static_cast<double>(blocking),
+        bench_judge("gpu_feed_blocking_calls", static_cast<double>(n_blocking),
             BENCH_AT_MOST, 0);
-        bench_judge("gpu_feed_cpu_us", bench_median(b.cpu_us, BATCHES),
+        bench_judge("gpu_feed_cpu_us", bench_median(bench.cpu_us, BATCHES),
             BENCH_AT_MOST, 20);
     }
-    close_upload(&b);
+    close_upload(&bench);
 }
 
 /* ---- a training step ----------------------------------------------------- */
@@ -273,20 +276,20 @@ __global__ void keep_busy(
     out[i] = sum;
 }
 
-struct model {            /* a simulated model: its step runs keep_busy() */
+struct model {            /* simulated: a step runs keep_busy() */
     uint32_t  blocks;     /* thread blocks of a kernel */
-    uint64_t  iterations; /* per thread of a kernel */
+    uint64_t  iterations; /* of each thread of a kernel */
     float    *out;        /* results of the threads */
     uint32_t *resident;   /* a batch that stays on the GPU */
 };
 
-static void training_step(
-    const struct upload_bench *b, const struct model *m, const void *batch)
+static void training_step(const struct upload_bench *self,
+    const struct model *model, const void *batch)
 {
     for (int i = 0; i < STEP_KERNELS; i++) {
-        keep_busy<<<m->blocks, STEP_THREADS, 0, b->consumer>>>(
-            static_cast<const uint32_t *>(batch), b->batch.out_bytes / 4,
-            m->iterations, m->out);
+        keep_busy<<<model->blocks, STEP_THREADS, 0, self->consumer>>>(
+            static_cast<const uint32_t *>(batch), self->batch.out_bytes / 4,
+            model->iterations, model->out);
     }
     CHECK(cudaGetLastError());
 }
@@ -295,58 +298,58 @@ enum input { RESIDENT, UPLOADED };
 
 /* Milliseconds per training step, on the resident batch or on uploaded ones. */
 static double step_ms(
-    struct upload_bench *b, const struct model *m, enum input input)
+    struct upload_bench *self, const struct model *model, enum input input)
 {
-    struct gpu_clock clock = gpu_clock_begin(b->consumer);
+    struct gpu_clock clock = gpu_clock_begin(self->consumer);
     for (int i = 0; i < STEPS; i++) {
         if (input == RESIDENT) {
-            training_step(b, m, m->resident);
+            training_step(self, model, model->resident);
             continue;
         }
-        wait_for_arena(b);
-        struct fby_gpu_output *out = submit_next(b);
-        training_step(b, m, out->memory);
-        release(b, out);
+        wait_for_arena(self);
+        struct fby_gpu_output *out = submit_next(self);
+        training_step(self, model, out->memory);
+        release(self, out);
     }
     return gpu_clock_end_ms(&clock) / STEPS;
 }
 
 /* Make a model whose step takes STEP_MS on the resident batch. */
-static struct model make_model(struct upload_bench *b)
+static struct model make_model(struct upload_bench *self)
 {
     cudaDeviceProp properties;
-    struct model   m = {};
+    struct model   model = {};
     CHECK(cudaGetDeviceProperties(&properties, 0));
-    m.blocks     = static_cast<uint32_t>(properties.multiProcessorCount) * 8;
-    m.iterations = CALIBRATION_ITERATIONS;
-    CHECK(cudaMalloc(&m.out, sizeof(float) * m.blocks * STEP_THREADS));
-    CHECK(cudaMalloc(&m.resident, b->batch.out_bytes));
-    CHECK(cudaMemset(m.resident, 0, b->batch.out_bytes));
+    model.blocks = static_cast<uint32_t>(properties.multiProcessorCount) * 8;
+    model.iterations = CALIBRATION_ITERATIONS;
+    CHECK(cudaMalloc(&model.out, sizeof(float) * model.blocks * STEP_THREADS));
+    CHECK(cudaMalloc(&model.resident, self->batch.out_bytes));
+    CHECK(cudaMemset(model.resident, 0, self->batch.out_bytes));
     CHECK(cudaDeviceSynchronize());
-    (void)step_ms(b, &m, RESIDENT); /* warm up */
-    double ms = step_ms(b, &m, RESIDENT);
-    m.iterations =
+    (void)step_ms(self, &model, RESIDENT); /* warm up */
+    double ms = step_ms(self, &model, RESIDENT);
+    model.iterations =
         static_cast<uint64_t>(CALIBRATION_ITERATIONS * STEP_MS / ms) + 1;
-    return m;
+    return model;
 }
 
 static void measure_step(void)
 {
-    struct upload_bench b;
+    struct upload_bench bench;
     double              ratios[GPU_PAIRS], times[GPU_PAIRS];
-    open_upload(&b, GPU_ROWS, GPU_PACKED);
-    struct model m = make_model(&b);
-    (void)step_ms(&b, &m, UPLOADED); /* warm up */
+    open_upload(&bench, GPU_ROWS, GPU_PACKED);
+    struct model model = make_model(&bench);
+    (void)step_ms(&bench, &model, UPLOADED); /* warm up */
     for (int i = 0; i < GPU_PAIRS; i++) {
-        times[i]  = step_ms(&b, &m, RESIDENT);
-        ratios[i] = step_ms(&b, &m, UPLOADED) / times[i];
+        times[i]  = step_ms(&bench, &model, RESIDENT);
+        ratios[i] = step_ms(&bench, &model, UPLOADED) / times[i];
     }
     gpu_print_value("gpu_step", bench_median(times, GPU_PAIRS), "ms");
     bench_judge(
         "gpu_step_fed", bench_median(ratios, GPU_PAIRS), BENCH_AT_MOST, 1.01);
-    CHECK(cudaFree(m.out));
-    CHECK(cudaFree(m.resident));
-    close_upload(&b);
+    CHECK(cudaFree(model.out));
+    CHECK(cudaFree(model.resident));
+    close_upload(&bench);
 }
 
 int main(void)
@@ -357,7 +360,7 @@ int main(void)
     count_calls();
     measure_copies();
     measure_calls("gpu_feed_calls", SMALL_ROWS, 7);
-    measure_calls("gpu_feed_calls_37_mib", GPU_ROWS, 9);
+    measure_calls("gpu_feed_calls_37_mib", GPU_ROWS, 9); /* 3 copies, not 1 */
     measure_step();
     return 0;
 }

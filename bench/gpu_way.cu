@@ -2,10 +2,10 @@
  *
  * Compares Forebay's copy and kernel with PyTorch's usual sequence,
  *     pinned u8 -> device -> permute -> float -> normalise -> contiguous.
- * permute is a view, so float(), sub_() and div_() run over the pixels in the
- * order of memory, and contiguous() moves them. The kernels of this file do the
- * same work without PyTorch's overhead. torch_way.py measures PyTorch itself if
- * it is installed. */
+ * permute is a view: it moves no values. So float(), sub_() and div_() run over
+ * the pixels as they lie in memory, and contiguous() then moves the values. The
+ * kernels of this file do this without PyTorch's overhead. If PyTorch is
+ * installed, torch_way.py measures it, too. */
 #include <cmath>
 
 #include "bench/gpu.h"
@@ -52,10 +52,10 @@ __global__ void contiguous(const float *in, float *out)
 static_assert(uint64_t(GPU_ROWS) * PIXELS * 3 % (4 * THREADS) == 0,
     "all kernels have full blocks");
 
-struct way_comparison {
+struct two_ways {
     struct gpu_batch raw, packed;
     uint8_t         *host_raw, *host_packed; /* pinned */
-    uint8_t         *in_raw[COPIES]; /* device memory, as the following */
+    uint8_t         *in_raw[COPIES];         /* device memory from here on */
     uint8_t         *in_packed;
     float           *interleaved; /* PyTorch's values before contiguous() */
     float           *torch_out, *forebay_out;
@@ -70,59 +70,59 @@ static uint8_t *copy_to_pinned(const struct gpu_batch *batch)
     return host;
 }
 
-/* Copy three values for pixels of 0 to 1 to device memory, times 255. */
-static float *upload_channels(double a, double b, double c)
+/* Upload a value of each channel, scaled to pixels of 0 to 255. */
+static float *upload_channels(double r, double g, double b)
 {
-    const float values[3] = {static_cast<float>(a * 255),
-        static_cast<float>(b * 255), static_cast<float>(c * 255)};
+    const float values[3] = {static_cast<float>(r * 255),
+        static_cast<float>(g * 255), static_cast<float>(b * 255)};
     float      *device    = nullptr;
     CHECK(cudaMalloc(&device, sizeof(values)));
     CHECK(cudaMemcpy(device, values, sizeof(values), cudaMemcpyHostToDevice));
     return device;
 }
 
-static void make_buffers(struct way_comparison *w)
+static void make_buffers(struct two_ways *self)
 {
-    *w             = {};
-    w->raw         = gpu_batch_make(GPU_ROWS, GPU_RAW, GPU_F32);
-    w->packed      = gpu_batch_make(GPU_ROWS, GPU_PACKED, GPU_F32);
-    w->host_raw    = copy_to_pinned(&w->raw);
-    w->host_packed = copy_to_pinned(&w->packed);
+    *self             = {};
+    self->raw         = gpu_batch_make(GPU_ROWS, GPU_RAW, GPU_F32);
+    self->packed      = gpu_batch_make(GPU_ROWS, GPU_PACKED, GPU_F32);
+    self->host_raw    = copy_to_pinned(&self->raw);
+    self->host_packed = copy_to_pinned(&self->packed);
     for (int i = 0; i < COPIES; i++) {
-        w->in_raw[i] = gpu_upload(&w->raw);
+        self->in_raw[i] = gpu_upload(&self->raw);
     }
-    w->in_packed = gpu_upload(&w->packed);
-    CHECK(cudaMalloc(&w->interleaved, n_values * sizeof(float)));
-    CHECK(cudaMalloc(&w->torch_out, n_values * sizeof(float)));
-    CHECK(cudaMalloc(&w->forebay_out, w->raw.out_bytes));
-    w->mean = upload_channels(0.485, 0.456, 0.406);
-    w->std  = upload_channels(0.229, 0.224, 0.225);
+    self->in_packed = gpu_upload(&self->packed);
+    CHECK(cudaMalloc(&self->interleaved, n_values * sizeof(float)));
+    CHECK(cudaMalloc(&self->torch_out, n_values * sizeof(float)));
+    CHECK(cudaMalloc(&self->forebay_out, self->raw.out_bytes));
+    self->mean = upload_channels(0.485, 0.456, 0.406);
+    self->std  = upload_channels(0.229, 0.224, 0.225);
 }
 
-static void free_buffers(struct way_comparison *w)
+static void free_buffers(struct two_ways *self)
 {
-    CHECK(cudaFreeHost(w->host_raw));
-    CHECK(cudaFreeHost(w->host_packed));
+    CHECK(cudaFreeHost(self->host_raw));
+    CHECK(cudaFreeHost(self->host_packed));
     for (int i = 0; i < COPIES; i++) {
-        CHECK(cudaFree(w->in_raw[i]));
+        CHECK(cudaFree(self->in_raw[i]));
     }
-    void *const other_memory[] = {w->in_packed, w->interleaved, w->torch_out,
-        w->forebay_out, w->mean, w->std};
+    void *const other_memory[] = {self->in_packed, self->interleaved,
+        self->torch_out, self->forebay_out, self->mean, self->std};
     for (void *memory : other_memory) {
         CHECK(cudaFree(memory));
     }
-    free(w->raw.arena);
-    free(w->packed.arena);
+    free(self->raw.arena);
+    free(self->packed.arena);
 }
 
-static void torch_kernels(const struct way_comparison *w, const uint8_t *in)
+static void torch_kernels(const struct two_ways *self, const uint8_t *in)
 {
     const uint32_t blocks = static_cast<uint32_t>(n_values / THREADS);
     to_float<<<blocks / 4, THREADS>>>(reinterpret_cast<const uchar4 *>(in),
-        reinterpret_cast<float4 *>(w->interleaved));
-    subtract<<<blocks, THREADS>>>(w->interleaved, w->mean);
-    divide<<<blocks, THREADS>>>(w->interleaved, w->std);
-    contiguous<<<blocks, THREADS>>>(w->interleaved, w->torch_out);
+        reinterpret_cast<float4 *>(self->interleaved));
+    subtract<<<blocks, THREADS>>>(self->interleaved, self->mean);
+    divide<<<blocks, THREADS>>>(self->interleaved, self->std);
+    contiguous<<<blocks, THREADS>>>(self->interleaved, self->torch_out);
     CHECK(cudaGetLastError());
 }
 
@@ -135,51 +135,51 @@ enum variant {
 };
 
 /* Run a variant once; run `i` uses copy i % COPIES of the raw input. */
-static void run_once(
-    const struct way_comparison *w, enum variant variant, int i)
+static void run_once(const struct two_ways *self, enum variant variant, int i)
 {
-    uint8_t *in = w->in_raw[i % COPIES];
+    uint8_t *in = self->in_raw[i % COPIES];
     switch (variant) {
     case TORCH_KERNELS:
-        torch_kernels(w, in);
+        torch_kernels(self, in);
         break;
     case OUR_KERNELS:
-        gpu_launch(&w->raw, in, w->forebay_out, nullptr);
+        gpu_launch(&self->raw, in, self->forebay_out, nullptr);
         break;
     case TORCH_BATCH:
         CHECK(cudaMemcpyAsync(
-            in, w->host_raw, n_values, cudaMemcpyHostToDevice, nullptr));
-        torch_kernels(w, in);
+            in, self->host_raw, n_values, cudaMemcpyHostToDevice, nullptr));
+        torch_kernels(self, in);
         break;
     default: /* OUR_BATCH */
         gpu_copy_to_device(
-            w->in_packed, w->host_packed, w->packed.bytes, nullptr);
-        gpu_launch(&w->packed, w->in_packed, w->forebay_out, nullptr);
+            self->in_packed, self->host_packed, self->packed.bytes, nullptr);
+        gpu_launch(&self->packed, self->in_packed, self->forebay_out, nullptr);
     }
 }
 
-static double measure_us(const struct way_comparison *w, enum variant variant)
+static double measure_us(const struct two_ways *self, enum variant variant)
 {
     struct gpu_clock clock = gpu_clock_begin(nullptr);
     for (int i = 0; i < LAUNCHES; i++) {
-        run_once(w, variant, i);
+        run_once(self, variant, i);
     }
     return gpu_clock_end_ms(&clock) * 1e3 / LAUNCHES;
 }
 
-/* End the bench if the values of both differ by more than rounding. */
-static void require_same_values(const struct way_comparison *w)
+/* End the bench if the two ways differ by more than rounding. */
+static void require_same_values(const struct two_ways *self)
 {
     float *host_out[2] = {nullptr, nullptr}; /* torch, Forebay */
-    run_once(w, TORCH_BATCH, 0);
-    run_once(w, OUR_BATCH, 0);
+    run_once(self, TORCH_BATCH, 0);
+    run_once(self, OUR_BATCH, 0);
     for (int i = 0; i < 2; i++) {
         host_out[i] = static_cast<float *>(malloc(n_values * sizeof(float)));
         if (host_out[i] == nullptr) {
             fprintf(stderr, "gpu_way: there is too little memory\n");
             exit(1);
         }
-        CHECK(cudaMemcpy(host_out[i], i == 0 ? w->torch_out : w->forebay_out,
+        CHECK(cudaMemcpy(host_out[i],
+            i == 0 ? self->torch_out : self->forebay_out,
             n_values * sizeof(float), cudaMemcpyDeviceToHost));
     }
     for (uint64_t i = 0; i < n_values; i++) {
@@ -197,18 +197,18 @@ static void require_same_values(const struct way_comparison *w)
 
 int main(void)
 {
-    struct way_comparison w;
-    double                times[VARIANTS][GPU_PAIRS];
-    double                kernel_ratios[GPU_PAIRS], batch_ratios[GPU_PAIRS];
+    struct two_ways bench;
+    double          times[VARIANTS][GPU_PAIRS];
+    double          kernel_ratios[GPU_PAIRS], batch_ratios[GPU_PAIRS];
     if (!gpu_begin("gpu_way")) {
         return 0;
     }
-    make_buffers(&w);
-    require_same_values(&w);
+    make_buffers(&bench);
+    require_same_values(&bench);
     for (int i = 0; i < GPU_PAIRS; i++) {
         for (int variant = 0; variant < VARIANTS; variant++) {
             times[variant][i] =
-                measure_us(&w, static_cast<enum variant>(variant));
+                measure_us(&bench, static_cast<enum variant>(variant));
         }
         kernel_ratios[i] = times[TORCH_KERNELS][i] / times[OUR_KERNELS][i];
         batch_ratios[i]  = times[TORCH_BATCH][i] / times[OUR_BATCH][i];
@@ -221,6 +221,6 @@ int main(void)
         BENCH_AT_LEAST, 3);
     bench_judge("gpu_way_batch_plain", bench_median(batch_ratios, GPU_PAIRS),
         BENCH_AT_LEAST, 3);
-    free_buffers(&w);
+    free_buffers(&bench);
     return 0;
 }

@@ -12,11 +12,11 @@
 #include "common/cores.h"
 #include "common/simd.h"
 
-enum { SAMPLE_MS = 300 }; /* of the load of other processes */
+enum { LOAD_SAMPLE_MS = 300 }; /* for the load of other processes */
 
 /* Limits of trustworthy figures, in percent; see bench_print_trust(). */
 static const double max_noise  = 10;
-static const double max_others = 10;
+static const double max_load   = 10;
 static const double max_stolen = 2;
 
 struct cpu_times { /* clock ticks of all processors since boot */
@@ -24,8 +24,8 @@ struct cpu_times { /* clock ticks of all processors since boot */
     uint64_t stolen; /* taken by the host of a virtual machine */
 };
 
-static struct cpu_times at_begin; /* at the end of bench_begin() */
-static double others; /* CPU time of other processes before that, percent */
+static struct cpu_times begin_times; /* at the end of bench_begin() */
+static double           other_load;  /* of other processes, percent */
 
 static struct cpu_times read_cpu_times(void)
 {
@@ -75,21 +75,21 @@ void bench_begin(const char *name)
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_TOP_PAD, 64 << 20);
-    bench_sleep_until(fby_now_ns() + SAMPLE_MS * FBY_NS_PER_MS);
-    at_begin = read_cpu_times();
-    others =
-        percent(at_begin.busy - before.busy, at_begin.total - before.total);
+    bench_sleep_until(fby_now_ns() + LOAD_SAMPLE_MS * FBY_NS_PER_MS);
+    begin_times = read_cpu_times();
+    other_load  = percent(
+         begin_times.busy - before.busy, begin_times.total - before.total);
     read_model(model);
     bench_print(name, "%" PRIu32 " cores, %s, SIMD %s; others use %.0f %%",
-        fby_usable_cores(), model, fby_simd_name(fby_simd_level()), others);
+        fby_usable_cores(), model, fby_simd_name(fby_simd_level()), other_load);
 }
 
 void bench_print_trust(double noise, uint32_t min_cores)
 {
     struct cpu_times now = read_cpu_times();
     double           stolen =
-        percent(now.stolen - at_begin.stolen, now.total - at_begin.total);
-    bool is_quiet = min_cores == BENCH_ANY_CORES || others <= max_others;
+        percent(now.stolen - begin_times.stolen, now.total - begin_times.total);
+    bool is_quiet = min_cores == BENCH_ANY_CORES || other_load <= max_load;
     if (is_quiet && noise <= max_noise && stolen <= max_stolen &&
         fby_usable_cores() >= min_cores) {
         bench_print(
@@ -99,7 +99,7 @@ void bench_print_trust(double noise, uint32_t min_cores)
     bench_print("NOT TO BE TRUSTED",
         "noise %.1f %% (<= %.0f), others %.0f %% (<= %.0f), stolen %.1f %% "
         "(<= %.0f), %" PRIu32 " cores (>= %" PRIu32 ")",
-        noise, max_noise, others, max_others, stolen, max_stolen,
+        noise, max_noise, other_load, max_load, stolen, max_stolen,
         fby_usable_cores(), min_cores);
 }
 

@@ -185,9 +185,9 @@ static void report(const struct baseline *baseline, const struct waits *before,
     }
     bench_print(
         "waits of next", "%5s  %6s  %6s  %6s", "n", "p50", "p99", "max");
-    print_waits("  nobody stops", before);
-    print_waits("  workers stop", during);
-    bench_print("bound", "%.1f ms; broken by %zu waits", bound / 1e6, above);
+    print_waits("  before the stops", before);
+    print_waits("  during the stops", during);
+    bench_print("bound", "%.1f ms; exceeded by %zu waits", bound / 1e6, above);
     snprintf(name, sizeof(name), "pauses.window_%" PRIu64, window);
     bench_judge(name, bench_percentile(during->ns, during->n, 100) / bound,
         BENCH_AT_MOST, 1);

@@ -18,23 +18,25 @@
 #include "common/mem.h"
 
 enum {
-    SIDE     = BENCH_CROP,
-    PIXELS   = SIDE * SIDE,
-    MASKS    = 8, /* per picture */
-    CLASSES  = 1000,
-    CAPTION  = 256,    /* longest caption, bytes */
-    DENSE    = 13,     /* values per row of column "dense" */
-    IDS      = 26,     /* values per row of column "ids" */
-    SEEN     = 200,    /* longest list in column "seen", ids */
-    SEQUENCE = 2048,   /* tokens per sample */
-    ITEMS    = 100000, /* columns of the matrix of ratings */
-    RATED    = 200,    /* most ratings in a row of the matrix */
-    BATCH    = 64
+    SIDE        = BENCH_CROP,
+    PIXELS      = SIDE * SIDE,
+    MASKS       = 8, /* per picture */
+    MASK_PIXELS = PIXELS * MASKS,
+    CLASSES     = 1000,
+    CAPTION     = 256,    /* longest caption, bytes */
+    DENSE       = 13,     /* values per row of column "dense" */
+    IDS         = 26,     /* values per row of column "ids" */
+    CLICKS      = 2,      /* classes of column "click" */
+    SEEN        = 200,    /* longest list in column "seen", ids */
+    SEQUENCE    = 2048,   /* tokens per sample */
+    ITEMS       = 100000, /* columns of the matrix of ratings */
+    RATED       = 200,    /* most ratings in a row of the matrix */
+    BATCH       = 64
 };
 
-/* Bytes in the usual form. */
-#define NUMBER  UINT64_C(4)
-#define PICTURE (NUMBER * PIXELS * 3)
+/* Bytes of `n` numbers, and of a picture, in the usual form. */
+#define NUMBERS(n) (UINT64_C(4) * (n))
+#define PICTURE    NUMBERS(PIXELS * 3)
 
 static uint64_t samples = 1024; /* per workload */
 enum { ROWS_PER_SAMPLE = 16 };  /* in workloads of small rows */
@@ -42,7 +44,7 @@ enum { ROWS_PER_SAMPLE = 16 };  /* in workloads of small rows */
 /* Write MASKS masks, each an ellipse with centre (x, y) and half axes a, b. */
 static void write_masks(const char *path, uint64_t *state)
 {
-    static uint8_t masks[PIXELS * MASKS];
+    static uint8_t masks[MASK_PIXELS];
     for (uint32_t k = 0; k < MASKS; k++) {
         int64_t x = (int64_t)(bench_random(state) % SIDE);
         int64_t y = (int64_t)(bench_random(state) % SIDE);
@@ -64,9 +66,9 @@ static void write_caption(const char *path, uint64_t *state)
         "street ", "mountain ", "red ", "standing ", "beside ", "photograph "};
     char                     text[CAPTION] = "";
     size_t                   n_words       = sizeof(words) / sizeof(words[0]);
-    size_t                   length        = 20 + bench_random(state) % 180;
+    size_t                   min_length    = 20 + bench_random(state) % 180;
     size_t                   n             = 0; /* bytes written */
-    while (n < length) {
+    while (n < min_length) {
         const char *word = words[bench_random(state) % n_words];
         n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", word);
     }
@@ -125,7 +127,7 @@ static void write_lists(
         uint64_t limit = bench_random(state) % 4 == 0 ? SEEN : SEEN / 4;
         uint64_t end   = n + bench_random(state) % (limit + 1);
         while (n < end) {
-            values[n++] = (uint32_t)(bench_random(state) >> 43);
+            values[n++] = (uint32_t)(bench_random(state) >> 43); /* 21 bits */
         }
         offsets[i + 1] = (uint32_t)n;
     }
@@ -212,10 +214,10 @@ static void make_tokens(const char *data_dir, const struct bench_photos *photos)
 struct workload {
     const char *name;
     void (*make_data)(const char *data_dir, const struct bench_photos *photos);
-    const char *before, *after; /* the source is before, '"', data_dir, after */
-    const char *fields;         /* of the pipeline */
-    uint64_t    batch;          /* samples per batch */
-    uint64_t    usual_bytes;    /* of a sample in the usual form */
+    const char *source_begin, *source_end; /* the text around data_dir */
+    const char *fields;                    /* of the pipeline */
+    uint64_t    batch;                     /* samples per batch */
+    uint64_t    usual_bytes;               /* of a sample in the usual form */
 };
 
 #define CROPPED                                                         \
@@ -224,37 +226,37 @@ struct workload {
     "out: {dtype: bf16}}\n"
 
 static const struct workload workloads[] = {
-    {"classification", make_pictures, "folder: ", "\"",
+    {"classification", make_pictures, "folder: \"", "\"",
         "  image: " CROPPED
         "  label: {from: folder, one_hot: {classes: 1000, smoothing: 0.1}}\n",
-        BATCH, PICTURE + NUMBER *CLASSES},
-    {"two views", make_pictures, "folder: ", "\"",
+        BATCH, PICTURE + NUMBERS(CLASSES)},
+    {"two views", make_pictures, "folder: \"", "\"",
         "  view_a: " CROPPED "  view_b: " CROPPED, BATCH, 2 * PICTURE},
-    {"segmentation", make_pictures, "folder: ", "\"",
+    {"segmentation", make_pictures, "folder: \"", "\"",
         "  image: " CROPPED
         "  things: {from: npy, decode: array, shape: [224, 224, 8], "
         "wire: bits, out: {dtype: bf16, layout: chw}}\n",
-        BATCH, PICTURE + NUMBER *PIXELS *MASKS},
-    {"image and caption", make_pictures, "folder: ", "\"",
+        BATCH, PICTURE + NUMBERS(MASK_PIXELS)},
+    {"image and caption", make_pictures, "folder: \"", "\"",
         "  image: " CROPPED
         "  caption: {from: txt, decode: text, max_length: 256, "
         "out: {as: ragged}}\n",
-        BATCH, PICTURE + NUMBER *CAPTION},
-    {"recommendation", make_columns, "columns: ", "/t\"",
+        BATCH, PICTURE + NUMBERS(CAPTION)},
+    {"recommendation", make_columns, "columns: \"", "/t\"",
         "  dense: {from: dense, decode: array, shape: [13], wire: f16}\n"
         "  ids: {from: ids, decode: array, shape: [26], wire: i32}\n"
         "  seen: {from: seen, decode: array, shape: [], max_length: 200, "
         "wire: i32, out: {as: ragged}}\n"
         "  click: {from: click, decode: label, classes: 2}\n",
-        UINT64_C(16) * BATCH, NUMBER *(DENSE + IDS + SEEN + 2)},
-    {"sparse ratings", make_ratings, "columns: ", "/s\"",
+        UINT64_C(16) * BATCH, NUMBERS(DENSE + IDS + SEEN + CLICKS)},
+    {"sparse ratings", make_ratings, "columns: \"", "/s\"",
         "  rated: {from: rated, decode: sparse, shape: [100000], "
         "max_length: 200, wire: u8, out: {as: csr, dtype: f32}}\n",
-        UINT64_C(16) * BATCH, NUMBER *ITEMS},
-    {"language modelling", make_tokens, "tokens: {files: ",
+        UINT64_C(16) * BATCH, NUMBERS(ITEMS)},
+    {"language modelling", make_tokens, "tokens: {files: \"",
         "/t.bin\", format: flat, type: u16, length: 2048, "
         "shift: 1}",
-        "  tokens: {from: sequence}\n", BATCH, NUMBER * 2 * SEQUENCE},
+        "  tokens: {from: sequence}\n", BATCH, NUMBERS(2 * SEQUENCE)},
 };
 
 static double bytes_per_sample(const struct bench_cluster *cluster)
@@ -278,9 +280,9 @@ static void run(const struct bench_photos *photos)
             workload->make_data(cluster.data_dir, photos);
         }
         bench_cluster_write_pipeline(&cluster,
-            "forebay: 1\nsplits: {train: {%s\"%s%s}}\nglobal_batch: %" PRIu64
+            "forebay: 1\nsplits: {train: {%s%s%s}}\nglobal_batch: %" PRIu64
             "\nfields:\n%s",
-            workload->before, cluster.data_dir, workload->after,
+            workload->source_begin, cluster.data_dir, workload->source_end,
             workload->batch, workload->fields);
         double bytes = bytes_per_sample(&cluster);
         bench_print(workload->name,

@@ -87,8 +87,8 @@ void bench_photos_crops(const struct bench_photos *self, uint64_t seed,
     size_t n, uint8_t *out, bool *upscaled)
 {
     static struct fby_field_content field;
-    struct fby_error_detail         why       = {{0}};
-    struct fby_transform           *transform = fby_transform_create(NULL);
+    struct fby_error_detail         why = {{0}};
+    struct fby_transform *transform = fby_transform_create(/* limits */ NULL);
     bench_crop_field_init(&field, BENCH_RGB);
     for (size_t i = 0; i < n; i++) {
         const struct bench_photo  *photo = &self->photos[i % self->n];

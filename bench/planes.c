@@ -47,7 +47,7 @@ static void open_format(struct wire_format *self,
     bench_crop_expansion_init(&self->to_u8, pixels, FBY_U8, FBY_LAYOUT_HWC);
     self->field.as.rgb8.dct_scale = FBY_DCT_FAITHFUL;
     self->photos                  = photos;
-    self->transform               = fby_transform_create(NULL);
+    self->transform               = fby_transform_create(/* limits */ NULL);
     self->sample_bytes            = fby_field_bytes(&self->field);
     self->job.coding  = (struct fby_coding){FBY_FILTER_PHOTO, FBY_CODEC_PACK};
     self->job.params  = pixels == BENCH_YUV420

@@ -36,22 +36,22 @@ static void write_pipeline(
 static pid_t start_worker(
     const char *server, const struct bench_batch *batch, int64_t service_ns)
 {
-    int  ends[2];
+    int  pipe_fds[2];
     char ready;
-    if (pipe(ends) != 0) {
+    if (pipe(pipe_fds) != 0) {
         bench_die("a pipe cannot be created");
     }
     fflush(NULL); /* else the child would write the buffers again */
     pid_t pid = fork();
     if (pid == 0) {
-        close(ends[0]);
-        bench_prepared_worker_run(server, batch, service_ns, ends[1]);
+        close(pipe_fds[0]);
+        bench_prepared_worker_run(server, batch, service_ns, pipe_fds[1]);
     }
-    close(ends[1]);
-    if (pid < 0 || read(ends[0], &ready, 1) != 1) {
+    close(pipe_fds[1]);
+    if (pid < 0 || read(pipe_fds[0], &ready, 1) != 1) {
         bench_die("a worker with prepared batches did not start");
     }
-    close(ends[0]);
+    close(pipe_fds[0]);
     return pid;
 }
 

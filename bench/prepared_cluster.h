@@ -26,8 +26,7 @@ void bench_prepared_start(struct bench_prepared_cluster *self,
     const struct bench_batch *batch, unsigned workers,
     const int64_t *service_ns);
 
-/* Kill the workers and the server, and delete the cluster's temporary
- * folder. */
+/* Kill the workers and the server, and delete the cluster's directory. */
 void bench_prepared_stop(struct bench_prepared_cluster *self);
 
 #endif

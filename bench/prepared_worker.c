@@ -48,28 +48,28 @@ struct prepared_worker {
     uint64_t              sent;    /* bytes of chunks, on this route */
     uint64_t credit; /* bytes that the client has received, by CREDIT */
     struct pending_request pending[MAX_REQUESTS]; /* ring buffer */
-    uint32_t               first; /* index of the oldest entry in pending[] */
-    uint32_t               n;     /* number of entries in pending[] */
+    uint32_t               oldest;                /* its index in pending[] */
+    uint32_t               n_pending; /* number of entries in pending[] */
 };
 
 /* Pending request i, the oldest first. */
 static struct pending_request *pending_at(
     struct prepared_worker *self, uint32_t i)
 {
-    return &self->pending[(self->first + i) % MAX_REQUESTS];
+    return &self->pending[(self->oldest + i) % MAX_REQUESTS];
 }
 
 /* ---- sending ------------------------------------------------------------- */
 
-/* Send on `socket`: a ROUTER to the peer `to`, or a DEALER with `to` NULL. Drop
- * the message if the peer has disconnected. */
+/* Send a message on a ROUTER to the peer `to`, or on a DEALER (`to` is NULL).
+ * Drops the message if the peer has disconnected. */
 static void send_message(
-    void *socket, const struct zmq_route *to, const struct fby_message *m)
+    void *socket, const struct zmq_route *to, const struct fby_message *message)
 {
     struct fby_buffer       buffer = {0};
     struct fby_error_detail why    = {{0}};
-    if (fby_message_encode(m, &buffer, &why) != FBY_OK) {
-        bench_die("%s: %s", fby_message_name(m->type), why.text);
+    if (fby_message_encode(message, &buffer, &why) != FBY_OK) {
+        bench_die("%s: %s", fby_message_name(message->type), why.text);
     }
     if (to == NULL ||
         zmq_send(socket, to->id, to->size, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0) {
@@ -78,9 +78,9 @@ static void send_message(
     fby_buffer_fini(&buffer);
 }
 
-static void reply(struct prepared_worker *self, const struct fby_message *m)
+static void reply(struct prepared_worker *self, const struct fby_message *out)
 {
-    send_message(self->router, &self->route, m);
+    send_message(self->router, &self->route, out);
 }
 
 /* ZeroMQ calls this on one of its threads when it has sent a frame. */
@@ -185,8 +185,8 @@ static void drop_oldest(struct prepared_worker *self)
     if (copy != NULL) {
         copy->is_taken = false;
     }
-    self->first = (self->first + 1) % MAX_REQUESTS;
-    self->n--;
+    self->oldest = (self->oldest + 1) % MAX_REQUESTS;
+    self->n_pending--;
 }
 
 /* Send the next message of the oldest request: HEADER and a chunk, a chunk, or
@@ -195,7 +195,7 @@ static void drop_oldest(struct prepared_worker *self)
 static bool send_next(struct prepared_worker *self, int64_t now_ns)
 {
     struct pending_request *pending = pending_at(self, 0);
-    if (self->n == 0 || pending->due_ns > now_ns) {
+    if (self->n_pending == 0 || pending->due_ns > now_ns) {
         return false;
     }
     if (pending->copy == NULL) {
@@ -222,7 +222,7 @@ static bool send_next(struct prepared_worker *self, int64_t now_ns)
 static void on_hello(struct prepared_worker *self, const struct zmq_route *from,
     const struct fby_hello *hello)
 {
-    while (self->n > 0) {
+    while (self->n_pending > 0) {
         drop_oldest(self);
     }
     self->session      = hello->session;
@@ -242,14 +242,15 @@ static void on_hello(struct prepared_worker *self, const struct zmq_route *from,
 static void on_ping(struct prepared_worker *self, const struct fby_ping *ping)
 {
     struct fby_request_id open[MAX_REQUESTS];
-    for (uint32_t i = 0; i < self->n; i++) {
+    uint32_t              n = self->n_pending;
+    for (uint32_t i = 0; i < n; i++) {
         open[i] = pending_at(self, i)->request.request;
     }
     reply(self, &(struct fby_message){.type = FBY_MSG_PONG,
                     .pong                   = {.session = ping->session,
                                           .instance     = self->instance,
                                           .sequence     = ping->sequence,
-                                          .open         = {open, self->n}}});
+                                          .open         = {open, n}}});
 }
 
 static void on_open(struct prepared_worker *self, const struct fby_open *open)
@@ -275,38 +276,39 @@ static void on_open(struct prepared_worker *self, const struct fby_open *open)
 static void on_request(struct prepared_worker *self,
     const struct fby_request *request, int64_t now_ns)
 {
-    if (self->n == MAX_REQUESTS || request->rows != self->batch->layout.rows) {
+    if (self->n_pending == MAX_REQUESTS ||
+        request->rows != self->batch->layout.rows) {
         bench_die("a request does not fit the prepared batch, or there are "
                   "more than %d requests",
             MAX_REQUESTS);
     }
     /* Requests are served one after the other. */
     int64_t begin = self->idle_from_ns > now_ns ? self->idle_from_ns : now_ns;
-    self->idle_from_ns           = begin + self->service_ns;
-    *pending_at(self, self->n++) = (struct pending_request){
+    self->idle_from_ns                   = begin + self->service_ns;
+    *pending_at(self, self->n_pending++) = (struct pending_request){
         .request = *request, .due_ns = self->idle_from_ns};
 }
 
-/* Drop request `id` unless its chunks are being sent. Then compute again when
- * the other requests are due. */
+/* Drop request `id` unless its chunks are being sent. Then update the due times
+ * of the other requests. */
 static void on_cancel(
     struct prepared_worker *self, struct fby_request_id id, int64_t now_ns)
 {
     uint32_t kept      = 0;
     self->idle_from_ns = now_ns;
-    for (uint32_t i = 0; i < self->n; i++) {
+    for (uint32_t i = 0; i < self->n_pending; i++) {
         struct pending_request pending = *pending_at(self, i);
         if (pending.copy == NULL &&
             fby_request_equal(pending.request.request, id)) {
             continue;
         }
-        if (i > 0) { /* entry 0 is being served and keeps its time */
+        if (i > 0) { /* entry 0 is served now and keeps its due time */
             pending.due_ns = self->idle_from_ns + self->service_ns;
         }
         self->idle_from_ns = pending.due_ns > now_ns ? pending.due_ns : now_ns;
         *pending_at(self, kept++) = pending;
     }
-    self->n = kept;
+    self->n_pending = kept;
 }
 
 static void on_message(struct prepared_worker *self,
@@ -401,7 +403,7 @@ static void connect_to_server(struct prepared_worker *self, const char *server)
 static long wait_ms(struct prepared_worker *self, int64_t now_ns)
 {
     int64_t due_ns = self->next_heartbeat_ns;
-    if (self->n > 0 && pending_at(self, 0)->due_ns < due_ns) {
+    if (self->n_pending > 0 && pending_at(self, 0)->due_ns < due_ns) {
         due_ns = pending_at(self, 0)->due_ns;
     }
     if (due_ns <= now_ns) {

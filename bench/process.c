@@ -36,7 +36,7 @@ static const char *forebay_path(void)
 static _Noreturn void exec_child(
     const char *path, const char *const *args, int out, int log)
 {
-    union { /* removes const: execv() changes no argument, but lacks const */
+    union { /* removes const: execv() lacks it, but changes no argument */
         const char *const *with_const;
         char *const       *without_const;
     } argv = {.with_const = args};
@@ -51,20 +51,20 @@ void bench_process_start(
     struct bench_process *self, const char *log_path, const char *const *args)
 {
     const char *path = forebay_path();
-    int         ends[2];
+    int         pipe_fds[2];
     int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (log < 0 || pipe2(ends, O_CLOEXEC) != 0) {
+    if (log < 0 || pipe2(pipe_fds, O_CLOEXEC) != 0) {
         bench_die("a pipe or the log %s cannot be opened: %s", log_path,
             strerror(errno));
     }
     fflush(NULL); /* else the child would write the buffers again */
     *self = (struct bench_process){
-        .pid = fork(), .stdout_fd = ends[0], .log_path = log_path};
+        .pid = fork(), .stdout_fd = pipe_fds[0], .log_path = log_path};
     if (self->pid == 0) {
-        exec_child(path, args, ends[1], log);
+        exec_child(path, args, pipe_fds[1], log);
     }
     close(log);
-    close(ends[1]);
+    close(pipe_fds[1]);
     if (self->pid < 0) {
         bench_die("a process cannot be started: %s", strerror(errno));
     }

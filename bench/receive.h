@@ -1,9 +1,9 @@
 /* receive.h - receive a prepared batch (encoded before the run) in two ways: by
  * a Forebay stream, and over a bare TCP connection as the baseline.
  *
- * In a program that links receive.c, streams stop when the checked bytes are in
- * their slots (the client's buffers of batches). They neither unpack photos nor
- * expand the bytes to tensors. For this the linker option
+ * In a program that links receive.c, a batch of a stream is ready when its
+ * checked bytes are in a slot (the client's buffer of a batch). The stream does
+ * not unpack photos or expand bytes to tensors: the linker option
  * --wrap=fby_device_named replaces the device with that of receive.c. */
 #ifndef FBY_BENCH_RECEIVE_H
 #define FBY_BENCH_RECEIVE_H

@@ -155,7 +155,7 @@ static void run(void)
     struct rows_bench            bench   = {.numpy_way = "take"};
     const struct forebay_options options = forebay_options();
     make_data(&bench);
-    bench_cluster_start(&bench.cluster, 1, 0, "1G");
+    bench_cluster_start(&bench.cluster, 1, BENCH_ALL_CORES, "1G");
     bench.stream = bench_stream_open(&bench.cluster, &options);
     bench_stream_take_many(bench.stream, rows / batch); /* read all rows */
     if (numpy_rate(&bench) > 0) {

@@ -2,8 +2,8 @@
  *
  * A worker with prepared batches (encoded before the run) fills the client's
  * ring buffer of 256 MiB. Compares the memory of this process at its peak with
- * that before forebay_open(). The growth is limited to the ring and twice the
- * send window, the bytes that the worker sends ahead of the client's CREDIT.
+ * that before forebay_open(). The growth may be at most the ring and twice the
+ * send window (the bytes that the worker sends ahead of the client's CREDIT).
  * Then measures the growth from one tenth of the batches to the last batch. */
 #include <inttypes.h>
 #include <math.h>
@@ -48,17 +48,17 @@ static void wait_until_full(const struct forebay *stream)
 /* Take all batches; `before` is the memory before forebay_open(), in bytes. */
 static struct growth measure_growth(struct forebay *stream, double before)
 {
-    struct growth growth   = {0};
-    double        at_tenth = 0;
+    struct growth growth    = {0};
+    double        tenth_rss = 0;
     wait_until_full(stream);
     for (uint64_t i = 0; i < batches; i++) {
         if (i % SAMPLE_BATCHES == 0) {
             growth.highest = fmax(growth.highest, own_rss_bytes() - before);
         }
-        at_tenth = i == batches / 10 ? own_rss_bytes() : at_tenth;
+        tenth_rss = i == batches / 10 ? own_rss_bytes() : tenth_rss;
         bench_stream_take(stream);
     }
-    growth.later = own_rss_bytes() - at_tenth;
+    growth.later = own_rss_bytes() - tenth_rss;
     return growth;
 }
 

@@ -4,7 +4,7 @@
  * workers, and a consumer demands 80 % of their capacity. Compares the batches
  * per second with one worker four times as slow to those with eight equal
  * workers. Each run has a new stream, which first learns the speed of its
- * workers. A client may request only few batches from more than one worker. */
+ * workers. A second goal limits how many requests are repeated. */
 #include "bench/bench.h"
 #include "bench/prepared_cluster.h"
 #include "bench/stream.h"
@@ -26,13 +26,13 @@ struct straggler_bench {
     uint64_t n_repeated;              /* number of entries */
 };
 
-/* For `for_ns`, take a batch at each tick, or later if the batch is late.
+/* For `duration_ns`, take a batch at each tick, or later if the batch is late.
  * Returns the number of batches. */
-static uint64_t consume(struct forebay *stream, int64_t for_ns)
+static uint64_t consume(struct forebay *stream, int64_t duration_ns)
 {
     int64_t  tick_ns  = (int64_t)((double)service_ns / WORKERS / demand);
     int64_t  now_ns   = fby_now_ns();
-    int64_t  until_ns = now_ns + for_ns;
+    int64_t  until_ns = now_ns + duration_ns;
     int64_t  next_ns  = now_ns; /* the next tick */
     uint64_t n        = 0;
     while (now_ns < until_ns) {
@@ -74,8 +74,8 @@ static double measure(
 static double measure_even(void *arg)
 {
     const struct straggler_bench *self = arg;
-    double                        repeated; /* not used */
-    return measure(&self->even, &repeated);
+    double                        unused;
+    return measure(&self->even, &unused);
 }
 
 static double measure_slow(void *arg)
@@ -109,7 +109,7 @@ static void run(struct straggler_bench *bench)
     bench_print("demand", "%6.1f batches/s, %.0f ms of service each",
         demand * WORKERS * 1e9 / (double)service_ns, (double)service_ns / 1e6);
     print_rate("one of 8 is 4x slow", result.a);
-    print_rate("none is", result.b);
+    print_rate("none is slow", result.b);
     bench_print("asked for twice", "%.2f %%", repeated);
     bench_print_ratio(&result);
     bench_print_trust(result.ratio.noise, BENCH_TWO_CORES);

@@ -7,14 +7,14 @@ struct forebay *bench_stream_open(
     const struct bench_cluster *cluster, const struct forebay_options *options)
 {
     char                      error[512];
-    struct forebay           *stream = NULL;
-    const struct forebay_root root   = {"d", cluster->data_dir};
-    struct forebay_options    opened = *options;
-    opened.server                    = cluster->endpoint;
-    opened.pipeline_path             = cluster->pipeline_path;
-    opened.roots                     = &root;
-    opened.n_roots                   = 1;
-    if (forebay_open(&opened, error, sizeof(error), &stream) != FOREBAY_OK) {
+    struct forebay           *stream    = NULL;
+    const struct forebay_root root      = {"d", cluster->data_dir};
+    struct forebay_options    completed = *options;
+    completed.server                    = cluster->endpoint;
+    completed.pipeline_path             = cluster->pipeline_path;
+    completed.roots                     = &root;
+    completed.n_roots                   = 1;
+    if (forebay_open(&completed, error, sizeof(error), &stream) != FOREBAY_OK) {
         bench_die("%s", error);
     }
     return stream;

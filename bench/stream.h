@@ -17,7 +17,6 @@ int64_t bench_stream_take(struct forebay *stream);
 /* Take and release `n` batches. */
 void bench_stream_take_many(struct forebay *stream, uint64_t n);
 
-/* The counters of the stream. */
 struct forebay_stats bench_stream_stats(const struct forebay *stream);
 
 #endif

@@ -36,13 +36,13 @@ def usual_way(torch):
     """PyTorch's sequence as two functions, without and with the copy."""
     host = torch.randint(0, 256, (ROWS, SIDE, SIDE, 3), dtype=torch.uint8)
     host = host.pin_memory()
-    there = host.to("cuda")
+    on_gpu = host.to("cuda")
     shape = (1, 3, 1, 1)
     mean = torch.tensor([0.485, 0.456, 0.406], device="cuda").mul(255)
     std = torch.tensor([0.229, 0.224, 0.225], device="cuda").mul(255)
     mean, std = mean.view(shape), std.view(shape)
 
-    def kernels(pixels=there):
+    def kernels(pixels=on_gpu):
         return (pixels.permute(0, 3, 1, 2).float().sub_(mean).div_(std)
                 .contiguous())
 

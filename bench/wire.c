@@ -104,7 +104,7 @@ static void start_real_worker(struct bench_cluster *cluster)
         BATCH_ROWS, MEMBER_BYTES);
     bench_photos_write_tar(
         &photos, cluster->data_dir, /* shards */ 1, /* copies */ 1);
-    bench_cluster_start(cluster, 1, 0, "1G");
+    bench_cluster_start(cluster, 1, BENCH_ALL_CORES, "1G");
     free(bytes);
 }
 

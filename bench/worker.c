@@ -62,7 +62,7 @@ static struct bench_figure compare(
     bench_cluster_init_shards(&bench.cluster, photos,
         &(struct bench_shards){
             .shards = SHARDS, .copies = 4, .crop = BENCH_CROP, .batch = BATCH});
-    bench_cluster_start(&bench.cluster, 1, 0, "1G");
+    bench_cluster_start(&bench.cluster, 1, BENCH_ALL_CORES, "1G");
     worker_rate(&bench); /* warm up: reads the manifest, fills the arenas */
     struct bench_pairs result =
         bench_run_pairs(pairs, worker_rate, decoding_rate, &bench);

@@ -63,7 +63,7 @@ fby_err fby_child_start(struct fby_child *child, const char *name,
         return fby_error_set(
             why, FBY_SYS, "no pipe for %s: %s", name, strerror(errno));
     }
-    fcntl(pipe_fds[1], F_SETFD, 0); /* clear FD_CLOEXEC for the child */
+    fcntl(pipe_fds[1], F_SETFD, 0); /* the child inherits the write end */
     build_argv(args, pipe_fds[1], &argv);
     fby_err err = spawn_in_own_group(child, argv.items);
     if (err != FBY_OK) {

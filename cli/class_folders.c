@@ -10,12 +10,12 @@
 #include "pipeline/text.h"
 #include "worker/source/folder/folder.h"
 
-bool fby_class_folders_differ(const char *const *here, uint32_t n_here,
-    const char *const *there, uint32_t n_there, uint32_t *id)
+bool fby_class_folders_differ(const char *const *names, uint32_t n_names,
+    const char *const *others, uint32_t n_others, uint32_t *id)
 {
-    uint32_t n_common = n_here < n_there ? n_here : n_there;
+    uint32_t n_common = n_names < n_others ? n_names : n_others;
     uint32_t i        = 0;
-    while (i < n_common && strcmp(here[i], there[i]) == 0) {
+    while (i < n_common && strcmp(names[i], others[i]) == 0) {
         i++;
     }
     *id = i;
@@ -42,7 +42,7 @@ void fby_class_folders_describe(
     snprintf(out, size,
         "class %u is the folder '%s' here and '%s' in split '%s': the folders "
         "of each split are numbered separately",
-        found->id, found->here, found->there, found->split);
+        found->id, found->name, found->other_name, found->other_split);
 }
 
 struct classes {                /* the classes of one split */
@@ -67,8 +67,8 @@ static fby_err list_classes(const struct fby_local *local,
     const struct fby_root     *root     = NULL;
 
     fby_err err = fby_location_find_root(&split->location,
-        (const char *const *)local->served.data_options.items,
-        local->served.n_roots, location, why);
+        (const char *const *)local->served_roots.data_options.items,
+        local->served_roots.n_roots, location, why);
     if (err == FBY_OK) {
         err = fby_location_split(
             location->pattern, FBY_SOURCE_FOLDER, parts, why);
@@ -89,49 +89,49 @@ static fby_err list_classes(const struct fby_local *local,
     return err;
 }
 
-/* Compare with the split `other`. If it cannot be read, *out is unchanged. */
+/* Compare with the split `name`. If it cannot be read, *out is unchanged. */
 static void compare_with_split(const struct fby_local *local,
-    const struct classes *here, const char *other,
+    const struct classes *loaded, const char *name,
     struct fby_class_folders_difference *out)
 {
     struct fby_error_detail why   = {{0}};
     struct fby_split       *split = NULL;
-    struct classes          there = {0};
-    fby_err err = fby_pipeline_make_split(local->pipeline, other, &split, &why);
+    struct classes          other = {0};
+    fby_err err = fby_pipeline_make_split(local->pipeline, name, &split, &why);
     if (err == FBY_OK &&
         fby_source_traits(split->content.source)->has_classes &&
-        list_classes(local, split, &there, &why) == FBY_OK &&
+        list_classes(local, split, &other, &why) == FBY_OK &&
         fby_class_folders_differ(
-            here->names, here->n, there.names, there.n, &out->id)) {
+            loaded->names, loaded->n, other.names, other.n, &out->id)) {
         out->differ = true;
         /* Names are cut to 63 bytes: FBY_NAME_SIZE - 1. */
-        snprintf(out->split, sizeof(out->split), "%.63s", other);
-        snprintf(out->here, sizeof(out->here), "%.63s",
-            fby_text_show(here->names[out->id]).text);
-        snprintf(out->there, sizeof(out->there), "%.63s",
-            fby_text_show(there.names[out->id]).text);
+        snprintf(out->other_split, sizeof(out->other_split), "%.63s", name);
+        snprintf(out->name, sizeof(out->name), "%.63s",
+            fby_text_show(loaded->names[out->id]).text);
+        snprintf(out->other_name, sizeof(out->other_name), "%.63s",
+            fby_text_show(other.names[out->id]).text);
     }
-    free_classes(&there);
+    free_classes(&other);
     fby_split_destroy(&split);
 }
 
 void fby_class_folders_compare(const struct fby_local *local, const char *name,
     struct fby_class_folders_difference *out)
 {
-    struct fby_error_detail why  = {{0}};
-    struct classes          here = {0};
+    struct fby_error_detail why    = {{0}};
+    struct classes          loaded = {0};
     *out = (struct fby_class_folders_difference){.differ = false};
     if (!fby_source_traits(local->split->content.source)->has_classes) {
         return;
     }
-    fby_err err      = list_classes(local, local->split, &here, &why);
+    fby_err err      = list_classes(local, local->split, &loaded, &why);
     size_t  n_splits = fby_pipeline_n_splits(local->pipeline);
     for (size_t i = 0; i < n_splits && err == FBY_OK && !out->differ; i++) {
         const char *other = fby_pipeline_split_name(local->pipeline, i);
         /* If `name` is NULL, the loaded split is compared with itself too. */
         if (name == NULL || strcmp(other, name) != 0) {
-            compare_with_split(local, &here, other, out);
+            compare_with_split(local, &loaded, other, out);
         }
     }
-    free_classes(&here);
+    free_classes(&loaded);
 }

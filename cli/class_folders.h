@@ -10,11 +10,11 @@
 
 /* The first difference between the class folders of two splits. */
 struct fby_class_folders_difference {
-    bool     differ;               /* false: no difference; the rest is unset */
-    uint32_t id;                   /* the class id with two names */
-    char     here[FBY_NAME_SIZE];  /* name of class `id` in the loaded split */
-    char     there[FBY_NAME_SIZE]; /* name of class `id` in the other split */
-    char     split[FBY_NAME_SIZE]; /* name of the other split */
+    bool     differ;              /* false: no difference; the rest is unset */
+    uint32_t id;                  /* the class id with two names */
+    char     name[FBY_NAME_SIZE]; /* name of class `id` in the loaded split */
+    char     other_name[FBY_NAME_SIZE];  /* its name in the other split */
+    char     other_split[FBY_NAME_SIZE]; /* name of the other split */
 };
 
 /* Compare the class folders of the loaded split with those of each other split,
@@ -35,7 +35,7 @@ extern const char fby_class_folders_advice[];
 
 /* True if an id of both lists has different names; *id is then the first such
  * id. Pure. */
-bool fby_class_folders_differ(const char *const *here, uint32_t n_here,
-    const char *const *there, uint32_t n_there, uint32_t *id);
+bool fby_class_folders_differ(const char *const *names, uint32_t n_names,
+    const char *const *others, uint32_t n_others, uint32_t *id);
 
 #endif

@@ -172,7 +172,7 @@ const char *fby_cluster_server_endpoint(const struct fby_cluster *self)
     return self->children[0].endpoint;
 }
 
-/* 1, 2, 4, 8, 16, then always 30 s. The limited shift cannot overflow. */
+/* 1, 2, 4, 8, 16 s, then always 30 s, since a shift by 5 gives 32 s. */
 static int64_t restart_delay_ns(unsigned starts)
 {
     int64_t delay_ns = FBY_NS_PER_S << (starts < 6 ? starts - 1 : 5);

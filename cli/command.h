@@ -1,9 +1,8 @@
 /* command.h - the interface of a subcommand of `forebay`.
  *
  * Each command is one entry of the table in main.c. It parses its own options
- * with argp, which adds --help and --usage. Its exit code is 0 on
- * success, 1 on failure, 2 for wrong usage, and 128 + n after signal n
- * (130: Ctrl-C). */
+ * with argp, which adds --help and --usage. Its exit code is 0 on success, 1 on
+ * failure, 2 for wrong usage, and 128 + n after signal n (130: Ctrl-C). */
 #ifndef FBY_CLI_COMMAND_H
 #define FBY_CLI_COMMAND_H
 

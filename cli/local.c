@@ -21,7 +21,7 @@ fby_err fby_local_load(struct fby_local *self,
 {
     *self       = (struct fby_local){0};
     fby_err err = fby_served_collect(
-        &self->served, &options->data, options->pipeline, why);
+        &self->served_roots, &options->data, options->pipeline, why);
     if (err == FBY_OK) {
         err = fby_pipeline_load(options->pipeline, &self->pipeline, why);
     }
@@ -30,9 +30,9 @@ fby_err fby_local_load(struct fby_local *self,
             self->pipeline, options->split, &self->split, why);
     }
     self->roots = fby_roots_create();
-    for (unsigned i = 0; i < self->served.n_roots && err == FBY_OK; i++) {
-        err =
-            fby_roots_add(self->roots, self->served.data_options.items[i], why);
+    for (unsigned i = 0; i < self->served_roots.n_roots && err == FBY_OK; i++) {
+        err = fby_roots_add(
+            self->roots, self->served_roots.data_options.items[i], why);
     }
     return err;
 }
@@ -44,8 +44,8 @@ static fby_err open_dataset(struct fby_local *self,
     struct fby_location location;
 
     fby_err err = fby_location_find_root(&self->split->location,
-        (const char *const *)self->served.data_options.items,
-        self->served.n_roots, &location, why);
+        (const char *const *)self->served_roots.data_options.items,
+        self->served_roots.n_roots, &location, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -78,7 +78,7 @@ fby_err fby_local_open_data(struct fby_local *self,
             self->dataset, &self->split->content, &self->buckets, why);
     }
     if (err != FBY_OK) {
-        fby_served_complete_error(&self->served, why);
+        fby_served_complete_error(&self->served_roots, why);
     }
     return err;
 }
@@ -103,7 +103,7 @@ void fby_local_close(struct fby_local *self)
     fby_roots_destroy(&self->roots);
     fby_split_destroy(&self->split);
     fby_pipeline_destroy(&self->pipeline);
-    fby_served_fini(&self->served);
+    fby_served_fini(&self->served_roots);
 }
 
 struct fby_order_spec fby_local_order_spec(

@@ -12,13 +12,12 @@
 #include "worker/source/dataset.h"
 
 struct fby_local {
-    struct fby_served_roots
-                         served; /* the roots by name, from options and paths */
-    struct fby_pipeline *pipeline;
-    struct fby_split    *split;
-    struct fby_roots    *roots; /* the same roots, as the dataset reads them */
-    struct fby_dataset  *dataset;
-    struct fby_buckets  *buckets; /* samples by length; NULL: no bucket_by */
+    struct fby_served_roots served_roots; /* from --data and plain paths */
+    struct fby_pipeline    *pipeline;
+    struct fby_split       *split;
+    struct fby_roots       *roots; /* the served roots, for `dataset` */
+    struct fby_dataset     *dataset;
+    struct fby_buckets     *buckets; /* samples by length; NULL: no bucket_by */
 };
 
 struct fby_local_options {
@@ -68,7 +67,7 @@ FBY_CHECKED fby_err fby_local_open_data(struct fby_local *self,
 struct fby_order_spec fby_local_order_spec(
     const struct fby_local *self, uint64_t seed, uint64_t epoch);
 
-/* Free everything. Call it also after fby_local_open or _load failed. */
+/* Free everything. Call it also after an error of the functions above. */
 void fby_local_close(struct fby_local *self);
 
 /* ---- The position of a batch ---- */

@@ -104,8 +104,8 @@ static void open_missing_standard_streams(void)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
             int flags = fd == STDERR_FILENO ? O_WRONLY : O_RDONLY;
-            (void)open(
-                "/dev/null", flags); /* gets the lowest free number: fd */
+            /* The new descriptor gets the lowest free number, which is fd. */
+            (void)open("/dev/null", flags);
         }
     }
 }

@@ -174,9 +174,9 @@ static void refuse_argument(const struct parse_input *input,
     while (option->help != NULL && !lacks_required_value(input, option)) {
         option++;
     }
-    option    = option->help != NULL ? option : input->usage->options;
-    bool fits = option->kind == FBY_TEXT && is_unset(input, option);
-    if (fits && arg[0] != '\0') {
+    option          = option->help != NULL ? option : input->usage->options;
+    bool lacks_text = option->kind == FBY_TEXT && is_unset(input, option);
+    if (lacks_text && arg[0] != '\0') {
         argp_error(state, "unexpected argument '%s'; did you mean --%s %s?",
             arg, option->name, arg);
     } else {
@@ -214,7 +214,7 @@ static void finish_values(
     }
     if (input->usage->operand != NULL && *operand_member(input) == NULL) {
         argp_error(state, "%s is missing: give %s", input->usage->operand,
-            input->usage->operand_is);
+            input->usage->operand_meaning);
     }
     if (input->usage->finish != NULL) {
         input->usage->finish(state, input->values);
@@ -257,7 +257,7 @@ void fby_usage_parse(
     const struct fby_usage *usage, int argc, char **argv, void *values)
 {
     size_t count = 0;
-    int    group = 0;
+    int    group = 0; /* number of titles so far */
     while (usage->options[count].help != NULL) {
         count++;
     }

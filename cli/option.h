@@ -57,9 +57,9 @@ struct fby_option {
     const char          *why_required; /* for the error; NULL: it is optional */
 };
 
-/* Initialisers of struct fby_option, of its members from `kind` to the last.
- * The option's value goes to `member` of `type`. FBY_RANGE is for a number,
- * FBY_REQUIRED for a required FBY_TEXT or FBY_WORDS, FBY_VALUE for the rest. */
+/* The initialisers of struct fby_option from `kind` to the end. `member` of
+ * `type` receives the value. FBY_RANGE is for a number, FBY_REQUIRED for a
+ * required FBY_TEXT or FBY_WORDS, FBY_VALUE for the other options. */
 #define FBY_OPTION_INIT(kind, type, member, min, max, why) \
     kind, offsetof(type, member), sizeof(((type *)NULL)->member), min, max, why
 #define FBY_VALUE(kind, type, member) \
@@ -75,9 +75,9 @@ struct fby_option {
 /* The command line of a command; `values` is the struct of its options. */
 struct fby_usage {
     const struct fby_option *options;
-    const char *operand;        /* the argument in --help, "DIR"; NULL: none */
-    const char *operand_is;     /* what it is, for messages: "the directory" */
-    size_t      operand_offset; /* of the const char * in `values` */
+    const char *operand;         /* the argument in --help, "DIR"; NULL: none */
+    const char *operand_meaning; /* for messages: "the directory to write to" */
+    size_t      operand_offset;  /* of the const char * in `values` */
     const char *help; /* for --help: the text before the options, "\v", and the
                          text after them */
     /* Called at the end, to check and complete `values`; may be NULL. */

@@ -197,13 +197,13 @@ static void describe_device_op(const struct fby_sampled_params *self,
 {
     const struct fby_op *op   = field->device[i].op;
     struct fby_op_plan   plan = fby_sampled_params_draw(self, field, i, row);
-    /* With its own input size, an op of the device is never shown as a cut. */
+    /* Ops of the device cut nothing out: the input has the size of the cut. */
     struct fby_size size = {plan.w, plan.h};
     if (op->plan == NULL) { /* the op draws nothing */
         snprintf(out, FBY_SAMPLED_PARAMS_TEXT, "%s", op->name);
         return;
     }
-    describe_plan(op->name, false /* no mask */, &plan, size, out);
+    describe_plan(op->name, /* is_mask */ false, &plan, size, out);
     if (op->mixes_rows) {
         append(out, " with row %" PRIu32,
             fby_pair_partner(row.row, self->valid_rows, self->rows));

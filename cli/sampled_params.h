@@ -1,8 +1,8 @@
 /* sampled_params.h - the random parameters of the ops on a sample's pictures.
  *
  * They are computed from the header of each picture, by the functions that the
- * workers use; no pixel is decoded. Ops of the device are the ops that the
- * trainer applies, on its GPU or host. */
+ * workers use; no pixel is decoded. The trainer applies the ops of the device,
+ * on its GPU or host. */
 #ifndef FBY_CLI_SAMPLED_PARAMS_H
 #define FBY_CLI_SAMPLED_PARAMS_H
 

@@ -35,7 +35,7 @@ static fby_err add_root(struct fby_served_roots *self, const char *name_and_dir,
         fby_realloc(self->roots, (self->n_roots + 1) * sizeof(self->roots[0]));
     fby_words_add(&self->root_texts, name);
     fby_words_add(&self->root_texts, directory);
-    /* The last two texts. A longer list does not move the texts themselves. */
+    /* `roots` borrows the last two texts. A growing list moves no text. */
     char *const *added = self->root_texts.items + self->root_texts.n - 2;
     self->roots[self->n_roots++] = (struct forebay_root){added[0], added[1]};
     return FBY_OK;
@@ -104,7 +104,7 @@ static fby_err add_root_of_split(struct fby_served_roots *self,
     return add_root(self, text, why);
 }
 
-/* For a pipeline whose paths are all NAME:path, without any --data. */
+/* The error for a pipeline that has only NAME:path, if --data is missing. */
 static fby_err set_no_root_error(
     const char *pattern, struct fby_error_detail *why)
 {

@@ -15,7 +15,7 @@ struct fby_served_roots {
     struct forebay_root *roots;        /* the same roots, for forebay_open() */
     struct fby_words     root_texts;   /* the strings that `roots` points to */
     unsigned             n_roots;      /* number of roots */
-    unsigned n_given; /* the first roots: from --data; others: from paths */
+    unsigned n_given; /* roots of --data; roots of plain paths follow them */
 };
 
 /* Check that `option` has the form NAME=DIR. Errors: FBY_USAGE. */
@@ -23,9 +23,9 @@ FBY_CHECKED fby_err fby_served_check(
     const char *option, struct fby_error_detail *why);
 
 /* Collect the roots of --data and, unless `pipeline` is NULL, one root for each
- * plain path of its splits. It is an error if there is then no root at all.
- * Errors: FBY_USAGE (a wrong or missing --data), FBY_CONFIG, FBY_IO (the
- *         pipeline file or a directory). */
+ * plain path of its splits.
+ * Errors: FBY_USAGE (a wrong --data, or a pipeline without any root);
+ *         FBY_CONFIG, FBY_IO (the pipeline file or a directory). */
 FBY_CHECKED fby_err fby_served_collect(struct fby_served_roots *self,
     const struct fby_words *data, const char *pipeline,
     struct fby_error_detail *why);
@@ -33,9 +33,9 @@ FBY_CHECKED fby_err fby_served_collect(struct fby_served_roots *self,
 /* Free all roots. `self` is {0} afterwards. */
 void fby_served_fini(struct fby_served_roots *self);
 
-/* Complete the message of an error in opening data. If it has a generated name,
- * append the directory of this root. If it has the library's word
- * "options.roots", append that --data sets it. */
+/* Complete the message of an error in opening data. If the message has the name
+ * of a plain path's root ("data0:"), append the directory of this root. If it
+ * has the library's "options.roots", append that --data sets them. */
 void fby_served_complete_error(
     const struct fby_served_roots *self, struct fby_error_detail *why);
 

@@ -75,15 +75,15 @@ static const struct fby_usage usage = {.options = options,
         "It prints the --data options that a trainer's --server needs."};
 
 static void print_example(const struct up_options *values,
-    const struct fby_cluster *cluster, const struct fby_served_roots *served)
+    const struct fby_cluster *cluster, const struct fby_served_roots *roots)
 {
     printf("forebay up: %s; use it with\n  forebay pull --pipeline ",
         fby_plural(values->cluster.workers, "worker").text);
     fby_option_print_word(stdout, values->pipeline);
     printf(" --server %s", fby_cluster_server_endpoint(cluster));
-    for (unsigned i = 0; i < served->n_roots; i++) {
+    for (unsigned i = 0; i < roots->n_roots; i++) {
         printf(" --data ");
-        fby_option_print_word(stdout, served->data_options.items[i]);
+        fby_option_print_word(stdout, roots->data_options.items[i]);
     }
     printf("\n");
     fflush(stdout);
@@ -91,24 +91,24 @@ static void print_example(const struct up_options *values,
 
 static fby_err serve(struct up_options *values, struct fby_error_detail *why)
 {
-    struct fby_served_roots served  = {0};
+    struct fby_served_roots roots   = {0};
     struct fby_cluster     *cluster = NULL;
     fby_err                 err =
-        fby_served_collect(&served, &values->data, values->pipeline, why);
+        fby_served_collect(&roots, &values->data, values->pipeline, why);
     if (err == FBY_OK) {
-        values->cluster.roots = served.data_options.items;
+        values->cluster.roots = roots.data_options.items;
         fby_signals_catch();
         err = fby_cluster_start(&values->cluster, &cluster, why);
     }
     if (err == FBY_OK) {
-        print_example(values, cluster, &served);
+        print_example(values, cluster, &roots);
         while (fby_signals_caught() == 0) { /* a signal ends it without error */
             fby_signals_wait(500);
             fby_cluster_restart_ended(cluster, fby_now_ns());
         }
     }
     fby_cluster_stop(&cluster);
-    fby_served_fini(&served);
+    fby_served_fini(&roots);
     return err;
 }
 

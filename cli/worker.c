@@ -24,7 +24,7 @@ struct worker_command {
 static const struct fby_option options[] = {
     {"data", 'd', "NAME=DIR",
         "Serve the data below DIR to pipelines that say NAME:path "
-        "(required, repeatable); nothing else is ever opened",
+        "(required, repeatable); the worker opens no other files",
         FBY_REQUIRED(FBY_WORDS, struct worker_command, data,
             "a worker opens only files below it")},
     {"server", 's', "ADDR",
@@ -116,16 +116,17 @@ static const struct fby_usage usage = {
 
 static fby_err serve(struct worker_command *self, struct fby_error_detail *why)
 {
-    struct fby_served_roots served = {0};
-    fby_err err = fby_served_collect(&served, &self->data, NULL, why);
+    struct fby_served_roots roots = {0};
+    fby_err                 err =
+        fby_served_collect(&roots, &self->data, /* pipeline */ NULL, why);
     if (err == FBY_OK) {
-        self->worker.roots   = (const char *const *)served.data_options.items;
-        self->worker.n_roots = served.data_options.n;
-        self->worker.handles_signals =
-            true; /* its loop handles SIGTERM and SIGINT */
-        err = fby_worker_run(&self->worker, why);
+        self->worker.roots   = (const char *const *)roots.data_options.items;
+        self->worker.n_roots = roots.data_options.n;
+        /* The loop of the worker handles SIGTERM and SIGINT. */
+        self->worker.handles_signals = true;
+        err                          = fby_worker_run(&self->worker, why);
     }
-    fby_served_fini(&served);
+    fby_served_fini(&roots);
     return err;
 }
 

@@ -13,8 +13,8 @@ enum auto_state {
 
 /* Limits in wire bytes per 1000 raw bytes. */
 enum {
-    WORTH_PERMILLE  = 875, /* above this, no candidate is worth its time */
-    ENOUGH_PERMILLE = 500  /* trials end if packed pictures have at most this */
+    WORTH_PERMILLE  = 875, /* a candidate with more is not worth its CPU time */
+    ENOUGH_PERMILLE = 500  /* pictures packed to this or less end the trials */
 };
 
 static const struct fby_coding stored = {FBY_FILTER_NONE, FBY_CODEC_STORE};
@@ -56,8 +56,8 @@ static bool is_supported(
            (request->codecs >> coding.codec & 1) != 0;
 }
 
-/* True if the coding suits the field and can make its bytes fewer. A byte
- * shuffle does not change elements of one byte. */
+/* True if the coding suits the field and can save bytes. A byte shuffle does
+ * not change elements of one byte. */
 static bool is_useful(
     const struct fby_coding_request *request, struct fby_coding coding)
 {
@@ -174,11 +174,11 @@ static bool packing_saves_enough(const struct fby_auto *self)
  * sixteenth; then try the next candidate, or end the trials. */
 static void evaluate_trial(struct fby_auto *self)
 {
-    uint64_t measured = wire_permille(self);
-    if (measured < self->best_permille &&
-        16 * measured <= 15 * self->best_permille) {
+    uint64_t permille = wire_permille(self);
+    if (permille < self->best_permille &&
+        16 * permille <= 15 * self->best_permille) {
         self->best          = self->current;
-        self->best_permille = measured;
+        self->best_permille = permille;
     }
     if (++self->current < self->n_candidates && !packing_saves_enough(self)) {
         enter_state(self, AUTO_TRYING);

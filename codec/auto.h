@@ -19,12 +19,12 @@
 #include "codec/codec.h"
 
 enum {
-    /* Numbers of chunks. */
-    FBY_AUTO_TRIAL     = 4,    /* to try one candidate on */
-    FBY_AUTO_WINDOW    = 32,   /* from one check of the savings to the next */
-    FBY_AUTO_PAUSE_MIN = 128,  /* to store before new trials, the first time */
-    FBY_AUTO_PAUSE_MAX = 8192, /* to store before new trials, at most */
-    FBY_AUTO_USE_MAX   = 8192  /* to encode with the best before new trials */
+    FBY_AUTO_TRIAL     = 4,   /* chunks in the trial of one candidate */
+    FBY_AUTO_WINDOW    = 32,  /* chunks from one check of savings to the next */
+    FBY_AUTO_PAUSE_MIN = 128, /* chunks stored in the first pause */
+    FBY_AUTO_PAUSE_MAX = 8192, /* chunks stored in the longest pause */
+    FBY_AUTO_USE_MAX   = 8192  /* chunks encoded with the best candidate until
+                                  new trials begin */
 };
 
 struct fby_auto {
@@ -38,15 +38,15 @@ struct fby_auto {
     uint32_t          n_seen;    /* chunks recorded in this state */
     uint32_t          n_used;    /* chunks in whole windows since the trials */
     uint32_t          pause;     /* chunks to store before the next trials */
-    uint64_t raw_bytes, wire_bytes; /* of the chunks recorded in this state */
-    uint64_t best_permille; /* wire bytes per 1000 raw bytes of `best` */
+    uint64_t          raw_bytes, wire_bytes; /* sums over n_seen chunks */
+    uint64_t best_permille; /* wire bytes of `best` per 1000 raw bytes */
 };
 
 /* The coding that a client requests for a field, and those it can decode. */
 struct fby_coding_request {
     uint8_t                 filter; /* enum fby_filter, or FBY_AUTO */
     uint8_t                 codec;  /* enum fby_codec, or FBY_AUTO */
-    struct fby_codec_params params; /* of the field to encode */
+    struct fby_codec_params params; /* for the field to encode */
     uint32_t filters, codecs;       /* bit n: the client can decode number n */
 };
 
@@ -60,8 +60,8 @@ bool fby_auto_suits(const struct fby_coding_request *request);
 
 /* Begin the choice for a request that fby_auto_suits accepts. The coding is
  * fixed if neither filter nor codec is FBY_AUTO, if the codec is store, or if
- * there is no candidate. It is then the requested coding, or stored if the
- * client cannot decode that or there is no candidate. */
+ * there is no candidate. It is then the requested coding. If the client
+ * cannot decode that one, or there is no candidate, chunks are stored. */
 void fby_auto_init(
     struct fby_auto *self, const struct fby_coding_request *request);
 

@@ -68,18 +68,19 @@ struct fby_codec_params fby_codec_params_of_yuv420(
     return params;
 }
 
-/* How many lines from the top of a yuv420 picture have `raw_size` bytes in
- * total; 0 if that is not a whole number of lines. */
+/* The number of lines at the top of a yuv420 picture that have `raw_size` bytes
+ * in total; 0 if the bytes are not whole lines. */
 static uint64_t count_yuv_lines(uint32_t width, uint64_t raw_size)
 {
     uint64_t strip_bytes = fby_yuv_bytes(width, FBY_YUV_LINES);
-    uint64_t whole       = raw_size / strip_bytes * FBY_YUV_LINES;
-    uint64_t rest        = raw_size % strip_bytes;
+    uint64_t whole_lines = raw_size / strip_bytes * FBY_YUV_LINES;
+    uint64_t rest_bytes  = raw_size % strip_bytes;
     uint32_t rest_lines  = 0;
-    while (fby_yuv_bytes(width, rest_lines) < rest) {
+    while (fby_yuv_bytes(width, rest_lines) < rest_bytes) {
         rest_lines++;
     }
-    return fby_yuv_bytes(width, rest_lines) == rest ? whole + rest_lines : 0;
+    bool is_whole = fby_yuv_bytes(width, rest_lines) == rest_bytes;
+    return is_whole ? whole_lines + rest_lines : 0;
 }
 
 static struct fby_pictures make_pictures(
@@ -193,7 +194,7 @@ static size_t encode_pack(
     struct fby_pictures pictures;
     return find_pictures(&job->params, raw.size, &pictures)
                ? fby_photo_encode(&pictures, raw.data, out, job->scratch->block)
-               : 0; /* impossible after is_valid_job */
+               : 0; /* not reached: is_valid_job has checked */
 }
 
 /* ---- decoding ------------------------------------------------------------ */
@@ -237,22 +238,22 @@ static fby_err decode_lz4(const struct fby_codec_job *job,
 {
     bool              is_unfiltered = job->coding.filter == FBY_FILTER_NONE;
     size_t            n_blocks      = count_blocks(raw_size);
-    struct fby_reader content       = fby_reader(payload.data, payload.size);
+    struct fby_reader blocks        = fby_reader(payload.data, payload.size);
     struct fby_reader table         = fby_reader(payload.data, payload.size);
-    fby_read_bytes(&content, ENTRY_BYTES * n_blocks); /* skip the table */
+    fby_read_bytes(&blocks, ENTRY_BYTES * n_blocks); /* skip the table */
     for (size_t b = 0; b < n_blocks; b++) {
         size_t   size     = block_size(raw_size, b);
         uint8_t *dest     = raw + b * FBY_CODEC_BLOCK;
         uint32_t entry    = fby_read_u32(&table);
         uint8_t *unpacked = is_unfiltered ? dest : job->scratch->block;
-        if (content.bad || !decompress_block(&content, entry, unpacked, size)) {
+        if (blocks.bad || !decompress_block(&blocks, entry, unpacked, size)) {
             return FBY_PROTO;
         }
         if (!is_unfiltered) {
             filter_undo(job->coding.filter, job->params, unpacked, size, dest);
         }
     }
-    return content.left == 0 ? FBY_OK : FBY_PROTO;
+    return blocks.left == 0 ? FBY_OK : FBY_PROTO;
 }
 
 static fby_err decode_pack(const struct fby_codec_job *job,
@@ -354,7 +355,7 @@ size_t fby_codec_encode_capacity(
 static bool are_params_valid(const struct fby_codec_job *job, size_t raw_size)
 {
     struct fby_pictures pictures;
-    uint32_t            w = job->params.element_bytes; /* element width */
+    uint32_t            w = job->params.element_bytes;
     if (job->coding.codec == FBY_CODEC_PACK) {
         return (job->params.channels == 1 || job->params.channels == 3) &&
                find_pictures(&job->params, raw_size, &pictures);

@@ -28,9 +28,9 @@ struct fby_codec_scratch {
     _Alignas(64) uint8_t block[FBY_CODEC_BLOCK];
 };
 
-/* The most bytes that a payload may have to be sent, if `codec` encoded
- * `raw_size` raw bytes. The codec pack may produce more from noise or tiny
- * pictures. Then the caller must send the bytes stored instead. */
+/* The size limit of a payload that `codec` makes from `raw_size` raw bytes. The
+ * codec pack exceeds the limit for noise or tiny pictures. The caller must not
+ * send such a payload, but the raw bytes, stored. */
 size_t fby_codec_bound(uint8_t codec, size_t raw_size);
 
 /* The largest fby_codec_bound of all codecs. */

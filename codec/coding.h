@@ -11,7 +11,7 @@
 
 #include "pipeline/types.h"
 
-/* Parameters of the filters; both peers derive them from the message HEADER. */
+/* Parameters of the filters. Both peers derive them from the message HEADER. */
 struct fby_codec_params {
     uint32_t element_bytes; /* 1, 2, 4 or 8 */
     uint32_t distance;      /* delta: element i minus element i - distance */

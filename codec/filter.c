@@ -9,7 +9,7 @@
 /* Delta: each element minus the element `distance` before it, modulo 2^bits.
  * The caller copies the first `distance` elements. There is a function for each
  * element width, so that the compiler can optimise it. Elements are
- * little-endian. Here and below, `w` is the bytes of one element. */
+ * little-endian. Here and below, `w` is the number of bytes of an element. */
 #define DELTA(bits)                                                           \
     static uint##bits##_t load##bits(const uint8_t *p)                        \
     {                                                                         \

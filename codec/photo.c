@@ -12,7 +12,7 @@
 #include "common/yuv420.h"
 
 enum {
-    ENTRY_BYTES = 4, /* of the table */
+    ENTRY_BYTES = 4, /* size of an entry of the table */
     ROW_ALIGN   = 32 /* rows are padded to a multiple of this many values */
 };
 
@@ -20,7 +20,7 @@ enum {
 
 struct grid {              /* how pictures are cut into tiles */
     uint32_t across, down; /* tiles of one picture, in each direction */
-    size_t   n_tiles;      /* of all pictures */
+    size_t   n_tiles;      /* sum over all pictures */
 };
 
 static struct grid grid_of(const struct fby_pictures *pictures)
@@ -324,7 +324,7 @@ static bool is_tile_valid(const struct photo_kernel *kernel,
 }
 
 /* True if the tiles follow the table without gaps, each with a valid size. */
-static bool is_valid(const struct fby_pictures *pictures,
+static bool is_payload_valid(const struct fby_pictures *pictures,
     const struct grid *grid, const struct photo_kernel *kernel,
     struct fby_reader payload)
 {
@@ -365,38 +365,38 @@ struct decode_target {
     enum rgb_layout            layout;
 };
 
-static void store_pixels(const struct decode_target *to,
+static void store_pixels(const struct decode_target *target,
     const struct fby_pictures *pictures, const struct tile *tile,
     struct scratch *scratch)
 {
-    uint8_t *pixels = to->raw + pixel_offset(pictures, tile);
+    uint8_t *pixels = target->raw + pixel_offset(pictures, tile);
     for (uint32_t y = 0; y < tile->height; y++) {
         struct plane_rows rows = rows_at(scratch, y);
         if (pictures->planes == 1) {
             memcpy(pixels, rows.row[0], tile->width);
         } else {
-            to->kernel->join(rows.row, tile->width, pixels);
+            target->kernel->join(rows.row, tile->width, pixels);
         }
         pixels += (size_t)pictures->width * pictures->planes;
     }
 }
 
-static void store_planar(const struct decode_target *to,
+static void store_planar(const struct decode_target *target,
     const struct fby_pictures *pictures, const struct tile *tile,
     struct scratch *scratch)
 {
     size_t   plane_bytes   = (size_t)pictures->width * pictures->height;
     size_t   planes_before = (size_t)tile->picture * pictures->planes;
     size_t   pixels_before = (size_t)tile->y * pictures->width + tile->x;
-    uint8_t *red = to->raw + planes_before * plane_bytes + pixels_before;
+    uint8_t *red = target->raw + planes_before * plane_bytes + pixels_before;
     for (uint32_t y = 0; y < tile->height; y++) {
         struct plane_rows rows = rows_at(scratch, y);
-        to->kernel->join_planar(rows.row, tile->width, red, plane_bytes);
+        target->kernel->join_planar(rows.row, tile->width, red, plane_bytes);
         red += pictures->width;
     }
 }
 
-static void store_yuv(const struct decode_target *to,
+static void store_yuv(const struct decode_target *target,
     const struct fby_pictures *pictures, const struct tile *tile,
     struct scratch *scratch)
 {
@@ -404,28 +404,28 @@ static void store_yuv(const struct decode_target *to,
         struct photo_size size = plane_size(pictures, tile, p);
         struct yuv_rows   rows = yuv_rows_of(pictures, tile, p);
         for (uint32_t y = 0; y < size.height; y++) {
-            memcpy(to->raw + rows.offset + y * rows.stride,
+            memcpy(target->raw + rows.offset + y * rows.stride,
                 photo_row(&scratch->plane[p], y), size.width);
         }
     }
 }
 
 /* Write a tile from the planes of `scratch` to the raw bytes. */
-static void store_tile(const struct decode_target *to,
+static void store_tile(const struct decode_target *target,
     const struct fby_pictures *pictures, const struct tile *tile,
     struct scratch *scratch)
 {
     if (pictures->yuv420) {
-        store_yuv(to, pictures, tile, scratch);
-    } else if (to->layout == PLANAR && pictures->planes == 3) {
-        store_planar(to, pictures, tile, scratch);
+        store_yuv(target, pictures, tile, scratch);
+    } else if (target->layout == PLANAR && pictures->planes == 3) {
+        store_planar(target, pictures, tile, scratch);
     } else {
-        store_pixels(to, pictures, tile, scratch);
+        store_pixels(target, pictures, tile, scratch);
     }
 }
 
-/* Returns the packed bytes of tile `i`. PHOTO_OVERRUN bytes after them can be
- * read, too. Near the payload's end, the result is a copy in `scratch`. */
+/* Returns the packed bytes of tile `i`. PHOTO_OVERRUN bytes after them can also
+ * be read. Near the payload's end, the result is a copy in `scratch`. */
 static const uint8_t *overrun_safe_tile(
     const uint8_t *payload, size_t size, size_t i, struct scratch *scratch)
 {
@@ -439,24 +439,24 @@ static const uint8_t *overrun_safe_tile(
 }
 
 static bool decode(const struct fby_pictures *pictures, enum rgb_layout layout,
-    /* NOLINTNEXTLINE(readability-non-const-parameter): written through `to` */
+    /* NOLINTNEXTLINE(readability-non-const-parameter): written via `target` */
     struct fby_reader payload, uint8_t *raw, void *scratch)
 {
-    struct decode_target to   = {.kernel = photo_kernel_of(fby_simd_level()),
-          .raw                           = raw,
-          .layout                        = layout};
-    struct grid          grid = grid_of(pictures);
-    if (!is_valid(pictures, &grid, to.kernel, payload)) {
+    struct decode_target target = {.kernel = photo_kernel_of(fby_simd_level()),
+        .raw                               = raw,
+        .layout                            = layout};
+    struct grid          grid   = grid_of(pictures);
+    if (!is_payload_valid(pictures, &grid, target.kernel, payload)) {
         return false;
     }
     struct scratch *work = init_scratch(scratch);
     for (size_t i = 0; i < grid.n_tiles; i++) {
         struct tile tile = tile_at(pictures, &grid, i);
-        unpack_tile(to.kernel, pictures, &tile,
+        unpack_tile(target.kernel, pictures, &tile,
             overrun_safe_tile(payload.at, payload.left, i, work), work);
-        store_tile(&to, pictures, &tile, work);
+        store_tile(&target, pictures, &tile, work);
     }
-    to.kernel->fence();
+    target.kernel->fence();
     return true;
 }
 
@@ -464,7 +464,7 @@ bool fby_photo_is_valid(
     const struct fby_pictures *pictures, const uint8_t *payload, size_t size)
 {
     struct grid grid = grid_of(pictures);
-    return is_valid(pictures, &grid, photo_kernel_of(fby_simd_level()),
+    return is_payload_valid(pictures, &grid, photo_kernel_of(fby_simd_level()),
         fby_reader(payload, size));
 }
 

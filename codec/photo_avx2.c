@@ -8,14 +8,14 @@
 
 enum { STEP = 32, HALF_VECTOR = STEP / 2 }; /* bytes; a step is a vector */
 
-static __m256i load(const void *at)
+static __m256i load(const void *in)
 {
-    return _mm256_loadu_si256(at);
+    return _mm256_loadu_si256(in);
 }
 
-static void save(void *at, __m256i value)
+static void save(void *out, __m256i value)
 {
-    _mm256_storeu_si256(at, value);
+    _mm256_storeu_si256(out, value);
 }
 
 /* ---- interleaved pixels and planes --------------------------------------- */
@@ -35,9 +35,9 @@ static void split(const uint8_t *pixels, uint32_t width, uint8_t *const row[3])
         split_step(pixels + 3 * (size_t)x, row, x);
     }
     if (x < width) {
-        uint8_t rest[3 * STEP] = {0};
-        memcpy(rest, pixels + 3 * (size_t)x, 3 * (size_t)(width - x));
-        split_step(rest, row, x);
+        uint8_t last_pixels[3 * STEP] = {0};
+        memcpy(last_pixels, pixels + 3 * (size_t)x, 3 * (size_t)(width - x));
+        split_step(last_pixels, row, x);
     }
 }
 
@@ -56,9 +56,9 @@ static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
         join_step(row, x, pixels + 3 * (size_t)x);
     }
     if (x < width) {
-        uint8_t rest[3 * STEP];
-        join_step(row, x, rest);
-        memcpy(pixels + 3 * (size_t)x, rest, 3 * (size_t)(width - x));
+        uint8_t last_pixels[3 * STEP];
+        join_step(row, x, last_pixels);
+        memcpy(pixels + 3 * (size_t)x, last_pixels, 3 * (size_t)(width - x));
     }
 }
 
@@ -66,14 +66,13 @@ struct rgb_planes {
     uint8_t *r, *g, *b;
 };
 
-/* Store 32 values of a plane. With `streaming`, `at` must be a multiple of
- * 32. */
-static inline void store_values(void *at, __m256i value, bool streaming)
+/* Store 32 values of a plane. If `streaming`, `out` must be 32-byte aligned. */
+static inline void store_values(void *out, __m256i value, bool streaming)
 {
     if (streaming) {
-        _mm256_stream_si256(at, value);
+        _mm256_stream_si256(out, value);
     } else {
-        _mm256_storeu_si256(at, value);
+        _mm256_storeu_si256(out, value);
     }
 }
 
@@ -100,8 +99,8 @@ void photo_avx2_join_planar(
     bool              all_aligned = ((uintptr_t)red | plane_bytes) % STEP == 0;
 
     uint32_t x = all_aligned
-                     ? join_planar_steps(row, width, to, /* streaming */ true)
-                     : join_planar_steps(row, width, to, false);
+                     ? join_planar_steps(row, width, to, /*streaming=*/true)
+                     : join_planar_steps(row, width, to, /*streaming=*/false);
     for (; x < width; x++) {
         to.g[x] = row[0][x];
         to.r[x] = (uint8_t)(row[1][x] + row[0][x]);
@@ -168,10 +167,10 @@ static __m256i pack_numbers(__m256i numbers, __m256i bits)
 }
 
 /* Store the high 8 bytes of `value` at any address. */
-static void store_high_half(uint8_t *at, __m128i value)
+static void store_high_half(uint8_t *out, __m128i value)
 {
     int64_t high = _mm_extract_epi64(value, 1);
-    memcpy(at, &high, sizeof(high));
+    memcpy(out, &high, sizeof(high));
 }
 
 /* The lowest byte of each u64, as the four bytes of a u32. */
@@ -203,17 +202,17 @@ static uint8_t *write_two_groups(
  * `bit_widths`. Returns the end of the packed bytes. */
 static uint8_t *pack_four(const uint8_t *row, uint8_t *bit_widths, uint8_t *out)
 {
-    __m256i upper = encoded_residues(row);
-    __m256i lower = encoded_residues(row + PHOTO_STRIDE);
-    __m256i bits  = needed_bits(_mm256_or_si256(upper, lower));
-    upper         = pack_numbers(upper, bits);
-    lower         = pack_numbers(lower, bits);
-    uint32_t four = low_bytes(bits); /* bit widths, one in each byte */
-    memcpy(bit_widths, &four, sizeof(four));
+    __m256i upper   = encoded_residues(row);
+    __m256i lower   = encoded_residues(row + PHOTO_STRIDE);
+    __m256i bits    = needed_bits(_mm256_or_si256(upper, lower));
+    upper           = pack_numbers(upper, bits);
+    lower           = pack_numbers(lower, bits);
+    uint32_t widths = low_bytes(bits); /* bit widths, one in each byte */
+    memcpy(bit_widths, &widths, sizeof(widths));
     out = write_two_groups(out, _mm256_castsi256_si128(upper),
-        _mm256_castsi256_si128(lower), four & 255, four >> 8 & 255);
+        _mm256_castsi256_si128(lower), widths & 255, widths >> 8 & 255);
     return write_two_groups(out, _mm256_extracti128_si256(upper, 1),
-        _mm256_extracti128_si256(lower, 1), four >> 16 & 255, four >> 24);
+        _mm256_extracti128_si256(lower, 1), widths >> 16 & 255, widths >> 24);
 }
 
 static size_t pack(
@@ -223,7 +222,7 @@ static size_t pack(
     uint32_t per_row    = photo_groups_per_row(size);
     uint32_t groups     = photo_groups(size);
     uint8_t *packed     = out + photo_bit_widths_bytes(groups);
-    uint8_t *row_widths = bit_widths; /* of the current pair of rows */
+    uint8_t *row_widths = bit_widths; /* for the current pair of rows */
     for (uint32_t y = 0; y < size.height; y += 2) {
         const uint8_t *row = photo_row(plane, y);
         for (uint32_t g = 0; g < per_row; g += 4) {
@@ -327,7 +326,7 @@ static size_t unpack(
     uint32_t       per_row    = photo_groups_per_row(size);
     uint32_t       groups     = photo_groups(size);
     const uint8_t *packed     = in + photo_bit_widths_bytes(groups);
-    const uint8_t *row_widths = bit_widths; /* of the current pair of rows */
+    const uint8_t *row_widths = bit_widths; /* for the current pair of rows */
     photo_unpack_bit_widths(in, groups, bit_widths);
     for (uint32_t y = 0; y < size.height; y += 2) {
         uint8_t *row   = photo_row(plane, y);
@@ -343,7 +342,7 @@ static size_t unpack(
     return (size_t)(packed - in);
 }
 
-struct width_stats { /* of all bit widths so far */
+struct width_stats { /* statistics of all bit widths so far */
     __m256i sum;     /* four u64, whose total is the sum */
     __m256i max;     /* 32 bytes, whose maximum is the largest bit width */
 };

@@ -13,19 +13,19 @@
 
 enum { STEP = 64 /* bytes of a vector */ };
 
-static __m512i load(const void *at)
+static __m512i load(const void *in)
 {
-    return _mm512_loadu_si512(at);
+    return _mm512_loadu_si512(in);
 }
 
-static __m128i load_16(const void *at)
+static __m128i load_16(const void *in)
 {
-    return _mm_loadu_si128(at);
+    return _mm_loadu_si128(in);
 }
 
-static void save(void *at, __m512i value)
+static void save(void *out, __m512i value)
 {
-    _mm512_storeu_si512(at, value);
+    _mm512_storeu_si512(out, value);
 }
 
 /* The same eight bytes in every u64. */
@@ -207,12 +207,12 @@ static uint8_t *pack_eight(
     _mm_storel_epi64((void *)bit_widths, bits);
     out = write_rows(out, _mm512_permutex2var_epi64(upper, groups_0_3, lower),
         (uint64_t)_mm_cvtsi128_si64(byte_mask));
-    uint64_t rest = (uint64_t)_mm_extract_epi64(byte_mask, 1);
-    if (rest == 0) { /* such as at the end of each row of 224 pixels */
+    uint64_t last_mask = (uint64_t)_mm_extract_epi64(byte_mask, 1);
+    if (last_mask == 0) { /* for example at the end of a row of 224 pixels */
         return out;
     }
     return write_rows(
-        out, _mm512_permutex2var_epi64(upper, groups_4_7, lower), rest);
+        out, _mm512_permutex2var_epi64(upper, groups_4_7, lower), last_mask);
 }
 
 /* Pack two rows of `width` values, the upper one at `row`. Returns the end of
@@ -221,7 +221,7 @@ static uint8_t *pack_rows(
     const uint8_t *row, uint32_t width, uint8_t *bit_widths, uint8_t *out)
 {
     for (size_t x = 0; x < width; x += STEP) {
-        /* all 64 values; in the last step, those of whole groups */
+        /* All 64 values or, in the last step, the values of whole groups. */
         __mmask64 valid = rgb_first_bytes((width - x + 7) / 8 * 8);
         __m512i   above = left_differences(row + x - PHOTO_STRIDE);
         __m512i   upper = left_differences(row + x);
@@ -239,7 +239,7 @@ static size_t pack(
     uint8_t  bit_widths[PHOTO_MAX_GROUPS + 8]; /* a step writes up to 7 more */
     uint32_t groups     = photo_groups(size);
     uint8_t *packed     = out + photo_bit_widths_bytes(groups);
-    uint8_t *row_widths = bit_widths; /* of the current pair of rows */
+    uint8_t *row_widths = bit_widths; /* for the current pair of rows */
     for (uint32_t y = 0; y < size.height; y += 2) {
         packed = pack_rows(photo_row(plane, y), size.width, row_widths, packed);
         row_widths += photo_groups_per_row(size);
@@ -299,7 +299,8 @@ static __m512i prefix_sums(__m512i v)
  * row to the left of these four groups, and is updated. */
 static __m512i add_left_sums(__m512i v, __m512i *carry)
 {
-    /* Each u32 gets the four sums of its row; byte g is that of group g. */
+    /* Each u32 gets the four sums of its row; byte g is that of group g. The
+     * sum of row r of group g is in byte 16 g + 8 r of the result of SAD. */
     const __m512i by_row = _mm512_set4_epi64(0x3828180838281808,
         0x3020100030201000, 0x3828180838281808, 0x3020100030201000);
     /* The factors of the four sums: 1 for the groups before this one. */
@@ -348,15 +349,16 @@ static const uint8_t *unpack_four(
         0x0303030303030303, 0x0202020202020202, 0x0202020202020202,
         0x0101010101010101, 0x0101010101010101, 0, 0);
     const __m512i from  = repeat_u64(0x0706050403020100);
-    uint32_t      four; /* bit widths, one in each byte */
-    memcpy(&four, bit_widths, sizeof(four));
-    __m512i bits = _mm512_shuffle_epi8(_mm512_set1_epi32((int)four), group);
+    uint32_t      widths; /* bit widths, one in each byte */
+    memcpy(&widths, bit_widths, sizeof(widths));
+    __m512i bits = _mm512_shuffle_epi8(_mm512_set1_epi32((int)widths), group);
     /* The lower row of a group begins where its upper row ends. */
     __m512i rows = _mm512_shuffle_epi8(load_four(in, bit_widths),
         _mm512_mask_add_epi8(from, 0xff00ff00ff00ff00, from, bits));
     __m512i v    = unzigzag(unpack_numbers(rows, bits), bits);
     write_values(prefix_sums(add_left_sums(v, carry)), row);
-    return in + 2 * (size_t)(four * 0x01010101U >> 24); /* sum of the four */
+    /* The sum of the four, at most 32, is the top byte of the product. */
+    return in + 2 * (size_t)(widths * 0x01010101U >> 24);
 }
 
 /* Unpack two rows of `groups` groups. Returns the end of the packed groups. */
@@ -369,9 +371,9 @@ static const uint8_t *unpack_rows(
         in = unpack_four(in, bit_widths + g, row + 8 * (size_t)g, &carry);
     }
     if (g < groups) {
-        uint8_t rest[4] = {0};
-        memcpy(rest, bit_widths + g, groups - g);
-        in = unpack_four(in, rest, row + 8 * (size_t)g, &carry);
+        uint8_t last_widths[4] = {0};
+        memcpy(last_widths, bit_widths + g, groups - g);
+        in = unpack_four(in, last_widths, row + 8 * (size_t)g, &carry);
     }
     return in;
 }
@@ -383,7 +385,7 @@ static size_t unpack(
     uint32_t       per_row    = photo_groups_per_row(size);
     uint32_t       groups     = photo_groups(size);
     const uint8_t *packed     = in + photo_bit_widths_bytes(groups);
-    const uint8_t *row_widths = bit_widths; /* of the current pair of rows */
+    const uint8_t *row_widths = bit_widths; /* for the current pair of rows */
     photo_unpack_bit_widths(in, groups, bit_widths);
     for (uint32_t y = 0; y < size.height; y += 2) {
         packed = unpack_rows(packed, row_widths, per_row, photo_row(plane, y));

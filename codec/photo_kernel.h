@@ -26,7 +26,7 @@ enum {
     PHOTO_OVERRUN    = 64  /* most bytes accessed beyond a packed plane */
 };
 
-struct photo_size { /* of one plane of a tile, in values */
+struct photo_size { /* size of one plane of a tile, in values */
     uint32_t width, height;
 };
 

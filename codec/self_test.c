@@ -26,7 +26,7 @@ struct self_test {
 static const struct {
     uint8_t filter;
     uint8_t out[16];
-} known[] = {
+} examples[] = {
     {FBY_FILTER_NONE, {1, 0, 2, 0, 4, 0, 8, 0, 16, 1, 32, 1, 64, 1, 128, 1}},
     {FBY_FILTER_DELTA, {1, 0, 2, 0, 3, 0, 6, 0, 12, 1, 24, 1, 48, 0, 96, 0}},
     {FBY_FILTER_BYTE_SHUFFLE,
@@ -38,13 +38,14 @@ static const struct {
 static fby_err test_known_bytes(struct fby_error_detail *why)
 {
     struct fby_codec_params params = {.element_bytes = 2, .distance = 2};
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
         uint8_t out[16];
-        filter_apply(known[i].filter, params, known[0].out, sizeof(out), out);
-        if (memcmp(out, known[i].out, sizeof(out)) != 0) {
+        filter_apply(
+            examples[i].filter, params, examples[0].out, sizeof(out), out);
+        if (memcmp(out, examples[i].out, sizeof(out)) != 0) {
             return fby_error_set(why, FBY_SYS,
                 "codec self-test: filter %d gives wrong bytes",
-                known[i].filter);
+                examples[i].filter);
         }
     }
     return FBY_OK;
@@ -82,13 +83,13 @@ static fby_err test_known_picture(
     struct fby_bytes_in  raw  = {.data = picture, .size = sizeof(picture)};
     struct fby_bytes_out out  = {
          .data = test->payload, .capacity = PAYLOAD_CAPACITY};
-    bool same = fby_codec_encode(&job, raw, out, &size) == FBY_OK &&
-                size == sizeof(picture_packed) &&
-                memcmp(out.data, picture_packed, size) == 0;
-    return same ? FBY_OK
-                : fby_error_set(why, FBY_SYS,
-                      "codec self-test: pack (%s) gives wrong bytes",
-                      fby_simd_name(fby_simd_level()));
+    bool is_same = fby_codec_encode(&job, raw, out, &size) == FBY_OK &&
+                   size == sizeof(picture_packed) &&
+                   memcmp(out.data, picture_packed, size) == 0;
+    return is_same ? FBY_OK
+                   : fby_error_set(why, FBY_SYS,
+                         "codec self-test: pack (%s) gives wrong bytes",
+                         fby_simd_name(fby_simd_level()));
 }
 
 /* The first block is smooth, so that it compresses. The rest is noise. */
@@ -109,7 +110,7 @@ static bool round_trips(
     struct fby_bytes_in  raw  = {.data = test->raw, .size = raw_size};
     struct fby_bytes_out out  = {
          .data = test->payload, .capacity = sizeof(test->payload)};
-    memset(test->decoded, 0xa5, raw_size); /* so that missing writes show */
+    memset(test->decoded, 0xa5, raw_size); /* to detect missing writes */
     if (fby_codec_encode(job, raw, out, &size) != FBY_OK) {
         return false;
     }
@@ -186,8 +187,7 @@ static fby_err test_pictures(
          i++) {
         const uint32_t      *size = sizes[i];
         struct fby_codec_job job  = photo_job(test, size[0], size[1], size[2]);
-
-        err = test_picture_size(test, &job, why);
+        err                       = test_picture_size(test, &job, why);
         if (err == FBY_OK && size[2] == 3) {
             job.params.yuv420 = true;
             err               = test_picture_size(test, &job, why);

@@ -8,9 +8,9 @@
 
 #include "common/mem.h"
 
-/* Make space for one more element; returns the array, which may have moved. It
- * has `count` elements, each added after such a call, and is NULL when `count`
- * is 0. */
+/* Make space for one more element; returns the array, which may have moved. The
+ * array has `count` elements, each of which was added after such a call. It is
+ * NULL if `count` is 0. */
 static inline void *fby_array_grow(
     void *array, uint32_t count, size_t element_bytes)
 {

@@ -35,12 +35,12 @@ static inline const uint8_t *fby_read_bytes(struct fby_reader *r, size_t size)
     return bytes;
 }
 
-/* Load the little-endian number in the `width` <= 8 bytes at `at`. */
-static inline uint64_t fby_load_le(const uint8_t *at, size_t width)
+/* Load the little-endian number in the `width` <= 8 bytes at `bytes`. */
+static inline uint64_t fby_load_le(const uint8_t *bytes, size_t width)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < width; i++) {
-        value |= (uint64_t)at[i] << (8 * i);
+        value |= (uint64_t)bytes[i] << (8 * i);
     }
     return value;
 }
@@ -48,8 +48,8 @@ static inline uint64_t fby_load_le(const uint8_t *at, size_t width)
 /* Consume `width` <= 8 bytes and return them as a little-endian number. */
 static inline uint64_t fby_read_le(struct fby_reader *r, size_t width)
 {
-    const uint8_t *at = fby_read_bytes(r, width);
-    return at != NULL ? fby_load_le(at, width) : 0;
+    const uint8_t *bytes = fby_read_bytes(r, width);
+    return bytes != NULL ? fby_load_le(bytes, width) : 0;
 }
 
 static inline uint8_t fby_read_u8(struct fby_reader *r)
@@ -69,8 +69,8 @@ static inline uint64_t fby_read_u64(struct fby_reader *r)
     return fby_read_le(r, 8);
 }
 
-/* A growing buffer. The process aborts when an allocation fails, so it never
- * holds data of batches. Initialise with {0}; release with fby_buffer_fini. */
+/* A growing buffer. Not for the data of batches, because a failed allocation
+ * aborts the process. Initialise with {0}; release with fby_buffer_fini. */
 struct fby_buffer {
     uint8_t *data;
     size_t   size;     /* bytes written */
@@ -87,11 +87,11 @@ void fby_put_u16(struct fby_buffer *b, uint16_t value);
 void fby_put_u32(struct fby_buffer *b, uint32_t value);
 void fby_put_u64(struct fby_buffer *b, uint64_t value);
 
-/* Write the low `width` <= 8 bytes of `value` to `at`, little-endian. */
-static inline void fby_store_le(uint8_t *at, uint64_t value, size_t width)
+/* Write the low `width` <= 8 bytes of `value` to `out`, little-endian. */
+static inline void fby_store_le(uint8_t *out, uint64_t value, size_t width)
 {
     for (size_t i = 0; i < width; i++) {
-        at[i] = (uint8_t)(value >> (8 * i));
+        out[i] = (uint8_t)(value >> (8 * i));
     }
 }
 

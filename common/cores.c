@@ -53,8 +53,8 @@ static int64_t read_number(const char *directory, const char *name)
                                                    : -1;
 }
 
-/* The same in cgroups 1: two files have the quota (-1: none) and the period, in
- * us. */
+/* The quota of one cgroup in cgroups 1, in cores. Two files have the quota (-1:
+ * no limit) and the period, in us. */
 static uint32_t read_quota_v1(const char *directory)
 {
     return quota_to_cores(read_number(directory, "cpu.cfs_quota_us"),

@@ -12,7 +12,7 @@ enum { PATH_SIZE = 1024, LINE_SIZE = 4096 };
 
 /* ---- Lists --------------------------------------------------------------- */
 
-/* Parse the CPU number at *cursor and move *cursor behind it. */
+/* Parse the CPU number at *cursor and move *cursor past it. */
 static bool parse_cpu(const char **cursor, unsigned long *out)
 {
     char *end = NULL;
@@ -87,9 +87,9 @@ struct fby_cpus_text fby_cpus_format(const cpu_set_t *set)
         }
         size_t last = last_of_range(set, cpu);
         used += (size_t)snprintf(out.text + used, sizeof(out.text) - used,
-            last > cpu ? "%s%zu-%zu" : "%s%zu" /* without `last` */,
+            last > cpu ? "%s%zu-%zu" : "%s%zu" /* ignores `last` */,
             used > 0 ? "," : "", cpu, last);
-        cpu = last; /* continue behind the range */
+        cpu = last; /* continue after the range */
     }
     return out;
 }
@@ -150,10 +150,7 @@ fby_err fby_cpus_parse_usable(
 {
     cpu_set_t allowed;
     cpu_set_t online;
-    fby_err   err = fby_cpus_parse(text, out, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(fby_cpus_parse(text, out, why));
     if (fby_cpus_read_allowed(&allowed) != FBY_OK) {
         return FBY_OK; /* sched_setaffinity will check the CPUs instead */
     }

@@ -63,8 +63,8 @@ struct fby_node {     /* a NUMA node */
 FBY_CHECKED fby_err fby_node_find(const char *root, uint32_t number,
     struct fby_node *out, struct fby_error_detail *why);
 
-/* Read the number of a device's node from `file` in the device's sysfs
- * `directory`; -1: none. */
+/* Read the number of a device's node from `file` in the device's directory in
+ * sysfs; -1 if there is none. */
 int fby_node_of_device(const char *directory, const char *file);
 
 /* Find the CPUs that a thread should prefer when it works with a device on node

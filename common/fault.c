@@ -19,8 +19,8 @@ struct param {
 
 struct point {
     char         name[WORD_SIZE];
-    const char  *event; /* name of the events to count, part of a key in
-                           `params`; NULL: every event has an effect */
+    const char  *event; /* name of the events to count, the end of a key
+                           in `params`; NULL: every event has an effect */
     int64_t      after; /* number of the first event with an effect, from
                            1; 0: not set */
     int64_t      every; /* each `every`-th event has an effect; 0: not set */
@@ -32,7 +32,7 @@ struct point {
 static struct {
     struct point     points[MAX_POINTS];
     unsigned         n_points;
-    _Atomic uint64_t n_effects; /* of all points */
+    _Atomic uint64_t n_effects; /* sum over all points */
 } faults;
 
 static pthread_once_t parse_once = PTHREAD_ONCE_INIT;
@@ -51,17 +51,17 @@ static bool parse_param(const char *text, struct param *out)
     return end != equals + 1 && *end == '\0' && out->value >= 0;
 }
 
-/* If the key of `param` is "after_EVENT" or "every_EVENT", count these events
- * and let the value decide which have an effect. */
+/* If the key of `param` is "after_EVENT" or "every_EVENT", its value selects
+ * the events that have an effect. */
 static void set_trigger(struct point *point, const struct param *param)
 {
-    const size_t prefix = strlen("after_"); /* that of "every_" is the same */
-    bool         after  = strncmp(param->key, "after_", prefix) == 0;
-    bool         every  = strncmp(param->key, "every_", prefix) == 0;
+    const size_t prefix_length = strlen("after_"); /* or of "every_" */
+    bool         after = strncmp(param->key, "after_", prefix_length) == 0;
+    bool         every = strncmp(param->key, "every_", prefix_length) == 0;
     if (param->value > 0 && (after || every)) {
         int64_t *trigger = after ? &point->after : &point->every;
         *trigger         = param->value;
-        point->event     = param->key + prefix;
+        point->event     = param->key + prefix_length;
     }
 }
 
@@ -80,8 +80,8 @@ static bool add_param(struct point *point, const char *text)
 /* Parse "NAME:KEY=NUMBER:...". A point that cannot be parsed is ignored. */
 static void parse_point(char *text)
 {
-    char *rest = NULL;
-    char *name = strtok_r(text, ":", &rest);
+    char *state = NULL;
+    char *name  = strtok_r(text, ":", &state);
     if (name == NULL || faults.n_points == MAX_POINTS) {
         fby_warn("FAULT-UNUSABLE", "a point without a name, or more than %d",
             MAX_POINTS);
@@ -89,8 +89,8 @@ static void parse_point(char *text)
     }
     struct point *point = &faults.points[faults.n_points];
     snprintf(point->name, sizeof(point->name), "%s", name);
-    for (char *word = strtok_r(NULL, ":", &rest); word != NULL;
-         word       = strtok_r(NULL, ":", &rest)) {
+    for (char *word = strtok_r(NULL, ":", &state); word != NULL;
+         word       = strtok_r(NULL, ":", &state)) {
         if (!add_param(point, word)) {
             fby_warn("FAULT-UNUSABLE",
                 "%s: '%s' is not KEY=NUMBER, or there are more than %d", name,
@@ -104,14 +104,14 @@ static void parse_point(char *text)
 
 static void parse_environment(void)
 {
-    const char *text = getenv("FOREBAY_FAULT");
-    char       *copy = text != NULL ? strdup(text) : NULL;
-    char       *rest = NULL;
+    const char *text  = getenv("FOREBAY_FAULT");
+    char       *copy  = text != NULL ? strdup(text) : NULL;
+    char       *state = NULL;
     if (copy == NULL) {
         return;
     }
-    for (char *word = strtok_r(copy, ",", &rest); word != NULL;
-         word       = strtok_r(NULL, ",", &rest)) {
+    for (char *word = strtok_r(copy, ",", &state); word != NULL;
+         word       = strtok_r(NULL, ",", &state)) {
         parse_point(word);
     }
     free(copy);

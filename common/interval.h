@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* Interval i of `n` begins at begins[i], which ascend, and ends before the next
- * begin. Returns the index of the interval that holds `number`; 0 when `number`
- * is before all. Intervals of length 0 are never found. */
+/* There are `n` intervals. Interval i begins at begins[i] and ends before the
+ * next one begins. Returns the index of the interval that holds `number`; 0 if
+ * `number` is before all. Intervals of length 0 are never found. */
 static inline uint32_t fby_interval_find(
     const uint64_t *begins, uint32_t n, uint64_t number)
 {

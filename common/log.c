@@ -30,9 +30,9 @@ static struct {
     pthread_mutex_t   lock;     /* guards the rest; not held in the callback */
     pthread_cond_t    all_left; /* the last thread left a generation */
     fby_log_callback *callback; /* NULL: standard error */
-    void             *arg;      /* of the callback */
+    void             *arg;      /* passed to the callback */
     unsigned          generation;
-    unsigned          threads_in[2]; /* in the callback of each generation */
+    unsigned          threads_in[2]; /* the callback, per generation */
 } redirection = {.change_lock = PTHREAD_MUTEX_INITIALIZER,
     .lock                     = PTHREAD_MUTEX_INITIALIZER,
     .all_left                 = PTHREAD_COND_INITIALIZER};
@@ -97,9 +97,9 @@ static void format_time(char *out, size_t size)
         local.tm_sec, now.tv_nsec / FBY_NS_PER_MS);
 }
 
-/* Count a line; true if the rate limit admits it. Then *n_omitted is the number
- * of such lines omitted before it. Errors, debug lines, and FAULT lines, which
- * tests count, are always admitted. */
+/* Count a line; true if the rate limit admits it. *n_omitted is the number of
+ * lines of `word` that were omitted before it. Errors, debug lines, and FAULT
+ * lines, which tests count, are always admitted. */
 static bool admit_line(
     enum fby_log_level level, const char *word, uint64_t *n_omitted)
 {
@@ -125,10 +125,10 @@ static void write_stderr(
     char time[64];
     char line[FBY_LOG_LINE + 240]; /* text, time, process, word, colours */
     format_time(time, sizeof(time));
-    int n = snprintf(line, sizeof(line), "%s%s %s[%d] %s%s %s\n",
+    int length = snprintf(line, sizeof(line), "%s%s %s[%d] %s%s %s\n",
         settings.colours ? colour[level] : "", time, settings.process,
         (int)getpid(), word, settings.colours ? "\033[0m" : "", text);
-    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) {
+    if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0) {
         return; /* a failure of the log cannot be logged */
     }
 }

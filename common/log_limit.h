@@ -19,7 +19,7 @@ enum { FBY_LOG_BURST = 100 /* lines */, FBY_LOG_WORDS = 64 };
 struct fby_log_limit { /* starts zeroed */
     struct fby_log_word {
         const char *word;          /* borrowed; NULL: unused entry */
-        int64_t     span_start_ns; /* of the current FBY_LOG_SPAN_NS */
+        int64_t     span_start_ns; /* start of the current span */
         uint32_t    lines;         /* written since span_start_ns */
         uint64_t    n_omitted; /* lines omitted since the last written one */
     } words[FBY_LOG_WORDS];

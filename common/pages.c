@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-enum { PAGE_BYTES = 4096 }; /* of an ordinary page */
+enum { PAGE_BYTES = 4096 }; /* size of an ordinary page */
 
 void *fby_pages_map_sparse(size_t size_bytes)
 {
@@ -22,7 +22,7 @@ static void *map_aligned(size_t size)
     if (memory == NULL) {
         return NULL;
     }
-    /* The bytes from `memory` to the next multiple of a huge page. */
+    /* -address mod SIZE is the distance to the next multiple of SIZE. */
     size_t before = -(uintptr_t)memory % (size_t)FBY_HUGE_PAGE;
     size_t after  = FBY_HUGE_PAGE - before;
     fby_pages_unmap(before > 0 ? memory : NULL, before);

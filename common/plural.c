@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *ending(const char *noun)
+static const char *plural_ending(const char *noun)
 {
     size_t length = strlen(noun);
     return length > 0 && noun[length - 1] == 's' ? "es" : "s";
@@ -14,6 +14,6 @@ struct fby_plural fby_plural(uint64_t n, const char *noun)
 {
     struct fby_plural out;
     snprintf(out.text, sizeof(out.text), "%" PRIu64 " %s%s", n, noun,
-        n == 1 ? "" : ending(noun));
+        n == 1 ? "" : plural_ending(noun));
     return out;
 }

@@ -89,7 +89,7 @@ static fby_err append_item(struct fby_queue *self, void *item)
 static fby_err take_oldest(struct fby_queue *self, void **out)
 {
     if (is_empty(self)) {
-        return FBY_GONE; /* the wait ended without an item: it is closed */
+        return FBY_GONE; /* closed: the wait ended without an item */
     }
     *out       = self->ring[self->head];
     self->head = (self->head + 1) % self->counts.capacity;

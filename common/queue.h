@@ -20,7 +20,7 @@ struct fby_queue_counts {
     uint64_t pushed;         /* items since create */
     int64_t  wait_input_ns;  /* time in which consumers waited for an item */
     int64_t  wait_output_ns; /* time in which producers waited for space; both
-                                are sums over all threads */
+                                times are sums over all threads */
     size_t   occupancy;      /* items in the queue now */
     size_t   capacity;       /* in items */
 };
@@ -34,7 +34,7 @@ void fby_queue_destroy(struct fby_queue **self_p);
 
 /* Append `item` (not NULL).
  *
- * Ownership: the item is the queue's on FBY_OK, else still the caller's.
+ * Ownership: moves to the queue on FBY_OK, else stays with the caller.
  * Thread:    any.            Blocks: while the queue is full.
  * Errors:    FBY_GONE the queue is closed. */
 FBY_CHECKED fby_err fby_queue_push(struct fby_queue *self, void *item);

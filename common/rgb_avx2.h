@@ -39,10 +39,10 @@ static const uint8_t rgb_scatter_shuffle[3][16] = {
     {10, 5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15},
 };
 
-/* The 16 bytes at `at` in both halves of a vector. */
-static inline __m256i rgb_broadcast(const uint8_t at[16])
+/* The same 16 bytes in both halves of a vector. */
+static inline __m256i rgb_broadcast(const uint8_t bytes[16])
 {
-    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)at));
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bytes));
 }
 
 /* A vector of 16 bytes from each of two addresses. */
@@ -79,9 +79,9 @@ static inline struct rgb_32 rgb_deinterleave(const uint8_t *pixels)
     };
 }
 
-static inline void rgb_save_half(uint8_t *at, __m128i value)
+static inline void rgb_save_half(uint8_t *out, __m128i value)
 {
-    _mm_storeu_si128((void *)at, value);
+    _mm_storeu_si128((void *)out, value);
 }
 
 /* Write 32 pixels (96 bytes) to `pixels`: the inverse of rgb_deinterleave. */

@@ -29,7 +29,7 @@ struct fby_stage {
     atomic_uint_fast64_t    failures;
     atomic_int_fast64_t     busy_ns;
     atomic_int_fast64_t     cpu_ns;
-    atomic_int_fast64_t     next_ns; /* time in config.next, of all threads */
+    atomic_int_fast64_t     next_ns; /* time in config.next, sum of threads */
 };
 
 static void run_item(struct fby_stage *self, uint32_t number, void *item)
@@ -54,7 +54,7 @@ static fby_err take_item(struct fby_stage *self, void **out)
     return err;
 }
 
-/* On Linux niceness is per thread, and inherited from the creating thread. */
+/* On Linux, each thread has a niceness, inherited from its creator. */
 static void add_niceness(int increment)
 {
     id_t thread = (id_t)gettid();

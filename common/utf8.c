@@ -47,7 +47,7 @@ bool fby_is_utf8(const void *text, size_t size)
 {
     const uint8_t *bytes  = text;
     size_t         offset = 0;
-    size_t         length = 1; /* of the last character; 0: invalid */
+    size_t         length = 1; /* length of a character; 0: invalid */
     while (length > 0 && offset < size) {
         length = fby_utf8_length(bytes + offset, size - offset);
         offset += length;

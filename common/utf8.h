@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The length in bytes of the first character of `text`, of which `left` > 0
- * bytes exist; 0 when the character is invalid, incomplete, or NUL. */
+/* The length in bytes of the first character of `text`, which has `left` > 0
+ * bytes; 0 when the character is invalid, incomplete, or NUL. */
 size_t fby_utf8_length(const void *text, size_t left);
 
 /* True if the `size` bytes of `text` are valid characters only. */

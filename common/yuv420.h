@@ -15,14 +15,14 @@
 
 enum { FBY_YUV_LINES = 32 }; /* lines of Y in a strip */
 
-/* The number of Cb or Cr values for `n` values of Y, in a line or column. */
+/* The number of Cb or Cr values of a line or column with `n` values of Y. */
 FBY_DEVICE_INLINE uint32_t fby_yuv_chroma_dim(uint32_t n)
 {
     return n / 2 + n % 2;
 }
 
-/* The bytes of the uppermost `lines` lines of a picture `width` pixels wide. If
- * these are whole strips, it is also the offset of the next strip. */
+/* The bytes of the first `lines` lines of a picture `width` pixels wide. For
+ * whole strips, this is also the offset of the next strip. */
 FBY_DEVICE_INLINE uint64_t fby_yuv_bytes(uint32_t width, uint32_t lines)
 {
     return (uint64_t)width * lines +
@@ -30,7 +30,7 @@ FBY_DEVICE_INLINE uint64_t fby_yuv_bytes(uint32_t width, uint32_t lines)
 }
 
 struct fby_yuv_strip {
-    uint64_t at[3]; /* offsets in the picture of the strip's Y, Cb and Cr */
+    uint64_t at[3]; /* offsets of the strip's Y, Cb and Cr in the picture */
     uint32_t lines; /* lines of Y */
 };
 

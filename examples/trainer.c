@@ -37,8 +37,9 @@ static const char *read_token(struct progress *progress)
     if (file == NULL) {
         return errno == ENOENT ? NULL : progress->token;
     }
-    progress->token[fread(progress->token, 1, TEXT_SIZE - 1, file)] = '\0';
-    progress->token[strcspn(progress->token, "\n")]                 = '\0';
+    size_t size           = fread(progress->token, 1, TEXT_SIZE - 1, file);
+    progress->token[size] = '\0';
+    progress->token[strcspn(progress->token, "\n")] = '\0';
     fclose(file);
     return progress->token;
 }

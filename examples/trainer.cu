@@ -21,6 +21,7 @@
         }                                                               \
     } while (0)
 
+/* Each thread adds up every k-th value, where k is the number of threads. */
 __global__ void add_up(const float *values, uint64_t n, double *sum)
 {
     double thread_sum = 0;

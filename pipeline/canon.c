@@ -1,5 +1,5 @@
-/* canon.c - the canonical bytes of a content, that is, of the settings that
- * decide the values of a stream. The bytes of a field are in fields/canon.c. */
+/* canon.c - encode and decode the canonical bytes of a content (see canon.h).
+ * fields/canon.c does the same for a field. */
 #include "pipeline/canon.h"
 
 #include "pipeline/check.h"
@@ -9,8 +9,8 @@
 #include "pipeline/record.h"
 #include "pipeline/sources/traits.h"
 
-/* Keys of the record of a content. A key never gets another meaning. A key that
- * was added later is left out at its default, so older digests stay valid. */
+/* Keys of the record of a content. The meaning of a key never changes. A key
+ * added later is left out at its default, so that old digests stay valid. */
 enum {
     FORMAT        = 1,
     ORDER_VERSION = 2,
@@ -120,15 +120,14 @@ static void decode_numbers(struct fby_record *r, struct fby_content *out)
 static void decode_versions(struct fby_record *r)
 {
     if (fby_record_read_i64(r, FORMAT) != FBY_CONTENT_FORMAT) {
-        fby_record_refuse(r, FORMAT, "is another format than 1");
+        fby_record_refuse(r, FORMAT, "is not format 1");
     }
     if (fby_record_read_i64(r, ORDER_VERSION) != FBY_ORDER_VERSION) {
-        fby_record_refuse(
-            r, ORDER_VERSION, "is another version of the order than 1");
+        fby_record_refuse(r, ORDER_VERSION, "is not version 1 of the order");
     }
 }
 
-/* Set the members that are not encoded because they follow from others. */
+/* Set the members of fields that follow from others, so are not encoded. */
 static void set_derived(struct fby_content *content)
 {
     for (size_t i = 0; i < content->n_fields; i++) {
@@ -143,10 +142,10 @@ static void set_derived(struct fby_content *content)
 static fby_err check_canonical(const struct fby_content *content,
     const void *bytes, size_t size, struct fby_error_detail *why)
 {
-    struct fby_buffer again = {0};
-    fby_content_encode(content, &again);
-    bool equal = again.size == size && memcmp(again.data, bytes, size) == 0;
-    fby_buffer_fini(&again);
+    struct fby_buffer encoded = {0};
+    fby_content_encode(content, &encoded);
+    bool equal = encoded.size == size && memcmp(encoded.data, bytes, size) == 0;
+    fby_buffer_fini(&encoded);
     return equal ? FBY_OK
                  : fby_error_set(why, FBY_PROTO,
                        "content: the bytes are not in canonical form");
@@ -170,7 +169,7 @@ fby_err fby_content_decode(const void *bytes, size_t size,
     }
     const struct fby_source_traits *source =
         fby_source_traits_by_id(out->source);
-    /* A source that could not be read is 0 and has no traits. */
+    /* If the source could not be read, it is 0 and has no traits. */
     if (source != NULL && source->decode != NULL) {
         source->decode(&r, out);
     }

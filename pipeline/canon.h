@@ -14,10 +14,10 @@
 
 enum {
     FBY_CONTENT_FORMAT = 1, /* version of the canonical bytes */
-    FBY_ORDER_VERSION  = 1  /* raised if the order of samples changes */
+    FBY_ORDER_VERSION  = 1  /* of the order of samples (plan/order.h) */
 };
 
-/* Record keys that only one kind of source has: add keys, never change one. */
+/* Keys of the record of a content that only one kind of source has. */
 enum {
     FBY_CONTENT_TOKENS  = 13, /* tokens: how files are cut into sequences */
     FBY_CONTENT_PACKING = 14, /* tokens: how documents are packed */
@@ -28,8 +28,8 @@ enum {
 void fby_content_encode(
     const struct fby_content *content, struct fby_buffer *out);
 
-/* Decode at most FBY_MAX_CONTENT bytes. struct fby_content is large: keep it on
- * the heap. Errors: FBY_PROTO; `why` names the key; *out is then undefined. */
+/* Decode at most FBY_MAX_CONTENT bytes. Keep *out on the heap, because it is
+ * large. Errors: FBY_PROTO; `why` names the key; *out is then undefined. */
 FBY_CHECKED fby_err fby_content_decode(const void *bytes, size_t size,
     struct fby_content *out, struct fby_error_detail *why);
 

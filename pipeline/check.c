@@ -1,5 +1,5 @@
-/* check.c - the rules that a content must keep, that is, the settings that
- * decide the values of a stream. The rules of one field are in fields/. */
+/* check.c - the rules of a content: its source, order, buckets and fields. The
+ * rules of one field are in fields/. */
 #include "pipeline/check.h"
 
 #include <string.h>
@@ -10,18 +10,16 @@
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
-/* ---- the order ---- */
-
 static fby_err check_block_shuffle(
     const struct fby_content *content, struct fby_error_detail *why)
 {
     if (content->shuffle != FBY_SHUFFLE_BLOCK) {
-        return content->block == 0 && content->lanes == 0 &&
-                       content->slices == 0
-                   ? FBY_OK
-                   : fby_error_set(why, FBY_CONFIG,
-                         "block, lanes and slices belong to shuffle: "
-                         "{block: K}");
+        bool are_unset =
+            content->block == 0 && content->lanes == 0 && content->slices == 0;
+        return are_unset ? FBY_OK
+                         : fby_error_set(why, FBY_CONFIG,
+                               "block, lanes and slices belong to shuffle: "
+                               "{block: K}");
     }
     if (content->block == 0 || content->block > FBY_MAX_BLOCK) {
         return fby_error_set(
@@ -39,23 +37,20 @@ static fby_err check_block_shuffle(
     return FBY_OK;
 }
 
-/* ---- the source ---- */
-
 static fby_err check_source(
     const struct fby_content *content, struct fby_error_detail *why)
 {
     const struct fby_source_traits *source =
         fby_source_traits_by_id(content->source);
     if (source == NULL) {
-        return fby_error_set(why, FBY_CONFIG, "the source is of no known kind");
+        return fby_error_set(
+            why, FBY_CONFIG, "the kind of the source is not known");
     }
     if (content->n_files > 0 && !source->has_paths) {
         return fby_error_set(why, FBY_CONFIG, "files are columns of a list");
     }
     return source->check == NULL ? FBY_OK : source->check(content, why);
 }
-
-/* ---- buckets ---- */
 
 static fby_err check_bounds(
     const struct fby_bucket_by *by, struct fby_error_detail *why)
@@ -71,6 +66,17 @@ static fby_err check_bounds(
     return FBY_OK;
 }
 
+static const struct fby_field_content *find_field(
+    const struct fby_content *content, const char *name)
+{
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        if (strcmp(content->fields[i].name, name) == 0) {
+            return &content->fields[i];
+        }
+    }
+    return NULL;
+}
+
 static fby_err check_buckets(
     const struct fby_content *content, struct fby_error_detail *why)
 {
@@ -78,16 +84,11 @@ static fby_err check_buckets(
     if (by->n_bounds == 0) {
         return FBY_OK;
     }
-    uint32_t i = 0;
-    while (i < content->n_fields &&
-           strcmp(content->fields[i].name, by->field) != 0) {
-        i++;
-    }
-    if (i == content->n_fields) {
+    const struct fby_field_content *field = find_field(content, by->field);
+    if (field == NULL) {
         return fby_error_set(why, FBY_CONFIG,
             "bucket_by: there is no field '%s'", fby_text_show(by->field).text);
     }
-    const struct fby_field_content *field  = &content->fields[i];
     const struct fby_source_traits *source = fby_source_traits(content->source);
     /* Rows of columns differ in length only if the field has max_length. */
     bool has_equal_rows = source->has_rows && field->max_length == 0;
@@ -108,8 +109,6 @@ static fby_err check_buckets(
     }
     return check_bounds(by, why);
 }
-
-/* ---- the content ---- */
 
 static fby_err check_field(
     const struct fby_content *content, uint32_t i, struct fby_error_detail *why)

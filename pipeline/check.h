@@ -1,5 +1,4 @@
-/* check.h - the rules that a content (types.h) must keep, whether it comes
- * from a pipeline file or from the network. Pure. */
+/* check.h - the rules that every content (types.h) must satisfy. Pure. */
 #ifndef FBY_PIPELINE_CHECK_H
 #define FBY_PIPELINE_CHECK_H
 

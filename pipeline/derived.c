@@ -10,10 +10,10 @@
 
 enum fby_type fby_label_type(uint32_t classes)
 {
-    if (classes == 0 || classes - 1 > UINT16_MAX) { /* the largest id */
-        return FBY_U32;
-    }
-    return classes - 1 > UINT8_MAX ? FBY_U16 : FBY_U8;
+    uint32_t largest_id = classes - 1; /* for 0 classes UINT32_MAX */
+    return largest_id > UINT16_MAX  ? FBY_U32
+           : largest_id > UINT8_MAX ? FBY_U16
+                                    : FBY_U8;
 }
 
 enum fby_type fby_documents_type(uint32_t length)
@@ -21,7 +21,7 @@ enum fby_type fby_documents_type(uint32_t length)
     return length <= UINT16_MAX ? FBY_U16 : FBY_U32;
 }
 
-/* Type 0 means that the headers of the files have it. Flat files have none. */
+/* Type 0: the headers of the files name it. Flat files have no headers. */
 bool fby_tokens_type_is_valid(const struct fby_tokens *tokens)
 {
     return !fby_type_is_float(tokens->type) &&
@@ -30,10 +30,10 @@ bool fby_tokens_type_is_valid(const struct fby_tokens *tokens)
 
 static const struct {
     const char *word;
-    /* Range of values in a pipeline file. Large floats are limited
-     * to FBY_SCALE_MAX; values of i64 are exact as double. */
-    double  least, most;
-    int64_t largest; /* largest value of an integer type, else 0 */
+    /* The limits of a number in a pipeline file: FBY_SCALE_MAX for the larger
+     * float types; for i64, integers that are exact as a double. */
+    double  min, max;
+    int64_t largest; /* the largest value of an integer type, else 0 */
 } types[] = {
     [FBY_U8]   = {"u8", 0, UINT8_MAX, UINT8_MAX},
     [FBY_U16]  = {"u16", 0, UINT16_MAX, UINT16_MAX},
@@ -58,8 +58,8 @@ int64_t fby_type_largest(enum fby_type type)
 
 bool fby_type_can_hold(enum fby_type type, double value)
 {
-    return fby_type_bytes(type) > 0 && value >= types[type].least &&
-           value <= types[type].most &&
+    return fby_type_bytes(type) > 0 && value >= types[type].min &&
+           value <= types[type].max &&
            (fby_type_is_float(type) || value == floor(value));
 }
 
@@ -71,12 +71,12 @@ const char *fby_extension_suffix(const char *extension)
 
 bool fby_field_takes_png(const struct fby_field_content *field)
 {
-    bool takes = false;
     for (size_t i = 0; i < field->n_from; i++) {
-        takes =
-            takes || strcmp(fby_extension_suffix(field->from[i]), "png") == 0;
+        if (strcmp(fby_extension_suffix(field->from[i]), "png") == 0) {
+            return true;
+        }
     }
-    return takes;
+    return false;
 }
 
 /* ---- sequences ---- */
@@ -90,8 +90,8 @@ uint32_t fby_sequence_length(
     const struct fby_field_content *field, const struct fby_tokens *tokens)
 {
     /* `sequence` also has the target of the last input token. */
-    bool with_target = strcmp(field->from[0], "sequence") == 0;
-    return tokens->length + (with_target ? tokens->shift : 0);
+    bool has_targets = strcmp(field->from[0], "sequence") == 0;
+    return tokens->length + (has_targets ? tokens->shift : 0);
 }
 
 void fby_field_set_packing(
@@ -107,31 +107,33 @@ void fby_field_set_packing(
 
 /* ---- settings that some kinds have ---- */
 
-/* The member of `field` at `offset` bytes. 0: its kind has none; use `none`. */
-static const void *member_at(
-    const struct fby_field_content *field, size_t offset, const void *none)
+/* The setting at `offset` bytes in `field`, or `otherwise` if `offset` is 0,
+ * because the kind of the field does not have the setting. */
+static const void *setting_at(
+    const struct fby_field_content *field, size_t offset, const void *otherwise)
 {
-    return offset > 0 ? (const char *)field + offset : none;
+    return offset > 0 ? (const char *)field + offset : otherwise;
 }
 
 const struct fby_json_selector *fby_field_json(
     const struct fby_field_content *field)
 {
     static const struct fby_json_selector none;
-    return member_at(field, fby_field_kind(field)->json, &none);
+    return setting_at(field, fby_field_kind(field)->json_offset, &none);
 }
 
 uint32_t fby_field_packed_bits(const struct fby_field_content *field)
 {
     static const uint32_t none;
-    const uint32_t *maps = member_at(field, fby_field_kind(field)->maps, &none);
-    return *maps;
+    const uint32_t       *bits =
+        setting_at(field, fby_field_kind(field)->bits_offset, &none);
+    return *bits;
 }
 
 const struct fby_shape *fby_array_shape(const struct fby_field_content *field)
 {
     static const struct fby_shape none;
-    return member_at(field, fby_field_kind(field)->entry_shape, &none);
+    return setting_at(field, fby_field_kind(field)->shape_offset, &none);
 }
 
 /* ---- shapes and sizes ---- */
@@ -184,7 +186,7 @@ uint64_t fby_entry_bytes(const struct fby_field_content *field)
 
 uint64_t fby_ragged_bytes(const struct fby_field_content *field)
 {
-    /* No overflow: below 2^25 entries of at most 2^30 bytes each. */
+    /* No overflow: max_length < 2^25, and an entry has at most 2^30 bytes. */
     uint64_t bytes = fby_entry_bytes(field) * field->max_length;
     return bytes <= FBY_MAX_RAGGED ? bytes : 0;
 }

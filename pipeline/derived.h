@@ -16,7 +16,7 @@ enum fby_type fby_label_type(uint32_t classes);
 /* The wire type of the lengths of documents in sequences of `length` tokens. */
 enum fby_type fby_documents_type(uint32_t length);
 
-/* True if tokens->type is valid; 0 is valid if the files name their type. */
+/* True if tokens->type is valid. 0 is valid if the files name their type. */
 bool fby_tokens_type_is_valid(const struct fby_tokens *tokens);
 
 /* Bytes that hold `bits` bits. */
@@ -39,7 +39,7 @@ uint64_t fby_ragged_bytes(const struct fby_field_content *field);
  * when a sample is decoded is 0. */
 struct fby_shape fby_field_shape(const struct fby_field_content *field);
 
-/* ---- settings that some kinds have; a field of any kind may be passed ---- */
+/* ---- settings that some kinds have; `field` may be of any kind ---- */
 
 static inline bool fby_field_has_colours(const struct fby_field_content *field)
 {
@@ -64,14 +64,14 @@ static inline bool fby_field_is_one_hot(const struct fby_field_content *field)
            field->as.label.one_hot;
 }
 
-/* The JSON key of a label, number or text; for other kinds it is empty. */
+/* The JSON selector of a label, number or text; for other kinds it is empty. */
 const struct fby_json_selector *fby_field_json(
     const struct fby_field_content *field);
 
 /* The number of bits packed in the last dimension of a row; 0: not packed. */
 uint32_t fby_field_packed_bits(const struct fby_field_content *field);
 
-/* The setting `shape` of an array field; for other kinds no dimensions. */
+/* The setting `shape` of an array field; for other kinds [], no dimensions. */
 const struct fby_shape *fby_array_shape(const struct fby_field_content *field);
 
 /* ---- names and sequences ---- */
@@ -85,8 +85,8 @@ bool fby_field_takes_png(const struct fby_field_content *field);
 /* True if `from` contains target tokens, which need a source with shift: 1. */
 bool fby_from_has_targets(const char *from);
 
-/* Tokens in a row of a field of sequences: the length of a sequence, plus 1 for
- * `from: sequence` with `shift: 1`. */
+/* The tokens in a row of a field of sequences: the length of a sequence, plus 1
+ * for `from: sequence` with `shift: 1`. */
 uint32_t fby_sequence_length(
     const struct fby_field_content *field, const struct fby_tokens *tokens);
 

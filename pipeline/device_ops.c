@@ -7,9 +7,9 @@
 
 /* ---- draws ---- */
 
-/* The number in the key of a draw that tells rows apart: the sample of the row.
- * But all rows of a group share the draws of an op that mixes rows. So for such
- * an op the number stands for the step and the first row of the group. */
+/* The number in the key of a draw that distinguishes rows: the row's sample.
+ * But all rows of a group share the draws of an op that mixes rows. For such an
+ * op, the number is made from the step and the first row of the group. */
 static uint64_t draw_key_of_row(
     const struct fby_op *op, const struct fby_device_row *row)
 {
@@ -37,28 +37,29 @@ struct fby_op_plan fby_device_draw_plan(const struct fby_field_content *field,
 
 uint32_t fby_pair_partner(uint32_t row, uint32_t unpadded, uint32_t rows)
 {
-    uint32_t first = row - row % FBY_PAIR_GROUP; /* of the group */
-    uint32_t end   =                             /* the row after the group */
-        rows - first < FBY_PAIR_GROUP ? rows : first + FBY_PAIR_GROUP;
-    /* Divide a group that is partly padding: `row` stays in its own half. */
-    if (row < unpadded && unpadded < end) {
-        end = unpadded;
-    } else if (row >= unpadded && unpadded > first) {
-        first = unpadded;
+    uint32_t first_row =
+        row - row % FBY_PAIR_GROUP; /* first row of the group */
+    uint32_t end_row =
+        rows - first_row < FBY_PAIR_GROUP ? rows : first_row + FBY_PAIR_GROUP;
+    /* If the group is partly padding, keep only the rows of the same kind. */
+    if (row < unpadded && unpadded < end_row) {
+        end_row = unpadded;
+    } else if (row >= unpadded && unpadded > first_row) {
+        first_row = unpadded;
     }
-    return row > first ? row - 1 : end - 1;
+    return row > first_row ? row - 1 : end_row - 1;
 }
 
 const struct fby_op_use *fby_device_mixing_op(
     const struct fby_field_content *field)
 {
-    /* A valid list has such an op only at its end. */
+    /* In a valid list, only the last op can be one that mixes rows. */
     const struct fby_op_use *last =
         field->n_device > 0 ? &field->device[field->n_device - 1] : NULL;
     return last != NULL && last->op->mixes_rows ? last : NULL;
 }
 
-const struct fby_field_content *fby_field_that_mixes(
+const struct fby_field_content *fby_mixing_field_of_label(
     const struct fby_content *content, uint32_t i)
 {
     for (uint32_t k = 0; k < content->n_fields; k++) {
@@ -114,7 +115,7 @@ static fby_err check_op_order(const struct fby_field_content *field, uint32_t i,
     for (uint32_t k = 0; k < i; k++) {
         if (field->device[k].op == op) {
             return fby_error_set(why, FBY_CONFIG,
-                "%s stands twice under device; each op may once", op->name);
+                "%s stands twice under device; write it once", op->name);
         }
     }
     if (op->before_normalize && has_normalize_before(field, i)) {
@@ -123,7 +124,7 @@ static fby_err check_op_order(const struct fby_field_content *field, uint32_t i,
     }
     if (op->mixes_rows && i + 1 < field->n_device) {
         return fby_error_set(why, FBY_CONFIG,
-            "%s mixes finished rows: write it last, and no other beside it",
+            "%s mixes finished rows: write it last, as the only op that mixes",
             op->name);
     }
     return FBY_OK;
@@ -148,7 +149,7 @@ static fby_err check_erasing(const struct fby_field_content *field, uint32_t i,
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "random_erasing: before normalize a value is a level, 0 "
-                     "to 1; write the op behind normalize for others");
+                     "to 1; write the op after normalize for other values");
 }
 
 static fby_err check_mixed_label(
@@ -172,7 +173,7 @@ static fby_err check_mixed_label(
             mixing_op->op->name, label->name);
     }
     const struct fby_field_content *mixing_field =
-        fby_field_that_mixes(content, (uint32_t)label_index);
+        fby_mixing_field_of_label(content, (uint32_t)label_index);
     return mixing_field == field
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
@@ -195,8 +196,8 @@ fby_err fby_device_ops_check(const struct fby_content *content, uint32_t i,
 
 /* ---- hashes ---- */
 
-/* An op with parameters, in the order of the op's table. Its plans are drawn
- * and hashed, to detect a build that draws otherwise. */
+/* An op and its parameters, in the order of the op's table. The plans that it
+ * draws are hashed, to detect a build that draws differently. */
 struct trial {
     enum fby_op_id   op;
     struct fby_value params[4];
@@ -224,7 +225,7 @@ static const struct trial trials[] = {
     {FBY_OP_DEVICE_CUTMIX, {ONE(1), {.n = 1}}},
 };
 
-/* Plans of each trial, and the picture's size: arbitrary, but never changed. */
+/* The numbers below are arbitrary, but a change would change the hashes. */
 enum { TRIAL_DRAWS = 16, TRIAL_HEIGHT = 61, TRIAL_WIDTH = 30 };
 
 static void hash_plan(
@@ -250,7 +251,7 @@ static void hash_trial(struct fby_digest_state *hash, const struct fby_op *op,
         struct fby_draw draw = fby_draw_begin(/*seed=*/1, /*epoch=*/0, sample,
             "fingerprint", op->name, /*occurrence=*/0);
         fby_err         err  = op->plan(&use, &draw, shape, &plan, NULL);
-        (void)err; /* as in fby_device_draw_plan */
+        (void)err; /* no op of the device refuses a picture */
         hash_plan(hash, &plan);
     }
 }

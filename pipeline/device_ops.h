@@ -20,15 +20,15 @@ enum { FBY_PAIR_GROUP = 8 };
 struct fby_device_row {
     uint64_t seed, epoch, step;
     uint32_t row;    /* index in the global batch */
-    uint64_t sample; /* of the row; if that one is bad, its substitute */
+    uint64_t sample; /* the row's sample, or the substitute of a bad one */
 };
 
 /* Draw the plan of device op `i` of the field for `row`. */
 struct fby_op_plan fby_device_draw_plan(const struct fby_field_content *field,
     uint32_t i, const struct fby_device_row *row);
 
-/* The row that `row` of a global batch is mixed with: the row before it in its
- * group or, for the first row of the group, the last. The batch has `rows`
+/* The row that `row` of a global batch is mixed with: the previous row of its
+ * group or, for the first row of the group, the last row. The batch has `rows`
  * rows, of which the first `unpadded` have samples and the others are padding.
  * Rows with samples are never mixed with padding. */
 uint32_t fby_pair_partner(uint32_t row, uint32_t unpadded, uint32_t rows);
@@ -38,7 +38,7 @@ const struct fby_op_use *fby_device_mixing_op(
     const struct fby_field_content *field);
 
 /* The field whose mixup or cutmix also mixes label field `i`; NULL for none. */
-const struct fby_field_content *fby_field_that_mixes(
+const struct fby_field_content *fby_mixing_field_of_label(
     const struct fby_content *content, uint32_t i);
 
 /* If a field mixes rows, check that each of `world` ranks has whole groups.
@@ -55,11 +55,10 @@ FBY_CHECKED fby_err fby_device_ops_check(const struct fby_content *content,
  * draws differently; see PROTOCOL.md, "Fingerprint". */
 struct fby_digest fby_device_op_hash(const struct fby_op *op);
 
-/* For a HEADER message: append the canonical bytes of the field's device
- * ops. */
+/* Append the canonical bytes of the field's device ops (in HEADER messages). */
 void fby_device_list_encode(
     const struct fby_field_content *field, struct fby_buffer *out);
-/* For a HEADER message: the BLAKE2b-256 of the hashes of these ops. */
+/* The BLAKE2b-256 of the hashes of these ops (in HEADER messages). */
 struct fby_digest fby_device_list_hash(const struct fby_field_content *field);
 
 #endif

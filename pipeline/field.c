@@ -1,5 +1,5 @@
-/* field.c - read the fields of a pipeline file: tables of their keys and of the
- * words that are valid values. The rules for the values are in fields/. */
+/* field.c - read the fields of a pipeline file, by tables of their keys and of
+ * the words that are valid values. The rules for the values are in fields/. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,8 +94,8 @@ static fby_err read_extension(const struct fby_yaml *yaml,
     return FBY_OK;
 }
 
-/* Read the extensions of a field of any kind. The lower limit of kinds other
- * than maps is checked later (fields/check.c). */
+/* Read the extensions of a field of any kind. Only maps may have FBY_MAX_MAPS;
+ * fields/check.c checks the limit of the other kinds, FBY_MAX_FROM. */
 static fby_err read_from(struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
     struct parsed_field *field = target;
@@ -131,7 +131,7 @@ static fby_err read_wire(struct fby_yaml *yaml, yaml_node_t *node, void *target)
     return fby_schema_read(yaml, node, &wire_schema, wire);
 }
 
-/* A number of `scale` or `offset`. */
+/* One number of `scale` or `offset`, described as an op's parameter. */
 static const struct fby_param out_factor = {
     .expects = "a number, or a list of one for each of up to 256 channels, "
                "-1e30 to 1e30",
@@ -149,12 +149,13 @@ static fby_err read_factors(
     if (n == 0 || n > FBY_MAX_FACTORS) {
         return fby_yaml_error_expected(yaml, node, out_factor.expects);
     }
-    for (out->n = 0; out->n < n; out->n++) {
+    for (size_t i = 0; i < n; i++) {
         struct fby_value value;
-        yaml_node_t     *item = fby_yaml_item(yaml, node, out->n);
+        yaml_node_t     *item = fby_yaml_item(yaml, node, i);
         FBY_TRY(fby_param_read(yaml, item, &out_factor, &value));
-        out->values[out->n] = value.r[0];
+        out->values[i] = value.r[0];
     }
+    out->n = (uint32_t)n;
     return FBY_OK;
 }
 
@@ -292,7 +293,7 @@ const char *fby_parsed_key_name(size_t key)
     return field_keys[key].name;
 }
 
-/* Check that a field may have the name `key`, and that there is room for it. */
+/* Check that a field may have the name `key`, and that one may be added. */
 static fby_err check_new_field(const struct fby_yaml *yaml,
     const yaml_node_t *key, const struct fby_pipeline *pipeline)
 {

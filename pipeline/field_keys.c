@@ -8,24 +8,25 @@
 
 /* ---- the default of decode ---- */
 
-/* Either all splits of a file have columns or none has. */
+/* The first split decides, because either all splits have columns or none. */
 bool fby_parsed_is_column(const struct parsed_field *field)
 {
     return field->pipeline->splits[0].source->has_rows;
 }
 
 /* True if the source of every split has tokens. */
-static bool has_tokens_only(const struct fby_pipeline *pipeline)
+static bool has_only_tokens(const struct fby_pipeline *pipeline)
 {
-    bool only_tokens = true;
     for (size_t i = 0; i < pipeline->n_splits; i++) {
-        only_tokens = only_tokens && pipeline->splits[i].source->has_sequences;
+        if (!pipeline->splits[i].source->has_sequences) {
+            return false;
+        }
     }
-    return only_tokens;
+    return true;
 }
 
-/* Without `decode`, choose the kind by the source or the extensions. */
-static fby_err infer_decode(
+/* If the field has no `decode`, set it by the source or the extensions. */
+static fby_err set_default_decode(
     const struct fby_yaml *yaml, struct parsed_field *field)
 {
     if (field->decode != 0) {
@@ -37,7 +38,7 @@ static fby_err infer_decode(
             "or sparse",
             field->name);
     }
-    if (has_tokens_only(field->pipeline)) {
+    if (has_only_tokens(field->pipeline)) {
         bool is_documents = strcmp(field->from[0], "documents") == 0;
         field->decode = is_documents ? FBY_DECODE_DOCUMENTS : FBY_DECODE_TOKENS;
         return FBY_OK;
@@ -56,7 +57,7 @@ static fby_err infer_decode(
 
 /* ---- the keys of the kind ---- */
 
-/* If the file has `key`, check that the kind of the field uses it. */
+/* If the field has the key, check that its kind uses the key. */
 static fby_err check_key(const struct fby_yaml *yaml,
     const struct parsed_field *field, enum fby_field_key key)
 {
@@ -64,12 +65,12 @@ static fby_err check_key(const struct fby_yaml *yaml,
         FBY_FIELD_BIT(FBY_FIELD_FROM) | FBY_FIELD_BIT(FBY_FIELD_DECODE) |
         FBY_FIELD_BIT(FBY_FIELD_WIRE) | FBY_FIELD_BIT(FBY_FIELD_OUT);
     const struct fby_field_kind *kind = fby_field_kind_by_id(field->decode);
-    bool is_json_key = key == FBY_FIELD_KEY || key == FBY_FIELD_PICK;
-    if (!fby_is_given(field->key_pos[key]) ||
-        ((common_keys | kind->keys) & FBY_FIELD_BIT(key)) != 0) {
+    bool is_used = ((common_keys | kind->keys) & FBY_FIELD_BIT(key)) != 0;
+    if (is_used || !fby_pos_is_given(field->key_pos[key])) {
         return FBY_OK;
     }
-    if (is_json_key && !fby_is_given(field->key_pos[FBY_FIELD_DECODE])) {
+    bool is_json_key = key == FBY_FIELD_KEY || key == FBY_FIELD_PICK;
+    if (is_json_key && !fby_pos_is_given(field->key_pos[FBY_FIELD_DECODE])) {
         return fby_yaml_error_at(yaml, field->key_pos[key],
             "key '%s' is about JSON: say decode: number, label or text",
             fby_parsed_key_name(key));
@@ -84,27 +85,26 @@ static fby_err check_classes(
     const struct fby_yaml *yaml, const struct parsed_field *field)
 {
     int64_t classes = field->one_hot.classes;
-    return classes == 0 || field->classes == 0 || classes == field->classes
-               ? FBY_OK
-               : fby_yaml_error_at(yaml,
-                     field->one_hot.key_pos[ONE_HOT(CLASSES)],
-                     "one_hot has %lld classes, but the field %lld; say it "
-                     "once",
-                     (long long)classes, (long long)field->classes);
+    if (classes != 0 && field->classes != 0 && classes != field->classes) {
+        return fby_yaml_error_at(yaml, field->one_hot.key_pos[ONE_HOT(CLASSES)],
+            "one_hot has %lld classes, but the field %lld; say it once",
+            (long long)classes, (long long)field->classes);
+    }
+    return FBY_OK;
 }
 
 /* Check that scale and offset have equal lengths if both are lists. */
 static fby_err check_factors(
     const struct fby_yaml *yaml, const struct parsed_field *field)
 {
-    uint32_t scale  = field->out.scale.n;
-    uint32_t offset = field->out.offset.n;
-    return scale <= 1 || offset <= 1 || scale == offset
-               ? FBY_OK
-               : fby_yaml_error_at(yaml, field->out.key_pos[OUT(OFFSET)],
-                     "%u numbers, but scale has %u: say one, or one for each "
-                     "channel",
-                     offset, scale);
+    uint32_t n_scale  = field->out.scale.n;
+    uint32_t n_offset = field->out.offset.n;
+    if (n_scale > 1 && n_offset > 1 && n_scale != n_offset) {
+        return fby_yaml_error_at(yaml, field->out.key_pos[OUT(OFFSET)],
+            "%u numbers, but scale has %u: say one, or one for each channel",
+            n_offset, n_scale);
+    }
+    return FBY_OK;
 }
 
 fby_err fby_parsed_complete_field(
@@ -113,7 +113,7 @@ fby_err fby_parsed_complete_field(
     if (field->group[0] == '\0') {
         memcpy(field->group, field->name, FBY_NAME_SIZE);
     }
-    FBY_TRY(infer_decode(yaml, field));
+    FBY_TRY(set_default_decode(yaml, field));
     for (size_t key = 0; key < FBY_FIELD_TOP_KEYS; key++) {
         FBY_TRY(check_key(yaml, field, (enum fby_field_key)key));
     }

@@ -8,16 +8,16 @@
 #include "pipeline/location.h"
 #include "pipeline/text.h"
 
-enum { MAX_DIGITS = 15, MAX_BRACES = 8 };
+enum { MAX_DIGITS = 15 /* of a number */, MAX_BRACES = 8 /* of a pattern */ };
 
-/* One {...}: a range of numbers, or alternatives. */
+/* One pair of braces {...}: a range of numbers, or alternatives. */
 struct brace {
-    const char *begin; /* at '{' */
-    const char *end;   /* after '}' */
+    const char *begin; /* points to '{' */
+    const char *end;   /* points behind '}' */
     bool        is_range;
-    uint64_t    first;   /* of a range: its first number */
-    int         digits;  /* of a range: minimal digits; 0: no leading zeros */
-    uint64_t    choices; /* numbers of the range, or alternatives */
+    uint64_t    first;     /* range: the first number */
+    int         digits;    /* range: minimum of digits; 0: no leading zeros */
+    uint64_t    n_choices; /* numbers of the range, or alternatives */
 };
 
 /* Set the error `what` about a brace. */
@@ -55,16 +55,16 @@ static fby_err read_range(struct brace *b, struct fby_error_detail *why)
         last_text   = first_text + first_digits + 2;
         last_digits = read_number(last_text, &last);
     }
-    if (first_digits == 0 || last_digits == 0 ||
-        last_text + last_digits + 1 != b->end) {
+    bool reaches_end = last_text + last_digits + 1 == b->end;
+    if (first_digits == 0 || last_digits == 0 || !reaches_end) {
         return error_at(b, "a range is {FIRST..LAST}, both whole numbers", why);
     }
     if (first_digits > MAX_DIGITS || last_digits > MAX_DIGITS) {
         return error_at(b, "a range has numbers of at most 15 digits", why);
     }
-    bool padded = (first_text[0] == '0' && first_digits > 1) ||
-                  (last_text[0] == '0' && last_digits > 1);
-    if (padded && first_digits != last_digits) {
+    bool has_zeros = (first_text[0] == '0' && first_digits > 1) ||
+                     (last_text[0] == '0' && last_digits > 1);
+    if (has_zeros && first_digits != last_digits) {
         return error_at(b,
             "with leading zeros, both ends have the same number of digits",
             why);
@@ -72,24 +72,24 @@ static fby_err read_range(struct brace *b, struct fby_error_detail *why)
     if (last < b->first) {
         return error_at(b, "a range runs upwards", why);
     }
-    b->is_range = true;
-    b->digits   = padded ? (int)first_digits : 0;
-    b->choices  = last - b->first + 1;
+    b->is_range  = true;
+    b->digits    = has_zeros ? (int)first_digits : 0;
+    b->n_choices = last - b->first + 1;
     return FBY_OK;
 }
 
 /* Read alternatives "{a,b,c}". They may be empty, and have no slash. */
 static fby_err read_alternatives(struct brace *b, struct fby_error_detail *why)
 {
-    b->is_range = false;
-    b->choices  = 1;
-    for (const char *at = b->begin; at < b->end; at++) {
-        b->choices += *at == ',' ? 1 : 0;
-        if (*at == '/') {
+    b->is_range  = false;
+    b->n_choices = 1;
+    for (const char *c = b->begin; c < b->end; c++) {
+        b->n_choices += *c == ',' ? 1 : 0;
+        if (*c == '/') {
             return error_at(b, "a brace stays within one path component", why);
         }
     }
-    return b->choices > 1
+    return b->n_choices > 1
                ? FBY_OK
                : error_at(b,
                      "a brace is a range like {000..127} or a choice "
@@ -97,104 +97,106 @@ static fby_err read_alternatives(struct brace *b, struct fby_error_detail *why)
                      why);
 }
 
-/* Read the brace that begins at `at`, which points to '{'. */
+/* Read the brace at the start of `text`, which begins with '{'. */
 static fby_err read_brace(
-    const char *at, struct brace *b, struct fby_error_detail *why)
+    const char *text, struct brace *b, struct fby_error_detail *why)
 {
-    *b            = (struct brace){.begin = at, .end = at};
-    size_t length = strcspn(at + 1, "{}");
-    if (at[1 + length] != '}') {
+    *b            = (struct brace){.begin = text, .end = text};
+    size_t length = strcspn(text + 1, "{}");
+    if (text[1 + length] != '}') {
         return error_at(b,
-            at[1 + length] == '{' ? "a brace within a brace is not known here"
-                                  : "the brace is not closed",
+            text[1 + length] == '{' ? "a brace within a brace is not known here"
+                                    : "the brace is not closed",
             why);
     }
-    b->end            = at + length + 2;
-    const char *dots  = strstr(at, "..");
-    const char *comma = strchr(at, ',');
-    bool        is_range =
-        dots != NULL && dots < b->end && (comma == NULL || comma >= b->end);
-    return is_range ? read_range(b, why) : read_alternatives(b, why);
+    b->end                = text + length + 2;
+    const char *dots      = strstr(text, "..");
+    const char *comma     = strchr(text, ',');
+    bool        has_dots  = dots != NULL && dots < b->end;
+    bool        has_comma = comma != NULL && comma < b->end;
+    return has_dots && !has_comma ? read_range(b, why)
+                                  : read_alternatives(b, why);
 }
 
 fby_err fby_braces_count(
     const char *rest, uint32_t *out, struct fby_error_detail *why)
 {
-    uint64_t    names  = 1;
-    size_t      braces = 0;
-    const char *at     = rest + strcspn(rest, "{}");
-    while (*at != '\0') {
-        struct brace b = {.begin = at};
-        if (*at == '}') {
+    uint64_t    n_names  = 1;
+    size_t      n_braces = 0;
+    const char *text     = rest + strcspn(rest, "{}");
+    while (*text != '\0') {
+        struct brace b = {.begin = text};
+        if (*text == '}') {
             return error_at(&b, "the brace was not opened", why);
         }
-        FBY_TRY(read_brace(at, &b, why));
-        braces++;
-        /* The first limit keeps the product of the second from overflowing. */
-        if (b.choices > FBY_MAX_PATTERN_NAMES ||
-            names * b.choices > FBY_MAX_PATTERN_NAMES || braces > MAX_BRACES) {
+        FBY_TRY(read_brace(text, &b, why));
+        n_braces++;
+        /* The first condition prevents an overflow in the second one. */
+        if (b.n_choices > FBY_MAX_PATTERN_NAMES ||
+            n_names * b.n_choices > FBY_MAX_PATTERN_NAMES ||
+            n_braces > MAX_BRACES) {
             return fby_error_set(why, FBY_CONFIG,
                 "'%s': a pattern has at most %d braces and stands for at most "
                 "%d names",
                 fby_text_show(rest).text, MAX_BRACES, FBY_MAX_PATTERN_NAMES);
         }
-        names *= b.choices;
-        at = b.end + strcspn(b.end, "{}");
+        n_names *= b.n_choices;
+        text = b.end + strcspn(b.end, "{}");
     }
-    *out = (uint32_t)names;
+    *out = (uint32_t)n_names;
     return FBY_OK;
 }
 
-/* Write choice `i` of a brace to `to`; return the end of the text written. */
-static char *write_choice(char *to, const struct brace *b, uint64_t i)
+/* Write choice `i` of a brace to `out`; return the end of the text written. */
+static char *write_choice(char *out, const struct brace *b, uint64_t i)
 {
     if (b->is_range) {
         char number[32];
         int  length = snprintf(
              number, sizeof(number), "%0*" PRIu64, b->digits, b->first + i);
-        memcpy(to, number, (size_t)length); /* without the NUL */
-        return to + length;
+        memcpy(out, number, (size_t)length); /* without the NUL */
+        return out + length;
     }
     const char *choice = b->begin + 1;
     for (; i > 0; i--) {
         choice += strcspn(choice, ",") + 1;
     }
     size_t length = strcspn(choice, ",}");
-    memcpy(to, choice, length);
-    return to + length;
+    memcpy(out, choice, length);
+    return out + length;
 }
 
 /* Each brace is one digit of the number `i`: the digit is the index of the
- * choice, and its base is the number of choices. `later` is the number of names
- * that the later braces stand for, that is, the weight of the current digit. A
- * choice is shorter than its brace, so `out` is large enough. */
+ * choice, and its base is the number of choices. `weight` is the weight of the
+ * current digit: the number of names that the later braces stand for. A choice
+ * is shorter than its brace, so `out` is large enough. */
 void fby_braces_write_name(
     const char *rest, uint32_t i, char out[FBY_PATH_SIZE])
 {
-    uint32_t names = 0;
-    if (fby_braces_count(rest, &names, NULL) != FBY_OK || names == 0) {
+    uint32_t n_names = 0;
+    if (fby_braces_count(rest, &n_names, NULL) != FBY_OK || n_names == 0) {
         out[0] = '\0';
         return;
     }
-    uint64_t number = i % names;
-    uint64_t later  = names;
-    char    *to     = out;
-    for (const char *at = rest; *at != '\0';) {
-        size_t n = strcspn(at, "{");
-        memcpy(to, at, n);
-        to += n;
-        at += n;
+    uint64_t remainder = i % n_names;
+    uint64_t weight    = n_names;
+    char    *end       = out;
+    for (const char *text = rest; *text != '\0';) {
+        size_t length = strcspn(text, "{");
+        memcpy(end, text, length);
+        end += length;
+        text += length;
         struct brace b;
-        /* At a brace all the other conditions hold: the pattern was checked. */
-        if (*at != '\0' && read_brace(at, &b, NULL) == FBY_OK &&
-            b.choices > 0 && later >= b.choices) {
-            later /= b.choices;
-            to = write_choice(to, &b, number / later);
-            number %= later;
-            at = b.end;
+        /* At a brace, the other conditions hold, because `rest` is valid. */
+        if (*text != '\0' && read_brace(text, &b, /*why=*/NULL) == FBY_OK &&
+            b.n_choices > 0 && weight >= b.n_choices) {
+            weight /= b.n_choices;
+            end = write_choice(end, &b, remainder / weight);
+            remainder %= weight;
+            text = b.end;
         }
     }
-    *to = '\0';
+    *end = '\0';
 }
 
 bool fby_has_wildcards(const char *text)
@@ -202,14 +204,14 @@ bool fby_has_wildcards(const char *text)
     return strpbrk(text, "*?") != NULL;
 }
 
-/* The next UTF-8 character: skip the bytes 10xxxxxx of the current one. */
-static const char *next_character(const char *at)
+/* The second UTF-8 character of `text`. Bytes 10xxxxxx continue the first. */
+static const char *next_character(const char *text)
 {
-    at++;
-    while (((unsigned char)*at & 0xc0) == 0x80) {
-        at++;
+    text++;
+    while (((unsigned char)*text & 0xc0) == 0x80) {
+        text++;
     }
-    return at;
+    return text;
 }
 
 /* A star first matches no character. On a mismatch the last star is made to
@@ -217,24 +219,24 @@ static const char *next_character(const char *at)
  * star can match all that they could. */
 bool fby_glob_match(const char *pattern, const char *name)
 {
-    const char *star  = NULL; /* position in `pattern` after its last star */
-    const char *taken = NULL; /* end of the part of `name` that the star took */
+    const char *after_star = NULL; /* the pattern after its last star */
+    const char *star_end   = NULL; /* in `name`: after what the star matches */
     if (name[0] == '.' && pattern[0] != '.') {
         return false;
     }
     while (*name != '\0') {
         if (*pattern == '*') {
-            star  = ++pattern;
-            taken = name;
+            after_star = ++pattern;
+            star_end   = name;
         } else if (*pattern == '?') {
             pattern++;
             name = next_character(name);
         } else if (*pattern == *name) {
             pattern++;
             name++;
-        } else if (star != NULL) {
-            pattern = star;
-            name = taken = next_character(taken);
+        } else if (after_star != NULL) {
+            pattern = after_star;
+            name = star_end = next_character(star_end);
         } else {
             return false;
         }

@@ -26,7 +26,7 @@ size_t fby_pipeline_line(
     const struct fby_pipeline *self, const char *field, enum fby_field_key key)
 {
     const struct parsed_field *found = fby_parsed_find_field(self, field, NULL);
-    struct fby_field_fault     fault = {.key = key}; /* only for its position */
+    struct fby_field_fault     fault = {.key = key}; /* to look up its line */
     if (found == NULL) {
         return 0;
     }
@@ -56,11 +56,11 @@ size_t fby_pipeline_op_line(const struct fby_pipeline *self, const char *split,
         .line;
 }
 
-/* The line of a key at `pos`; if not in the file, that of the split's name. */
+/* The line of `pos`. If the file does not have the key, the split's line. */
 static size_t line_of_key(
     struct fby_source_pos pos, const struct parsed_split *split)
 {
-    return fby_is_given(pos) ? pos.line : split->name_pos.line;
+    return fby_pos_is_given(pos) ? pos.line : split->name_pos.line;
 }
 
 size_t fby_pipeline_shuffle_line(

@@ -3,7 +3,7 @@
  *
  * Lines count from 1. If the file does not have the key, its line is that of
  * the field or split. The line is 0 if there is no such field or split. `split`
- * is the name of a split; NULL is the only split, or `train`. */
+ * is the name of a split; NULL means the only split, or else `train`. */
 #ifndef FBY_PIPELINE_LINES_H
 #define FBY_PIPELINE_LINES_H
 

@@ -15,10 +15,11 @@
 /* The length of NAME in NAME:path; 0 for a plain path. */
 static size_t root_length(const char *pattern)
 {
-    static const char allowed[]    = "abcdefghijklmnopqrstuvwxyz0123456789_-";
-    size_t            n            = strspn(pattern, allowed);
-    bool              letter_first = pattern[0] >= 'a' && pattern[0] <= 'z';
-    return letter_first && n < FBY_NAME_SIZE && pattern[n] == ':' ? n : 0;
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+    size_t            length    = strspn(pattern, allowed);
+    bool starts_with_letter     = pattern[0] >= 'a' && pattern[0] <= 'z';
+    bool is_name                = starts_with_letter && length < FBY_NAME_SIZE;
+    return is_name && pattern[length] == ':' ? length : 0;
 }
 
 bool fby_location_is_named(const char *pattern)
@@ -26,10 +27,10 @@ bool fby_location_is_named(const char *pattern)
     return root_length(pattern) > 0;
 }
 
-/* True if the `n` characters at `at` are `text`. */
-static bool equals_text(const char *at, size_t n, const char *text)
+/* True if the `length` characters at `start` are `text`. */
+static bool equals_text(const char *start, size_t length, const char *text)
 {
-    return n == strlen(text) && memcmp(at, text, n) == 0;
+    return length == strlen(text) && memcmp(start, text, length) == 0;
 }
 
 /* Check that no component of a path is "", "." or "..", so that the path cannot
@@ -37,30 +38,30 @@ static bool equals_text(const char *at, size_t n, const char *text)
 static fby_err check_components(
     const char *path, const char *pattern, struct fby_error_detail *why)
 {
-    for (const char *at = path; *at != '\0';) {
-        size_t length  = strcspn(at, "/");
-        bool   is_last = at[length] == '\0';
-        if (length == 0 || equals_text(at, length, ".") ||
-            equals_text(at, length, "..") ||
-            (!is_last && at[length + 1] == '\0')) {
+    for (const char *component = path; *component != '\0';) {
+        size_t length          = strcspn(component, "/");
+        bool   is_last         = component[length] == '\0';
+        bool   ends_with_slash = !is_last && component[length + 1] == '\0';
+        if (length == 0 || equals_text(component, length, ".") ||
+            equals_text(component, length, "..") || ends_with_slash) {
             return fby_error_set(why, FBY_CONFIG,
                 "'%s': a location holds no '.', '..', '//' and no '/' at its "
                 "end",
                 fby_text_show(pattern).text);
         }
-        at += is_last ? length : length + 1;
+        component += is_last ? length : length + 1;
     }
     return FBY_OK;
 }
 
 static fby_err check_text(const char *pattern, struct fby_error_detail *why)
 {
-    size_t n = strlen(pattern);
-    if (n == 0 || n >= FBY_PATH_SIZE) {
+    size_t length = strlen(pattern);
+    if (length == 0 || length >= FBY_PATH_SIZE) {
         return fby_error_set(why, FBY_CONFIG,
-            "a location has 1 to %d bytes, not %zu", FBY_PATH_SIZE - 1, n);
+            "a location has 1 to %d bytes, not %zu", FBY_PATH_SIZE - 1, length);
     }
-    if (!fby_is_utf8(pattern, n)) {
+    if (!fby_is_utf8(pattern, length)) {
         return fby_error_set(why, FBY_CONFIG, "a location is UTF-8 text");
     }
     return FBY_OK;
@@ -70,34 +71,33 @@ static fby_err check_text(const char *pattern, struct fby_error_detail *why)
  * last slash before the first wildcard or brace. */
 static size_t length_before_wildcard(const char *path)
 {
-    size_t n = strcspn(path, "*?{}");
-    while (n > 0 && path[n - 1] != '/') {
-        n--;
+    size_t length = strcspn(path, "*?{}");
+    while (length > 0 && path[length - 1] != '/') {
+        length--;
     }
-    return n;
+    return length;
 }
 
-/* True if a choice in braces could make a path component "", "." or "..". The
- * test is strict: outside of braces the component (`n` characters) has only
- * dots, and at least one choice is empty or only dots. */
-static bool may_be_dots(const char *at, size_t n)
+/* True if the component has only dots outside of braces, and a choice in braces
+ * is empty or has only dots. Such a choice could make it "", "." or "..". */
+static bool may_be_dots(const char *component, size_t length)
 {
-    bool in_brace             = false;
-    bool has_dots_choice      = false;
-    bool has_other_characters = false; /* this choice is not only dots */
-    for (size_t i = 0; i < n; i++) {
-        if (!in_brace && at[i] != '{' && at[i] != '.') {
+    bool in_brace          = false;
+    bool has_dots_choice   = false;
+    bool choice_has_others = false; /* characters other than dots */
+    for (size_t i = 0; i < length; i++) {
+        if (!in_brace && component[i] != '{' && component[i] != '.') {
             return false;
         }
-        if (at[i] == '{') {
-            in_brace             = true;
-            has_other_characters = false;
-        } else if (at[i] == ',' || at[i] == '}') {
-            has_dots_choice      = has_dots_choice || !has_other_characters;
-            has_other_characters = false;
-            in_brace             = at[i] != '}';
+        if (component[i] == '{') {
+            in_brace          = true;
+            choice_has_others = false;
+        } else if (component[i] == ',' || component[i] == '}') {
+            has_dots_choice   = has_dots_choice || !choice_has_others;
+            choice_has_others = false;
+            in_brace          = component[i] != '}';
         } else {
-            has_other_characters = has_other_characters || at[i] != '.';
+            choice_has_others = choice_has_others || component[i] != '.';
         }
     }
     return has_dots_choice;
@@ -105,15 +105,15 @@ static bool may_be_dots(const char *at, size_t n)
 
 fby_err fby_braces_check(const char *rest, struct fby_error_detail *why)
 {
-    for (const char *at = rest; *at != '\0';) {
-        size_t n = strcspn(at, "/");
-        if (may_be_dots(at, n)) {
+    for (const char *component = rest; *component != '\0';) {
+        size_t length = strcspn(component, "/");
+        if (may_be_dots(component, length)) {
             return fby_error_set(why, FBY_CONFIG,
-                "'%s': a choice in braces must not leave a name of dots or "
-                "nothing",
+                "'%s': a choice in braces must not make a name that is empty "
+                "or only dots",
                 fby_text_show(rest).text);
         }
-        at += at[n] == '\0' ? n : n + 1;
+        component += component[length] == '\0' ? length : length + 1;
     }
     return FBY_OK;
 }
@@ -133,13 +133,13 @@ fby_err fby_pattern_check(
 void fby_location_parallel_folder(
     const char *rest, uint32_t i, struct fby_parallel_folder *out)
 {
-    size_t before = strcspn(rest, "{");
-    size_t after  = strlen(strchr(rest, '}') + 1);
+    size_t prefix_length = strcspn(rest, "{");
+    size_t suffix_length = strlen(strchr(rest, '}') + 1);
     fby_braces_write_name(rest, i, out->path);
-    size_t n = strlen(out->path) - before - after; /* length of the choice */
-    n        = n < FBY_NAME_SIZE ? n : 0; /* "" is refused by the caller */
+    size_t choice_length = strlen(out->path) - prefix_length - suffix_length;
+    bool fits = choice_length < FBY_NAME_SIZE; /* else the caller refuses "" */
     memset(out->name, 0, sizeof(out->name));
-    memcpy(out->name, out->path + before, n);
+    memcpy(out->name, out->path + prefix_length, fits ? choice_length : 0);
 }
 
 fby_err fby_location_split(const char *pattern, enum fby_source_kind kind,
@@ -147,27 +147,30 @@ fby_err fby_location_split(const char *pattern, enum fby_source_kind kind,
 {
     const struct fby_source_traits *source = fby_source_traits(kind);
     FBY_TRY(check_text(pattern, why));
-    size_t      root = root_length(pattern);
-    const char *path = root > 0 ? pattern + root + 1 : pattern;
-    if ((root > 0) == (path[0] == '/')) {
+    size_t      name_length = root_length(pattern);
+    bool        is_plain    = name_length == 0;
+    const char *path        = is_plain ? pattern : pattern + name_length + 1;
+    if (is_plain != (path[0] == '/')) {
         return fby_error_set(why, FBY_CONFIG,
             "'%s' is no location: write NAME:path with a path relative to the "
             "root NAME, or an absolute path",
             fby_text_show(pattern).text);
     }
-    size_t slash = root > 0 ? 0 : 1; /* length of the leading slash */
-    FBY_TRY(check_components(path + slash, pattern, why));
-    size_t n = source->directory_length != NULL ? source->directory_length(path)
-                                                : length_before_wildcard(path);
-    if (source->check_rest != NULL) {
-        FBY_TRY(source->check_rest(path + n, pattern, why));
+    size_t slash_length = is_plain ? 1 : 0; /* the leading slash */
+    FBY_TRY(check_components(path + slash_length, pattern, why));
+    size_t      dir_length = source->directory_length != NULL
+                                 ? source->directory_length(path)
+                                 : length_before_wildcard(path);
+    const char *rest       = path + dir_length;
+    if (source->check_path_rest != NULL) {
+        FBY_TRY(source->check_path_rest(rest, pattern, why));
     }
     /* The slash between base and rest is in neither, unless base is "/". */
-    size_t base = path[n] != '\0' && n > slash ? n - 1 : n;
-    *out        = (struct fby_location_parts){.root = ""};
-    memcpy(out->root, pattern, root);
-    memcpy(out->base, path, base);
-    memcpy(out->rest, path + n, strlen(path + n));
+    bool drops_slash = rest[0] != '\0' && dir_length > slash_length;
+    *out             = (struct fby_location_parts){.root = ""};
+    memcpy(out->root, pattern, name_length);
+    memcpy(out->base, path, drops_slash ? dir_length - 1 : dir_length);
+    memcpy(out->rest, rest, strlen(rest));
     return FBY_OK;
 }
 
@@ -179,11 +182,11 @@ fby_err fby_location_split(const char *pattern, enum fby_source_kind kind,
 static fby_err append_path(
     const char *path, char out[FBY_PATH_SIZE], struct fby_error_detail *why)
 {
-    bool after_name = path[0] == '/'; /* then `..` is refused */
-    for (const char *at = path; *at != '\0';) {
-        size_t length     = strcspn(at, "/");
+    bool after_name = path[0] == '/'; /* from then on `..` is refused */
+    for (const char *component = path; *component != '\0';) {
+        size_t length     = strcspn(component, "/");
         size_t out_length = strlen(out);
-        if (equals_text(at, length, "..")) {
+        if (equals_text(component, length, "..")) {
             if (after_name || out_length == 0) {
                 return fby_error_set(why, FBY_CONFIG,
                     "'%s': '..' may stand only at the beginning of a relative "
@@ -191,7 +194,7 @@ static fby_err append_path(
                     fby_text_show(path).text);
             }
             *strrchr(out, '/') = '\0'; /* remove the last component */
-        } else if (length > 0 && !equals_text(at, length, ".")) {
+        } else if (length > 0 && !equals_text(component, length, ".")) {
             if (out_length + 1 + length >= FBY_PATH_SIZE) {
                 return fby_error_set(why, FBY_CONFIG,
                     "'%s': the path is longer than %d bytes",
@@ -199,10 +202,10 @@ static fby_err append_path(
             }
             after_name      = true;
             out[out_length] = '/';
-            memcpy(out + out_length + 1, at, length);
+            memcpy(out + out_length + 1, component, length);
             out[out_length + 1 + length] = '\0';
         }
-        at += at[length] == '\0' ? length : length + 1;
+        component += component[length] == '\0' ? length : length + 1;
     }
     return FBY_OK;
 }
@@ -253,8 +256,8 @@ fby_err fby_location_parse_root(const char *option, char name[FBY_NAME_SIZE],
     return FBY_OK;
 }
 
-/* The part of `path` below `dir` ("" for `dir` itself); NULL if not below. */
-static const char *part_below(const char *path, const char *dir)
+/* `path` relative to `dir` ("" for `dir` itself); NULL if not below it. */
+static const char *relative_path(const char *path, const char *dir)
 {
     size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir); /* without end slash */
     if (strncmp(path, dir, n) != 0 || (path[n] != '/' && path[n] != '\0')) {
@@ -265,8 +268,8 @@ static const char *part_below(const char *path, const char *dir)
 
 struct best_root {
     char        name[FBY_NAME_SIZE];
-    const char *rest;   /* the pattern below the root; NULL: no root fits yet */
-    size_t      length; /* of the root's directory, bytes */
+    const char *rest; /* the pattern below the root; NULL: no root fits yet */
+    size_t      dir_length; /* bytes of the root's directory */
 };
 
 /* Set *best to `root` ("NAME=DIR") if the pattern is below DIR and no DIR
@@ -277,7 +280,7 @@ static fby_err consider_root(const char *pattern, const char *root,
     char name[FBY_NAME_SIZE];
     char dir[FBY_PATH_SIZE];
     FBY_TRY(fby_location_parse_root(root, name, dir, why));
-    const char *rest        = part_below(pattern, dir);
+    const char *rest        = relative_path(pattern, dir);
     size_t      dir_length  = strlen(dir);
     size_t      name_length = root_length(pattern);
     if (name_length > 0) {
@@ -285,10 +288,10 @@ static fby_err consider_root(const char *pattern, const char *root,
                    ? pattern + name_length + 1
                    : NULL;
     }
-    if (rest != NULL && (best->rest == NULL || dir_length > best->length)) {
+    if (rest != NULL && (best->rest == NULL || dir_length > best->dir_length)) {
         memcpy(best->name, name, sizeof(name));
-        best->rest   = rest;
-        best->length = dir_length;
+        best->rest       = rest;
+        best->dir_length = dir_length;
     }
     return FBY_OK;
 }

@@ -29,7 +29,7 @@ struct fby_location_parts {
 bool fby_location_is_named(const char *pattern);
 
 /* Check a location and split it. `base` is the whole path of a folder, the
- * directory of a list, and else the path up to the last slash before the first
+ * directory of a list, or else the path up to the last slash before the first
  * wildcard or brace. Paths of folders and lists have no wildcards. Parallel
  * folders have one brace of two or more names. Plain paths must be absolute.
  * Errors: FBY_CONFIG. */
@@ -78,15 +78,15 @@ FBY_CHECKED fby_err fby_braces_check(
 FBY_CHECKED fby_err fby_pattern_check(
     const char *rest, const char *pattern, struct fby_error_detail *why);
 
-/* Write name `i` of those that the braces of `rest` stand for. Wildcards stay.
- * The last brace changes fastest. `rest` passed fby_braces_count. */
+/* Write name `i` of those that the braces of `rest` stand for. Wildcards are
+ * copied. The last brace changes fastest. `rest` passed fby_braces_count. */
 void fby_braces_write_name(
     const char *rest, uint32_t i, char out[FBY_PATH_SIZE]);
 
 /* One of the folders of a source `parallel`, whose files are paired by name. */
 struct fby_parallel_folder {
     char name[FBY_NAME_SIZE]; /* the choice in the brace */
-    char path[FBY_PATH_SIZE]; /* below the base */
+    char path[FBY_PATH_SIZE]; /* relative to the base */
 };
 /* Set *out to folder `i` of those that the checked `rest` stands for. */
 void fby_location_parallel_folder(

@@ -6,7 +6,7 @@
 
 #include "pipeline/text.h"
 
-enum { LONGEST = 63 }; /* words and names that are longer are never near */
+enum { MAX_LENGTH = 63 }; /* longer words and names are never near */
 
 static unsigned min(unsigned a, unsigned b)
 {
@@ -19,7 +19,7 @@ static unsigned min(unsigned a, unsigned b)
 struct distance_table {
     const char *a;
     const char *b;
-    unsigned    rows[3][LONGEST + 1];
+    unsigned    rows[3][MAX_LENGTH + 1];
 };
 
 /* The distance rows[i % 3][j], from the distances of shorter prefixes. */
@@ -30,11 +30,9 @@ static unsigned compute_cell(const struct distance_table *t, size_t i, size_t j)
     unsigned        substitution = t->a[i - 1] != t->b[j - 1] ? 1 : 0;
     unsigned        edits        = min(min(previous_row[j], row[j - 1]) + 1,
                       previous_row[j - 1] + substitution);
-    if (i > 1 && j > 1 && t->a[i - 1] == t->b[j - 2] &&
-        t->a[i - 2] == t->b[j - 1]) {
-        edits = min(edits, t->rows[(i - 2) % 3][j - 2] + 1);
-    }
-    return edits;
+    bool            is_swap = i > 1 && j > 1 && t->a[i - 1] == t->b[j - 2] &&
+                   t->a[i - 2] == t->b[j - 1];
+    return is_swap ? min(edits, t->rows[(i - 2) % 3][j - 2] + 1) : edits;
 }
 
 static unsigned edit_distance(const char *a, const char *b)
@@ -59,14 +57,14 @@ void fby_nearest_offer(struct fby_nearest *self, const char *name)
     fby_text_append_name(self->known, sizeof(self->known), name);
     size_t word_length = strlen(self->word);
     size_t name_length = strlen(name);
-    if (word_length > LONGEST || name_length > LONGEST) {
+    if (word_length > MAX_LENGTH || name_length > MAX_LENGTH) {
         return;
     }
     size_t   longer = word_length > name_length ? word_length : name_length;
     unsigned edits  = edit_distance(self->word, name);
-    /* At most a third of the letters, rounded, may differ, and not all. */
-    if (edits <= (longer + 1) / 3 && edits < longer &&
-        (self->best == NULL || edits < self->distance)) {
+    /* About a third of the letters may differ, but not all of them. */
+    bool is_near = edits <= (longer + 1) / 3 && edits < longer;
+    if (is_near && (self->best == NULL || edits < self->distance)) {
         self->best     = name;
         self->distance = edits;
     }

@@ -53,8 +53,8 @@ struct fby_param {
     bool        real;      /* its numbers are real, else integers */
     bool        broadcast; /* a single number stands for max_n equal ones */
     bool        ordered;   /* two numbers: the first is not above the second */
-    bool        is_field;  /* a field's name, stored as its index */
-    const char *const *words; /* words for 0, 1, ..., then NULL; NULL: none */
+    bool        is_field;  /* the name of a field, stored as its index */
+    const char *const *words; /* names of 0, 1, ..., then NULL; NULL: none */
     uint32_t min_n; /* least count of numbers; 0: optional, no default */
     uint32_t max_n; /* largest count */
     double   min;   /* smallest value of each number, inclusive */
@@ -89,16 +89,16 @@ struct fby_op {
     enum fby_op_id id;
     uint32_t version;      /* raised if the op makes other values than before */
     bool     is_colour;    /* needs red, green and blue: not with yuv420 */
-    bool     moves_pixels; /* at random: fields of one group must agree */
+    bool     moves_pixels; /* by amounts that are drawn at random */
     bool     allows_masks; /* device: a mask may have the op */
-    bool     before_normalize; /* device: levels 0 to 1, so before normalize */
+    bool     before_normalize; /* device: needs levels of 0 to 1 */
     bool     mixes_rows;       /* device: mixes rows in pairs; must be last */
     const struct fby_param *params;
     uint32_t                n_params;
     /* Check rules between parameters. NULL: there are none. */
     fby_err (*check)(
         const struct fby_op_use *use, struct fby_error_detail *why);
-    /* The shape after the op; unknown dimensions are 0. NULL: as before. */
+    /* The shape after the op; unknown dimensions are 0. NULL: no change. */
     struct fby_shape (*shape)(
         const struct fby_op_use *use, struct fby_shape in);
     /* Draw the plan for a picture of shape `in`, whose dimensions are known.
@@ -114,7 +114,7 @@ struct fby_op {
 struct fby_shape fby_op_shape(
     const struct fby_op_use *use, struct fby_shape in);
 
-/* The op of the worker with this name or id; NULL if there is none. */
+/* The op of the worker that has this name or id; NULL if there is none. */
 const struct fby_op *fby_op_named(const char *name);
 const struct fby_op *fby_op_by_id(uint32_t id);
 

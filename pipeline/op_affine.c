@@ -69,9 +69,10 @@ static fby_err affine_check(
     const struct fby_op_use *use, struct fby_error_detail *why)
 {
     const struct fby_value *shear = &use->params[SHEAR];
-    /* `ordered` checks two numbers; four are two pairs. */
-    if (shear->n == 3 || (shear->n == 4 && (shear->r[0] > shear->r[1] ||
-                                               shear->r[2] > shear->r[3]))) {
+    /* `ordered` checks lists of two numbers; four numbers are two pairs. */
+    bool is_wrong_pair = shear->n == 4 && (shear->r[0] > shear->r[1] ||
+                                              shear->r[2] > shear->r[3]);
+    if (shear->n == 3 || is_wrong_pair) {
         return fby_error_set(why, FBY_CONFIG, "shear: expected %s",
             affine_params[SHEAR].expects);
     }
@@ -81,8 +82,8 @@ static fby_err affine_check(
 /* Draw a shift in pixels, at most `share` of the side in either direction. */
 static int64_t draw_shift(struct fby_draw *draw, double share, uint32_t side)
 {
-    int64_t most = (int64_t)(fby_q32(share) * side >> 32); /* rounded down */
-    return fby_draw_between(draw, -most, most);
+    int64_t limit = (int64_t)(fby_q32(share) * side >> 32); /* rounded down */
+    return fby_draw_between(draw, -limit, limit);
 }
 
 static void draw_shears(

@@ -31,7 +31,7 @@ const struct fby_op fby_op_random_grayscale = {
 /* ---- colour_jitter ---- */
 
 /* Indices of the parameters, and their number. */
-enum { BRIGHTNESS = 0, CONTRAST = 1, SATURATION = 2, HUE = 3, JITTERS = 4 };
+enum { BRIGHTNESS = 0, CONTRAST = 1, SATURATION = 2, HUE = 3, N_JITTERS = 4 };
 
 #define FACTOR_PARAM(param_name)                                              \
     {                                                                         \
@@ -54,7 +54,7 @@ static fby_err jitter_check(
     const struct fby_op_use *use, struct fby_error_detail *why)
 {
     uint32_t given = 0;
-    for (uint32_t i = 0; i < JITTERS; i++) {
+    for (uint32_t i = 0; i < N_JITTERS; i++) {
         given += use->params[i].n;
     }
     if (given == 0) {
@@ -79,7 +79,7 @@ static int64_t draw_jitter(
     if (value->n == 2) {
         return fby_draw_uniform_q16(draw, a, value->r[1]);
     }
-    /* 1 - a to 1 + a, and not below 0 */
+    /* Draw a number from 1 - a to 1 + a, which is not below 0. */
     int64_t low = FBY_Q16_ONE - fby_q16(a < 1 ? a : 1);
     return fby_draw_between(draw, low, FBY_Q16_ONE + fby_q16(a));
 }
@@ -88,19 +88,19 @@ static int64_t draw_jitter(
 static fby_err jitter_plan(const struct fby_op_use *use, struct fby_draw *draw,
     struct fby_shape in, struct fby_op_plan *out, struct fby_error_detail *why)
 {
-    static const enum fby_step_kind kinds[JITTERS] = {FBY_STEP_BRIGHTNESS,
+    static const enum fby_step_kind kinds[N_JITTERS] = {FBY_STEP_BRIGHTNESS,
         FBY_STEP_CONTRAST, FBY_STEP_SATURATION, FBY_STEP_HUE};
-    uint32_t                        order[JITTERS];
-    int64_t                         values[JITTERS] = {0};
+    uint32_t                        order[N_JITTERS];
+    int64_t                         values[N_JITTERS] = {0};
     (void)why;
     *out = fby_op_plan_identity(in);
     fby_draw_order_of_four(draw, order);
-    for (uint32_t i = 0; i < JITTERS; i++) {
+    for (uint32_t i = 0; i < N_JITTERS; i++) {
         if (use->params[i].n > 0) {
             values[i] = draw_jitter(draw, &use->params[i], i);
         }
     }
-    for (uint32_t i = 0; i < JITTERS; i++) {
+    for (uint32_t i = 0; i < N_JITTERS; i++) {
         uint32_t change = order[i];
         if (use->params[change].n > 0) {
             fby_op_add_step(out, (struct fby_step){.kind = kinds[change],

@@ -101,8 +101,7 @@ static fby_err resize_check(
 {
     if ((use->params[SHORTER].n > 0) == (use->params[EXACT].n > 0)) {
         return fby_error_set(why, FBY_CONFIG,
-            "resize takes either 'shorter' (keeps the aspect) or 'size', and "
-            "one of them");
+            "resize needs either 'shorter' (keeps the aspect) or 'size'");
     }
     return FBY_OK;
 }
@@ -249,7 +248,7 @@ static struct fby_step pad_step(const struct fby_op_use *use)
 {
     const struct fby_value *pad  = &use->params[PADDING];
     struct fby_step         step = {.kind = FBY_STEP_PAD};
-    /* One, two or four numbers are repeated for the four sides. */
+    /* The four sides take the one, two or four numbers in turn. */
     for (uint32_t i = FBY_PAD_LEFT; i <= FBY_PAD_BOTTOM; i++) {
         step.v[i] = clamp_padding(pad->n > 0 ? pad->i[i % pad->n] : 0);
     }
@@ -269,17 +268,17 @@ static struct fby_shape pad_shape(
 }
 
 /* True if a mirrored border would be larger than the picture that it mirrors.
- * Reflect does not repeat the pixel at the edge, so it mirrors one less. */
+ * Reflect does not repeat the edge pixel, so its limit is one pixel less. */
 static bool is_border_too_large(
     const struct fby_step *step, struct fby_size size)
 {
     const int64_t *v       = step->v;
     bool           reflect = v[FBY_PAD_MODE] == FBY_PAD_REFLECT;
     bool           mirrors = reflect || v[FBY_PAD_MODE] == FBY_PAD_SYMMETRIC;
-    int64_t        w       = (int64_t)size.w - (reflect ? 1 : 0);
-    int64_t        h       = (int64_t)size.h - (reflect ? 1 : 0);
-    return mirrors && (v[FBY_PAD_LEFT] > w || v[FBY_PAD_RIGHT] > w ||
-                          v[FBY_PAD_TOP] > h || v[FBY_PAD_BOTTOM] > h);
+    int64_t        max_x   = (int64_t)size.w - (reflect ? 1 : 0);
+    int64_t        max_y   = (int64_t)size.h - (reflect ? 1 : 0);
+    return mirrors && (v[FBY_PAD_LEFT] > max_x || v[FBY_PAD_RIGHT] > max_x ||
+                          v[FBY_PAD_TOP] > max_y || v[FBY_PAD_BOTTOM] > max_y);
 }
 
 static fby_err pad_plan(const struct fby_op_use *use, struct fby_draw *draw,
@@ -294,7 +293,7 @@ static fby_err pad_plan(const struct fby_op_use *use, struct fby_draw *draw,
     }
     if (is_border_too_large(&step, picture_size(in))) {
         return refuse_picture(
-            "pad", in, "it is smaller than what is to be mirrored", why);
+            "pad", in, "it is smaller than the border that mirrors it", why);
     }
     *out = fby_op_plan_identity(in);
     fby_op_add_step(out, step);

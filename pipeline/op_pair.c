@@ -41,7 +41,7 @@ static fby_err mixup_plan(const struct fby_op_use *use, struct fby_draw *draw,
 }
 
 /* Half the side of the box that cutmix replaces: side * sqrt(1 - lambda) / 2,
- * rounded down. 26 is 24 bits for lambda in Q24, and 2 for 1/2, squared. */
+ * rounded down. The shift has 24 bits for Q24, and 2 for the square of 1/2. */
 static int64_t half_side(uint64_t side, uint32_t lambda)
 {
     return (int64_t)fby_isqrt(side * side * (FBY_LAMBDA_ONE - lambda) >> 26);

@@ -1,8 +1,8 @@
 /* op_policy.c - ops that draw which change to make: trivial_augment_wide draws
  * one change and its strength; rand_augment draws several of fixed strength.
  *
- * There are fourteen changes, and `bins` strengths from 0 to the largest of the
- * change. The changes and the numbers are those of torchvision. */
+ * Each of the fourteen changes has `bins` strengths, from 0 to the maximum of
+ * the change. The changes and the numbers are those of torchvision. */
 #include "pipeline/op_private.h"
 
 enum change {
@@ -72,14 +72,14 @@ static int64_t shift_along(const struct strength *s, uint32_t side)
 
 /* An affine step with one value set. A shear keeps the upper left corner. */
 static struct fby_step affine_step(
-    const struct strength *s, enum fby_affine_value which, int64_t value)
+    const struct strength *s, enum fby_affine_value index, int64_t value)
 {
     struct fby_step step     = {.kind = FBY_STEP_AFFINE};
     step.v[FBY_AFFINE_SCALE] = FBY_Q16_ONE;
     step.v[FBY_AFFINE_FILL]  = s->fill;
     step.v[FBY_AFFINE_CORNER] =
-        which == FBY_AFFINE_TAN_X || which == FBY_AFFINE_TAN_Y;
-    step.v[which] = value;
+        index == FBY_AFFINE_TAN_X || index == FBY_AFFINE_TAN_Y;
+    step.v[index] = value;
     return step;
 }
 

@@ -14,10 +14,10 @@
     .name = (op_name), .id = FBY_OP_##op_id, .version = 1
 #define FBY_OP_PARAMS(table) .params = (table), .n_params = FBY_COUNT(table)
 
-/* The members of a parameter of `least` to `most` numbers from low to high. */
-#define FBY_INTEGERS(param_name, least, most, low, high, text) \
-    .name = (param_name), .expects = (text), .min_n = (least), \
-    .max_n = (most), .min = (low), .max = (high)
+/* A parameter of min_count to max_count numbers, each from `low` to `high`. */
+#define FBY_INTEGERS(param_name, min_count, max_count, low, high, text) \
+    .name = (param_name), .expects = (text), .min_n = (min_count),      \
+    .max_n = (max_count), .min = (low), .max = (high)
 #define FBY_REALS(...) FBY_INTEGERS(__VA_ARGS__), .real = true
 
 /* A parameter that several ops have: the probability that the op is applied. */
@@ -51,7 +51,7 @@
             }                                                       \
     }
 
-/* Append a step; a plan has room for FBY_MAX_STEPS. */
+/* Append a step; a plan has at most FBY_MAX_STEPS. */
 void fby_op_add_step(struct fby_op_plan *plan, struct fby_step step);
 
 /* Draw a number in Q16 (times 65536): between the two numbers of `value`, or

@@ -25,7 +25,7 @@ enum { DEFAULT_BAD_SAMPLE_LIMIT = 100 };
 static const struct fby_choice shuffle_words[] = {
     {"none", FBY_SHUFFLE_NONE},
     {"full", FBY_SHUFFLE_FULL},
-    {SHUFFLE_BY_BLOCKS, FBY_SHUFFLE_BLOCK}, /* only for the list in errors */
+    {SHUFFLE_BY_BLOCKS, FBY_SHUFFLE_BLOCK}, /* only named in errors */
     {NULL, 0},
 };
 
@@ -90,13 +90,13 @@ static fby_err read_column_name(
 static fby_err read_files(
     struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
-    struct parsed_split *split = target;
-    size_t               n     = fby_yaml_length(node);
-    if (n == 0 || n > FBY_MAX_FILES) {
-        return fby_yaml_error(
-            yaml, node, "expected 1 to %d columns, not %zu", FBY_MAX_FILES, n);
+    struct parsed_split *split   = target;
+    size_t               n_names = fby_yaml_length(node);
+    if (n_names == 0 || n_names > FBY_MAX_FILES) {
+        return fby_yaml_error(yaml, node, "expected 1 to %d columns, not %zu",
+            FBY_MAX_FILES, n_names);
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n_names; i++) {
         FBY_TRY(read_column_name(yaml, fby_yaml_item(yaml, node, i), split));
     }
     qsort(split->files, split->n_files, sizeof(split->files[0]), compare_text);
@@ -116,10 +116,10 @@ static fby_err read_bounds(
         return fby_yaml_error_expected(yaml, node, bounds_expected);
     }
     for (size_t i = 0; i < n; i++) {
-        yaml_node_t *item  = fby_yaml_item(yaml, node, i);
-        int64_t      least = i == 0 ? 1 : bucket->by.bounds[i - 1] + 1;
+        yaml_node_t *item = fby_yaml_item(yaml, node, i);
+        int64_t      min  = i == 0 ? 1 : bucket->by.bounds[i - 1] + 1;
         if (!fby_yaml_read_integer(item, &bucket->by.bounds[i]) ||
-            bucket->by.bounds[i] < least ||
+            bucket->by.bounds[i] < min ||
             bucket->by.bounds[i] > FBY_MAX_BOUND) {
             return fby_yaml_error_expected(yaml, item, bounds_expected);
         }
@@ -193,7 +193,7 @@ static fby_err set_source(
 {
     size_t n_sources = 0;
     for (int id = 1; id < FBY_N_SOURCES; id++) {
-        if (fby_is_given(split->key_pos[SPLIT_SOURCE(id)])) {
+        if (fby_pos_is_given(split->key_pos[SPLIT_SOURCE(id)])) {
             split->source = fby_source_traits_by_id(id);
             split->kind   = split->source->id;
             n_sources++;
@@ -229,7 +229,7 @@ static fby_err check_block_keys(const struct fby_yaml *yaml,
     const struct fby_pipeline *pipeline, const struct parsed_split *split)
 {
     for (size_t key = SPLIT_LANES; key <= SPLIT_SLICES; key++) {
-        if (fby_is_given(split->key_pos[key]) &&
+        if (fby_pos_is_given(split->key_pos[key]) &&
             split->shuffle.kind != FBY_SHUFFLE_BLOCK) {
             return fby_yaml_error_at(yaml, split->key_pos[key],
                 "%s is used only with shuffle: {block: K}",
@@ -340,7 +340,8 @@ static fby_err read_bad_sample(
             yaml, node, bad_sample_words, "rule for bad samples", &bad->rule);
     }
     FBY_TRY(fby_schema_read(yaml, node, &bad_sample_schema, bad));
-    return bad->rule != FBY_BAD_FAIL || !fby_is_given(bad->key_pos[BAD_LIMIT])
+    return bad->rule != FBY_BAD_FAIL ||
+                   !fby_pos_is_given(bad->key_pos[BAD_LIMIT])
                ? FBY_OK
                : fby_yaml_error_at(yaml, bad->key_pos[BAD_LIMIT],
                      "limit belongs to do: substitute; do: fail stops at the "
@@ -421,7 +422,7 @@ fby_err fby_pipeline_parse(const struct fby_pipeline_text *text,
     self->bad_sample.limit    = DEFAULT_BAD_SAMPLE_LIMIT;
     fby_err err               = read_document(&yaml, self);
     fby_yaml_close(&yaml);
-    self->folder      = NULL; /* borrowed for the parse, as the next two */
+    self->folder      = NULL; /* all three were borrowed */
     self->splits_node = NULL;
     self->fields_node = NULL;
     if (err != FBY_OK) {
@@ -444,8 +445,8 @@ void fby_pipeline_destroy(struct fby_pipeline **self_p)
 
 /* ---- files ---- */
 
-/* Read a file. Stop soon after FBY_PIPELINE_MAX_BYTES, a size that
- * fby_pipeline_parse refuses. */
+/* Read a file to its end, but stop early if it has more bytes than
+ * fby_pipeline_parse accepts. */
 static fby_err read_all(int fd, struct fby_buffer *out)
 {
     for (;;) {
@@ -484,7 +485,7 @@ static fby_err find_folder(
     const char *slash  = strrchr(path, '/');
     char       *folder = fby_strdup(slash != NULL ? path : ".");
     if (slash != NULL) {
-        folder[slash == path ? 1 : slash - path] = '\0'; /* "/" stays */
+        folder[slash == path ? 1 : slash - path] = '\0'; /* keep "/" */
     }
     fby_err err = realpath(folder, out) != NULL ? FBY_OK : FBY_IO;
     if (err != FBY_OK) {

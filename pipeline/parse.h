@@ -39,8 +39,8 @@ size_t      fby_pipeline_n_splits(const struct fby_pipeline *self);
 const char *fby_pipeline_split_name(const struct fby_pipeline *self, size_t i);
 uint64_t    fby_pipeline_seed(const struct fby_pipeline *self);
 
-/* Make the split `name`; NULL is the only split, or `train`. The caller owns
- * *out. Errors: FBY_USAGE if there is no such split; `why` lists all names. */
+/* Make the split `name`; NULL means the only split, or else `train`. The caller
+ * owns *out. Errors: FBY_USAGE if there is no such split; `why` lists all. */
 FBY_CHECKED fby_err fby_pipeline_make_split(const struct fby_pipeline *self,
     const char *name, struct fby_split **out, struct fby_error_detail *why);
 void                fby_split_destroy(struct fby_split **self_p);

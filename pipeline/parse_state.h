@@ -125,7 +125,7 @@ struct parsed_op {
     struct fby_op_use     use; /* `occurrence` is set when a split is made */
     uint32_t              split_bits; /* bit i: used by split i */
     struct fby_source_pos name_pos;
-    char field[FBY_NAME_SIZE]; /* name in a parameter with is_field */
+    char field[FBY_NAME_SIZE]; /* the field that a parameter names */
     struct fby_source_pos field_pos;
 };
 
@@ -186,7 +186,7 @@ struct fby_pipeline {
     size_t                   n_fields;
 };
 
-#define ALL_SPLITS UINT32_MAX /* as split_bits */
+#define ALL_SPLITS UINT32_MAX /* split_bits of all splits */
 /* The bit of a split in split_bits. */
 static inline uint32_t fby_parsed_split_bit(
     const struct fby_pipeline *pipeline, const struct parsed_split *split)
@@ -227,13 +227,13 @@ bool fby_parsed_is_column(const struct parsed_field *field);
 
 struct fby_nearest;
 /* Find a field by name; NULL if there is none. If `nearest` is not NULL, the
- * names compared are offered to it, for a "did you mean" (lines.c). */
+ * names that differ are offered to it, for a "did you mean" (lines.c). */
 const struct parsed_field *fby_parsed_find_field(
     const struct fby_pipeline *self, const char *name,
     struct fby_nearest *nearest);
 
-/* Find a split by name; NULL if there is none. A `name` of NULL is the only
- * split, or `train` (split.c). */
+/* Find a split by name; NULL if there is none. A `name` of NULL means the
+ * only split, or else `train` (split.c). */
 const struct parsed_split *fby_parsed_find_split(
     const struct fby_pipeline *self, const char *name);
 
@@ -248,7 +248,7 @@ FBY_CHECKED fby_err fby_parsed_fill_field(const struct fby_pipeline *pipeline,
     const struct parsed_split *split, size_t i, struct fby_split *out,
     struct fby_error_detail *why);
 
-/* Read a name into `out`; `what` says for errors what it names (parse.c). */
+/* Read the name of a `what` ("field") into `out` (parse.c). */
 FBY_CHECKED fby_err fby_parsed_read_name(const struct fby_yaml *yaml,
     const yaml_node_t *key, const char *what, char out[FBY_NAME_SIZE]);
 

@@ -52,7 +52,7 @@ struct op_reader { /* the op whose parameters read_param reads */
     struct parsed_op          *out;
 };
 
-/* Read a parameter that names a field. Its index is set when all are read. */
+/* Read the name of a field. resolve_reference sets the index of the field. */
 static fby_err read_reference(const struct fby_yaml *yaml,
     const yaml_node_t *node, const struct fby_param *param,
     struct parsed_op *out)
@@ -86,7 +86,7 @@ static fby_err set_defaults(const struct fby_yaml *yaml,
 {
     for (size_t i = 0; i < reader->op->n_params; i++) {
         const struct fby_param *param = &reader->op->params[i];
-        if (fby_is_given(key_pos[i])) {
+        if (fby_pos_is_given(key_pos[i])) {
             continue;
         }
         if (param->min_n > 0 && param->fallback.n == 0) {
@@ -104,18 +104,18 @@ static fby_err set_defaults(const struct fby_yaml *yaml,
 static fby_err read_params(struct fby_yaml *yaml, const yaml_node_t *name,
     yaml_node_t *value, struct op_reader *reader)
 {
-    uint32_t              n = reader->op->n_params;
+    uint32_t              n_params = reader->op->n_params;
     const char           *names[FBY_MAX_PARAMS + 1];
     struct fby_source_pos key_pos[FBY_MAX_PARAMS + 1] = {{0}};
     struct fby_yaml_map   map                         = {.names = names,
-                                  .n_names                      = n + 1,
+                                  .n_names                      = n_params + 1,
                                   .key_pos                      = key_pos,
                                   .read                         = read_param,
                                   .target                       = reader};
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n_params; i++) {
         names[i] = reader->op->params[i].name;
     }
-    names[n]                = "only";
+    names[n_params]         = "only";
     reader->out->split_bits = ALL_SPLITS;
     if (value != NULL &&
         (!fby_yaml_is_scalar(value) || fby_yaml_is_given(value))) {
@@ -161,15 +161,16 @@ static fby_err error_unknown_op(
     const char                 *text = fby_yaml_text(node);
     const char                 *what = on_device ? "op of the device" : "op";
     const struct fby_op *const *ops  = on_device ? fby_device_ops : fby_ops;
-    size_t                      n    = on_device ? fby_n_device_ops : fby_n_ops;
-    struct fby_nearest          nearest = {.word = text};
+    size_t             n_ops         = on_device ? fby_n_device_ops : fby_n_ops;
+    struct fby_nearest nearest       = {.word = text};
+    /* An op of this name may be in the other list. */
     if ((on_device ? fby_op_named(text) : fby_device_op_named(text)) != NULL) {
         return fby_yaml_error(yaml, node,
             on_device ? "'%s' is no op of the device; write it under 'ops'"
                       : "%s is an op of the device; write it under 'device'",
             text);
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n_ops; i++) {
         fby_nearest_offer(&nearest, ops[i]->name);
     }
     return fby_yaml_error(yaml, node, "'%s' is no %s%s",
@@ -254,7 +255,7 @@ static fby_err resolve_reference(const struct fby_yaml *yaml,
     }
     return fby_yaml_error_at(yaml, op->field_pos,
         "'%s' is no field of this file%s", op->field,
-        fby_nearest_hint(&nearest, NULL).text);
+        fby_nearest_hint(&nearest, /*otherwise=*/NULL).text);
 }
 
 /* Only ops of the device have parameters that name fields. */

@@ -116,7 +116,7 @@ bool fby_record_has_more(const struct fby_record *r)
     return r->fault == NULL && r->in.left > 0;
 }
 
-/* The fault if the next entry has another key. Keys must ascend. */
+/* The fault of an entry whose key is not the next one. Keys must ascend. */
 static const char *missing_text(const struct fby_record *r, uint16_t key)
 {
     if (r->in.left == 0 || next_key(r) > key) {
@@ -135,7 +135,7 @@ struct fby_span fby_record_read_bytes(struct fby_record *r, uint16_t key)
         fby_record_refuse(r, key, missing_text(r, key));
         return (struct fby_span){0};
     }
-    fby_read_u16(&r->in);
+    fby_read_u16(&r->in); /* the key */
     size_t         size = fby_read_u32(&r->in);
     const uint8_t *data = fby_read_bytes(&r->in, size);
     if (data == NULL) {

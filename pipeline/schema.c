@@ -48,18 +48,18 @@ static fby_err read_text(const struct fby_yaml *yaml, const yaml_node_t *node,
     if (!fby_yaml_is_given(node)) {
         return fby_yaml_error_expected(yaml, node, key->expects);
     }
-    const char *text = fby_yaml_text(node);
-    size_t      n    = strlen(text);
-    if (n >= key->size) {
+    const char *text   = fby_yaml_text(node);
+    size_t      length = strlen(text);
+    if (length >= key->size) {
         return fby_yaml_error(yaml, node,
             "expected %s, at most %zu bytes, not %zu", key->expects,
-            key->size - 1, n);
+            key->size - 1, length);
     }
-    memcpy(value, text, n + 1);
+    memcpy(value, text, length + 1);
     return FBY_OK;
 }
 
-/* Set *out to the index of the word in `words`; return false if not there. */
+/* Find the word of `node` in `words` and set *out to its index. */
 static bool find_word(
     const yaml_node_t *node, const char *const *words, int64_t *out)
 {
@@ -108,10 +108,10 @@ fby_err fby_param_read(struct fby_yaml *yaml, yaml_node_t *node,
     size_t n       = fby_yaml_length(node);
     size_t min_n   = param->min_n > 0 ? param->min_n : 1;
     *out           = (struct fby_value){.real = param->real};
-    /* A parameter of one number is no list; `broadcast` takes one number or
-     * all. */
-    if (n < min_n || n > param->max_n || (is_list && param->max_n == 1) ||
-        (param->broadcast && n > 1 && n < param->max_n)) {
+    /* `broadcast` takes one number or all. */
+    bool is_incomplete   = param->broadcast && n > 1 && n < param->max_n;
+    bool is_list_for_one = is_list && param->max_n == 1;
+    if (n < min_n || n > param->max_n || is_list_for_one || is_incomplete) {
         return fby_yaml_error_expected(yaml, node, param->expects);
     }
     for (; out->n < n; out->n++) {
@@ -187,7 +187,7 @@ static fby_err read_value(
         return FBY_OK;
     case FBY_KEY_MAP:
         return fby_schema_read(yaml, node, key->schema, member);
-    case FBY_KEY_OWN:
+    case FBY_KEY_CUSTOM:
         return key->read(yaml, node, target->values);
     }
     return FBY_USAGE; /* not reached */
@@ -198,7 +198,7 @@ static fby_err check_required(const struct fby_yaml *yaml,
     const struct fby_source_pos *key_pos)
 {
     for (size_t i = 0; i < schema->n_keys; i++) {
-        if (schema->keys[i].required && !fby_is_given(key_pos[i])) {
+        if (schema->keys[i].required && !fby_pos_is_given(key_pos[i])) {
             return fby_yaml_error(yaml, node, "key '%s' is missing here: %s",
                 schema->keys[i].name, schema->keys[i].expects);
         }

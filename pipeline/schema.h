@@ -28,7 +28,7 @@ enum fby_key_kind {
     FBY_KEY_CHOICE,  /* integer: the value of one of `choices` */
     FBY_KEY_NODE,    /* yaml_node_t *: the node itself */
     FBY_KEY_MAP,     /* a struct that `schema` describes */
-    FBY_KEY_OWN      /* read by the function `read` of the key */
+    FBY_KEY_CUSTOM   /* `read` of the key reads it */
 };
 
 struct fby_key {
@@ -36,7 +36,7 @@ struct fby_key {
     const char       *expects; /* "an integer, 1 to 64"; choice: "filter" */
     enum fby_key_kind kind;
     bool              required;
-    size_t            offset; /* of the value in the target, in bytes */
+    size_t            offset; /* byte offset of the value in the target */
     size_t            size;   /* bytes of the value; an integer has 1, 4 or 8 */
     double            min;
     double            max;
@@ -68,10 +68,10 @@ struct fby_key {
     FBY_KEY_AT(key_name, target, member, NULL), .kind = FBY_KEY_MAP, \
                                                 .schema = (its_schema)
 #define FBY_READ_BY(key_name, function) \
-    .name = (key_name), .kind = FBY_KEY_OWN, .read = (function)
+    .name = (key_name), .kind = FBY_KEY_CUSTOM, .read = (function)
 
 struct fby_schema {
-    const char           *what; /* for errors: "a split, {shards: ...}" */
+    const char           *what; /* in errors: "a split, {shards: ...}" */
     const struct fby_key *keys;
     size_t                n_keys;
 };

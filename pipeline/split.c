@@ -89,7 +89,7 @@ static fby_err check_bucket(const struct fby_pipeline *pipeline,
     return fby_yaml_set_error(why, pipeline->file,
         bucket->key_pos[BUCKET_FIELD], "there is no field '%s'%s",
         fby_text_show(bucket->by.field).text,
-        fby_nearest_hint(&nearest, NULL).text);
+        fby_nearest_hint(&nearest, /*otherwise=*/NULL).text);
 }
 
 static fby_err check_split(const struct fby_pipeline *pipeline,
@@ -123,7 +123,7 @@ static fby_err error_no_split(const struct fby_pipeline *self, const char *name,
     }
     return fby_error_set(why, FBY_USAGE,
         "the pipeline has no split '%s'%s; it has %s", fby_text_show(name).text,
-        fby_nearest_hint(&nearest, NULL).text, nearest.known);
+        fby_nearest_hint(&nearest, /*otherwise=*/NULL).text, nearest.known);
 }
 
 const struct parsed_split *fby_parsed_find_split(

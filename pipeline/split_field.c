@@ -14,10 +14,10 @@
 
 /* Copy the ops that this split has; return their number. */
 static uint32_t copy_ops(struct fby_op_use *out, const struct parsed_op *ops,
-    uint32_t n, uint32_t split_bit)
+    uint32_t n_ops, uint32_t split_bit)
 {
     uint32_t copied = 0;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n_ops; i++) {
         if ((ops[i].split_bits & split_bit) != 0) {
             out[copied++] = ops[i].use;
         }
@@ -27,7 +27,7 @@ static uint32_t copy_ops(struct fby_op_use *out, const struct parsed_op *ops,
 
 static bool has_one_hot(const struct parsed_field *field, uint32_t split_bit)
 {
-    return fby_is_given(field->key_pos[FBY_FIELD_ONE_HOT]) &&
+    return fby_pos_is_given(field->key_pos[FBY_FIELD_ONE_HOT]) &&
            (field->one_hot.split_bits & split_bit) != 0;
 }
 
@@ -68,7 +68,7 @@ static void fill_content(struct fby_field_content *out,
 
 /* ---- delivery ---- */
 
-/* The factor of channel `c`. A single factor is for all; none: `fallback`. */
+/* The factor of channel `c`. A single factor holds for all channels. */
 static double factor_of(
     const struct parsed_factors *factors, uint32_t c, double fallback)
 {
@@ -79,11 +79,11 @@ static double factor_of(
 static void fill_scale(
     struct fby_field_delivery *out, const struct parsed_out *parsed)
 {
-    uint32_t n =
+    uint32_t n_channels =
         parsed->scale.n > parsed->offset.n ? parsed->scale.n : parsed->offset.n;
-    out->scaled   = n > 0;
-    out->channels = n;
-    for (uint32_t c = 0; c < n; c++) {
+    out->scaled   = n_channels > 0;
+    out->channels = n_channels;
+    for (uint32_t c = 0; c < n_channels; c++) {
         out->scale[c]  = factor_of(&parsed->scale, c, 1);
         out->offset[c] = factor_of(&parsed->offset, c, 0);
     }
@@ -103,12 +103,12 @@ static void fill_delivery(struct fby_field_delivery *out,
 
 /* ---- positions in the file ---- */
 
-/* The position of op `i` among the ops of this split; line 0: no such op. */
+/* The position of op `i` of this split; line 0 if there is no such op. */
 static struct fby_source_pos op_pos(
-    const struct parsed_op *ops, uint32_t n, uint32_t split_bit, uint32_t i)
+    const struct parsed_op *ops, uint32_t n_ops, uint32_t split_bit, uint32_t i)
 {
     uint32_t found = 0;
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < n_ops; k++) {
         bool is_in_split = (ops[k].split_bits & split_bit) != 0;
         if (is_in_split && found == i) {
             return ops[k].name_pos;
@@ -146,12 +146,13 @@ struct fby_source_pos fby_parsed_fault_pos(const struct parsed_field *field,
             fault->index);
     }
     struct fby_source_pos pos = pos_of_key(field, fault->key);
-    if (!fby_is_given(pos) && fault->key >= FBY_FIELD_WIRE_TYPE &&
-        fault->key <= FBY_FIELD_WIRE_CODEC) {
+    bool                  is_wire_key =
+        fault->key >= FBY_FIELD_WIRE_TYPE && fault->key <= FBY_FIELD_WIRE_CODEC;
+    if (!fby_pos_is_given(pos) && is_wire_key) {
         /* The short form `wire: u8` has only the position of `wire`. */
         pos = field->key_pos[FBY_FIELD_WIRE];
     }
-    return fby_is_given(pos) ? pos : field->name_pos;
+    return fby_pos_is_given(pos) ? pos : field->name_pos;
 }
 
 /* The FBY_FIELD_BITs of the keys that the file has for the field. */
@@ -159,7 +160,7 @@ static uint64_t given_keys(const struct parsed_field *field)
 {
     uint64_t given = 0;
     for (enum fby_field_key key = 0; key < FBY_FIELD_WHOLE; key++) {
-        if (fby_is_given(pos_of_key(field, key))) {
+        if (fby_pos_is_given(pos_of_key(field, key))) {
             given |= FBY_FIELD_BIT(key);
         }
     }

@@ -38,8 +38,7 @@ enum { FBY_STEP_VALUES = 8 };
 
 struct fby_step {
     enum fby_step_kind kind;
-    int64_t
-        v[FBY_STEP_VALUES]; /* listed above for each kind; the others are 0 */
+    int64_t v[FBY_STEP_VALUES]; /* as listed above; unused ones are 0 */
 };
 
 /* Indices of the values of an affine step, which rotates, shears, scales and

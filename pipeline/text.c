@@ -14,16 +14,16 @@
 
 bool fby_text_is_name(const char *text)
 {
-    size_t n = strspn(text, LOWER UPPER DIGITS "_-");
-    return n > 0 && n < FBY_NAME_SIZE && text[n] == '\0' &&
+    size_t length = strspn(text, LOWER UPPER DIGITS "_-");
+    return length > 0 && length < FBY_NAME_SIZE && text[length] == '\0' &&
            strchr(DIGITS "-", text[0]) == NULL;
 }
 
 bool fby_text_is_extension(const char *text)
 {
-    size_t n = strspn(text, LOWER DIGITS "_-.");
-    return n > 0 && n < FBY_NAME_SIZE && text[n] == '\0' && text[0] != '.' &&
-           text[n - 1] != '.';
+    size_t length = strspn(text, LOWER DIGITS "_-.");
+    return length > 0 && length < FBY_NAME_SIZE && text[length] == '\0' &&
+           text[0] != '.' && text[length - 1] != '.';
 }
 
 bool fby_text_ends_with(const char *text, const char *end)
@@ -37,15 +37,15 @@ bool fby_text_ends_with(const char *text, const char *end)
 struct fby_shown fby_text_show(const char *text)
 {
     struct fby_shown shown = {{0}};
-    size_t           n     = 0;
-    for (; text[n] != '\0' && n < FBY_SHOWN_SIZE - sizeof("..."); n++) {
-        shown.text[n] = text[n];
+    size_t           cut   = 0;
+    for (; text[cut] != '\0' && cut < FBY_SHOWN_SIZE - sizeof("..."); cut++) {
+        shown.text[cut] = text[cut];
     }
-    if (text[n] != '\0') {
-        while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {
-            n--; /* back to the first byte: 10xxxxxx continues a character */
+    if (text[cut] != '\0') {
+        while (cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80) {
+            cut--; /* back to the first byte: 10xxxxxx continues a character */
         }
-        memcpy(shown.text + n, "...", sizeof("..."));
+        memcpy(shown.text + cut, "...", sizeof("..."));
     }
     fby_make_one_line(shown.text);
     return shown;
@@ -53,8 +53,8 @@ struct fby_shown fby_text_show(const char *text)
 
 void fby_text_append_name(char *list, size_t capacity, const char *name)
 {
-    size_t n = strlen(list);
-    snprintf(list + n, capacity - n, "%s%s", n > 0 ? ", " : "", name);
+    size_t used = strlen(list);
+    snprintf(list + used, capacity - used, "%s%s", used > 0 ? ", " : "", name);
 }
 
 bool fby_text_is_one_of(const char *text, const char *const *list)

@@ -98,26 +98,26 @@ static bool decode_text(const char *text, uint8_t bytes[FBY_TOKEN_BYTES])
     return true;
 }
 
-/* Skip white space at *text_p; return the length without that at the end. */
+/* Skip leading white space. Return the size without trailing white space. */
 static size_t trim(const char **text_p)
 {
     static const char white[] = " \t\r\n";
     *text_p += strspn(*text_p, white);
-    size_t n = strlen(*text_p);
-    while (n > 0 && strchr(white, (*text_p)[n - 1]) != NULL) {
-        n--;
+    size_t size = strlen(*text_p);
+    while (size > 0 && strchr(white, (*text_p)[size - 1]) != NULL) {
+        size--;
     }
-    return n;
+    return size;
 }
 
 static fby_err check_prefix(
-    const char *text, size_t n, struct fby_error_detail *why)
+    const char *text, size_t size, struct fby_error_detail *why)
 {
-    if (n >= PREFIX_CHARS && memcmp(text, prefix, PREFIX_CHARS) == 0) {
+    if (size >= PREFIX_CHARS && memcmp(text, prefix, PREFIX_CHARS) == 0) {
         return FBY_OK;
     }
-    /* "fby2-" would be format 2. Any byte may stand there: show it safely. */
-    if (n >= PREFIX_CHARS && memcmp(text, "fby", 3) == 0 && text[4] == '-') {
+    /* "fby2-" would be format 2. fby_text_show replaces a control character. */
+    if (size >= PREFIX_CHARS && memcmp(text, "fby", 3) == 0 && text[4] == '-') {
         return fby_error_set(why, FBY_USAGE,
             "this token is of format %c; this program reads format 1",
             fby_text_show(text).text[3]);
@@ -130,11 +130,11 @@ static fby_err check_prefix(
 fby_err fby_token_decode(
     const char *text, struct fby_token *out, struct fby_error_detail *why)
 {
-    size_t n = trim(&text);
-    FBY_TRY(check_prefix(text, n, why));
-    if (n != PREFIX_CHARS + BODY_CHARS) {
+    size_t size = trim(&text);
+    FBY_TRY(check_prefix(text, size, why));
+    if (size != PREFIX_CHARS + BODY_CHARS) {
         return fby_error_set(why, FBY_USAGE,
-            "the token has %zu letters instead of %d: is it cut off?", n,
+            "the token has %zu letters instead of %d: is it cut off?", size,
             PREFIX_CHARS + BODY_CHARS);
     }
     uint8_t bytes[FBY_TOKEN_BYTES];

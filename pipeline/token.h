@@ -16,9 +16,9 @@ enum {
 };
 
 struct fby_token {
-    struct fby_digest content;     /* of the pipeline, see canon.h */
-    struct fby_digest data;        /* of the dataset's files */
-    struct fby_digest fingerprint; /* of the decoders and ops */
+    struct fby_digest content;     /* digest of the pipeline, see canon.h */
+    struct fby_digest data;        /* digest of the dataset's files */
+    struct fby_digest fingerprint; /* digest of the decoders and ops */
     uint64_t          seed;
     uint64_t          epoch;
     uint64_t          step; /* the next step of `epoch` to deliver */

@@ -2,10 +2,10 @@
  *
  * A split, such as train or val, has three separate parts:
  *   content   decides the values; its canonical bytes are hashed (canon.h)
- *   location  is the place of the data; copies of a dataset have one content
+ *   location  is the path of the data; it is not hashed, so that copies of a
+ *             dataset have the same content
  *   delivery  is the form in which values are sent and handed to the
- *             application; it may differ between ranks
- * Plain structs without pointers to files, sockets or threads. */
+ *             application; it may differ between ranks */
 #ifndef FBY_PIPELINE_TYPES_H
 #define FBY_PIPELINE_TYPES_H
 
@@ -18,8 +18,8 @@ enum {
     FBY_MAX_FIELDS   = 32,
     FBY_MAX_OPS      = 16, /* ops that the worker applies to a field */
     FBY_MAX_DEVICE   = 8,  /* ops that the device applies to a field */
-    FBY_MAX_FROM     = 8,  /* member extensions in `from` of a field */
-    FBY_MAX_MAPS     = 32, /* masks in `from` of a field with decode: maps */
+    FBY_MAX_FROM     = 8,  /* extensions in `from` of a field */
+    FBY_MAX_MAPS     = 32, /* the same for decode: maps; each is one mask */
     FBY_MAX_PARAMS   = 8,  /* parameters of an op */
     FBY_MAX_NUMBERS  = 4,  /* numbers in the value of a parameter */
     FBY_MAX_DIMS     = 4,  /* dimensions of a sample's array */
@@ -32,27 +32,27 @@ enum {
     FBY_PATH_SIZE    = 4096 /* bytes of a path, with NUL */
 };
 
-/* Largest values of keys of a pipeline file; all minima are 1. */
+/* The largest values of keys of a pipeline file; the smallest are 1. */
 enum {
     FBY_MAX_BATCH   = 1 << 16, /* rows of a global batch */
     FBY_MAX_BLOCK   = 1 << 20, /* shards in a block */
     FBY_MAX_LANES   = 1 << 16, /* see `lanes` of struct fby_content */
     FBY_MAX_CLASSES = INT32_MAX,
     FBY_MAX_ONE_HOT = 1 << 16,   /* classes */
-    FBY_MAX_LENGTH  = 1 << 30,   /* bytes of a row of a bytes or array field */
+    FBY_MAX_LENGTH  = 1 << 30,   /* bytes of a row of one shape */
     FBY_MAX_PIXELS  = 1 << 26,   /* pixels of a picture, before and after ops */
     FBY_MAX_CONTENT = 1 << 20,   /* canonical bytes of a content */
     FBY_MAX_TOKENS  = 1 << 24,   /* tokens of a sequence */
     FBY_MAX_TOKEN   = INT32_MAX, /* largest token id; the smallest is 0 */
-    FBY_MAX_RAGGED = (32 << 20) - 64 /* bytes of a ragged or sparse row; a chunk
-                                         of 32 MiB holds it and its length */
+    FBY_MAX_RAGGED  = (32 << 20) - 64 /* bytes of a ragged row; fits a chunk */
 };
 #define FBY_MAX_DENSE     (UINT64_C(1) << 31) /* values of a dense row */
 #define FBY_MAX_BOUND     (INT64_C(1) << 40) /* largest bound between buckets */
 #define FBY_NORMALIZE_MAX 1e6  /* limit of |mean| and std; std >= 1 / limit */
 #define FBY_SCALE_MAX     1e30 /* limit of |scale| and |offset| */
 
-/* The numbers below are in canonical bytes and on the wire: only add some. */
+/* The numbers of the enums below are in canonical bytes and on the wire. New
+ * numbers may be added, but none may change. */
 enum fby_source_kind {
     FBY_SOURCE_FOLDER   = 1,
     FBY_SOURCE_SHARDS   = 2,
@@ -75,13 +75,13 @@ enum fby_shuffle {
 /* How the last batch of an epoch is made if too few samples are left. */
 enum fby_last { FBY_LAST_DROP = 1, FBY_LAST_PAD = 2, FBY_LAST_SHORT = 3 };
 enum fby_bad_sample { FBY_BAD_FAIL = 1, FBY_BAD_SUBSTITUTE = 2 };
-/* The smallest size at which a JPEG is decoded before it is resized: its own
- * size (off), or twice (faithful) or once (fast) the size after the resize. */
+/* A JPEG may be decoded at a reduced size before it is resized: never (off), or
+ * at no less than twice (faithful) or once (fast) the size after the resize. */
 enum fby_dct_scale { FBY_DCT_OFF = 1, FBY_DCT_FAITHFUL = 2, FBY_DCT_FAST = 3 };
 enum fby_decode {
     FBY_DECODE_RGB8   = 1,  /* JPEG or PNG -> u8 [h, w, 3] */
     FBY_DECODE_LABEL  = 2,  /* decimal text or class folder -> integer [] */
-    FBY_DECODE_NUMBER = 3,  /* one number of a JSON object -> [] */
+    FBY_DECODE_NUMBER = 3,  /* number of a JSON object or a column -> [] */
     FBY_DECODE_BYTES  = 4,  /* raw bytes of a member -> u8 [length] */
     FBY_DECODE_MASK8  = 5,  /* PNG of ids -> u8 [h, w, 1] */
     FBY_DECODE_ARRAY  = 6,  /* NumPy file -> any type */
@@ -135,7 +135,7 @@ static inline uint32_t fby_type_bytes(enum fby_type type)
 /* The name of `type`, such as "u16"; NULL for an invalid type. */
 const char *fby_type_word(enum fby_type type);
 
-/* The form of the rows of a field. */
+/* The form of the rows of a field on the wire. */
 enum fby_form {
     FBY_FORM_DENSE  = 0, /* all rows have one shape */
     FBY_FORM_RAGGED = 1, /* a list of up to max_length entries */
@@ -173,7 +173,7 @@ enum fby_filter {
 enum fby_codec {
     FBY_CODEC_STORE = 0,
     FBY_CODEC_LZ4   = 1,
-    FBY_CODEC_PACK  = 2, /* 3 and 4 are not used; the next is 5 */
+    FBY_CODEC_PACK  = 2, /* 3 and 4 must stay unused; a new codec is 5 */
     FBY_N_CODECS
 };
 enum { FBY_AUTO = 255 }; /* delivery: the worker chooses filter or codec */
@@ -188,10 +188,10 @@ struct fby_shape {
 /* The value of an op's parameter: one or more numbers. A word is stored as its
  * index in `words` of struct fby_param (op.h). */
 struct fby_value {
-    uint32_t n;    /* numbers in use; 0: no value and no default */
-    bool     real; /* the numbers are in `r`, else in `i` */
-    int64_t  i[FBY_MAX_NUMBERS]; /* when !real */
-    double   r[FBY_MAX_NUMBERS]; /* when real */
+    uint32_t n;    /* count of numbers; 0: no value and no default */
+    bool     real; /* true: the numbers are in `r`; false: in `i` */
+    int64_t  i[FBY_MAX_NUMBERS];
+    double   r[FBY_MAX_NUMBERS];
 };
 
 struct fby_op;
@@ -201,10 +201,10 @@ struct fby_op_use { /* an op with its parameters, in schema order */
     uint32_t             occurrence; /* ops of the same name before this one */
 };
 
-/* The value to take from a member that is a JSON object. */
+/* The value that a field takes from a member that is a JSON object. */
 struct fby_json_selector {
     char          key[FBY_NAME_SIZE]; /* "": the member is not JSON */
-    enum fby_pick pick;               /* if the key has a list of values */
+    enum fby_pick pick;               /* for a key with a list of values */
 };
 
 /* ---- settings that only one kind of field has ---- */
@@ -230,8 +230,7 @@ struct fby_bytes_field {
 
 struct fby_array_field {
     struct fby_shape shape; /* of a row, or of an entry if max_length > 0 */
-    uint32_t maps; /* number of bits that are packed along the last dimension;
-                      0: not packed */
+    uint32_t maps; /* bits that are packed along the last dimension; 0: none */
 };
 
 struct fby_sparse_field {
@@ -244,7 +243,8 @@ struct fby_maps_field {
 
 struct fby_tokens_field {
     uint32_t length; /* tokens of a sequence */
-    bool     packed; /* copied from the source: not in the canonical bytes */
+    bool     packed; /* this and `pad` are copied from struct fby_tokens and
+                        not in the canonical bytes of the field */
     uint32_t pad;    /* if packed: the token that fills up a sequence */
 };
 
@@ -253,22 +253,21 @@ struct fby_documents_field {
 };
 
 struct fby_field_content {
-    char            name[FBY_NAME_SIZE];
-    char            group[FBY_NAME_SIZE]; /* fields of one group share draws */
-    char            from[FBY_MAX_MAPS][FBY_NAME_SIZE]; /* extensions */
-    uint32_t        n_from;
-    enum fby_decode decode;
-    enum fby_type   wire_type;
-    uint32_t        max_length; /* entries (sparse: values) that a row may
+    char              name[FBY_NAME_SIZE];
+    char              group[FBY_NAME_SIZE]; /* fields of a group share draws */
+    char              from[FBY_MAX_MAPS][FBY_NAME_SIZE]; /* extensions */
+    uint32_t          n_from;
+    enum fby_decode   decode;
+    enum fby_type     wire_type;
+    uint32_t          max_length; /* entries (sparse: values) that a row may
                                      have; 0: all rows have one shape */
-    enum fby_too_long too_long; /* 0 if max_length is 0 */
+    enum fby_too_long too_long;   /* 0 if max_length is 0 */
     struct fby_op_use ops[FBY_MAX_OPS]; /* on the worker; pictures only */
     uint32_t          n_ops;
     struct fby_op_use device[FBY_MAX_DEVICE]; /* in order; the parameters of
                                                  normalize are in as.rgb8 */
-    uint32_t          n_device; /* 0 if the only op is normalize, which the
-                                   expansion applies without this list */
-    union { /* selected by `decode`; read it with functions of derived.h */
+    uint32_t          n_device; /* 0 if normalize (as.rgb8) is the only op */
+    union { /* `decode` selects the member; derived.h has functions for it */
         struct fby_rgb8_field      rgb8;
         struct fby_label_field     label;
         struct fby_json_selector   number;
@@ -304,7 +303,7 @@ struct fby_bucket_by {
     int64_t  bounds[FBY_MAX_BOUNDS];
 };
 
-/* True if the field is the class id that the folder of a sample gives. */
+/* True if the field is the number of the class folder of a sample. */
 static inline bool fby_field_is_folder_id(const struct fby_field_content *field)
 {
     return strcmp(field->from[0], "folder") == 0;
@@ -339,11 +338,10 @@ static inline uint32_t fby_bytes_per_index(const struct fby_shape *shape)
 struct fby_content {
     enum fby_source_kind source;
     enum fby_shuffle     shuffle;
-    /* 0 unless `shuffle` is block. Each slice of a batch reads other blocks,
-     * and consecutive steps read in `lanes` places in turn. */
+    /* The next three are 0 unless `shuffle` is block; see plan/order.c. */
     uint32_t             block; /* shards in a block */
-    uint32_t             lanes;
-    uint32_t             slices; /* divides global_batch */
+    uint32_t             lanes; /* places that consecutive steps read in turn */
+    uint32_t             slices; /* parts of a batch; divides global_batch */
     enum fby_last        last;
     uint32_t             global_batch; /* rows of a batch on all ranks */
     enum fby_bad_sample  on_bad_sample;
@@ -368,18 +366,17 @@ struct fby_field_delivery {
     uint8_t         filter;   /* enum fby_filter or FBY_AUTO */
     uint8_t         codec;    /* enum fby_codec or FBY_AUTO */
     bool            scaled;   /* arrays: the tensor is value * scale + offset */
-    uint32_t        channels; /* numbers used in `scale` and `offset` */
+    uint32_t        channels; /* count of numbers in `scale` and `offset` */
     double          scale[FBY_MAX_FACTORS];
     double          offset[FBY_MAX_FACTORS];
     enum fby_as     as;      /* ragged and sparse fields, else 0 */
-    bool            longest; /* pad to the longest row of the batch, not to
-                                max_length */
+    bool            longest; /* pad to the longest row, not to max_length */
     double          pad;     /* the value that fills up padded rows */
     enum fby_type   offsets; /* i32 or i64: the type of row offsets */
 };
 
 struct fby_delivery {
-    uint32_t                  bad_sample_limit;       /* bad samples allowed */
+    uint32_t                  bad_sample_limit;       /* allowed bad samples */
     struct fby_field_delivery fields[FBY_MAX_FIELDS]; /* order of the content */
 };
 

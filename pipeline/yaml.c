@@ -19,8 +19,8 @@
 static const char *short_name(const char *file)
 {
     enum { SHOWN = 160 };
-    size_t n = strlen(file);
-    return n > SHOWN ? file + n - SHOWN : file;
+    size_t length = strlen(file);
+    return length > SHOWN ? file + length - SHOWN : file;
 }
 
 fby_err fby_yaml_set_error(struct fby_error_detail *why, const char *file,
@@ -47,14 +47,15 @@ fby_err fby_yaml_error_expected(
             what, fby_yaml_length(node));
     }
     if (!fby_yaml_is_given(node)) {
-        return fby_yaml_error(self, node, "expected %s, not nothing", what);
+        return fby_yaml_error(
+            self, node, "expected %s, not an empty value", what);
     }
     bool quoted = node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     return fby_yaml_error(self, node, "expected %s, not %s'%s'", what,
         quoted ? "the text " : "", fby_text_show(fby_yaml_text(node)).text);
 }
 
-static struct fby_source_pos position(yaml_mark_t mark)
+static struct fby_source_pos pos_of_mark(yaml_mark_t mark)
 {
     return (struct fby_source_pos){
         .line = mark.line + 1, .column = mark.column + 1};
@@ -62,7 +63,7 @@ static struct fby_source_pos position(yaml_mark_t mark)
 
 struct fby_source_pos fby_yaml_pos(const yaml_node_t *node)
 {
-    return position(node->start_mark);
+    return pos_of_mark(node->start_mark);
 }
 
 /* ---- opening ----
@@ -81,7 +82,7 @@ static fby_err refuse(const struct event_check *check,
     const yaml_event_t *event, const char *text)
 {
     return fby_yaml_set_error(check->why, check->input->file,
-        position(event->start_mark), "%s", text);
+        pos_of_mark(event->start_mark), "%s", text);
 }
 
 static fby_err check_document(
@@ -147,7 +148,7 @@ static fby_err syntax_error(
     /* "while parsing a block mapping": often bad indentation */
     bool in_block = strstr(context, "block") != NULL;
     return fby_yaml_set_error(check->why, check->input->file,
-        position(parser->problem_mark), "%s%s%s%s", problem,
+        pos_of_mark(parser->problem_mark), "%s%s%s%s", problem,
         context[0] != '\0' ? " " : "", context,
         in_block ? "; do the lines of one level begin in the same column?"
                  : "");
@@ -270,9 +271,9 @@ static size_t integer_length(const char *text)
 
 bool fby_yaml_read_integer(const yaml_node_t *node, int64_t *out)
 {
-    const char *text = fby_yaml_text(node);
-    size_t      n    = integer_length(text);
-    if (!is_plain(node) || n == 0 || text[n] != '\0') {
+    const char *text   = fby_yaml_text(node);
+    size_t      length = integer_length(text);
+    if (!is_plain(node) || length == 0 || text[length] != '\0') {
         return false;
     }
     errno = 0;
@@ -293,30 +294,30 @@ static size_t exponent_length(const char *text)
     if (text[0] != 'e' && text[0] != 'E') {
         return 0;
     }
-    size_t n      = text[1] == '-' || text[1] == '+' ? 2 : 1;
-    size_t digits = strspn(text + n, "0123456789");
-    return digits > 0 ? n + digits : 0;
+    size_t prefix = text[1] == '-' || text[1] == '+' ? 2 : 1;
+    size_t digits = strspn(text + prefix, "0123456789");
+    return digits > 0 ? prefix + digits : 0;
 }
 
 bool fby_yaml_read_real(const yaml_node_t *node, double *out)
 {
-    const char *text = fby_yaml_text(node);
-    size_t      n    = integer_length(text);
-    if (!is_plain(node) || n == 0) {
+    const char *text   = fby_yaml_text(node);
+    size_t      length = integer_length(text);
+    if (!is_plain(node) || length == 0) {
         return false;
     }
-    n += fraction_length(text + n);
-    n += exponent_length(text + n);
-    if (text[n] != '\0') {
+    length += fraction_length(text + length);
+    length += exponent_length(text + length);
+    if (text[length] != '\0') {
         return false;
     }
     /* strtod() would use the decimal point of the process's locale. */
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (c == (locale_t)0) {
+    locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (c_locale == (locale_t)0) {
         abort(); /* out of memory: the C locale is always there */
     }
-    double value = strtod_l(text, NULL, c);
-    freelocale(c);
+    double value = strtod_l(text, NULL, c_locale);
+    freelocale(c_locale);
     *out = value == 0 ? 0 : value; /* -0 becomes 0 */
     return isfinite(value);
 }
@@ -362,7 +363,7 @@ static fby_err read_known_entry(
     if (i == map->n_names) {
         return error_unknown_key(self, key, map);
     }
-    if (fby_is_given(map->key_pos[i])) {
+    if (fby_pos_is_given(map->key_pos[i])) {
         return fby_yaml_error(self, key,
             "key '%s' stands here a second time (first in line %zu)", text,
             map->key_pos[i].line);

@@ -18,7 +18,7 @@ struct fby_source_pos { /* counted from 1; line 0: not in the file */
     size_t column;
 };
 
-static inline bool fby_is_given(struct fby_source_pos pos)
+static inline bool fby_pos_is_given(struct fby_source_pos pos)
 {
     return pos.line > 0;
 }
@@ -83,7 +83,7 @@ bool fby_yaml_is_given(const yaml_node_t *node);
 bool fby_yaml_read_integer(const yaml_node_t *node, int64_t *out);
 bool fby_yaml_read_real(const yaml_node_t *node, double *out);
 
-/* The length and item `i` of a list; another node is its own only item. */
+/* The length and item `i` of a list. Any other node is its own only item. */
 size_t       fby_yaml_length(const yaml_node_t *node);
 yaml_node_t *fby_yaml_item(struct fby_yaml *self, yaml_node_t *node, size_t i);
 

@@ -8,8 +8,8 @@
 #include "proto/schema.h"
 
 enum {
-    MIN_BLOCK_BYTES = 16 << 10, /* of a heap block */
-    ALIGN           = 16        /* bytes, for all memory */
+    MIN_BLOCK_BYTES = 16 << 10, /* smallest heap block */
+    ALIGN           = 16        /* alignment of all memory, in bytes */
 };
 
 struct arena_block {
@@ -18,7 +18,7 @@ struct arena_block {
 };
 
 /* Make a new block of at least `size` bytes the current one. The bytes left in
- * the old one stay unused. False: the budget is too small. */
+ * the old one stay unused. Returns false if the budget is too small. */
 static bool add_block(struct message_arena *arena, size_t size)
 {
     size_t capacity = size > MIN_BLOCK_BYTES ? size : MIN_BLOCK_BYTES;

@@ -54,7 +54,7 @@ bool column_set_list(
 }
 
 /* Copy `n` elements of `width` bytes into the array inside the record, and set
- * its length. False: there are too many. */
+ * its length. Returns false if there are too many. */
 static bool set_array(const struct schema_column *c, void *record,
     const void *elements, size_t n, size_t width)
 {
@@ -128,7 +128,7 @@ static void pack_bytes(struct protobuf_slot slot, const void *data, size_t size)
 {
     ProtobufCBinaryData *bytes = slot.value;
     void *mutable;
-    memcpy(&mutable, &data, sizeof(data)); /* cast const away: only read */
+    memcpy(&mutable, &data, sizeof(data)); /* drop const: data is only read */
     *bytes = (ProtobufCBinaryData){.len = size, .data = mutable};
 }
 
@@ -195,7 +195,7 @@ static bool unpack_blob(
     return true;
 }
 
-/* The coding choices are one protobuf field of bytes, two for each choice. */
+/* The coding choices are one protobuf field, with two bytes for each choice. */
 static bool check_choices(const struct schema_column *c, const void *record)
 {
     return array_length(c, record) <= c->max;
@@ -319,11 +319,11 @@ static void pack_list(
 static bool check_dims(const struct schema_column *c, const void *record)
 {
     const struct fby_shape *shape = member_of(c, record);
-    bool                    good  = shape->n_dims <= FBY_MAX_DIMS;
-    for (uint32_t i = 0; good && i < shape->n_dims; i++) {
-        good = shape->dims[i] != 0;
+    bool                    valid = shape->n_dims <= FBY_MAX_DIMS;
+    for (uint32_t i = 0; valid && i < shape->n_dims; i++) {
+        valid = shape->dims[i] != 0;
     }
-    return good;
+    return valid;
 }
 
 static void pack_dims(const struct schema_column *c, const void *record,
@@ -353,11 +353,11 @@ static bool check_reals(const struct schema_column *c, const void *record)
 {
     const double *values = member_of(c, record);
     uint32_t      n      = array_length(c, record);
-    bool          good   = n <= c->max;
-    for (uint32_t i = 0; good && i < n; i++) {
-        good = isfinite(values[i]);
+    bool          valid  = n <= c->max;
+    for (uint32_t i = 0; valid && i < n; i++) {
+        valid = isfinite(values[i]);
     }
-    return good;
+    return valid;
 }
 
 static void pack_reals(const struct schema_column *c, const void *record,
@@ -377,20 +377,20 @@ static bool unpack_reals(
 static bool unpack_reals_same_length(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    /* The column before shares the member with the length, and has set it. */
+    /* The previous column uses the same length member, and has set it. */
     return *slot.length == array_length(c, record) &&
            unpack_reals(c, record, slot);
 }
 
 static bool check_ids(const struct schema_column *c, const void *record)
 {
-    const uint64_t *ids  = column_list(c, record);
-    size_t          n    = column_length(c, record);
-    bool            good = is_in_range(c, n);
-    for (size_t i = 0; good && i < n; i++) {
-        good = ids[i] != 0;
+    const uint64_t *ids   = column_list(c, record);
+    size_t          n     = column_length(c, record);
+    bool            valid = is_in_range(c, n);
+    for (size_t i = 0; valid && i < n; i++) {
+        valid = ids[i] != 0;
     }
-    return good;
+    return valid;
 }
 
 static void pack_u64s(const struct schema_column *c, const void *record,
@@ -410,12 +410,12 @@ static bool check_names(const struct schema_column *c, const void *record)
 {
     const char *const *names = column_list(c, record);
     size_t             n     = column_length(c, record);
-    bool               good  = is_in_range(c, n);
-    for (size_t i = 0; good && i < n; i++) {
+    bool               valid = is_in_range(c, n);
+    for (size_t i = 0; valid && i < n; i++) {
         size_t size = strlen(names[i]);
-        good = size > 0 && size <= c->name_max && fby_is_utf8(names[i], size);
+        valid = size > 0 && size <= c->name_max && fby_is_utf8(names[i], size);
     }
-    return good;
+    return valid;
 }
 
 static void pack_names(const struct schema_column *c, const void *record,
@@ -439,12 +439,12 @@ static bool unpack_names(
     const ProtobufCBinaryData *list = *(void **)slot.value;
     const char               **names =
         arena_allocate(slot.arena, *slot.length * sizeof(*names));
-    bool good = column_set_list(c, record, names, *slot.length);
-    for (size_t i = 0; good && i < *slot.length; i++) {
+    bool valid = column_set_list(c, record, names, *slot.length);
+    for (size_t i = 0; valid && i < *slot.length; i++) {
         names[i] = copy_text(&list[i], slot.arena);
-        good     = names[i] != NULL;
+        valid    = names[i] != NULL;
     }
-    return good;
+    return valid;
 }
 
 const struct column_ops column_kinds[] = {

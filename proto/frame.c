@@ -10,7 +10,7 @@
 #include "common/bytes.h"
 #include "proto/wire.h"
 
-enum { HASH_OFFSET = 56 /* in the prefix: the hash of all other bytes */ };
+enum { HASH_OFFSET = 56 }; /* offset in the prefix: hash of all other bytes */
 
 static const uint8_t magic[4] = {'F', 'B', 'Y', 'C'};
 
@@ -36,12 +36,12 @@ void fby_chunk_write_prefix(const struct fby_chunk *chunk, const void *payload,
     fby_store_le(prefix + HASH_OFFSET, hash, 8);
 }
 
-/* Read all members of the prefix. False: the frame is too short, or the magic,
- * the version or a reserved byte is wrong. */
+/* Read all members of the prefix. Returns false if the frame is too short, or
+ * the magic, the version or a reserved byte is wrong. */
 static bool read_members(struct fby_reader *r, struct fby_chunk *c)
 {
-    const uint8_t *found = fby_read_bytes(r, sizeof(magic));
-    if (found == NULL || memcmp(found, magic, sizeof(magic)) != 0 ||
+    const uint8_t *found_magic = fby_read_bytes(r, sizeof(magic));
+    if (found_magic == NULL || memcmp(found_magic, magic, sizeof(magic)) != 0 ||
         fby_read_u8(r) != FBY_PROTOCOL_VERSION) {
         return false;
     }
@@ -78,14 +78,14 @@ static fby_err check_sizes(const struct fby_chunk *c, size_t payload_bytes,
             "%zu",
             c->wire_bytes, payload_bytes);
     }
-    size_t most = fby_codec_bound(c->codec, c->raw_bytes);
+    size_t max_bytes = fby_codec_bound(c->codec, c->raw_bytes);
     /* The codec `store` does not change the size. */
-    size_t least = c->codec == FBY_CODEC_STORE ? most : 1;
-    if (c->wire_bytes < least || c->wire_bytes > most) {
+    size_t min_bytes = c->codec == FBY_CODEC_STORE ? max_bytes : 1;
+    if (c->wire_bytes < min_bytes || c->wire_bytes > max_bytes) {
         return fby_error_set(why, FBY_PROTO,
             "chunk: %" PRIu32 " bytes of payload for %" PRIu32
             " raw bytes: expected %zu to %zu",
-            c->wire_bytes, c->raw_bytes, least, most);
+            c->wire_bytes, c->raw_bytes, min_bytes, max_bytes);
     }
     return FBY_OK;
 }
@@ -147,16 +147,16 @@ fby_err fby_chunk_check_layout(const struct fby_chunk *chunk,
     struct fby_raw_span span =
         fby_layout_chunk_span(layout, chunk->field, chunk->number);
     /* A chunk of ragged or sparse rows has at least the lengths of its rows. */
-    uint32_t least = field->form == FBY_FORM_DENSE
-                         ? span.raw_bytes
-                         : fby_ragged_lengths_end(field, span.rows);
-    if (chunk->raw_offset != span.raw_offset || chunk->raw_bytes < least ||
+    uint32_t min_bytes = field->form == FBY_FORM_DENSE
+                             ? span.raw_bytes
+                             : fby_ragged_lengths_end(field, span.rows);
+    if (chunk->raw_offset != span.raw_offset || chunk->raw_bytes < min_bytes ||
         chunk->raw_bytes > span.raw_bytes) {
         return fby_error_set(why, FBY_PROTO,
             "chunk %" PRIu32 " of field %d: %" PRIu32 " bytes at %" PRIu64
             ": expected %s%" PRIu32 " at %" PRIu64,
             chunk->number, chunk->field, chunk->raw_bytes, chunk->raw_offset,
-            least < span.raw_bytes ? "at most " : "", span.raw_bytes,
+            min_bytes < span.raw_bytes ? "at most " : "", span.raw_bytes,
             span.raw_offset);
     }
     return FBY_OK;

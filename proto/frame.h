@@ -19,11 +19,11 @@ struct fby_chunk {
     uint8_t               filter; /* enum fby_filter */
     uint8_t               codec;  /* enum fby_codec */
     uint16_t              field;  /* index of the field in the message HEADER */
-    uint32_t              number; /* of the chunk in its field, from 0 */
-    uint64_t raw_offset;          /* of the chunk in the field's raw bytes */
-    uint32_t raw_bytes;           /* size of the decoded chunk */
-    uint32_t wire_bytes;          /* size of the payload */
-    uint64_t raw_hash;            /* XXH3-64 of the decoded chunk */
+    uint32_t              number; /* number of the chunk in its field, from 0 */
+    uint64_t              raw_offset; /* offset in the field's raw bytes */
+    uint32_t              raw_bytes;  /* size of the decoded chunk */
+    uint32_t              wire_bytes; /* size of the payload */
+    uint64_t              raw_hash;   /* XXH3-64 of the decoded chunk */
 };
 
 /* Write the prefix of a frame. The hash of the frame covers the payload too,

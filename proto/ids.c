@@ -7,7 +7,7 @@
 
 uint64_t fby_id_random(void)
 {
-    uint64_t value = 0; /* not a valid id, so draw again if it is drawn */
+    uint64_t value = 0; /* 0 is not a valid id, so it is drawn again */
     while (value == 0) {
         randombytes_buf(&value, sizeof(value));
     }

@@ -16,9 +16,9 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t div_up(uint64_t n, uint64_t divisor)
+static uint64_t div_up(uint64_t dividend, uint64_t divisor)
 {
-    return n / divisor + (n % divisor != 0);
+    return dividend / divisor + (dividend % divisor != 0);
 }
 
 /* Returns the bytes of a yuv420 picture; 0 if the field is no picture, or the
@@ -80,7 +80,7 @@ static void cut_into_whole_rows(struct fby_raw_field *field, uint32_t rows)
     field->n_chunks    = (uint32_t)div_up(rows, field->rows_per_chunk);
 }
 
-/* Cut each row into chunks of whole units. False: a unit is too large. */
+/* Cut each row into chunks of whole units; false if a unit is too large. */
 static bool cut_into_units(struct fby_raw_field *field, uint32_t rows)
 {
     uint64_t unit = unit_bytes(field);
@@ -113,8 +113,8 @@ static uint64_t max_chunk_bytes(
            div_up(rows * field->row_bytes, 16) * 16;
 }
 
-/* True if max_length suits the shape. It is not 0 in a sparse field, because
- * then row_bytes would be 0, which compute_field has refused. */
+/* True if max_length suits the shape. In a sparse field it is not 0, because
+ * then row_bytes would be 0, which compute_field refuses. */
 static bool is_max_length_valid(const struct fby_raw_field *field)
 {
     if (field->form == FBY_FORM_SPARSE) {
@@ -123,8 +123,8 @@ static bool is_max_length_valid(const struct fby_raw_field *field)
     return field->shape.n_dims > 0 && field->max_length == field->shape.dims[0];
 }
 
-/* Cut a ragged or sparse field. False: max_length is invalid, or a chunk is too
- * large. */
+/* Cut a ragged or sparse field. Returns false if max_length is invalid, or a
+ * chunk is too large. */
 static bool cut_ragged(struct fby_raw_field *field, uint32_t rows)
 {
     if (!is_max_length_valid(field)) {
@@ -145,17 +145,17 @@ static bool cut_ragged(struct fby_raw_field *field, uint32_t rows)
     field->chunk_bytes =
         (uint32_t)max_chunk_bytes(field, field->rows_per_chunk);
     field->n_chunks      = (uint32_t)div_up(rows, field->rows_per_chunk);
-    uint32_t full_chunks = field->n_chunks - 1; /* all but the last */
+    uint32_t full_chunks = field->n_chunks - 1; /* all but the last one */
     uint32_t last_rows   = rows - full_chunks * field->rows_per_chunk;
     field->raw_bytes     = (uint64_t)full_chunks * field->chunk_bytes +
                        max_chunk_bytes(field, last_rows);
     return true;
 }
 
-static fby_err cut_field(struct fby_raw_layout *layout, uint32_t position,
-    struct fby_error_detail *why)
+static fby_err cut_field(
+    struct fby_raw_layout *layout, uint32_t index, struct fby_error_detail *why)
 {
-    struct fby_raw_field *field = &layout->fields[position];
+    struct fby_raw_field *field = &layout->fields[index];
     field->raw_bytes            = field->row_bytes * layout->rows;
     if (field->form != FBY_FORM_DENSE) {
         return cut_ragged(field, layout->rows)
@@ -164,7 +164,7 @@ static fby_err cut_field(struct fby_raw_layout *layout, uint32_t position,
                          "field %" PRIu32 ": a row may have %" PRIu64
                          " bytes in %" PRIu32 " entries: at most %" PRIu32
                          " bytes can be sent",
-                         position, field->row_bytes, field->max_length,
+                         index, field->row_bytes, field->max_length,
                          (uint32_t)FBY_MAX_RAGGED);
     }
     if (field->row_bytes <= FBY_CHUNK_RAW) {
@@ -173,26 +173,23 @@ static fby_err cut_field(struct fby_raw_layout *layout, uint32_t position,
         return fby_error_set(why, FBY_CONFIG,
             "field %" PRIu32 ": the smallest part that can be sent has %" PRIu64
             " bytes, more than %" PRIu32,
-            position, unit_bytes(field), FBY_CHUNK_BYTES_MAX);
+            index, unit_bytes(field), FBY_CHUNK_BYTES_MAX);
     }
     return FBY_OK;
 }
 
-static fby_err compute_field(struct fby_raw_layout *layout, uint32_t position,
-    struct fby_error_detail *why)
+static fby_err compute_field(
+    struct fby_raw_layout *layout, uint32_t index, struct fby_error_detail *why)
 {
-    struct fby_raw_field *field = &layout->fields[position];
+    struct fby_raw_field *field = &layout->fields[index];
     field->row_bytes            = row_bytes(field);
     if (field->row_bytes == 0) {
         return fby_error_set(why, FBY_CONFIG,
             "field %" PRIu32 ": one row must be an array of a known type with "
             "1 to %" PRIu64 " bytes",
-            position, FBY_ROW_BYTES_MAX);
+            index, FBY_ROW_BYTES_MAX);
     }
-    fby_err err = cut_field(layout, position, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(cut_field(layout, index, why));
     field->slot_offset = layout->slot_bytes;
     field->first_chunk = layout->n_chunks;
     layout->raw_bytes += field->raw_bytes;
@@ -218,10 +215,7 @@ fby_err fby_layout_compute(
     layout->raw_bytes  = 0;
     layout->slot_bytes = 0;
     for (uint32_t i = 0; i < layout->n_fields; i++) {
-        fby_err err = compute_field(layout, i, why);
-        if (err != FBY_OK) {
-            return err;
-        }
+        FBY_TRY(compute_field(layout, i, why));
     }
     if (layout->raw_bytes > FBY_BATCH_BYTES_MAX) {
         return fby_error_set(why, FBY_CONFIG,
@@ -243,21 +237,19 @@ fby_err fby_layout_of_content(const struct fby_content *content,
             selected, content->n_fields);
     }
     for (uint32_t i = 0; i < content->n_fields; i++) {
-        const struct fby_field_content *from = &content->fields[i];
+        const struct fby_field_content *content_field = &content->fields[i];
         if (selected == 0 || (selected >> i & 1) != 0) {
             struct fby_raw_field *field = &layout.fields[layout.n_fields++];
-            field->type                 = from->wire_type;
-            field->shape                = from->shape;
-            field->yuv420               = fby_field_is_yuv420(from);
-            field->form                 = fby_field_form(from);
-            field->max_length           = from->max_length;
+            field->type                 = content_field->wire_type;
+            field->shape                = content_field->shape;
+            field->yuv420               = fby_field_is_yuv420(content_field);
+            field->form                 = fby_field_form(content_field);
+            field->max_length           = content_field->max_length;
         }
     }
-    fby_err err = fby_layout_compute(&layout, why);
-    if (err == FBY_OK) {
-        *out = layout;
-    }
-    return err;
+    FBY_TRY(fby_layout_compute(&layout, why));
+    *out = layout;
+    return FBY_OK;
 }
 
 struct fby_raw_span fby_layout_chunk_span(
@@ -276,25 +268,27 @@ struct fby_raw_span fby_layout_chunk_span(
             .first_row  = first,
             .rows       = rows};
     }
-    uint32_t row   = number / f->chunks_per_row;
-    uint32_t part  = number % f->chunks_per_row;
-    uint64_t start = (uint64_t)part * f->chunk_bytes; /* offset in the row */
-    return (struct fby_raw_span){.raw_offset = row * f->row_bytes + start,
-        .raw_bytes = (uint32_t)min_u64(f->chunk_bytes, f->row_bytes - start),
+    uint32_t row           = number / f->chunks_per_row;
+    uint32_t chunk_in_row  = number % f->chunks_per_row;
+    uint64_t offset_in_row = (uint64_t)chunk_in_row * f->chunk_bytes;
+    return (struct fby_raw_span){
+        .raw_offset = row * f->row_bytes + offset_in_row,
+        .raw_bytes =
+            (uint32_t)min_u64(f->chunk_bytes, f->row_bytes - offset_in_row),
         .first_row = row,
         .rows      = 1};
 }
 
 void fby_layout_row_chunks(const struct fby_raw_field *field, uint32_t row,
-    uint32_t *first, uint32_t *n)
+    uint32_t *first, uint32_t *n_chunks)
 {
     if (field->rows_per_chunk > 0) {
-        *first = row / field->rows_per_chunk;
-        *n     = 1;
+        *first    = row / field->rows_per_chunk;
+        *n_chunks = 1;
         return;
     }
-    *first = row * field->chunks_per_row;
-    *n     = field->chunks_per_row;
+    *first    = row * field->chunks_per_row;
+    *n_chunks = field->chunks_per_row;
 }
 
 uint32_t fby_layout_chunk_index(

@@ -24,19 +24,18 @@
 #include "common/hash.h"
 #include "pipeline/types.h"
 
-#define FBY_CHUNK_RAW  (UINT32_C(2) << 20) /* target bytes of a dense chunk */
-#define FBY_RAGGED_RAW (UINT32_C(8) << 20) /* the same, ragged or sparse */
-#define FBY_CHUNK_BYTES_MAX \
-    (UINT32_C(32) << 20) /* limit for any chunk, in bytes */
-#define FBY_ROW_BYTES_MAX   (UINT64_C(1) << 30) /* most raw bytes of a row */
-#define FBY_BATCH_BYTES_MAX (UINT64_C(1) << 40) /* most raw bytes of a batch */
+#define FBY_CHUNK_RAW       (UINT32_C(2) << 20) /* target bytes, dense chunk */
+#define FBY_RAGGED_RAW      (UINT32_C(8) << 20) /* the same, ragged or sparse */
+#define FBY_CHUNK_BYTES_MAX (UINT32_C(32) << 20) /* most bytes of any chunk */
+#define FBY_ROW_BYTES_MAX   (UINT64_C(1) << 30)  /* most raw bytes of a row */
+#define FBY_BATCH_BYTES_MAX (UINT64_C(1) << 40)  /* most raw bytes of a batch */
 #define FBY_SLOT_ALIGN      UINT64_C(64) /* alignment of slot_offset, bytes */
 #define FBY_IMAGE_LINES     UINT32_C(32) /* lines of an image in one unit */
 
 struct fby_raw_field { /* one field of a batch, and its cut into chunks */
     enum fby_type    type;
-    struct fby_shape shape;  /* of a row; ragged: of the longest row; sparse: of
-                                a row with its zeros */
+    struct fby_shape shape;  /* shape of a row; ragged: of the longest row;
+                                sparse: of a row with its zeros */
     bool             yuv420; /* u8 [h, w, 3] in planes, see common/yuv420.h */
     enum fby_form    form;
     uint32_t         max_length; /* most entries of a row; dense: 0 */
@@ -46,9 +45,9 @@ struct fby_raw_field { /* one field of a batch, and its cut into chunks */
     uint32_t length_bytes; /* bytes of the length of a row; dense: 0 */
     uint32_t index_bytes;  /* sparse: bytes of one index; else 0 */
     uint64_t raw_bytes;    /* bytes of all rows; ragged, sparse: maximum */
-    uint64_t slot_offset;  /* of the field in the slot, which is the client's
-                              memory for a batch */
-    uint32_t first_chunk;  /* number of chunks of all fields before this one */
+    uint64_t slot_offset;  /* offset in the slot, which is the client's memory
+                              for a batch */
+    uint32_t first_chunk;  /* number of chunks of all previous fields */
     uint32_t n_chunks;
     uint32_t chunk_bytes;    /* raw bytes of a chunk. The last chunk of the
                                 field or row may have fewer; if ragged or
@@ -86,7 +85,7 @@ struct fby_codec_params fby_layout_codec_params(
     const struct fby_raw_field *field);
 
 struct fby_raw_span {         /* the part of a field that a chunk holds */
-    uint64_t raw_offset;      /* of the part in the field's raw bytes */
+    uint64_t raw_offset;      /* offset of the part in the field's raw bytes */
     uint32_t raw_bytes;       /* ragged, sparse: maximum */
     uint32_t first_row, rows; /* rows is 1 if the part is less than a row */
 };
@@ -95,9 +94,9 @@ struct fby_raw_span {         /* the part of a field that a chunk holds */
 struct fby_raw_span fby_layout_chunk_span(
     const struct fby_raw_layout *layout, uint32_t field, uint32_t number);
 
-/* Find the chunks that hold bytes of `row`: *n chunks from number *first on. */
+/* Find the chunks that hold bytes of `row`: the *n_chunks from *first on. */
 void fby_layout_row_chunks(const struct fby_raw_field *field, uint32_t row,
-    uint32_t *first, uint32_t *n);
+    uint32_t *first, uint32_t *n_chunks);
 
 /* Returns the index of chunk `number` of a field among all chunks of the batch,
  * which are ordered by field, then by number. */
@@ -121,7 +120,7 @@ static inline uint64_t fby_sparse_values_offset(
            (n * field->index_bytes + 15) / 16 * 16;
 }
 
-struct fby_chunk_sent { /* what the prefix of a chunk says about its bytes */
+struct fby_chunk_sent { /* hash and size, as in the prefix of a chunk */
     uint64_t raw_hash;
     uint32_t raw_bytes;
 };

@@ -1,6 +1,6 @@
 /* Encode and decode messages (wire.h): the head and its hash here, the body by
  * schema.c, with the schemas of wire.c. All members of the union in struct
- * fby_message have one address, so `&message->hello` is that of any type. */
+ * fby_message have one address, so `&message->hello` stands for any member. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "proto/wire.h"
 
 enum {
-    HASH_OFFSET = 8, /* in the head; the hash covers bytes 0-7 and the body */
+    HASH_OFFSET = 8, /* in the head. The hash covers bytes 0-7 and the body */
     UNPACKED_FACTOR = 16 /* heap bytes allowed per byte of a received message */
 };
 
@@ -65,25 +65,25 @@ fby_err fby_message_encode(const struct fby_message *message,
     if (schema_check(schema, &message->hello, SKIP_TEXTS, why) != FBY_OK) {
         return FBY_USAGE;
     }
-    size_t before = out->size;
+    size_t begin = out->size;
     fby_put_bytes(out, message_magic, sizeof(message_magic));
     fby_put_u8(out, FBY_PROTOCOL_VERSION);
     fby_put_u8(out, (uint8_t)message->type);
     fby_put_u16(out, 0); /* reserved */
     fby_put_u64(out, 0); /* the hash, overwritten below */
     schema_pack(schema, &message->hello, out);
-    size_t size = out->size - before;
+    size_t size = out->size - begin;
     if (size > schema->max_bytes) {
-        out->size = before; /* undo all that was appended */
+        out->size = begin; /* undo all that was appended */
         return fby_error_set(why, FBY_USAGE, "%s: %zu bytes, more than %zu",
             schema->name, size, schema->max_bytes);
     }
-    uint8_t *frame = out->data + before;
+    uint8_t *frame = out->data + begin;
     fby_store_le(frame + HASH_OFFSET, hash_message(frame, size), 8);
     return FBY_OK;
 }
 
-/* Read and check the head, and find the schema of its message type. Then `r` is
+/* Read and check the head, and find the schema of its message type. Leaves `r`
  * at the body. */
 static fby_err read_head(struct fby_reader *r, const struct schema **schema,
     enum fby_message_type *type, struct fby_error_detail *why)

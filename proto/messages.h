@@ -4,8 +4,8 @@
  * PROTOCOL.md, "Messages", says who sends which one, and when. Decoding checks
  * every value (wire.h), so the structs can be used without further checks.
  *
- * `content` is what the pipeline file says about values, `data` a digest of the
- * dataset, and `fingerprint` one of what the worker's decoders and ops compute.
+ * `content` is the settings of the pipeline file that decide values, `data` a
+ * digest of the dataset, `fingerprint` a digest of results of decoders and ops.
  * Names (of fields, shards, hosts, ...) must be UTF-8 without NUL, else the
  * message is refused. A `text` is for users; encoding sanitizes and shortens
  * such texts. */
@@ -142,7 +142,7 @@ struct fby_maybe_digest {
 struct fby_hello { /* client > worker */
     struct fby_session_id session;
     struct fby_route_id   route;                    /* new in each HELLO */
-    uint32_t              version_min, version_max; /* of the protocol, both
+    uint32_t              version_min, version_max; /* protocol versions, both
                                                        included */
     uint64_t              features;  /* FBY_FEATURE_... that the client has */
     uint64_t              max_bytes; /* maximum raw bytes of a batch */
@@ -163,7 +163,7 @@ struct fby_welcome { /* worker > client: the first message of a route */
     struct fby_instance_id instance;
     uint32_t               version;  /* highest one of both peers */
     uint64_t               features; /* those of both peers */
-    uint64_t send_window; /* most bytes of chunk frames sent beyond CREDIT */
+    uint64_t send_window; /* limit for bytes of chunk frames beyond CREDIT */
     struct fby_request_ids open; /* the session's requests without END */
 };
 
@@ -179,7 +179,7 @@ enum fby_refused_code {
 struct fby_refused {               /* worker > client: no session */
     struct fby_session_id session; /* 0: could not be read */
     enum fby_refused_code code;
-    uint32_t              version_min, version_max; /* of the worker */
+    uint32_t              version_min, version_max; /* the worker's */
     const char           *text;
 };
 
@@ -240,7 +240,7 @@ struct fby_open_failed { /* worker > client */
     struct fby_open_id        open;
     enum fby_open_failed_code code;
     struct fby_maybe_digest   data;        /* digest found by this worker */
-    struct fby_maybe_digest   fingerprint; /* of this worker */
+    struct fby_maybe_digest   fingerprint; /* this worker's */
     const char               *text;
 };
 
@@ -290,10 +290,10 @@ struct fby_cannot { /* worker > client */
     struct fby_session_id session;
     struct fby_request_id request;
     enum fby_cannot_code  code;
-    const char           *shard;  /* of the error; "": it is in no shard */
-    const char           *key;    /* of the bad sample; "": none */
+    const char           *shard;  /* shard of the error; "": in no shard */
+    const char           *key;    /* key of the bad sample; "": none */
     uint64_t              sample; /* its number; valid if `shard` is not "" */
-    uint64_t              offset; /* of the error in `shard`, in bytes */
+    uint64_t              offset; /* byte offset of the error in `shard` */
     const char           *text;
 };
 
@@ -308,7 +308,7 @@ struct fby_stale_data { /* worker > client: `shard` changed since OPEN */
 struct fby_wrong_fingerprint { /* worker > client */
     struct fby_session_id session;
     struct fby_request_id request;
-    struct fby_digest     fingerprint; /* of this worker */
+    struct fby_digest     fingerprint; /* this worker's */
 };
 
 struct fby_cancel { /* client > worker */
@@ -349,16 +349,16 @@ static inline enum fby_encoding fby_encoding_of(
                                                          : FBY_ENCODING_DENSE;
 }
 
-/* Tells the receiver how to expand a field to the values that it delivers. */
+/* Instructions for the client to expand a field to the values of a tensor. */
 struct fby_recipe {
     uint32_t n_channels; /* entries of mean and std; 0: no normalize */
     double   mean[FBY_MAX_CHANNELS]; /* result: (v/255 - mean) / std */
     double   std[FBY_MAX_CHANNELS];  /* > 0 */
     bool     one_hot;
-    uint32_t classes;   /* of a label; 0: unknown (not if one_hot) */
+    uint32_t classes;   /* classes of a label; 0: unknown (not if one_hot) */
     double   smoothing; /* label smoothing; one_hot: 0 <= smoothing < 1 */
     struct fby_blob         device; /* canonical list of device ops, or empty */
-    struct fby_maybe_digest behaviour; /* digest of what these ops compute */
+    struct fby_maybe_digest behaviour; /* digest of results of these ops */
     /* one_hot: the picture field whose device op mixes these labels; or "" */
     const char *mixed_by;
     uint32_t    maps; /* FBY_ENCODING_BITS: number of maps, each of which has a
@@ -369,7 +369,7 @@ struct fby_header_field {
     const char       *name;
     enum fby_encoding encoding;
     enum fby_type     type;
-    struct fby_shape  shape;     /* of one row; every dimension >= 1 */
+    struct fby_shape  shape;     /* shape of one row; every dimension >= 1 */
     uint64_t          raw_bytes; /* maximum for all rows */
     uint32_t          n_chunks;
     uint32_t          max_length; /* entries of a row; 0: equally long rows */
@@ -382,26 +382,25 @@ struct fby_header { /* worker > client: before the first chunk */
     uint32_t                       first_row, rows;
     const struct fby_header_field *fields; /* in byte order of names */
     size_t                         n_fields;
-    uint64_t
-        request_checksum; /* fby_request_checksum of the answered REQUEST */
+    uint64_t request_checksum; /* fby_request_checksum of the REQUEST */
 };
 
 struct fby_substituted {    /* a row that has another sample's values */
     uint32_t    row;        /* index in the request */
     uint64_t    original;   /* sample number */
     uint64_t    substitute; /* sample number */
-    const char *shard;      /* of the original sample */
-    const char *key;        /* of the original sample */
+    const char *shard;      /* the original sample's */
+    const char *key;        /* the original sample's */
     const char *text;       /* why the original was refused */
 };
 struct fby_stage_times { /* ns, summed over all tasks of the batch */
     uint64_t fetch, transform, encode;
-    uint64_t wait; /* ns from REQUEST to END less the other three, or 0 */
+    uint64_t wait; /* ns from REQUEST to END minus the other three, >= 0 */
 };
 struct fby_end { /* worker > client: after the last chunk */
     struct fby_session_id         session;
     struct fby_request_id         request;
-    uint64_t                      wire_bytes; /* of all chunk frames together */
+    uint64_t                      wire_bytes; /* sum over all chunk frames */
     const struct fby_checksum    *sums; /* fby_field_checksum of each field */
     size_t                        n_sums;
     const struct fby_substituted *substituted; /* rows ascend */
@@ -481,7 +480,7 @@ struct fby_joined { /* server > client */
     struct fby_session_id  session;
     struct fby_instance_id server;
     uint32_t               lease_ms, heartbeat_ms;
-    /* Those that all ranks of the job must have, if a rank has sent them: */
+    /* All ranks of the job must have these, once one rank has sent them. */
     struct fby_maybe_digest data;
     struct fby_maybe_digest fingerprint;
 };
@@ -509,8 +508,8 @@ struct fby_join_first { /* server > client: unknown session */
 
 struct fby_renew { /* client > server */
     struct fby_session_id   session;
-    struct fby_instance_id  server;   /* as in its last answer */
-    uint64_t                sequence; /* of the last WORKERS; 0: none came */
+    struct fby_instance_id  server;   /* from its last answer */
+    uint64_t                sequence; /* from the last WORKERS; 0: none */
     struct fby_maybe_digest data;
     struct fby_maybe_digest fingerprint;
 };
@@ -527,7 +526,7 @@ struct fby_instance_ids {
 struct fby_workers { /* server > client */
     struct fby_session_id  session;
     struct fby_instance_id server;
-    uint64_t               sequence; /* of the list; a change adds 1 */
+    uint64_t               sequence; /* version of the list; a change adds 1 */
     bool                   full; /* `added` has all workers; false: `added` and
                                     `removed` change the previous list */
     const struct fby_worker_info *added;

@@ -1,5 +1,6 @@
 /* Check conditions between the members of a message. Each member by itself was
- * checked before (schema.h), so lists have valid lengths and pointers. */
+ * checked before (schema.h), so lists have valid lengths and pointers. Here `m`
+ * is the message, `f` a field of a HEADER, and `r` its recipe. */
 #include "proto/rules.h"
 
 #include <inttypes.h>
@@ -65,7 +66,7 @@ fby_err rule_opened(const void *record, struct fby_error_detail *why)
 static fby_err check_choices(
     const struct fby_request *m, struct fby_error_detail *why)
 {
-    /* 0 choices: all are automatic. fields is 0: all fields are requested. */
+    /* Without choices, all are automatic. A `fields` of 0 means all fields. */
     uint32_t n_fields = (uint32_t)__builtin_popcountll(m->fields);
     if (m->n_choices != 0 && m->fields != 0 && m->n_choices != n_fields) {
         return fby_error_set(why, FBY_PROTO,
@@ -101,14 +102,14 @@ static bool is_u8_image(const struct fby_header_field *f)
     return f->shape.n_dims == 3 && f->type == FBY_U8;
 }
 
-/* The functions fault_of_... return what is wrong with a field, as a text for
- * the error; NULL: nothing. */
+/* The functions fault_of_... return the text of an error in a field; NULL if
+ * there is no error. */
 static const char *fault_of_device(const struct fby_header_field *f)
 {
     const struct fby_recipe *r       = &f->recipe;
     bool                     has_ops = r->device.size > 0;
-    bool has_only_one = has_ops != r->behaviour.known; /* of the two */
-    if (has_only_one || (has_ops && !is_u8_image(f))) {
+    bool lacks_behaviour_or_ops      = has_ops != r->behaviour.known;
+    if (lacks_behaviour_or_ops || (has_ops && !is_u8_image(f))) {
         return "ops of the device and a behaviour need each other, and a u8 "
                "image";
     }

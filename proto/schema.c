@@ -28,7 +28,7 @@ static struct protobuf_slot protobuf_slot_of(
     };
 }
 
-/* Set and return the error that the member of column `c` is not as expected. */
+/* Set the error that the member of column `c` has no valid value. */
 static fby_err set_member_error(const struct schema *schema,
     const struct schema_column *c, struct fby_error_detail *why)
 {
@@ -39,7 +39,7 @@ static fby_err set_member_error(const struct schema *schema,
             "%s.%s: expected a number from %" PRIu64 " to %" PRIu64,
             schema->name, field, c->min, c->max);
     }
-    if (c->max == 0) { /* columns of this kind have no minimum and maximum */
+    if (c->max == 0) { /* columns of this kind have no range */
         return fby_error_set(why, FBY_PROTO, "%s.%s: expected %s", schema->name,
             field, expected);
     }
@@ -54,11 +54,8 @@ static fby_err check_records(const struct schema_column *c, const void *record,
     const char *records = column_list(c, record);
     size_t      n       = column_length(c, record);
     for (size_t i = 0; i < n; i++) {
-        fby_err err = schema_check(c->record_schema,
-            records + i * c->record_schema->size, text_check, why);
-        if (err != FBY_OK) {
-            return err;
-        }
+        FBY_TRY(schema_check(c->record_schema,
+            records + i * c->record_schema->size, text_check, why));
     }
     return FBY_OK;
 }
@@ -82,11 +79,8 @@ fby_err schema_check(const struct schema *schema, const void *record,
     enum text_check text_check, struct fby_error_detail *why)
 {
     for (size_t i = 0; i < schema->n_columns; i++) {
-        fby_err err =
-            check_column(schema, &schema->columns[i], record, text_check, why);
-        if (err != FBY_OK) {
-            return err;
-        }
+        FBY_TRY(
+            check_column(schema, &schema->columns[i], record, text_check, why));
     }
     return schema->rule != NULL ? schema->rule(record, why) : FBY_OK;
 }
@@ -164,12 +158,12 @@ static bool unpack_records(
     char              *records =
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): as above */
         arena_allocate(slot.arena, *slot.length * c->record_schema->size);
-    bool good = column_set_list(c, record, records, *slot.length);
-    for (size_t i = 0; good && i < *slot.length; i++) {
-        good = unpack_record(c->record_schema, list[i],
-                   records + i * c->record_schema->size, slot.arena) == NULL;
+    bool valid = column_set_list(c, record, records, *slot.length);
+    for (size_t i = 0; valid && i < *slot.length; i++) {
+        valid = unpack_record(c->record_schema, list[i],
+                    records + i * c->record_schema->size, slot.arena) == NULL;
     }
-    return good;
+    return valid;
 }
 
 /* Unpack `body` into `record`. Returns NULL on success, else the first column
@@ -182,9 +176,9 @@ static const struct schema_column *unpack_record(const struct schema *schema,
         struct protobuf_slot        slot =
             protobuf_slot_of(protobuf_field_of(schema, c), body, arena);
         const struct column_ops *ops = &column_kinds[c->kind];
-        bool good = c->kind == COLUMN_RECORDS ? unpack_records(c, record, slot)
-                                              : ops->unpack(c, record, slot);
-        if (!good) {
+        bool valid = c->kind == COLUMN_RECORDS ? unpack_records(c, record, slot)
+                                               : ops->unpack(c, record, slot);
+        if (!valid) {
             return c;
         }
     }

@@ -41,13 +41,13 @@ enum column_kind {
 struct schema;
 
 struct schema_column {
-    uint32_t             number; /* protobuf field number */
-    enum column_kind     kind;
-    size_t               offset;        /* of the member in the struct */
-    size_t               length_offset; /* arrays, lists: of the length */
-    uint64_t             min, max;      /* limits, see enum column_kind */
-    uint64_t             name_max;      /* COLUMN_NAMES: most bytes of a name */
-    const struct schema *record_schema; /* COLUMN_RECORDS: of each element */
+    uint32_t         number; /* protobuf field number */
+    enum column_kind kind;
+    size_t           offset;        /* offset of the member in the struct */
+    size_t           length_offset; /* offset of the length of an array, list */
+    uint64_t         min, max;      /* limits, see enum column_kind */
+    uint64_t         name_max;      /* COLUMN_NAMES: most bytes of a name */
+    const struct schema *record_schema; /* schema of a list's elements */
 };
 
 struct schema {
@@ -56,9 +56,9 @@ struct schema {
     const struct schema_column       *columns;
     size_t                            n_columns;
     size_t                            size; /* sizeof the struct */
-    size_t max_bytes; /* of the message with its head; 0: the record is only a
-                         part of a message */
-    /* Checks conditions between members (rules.h); NULL: there are none. */
+    size_t max_bytes; /* size limit of the message with its head; 0: the record
+                         is only a part of a message */
+    /* Check conditions between members (rules.h); NULL: there are none. */
     fby_err (*rule)(const void *record, struct fby_error_detail *why);
 };
 
@@ -71,7 +71,7 @@ struct message_arena {
     uint8_t *next;   /* first free byte of the current block */
     size_t   left;   /* bytes free in the current block */
     size_t   budget; /* bytes that may still be allocated from the heap */
-    void    *blocks; /* from the heap; released by arena_free_blocks */
+    void    *blocks; /* heap blocks; released by arena_free_blocks */
 };
 
 /* Allocate `size` bytes aligned to 16; NULL if the budget is too small. */
@@ -113,13 +113,13 @@ struct protobuf_slot {
 /* The functions for columns of one kind. COLUMN_RECORDS has no `pack` and
  * `unpack`, because schema.c handles it. */
 struct column_ops {
-    const char *expected; /* what errors say is expected; NULL: a number from
+    const char *expected; /* for errors, such as "a bool"; NULL: a number from
                              min to max */
     /* True if the member is valid. NULL: every value is valid. */
     bool (*check)(const struct schema_column *c, const void *record);
     void (*pack)(const struct schema_column *c, const void *record,
         struct protobuf_slot slot);
-    /* False: the value in the protobuf-c struct is invalid. */
+    /* Returns false if the value in the protobuf-c struct is invalid. */
     bool (*unpack)(
         const struct schema_column *c, void *record, struct protobuf_slot slot);
 };

@@ -22,20 +22,20 @@ size_t text_sanitize(const char *text, uint8_t *out, size_t max)
     size_t         left    = strlen(text);
     size_t         written = 0;
     while (left > 0) {
-        size_t valid = fby_utf8_length(in, left); /* 0: not a character */
-        size_t step  = valid > 0 ? valid : 1;
-        if (written + step > max) {
+        size_t valid  = fby_utf8_length(in, left); /* 0: not a character */
+        size_t length = valid > 0 ? valid : 1;
+        if (written + length > max) {
             break;
         }
-        memcpy(out + written, in, step);
+        memcpy(out + written, in, length);
         if (valid == 0) {
             out[written] = '?';
         } else if (fby_is_control((char)*in)) {
             out[written] = ' ';
         }
-        written += step;
-        in += step;
-        left -= step;
+        written += length;
+        in += length;
+        left -= length;
     }
     return written;
 }

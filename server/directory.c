@@ -86,27 +86,27 @@ static void fill_join_answer(
     } else {
         out->type         = FBY_MSG_JOIN_REFUSED;
         out->join_refused = (struct fby_join_refused){.session = {session->id},
-            .code                                              = session->code,
-            .text                                              = session->text};
+            .code = session->refusal_code,
+            .text = session->refusal};
     }
 }
 
-/* Collect in self->added up to MAX_ADDED workers whose version is above
- * *version, oldest first, and set *version to that of the last one. Returns
- * their number. The table is in order of adding, so the versions ascend. */
-static size_t collect_added(struct fby_directory *self, uint64_t *version)
+/* Collect in self->added up to MAX_ADDED workers whose serial number is above
+ * *serial, and set *serial to that of the last one. Returns their number. The
+ * table is in order of adding, so the serial numbers ascend. */
+static size_t collect_added(struct fby_directory *self, uint64_t *serial)
 {
     size_t n = 0;
     for (struct fby_dir_worker *w = self->workers; w != NULL && n < MAX_ADDED;
          w                        = w->hh.next) {
-        if (w->version > *version) {
+        if (w->serial > *serial) {
             self->added[n++] = (struct fby_worker_info){
                 .instance  = {w->instance},
                 .endpoints = {(const char *const *)w->endpoints,
                     w->n_endpoints},
                 .host      = w->host,
             };
-            *version = w->version;
+            *serial = w->serial;
         }
     }
     return n;
@@ -115,8 +115,8 @@ static size_t collect_added(struct fby_directory *self, uint64_t *version)
 static void fill_workers(struct fby_directory *self,
     struct fby_dir_session *session, struct fby_message *out)
 {
-    bool   full  = session->sent_version == 0;
-    size_t n     = collect_added(self, &session->sent_version);
+    bool   full  = session->sent_serial == 0;
+    size_t n     = collect_added(self, &session->sent_serial);
     out->type    = FBY_MSG_WORKERS;
     out->workers = (struct fby_workers){
         .session  = {session->id},
@@ -136,7 +136,7 @@ static bool has_new_workers(
     /* uthash appends, so the tail of the table is the newest worker. */
     const struct fby_dir_worker *newest =
         ELMT_FROM_HH(self->workers->hh.tbl, self->workers->hh.tbl->tail);
-    return newest->version > session->sent_version;
+    return newest->serial > session->sent_serial;
 }
 
 /* Take one message that is due to the session; false when none is due. */

@@ -109,7 +109,6 @@ int64_t fby_directory_deadline(const struct fby_directory *self);
 bool fby_directory_take_due(struct fby_directory *self, struct fby_message *out,
     struct fby_routing_id *to);
 
-/* A copy of the counters. */
 struct fby_directory_counts fby_directory_counts(
     const struct fby_directory *self);
 

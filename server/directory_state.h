@@ -17,7 +17,7 @@ struct fby_dir_worker {
     char          *host;
     char         **endpoints;
     size_t         n_endpoints;
-    uint64_t       version; /* serial number in the order of adding, from 1 */
+    uint64_t       serial;  /* number in the order of adding, from 1 */
     int64_t        seen_ns; /* time of the last register or heartbeat */
     UT_hash_handle hh;
 };
@@ -40,14 +40,13 @@ struct fby_dir_session {
     uint32_t                   rank;
     int64_t                    seen_ns; /* time of the last join or renew */
     int64_t                    waits_until_ns; /* only in SESSION_WAITING */
-    struct fby_join            request;    /* its JOIN; the texts are NULL */
-    struct fby_routing_id      route;      /* where to send messages */
-    bool                       answer_due; /* send JOINED or JOIN_REFUSED */
-    enum fby_join_refused_code code;       /* only in SESSION_REFUSED */
-    char                       text[512];  /* cause of SESSION_REFUSED */
-    uint64_t       sent_version; /* of the newest worker sent; 0: a full list
-                                    of workers is due */
-    uint64_t       sequence;     /* number of the last WORKERS message */
+    struct fby_join            join;         /* its JOIN; the texts are NULL */
+    struct fby_routing_id      route;        /* where to send messages */
+    bool                       answer_due;   /* send JOINED or JOIN_REFUSED */
+    enum fby_join_refused_code refusal_code; /* only in SESSION_REFUSED */
+    char                       refusal[512]; /* cause of SESSION_REFUSED */
+    uint64_t sent_serial; /* of the newest worker sent; 0: a full list is due */
+    uint64_t sequence;    /* number of the last WORKERS message */
     UT_hash_handle hh;
 };
 
@@ -66,11 +65,10 @@ struct fby_directory {
     struct fby_dir_worker      *workers;
     struct fby_dir_session     *sessions;
     struct fby_dir_job         *jobs;
-    uint32_t                    n_waiting; /* sessions in SESSION_WAITING */
-    uint64_t                    version;   /* of the newest worker */
+    uint32_t                    n_waiting;   /* sessions in SESSION_WAITING */
+    uint64_t                    last_serial; /* of the newest worker */
     struct fby_directory_counts counts;
-    struct fby_worker_info     *added; /* MAX_ADDED entries: the workers of the
-                                         last WORKERS message taken */
+    struct fby_worker_info     *added; /* [MAX_ADDED]: of the last WORKERS */
 };
 
 /* Remove and free a worker, or a session. The last session of a job is freed

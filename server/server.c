@@ -154,7 +154,7 @@ static void on_join(struct server *self, const struct fby_routing_id *from,
     if (fby_directory_join(self->directory, join, from, self->now_ns) !=
         FBY_OK) {
         refuse_join(self, from, join);
-    } /* else the directory has the answer as a due message */
+    } /* otherwise the answer is a due message of the directory */
 }
 
 static void on_renew(struct server *self, const struct fby_routing_id *from,
@@ -185,8 +185,8 @@ static void on_quit(struct server *self, const struct fby_routing_id *from,
     fby_directory_quit(self->directory, message->quit.session);
 }
 
-/* By message type. */
 static handler *const handlers[UINT8_MAX + 1] = {
+    /* by message type */
     [FBY_MSG_REGISTER]    = on_register,
     [FBY_MSG_HEARTBEAT]   = on_heartbeat,
     [FBY_MSG_DEREGISTER]  = on_deregister,
@@ -293,7 +293,7 @@ static void run_iteration(struct server *self)
     send_due_messages(self);
 }
 
-/* Write the endpoint to ready_fd, close it, and log the endpoint. */
+/* Write the endpoint to ready_fd, close this, and log the endpoint. */
 static void report_ready(const struct server *self, const char *endpoint)
 {
     char line[FBY_ENDPOINT_SIZE + 1];

@@ -19,7 +19,6 @@ struct fby_server_options {
     int64_t     heartbeat_ns; /* time between two messages that renew a lease */
 };
 
-/* The default options. */
 struct fby_server_options fby_server_defaults(void);
 
 /* Serve until SIGTERM or SIGINT.

@@ -14,6 +14,7 @@
 #include "common/mem.h"
 #include "server/directory_state.h"
 
+/* Set the state, and keep n_waiting the number of waiting sessions. */
 static void set_state(struct fby_directory *self,
     struct fby_dir_session *session, enum session_state state)
 {
@@ -55,9 +56,9 @@ static struct fby_dir_session *add_session(
     session->host                   = fby_strdup(join->host);
     session->pid                    = join->pid;
     session->rank                   = join->rank;
-    session->request                = *join;
-    session->request.job            = NULL; /* borrowed from the message */
-    session->request.host           = NULL;
+    session->join                   = *join;
+    session->join.job               = NULL; /* borrowed from the message */
+    session->join.host              = NULL;
     session->job                    = find_or_add_job(self, join->job);
     session->job->n_sessions++;
     HASH_ADD(hh, self->sessions, id, sizeof(session->id), session);
@@ -84,29 +85,29 @@ void fby_directory_remove_session(
 
 /* ---- agreement of ranks ---- */
 
-/* Refuse a session. session->text must have the cause already. */
+/* Refuse a session. session->refusal must have the cause already. */
 static void refuse(struct fby_directory *self, struct fby_dir_session *session,
     enum fby_join_refused_code code)
 {
     set_state(self, session, SESSION_REFUSED);
-    session->code       = code;
-    session->answer_due = true;
+    session->refusal_code = code;
+    session->answer_due   = true;
     self->counts.refused++;
-    fby_warn("JOIN-REFUSED", "%s", session->text);
+    fby_warn("JOIN-REFUSED", "%s", session->refusal);
 }
 
-/* Set session->text: the value of `fact` is `mine`, but `theirs` in the job. */
+/* Set session->refusal: the value of `fact` is `mine`, in the job `theirs`. */
 static void describe_difference(struct fby_dir_session *session,
     const char *fact, const char *mine, const char *theirs)
 {
-    snprintf(session->text, sizeof(session->text),
+    snprintf(session->refusal, sizeof(session->refusal),
         "job '%s': %s %s on %s (rank %u) is not %s as on %s; all ranks of a "
         "job must agree",
         session->job->name, fact, mine, session->host, session->rank, theirs,
         session->job->facts_host);
 }
 
-/* True if both are equal. If not, session->text says how they differ. */
+/* True if both are equal. If not, session->refusal says how they differ. */
 static bool numbers_match(struct fby_dir_session *session, const char *fact,
     uint64_t mine, uint64_t theirs)
 {
@@ -121,7 +122,7 @@ static bool numbers_match(struct fby_dir_session *session, const char *fact,
     return false;
 }
 
-/* True if both are equal. If not, session->text says how they differ. */
+/* True if both are equal. If not, session->refusal says how they differ. */
 static bool digests_match(struct fby_dir_session *session, const char *fact,
     const struct fby_digest *mine, const struct fby_digest *theirs)
 {
@@ -136,20 +137,20 @@ static bool digests_match(struct fby_dir_session *session, const char *fact,
     return false;
 }
 
-/* True if the session's digest `mine` is unknown, or equal to that of the job,
- * which is set to `mine` if it was unknown. */
+/* True if the session's digest `mine` is unknown, or equals that of the job. If
+ * the job's digest is unknown, sets it to `mine`. */
 static bool set_or_match_digest(struct fby_dir_session *session,
     const char *fact, const struct fby_maybe_digest *mine,
-    struct fby_maybe_digest *of_job)
+    struct fby_maybe_digest *theirs)
 {
     if (!mine->known) {
         return true; /* checked when the session knows its digest */
     }
-    if (!of_job->known) {
-        *of_job = *mine;
+    if (!theirs->known) {
+        *theirs = *mine;
         return true;
     }
-    return digests_match(session, fact, &mine->digest, &of_job->digest);
+    return digests_match(session, fact, &mine->digest, &theirs->digest);
 }
 
 /* Set digests that the job lacks. Refuse `session` if it has others. */
@@ -170,7 +171,7 @@ static void set_or_check_digests(struct fby_directory *self,
 static void refuse_if_facts_differ(
     struct fby_directory *self, struct fby_dir_session *session)
 {
-    const struct fby_join *mine  = &session->request;
+    const struct fby_join *mine  = &session->join;
     const struct fby_join *facts = &session->job->facts;
     if (!numbers_match(session, "world size", mine->world, facts->world)) {
         refuse(self, session, FBY_JOIN_WORLD);
@@ -195,14 +196,14 @@ enum which_rank { SAME_RANK, ANOTHER_RANK };
 /* Another session of the job, in `state`, of the same or another rank. */
 static struct fby_dir_session *find_in_job(struct fby_directory *self,
     const struct fby_dir_session *session, enum session_state state,
-    enum which_rank rank)
+    enum which_rank which)
 {
     for (struct fby_dir_session *s = self->sessions; s != NULL;
          s                         = s->hh.next) {
         /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): removed ones are unlinked */
         bool same_rank = s->rank == session->rank;
         if (s != session && s->job == session->job && s->state == state &&
-            same_rank == (rank == SAME_RANK)) {
+            same_rank == (which == SAME_RANK)) {
             return s;
         }
     }
@@ -229,10 +230,10 @@ static void set_facts(const struct fby_dir_session *session)
 {
     struct fby_dir_job *job = session->job;
     free(job->facts_host);
-    job->facts       = session->request;
+    job->facts       = session->join;
     job->facts_host  = fby_strdup(session->host);
-    job->data        = session->request.data;
-    job->fingerprint = session->request.fingerprint;
+    job->data        = session->join.data;
+    job->fingerprint = session->join.fingerprint;
 }
 
 /* Let a session whose rank is free join, unless its facts differ from those of
@@ -240,7 +241,7 @@ static void set_facts(const struct fby_dir_session *session)
 static void admit(struct fby_directory *self, struct fby_dir_session *session)
 {
     if (find_in_job(self, session, SESSION_JOINED, ANOTHER_RANK) == NULL) {
-        set_facts(session); /* the job has no rank to agree with */
+        set_facts(session); /* no other rank has set them */
     }
     refuse_if_facts_differ(self, session);
     if (session->state != SESSION_REFUSED) {
@@ -268,9 +269,9 @@ fby_err fby_directory_join(struct fby_directory *self,
     } else { /* a repeated request: repeat the answer, if there is one yet */
         session->answer_due = session->state != SESSION_WAITING;
     }
-    session->route        = *from;
-    session->seen_ns      = now_ns;
-    session->sent_version = 0; /* send a full list of workers */
+    session->route       = *from;
+    session->seen_ns     = now_ns;
+    session->sent_serial = 0; /* send a full list of workers */
     return FBY_OK;
 }
 
@@ -280,7 +281,7 @@ static void refuse_waiting(
 {
     struct fby_dir_session *waiting = NULL;
     while ((waiting = find_waiting(self, holder)) != NULL) {
-        snprintf(waiting->text, sizeof(waiting->text),
+        snprintf(waiting->refusal, sizeof(waiting->refusal),
             "job '%s': rank %u is held by process %u on %s; stop that one, or "
             "use another --job",
             holder->job->name, holder->rank, holder->pid, holder->host);
@@ -302,7 +303,7 @@ fby_err fby_directory_renew(struct fby_directory *self,
         return FBY_OK; /* waiting or refused: only the lease is renewed */
     }
     if (renew->sequence != session->sequence) {
-        session->sent_version = 0; /* a list was lost: send a full one */
+        session->sent_serial = 0; /* a list was lost: send a full one */
     }
     refuse_waiting(self, session);
     set_or_check_digests(self, session, &renew->data, &renew->fingerprint);
@@ -347,9 +348,9 @@ static void restart_waits(struct fby_directory *self,
     }
 }
 
-/* Return a waiting session whose rank is free; NULL: none. To free the rank of
- * a session whose wait is over, its holder is removed. The holder did not renew
- * during the wait, as a renewal would have refused the session. */
+/* Return a waiting session that can be admitted; NULL: none. If its wait is
+ * over, the holder of its rank is removed. The holder did not renew during the
+ * wait, since a renewal would have refused the session. */
 static struct fby_dir_session *make_admissible(
     struct fby_directory *self, int64_t now_ns)
 {

@@ -21,7 +21,7 @@ static struct fby_dir_worker *add_worker(
 {
     struct fby_dir_worker *worker = fby_zalloc(sizeof(*worker));
     worker->instance              = registration->instance.value;
-    worker->version               = ++self->version;
+    worker->serial                = ++self->last_serial;
     worker->host                  = fby_strdup(registration->host);
     worker->n_endpoints           = registration->endpoints.n;
     worker->endpoints = fby_zalloc(registration->endpoints.n * sizeof(char *));

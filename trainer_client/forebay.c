@@ -257,9 +257,10 @@ static enum forebay_status copy_sized_struct(
     if (out_size < head) {
         return FOREBAY_USAGE;
     }
-    size_t known = out_size < source_size ? out_size : source_size;
+    size_t copied = out_size < source_size ? out_size : source_size;
     memset((uint8_t *)out + head, 0, out_size - head);
-    memcpy((uint8_t *)out + head, (const uint8_t *)source + head, known - head);
+    memcpy(
+        (uint8_t *)out + head, (const uint8_t *)source + head, copied - head);
     return FOREBAY_OK;
 }
 

@@ -35,19 +35,18 @@ static int node_of_lower_nics(
             length >= (int)sizeof(path)) {
             continue;
         }
-        int lower = node_of_nic(path, layers - 1);
-        if (lower >= 0 && node >= 0 && lower != node) {
+        int lower_node = node_of_nic(path, layers - 1);
+        if (lower_node >= 0 && node >= 0 && lower_node != node) {
             return -1;
         }
-        node = lower >= 0 ? lower : node;
+        node = lower_node >= 0 ? lower_node : node;
     }
     return node;
 }
 
 /* The node of the card with this sysfs directory, or -1. If the card itself has
- * none, search up to `layers` layers of cards below it. The node of a virtio
- * card is not in its own device directory, but in the parent, that of its PCI
- * device. */
+ * none, search up to `layers` layers of cards below it. The device of a virtio
+ * card has no node, but its parent, a PCI device, has one. */
 static int node_of_nic(const char *directory, unsigned layers)
 {
     int node = fby_node_of_device(directory, "device/numa_node");

@@ -108,8 +108,8 @@ static fby_err open_roots(struct fby_loop *self, struct fby_error_detail *why)
 static struct fby_stages_config stages_config(
     const struct fby_worker_options *options)
 {
-    size_t usable    = fby_stages_max_encode_bytes(options->encode_threads);
-    size_t sixteenth = options->memory_bytes / 16;
+    size_t max_encode = fby_stages_max_encode_bytes(options->encode_threads);
+    size_t sixteenth  = options->memory_bytes / 16;
     return (struct fby_stages_config){
         .fetch_threads     = options->fetch_threads,
         .transform_threads = options->transform_threads,
@@ -117,7 +117,7 @@ static struct fby_stages_config stages_config(
         .nice              = options->nice,
         .fetch_bytes       = options->memory_bytes / 8,
         .scratch_bytes     = options->memory_bytes / 4,
-        .encode_bytes      = usable < sixteenth ? usable : sixteenth,
+        .encode_bytes      = max_encode < sixteenth ? max_encode : sixteenth,
     };
 }
 
@@ -144,7 +144,7 @@ static fby_err open_memory_and_stages(
      * to the system when they are freed. */
     mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
     /* Batches may use 13/16 of the pool. A reused block may be 1/8 larger than
-     * its batch (13/16 * 9/8 < 15/16), and 1/16 is for copies of chunks. */
+     * its batch (13/16 * 9/8 < 15/16). The last 1/16 is for copied chunks. */
     self->memory = fby_memory_create(batch_bytes);
     fby_budget_init(&self->budget, batch_bytes / 16 * 13);
     fby_err err = fby_arenas_create(self->memory, &self->arenas);

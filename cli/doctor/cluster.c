@@ -16,7 +16,7 @@
 #include "common/plural.h"
 #include "trainer_client/receive/sockets.h"
 
-enum { MAX_PROBES = 64 }; /* most addresses of workers that are checked */
+enum { MAX_PROBES = 64 }; /* further addresses of workers are not checked */
 
 static const int64_t list_timeout_ns = FBY_NS_PER_S; /* the list of workers */
 static const int64_t step_timeout_ns = 3 * FBY_NS_PER_S; /* other steps */
@@ -33,7 +33,7 @@ struct cluster_check {
 static void send_join(struct cluster_check *self)
 {
     struct fby_id_text job = fby_id_text(fby_id_random());
-    /* The server compares it between the ranks of a job: here there is one. */
+    /* Any digest: the server only compares those of several ranks of a job. */
     struct fby_digest content = fby_digest_of(job.text, strlen(job.text));
     fby_probe_send(&self->server, &(struct fby_message){.type = FBY_MSG_JOIN,
                                       .join = {.session = self->server.session,

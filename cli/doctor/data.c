@@ -53,8 +53,8 @@ static bool has_known_root(const struct fby_local *local)
     const char *pattern = local->split->location.pattern;
     size_t      length  = strcspn(pattern, ":"); /* bytes of NAME */
     bool        known   = !fby_location_is_named(pattern);
-    for (unsigned i = 0; !known && i < local->served.n_roots; i++) {
-        const char *name = local->served.roots[i].name;
+    for (unsigned i = 0; !known && i < local->served_roots.n_roots; i++) {
+        const char *name = local->served_roots.roots[i].name;
         known = strlen(name) == length && strncmp(name, pattern, length) == 0;
     }
     return known;
@@ -77,7 +77,7 @@ static void compare_classes(
     }
 }
 
-/* Skips what cannot be loaded, which the check `sources` reports. */
+/* Skips splits that cannot be loaded: the check `sources` reports them. */
 void fby_doctor_data(const struct fby_doctor_options *options, int pipe_fd)
 {
     struct fby_pipeline    *pipeline = NULL;

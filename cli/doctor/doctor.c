@@ -1,7 +1,6 @@
 /* doctor.c - `forebay doctor`: report problems of this machine and their fixes.
  *
- * It runs a table of checks one by one, and prints their lines as they
- * arrive. */
+ * It runs a table of checks one by one, and prints each line on arrival. */
 #include "cli/doctor/checks.h"
 
 #include <jansson.h>
@@ -13,8 +12,8 @@
 #include "cli/signals.h"
 #include "common/utf8.h"
 
-/* Each: name, function, needed options, deadline in ms, state if late. Checks
- * that load the machine come last. */
+/* Name, function, needed options, deadline in ms, state if late. Checks that
+ * load the machine come last. */
 static const struct fby_doctor_check checks[] = {
     {"versions", fby_doctor_versions, 0, 10000, FBY_DOCTOR_FAIL},
     {"machine", fby_doctor_machine, 0, 10000, FBY_DOCTOR_FAIL},
@@ -102,9 +101,9 @@ static json_t *json_of_text(const char *text)
     char clean[sizeof(struct fby_verdict)]; /* longer than each of its texts */
     snprintf(clean, sizeof(clean), "%s", text);
     bool is_utf8 = fby_is_utf8(clean, strlen(clean));
-    for (char *at = clean; !is_utf8 && *at != '\0'; at++) {
-        if ((unsigned char)*at >= 0x80) {
-            *at = '?';
+    for (char *byte = clean; !is_utf8 && *byte != '\0'; byte++) {
+        if ((unsigned char)*byte >= 0x80) {
+            *byte = '?';
         }
     }
     return json_string(clean);
@@ -150,7 +149,7 @@ static int run(int argc, char **argv)
     struct doctor self = {.options = {.root = ""}};
     fby_usage_parse(&usage, argc, argv, &self);
     fby_signals_catch();
-    /* A wrong FOREBAY_SIMD is logged here, and so not by each check. */
+    /* Log a wrong FOREBAY_SIMD now, so that not each check logs it. */
     (void)fby_simd_level();
     self.lines = self.as_json ? json_array() : NULL;
     run_checks(&self);

@@ -28,7 +28,7 @@ struct gpu_trial {
     struct fby_error_detail why; /* the first error of a CUDA call */
 };
 
-/* Keep the first error. The calls after it are made as well. */
+/* Keep the first error. Callers go on after it, and ignore later errors. */
 static void record_error(struct gpu_trial *self, int code)
 {
     if (self->err == FBY_OK) {

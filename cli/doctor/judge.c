@@ -136,7 +136,7 @@ struct fby_verdict fby_judge_numa(
         size_t used = strlen(out.finding);
         snprintf(out.finding + used, sizeof(out.finding) - used,
             "; card %s is on node %d (CPUs %s)", cards[i].card, cards[i].node,
-            cards[i].near);
+            cards[i].cpus);
     }
     return out;
 }
@@ -321,8 +321,8 @@ struct fby_verdict fby_judge_data(const struct fby_data_facts *facts)
             fby_plural(facts->shards, "shard").text);
     }
     return fby_verdict(FBY_DOCTOR_NOTE, "forebay index checks all parts",
-        "split %s: nothing wrong in %" PRIu64 " of %" PRIu64
-        " parts, the others were not checked",
+        "split %s: no error in %" PRIu64 " of %" PRIu64
+        " parts; the others were not checked",
         facts->split, facts->done, facts->total);
 }
 
@@ -359,8 +359,8 @@ static struct fby_verdict judge_failure(
     if (facts->error != 0) {
         return fby_verdict(FBY_DOCTOR_FAIL,
             facts->error == ECONNREFUSED
-                ? "nothing listens there: start it, and compare the port with "
-                  "its --listen"
+                ? "no process listens there: start it, and compare the port "
+                  "with its --listen"
                 : "check the address, the route and firewalls between the "
                   "machines",
             "%s: cannot connect: %s", facts->name, strerror(facts->error));

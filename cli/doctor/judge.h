@@ -47,7 +47,7 @@ struct fby_verdict fby_judge_simd(enum fby_simd used, enum fby_simd best);
 struct fby_card_facts { /* a network card */
     char card[16];      /* name of the interface: "eth0" */
     int  node;          /* the NUMA node of the card */
-    char near[64];      /* the usable CPUs of that node: "0-3,8" */
+    char cpus[64];      /* the usable CPUs of that node: "0-3,8" */
 };
 /* `nodes` is the machine's number of NUMA nodes; 0: unknown. The `n` cards are
  * those that are nearer to one node than to the others. */
@@ -148,7 +148,7 @@ struct fby_answer_facts {
     int64_t                round_trip_ns; /* 0: not measured */
     uint32_t               version;       /* protocol version of a worker */
 };
-/* For a server address that cannot be resolved; `why` is the cause. */
+/* The server address cannot be resolved; `why` is the cause. */
 struct fby_verdict fby_judge_unresolved(const char *why);
 
 /* `workers` is the number of workers that the server knows; 0 fails. */

@@ -182,7 +182,7 @@ static bool read_card(
     }
     out->node = node.number;
     snprintf(out->card, sizeof(out->card), "%.15s", name);
-    snprintf(out->near, sizeof(out->near), "%.63s",
+    snprintf(out->cpus, sizeof(out->cpus), "%.63s",
         fby_cpus_format(&node.cpus).text);
     return true;
 }

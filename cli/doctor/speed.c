@@ -18,7 +18,7 @@ static const int64_t  measure_ns = 300 * FBY_NS_PER_MS;
 static const uint64_t min_size   = UINT64_C(64) << 20; /* bytes of a buffer */
 static const uint64_t max_size   = UINT64_C(128) << 20;
 
-struct buffers { /* two buffers, and what `expand` needs */
+struct buffers { /* the source and the target of a measured call */
     uint8_t             *from, *to;
     size_t               size; /* bytes used of each buffer */
     struct fby_expansion plan; /* from pixels to f32 tensors */
@@ -54,8 +54,7 @@ static bool expand(struct buffers *self)
                &self->plan, self->from, rows, self->to, &why) == FBY_OK;
 }
 
-/* Bytes per second of CPU time in the fastest call of `work`; 0: a call
- * failed. */
+/* Bytes per CPU second of the fastest call of `work`; 0: a call failed. */
 static double measure(struct buffers *self, bool (*work)(struct buffers *))
 {
     double  best     = 0;

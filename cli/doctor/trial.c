@@ -20,7 +20,7 @@
 _Static_assert(
     sizeof(struct fby_doctor_line) <= PIPE_BUF, "a line is one atomic write");
 
-enum { POLL_MS = 100 }; /* most time until a caught signal is noticed */
+enum { POLL_MS = 100 }; /* longest time until a caught signal is noticed */
 
 enum read_end { /* why the parent stops reading */
     END_CLOSED, /* the check ended, and so closed the pipe */

@@ -16,7 +16,7 @@
 #include "worker/source/shards/tar.h"
 #include "worker/source/shards/tar_names.h"
 
-enum { ENOUGH_FILES = 20000 }; /* with so many, no more folders are read */
+enum { ENOUGH_FILES = 20000 }; /* then no more class folders are read */
 
 /* The usual names of splits. If a file name contains several of them, the first
  * in this order counts. Splits are also added in this order. */
@@ -144,29 +144,29 @@ static fby_err read_first_tar(struct fby_search *search, const char *path,
 
 /* Add a split for tar files whose names differ in a number. Reads the first. */
 static fby_err add_tar_split(struct fby_search *search, const char *path,
-    const struct fby_tar_run *run, struct fby_error_detail *why)
+    const struct fby_tar_group *group, struct fby_error_detail *why)
 {
     char pattern[FBY_PATH_SIZE];
     char first[FBY_PATH_SIZE];
     char below[FBY_PATH_SIZE];
     char prefix[FBY_NAME_SIZE];
     char name[FBY_NAME_SIZE];
-    snprintf(prefix, sizeof(prefix), "%.*s", run->prefix, run->first);
+    snprintf(prefix, sizeof(prefix), "%.*s", group->prefix, group->first);
     fby_guess_split_name(search, prefix, name);
     struct fby_guess_split *split = fby_guess_add_split(search, name);
     if (split == NULL) {
         return FBY_OK;
     }
-    fby_tar_run_pattern(run, pattern, sizeof(pattern));
-    fby_err err = fby_path_join(path, run->first, first, why);
+    fby_tar_group_pattern(group, pattern, sizeof(pattern));
+    fby_err err = fby_path_join(path, group->first, first, why);
     if (err == FBY_OK) {
         err = fby_path_join(path, pattern, below, why);
     }
     if (err == FBY_OK) {
         err = fby_guess_set_pattern(search, below, split, why);
     }
-    split->shards      = run->count;
-    split->counted_all = run->count == 1;
+    split->shards      = group->count;
+    split->counted_all = group->count == 1;
     search->out->kind  = FBY_SOURCE_SHARDS;
     if (err == FBY_OK) {
         err = read_first_tar(search, first, split, why);
@@ -196,17 +196,17 @@ static fby_err add_tars(struct fby_search *search, const char *path,
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < n;) {
-        struct fby_tar_run run = fby_tar_run_begin(tars[i].name);
+        struct fby_tar_group group = fby_tar_group_begin(tars[i].name);
         i++;
-        while (i < n && fby_tar_run_join(&run, tars[i].name)) {
+        while (i < n && fby_tar_group_join(&group, tars[i].name)) {
             i++;
         }
         err = fby_guess_check_name(fby_root_dir(search->root), why);
         if (err == FBY_OK) {
-            err = fby_guess_check_name(run.first, why);
+            err = fby_guess_check_name(group.first, why);
         }
         if (err == FBY_OK) {
-            err = add_tar_split(search, path, &run, why);
+            err = add_tar_split(search, path, &group, why);
         }
     }
     return err;
@@ -342,18 +342,18 @@ static fby_err no_known_data(const struct fby_search *search,
     bool is_file = search->only_file[0] != '\0';
     if (!is_file && has_pictures(listing)) {
         return fby_error_set(why, FBY_CONFIG,
-            "it has pictures, but no class folders; expected is one folder "
-            "a class, with the class's files in it (CLASS/0001.jpg), or a list "
-            "of them (.csv, .jsonl) with a column of paths");
+            "the directory has pictures, but no class folders; expected is one "
+            "folder for each class (CLASS/0001.jpg), or a list of the pictures "
+            "(.csv, .jsonl) with a column of paths");
     }
     return fby_error_set(why, FBY_CONFIG,
         "%s; known are class folders (CLASS/0001.jpg), tar files, columns "
         "(.npy, .npz), lists (.csv, .jsonl), parallel folders (images and "
         "masks) and token files (.mds; .bin with .idx; .bin with --tokens "
         "TYPE)",
-        is_file               ? "it is a file of no known kind"
-        : listing->count == 0 ? "it is empty"
-                              : "it has only files of no known kind");
+        is_file               ? "the file is of no known kind"
+        : listing->count == 0 ? "the directory is empty"
+                              : "the directory has no files of a known kind");
 }
 
 /* Add the data directly in `path`, of the first of these kinds that is found:
@@ -391,26 +391,27 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
 static fby_err add_data(struct fby_search *search, const char *path,
     const char *name, struct fby_error_detail *why)
 {
-    struct fby_listing listing       = {0};
-    uint32_t           splits_before = search->out->n_splits;
-    uint32_t           found_before  = fby_guess_n_splits(search);
-    bool               is_file       = search->only_file[0] != '\0';
-    const char        *only          = is_file ? search->only_file : NULL;
-    search->default_name             = name;
-    fby_err  err  = fby_listing_read(search->root, path, only, &listing, why);
+    struct fby_listing listing     = {0};
+    uint32_t           first_split = search->out->n_splits;
+    uint32_t           n_before    = fby_guess_n_splits(search);
+    const char        *only_file =
+        search->only_file[0] != '\0' ? search->only_file : NULL;
+    search->default_name = name;
+    fby_err err =
+        fby_listing_read(search->root, path, only_file, &listing, why);
     uint32_t tars = move_tars_first(&listing);
     if (err == FBY_OK && tars > 0) {
         err = add_tars(search, path, listing.entries, tars, why);
     } else if (err == FBY_OK) {
         err = fby_guess_tokens(search, path, &listing, why);
-        if (err == FBY_OK && fby_guess_n_splits(search) == found_before) {
+        if (err == FBY_OK && fby_guess_n_splits(search) == n_before) {
             err = add_first_kind(search, path, name, &listing, why);
         }
     }
-    bool is_alone = search->out->n_splits == splits_before + 1;
+    bool is_alone = search->out->n_splits == first_split + 1;
     if (err == FBY_OK && is_alone) {
         snprintf(
-            search->out->splits[splits_before].name, FBY_NAME_SIZE, "%s", name);
+            search->out->splits[first_split].name, FBY_NAME_SIZE, "%s", name);
     }
     fby_listing_fini(&listing);
     return err;
@@ -476,10 +477,10 @@ static fby_err open_search(
                : err;
 }
 
-fby_err fby_source_guess(const char *path, enum fby_type tokens,
+fby_err fby_source_guess(const char *path, enum fby_type token_type,
     struct fby_guess *out, struct fby_error_detail *why)
 {
-    struct fby_search search = {.tokens = tokens, .out = out};
+    struct fby_search search = {.token_type = token_type, .out = out};
     memset(out, 0, sizeof(*out));
     fby_err err = open_search(&search, path, why);
     if (err == FBY_OK) {

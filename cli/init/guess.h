@@ -44,11 +44,10 @@ struct fby_guess {
 };
 
 /* Guess the data at `path`, a directory or a single file of a known kind.
- * `tokens` is the type of the tokens in files that do not store their type; 0:
- * such files are skipped.
+ * `token_type` is for token files that do not store it; 0: they are skipped.
  * Errors: FBY_NOT_FOUND, FBY_CONFIG (no known data; the message names the files
  *         that were found and the known kinds), FBY_IO. */
-FBY_CHECKED fby_err fby_source_guess(const char *path, enum fby_type tokens,
+FBY_CHECKED fby_err fby_source_guess(const char *path, enum fby_type token_type,
     struct fby_guess *out, struct fby_error_detail *why);
 
 #endif

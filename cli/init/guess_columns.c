@@ -64,12 +64,12 @@ static fby_err check_matrix_folder(const struct fby_root *root,
     struct fby_listing files = {0};
     enum npz_kind      first = NPZ_TABLE;
     char               below[FBY_PATH_SIZE];
-    uint32_t           n   = 0;
-    fby_err            err = fby_listing_read(root, path, NULL, &files, why);
-    while (n < files.count && is_npz_file(&files.entries[n])) {
-        n++;
+    uint32_t           n_npz = 0;
+    fby_err            err   = fby_listing_read(root, path, NULL, &files, why);
+    while (n_npz < files.count && is_npz_file(&files.entries[n_npz])) {
+        n_npz++;
     }
-    bool only_npz = err == FBY_OK && n > 0 && n == files.count;
+    bool only_npz = err == FBY_OK && n_npz > 0 && n_npz == files.count;
     if (only_npz) {
         err = fby_path_join(path, files.entries[0].name, below, why);
     }

@@ -17,8 +17,7 @@ struct fby_init_member *fby_guess_find_member(
     return NULL;
 }
 
-/* The entry for that suffix, which is added if missing. NULL: no entry is
- * free. */
+/* The entry for that suffix, added if missing; NULL: no entry is free. */
 static struct fby_init_member *find_or_add_member(
     struct fby_guess_split *split, const char *suffix)
 {
@@ -89,7 +88,7 @@ static bool is_png(const char *extension)
     return strcmp(dot != NULL ? dot + 1 : extension, "png") == 0;
 }
 
-/* The index of the first file with that extension; shard->members: none. */
+/* The index of the first file with that extension; n_members: none. */
 static uint32_t find_first_file(
     const struct fby_shard *shard, const char *extension)
 {

@@ -1,8 +1,8 @@
 /* guess_parallel.c - recognise parallel folders in a directory.
  *
  * In these, files of one name are one sample: images/1.jpg and masks/1.png.
- * So may be those of class folders. Therefore one folder must have a usual name
- * for pictures ("images"), and one a usual name for partners ("masks"). */
+ * Class folders may also have files of one name. Therefore one folder must have
+ * a usual name for pictures ("images"), and one for partners ("masks"). */
 #include <stdio.h>
 #include <string.h>
 

@@ -15,9 +15,8 @@ struct fby_search {
     struct fby_roots      *roots;  /* contains only `root` */
     const struct fby_root *root;   /* the directory that is searched */
     char only_file[FBY_PATH_SIZE]; /* name of the only file to look at, or "" */
-    enum fby_type tokens; /* type of tokens in flat files; 0: unknown */
-    const char
-        *default_name; /* default: name of a split without a split word */
+    enum fby_type     token_type;  /* of flat files; 0: unknown */
+    const char       *default_name; /* of a split without a split word */
     struct fby_guess *out;
 };
 
@@ -33,7 +32,7 @@ static inline uint32_t fby_guess_n_splits(const struct fby_search *search)
 }
 
 /* Choose an unused name for a split whose files begin with `stem`: the split
- * word in `stem`, else search->name, else `stem` without its end
+ * word in `stem`, else search->default_name, else `stem` without its end
  * ("in1k-a-" gives "in1k-a"), else "split" and a number. */
 void fby_guess_split_name(
     const struct fby_search *search, const char *stem, char out[FBY_NAME_SIZE]);
@@ -78,8 +77,8 @@ struct fby_member_file {
     uint64_t          offset; /* of the member in the file, in bytes */
 };
 
-/* A function that opens the file with a shard's member, and its argument. The
- * function may leave out->offset at 0. */
+/* A function that opens the file with a member of a shard, and its argument. It
+ * sets out->offset only if this is not 0. */
 struct fby_member_opener {
     fby_err (*open)(const void *arg, const struct fby_shard *shard,
         uint32_t member, struct fby_member_file *out,

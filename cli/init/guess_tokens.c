@@ -42,8 +42,8 @@ static enum fby_tokens_format format_of(const struct fby_search *search,
     }
     bool may_be_flat = fby_text_ends_with(entry->name, ".bin") ||
                        strcmp(search->only_file, entry->name) == 0;
-    return search->tokens != 0 && may_be_flat ? FBY_TOKENS_FLAT
-                                              : (enum fby_tokens_format)0;
+    return search->token_type != 0 && may_be_flat ? FBY_TOKENS_FLAT
+                                                  : (enum fby_tokens_format)0;
 }
 
 struct token_folder { /* the state of the search in one directory */
@@ -63,7 +63,7 @@ struct token_group { /* files of one split, in one directory */
     const char            *first; /* name of the first file; borrowed */
     const char *special;          /* a name with special characters; or NULL */
     uint32_t    n_files;
-    size_t      shared; /* bytes of the prefix that all names have */
+    size_t      prefix;               /* bytes that all names begin with */
     char        brace[FBY_PATH_SIZE]; /* "{a.bin,b.bin"; cut if too long */
 };
 
@@ -92,16 +92,16 @@ static void add_file(struct token_group *group, const char *name)
     size_t used = strlen(group->brace);
     size_t left = sizeof(group->brace) - used;
     if (group->n_files++ == 0) {
-        group->shared = strlen(name);
+        group->prefix = strlen(name);
     }
     if (group->special == NULL && has_special(name, strlen(name))) {
         group->special = name;
     }
     size_t i = 0;
-    while (i < group->shared && name[i] == group->first[i]) {
+    while (i < group->prefix && name[i] == group->first[i]) {
         i++;
     }
-    group->shared = i;
+    group->prefix = i;
     snprintf(group->brace + used, left, "%s%s", used > 0 ? "," : "{", name);
 }
 
@@ -123,9 +123,9 @@ static fby_err make_pattern(const struct token_group *group,
     struct fby_error_detail *why)
 {
     const char *dot = strrchr(group->first, '.');
-    snprintf(out, FBY_PATH_SIZE, "%.*s*%s", (int)group->shared, group->first,
+    snprintf(out, FBY_PATH_SIZE, "%.*s*%s", (int)group->prefix, group->first,
         dot != NULL ? dot : "");
-    if (group->n_files > 1 && !has_special(group->first, group->shared) &&
+    if (group->n_files > 1 && !has_special(group->first, group->prefix) &&
         is_exact(listing, out, group)) {
         return FBY_OK;
     }
@@ -222,9 +222,9 @@ static fby_err add_token_split(const struct token_folder *folder,
         return FBY_OK;
     }
     search->out->kind = FBY_SOURCE_TOKENS;
-    /* shift 1: targets are the inputs, one token later */
+    /* With shift 1, the targets are the inputs one token later. */
     split->tokens = (struct fby_tokens){
-        .format = group->format, .type = search->tokens, .shift = 1};
+        .format = group->format, .type = search->token_type, .shift = 1};
     fby_err err = fby_guess_check_name(fby_root_dir(search->root), why);
     if (err == FBY_OK) {
         err = make_pattern(group, folder->listing, files, why);

@@ -8,7 +8,7 @@
 
 #include "cli/init/guess_search.h"
 
-/* True for 1 to 9 digits: numbers that fit 32 bits. */
+/* True for 1 to 9 digits, which fit 32 bits. */
 static bool is_digits(const char *text, size_t size)
 {
     size_t digits = 0;
@@ -18,8 +18,7 @@ static bool is_digits(const char *text, size_t size)
     return size > 0 && size <= 9 && digits == size;
 }
 
-/* True for letters, digits, '_' and '-': these need no quotes in a key or
- * comment. */
+/* True for letters, digits, '_' and '-', which need no quotes in YAML. */
 static bool is_plain(const char *name)
 {
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz"
@@ -61,7 +60,7 @@ static void list_keys(struct fby_init_member *member, json_t *object)
         }
         json_object_foreach(value, inner_name, inner_value)
         {
-            /* "?" shows that there is such a key; `key:` cannot name it */
+            /* `key:` cannot name such an object; "?" shows that it exists. */
             add_key(
                 member, is_plain(name) ? name : "?", inner_name, inner_value);
         }
@@ -73,8 +72,8 @@ static void raise_to(uint32_t *largest, size_t n)
     *largest = n > *largest ? (uint32_t)n : *largest;
 }
 
-/* The kind of a JSON list. Raises member->most to the length of the list or,
- * for texts, of its longest text. */
+/* The kind of a JSON list. Raises member->max_length to the length of the list
+ * or, for texts, of its longest text. */
 static enum fby_init_value kind_of_list(
     struct fby_init_member *member, const json_t *list)
 {
@@ -86,16 +85,16 @@ static enum fby_init_value kind_of_list(
         texts += json_is_string(entry) ? 1 : 0;
         numbers += json_is_number(entry) ? 1 : 0;
         /* Only lists of texts use this length, which is 0 for other entries. */
-        raise_to(&member->most, json_string_length(entry));
+        raise_to(&member->max_length, json_string_length(entry));
     }
     if (n > 0 && texts == n) {
         return FBY_INIT_TEXT_LISTS;
     }
-    raise_to(&member->most, n);
+    raise_to(&member->max_length, n);
     return numbers == n ? FBY_INIT_NUMBER_LISTS : FBY_INIT_OTHER_LISTS;
 }
 
-/* The kind of one value. Updates member->most and member->inside, too. */
+/* The kind of one value. Updates member->max_length and member->keys, too. */
 static enum fby_init_value kind_of_value(
     struct fby_init_member *member, const char *text, size_t size)
 {

@@ -71,10 +71,10 @@ static const char about[] =
 
 static const struct fby_usage usage = {.options = options,
     .operand                                    = "DIR|FILE",
-    .operand_is     = "the directory with the data, or its list",
-    .operand_offset = offsetof(struct init_options, path),
-    .finish         = finish_options,
-    .help           = about};
+    .operand_meaning = "the directory with the data, or its list",
+    .operand_offset  = offsetof(struct init_options, path),
+    .finish          = finish_options,
+    .help            = about};
 
 static fby_err write_file(const struct init_options *o,
     const struct fby_buffer *text, struct fby_error_detail *why)
@@ -173,7 +173,7 @@ static struct fby_init_column describe_column(
     }
     size_t name_length = strlen(column->name);
     bool   ragged =
-        fby_ragged_part(column->name, &name_length) == FBY_COLUMN_VALUES;
+        fby_ragged_role(column->name, &name_length) == FBY_COLUMN_VALUES;
     uint32_t max_dims = FBY_MAX_DIMS - (ragged ? 1 : 0); /* 1: the length */
     bool     fits     = column->n_dims <= max_dims &&
                 column->row_bytes <= FBY_MAX_LENGTH / MAX_WIDENING;
@@ -217,8 +217,8 @@ static const char *shard_word(enum fby_source_kind kind)
 static void print_result(
     const struct init_options *o, const struct fby_guess *guess)
 {
-    const struct fby_guess_split *split                  = &guess->splits[0];
-    static const char *const      in_what[FBY_N_SOURCES] = {
+    const struct fby_guess_split *split                = &guess->splits[0];
+    static const char *const      where[FBY_N_SOURCES] = {
              [FBY_SOURCE_LIST]     = " in a list",
              [FBY_SOURCE_PARALLEL] = " in parallel folders",
     };
@@ -235,7 +235,7 @@ static void print_result(
         fprintf(
             stderr, " in %s", fby_plural(split->classes, "class folder").text);
     }
-    fprintf(stderr, "%s\n", in_what[guess->kind] ? in_what[guess->kind] : "");
+    fprintf(stderr, "%s\n", where[guess->kind] ? where[guess->kind] : "");
     for (uint32_t i = 1; i < guess->n_splits; i++) {
         fprintf(stderr, "left out: split '%s' at %s; add it under splits:\n",
             guess->splits[i].name, guess->splits[i].pattern);

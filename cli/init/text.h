@@ -12,10 +12,9 @@
  * entries. Rows of a sparse column store only some values and their indices. */
 struct fby_init_column {
     char          name[FBY_NAME_SIZE];
-    enum fby_type wire; /* type on the wire; 0: the column cannot be a field */
-    struct fby_shape
-             row;        /* shape of a row; ragged: of one entry; sparse: of the
-                             dense row */
+    enum fby_type wire; /* on the wire; 0: the column cannot be a field */
+    /* Shape of a row; ragged: of an entry; sparse: of a row with its zeros. */
+    struct fby_shape row;
     uint32_t max_length; /* guess of the most entries of a row; 0: dense */
     bool     sparse;
 };
@@ -43,19 +42,17 @@ struct fby_init_member {
     uint64_t count;                    /* number of these members */
     bool     always;                   /* each sample that was read has one */
     bool     header_read; /* the PNG header of the first such file was read */
-    bool
-        may_be_ids; /* pixels may be ids: that header is of grey or a palette */
-    enum fby_init_value value;     /* kind of the values */
-    uint32_t            longest;   /* bytes of the longest value */
-    uint32_t            most;      /* entries of the longest list; for TEXTS:
-                                        bytes of the longest text of a list */
-    char                keys[128]; /* OBJECT: its keys: "KEY, KEY.KEY, KEY" */
-    enum fby_init_value
-        first_key_kind; /* OBJECT: kind of the value of its first key:
-                                  NUMBER, TEXT, or MIXED for all others */
+    bool     may_be_ids;  /* by this header: pixels are grey or of a palette */
+    enum fby_init_value value;   /* kind of the values */
+    uint32_t            longest; /* bytes of the longest value */
+    /* Entries of the longest list; TEXT_LISTS: bytes of the longest text. */
+    uint32_t max_length;
+    char     keys[128]; /* OBJECT: its keys: "KEY, KEY.KEY, KEY" */
+    /* OBJECT: kind of the value of its first key: NUMBER, TEXT, else MIXED. */
+    enum fby_init_value first_key_kind;
 };
 
-struct fby_init_summary { /* what is known of the data of one split */
+struct fby_init_summary { /* the known facts about the data of one split */
     enum fby_source_kind kind;
     const char          *path;    /* folder, list or pattern */
     uint64_t             samples; /* exact number; 0: not counted */

@@ -352,7 +352,7 @@ static void append_object(struct fby_buffer *out,
 {
     int key_length  = (int)strcspn(member->keys, ",");
     int name_length = (int)strcspn(member->keys, ",.");
-    append_left_out(out, member, "being objects, whose members have keys");
+    append_left_out(out, member, "since its values are objects");
     if (key_length == 0) {
         return;
     }
@@ -374,7 +374,7 @@ static bool append_list_column(struct fby_buffer *out,
 {
     if (member->value == FBY_INIT_NUMBER_LISTS) {
         uint32_t length =
-            member->most > 0 ? member->most : 1; /* 0 is invalid */
+            member->max_length > 0 ? member->max_length : 1; /* 0 is invalid */
         fby_init_printf(out,
             "  %s: {from: %s, decode: number, key: \".\", max_length: %u}\n",
             name, name, length);
@@ -384,19 +384,19 @@ static bool append_list_column(struct fby_buffer *out,
         fby_init_printf(out,
             "  %s: {from: %s, decode: text, key: \".\", pick: random, "
             "max_length: %u, too_long: truncate}\n",
-            name, name, round_up_to_power_of_two(member->most));
+            name, name, round_up_to_power_of_two(member->max_length));
         return true;
     }
     if (member->value == FBY_INIT_OBJECT) {
         append_object(out, member, name);
     } else if (member->value == FBY_INIT_OTHER_LISTS) {
         append_left_out(out, member,
-            "being lists of other than texts or numbers (key: \"0\" is the "
-            "first entry)");
+            "since its lists hold other values than texts or numbers (key: "
+            "\"0\" is the first entry)");
     } else {
         append_left_out(out, member,
-            "for values of several kinds, such as texts beside lists or empty "
-            "lists of texts");
+            "since it has values of several kinds, such as texts beside lists "
+            "or empty lists of texts");
     }
     return false;
 }

@@ -27,9 +27,8 @@ static bool are_encodings_equal(struct fby_coding a, struct fby_coding b)
     return a.filter == b.filter && a.codec == b.codec;
 }
 
-/* Measure the payload's size, and the shortest CPU time of FBY_LINT_ROUNDS. A
- * worker sends a payload that is not smaller than the raw bytes as raw bytes.
- * Its size is then the size of these. */
+/* Measure the bytes on the wire, and the shortest CPU time of FBY_LINT_ROUNDS.
+ * If encoding does not make the raw bytes fewer, a worker sends these. */
 static fby_err measure_codec(const struct encoding_trial *trial,
     struct fby_coding encoding, size_t *wire_bytes, int64_t *least_ns)
 {
@@ -103,9 +102,9 @@ static fby_err choose_encoding(const struct encoding_trial *trial,
         if (err != FBY_OK) {
             return err;
         }
-        uint32_t wire = (uint32_t)(tried[n].bytes * trial->samples);
-        for (int k = 0; k < FBY_AUTO_TRIAL; k++) { /* ends its trial */
-            fby_auto_record(&choice, encoding, (uint32_t)trial->size, wire);
+        uint32_t bytes = (uint32_t)(tried[n].bytes * trial->samples);
+        for (int k = 0; k < FBY_AUTO_TRIAL; k++) { /* so many end its trial */
+            fby_auto_record(&choice, encoding, (uint32_t)trial->size, bytes);
         }
         chosen = find_tried(tried, n + 1, fby_auto_next(&choice));
     }

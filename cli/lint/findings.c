@@ -14,8 +14,8 @@
 static const double min_cpu_share   = 0.05;  /* of a field's CPU time */
 static const double min_byte_share  = 0.125; /* of a field's raw bytes */
 static const double min_codec_bytes = 64; /* raw bytes of a field per sample */
-/* Two orders of ops with at most this mean difference are equivalent. */
-static const double rounding_levels = 1; /* pixel values of 0 to 255 */
+/* Two orders of ops are equivalent up to this mean difference of pixels. */
+static const double rounding_levels = 1; /* of 0 to 255 */
 /* A longer move is better only if it saves at least this share of CPU time. */
 static const double min_move_share = 0.03;
 
@@ -82,7 +82,7 @@ static void find_refused(struct findings *self)
     finding->changes_content = !facts->substitutes;
 }
 
-static void find_classes(struct findings *self)
+static void find_class_difference(struct findings *self)
 {
     const struct fby_lint_facts *facts = self->facts;
     uint32_t                     f     = 0;
@@ -101,7 +101,7 @@ static void find_classes(struct findings *self)
     finding->changes_content = false;
 }
 
-static void find_ends(struct findings *self)
+static void find_missing_ends(struct findings *self)
 {
     const struct fby_lint_ends *ends = &self->facts->ends;
     if (ends->undivided == 0) {
@@ -189,8 +189,8 @@ static void find_pair(struct findings *self, const struct fby_lint_field *field)
 
 static double largest_of(const double values[3])
 {
-    double most = values[0] > values[1] ? values[0] : values[1];
-    return most > values[2] ? most : values[2];
+    double largest = values[0] > values[1] ? values[0] : values[1];
+    return largest > values[2] ? largest : values[2];
 }
 
 struct triple_text {
@@ -207,8 +207,8 @@ static struct triple_text format_triple(const double values[3], double divisor)
 }
 
 /* Pixel values are scaled to 0 to 1 before normalize, so a mean is at most 1
- * and a std at most 0.5. A std of 1 or 2 may be intended. But if the mean is of
- * bytes (0 to 255), such a std is of bytes, too. */
+ * and a std at most 0.5. A mean above 1 is one of bytes (0 to 255). A std of 1
+ * or 2 may be intended, unless the mean is of bytes. */
 static void find_levels(
     struct findings *self, const struct fby_lint_field *field)
 {
@@ -293,7 +293,7 @@ static void find_op_orders(
     }
 }
 
-static void find_scale(
+static void find_dct_scale(
     struct findings *self, const struct fby_lint_field *field)
 {
     const struct fby_lint_trial *trial = &field->scale;
@@ -315,14 +315,14 @@ static void find_scale(
 
 struct narrow_type { /* a wire type and its range of numbers */
     enum fby_type type;
-    double        least, most;
+    double        min, max;
     bool          for_labels; /* labels can be sent in this type */
 };
 
-/* The narrowest type for numbers from `least` to `most`; NULL if only i64 can
- * hold these numbers. */
+/* The narrowest type for numbers from `min` to `max`; NULL if only i64 can hold
+ * these numbers. */
 static const struct narrow_type *narrowest_type(
-    bool is_label, double least, double most)
+    bool is_label, double min, double max)
 {
     static const struct narrow_type types[] = {
         {FBY_U8, 0, UINT8_MAX, true},
@@ -331,9 +331,9 @@ static const struct narrow_type *narrowest_type(
         {FBY_U32, 0, UINT32_MAX, true},
     };
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        const struct narrow_type *type = &types[i];
-        if ((type->for_labels || !is_label) && least >= type->least &&
-            most <= type->most) {
+        const struct narrow_type *type       = &types[i];
+        bool                      is_allowed = type->for_labels || !is_label;
+        if (is_allowed && min >= type->min && max <= type->max) {
             return type;
         }
     }
@@ -345,11 +345,11 @@ static double largest_number(const struct fby_lint_field *field)
 {
     const struct fby_field_content *content = field->content;
     if (fby_field_values(content) != FBY_VALUES_CLASSES) {
-        return field->values.most;
+        return field->values.max;
     }
     uint32_t classes =
         field->classes > 0 ? field->classes : content->as.label.classes;
-    return classes > 0 ? classes - 1.0 : field->values.most;
+    return classes > 0 ? classes - 1.0 : field->values.max;
 }
 
 static void advise_type(const struct fby_lint_field *field,
@@ -358,7 +358,7 @@ static void advise_type(const struct fby_lint_field *field,
     const struct fby_field_content *content = field->content;
     const char                     *name    = fby_type_word(type->type);
     bool   is_label = fby_field_values(content) == FBY_VALUES_CLASSES;
-    double most     = largest_number(field);
+    double largest  = largest_number(field);
     if (is_label && content->as.label.classes == 0 && field->classes > 0) {
         set_text(finding->advice, "classes: %u; ids then travel as %s",
             field->classes, name);
@@ -366,7 +366,7 @@ static void advise_type(const struct fby_lint_field *field,
         set_text(finding->advice,
             "classes: N, the number of classes (more than %.0f); ids below "
             "%.0f travel as %s",
-            most, type->most + 1, name);
+            largest, type->max + 1, name);
     } else if (is_label) {
         set_text(finding->advice, "wire: %s", name);
     } else if (fby_field_values(content) == FBY_VALUES_TOKENS) {
@@ -383,7 +383,8 @@ static void advise_type(const struct fby_lint_field *field,
     }
 }
 
-static void find_type(struct findings *self, const struct fby_lint_field *field)
+static void find_wire_type(
+    struct findings *self, const struct fby_lint_field *field)
 {
     const struct fby_lint_values *values = &field->values;
     if (!values->are_numbers || !values->are_whole || values->constant) {
@@ -391,12 +392,12 @@ static void find_type(struct findings *self, const struct fby_lint_field *field)
     }
     enum fby_values           kind     = fby_field_values(field->content);
     bool                      is_label = kind == FBY_VALUES_CLASSES;
-    double                    most     = largest_number(field);
+    double                    largest  = largest_number(field);
     double                    width = fby_type_bytes(field->content->wire_type);
     const struct narrow_type *type =
-        narrowest_type(is_label, values->least, most);
-    /* Tokens travel as u16 or u32. If all that were measured fit u8, they are
-     * too few to tell whether the others fit u16. */
+        narrowest_type(is_label, values->min, largest);
+    /* Tokens travel as u16 or u32. If all measured tokens fit u8, they are too
+     * few to tell whether the others fit u16. */
     if (type == NULL || fby_type_bytes(type->type) >= width ||
         (kind == FBY_VALUES_TOKENS && type->type != FBY_U16)) {
         return;
@@ -408,7 +409,7 @@ static void find_type(struct findings *self, const struct fby_lint_field *field)
         append(self, FBY_FINDING_WIRE_TYPE, field, line);
     set_text(finding->found,
         "whole numbers from %.0f to %.0f travel in %.0f bytes each",
-        values->least, most, width);
+        values->min, largest, width);
     advise_type(field, type, finding);
     set_saving(finding, field->bytes,
         field->bytes / width * fby_type_bytes(type->type), "bytes a sample");
@@ -471,7 +472,7 @@ static void find_redundant(
 
 /* ---- Inputs and targets -------------------------------------------------- */
 
-/* True for sequences that are cut, not packed, and have this `from`. */
+/* True for sequences with this `from` that are cut and not packed. */
 static bool is_cut_from(
     const struct fby_field_content *content, const char *from)
 {
@@ -479,9 +480,9 @@ static bool is_cut_from(
            !content->as.tokens.packed && strcmp(content->from[0], from) == 0;
 }
 
-/* Targets are the inputs shifted by one token, so one field of sequences, with
- * one more token, can replace both fields. */
-static void find_sequence(
+/* Targets are the inputs shifted by one token. So one field of sequences with
+ * one more token can replace both fields. */
+static void find_shifted_sequence(
     struct findings *self, const struct fby_lint_field *field)
 {
     const struct fby_lint_facts *facts = self->facts;
@@ -511,7 +512,7 @@ static void find_shards(struct findings *self)
 {
     const struct fby_lint_facts *facts = self->facts;
     bool                         block_helps =
-        facts->block > 0 && facts->shards_block <= FBY_LINT_OPEN_SHARDS;
+        facts->block > 0 && facts->block_shards <= FBY_LINT_OPEN_SHARDS;
     if (facts->shards <= FBY_LINT_OPEN_SHARDS || !block_helps) {
         return;
     }
@@ -522,7 +523,7 @@ static void find_shards(struct findings *self)
         facts->shards, FBY_LINT_OPEN_SHARDS);
     set_text(finding->advice,
         "shuffle: {block: %u}; another order, which mixes less", facts->block);
-    set_saving(finding, facts->shards, facts->shards_block, "shards a batch");
+    set_saving(finding, facts->shards, facts->block_shards, "shards a batch");
 }
 
 uint32_t fby_lint_find(const struct fby_lint_facts *facts,
@@ -530,8 +531,8 @@ uint32_t fby_lint_find(const struct fby_lint_facts *facts,
 {
     struct findings self = {.facts = facts, .out = out};
     find_refused(&self);
-    find_classes(&self);
-    find_ends(&self);
+    find_class_difference(&self);
+    find_missing_ends(&self);
     find_shards(&self);
     for (uint32_t i = 0; i < facts->n_fields; i++) {
         const struct fby_lint_field *field = &facts->fields[i];
@@ -539,10 +540,10 @@ uint32_t fby_lint_find(const struct fby_lint_facts *facts,
         find_levels(&self, field);
         find_redundant(&self, field);
         find_op_orders(&self, field);
-        find_scale(&self, field);
-        find_type(&self, field);
+        find_dct_scale(&self, field);
+        find_wire_type(&self, field);
         find_codec(&self, field);
-        find_sequence(&self, field);
+        find_shifted_sequence(&self, field);
     }
     return self.n;
 }

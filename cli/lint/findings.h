@@ -31,11 +31,10 @@ struct fby_lint_move {
 };
 
 struct fby_lint_values { /* the values of a field in all samples */
-    bool
-        are_numbers; /* the values are numbers; else only `constant` is valid */
-    bool   are_whole;   /* all values are whole numbers */
-    bool   constant;    /* all samples have the same value */
-    double least, most; /* smallest and largest value */
+    bool   constant;     /* all samples have the same value */
+    bool   are_numbers;  /* false: the members below are unset */
+    bool   are_whole;    /* all values are whole numbers */
+    double min, max;
 };
 
 struct fby_lint_encoding { /* a measured encoding of a field */
@@ -49,7 +48,7 @@ struct fby_lint_lines { /* line numbers of keys in the pipeline file */
     size_t ops[FBY_MAX_OPS];
 };
 
-struct fby_lint_field { /* what was measured of one field */
+struct fby_lint_field {                      /* the measurements of one field */
     const struct fby_field_content *content; /* borrowed */
     struct fby_lint_lines           lines;
     double                          bytes; /* mean raw bytes per sample */
@@ -72,10 +71,10 @@ struct fby_lint_ends {
     size_t   line;      /* line number of the key `end` in the pipeline file */
 };
 
-struct fby_lint_facts {  /* what was measured of a pipeline and its data */
-    uint32_t    samples; /* number of samples measured */
-    uint32_t    refused; /* bad samples, not among `samples` */
-    const char *refusal; /* cause of the first refusal; borrowed */
+struct fby_lint_facts {        /* the measurements of a pipeline and its data */
+    uint32_t    samples;       /* number of samples measured */
+    uint32_t    refused;       /* bad samples, not among `samples` */
+    const char *refusal;       /* cause of the first refusal; borrowed */
     uint32_t    refused_field; /* field index of this refusal */
     struct fby_class_folders_difference classes; /* compared between splits */
     struct fby_lint_ends                ends;
@@ -85,7 +84,7 @@ struct fby_lint_facts {  /* what was measured of a pipeline and its data */
     size_t                shuffle_line; /* line of the key `shuffle` */
     double   shards; /* mean number of shards per batch; 0: unused */
     uint32_t block;  /* K of the tried shuffle: {block: K}; 0: none tried */
-    double   shards_block; /* mean number of shards per batch with it */
+    double   block_shards; /* mean number of shards per batch with it */
 };
 
 enum fby_finding_kind {

@@ -50,8 +50,8 @@ static void extend_range(const struct fby_field_content *field,
     for (size_t i = 0; i < n_values; i++) {
         double value   = read_number(field->wire_type, values + i * width);
         out->are_whole = out->are_whole && value == floor(value);
-        out->least     = value < out->least ? value : out->least;
-        out->most      = value > out->most ? value : out->most;
+        out->min       = value < out->min ? value : out->min;
+        out->max       = value > out->max ? value : out->max;
     }
 }
 
@@ -61,15 +61,15 @@ static void find_range(const struct fby_lint_samples *samples, uint32_t f,
     const struct fby_field_content *field = fby_lint_field_of(samples, f);
     size_t                          bytes = fby_field_bytes(field);
     out->are_whole                        = true;
-    out->least                            = (double)INFINITY;
-    out->most                             = -(double)INFINITY;
+    out->min                              = (double)INFINITY;
+    out->max                              = -(double)INFINITY;
     for (uint32_t i = 0; i < samples->n; i++) {
         extend_range(field, samples->values[f] + i * bytes,
             fby_lint_row_bytes(samples, f, i) /
                 fby_type_bytes(field->wire_type),
             out);
     }
-    out->are_numbers = out->least <= out->most; /* false: no values */
+    out->are_numbers = out->min <= out->max; /* false: no values */
 }
 
 /* True if sparse row `i` has the indices of row 0; true for other fields. */
@@ -222,7 +222,7 @@ static fby_err measure_mean_shards(const struct fby_dataset *dataset,
 }
 
 /* Find the largest block with which a worker can keep open all shards of a
- * batch. If there is none, out->shards_block is above FBY_LINT_OPEN_SHARDS. */
+ * batch. If there is none, out->block_shards is above FBY_LINT_OPEN_SHARDS. */
 static fby_err try_blocks(const struct fby_dataset *dataset,
     struct fby_order_spec *spec, struct fby_lint_facts *out,
     struct fby_error_detail *why)
@@ -230,9 +230,9 @@ static fby_err try_blocks(const struct fby_dataset *dataset,
     fby_err err   = FBY_OK;
     spec->shuffle = FBY_SHUFFLE_BLOCK;
     for (spec->block = MAX_BLOCK; spec->block > 0; spec->block /= 2) {
-        err = measure_mean_shards(dataset, spec, &out->shards_block, why);
+        err = measure_mean_shards(dataset, spec, &out->block_shards, why);
         out->block = spec->block;
-        if (err != FBY_OK || out->shards_block <= FBY_LINT_OPEN_SHARDS) {
+        if (err != FBY_OK || out->block_shards <= FBY_LINT_OPEN_SHARDS) {
             break;
         }
     }

@@ -38,7 +38,7 @@ static double mean_difference(const uint8_t *a, const uint8_t *b, size_t n)
 }
 
 /* Compare field `f` with `changed`, the field with a change. If `changed`
- * refuses a sample, out->made is false, and the function returns FBY_OK. */
+ * refuses a sample, out->succeeded is false; that is not an error. */
 static fby_err try_change(const struct fby_lint_samples *samples, uint32_t f,
     const struct fby_field_content *changed, struct fby_lint_trial *out)
 {

@@ -149,8 +149,8 @@ static fby_err read_members(struct fby_lint_samples *self, uint64_t sample,
     return err;
 }
 
-/* Read and make row self->n of all fields; *failed is the field of an error. */
-static fby_err make_fields(struct fby_lint_samples *self, uint32_t *failed,
+/* Read and make row self->n of all fields. Sets *bad_field on an error. */
+static fby_err make_fields(struct fby_lint_samples *self, uint32_t *bad_field,
     struct fby_error_detail *why)
 {
     const struct fby_content *content = content_of(self);
@@ -166,7 +166,7 @@ static fby_err make_fields(struct fby_lint_samples *self, uint32_t *failed,
             err          = fby_lint_make_row(self, f, i, field, out, why);
         }
         if (err != FBY_OK) {
-            *failed = f;
+            *bad_field = f;
             fby_error_prefix(why, err, "field %s", field->name);
         }
     }
@@ -216,13 +216,14 @@ static fby_err add_sample(struct fby_lint_samples *self, uint64_t sample,
 
 /* ---- Choice of the samples ----------------------------------------------- */
 
-/* Choose a random sample from the i-th of `parts` equal parts of the split. So
- * samples are spread evenly, without a period that the data might share. */
-static uint64_t choose_sample(uint64_t total, uint32_t i, uint32_t parts)
+/* Choose a random sample from the i-th of `n_parts` equal parts of the split.
+ * The samples are spread evenly, without a period that the data might share. */
+static uint64_t choose_sample(uint64_t total, uint32_t i, uint32_t n_parts)
 {
-    struct fby_draw draw  = fby_draw_begin(0, 0, i, "lint", "sample", 0);
-    uint64_t        first = (uint64_t)((unsigned __int128)total * i / parts);
-    uint64_t end = (uint64_t)((unsigned __int128)total * (i + 1) / parts);
+    struct fby_draw draw =
+        fby_draw_begin(/* seed, epoch */ 0, 0, i, "lint", "sample", 0);
+    uint64_t first = (uint64_t)((unsigned __int128)total * i / n_parts);
+    uint64_t end   = (uint64_t)((unsigned __int128)total * (i + 1) / n_parts);
     return first + fby_draw_below(&draw, end - first);
 }
 
@@ -292,7 +293,7 @@ fby_err fby_lint_samples_read(struct fby_lint_samples *self,
     uint32_t wanted = (uint32_t)(total < limit ? total : limit);
     *self           = (struct fby_lint_samples){.local = local,
                   .seed      = fby_pipeline_seed(local->pipeline),
-                  .transform = fby_transform_create(NULL)};
+                  .transform = fby_transform_create(/* limits */ NULL)};
     uint32_t rows   = count_that_fit(self, total, wanted);
     allocate(self, rows);
     fby_err err = FBY_OK;

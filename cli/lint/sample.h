@@ -19,7 +19,7 @@ struct fby_lint_member { /* the stored bytes of one field of a sample */
     uint32_t  documents; /* number of documents in a packed sequence */
 };
 
-struct fby_lint_samples { /* the samples, and what reading them needs */
+struct fby_lint_samples { /* the samples, and the state of reading them */
     struct fby_local       *local; /* borrowed, open */
     struct fby_transform   *transform;
     struct fby_rows        *rows;    /* reader of columns; NULL: no columns */

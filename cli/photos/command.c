@@ -47,7 +47,7 @@ static const char about[] =
 
 static const struct fby_usage usage = {.options = options,
     .operand                                    = "DIR",
-    .operand_is                                 = "the directory to write to",
+    .operand_meaning                            = "the directory to write to",
     .operand_offset = offsetof(struct photos_options, dir),
     .help           = about};
 

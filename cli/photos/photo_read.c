@@ -36,7 +36,7 @@ static bool is_cell_light(
     static const int32_t luma[3] = {77, 150, 29};
     uint32_t             left    = column * image->width / FBY_CELL_COLUMNS;
     uint32_t             right = (column + 1) * image->width / FBY_CELL_COLUMNS;
-    uint32_t             inset = (right - left) / 4; /* and 2 rows of pixels */
+    uint32_t             inset = (right - left) / 4; /* of rows: 2 */
     struct pixel_area    area  = {left + inset, row * FBY_CELL_HEIGHT + 2,
             right - left - 2 * inset, FBY_CELL_HEIGHT - 4};
     return mean_of(image, area, luma) >
@@ -81,5 +81,5 @@ bool fby_photo_read_label(const struct fby_image *image, uint32_t *out)
         }
     }
     /* In units of 1/65536. Painted hues have a strength of 18 to 38. */
-    return best > INT64_C(8) * 256 * 256;
+    return best > INT64_C(8) * 65536;
 }

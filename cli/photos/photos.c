@@ -30,7 +30,7 @@ struct ellipse {
 };
 
 struct painter {
-    uint64_t       state; /* of the random generator */
+    uint64_t       state; /* of next_random() */
     uint32_t       width, height;
     uint32_t       code; /* the 32 bits of the cells (photo_code.h) */
     struct fby_hue hue;
@@ -138,7 +138,7 @@ static void paint_row(struct painter *p, int32_t y, uint8_t *row)
     for (int32_t x = 0; x < (int32_t)p->width; x++) {
         int32_t luma     = in_cells ? cell_luma(p, x, y) : scene_luma(p, x, y);
         int32_t strength = 28 + wave_at(&p->tints[0], x, y);
-        int32_t turn     = wave_at(&p->tints[1], x, y); /* at a right angle */
+        int32_t turn     = wave_at(&p->tints[1], x, y); /* of the hue */
         store_rgb(row + (size_t)x * FBY_RGB, luma,
             (p->hue.cb * strength - p->hue.cr * turn) / 256,
             (p->hue.cr * strength + p->hue.cb * turn) / 256);

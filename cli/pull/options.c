@@ -148,8 +148,8 @@ static void derive_values(struct fby_pull_options *o)
         stream->epochs = 1;
     }
     stream->max_held_bytes = UINT64_MAX; /* pull holds one batch at a time */
-    /* Digests need values that the CPU has unpacked. With a GPU it would unpack
-     * them only for the digests, so these are made only with --digests. */
+    /* Digests need unpacked values. With a GPU the CPU would unpack values only
+     * for the digests, so digests are made only with --digests. */
     stream->digests =
         strcmp(stream->device, "host") == 0 || o->digests_path != NULL;
     if (o->cluster.workers == 0) { /* --workers was not given */

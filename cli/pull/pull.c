@@ -59,7 +59,7 @@ static void add_window_hint(struct fby_error_detail *why)
 
 /* Returns FBY_OK also after a signal; self->stream is then NULL. */
 static fby_err open_stream(struct pull_run *self,
-    const struct fby_served_roots *served, struct fby_error_detail *why)
+    const struct fby_served_roots *roots, struct fby_error_detail *why)
 {
     struct forebay_options   options = self->options->stream;
     struct fby_progress_line line    = fby_progress_begin();
@@ -67,8 +67,8 @@ static fby_err open_stream(struct pull_run *self,
         options.server = fby_cluster_server_endpoint(self->cluster);
     }
     options.token   = self->options->resume != NULL ? self->resume_token : NULL;
-    options.roots   = served->roots;
-    options.n_roots = served->n_roots;
+    options.roots   = roots->roots;
+    options.n_roots = roots->n_roots;
     options.on_scan = show_scan;
     options.on_scan_arg = &line;
     options.give_up     = fby_signals_interrupted;
@@ -257,7 +257,7 @@ static fby_err check_device(
 }
 
 /* Check the options, collect the roots and open the journal. */
-static fby_err prepare(struct pull_run *self, struct fby_served_roots *served,
+static fby_err prepare(struct pull_run *self, struct fby_served_roots *roots,
     struct fby_error_detail *why)
 {
     const struct fby_pull_options *o   = self->options;
@@ -270,7 +270,7 @@ static fby_err prepare(struct pull_run *self, struct fby_served_roots *served,
             o->resume, self->resume_token, TOKEN_SIZE, why);
     }
     if (err == FBY_OK) {
-        err = fby_served_collect(served, &o->data,
+        err = fby_served_collect(roots, &o->data,
             o->stream.server == NULL ? o->stream.pipeline_path : NULL, why);
     }
     if (err == FBY_OK) {
@@ -293,29 +293,29 @@ static fby_err close_journal(
 
 static fby_err pull(struct pull_run *self, struct fby_error_detail *why)
 {
-    struct fby_pull_options *o      = self->options;
-    struct fby_served_roots  served = {0};
-    fby_err                  err    = prepare(self, &served, why);
+    struct fby_pull_options *o     = self->options;
+    struct fby_served_roots  roots = {0};
+    fby_err                  err   = prepare(self, &roots, why);
     if (err == FBY_OK) {
         fby_signals_catch(); /* so that a signal stops the cluster in order */
     }
     if (err == FBY_OK && o->stream.server == NULL) {
-        o->cluster.roots = served.data_options.items;
+        o->cluster.roots = roots.data_options.items;
         err              = fby_cluster_start(&o->cluster, &self->cluster, why);
     }
     if (err == FBY_OK) {
-        err = open_stream(self, &served, why);
+        err = open_stream(self, &roots, why);
     }
     if (err == FBY_OK && self->stream != NULL) { /* NULL: after a signal */
         err = run_stream(self, why);
     }
     err = close_journal(self, err, why);
     if (err != FBY_OK) {
-        fby_served_complete_error(&served, why);
+        fby_served_complete_error(&roots, why);
     }
     forebay_close(&self->stream);
     fby_cluster_stop(&self->cluster);
-    fby_served_fini(&served);
+    fby_served_fini(&roots);
     return err;
 }
 

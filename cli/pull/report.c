@@ -127,7 +127,7 @@ void fby_report_table(const struct fby_report *report, FILE *out)
     }
     print_row(out, "digest", "%s",
         report->digest[0] != '\0' ? report->digest
-                                  : "not taken; --digests FILE takes it");
+                                  : "not computed; --digests FILE computes it");
     print_row(out, "token", "%s", report->token);
 }
 

@@ -61,7 +61,7 @@ static uint8_t denormalize(
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : lround(value));
 }
 
-/* Neighbouring ids of a mask get different colours; 0 is black. */
+/* Each id of a mask gets its own colour, as the factors are odd; 0 is black. */
 static void paint_id(uint8_t id, uint8_t pixel[RGB])
 {
     pixel[0] = (uint8_t)(id * 97U);
@@ -151,8 +151,8 @@ static void add_row_lines(struct fby_sampled_params *sampled,
     }
 }
 
-/* Add the class with the largest value in a one-hot row, and this value, which
- * mixing may have made less than 1. */
+/* Add the class with the largest value of a one-hot row, and this value. It may
+ * be less than 1 after mixing. */
 static void add_largest(struct fby_sheet_cell *cell, const char *name,
     const DLTensor *tensor, const uint8_t *values)
 {
@@ -167,28 +167,28 @@ static void add_largest(struct fby_sheet_cell *cell, const char *name,
     add_line(cell, "%s %zu (%.3g)", name, class_id, largest);
 }
 
-/* Add the shape of an array, and its least and largest value if it has any. */
+/* Add the shape of an array, and its smallest and largest value, if any. */
 static void add_range(struct fby_sheet_cell *cell, const char *name,
     const DLTensor *tensor, const uint8_t *values)
 {
-    char   shape[FBY_MAX_DIMS * 21] = "";
+    char   shape[FBY_MAX_DIMS * 21] = ""; /* "x" and 20 digits each */
     size_t used                     = 0;
     size_t bytes                    = fby_tensor_element_bytes(tensor);
-    double least                    = (double)INFINITY;
-    double most                     = -(double)INFINITY;
+    double min                      = (double)INFINITY;
+    double max                      = -(double)INFINITY;
     for (size_t i = 0; i < fby_tensor_row_elements(tensor); i++) {
         double value = fby_tensor_real(tensor, values + i * bytes);
-        least        = value < least ? value : least;
-        most         = value > most ? value : most;
+        min          = value < min ? value : min;
+        max          = value > max ? value : max;
     }
     for (int32_t i = 1; i < tensor->ndim; i++) {
         used += (size_t)snprintf(shape + used, sizeof(shape) - used,
             "%s%" PRId64, i > 1 ? "x" : "", tensor->shape[i]);
     }
-    if (least > most) { /* no elements, or only NaN */
+    if (min > max) { /* no elements, or only NaN */
         add_line(cell, "%s %s", name, shape);
     } else {
-        add_line(cell, "%s %s, %.4g to %.4g", name, shape, least, most);
+        add_line(cell, "%s %s, %.4g to %.4g", name, shape, min, max);
     }
 }
 
@@ -238,10 +238,10 @@ static void add_ragged(struct fby_sheet_cell *cell,
     const struct fby_field_content *field, const struct forebay_batch *batch,
     uint32_t row)
 {
-    char name[FBY_NAME_SIZE + 16];
-    snprintf(name, sizeof(name), "%s.lengths", field->name);
+    char lengths_name[FBY_NAME_SIZE + 16];
+    snprintf(lengths_name, sizeof(lengths_name), "%s.lengths", field->name);
     const DLTensor *tensor  = tensor_of(batch, field->name);
-    const int32_t  *lengths = tensor_of(batch, name)->data;
+    const int32_t  *lengths = tensor_of(batch, lengths_name)->data;
     size_t          n       = (size_t)lengths[row];
     void           *values  = copy_row(tensor, row);
     if (fby_field_values(field) == FBY_VALUES_TEXT) {
@@ -249,7 +249,7 @@ static void add_ragged(struct fby_sheet_cell *cell,
     } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
         add_bytes(cell, field->name, values, n);
     } else {
-        /* One row of n entries, whose shape the other dimensions give. */
+        /* A tensor of this row only: 1 x n entries. */
         int64_t  shape[FBY_MAX_DIMS + 1] = {1, (int64_t)n};
         DLTensor unpadded                = *tensor;
         memcpy(shape + 2, tensor->shape + 2,
@@ -268,14 +268,14 @@ static void add_sparse(struct fby_sheet_cell *cell,
     char name[FBY_NAME_SIZE + 64];
     snprintf(name, sizeof(name), "%s.indices", field->name);
     const DLTensor *values = tensor_of(batch, field->name);
-    const int64_t  *rows   = tensor_of(batch, name)->data;
+    const int64_t  *row_of = tensor_of(batch, name)->data;
     int64_t         first  = 0;
-    /* `rows` has the row of each stored value, in ascending order. */
-    while (first < values->shape[0] && rows[first] < row) {
+    /* row_of[i] is the row of stored value i; it ascends. */
+    while (first < values->shape[0] && row_of[first] < row) {
         first++;
     }
     int64_t end = first;
-    while (end < values->shape[0] && rows[end] == row) {
+    while (end < values->shape[0] && row_of[end] == row) {
         end++;
     }
     int64_t  shape[] = {1, end - first};

@@ -12,8 +12,8 @@
 size_t fby_show_outputs(const struct fby_content *content,
     struct forebay_output                         out[FBY_MAX_FIELDS]);
 
-/* Make the cells of the first `rows` rows of a batch with the outputs above.
- * Sets `rows` and `valid_rows` of `sampled` from the batch.
+/* Make the cells of the first `rows` rows of a batch with these outputs. Sets
+ * `rows` and `valid_rows` of `sampled` from the batch.
  * Ownership: the caller ends *out with fby_sheet_fini, also after an error.
  * Errors:    those of fby_sampled_params_plan. */
 FBY_CHECKED fby_err fby_show_cells(struct fby_sampled_params *sampled,

@@ -107,15 +107,14 @@ static zipFile open_archive(FILE *stream)
 static fby_err write_bytes(zipFile archive, const void *bytes, size_t size,
     struct fby_error_detail *why)
 {
-    const uint8_t *at  = bytes;
-    const uint8_t *end = at + size;
-    while (at < end) {
-        size_t n =
-            (size_t)(end - at) < MAX_WRITE ? (size_t)(end - at) : MAX_WRITE;
-        if (zipWriteInFileInZip(archive, at, (unsigned)n) != ZIP_OK) {
+    const uint8_t *next = bytes;
+    while (size > 0) {
+        size_t n = size < MAX_WRITE ? size : MAX_WRITE;
+        if (zipWriteInFileInZip(archive, next, (unsigned)n) != ZIP_OK) {
             return io_error(why);
         }
-        at += n;
+        next += n;
+        size -= n;
     }
     return FBY_OK;
 }
@@ -126,6 +125,7 @@ static fby_err begin_entry(zipFile archive, const char *name, size_t size,
     static const zip_fileinfo info = {.dosDate = 0x21 << 16}; /* 1980-01-01 */
     char                      path[128];
     snprintf(path, sizeof(path), "%s.npy", name);
+    /* No extra fields, no comment, no compression. */
     int result = zipOpenNewFileInZip64(archive, path, &info, NULL, 0, NULL, 0,
         NULL, 0, 0, size > UINT32_MAX ? 1 : 0);
     return result == ZIP_OK ? FBY_OK : io_error(why);
@@ -156,24 +156,24 @@ static fby_err write_array(zipFile archive, const char *name,
 /* ---- A batch ------------------------------------------------------------- */
 
 /* Write `values`, one for each row, as an array that is not a field of the
- * batch. `column` has their number (shape) and type, but no data. */
+ * batch. `form` has their number (shape) and type, but no data. */
 static fby_err write_row_values(zipFile archive, const char *name,
-    const void *values, const DLTensor *column, struct fby_error_detail *why)
+    const void *values, const DLTensor *form, struct fby_error_detail *why)
 {
     int64_t  stride = 1;
-    DLTensor tensor = *column;
+    DLTensor tensor = *form;
     uint32_t rows   = (uint32_t)tensor.shape[0];
     tensor.ndim     = 1;
     tensor.strides  = &stride;
-    tensor.data = fby_memdup(values, rows * fby_tensor_element_bytes(column));
-    fby_err err = write_array(archive, name, &tensor, rows, why);
+    tensor.data     = fby_memdup(values, rows * fby_tensor_element_bytes(form));
+    fby_err err     = write_array(archive, name, &tensor, rows, why);
     free(tensor.data);
     return err;
 }
 
 /* True if field `i` has one entry per row. Other fields are written whole:
- *   - ragged and sparse rows: NAME, with NAME.offsets or NAME.indices;
- *   - arrays with an entry per token, of which there are more than rows. */
+ *   - of ragged and sparse rows: NAME, and its NAME.offsets or NAME.indices;
+ *   - arrays with an entry per token, which have more entries than rows. */
 static bool is_per_row(const struct forebay_batch *batch, uint32_t i)
 {
     static const char *const suffixes[] = {".offsets", ".indices"};
@@ -201,12 +201,12 @@ static fby_err write_fields(zipFile archive, const struct forebay_batch *batch,
         err                    = write_array(archive, name, tensor,
             is_per_row(batch, i) ? rows : (uint32_t)tensor->shape[0], why);
     }
-    int64_t        shape   = rows;
-    const DLTensor samples = {.shape = &shape, .dtype = {kDLUInt, 64, 1}};
-    const DLTensor valid   = {.shape = &shape, .dtype = {kDLBool, 8, 1}};
-    bool           taken   = forebay_batch_field(batch, "samples") >= 0;
+    int64_t        shape        = rows;
+    const DLTensor samples      = {.shape = &shape, .dtype = {kDLUInt, 64, 1}};
+    const DLTensor valid        = {.shape = &shape, .dtype = {kDLBool, 8, 1}};
+    bool           is_name_used = forebay_batch_field(batch, "samples") >= 0;
     if (err == FBY_OK) {
-        err = write_row_values(archive, taken ? "samples_" : "samples",
+        err = write_row_values(archive, is_name_used ? "samples_" : "samples",
             forebay_batch_samples(batch), &samples, why);
     }
     /* With `last: pad`, `valid` is already a field of the batch. */
@@ -251,8 +251,8 @@ static fby_err write_through_memory(const struct forebay_batch *batch,
 fby_err fby_npz_write(const struct forebay_batch *batch, uint32_t rows,
     FILE *file, struct fby_error_detail *why)
 {
-    struct stat about;
-    bool seekable = fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode);
-    return seekable ? write_archive(batch, rows, file, why)
-                    : write_through_memory(batch, rows, file, why);
+    struct stat st;
+    bool is_regular = fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode);
+    return is_regular ? write_archive(batch, rows, file, why)
+                      : write_through_memory(batch, rows, file, why);
 }

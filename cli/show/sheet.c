@@ -9,7 +9,7 @@
 enum {
     RGB     = 3,         /* bytes of a pixel */
     INDENT  = 2,         /* letters before a continued line */
-    NO_WRAP = UINT16_MAX /* a line length that no title reaches */
+    NO_WRAP = UINT16_MAX /* more letters than any title has */
 };
 
 struct sheet_layout {
@@ -24,22 +24,22 @@ struct sheet_layout {
 
 /* ---- Lines --------------------------------------------------------------- */
 
-/* Returns the number of letters of `text` for the next line of at most
- * `letters`. A long text is broken at a space, if there is one in the second
- * half of the line. All lines except the first one are indented. */
+/* Returns the number of letters of `text` for the next line. A line has at most
+ * `letters`, with the indentation that all lines but the first one have. A long
+ * text is broken at a space, if there is one in the second half of the line. */
 static size_t break_line(const char *text, bool is_first, uint32_t letters)
 {
-    size_t most = is_first ? letters : letters - INDENT;
-    size_t n    = strlen(text);
-    if (n <= most) {
-        return n;
+    size_t limit  = is_first ? letters : letters - INDENT;
+    size_t length = strlen(text);
+    if (length <= limit) {
+        return length;
     }
-    for (size_t i = most; i > most / 2; i--) {
+    for (size_t i = limit; i > limit / 2; i--) {
         if (text[i] == ' ') {
             return i;
         }
     }
-    return most;
+    return limit;
 }
 
 /* Wrap `text`, and draw it on `canvas`; if `canvas` is NULL, only wrap it.
@@ -56,7 +56,7 @@ static uint32_t draw_wrapped(const struct fby_canvas *canvas, uint32_t x,
                 canvas, x + indent, y + lines * FBY_FONT_LINE, text, n);
         }
         text += n;
-        text += *text == ' ' ? 1 : 0;
+        text += *text == ' ' ? 1 : 0; /* the space at the break */
         lines++;
     } while (*text != '\0');
     return lines;
@@ -181,7 +181,8 @@ fby_err fby_sheet_write(
     struct fby_canvas   canvas   = {NULL, layout.width, layout.height};
     if (n_pixels > FBY_SHEET_MAX_PIXELS) {
         return fby_error_set(why, FBY_USAGE,
-            "a sheet of %u x %u pixels is too large; ask for fewer with --rows",
+            "a sheet of %u x %u pixels is too large; write fewer rows with "
+            "--rows",
             layout.width, layout.height);
     }
     canvas.pixels = malloc(n_pixels * RGB);

@@ -1,9 +1,8 @@
 /* show.c - `forebay show`: write one batch as a picture or for Python.
  *
- * The batch comes from an embedded cluster through the public header, as for a
- * trainer. The stream resumes from a token (a position in the epochs) that is
- * made here for the requested step. The sampled parameters of ops come from
- * sampled_params.h. */
+ * The command starts an embedded cluster and receives the batch as a trainer
+ * would, by the public header. To receive the requested step first, it makes a
+ * token (a position in the epochs) and resumes the stream from it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +30,7 @@ static const int64_t poll_ns = FBY_NS_PER_S / 5; /* between signal checks */
 struct show_options {
     struct fby_local_options local;
     struct fby_position      position;
-    uint32_t                 rows;     /* 0: the default */
+    uint32_t                 rows;     /* of --rows; 0: not given */
     bool                     is_sheet; /* true: write a .png; false: an .npz */
     const char              *output;
 };
@@ -65,9 +64,9 @@ static const char about[] =
     "under each its row, sample and key, its labels, and its ops with their "
     "random parameters.\n"
     "FILE.npz holds the arrays as they are delivered, for numpy.load: one for "
-    "each field, then 'samples' and 'valid'. numpy has no bf16: such an array "
-    "is of u2, the upper halves of f32, and (a.astype('u4') << 16).view('f4') "
-    "has its values. A channels_last array has the shape (n, c, h, w).\n\n"
+    "each field, then 'samples' and 'valid'. numpy has no bf16, so the array A "
+    "of a bf16 field has the type u2; (A.astype('u4') << 16).view('f4') "
+    "converts it to f32. A channels_last array has the shape (n, c, h, w).\n\n"
     "Examples:\n"
     "  forebay show --pipeline p.yaml -o batch.png\n"
     "  forebay show --pipeline p.yaml --epoch 3 --step 12 --rows 16 -o b.png\n"
@@ -81,7 +80,7 @@ struct show_run { /* the state of one run of the command */
     struct fby_local           local;
     struct fby_output          output;
     struct fby_position        position; /* of the options, with the seed set */
-    uint64_t                   steps;    /* number of steps in an epoch */
+    uint64_t                   steps_per_epoch;
     struct fby_cluster        *cluster;
     struct forebay            *stream;
     struct forebay_batch      *batch;
@@ -105,37 +104,38 @@ static fby_err make_token(const struct show_run *self,
     return err;
 }
 
-/* Open a stream that ends after the requested batch. The window has room for a
- * batch of any size. */
+/* Open a stream of one batch: it resumes at the requested step and ends after
+ * this step. The window has room for a batch of any size. */
 static fby_err open_stream(struct show_run *self, struct fby_error_detail *why)
 {
     char                       token[FBY_TOKEN_TEXT_SIZE];
     struct forebay_output      outputs[FBY_MAX_FIELDS];
-    const struct show_options *o      = self->options;
-    struct forebay_options     stream = forebay_options();
-    fby_err                    err    = make_token(self, token, why);
+    const struct show_options *o              = self->options;
+    struct forebay_options     stream_options = forebay_options();
+    fby_err                    err            = make_token(self, token, why);
     if (err != FBY_OK) {
         return err;
     }
-    stream.server        = fby_cluster_server_endpoint(self->cluster);
-    stream.pipeline_path = o->local.pipeline;
-    stream.split         = o->local.split;
-    stream.token         = token;
-    stream.steps = self->position.epoch * self->steps + self->position.step + 1;
-    stream.roots = self->local.served.roots;
-    stream.n_roots = self->local.served.n_roots;
-    stream.give_up = fby_signals_interrupted;
-
-    stream.window_batches = 1;
-    stream.window_bytes   = FBY_BATCH_BYTES_MAX;
-    stream.max_held_bytes = UINT64_MAX;
-    stream.outputs        = outputs;
+    stream_options.server        = fby_cluster_server_endpoint(self->cluster);
+    stream_options.pipeline_path = o->local.pipeline;
+    stream_options.split         = o->local.split;
+    stream_options.token         = token;
+    /* Steps are counted from epoch 0 step 0. */
+    stream_options.steps =
+        self->position.epoch * self->steps_per_epoch + self->position.step + 1;
+    stream_options.roots          = self->local.served_roots.roots;
+    stream_options.n_roots        = self->local.served_roots.n_roots;
+    stream_options.give_up        = fby_signals_interrupted;
+    stream_options.window_batches = 1;
+    stream_options.window_bytes   = FBY_BATCH_BYTES_MAX;
+    stream_options.max_held_bytes = UINT64_MAX; /* no limit */
+    stream_options.outputs        = outputs;
     if (o->is_sheet) {
-        stream.n_outputs =
+        stream_options.n_outputs =
             fby_show_outputs(&self->local.split->content, outputs);
     }
-    enum forebay_status status =
-        forebay_open(&stream, why->text, sizeof(why->text), &self->stream);
+    enum forebay_status status = forebay_open(
+        &stream_options, why->text, sizeof(why->text), &self->stream);
     return status == FOREBAY_OK ? FBY_OK : FBY_CONFIG;
 }
 
@@ -147,18 +147,20 @@ static fby_err await_batch(struct show_run *self, struct fby_error_detail *why)
         status = forebay_next(self->stream, poll_ns, NULL, &self->batch);
         fby_cluster_restart_ended(self->cluster, fby_now_ns());
     }
-    return status == FOREBAY_OK ? FBY_OK
-                                : fby_error_set(why, FBY_GONE, "%s",
-                                      forebay_error(self->stream));
+    if (status == FOREBAY_OK) {
+        return FBY_OK;
+    }
+    return fby_error_set(why, FBY_GONE, "%s", forebay_error(self->stream));
 }
 
-static uint32_t rows_wanted(const struct show_run *self)
+static uint32_t rows_to_write(const struct show_run *self)
 {
-    const struct show_options *o          = self->options;
-    uint64_t                   rows       = forebay_batch_rows(self->batch);
-    uint64_t                   by_default = o->is_sheet ? SHEET_ROWS : rows;
-    uint64_t                   limit      = o->rows > 0 ? o->rows : by_default;
-    return (uint32_t)(rows < limit ? rows : limit);
+    uint32_t batch_rows = forebay_batch_rows(self->batch);
+    uint32_t limit      = self->options->rows;
+    if (limit == 0) { /* without --rows */
+        limit = self->options->is_sheet ? SHEET_ROWS : batch_rows;
+    }
+    return batch_rows < limit ? batch_rows : limit;
 }
 
 static fby_err write_sheet(struct show_run *self, struct fby_error_detail *why)
@@ -171,10 +173,10 @@ static fby_err write_sheet(struct show_run *self, struct fby_error_detail *why)
         .step                                   = self->position.step};
     snprintf(title, sizeof(title),
         "epoch %" PRIu64 " step %" PRIu64 " of %" PRIu64 " seed %" PRIu64,
-        self->position.epoch, self->position.step, self->steps,
+        self->position.epoch, self->position.step, self->steps_per_epoch,
         self->position.seed.value);
     fby_err err =
-        fby_show_cells(&sampled, self->batch, rows_wanted(self), &sheet, why);
+        fby_show_cells(&sampled, self->batch, rows_to_write(self), &sheet, why);
     if (err == FBY_OK) {
         err = fby_sheet_write(&sheet, self->output.file, why);
     }
@@ -187,7 +189,7 @@ static fby_err write_output(struct show_run *self, struct fby_error_detail *why)
 {
     fby_err err = self->options->is_sheet
                       ? write_sheet(self, why)
-                      : fby_npz_write(self->batch, rows_wanted(self),
+                      : fby_npz_write(self->batch, rows_to_write(self),
                             self->output.file, why);
     if (err == FBY_IO) {
         fby_error_prefix(why, err, "%s", self->options->output);
@@ -199,7 +201,7 @@ static fby_err prepare(struct show_run *self, struct fby_error_detail *why)
 {
     const struct show_options *o     = self->options;
     struct fby_order          *order = NULL;
-    /* The rename of FILE.part would also replace a read-only FILE. */
+    /* Refuse a read-only FILE: the rename of FILE.part would replace it. */
     if (access(o->output, W_OK) != 0 && errno != ENOENT) {
         return fby_error_set(why, FBY_IO, "%s: %s", o->output, strerror(errno));
     }
@@ -212,7 +214,7 @@ static fby_err prepare(struct show_run *self, struct fby_error_detail *why)
             &self->position, &self->local, &order, why);
     }
     if (err == FBY_OK) {
-        self->steps = fby_order_steps(order);
+        self->steps_per_epoch = fby_order_steps(order);
     }
     fby_order_destroy(&order);
     return err;
@@ -223,11 +225,10 @@ static fby_err show(struct show_run *self, struct fby_error_detail *why)
     fby_signals_catch();
     fby_err err = prepare(self, why);
     if (err == FBY_OK) {
-        const struct fby_cluster_options cluster = {.workers = 1,
-            .roots = self->local.served.data_options.items,
+        const struct fby_cluster_options cluster_options = {.workers = 1,
+            .roots = self->local.served_roots.data_options.items,
             .cache = self->options->local.cache};
-
-        err = fby_cluster_start(&cluster, &self->cluster, why);
+        err = fby_cluster_start(&cluster_options, &self->cluster, why);
     }
     if (err == FBY_OK) {
         err = open_stream(self, why);
@@ -240,7 +241,7 @@ static fby_err show(struct show_run *self, struct fby_error_detail *why)
     }
     if (err == FBY_OK) {
         printf("wrote %s: %s of epoch %" PRIu64 " step %" PRIu64 "\n",
-            self->options->output, fby_plural(rows_wanted(self), "row").text,
+            self->options->output, fby_plural(rows_to_write(self), "row").text,
             self->position.epoch, self->position.step);
     }
     if (err != FBY_OK && fby_signals_caught() != 0) {

@@ -56,19 +56,19 @@ void fby_tensor_copy_row(const DLTensor *tensor, uint32_t i, void *out)
     }
 }
 
-/* The bits of an element in a u64. Hosts are little-endian. */
-static uint64_t bits_at(const DLTensor *tensor, const void *at)
+/* The bits of an value, and zeros above them. Hosts are little-endian. */
+static uint64_t bits_of(const DLTensor *tensor, const void *value)
 {
     uint64_t bits = 0;
-    memcpy(&bits, at, fby_tensor_element_bytes(tensor));
+    memcpy(&bits, value, fby_tensor_element_bytes(tensor));
     return bits;
 }
 
-/* The value of an integer element. Signed integers are sign-extended. */
-static int64_t integer_at(const DLTensor *tensor, const void *at)
+static int64_t integer_of(const DLTensor *tensor, const void *value)
 {
-    unsigned unused = 64U - tensor->dtype.bits; /* upper bits of the u64 */
-    uint64_t bits   = bits_at(tensor, at);
+    /* Shifting left and right by `unused` repeats the sign bit above it. */
+    unsigned unused = 64U - tensor->dtype.bits;
+    uint64_t bits   = bits_of(tensor, value);
     return tensor->dtype.code == kDLInt ? (int64_t)(bits << unused) >> unused
                                         : (int64_t)bits;
 }
@@ -78,11 +78,11 @@ static bool is_real(const DLTensor *tensor)
     return tensor->dtype.code == kDLFloat || tensor->dtype.code == kDLBfloat;
 }
 
-double fby_tensor_real(const DLTensor *tensor, const void *at)
+double fby_tensor_real(const DLTensor *tensor, const void *value)
 {
-    uint64_t bits = bits_at(tensor, at);
+    uint64_t bits = bits_of(tensor, value);
     if (!is_real(tensor)) {
-        return (double)integer_at(tensor, at);
+        return (double)integer_of(tensor, value);
     }
     if (tensor->dtype.code == kDLBfloat) {
         return (double)fby_bf16_to_f32((uint16_t)bits);
@@ -93,12 +93,12 @@ double fby_tensor_real(const DLTensor *tensor, const void *at)
 }
 
 char *fby_tensor_text(
-    const DLTensor *tensor, const void *at, char out[FBY_TENSOR_TEXT])
+    const DLTensor *tensor, const void *value, char out[FBY_TENSOR_TEXT])
 {
     if (is_real(tensor)) {
-        snprintf(out, FBY_TENSOR_TEXT, "%.6g", fby_tensor_real(tensor, at));
+        snprintf(out, FBY_TENSOR_TEXT, "%.6g", fby_tensor_real(tensor, value));
     } else {
-        snprintf(out, FBY_TENSOR_TEXT, "%" PRId64, integer_at(tensor, at));
+        snprintf(out, FBY_TENSOR_TEXT, "%" PRId64, integer_of(tensor, value));
     }
     return out;
 }

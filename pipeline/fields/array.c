@@ -1,8 +1,8 @@
-/* array.c - the field kind `array`: NumPy arrays that all have one
- * shape or, with max_length, are lists of entries of one shape. */
+/* array.c - the field kind `array`: NumPy arrays of one shape or, with
+ * max_length, lists of entries of one shape. */
 #include "pipeline/fields/kinds.h"
 
-/* The size of the last dimension of the shape; 1 for the shape []. */
+/* The size of the last dimension of the array; 1 for the shape []. */
 static uint32_t last_dim_size(const struct fby_field_content *field)
 {
     uint32_t n = field->as.array.shape.n_dims;
@@ -16,7 +16,7 @@ static void fill_defaults(const struct parsed_field *parsed,
     field->wire_type      = fby_wire_type_or(parsed, 0);
     if (parsed->wire.type == PARSED_BITS) {
         field->wire_type     = FBY_U8;
-        field->as.array.maps = last_dim_size(field); /* bits to pack */
+        field->as.array.maps = last_dim_size(field); /* packed bits */
     }
     fby_set_default_dtype(
         delivery, delivery->scaled ? FBY_F32 : field->wire_type);
@@ -52,7 +52,7 @@ static fby_err check_packed_bits(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     FBY_REFUSE_IF(check, field->max_length > 0, FBY_FIELD_MAX_LENGTH,
-        "bits are of one shape; say a wire type of numbers");
+        "arrays of bits have one shape; use a wire type of numbers");
     FBY_REFUSE_IF(check, field->as.array.shape.n_dims == 0, FBY_FIELD_SHAPE,
         "bits are packed along the last dimension: say at least one");
     FBY_REFUSE_IF(check,
@@ -73,8 +73,8 @@ static bool all_equal(const double *numbers, uint32_t n)
     return true;
 }
 
-/* The key, scale or offset, that is given as a list of numbers. A single number
- * has been repeated for all channels, so different numbers are a list. */
+/* The key that has a list of numbers: scale or offset. The parser repeats a
+ * single number for all channels, so a key with unequal numbers has a list. */
 static enum fby_field_key key_with_list(const struct fby_field_check *check)
 {
     const struct fby_field_delivery *delivery = check->delivery;
@@ -83,8 +83,8 @@ static enum fby_field_key key_with_list(const struct fby_field_check *check)
     return scale_is_list ? FBY_FIELD_OUT_SCALE : FBY_FIELD_OUT_OFFSET;
 }
 
-/* Check that the dtype is floating-point, and that scale and offset have one
- * number for all values, or one for each index of the last dimension. */
+/* Check that the dtype is a floating-point type, and that scale and offset have
+ * one number for all values or one for each index of the last dimension. */
 static fby_err check_scale(const struct fby_field_check *check)
 {
     const struct fby_field_delivery *delivery  = check->delivery;
@@ -115,19 +115,19 @@ static fby_err check_values(const struct fby_field_check *check)
 
 static fby_field_rule *const rules[] = {check_keys, check_values, NULL};
 
-/* The shape that is sent: of packed bits, the last dimension is in bytes. */
+/* The shape that is sent. With packed bits the last dimension is in bytes. */
 static struct fby_shape shape(const struct fby_field_content *field)
 {
-    struct fby_shape shape = field->as.array.shape;
-    if (field->as.array.maps > 0 && shape.n_dims > 0) {
-        shape.dims[shape.n_dims - 1] = fby_bytes_of_bits(field->as.array.maps);
+    struct fby_shape sent = field->as.array.shape;
+    if (field->as.array.maps > 0 && sent.n_dims > 0) {
+        sent.dims[sent.n_dims - 1] = fby_bytes_of_bits(field->as.array.maps);
     }
-    return shape;
+    return sent;
 }
 
 static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(SHAPE, DIMS, as.array.shape)},
-    {FBY_ENTRY(MAPS, U32, as.array.maps), .least = 1, .most = FBY_MAX_LENGTH},
+    {FBY_ENTRY(MAPS, U32, as.array.maps), .min = 1, .max = FBY_MAX_LENGTH},
     {0},
 };
 
@@ -144,12 +144,12 @@ const struct fby_field_kind fby_kind_array = {
     .has_bits       = true,
     .has_layout     = true,
     .has_scale      = true,
-    .is_counted     = true,
-    .values         = FBY_VALUES_NUMBERS,
-    .entries        = entries,
-    .maps           = offsetof(struct fby_field_content, as.array.maps),
-    .entry_shape    = offsetof(struct fby_field_content, as.array.shape),
-    .fill_defaults  = fill_defaults,
-    .rules          = rules,
-    .shape          = shape,
+    .has_header_count = true,
+    .values           = FBY_VALUES_NUMBERS,
+    .entries          = entries,
+    .bits_offset      = offsetof(struct fby_field_content, as.array.maps),
+    .shape_offset     = offsetof(struct fby_field_content, as.array.shape),
+    .fill_defaults    = fill_defaults,
+    .rules            = rules,
+    .shape            = shape,
 };

@@ -12,17 +12,17 @@ static void fill_defaults(const struct parsed_field *parsed,
 
 static fby_err check_length(const struct fby_field_check *check)
 {
-    const struct fby_field_content *field = check->field;
+    const struct fby_field_content *field  = check->field;
+    uint32_t                        length = field->as.bytes.length;
     bool is_npy = strcmp(fby_extension_suffix(field->from[0]), "npy") == 0;
-    FBY_REFUSE_IF(check, field->as.bytes.length == 0 && field->max_length == 0,
-        FBY_FIELD_WHOLE,
+    FBY_REFUSE_IF(check, length == 0 && field->max_length == 0, FBY_FIELD_WHOLE,
         "the bytes of %s need a 'length' or a 'max_length'; or say %s",
         field->from[0], is_npy ? "decode: array" : "another decode");
-    FBY_REFUSE_IF(check, field->as.bytes.length != 0 && field->max_length != 0,
+    FBY_REFUSE_IF(check, length != 0 && field->max_length != 0,
         FBY_FIELD_MAX_LENGTH,
-        "length and max_length: say one; all have that length, or at most");
-    FBY_REFUSE_IF(check, field->as.bytes.length > FBY_MAX_LENGTH,
-        FBY_FIELD_LENGTH, "length is not within 1 to %d", FBY_MAX_LENGTH);
+        "give length, if all rows have it, or max_length, but not both");
+    FBY_REFUSE_IF(check, length > FBY_MAX_LENGTH, FBY_FIELD_LENGTH,
+        "length is not within 1 to %d", FBY_MAX_LENGTH);
     return FBY_OK;
 }
 
@@ -35,7 +35,7 @@ static struct fby_shape shape(const struct fby_field_content *field)
 }
 
 static const struct fby_field_entry entries[] = {
-    {FBY_ENTRY(LENGTH, U32, as.bytes.length), .most = UINT32_MAX},
+    {FBY_ENTRY(LENGTH, U32, as.bytes.length), .max = UINT32_MAX},
     {0},
 };
 

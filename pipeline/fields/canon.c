@@ -13,42 +13,44 @@
         .type = FBY_ENTRY_TYPE_ZEROS, .count = (size) \
     }
 
-/* [key]: the entry for kinds that have no entry of their own for the key. */
-static const struct fby_field_entry common[FBY_ENTRY_KEYS] = {
+/* [key]: the entry for kinds whose `entries` do not have the key. */
+static const struct fby_field_entry common_entries[FBY_ENTRY_KEYS] = {
     [FBY_ENTRY_NAME]       = {FBY_ENTRY(NAME, TEXT, name)},
     [FBY_ENTRY_GROUP]      = {FBY_ENTRY(GROUP, TEXT, group)},
-    [FBY_ENTRY_FROM]       = {FBY_ENTRY(FROM, LIST, n_from), .least = 1},
-    [FBY_ENTRY_DECODE]     = {FBY_ENTRY(DECODE, U32, decode), .least = 1,
-            .most = FBY_N_FIELD_KINDS - 1},
+    [FBY_ENTRY_FROM]       = {FBY_ENTRY(FROM, LIST, n_from), .min = 1},
+    [FBY_ENTRY_DECODE]     = {FBY_ENTRY(DECODE, U32, decode), .min = 1,
+            .max = FBY_N_FIELD_KINDS - 1},
     [FBY_ENTRY_DCT_SCALE]  = ABSENT(8),
     [FBY_ENTRY_JSON_KEY]   = ABSENT(0),
     [FBY_ENTRY_WIRE_TYPE]  = {FBY_ENTRY(WIRE_TYPE, U32, wire_type),
-         .least = FBY_U8, .most = FBY_U32},
+         .min = FBY_U8, .max = FBY_U32},
     [FBY_ENTRY_LENGTH]     = ABSENT(8),
     [FBY_ENTRY_CLASSES]    = ABSENT(8),
     [FBY_ENTRY_ONE_HOT]    = ABSENT(8),
     [FBY_ENTRY_SMOOTHING]  = ABSENT(8),
-    [FBY_ENTRY_OPS]        = {FBY_ENTRY(OPS, LIST, n_ops), .least = 1},
+    [FBY_ENTRY_OPS]        = {FBY_ENTRY(OPS, LIST, n_ops), .min = 1},
     [FBY_ENTRY_NORMALIZE]  = ABSENT(8),
     [FBY_ENTRY_MEAN]       = ABSENT(0),
     [FBY_ENTRY_STD]        = ABSENT(0),
-    [FBY_ENTRY_MAX_LENGTH] = {FBY_ENTRY(MAX_LENGTH, U32, max_length),
-        .least = 1, .most = FBY_MAX_RAGGED},
-    /* Written only if it is `truncate`. */
+    [FBY_ENTRY_MAX_LENGTH] = {FBY_ENTRY(MAX_LENGTH, U32, max_length), .min = 1,
+        .max = FBY_MAX_RAGGED},
+    /* Only `truncate` is written; fby_field_decode sets `refuse` otherwise. */
     [FBY_ENTRY_TOO_LONG] = {FBY_ENTRY(TOO_LONG, U32, too_long),
-        .least = FBY_TOO_LONG_TRUNCATE, .most = FBY_TOO_LONG_TRUNCATE},
-    [FBY_ENTRY_DEVICE]   = {FBY_ENTRY(DEVICE, LIST, n_device), .least = 1},
+        .min = FBY_TOO_LONG_TRUNCATE, .max = FBY_TOO_LONG_TRUNCATE},
+    [FBY_ENTRY_DEVICE]   = {FBY_ENTRY(DEVICE, LIST, n_device), .min = 1},
 };
 
 static const struct fby_field_entry *find_entry(
     const struct fby_field_content *field, uint16_t key)
 {
-    const struct fby_field_kind  *kind = fby_field_kind_by_id(field->decode);
-    const struct fby_field_entry *own  = kind != NULL ? kind->entries : NULL;
-    while (own != NULL && own->key != key && own->key != 0) {
-        own++;
+    const struct fby_field_kind  *kind  = fby_field_kind_by_id(field->decode);
+    const struct fby_field_entry *entry = kind != NULL ? kind->entries : NULL;
+    for (; entry != NULL && entry->key != 0; entry++) {
+        if (entry->key == key) {
+            return entry;
+        }
     }
-    return own != NULL && own->key == key ? own : &common[key];
+    return &common_entries[key];
 }
 
 /* ---- ops ---- */
@@ -59,8 +61,8 @@ enum { /* keys of the record of an op */
     OP_PARAMS  = 3
 };
 
-/* The number of parameters in the record of an op. Those of normalize are
- * settings of the field: the entries NORMALIZE, MEAN and STD. */
+/* The number of parameters in the record of an op. The parameters of normalize
+ * are in entries of the field instead: NORMALIZE, MEAN and STD. */
 static size_t n_params_in_record(const struct fby_op *op)
 {
     return op->id == FBY_OP_DEVICE_NORMALIZE ? 0 : op->n_params;
@@ -208,7 +210,7 @@ static void decode_dims(
     }
 }
 
-static const uint8_t zeros[8];
+static const uint8_t zeros[8]; /* no entry of zeros is longer */
 
 /* Read an entry of `size` bytes, which must be zero. */
 static void decode_zeros(struct fby_record *r, uint16_t key, size_t size)
@@ -226,8 +228,8 @@ static void decode_zeros(struct fby_record *r, uint16_t key, size_t size)
 static size_t n_reals(
     const struct fby_field_entry *entry, const struct fby_field_content *field)
 {
-    return entry->count == 1 || fby_field_is_normalized(field) ? entry->count
-                                                               : 0;
+    bool is_empty = entry->count > 1 && !fby_field_is_normalized(field);
+    return is_empty ? 0 : entry->count;
 }
 
 static void decode_reals(
@@ -238,8 +240,8 @@ static void decode_reals(
     }
 }
 
-/* The number, bool or count of list items in `member`; 0 for other types. */
-static uint32_t number_in(
+/* The value of a U32 or BOOL, or the length of a LIST; 0 for other types. */
+static uint32_t read_member(
     const struct fby_field_entry *entry, const void *member)
 {
     if (entry->type == FBY_ENTRY_TYPE_BOOL) {
@@ -255,8 +257,8 @@ static void encode_entry(
 {
     const struct fby_field_entry *entry  = find_entry(field, key);
     const void                   *member = (const char *)field + entry->offset;
-    /* Entries after SHAPE are written only if they are set. */
-    if (key > FBY_ENTRY_SHAPE && number_in(entry, member) < entry->least) {
+    bool is_optional = key > FBY_ENTRY_SHAPE; /* written only if set */
+    if (is_optional && read_member(entry, member) < entry->min) {
         return;
     }
     switch (entry->type) {
@@ -267,7 +269,7 @@ static void encode_entry(
         break;
     case FBY_ENTRY_TYPE_U32:
     case FBY_ENTRY_TYPE_BOOL:
-        fby_record_put_i64(out, key, number_in(entry, member));
+        fby_record_put_i64(out, key, read_member(entry, member));
         break;
     case FBY_ENTRY_TYPE_REALS:
         fby_record_put_reals(out, key, member, n_reals(entry, field));
@@ -287,9 +289,10 @@ static void encode_entry(
 static void decode_entry(
     struct fby_record *r, uint16_t key, struct fby_field_content *out)
 {
-    const struct fby_field_entry *entry  = find_entry(out, key);
-    void                         *member = (char *)out + entry->offset;
-    if (key > FBY_ENTRY_SHAPE && !fby_record_next_is(r, key)) {
+    const struct fby_field_entry *entry       = find_entry(out, key);
+    void                         *member      = (char *)out + entry->offset;
+    bool                          is_optional = key > FBY_ENTRY_SHAPE;
+    if (is_optional && !fby_record_next_is(r, key)) {
         return;
     }
     switch (entry->type) {
@@ -299,11 +302,11 @@ static void decode_entry(
         decode_zeros(r, key, entry->count);
         break;
     case FBY_ENTRY_TYPE_U32:
-        *(uint32_t *)member = (uint32_t)fby_record_read_between(
-            r, key, entry->least, entry->most);
+        *(uint32_t *)member =
+            (uint32_t)fby_record_read_between(r, key, entry->min, entry->max);
         break;
     case FBY_ENTRY_TYPE_BOOL:
-        *(bool *)member = fby_record_read_between(r, key, entry->least, 1) == 1;
+        *(bool *)member = fby_record_read_between(r, key, entry->min, 1) == 1;
         break;
     case FBY_ENTRY_TYPE_REALS:
         decode_reals(r, key, member, n_reals(entry, out));
@@ -337,7 +340,7 @@ void fby_field_decode(
     for (int k = 1; k < FBY_ENTRY_KEYS; k++) {
         decode_entry(&r, (uint16_t)k, out);
     }
-    if (out->max_length > 0 && out->too_long == 0) { /* refuse: not written */
+    if (out->max_length > 0 && out->too_long == 0) {
         out->too_long = FBY_TOO_LONG_REFUSE;
     }
     fby_record_leave(list, &r);

@@ -1,5 +1,5 @@
-/* check.c - the rules that all fields share: names, members, ops, rows, types
- * and delivery. Rules that only one kind has are in the file of the kind. */
+/* check.c - the rules that several kinds of fields share: names, members, ops,
+ * rows, types and delivery. The other rules are in the files of the kinds. */
 #include "pipeline/fields/check.h"
 
 #include <stdarg.h>
@@ -11,8 +11,6 @@
 #include "pipeline/plan/geometry.h"
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
-
-/* ---- faults ---- */
 
 fby_err fby_field_set_error(const struct fby_field_check *check,
     struct fby_field_fault fault, const char *format, ...)
@@ -26,10 +24,10 @@ fby_err fby_field_set_error(const struct fby_field_check *check,
 }
 
 fby_err fby_field_error_dtype(
-    const struct fby_field_check *check, const char *text)
+    const struct fby_field_check *check, const char *predicate)
 {
     return fby_field_error(check, FBY_FIELD_OUT_DTYPE, "dtype %s %s",
-        fby_type_word(check->delivery->dtype), text);
+        fby_type_word(check->delivery->dtype), predicate);
 }
 
 /* ---- names and members ---- */
@@ -38,14 +36,14 @@ fby_err fby_field_error_dtype(
 static fby_err check_names(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    return fby_text_is_name(field->name) && fby_text_is_name(field->group) &&
-                   strcmp(field->name, "valid") != 0
-               ? FBY_OK
-               : fby_field_error(
-                     check, FBY_FIELD_WHOLE, "is no name for a field or group");
+    FBY_REFUSE_IF(check,
+        !fby_text_is_name(field->name) || !fby_text_is_name(field->group) ||
+            strcmp(field->name, "valid") == 0,
+        FBY_FIELD_WHOLE, "the name of the field or of its group is not valid");
+    return FBY_OK;
 }
 
-/* Check item `i` of `from`: an extension, or the name of a column. */
+/* Check item `i` of `from`: a file extension, or the name of a column. */
 static fby_err check_from_item(const struct fby_field_check *check, uint32_t i)
 {
     const struct fby_field_content *field = check->field;
@@ -55,8 +53,8 @@ static fby_err check_from_item(const struct fby_field_check *check, uint32_t i)
         return fby_field_error_at_item(check, FBY_FIELD_FROM, i,
             "'%s' is no extension", fby_text_show(from).text);
     }
-    if (strcmp(from, "folder") == 0 &&
-        (field->n_from > 1 || kind->id != FBY_DECODE_LABEL)) {
+    bool is_lone_label = field->n_from == 1 && kind->id == FBY_DECODE_LABEL;
+    if (strcmp(from, "folder") == 0 && !is_lone_label) {
         return fby_field_error_at_item(check, FBY_FIELD_FROM, i,
             "folder is the number of the class folder: a label, alone");
     }
@@ -67,11 +65,12 @@ static fby_err check_from_item(const struct fby_field_check *check, uint32_t i)
         }
     }
     bool is_column = fby_source_traits(check->source)->has_rows;
-    return is_column || kind->only_from == NULL ||
-                   strcmp(fby_extension_suffix(from), kind->only_from) == 0
-               ? FBY_OK
-               : fby_field_error_at_item(
-                     check, FBY_FIELD_FROM, i, "%s", kind->only_from_text);
+    if (is_column || kind->only_from == NULL ||
+        strcmp(fby_extension_suffix(from), kind->only_from) == 0) {
+        return FBY_OK;
+    }
+    return fby_field_error_at_item(
+        check, FBY_FIELD_FROM, i, "%s", kind->only_from_text);
 }
 
 static fby_err check_from(const struct fby_field_check *check)
@@ -88,7 +87,7 @@ static fby_err check_from(const struct fby_field_check *check)
     return FBY_OK;
 }
 
-/* Check the rules of a field that comes from a column. */
+/* If the source has columns, check that the field can come from one. */
 static fby_err check_column(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
@@ -106,35 +105,36 @@ static fby_err check_column(const struct fby_field_check *check)
     FBY_REFUSE_IF(check,
         field->max_length != 0 && kind->id == FBY_DECODE_NUMBER,
         FBY_FIELD_MAX_LENGTH,
-        "a ragged column is decoded as array; say its entries' shape, [] of "
-        "numbers");
+        "a ragged column needs decode: array, and the shape of an entry ([] "
+        "for a number)");
     return FBY_OK;
 }
 
 /* ---- ops ---- */
 
-static bool param_fits(
+/* True if the count, type and range of the numbers in `value` are valid. */
+static bool is_valid_param(
     const struct fby_param *param, const struct fby_value *value)
 {
     if (value->n == 0) {
         return param->min_n == 0;
     }
     /* In a broadcast parameter a single number was repeated max_n times. */
-    uint32_t at_least = param->broadcast ? param->max_n : param->min_n;
-    bool     fits     = value->n >= at_least && value->n <= param->max_n &&
-                value->real == param->real;
-    for (size_t k = 0; fits && k < value->n; k++) {
+    uint32_t min_n    = param->broadcast ? param->max_n : param->min_n;
+    bool     is_valid = value->n >= min_n && value->n <= param->max_n &&
+                    value->real == param->real;
+    for (size_t k = 0; is_valid && k < value->n; k++) {
         double number = param->real ? value->r[k] : (double)value->i[k];
-        fits          = number >= param->min && number <= param->max;
+        is_valid      = number >= param->min && number <= param->max;
     }
-    return fits;
+    return is_valid;
 }
 
 static fby_err check_op(
     const struct fby_op_use *use, struct fby_error_detail *why)
 {
     for (size_t i = 0; i < use->op->n_params; i++) {
-        if (!param_fits(&use->op->params[i], &use->params[i])) {
+        if (!is_valid_param(&use->op->params[i], &use->params[i])) {
             return fby_error_set(why, FBY_CONFIG, "%s: %s is not %s",
                 use->op->name, use->op->params[i].name,
                 use->op->params[i].expects);
@@ -148,7 +148,7 @@ static fby_err check_op_list(const struct fby_field_check *check,
 {
     for (uint32_t i = 0; i < n; i++) {
         struct fby_error_detail why = {{0}};
-        /* The parameters of normalize are checked by the kind of the field. */
+        /* The rules of the kind rgb8 check the parameters of normalize. */
         if (uses[i].op->id != FBY_OP_DEVICE_NORMALIZE &&
             check_op(&uses[i], &why) != FBY_OK) {
             return fby_field_error_at_item(check, key, i, "%s", why.text);
@@ -174,17 +174,19 @@ static fby_err check_ops(const struct fby_field_check *check)
         check, FBY_FIELD_DEVICE, field->device, field->n_device);
 }
 
-/* Check that settings which the kind does not use are unset, so that equal
- * meanings have equal digests. */
+/* Refuse a group other than the default (the name), ops and device ops that the
+ * kind does not use. Otherwise equal batches could have different digests. */
 static fby_err check_unused(const struct fby_field_check *check)
 {
-    const struct fby_field_content *field = check->field;
-    bool     has_group = strcmp(field->group, field->name) != 0;
-    uint64_t set_keys  = (uint64_t)has_group << FBY_FIELD_GROUP |
-                        (uint64_t)(field->n_ops > 0) << FBY_FIELD_OPS |
-                        (uint64_t)(field->n_device > 0) << FBY_FIELD_DEVICE;
-    FBY_REFUSE_IF(check, (set_keys & ~fby_field_kind(field)->keys) != 0,
-        FBY_FIELD_WHOLE, "holds a value that its decoder does not use");
+    const struct fby_field_content *field    = check->field;
+    uint64_t                        set_keys = 0;
+    bool has_group = strcmp(field->group, field->name) != 0;
+    set_keys |= has_group ? FBY_FIELD_BIT(FBY_FIELD_GROUP) : 0;
+    set_keys |= field->n_ops > 0 ? FBY_FIELD_BIT(FBY_FIELD_OPS) : 0;
+    set_keys |= field->n_device > 0 ? FBY_FIELD_BIT(FBY_FIELD_DEVICE) : 0;
+    uint64_t unused_keys = set_keys & ~fby_field_kind(field)->keys;
+    FBY_REFUSE_IF(check, unused_keys != 0, FBY_FIELD_WHOLE,
+        "holds a value that its decoder does not use");
     return FBY_OK;
 }
 
@@ -194,15 +196,15 @@ static fby_err check_max_length(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     if (field->max_length == 0) {
-        return field->too_long == 0 &&
-                       !fby_field_has_key(check, FBY_FIELD_TOO_LONG)
-                   ? FBY_OK
-                   : fby_field_error(check, FBY_FIELD_TOO_LONG,
-                         "too_long goes with max_length; say how long rows may "
-                         "be");
+        bool has_too_long = field->too_long != 0 ||
+                            fby_field_has_key(check, FBY_FIELD_TOO_LONG);
+        FBY_REFUSE_IF(check, has_too_long, FBY_FIELD_TOO_LONG,
+            "too_long goes with max_length; say how long rows may be");
+        return FBY_OK;
     }
     FBY_REFUSE_IF(check, !fby_field_kind(field)->is_ragged,
-        FBY_FIELD_MAX_LENGTH, "its rows are all of one length");
+        FBY_FIELD_MAX_LENGTH,
+        "max_length is not used: all rows of the field have one length");
     FBY_REFUSE_IF(check,
         field->too_long != FBY_TOO_LONG_REFUSE &&
             field->too_long != FBY_TOO_LONG_TRUNCATE,
@@ -213,16 +215,18 @@ static fby_err check_max_length(const struct fby_field_check *check)
 /* Check that the form `as` of rows with a max_length suits the kind. */
 static fby_err check_as(const struct fby_field_check *check)
 {
-    enum fby_as as          = check->delivery->as;
-    bool        sparse_form = as != FBY_AS_PADDED && as != FBY_AS_RAGGED;
-    FBY_REFUSE_IF(check, as >= FBY_AS_CU_SEQLENS, FBY_FIELD_OUT_AS,
+    enum fby_as as                = check->delivery->as;
+    bool        is_sparse         = fby_field_kind(check->field)->is_sparse;
+    bool        is_documents_form = as >= FBY_AS_CU_SEQLENS;
+    bool        is_sparse_form    = as != FBY_AS_PADDED && as != FBY_AS_RAGGED;
+    FBY_REFUSE_IF(check, is_documents_form, FBY_FIELD_OUT_AS,
         "cu_seqlens, positions and mask are made of from: documents; use "
         "padded or ragged");
-    FBY_REFUSE_IF(check, sparse_form != fby_field_kind(check->field)->is_sparse,
-        FBY_FIELD_OUT_AS,
-        sparse_form ? "only decode: sparse is handed out as dense, csr or coo; "
-                      "use padded or ragged"
-                    : "sparse rows are handed out as dense, csr or coo");
+    FBY_REFUSE_IF(check, is_sparse_form && !is_sparse, FBY_FIELD_OUT_AS,
+        "only decode: sparse is handed out as dense, csr or coo; use padded or "
+        "ragged");
+    FBY_REFUSE_IF(check, is_sparse && !is_sparse_form, FBY_FIELD_OUT_AS,
+        "sparse rows are handed out as dense, csr or coo");
     FBY_REFUSE_IF(check,
         as == FBY_AS_CSR && check->field->as.sparse.shape.n_dims != 1,
         FBY_FIELD_OUT_AS,
@@ -237,6 +241,8 @@ fby_err fby_field_check_pad(const struct fby_field_check *check)
         return FBY_OK;
     }
     bool is_padded = delivery->as == FBY_AS_PADDED;
+    bool has_offsets =
+        delivery->as == FBY_AS_RAGGED || delivery->as == FBY_AS_CSR;
     FBY_REFUSE_IF(check,
         !is_padded && fby_field_has_key(check, FBY_FIELD_OUT_TO),
         FBY_FIELD_OUT_TO, "to goes with as: padded");
@@ -244,8 +250,7 @@ fby_err fby_field_check_pad(const struct fby_field_check *check)
         !is_padded && fby_field_has_key(check, FBY_FIELD_OUT_PAD),
         FBY_FIELD_OUT_PAD, "pad goes with as: padded");
     FBY_REFUSE_IF(check,
-        fby_field_has_key(check, FBY_FIELD_OUT_OFFSETS) &&
-            delivery->as != FBY_AS_RAGGED && delivery->as != FBY_AS_CSR,
+        !has_offsets && fby_field_has_key(check, FBY_FIELD_OUT_OFFSETS),
         FBY_FIELD_OUT_OFFSETS, "offsets go with as: ragged, or csr");
     FBY_REFUSE_IF(check, !fby_type_can_hold(delivery->dtype, delivery->pad),
         FBY_FIELD_OUT_PAD, "pad %g is no value of dtype %s", delivery->pad,
@@ -276,12 +281,10 @@ fby_err fby_field_check_rows_or_dtype(const struct fby_field_check *check)
 
 fby_err fby_field_check_pick(const struct fby_field_check *check)
 {
-    const struct fby_field_content *field = check->field;
-    FBY_REFUSE_IF(check,
-        fby_field_json(field)->pick != FBY_PICK_NONE &&
-            fby_field_json(field)->key[0] == '\0',
+    const struct fby_json_selector *json = fby_field_json(check->field);
+    FBY_REFUSE_IF(check, json->pick != FBY_PICK_NONE && json->key[0] == '\0',
         FBY_FIELD_PICK, "a %s is picked out of JSON: say its key",
-        fby_field_kind(field)->name);
+        fby_field_kind(check->field)->name);
     return FBY_OK;
 }
 
@@ -300,32 +303,38 @@ fby_err fby_field_check_u8(const struct fby_field_check *check)
     return fby_field_check_wire(check, FBY_U8);
 }
 
-/* True if `dtype` can hold all values of `wire_type`: a floating-point
- * dtype can, rounded; an integer dtype must hold them exactly. */
+static bool is_signed(enum fby_type type)
+{
+    return type == FBY_I32 || type == FBY_I64;
+}
+
+/* True if `dtype` can hold all values of `wire_type`. A floating-point dtype
+ * may round them; an integer dtype must hold them exactly. */
 static bool can_hold_all(enum fby_type dtype, enum fby_type wire_type)
 {
-    bool is_signed = wire_type == FBY_I32 || wire_type == FBY_I64;
     return fby_type_is_float(dtype) ||
            (!fby_type_is_float(wire_type) &&
                fby_type_largest(dtype) >= fby_type_largest(wire_type) &&
-               (!is_signed || dtype == FBY_I32 || dtype == FBY_I64));
+               (is_signed(dtype) || !is_signed(wire_type)));
 }
 
 fby_err fby_field_check_dtype(const struct fby_field_check *check)
 {
-    return !fby_check_has_delivery(check) ||
-                   can_hold_all(check->delivery->dtype, check->field->wire_type)
-               ? FBY_OK
-               : fby_field_error_dtype(
-                     check, "cannot hold all values of the wire type");
+    bool is_valid =
+        !fby_check_has_delivery(check) ||
+        can_hold_all(check->delivery->dtype, check->field->wire_type);
+    return is_valid ? FBY_OK
+                    : fby_field_error_dtype(
+                          check, "cannot hold all values of the wire type");
 }
 
 fby_err fby_field_check_bits(const struct fby_field_check *check)
 {
-    const struct fby_field_delivery *delivery = check->delivery;
-    return !fby_check_has_delivery(check) || delivery->dtype == FBY_U8 ||
-                   delivery->dtype == FBY_BOOL ||
-                   fby_type_is_float(delivery->dtype)
+    if (!fby_check_has_delivery(check)) {
+        return FBY_OK;
+    }
+    enum fby_type dtype = check->delivery->dtype;
+    return dtype == FBY_U8 || dtype == FBY_BOOL || fby_type_is_float(dtype)
                ? FBY_OK
                : fby_field_error_dtype(check,
                      "is not made of bits; use u8, bool, f16, bf16 or f32");
@@ -336,35 +345,35 @@ fby_err fby_field_check_bits(const struct fby_field_check *check)
 static fby_err check_layout(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    bool has_layout                       = fby_field_kind(field)->has_layout &&
-                      field->max_length == 0 && field->shape.n_dims == 3;
+    bool can_have_layout                  = fby_field_kind(field)->has_layout &&
+                           field->max_length == 0 && field->shape.n_dims == 3;
     FBY_REFUSE_IF(check,
-        !has_layout && fby_field_has_key(check, FBY_FIELD_OUT_LAYOUT),
+        !can_have_layout && fby_field_has_key(check, FBY_FIELD_OUT_LAYOUT),
         FBY_FIELD_OUT_LAYOUT,
         "only images, and arrays of three dimensions and one shape, have a "
         "layout");
     return FBY_OK;
 }
 
-static fby_err check_scale(const struct fby_field_check *check)
+static fby_err check_scale_keys(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    bool                            can_scale =
-        fby_field_kind(field)->has_scale && fby_field_packed_bits(field) == 0;
-    for (enum fby_field_key key = FBY_FIELD_OUT_SCALE;
-         key <= FBY_FIELD_OUT_OFFSET; key++) {
-        FBY_REFUSE_IF(check,
-            fby_field_has_key(check, key) &&
-                (!can_scale || field->max_length > 0),
-            key,
-            can_scale ? "only arrays of one shape have a scale and an offset"
-                      : "only arrays have a scale and an offset (images: "
-                        "normalize)");
+    bool has_scale  = fby_field_has_key(check, FBY_FIELD_OUT_SCALE);
+    bool has_offset = fby_field_has_key(check, FBY_FIELD_OUT_OFFSET);
+    enum fby_field_key key =
+        has_scale ? FBY_FIELD_OUT_SCALE : FBY_FIELD_OUT_OFFSET;
+    if (!has_scale && !has_offset) {
+        return FBY_OK;
     }
+    FBY_REFUSE_IF(check,
+        !fby_field_kind(field)->has_scale || fby_field_packed_bits(field) > 0,
+        key, "only arrays have a scale and an offset (images: normalize)");
+    FBY_REFUSE_IF(check, field->max_length > 0, key,
+        "only arrays of one shape have a scale and an offset");
     return FBY_OK;
 }
 
-/* Check that the keys for the form of ragged rows come with a max_length. */
+/* Check that the keys of `out` for ragged rows come with a max_length. */
 static fby_err check_form_keys(const struct fby_field_check *check)
 {
     static const enum fby_field_key keys[] = {FBY_FIELD_OUT_AS,
@@ -377,8 +386,8 @@ static fby_err check_form_keys(const struct fby_field_check *check)
     return FBY_OK;
 }
 
-/* The filter photo and the codec pack are used together only, and for pictures
- * only. If the file gives one of them, the other may be left to `auto`. */
+/* The filter photo and the codec pack are used only together, and only for
+ * pictures. If the file gives one of them, the other may be `auto`. */
 static fby_err check_photo(const struct fby_field_check *check)
 {
     if (!fby_check_has_delivery(check)) {
@@ -389,12 +398,11 @@ static fby_err check_photo(const struct fby_field_check *check)
     uint8_t                      codec    = check->delivery->codec;
     bool                         is_photo = filter == FBY_FILTER_PHOTO;
     bool                         is_pack  = codec == FBY_CODEC_PACK;
-    FBY_REFUSE_IF(check,
-        (is_photo || is_pack) && (!kind->is_picture || kind->is_stack),
-        is_photo ? FBY_FIELD_WIRE_FILTER : FBY_FIELD_WIRE_CODEC,
-        "%s is for pictures (rgb8, mask8); use %s: auto",
-        is_photo ? "filter photo" : "codec pack",
-        is_photo ? "filter" : "codec");
+    bool is_picture                       = kind->is_picture && !kind->is_stack;
+    FBY_REFUSE_IF(check, is_photo && !is_picture, FBY_FIELD_WIRE_FILTER,
+        "filter photo is for pictures (rgb8, mask8); use filter: auto");
+    FBY_REFUSE_IF(check, is_pack && !is_picture, FBY_FIELD_WIRE_CODEC,
+        "codec pack is for pictures (rgb8, mask8); use codec: auto");
     FBY_REFUSE_IF(check, is_photo && !is_pack && codec != FBY_AUTO,
         FBY_FIELD_WIRE_CODEC, "filter photo goes with codec: pack, or auto");
     FBY_REFUSE_IF(check, is_pack && !is_photo && filter != FBY_AUTO,
@@ -402,9 +410,7 @@ static fby_err check_photo(const struct fby_field_check *check)
     return FBY_OK;
 }
 
-/* ---- sizes of pictures ---- */
-
-/* Check that the ops make all pictures of one size, within the limits. */
+/* Check that the ops give all pictures the same size, within the limits. */
 static fby_err check_picture_size(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
@@ -418,30 +424,28 @@ static fby_err check_picture_size(const struct fby_field_check *check)
             "the pictures have no fixed size; end ops with one that gives it, "
             "such as resize: {size: 224} or center_crop: {size: 224}");
     }
-    return h <= FBY_MAX_SIDE && w <= FBY_MAX_SIDE &&
-                   (uint64_t)h * w <= FBY_MAX_PIXELS
-               ? FBY_OK
-               : fby_field_error_in_split(check, FBY_FIELD_OPS,
-                     "the ops make pictures of %u x %u pixels (width x "
-                     "height); a side is at most %d, a picture %d pixels: make "
-                     "it smaller",
-                     w, h, FBY_MAX_SIDE, FBY_MAX_PIXELS);
+    if (h > FBY_MAX_SIDE || w > FBY_MAX_SIDE ||
+        (uint64_t)h * w > FBY_MAX_PIXELS) {
+        return fby_field_error_in_split(check, FBY_FIELD_OPS,
+            "the ops make pictures of %u x %u pixels (width x height); a side "
+            "is at most %d, a picture %d pixels: make it smaller",
+            w, h, FBY_MAX_SIDE, FBY_MAX_PIXELS);
+    }
+    return FBY_OK;
 }
-
-/* ---- all rules ---- */
 
 static fby_field_rule *const common_rules[] = {check_names, check_unused,
     check_from, fby_field_check_source, check_column, check_ops,
-    check_max_length, check_layout, check_scale, check_form_keys, check_photo,
-    NULL};
+    check_max_length, check_layout, check_scale_keys, check_form_keys,
+    check_photo, NULL};
 
 fby_err fby_field_check(const struct fby_field_check *check)
 {
-    fby_field_rule *const *own = fby_field_kind(check->field)->rules;
+    fby_field_rule *const *kind_rules = fby_field_kind(check->field)->rules;
     for (fby_field_rule *const *rule = common_rules; *rule != NULL; rule++) {
         FBY_TRY((*rule)(check));
     }
-    for (fby_field_rule *const *rule = own; *rule != NULL; rule++) {
+    for (fby_field_rule *const *rule = kind_rules; *rule != NULL; rule++) {
         FBY_TRY((*rule)(check));
     }
     return check_picture_size(check);

@@ -1,7 +1,7 @@
 /* check.h - the rules of one field, for pipeline files and for content from the
  * network. Pure.
  *
- * A rule reports the key that breaks it. For a pipeline file the parser turns
+ * A broken rule reports the key at fault. For a pipeline file the parser turns
  * the key into FILE:LINE:COLUMN. For content from the network the error names
  * the field instead. */
 #ifndef FBY_PIPELINE_FIELDS_CHECK_H
@@ -9,16 +9,16 @@
 
 #include "pipeline/fields/kind.h"
 
-/* The key that breaks a rule, and the reason. */
+/* The key whose value breaks a rule, and the reason. */
 struct fby_field_fault {
     enum fby_field_key key;
     uint32_t           index; /* index of the item in from, ops or device */
     bool               has_index;
-    bool               is_of_split; /* about the field in this split only */
+    bool               is_of_split; /* the error is to name the split, too */
     struct fby_error_detail why;
 };
 
-/* The field to check, and what its rules depend on. */
+/* The field to check, and the other settings that its rules read. */
 struct fby_field_check {
     const struct fby_field_content *field;
     /* NULL: the field is content from the network. */
@@ -26,7 +26,7 @@ struct fby_field_check {
     enum fby_source_kind             source;
     const struct fby_tokens *tokens; /* read only if `source` has sequences */
     uint64_t given; /* FBY_FIELD_BITs of the keys in the file; 0: network */
-    struct fby_field_fault *fault; /* set by the rule that is broken */
+    struct fby_field_fault *fault; /* set if a rule is broken */
 };
 
 /* Check the rules of one field. Errors: FBY_CONFIG, with *check->fault set. */
@@ -55,7 +55,7 @@ fby_err fby_field_set_error(const struct fby_field_check *check,
     struct fby_field_fault fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Set a fault at a key, at item `i` of a key, or of the field in its split. */
+/* Set a fault at a key, at item `i` of a key, or at a key in one split. */
 #define fby_field_error(check, at_key, ...) \
     fby_field_set_error(                    \
         check, (struct fby_field_fault){.key = (at_key)}, __VA_ARGS__)
@@ -77,15 +77,15 @@ fby_err fby_field_set_error(const struct fby_field_check *check,
         }                                                       \
     } while (0)
 
-/* The rules between a field and its source (source.c). */
+/* Check that the field suits the source of its split (source.c). */
 FBY_CHECKED fby_err fby_field_check_source(const struct fby_field_check *check);
 
-/* Set the fault "dtype u8 TEXT" at the key dtype; return FBY_CONFIG. */
+/* Set the fault "dtype TYPE PREDICATE" at the key dtype; return FBY_CONFIG. */
 fby_err fby_field_error_dtype(
-    const struct fby_field_check *check, const char *text);
+    const struct fby_field_check *check, const char *predicate);
 
-/* Check that the wire type is `expected`, or u8. The error is the kind's
- * wire_text. */
+/* Check that the wire type is `expected`; the second function expects u8. The
+ * error is the kind's wire_text. */
 FBY_CHECKED fby_err fby_field_check_wire(
     const struct fby_field_check *check, enum fby_type expected);
 FBY_CHECKED fby_err fby_field_check_u8(const struct fby_field_check *check);

@@ -1,7 +1,7 @@
-/* documents.c - the kind `documents`: lengths of documents in a sequence. */
+/* documents.c - the field kind `documents`: the lengths of packed documents. */
 #include "pipeline/fields/kinds.h"
 
-/* The wire type and max_length follow from the source: see split_field.c. */
+/* split_field.c sets the wire type and max_length, from the source. */
 static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
@@ -20,26 +20,26 @@ static void fill_defaults(const struct parsed_field *parsed,
     fby_set_default_dtype(delivery, default_dtypes[delivery->as]);
 }
 
-/* True if the form `as` can have the dtype. Padded and ragged allow u32. */
+/* True if the form `as` can have the dtype. */
 static bool form_allows_dtype(enum fby_as as, enum fby_type dtype)
 {
     if (as == FBY_AS_MASK) {
         return dtype == FBY_BOOL || dtype == FBY_U8 || fby_type_is_float(dtype);
     }
+    bool are_lengths = as == FBY_AS_PADDED || as == FBY_AS_RAGGED;
     return dtype == FBY_I32 || dtype == FBY_I64 ||
-           (dtype == FBY_U32 && as <= FBY_AS_RAGGED);
+           (dtype == FBY_U32 && are_lengths);
 }
 
 static fby_err check_out(const struct fby_field_check *check)
 {
-    const struct fby_field_delivery *delivery = check->delivery;
-    bool                             is_sparse_form =
-        delivery->as > FBY_AS_RAGGED && delivery->as < FBY_AS_CU_SEQLENS;
+    enum fby_as as             = check->delivery->as;
+    bool        is_sparse_form = as >= FBY_AS_DENSE && as <= FBY_AS_COO;
     FBY_REFUSE_IF(check, is_sparse_form, FBY_FIELD_OUT_AS,
         "dense, csr and coo are forms of sparse rows");
-    if (!form_allows_dtype(delivery->as, delivery->dtype)) {
+    if (!form_allows_dtype(as, check->delivery->dtype)) {
         return fby_field_error_dtype(
-            check, delivery->as == FBY_AS_MASK
+            check, as == FBY_AS_MASK
                        ? "is not made of a mask; use bool, u8, f32, f16 or bf16"
                        : "is not made of documents; use i32 or i64");
     }
@@ -54,11 +54,11 @@ static fby_err check_lengths(const struct fby_field_check *check)
             "lengths of documents come from documents");
     }
     FBY_REFUSE_IF(check, field->too_long != FBY_TOO_LONG_REFUSE,
-        FBY_FIELD_TOO_LONG, "a sequence has as many documents as it has");
+        FBY_FIELD_TOO_LONG, "the list of documents is never truncated");
     FBY_REFUSE_IF(check, fby_ragged_bytes(field) == 0, FBY_FIELD_WHOLE,
-        "a sequence has up to `length` documents, of which a field can "
-        "hold %d: length is %u",
-        (int)(FBY_MAX_RAGGED / sizeof(uint32_t)), field->max_length);
+        "a sequence of %u tokens can have as many documents, but a field holds "
+        "at most %d",
+        field->max_length, (int)(FBY_MAX_RAGGED / sizeof(uint32_t)));
     FBY_TRY(fby_field_check_wire(check, fby_documents_type(field->max_length)));
     return fby_check_has_delivery(check) ? check_out(check) : FBY_OK;
 }

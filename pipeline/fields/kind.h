@@ -2,17 +2,17 @@
  * decides which keys, types and rules a field has.
  *
  * Each kind is one file of this folder and one line in kinds.c. Other code
- * reads the properties of a kind and does not compare its number. The functions
- * that decode a kind are in worker/transform/. */
+ * tests the properties of a kind, not its number, so that a new kind needs few
+ * changes. The decoders of the kinds are in worker/transform/. */
 #ifndef FBY_PIPELINE_FIELDS_KIND_H
 #define FBY_PIPELINE_FIELDS_KIND_H
 
 #include "common/err.h"
 #include "pipeline/types.h"
 
-/* Keys of the canonical record of a field (canon.h): add new numbers, never
- * change one. Keys before SHAPE are written for every kind, as zero or empty if
- * the kind has no such setting. Later keys may be left out. */
+/* Keys of the canonical record of a field (canon.h). Numbers may be added, but
+ * not changed. Keys before SHAPE are written for all kinds, as zero or empty if
+ * the kind does not have the setting. SHAPE and later keys may be left out. */
 enum fby_field_entry_key {
     FBY_ENTRY_NAME       = 1,
     FBY_ENTRY_GROUP      = 2,
@@ -80,7 +80,7 @@ enum fby_field_key {
     FBY_FIELD_WHOLE /* the field as a whole */
 };
 #define FBY_FIELD_BIT(key) (UINT64_C(1) << (key))
-/* The keys that only fields with rows of different lengths have. */
+/* The keys of all kinds whose rows can have different lengths. */
 #define FBY_FIELD_ROW_KEYS \
     (FBY_FIELD_BIT(FBY_FIELD_MAX_LENGTH) | FBY_FIELD_BIT(FBY_FIELD_TOO_LONG))
 
@@ -107,8 +107,8 @@ struct fby_field_kind {
     const char     *name; /* the word after `decode:` */
     /* Extensions whose default kind this is; ends with NULL. NULL: none. */
     const char *const *extensions;
-    uint64_t keys; /* FBY_FIELD_BITs of keys besides from, decode, wire, out */
-    const char *only_from;      /* the only extension allowed; NULL: any */
+    uint64_t    keys;      /* FBY_FIELD_BITs of keys that not all kinds have */
+    const char *only_from; /* the only extension allowed; NULL: any */
     const char *only_from_text; /* the error for another extension */
     const char *wire_text;      /* the error for a wrong wire type */
 
@@ -118,21 +118,21 @@ struct fby_field_kind {
     enum fby_values values;
     bool            is_picture;  /* pixels [h, w, channels], changed by ops */
     bool            is_sequence; /* the source must be token files */
-    bool is_stack;      /* made of all members in `from`, not of one of them */
+    bool is_stack;      /* a row is made of all members in `from`, not of one */
     bool can_be_column; /* can come from a column of NumPy files */
     bool is_ragged;     /* can have max_length: rows of different lengths */
-    bool is_counted;    /* a member's file header has its number of entries */
-    bool is_sparse;     /* rows are values and their indices */
-    bool has_bits;      /* can be sent as packed bits, see `maps` */
-    bool has_layout;    /* rows of three dimensions can have a layout */
-    bool has_scale;     /* the device can make value * scale + offset */
+    bool
+        has_header_count; /* the header of a member has the number of entries */
+    bool is_sparse;       /* rows are values and their indices */
+    bool has_bits;        /* can be sent as packed bits */
+    bool has_layout;      /* rows of three dimensions can have a layout */
+    bool has_scale;       /* the device can make value * scale + offset */
 
     /* Offsets in struct fby_field_content of settings that several kinds have;
      * 0: this kind does not have the setting. */
-    size_t json;        /* struct fby_json_selector */
-    size_t maps;        /* uint32_t: bits packed in the last dimension */
-    size_t entry_shape; /* struct fby_shape: shape of a row or, with max_length,
-                           of one entry of a row */
+    size_t json_offset;  /* struct fby_json_selector */
+    size_t bits_offset;  /* uint32_t: bits packed in the last dimension */
+    size_t shape_offset; /* struct fby_shape of a row or, if ragged, an entry */
 
     /* Set the defaults of keys that the file leaves out, and the settings that
      * follow from `wire`. The rules are checked later. */
@@ -149,7 +149,7 @@ struct fby_field_kind {
 };
 
 /* All kinds, by enum fby_decode; fby_field_kinds[0] is NULL. */
-enum { FBY_MAX_KINDS = 32 }; /* limit of fby_n_field_kinds */
+enum { FBY_MAX_KINDS = 32 }; /* the upper limit of fby_n_field_kinds */
 extern const struct fby_field_kind *const fby_field_kinds[];
 extern const size_t                       fby_n_field_kinds;
 
@@ -179,7 +179,7 @@ static inline enum fby_values fby_field_values(
     return fby_field_kind(field)->values;
 }
 
-/* The default kind for members with `extension`; if no kind has it, bytes. */
+/* The kind whose `extensions` has the suffix of `extension`, else bytes. */
 const struct fby_field_kind *fby_field_kind_for(const char *extension);
 
 #endif

@@ -1,5 +1,5 @@
-/* kinds.c - the table of field kinds, by enum fby_decode. To add a kind: a file
- * like its neighbours, a number in types.h, and a line here and in kinds.h. */
+/* kinds.c - the table of field kinds, by enum fby_decode. A new kind needs a
+ * file in this folder, a number in types.h, and a line here and in kinds.h. */
 #include "pipeline/fields/kind.h"
 
 #include "pipeline/fields/kinds.h"

@@ -1,5 +1,5 @@
-/* kinds.h - the field kinds, one file each, and functions that they share.
- * Private to this folder. */
+/* kinds.h - the field kinds, each in its own file, and the functions that set
+ * their defaults. Private to this folder. */
 #ifndef FBY_PIPELINE_FIELDS_KINDS_H
 #define FBY_PIPELINE_FIELDS_KINDS_H
 
@@ -26,9 +26,8 @@ static inline void fby_set_default_dtype(
     }
 }
 
-/* For a field with a max_length, set the defaults of too_long, `as` (the form
- * of its rows in the batch, such as padded) and offsets where the file has
- * none. */
+/* For a field with a max_length, set the defaults of too_long, `as` and offsets
+ * if the pipeline file does not have them. */
 static inline void fby_set_row_defaults(struct fby_field_content *field,
     struct fby_field_delivery *delivery, enum fby_as default_as)
 {
@@ -46,14 +45,16 @@ static inline void fby_set_row_defaults(struct fby_field_content *field,
     }
 }
 
-/* The wire type in the pipeline file or, if it has none, `otherwise`. For bits
- * and yuv420, which are no enum fby_type, the result is 0. */
+/* The wire type in the pipeline file or, if it has none, `default_type`. For
+ * bits and yuv420, which are not in enum fby_type, the result is 0. */
 static inline enum fby_type fby_wire_type_or(
-    const struct parsed_field *parsed, enum fby_type otherwise)
+    const struct parsed_field *parsed, enum fby_type default_type)
 {
-    return parsed->wire.type == 0            ? otherwise
-           : parsed->wire.type < PARSED_BITS ? (enum fby_type)parsed->wire.type
-                                             : 0;
+    if (parsed->wire.type == 0) {
+        return default_type;
+    }
+    bool is_type = parsed->wire.type < PARSED_BITS;
+    return is_type ? (enum fby_type)parsed->wire.type : 0;
 }
 
 /* The values of the keys `key` and `pick` in the file. */

@@ -52,15 +52,14 @@ static fby_err check_id_dtype(const struct fby_field_check *check)
     uint32_t classes = check->field->as.label.classes;
     int64_t  n_ids   = classes != 0 ? classes : FBY_MAX_CLASSES;
     int64_t  largest = fby_type_largest(check->delivery->dtype);
-    if (largest == 0) { /* not an integer type */
+    if (largest == 0) { /* bool or floating-point */
         return fby_field_error_dtype(check,
             "is not made of labels; use i64, i32, u8, u16 or u32, or one_hot");
     }
     return largest >= n_ids - 1
                ? FBY_OK
                : fby_field_error_dtype(check,
-                     "is too small for the labels; use i64, or "
-                     "say classes");
+                     "is too small for the labels; use i64, or say classes");
 }
 
 static fby_err check_dtype(const struct fby_field_check *check)
@@ -74,11 +73,10 @@ static fby_err check_dtype(const struct fby_field_check *check)
 
 static fby_err check_folder_key(const struct fby_field_check *check)
 {
-    return fby_field_is_folder_id(check->field) &&
-                   check->field->as.label.json.key[0] != '\0'
-               ? fby_field_error(
-                     check, FBY_FIELD_KEY, "a class folder's number has no key")
-               : FBY_OK;
+    bool has_key = check->field->as.label.json.key[0] != '\0';
+    FBY_REFUSE_IF(check, has_key && fby_field_is_folder_id(check->field),
+        FBY_FIELD_KEY, "a class folder's number has no key");
+    return FBY_OK;
 }
 
 static fby_err check_wire(const struct fby_field_check *check)
@@ -92,12 +90,12 @@ static fby_field_rule *const rules[] = {check_folder_key, fby_field_check_pick,
 
 static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.label.json.key)},
-    {FBY_ENTRY(CLASSES, U32, as.label.classes), .most = UINT32_MAX},
+    {FBY_ENTRY(CLASSES, U32, as.label.classes), .max = UINT32_MAX},
     {FBY_ENTRY(ONE_HOT, BOOL, as.label.one_hot)},
     {FBY_ENTRY(SMOOTHING, REALS, as.label.smoothing), .count = 1},
-    /* Without `pick` there is no entry. */
-    {FBY_ENTRY(PICK, U32, as.label.json.pick), .least = FBY_PICK_RANDOM,
-        .most = FBY_PICK_RANDOM},
+    /* Only `pick: random` is written. */
+    {FBY_ENTRY(PICK, U32, as.label.json.pick), .min = FBY_PICK_RANDOM,
+        .max = FBY_PICK_RANDOM},
     {0},
 };
 
@@ -114,7 +112,7 @@ const struct fby_field_kind fby_kind_label = {
     .can_be_column = true,
     .values        = FBY_VALUES_CLASSES,
     .entries       = entries,
-    .json          = offsetof(struct fby_field_content, as.label.json),
+    .json_offset   = offsetof(struct fby_field_content, as.label.json),
     .fill_defaults = fill_defaults,
     .rules         = rules,
 };

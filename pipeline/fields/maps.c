@@ -1,5 +1,5 @@
-/* maps.c - the field kind `maps`: several masks of one picture, sent as one bit
- * for each mask of a pixel: bits [h, w, masks]. */
+/* maps.c - the field kind `maps`: several masks of one picture. Each pixel is
+ * sent as one bit for each mask: bits [h, w, masks]. */
 #include "pipeline/fields/kinds.h"
 
 static void fill_defaults(const struct parsed_field *parsed,
@@ -7,7 +7,7 @@ static void fill_defaults(const struct parsed_field *parsed,
 {
     if (parsed->wire.type == 0 || parsed->wire.type == PARSED_BITS) {
         field->wire_type = FBY_U8;
-        field->as.maps.n = field->n_from; /* masks */
+        field->as.maps.n = field->n_from; /* one mask for each extension */
     }
     fby_set_default_dtype(delivery, FBY_U8);
 }
@@ -30,7 +30,7 @@ static struct fby_shape shape(const struct fby_field_content *field)
 }
 
 static const struct fby_field_entry entries[] = {
-    {FBY_ENTRY(MAPS, U32, as.maps.n), .least = 1, .most = FBY_MAX_LENGTH},
+    {FBY_ENTRY(MAPS, U32, as.maps.n), .min = 1, .max = FBY_MAX_LENGTH},
     {0},
 };
 
@@ -48,7 +48,7 @@ const struct fby_field_kind fby_kind_maps = {
     .has_layout    = true,
     .values        = FBY_VALUES_IDS,
     .entries       = entries,
-    .maps          = offsetof(struct fby_field_content, as.maps.n),
+    .bits_offset   = offsetof(struct fby_field_content, as.maps.n),
     .fill_defaults = fill_defaults,
     .rules         = rules,
     .shape         = shape,

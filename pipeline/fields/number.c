@@ -1,5 +1,5 @@
-/* number.c - the field kind `number`: one number, or more, from
- * JSON or from a column. */
+/* number.c - the field kind `number`: one number, or with max_length a list of
+ * numbers, from JSON or from a column. */
 #include "pipeline/fields/kinds.h"
 #include "pipeline/sources/traits.h"
 
@@ -10,7 +10,7 @@ static void fill_defaults(const struct parsed_field *parsed,
 {
     field->wire_type = fby_wire_type_or(parsed, FBY_F32);
     field->as.number = fby_parsed_json_selector(parsed);
-    /* The default key of a JSON number is the name of the field. */
+    /* The default of `key` is the name of the field; a column has no key. */
     if (field->as.number.key[0] == '\0' && !fby_parsed_is_column(parsed)) {
         memcpy(field->as.number.key, field->name, FBY_NAME_SIZE);
     }
@@ -23,7 +23,7 @@ static fby_err check_key_and_wire(const struct fby_field_check *check)
     const struct fby_field_content *field   = check->field;
     bool                            has_key = field->as.number.key[0] != '\0';
     bool is_column = fby_source_traits(check->source)->has_rows;
-    FBY_REFUSE_IF(check, has_key == is_column, FBY_FIELD_KEY,
+    FBY_REFUSE_IF(check, has_key == is_column /* both or none */, FBY_FIELD_KEY,
         "a number comes from a key of a JSON member, or from a column");
     FBY_REFUSE_IF(check,
         field->wire_type == FBY_F16 || field->wire_type == FBY_BF16,
@@ -36,9 +36,9 @@ static fby_field_rule *const rules[] = {
 
 static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.number.key)},
-    /* Without `pick` there is no entry. */
-    {FBY_ENTRY(PICK, U32, as.number.pick), .least = FBY_PICK_RANDOM,
-        .most = FBY_PICK_RANDOM},
+    /* Only `pick: random` is written. */
+    {FBY_ENTRY(PICK, U32, as.number.pick), .min = FBY_PICK_RANDOM,
+        .max = FBY_PICK_RANDOM},
     {0},
 };
 
@@ -53,7 +53,7 @@ const struct fby_field_kind fby_kind_number = {
     .is_ragged     = true,
     .values        = FBY_VALUES_NUMBERS,
     .entries       = entries,
-    .json          = offsetof(struct fby_field_content, as.number),
+    .json_offset   = offsetof(struct fby_field_content, as.number),
     .fill_defaults = fill_defaults,
     .rules         = rules,
 };

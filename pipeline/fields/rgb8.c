@@ -3,8 +3,8 @@
 #include "pipeline/text.h"
 #include <math.h>
 
-/* Only the first formats have a decoder. The others are refused, not left to
- * the kind `bytes`, so that no pipeline changes if a decoder is added. */
+/* Only the first formats have a decoder. The other formats are refused. If the
+ * kind `bytes` took them, a decoder added later would change old pipelines. */
 enum { N_FORMATS_WITH_DECODER = 3 };
 static const char *const extensions[] = {"jpg", "jpeg", "png", "webp", "gif",
     "bmp", "tif", "tiff", "avif", "heic", NULL};
@@ -65,10 +65,9 @@ static fby_err check_formats(const struct fby_field_check *check)
 static fby_err check_yuv_ops(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    uint32_t n_ops = field->as.rgb8.yuv420 ? field->n_ops : 0;
-    for (uint32_t i = 0; i < n_ops; i++) {
+    for (uint32_t i = 0; i < field->n_ops; i++) {
         const struct fby_op *op = field->ops[i].op;
-        if (op->is_colour) {
+        if (field->as.rgb8.yuv420 && op->is_colour) {
             return fby_field_error_at_item(check, FBY_FIELD_OPS, i,
                 "%s needs red, green and blue, which a picture that travels "
                 "as yuv420 gets on the device only; %s, or use wire: u8",
@@ -82,18 +81,17 @@ static fby_err check_yuv_ops(const struct fby_field_check *check)
 }
 
 /* Check that a list of device ops has normalize if and only if the field is
- * normalised, and that it has another op (see move_normalize). */
+ * normalised, and that the list has another op, too (see move_normalize). */
 static fby_err check_device_list(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     uint32_t n_normalize                  = fby_field_count_normalize(field);
     bool     agrees    = (n_normalize > 0) == field->as.rgb8.normalize;
     bool     has_other = field->n_device > n_normalize;
-    return field->n_device == 0 || (agrees && has_other)
-               ? FBY_OK
-               : fby_field_error(check, FBY_FIELD_DEVICE,
-                     "the list under device is not that of a normalised "
-                     "picture");
+    FBY_REFUSE_IF(check, field->n_device > 0 && !(agrees && has_other),
+        FBY_FIELD_DEVICE,
+        "the list under device is not that of a normalised picture");
+    return FBY_OK;
 }
 
 static fby_err check_normalize(const struct fby_field_check *check)
@@ -146,11 +144,11 @@ static struct fby_shape shape(const struct fby_field_content *field)
 }
 
 static const struct fby_field_entry entries[] = {
-    {FBY_ENTRY(DCT_SCALE, U32, as.rgb8.dct_scale), .most = FBY_DCT_FAST},
+    {FBY_ENTRY(DCT_SCALE, U32, as.rgb8.dct_scale), .max = FBY_DCT_FAST},
     {FBY_ENTRY(NORMALIZE, BOOL, as.rgb8.normalize)},
     {FBY_ENTRY(MEAN, REALS, as.rgb8.mean), .count = N_CHANNELS},
     {FBY_ENTRY(STD, REALS, as.rgb8.std), .count = N_CHANNELS},
-    {FBY_ENTRY(YUV420, BOOL, as.rgb8.yuv420), .least = 1},
+    {FBY_ENTRY(YUV420, BOOL, as.rgb8.yuv420), .min = 1},
     {0},
 };
 

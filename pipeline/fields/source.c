@@ -5,7 +5,7 @@
 #include "pipeline/fields/check.h"
 #include "pipeline/sources/traits.h"
 
-/* Check that a label from class folders has a source with class folders. */
+/* Check that the source has class folders if the field is a label from them. */
 static fby_err check_class_folder(const struct fby_field_check *check)
 {
     const struct fby_source_traits *source = fby_source_traits(check->source);
@@ -17,7 +17,7 @@ static fby_err check_class_folder(const struct fby_field_check *check)
         source->label);
 }
 
-/* Check the rules between a field of sequences and its source. */
+/* Check that a field of tokens or documents suits the source of tokens. */
 static fby_err check_sequence(const struct fby_field_check *check)
 {
     const struct fby_field_content *field  = check->field;
@@ -35,8 +35,8 @@ static fby_err check_sequence(const struct fby_field_check *check)
     }
     if (tokens->packed && strcmp(from, "sequence") == 0) {
         return fby_field_error_in_split(check, FBY_FIELD_FROM,
-            "targets of packed documents are not the sequence one token on; "
-            "use from: input and from: target");
+            "packed documents have targets that are not the next token of the "
+            "sequence; use from: input and from: target");
     }
     if (is_documents && !tokens->packed) {
         return fby_field_error_in_split(check, FBY_FIELD_FROM,

@@ -27,11 +27,10 @@ static fby_err check_sparse(const struct fby_field_check *check)
     FBY_REFUSE_IF(check, dense_values == 0, FBY_FIELD_SHAPE,
         "a row of this shape has more than %llu values",
         (unsigned long long)FBY_MAX_DENSE);
-    return field->max_length <= dense_values
-               ? fby_field_check_rows(check)
-               : fby_field_error(check, FBY_FIELD_MAX_LENGTH,
-                     "max_length %u is more than the %llu values of the shape",
-                     field->max_length, (unsigned long long)dense_values);
+    FBY_REFUSE_IF(check, field->max_length > dense_values, FBY_FIELD_MAX_LENGTH,
+        "max_length %u is more than the %llu values of the shape",
+        field->max_length, (unsigned long long)dense_values);
+    return fby_field_check_rows(check);
 }
 
 static fby_field_rule *const rules[] = {check_sparse, NULL};

@@ -1,4 +1,4 @@
-/* text.c - the field kind `text`: UTF-8 texts of any length, u8 [bytes]. */
+/* text.c - the field kind `text`: UTF-8 texts of up to max_length bytes. */
 #include "pipeline/fields/kinds.h"
 
 static void fill_defaults(const struct parsed_field *parsed,
@@ -22,9 +22,9 @@ static fby_field_rule *const rules[] = {check_max_length, fby_field_check_pick,
 
 static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.text.key)},
-    /* Without `pick` there is no entry. */
-    {FBY_ENTRY(PICK, U32, as.text.pick), .least = FBY_PICK_RANDOM,
-        .most = FBY_PICK_RANDOM},
+    /* Only `pick: random` is written. */
+    {FBY_ENTRY(PICK, U32, as.text.pick), .min = FBY_PICK_RANDOM,
+        .max = FBY_PICK_RANDOM},
     {0},
 };
 
@@ -37,7 +37,7 @@ const struct fby_field_kind fby_kind_text = {
     .is_ragged     = true,
     .values        = FBY_VALUES_TEXT,
     .entries       = entries,
-    .json          = offsetof(struct fby_field_content, as.text),
+    .json_offset   = offsetof(struct fby_field_content, as.text),
     .fill_defaults = fill_defaults,
     .rules         = rules,
 };

@@ -1,7 +1,7 @@
 /* tokens.c - the field kind `tokens`: sequences of token ids. */
 #include "pipeline/fields/kinds.h"
 
-/* The default of the wire type follows from the source: see split_field.c. */
+/* split_field.c sets the default of the wire type, from the source. */
 static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
@@ -40,7 +40,7 @@ static struct fby_shape shape(const struct fby_field_content *field)
 }
 
 static const struct fby_field_entry entries[] = {
-    {FBY_ENTRY(LENGTH, U32, as.tokens.length), .most = UINT32_MAX},
+    {FBY_ENTRY(LENGTH, U32, as.tokens.length), .max = UINT32_MAX},
     {0},
 };
 

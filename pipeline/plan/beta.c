@@ -14,27 +14,27 @@ static int64_t draw_log2(struct fby_draw *draw)
     return fby_log2_q32((uint64_t)fby_draw_u32(draw) + 1);
 }
 
-/* alpha >= 1: draw lambda = x and accept it with the probability (4 x (1 -
- * x))^(alpha - 1). Compare the log2 of U and of this. */
+/* For alpha >= 1: draw lambda = x, and return true to accept it, with the
+ * probability P = (4 x (1 - x))^(alpha - 1). That is, if log2(U) <= log2(P). */
 static bool try_large_alpha(struct fby_draw *draw, int64_t alpha, uint32_t *out)
 {
     uint64_t x = fby_draw_below(draw, FBY_LAMBDA_ONE - 1) + 1;
-    /* x (1 - x) is Q48: shift by 16 to Q32, back by 2 for the factor 4. */
-    int64_t log = fby_log2_q32(x * (FBY_LAMBDA_ONE - x) >> 14);
-    *out        = (uint32_t)x;
-    return draw_log2(draw) * FBY_Q16_ONE <= log * (alpha - FBY_Q16_ONE);
+    /* x (1 - x) is in Q48; >> 16 makes it Q32, and << 2 multiplies it by 4. */
+    int64_t log_base = fby_log2_q32(x * (FBY_LAMBDA_ONE - x) >> 14);
+    *out             = (uint32_t)x;
+    return draw_log2(draw) * FBY_Q16_ONE <= log_base * (alpha - FBY_Q16_ONE);
 }
 
-/* alpha < 1: draw X = U^(1/alpha) and Y likewise. They are accepted if X + Y <=
- * 1. Then lambda is X / (X + Y) (Joehnk, Metrika 8, 1964). x and y are log2 of
- * X and Y, because X and Y may be too small for Q32. */
+/* For alpha < 1: draw X = U^(1/alpha), and Y in the same way. Return true to
+ * accept them if X + Y <= 1; lambda is X / (X + Y) (Joehnk, Metrika 8, 1964). X
+ * and Y may be too small for Q32, so x and y are their log2. */
 static bool try_small_alpha(struct fby_draw *draw, int64_t alpha, uint32_t *out)
 {
     int64_t  x     = draw_log2(draw) * FBY_Q16_ONE / alpha;
     int64_t  y     = draw_log2(draw) * FBY_Q16_ONE / alpha;
     uint64_t ratio = fby_exp2_q32(x < y ? x - y : y - x); /* smaller / larger */
-    uint32_t share = (uint32_t)((ratio << 24) / (FBY_Q32_ONE + ratio));
-    *out           = x < y ? share : FBY_LAMBDA_ONE - share;
+    uint32_t smaller_share = (uint32_t)((ratio << 24) / (FBY_Q32_ONE + ratio));
+    *out = x < y ? smaller_share : FBY_LAMBDA_ONE - smaller_share;
     return fby_exp2_q32(x) + fby_exp2_q32(y) <= FBY_Q32_ONE;
 }
 
@@ -49,5 +49,5 @@ uint32_t fby_draw_beta(struct fby_draw *draw, double alpha)
             return lambda;
         }
     }
-    return FBY_LAMBDA_ONE / 2; /* practically never reached */
+    return FBY_LAMBDA_ONE / 2; /* extremely improbable after MAX_TRIES */
 }

@@ -1,9 +1,9 @@
-/* beta.h - the lambda of mixup and cutmix, from the Beta(alpha, alpha)
+/* beta.h - draw the lambda of mixup and cutmix from the Beta(alpha, alpha)
  * distribution. lambda is the share of a row in its mixture.
  *
- * Rejection sampling with the logarithms and powers of fixed.h, without libm:
- * every machine draws the same. proto/PROTOCOL.md, "Pairs", is the
- * definition. */
+ * The draw is rejection sampling with the logarithms and powers of fixed.h. It
+ * does not use libm, so that every machine draws the same. proto/PROTOCOL.md,
+ * "Pairs", is the definition. */
 #ifndef FBY_PIPELINE_PLAN_BETA_H
 #define FBY_PIPELINE_PLAN_BETA_H
 

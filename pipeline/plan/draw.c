@@ -99,7 +99,7 @@ static uint64_t below_32(struct fby_draw *draw, uint64_t n)
     return product >> 32;
 }
 
-/* The same with two words. word * n is the low half of the product. */
+/* The same with a word of 64 bits. word * n is the low half of the product. */
 static uint64_t below_64(struct fby_draw *draw, uint64_t n)
 {
     uint64_t rejected = (0 - n) % n; /* 2^64 mod n */
@@ -121,8 +121,6 @@ int64_t fby_draw_between(struct fby_draw *draw, int64_t low, int64_t high)
     uint64_t distance = high > low ? (uint64_t)high - (uint64_t)low : 0;
     return (int64_t)((uint64_t)low + fby_draw_below(draw, distance + 1));
 }
-
-/* ---- values ---- */
 
 int64_t fby_draw_uniform_q16(struct fby_draw *draw, double low, double high)
 {

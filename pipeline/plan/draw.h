@@ -1,9 +1,9 @@
 /* draw.h - counter-based random numbers.
  *
- * A stream of random words is named by (seed, epoch, sample, group, op,
- * occurrence). The name is the key and counter of a Philox4x32-10 generator, so
- * no draw depends on draws for other samples or ops. proto/PROTOCOL.md,
- * "Draws", is the definition. A Q16 value is a number times 65536. */
+ * Each (seed, epoch, sample, group, op, occurrence) names a stream of random
+ * words. The name gives the key and counter of a Philox4x32-10 generator, so no
+ * draw depends on draws for other samples or ops. proto/PROTOCOL.md, "Draws",
+ * is the definition. A Q16 value is a number times 65536. */
 #ifndef FBY_PIPELINE_PLAN_DRAW_H
 #define FBY_PIPELINE_PLAN_DRAW_H
 
@@ -15,7 +15,7 @@ struct fby_draw { /* the state of one stream */
     uint32_t key[2];
     uint32_t counter[4]; /* next block, epoch, sample (low, high half) */
     uint32_t words[4];   /* the current block */
-    uint32_t used;       /* the number of `words` that are drawn already */
+    uint32_t used;       /* the number of `words` already drawn */
 };
 
 /* A Philox key is the first eight bytes of a BLAKE2b-256 hash, as two
@@ -35,15 +35,15 @@ struct fby_draw fby_draw_begin(uint64_t seed, uint64_t epoch, uint64_t sample,
 /* Draw the next 32-bit word. */
 uint32_t fby_draw_u32(struct fby_draw *draw);
 
-/* Draw a number from 0..n-1 (n >= 1), all with exactly equal probability. Uses
- * one word if n <= 2^32, else two. Each rejected value uses as many again. */
+/* Draw a number from 0..n-1 (n >= 1); all have exactly equal probability. Each
+ * try uses one word if n <= 2^32, else two. A rejected value is tried again. */
 uint64_t fby_draw_below(struct fby_draw *draw, uint64_t n);
 
 /* Draw an integer from low to high, both included, with equal probabilities;
  * high - low < 2^63. If `high` is below `low`, the result is `low`. */
 int64_t fby_draw_between(struct fby_draw *draw, int64_t low, int64_t high);
 
-/* Draw a number from low to high in Q16, with fby_draw_between. */
+/* Draw a Q16 number from low to high, both included, with fby_draw_between. */
 int64_t fby_draw_uniform_q16(struct fby_draw *draw, double low, double high);
 
 /* Set `order` to a random permutation of 0..3, with three draws. */

@@ -63,16 +63,18 @@ int64_t fby_q16(double x)
     return x < 0 ? -(int64_t)(fby_q32(-x) >> 16) : (int64_t)(fby_q32(x) >> 16);
 }
 
-/* The root is found bit by bit from the highest, without multiplications. */
+/* Find the bits of the root R from the highest one down. When bit 2^k is tried
+ * and R has the bits found so far, `power` is 4^k, `root` is R * 2^(k + 1), and
+ * `x` has been reduced by R^2. (R + 2^k)^2 is R^2 + root + power. */
 uint64_t fby_isqrt(uint64_t x)
 {
     uint64_t root = 0;
-    for (uint64_t bit = UINT64_C(1) << 62; bit != 0; bit >>= 2) {
-        uint64_t trial = root + bit;
+    for (uint64_t power = UINT64_C(1) << 62; power != 0; power >>= 2) {
+        uint64_t increase = root + power;
         root >>= 1;
-        if (x >= trial) {
-            x -= trial;
-            root += bit;
+        if (x >= increase) {
+            x -= increase;
+            root += power;
         }
     }
     return root;
@@ -101,8 +103,8 @@ static uint64_t exp2_entry(uint64_t i)
     return i < 256 ? FBY_Q32_ONE + exp2_table[i] : 2 * FBY_Q32_ONE;
 }
 
-/* 2^f of a fraction f in Q32, 0 <= f < 1. The upper 8 bits of f are the index
- * in the table; the lower 24 bits interpolate to the next entry. */
+/* 2^f of a fraction f in Q32, 0 <= f < 1. The upper 8 bits of f select a table
+ * entry; the lower 24 bits interpolate between this entry and the next. */
 static uint64_t exp2_fraction(uint32_t f)
 {
     uint64_t low  = exp2_entry(f >> 24);
@@ -113,32 +115,30 @@ static uint64_t exp2_fraction(uint32_t f)
 uint64_t fby_exp2_q32(int64_t x)
 {
     const int64_t one = (int64_t)FBY_Q32_ONE;
-    const int64_t min = -33 * one; /* 2^-33 rounds down to 0 in Q32 */
+    const int64_t min = -33 * one; /* in Q32, 2^-33 is rounded down to 0 */
     const int64_t max = 31 * one - 1;
     x                 = x < min ? min : x;
     x                 = x > max ? max : x;
-    uint64_t offset   = (uint64_t)(x - min);
+    uint64_t offset   = (uint64_t)(x - min); /* x + 33, not negative */
     uint64_t value    = exp2_fraction((uint32_t)offset);
-    uint64_t shift    = offset >> 32; /* 33 + floor(x) */
-    /* 2^x = 2^fraction * 2^(shift - 33) */
-    return shift >= 33 ? value << (shift - 33) : value >> (33 - shift);
+    uint64_t whole    = offset >> 32; /* floor(x) + 33 */
+    /* 2^x = 2^fraction * 2^(whole - 33) */
+    return whole >= 33 ? value << (whole - 33) : value >> (33 - whole);
 }
-
-/* ---- angles ---- */
 
 /* Angles are in Q16 degrees. */
 enum { TURN = 360 << 16, QUARTER = 90 << 16, EIGHTH = 45 << 16 };
-enum { SERIES_TERMS = 6 };
+enum { SERIES_TERMS = 6, Q30_ONE = 1 << 30 };
 
 /* The Taylor series of sine (first term x, n = 2) or cosine (first term 1, n =
- * 1): each term is the previous one times -x^2 / (n (n + 1)). Q30. */
+ * 1), in Q30. A term is the previous one times -x^2 / (n (n + 1)). */
 static int64_t series(int64_t x, int64_t term, int64_t n)
 {
     int64_t square = x * x >> 30;
     int64_t sum    = 0;
     for (int i = 0; i < SERIES_TERMS; i++) {
         sum += term;
-        term = -((term * square / (1 << 30)) / (n * (n + 1)));
+        term = -((term * square / Q30_ONE) / (n * (n + 1)));
         n += 2;
     }
     return sum;
@@ -151,27 +151,27 @@ static int64_t radians_q30(int64_t angle)
     return angle * degree >> 26; /* Q16 * Q40 = Q56, shifted to Q30 */
 }
 
-/* The sine of an angle of 0 to 90 degrees. Above 45 it is the cosine of 90 -
- * angle, because the series converges fast for small angles. */
+/* The sine of an angle of 0 to 90 degrees. Above 45 degrees it is the cosine of
+ * 90 - angle, because the series converges faster for small angles. */
 static int64_t sine_in_quarter(int64_t angle)
 {
     return angle <= EIGHTH ? series(radians_q30(angle), radians_q30(angle), 2)
-                           : series(radians_q30(QUARTER - angle), 1 << 30, 1);
+                           : series(radians_q30(QUARTER - angle), Q30_ONE, 1);
 }
 
 int64_t fby_sin_q30(int64_t angle)
 {
-    angle          = (angle % TURN + TURN) % TURN; /* 0 to TURN - 1 */
-    int64_t within = angle % QUARTER;
+    angle              = (angle % TURN + TURN) % TURN; /* 0 to TURN - 1 */
+    int64_t in_quarter = angle % QUARTER;
     switch (angle / QUARTER) {
     case 0:
-        return sine_in_quarter(within);
+        return sine_in_quarter(in_quarter);
     case 1:
-        return sine_in_quarter(QUARTER - within);
+        return sine_in_quarter(QUARTER - in_quarter);
     case 2:
-        return -sine_in_quarter(within);
+        return -sine_in_quarter(in_quarter);
     default:
-        return -sine_in_quarter(QUARTER - within);
+        return -sine_in_quarter(QUARTER - in_quarter);
     }
 }
 
@@ -182,5 +182,5 @@ int64_t fby_cos_q30(int64_t angle)
 
 int64_t fby_tan_q16(int64_t angle)
 {
-    return fby_sin_q30(angle) * 65536 / fby_cos_q30(angle);
+    return fby_sin_q30(angle) * FBY_Q16_ONE / fby_cos_q30(angle);
 }

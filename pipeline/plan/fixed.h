@@ -2,8 +2,8 @@
  *
  * A number x in Qn is the integer x * 2^n. Angles are degrees in Q16. The
  * functions use integers and one table, and every rounding is defined, so that
- * every compiler and every language gets the same bits. proto/PROTOCOL.md,
- * "Draws" and "Steps", is the definition. */
+ * all compilers and languages compute the same bits. proto/PROTOCOL.md, "Draws"
+ * and "Steps", is the definition. */
 #ifndef FBY_PIPELINE_PLAN_FIXED_H
 #define FBY_PIPELINE_PLAN_FIXED_H
 
@@ -27,14 +27,14 @@ static inline uint64_t fby_mul_high(uint64_t a, uint64_t b)
 /* floor(sqrt(x)). */
 uint64_t fby_isqrt(uint64_t x);
 
-/* x / y rounded to the nearest, halves up; y >= 1, x + y / 2 < 2^64. */
+/* x / y rounded to the nearest integer, halves up; y >= 1, x + y / 2 < 2^64. */
 static inline uint64_t fby_div_round(uint64_t x, uint64_t y)
 {
     return (x + y / 2) / y;
 }
 
-/* log2 of the Q32 number `x`, in Q32, within 2^-28 of the true value. The
- * result for 0 is that for the smallest Q32 number, 2^-32. */
+/* log2 of the Q32 number `x`, in Q32, within 2^-28 of the true value. For 0 the
+ * result is that of the smallest positive Q32 number, 2^-32. */
 int64_t fby_log2_q32(uint64_t x);
 
 /* 2^x of the Q32 number `x`, in Q32, with a relative error of at most 1e-6. A

@@ -9,7 +9,7 @@ enum { MAX_TRIES = 10 };
 #define MIN_ASPECT (FBY_Q32_ONE >> 8)
 #define MAX_ASPECT (FBY_Q32_ONE << 8)
 
-struct range { /* Q32 */
+struct range { /* from low to high, in Q32 */
     int64_t low, high;
 };
 
@@ -39,16 +39,16 @@ static bool fits(struct fby_size inner, struct fby_size outer)
     return is_usable(inner) && inner.w <= outer.w && inner.h <= outer.h;
 }
 
-/* round(sqrt(area * aspect)), halves up; `area` and `aspect` are in Q32. With
- * the limits of this file their product, in Q64, is below 2^104. Shifted to Q24
- * it fits 64 bits. Its root is in Q12; adding half of 1 rounds it. */
+/* round(sqrt(area * aspect)), halves up; `area` and `aspect` are in Q32. Their
+ * product is in Q64 and, with the limits of this file, below 2^104. Shifted by
+ * 40 to Q24 it fits 64 bits. Its root is in Q12; adding half of 1 rounds it. */
 static uint32_t compute_side(uint64_t area, uint64_t aspect)
 {
     uint64_t square = (uint64_t)(((unsigned __int128)area * aspect) >> 40);
     return (uint32_t)((fby_isqrt(square) + (1U << 11)) >> 12);
 }
 
-/* Draw a size by area and aspect w/h. It may be larger than the picture. */
+/* Draw a size from an area and an aspect. It may exceed the picture. */
 static struct fby_size draw_size(
     struct fby_draw *draw, struct fby_size picture, const struct ranges *ranges)
 {
@@ -72,20 +72,20 @@ static uint32_t at_least_one(uint64_t pixels)
 static struct fby_size clamp_aspect(
     struct fby_size picture, struct range aspect_range)
 {
-    uint64_t low   = (uint64_t)aspect_range.low;
-    uint64_t high  = (uint64_t)aspect_range.high;
-    uint64_t width = (uint64_t)picture.w << 32; /* Q32 */
-    if (width < low * picture.h) {
-        picture.h = at_least_one(fby_div_round(width, low));
-    } else if (width > high * picture.h) {
-        uint64_t w = (picture.h * high + FBY_Q32_ONE / 2) >> 32;
-        picture.w  = at_least_one(w);
+    uint64_t min_aspect = (uint64_t)aspect_range.low;
+    uint64_t max_aspect = (uint64_t)aspect_range.high;
+    uint64_t width_q32  = (uint64_t)picture.w << 32;
+    if (width_q32 < min_aspect * picture.h) {
+        picture.h = at_least_one(fby_div_round(width_q32, min_aspect));
+    } else if (width_q32 > max_aspect * picture.h) {
+        picture.w =
+            at_least_one(fby_div_round(max_aspect * picture.h, FBY_Q32_ONE));
     }
     return picture;
 }
 
-/* Rounds down, as torchvision's fallback does; center_crop rounds to nearest
- * (half_of). */
+/* The box of size `crop` in the middle. x and y are rounded down, as in the
+ * fallback of torchvision; fby_plan_center_crop rounds them differently. */
 static struct fby_box central_box(struct fby_size picture, struct fby_size crop)
 {
     return (struct fby_box){
@@ -96,7 +96,7 @@ static struct fby_box central_box(struct fby_size picture, struct fby_size crop)
     };
 }
 
-/* Draw where the crop lies in the picture; y is drawn before x. */
+/* Draw the position of a box of size `crop`; y is drawn before x. */
 static struct fby_box draw_box(
     struct fby_draw *draw, struct fby_size picture, struct fby_size crop)
 {
@@ -164,7 +164,8 @@ bool fby_plan_random_crop(struct fby_draw *draw, struct fby_size picture,
     return true;
 }
 
-/* gap / 2, halves to even: adding 1 to an odd gap rounds a half up. */
+/* gap / 2, with halves rounded to even. If gap / 2 is odd when rounded down, 1
+ * is added, which rounds a half up to the even number. */
 static uint32_t half_to_even(uint32_t gap)
 {
     return (gap + (gap / 2) % 2) / 2;

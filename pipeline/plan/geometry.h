@@ -2,9 +2,9 @@
  *
  * The functions use integers only. The rules are torchvision's;
  * proto/PROTOCOL.md, "Draws", defines every rounding and how many words each
- * function draws. Except for fby_draw_bool, they return false and write nothing
- * if a side of the picture is 0 or above FBY_MAX_SIDE, or if the picture is too
- * small for the crop. */
+ * function draws. Except for fby_draw_bool, they return false and leave *out
+ * unchanged if a side of the picture is 0 or above FBY_MAX_SIDE, or if the
+ * picture is too small for the crop. */
 #ifndef FBY_PIPELINE_PLAN_GEOMETRY_H
 #define FBY_PIPELINE_PLAN_GEOMETRY_H
 
@@ -33,8 +33,8 @@ FBY_CHECKED bool fby_plan_random_resized_crop(struct fby_draw *draw,
     struct fby_size picture, const double scale[2], const double ratio[2],
     struct fby_box *out);
 
-/* Draw a box likewise, but with the aspect h/w, and smaller than the picture in
- * width and height. Return false after ten boxes that do not fit. */
+/* Draw a box in the same way, but `ratio` is the range of h/w, and w and h are
+ * smaller than the picture's. Return false after ten boxes that do not fit. */
 FBY_CHECKED bool fby_plan_random_erasing(struct fby_draw *draw,
     struct fby_size picture, const double scale[2], const double ratio[2],
     struct fby_box *out);

@@ -2,17 +2,17 @@
  *
  * The linear order is the sequence of all samples after shuffling. A row is
  * mapped to its sample in three stages: from (step, row) to a position in the
- * linear order; from there to a block or bucket and an offset in it; and from
+ * linear order, from the position to an offset in a block or bucket, and from
  * the offset to a sample, by the permutation of the block or bucket.
  *
  * Without block shuffle the rows of a batch are consecutive in the linear
- * order. With block shuffle a batch has G slices of equal size. Each slice
- * reads its own part of the linear order, and consecutive steps read in L
- * places (lanes) of this part in turn, so that a batch mixes samples of many
- * blocks.
+ * order. With block shuffle a batch has G slices of equal size. Each slice has
+ * its own part of the linear order, cut into S pieces: one for each full step.
+ * L lanes divide these pieces. Consecutive steps use the lanes in turn, so that
+ * successive batches have samples of different blocks.
  *
- * Rows are mapped in spans that are contiguous in the linear order, so that a
- * permutation is set up once for each span. */
+ * A span is a number of rows that are contiguous in the linear order. Rows are
+ * mapped span by span, so that a permutation is set up once for each span. */
 #include "pipeline/plan/order.h"
 
 #include <assert.h>
@@ -33,26 +33,26 @@ struct fby_order {
     uint32_t         batch;      /* rows of a full step */
     enum fby_shuffle shuffle;
     enum fby_last    last;
-    /* Permutes the blocks, with buckets the full batches, else the samples. */
+    /* Permutes the blocks, or with buckets the full batches, or the samples. */
     struct fby_permutation permutation;
     /* The key of the permutations within each block or bucket. */
     struct fby_permutation_key within_key;
-    /* Block shuffle. The arrays have n_blocks + 1 entries. */
+    /* For block shuffle. The arrays have n_blocks + 1 entries. */
     uint32_t  slices; /* G */
     uint32_t  lanes;  /* L, at most S */
     uint32_t  n_blocks;
     uint64_t *block_begins;    /* [b]: first sample of block b */
     uint64_t *block_positions; /* [i]: first position of the i-th block in the
                                   linear order */
-    /* Buckets. The arrays have buckets->n + 1 entries. */
+    /* For buckets, else NULL. The arrays have buckets->n + 1 entries. */
     const struct fby_buckets *buckets;
-    uint64_t *full_begins; /* [b]: position where full batches of b begin */
-    uint64_t *rest_begins; /* [b]: position where other samples of b begin */
+    uint64_t *full_begins;     /* [b]: first position of full batches of b */
+    uint64_t *leftover_begins; /* [b]: first position of other samples of b */
 };
 
-struct span {          /* rows that are contiguous in the linear order */
-    uint64_t position; /* of the first row */
-    uint64_t rows;
+struct span {
+    uint64_t position; /* of its first row in the linear order */
+    uint64_t rows;     /* number of rows */
 };
 
 uint32_t fby_default_slices(uint32_t global_batch)
@@ -73,9 +73,9 @@ uint32_t fby_default_lanes(uint32_t slices)
 
 static uint64_t count_steps(const struct fby_order_spec *spec)
 {
-    bool partial = spec->samples % spec->global_batch != 0;
-    return spec->samples / spec->global_batch +
-           (partial && spec->last != FBY_LAST_DROP ? 1 : 0);
+    bool has_partial =
+        spec->samples % spec->global_batch != 0 && spec->last != FBY_LAST_DROP;
+    return spec->samples / spec->global_batch + (has_partial ? 1 : 0);
 }
 
 fby_err fby_order_check_world(
@@ -100,22 +100,22 @@ struct fby_buckets *fby_buckets_create(
     const uint8_t *bucket_of, uint32_t samples, uint32_t n)
 {
     struct fby_buckets *self = fby_zalloc(sizeof(*self));
-    uint32_t *offsets        = fby_zalloc(((size_t)n + 1) * sizeof(*offsets));
+    uint32_t           *next = fby_zalloc(((size_t)n + 1) * sizeof(*next));
     self->n                  = n;
     self->samples            = samples;
     self->begins = fby_zalloc(((size_t)n + 1) * sizeof(*self->begins));
     self->sorted = fby_zalloc(((size_t)samples + 1) * sizeof(*self->sorted));
     for (uint32_t i = 0; i < samples; i++) {
-        self->begins[bucket_of[i] + 1]++; /* the size, one entry on */
+        self->begins[bucket_of[i] + 1]++; /* [b + 1]: the size of bucket b */
     }
     for (uint32_t b = 0; b < n; b++) {
         self->begins[b + 1] += self->begins[b];
-        offsets[b] = self->begins[b]; /* for its next sample */
+        next[b] = self->begins[b]; /* the offset of the next sample of b */
     }
     for (uint32_t i = 0; i < samples; i++) {
-        self->sorted[offsets[bucket_of[i]]++] = i;
+        self->sorted[next[bucket_of[i]]++] = i;
     }
-    free(offsets);
+    free(next);
     return self;
 }
 
@@ -156,15 +156,15 @@ static fby_err check_batches(
 static fby_err check_shards(
     const struct fby_order_spec *spec, struct fby_error_detail *why)
 {
-    uint64_t in_shards = 0;
+    uint64_t sum = 0;
     for (uint32_t i = 0; i < spec->n_shards; i++) {
-        in_shards += spec->shard_samples[i];
+        sum += spec->shard_samples[i];
     }
-    if (in_shards != spec->samples) {
+    if (sum != spec->samples) {
         return fby_error_set(why, FBY_CONFIG,
             "the %u shards hold %" PRIu64
             " samples together, the dataset %" PRIu64 ": they must be equal",
-            spec->n_shards, in_shards, spec->samples);
+            spec->n_shards, sum, spec->samples);
     }
     return FBY_OK;
 }
@@ -200,7 +200,7 @@ static fby_err check_spec(
     return spec->buckets != NULL ? check_buckets(spec, why) : FBY_OK;
 }
 
-/* Set the first sample of each block; after the last block, set N. */
+/* Set the first sample of each block, and N after the last block. */
 static void set_block_begins(
     struct fby_order *self, const struct fby_order_spec *spec)
 {
@@ -223,7 +223,7 @@ static struct fby_permutation permutation_of(
     const struct fby_order_spec *spec, const char *purpose, uint64_t n)
 {
     return fby_permutation_of(
-        fby_permutation_key(spec->seed, spec->epoch, purpose), 0, n);
+        fby_permutation_key(spec->seed, spec->epoch, purpose), /*index=*/0, n);
 }
 
 static void init_blocks(
@@ -255,8 +255,8 @@ static uint64_t bucket_size(const struct fby_order *self, uint32_t b)
     return self->buckets->begins[b + 1] - self->buckets->begins[b];
 }
 
-/* In the linear order the full batches of all buckets come first, then, again
- * bucket by bucket, the samples that do not fill a batch. */
+/* In the linear order the full batches of all buckets come first. The samples
+ * that do not fill a batch (leftovers) follow, again bucket by bucket. */
 static void init_buckets(
     struct fby_order *self, const struct fby_order_spec *spec)
 {
@@ -264,17 +264,17 @@ static void init_buckets(
     self->buckets = spec->buckets;
     self->full_begins =
         fby_zalloc(((size_t)n + 1) * sizeof(*self->full_begins));
-    self->rest_begins =
-        fby_zalloc(((size_t)n + 1) * sizeof(*self->rest_begins));
+    self->leftover_begins =
+        fby_zalloc(((size_t)n + 1) * sizeof(*self->leftover_begins));
     for (uint32_t b = 0; b < n; b++) {
         uint64_t size = bucket_size(self, b);
         self->full_begins[b + 1] =
             self->full_begins[b] + size - size % self->batch;
     }
-    self->rest_begins[0] = self->full_begins[n];
+    self->leftover_begins[0] = self->full_begins[n];
     for (uint32_t b = 0; b < n; b++) {
-        self->rest_begins[b + 1] =
-            self->rest_begins[b] + bucket_size(self, b) % self->batch;
+        self->leftover_begins[b + 1] =
+            self->leftover_begins[b] + bucket_size(self, b) % self->batch;
     }
     self->within_key = fby_permutation_key(spec->seed, spec->epoch, "bucket");
     if (self->full_steps > 0) {
@@ -328,7 +328,7 @@ void fby_order_destroy(struct fby_order **self_p)
     free(self->block_begins);
     free(self->block_positions);
     free(self->full_begins);
-    free(self->rest_begins);
+    free(self->leftover_begins);
     free(self);
     *self_p = NULL;
 }
@@ -370,7 +370,7 @@ void fby_order_rank_rows(const struct fby_order *self, uint64_t step,
     uint64_t rows  = rows_with_padding(self, step);
     uint64_t begin = (uint64_t)rank * self->batch / world;
     uint64_t end   = ((uint64_t)rank + 1) * self->batch / world;
-    begin          = begin < rows ? begin : rows; /* `last: short` clips */
+    begin          = begin < rows ? begin : rows; /* clip to `last: short` */
     end            = end < rows ? end : rows;
     *first         = (uint32_t)begin;
     *n             = (uint32_t)(end - begin);
@@ -378,18 +378,18 @@ void fby_order_rank_rows(const struct fby_order *self, uint64_t step,
 
 /* ---- (step, row) -> position ---- */
 
-/* Each full step has one of the S pieces of a slice's part of the linear order.
- * Return the index of the piece of `step`: steps use the L lanes in turn, and
- * the pieces of a lane are contiguous. The first S % L have one more piece. */
+/* The index of the piece of `step` in the part of a slice. The pieces of a lane
+ * are contiguous; the first S % L lanes have one piece more than the others. */
 static uint64_t piece_of_step(const struct fby_order *self, uint64_t step)
 {
-    uint64_t per_lane = self->full_steps / self->lanes;
-    uint64_t extra    = self->full_steps % self->lanes;
-    uint64_t lane     = step % self->lanes;
-    return lane * per_lane + (lane < extra ? lane : extra) + step / self->lanes;
+    uint64_t pieces_per_lane = self->full_steps / self->lanes;
+    uint64_t n_longer_lanes  = self->full_steps % self->lanes;
+    uint64_t lane            = step % self->lanes;
+    uint64_t longer_before   = lane < n_longer_lanes ? lane : n_longer_lanes;
+    return lane * pieces_per_lane + longer_before + step / self->lanes;
 }
 
-/* The rows of a full step from `row` to the end of its slice. */
+/* The rows of a full step from `row` to the end of the slice with this row. */
 static struct span span_in_slice(
     const struct fby_order *self, uint64_t step, uint32_t row)
 {
@@ -400,8 +400,8 @@ static struct span span_in_slice(
     return (struct span){piece * width + offset, width - offset};
 }
 
-/* The number of the batch of the linear order that `step` delivers. It is the
- * step, unless there are buckets: then the full batches are permuted. */
+/* The number of the batch of the linear order that `step` delivers. It differs
+ * from `step` only with shuffled buckets, which permute the full batches. */
 static uint64_t batch_of_step(const struct fby_order *self, uint64_t step)
 {
     bool permuted = self->buckets != NULL &&
@@ -410,7 +410,7 @@ static uint64_t batch_of_step(const struct fby_order *self, uint64_t step)
     return permuted ? fby_permutation_at(&self->permutation, step) : step;
 }
 
-/* The rows of `step` from `row` on that are contiguous in the linear order. */
+/* The longest span of rows of `step` that begins at `row`. */
 static struct span span_from(
     const struct fby_order *self, uint64_t step, uint32_t row)
 {
@@ -428,8 +428,8 @@ static struct span span_from(
 
 /* ---- position -> sample ---- */
 
-/* The index of the range that contains `position`. Range i of n begins at
- * begins[i]; of ranges with the same begin, only the last is not empty. */
+/* The index i < n for which begins[i] <= position < begins[i + 1]. The loop
+ * keeps begins[low] <= position < begins[high]. */
 static uint32_t range_of_position(
     const uint64_t *begins, uint32_t n, uint64_t position)
 {
@@ -446,7 +446,7 @@ static uint32_t range_of_position(
     return low;
 }
 
-/* Write the samples of those first rows of `span` that are in one block. Return
+/* Write the samples of the first rows of `span` that are in one block. Return
  * the number of these rows. */
 static uint64_t fill_from_block(
     const struct fby_order *self, struct span span, uint64_t *samples)
@@ -466,21 +466,22 @@ static uint64_t fill_from_block(
     return n;
 }
 
-/* Write the samples of those first rows of `span` that are in one bucket and in
- * the same half: full batches or rest. Return the number of these rows. */
+/* Write the samples of the first rows of `span` that are in one bucket and are
+ * all in full batches or all leftovers. Return the number of these rows. */
 static uint64_t fill_from_bucket(
     const struct fby_order *self, struct span span, uint64_t *samples)
 {
     const struct fby_buckets *buckets = self->buckets;
-    bool            in_rest = span.position >= self->full_begins[buckets->n];
-    const uint64_t *begins  = in_rest ? self->rest_begins : self->full_begins;
-    uint32_t        b    = range_of_position(begins, buckets->n, span.position);
-    uint64_t        size = bucket_size(self, b);
-    uint64_t        offset    = span.position - begins[b]; /* in the bucket */
-    uint64_t        rows_left = begins[b + 1] - span.position;
-    uint64_t        n         = span.rows < rows_left ? span.rows : rows_left;
-    /* In the bucket, the rest follows the full batches. */
-    offset += in_rest ? size - size % self->batch : 0;
+    bool are_leftovers = span.position >= self->full_begins[buckets->n];
+    const uint64_t *begins =
+        are_leftovers ? self->leftover_begins : self->full_begins;
+    uint32_t b         = range_of_position(begins, buckets->n, span.position);
+    uint64_t size      = bucket_size(self, b);
+    uint64_t offset    = span.position - begins[b]; /* in the bucket */
+    uint64_t rows_left = begins[b + 1] - span.position;
+    uint64_t n         = span.rows < rows_left ? span.rows : rows_left;
+    /* In the bucket, the leftovers follow the full batches. */
+    offset += are_leftovers ? size - size % self->batch : 0;
     for (uint64_t k = 0; k < n; k++) {
         samples[k] = offset + k;
     }
@@ -495,7 +496,7 @@ static uint64_t fill_from_bucket(
     return n;
 }
 
-/* Write the samples of the first rows of `span`, at least one; return the
+/* Write the samples of the first rows of `span`, at least of one. Return the
  * number of these rows. */
 static uint64_t fill_first_rows(
     const struct fby_order *self, struct span span, uint64_t *samples)

@@ -2,14 +2,13 @@
  * table; a result of n or more passes through the network again.
  *
  * The table is nearly square and has fewer than `rows` cells too many. On
- * average a number needs 1 + 1 / sqrt(n) passes, at most 1.6 (n = 5, eight
- * cells). With 2^k cells, 2 passes could be needed.
+ * average a number needs 1 + 1 / sqrt(n) passes; the worst average is 1.6, for
+ * n = 5 and eight cells. With 2^k cells the average could be 2.
  *
- * Many rounds and an even number of rows are for tiny n. With 8 rounds some
- * orders of five elements are visibly more frequent than others, and with 3 x 3
- * cells only even permutations occur. In 4,000,000 draws, 24 rounds made all
- * orders of up to 7 elements, and 8 rounds all pairs among 128, equally
- * frequent. */
+ * Tiny n need more rounds and an even number of rows. With 8 rounds some orders
+ * of five elements are visibly more frequent than others, and with 3 x 3 cells
+ * only even permutations occur. In 4,000,000 draws, 24 rounds made all orders
+ * of up to 7 elements equally frequent, and 8 rounds all pairs among 128. */
 #include "pipeline/plan/permutation.h"
 
 #include "pipeline/plan/draw.h"
@@ -30,7 +29,7 @@ struct fby_permutation_key fby_permutation_key(
     return key;
 }
 
-/* Set the round keys; each Philox block gives two. */
+/* Set the round keys. Each Philox block gives two keys. */
 static void set_round_keys(
     struct fby_permutation *p, struct fby_permutation_key key, uint64_t index)
 {
@@ -58,14 +57,14 @@ struct fby_permutation fby_permutation_of(
     struct fby_permutation_key key, uint64_t index, uint64_t n)
 {
     struct fby_permutation p = {.n = n, .rows = table_rows(n)};
-    p.columns                = (n - 1) / p.rows + 1; /* n / rows, up */
+    p.columns                = (n - 1) / p.rows + 1; /* n / rows, rounded up */
     p.rounds = n < FBY_PERMUTATION_SMALL ? FBY_PERMUTATION_SMALL_ROUNDS
                                          : FBY_PERMUTATION_ROUNDS;
     set_round_keys(&p, key, index);
     return p;
 }
 
-/* Hash key + coordinate with SplitMix64's finaliser (Steele et al., OOPSLA
+/* Hash key + coordinate with the finaliser of SplitMix64 (Steele et al., OOPSLA
  * 2014), and scale the hash to 0..size-1. */
 static inline uint64_t hash_below(
     uint64_t key, uint64_t coordinate, uint64_t size)
@@ -78,11 +77,11 @@ static inline uint64_t hash_below(
 
 static inline uint64_t add_mod(uint64_t a, uint64_t b, uint64_t size)
 {
-    uint64_t sum = a + b; /* a, b < size */
+    uint64_t sum = a + b; /* below 2 * size, because a, b < size */
     return sum >= size ? sum - size : sum;
 }
 
-/* Pass `n` cells through the network once, side by side to hide its latency. */
+/* Pass `n` cells through the network once, interleaved to hide its latency. */
 static inline void permute_cells(
     const struct fby_permutation *p, uint64_t *cells, uint32_t n)
 {
@@ -122,7 +121,7 @@ static void permute_group(
     }
     permute_cells(p, elements, CELLS_AT_ONCE);
     for (uint64_t k = 0; k < CELLS_AT_ONCE; k++) {
-        if (elements[k] >= p->n) { /* a cell too many: pass again */
+        if (elements[k] >= p->n) { /* no element: pass the cell again */
             elements[k] = fby_permutation_at(p, elements[k]);
         }
     }

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 enum {
-    FBY_PERMUTATION_ROUNDS       = 8,    /* for SMALL or more elements */
+    FBY_PERMUTATION_ROUNDS       = 8,    /* for 1024 or more elements */
     FBY_PERMUTATION_SMALL        = 1024, /* elements */
-    FBY_PERMUTATION_SMALL_ROUNDS = 24    /* for fewer than SMALL elements */
+    FBY_PERMUTATION_SMALL_ROUNDS = 24    /* for fewer than 1024 elements */
 };
 #define FBY_PERMUTATION_MAX (UINT64_C(1) << 63) /* elements */
 
@@ -24,12 +24,12 @@ struct fby_permutation_key {
 struct fby_permutation {
     uint64_t n;       /* elements */
     uint64_t rows;    /* rows of the table; even, or 1 if n = 1 */
-    uint64_t columns; /* rows * columns >= n, by less than `rows` */
+    uint64_t columns; /* n <= rows * columns < n + rows */
     uint32_t rounds;
     uint64_t keys[FBY_PERMUTATION_SMALL_ROUNDS]; /* one for each round */
 };
 
-/* The key of all permutations with one seed, epoch and purpose ("blocks"). */
+/* The key of the permutations with one seed, epoch and purpose ("blocks"). */
 struct fby_permutation_key fby_permutation_key(
     uint64_t seed, uint64_t epoch, const char *purpose);
 

@@ -1,17 +1,17 @@
 /* columns.c - the source `columns`: NumPy files of equal length, one for each
- * column; a sample is one row of all of them. */
+ * column. Sample i is row i of all columns. */
 #include "pipeline/sources/sources.h"
 
 static const struct fby_key key = {FBY_TEXT("columns", parsed_split, pattern,
     "a pattern of folders of .npy files, or of .npz")};
 
 const struct fby_source_traits fby_source_columns = {
-    .id            = FBY_SOURCE_COLUMNS,
-    .key           = &key,
-    .usage         = "columns: PATTERN",
-    .samples       = "columns",
-    .label         = "COLUMN",
-    .has_rows      = true,
-    .lists_folders = true,
-    .check_rest    = fby_pattern_check,
+    .id              = FBY_SOURCE_COLUMNS,
+    .key             = &key,
+    .usage           = "columns: PATTERN",
+    .samples         = "columns",
+    .label           = "COLUMN",
+    .has_rows        = true,
+    .lists_folders   = true,
+    .check_path_rest = fby_pattern_check,
 };

@@ -1,4 +1,4 @@
-/* folder.c - the source `folder`: a folder with one folder per class. */
+/* folder.c - the source `folder`: a folder with a folder for each class. */
 #include <string.h>
 
 #include "pipeline/sources/sources.h"

@@ -17,15 +17,16 @@ static size_t directory_length(const char *path)
     return slash == NULL ? 0 : (size_t)(slash - path) + 1;
 }
 
-static fby_err check_rest(
+static fby_err check_path_rest(
     const char *rest, const char *pattern, struct fby_error_detail *why)
 {
-    return fby_text_ends_with(rest, ".csv") ||
-                   fby_text_ends_with(rest, ".jsonl")
-               ? FBY_OK
-               : fby_error_set(why, FBY_CONFIG,
-                     "'%s' is no list: a name that ends with .csv or .jsonl",
-                     fby_text_show(pattern).text);
+    if (fby_text_ends_with(rest, ".csv") ||
+        fby_text_ends_with(rest, ".jsonl")) {
+        return FBY_OK;
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "'%s' is no list: a name that ends with .csv or .jsonl",
+        fby_text_show(pattern).text);
 }
 
 static void fill_content(
@@ -35,15 +36,15 @@ static void fill_content(
     memcpy(out->files, parsed->files, sizeof(out->files));
 }
 
-/* Check that the names in `files` (the columns that hold paths) are unique, in
- * lower case and sorted. */
+/* Check that the columns that hold paths have valid, unique, sorted names. */
 static fby_err check(
     const struct fby_content *content, struct fby_error_detail *why)
 {
     for (size_t i = 0; i < content->n_files; i++) {
         const char *column = content->files[i];
-        if (!fby_text_is_extension(column) || strchr(column, '.') != NULL ||
-            (i > 0 && strcmp(content->files[i - 1], column) >= 0)) {
+        bool is_sorted = i == 0 || strcmp(content->files[i - 1], column) < 0;
+        if (!is_sorted || !fby_text_is_extension(column) ||
+            strchr(column, '.') != NULL) {
             return fby_error_set(why, FBY_CONFIG,
                 "files are columns of a list, each once, in byte order: "
                 "lower-case letters, digits, _ and -");
@@ -80,7 +81,7 @@ const struct fby_source_traits fby_source_list = {
     .has_names        = true,
     .lists_folders    = true,
     .directory_length = directory_length,
-    .check_rest       = check_rest,
+    .check_path_rest  = check_path_rest,
     .fill_content     = fill_content,
     .check            = check,
     .encode           = encode,

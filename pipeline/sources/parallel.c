@@ -1,4 +1,4 @@
-/* parallel.c - the source `parallel`: folders whose files of equal name
+/* parallel.c - the source `parallel`: several folders. Files with the same name
  * belong to one sample. */
 #include <string.h>
 
@@ -8,8 +8,8 @@
 static const struct fby_key key = {FBY_TEXT("parallel", parsed_split, pattern,
     "folders in braces: data/{images,masks}")};
 
-/* Check that the `n_names` names in the brace are different and valid. `from:`
- * selects a folder by its name, in the place of an extension. */
+/* Check that the `n_names` names in the brace are different, and valid in
+ * `from:`, which selects a folder by its name. */
 static fby_err check_names(const char *rest, uint32_t n_names,
     const char *pattern, struct fby_error_detail *why)
 {
@@ -33,14 +33,15 @@ static fby_err check_names(const char *rest, uint32_t n_names,
 
 /* Check that `rest`, the path after its directory, has one brace of valid names
  * and no wildcards. */
-static fby_err check_rest(
+static fby_err check_path_rest(
     const char *rest, const char *pattern, struct fby_error_detail *why)
 {
     uint32_t    n_names = 0;
     const char *brace   = strchr(rest, '{');
     FBY_TRY(fby_braces_count(rest, &n_names, why));
-    if (brace == NULL || strchr(brace + 1, '{') != NULL ||
-        fby_has_wildcards(rest) || n_names < 2 || n_names > FBY_MAX_PARALLEL) {
+    bool has_one_brace = brace != NULL && strchr(brace + 1, '{') == NULL;
+    if (!has_one_brace || fby_has_wildcards(rest) || n_names < 2 ||
+        n_names > FBY_MAX_PARALLEL) {
         return fby_error_set(why, FBY_CONFIG,
             "'%s': parallel folders are 2 to %d names in one brace, as in "
             "data/{images,masks}, without wildcards",
@@ -51,13 +52,13 @@ static fby_err check_rest(
 }
 
 const struct fby_source_traits fby_source_parallel = {
-    .id            = FBY_SOURCE_PARALLEL,
-    .key           = &key,
-    .usage         = "parallel: PATTERN",
-    .samples       = "parallel folders",
-    .label         = "cls",
-    .has_files     = true,
-    .has_names     = true,
-    .lists_folders = true,
-    .check_rest    = check_rest,
+    .id              = FBY_SOURCE_PARALLEL,
+    .key             = &key,
+    .usage           = "parallel: PATTERN",
+    .samples         = "parallel folders",
+    .label           = "cls",
+    .has_files       = true,
+    .has_names       = true,
+    .lists_folders   = true,
+    .check_path_rest = check_path_rest,
 };

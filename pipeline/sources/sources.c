@@ -1,5 +1,5 @@
-/* sources.c - the table of source kinds, by number. To add one: a file like its
- * neighbours, a number in types.h, and a line here and in sources.h. */
+/* sources.c - the table of source kinds, by number. A new kind needs a file in
+ * this folder, a number in types.h, and a line here and in sources.h. */
 #include "pipeline/sources/traits.h"
 
 #include "pipeline/sources/sources.h"

@@ -1,5 +1,5 @@
 /* tokens.c - the source `tokens`: sequences of tokens, which are cut from token
- * files or packed from the documents in them. */
+ * files or packed from the documents in such files. */
 #include <string.h>
 
 #include "pipeline/canon.h"
@@ -17,7 +17,8 @@ static const struct fby_choice formats[] = {{"flat", FBY_TOKENS_FLAT},
 static const struct fby_choice types[] = {{"u8", FBY_U8}, {"u16", FBY_U16},
     {"u32", FBY_U32}, {"i32", FBY_I32}, {"i64", FBY_I64}, {NULL, 0}};
 
-static const struct fby_choice packings[] = {{"documents", 1}, {NULL, 0}};
+static const struct fby_choice packings[] = {/* values of the bool `packed` */
+    {"documents", 1}, {NULL, 0}};
 
 static const struct fby_key tokens_keys[TOKENS_KEYS] = {
     [TOKENS_FILES]  = {FBY_TEXT("files", parsed_tokens, files,
@@ -51,29 +52,29 @@ static const struct fby_schema schema = {
     "{files: PATTERN, format: flat, type: u16, length: 2048}", tokens_keys,
     TOKENS_KEYS};
 
-/* Check the keys `end` and `pad`, which need `pack: documents`. In flat files a
- * token ends each document; other formats have the lengths of documents. */
+/* Check the keys `end` and `pad`, which need `pack: documents`. Flat files also
+ * need `end`; files of the other formats have the lengths of documents. */
 static fby_err check_pack_keys(
     const struct fby_yaml *yaml, const struct parsed_tokens *tokens)
 {
     bool is_flat = tokens->content.format == FBY_TOKENS_FLAT;
-    bool has_end = fby_is_given(tokens->key_pos[TOKENS_END]);
-    for (size_t key = TOKENS_END; key <= TOKENS_PAD; key++) {
-        if (!tokens->content.packed && fby_is_given(tokens->key_pos[key])) {
+    bool has_end = fby_pos_is_given(tokens->key_pos[TOKENS_END]);
+    for (size_t key = TOKENS_END; key <= TOKENS_PAD; key++) { /* end, pad */
+        if (!tokens->content.packed && fby_pos_is_given(tokens->key_pos[key])) {
             return fby_yaml_error_at(yaml, tokens->key_pos[key],
                 "%s goes with pack: documents", tokens_keys[key].name);
         }
     }
     if (!is_flat && has_end) {
         return fby_yaml_error_at(yaml, tokens->key_pos[TOKENS_END],
-            "only flat files need it: others say where documents end");
+            "end is for flat files: the others say where documents end");
     }
-    bool needs_end = is_flat && tokens->content.packed;
-    return !needs_end || has_end
-               ? FBY_OK
-               : fby_yaml_error_at(yaml, tokens->key_pos[TOKENS_PACK],
-                     "flat files do not say where documents end; say which "
-                     "token ends one, such as end: 50256");
+    if (is_flat && tokens->content.packed && !has_end) {
+        return fby_yaml_error_at(yaml, tokens->key_pos[TOKENS_PACK],
+            "flat files do not say where documents end; say which token ends "
+            "one, such as end: 50256");
+    }
+    return FBY_OK;
 }
 
 static fby_err read_tokens(
@@ -84,7 +85,7 @@ static fby_err read_tokens(
     FBY_TRY(fby_schema_read(yaml, node, &schema, tokens));
     memcpy(split->pattern, tokens->files, sizeof(split->pattern));
     bool is_mds = tokens->content.format == FBY_TOKENS_MDS;
-    if (!is_mds && fby_is_given(tokens->key_pos[TOKENS_COLUMN])) {
+    if (!is_mds && fby_pos_is_given(tokens->key_pos[TOKENS_COLUMN])) {
         return fby_yaml_error_at(yaml, tokens->key_pos[TOKENS_COLUMN],
             "only format: mds has columns");
     }
@@ -107,16 +108,15 @@ static void fill_content(
     out->tokens = parsed->tokens.content;
 }
 
-/* ---- the rules ---- */
-
 static fby_err check_packing(
     const struct fby_tokens *tokens, struct fby_error_detail *why)
 {
-    bool     uses_end = tokens->packed && tokens->format == FBY_TOKENS_FLAT;
-    uint32_t bytes    = fby_type_bytes(tokens->type);
-    /* `end` must fit the type of the files. */
-    uint32_t max_end = bytes == 1 || bytes == 2 ? (1U << 8 * bytes) - 1
-                                                : (uint32_t)FBY_MAX_TOKEN;
+    bool     uses_end   = tokens->packed && tokens->format == FBY_TOKENS_FLAT;
+    uint32_t token_size = fby_type_bytes(tokens->type);
+    /* `end` must be a value of the files' type and a token id. */
+    uint32_t max_end = token_size == 1   ? UINT8_MAX
+                       : token_size == 2 ? UINT16_MAX
+                                         : (uint32_t)FBY_MAX_TOKEN;
     if (tokens->end > max_end || tokens->pad > FBY_MAX_TOKEN) {
         return fby_error_set(why, FBY_CONFIG,
             "tokens: end (%u) is a token of the files, 0 to %u; pad (%u) is "
@@ -125,11 +125,12 @@ static fby_err check_packing(
     }
     bool pad_is_valid = tokens->packed || tokens->pad == 0;
     bool end_is_valid = uses_end || tokens->end == 0;
-    return pad_is_valid && end_is_valid
-               ? FBY_OK
-               : fby_error_set(why, FBY_CONFIG,
-                     "tokens: pad belongs to packed documents, end to those of "
-                     "flat files");
+    if (!pad_is_valid || !end_is_valid) {
+        return fby_error_set(why, FBY_CONFIG,
+            "tokens: pad belongs to packed documents, end to those of flat "
+            "files");
+    }
+    return FBY_OK;
 }
 
 static fby_err check(
@@ -147,11 +148,11 @@ static fby_err check(
         return fby_error_set(why, FBY_CONFIG,
             "tokens: length is not within 1 to %d", FBY_MAX_TOKENS);
     }
-    return is_mds == has_column
-               ? check_packing(tokens, why)
-               : fby_error_set(why, FBY_CONFIG,
-                     "tokens: the column belongs to format: mds, which has "
-                     "one");
+    if (is_mds != has_column) {
+        return fby_error_set(why, FBY_CONFIG,
+            "tokens: the column belongs to format: mds, which has one");
+    }
+    return check_packing(tokens, why);
 }
 
 /* ---- canonical bytes ---- */
@@ -219,7 +220,7 @@ static void decode_packing(struct fby_record *outer, struct fby_tokens *out)
 {
     struct fby_record r = fby_record_enter(outer, FBY_CONTENT_PACKING);
     if (fby_record_read_i64(&r, PACKING_RULE) != PACKING_RULE_VERSION) {
-        fby_record_refuse(&r, PACKING_RULE, "is another rule than 1");
+        fby_record_refuse(&r, PACKING_RULE, "is not packing rule 1");
     }
     out->packed = true;
     if (out->format == FBY_TOKENS_FLAT) {
@@ -238,15 +239,15 @@ static void decode(struct fby_record *r, struct fby_content *out)
 }
 
 const struct fby_source_traits fby_source_tokens = {
-    .id            = FBY_SOURCE_TOKENS,
-    .key           = &key,
-    .usage         = "tokens: {files: PATTERN, ...}",
-    .samples       = "tokens",
-    .label         = "COLUMN",
-    .has_sequences = true,
-    .check_rest    = fby_pattern_check,
-    .fill_content  = fill_content,
-    .check         = check,
-    .encode        = encode,
-    .decode        = decode,
+    .id              = FBY_SOURCE_TOKENS,
+    .key             = &key,
+    .usage           = "tokens: {files: PATTERN, ...}",
+    .samples         = "tokens",
+    .label           = "COLUMN",
+    .has_sequences   = true,
+    .check_path_rest = fby_pattern_check,
+    .fill_content    = fill_content,
+    .check           = check,
+    .encode          = encode,
+    .decode          = decode,
 };

@@ -211,7 +211,7 @@ static void data_is_valid_invalid_or_too_large_to_read(void **state)
         "split val: 1 sample in 2 shards", NULL);
     facts = (struct fby_data_facts){.split = "val", .done = 3, .total = 9};
     ASSERT_VERDICT(fby_judge_data(&facts), FBY_DOCTOR_NOTE,
-        "split val: nothing wrong in 3 of 9 parts", "forebay index");
+        "split val: no error in 3 of 9 parts", "forebay index");
     facts.error = "shard 7: no tar";
     ASSERT_VERDICT(fby_judge_data(&facts), FBY_DOCTOR_FAIL,
         "split val: shard 7: no tar", "fix or replace");
@@ -273,7 +273,7 @@ static void silence_refusal_and_absence_are_distinguished(void **state)
         fby_judge_worker(&facts), FBY_DOCTOR_FAIL, "it is full", "--memory");
     facts.error = ECONNREFUSED;
     ASSERT_VERDICT(fby_judge_worker(&facts), FBY_DOCTOR_FAIL,
-        "Connection refused", "nothing listens");
+        "Connection refused", "no process listens");
     facts.error = ETIMEDOUT;
     ASSERT_VERDICT(
         fby_judge_worker(&facts), FBY_DOCTOR_FAIL, "timed out", "firewalls");

@@ -115,7 +115,7 @@ static void a_card_near_some_of_the_cpus_is_named(void **state)
     assert_int_equal(fby_read_network_cards(root, cards, 2), 1);
     assert_string_equal(cards[0].card, "eth0");
     assert_int_equal(cards[0].node, 1);
-    assert_string_equal(cards[0].near, near);
+    assert_string_equal(cards[0].cpus, near);
 }
 
 #define WITH_ROOT(test) \

@@ -101,12 +101,12 @@ static void tar_files_make_a_brace_range_a_split(void **state)
 /* The pattern of tar files of these names, in this order. */
 static const char *pattern_of(const char *const *names, size_t n)
 {
-    static char        out[256];
-    struct fby_tar_run run = fby_tar_run_begin(names[0]);
+    static char          out[256];
+    struct fby_tar_group run = fby_tar_group_begin(names[0]);
     for (size_t i = 1; i < n; i++) {
-        assert_true(fby_tar_run_join(&run, names[i]));
+        assert_true(fby_tar_group_join(&run, names[i]));
     }
-    fby_tar_run_pattern(&run, out, sizeof(out));
+    fby_tar_group_pattern(&run, out, sizeof(out));
     return out;
 }
 
@@ -121,9 +121,9 @@ static void gaps_and_uneven_digits_make_wildcards(void **state)
     assert_string_equal(pattern_of(uneven, 2), "t-*.tar");
     assert_string_equal(pattern_of(one, 1), "all.tar");
     assert_string_equal(pattern_of(late, 3), "?.tar");
-    struct fby_tar_run run = fby_tar_run_begin("train-0.tar");
-    assert_false(fby_tar_run_join(&run, "val-0.tar"));
-    assert_false(fby_tar_run_join(&run, "train-.tar"));
+    struct fby_tar_group run = fby_tar_group_begin("train-0.tar");
+    assert_false(fby_tar_group_join(&run, "val-0.tar"));
+    assert_false(fby_tar_group_join(&run, "train-.tar"));
     assert_false(fby_is_tar_name(".tar"));
 }
 
@@ -194,8 +194,9 @@ static void lists_and_objects_of_a_list_are_known_as_such(void **state)
     assert_int_equal(value_of("o"), FBY_INIT_OBJECT);
     for (uint32_t i = 0; i < guess.splits[0].n_members; i++) {
         const struct fby_init_member *member = &guess.splits[0].members[i];
-        uint32_t most = member->value <= FBY_INIT_TEXT_LISTS ? 3 : member->most;
-        assert_int_equal(member->most, most);
+        uint32_t                      most =
+            member->value <= FBY_INIT_TEXT_LISTS ? 3 : member->max_length;
+        assert_int_equal(member->max_length, most);
         assert_string_equal(member->keys,
             member->value == FBY_INIT_OBJECT ? "car.speed, id" : "");
     }
@@ -362,9 +363,10 @@ static void flat_pictures_are_refused_with_the_expected_layout(void **state)
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p/1.JPG", "x");
     sandbox_write_text(sb, "p/2.txt", "x");
-    assert_refused(sb, "p", 0, "it has pictures, but no class folders");
-    assert_refused(sb, "p", 0, "or a list of them");
-    assert_refused(sb, "p/2.txt", 0, "it is a file of no known kind;");
+    assert_refused(
+        sb, "p", 0, "the directory has pictures, but no class folders");
+    assert_refused(sb, "p", 0, "or a list of the pictures");
+    assert_refused(sb, "p/2.txt", 0, "the file is of no known kind;");
 }
 
 /* The message is "looking at DIRECTORY: " and `words`. */
@@ -581,23 +583,23 @@ static void unknown_data_is_refused_with_the_known_kinds(void **state)
     const struct sandbox *sb = *state;
     char                  words[400];
     sandbox_mkdir(sb, "p");
-    snprintf(words, sizeof(words), "it is empty%s", known);
+    snprintf(words, sizeof(words), "the directory is empty%s", known);
     assert_refused_with(sb, "p", words);
     sandbox_write_text(sb, "p/jpg", "x");
     sandbox_write_text(sb, "p/1.jpg.txt", "x");
-    snprintf(
-        words, sizeof(words), "it has only files of no known kind%s", known);
+    snprintf(words, sizeof(words),
+        "the directory has no files of a known kind%s", known);
     assert_refused_with(sb, "p", words);
     sandbox_write_text(sb, "p/2.jpeg", "x");
-    snprintf(words, sizeof(words), "it is a file of no known kind%s", known);
+    snprintf(words, sizeof(words), "the file is of no known kind%s", known);
     assert_refused_with(sb, "p/2.jpeg", words);
     assert_refused_with(sb, "p",
-        "it has pictures, but no class folders; expected is one folder a "
-        "class, with the class's files in it (CLASS/0001.jpg), or a list of "
-        "them (.csv, .jsonl) with a column of paths");
+        "the directory has pictures, but no class folders; expected is one "
+        "folder for each class (CLASS/0001.jpg), or a list of the pictures "
+        "(.csv, .jsonl) with a column of paths");
     sandbox_remove(sb, "p/2.jpeg");
     sandbox_write_text(sb, "p/3.png", "x");
-    assert_refused(sb, "p", 0, "it has pictures");
+    assert_refused(sb, "p", 0, "the directory has pictures");
 }
 
 /* ---- lists --------------------------------------------------------------- */

@@ -108,7 +108,7 @@ static void values_of_a_column_are_what_holds_for_all(void **state)
     struct fby_init_member   mixed   = of_values(texts, 4);
     assert_int_equal(mixed.value, FBY_INIT_MIXED);
     assert_int_equal(mixed.longest, 9);
-    assert_int_equal(mixed.most, 1);
+    assert_int_equal(mixed.max_length, 1);
     assert_string_equal(mixed.keys, ""); /* no longer read */
 }
 
@@ -118,11 +118,11 @@ static void the_longest_list_and_text_are_kept(void **state)
     static const char *const numbers[] = {"[1, 2]", "[1, 2, 3, 4]", "[7]"};
     static const char *const texts[]   = {
           "[\"ab\", \"abcde\", \"abc\"]", "[\"a\"]", "[\"a\", \"b\"]"};
-    assert_int_equal(of_values(numbers, 3).most, 4);
+    assert_int_equal(of_values(numbers, 3).max_length, 4);
     assert_int_equal(of_values(numbers, 3).longest, 12);
-    assert_int_equal(of_values(texts, 3).most, 5);
-    assert_int_equal(of_value("[1, \"abcdef\"]").most, 6);
-    assert_int_equal(of_value("[1, null, \"a\"]").most, 3);
+    assert_int_equal(of_values(texts, 3).max_length, 5);
+    assert_int_equal(of_value("[1, \"abcdef\"]").max_length, 6);
+    assert_int_equal(of_value("[1, null, \"a\"]").max_length, 3);
 }
 
 static void the_members_of_an_object_are_named(void **state)

@@ -283,14 +283,14 @@ static void lists_of_a_list_become_fields_and_objects_a_comment(void **state)
 {
     (void)state;
     static const struct fby_init_member members[] = {
-        {.extension = "captions",
-            .always = true,
-            .value  = FBY_INIT_TEXT_LISTS,
-            .most   = 17},
-        {.extension = "box",
-            .always = true,
-            .value  = FBY_INIT_NUMBER_LISTS,
-            .most   = 5},
+        {.extension     = "captions",
+            .always     = true,
+            .value      = FBY_INIT_TEXT_LISTS,
+            .max_length = 17},
+        {.extension     = "box",
+            .always     = true,
+            .value      = FBY_INIT_NUMBER_LISTS,
+            .max_length = 5},
         {.extension         = "meta",
             .always         = true,
             .value          = FBY_INIT_OBJECT,

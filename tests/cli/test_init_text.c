@@ -196,14 +196,14 @@ static void a_list_s_file_is_written_whole(void **state)
 
 /* A list with values of every kind but plain ones. */
 static const struct fby_init_member objects[] = {
-    {.extension = "cap",
-        .always = true,
-        .value  = FBY_INIT_TEXT_LISTS,
-        .most   = 17},
-    {.extension = "box",
-        .always = true,
-        .value  = FBY_INIT_NUMBER_LISTS,
-        .most   = 1},
+    {.extension     = "cap",
+        .always     = true,
+        .value      = FBY_INIT_TEXT_LISTS,
+        .max_length = 17},
+    {.extension     = "box",
+        .always     = true,
+        .value      = FBY_INIT_NUMBER_LISTS,
+        .max_length = 1},
     {.extension = "none", .always = true, .value = FBY_INIT_NUMBER_LISTS},
     {.extension         = "m",
         .always         = true,
@@ -246,25 +246,25 @@ static void lists_and_objects_of_a_list_are_written_whole(void **state)
                         "max_length: 1}\n"
                         "  none: {from: none, decode: number, key: \".\", "
                         "max_length: 1}\n"
-                        "  # left out, being objects, whose members have keys: "
+                        "  # left out, since its values are objects: "
                         "column \"m\"\n"
                         "  #   members: car.speed, id\n"
                         "  #   car: {from: m, decode: number, key: car.speed}\n"
-                        "  # left out, being objects, whose members have keys: "
+                        "  # left out, since its values are objects: "
                         "column \"n\"\n"
                         "  #   members: id\n"
                         "  #   id: {from: n, decode: text, key: id, "
                         "max_length: 256}\n"
-                        "  # left out, being objects, whose members have keys: "
+                        "  # left out, since its values are objects: "
                         "column \"o\"\n"
                         "  #   members: id\n"
-                        "  # left out, being objects, whose members have keys: "
+                        "  # left out, since its values are objects: "
                         "column \"p\"\n"
-                        "  # left out, being lists of other than texts or "
-                        "numbers (key: \"0\" "
+                        "  # left out, since its lists hold other values than "
+                        "texts or numbers (key: \"0\" "
                         "is the first entry): column \"q\"\n"
-                        "  # left out, for values of several kinds, such as "
-                        "texts beside lists "
+                        "  # left out, since it has values of several kinds, "
+                        "such as texts beside lists "
                         "or empty lists of texts: column \"r\"\n");
 }
 

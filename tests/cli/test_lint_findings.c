@@ -257,8 +257,8 @@ static void put_numbers(double least, double most, double bytes)
     field->values.are_numbers = true;
     field->values.are_whole   = true;
     field->values.constant    = false;
-    field->values.least       = least;
-    field->values.most        = most;
+    field->values.min         = least;
+    field->values.max         = most;
 }
 
 static void assert_narrowest(
@@ -383,16 +383,16 @@ static void blocks_are_advised_beyond_the_files_kept_open(void **state)
     facts.shuffle_line = 3;
     facts.shards       = FBY_LINT_OPEN_SHARDS;
     facts.block        = 4;
-    facts.shards_block = 40;
+    facts.block_shards = 40;
     assert_int_equal(find(), 0);
     facts.shards = FBY_LINT_OPEN_SHARDS + 1;
     assert_one(FBY_FINDING_SHARDS, 3);
     assert_null(findings[0].field);
     assert_non_null(strstr(findings[0].advice, "{block: 4}"));
     facts.shards       = 1000;
-    facts.shards_block = FBY_LINT_OPEN_SHARDS + 1;
+    facts.block_shards = FBY_LINT_OPEN_SHARDS + 1;
     assert_int_equal(find(), 0);
-    facts.shards_block = 0;
+    facts.block_shards = 0;
     facts.block        = 0; /* not tried */
     assert_int_equal(find(), 0);
 }
@@ -425,11 +425,11 @@ static void a_class_with_two_names_is_found(void **state)
     content[1].decode = FBY_DECODE_LABEL;
     content[1].n_from = 1;
     facts.classes     = (struct fby_class_folders_difference){
-            .differ = true,
-            .id     = 3,
-            .here   = "cat",
-            .there  = "cow",
-            .split  = "val",
+            .differ      = true,
+            .id          = 3,
+            .name        = "cat",
+            .other_name  = "cow",
+            .other_split = "val",
     };
     assert_int_equal(find(), 0); /* no field uses the folder */
     strcpy(content[1].from[0], "folder");

@@ -94,7 +94,8 @@ static void a_gpu_is_named_and_has_no_digest_that_was_not_asked_for(
     char *text               = table_of(&report);
     char *json               = json_of(&report);
     assert_has(text, "device             cuda:1\n");
-    assert_has(text, "digest             not taken; --digests FILE takes it\n");
+    assert_has(
+        text, "digest             not computed; --digests FILE computes it\n");
     assert_has(json, "\"device\": \"cuda:1\"");
     assert_has(json, "\"digest\": null");
     free(text);

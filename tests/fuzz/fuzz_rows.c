@@ -39,8 +39,8 @@ static void *room_for(const struct fby_expansion *plan, uint32_t i,
     for (uint32_t d = 0; d < n; d++) {
         bytes *= (size_t)shape[d];
     }
-    demand(bytes <=
-           plan->tensors[i].row_bytes * ROWS + plan->tensors[i].more_bytes);
+    demand(bytes <= plan->tensors[i].row_bytes * ROWS +
+                        plan->tensors[i].bytes_after_rows);
     return malloc(bytes);
 }
 

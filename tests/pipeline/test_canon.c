@@ -535,8 +535,8 @@ static void says_of_version(uint16_t key, const char *wanted)
 static void other_versions_are_named(void **state)
 {
     (void)state;
-    says_of_version(1, "content: key 1 is another format than 1");
-    says_of_version(2, "content: key 2 is another version of the order than 1");
+    says_of_version(1, "content: key 1 is not format 1");
+    says_of_version(2, "content: key 2 is not version 1 of the order");
 }
 
 int main(void)

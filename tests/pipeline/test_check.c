@@ -150,8 +150,9 @@ static void a_sequence_has_one_token_more_than_its_inputs(void **state)
     c->tokens.packed              = true;
     c->tokens.end                 = 7;
     c->fields[0].as.tokens.packed = true;
-    refused(c, "content: field 'a': targets of packed documents are not the "
-               "sequence one token on; use from: input and from: target");
+    refused(c, "content: field 'a': packed documents have targets that are not "
+               "the next token of the sequence; use from: input and from: "
+               "target");
     fby_split_destroy(&split);
 }
 

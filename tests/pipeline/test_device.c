@@ -85,7 +85,7 @@ static void a_list_that_cannot_be_done_is_refused_by_name(void **state)
                  "{normalize: {mean: 0, std: 1}}, {colour_jitter: {hue: 0.1}}"},
             "colour_jitter needs levels of 0 to 1"},
         {{.device = "{random_erasing: {value: 2}}"},
-            "0 to 1; write the op behind"},
+            "0 to 1; write the op after"},
         {{.device   = "{normalize: {mean: 0, std: 1}}, horizontal_flip",
              .dtype = "u8"},
             "cannot hold normalised values"},
@@ -135,8 +135,8 @@ static void a_label_is_mixed_by_one_field(void **state)
     struct fby_split         *split  = split_of("{mixup: {label: label}}");
     struct fby_field_content *fields = split->content.fields;
     struct fby_error_detail   why    = {{0}};
-    assert_ptr_equal(fby_field_that_mixes(&split->content, 1), &fields[0]);
-    assert_null(fby_field_that_mixes(&split->content, 2));
+    assert_ptr_equal(fby_mixing_field_of_label(&split->content, 1), &fields[0]);
+    assert_null(fby_mixing_field_of_label(&split->content, 2));
     fields[2] = fields[0]; /* a second picture of the same label */
     memcpy(fields[2].name, "other", 6);
     memcpy(fields[2].group, "other", 6);

@@ -7,7 +7,8 @@
 static void a_field_has_a_name_and_a_group(void **state)
 {
     (void)state;
-    static const char wrong[] = "field 'txt': is no name for a field or group";
+    static const char wrong[] =
+        "field 'txt': the name of the field or of its group is not valid";
     struct fby_field_content *f;
     struct fby_split         *split = split_with("txt", &f);
     name_is(f->group, "1");
@@ -20,13 +21,13 @@ static void a_field_has_a_name_and_a_group(void **state)
     name_is(f->group, "valid");
     name_is(f->name, "valid");
     assert_string_equal(content_error(&split->content),
-        "field 'valid': is no name for a field or group");
+        "field 'valid': the name of the field or of its group is not valid");
     name_is(f->name, "txu-9");
     name_is(f->group, "txu-9");
     assert_string_equal(content_error(&split->content), "");
     name_is(f->name, "tx u");
     assert_string_equal(content_error(&split->content),
-        "field 'tx u': is no name for a field or group");
+        "field 'tx u': the name of the field or of its group is not valid");
     fby_split_destroy(&split);
 }
 
@@ -219,8 +220,8 @@ static void columns_hold_arrays_labels_numbers_and_sparse_rows(void **state)
             c->fields[0].max_length = 4;
             c->fields[0].too_long   = FBY_TOO_LONG_REFUSE;
             assert_string_equal(field_error(split, c->fields),
-                "a ragged column is decoded as array; say its entries' shape, "
-                "[] of numbers");
+                "a ragged column needs decode: array, and the shape of an "
+                "entry ([] for a number)");
         }
         fby_split_destroy(&split);
     }

@@ -85,7 +85,7 @@ static void parallel_folders_are_the_choices_of_one_brace(void **state)
     split_refuses("a:{00..16}", parallel, "2 to 16");
     split_refuses("a:{x,x}", parallel, "are different ones");
     split_refuses("a:{x,y.z}", parallel, "are different ones");
-    split_refuses("a:{x,}/y", parallel, "dots or nothing");
+    split_refuses("a:{x,}/y", parallel, "empty or only dots");
 }
 
 static void paths_that_are_not_plain_are_refused_by_name(void **state)
@@ -111,7 +111,7 @@ static void choices_in_braces_cannot_make_dots(void **state)
         "a:{,b}/x.tar", "a:.{.,b}/x.tar", "a:.{b,}", "a:{a,.}{b,.}/x",
         "a:{x,y}/{.,c}", "a:{x,y}/z/{,c}/w"};
     for (size_t i = 0; i < sizeof(dots) / sizeof(dots[0]); i++) {
-        split_refuses(dots[i], FBY_SOURCE_SHARDS, "a name of dots or nothing");
+        split_refuses(dots[i], FBY_SOURCE_SHARDS, "empty or only dots");
     }
     struct fby_location_parts parts;
     assert_ok(

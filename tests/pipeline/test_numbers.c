@@ -320,8 +320,8 @@ static void an_op_of_the_device_is_found_among_those_of_its_split(void **state)
                     "      - horizontal_flip\n"
                     "      - horizontal_flip\n"
                     "      - normalize: {mean: 0, std: 1}\n"),
-        "p.yaml:11:9: horizontal_flip stands twice under device; each op may "
-        "once (split 'train')");
+        "p.yaml:11:9: horizontal_flip stands twice under device; write it once "
+        "(split 'train')");
 }
 
 int main(void)

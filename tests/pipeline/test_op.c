@@ -244,7 +244,7 @@ static void a_pad_mirrors_no_more_than_there_is(void **state)
     (void)state;
     static const char wrong[] =
         "pad cannot use a picture of 20 x 10 pixels (width x height): it is "
-        "smaller than what is to be mirrored";
+        "smaller than the border that mirrors it";
     struct fby_op_use use = use_of("pad");
     for (int64_t mode = FBY_PAD_CONSTANT; mode <= FBY_PAD_SYMMETRIC; mode++) {
         bool    mirrors = mode == FBY_PAD_REFLECT || mode == FBY_PAD_SYMMETRIC;

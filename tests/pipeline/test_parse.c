@@ -454,8 +454,8 @@ static void what_no_column_can_be_is_named(void **state)
         {"  y: {from: y, decode: number, key: a}\n",
             "p.yaml:8:37: key 'key' is not used by columns"},
         {"  y: {from: y, decode: number, max_length: 3}\n",
-            "p.yaml:8:44: a ragged column is decoded as array; say its "
-            "entries' shape, [] of numbers"},
+            "p.yaml:8:44: a ragged column needs decode: array, and the shape "
+            "of an entry ([] for a number)"},
         {"  y: {from: folder, decode: label}\n",
             "p.yaml:8:13: columns have no class folders; use from: COLUMN "
             "(split 'train')"},

@@ -76,9 +76,11 @@ static void a_batch_and_a_source_are_known(void **state)
         content_error(c), "global_batch is not within 1 to 65536");
     c->global_batch = 1;
     c->source       = (enum fby_source_kind)7;
-    assert_string_equal(content_error(c), "the source is of no known kind");
+    assert_string_equal(
+        content_error(c), "the kind of the source is not known");
     c->source = (enum fby_source_kind)0;
-    assert_string_equal(content_error(c), "the source is of no known kind");
+    assert_string_equal(
+        content_error(c), "the kind of the source is not known");
     fby_split_destroy(&split);
 }
 
@@ -276,7 +278,7 @@ static void tokens_come_from_one_part_of_a_sequence(void **state)
     f[1].n_from   = 1;
     f[1].too_long = FBY_TOO_LONG_TRUNCATE;
     assert_string_equal(content_error(&split->content),
-        "field 'b': a sequence has as many documents as it has");
+        "field 'b': the list of documents is never truncated");
     f[1].too_long  = FBY_TOO_LONG_REFUSE;
     f[1].wire_type = FBY_U32;
     assert_string_equal(content_error(&split->content),

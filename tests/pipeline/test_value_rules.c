@@ -119,7 +119,7 @@ static void bytes_have_a_length(void **state)
     assert_string_equal(field_error(split, f), "");
     f->as.bytes.length = 1;
     assert_string_equal(field_error(split, f),
-        "length and max_length: say one; all have that length, or at most");
+        "give length, if all rows have it, or max_length, but not both");
     f->max_length = 0;
     f->too_long   = (enum fby_too_long)0;
     assert_string_equal(field_error(split, f), "");
@@ -285,8 +285,8 @@ static void only_some_kinds_vary_in_length(void **state)
         struct fby_split         *split = split_with(kinds[i], &f);
         f->max_length                   = 5;
         f->too_long                     = FBY_TOO_LONG_REFUSE;
-        assert_string_equal(
-            field_error(split, f), "its rows are all of one length");
+        assert_string_equal(field_error(split, f),
+            "max_length is not used: all rows of the field have one length");
         fby_split_destroy(&split);
     }
     struct fby_field_content *f;
@@ -297,7 +297,7 @@ static void only_some_kinds_vary_in_length(void **state)
     f->max_length = 5;
     f->too_long   = FBY_TOO_LONG_REFUSE;
     assert_string_equal(field_error(split, f),
-        "bits are of one shape; say a wire type of numbers");
+        "arrays of bits have one shape; use a wire type of numbers");
     fby_split_destroy(&split);
     split         = split_with("num", &f);
     f->max_length = 5;

@@ -134,7 +134,8 @@ static void what_stands_there_instead_is_shown(void **state)
         "f:3:3: expected it, not the text 'd'",
         "f:4:3: expected it, not a list of 2",
         "f:5:3: expected it, not a mapping {...}",
-        "f:6:3: expected it, not nothing", "f:7:3: expected it, not nothing",
+        "f:6:3: expected it, not an empty value",
+        "f:7:3: expected it, not an empty value",
         "f:8:3: expected it, not the text '~'",
         "f:9:3: expected it, not the text 'x?'"};
     struct fby_yaml          yaml;

@@ -89,7 +89,7 @@ class CommandLine(SystemTest):
                 shown.stderr,
                 r"^forebay pull: device cuda(:3)?: (this machine has no NVIDIA "
                 r"driver;|this library was built without CUDA;|the driver is "
-                r"for CUDA .* update the driver, or|the driver says "
+                r"for CUDA .* update the driver, or|the driver reports "
                 r"cudaErrorNoDevice;) use host\n$")
             self.assertEqual(shown.stdout, "")
 

@@ -223,7 +223,7 @@ class Doctor(SystemTest):
         self.assertLess(time.monotonic() - begun, 15 * SLOW)
         self.assertEqual(said["server"][0][0], "FAIL")
         self.assertIn("Connection refused", said["server"][0][1])
-        self.assertIn("nothing listens there", said["server"][0][2])
+        self.assertIn("no process listens there", said["server"][0][2])
 
     def test_a_port_of_something_else_is_told_apart(self):
         with socket.create_server(("127.0.0.1", 0)) as other:

@@ -212,8 +212,8 @@ class Tokens(TokenTest):
         self.refuses(path, "from: sequence needs shift: 1")
         path.write_text(good.replace(
             "shift: 1", "shift: 1, pack: documents, end: 9"))
-        self.refuses(path, "targets of packed documents are not the "
-                     "sequence one token on; use from: input and "
+        self.refuses(path, "packed documents have targets that are not the "
+                     "next token of the sequence; use from: input and "
                      "from: target (split 'train')")
 
     def test_plan_names_the_file_and_place_of_a_sequence(self):

@@ -348,8 +348,9 @@ static void put_device(struct fby_recipe *recipe,
     const struct fby_content *content, uint32_t i, struct fby_buffer *list)
 {
     const struct fby_field_content *field = &content->fields[i];
-    const struct fby_field_content *image = fby_field_that_mixes(content, i);
-    recipe->mixed_by                      = image != NULL ? image->name : "";
+    const struct fby_field_content *image =
+        fby_mixing_field_of_label(content, i);
+    recipe->mixed_by = image != NULL ? image->name : "";
     if (field->n_device > 0) {
         fby_device_list_encode(field, list);
         recipe->device = (struct fby_blob){list->data, list->size};

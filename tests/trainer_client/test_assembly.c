@@ -297,7 +297,7 @@ static void put_field(struct asked *a, uint32_t i)
 {
     const struct fby_content       *content = &a->setup.split->content;
     const struct fby_field_content *c       = &content->fields[i];
-    const struct fby_field_content *by      = fby_field_that_mixes(content, i);
+    const struct fby_field_content *by = fby_mixing_field_of_label(content, i);
     a->fields[i]              = (struct fby_header_field){.name = c->name,
                      .encoding                                  = fby_encoding_of(c),
                      .type                                      = c->wire_type,
@@ -408,15 +408,17 @@ static void a_header_as_asked_for_is_taken(void **state)
 static void a_header_of_another_step_or_request_is_refused(void **state)
 {
     (void)state;
-    REFUSES(
-        h->epoch++, "HEADER: epoch 4 step 5 rows 7+24, not those requested");
-    REFUSES(h->step--, "HEADER: epoch 3 step 4 rows 7+24, not those requested");
+    REFUSES(h->epoch++,
+        "HEADER: epoch 4 step 5, 24 rows from row 7 on: not as requested");
+    REFUSES(h->step--,
+        "HEADER: epoch 3 step 4, 24 rows from row 7 on: not as requested");
     REFUSES(h->first_row++,
-        "HEADER: epoch 3 step 5 rows 8+24, not those requested");
-    REFUSES(h->rows--, "HEADER: epoch 3 step 5 rows 7+23, not those requested");
+        "HEADER: epoch 3 step 5, 24 rows from row 8 on: not as requested");
+    REFUSES(h->rows--,
+        "HEADER: epoch 3 step 5, 23 rows from row 7 on: not as requested");
     REFUSES(h->request_checksum ^= UINT64_C(1) << 63,
         "HEADER: the worker answers another request than was sent");
-    REFUSES(h->n_fields--, "HEADER: 2 fields, not 3");
+    REFUSES(h->n_fields--, "HEADER: 2 fields, expected 3");
 }
 
 static void a_header_with_another_field_is_refused(void **state)
@@ -424,8 +426,8 @@ static void a_header_with_another_field_is_refused(void **state)
     (void)state;
     static const char other[] =
         "HEADER: field words has another type, encoding, shape or layout";
-    REFUSES(words->name = "word", "HEADER: field 2 is word, not words");
-    REFUSES(image->name = "words", "HEADER: field 0 is words, not image");
+    REFUSES(words->name = "word", "HEADER: field 2 is word, expected words");
+    REFUSES(image->name = "words", "HEADER: field 0 is words, expected image");
     REFUSES(words->type = FBY_U16, other);
     REFUSES(words->encoding = FBY_ENCODING_DENSE, other);
     REFUSES(words->shape.n_dims++, other);
@@ -481,7 +483,7 @@ static void a_header_of_selected_fields_has_those_alone(void **state)
     assert_int_equal(
         fby_assembly_check_header(&a.assembly, &a.header, &why), FBY_OK);
     a.header.fields = a.fields;
-    assert_refused(&a, "HEADER: field 0 is image, not label");
+    assert_refused(&a, "HEADER: field 0 is image, expected label");
 }
 
 static void a_batch_of_more_chunks_than_there_is_room_for_is_refused(

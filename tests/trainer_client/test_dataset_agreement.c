@@ -176,14 +176,14 @@ static void shards_with_other_names_or_missing_are_reported(void **state)
     vote_shards(&agreement, 'y', "b.tar", 2);
     snprintf(want, sizeof(want),
         "workers differ in data: %s at x, %s at y; the first shard that "
-        "differs: a.tar here, b.tar there",
+        "differs: a.tar and b.tar",
         hex('x', a), hex('y', b));
     assert_words(&agreement, want);
     vote_shards(&agreement, 'x', "a.tar", 2);
     vote_shards(&agreement, 'y', "a.tar", 1);
     snprintf(want, sizeof(want),
-        "workers differ in data: %s at x, %s at y; 2 shards here, 1 there",
-        hex('x', a), hex('y', b));
+        "workers differ in data: %s at x, %s at y; 2 and 1 shards", hex('x', a),
+        hex('y', b));
     assert_words(&agreement, want);
 }
 

@@ -69,7 +69,7 @@ static void a_missing_device_is_refused_with_the_reason(void **state)
         "13.0 or newer: update the driver, or use host");
     fake_cuda_driver(13000, 0); /* as new as the build */
     refused("cuda", fby_cuda(),
-        "device cuda: the driver says cudaErrorUnknown; use host");
+        "device cuda: the driver reports cudaErrorUnknown; use host");
 }
 
 int main(void)

@@ -605,11 +605,11 @@ static void draw_ops_row(
         row->factor[i] = row->jitter[i] == FBY_OPS_HUE ? some_real(-0.5F, 0.5F)
                                                        : some_real(0, 2);
     }
-    row->erase = some_box(plan);
-    row->pair  = (uint8_t)draw(3);
-    row->cut   = some_box(plan);
-    row->share = some_real(0, 1);
-    row->rest  = 1.0F - row->share;
+    row->erase         = some_box(plan);
+    row->pair          = (uint8_t)draw(3);
+    row->cut           = some_box(plan);
+    row->share         = some_real(0, 1);
+    row->partner_share = 1.0F - row->share;
 }
 
 static void plan_ops(struct ops *o, bool plain, enum fby_type to)
@@ -922,7 +922,8 @@ static void place_parts(struct rows *r)
     for (uint32_t i = 0; i < t->plan.n_tensors; i++) {
         const struct fby_tensor_plan *tensor = &t->plan.tensors[i];
         r->part[i]                           = t->out_bytes;
-        t->out_bytes += tensor->row_bytes * r->layout.rows + tensor->more_bytes;
+        t->out_bytes +=
+            tensor->row_bytes * r->layout.rows + tensor->bytes_after_rows;
         t->out_bytes = (t->out_bytes + 127) / 64 * 64;
     }
     t->out_bytes += GUARD;

@@ -113,7 +113,8 @@ static void kernel_pixel(const struct fby_expansion *plan, const uint8_t *raw,
     pixel_of(plan, raw + row->partner * plan->raw_bytes, partner, i, other);
     for (uint32_t c = 0; c < RGB; c++) {
         if (row->pair == FBY_OPS_MIXUP) {
-            rgb[c] = fby_ops_mix(rgb[c], other[c], row->share, row->rest);
+            rgb[c] =
+                fby_ops_mix(rgb[c], other[c], row->share, row->partner_share);
         } else if (row->pair == FBY_OPS_CUTMIX &&
                    fby_ops_box_contains(
                        &row->cut, i % plan->ops.width, i / plan->ops.width)) {
@@ -213,19 +214,19 @@ static void read_row(struct golden *g, uint32_t r)
         row->jitter[i] = (uint8_t)next(g);
         row->factor[i] = (float)(int32_t)next(g) / 65536.0F;
     }
-    row->erase    = next_box(g);
-    row->cut      = next_box(g);
-    row->pair     = (uint8_t)next(g);
-    double lambda = next(g) / 16777216.0;
-    row->share    = (float)lambda;
-    row->rest     = (float)(1.0 - lambda);
-    double area   = (double)(row->cut.right - row->cut.left) *
+    row->erase         = next_box(g);
+    row->cut           = next_box(g);
+    row->pair          = (uint8_t)next(g);
+    double lambda      = next(g) / 16777216.0;
+    row->share         = (float)lambda;
+    row->partner_share = (float)(1.0 - lambda);
+    double area        = (double)(row->cut.right - row->cut.left) *
                   (row->cut.bottom - row->cut.top);
     double shown =
         row->pair == FBY_OPS_MIXUP ? lambda : 1 - area / (double)PIXELS;
-    row->label_share = (float)shown;
-    row->label_rest  = (float)(1.0 - shown);
-    g->paired        = row->pair != FBY_OPS_ALONE;
+    row->label_share         = (float)shown;
+    row->label_partner_share = (float)(1.0 - shown);
+    g->paired                = row->pair != FBY_OPS_ALONE;
 }
 
 static void read_values(

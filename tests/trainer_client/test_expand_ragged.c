@@ -120,7 +120,7 @@ static void expand(struct trial *t)
         size_t bytes = tensor_bytes(t, i);
         assert_in_range(bytes, 0,
             t->plan->tensors[i].row_bytes * t->n +
-                t->plan->tensors[i].more_bytes);
+                t->plan->tensors[i].bytes_after_rows);
         t->out[i] = malloc(bytes);
         memset(t->out[i], 0xa5, bytes);
     }

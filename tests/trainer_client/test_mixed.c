@@ -45,7 +45,7 @@ static void check_labels(const struct forebay_batch *batch, uint32_t own,
         for (uint32_t c = 0; c < CLASSES; c++) {
             float want = fby_ops_mix(samples[r] % CLASSES == c ? 1 : 0,
                 samples[partner] % CLASSES == c ? 1 : 0, rows[r].label_share,
-                rows[r].label_rest);
+                rows[r].label_partner_share);
             assert_memory_equal(&labels[r * CLASSES + c], &want, sizeof(want));
         }
     }

@@ -216,9 +216,9 @@ static void shares_of_mixup_are_those_of_its_labels(void **state)
         double                    share  = (double)lambda / FBY_LAMBDA_ONE;
         assert_int_equal(row->pair, FBY_OPS_MIXUP);
         assert_true((double)row->share == share);
-        assert_true((double)row->rest == 1.0 - share);
+        assert_true((double)row->partner_share == 1.0 - share);
         assert_true((double)row->label_share == share);
-        assert_true((double)row->label_rest == 1.0 - share);
+        assert_true((double)row->label_partner_share == 1.0 - share);
         assert_int_equal(row->partner, fby_pair_partner(r, ROWS - 1, ROWS));
         assert_box(row->cut, (struct fby_ops_box){0});
     }
@@ -238,9 +238,9 @@ static void labels_of_cutmix_are_mixed_as_areas_are(void **state)
         assert_box(row->cut, box_of(v));
         assert_true(v[2] != v[3] && rest > 0);
         assert_true(row->label_share == (float)(1.0 - rest));
-        assert_true(row->label_rest == (float)(1.0 - (1.0 - rest)));
+        assert_true(row->label_partner_share == (float)(1.0 - (1.0 - rest)));
         assert_int_equal(row->partner, fby_pair_partner(r, ROWS - 1, ROWS));
-        assert_true(row->share == 0 && row->rest == 0);
+        assert_true(row->share == 0 && row->partner_share == 0);
     }
     fby_split_destroy(&all.split);
 }

@@ -120,13 +120,13 @@ static void lengths_that_are_not_the_chunks_bytes_are_refused(void **state)
     (void)state;
     struct rows rows = five_rows(200);
     *rows_length(&rows, 3) += 1;
-    refuses(&rows, "field words: chunk 0 has 26 bytes, its lengths say 27");
+    refuses(&rows, "field words: chunk 0 has 26 bytes, its lengths need 27");
     *rows_length(&rows, 3) -= 2;
-    refuses(&rows, "field words: chunk 0 has 26 bytes, its lengths say 25");
+    refuses(&rows, "field words: chunk 0 has 26 bytes, its lengths need 25");
     for (uint32_t i = 0; i < 5; i++) {
         *rows_length(&rows, i) = 200;
     }
-    refuses(&rows, "field words: chunk 0 has 26 bytes, its lengths say 1016");
+    refuses(&rows, "field words: chunk 0 has 26 bytes, its lengths need 1016");
     rows_end(&rows);
 }
 
@@ -137,7 +137,7 @@ static void a_chunk_cut_short_is_refused(void **state)
     for (uint32_t bytes = 16; bytes < 26; bytes++) {
         char words[80];
         snprintf(words, sizeof(words),
-            "field words: chunk 0 has %u bytes, its lengths say 26", bytes);
+            "field words: chunk 0 has %u bytes, its lengths need 26", bytes);
         rows.sent[0].raw_bytes = bytes;
         refuses(&rows, words);
     }

@@ -241,7 +241,7 @@ static void what_the_host_makes_of_documents_has_room(void **state)
         chunks += layout->fields[i].n_chunks;
     }
     const uint64_t made =
-        starts->out_bytes * BATCH + starts->tensors[0].more_bytes;
+        starts->out_bytes * BATCH + starts->tensors[0].bytes_after_rows;
     const uint64_t table = sizeof(uint32_t) * BATCH * (counts->max_length + 1);
     const uint64_t valid = up(BATCH);
     uint64_t list = fby_segments_max_bytes(layout, setup.expansions, valid);

@@ -197,8 +197,8 @@ static struct tensors expand(enum fby_as as, enum fby_type to)
     for (uint32_t i = 0; i < t.plan.n_tensors; i++) {
         const struct fby_tensor_plan *plan = &t.plan.tensors[i];
         uint64_t bytes = plan->row_bytes * batch->layout.rows;
-        t.out[i]       = malloc(bytes + plan->more_bytes);
-        memset(t.out[i], 0xee, bytes + plan->more_bytes);
+        t.out[i]       = malloc(bytes + plan->bytes_after_rows);
+        memset(t.out[i], 0xee, bytes + plan->bytes_after_rows);
         (void)fby_expansion_compute_ragged_shape(
             &t.plan, i, &batch->ragged_offsets, t.shape[i], strides);
     }
@@ -332,12 +332,13 @@ static void indices_beyond_the_shape_or_out_of_order_are_refused(void **state)
     two_rows();
     assert_ok(read_batch(NULL));
     batch->rows[0].at[1] = 300;
-    assert_refused("field words: row 0 has index 300, its shape 300 values");
+    assert_refused(
+        "field words: row 0 has index 300, but its shape has 300 values");
     two_rows();
     batch->rows[1].at[2] = 5;
-    assert_refused("field words: row 1 has index 5 behind 5; they must ascend");
+    assert_refused("field words: row 1 has index 5 after 5; they must ascend");
     batch->rows[1].at[2] = 3;
-    assert_refused("row 1 has index 3 behind 5");
+    assert_refused("row 1 has index 3 after 5");
 }
 
 static void lengths_that_are_not_those_of_the_bytes_are_refused(void **state)
@@ -351,7 +352,7 @@ static void lengths_that_are_not_those_of_the_bytes_are_refused(void **state)
     batch->raw[0] = 1;
     assert_int_equal(read_batch(&why), FBY_PROTO);
     assert_non_null(
-        strstr(why.text, "chunk 0 has 52 bytes, its lengths say 48"));
+        strstr(why.text, "chunk 0 has 52 bytes, its lengths need 48"));
 }
 
 /* Whatever the bytes are: refused, or rows within the chunk and the shape. */

@@ -32,11 +32,11 @@ struct forebay_batch {
     struct fby_batch_pool *batch_pool;
     struct forebay_batch  *next; /* in the pool's list of free batches */
     atomic_uint            refs; /* references: trainer, exported tensors */
-    bool                   has_extra_slot; /* which is freed at release */
+    bool                   has_extra_slot; /* release frees the slot */
     bool                   delivered;      /* to the trainer (pool's lock) */
     uint8_t               *memory;         /* the output slot: the tensors */
     struct fby_gpu_output *output;         /* GPU only: owner of `memory` */
-    _Atomic(void *)        stream; /* GPU only: that the trainer gave last */
+    _Atomic(void *)        stream; /* GPU only: the trainer's last stream */
 
     uint64_t  epoch, step;
     uint32_t  first_row; /* index of row 0 in the batch of all ranks */

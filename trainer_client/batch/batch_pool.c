@@ -1,8 +1,8 @@
 /* batch_pool.c - take and return the batches of a stream.
  *
  * Every batch has a slot, the memory of its tensors. A batch with a regular
- * slot is reused through the list `free`. One with an extra slot, which is
- * allocated when all regular slots are in use, is freed when it is released. */
+ * slot is reused through the list `free`. If all regular slots are in use, a
+ * batch gets an extra slot, and is freed when it is released. */
 #include "trainer_client/batch/batch_pool.h"
 
 #include <pthread.h>
@@ -134,9 +134,9 @@ void fby_batch_pool_release(struct fby_batch_pool **self_p)
     *self_p = NULL;
     pthread_mutex_lock(&self->lock);
     self->stream_closed = true;
-    bool unused         = self->counts.in_use == 0;
+    bool is_idle        = self->counts.in_use == 0;
     pthread_mutex_unlock(&self->lock);
-    if (unused) { /* else the last batch to return destroys the pool */
+    if (is_idle) { /* else the last batch to return destroys the pool */
         destroy_batch_pool(self);
     }
 }
@@ -272,12 +272,12 @@ static bool return_batch(
     pthread_mutex_lock(&self->lock);
     self->counts.in_use--;
     self->counts.out_of_memory = false;
-    bool unused = self->stream_closed && self->counts.in_use == 0;
-    if (!unused) {
+    bool is_last_use = self->stream_closed && self->counts.in_use == 0;
+    if (!is_last_use) {
         fby_wakeup_send(&self->wakeup);
     }
     pthread_mutex_unlock(&self->lock);
-    return unused;
+    return is_last_use;
 }
 
 void fby_batch_unref(struct forebay_batch *batch)

@@ -104,8 +104,8 @@ fby_err fby_decode_pool_create(const struct fby_setup *setup,
     self->wakeup                 = fby_wakeup_open();
     self->finished_end           = &self->finished;
     pthread_mutex_init(&self->lock, NULL);
-    self->scratch = aligned_alloc(
-        64, setup->decode_threads * sizeof(struct fby_codec_scratch));
+    self->scratch = aligned_alloc(_Alignof(struct fby_codec_scratch),
+        setup->decode_threads * sizeof(*self->scratch));
     const struct fby_stage_config config = {
         .name     = "fby-decode",
         .threads  = setup->decode_threads,
@@ -167,7 +167,7 @@ void fby_decode_pool_submit(
     struct fby_decode_pool *self, struct fby_decode_task *task)
 {
     fby_err err = fby_stage_push(self->stage, task);
-    (void)err; /* only fails once destroy was called: then no task comes */
+    (void)err; /* the push fails only after destroy: then no task comes */
 }
 
 struct fby_decode_task *fby_decode_pool_take_finished(

@@ -48,8 +48,7 @@ struct fby_decode_pool_counts {
 FBY_CHECKED fby_err fby_decode_pool_create(const struct fby_setup *setup,
     struct fby_gpu_upload *upload, struct fby_ready_queue *ready_queue,
     struct fby_decode_pool **out);
-/* Finish all tasks, join the threads and free the pool. Blocks. *self_p becomes
- * NULL. */
+/* Finish all tasks and free the pool; *self_p becomes NULL. Blocks. */
 void fby_decode_pool_destroy(struct fby_decode_pool **self_p);
 
 /* Returns a zeroed task, which the caller owns until it submits it. Receiver's

@@ -15,8 +15,8 @@ static void add_number(
 }
 
 /* Add the dimensions and then the values of a row. The first dimension of a
- * ragged row is its own length. A sparse row has the dimensions of the field,
- * then its own length and indices, then its values. */
+ * ragged row is its length. For a sparse row, the dimensions are those of the
+ * field, and its length and its indices come before its values. */
 static void add_values(struct fby_checksum_state *state,
     const struct fby_digest_field *field, uint32_t row)
 {

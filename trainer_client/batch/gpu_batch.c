@@ -12,9 +12,9 @@
 #include "trainer_client/expand/ops.h"
 #include "trainer_client/expand/segments.h"
 
-/* One field of the batch. `values`, `ops_plan` and all below are offsets in the
- * arena. At offset 0 are always values of the first field. So in the optional
- * members (`ops_plan` and below) 0 means "not present". */
+/* One field of the batch. `values`, `ops_plan` and all members below that are
+ * offsets in the arena. Offset 0 always holds values of the first field. So in
+ * the optional members, `ops_plan` and below, 0 means "not present". */
 struct arena_field {
     uint32_t                    index; /* index among the selected fields */
     const struct fby_expansion *plan;
@@ -201,11 +201,11 @@ static fby_err append_ragged_rows(
     }
     f->groups =
         fby_request_slot_reserve_bytes(p->slot, n_groups * sizeof(uint64_t));
-    write_group_tables(p, f, NULL); /* the list is made later */
+    write_group_tables(p, f, NULL); /* add_field_segments makes the list */
     return FBY_OK;
 }
 
-/* For a batch without rows. A ragged field needs its offsets even then, since
+/* Append what a ragged field needs in a batch without rows: its offsets, since
  * there are always rows + 1 of them. */
 static void append_zero_rows(struct gpu_packer *p, struct arena_field *f)
 {
@@ -277,8 +277,8 @@ static void append_row_params(struct gpu_packer *p, struct arena_field *f)
     }
 }
 
-/* True if device ops can read the pictures where they are in the arena, because
- * the host has put them there as interleaved RGB. */
+/* True if device ops read the pictures directly in the arena, because the host
+ * has put them there as interleaved RGB. */
 static bool is_rgb_in_arena(const struct arena_field *f)
 {
     return fby_segments_needs_gather(f->plan) && !f->plan->yuv420 &&

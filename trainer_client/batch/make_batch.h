@@ -16,9 +16,8 @@ struct fby_batch_input {
     struct forebay_batch        *batch; /* receives the values */
     struct fby_request_slot     *request_slot;
     uint32_t                     slot; /* number of the slot and of its arena */
-    const struct fby_raw_layout *layout; /* of the raw bytes */
-    const struct fby_chunk_sent
-        *chunks_sent; /* sizes as sent, for each chunk */
+    const struct fby_raw_layout *layout;      /* of the raw bytes */
+    const struct fby_chunk_sent *chunks_sent; /* [chunk]: size as sent */
 };
 
 /* A batch to make, and the memory of the decode thread that makes it. All

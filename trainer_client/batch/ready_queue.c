@@ -57,10 +57,10 @@ bool fby_ready_queue_has_room(
     struct fby_ready_queue *self, bool *trainer_waiting)
 {
     pthread_mutex_lock(&self->lock);
-    bool room        = self->n_batches < FBY_READY_QUEUE_MAX;
+    bool has_room    = self->n_batches < FBY_READY_QUEUE_MAX;
     *trainer_waiting = self->n_batches == 0 && self->trainer_waiting;
     pthread_mutex_unlock(&self->lock);
-    return room;
+    return has_room;
 }
 
 void fby_ready_queue_append(
@@ -150,18 +150,18 @@ void fby_ready_queue_set_stats(
     struct fby_ready_queue *self, const struct forebay_stats *stats)
 {
     pthread_mutex_lock(&self->lock);
-    struct forebay_stats before = self->stats;
-    self->stats                 = *stats; /* then restore the trainer's */
-    self->stats.steps           = before.steps;
-    self->stats.images          = before.images;
-    self->stats.raw_bytes       = before.raw_bytes;
-    self->stats.wait_ns         = before.wait_ns;
+    struct forebay_stats old = self->stats;
+    self->stats              = *stats;
+    self->stats.steps        = old.steps; /* the trainer's side counts these */
+    self->stats.images       = old.images;
+    self->stats.raw_bytes    = old.raw_bytes;
+    self->stats.wait_ns      = old.wait_ns;
     pthread_mutex_unlock(&self->lock);
 }
 
 /* ---- the trainer's side -------------------------------------------------- */
 
-/* Wait until notified; false when the deadline (< 0: none) has passed. */
+/* Wait for `changed`. Returns false if the deadline has passed; < 0: none. */
 static bool wait_for_change(struct fby_ready_queue *self, int64_t deadline_ns)
 {
     if (deadline_ns < 0) {
@@ -237,9 +237,9 @@ static enum forebay_status deliver_first(
         batch->err = fby_batch_pool_deliver(batch, stream, &batch->why);
     }
     if (batch->err != FBY_OK) {
-        bool is_system = batch->err == FBY_SYS;
-        fail_locked(
-            self, is_system ? FOREBAY_SYSTEM : FOREBAY_DATA, &batch->why);
+        enum forebay_status status =
+            batch->err == FBY_SYS ? FOREBAY_SYSTEM : FOREBAY_DATA;
+        fail_locked(self, status, &batch->why);
         self->last_error = self->why;
         return self->failure;
     }
@@ -327,7 +327,7 @@ enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
     }
     pthread_mutex_unlock(&self->lock);
     if (status == FOREBAY_OK) {
-        fby_wakeup_send(&self->wakeup); /* there is room for another */
+        fby_wakeup_send(&self->wakeup); /* the queue has room again */
     }
     return status;
 }

@@ -79,8 +79,7 @@ void fby_ready_queue_set_scan_progress(
     struct fby_ready_queue *self, uint64_t done, uint64_t total);
 /* Let the stream end after the batches in the queue. */
 void fby_ready_queue_end(struct fby_ready_queue *self);
-/* Let the stream fail after the batches in the queue. Only the first failure is
- * kept. */
+/* Let the stream fail after the queued batches. The first failure is kept. */
 void fby_ready_queue_fail(struct fby_ready_queue *self,
     enum forebay_status status, const struct fby_error_detail *why);
 /* Set the reason why the next batch is late; "" if there is none. */

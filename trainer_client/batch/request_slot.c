@@ -11,11 +11,11 @@
 fby_err fby_request_slot_init(struct fby_request_slot *self,
     const struct fby_setup *setup, uint8_t *arena)
 {
-    uint32_t n             = setup->layout.n_chunks;
+    uint32_t n_chunks      = setup->layout.n_chunks;
     bool     needs_memory  = false;
     bool     mostly_unused = false; /* kept chunks leave memory untouched */
-    self->kept             = fby_zalloc(n * sizeof(*self->kept));
-    self->arena_chunks     = fby_zalloc(n * sizeof(*self->arena_chunks));
+    self->kept             = fby_zalloc(n_chunks * sizeof(*self->kept));
+    self->arena_chunks     = fby_zalloc(n_chunks * sizeof(*self->arena_chunks));
     self->arena            = arena;
     for (uint32_t i = 0; i < setup->n_fields; i++) {
         needs_memory = needs_memory || !fby_setup_uploads_as_received(setup, i);
@@ -127,7 +127,7 @@ bool fby_chunk_job_write(const struct fby_chunk_job *job, zmq_msg_t *frame,
 void fby_request_slot_clear(struct fby_request_slot *self)
 {
     self->used = 0;
-    for (uint32_t i = 0; self->n_kept > 0; i++) { /* n_kept counts down */
+    for (uint32_t i = 0; self->n_kept > 0; i++) { /* until none is kept */
         if (self->kept[i].is_kept) {
             self->kept[i].is_kept = false;
             zmq_msg_close(&self->kept[i].frame);

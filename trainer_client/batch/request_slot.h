@@ -71,8 +71,8 @@ struct fby_chunk_job { /* how to write a chunk to its destination */
 bool fby_chunk_job_is_decodable(const struct fby_chunk_job *job,
     zmq_msg_t *frame, struct fby_codec_scratch *scratch);
 /* Decode the payload of `frame` to job->to, or copy it if job->packed. With
- * `verify_decoded`, which does not go with packed, also check the hash of the
- * decoded bytes. Returns false if the payload is invalid. */
+ * `verify_decoded`, which must be false if job->packed, also check the hash of
+ * the decoded bytes. Returns false if the payload is invalid. */
 bool fby_chunk_job_write(const struct fby_chunk_job *job, zmq_msg_t *frame,
     struct fby_codec_scratch *scratch, bool verify_decoded);
 

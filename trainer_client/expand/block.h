@@ -1,9 +1,9 @@
 /* block.h - the code of the GPU kernels: the work of one block of threads.
  *
- * The work for a batch is a list of segments, and blocks are parts of segments
- * (segment.h). The kernels and, for tests, host code compile the same lines. A
- * step is a loop over the threads of a block, followed by a barrier. On a GPU
- * each thread runs one iteration, on the host one thread runs all of them. */
+ * The work for a batch is a list of segments, each of which is divided into
+ * blocks (segment.h). Host code compiles the same lines, for tests. A step is a
+ * loop over the threads of a block, followed by a barrier. On a GPU each thread
+ * runs one iteration, on the host one thread runs all of them. */
 #ifndef FBY_CLIENT_EXPAND_BLOCK_H
 #define FBY_CLIENT_EXPAND_BLOCK_H
 
@@ -23,8 +23,8 @@
 #define FBY_BARRIER()      __asm__ volatile("" : : : "memory")
 #endif
 
-/* Run `work`, a call with the argument `thread`, in all threads. Use this macro
- * for the last step of a block, where a barrier would only cost registers. */
+/* Run `work`, a call that may use the variable `thread`, in all threads. For
+ * the last step of a block, where a barrier would only cost registers. */
 #define FBY_LAST_STEP(work)     \
     do {                        \
         FBY_EACH_THREAD(thread) \
@@ -40,7 +40,7 @@
         FBY_BARRIER();       \
     } while (0)
 
-/* The part of shared memory that all kinds of segments have. */
+/* The part of shared memory that is the same for all kinds of segments. */
 struct fby_block_shared {
     struct fby_segment segment; /* the segment of the block */
     struct fby_tile    tile;    /* TILES, PLANES */
@@ -60,7 +60,7 @@ struct fby_block_memory {
 /* ---- the work of a thread ------------------------------------------------ */
 
 /* Expand the block's quads of PIXELS, from quad `first` on. A quad has four
- * pixels, or fewer at the end of an image. Its first pixel is `at`. */
+ * pixels of an image from pixel `start`, or fewer at the end of the image. */
 FBY_BLOCK_INLINE void fby_block_write_pixels(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {
@@ -69,16 +69,17 @@ FBY_BLOCK_INLINE void fby_block_write_pixels(const struct fby_segment *s,
     for (uint32_t i = first + thread;
          i < fby_min(s->n, first + FBY_BLOCK_QUADS); i += FBY_BLOCK_THREADS) {
         uint32_t        image  = i / quads;
-        uint32_t        at     = i % quads * 4;
-        uint32_t        n      = fby_min(s->pixels - at, 4);
-        uint64_t        pixel  = (uint64_t)image * s->pixels + at;
+        uint32_t        start  = i % quads * 4;
+        uint32_t        n      = fby_min(s->pixels - start, 4);
+        uint64_t        pixel  = (uint64_t)image * s->pixels + start;
         const uint8_t  *from   = m->arena + s->in + pixel * s->channels;
         uint32_t        mirror = fby_mirror_bits(s, m->arena, image);
         struct fby_quad quad =
-            mirror == 0 ? fby_load_quad(from, s->channels, n)
-                        : fby_load_mirrored(s,
-                              from - (uint64_t)at * s->channels, mirror, at, n);
-        fby_store_quad(s, &quad, fby_first_out_pixel(s, mirror) + at, n,
+            mirror == 0
+                ? fby_load_quad(from, s->channels, n)
+                : fby_load_mirrored(s, from - (uint64_t)start * s->channels,
+                      mirror, start, n);
+        fby_store_quad(s, &quad, fby_first_out_pixel(s, mirror) + start, n,
             m->out + s->out + image * s->image_bytes);
     }
 }
@@ -98,7 +99,8 @@ FBY_BLOCK_INLINE uint64_t fby_block_value_index(
     return sample * sample_values + channel * s->plane + in_sample / s->classes;
 }
 
-/* Scale a value of channel `c`. `factors` has all scales, then all offsets. */
+/* Scale a value of channel `c`. If the segment has no room for the factors, the
+ * arena has all scales, then all offsets. */
 FBY_BLOCK_INLINE float fby_block_scale(const struct fby_segment *s,
     const struct fby_block_memory *m, float value, uint32_t c)
 {
@@ -151,11 +153,11 @@ FBY_BLOCK_INLINE void fby_block_write_bit(
     uint32_t       pixel = planar ? value % s->pixels : value / s->classes;
     const uint8_t *from =
         m->arena + s->in + ((uint64_t)image * s->pixels + pixel) * pixel_bytes;
-    uint64_t to    = planar ? (uint64_t)map * s->plane + s->first_pixel + pixel
+    uint64_t index = planar ? (uint64_t)map * s->plane + s->first_pixel + pixel
                             : (uint64_t)s->first_pixel * s->classes + value;
     uint32_t width = fby_width_of(s->to);
     fby_store_value(fby_bit(from, map) != 0 ? s->on : s->off, width,
-        m->out + s->out + image * s->image_bytes + to * width);
+        m->out + s->out + image * s->image_bytes + index * width);
 }
 
 /* Write value `i` of MIX: the weighted sum of two one-hot rows. */
@@ -174,13 +176,13 @@ FBY_BLOCK_INLINE void fby_block_write_mixed(
     struct fby_number x       = {true, 0,
               fby_ops_mix(fby_load_value(ids + row * in, in) == c ? on : off,
             fby_load_value(ids + partner * in, in) == c ? on : off,
-                  rows[row].label_share, rows[row].label_rest)};
+                  rows[row].label_share, rows[row].label_partner_share)};
     uint32_t          out     = fby_width_of(s->to);
     fby_store_value(
         fby_number_to_bits(x, s->to), out, m->out + s->out + (uint64_t)i * out);
 }
 
-/* Returns the number of the first document that ends after token `i`. */
+/* Find the first document that ends after token `i`, by binary search. */
 FBY_BLOCK_INLINE uint32_t fby_block_find_document(
     const struct fby_segment *s, const uint32_t *ends, uint32_t i)
 {
@@ -315,7 +317,7 @@ FBY_BLOCK_INLINE uint32_t fby_list_blocks(const struct fby_segment_list *list)
 }
 
 /* Load the segment of block `number` of the list to shared memory. Returns the
- * number of the block within its segment. */
+ * index of the block in its segment. */
 FBY_BLOCK_INLINE uint32_t fby_block_load_segment(
     const struct fby_block_memory *m, uint32_t number)
 {
@@ -323,23 +325,24 @@ FBY_BLOCK_INLINE uint32_t fby_block_load_segment(
         (const struct fby_segment_list *)(const void *)(m->arena + m->list);
     const struct fby_segment *segments =
         (const struct fby_segment *)(const void *)(list + 1);
-    const uint32_t *owners =
+    const uint32_t *segment_of_block =
         (const uint32_t *)(const void *)(segments + list->n_segments);
     struct fby_segment *s = &m->shared->segment;
-    FBY_STEP(fby_copy_words(segments + owners[number], s, sizeof(*s), thread));
+    FBY_STEP(fby_copy_words(
+        segments + segment_of_block[number], s, sizeof(*s), thread));
     return number - s->first_block;
 }
 
 /* Load the segment of block `number`, of kind GREYS or OPS, and the parameters
- * of the block's picture. Returns the number of the block in its segment. */
+ * of the block's picture. Returns the index of the block in its segment. */
 FBY_BLOCK_INLINE uint32_t fby_block_load_pair(
     const struct fby_block_memory *m, uint32_t number)
 {
-    const struct fby_segment *s    = &m->shared->segment;
-    struct fby_pair          *pair = (struct fby_pair *)(void *)m->scratch;
-    uint32_t                  part = fby_block_load_segment(m, number);
-    FBY_STEP(fby_pair_load(s, m->arena, part / s->parts, thread, pair));
-    return part;
+    const struct fby_segment *s     = &m->shared->segment;
+    struct fby_pair          *pair  = (struct fby_pair *)(void *)m->scratch;
+    uint32_t                  index = fby_block_load_segment(m, number);
+    FBY_STEP(fby_pair_load(s, m->arena, index / s->parts, thread, pair));
+    return index;
 }
 
 /* Run block `number` of the list, which is one of FBY_PASS_GREYS. */
@@ -348,12 +351,12 @@ FBY_BLOCK_INLINE void fby_block_run_greys(
 {
     const struct fby_segment *s     = &m->shared->segment;
     struct fby_pair          *pair  = (struct fby_pair *)(void *)m->scratch;
-    uint32_t                  part  = fby_block_load_pair(m, number);
-    uint32_t                  image = part / s->parts;
-    uint32_t                  first = part % s->parts * FBY_BLOCK_PIXELS;
+    uint32_t                  index = fby_block_load_pair(m, number);
+    uint32_t                  image = index / s->parts;
+    uint32_t                  first = index % s->parts * FBY_BLOCK_PIXELS;
     const uint8_t *picture = m->arena + s->in + (uint64_t)image * s->pixels * 3;
     if (!fby_ops_needs_grey(&pair->row[0])) {
-        return; /* in all threads */
+        return; /* all threads of the block return here */
     }
     FBY_STEP(fby_pair_sum_greys(s, picture, first, thread, pair));
     FBY_STEP(fby_pair_sum_16(thread, pair));
@@ -364,19 +367,19 @@ FBY_BLOCK_INLINE void fby_block_run_greys(
 FBY_BLOCK_INLINE void fby_block_run_ops(
     const struct fby_block_memory *m, uint32_t number)
 {
-    const struct fby_segment *s    = &m->shared->segment;
-    struct fby_pair          *pair = (struct fby_pair *)(void *)m->scratch;
-    uint32_t                  part = fby_block_load_pair(m, number);
-    FBY_STEP(fby_pair_load_greys(s, m->arena, part / s->parts, thread, pair));
+    const struct fby_segment *s     = &m->shared->segment;
+    struct fby_pair          *pair  = (struct fby_pair *)(void *)m->scratch;
+    uint32_t                  index = fby_block_load_pair(m, number);
+    FBY_STEP(fby_pair_load_greys(s, m->arena, index / s->parts, thread, pair));
     FBY_LAST_STEP(fby_pair_expand(
-        s, pair, m->arena + s->in, part, thread, m->out + s->out));
+        s, pair, m->arena + s->in, index, thread, m->out + s->out));
 }
 
 /* Run block `number` of the list, which is one of FBY_PASS_EXPAND. */
 FBY_BLOCK_INLINE void fby_block_run_expand(
     const struct fby_block_memory *memory, uint32_t number)
 {
-    uint32_t                  part   = fby_block_load_segment(memory, number);
+    uint32_t                  index  = fby_block_load_segment(memory, number);
     const struct fby_segment *s      = &memory->shared->segment;
     struct fby_block_memory   target = *memory;
     const struct fby_block_memory *m = &target;
@@ -384,21 +387,21 @@ FBY_BLOCK_INLINE void fby_block_run_expand(
         target.out = target.arena; /* a later pass reads the output */
     }
     if (s->kind == FBY_SEGMENT_TILES || s->kind == FBY_SEGMENT_PLANES) {
-        fby_block_expand_tile(m, part);
+        fby_block_expand_tile(m, index);
         return;
     }
     if (fby_segment_has_groups(s)) {
-        fby_block_expand_rows(m, part);
+        fby_block_expand_rows(m, index);
         return;
     }
     FBY_EACH_THREAD(t)
     {
         if (s->kind == FBY_SEGMENT_PIXELS) {
-            fby_block_write_pixels(s, m, part * FBY_BLOCK_QUADS, t);
+            fby_block_write_pixels(s, m, index * FBY_BLOCK_QUADS, t);
         } else if (s->kind == FBY_SEGMENT_COPY) {
-            fby_block_copy_bytes(s, m, part * FBY_BLOCK_BYTES, t);
+            fby_block_copy_bytes(s, m, index * FBY_BLOCK_BYTES, t);
         } else {
-            fby_block_write_values(s, m, part * FBY_BLOCK_VALUES, t);
+            fby_block_write_values(s, m, index * FBY_BLOCK_VALUES, t);
         }
     }
 }

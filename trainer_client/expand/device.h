@@ -16,7 +16,7 @@ struct fby_device {
 
     /* Allocate at least `size` bytes of zeroed, page-aligned memory for decoded
      * chunks. Returns NULL if memory is short. `sparse` is true if the caller
-     * will use only a small part. */
+     * will use only a small part of the memory. */
     void *(*raw_alloc)(size_t size, bool sparse);
     void (*raw_free)(void *memory, size_t size);
 
@@ -25,27 +25,25 @@ struct fby_device {
     void (*out_free)(void *memory, size_t size);
 
     /* Expand `rows` samples at `raw` into `out`. The kind of the plan is one of
-     * FBY_EXPAND_AFFINE to FBY_EXPAND_BITS. (Chunks of FBY_EXPAND_COPY are
-     * decoded to the tensor, see `decode`.)
+     * FBY_EXPAND_AFFINE to FBY_EXPAND_BITS. (FBY_EXPAND_COPY uses `decode`.)
      * Thread: any.  Blocks: until the values are written.
      * Errors: FBY_PROTO  a label is out of range */
     fby_err (*expand)(const struct fby_expansion *plan, const void *raw,
         uint32_t rows, void *out, struct fby_error_detail *why);
 
     /* Expand all rows of a field of kind FBY_EXPAND_OPS or FBY_EXPAND_MIX. The
-     * partner, with which a row may be mixed, is a row of the same job. */
+     * partner with which a row is mixed is a row of the same job. */
     fby_err (*expand_ops)(
         const struct fby_expand_job *job, struct fby_error_detail *why);
 
-    /* Expand all rows of a ragged field. `rows` has their checked lengths and
-     * their offsets from `raw`. There may be no rows. out[i] is tensor i of the
-     * field. */
+    /* Expand all rows of a ragged field; there may be none. `rows` has their
+     * checked lengths and their offsets from `raw`. out[i] is tensor i. */
     fby_err (*expand_rows)(const struct fby_expansion *plan,
         const struct fby_ragged_offsets *rows, const void *raw,
         void *const out[FBY_TENSORS], struct fby_error_detail *why);
 
-    /* Decode a chunk, which fby_codec_check has accepted, to `raw_bytes` bytes
-     * at `out`, in the tensor of a field of FBY_EXPAND_COPY.
+    /* Decode a chunk of a field of FBY_EXPAND_COPY to `raw_bytes` bytes at
+     * `out`, which is in the tensor. fby_codec_check has accepted the chunk.
      * Thread: any.  Blocks: until the bytes are written.
      * Errors: FBY_PROTO */
     fby_err (*decode)(const struct fby_codec_job *job,

@@ -1,5 +1,5 @@
-/* device_host.c - the device `host`: memory of the process, and the functions
- * of host.h and documents.h. */
+/* device_host.c - the device `host`. Its memory is that of the process, and it
+ * expands with the functions of host.h and documents.h. */
 #include "trainer_client/expand/device.h"
 
 #include <string.h>
@@ -20,13 +20,13 @@ static void *map_raw(size_t size, bool sparse)
 static fby_err expand(const struct fby_expansion *plan, const void *raw,
     uint32_t rows, void *out, struct fby_error_detail *why)
 {
-    const uint8_t *from         = raw;
-    uint8_t       *to           = out;
+    const uint8_t *raw_row      = raw;
+    uint8_t       *out_row      = out;
     bool           non_temporal = rows * plan->out_bytes >= NON_TEMPORAL_BYTES;
     fby_expand_image_fn *expand_image =
         fby_expand_image_kernel(fby_simd_level());
     fby_err err = FBY_OK;
-    /* These kinds keep the order of values, so rows need not be separated. */
+    /* These kinds keep the order of values, so one call expands all rows. */
     if (plan->kind == FBY_EXPAND_COPY || plan->kind == FBY_EXPAND_CAST ||
         plan->kind == FBY_EXPAND_SCALE) {
         uint64_t values = plan->raw_bytes / fby_type_bytes(plan->from);
@@ -35,18 +35,18 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
     }
     for (uint32_t row = 0; row < rows && err == FBY_OK; row++) {
         if (plan->yuv420) {
-            fby_expand_yuv(plan, from, non_temporal, to);
+            fby_expand_yuv(plan, raw_row, non_temporal, out_row);
         } else if (plan->kind == FBY_EXPAND_AFFINE) {
-            expand_image(plan, from, non_temporal, to);
+            expand_image(plan, raw_row, non_temporal, out_row);
         } else if (plan->kind == FBY_EXPAND_ONE_HOT) {
-            err = fby_expand_one_hot(plan, from, to, why);
+            err = fby_expand_one_hot(plan, raw_row, out_row, why);
         } else if (plan->kind == FBY_EXPAND_BITS) {
-            fby_expand_bits(plan, from, to);
+            fby_expand_bits(plan, raw_row, out_row);
         } else {
-            fby_expand_planar(plan, from, to);
+            fby_expand_planar(plan, raw_row, out_row);
         }
-        from += plan->raw_bytes;
-        to += plan->out_bytes;
+        raw_row += plan->raw_bytes;
+        out_row += plan->out_bytes;
     }
     return err;
 }
@@ -69,9 +69,10 @@ static fby_err expand_rows(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const void *raw,
     void *const out[FBY_TENSORS], struct fby_error_detail *why)
 {
+    bool is_for_documents =
+        plan->kind >= FBY_EXPAND_CU_SEQLENS; /* the last ones */
     (void)why; /* the rows were checked, so no error is possible */
-    /* The kinds of documents are the last ones of enum fby_expand_kind. */
-    if (plan->kind >= FBY_EXPAND_CU_SEQLENS) {
+    if (is_for_documents) {
         fby_expand_documents(plan, rows, raw, out[0]);
     } else {
         fby_expand_rows(plan, rows, raw, out);

@@ -1,6 +1,5 @@
 /* documents.c - check the lengths of packed documents, and expand them to
- * offsets, positions or a mask. A row is a fixed number of tokens: documents,
- * then padding, which counts as one more document. */
+ * offsets, positions or a mask. */
 #include "trainer_client/expand/documents.h"
 
 #include "common/bytes.h"
@@ -9,7 +8,7 @@
 #include "trainer_client/expand/value.h"
 
 /* The number of tokens of document `i` of a row. */
-static uint64_t tokens_of(const struct fby_expansion *plan,
+static uint64_t token_count(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t row,
     uint32_t i)
 {
@@ -22,21 +21,22 @@ fby_err fby_documents_check(const struct fby_expansion *plan,
     struct fby_error_detail *why)
 {
     uint64_t row_tokens = plan->shape.dims[0];
-    rows->documents     = rows->total; /* an entry of a row is a document */
+    rows->documents     = rows->total; /* each entry is one document */
     for (uint32_t row = 0; row < rows->n; row++) {
-        uint64_t used = 0;
+        uint64_t used_tokens = 0;
         for (uint32_t i = 0; i < rows->lengths[row]; i++) {
-            uint64_t tokens = tokens_of(plan, rows, raw, row, i);
-            if (tokens == 0 || tokens > row_tokens - used) {
+            uint64_t tokens = token_count(plan, rows, raw, row, i);
+            if (tokens == 0 || tokens > row_tokens - used_tokens) {
                 return fby_error_set(why, FBY_PROTO,
                     "field %s: row %u has a document of %llu tokens at token "
                     "%llu of %llu",
                     plan->name, row, (unsigned long long)tokens,
-                    (unsigned long long)used, (unsigned long long)row_tokens);
+                    (unsigned long long)used_tokens,
+                    (unsigned long long)row_tokens);
             }
-            used += tokens;
+            used_tokens += tokens;
         }
-        rows->documents += used < row_tokens ? 1 : 0; /* the padding */
+        rows->documents += used_tokens < row_tokens ? 1 : 0; /* padding */
     }
     return FBY_OK;
 }
@@ -49,11 +49,11 @@ uint64_t fby_documents_bytes(
                : rows->n * plan->out_bytes;
 }
 
-/* A document or the padding of a row. Tokens are counted over all rows. */
+/* A document or the padding of a row. */
 struct document {
     bool     padding;
-    uint64_t first;  /* the first token */
-    uint64_t end;    /* the token after the last one */
+    uint64_t first;  /* number of the first token, counted over all rows */
+    uint64_t end;    /* number of the token after the last one */
     uint64_t number; /* of the document in the batch */
 };
 
@@ -63,15 +63,15 @@ static void write_offset(
     fby_store_integer(plan->to, out, doc->number, doc->first);
 }
 
-/* With local copies the compiler makes a loop for each type, because stores to
- * `out` cannot change them. */
+/* Stores to `out` cannot change the local copies, so the compiler makes a
+ * separate loop for each type. */
 static void write_positions(
     const struct fby_expansion *plan, const struct document *doc, void *out)
 {
     const enum fby_type to    = plan->to;
     const uint64_t      first = doc->first;
-    const uint64_t      n     = doc->end - first;
-    for (uint64_t i = 0; i < n; i++) {
+    const uint64_t      count = doc->end - first;
+    for (uint64_t i = 0; i < count; i++) {
         fby_store_integer(to, out, first + i, i);
     }
 }
@@ -82,10 +82,10 @@ static void write_mask(
     uint32_t width = fby_type_bytes(plan->to);
     /* With an end of 0, fby_document_counts is false for every token. */
     uint64_t end = doc->padding ? 0 : doc->end;
-    for (uint64_t at = doc->first; at < doc->end; at++) {
-        bool counts = fby_document_counts(at, end, plan->shift);
-        fby_store_le(
-            (uint8_t *)out + at * width, counts ? plan->on : plan->off, width);
+    for (uint64_t token = doc->first; token < doc->end; token++) {
+        bool counts = fby_document_counts(token, end, plan->shift);
+        fby_store_le((uint8_t *)out + token * width,
+            counts ? plan->on : plan->off, width);
     }
 }
 
@@ -101,7 +101,7 @@ typedef void write_document_fn(
     const struct fby_expansion *plan, const struct document *doc, void *out);
 
 /* Call `write_document` for each document and for the padding of each row.
- * Returns an empty document after the last one. */
+ * Returns an empty document that begins where the last one ends. */
 static struct document for_each_document(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw,
     write_document_fn *write_document, void *out)
@@ -109,14 +109,14 @@ static struct document for_each_document(const struct fby_expansion *plan,
     struct document doc = {0};
     for (uint32_t row = 0; row < rows->n; row++) {
         uint64_t row_end = (row + UINT64_C(1)) * plan->shape.dims[0];
-        uint32_t n       = rows->lengths[row];
-        /* After the n documents, padding fills the rest of the row, if any. */
-        for (uint32_t i = 0; i < n || doc.end < row_end; i++) {
-            doc.padding = i == n;
+        uint32_t count   = rows->lengths[row];
+        /* If tokens are left after the last document, they are padding. */
+        for (uint32_t i = 0; i < count || doc.end < row_end; i++) {
+            doc.padding = i == count;
             doc.first   = doc.end;
             doc.end     = doc.padding
                               ? row_end
-                              : doc.end + tokens_of(plan, rows, raw, row, i);
+                              : doc.end + token_count(plan, rows, raw, row, i);
             write_document(plan, &doc, out);
             doc.number++;
         }
@@ -148,7 +148,6 @@ void fby_expand_documents(const struct fby_expansion *plan,
     struct document after_last =
         for_each_document(plan, rows, raw, write_fns[plan->kind], out);
     if (plan->kind == FBY_EXPAND_CU_SEQLENS) {
-        write_offset(
-            plan, &after_last, out); /* one more offset than documents */
+        write_offset(plan, &after_last, out); /* the end of the last document */
     }
 }

@@ -12,29 +12,28 @@
 #include "trainer_client/expand/ragged_offsets.h"
 
 /* Check that each document has at least one token and that the documents of a
- * row fit into the row. Set rows->documents to the number of documents, the
- * padding of each row included.
+ * row fit into the row. Set rows->documents to the number of documents, and
+ * count the padding of a row as one document.
  * Errors: FBY_PROTO, with the field's name and the row. */
 FBY_CHECKED fby_err fby_documents_check(const struct fby_expansion *plan,
     struct fby_ragged_offsets *rows, const uint8_t *raw,
     struct fby_error_detail *why);
 
-/* Returns the size in bytes of the tensor for the rows, which were checked. */
+/* Returns the bytes of the tensor. The rows were checked. */
 uint64_t fby_documents_bytes(
     const struct fby_expansion *plan, const struct fby_ragged_offsets *rows);
 
-/* Write the table from which a GPU computes positions or a mask. It has
- * rows->documents entries. An entry is the end of its document, counted in
- * tokens over all rows. Entries of padding also have the bit
- * FBY_DOCUMENT_PADDING (segment.h). The rows were checked, with at most
- * FBY_SEGMENT_MAX tokens. */
+/* Write the table from which a GPU computes positions or a mask. Each of its
+ * rows->documents entries is the end of a document, counted in tokens over all
+ * rows. Entries of padding also have the bit FBY_DOCUMENT_PADDING (segment.h).
+ * The rows were checked, and have at most FBY_SEGMENT_MAX tokens. */
 void fby_documents_write_table(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t *out);
-/* Returns the largest size in bytes of the table for `rows` rows. */
+/* Returns the most bytes that the table can have for `rows` rows. */
 uint64_t fby_documents_table_bytes(
     const struct fby_expansion *plan, uint32_t rows);
 
-/* Expand the rows at `raw`, which were checked, to `out` on the host. */
+/* Expand the rows at `raw` to `out` on the host. The rows were checked. */
 void fby_expand_documents(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, void *out);
 

@@ -1,7 +1,7 @@
 /* expansion.c - the plan of each kind of field, and the shapes of its tensors.
  *
- * Each function plan_... sets the members of the plan that one kind of field
- * needs, or returns an error if the requested type or layout is impossible. */
+ * Each function plan_... plans one kind of field. It sets the members of the
+ * plan, or returns an error if the requested type or layout is impossible. */
 #include "trainer_client/expand/expansion.h"
 
 #include <string.h>
@@ -16,11 +16,11 @@
 
 static uint64_t count_elements(const struct fby_shape *shape)
 {
-    uint64_t n = 1;
+    uint64_t n_elements = 1;
     for (uint32_t i = 0; i < shape->n_dims; i++) {
-        n *= shape->dims[i];
+        n_elements *= shape->dims[i];
     }
-    return n;
+    return n_elements;
 }
 
 static uint64_t raw_bytes_of(const struct fby_field_content *field)
@@ -46,10 +46,10 @@ static fby_err refuse(const struct planning *p, const char *reason)
 }
 
 static void add_tensor(struct fby_expansion *self, const char *suffix,
-    enum fby_type type, uint64_t row_bytes, uint64_t more_bytes)
+    enum fby_type type, uint64_t row_bytes, uint64_t bytes_after_rows)
 {
     self->tensors[self->n_tensors++] =
-        (struct fby_tensor_plan){suffix, type, row_bytes, more_bytes};
+        (struct fby_tensor_plan){suffix, type, row_bytes, bytes_after_rows};
 }
 
 /* The bits of `value` in type `to`; integers are rounded and clamped. */
@@ -87,8 +87,8 @@ static void set_pixel_counts(const struct planning *p)
     self->plane                = self->pixels;
 }
 
-/* If flips and normalize are the only ops, the table has the value of each
- * level. Then every type of up to 4 bytes is possible. */
+/* If flips and normalize are the only ops (ops.plain), the table has the value
+ * of each level. So any type of up to 4 bytes is possible. */
 static fby_err plan_ops(const struct planning *p)
 {
     struct fby_expansion *self = p->self;
@@ -96,9 +96,9 @@ static fby_err plan_ops(const struct planning *p)
     self->ops_field            = p->field;
     self->ops                  = fby_ops_plan_of(p->field);
     set_pixel_counts(p);
+    bool any_type = self->ops.plain;
     if (fby_type_bytes(self->to) > 4 ||
-        (!self->ops.plain && self->to != FBY_U8 &&
-            !fby_type_is_float(self->to))) {
+        (!any_type && self->to != FBY_U8 && !fby_type_is_float(self->to))) {
         return refuse(p, "the device's ops make u8, f32, f16 or bf16");
     }
     set_level_table(p);
@@ -167,7 +167,7 @@ static fby_err plan_bits(const struct planning *p)
     return FBY_OK;
 }
 
-/* Smoothing takes a part of the label's 1 and shares it among all classes. */
+/* Smoothing takes a part of the label's 1 and divides it among all classes. */
 static fby_err plan_one_hot(const struct planning *p)
 {
     struct fby_expansion         *self  = p->self;
@@ -199,12 +199,13 @@ static fby_err plan_documents(const struct planning *p)
         [FBY_AS_POSITIONS]  = FBY_EXPAND_POSITIONS,
         [FBY_AS_MASK]       = FBY_EXPAND_MASK,
     };
-    struct fby_expansion *self  = p->self;
-    uint32_t              width = fby_type_bytes(self->to);
-    bool                  mask  = p->delivery->as == FBY_AS_MASK;
-    bool index_type             = self->to == FBY_I32 || self->to == FBY_I64;
-    bool valid = mask ? fby_type_is_float(self->to) || width == 1 : index_type;
-    if (!self->documents || !valid) {
+    struct fby_expansion *self    = p->self;
+    uint32_t              width   = fby_type_bytes(self->to);
+    bool                  is_mask = p->delivery->as == FBY_AS_MASK;
+    bool index_type               = self->to == FBY_I32 || self->to == FBY_I64;
+    bool mask_type                = fby_type_is_float(self->to) || width == 1;
+    bool valid_type               = is_mask ? mask_type : index_type;
+    if (!self->documents || !valid_type) {
         return refuse(p,
             "cu_seqlens and positions are made of documents, as i32 or i64, "
             "and a mask, as bool, u8, f32, f16 or bf16");
@@ -239,8 +240,8 @@ static fby_err plan_rows(const struct planning *p)
     if (delivery->as >= FBY_AS_CU_SEQLENS && delivery->as <= FBY_AS_MASK) {
         return plan_documents(p);
     }
-    if ((!padded && delivery->as != FBY_AS_RAGGED) || delivery->scaled ||
-        !has_valid_offsets(delivery)) {
+    bool valid_form = padded || delivery->as == FBY_AS_RAGGED;
+    if (!valid_form || delivery->scaled || !has_valid_offsets(delivery)) {
         return refuse(p, "rows of several lengths become padded or ragged "
                          "ones, with offsets i32 or i64");
     }
@@ -251,7 +252,7 @@ static fby_err plan_rows(const struct planning *p)
     }
     self->pad = fby_type_is_float(self->to)
                     ? bits_of(self->to, (float)delivery->pad)
-                    : (uint64_t)(int64_t)delivery->pad;
+                    : (uint64_t)(int64_t)delivery->pad; /* two's complement */
     add_tensor(self, "", self->to, self->out_bytes, 0);
     if (padded) {
         add_tensor(self, ".lengths", FBY_I32, sizeof(int32_t), 0);
@@ -264,19 +265,20 @@ static fby_err plan_rows(const struct planning *p)
 
 static void add_sparse_tensors(struct fby_expansion *self)
 {
-    uint64_t most        = self->max_length;
-    uint64_t value_bytes = most * fby_type_bytes(self->to);
-    uint32_t width       = fby_type_bytes(self->offset_type);
-    uint64_t coordinates = (1 + self->shape.n_dims) * most * sizeof(int64_t);
+    uint64_t max_entries   = self->max_length;
+    uint64_t value_bytes   = max_entries * fby_type_bytes(self->to);
+    uint32_t width         = fby_type_bytes(self->offset_type);
+    uint32_t n_coordinates = 1 + self->shape.n_dims; /* the row, and its dims */
     if (self->kind == FBY_EXPAND_DENSE) {
         add_tensor(self, "", self->to, self->out_bytes, 0);
     } else if (self->kind == FBY_EXPAND_CSR) {
         add_tensor(self, "", self->to, value_bytes, 0);
         add_tensor(self, ".offsets", self->offset_type, width, width);
-        add_tensor(self, ".indices", self->offset_type, most * width, 0);
+        add_tensor(self, ".indices", self->offset_type, max_entries * width, 0);
     } else {
         add_tensor(self, "", self->to, value_bytes, 0);
-        add_tensor(self, ".indices", FBY_I64, coordinates, 0);
+        add_tensor(self, ".indices", FBY_I64,
+            n_coordinates * max_entries * sizeof(int64_t), 0);
     }
 }
 
@@ -294,8 +296,9 @@ static fby_err plan_sparse(const struct planning *p)
     self->index_bytes = fby_bytes_per_index(&self->shape);
     self->raw_bytes   = self->entry_bytes * self->max_length;
     self->offset_type = delivery->offsets;
-    if ((!dense && !csr && delivery->as != FBY_AS_COO) || delivery->scaled ||
-        delivery->longest || delivery->pad != 0 || self->to == FBY_BOOL ||
+    bool valid_form   = dense || csr || delivery->as == FBY_AS_COO;
+    bool padded       = delivery->longest || delivery->pad != 0;
+    if (!valid_form || padded || delivery->scaled || self->to == FBY_BOOL ||
         !has_valid_offsets(delivery)) {
         return refuse(p, "sparse rows become dense, csr or coo, without "
                          "padding; offsets are i32 or i64");
@@ -333,8 +336,8 @@ static fby_err plan_scale(const struct planning *p)
     return FBY_OK;
 }
 
-/* Only CHW of several channels moves values. In memory, channels_last is the
- * same as HWC; only its shape and strides differ. */
+/* Only CHW of several channels moves values. channels_last has the memory of
+ * HWC, with another shape and other strides. */
 static fby_err plan_layout(const struct planning *p)
 {
     struct fby_expansion   *self   = p->self;
@@ -454,20 +457,20 @@ fby_err fby_expansion_set_mix(struct fby_expansion *self,
 
 /* ---- shapes of tensors --------------------------------------------------- */
 
-/* Set the strides of a shape of `n` dimensions without gaps. Returns `n`. */
+/* Set the strides of a row-major tensor without gaps. Returns `n_dims`. */
 static uint32_t set_row_major(
-    uint32_t n, const int64_t *shape, int64_t *strides)
+    uint32_t n_dims, const int64_t *shape, int64_t *strides)
 {
-    int64_t step = 1;
-    for (uint32_t i = n; i-- > 0;) {
-        strides[i] = step;
-        step *= shape[i];
+    int64_t stride = 1;
+    for (uint32_t i = n_dims; i-- > 0;) { /* from the last dimension */
+        strides[i] = stride;
+        stride *= shape[i];
     }
-    return n;
+    return n_dims;
 }
 
-/* The shape is rows, channels, height, width. channels_last has strides for
- * memory in the order height, width, channels. */
+/* Set the shape to rows, channels, height, width. The memory of channels_last
+ * has the order rows, height, width, channels. */
 static uint32_t set_channels_first(const struct fby_expansion *self,
     int64_t channels, int64_t *shape, int64_t *strides)
 {
@@ -490,21 +493,21 @@ uint32_t fby_expansion_compute_shape(const struct fby_expansion *self,
     uint32_t rows, int64_t shape[FBY_EXPAND_DIMS],
     int64_t strides[FBY_EXPAND_DIMS])
 {
-    uint32_t n = self->shape.n_dims;
-    shape[0]   = rows;
+    uint32_t n_dims = self->shape.n_dims; /* without the rows */
+    shape[0]        = rows;
     if (self->kind == FBY_EXPAND_ONE_HOT || self->kind == FBY_EXPAND_MIX) {
         shape[1] = self->classes;
         return set_row_major(2, shape, strides);
     }
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n_dims; i++) {
         shape[i + 1] = self->shape.dims[i];
     }
     if (self->kind == FBY_EXPAND_BITS) {
-        shape[n] = self->maps; /* in place of the bytes that hold the bits */
+        shape[n_dims] = self->maps; /* instead of the bytes of these bits */
     }
     return self->layout == FBY_LAYOUT_HWC
-               ? set_row_major(n + 1, shape, strides)
-               : set_channels_first(self, shape[n], shape, strides);
+               ? set_row_major(n_dims + 1, shape, strides)
+               : set_channels_first(self, shape[n_dims], shape, strides);
 }
 
 uint64_t fby_expansion_padded_entries(
@@ -524,10 +527,10 @@ uint32_t fby_expansion_compute_ragged_shape(const struct fby_expansion *self,
         kind == FBY_EXPAND_MASK) {
         return fby_expansion_compute_shape(self, rows->n, shape, strides);
     }
-    shape[0] = (int64_t)rows->total; /* for values or indices without gaps */
+    shape[0] = (int64_t)rows->total; /* csr and coo: a value for each entry */
     if (kind == FBY_EXPAND_CU_SEQLENS) {
         shape[0] = (int64_t)rows->documents + 1;
-    } else if (i == 1 && kind == FBY_EXPAND_COO) {
+    } else if (i == 1 && kind == FBY_EXPAND_COO) { /* coordinates */
         shape[0]        = 1 + (int64_t)self->shape.n_dims;
         shape[n_dims++] = (int64_t)rows->total;
     } else if (i == 1) { /* lengths, or offsets */

@@ -23,15 +23,14 @@ enum {
 struct fby_ragged_offsets;
 
 struct fby_tensor_plan {
-    const char   *suffix; /* of the tensor's name: "" for values, ".lengths" */
+    const char   *suffix; /* end of the tensor's name: "", ".lengths" ... */
     enum fby_type type;
-    uint64_t      row_bytes;  /* most bytes of a row */
-    uint64_t      more_bytes; /* bytes of the tensor after its rows */
+    uint64_t      row_bytes;        /* most bytes of a row */
+    uint64_t      bytes_after_rows; /* bytes after the rows: the last offset */
 };
 
-/* The order matters: ragged kinds (fby_expansion_is_ragged) come last, and
- * among them the kinds of documents (fby_segments_can_expand,
- * device_host.c). */
+/* The ragged kinds come last (fby_expansion_is_ragged), and among them the
+ * kinds of documents (fby_segments_can_expand, device_host.c). */
 enum fby_expand_kind {
     FBY_EXPAND_COPY,    /* bytes unchanged */
     FBY_EXPAND_AFFINE,  /* u8 pictures, through a table for each channel */
@@ -58,14 +57,14 @@ struct fby_expansion {
     enum fby_type        from; /* type of raw values */
     enum fby_type        to;   /* type of tensor values */
     enum fby_layout      layout;
-    struct fby_shape     shape;  /* of a raw sample; bits: of its bytes */
+    struct fby_shape     shape; /* of a raw sample, in values; bits: in bytes */
     bool                 yuv420; /* affine, ops: raw pictures are YUV planes */
-    uint32_t             pixels; /* affine, planar, ops, bits: per sample */
+    uint32_t             pixels; /* affine, planar, ops, bits: of a sample */
     uint32_t             plane;  /* affine, ops: values from one channel to the
                                       next in a planar output */
     bool                 scaled; /* arrays: scale[] and offset[] are applied */
-    uint32_t             channels;  /* affine, ops: of a pixel; scaled: number
-                                         of scales, 1: one for all values */
+    uint32_t             channels;  /* affine, ops: of a pixel. scaled: number
+                                         of scales; 1: one for all values */
     uint64_t             raw_bytes; /* most raw bytes of a sample */
     uint64_t             out_bytes; /* most bytes of a sample in the tensor */
     float                scale[FBY_MAX_FACTORS];  /* of each channel */
@@ -113,8 +112,8 @@ FBY_CHECKED fby_err fby_expansion_init(struct fby_expansion *self,
     const struct fby_field_content                          *field,
     const struct fby_field_delivery *delivery, struct fby_error_detail *why);
 
-/* Turn a one-hot plan into a plan that mixes labels like the pictures of
- * `image`.
+/* Turn a one-hot plan into a plan that mixes labels like the pictures of the
+ * field `image`.
  * Errors: FBY_CONFIG  the dtype cannot hold mixed values */
 FBY_CHECKED fby_err fby_expansion_set_mix(struct fby_expansion *self,
     const struct fby_field_content                             *label,
@@ -126,7 +125,7 @@ uint32_t fby_expansion_compute_shape(const struct fby_expansion *self,
     uint32_t rows, int64_t shape[FBY_EXPAND_DIMS],
     int64_t strides[FBY_EXPAND_DIMS]);
 
-/* Do the same for tensor `i` of a ragged field. */
+/* Do the same for tensor number `i` of a ragged field. */
 uint32_t fby_expansion_compute_ragged_shape(const struct fby_expansion *self,
     uint32_t i, const struct fby_ragged_offsets *rows,
     int64_t shape[FBY_EXPAND_DIMS], int64_t strides[FBY_EXPAND_DIMS]);
@@ -142,7 +141,6 @@ static inline uint64_t fby_expansion_entry_values(
     return self->entry_bytes / fby_type_bytes(self->from);
 }
 
-/* True for all kinds from FBY_EXPAND_PADDED on. */
 static inline bool fby_expansion_is_ragged(const struct fby_expansion *self)
 {
     return self->kind >= FBY_EXPAND_PADDED && self->kind <= FBY_EXPAND_MASK;

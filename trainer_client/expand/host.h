@@ -2,8 +2,8 @@
  *
  * Each function executes plans (expansion.h) of one or several kinds. The
  * arithmetic is that of value.h, ops.h and yuv.h, so a GPU computes the same
- * bytes. Raw bytes and tensors need no alignment unless a contract says so. Any
- * thread may call every function.
+ * bytes. Raw bytes and tensors need no alignment unless a contract says so.
+ * Thread: any.
  *
  * Files: host_values.c   casts, scales, planar arrays, labels
  *        host_bits.c     bits
@@ -21,14 +21,14 @@
 #include "trainer_client/expand/expansion.h"
 #include "trainer_client/expand/ragged_offsets.h"
 
-/* All rows of one field of a batch: pictures with ops of the device (ops that
- * run in the trainer, see ops.h), or labels that these ops mix. */
+/* All rows of one field of a batch. They are pictures with ops of the device
+ * (which run in the trainer, see ops.h), or labels that these ops mix. */
 struct fby_expand_job {
     const struct fby_expansion *plan;
     const void                 *raw;
     uint32_t                    rows;
-    struct fby_ops_row         *params; /* random parameters of each row; the
-                                           expansion sets the member `grey` */
+    struct fby_ops_row         *params; /* random parameters of each row; only
+                                           the member `grey` is written */
     void                       *out;
 };
 
@@ -45,8 +45,8 @@ static inline void fby_store_integer(
 
 /* ---- values and labels --------------------------------------------------- */
 
-/* Convert `n` values of type plan->from to plan->to. Scale them if plan->scaled
- * is set. The first value belongs to the first channel. */
+/* Convert `n` values from type plan->from to type plan->to, and scale them if
+ * plan->scaled is set. The first value belongs to the first channel. */
 void fby_expand_values(const struct fby_expansion *plan, const uint8_t *raw,
     uint64_t n, uint8_t *out);
 
@@ -55,8 +55,8 @@ void fby_expand_planar(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out);
 
 /* Load label `i` of a field of labels.
- * Errors: FBY_PROTO  the label is not below plan->classes; `why` has the field,
- *                    the label and the classes */
+ * Errors: FBY_PROTO  the label is not one of 0 to plan->classes - 1; `why` has
+ *                    the field, the label and that range */
 FBY_CHECKED fby_err fby_load_label(const struct fby_expansion *plan,
     const uint8_t *raw, uint64_t i, uint32_t *out,
     struct fby_error_detail *why);
@@ -86,8 +86,8 @@ fby_expand_bits_fn fby_expand_bits;       /* a byte at a time */
 /* ---- ragged and sparse rows ---------------------------------------------- */
 
 /* Expand all rows of a batch to the tensors out[] of the field. The kind of the
- * plan is one of FBY_EXPAND_PADDED to FBY_EXPAND_COO. `rows` were checked, and
- * have offsets from `raw`. Tensors are aligned to their type. */
+ * plan is one of FBY_EXPAND_PADDED to FBY_EXPAND_COO. `rows` has the checked
+ * lengths, and offsets from `raw`. Tensors are aligned to their type. */
 void fby_expand_rows(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw,
     void *const out[FBY_TENSORS]);
@@ -103,19 +103,20 @@ typedef void fby_expand_image_fn(const struct fby_expansion *plan,
 fby_expand_image_fn fby_expand_image_portable;
 fby_expand_image_fn fby_expand_image_avx2;   /* x86-64 only */
 fby_expand_image_fn fby_expand_image_avx512; /* x86-64 only */
-/* The fastest kernel of this build that needs at most `level`. */
+/* The fastest kernel of this build that needs at most `level`. The functions
+ * fby_yuv_line_kernel and fby_reverse_kernel return theirs in the same way. */
 fby_expand_image_fn *fby_expand_image_kernel(enum fby_simd level);
 
 /* True if scale is 1 and offset 0 for each of the three channels. */
 bool fby_levels_are_unchanged(const struct fby_expansion *plan);
 
-/* Expand the pixels from pixel `first` to the end with plan->table. `raw` and
- * `out` are the beginning of the picture. */
+/* Expand the pixels from number `first` to the end with plan->table. `raw` and
+ * `out` point to the first pixel of the picture. */
 void fby_expand_pixels(const struct fby_expansion *plan, const uint8_t *raw,
     size_t first, uint8_t *out);
 
-/* Expand the line at `raw` with plan->table, to the pixels from `first` on of
- * the picture at `out`. `mirrored` reverses the line. */
+/* Expand the line at `raw` with plan->table. It becomes the pixels from number
+ * `first` on of the picture at `out`. `mirrored` reverses the line. */
 void fby_expand_line(const struct fby_expansion *plan, const uint8_t *raw,
     bool mirrored, size_t first, uint8_t *out);
 
@@ -127,17 +128,15 @@ void fby_expand_yuv(const struct fby_expansion *plan, const uint8_t *raw,
 struct fby_yuv_line; /* yuv.h */
 
 /* Convert one line of a tile to interleaved RGB. */
-typedef void    fby_yuv_line_fn(const struct fby_yuv_line *line, uint8_t *rgb);
-fby_yuv_line_fn fby_yuv_line_portable;
-fby_yuv_line_fn fby_yuv_line_avx2; /* x86-64 only */
-/* The fastest kernel of this build that needs at most `level`. */
+typedef void     fby_yuv_line_fn(const struct fby_yuv_line *line, uint8_t *rgb);
+fby_yuv_line_fn  fby_yuv_line_portable;
+fby_yuv_line_fn  fby_yuv_line_avx2; /* x86-64 only */
 fby_yuv_line_fn *fby_yuv_line_kernel(enum fby_simd level);
 
 /* Write `n` RGB pixels to `out` in reverse order. */
-typedef void   fby_reverse_fn(const uint8_t *raw, uint32_t n, uint8_t *out);
-fby_reverse_fn fby_reverse_portable;
-fby_reverse_fn fby_reverse_avx2; /* x86-64 only */
-/* The fastest kernel of this build that needs at most `level`. */
+typedef void    fby_reverse_fn(const uint8_t *raw, uint32_t n, uint8_t *out);
+fby_reverse_fn  fby_reverse_portable;
+fby_reverse_fn  fby_reverse_avx2; /* x86-64 only */
 fby_reverse_fn *fby_reverse_kernel(enum fby_simd level);
 
 /* Expand the pictures of a job of kind FBY_EXPAND_OPS with ops.plain set. */

@@ -3,8 +3,8 @@
  * A byte becomes eight values. For values of one byte, a multiplication makes
  * eight copies of the byte, and a mask keeps a different bit of each copy.
  * Wider values are looked up in a table, four bits at a time. For planar maps,
- * eight pixels have eight bytes, whose bits are transposed. Then each byte has
- * the bits of one map for eight pixels. */
+ * the bytes of eight pixels are transposed as a matrix of 8 x 8 bits. Then each
+ * byte has the bits of one map for eight pixels. */
 #include "trainer_client/expand/host.h"
 
 #include "common/bytes.h"
@@ -12,12 +12,12 @@
 #include "trainer_client/expand/value.h"
 
 enum { NIBBLE = 4, OCTET = 8 /* bits */, MAX_WIDTH = 4 /* bytes of a value */ };
-/* Bytes of the values of a nibble, if a value has 2 or 4 bytes. */
+/* Bytes of the four values of a nibble, if a value has 2 or 4 bytes. */
 enum { BYTES_IF_WIDTH_2 = 8, BYTES_IF_WIDTH_4 = 16 };
 
 struct nibble_table {
-    uint32_t width;                                      /* bytes of a value */
-    uint8_t  of_nibble[1 << NIBBLE][NIBBLE * MAX_WIDTH]; /* [n]: values of n */
+    uint32_t width;                                   /* bytes of a value */
+    uint8_t  values[1 << NIBBLE][NIBBLE * MAX_WIDTH]; /* [n]: of nibble n */
 };
 
 static struct nibble_table make_nibble_table(const struct fby_expansion *plan)
@@ -25,7 +25,7 @@ static struct nibble_table make_nibble_table(const struct fby_expansion *plan)
     struct nibble_table table = {.width = fby_type_bytes(plan->to)};
     for (uint32_t n = 0; n < 1 << NIBBLE; n++) {
         for (uint32_t k = 0; k < NIBBLE; k++) {
-            fby_store_le(&table.of_nibble[n][(size_t)k * table.width],
+            fby_store_le(&table.values[n][(size_t)k * table.width],
                 n >> k & 1U ? plan->on : plan->off, table.width);
         }
     }
@@ -48,9 +48,9 @@ static uint64_t bits_to_bytes(uint8_t bits)
 static void write_8(
     const struct nibble_table *table, uint8_t bits, uint8_t *out)
 {
-    const uint8_t *low  = table->of_nibble[bits & 15];
-    const uint8_t *high = table->of_nibble[bits >> NIBBLE];
-    if (table->width == 1) {
+    const uint8_t *low  = table->values[bits % (1 << NIBBLE)];
+    const uint8_t *high = table->values[bits >> NIBBLE];
+    if (table->width == 1) { /* integers: a value is its bit, 0 or 1 */
         fby_store_le(out, bits_to_bytes(bits), OCTET);
     } else if (table->width == 2) {
         memcpy(out, low, BYTES_IF_WIDTH_2);
@@ -65,9 +65,9 @@ static void write_8(
 static void write_first(
     const struct nibble_table *table, uint8_t bits, uint32_t n, uint8_t *out)
 {
-    uint8_t all[OCTET * MAX_WIDTH];
-    write_8(table, bits, all);
-    memcpy(out, all, (size_t)n * table->width);
+    uint8_t values[OCTET * MAX_WIDTH];
+    write_8(table, bits, values);
+    memcpy(out, values, (size_t)n * table->width);
 }
 
 /* ---- interleaved: pixel after pixel -------------------------------------- */
@@ -76,23 +76,23 @@ static void expand_interleaved(const struct fby_expansion *plan,
     const struct nibble_table *table, const uint8_t *raw, uint8_t *out)
 {
     uint32_t full_bytes  = plan->maps / OCTET;
-    uint32_t rest_bits   = plan->maps % OCTET;
+    uint32_t last_bits   = plan->maps % OCTET;
     size_t   octet_bytes = (size_t)OCTET * table->width;
     for (uint32_t p = 0; p < plan->pixels; p++) {
         for (uint32_t i = 0; i < full_bytes; i++) {
             write_8(table, *raw++, out);
             out += octet_bytes;
         }
-        if (rest_bits > 0) {
-            write_first(table, *raw++, rest_bits, out);
-            out += (size_t)rest_bits * table->width;
+        if (last_bits > 0) {
+            write_first(table, *raw++, last_bits, out);
+            out += (size_t)last_bits * table->width;
         }
     }
 }
 
 /* ---- planar: map after map ----------------------------------------------- */
 
-/* Bit i of byte k goes to bit k of byte i (Warren, Hacker's Delight, 7-3). */
+/* Move bit i of byte k to bit k of byte i (Warren, Hacker's Delight, 7-3). */
 static uint64_t transpose_8x8(uint64_t x)
 {
     uint64_t t = (x ^ x >> 7) & UINT64_C(0x00aa00aa00aa00aa);
@@ -111,7 +111,7 @@ struct map_octet {           /* up to eight maps that share a byte per pixel */
     uint8_t       *out;       /* the first of these maps in the output */
 };
 
-/* Write pixels first to first + n - 1 of the maps; n is at most eight. */
+/* Write pixels `first` to first + n - 1 of the maps; n is at most eight. */
 static void write_pixels(const struct map_octet *octet,
     const struct nibble_table *table, uint32_t first, uint32_t n)
 {
@@ -177,9 +177,9 @@ void fby_expand_bits_plain(
     size_t   step   = fby_bytes_of_bits(plan->maps);
     for (uint32_t p = 0; p < plan->pixels; p++) {
         for (uint32_t k = 0; k < plan->maps; k++) {
-            size_t at = planar ? (size_t)k * plan->pixels + p
-                               : (size_t)p * plan->maps + k;
-            fby_store_le(out + at * width,
+            size_t index = planar ? (size_t)k * plan->pixels + p
+                                  : (size_t)p * plan->maps + k;
+            fby_store_le(out + index * width,
                 fby_bit(raw + p * step, k) != 0 ? plan->on : plan->off, width);
         }
     }

@@ -1,4 +1,4 @@
-/* host_flips.c - pictures whose only random ops are flips.
+/* host_flips.c - expand pictures whose only random ops are flips.
  *
  * The pixels of a flipped picture are copied to a buffer in the order of the
  * output. The kernel for unflipped pictures then expands the buffer, which
@@ -22,7 +22,7 @@ struct flip_buffer {
     struct fby_expansion plan; /* plan.pixels: number of pixels in `bytes` */
     fby_expand_image_fn *expand;
     fby_reverse_fn      *reverse;
-    size_t   first; /* pixel of the output at which `bytes` begins */
+    size_t   first; /* number in the output of the first pixel in `bytes` */
     uint8_t *out;   /* the whole output picture */
     uint8_t  bytes[BUFFER_PIXELS * RGB];
 };
@@ -33,23 +33,23 @@ static void flush(struct flip_buffer *self)
     bool   planar = self->plan.layout == FBY_LAYOUT_CHW;
     size_t step   = fby_type_bytes(self->plan.to) * (planar ? 1 : (size_t)RGB);
     if (self->plan.pixels > 0) {
-        self->expand(
-            &self->plan, self->bytes, false, self->out + self->first * step);
+        self->expand(&self->plan, self->bytes, false /* cached */,
+            self->out + self->first * step);
     }
     self->first += self->plan.pixels;
     self->plan.pixels = 0;
 }
 
-/* Append line `y` of the output to the buffer; flush the buffer when full. */
-static void mirror_line(struct flip_buffer *self, uint32_t y)
+/* Append line `y` of the output to the buffer. Flush the buffer when full. */
+static void append_line(struct flip_buffer *self, uint32_t y)
 {
     uint32_t width = self->plan.ops.width;
     for (uint32_t x = 0; x < width;) {
-        uint32_t       space = BUFFER_PIXELS - self->plan.pixels;
-        uint32_t       n     = width - x < space ? width - x : space;
-        uint8_t       *to    = self->bytes + (size_t)self->plan.pixels * RGB;
-        const uint8_t *from  = /* the call may reduce `n` */
-            fby_picture_pixels(&self->picture, x, y, &n);
+        uint32_t space = BUFFER_PIXELS - self->plan.pixels;
+        uint32_t n     = width - x < space ? width - x : space;
+        uint8_t *to    = self->bytes + (size_t)self->plan.pixels * RGB;
+        /* The call may reduce `n`. */
+        const uint8_t *from = fby_picture_pixels(&self->picture, x, y, &n);
         if (self->picture.mirror_x) {
             self->reverse(from, n, to);
         } else {
@@ -70,7 +70,7 @@ static void mirror_picture(struct flip_buffer *self,
     self->first = 0;
     self->out   = out;
     for (uint32_t y = 0; y < self->plan.ops.height; y++) {
-        mirror_line(self, y);
+        append_line(self, y);
     }
     flush(self);
 }
@@ -79,10 +79,10 @@ static void flip_by_table(const struct fby_expansion *plan,
     const struct fby_ops_row *row, const uint8_t *raw, uint8_t *out)
 {
     size_t line_bytes = (size_t)plan->ops.width * plan->channels;
-    for (uint32_t y = 0; y < plan->ops.height; y++) {
-        uint32_t source_y = row->mirror_y ? plan->ops.height - 1 - y : y;
-        fby_expand_line(plan, raw + source_y * line_bytes, row->mirror_x != 0,
-            (size_t)y * plan->ops.width, out);
+    for (uint32_t out_y = 0; out_y < plan->ops.height; out_y++) {
+        uint32_t raw_y = row->mirror_y ? plan->ops.height - 1 - out_y : out_y;
+        fby_expand_line(plan, raw + raw_y * line_bytes, row->mirror_x != 0,
+            (size_t)out_y * plan->ops.width, out);
     }
 }
 
@@ -90,9 +90,9 @@ static void expand_unflipped(const struct fby_expansion *plan,
     const uint8_t *raw, fby_expand_image_fn *expand, uint8_t *out)
 {
     if (plan->yuv420) {
-        fby_expand_yuv(plan, raw, false, out);
+        fby_expand_yuv(plan, raw, false /* cached */, out);
     } else {
-        expand(plan, raw, false, out);
+        expand(plan, raw, false /* cached */, out);
     }
 }
 

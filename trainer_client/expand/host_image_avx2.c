@@ -1,8 +1,8 @@
 /* host_image_avx2.c - expand images with AVX2, 32 values at a time.
  *
  * Values are computed instead of looked up in the plan's table. Product and sum
- * round once each, as in value.h, so the bits are those of the table. Integer
- * types, images of two or four channels, and the last pixels use the table. */
+ * round once each, as in value.h, so the bits are those of the table. The table
+ * is used for integers, images of 2 or 4 channels, and the last pixels. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) void store_8(
     }
 }
 
-/* ---- runs of values ------------------------------------------------------ */
+/* ---- pixels -------------------------------------------------------------- */
 
 /* Write 32 values of one channel. */
 static inline __attribute__((always_inline)) void store_32(uint8_t *out,
@@ -116,14 +116,14 @@ static inline __attribute__((always_inline)) size_t expand_planar(
     return x;
 }
 
-/* Eight pixels of n channels are n vectors of eight values. factors[k] has the
- * scale and offset of each value of vector k. */
+/* Eight pixels of 1 or 3 channels are as many vectors of eight values.
+ * factors[k] has the scale and offset of each value of vector k. */
 static inline __attribute__((always_inline)) size_t expand_interleaved(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
     enum fby_type to, bool non_temporal)
 {
-    size_t          step     = (size_t)LANES * (to == FBY_F32 ? 4 : 2);
-    uint32_t        channels = plan->channels;
+    size_t          vector_bytes = (size_t)LANES * (to == FBY_F32 ? 4 : 2);
+    uint32_t        channels     = plan->channels;
     struct affine_8 factors[3];
     for (uint32_t k = 0; k < channels; k++) {
         float scale[LANES];
@@ -141,7 +141,7 @@ static inline __attribute__((always_inline)) size_t expand_interleaved(
             __m128i bytes = _mm_loadl_epi64((const void *)raw);
             store_8(out, scale_8(bytes, factors[k]), to, non_temporal);
             raw += LANES;
-            out += step;
+            out += vector_bytes;
         }
     }
     return x;
@@ -164,7 +164,7 @@ static size_t copy_to_planes(
 /* ---- choice of the loop -------------------------------------------------- */
 
 /* Define a function that calls `loop` with constants, so that each type and
- * each kind of store gets its own loop. Integer types have none. */
+ * each kind of store gets its own loop. For integers it writes no pixels. */
 #define DEFINE_LOOP_TO(loop)                                             \
     static size_t loop##_to(const struct fby_expansion *plan,            \
         const uint8_t *raw, uint8_t *out, bool non_temporal)             \
@@ -187,14 +187,14 @@ static size_t copy_to_planes(
 DEFINE_LOOP_TO(expand_planar)
 DEFINE_LOOP_TO(expand_interleaved)
 
-/* Non-temporal stores need addresses that are multiples of the vector size. */
+/* Non-temporal stores need each plane at a multiple of the vector size. */
 static bool is_aligned(const struct fby_expansion *plan, const uint8_t *out)
 {
     size_t plane = (size_t)plan->plane * fby_type_bytes(plan->to);
     return ((uintptr_t)out | plane) % STEP == 0;
 }
 
-/* Expand as many pixels as have a vector loop. Returns their number. */
+/* Expand the first pixels with a vector loop. Returns their number. */
 static size_t expand_vectors(const struct fby_expansion *plan,
     const uint8_t *raw, bool non_temporal, uint8_t *out)
 {
@@ -223,15 +223,15 @@ void fby_expand_image_avx2(const struct fby_expansion *plan, const uint8_t *raw,
     }
 }
 
-/* Read sixteen bytes, which are five pixels and a spare byte. Write the spare
- * byte before the five pixels, where a later pixel overwrites it. So the last
- * pixels are copied alone. Reads ascend, as the prefetcher expects. */
+/* Read 16 bytes at a time: five pixels and a spare byte. Write the spare byte
+ * before the five pixels, where a later pixel overwrites it. So the last pixels
+ * are copied one by one. Reads ascend, as the prefetcher expects. */
 void fby_reverse_avx2(const uint8_t *raw, uint32_t n, uint8_t *out)
 {
     enum { PIXEL = 3, AT_ONCE = 5, SPARE = 15 };
     const __m128i order =
         _mm_setr_epi8(SPARE, 12, 13, 14, 9, 10, 11, 6, 7, 8, 3, 4, 5, 0, 1, 2);
-    size_t k = 0;
+    size_t k = 0; /* pixels done */
     for (; k + AT_ONCE + 1 <= n; k += AT_ONCE) {
         __m128i pixels = _mm_loadu_si128((const void *)(raw + k * PIXEL));
         _mm_storeu_si128((void *)(out + (n - k - AT_ONCE) * PIXEL - 1),

@@ -2,8 +2,8 @@
  * bf16 with AVX-512, 32 pixels at a time.
  *
  * One instruction selects every third of 48 bytes and widens it to u32. The
- * arithmetic is that of host_image_avx2.c, which expands all other images, f32
- * included, since f32 is bound by memory. */
+ * arithmetic is that of host_image_avx2.c, which expands all other images. For
+ * f32 AVX-512 would not be faster, because memory is the limit. */
 #include <immintrin.h>
 
 #include "trainer_client/expand/host.h"
@@ -14,7 +14,7 @@ struct affine_16 { /* scale and offset of a channel, sixteen times */
     __m512 scale, offset;
 };
 
-/* Element i of the result is byte 3 i + c, as u32 whose other bytes are 0. */
+/* Element i is byte 3 i + c as u32. The mask clears its three upper bytes. */
 static __m512i select_channel(__m512i pixels, uint32_t c)
 {
     const __m512i thirds = _mm512_setr_epi32(
@@ -95,7 +95,7 @@ static inline __attribute__((always_inline)) size_t expand_planar(
     return x;
 }
 
-/* Non-temporal stores need whole cache lines. A value has 2 bytes. */
+/* Non-temporal stores need whole cache lines in each plane of 2-byte values. */
 static bool is_aligned(const struct fby_expansion *plan, const uint8_t *out)
 {
     return ((uintptr_t)out | 2 * (size_t)plan->plane) % CACHE_LINE == 0;

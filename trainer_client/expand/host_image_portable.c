@@ -1,7 +1,7 @@
 /* host_image_portable.c - expand images in portable C.
  *
  * The table of a channel has the output bits of each level. So one loop serves
- * all types of the same width, and all layouts. */
+ * all layouts, and all types of the same width. */
 #include "trainer_client/expand/host.h"
 
 #include <string.h>
@@ -28,8 +28,8 @@ LOOK_UP(look_up_16, uint16_t)
 LOOK_UP(look_up_32, uint32_t)
 #undef LOOK_UP
 
-/* Expand `n` pixels, which begin at `raw` and are `step` bytes apart, to the
- * pixels from `first` on of the picture at `out`. */
+/* Expand `n` pixels, which begin at `raw` and are `step` bytes apart. They
+ * become the pixels from number `first` on of the picture at `out`. */
 static void look_up(const struct fby_expansion *plan, const uint8_t *raw,
     ptrdiff_t step, size_t n, size_t first, uint8_t *out)
 {
@@ -61,11 +61,11 @@ void fby_expand_pixels(const struct fby_expansion *plan, const uint8_t *raw,
 void fby_expand_line(const struct fby_expansion *plan, const uint8_t *raw,
     bool mirrored, size_t first, uint8_t *out)
 {
-    ptrdiff_t step = plan->channels;
-    size_t    n    = plan->ops.width;
+    ptrdiff_t pixel_bytes = plan->channels;
+    size_t    n           = plan->ops.width;
     /* A mirrored line is read from its last pixel on, with a negative step. */
     look_up(plan, raw + (mirrored ? (n - 1) * plan->channels : 0),
-        mirrored ? -step : step, n, first, out);
+        mirrored ? -pixel_bytes : pixel_bytes, n, first, out);
 }
 
 void fby_expand_image_portable(const struct fby_expansion *plan,

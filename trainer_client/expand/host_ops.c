@@ -2,8 +2,8 @@
  *
  * A level is the value of one channel of a pixel. A run is up to 256 pixels of
  * one line, in an array for each channel. Each stage of the plan is applied to
- * a whole run, in a loop over an inline function of ops.h. If a row has a
- * contrast, a first pass over the picture computes the mean grey. */
+ * a whole run, in a loop over an inline function of ops.h. If the ops of a row
+ * change contrast, a first pass over the picture computes the mean grey. */
 #include "trainer_client/expand/host_picture.h"
 #include "trainer_client/expand/ops.h"
 
@@ -22,20 +22,20 @@ struct picture_row { /* the picture of a row of the batch */
 
 /* ---- levels of a run ----------------------------------------------------- */
 
-/* Load the levels of the run's pixels. */
 static void load_levels(struct picture_row *from, struct pixel_run *run)
 {
     /* With mirror_x, fby_picture_pixels returns pixels in reverse order. */
-    ptrdiff_t step = from->picture.mirror_x ? -RGB : RGB;
+    bool      backwards = from->picture.mirror_x;
+    ptrdiff_t step      = backwards ? -RGB : RGB;
     for (uint32_t k = 0; k < run->n;) {
-        uint32_t       n = run->n - k;
-        const uint8_t *at =
+        uint32_t       n = run->n - k; /* the call may reduce it */
+        const uint8_t *pixel =
             fby_picture_pixels(&from->picture, run->x + k, run->y, &n);
-        at += step < 0 ? (size_t)RGB * (n - 1) : 0;
-        for (uint32_t end = k + n; k < end; k++, at += step) {
-            run->level[0][k] = fby_ops_level_of_byte(at[0]);
-            run->level[1][k] = fby_ops_level_of_byte(at[1]);
-            run->level[2][k] = fby_ops_level_of_byte(at[2]);
+        pixel += backwards ? (size_t)RGB * (n - 1) : 0;
+        for (uint32_t end = k + n; k < end; k++, pixel += step) {
+            run->level[0][k] = fby_ops_level_of_byte(pixel[0]);
+            run->level[1][k] = fby_ops_level_of_byte(pixel[1]);
+            run->level[2][k] = fby_ops_level_of_byte(pixel[2]);
         }
     }
 }
@@ -73,7 +73,7 @@ static void jitter_each_pixel(uint8_t kind, float factor, struct pixel_run *run)
 {
     for (uint32_t k = 0; k < run->n; k++) {
         float rgb[RGB] = {run->level[0][k], run->level[1][k], run->level[2][k]};
-        fby_ops_jitter_pixel(kind, factor, 0 /* not contrast */, rgb);
+        fby_ops_jitter_pixel(kind, factor, 0 /* unused grey */, rgb);
         run->level[0][k] = rgb[0];
         run->level[1][k] = rgb[1];
         run->level[2][k] = rgb[2];
@@ -164,15 +164,15 @@ static float compute_mean_grey(struct picture_row *from)
         sum, (uint64_t)from->plan->width * from->plan->height);
 }
 
-/* ---- two rows ------------------------------------------------------------ */
+/* ---- mixing of two rows -------------------------------------------------- */
 
 static void mix_levels(const struct fby_ops_row *row,
     const struct pixel_run *other, struct pixel_run *run)
 {
     for (uint32_t c = 0; c < RGB; c++) {
         for (uint32_t k = 0; k < run->n; k++) {
-            run->level[c][k] = fby_ops_mix(
-                run->level[c][k], other->level[c][k], row->share, row->rest);
+            run->level[c][k] = fby_ops_mix(run->level[c][k], other->level[c][k],
+                row->share, row->partner_share);
         }
     }
 }
@@ -191,12 +191,13 @@ static void copy_box(const struct fby_ops_row *row,
 static void mix_partner(const struct picture_row *own,
     struct picture_row *partner, struct pixel_run *run)
 {
-    struct pixel_run other = {.x = run->x, .y = run->y, .n = run->n};
+    const struct fby_ops_box *box   = &own->row->cut;
+    struct pixel_run          other = {.x = run->x, .y = run->y, .n = run->n};
+    bool line_has_box = run->y >= box->top && run->y < box->bottom;
     if (own->row->pair == FBY_OPS_MIXUP) {
         compute_levels(partner, FBY_OPS_ALL_STAGES, &other);
         mix_levels(own->row, &other, run);
-    } else if (own->row->pair == FBY_OPS_CUTMIX &&
-               run->y >= own->row->cut.top && run->y < own->row->cut.bottom) {
+    } else if (own->row->pair == FBY_OPS_CUTMIX && line_has_box) {
         compute_levels(partner, FBY_OPS_ALL_STAGES, &other);
         copy_box(own->row, &other, run);
     }
@@ -239,7 +240,7 @@ static void store_levels(
     }
 }
 
-/* Store the run. Levels that are not normalized are first scaled in place. */
+/* Store the run. Levels without normalize are first scaled in place. */
 static void store_run(
     const struct fby_expansion *plan, struct pixel_run *run, uint8_t *out)
 {
@@ -250,9 +251,10 @@ static void store_run(
         for (uint32_t k = 0; k < run->n && !plan->ops.normalized; k++) {
             run->level[c][k] = fby_ops_scale_to_255(run->level[c][k]);
         }
-        size_t at = planar ? (size_t)c * plan->pixels + pixel : pixel * RGB + c;
+        size_t index =
+            planar ? (size_t)c * plan->pixels + pixel : pixel * RGB + c;
         store_levels(plan->to, run->level[c], run->n, planar ? 1 : RGB,
-            out + at * width);
+            out + index * width);
     }
 }
 
@@ -273,7 +275,7 @@ void fby_expand_level_ops(const struct fby_expand_job *job)
     uint8_t           *out = job->out;
     struct picture_row own;
     struct picture_row partner;
-    /* The greys of all rows come first, because any row may be a partner. */
+    /* Mean greys are computed first, because any row may be a partner. */
     for (uint32_t r = 0; r < job->rows; r++) {
         init_row(job, r, &own);
         if (fby_ops_needs_grey(own.row)) {

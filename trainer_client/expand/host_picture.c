@@ -14,27 +14,27 @@ void fby_picture_init(struct fby_picture *self,
     self->converted_y = NULL;
 }
 
-/* The number of pixels from raw column `x` to the end of the tile, in the
+/* The number of pixels that the tile has from raw column `x` on, in the
  * direction in which columns are read. */
 static uint32_t pixels_left_in_tile(const struct fby_picture *self, uint32_t x)
 {
-    uint32_t in_tile = x % FBY_YUV_COLUMNS;
-    return self->mirror_x ? in_tile + 1 : FBY_YUV_COLUMNS - in_tile;
+    uint32_t tile_column = x % FBY_YUV_COLUMNS;
+    return self->mirror_x ? tile_column + 1 : FBY_YUV_COLUMNS - tile_column;
 }
 
-/* Convert line `y` of the tile that has column `x`, unless it is the line in
- * self->rgb. Returns the pixels from column `x` on. */
+/* Convert line `y` of the tile that has column `x` to RGB, unless self->rgb has
+ * that line. Returns the pixels from column `x` on. */
 static const uint8_t *convert_from_planes(
     struct fby_picture *self, uint32_t x, uint32_t y)
 {
-    uint32_t            in_tile = x % FBY_YUV_COLUMNS;
-    struct fby_yuv_line line =
-        fby_yuv_line_at(self->raw, self->width, self->height, x - in_tile, y);
+    uint32_t            tile_column = x % FBY_YUV_COLUMNS;
+    struct fby_yuv_line line        = fby_yuv_line_at(
+               self->raw, self->width, self->height, x - tile_column, y);
     if (self->converted_y != line.y) {
         self->to_rgb(&line, self->rgb);
         self->converted_y = line.y;
     }
-    return self->rgb + 3 * (size_t)in_tile;
+    return self->rgb + 3 * (size_t)tile_column;
 }
 
 const uint8_t *fby_picture_pixels(
@@ -46,7 +46,7 @@ const uint8_t *fby_picture_pixels(
         uint32_t left = pixels_left_in_tile(self, column);
         *n            = *n < left ? *n : left;
     }
-    /* In a mirrored line, pixel x is the last of the *n raw pixels. */
+    /* In a mirrored line, output pixel x is the last of the *n raw pixels. */
     column -= self->mirror_x ? *n - 1 : 0;
     return self->to_rgb != NULL
                ? convert_from_planes(self, column, line)

@@ -1,10 +1,10 @@
 /* host_picture.h - find the raw pixels of a flipped picture, line by line of
  * the output.
  *
- * The caller reads some pixels of a line at a time. For a picture in RGB
- * fby_picture_pixels returns a pointer into the raw bytes. For YUV planes the
- * function converts a line of a tile at a time (yuv.h), and keeps the line for
- * further calls. */
+ * The caller reads some pixels of a line at a time. If the picture is RGB,
+ * fby_picture_pixels returns a pointer into the raw bytes. If it is YUV planes,
+ * the function converts one line of a tile (yuv.h) and keeps it for the next
+ * calls. */
 #ifndef FBY_CLIENT_EXPAND_HOST_PICTURE_H
 #define FBY_CLIENT_EXPAND_HOST_PICTURE_H
 
@@ -28,8 +28,8 @@ void fby_picture_init(struct fby_picture *self,
 
 /* Find the raw RGB pixels that become pixels x to x + *n - 1 of line y of the
  * output. With mirror_x they are in reverse order. The caller sets *n to the
- * most pixels to read, within the line. The function may reduce *n, but not
- * below 1. The pointer is valid until the next call. */
+ * number of pixels that it wants from the line. The function may reduce *n, but
+ * not below 1. The pointer is valid until the next call. */
 const uint8_t *fby_picture_pixels(
     struct fby_picture *self, uint32_t x, uint32_t y, uint32_t *n);
 

@@ -7,18 +7,18 @@
 
 /* ---- ragged -------------------------------------------------------------- */
 
-/* Write `value`, of `width` bytes, n times. Each copy doubles the number of
- * bytes written. */
+/* Write `value`, of `width` bytes, `n` times. Each copy doubles the number of
+ * bytes that are written. */
 static void repeat_value(
     uint8_t *out, uint64_t value, uint32_t width, uint64_t n)
 {
-    uint64_t bytes = n * width;
-    uint64_t done  = bytes > 0 ? width : 0;
-    memcpy(out, &value, done);
-    while (done < bytes) {
-        uint64_t part = done < bytes - done ? done : bytes - done;
-        memcpy(out + done, out, part);
-        done += part;
+    uint64_t bytes   = n * width;
+    uint64_t written = bytes > 0 ? width : 0;
+    memcpy(out, &value, written);
+    while (written < bytes) {
+        uint64_t copied = written < bytes - written ? written : bytes - written;
+        memcpy(out + written, out, copied);
+        written += copied;
     }
 }
 
@@ -65,7 +65,7 @@ static void write_offsets(const struct fby_expansion *plan,
 
 /* ---- sparse -------------------------------------------------------------- */
 
-/* Load the index of entry `k` of a row. */
+/* Load the index, within the dense row, of entry `k` of a row. */
 static uint32_t load_index(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t row,
     uint32_t k)
@@ -96,15 +96,15 @@ static void write_indices(const struct fby_expansion *plan,
     uint64_t entry = 0;
     for (uint32_t i = 0; i < rows->n; i++) {
         for (uint32_t k = 0; k < rows->lengths[i]; k++) {
-            /* Indices have the type of the offsets. */
+            /* Indices have the same type as offsets. */
             fby_store_integer(plan->offset_type, out, entry++,
                 load_index(plan, rows, raw, i, k));
         }
     }
 }
 
-/* Write the row number of each entry, then the first coordinate of each entry,
- * then the second coordinate of each entry, and so on. */
+/* Write arrays of rows->total numbers: the row number of each entry, then the
+ * first coordinate of each entry, then the second one, and so on. */
 static void write_coordinates(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, int64_t *out)
 {

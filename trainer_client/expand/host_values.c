@@ -1,4 +1,4 @@
-/* host_values.c - casts, scales, planar arrays and labels.
+/* host_values.c - expand casts, scales, planar arrays and labels.
  *
  * Casts to floating-point types convert blocks of up to 768 values to f32,
  * scale the block, and store it. Each step is a loop over one type. */
@@ -155,8 +155,8 @@ void fby_expand_values(const struct fby_expansion *plan, const uint8_t *raw,
 /* ---- planar -------------------------------------------------------------- */
 
 struct planar_position {
-    uint64_t depth, pixels;  /* channels, and pixels of each channel */
-    uint64_t channel, pixel; /* of the next value */
+    uint64_t channels, pixels; /* of the sample */
+    uint64_t channel, pixel;   /* of the next value */
 };
 
 /* Callers pass constants for `width`, so that each width has its own loop. */
@@ -164,10 +164,10 @@ static inline void write_planar_of(struct planar_position *next,
     const uint8_t *values, uint64_t n, uint32_t width, uint8_t *out)
 {
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t at = next->channel * next->pixels + next->pixel;
-        memcpy(out + at * width, values + i * width, width);
+        uint64_t index = next->channel * next->pixels + next->pixel;
+        memcpy(out + index * width, values + i * width, width);
         next->channel++;
-        if (next->channel == next->depth) {
+        if (next->channel == next->channels) {
             next->channel = 0;
             next->pixel++;
         }
@@ -195,7 +195,8 @@ void fby_expand_planar(
     uint32_t               in_width = fby_type_bytes(plan->from);
     uint32_t               block    = values_per_block(plan);
     uint64_t               n        = plan->raw_bytes / in_width;
-    struct planar_position next     = {plan->shape.dims[2], plan->pixels, 0, 0};
+    struct planar_position next     = {
+            .channels = plan->shape.dims[2], .pixels = plan->pixels};
     for (uint64_t first = 0; first < n; first += block) {
         uint64_t count = n - first < block ? n - first : block;
         fby_expand_values(plan, raw + first * in_width, count, values);
@@ -208,7 +209,7 @@ void fby_expand_planar(
 fby_err fby_load_label(const struct fby_expansion *plan, const uint8_t *raw,
     uint64_t i, uint32_t *out, struct fby_error_detail *why)
 {
-    int64_t label = load_number(plan->from, raw, i).i; /* an integer type */
+    int64_t label = load_number(plan->from, raw, i).i; /* not a float */
     if (label < 0 || label >= (int64_t)plan->classes) {
         return fby_error_set(why, FBY_PROTO,
             "field %s: label %lld is not one of 0 to %u", plan->name,
@@ -241,7 +242,7 @@ static void write_mixed(const struct fby_expansion *plan,
     for (uint32_t c = 0; c < plan->classes; c++) {
         struct fby_number value = {.is_float = true,
             .f = fby_ops_mix(c == own ? on : off, c == other ? on : off,
-                row->label_share, row->label_rest)};
+                row->label_share, row->label_partner_share)};
         fby_store_le(out + (size_t)c * width,
             fby_number_to_bits(value, plan->to), width);
     }

@@ -26,8 +26,7 @@ struct yuv_picture {
     fby_yuv_line_fn *convert;       /* converts a line of a tile */
 };
 
-/* Convert `n` pixels of line `y` to RGB, from column `x` on. A tile begins at
- * column `x`. */
+/* Convert `n` pixels of line `y` to RGB from column `x`, where a tile begins. */
 static void convert_pixels(const struct yuv_picture *picture, uint32_t y,
     uint32_t x, uint32_t n, uint8_t *rgb)
 {
@@ -55,13 +54,12 @@ static size_t byte_offset(const struct fby_expansion *plan, size_t first)
     return values * fby_type_bytes(plan->to);
 }
 
-/* Whole lines of a picture, or a part of one line. */
-struct band {
+struct band {      /* whole lines of a picture, or a part of one line */
     uint32_t x, y; /* of the first pixel */
     uint32_t columns, lines;
 };
 
-/* Expand a band to the picture at `out`, with plan->pixels set for the band. */
+/* Expand a band to the picture at `out`. Sets plan->pixels to its pixels. */
 static void expand_band(const struct yuv_picture *picture,
     const struct band *band, struct fby_expansion *plan, bool non_temporal,
     uint8_t *out)
@@ -71,10 +69,10 @@ static void expand_band(const struct yuv_picture *picture,
         convert_pixels(picture, band->y + i, band->x, band->columns,
             rgb + 3 * (size_t)i * band->columns);
     }
-    size_t first = (size_t)band->y * picture->width + band->x;
-    plan->pixels = band->columns * band->lines;
-    fby_expand_image_kernel(fby_simd_level())(
-        plan, rgb, non_temporal, out + byte_offset(plan, first));
+    size_t first                = (size_t)band->y * picture->width + band->x;
+    plan->pixels                = band->columns * band->lines;
+    fby_expand_image_fn *expand = fby_expand_image_kernel(fby_simd_level());
+    expand(plan, rgb, non_temporal, out + byte_offset(plan, first));
 }
 
 static uint32_t min_of(uint32_t a, uint32_t b)
@@ -87,8 +85,9 @@ void fby_expand_yuv(const struct fby_expansion *plan, const uint8_t *raw,
 {
     const struct yuv_picture picture = {raw, plan->shape.dims[1],
         plan->shape.dims[0], fby_yuv_line_kernel(fby_simd_level())};
-    if (plan->to == FBY_U8 && plan->layout != FBY_LAYOUT_CHW &&
-        fby_levels_are_unchanged(plan)) {
+    bool out_is_rgb = plan->to == FBY_U8 && plan->layout != FBY_LAYOUT_CHW &&
+                      fby_levels_are_unchanged(plan);
+    if (out_is_rgb) {
         convert_picture(&picture, out);
         return;
     }

@@ -1,8 +1,8 @@
 /* host_yuv_avx2.c - convert lines of a YUV tile with AVX2, 32 pixels at a time.
  *
  * Even and odd pixels are in separate vectors of 16-bit values. A factor that
- * needs more than 16 bits is split: its multiple of 65536 becomes an addition,
- * the rest a multiplication. The kernel computes (a * b + 2^15) >> 16 as
+ * needs more than 16 bits is the sum of a multiple of 65536, which becomes an
+ * addition, and a smaller factor. The kernel computes (a * b + 2^15) >> 16 as
  * (((2a * b) >> 16) + 1) >> 1, so the bytes are those of yuv.h. */
 #include <immintrin.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 enum { STEP = 32 /* pixels */, MAX_CHROMA = FBY_YUV_COLUMNS / 2 };
 
 /* A line of Cb or Cr: 3 times its values plus those of the line above or below.
- * Value i is value[1 + i]. The first and the last value are repeated, as their
- * neighbours outside of the line. The rest is read, but not used. */
+ * Value i of the line is value[1 + i]. Its first and last value are repeated as
+ * neighbours outside of it. Later elements are read, but change no result. */
 struct mixed {
     int16_t value[1 + MAX_CHROMA + STEP];
 };
@@ -31,9 +31,9 @@ static void mix_lines(
     out->value[1 + n] = out->value[n];
 }
 
-static __m256i load_32_bytes(const void *at)
+static __m256i load_32_bytes(const void *from)
 {
-    return _mm256_loadu_si256(at);
+    return _mm256_loadu_si256(from);
 }
 
 /* Levels of Cb or Cr, minus 128, of 16 even and of 16 odd pixels. */
@@ -65,7 +65,8 @@ static __m256i multiply_fraction(__m256i value, int16_t factor)
 }
 
 /* -0.34414 u - 0.71414 v, rounded as in yuv.h. The factor of v is computed as
- * 18734 / 65536 - 1, because -46802 needs more than 16 bits. */
+ * 18734 / 65536 - 1, because -46802 needs more than 16 bits. In `factors`, the
+ * low half of each element is for u, the high half for v. */
 static __m256i green_of(__m256i u, __m256i v)
 {
     const __m256i factors =
@@ -84,12 +85,12 @@ static __m256i clamp_to_byte(__m256i value)
     return _mm256_min_epi16(value, _mm256_set1_epi16(255));
 }
 
-/* 32 levels of red, green or blue: Y plus the differences of even and odd. */
+/* 32 levels of a channel: Y plus the difference for even and for odd pixels. */
 static __m256i add_to_y(__m256i y, __m256i even, __m256i odd)
 {
-    __m256i low = _mm256_and_si256(y, _mm256_set1_epi16(255));
-    even        = clamp_to_byte(_mm256_add_epi16(low, even));
-    odd         = clamp_to_byte(_mm256_add_epi16(_mm256_srli_epi16(y, 8), odd));
+    __m256i even_y = _mm256_and_si256(y, _mm256_set1_epi16(255));
+    even           = clamp_to_byte(_mm256_add_epi16(even_y, even));
+    odd = clamp_to_byte(_mm256_add_epi16(_mm256_srli_epi16(y, 8), odd));
     return _mm256_or_si256(even, _mm256_slli_epi16(odd, 8));
 }
 
@@ -130,12 +131,12 @@ void fby_yuv_line_avx2(const struct fby_yuv_line *line, uint8_t *rgb)
             rgb + 3 * (size_t)x);
     }
     if (x < line->width) {
-        uint8_t y[STEP] = {0};
-        uint8_t rest[3 * STEP];
-        memcpy(y, line->y + x, line->width - x);
-        rgb_interleave(convert_32(load_32_bytes(y), upsample(&cb, x / 2),
+        uint8_t last_y[STEP] = {0};
+        uint8_t last_rgb[3 * STEP];
+        memcpy(last_y, line->y + x, line->width - x);
+        rgb_interleave(convert_32(load_32_bytes(last_y), upsample(&cb, x / 2),
                            upsample(&cr, x / 2)),
-            rest);
-        memcpy(rgb + 3 * (size_t)x, rest, 3 * (size_t)(line->width - x));
+            last_rgb);
+        memcpy(rgb + 3 * (size_t)x, last_rgb, 3 * (size_t)(line->width - x));
     }
 }

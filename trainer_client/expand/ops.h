@@ -1,18 +1,19 @@
-/* ops.h - the ops of the device, one pixel at a time.
+/* ops.h - apply the ops of the device to one pixel.
  *
  * The ops of the device are those that run in the trainer, such as flips,
  * colour_jitter and mixup. C and CUDA compile the same inline arithmetic
- * (value.h). A pixel of the output depends on one pixel of its picture. If two
- * rows are mixed, it also depends on one pixel of the partner's picture. struct
- * fby_ops_row has the random parameters. Levels are binary32, from 0 to 1 until
- * normalize. Only contrast depends on more pixels, because it needs the mean
- * grey of the picture at that step. A separate pass computes the mean from
- * integer sums, so the order of summation does not matter.
+ * (value.h). struct fby_ops_row has the random parameters. A level is the value
+ * of one channel of a pixel, in binary32, from 0 to 1 until normalize.
+ *
+ * A pixel of the output depends on one pixel of its picture. If two rows are
+ * mixed, it also depends on one pixel of the partner's picture. Only contrast
+ * needs more: the mean grey of the picture at that step. A separate pass
+ * computes it from integer sums, so the order of summation does not matter.
  *
  * Flips, erasing, mixup, cutmix, brightness and hue have the same bits as in
  * torchvision v2 on float32 pictures. Saturation and contrast differ by at most
- * 3e-7. Normalize has the same bits if the list has another op on levels.
- * Without one it uses the arithmetic of value.h. */
+ * 3e-7. Normalize has the same bits if another op changes levels. Otherwise it
+ * uses the arithmetic of value.h. */
 #ifndef FBY_CLIENT_EXPAND_OPS_H
 #define FBY_CLIENT_EXPAND_OPS_H
 
@@ -21,8 +22,7 @@
 
 /* ---- one level, one pixel ------------------------------------------------ */
 
-/* 1 / 255 as in torchvision. Division by this constant restores every byte but
- * 255. */
+/* 1 / 255 as in torchvision. A division by it restores each byte below 255. */
 #define FBY_OPS_UNIT 0.00392156862745098F
 
 FBY_DEVICE_INLINE float fby_ops_level_of_byte(uint8_t value)
@@ -30,8 +30,8 @@ FBY_DEVICE_INLINE float fby_ops_level_of_byte(uint8_t value)
     return (float)value * FBY_OPS_UNIT;
 }
 
-/* Scale a level to the range 0 to 255 of tensors without normalize. Below 1 the
- * division restores the byte; level 1 is byte 255. */
+/* Scale a level to the range 0 to 255 of tensors without normalize. Below level
+ * 1 the division restores the byte. Level 1 is byte 255. */
 FBY_DEVICE_INLINE float fby_ops_scale_to_255(float level)
 {
     return level < 1.0F ? level / FBY_OPS_UNIT : level * 255.0F;
@@ -70,22 +70,22 @@ FBY_DEVICE_INLINE float fby_ops_mean_grey(uint64_t sum, uint64_t pixels)
  * level, and a larger factor increases their difference. */
 FBY_DEVICE_INLINE float fby_ops_blend(float level, float other, float factor)
 {
-    float own  = level * factor;
-    float rest = other * (1.0F - factor);
-    return fby_ops_clamp(own + rest);
+    float level_part = level * factor;
+    float other_part = other * (1.0F - factor);
+    return fby_ops_clamp(level_part + other_part);
 }
 
-/* The hue of a pixel as a fraction of the colour circle, 0 to 1. `most` is its
+/* The hue of a pixel as a fraction of the colour circle, 0 to 1. `high` is its
  * highest level, `range` that minus its lowest level (1 for a grey pixel). */
-FBY_DEVICE_INLINE float fby_ops_hue(const float rgb[3], float most, float range)
+FBY_DEVICE_INLINE float fby_ops_hue(const float rgb[3], float high, float range)
 {
-    float red   = (most - rgb[0]) / range;
-    float green = (most - rgb[1]) / range;
-    float blue  = (most - rgb[2]) / range;
+    float red   = (high - rgb[0]) / range;
+    float green = (high - rgb[1]) / range;
+    float blue  = (high - rgb[2]) / range;
     float hue   = 0.0F;
-    if (most == rgb[0]) {
+    if (high == rgb[0]) {
         hue = blue - green;
-    } else if (most == rgb[1]) {
+    } else if (high == rgb[1]) {
         hue = red + 2.0F;
         hue = hue - blue;
     } else {
@@ -97,23 +97,23 @@ FBY_DEVICE_INLINE float fby_ops_hue(const float rgb[3], float most, float range)
     return hue >= 1.0F ? hue - 1.0F : hue;
 }
 
-/* The levels that a channel takes in the usual conversion of HSV to RGB. */
+/* The levels that a channel can have in the usual conversion of HSV to RGB. */
 struct fby_ops_hsv {
     float value, p, q, t;
 };
 
 /* The level of a channel in sixth `sector` of the colour circle. `order` has
- * two bits per sixth: 0 to 3 select value, p, q and t. */
+ * two bits per sixth, the lowest for sixth 0: 0 to 3 select value, p, q, t. */
 FBY_DEVICE_INLINE float fby_ops_channel(
     const struct fby_ops_hsv *levels, uint32_t order, uint32_t sector)
 {
-    uint32_t which      = order >> (2 * sector) & 3;
-    float    value_or_p = which == 0 ? levels->value : levels->p;
-    float    q_or_t     = which == 2 ? levels->q : levels->t;
-    return which < 2 ? value_or_p : q_or_t;
+    uint32_t choice     = order >> (2 * sector) & 3;
+    float    value_or_p = choice == 0 ? levels->value : levels->p;
+    float    q_or_t     = choice == 2 ? levels->q : levels->t;
+    return choice < 2 ? value_or_p : q_or_t;
 }
 
-/* Convert a hue (0 to 1), saturation and value to RGB. */
+/* Convert hue, saturation and value, each from 0 to 1, to RGB. */
 FBY_DEVICE_INLINE void fby_ops_hsv_to_rgb(
     float hue, float saturation, float value, float rgb[3])
 {
@@ -133,15 +133,15 @@ FBY_DEVICE_INLINE void fby_ops_hsv_to_rgb(
 /* Shift the hue by `turn`, -1/2 to 1/2 of the colour circle. */
 FBY_DEVICE_INLINE void fby_ops_shift_hue(float turn, float rgb[3])
 {
-    float most  = rgb[0] > rgb[1] ? rgb[0] : rgb[1];
-    float least = rgb[0] < rgb[1] ? rgb[0] : rgb[1];
-    most        = most > rgb[2] ? most : rgb[2];
-    least       = least < rgb[2] ? least : rgb[2];
-    float range = most - least;
-    float hue   = fby_ops_hue(rgb, most, most == least ? 1.0F : range) + turn;
+    float high  = rgb[0] > rgb[1] ? rgb[0] : rgb[1];
+    float low   = rgb[0] < rgb[1] ? rgb[0] : rgb[1];
+    high        = high > rgb[2] ? high : rgb[2];
+    low         = low < rgb[2] ? low : rgb[2];
+    float range = high - low;
+    float hue   = fby_ops_hue(rgb, high, high == low ? 1.0F : range) + turn;
     hue         = hue < 0.0F ? hue + 1.0F : hue;
     hue         = hue >= 1.0F ? hue - 1.0F : hue;
-    fby_ops_hsv_to_rgb(hue, range / (most == least ? 1.0F : most), most, rgb);
+    fby_ops_hsv_to_rgb(hue, range / (high == low ? 1.0F : high), high, rgb);
 }
 
 /* Apply one step of colour_jitter. For hue, `factor` is the turn. */
@@ -163,11 +163,11 @@ FBY_DEVICE_INLINE void fby_ops_jitter_pixel(
 /* True if the row's colour_jitter changes contrast. */
 FBY_DEVICE_INLINE bool fby_ops_needs_grey(const struct fby_ops_row *row)
 {
-    bool needs = false;
+    bool needed = false;
     for (uint32_t i = 0; i < row->n_jitter; i++) {
-        needs = needs || row->jitter[i] == FBY_OPS_CONTRAST;
+        needed = needed || row->jitter[i] == FBY_OPS_CONTRAST;
     }
-    return needs;
+    return needed;
 }
 
 FBY_DEVICE_INLINE float fby_ops_normalize_level(
@@ -179,16 +179,15 @@ FBY_DEVICE_INLINE float fby_ops_normalize_level(
 
 /* The weighted sum of a level (or label value) and that of the partner. */
 FBY_DEVICE_INLINE float fby_ops_mix(
-    float own, float other, float share, float rest)
+    float own, float other, float own_share, float other_share)
 {
-    float own_part   = own * share;
-    float other_part = other * rest;
+    float own_part   = own * own_share;
+    float other_part = other * other_share;
     return other_part + own_part;
 }
 
 /* ---- coordinates --------------------------------------------------------- */
 
-/* True if pixel x, y is in the box. */
 FBY_DEVICE_INLINE int fby_ops_box_contains(
     const struct fby_ops_box *box, uint32_t x, uint32_t y)
 {
@@ -223,9 +222,9 @@ FBY_DEVICE_INLINE int fby_ops_jitter_all(
 FBY_DEVICE_INLINE void fby_ops_erase_pixel(const struct fby_ops_plan *plan,
     const struct fby_ops_row *row, uint32_t x, uint32_t y, float rgb[3])
 {
-    int in = fby_ops_box_contains(&row->erase, x, y);
+    int erased = fby_ops_box_contains(&row->erase, x, y);
     for (uint32_t c = 0; c < 3; c++) {
-        rgb[c] = in ? plan->erase_value[c] : rgb[c];
+        rgb[c] = erased ? plan->erase_value[c] : rgb[c];
     }
 }
 
@@ -242,16 +241,16 @@ struct fby_ops_position { /* of a pixel of the output */
     uint32_t x, y;
 };
 
-/* Apply all stages to pixel `at` of the output, whose levels are in `rgb`. With
+/* Apply all stages to the levels `rgb` of output pixel `pos`. With
  * `before_contrast`, apply only the stages before contrast. */
 FBY_DEVICE_INLINE void fby_ops_apply_stages(const struct fby_ops_plan *plan,
-    const struct fby_ops_row *row, struct fby_ops_position at,
+    const struct fby_ops_row *row, struct fby_ops_position pos,
     int before_contrast, float rgb[3])
 {
     int continues = 1;
     for (uint32_t s = 0; s < plan->n_stages && continues; s++) {
         if (plan->stages[s] == FBY_OPS_ERASE) {
-            fby_ops_erase_pixel(plan, row, at.x, at.y, rgb);
+            fby_ops_erase_pixel(plan, row, pos.x, pos.y, rgb);
         } else if (plan->stages[s] == FBY_OPS_JITTER) {
             continues = fby_ops_jitter_all(row, before_contrast, rgb);
         } else {

@@ -1,5 +1,5 @@
-/* ops_draw.c - make the plan of a field from its list of ops, and the
- * parameters of a row from the steps that pipeline/device_ops.h samples. */
+/* ops_draw.c - turn a field's list of ops into its plan, and the steps that
+ * pipeline/device_ops.h samples into the parameters of a row. */
 #include "trainer_client/expand/ops_draw.h"
 
 #include "pipeline/derived.h"
@@ -14,7 +14,7 @@ _Static_assert((int)FBY_OPS_BRIGHTNESS == (int)FBY_STEP_BRIGHTNESS &&
 
 /* ---- the plan of a field ------------------------------------------------- */
 
-/* Add the stage for an op that changes levels; other ops have none. */
+/* Add the stage for an op that changes levels. Other ops have no stage. */
 static void add_stage(struct fby_ops_plan *plan, const struct fby_op_use *use)
 {
     enum { VALUE_PARAM = 3 }; /* index of the parameter `value` */
@@ -31,7 +31,7 @@ static void add_stage(struct fby_ops_plan *plan, const struct fby_op_use *use)
     }
 }
 
-/* Only flips can be ops of a mask, too. */
+/* Flips are the only ops of the device that masks may have, too. */
 static bool is_flip(const struct fby_op *op)
 {
     return op->allows_masks;
@@ -58,15 +58,15 @@ struct fby_ops_plan fby_ops_plan_of(const struct fby_field_content *field)
 
 /* ---- the parameters of a row --------------------------------------------- */
 
-/* Mirror the range from *from to *to - 1 within a side of `side` pixels. */
-static void mirror_range(uint32_t side, uint32_t *from, uint32_t *to)
+/* Mirror the range from *first to *end - 1 within a side of `side` pixels. */
+static void mirror_range(uint32_t side, uint32_t *first, uint32_t *end)
 {
-    uint32_t first = side - *to;
-    *to            = side - *from;
-    *from          = first;
+    uint32_t new_first = side - *end;
+    *end               = side - *first;
+    *first             = new_first;
 }
 
-/* A flip mirrors the picture, and the box that an earlier op erased, if any. */
+/* A flip also mirrors the box that an earlier op erased, if any. */
 static void flip_horizontally(struct fby_ops_row *row, uint32_t width)
 {
     row->mirror_x ^= 1;
@@ -83,7 +83,7 @@ static void flip_vertically(struct fby_ops_row *row, uint32_t height)
     }
 }
 
-/* The box of a step, whose values are left, top, width and height. */
+/* The box of a step whose values are left, top, width and height. */
 static struct fby_ops_box box_of(const int64_t v[4])
 {
     return (struct fby_ops_box){(uint32_t)v[0], (uint32_t)v[1],
@@ -93,29 +93,30 @@ static struct fby_ops_box box_of(const int64_t v[4])
 static void append_jitter(struct fby_ops_row *row, const struct fby_step *step)
 {
     row->jitter[row->n_jitter] = (uint8_t)step->kind;
-    row->factor[row->n_jitter] = (float)step->v[0] / 65536.0F;
+    row->factor[row->n_jitter] = (float)step->v[0] / 65536.0F; /* Q16 */
     row->n_jitter++;
 }
 
 static void set_mixup(struct fby_ops_row *row, int64_t lambda)
 {
-    row->pair        = FBY_OPS_MIXUP;
-    row->share       = (float)lambda / (float)FBY_LAMBDA_ONE;
-    row->rest        = (float)(FBY_LAMBDA_ONE - lambda) / (float)FBY_LAMBDA_ONE;
-    row->label_share = row->share;
-    row->label_rest  = row->rest;
+    row->pair  = FBY_OPS_MIXUP;
+    row->share = (float)lambda / (float)FBY_LAMBDA_ONE;
+    row->partner_share =
+        (float)(FBY_LAMBDA_ONE - lambda) / (float)FBY_LAMBDA_ONE;
+    row->label_share         = row->share;
+    row->label_partner_share = row->partner_share;
 }
 
-/* The weights of the labels are the shares of the two pictures in the area. */
+/* The weight of a label is the share of its picture in the mixed area. */
 static void set_cutmix(
     struct fby_ops_row *row, struct fby_size size, const int64_t v[4])
 {
-    double area      = (double)(v[2] * v[3]);
-    double lambda    = 1.0 - area / ((double)size.w * size.h);
-    row->pair        = FBY_OPS_CUTMIX;
-    row->cut         = box_of(v);
-    row->label_share = (float)lambda;
-    row->label_rest  = (float)(1.0 - lambda);
+    double area              = (double)(v[2] * v[3]);
+    double lambda            = 1.0 - area / ((double)size.w * size.h);
+    row->pair                = FBY_OPS_CUTMIX;
+    row->cut                 = box_of(v);
+    row->label_share         = (float)lambda;
+    row->label_partner_share = (float)(1.0 - lambda);
 }
 
 static void apply_step(

@@ -2,8 +2,8 @@
  *
  * The plan of a field is made once, at open. The parameters of a batch are an
  * array of struct fby_ops_row, one for each row. They depend only on the
- * content of the pipeline, the seed, and the epoch and step of the batch, and
- * not on the device. */
+ * content of the pipeline, the seed, the epoch and the step, so they are the
+ * same on each device. */
 #ifndef FBY_CLIENT_EXPAND_OPS_DRAW_H
 #define FBY_CLIENT_EXPAND_OPS_DRAW_H
 

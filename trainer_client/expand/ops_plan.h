@@ -1,8 +1,8 @@
-/* ops_plan.h - the parameters of ops that the trainer's client applies (on the
- * host or a GPU): the plan of a field, and the random parameters of each row.
+/* ops_plan.h - the parameters of the ops of the device (ops.h): the plan of a
+ * field, and the random parameters of each row.
  *
- * The structs have no pointers, since they are copied to a GPU. ops_draw.h sets
- * them, ops.h applies them. */
+ * ops_draw.h sets the structs. They have no pointers, since they are copied to
+ * a GPU. */
 #ifndef FBY_CLIENT_EXPAND_OPS_PLAN_H
 #define FBY_CLIENT_EXPAND_OPS_PLAN_H
 
@@ -38,7 +38,7 @@ enum fby_ops_jitter { /* steps of colour_jitter, as in pipeline/step.h */
 /* The op that mixes a row with its partner, another row of the batch. */
 enum fby_ops_pair { FBY_OPS_ALONE, FBY_OPS_MIXUP, FBY_OPS_CUTMIX };
 
-struct fby_ops_box { /* of pixels of the output; empty if left == right */
+struct fby_ops_box { /* pixels of the output; empty if left == right */
     uint32_t left, top, right, bottom;
 };
 
@@ -48,16 +48,16 @@ struct fby_ops_row {
     uint8_t            n_jitter;           /* number of steps in jitter[] */
     uint8_t            jitter[4];          /* enum fby_ops_jitter, in order */
     float              factor[4];          /* of each step in jitter[] */
-    float              grey;        /* mean grey level of the picture before its
-                                     contrast step; computed, not drawn */
-    struct fby_ops_box erase;       /* random_erasing: pixels to overwrite */
-    uint8_t            pair;        /* enum fby_ops_pair */
-    uint32_t           partner;     /* number of the row to mix with */
-    struct fby_ops_box cut;         /* cutmix: pixels taken from the partner */
-    float              share;       /* mixup: weight of the row's picture */
-    float              rest;        /* mixup: weight of the partner's picture */
-    float              label_share; /* weight of the row's label */
-    float              label_rest;  /* weight of the partner's label */
+    float              grey;    /* mean grey level of the picture before its
+                                     contrast step; not random, set later */
+    struct fby_ops_box erase;   /* random_erasing: pixels to overwrite */
+    uint8_t            pair;    /* enum fby_ops_pair */
+    uint32_t           partner; /* number of the row to mix with */
+    struct fby_ops_box cut;     /* cutmix: pixels taken from the partner */
+    float              share;   /* mixup: weight of the row's picture */
+    float partner_share;        /* mixup: weight of the partner's picture */
+    float label_share;          /* weight of the row's label */
+    float label_partner_share;  /* weight of the partner's label */
 };
 
 #endif

@@ -3,8 +3,8 @@
  * A block writes consecutive pixels of one picture. Mixup and cutmix mix in a
  * second picture of the batch, the partner. The block copies the random
  * parameters of both rows to shared memory. Then each thread computes whole
- * pixels. Contrast needs the mean grey of the picture. An earlier launch adds
- * it up in integers, so that the order of the additions does not matter. */
+ * pixels. For contrast, an earlier launch sums up the greys of each picture, in
+ * integers, so that the order of the additions does not matter. */
 #ifndef FBY_CLIENT_EXPAND_PAIR_H
 #define FBY_CLIENT_EXPAND_PAIR_H
 
@@ -22,16 +22,16 @@ struct fby_pair {
     uint64_t sums[FBY_BLOCK_THREADS / FBY_THREADS_PER_SUM]; /* of 16 greys */
 };
 
-FBY_BLOCK_INLINE void fby_atomic_add(uint64_t *at, uint64_t n)
+FBY_BLOCK_INLINE void fby_atomic_add(uint64_t *sum, uint64_t addend)
 {
 #ifdef __CUDACC__
-    atomicAdd(reinterpret_cast<unsigned long long *>(at), n);
+    atomicAdd(reinterpret_cast<unsigned long long *>(sum), addend);
 #else
-    *at += n;
+    *sum += addend;
 #endif
 }
 
-/* Copy `bytes` bytes: each thread copies one word of 4 bytes, or none. */
+/* Copy `bytes` bytes. Each thread copies at most one word of 4 bytes. */
 FBY_BLOCK_INLINE void fby_copy_words(
     const void *from, void *to, uint32_t bytes, uint32_t thread)
 {
@@ -53,7 +53,7 @@ FBY_BLOCK_INLINE void fby_pair_load(const struct fby_segment *s,
         &rows[rows[image].partner], &pair->row[1], sizeof(*rows), thread);
 }
 
-/* Set the mean greys of both pictures if FBY_PASS_GREYS has summed them. */
+/* Set the mean greys of both pictures if FBY_PASS_GREYS has summed greys. */
 FBY_BLOCK_INLINE void fby_pair_load_greys(const struct fby_segment *s,
     const uint8_t *arena, uint32_t image, uint32_t thread,
     struct fby_pair *pair)
@@ -65,23 +65,22 @@ FBY_BLOCK_INLINE void fby_pair_load_greys(const struct fby_segment *s,
     }
 }
 
-/* The position of pixel `i` of the picture. */
 FBY_BLOCK_INLINE struct fby_ops_position fby_pair_position(
     const struct fby_segment *s, uint32_t i)
 {
-    struct fby_ops_position at;
-    at.x = i % s->width;
-    at.y = i / s->width;
-    return at;
+    struct fby_ops_position pos;
+    pos.x = i % s->width;
+    pos.y = i / s->width;
+    return pos;
 }
 
-/* Load the levels of the raw pixel that becomes pixel `at` of the output. */
+/* Load the levels of the raw pixel that becomes pixel `pos` of the output. */
 FBY_BLOCK_INLINE void fby_pair_load_pixel(const struct fby_ops_plan *plan,
     const struct fby_ops_row *row, const uint8_t *picture,
-    struct fby_ops_position at, float rgb[3])
+    struct fby_ops_position pos, float rgb[3])
 {
     const uint8_t *from =
-        picture + (size_t)3 * fby_ops_source_pixel(plan, row, at.x, at.y);
+        picture + (size_t)3 * fby_ops_source_pixel(plan, row, pos.x, pos.y);
     FBY_UNROLL
     for (uint32_t c = 0; c < 3; c++) {
         rgb[c] = fby_ops_level_of_byte(from[c]);
@@ -90,6 +89,7 @@ FBY_BLOCK_INLINE void fby_pair_load_pixel(const struct fby_ops_plan *plan,
 
 /* ---- greys --------------------------------------------------------------- */
 
+/* Each thread sums up the greys of its pixels, from pixel `first` on. */
 FBY_BLOCK_INLINE void fby_pair_sum_greys(const struct fby_segment *s,
     const uint8_t *picture, uint32_t first, uint32_t thread,
     struct fby_pair *pair)
@@ -100,10 +100,10 @@ FBY_BLOCK_INLINE void fby_pair_sum_greys(const struct fby_segment *s,
          i < fby_min(s->pixels, first + FBY_BLOCK_PIXELS);
          i += FBY_BLOCK_THREADS) {
         float                   rgb[3];
-        struct fby_ops_position at = fby_pair_position(s, i);
-        fby_pair_load_pixel(&pair->plan, &pair->row[0], picture, at, rgb);
+        struct fby_ops_position pos = fby_pair_position(s, i);
+        fby_pair_load_pixel(&pair->plan, &pair->row[0], picture, pos, rgb);
         fby_ops_apply_stages(
-            &pair->plan, &pair->row[0], at, FBY_OPS_BEFORE_CONTRAST, rgb);
+            &pair->plan, &pair->row[0], pos, FBY_OPS_BEFORE_CONTRAST, rgb);
         sum += fby_ops_grey_q24(rgb);
     }
     pair->greys[thread] = sum;
@@ -141,23 +141,23 @@ FBY_BLOCK_INLINE void fby_pair_add_to_picture(const struct fby_segment *s,
 
 /* ---- pixels -------------------------------------------------------------- */
 
-/* Compute the levels of pixel `i` from the picture (k = 0), for mixup also from
- * its partner (k = 1), and in the box of cutmix from the partner only. */
+/* Compute the levels of pixel `i`. They are from the picture (k = 0), for mixup
+ * from both pictures, and in the box of cutmix from the partner (k = 1). */
 FBY_BLOCK_INLINE void fby_pair_compute_levels(const struct fby_segment *s,
     struct fby_pair *pair, const uint8_t *pictures, uint32_t image, uint32_t i,
     uint32_t thread, float rgb[3])
 {
-    struct fby_ops_position at    = fby_pair_position(s, i);
+    struct fby_ops_position pos   = fby_pair_position(s, i);
     bool                    mixed = pair->row[0].pair == FBY_OPS_MIXUP;
     bool                    cut   = pair->row[0].pair == FBY_OPS_CUTMIX &&
-               fby_ops_box_contains(&pair->row[0].cut, at.x, at.y) != 0;
+               fby_ops_box_contains(&pair->row[0].cut, pos.x, pos.y) != 0;
     FBY_NO_UNROLL
     for (uint32_t k = cut ? 1 : 0; k < (mixed || cut ? 2 : 1); k++) {
         uint64_t row = k == 0 ? image : pair->row[0].partner;
         fby_pair_load_pixel(&pair->plan, &pair->row[k],
-            pictures + row * s->pixels * 3, at, rgb);
+            pictures + row * s->pixels * 3, pos, rgb);
         fby_ops_apply_stages(
-            &pair->plan, &pair->row[k], at, FBY_OPS_ALL_STAGES, rgb);
+            &pair->plan, &pair->row[k], pos, FBY_OPS_ALL_STAGES, rgb);
         FBY_UNROLL
         for (uint32_t c = 0; c < 3 && k == 0 && mixed; c++) {
             pair->own_levels[c][thread] = rgb[c];
@@ -166,7 +166,7 @@ FBY_BLOCK_INLINE void fby_pair_compute_levels(const struct fby_segment *s,
     FBY_UNROLL
     for (uint32_t c = 0; c < 3 && mixed; c++) {
         rgb[c] = fby_ops_mix(pair->own_levels[c][thread], rgb[c],
-            pair->row[0].share, pair->row[0].rest);
+            pair->row[0].share, pair->row[0].partner_share);
     }
 }
 
@@ -187,14 +187,14 @@ FBY_BLOCK_INLINE void fby_pair_store_pixel(const struct fby_segment *s,
     const struct fby_pair *pair, uint32_t i, const float rgb[3], uint8_t *image)
 {
     uint32_t width = fby_width_of(s->to);
-    uint64_t at    = s->planar != 0 ? i : (uint64_t)i * 3;
+    uint64_t index = s->planar != 0 ? i : (uint64_t)i * 3;
     uint64_t step  = s->planar != 0 ? s->pixels : 1;
     FBY_NO_UNROLL
     for (uint32_t c = 0; c < 3; c++) {
         float level = c == 0 ? rgb[0] : c == 1 ? rgb[1] : rgb[2];
         level = pair->plan.normalized ? level : fby_ops_scale_to_255(level);
         fby_store_value(fby_level_bits(s->to, level), width,
-            image + (at + c * step) * width);
+            image + (index + c * step) * width);
     }
 }
 

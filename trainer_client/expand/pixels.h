@@ -84,7 +84,7 @@ FBY_BLOCK_INLINE uint64_t fby_cast_value(
 }
 
 /* Store four values of `width` bytes each (1, 2 or 4). `to` is a multiple of
- * four widths. */
+ * 4 * width. */
 FBY_BLOCK_INLINE void fby_store_4_values(
     const uint32_t bits[4], uint32_t width, uint8_t *to)
 {
@@ -156,10 +156,10 @@ FBY_BLOCK_INLINE void fby_store_interleaved(const struct fby_segment *s,
     }
 }
 
-/* Store pixels `at` to at + n - 1 of an image one value at a time, for edges
- * and rare layouts. No index selects a word, so the quad stays in registers. */
+/* Store pixels `first` to first + n - 1 of an image value by value, for edges
+ * and rare layouts. Words are not indexed, so the quad stays in registers. */
 FBY_BLOCK_INLINE void fby_store_quad_by_value(const struct fby_segment *s,
-    const struct fby_quad *quad, uint32_t at, uint32_t n, uint8_t *image)
+    const struct fby_quad *quad, uint32_t first, uint32_t n, uint8_t *image)
 {
     uint32_t width = fby_width_of(s->to);
     FBY_NO_UNROLL
@@ -168,28 +168,28 @@ FBY_BLOCK_INLINE void fby_store_quad_by_value(const struct fby_segment *s,
         uint32_t i       = k / s->channels;
         uint32_t word_01 = c == 0 ? quad->channel[0] : quad->channel[1];
         uint32_t word_23 = c == 2 ? quad->channel[2] : quad->channel[3];
-        uint64_t to      = s->planar != 0 ? (uint64_t)c * s->plane + at + i
-                                          : (uint64_t)at * s->channels + k;
+        uint64_t index   = s->planar != 0 ? (uint64_t)c * s->plane + first + i
+                                          : (uint64_t)first * s->channels + k;
         fby_store_value(fby_byte_level_bits(s->to,
                             (c < 2 ? word_01 : word_23) >> (8 * i) & 0xff,
                             s->scale[c], s->offset[c]),
-            width, image + to * width);
+            width, image + index * width);
     }
 }
 
-/* Store pixels `at` to at + n - 1 of an image; n is 1 to 4. */
+/* Store pixels `first` to first + n - 1 of an image; n is 1 to 4. */
 FBY_BLOCK_INLINE void fby_store_quad(const struct fby_segment *s,
-    const struct fby_quad *quad, uint32_t at, uint32_t n, uint8_t *image)
+    const struct fby_quad *quad, uint32_t first, uint32_t n, uint8_t *image)
 {
     uint32_t width       = fby_width_of(s->to);
     bool     interleaved = s->planar == 0 && s->channels == 3;
-    uint8_t *to          = image + (uint64_t)at * width * (interleaved ? 3 : 1);
-    uint64_t plane       = (uint64_t)s->plane * width;
+    uint8_t *to    = image + (uint64_t)first * width * (interleaved ? 3 : 1);
+    uint64_t plane = (uint64_t)s->plane * width;
     /* Storing four values at once needs an aligned address in each plane. */
     if (n < 4 || width == 8 || (s->channels != 3 && s->channels != 1) ||
         ((uintptr_t)to | (interleaved ? 0 : plane)) % ((size_t)4 * width) !=
             0) {
-        fby_store_quad_by_value(s, quad, at, n, image);
+        fby_store_quad_by_value(s, quad, first, n, image);
     } else if (interleaved) {
         fby_store_interleaved(s, quad, width, to);
     } else {
@@ -237,7 +237,7 @@ FBY_BLOCK_INLINE uint32_t fby_first_out_pixel(
                                         : s->first_pixel;
 }
 
-/* Reverse the order of the lowest `n` of four bytes. */
+/* Reverse the order of the lowest `n` of four bytes, and drop the others. */
 FBY_BLOCK_INLINE uint32_t fby_reverse_4(uint32_t bytes, uint32_t n)
 {
     uint32_t reversed = bytes >> 24 | (bytes >> 8 & 0xff00U) |
@@ -282,24 +282,24 @@ FBY_BLOCK_INLINE struct fby_quad fby_load_quad(
     return quad;
 }
 
-/* Load the `n` source pixels of output pixels at, at + 1, ..., counted from the
- * first output pixel of the segment. */
+/* Load the raw pixels of output pixels `first` to first + n - 1, counted from
+ * the first output pixel of the segment. */
 FBY_BLOCK_INLINE struct fby_quad fby_load_mirrored(const struct fby_segment *s,
-    const uint8_t *image, uint32_t mirror, uint32_t at, uint32_t n)
+    const uint8_t *image, uint32_t mirror, uint32_t first, uint32_t n)
 {
     struct fby_quad quad  = {{0, 0, 0, 0}};
     uint32_t        lines = s->pixels / s->width;
     FBY_NO_UNROLL
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t y = (at + i) / s->width;
-        uint32_t x = (at + i) % s->width;
+        uint32_t y = (first + i) / s->width;
+        uint32_t x = (first + i) % s->width;
         y          = (mirror & FBY_MIRROR_Y) != 0 ? lines - 1 - y : y;
         x          = (mirror & FBY_MIRROR_X) != 0 ? s->width - 1 - x : x;
-        struct fby_quad one = fby_load_quad(
+        struct fby_quad pixel = fby_load_quad(
             image + ((uint64_t)y * s->width + x) * s->channels, s->channels, 1);
         FBY_UNROLL
         for (uint32_t c = 0; c < 4; c++) {
-            quad.channel[c] |= one.channel[c] << (8 * i);
+            quad.channel[c] |= pixel.channel[c] << (8 * i);
         }
     }
     return quad;

@@ -1,4 +1,4 @@
-/* ragged_offsets.c - read and check the lengths and indices of each chunk. */
+/* ragged_offsets.c - check the lengths and indices of the chunks of a field. */
 #include "trainer_client/expand/ragged_offsets.h"
 
 #include <stdlib.h>
@@ -31,8 +31,8 @@ void fby_ragged_offsets_clear(struct fby_ragged_offsets *self)
     self->longest   = 0;
 }
 
-/* Read the lengths of the rows of a chunk, and set *total to their sum. The
- * chunk was checked to contain all lengths. */
+/* Read the lengths of the rows of a chunk, and set *total to their sum. It was
+ * checked that the chunk has all lengths. */
 static fby_err read_lengths(struct fby_ragged_offsets *self,
     const struct fby_ragged_offsets_in *in, struct fby_raw_span span,
     uint64_t *total, struct fby_error_detail *why)
@@ -88,12 +88,12 @@ static fby_err check_indices(const struct fby_ragged_offsets *self,
             (uint32_t)fby_element_le(indices, field->index_bytes, i);
         if (index >= row_values) {
             return fby_error_set(why, FBY_PROTO,
-                "field %s: row %u has index %u, its shape %llu values",
+                "field %s: row %u has index %u, but its shape has %llu values",
                 in->name, row, index, (unsigned long long)row_values);
         }
         if ((int64_t)index <= previous) {
             return fby_error_set(why, FBY_PROTO,
-                "field %s: row %u has index %u behind %lld; they must ascend",
+                "field %s: row %u has index %u after %lld; they must ascend",
                 in->name, row, index, (long long)previous);
         }
         previous = index;
@@ -109,7 +109,7 @@ static fby_err read_chunk(struct fby_ragged_offsets *self,
     struct fby_raw_span         span =
         fby_layout_chunk_span(in->layout, in->field, chunk);
     uint64_t total = 0;
-    if (in->arena_chunks != NULL) {
+    if (in->arena_chunks != NULL) { /* the chunk is in an arena */
         span.raw_offset = in->arena_chunks[chunk].offset;
     }
     fby_err err = read_lengths(self, in, span, &total, why);
@@ -119,7 +119,7 @@ static fby_err read_chunk(struct fby_ragged_offsets *self,
     uint64_t bytes = set_row_offsets(self, field, span, total);
     if (bytes != in->sent[chunk].raw_bytes) {
         return fby_error_set(why, FBY_PROTO,
-            "field %s: chunk %u has %u bytes, its lengths say %llu", in->name,
+            "field %s: chunk %u has %u bytes, its lengths need %llu", in->name,
             chunk, in->sent[chunk].raw_bytes, (unsigned long long)bytes);
     }
     bool sparse = field->form == FBY_FORM_SPARSE;

@@ -1,10 +1,10 @@
 /* ragged_offsets.h - the offsets of ragged rows in the raw bytes of a field.
  *
  * When all chunks have arrived, the offsets are computed from the lengths at
- * the beginning of each chunk. A row has `length` entries, each of one value or
- * a fixed number of values. Lengths and indices are untrusted input.
- * fby_ragged_offsets_read checks that every row is within its chunk and every
- * index of a sparse row within the shape. */
+ * the beginning of each chunk. The length of a row is its number of entries. An
+ * entry is one value, or a fixed number of values. Lengths and indices are
+ * untrusted input. fby_ragged_offsets_read checks that each row is within its
+ * chunk and each index of a sparse row within the shape. */
 #ifndef FBY_CLIENT_EXPAND_RAGGED_OFFSETS_H
 #define FBY_CLIENT_EXPAND_RAGGED_OFFSETS_H
 
@@ -54,7 +54,7 @@ struct fby_ragged_offsets_in {
  * Errors: FBY_PROTO  a row is longer than max_length, a chunk's lengths do not
  *                    match its size, or indices of a sparse row are beyond its
  *                    shape or do not ascend; `why` has the field's name and
- *                    the two numbers that do not agree */
+ *                    the two numbers that contradict each other */
 FBY_CHECKED fby_err fby_ragged_offsets_read(struct fby_ragged_offsets *self,
     const struct fby_ragged_offsets_in *in, struct fby_error_detail *why);
 

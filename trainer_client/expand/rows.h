@@ -2,16 +2,16 @@
  *
  * A segment is a chunk: the lengths of its rows, for sparse rows the indices of
  * all entries, then the values without gaps. An entry has one or more values. A
- * group has as many rows as a block has threads. The CPU reads every length
- * anyway, so it puts a table of the entries before each group into the arena.
- * Each block computes the other prefix sums of its group in three steps:
+ * group has as many rows as a block has threads. The CPU, which has checked all
+ * lengths and indices, writes the number of entries before each group to the
+ * arena. Each block computes the other prefix sums of its group in three steps:
  *     lengths   each thread reads the length of one row
  *     sums      some threads add up 16 lengths each
  *     before    each thread adds up the lengths before its row
  * From these sums a thread finds the row and the offset of an entry. For dense
  * rows a thread searches the ascending indices of the row. So each value is
- * written once, zeros included. The CPU has checked lengths and indices.
- * Block b of a segment is part b % parts of group b / parts. */
+ * written once, zeros included. Several blocks may share a group: block b of a
+ * segment is part b % parts of group b / parts. */
 #ifndef FBY_CLIENT_EXPAND_ROWS_H
 #define FBY_CLIENT_EXPAND_ROWS_H
 
@@ -32,7 +32,6 @@ FBY_BLOCK_INLINE bool fby_segment_has_groups(const struct fby_segment *s)
     return s->rows > 0;
 }
 
-/* The number of rows of group `g`. */
 FBY_BLOCK_INLINE uint32_t fby_group_rows(
     const struct fby_segment *s, uint32_t g)
 {
@@ -98,19 +97,19 @@ FBY_BLOCK_INLINE uint64_t fby_chunk_entries_before(
 
 /* ---- padded -------------------------------------------------------------- */
 
-/* Write value `v` of the group's padded rows. `values` are its raw values. */
+/* Write value `v` of the group's padded rows from the group's raw `values`. */
 FBY_BLOCK_INLINE void fby_group_write_value(const struct fby_segment *s,
     const struct fby_group *group, const uint8_t *values, uint32_t v,
     uint8_t *to)
 {
-    uint32_t in    = fby_width_of(s->from);
+    uint32_t width = fby_width_of(s->from);
     uint32_t row   = v / s->row_values;
     uint32_t k     = v % s->row_values;
     uint64_t value = s->pad;
     if (k < group->length[row] * s->entry) {
-        uint32_t at = group->before[row] * s->entry + k;
-        value =
-            fby_cast_value(s, fby_load_value(values + (uint64_t)at * in, in));
+        uint32_t i = group->before[row] * s->entry + k;
+        value      = fby_cast_value(
+                 s, fby_load_value(values + (uint64_t)i * width, width));
     }
     fby_store_value(value, fby_width_of(s->to), to);
 }
@@ -150,8 +149,8 @@ FBY_BLOCK_INLINE uint32_t fby_group_load_index(
         indices + (uint64_t)entry * s->index_bytes, s->index_bytes);
 }
 
-/* The first of the entries `from` to end - 1 whose index is at least `index`,
- * or `end` if there is none. Indices ascend. */
+/* Find the first of the entries `from` to end - 1 whose index is at least
+ * `index`. Returns `end` if there is none. Indices ascend. */
 FBY_BLOCK_INLINE uint32_t fby_group_find_index(const struct fby_segment *s,
     const uint8_t *indices, uint32_t from, uint32_t end, uint32_t index)
 {
@@ -167,32 +166,33 @@ FBY_BLOCK_INLINE uint32_t fby_group_find_index(const struct fby_segment *s,
     return from;
 }
 
-/* The bits of value `k` of a dense row. `indices` and `values` are those of the
+/* The bits of value `k` of a dense row. `indices` and `values` belong to the
  * entries of the group. */
 FBY_BLOCK_INLINE uint64_t fby_group_dense_value(const struct fby_segment *s,
     const struct fby_group *group, const uint8_t *indices,
     const uint8_t *values, uint32_t row, uint32_t k)
 {
-    uint32_t in  = fby_width_of(s->from);
-    uint32_t end = group->before[row] + group->length[row];
-    uint32_t at  = fby_group_find_index(s, indices, group->before[row], end, k);
-    return at < end && fby_group_load_index(s, indices, at) == k
+    uint32_t width = fby_width_of(s->from);
+    uint32_t end   = group->before[row] + group->length[row];
+    uint32_t entry =
+        fby_group_find_index(s, indices, group->before[row], end, k);
+    return entry < end && fby_group_load_index(s, indices, entry) == k
                ? fby_cast_value(
-                     s, fby_load_value(values + (uint64_t)at * in, in))
+                     s, fby_load_value(values + (uint64_t)entry * width, width))
                : 0;
 }
 
 /* Write one part of the dense rows of a group. The blocks of the group take
- * turns to write FBY_BLOCK_THREADS values each. A thread counts rows and values
- * `k` of a row, because the number of values in a group may exceed 32 bits. */
+ * turns to write FBY_BLOCK_THREADS values each. A thread's next value is value
+ * `k` of row `row`; its number in the group could need more than 32 bits. */
 FBY_BLOCK_INLINE void fby_group_write_dense(const struct fby_segment *s,
     const struct fby_group *group, const uint8_t *arena, uint8_t *out,
     uint32_t number, uint32_t thread)
 {
     uint32_t       g       = number / s->parts;
-    uint32_t       at      = number % s->parts * FBY_BLOCK_THREADS + thread;
-    uint32_t       row     = at / s->row_values;
-    uint32_t       k       = at % s->row_values;
+    uint32_t       first   = number % s->parts * FBY_BLOCK_THREADS + thread;
+    uint32_t       row     = first / s->row_values;
+    uint32_t       k       = first % s->row_values;
     uint64_t       before  = fby_chunk_entries_before(s, arena, g);
     const uint8_t *indices = arena + s->indices + before * s->index_bytes;
     const uint8_t *from    = arena + s->values + before * fby_width_of(s->from);
@@ -211,7 +211,7 @@ FBY_BLOCK_INLINE void fby_group_write_dense(const struct fby_segment *s,
     }
 }
 
-/* Find the last row of the group that begins at or before entry `entry`. */
+/* Find the last row that begins at or before `entry`, by a binary search. */
 FBY_BLOCK_INLINE uint32_t fby_group_row_of_entry(
     const struct fby_group *group, uint32_t entry)
 {
@@ -230,23 +230,24 @@ FBY_BLOCK_INLINE void fby_group_write_coo(const struct fby_segment *s,
     uint32_t number, uint32_t thread)
 {
     uint32_t g = number / s->parts;
-    uint32_t n =
+    uint32_t end =
         group->before[FBY_BLOCK_ROWS - 1] + group->length[FBY_BLOCK_ROWS - 1];
     uint64_t       first = fby_field_entries_before(s, arena, g);
     const uint8_t *indices =
         arena + s->indices +
         fby_chunk_entries_before(s, arena, g) * s->index_bytes;
     FBY_NO_UNROLL
-    for (uint32_t v = number % s->parts * FBY_BLOCK_THREADS + thread; v < n;
-         v += s->parts * FBY_BLOCK_THREADS) {
-        uint32_t index = fby_group_load_index(s, indices, v);
+    for (uint32_t entry = number % s->parts * FBY_BLOCK_THREADS + thread;
+         entry < end; entry += s->parts * FBY_BLOCK_THREADS) {
+        uint32_t index = fby_group_load_index(s, indices, entry);
         fby_store_value(s->first_row + (uint64_t)g * FBY_BLOCK_ROWS +
-                            fby_group_row_of_entry(group, v),
-            8, out + s->out + 8 * (first + v));
+                            fby_group_row_of_entry(group, entry),
+            8, out + s->out + 8 * (first + entry));
         FBY_NO_UNROLL
         for (uint32_t d = 0; d < s->n_dims; d++) {
             fby_store_value(fby_coordinate(index, s->dims, s->n_dims, d), 8,
-                out + s->out + 8 * ((uint64_t)(d + 1) * s->total + first + v));
+                out + s->out +
+                    8 * ((uint64_t)(d + 1) * s->total + first + entry));
         }
     }
 }

@@ -1,16 +1,16 @@
-/* segment.h - the work of a GPU for one batch, as a list of segments.
+/* segment.h - a list of segments: the work of a GPU for one batch.
  *
  * arena     contiguous memory for one batch: its input, then the list
  * segment   one operation on one contiguous input. It is made from a piece
  *           (segments.h), which is a chunk or a whole field.
- * block     the work of one CUDA block of threads, within one segment. Blocks
- *           are independent. A table in the list has the segment of each block.
+ * block     the work of one CUDA block of threads. It belongs to one segment,
+ *           and a table in the list says to which. Blocks are independent.
  * group     256 rows of a ragged field (FBY_BLOCK_ROWS)
  * part      one of the blocks that share a group or a picture
  *
  * One launch expands all fields of a batch. The ops of the device that change
- * levels (ops.h) need a second launch, and before that a third one if contrast
- * needs the mean grey. The file is compiled as C and as CUDA. */
+ * levels (ops.h) need a later launch. If contrast needs the mean grey, another
+ * launch between the two computes it. The file is compiled as C and as CUDA. */
 #ifndef FBY_CLIENT_EXPAND_SEGMENT_H
 #define FBY_CLIENT_EXPAND_SEGMENT_H
 
@@ -36,10 +36,10 @@ enum fby_segment_kind {
     FBY_SEGMENT_MASK      = 15  /* documents to a mask of tokens in the loss */
 };
 
-/* A pass is one launch. A pass without blocks is not launched. Later passes
- * read what earlier passes wrote to the arena. */
+/* A pass is one launch, unless it has no blocks. Later passes read from the
+ * arena what earlier passes wrote there. */
 enum fby_pass {
-    FBY_PASS_EXPAND = 0, /* all kinds but the next two */
+    FBY_PASS_EXPAND = 0, /* all other kinds */
     FBY_PASS_GREYS  = 1, /* FBY_SEGMENT_GREYS */
     FBY_PASS_OPS    = 2, /* FBY_SEGMENT_OPS */
     FBY_PASSES      = 3
@@ -62,7 +62,7 @@ enum {
     /* Bytes of the largest packed tile. Each of 3 planes has 512 bit widths of
      * 4 bits and 32 x 256 residues of 8 bits. */
     FBY_TILE_PACKED    = 3 * (256 + 8192),
-    FBY_TILE_READ_OVER = 16 /* zero bytes for reads beyond a tile */
+    FBY_TILE_READ_OVER = 16 /* zero bytes after a tile, for reads beyond it */
 };
 
 enum { FBY_MIRROR_X = 1, FBY_MIRROR_Y = 2 }; /* bits */
@@ -81,7 +81,7 @@ enum { FBY_SEGMENT_FACTORS = 4 };
  * memory of the tensors, both in bytes. */
 struct fby_segment {
     uint64_t in;           /* arena: the input */
-    uint64_t out;          /* tensors: the output; see out_in_arena */
+    uint64_t out;          /* tensors: the output (but see out_in_arena) */
     uint64_t image_bytes;  /* PIXELS, TILES, PLANES, BITS, OPS: bytes from one
                               image to the next in the output */
     uint64_t values;       /* arena. PADDED, DENSE: the values. GREYS, OPS: sum
@@ -102,7 +102,8 @@ struct fby_segment {
                               VALUES, ONE_HOT, BITS, MIX, POSITIONS, MASK:
                               values written. Other kinds: blocks */
     uint32_t kind;         /* enum fby_segment_kind */
-    uint32_t first_block;  /* number in the list, counted over all passes */
+    uint32_t first_block;  /* number of the segment's first block, counted over
+                              all passes */
     uint32_t out_in_arena; /* 1: `out` is an offset in the arena */
     uint32_t bytes;        /* TILES: bytes of the payload at `in` */
     uint32_t from, to;     /* type of input and output (enum fby_type) */

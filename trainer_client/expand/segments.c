@@ -12,9 +12,10 @@ bool fby_segments_can_expand(const struct fby_expansion *plan)
 
 bool fby_segments_accept_table(const struct fby_expansion *plan, uint32_t rows)
 {
-    bool tokens =
+    bool per_token =
         plan->kind == FBY_EXPAND_POSITIONS || plan->kind == FBY_EXPAND_MASK;
-    return tokens && (uint64_t)rows * plan->shape.dims[0] <= FBY_SEGMENT_MAX;
+    uint64_t n_tokens = (uint64_t)rows * plan->shape.dims[0];
+    return per_token && n_tokens <= FBY_SEGMENT_MAX;
 }
 
 bool fby_segments_accept_packed(const struct fby_expansion *plan)
@@ -42,8 +43,8 @@ void fby_segments_set_scale(
     bool affine =
         plan->kind == FBY_EXPAND_AFFINE || plan->kind == FBY_EXPAND_OPS;
     bool scaled = affine || plan->scaled;
+    bool single = !affine && plan->channels == 1; /* one scale for all */
     for (uint32_t c = 0; c < FBY_SEGMENT_FACTORS; c++) {
-        bool single        = !affine && plan->channels == 1;
         segment->scale[c]  = scaled ? plan->scale[single ? 0 : c] : 1;
         segment->offset[c] = scaled ? plan->offset[single ? 0 : c] : 0;
     }
@@ -52,15 +53,15 @@ void fby_segments_set_scale(
 uint32_t fby_segments_write_factors(
     const struct fby_expansion *plan, float *out)
 {
-    uint32_t n = plan->channels;
-    if (!plan->scaled || n <= FBY_SEGMENT_FACTORS) {
+    uint32_t n_scales = plan->channels;
+    if (!plan->scaled || n_scales <= FBY_SEGMENT_FACTORS) {
         return 0;
     }
     if (out != NULL) {
-        memcpy(out, plan->scale, n * sizeof(*out));
-        memcpy(out + n, plan->offset, n * sizeof(*out));
+        memcpy(out, plan->scale, n_scales * sizeof(*out));
+        memcpy(out + n_scales, plan->offset, n_scales * sizeof(*out));
     }
-    return 2 * n;
+    return 2 * n_scales;
 }
 
 static void add_copy(struct fby_segments *self,
@@ -94,7 +95,7 @@ void fby_segments_add(struct fby_segments *self,
 struct fby_piece_samples fby_segments_samples(
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    bool partial = piece->raw_bytes < plan->raw_bytes;
+    bool partial = piece->raw_bytes < plan->raw_bytes; /* a part of a sample */
     return (struct fby_piece_samples){
         .n         = partial ? 1 : piece->raw_bytes / plan->raw_bytes,
         .first     = piece->raw_offset / plan->raw_bytes,
@@ -110,9 +111,9 @@ static uint64_t count_ragged_field(struct fby_segments *count,
     const struct fby_raw_layout *layout, const struct fby_expansion *plan,
     uint32_t f)
 {
-    const struct fby_raw_field *field  = &layout->fields[f];
-    uint64_t                    tables = 0;
-    fby_segments_append_copy(count, 0, sizeof(int64_t), 0); /* of zero rows */
+    const struct fby_raw_field *field       = &layout->fields[f];
+    uint64_t                    table_bytes = 0;
+    fby_segments_append_copy(count, 0, sizeof(int64_t), 0); /* for zero rows */
     for (uint32_t i = 0; i < field->n_chunks; i++) {
         struct fby_raw_span span = fby_layout_chunk_span(layout, f, i);
         const struct fby_ragged_piece piece = {
@@ -121,9 +122,9 @@ static uint64_t count_ragged_field(struct fby_segments *count,
         };
         fby_segments_add_rows(count, plan, field, field->max_length, &piece);
         count->n_blocks += (uint32_t)fby_segments_max_blocks(plan, &piece);
-        tables += fby_segments_n_groups(span.rows) * sizeof(uint64_t);
+        table_bytes += fby_segments_n_groups(span.rows) * sizeof(uint64_t);
     }
-    return tables;
+    return table_bytes;
 }
 
 /* Count all segments that a field with equally long rows may need: for the
@@ -168,9 +169,9 @@ uint64_t fby_segments_max_bytes(const struct fby_raw_layout *layout,
             const struct fby_documents_piece piece = {.rows = layout->rows};
             fby_segments_add_documents(&count, &plans[f], &piece);
         } else if (!fby_segments_can_expand(&plans[f])) {
-            uint64_t most = plans[f].out_bytes * layout->rows +
-                            plans[f].tensors[0].more_bytes;
-            fby_segments_append_copy(&count, 0, most, 0);
+            uint64_t max_bytes = plans[f].out_bytes * layout->rows +
+                                 plans[f].tensors[0].bytes_after_rows;
+            fby_segments_append_copy(&count, 0, max_bytes, 0);
         } else if (fby_expansion_is_ragged(&plans[f])) {
             other_bytes += fby_segments_align_up(
                 count_ragged_field(&count, layout, &plans[f], f));

@@ -1,8 +1,8 @@
 /* segments.h - make the list of segments of a batch from its plans.
  *
  * Begin a list (segments_list.h), add each piece, pass by pass, and finish the
- * list. The GPU then needs nothing but the arena. A piece is contiguous input
- * in the arena: a chunk, or all rows of a field. It becomes one or several
+ * list. The arena then holds all that the GPU needs. A piece is contiguous
+ * input in the arena: a chunk, or all rows of a field. It becomes one or more
  * segments. fby_codec_check has accepted packed pieces. Pure.
  *
  * Files: segments.c           supported fields, and the size of a list
@@ -75,8 +75,7 @@ bool fby_segments_accept_packed(const struct fby_expansion *plan);
 
 /* True if the pictures of the field must first be gathered, because it has ops
  * on levels. */
-bool fby_segments_needs_gather(const struct fby_expansion *plan);
-/* The bytes of a gathered picture. */
+bool     fby_segments_needs_gather(const struct fby_expansion *plan);
 uint64_t fby_segments_gathered_bytes(const struct fby_expansion *plan);
 
 /* If the scales and offsets of the plan fit into a segment, return 0. Else
@@ -85,8 +84,8 @@ uint64_t fby_segments_gathered_bytes(const struct fby_expansion *plan);
 uint32_t fby_segments_write_factors(
     const struct fby_expansion *plan, float *out);
 
-/* The most bytes of a list for a batch of this layout. Includes the tables of
- * groups, and one copy segment for `bytes` bytes. Fields may be added chunk by
+/* The most bytes of a list for a batch of this layout, with the tables of
+ * groups and one copy segment for `bytes` bytes. Fields may be added chunk by
  * chunk or whole. */
 uint64_t fby_segments_max_bytes(const struct fby_raw_layout *layout,
     const struct fby_expansion *plans, uint64_t bytes);
@@ -100,10 +99,10 @@ fby_segments_add_fn fby_segments_add;
  * in the arena of the gathered field. */
 fby_segments_add_fn fby_segments_add_gathered;
 
-/* Count the entries of the rows of a piece. Set piece->entries, and groups[g]
- * to the number of entries of the field before group g. The function reads
- * first_row, rows and first of the piece. The lengths were checked. `groups`
- * holds fby_segments_n_groups(piece->rows) numbers. */
+/* Count the entries of the rows of a piece, whose first_row, rows and first are
+ * set. Set piece->entries, and groups[g] to the number of entries of the field
+ * before group g, for fby_segments_n_groups(piece->rows) groups. The lengths in
+ * `rows` were checked. */
 void fby_segments_count_entries(const struct fby_ragged_offsets *rows,
     struct fby_ragged_piece *piece, uint64_t *groups);
 /* The number of groups (segment.h) of `rows` rows. */
@@ -155,15 +154,14 @@ struct fby_piece_samples {
     uint64_t n;
     uint64_t first;     /* number of the first sample in the field */
     uint64_t skipped;   /* raw bytes of that sample before the piece */
-    uint64_t raw_bytes; /* of each sample that are in the piece */
+    uint64_t raw_bytes; /* of each sample, within the piece */
 };
 
-/* The samples of a piece. */
 struct fby_piece_samples fby_segments_samples(
     const struct fby_expansion *plan, const struct fby_piece *piece);
 
-/* The most blocks of a dense or coo chunk with at most piece->rows rows. Fewer
- * rows may need more blocks. Returns 0 for other kinds. */
+/* An upper bound of the blocks of a dense or coo chunk with piece->rows rows or
+ * fewer, which may need more. Returns 0 for other kinds. */
 uint64_t fby_segments_max_blocks(
     const struct fby_expansion *plan, const struct fby_ragged_piece *piece);
 

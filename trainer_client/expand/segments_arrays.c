@@ -54,7 +54,7 @@ void fby_segments_add_planar(struct fby_segments *self,
 
 /* ---- bits ---------------------------------------------------------------- */
 
-/* Add a sample that is too large for one segment, as ranges of pixels. */
+/* Add a sample that is too large for one segment, in ranges of pixels. */
 static void append_pixel_ranges(
     struct fby_segments *self, struct fby_segment range)
 {
@@ -125,8 +125,8 @@ void fby_segments_add_labels(struct fby_segments *self,
             samples.n, plan->raw_bytes, plan->out_bytes, plan->classes});
 }
 
-/* If the labels are split, all segments refer to the same labels and
- * parameters, since a partner may be in another segment. */
+/* If there are several segments, each has all labels and parameters as input,
+ * since a row may be mixed with a row of another segment. */
 void fby_segments_add_mixed(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {

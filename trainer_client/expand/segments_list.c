@@ -9,8 +9,8 @@ uint64_t fby_segments_align_up(uint64_t size)
            FBY_SEGMENT_ALIGN;
 }
 
-/* How much of a segment's `n` one block expands. Kinds without an entry count
- * their work in blocks. */
+/* How much of a segment's `n` one block expands. For kinds that are not in the
+ * table, `n` is the number of blocks. */
 static uint32_t work_per_block(uint32_t kind)
 {
     static const uint32_t work[] = {
@@ -29,12 +29,12 @@ static uint32_t work_per_block(uint32_t kind)
 void fby_segments_append(
     struct fby_segments *self, const struct fby_segment *segment)
 {
-    uint32_t work = work_per_block(segment->kind);
+    uint32_t block_work = work_per_block(segment->kind);
     if (self->segments != NULL) {
         self->segments[self->n]             = *segment;
         self->segments[self->n].first_block = self->n_blocks;
     }
-    uint32_t blocks = (segment->n + work - 1) / work;
+    uint32_t blocks = (segment->n + block_work - 1) / block_work;
     self->n++;
     self->n_blocks += blocks;
     self->blocks[self->pass] += blocks;
@@ -48,22 +48,25 @@ void fby_segments_begin_pass(struct fby_segments *self, enum fby_pass pass)
 void fby_segments_append_split(struct fby_segments *self,
     struct fby_segment segment, const struct fby_segment_units *units)
 {
-    uint64_t most  = FBY_SEGMENT_MAX / units->work;
-    uint32_t first = segment.first_pixel;
-    for (uint64_t done = 0; done < units->n; done += most) {
-        uint64_t left = units->n - done;
-        segment.n     = (uint32_t)(left < most ? left : most) * units->work;
-        if (segment.kind == FBY_SEGMENT_VALUES && segment.channels > 0 &&
-            segment.planar == 0) {
-            segment.first_pixel = (uint32_t)((first + done) % segment.channels);
+    uint64_t max_units     = FBY_SEGMENT_MAX / units->work;
+    uint32_t first_channel = segment.first_pixel; /* of scaled VALUES */
+    bool     is_scaled     = segment.kind == FBY_SEGMENT_VALUES &&
+                     segment.channels > 0 && segment.planar == 0;
+    for (uint64_t done = 0; done < units->n; done += max_units) {
+        uint64_t left    = units->n - done;
+        uint64_t n_units = left < max_units ? left : max_units;
+        segment.n        = (uint32_t)n_units * units->work;
+        if (is_scaled) {
+            segment.first_pixel =
+                (uint32_t)((first_channel + done) % segment.channels);
         }
         fby_segments_append(self, &segment);
-        segment.in += most * units->in;
-        segment.out += most * units->out;
+        segment.in += max_units * units->in_bytes;
+        segment.out += max_units * units->out_bytes;
         if (segment.kind == FBY_SEGMENT_MIX) {
-            segment.first_row += (uint32_t)most;
+            segment.first_row += (uint32_t)max_units;
         } else if (segment.params != 0) {
-            segment.params += most;
+            segment.params += max_units; /* one byte for each picture */
         }
     }
 }
@@ -108,13 +111,14 @@ uint64_t fby_segments_finish(struct fby_segments *self)
         .blocks     = {self->blocks[0], self->blocks[1], self->blocks[2]},
         .shared     = self->shared,
     };
-    uint32_t *owner = (uint32_t *)(void *)(self->segments + self->n);
+    /* the table of blocks follows the last segment */
+    uint32_t *segment_of_block = (uint32_t *)(void *)(self->segments + self->n);
     memcpy(self->arena + self->list, &list, sizeof(list));
     for (uint32_t i = 0; i < self->n; i++) {
         uint32_t end = i + 1 < self->n ? self->segments[i + 1].first_block
                                        : self->n_blocks;
         for (uint32_t b = self->segments[i].first_block; b < end; b++) {
-            owner[b] = i;
+            segment_of_block[b] = i;
         }
     }
     return self->list + fby_segments_bytes(self);

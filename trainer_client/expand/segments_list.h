@@ -1,8 +1,8 @@
 /* segments_list.h - append segments (segment.h) to a list, and complete it.
  *
- * The list knows nothing of fields; segments.h makes the segments from them. If
- * `segments` is NULL, they are only counted, so that the caller learns the size
- * of the list. No function then reads the arena. Pure. */
+ * The functions of segments.h make the segments from fields. If `segments` is
+ * NULL, segments are only counted, so that the caller learns the size of the
+ * list. No function then reads the arena. Pure. */
 #ifndef FBY_CLIENT_EXPAND_SEGMENTS_LIST_H
 #define FBY_CLIENT_EXPAND_SEGMENTS_LIST_H
 
@@ -22,16 +22,16 @@ struct fby_segments {
 /* An input is split into segments only between its units, which are values or
  * samples. */
 struct fby_segment_units {
-    uint64_t n;       /* units */
-    uint64_t in, out; /* bytes of one unit in the input and the output */
-    uint32_t work;    /* what one unit adds to fby_segment.n, which counts the
-                         work of a segment; at most FBY_SEGMENT_MAX */
+    uint64_t n;                   /* number of units */
+    uint64_t in_bytes, out_bytes; /* of one unit, in input and output */
+    uint32_t work; /* what a unit adds to `n` of its segment; at most
+                      FBY_SEGMENT_MAX */
 };
 
 /* Round up to FBY_SEGMENT_ALIGN. */
 uint64_t fby_segments_align_up(uint64_t size);
 
-/* Begin a list in the arena, at offset `used` rounded up. The first segments
+/* Begin a list in the arena, after its first `used` bytes. The first segments
  * are of FBY_PASS_EXPAND. */
 void fby_segments_begin(
     struct fby_segments *self, uint8_t *arena, uint64_t used);
@@ -43,10 +43,9 @@ void fby_segments_begin_pass(struct fby_segments *self, enum fby_pass pass);
 void fby_segments_append(
     struct fby_segments *self, const struct fby_segment *segment);
 
-/* Append as many copies of `segment` as needed, each with `n` of at most
- * FBY_SEGMENT_MAX. From copy to copy, `in` and `out` advance; so do first_row
- * of kind MIX, params of kinds with flips, and first_pixel of scaled VALUES.
- * segment.n is ignored. */
+/* Append as many copies of `segment` as needed, each with an `n` of at most
+ * FBY_SEGMENT_MAX. From copy to copy, `in` and `out` advance. So do first_row
+ * of MIX, params of flips, and first_pixel of scaled VALUES. */
 void fby_segments_append_split(struct fby_segments *self,
     struct fby_segment segment, const struct fby_segment_units *units);
 
@@ -55,7 +54,7 @@ void fby_segments_append_split(struct fby_segments *self,
 void fby_segments_append_copy(
     struct fby_segments *self, uint64_t from, uint64_t bytes, uint64_t out);
 
-/* Record that blocks need at least `bytes` of shared memory. */
+/* Record that some blocks need `bytes` of shared memory. */
 void fby_segments_reserve_shared(struct fby_segments *self, uint32_t bytes);
 
 /* The bytes of the list with the segments added so far. */

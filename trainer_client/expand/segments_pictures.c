@@ -12,7 +12,7 @@ static struct fby_segment make_segment(const struct fby_expansion *plan,
     uint32_t height   = plan->shape.dims[0];
     uint32_t width    = plan->shape.dims[1];
     uint32_t channels = plan->shape.dims[2];
-    /* A strip is FBY_YUV_LINES lines of yuv420; otherwise one line. */
+    /* A strip is FBY_YUV_LINES lines in yuv420, and one line otherwise. */
     uint32_t lines_per_strip = plan->yuv420 ? FBY_YUV_LINES : 1;
     uint64_t strip_bytes = plan->yuv420 ? fby_yuv_bytes(width, lines_per_strip)
                                         : (uint64_t)width * channels;
@@ -20,7 +20,8 @@ static struct fby_segment make_segment(const struct fby_expansion *plan,
     uint64_t lines       = strips * lines_per_strip;
     uint32_t first_line =
         (uint32_t)(samples->skipped / strip_bytes) * lines_per_strip;
-    lines = lines < height - first_line ? lines : height - first_line;
+    uint32_t lines_left = height - first_line; /* the last strip may be cut */
+    lines               = lines < lines_left ? lines : lines_left;
     struct fby_segment segment = {
         .in          = piece->at,
         .out         = piece->out + samples->first * plan->out_bytes,
@@ -49,47 +50,48 @@ void fby_segments_add_pixels(struct fby_segments *self,
     segment.kind                     = FBY_SEGMENT_PIXELS;
     fby_segments_append_split(self, segment,
         &(struct fby_segment_units){
-            .n    = samples.n,
-            .in   = (uint64_t)segment.pixels * segment.channels,
-            .out  = plan->out_bytes,
-            .work = (segment.pixels + 3) / 4, /* 4 pixels per thread */
+            .n         = samples.n,
+            .in_bytes  = (uint64_t)segment.pixels * segment.channels,
+            .out_bytes = plan->out_bytes,
+            .work      = (segment.pixels + 3) / 4, /* quads of pixels */
         });
 }
 
 /* ---- tiles --------------------------------------------------------------- */
 
-/* The bytes of the largest packed tile, from the payload's table of offsets,
- * which are in units of 16 bytes. */
+/* The bytes of the largest packed tile. The payload begins with a table of
+ * offsets in units of 16 bytes: tile i lies between offsets i and i + 1. */
 static uint32_t largest_tile_bytes(const uint8_t *payload, uint32_t tiles)
 {
-    struct fby_reader table = fby_reader(payload, 4 * ((size_t)tiles + 1));
-    uint64_t          most  = 0;
-    uint32_t          begin = fby_read_u32(&table);
+    struct fby_reader table   = fby_reader(payload, 4 * ((size_t)tiles + 1));
+    uint64_t          largest = 0;
+    uint32_t          begin   = fby_read_u32(&table);
     for (uint32_t i = 0; i < tiles; i++) {
         uint32_t end   = fby_read_u32(&table);
         uint64_t bytes = end > begin ? 16 * (uint64_t)(end - begin) : 0;
-        most           = bytes > most ? bytes : most;
+        largest        = bytes > largest ? bytes : largest;
         begin          = end;
     }
-    return most < FBY_TILE_PACKED ? (uint32_t)most : (uint32_t)FBY_TILE_PACKED;
+    return (uint32_t)(largest < FBY_TILE_PACKED ? largest : FBY_TILE_PACKED);
 }
 
 static void append_tiles(struct fby_segments *self, struct fby_segment segment,
     const struct fby_piece *piece, uint32_t images)
 {
-    uint32_t tile_shared_bytes =
+    uint32_t tiles_across =
+        (segment.width + FBY_TILE_COLUMNS - 1) / FBY_TILE_COLUMNS;
+    uint32_t tiles_down = (segment.lines + FBY_TILE_ROWS - 1) / FBY_TILE_ROWS;
+    uint32_t unpacked_bytes =
         segment.channels * FBY_TILE_ROWS * (uint32_t)FBY_TILE_STRIDE;
     segment.kind  = piece->packed ? FBY_SEGMENT_TILES : FBY_SEGMENT_PLANES;
     segment.bytes = piece->bytes;
-    segment.n     = images *
-                ((segment.width + FBY_TILE_COLUMNS - 1) / FBY_TILE_COLUMNS) *
-                ((segment.lines + FBY_TILE_ROWS - 1) / FBY_TILE_ROWS);
+    segment.n     = images * tiles_across * tiles_down;
     fby_segments_append(self, &segment);
-    fby_segments_reserve_shared(self, tile_shared_bytes);
+    fby_segments_reserve_shared(self, unpacked_bytes);
     /* While segments are only counted, the arena is not filled. */
     if (self->segments != NULL && piece->packed) {
         fby_segments_reserve_shared(
-            self, tile_shared_bytes +
+            self, unpacked_bytes +
                       largest_tile_bytes(self->arena + piece->at, segment.n) +
                       FBY_TILE_READ_OVER);
     }
@@ -124,7 +126,7 @@ void fby_segments_add_gathered(struct fby_segments *self,
     segment.out  = piece->out + piece->raw_offset;
     fby_segments_append_split(self, segment,
         &(struct fby_segment_units){
-            .n = piece->raw_bytes, .in = 1, .out = 1, .work = 1});
+            .n = piece->raw_bytes, .in_bytes = 1, .out_bytes = 1, .work = 1});
 }
 
 void fby_segments_add_ops(struct fby_segments *self,

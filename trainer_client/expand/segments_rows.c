@@ -33,7 +33,7 @@ static uint64_t blocks_per_group(
 }
 
 /* Add rows that have equal lengths in the tensor. A group has `parts` blocks,
- * or 1 if `parts` is 0. */
+ * or one block if `parts` is 0. */
 static void add_equal_rows(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece, uint64_t parts)
@@ -74,15 +74,16 @@ static void add_cast(
     }
 }
 
+/* Add the values of the rows, which begin at offset `values` of the arena. */
 static void add_values_of_rows(struct fby_segments *self,
-    const struct fby_expansion *plan, uint64_t at,
+    const struct fby_expansion *plan, uint64_t values,
     const struct fby_ragged_piece *piece)
 {
     uint64_t                 entry_values = fby_expansion_entry_values(plan);
     uint32_t                 width        = fby_type_bytes(plan->to);
     const struct fby_segment cast         = {
                 .kind = FBY_SEGMENT_VALUES,
-                .in   = at,
+                .in   = values,
                 .out  = piece->out[0] + piece->first * entry_values * width,
                 .from = plan->from,
                 .to   = plan->to,
@@ -90,7 +91,6 @@ static void add_values_of_rows(struct fby_segments *self,
     add_cast(self, &cast, piece->entries * entry_values);
 }
 
-/* Add the offsets of the rows. */
 static void add_offsets(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_ragged_piece *piece)
@@ -105,17 +105,17 @@ static void add_offsets(struct fby_segments *self,
 
 /* ---- sparse rows --------------------------------------------------------- */
 
-/* Add the indices of the entries, in the type of the offsets. Indices are below
- * 2^31, so i32 and i64 can hold them. */
+/* Add the indices of the entries, in the type of the offsets: i32 or i64. Both
+ * can hold an index, which is below 2^31. */
 static void add_indices(struct fby_segments *self,
-    const struct fby_expansion *plan, uint64_t at,
+    const struct fby_expansion *plan, uint64_t indices,
     const struct fby_ragged_piece *piece)
 {
     static const enum fby_type type_of_width[] = {
         [1] = FBY_U8, [2] = FBY_U16, [4] = FBY_U32};
     const struct fby_segment cast = {
         .kind = FBY_SEGMENT_VALUES,
-        .in   = at,
+        .in   = indices,
         .out = piece->out[2] + piece->first * fby_type_bytes(plan->offset_type),
         .from = type_of_width[plan->index_bytes],
         .to   = plan->offset_type,
@@ -140,9 +140,9 @@ static void add_coordinates(struct fby_segments *self,
     fby_segments_append(self, &segment);
 }
 
-/* The most blocks for the dense rows of a chunk: enough to keep a GPU busy,
- * plus one block for every 64 entries. Blocks loop over the dense values, so
- * that the table of blocks does not grow with these. */
+/* The most blocks for the dense rows of a chunk: enough to keep a GPU busy, and
+ * one more for every 64 entries. Blocks loop over the dense values, so a
+ * large number of these does not make the table of blocks large. */
 static uint64_t max_dense_blocks(uint64_t entries)
 {
     enum { BUSY_BLOCKS = 512, ENTRIES_PER_BLOCK = 64 };
@@ -156,16 +156,17 @@ static void add_dense(struct fby_segments *self,
     segment.kind       = FBY_SEGMENT_DENSE;
     segment.row_values = (uint32_t)fby_dense_values(&plan->shape);
     uint64_t parts     = blocks_per_group(&segment, piece);
-    uint64_t most =
+    uint64_t max_parts =
         max_dense_blocks(piece->entries) / fby_segments_n_groups(piece->rows);
-    add_equal_rows(self, plan, segment, piece, parts < most ? parts : most);
+    parts = parts < max_parts ? parts : max_parts;
+    add_equal_rows(self, plan, segment, piece, parts);
 }
 
 static void add_sparse(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_raw_field *field,
     struct fby_segment segment, const struct fby_ragged_piece *piece)
 {
-    /* The indices come first, where other ragged rows have their values. */
+    /* Sparse rows have their indices where other ragged rows have values. */
     segment.indices = segment.values;
     segment.values  = piece->at + fby_sparse_values_offset(
                                       field, piece->rows, piece->entries);

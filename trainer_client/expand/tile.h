@@ -1,18 +1,18 @@
 /* tile.h - unpack a tile of photo format 1 with a block of threads.
  *
  * In the photo format a run is eight values of a row. A group is two runs, one
- * above the other, with a common bit width. The steps of a block on one tile:
+ * above the other, with one bit width. A tile is expanded in these steps:
  *     stage     copy the packed tile to shared memory
  *     sums      each thread adds up the bit widths of 16 groups
  *     unpack    each thread finds the offsets of its groups from the sums of
  *               widths, extracts their residues, and replaces each residue by
  *               the prefix sum within its run
  *     rows      each thread continues the prefix sums along one row
- *     columns   each thread continues the prefix sums down four columns
+ *     columns   each thread adds up the values down four columns
  *     store     each thread joins the channels of four pixels and stores them
  * In yuv420 the planes of Cb and Cr are half as wide and high, and the store
  * upsamples them (yuv.h). Raw planes skip the steps from sums to columns. Each
- * step is one C function that gets the thread's number as a parameter. The CPU
+ * step is a C function with the number of the thread as a parameter. The CPU
  * has checked the input (fby_codec_check). Even so, no read leaves the tile. */
 #ifndef FBY_CLIENT_EXPAND_TILE_H
 #define FBY_CLIENT_EXPAND_TILE_H
@@ -20,7 +20,7 @@
 #include "trainer_client/expand/pixels.h"
 #include "trainer_client/expand/yuv.h"
 
-/* The most groups of a plane are 32 x 16, so 32 sums of 16 widths suffice. */
+/* A plane has at most 16 x 32 groups, so 32 sums of 16 bit widths suffice. */
 enum { FBY_GROUPS_PER_SUM = 16, FBY_TILE_SUMS = 32 };
 
 struct fby_tile_plane {
@@ -31,14 +31,13 @@ struct fby_tile_plane {
 struct fby_tile {
     uint32_t              width, height; /* pixels */
     uint32_t              x, y;          /* of the first pixel in the picture */
-    uint32_t              image;     /* number of the picture in the segment */
-    uint32_t              mirror;    /* FBY_MIRROR_X and _Y of the picture */
-    uint64_t              packed_at; /* offset in the arena, bytes */
+    uint32_t              image;  /* number of the picture in the segment */
+    uint32_t              mirror; /* FBY_MIRROR_X and _Y of the picture */
+    uint64_t              packed_offset; /* of the packed tile in the arena */
     uint32_t              packed_bytes;
     struct fby_tile_plane plane[3];
-    uint32_t              plane_at[4]; /* offset of each plane in the packed
-                                          tile, bytes */
-    uint32_t              sums[FBY_TILE_SUMS]; /* each of 16 bit widths */
+    uint32_t plane_offset[4]; /* of each plane in the packed tile; its end */
+    uint32_t sums[FBY_TILE_SUMS]; /* of 16 bit widths each, of one plane */
 };
 
 FBY_BLOCK_INLINE uint32_t fby_tile_groups_per_row(
@@ -61,7 +60,7 @@ FBY_BLOCK_INLINE uint32_t fby_tile_groups(
            (fby_tile_padded_height(tile, plane) / 2);
 }
 
-/* Bytes that the bit widths of a plane's groups take. */
+/* The bytes of a plane's bit widths: 4 bits for each group, in whole words. */
 FBY_BLOCK_INLINE uint32_t fby_tile_bit_width_bytes(
     const struct fby_tile *tile, uint32_t plane)
 {
@@ -70,17 +69,18 @@ FBY_BLOCK_INLINE uint32_t fby_tile_bit_width_bytes(
 
 /* ---- geometry ------------------------------------------------------------ */
 
-/* Set where the packed bytes of the tile begin, and how many there are. */
+/* Set offset and size of the packed tile. The payload begins with a table of
+ * the offsets of all tiles, in units of 16 bytes. */
 FBY_BLOCK_INLINE void fby_tile_set_packed(const struct fby_segment *s,
     const uint8_t *arena, uint32_t number, struct fby_tile *tile)
 {
     const uint32_t *table = (const uint32_t *)(const void *)(arena + s->in);
     uint32_t        begin = fby_min(table[number], s->bytes / 16);
     uint32_t        end   = fby_min(table[number + 1], s->bytes / 16);
-    tile->packed_at       = s->in + 16 * (uint64_t)begin;
+    tile->packed_offset   = s->in + 16 * (uint64_t)begin;
     tile->packed_bytes =
         fby_min(end > begin ? 16 * (end - begin) : 0, FBY_TILE_PACKED);
-    tile->plane_at[0] = 0;
+    tile->plane_offset[0] = 0;
 }
 
 /* Set the position and the size of the tile. The first thread does this. */
@@ -91,14 +91,14 @@ FBY_BLOCK_INLINE void fby_tile_init(const struct fby_segment *s,
     if (thread > 0) {
         return;
     }
-    uint32_t across = (s->width + FBY_TILE_COLUMNS - 1) / FBY_TILE_COLUMNS;
-    uint32_t down   = (s->lines + FBY_TILE_ROWS - 1) / FBY_TILE_ROWS;
-    tile->x         = number % across * FBY_TILE_COLUMNS;
-    tile->y         = number / across % down * FBY_TILE_ROWS;
-    tile->image     = number / across / down;
-    tile->mirror    = fby_mirror_bits(s, arena, tile->image);
-    tile->width     = fby_min(s->width - tile->x, FBY_TILE_COLUMNS);
-    tile->height    = fby_min(s->lines - tile->y, FBY_TILE_ROWS);
+    uint32_t n_across = (s->width + FBY_TILE_COLUMNS - 1) / FBY_TILE_COLUMNS;
+    uint32_t n_down   = (s->lines + FBY_TILE_ROWS - 1) / FBY_TILE_ROWS;
+    tile->x           = number % n_across * FBY_TILE_COLUMNS;
+    tile->y           = number / n_across % n_down * FBY_TILE_ROWS;
+    tile->image       = number / n_across / n_down;
+    tile->mirror      = fby_mirror_bits(s, arena, tile->image);
+    tile->width       = fby_min(s->width - tile->x, FBY_TILE_COLUMNS);
+    tile->height      = fby_min(s->lines - tile->y, FBY_TILE_ROWS);
     FBY_NO_UNROLL
     for (uint32_t p = 0; p < 3; p++) {
         bool half = s->yuv420 != 0 && p > 0;
@@ -121,7 +121,7 @@ FBY_BLOCK_INLINE void fby_tile_stage_packed(const struct fby_tile *tile,
 {
     for (uint32_t i = thread; i < tile->packed_bytes / 16;
          i += FBY_BLOCK_THREADS) {
-        fby_copy_16(arena + tile->packed_at + (size_t)16 * i,
+        fby_copy_16(arena + tile->packed_offset + (size_t)16 * i,
             (uint8_t *)(packed + (size_t)4 * i));
     }
     if (thread < FBY_TILE_READ_OVER / 4) {
@@ -129,12 +129,12 @@ FBY_BLOCK_INLINE void fby_tile_stage_packed(const struct fby_tile *tile,
     }
 }
 
-/* Load 64 bits from byte `at` of the packed tile on, or from the tile's end if
- * `at` is beyond it. */
+/* Load 64 bits from byte `offset` of the packed tile, or from its end if the
+ * offset is larger. The 64 bits lie in three words. */
 FBY_BLOCK_INLINE uint64_t fby_tile_load_64(
-    const struct fby_tile *tile, const uint32_t *packed, uint32_t at)
+    const struct fby_tile *tile, const uint32_t *packed, uint32_t offset)
 {
-    uint32_t begin = fby_min(at, tile->packed_bytes);
+    uint32_t begin = fby_min(offset, tile->packed_bytes);
     uint32_t word  = begin / 4;
     uint32_t shift = begin % 4 * 8;
     uint64_t low   = packed[word] | (uint64_t)packed[word + 1] << 32;
@@ -144,8 +144,8 @@ FBY_BLOCK_INLINE uint64_t fby_tile_load_64(
 
 /* ---- sums of widths ------------------------------------------------------ */
 
-/* The sum of sixteen widths, which have four bits each. The multiplication adds
- * up the eight sums of pairs in its highest byte. */
+/* The sum of sixteen widths of four bits. The highest byte of the product is
+ * the sum of all eight bytes, each of which is the sum of a pair of widths. */
 FBY_BLOCK_INLINE uint32_t fby_nibble_sum(uint64_t widths)
 {
     uint64_t pairs = (widths & UINT64_C(0x0f0f0f0f0f0f0f0f)) +
@@ -166,7 +166,7 @@ FBY_BLOCK_INLINE uint64_t fby_tile_16_widths(const struct fby_tile *tile,
     uint32_t groups = fby_tile_groups(tile, plane);
     uint32_t first  = FBY_GROUPS_PER_SUM * i;
     uint64_t widths =
-        fby_tile_load_64(tile, packed, tile->plane_at[plane] + 8 * i);
+        fby_tile_load_64(tile, packed, tile->plane_offset[plane] + 8 * i);
     return fby_lowest_nibbles(widths, groups > first ? groups - first : 0);
 }
 
@@ -179,6 +179,7 @@ FBY_BLOCK_INLINE void fby_tile_sum_widths(struct fby_tile *tile,
     }
 }
 
+/* The sum of the first `n` of tile->sums. */
 FBY_BLOCK_INLINE uint32_t fby_tile_sums_before(
     const struct fby_tile *tile, uint32_t n)
 {
@@ -205,8 +206,8 @@ FBY_BLOCK_INLINE uint64_t fby_add_8(uint64_t a, uint64_t b)
     return ((a & low) + (b & low)) ^ ((a ^ b) & ~low);
 }
 
-/* Replace each byte 0, 1, 2, 3, ... by 0, -1, 1, -2, ... XOR inverts the bytes
- * that were odd before each byte was halved. */
+/* Replace each byte 0, 1, 2, 3, ... by 0, -1, 1, -2, ... Each byte is halved,
+ * and XOR inverts those that were odd. */
 FBY_BLOCK_INLINE uint64_t fby_zigzag_decode_8(uint64_t zigzag)
 {
     uint64_t odd = zigzag & UINT64_C(0x0101010101010101);
@@ -226,7 +227,7 @@ FBY_BLOCK_INLINE uint64_t fby_unpack_8(uint64_t packed, uint32_t bits)
     return out;
 }
 
-/* Each byte becomes the sum of all bytes up to it. */
+/* Replace each byte by the sum of itself and all lower bytes, modulo 256. */
 FBY_BLOCK_INLINE uint64_t fby_prefix_sum_8(uint64_t bytes)
 {
     bytes = fby_add_8(bytes, bytes << 8);
@@ -259,11 +260,12 @@ FBY_BLOCK_INLINE void fby_tile_unpack_group(const struct fby_tile *tile,
     uint32_t i           = g / FBY_GROUPS_PER_SUM;
     uint64_t widths      = fby_tile_16_widths(tile, packed, plane, i);
     uint32_t index_in_16 = g % FBY_GROUPS_PER_SUM;
-    uint32_t bits   = fby_min((uint32_t)(widths >> (4 * index_in_16)) & 15, 8);
-    uint32_t before = fby_tile_sums_before(tile, i) +
-                      fby_nibble_sum(fby_lowest_nibbles(widths, index_in_16));
-    uint32_t offset = tile->plane_at[plane] +
-                      fby_tile_bit_width_bytes(tile, plane) + 2 * before;
+    uint32_t bits = fby_min((uint32_t)(widths >> (4 * index_in_16)) & 15, 8);
+    uint32_t widths_before =
+        fby_tile_sums_before(tile, i) +
+        fby_nibble_sum(fby_lowest_nibbles(widths, index_in_16));
+    uint32_t offset = tile->plane_offset[plane] +
+                      fby_tile_bit_width_bytes(tile, plane) + 2 * widths_before;
     uint32_t y = g / fby_tile_groups_per_row(tile, plane) * 2;
     uint32_t x = g % fby_tile_groups_per_row(tile, plane) * 8;
     fby_tile_write_run(fby_tile_load_64(tile, packed, offset), bits,
@@ -281,26 +283,26 @@ FBY_BLOCK_INLINE void fby_tile_unpack(struct fby_tile *tile,
         fby_tile_unpack_group(tile, packed, plane, g, unpacked);
     }
     if (thread == 0) {
-        tile->plane_at[plane + 1] =
-            tile->plane_at[plane] + fby_tile_bit_width_bytes(tile, plane) +
+        tile->plane_offset[plane + 1] =
+            tile->plane_offset[plane] + fby_tile_bit_width_bytes(tile, plane) +
             2 * fby_tile_sums_before(tile, FBY_TILE_SUMS);
     }
 }
 
 /* ---- sums along rows and columns ----------------------------------------- */
 
-/* Thread t handles row t % lines of plane t / lines: it adds the last sum of
- * each run to the next run. No plane is larger than the first. */
+/* Thread t handles row t % rows of plane t / rows: it adds the last sum of each
+ * run to the next run. The first plane has the most rows. */
 FBY_BLOCK_INLINE void fby_tile_sum_rows(const struct fby_tile *tile,
     uint32_t planes, uint32_t thread, uint8_t *unpacked)
 {
-    uint32_t lines = fby_tile_padded_height(tile, 0);
-    uint32_t plane = thread / lines;
+    uint32_t rows  = fby_tile_padded_height(tile, 0);
+    uint32_t plane = thread / rows;
     if (plane >= planes ||
-        thread % lines >= fby_tile_padded_height(tile, plane)) {
+        thread % rows >= fby_tile_padded_height(tile, plane)) {
         return;
     }
-    uint8_t *row   = fby_tile_row(unpacked, plane, thread % lines);
+    uint8_t *row   = fby_tile_row(unpacked, plane, thread % rows);
     uint64_t carry = 0;
     for (uint32_t i = 0; i < fby_tile_groups_per_row(tile, plane); i++) {
         uint64_t *run = (uint64_t *)(void *)(row + (size_t)8 * i);
@@ -311,7 +313,7 @@ FBY_BLOCK_INLINE void fby_tile_sum_rows(const struct fby_tile *tile,
 }
 
 /* Thread t handles one word (four columns) of plane t / words: word t % words
- * of each row becomes the sum of that word in all rows down to it. */
+ * of each row becomes the sum of that word in this row and all rows above. */
 FBY_BLOCK_INLINE void fby_tile_sum_columns(const struct fby_tile *tile,
     uint32_t planes, uint32_t thread, uint8_t *unpacked)
 {
@@ -334,7 +336,7 @@ FBY_BLOCK_INLINE void fby_tile_sum_columns(const struct fby_tile *tile,
 
 /* ---- raw planes ---------------------------------------------------------- */
 
-/* Load `n` bytes, at most four. */
+/* Load `n` bytes, at most four, to the lowest bytes of a word. */
 FBY_BLOCK_INLINE uint32_t fby_load_bytes(const uint8_t *from, uint32_t n)
 {
     uint32_t word = 0;
@@ -354,11 +356,11 @@ FBY_BLOCK_INLINE void fby_tile_stage_plane(const struct fby_segment *s,
     uint32_t thread, uint8_t *unpacked)
 {
     struct fby_yuv_strip strip = fby_yuv_strip_at(s->width, s->lines, tile->y);
-    uint64_t image  = tile->image * fby_yuv_bytes(s->width, s->lines);
-    uint32_t stride = p == 0 ? s->width : fby_yuv_chroma_dim(s->width);
-    uint64_t at     = p == 0 ? strip.at[0] : p == 1 ? strip.at[1] : strip.at[2];
+    uint64_t image_at = tile->image * fby_yuv_bytes(s->width, s->lines);
+    uint32_t stride   = p == 0 ? s->width : fby_yuv_chroma_dim(s->width);
+    uint64_t row_at = p == 0 ? strip.at[0] : p == 1 ? strip.at[1] : strip.at[2];
     const uint8_t *from =
-        arena + s->in + image + at + (p == 0 ? tile->x : tile->x / 2);
+        arena + s->in + image_at + row_at + (p == 0 ? tile->x : tile->x / 2);
     uint32_t width = tile->plane[p].width;
     uint32_t words = (width + 3) / 4;
     FBY_NO_UNROLL
@@ -372,7 +374,6 @@ FBY_BLOCK_INLINE void fby_tile_stage_plane(const struct fby_segment *s,
     }
 }
 
-/* Copy all planes of the tile. */
 FBY_BLOCK_INLINE void fby_tile_stage_planes(const struct fby_segment *s,
     const struct fby_tile *tile, const uint8_t *arena, uint32_t thread,
     uint8_t *unpacked)
@@ -385,8 +386,8 @@ FBY_BLOCK_INLINE void fby_tile_stage_planes(const struct fby_segment *s,
 
 /* ---- store --------------------------------------------------------------- */
 
-/* Four pixels from unpacked planes. Three planes hold green, red minus green
- * and blue minus green. */
+/* Four pixels from unpacked planes. If there are three planes, they hold green,
+ * red minus green, and blue minus green. */
 FBY_BLOCK_INLINE struct fby_quad fby_tile_quad(
     uint32_t planes, uint8_t *unpacked, uint32_t x, uint32_t y)
 {
@@ -432,8 +433,8 @@ FBY_BLOCK_INLINE struct fby_quad fby_tile_quad_yuv(
     return quad;
 }
 
-/* The index in the output picture of the leftmost of the `n` output pixels that
- * come from column `x` on of row `y` of the tile, after mirroring. */
+/* The `n` pixels of the tile from (x, y) on go to `n` pixels of the output
+ * picture, after mirroring. Returns the index of the leftmost of these. */
 FBY_BLOCK_INLINE uint32_t fby_tile_out_index(const struct fby_segment *s,
     const struct fby_tile *tile, uint32_t x, uint32_t y, uint32_t n)
 {
@@ -452,13 +453,13 @@ FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
     const struct fby_tile *tile, uint32_t thread, uint8_t *unpacked,
     uint8_t *out)
 {
-    uint32_t across = (tile->width + 3) / 4; /* quads of a row */
-    uint8_t *image  = out + s->out + tile->image * s->image_bytes;
+    uint32_t row_quads = (tile->width + 3) / 4;
+    uint8_t *image     = out + s->out + tile->image * s->image_bytes;
     FBY_NO_UNROLL
-    for (uint32_t i = thread; i < across * tile->height;
+    for (uint32_t i = thread; i < row_quads * tile->height;
          i += FBY_BLOCK_THREADS) {
-        uint32_t        y    = i / across;
-        uint32_t        x    = i % across * 4;
+        uint32_t        y    = i / row_quads;
+        uint32_t        x    = i % row_quads * 4;
         struct fby_quad quad = s->yuv420 != 0
                                    ? fby_tile_quad_yuv(tile, unpacked, x, y)
                                    : fby_tile_quad(s->channels, unpacked, x, y);

@@ -1,7 +1,7 @@
 /* value.h - convert one value from the wire's type to the tensor's type.
  *
  * C and CUDA compile the same inline arithmetic, so all devices compute the
- * same bits. It has no libm and no fused operations, and rounds in integers. A
+ * same bits. It calls no libm, fuses no operations, and rounds in integers. A
  * scaled value v of channel c passes through binary32:
  *     (float)v * scale[c] + offset[c]  ->  the tensor's type
  * The product, the sum and the conversion round once each, to nearest, ties to
@@ -35,9 +35,9 @@ FBY_DEVICE_INLINE float fby_f32_from_bits(uint32_t bits)
 FBY_DEVICE_INLINE uint32_t fby_round_shift(uint32_t x, uint32_t shift)
 {
     uint32_t half = UINT32_C(1) << (shift - 1);
-    uint32_t rest = x & ((half << 1) - 1);
+    uint32_t lost = x & ((half << 1) - 1);
     uint32_t kept = x >> shift;
-    return kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1U : 0U);
+    return kept + (lost > half || (lost == half && (kept & 1) != 0) ? 1U : 0U);
 }
 
 /* Convert binary32 to bfloat16. NaN becomes a quiet NaN. For all other values
@@ -63,7 +63,8 @@ FBY_DEVICE_INLINE float fby_bf16_to_f32(uint16_t value)
     return fby_f32_from_bits((uint32_t)value << 16);
 }
 
-/* Convert binary32 to binary16. What rounds to 65536 becomes infinity. */
+/* Convert binary32 to binary16. Values that round to 65536 or more become
+ * infinity. The exponents' biases differ by 112, which is 0x38000000 >> 23. */
 FBY_DEVICE_INLINE uint16_t fby_f32_to_f16(float value)
 {
 #ifdef __CUDA_ARCH__
@@ -75,22 +76,22 @@ FBY_DEVICE_INLINE uint16_t fby_f32_to_f16(float value)
 #endif
     uint32_t bits = fby_f32_bits(value);
     uint32_t sign = bits >> 16 & 0x8000U;
-    uint32_t size = bits & 0x7fffffffU; /* without the sign */
-    if (size > 0x7f800000U) {           /* NaN */
+    uint32_t mag  = bits & 0x7fffffffU; /* magnitude: without the sign */
+    if (mag > 0x7f800000U) {            /* NaN */
         return (uint16_t)(sign | 0x7e00U);
     }
-    if (size >= 0x47800000U) { /* 65536 and more */
+    if (mag >= 0x47800000U) { /* 65536 and more */
         return (uint16_t)(sign | 0x7c00U);
     }
-    if (size >= 0x38800000U) { /* normal: from 2^-14 */
-        return (uint16_t)(sign | fby_round_shift(size - 0x38000000U, 13));
+    if (mag >= 0x38800000U) { /* normal: from 2^-14 */
+        return (uint16_t)(sign | fby_round_shift(mag - 0x38000000U, 13));
     }
-    if (size < 0x33000000U) { /* below 2^-25, half of the smallest result */
+    if (mag < 0x33000000U) { /* below 2^-25, half of the smallest result */
         return (uint16_t)sign;
     }
     /* Subnormal: the mantissa with its implicit 1, in units of 2^-24. */
-    uint32_t mantissa = (size & 0x7fffffU) | 0x800000U;
-    return (uint16_t)(sign | fby_round_shift(mantissa, 126 - (size >> 23)));
+    uint32_t mantissa = (mag & 0x7fffffU) | 0x800000U;
+    return (uint16_t)(sign | fby_round_shift(mantissa, 126 - (mag >> 23)));
 }
 
 FBY_DEVICE_INLINE float fby_f16_to_f32(uint16_t value)
@@ -105,11 +106,11 @@ FBY_DEVICE_INLINE float fby_f16_to_f32(uint16_t value)
         return fby_f32_from_bits(
             sign | (exponent + 112) << 23 | mantissa << 13);
     }
-    float size = (float)mantissa * 0x1p-24F; /* subnormal or 0; exact */
-    return fby_f32_from_bits(sign | fby_f32_bits(size));
+    float mag = (float)mantissa * 0x1p-24F; /* subnormal or 0; exact */
+    return fby_f32_from_bits(sign | fby_f32_bits(mag));
 }
 
-/* The nearest integer, ties to even, clamped to lo .. hi. NaN becomes 0. */
+/* The nearest integer, ties to even, clamped to lo and hi. NaN becomes 0. */
 FBY_DEVICE_INLINE int64_t fby_f32_to_int(float value, int64_t lo, int64_t hi)
 {
     if (!(value > (float)lo)) { /* at most lo, or NaN */
@@ -118,12 +119,12 @@ FBY_DEVICE_INLINE int64_t fby_f32_to_int(float value, int64_t lo, int64_t hi)
     if (value >= (float)hi) {
         return hi;
     }
-    int64_t whole = (int64_t)value; /* towards 0 */
-    float   rest  = value - (float)whole;
-    float   size  = rest < 0 ? -rest : rest;
-    int64_t away  = rest < 0 ? -1 : 1;
-    int64_t up = size > 0.5F || (size == 0.5F && (whole & 1) != 0) ? away : 0;
-    return whole + up;
+    int64_t whole    = (int64_t)value; /* towards 0 */
+    float   fraction = value - (float)whole;
+    float   dist     = fraction < 0 ? -fraction : fraction;
+    int64_t away     = fraction < 0 ? -1 : 1;
+    int64_t step = dist > 0.5F || (dist == 0.5F && (whole & 1) != 0) ? away : 0;
+    return whole + step;
 }
 
 FBY_DEVICE_INLINE int64_t fby_clamp_int(int64_t value, int64_t lo, int64_t hi)
@@ -131,7 +132,7 @@ FBY_DEVICE_INLINE int64_t fby_clamp_int(int64_t value, int64_t lo, int64_t hi)
     return value < lo ? lo : value > hi ? hi : value;
 }
 
-/* Bit k of an array of bits; bit 0 is the lowest bit of the first byte. */
+/* Bit `k` of an array of bits. Bit 0 is the lowest bit of the first byte. */
 FBY_DEVICE_INLINE uint32_t fby_bit(const uint8_t *bits, uint32_t k)
 {
     return (uint32_t)bits[k >> 3] >> (k & 7U) & 1U;
@@ -214,11 +215,11 @@ FBY_DEVICE_INLINE float fby_affine(float value, float scale, float offset)
 
 /* Load element `i` of an array of little-endian integers of `width` bytes. */
 FBY_DEVICE_INLINE uint64_t fby_element_le(
-    const uint8_t *at, uint32_t width, uint64_t i)
+    const uint8_t *array, uint32_t width, uint64_t i)
 {
     uint64_t bits = 0;
     for (uint32_t b = 0; b < width; b++) {
-        bits |= (uint64_t)at[i * width + b] << (8 * b);
+        bits |= (uint64_t)array[i * width + b] << (8 * b);
     }
     return bits;
 }
@@ -233,13 +234,13 @@ FBY_DEVICE_INLINE uint32_t fby_coordinate(
     return index % dims[d];
 }
 
-/* True if token `at` counts in the loss. Its document ends before token `end`.
- * With `shift` 1 the last token of a document has no target, so it does not
- * count. Padding has `end` 0 and never counts. */
+/* True if token `token` counts in the loss. Its document ends before token
+ * `end`. With `shift` 1 the last token of a document has no target, so it does
+ * not count. For padding `end` is 0, so no token counts. */
 FBY_DEVICE_INLINE bool fby_document_counts(
-    uint64_t at, uint64_t end, uint64_t shift)
+    uint64_t token, uint64_t end, uint64_t shift)
 {
-    return at + shift < end;
+    return token + shift < end;
 }
 
 #endif

@@ -2,10 +2,10 @@
  *
  * C and CUDA compile the same inline integer arithmetic. Cb and Cr are
  * upsampled with libjpeg's triangle filter ("fancy upsampling"), separately in
- * each tile of 32 lines and 256 columns. For a value outside the tile, the
- * filter takes the nearest value inside. So a block of threads needs one tile
- * only. The conversion is BT.601 in full range, with libjpeg's 16 fractional
- * bits. The RGB levels are then expanded like those of a u8 picture. */
+ * each tile of 32 lines and 256 columns. In place of a value outside the tile,
+ * the filter takes the nearest value inside. So a block of threads needs one
+ * tile only. The conversion is BT.601 in full range with 16 fractional bits, as
+ * in libjpeg. The RGB levels are then expanded like those of a u8 picture. */
 #ifndef FBY_CLIENT_EXPAND_YUV_H
 #define FBY_CLIENT_EXPAND_YUV_H
 
@@ -13,9 +13,9 @@
 
 enum { FBY_YUV_COLUMNS = 256 }; /* columns of Y in a tile */
 
-/* For pixel `i`, the triangle filter mixes value i / 2 of Cb or Cr with one
- * neighbour. Returns the index of this neighbour. A line (or column) of the
- * tile has `n` values of Cb or Cr. */
+/* A line (or column) of a tile has `n` values of Cb or Cr. For pixel `i` of the
+ * line, the triangle filter mixes value i / 2 with a neighbour. Returns the
+ * index of this neighbour. */
 FBY_DEVICE_INLINE uint32_t fby_yuv_neighbour(uint32_t i, uint32_t n)
 {
     uint32_t near = i / 2;
@@ -28,8 +28,8 @@ FBY_DEVICE_INLINE uint32_t fby_yuv_neighbour(uint32_t i, uint32_t n)
 /* A line of pixels in a tile. [0] is Cb, [1] is Cr. */
 struct fby_yuv_line {
     const uint8_t *y;
-    const uint8_t *near[2];     /* the values of Cb and Cr for this line */
-    const uint8_t *adjacent[2]; /* the line above or below `near`, which the
+    const uint8_t *near[2];     /* the line of Cb or Cr of this line of Y */
+    const uint8_t *adjacent[2]; /* the line above or below `near` that the
                                    filter mixes in */
     uint32_t       width;       /* values of Y */
 };
@@ -40,16 +40,16 @@ FBY_DEVICE_INLINE struct fby_yuv_line fby_yuv_line_at(
     const uint8_t *raw, uint32_t width, uint32_t height, uint32_t x, uint32_t y)
 {
     struct fby_yuv_line  line;
-    struct fby_yuv_strip strip    = fby_yuv_strip_at(width, height, y);
-    uint32_t             in_strip = y % FBY_YUV_LINES;
-    uint64_t             stride   = fby_yuv_chroma_dim(width);
+    struct fby_yuv_strip strip      = fby_yuv_strip_at(width, height, y);
+    uint32_t             strip_line = y % FBY_YUV_LINES;
+    uint64_t             stride     = fby_yuv_chroma_dim(width);
     uint32_t             adjacent =
-        fby_yuv_neighbour(in_strip, fby_yuv_chroma_dim(strip.lines));
+        fby_yuv_neighbour(strip_line, fby_yuv_chroma_dim(strip.lines));
     uint32_t left = width - x;
-    line.y        = raw + strip.at[0] + (uint64_t)in_strip * width + x;
+    line.y        = raw + strip.at[0] + (uint64_t)strip_line * width + x;
     for (int c = 0; c < 2; c++) {
         const uint8_t *plane = raw + strip.at[1 + c] + x / 2;
-        line.near[c]         = plane + in_strip / 2 * stride;
+        line.near[c]         = plane + strip_line / 2 * stride;
         line.adjacent[c]     = plane + adjacent * stride;
     }
     line.width = left < FBY_YUV_COLUMNS ? left : (uint32_t)FBY_YUV_COLUMNS;

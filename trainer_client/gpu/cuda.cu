@@ -32,9 +32,8 @@ __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_block_run_expand(&memory, blockIdx.x);
 }
 
-/* The next two kernels run FBY_PASS_GREYS and FBY_PASS_OPS. The blocks of all
- * passes are numbered together; `first` is the number of the pass's first
- * one. */
+/* The next two kernels run FBY_PASS_GREYS and FBY_PASS_OPS. Blocks are numbered
+ * over all passes, and `first` is the number of the kernel's first block. */
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_expand_greys(uint8_t *arena, uint64_t list, uint32_t first)
 {
@@ -100,7 +99,7 @@ static int describe(int device, struct fby_cuda_about *out)
         err        = CALL(cudaDeviceGetPCIBusId, out->pci,
                    static_cast<int>(sizeof(out->pci)), device);
     }
-    /* hexadecimal digits in lower case, as in sysfs */
+    /* sysfs has hexadecimal digits in lower case. */
     for (char *c = out->pci; err == cudaSuccess && *c != '\0'; c++) {
         *c = *c >= 'A' && *c <= 'F' ? static_cast<char>(*c - 'A' + 'a') : *c;
     }
@@ -132,7 +131,7 @@ static int load_kernels(void)
 static int pool_create(int device, void **out)
 {
     cudaMemPool_t    pool     = nullptr;
-    uint64_t         keep_all = UINT64_MAX; /* bytes to keep */
+    uint64_t         keep_all = UINT64_MAX; /* freed bytes that are kept */
     cudaMemPoolProps props    = {};
     props.allocType           = cudaMemAllocationTypePinned;
     props.location.type       = cudaMemLocationTypeDevice;
@@ -158,8 +157,8 @@ static int exchange_capture_mode(int *mode)
     return err;
 }
 
-/* Launch a kernel, unless it has no blocks. Returns the error of this launch
- * only. An earlier error of the thread stays pending for the application. */
+/* Launch a kernel, unless it has no blocks. Returns an error of this launch
+ * only. The application can still query an earlier error of the thread. */
 static int launch_pass(const void *kernel, uint32_t blocks, size_t shared_bytes,
     void **args, void *stream)
 {
@@ -196,117 +195,117 @@ static int launch_passes(const struct fby_cuda_launch *launch)
 
 /* ---- the table ----------------------------------------------------------- */
 
-static constexpr void add_device_calls(struct fby_cuda *calls)
+static constexpr void add_device_calls(struct fby_cuda *table)
 {
-    calls->driver_version = [](int *out) {
+    table->driver_version = [](int *out) {
         return CALL(cudaDriverGetVersion, out);
     };
-    calls->runtime_version = [](int *out) {
+    table->runtime_version = [](int *out) {
         return CALL(cudaRuntimeGetVersion, out);
     };
-    calls->device_count = [](int *out) {
+    table->device_count = [](int *out) {
         return CALL(cudaGetDeviceCount, out);
     };
-    calls->describe   = describe;
-    calls->use_device = [](int device) { return CALL(cudaSetDevice, device); };
-    calls->current_device = [](int *out) { return CALL(cudaGetDevice, out); };
-    calls->exchange_capture_mode = exchange_capture_mode;
-    calls->thread_local_mode     = cudaStreamCaptureModeThreadLocal;
-    calls->load_kernels          = load_kernels;
+    table->describe   = describe;
+    table->use_device = [](int device) { return CALL(cudaSetDevice, device); };
+    table->current_device = [](int *out) { return CALL(cudaGetDevice, out); };
+    table->exchange_capture_mode = exchange_capture_mode;
+    table->thread_local_mode     = cudaStreamCaptureModeThreadLocal;
+    table->load_kernels          = load_kernels;
 }
 
-static constexpr void add_memory_calls(struct fby_cuda *calls)
+static constexpr void add_memory_calls(struct fby_cuda *table)
 {
-    calls->pin = [](void *memory, size_t size) {
+    table->pin = [](void *memory, size_t size) {
         return CALL(cudaHostRegister, memory, size, cudaHostRegisterPortable);
     };
-    calls->unpin = [](void *memory) {
+    table->unpin = [](void *memory) {
         return CALL(cudaHostUnregister, memory);
     };
-    calls->allocate = [](void **out, size_t size) {
+    table->allocate = [](void **out, size_t size) {
         return CALL(cudaMalloc, out, size);
     };
-    calls->free         = [](void *memory) { return CALL(cudaFree, memory); };
-    calls->pool_create  = pool_create;
-    calls->pool_destroy = [](void *pool) {
+    table->free         = [](void *memory) { return CALL(cudaFree, memory); };
+    table->pool_create  = pool_create;
+    table->pool_destroy = [](void *pool) {
         return CALL(cudaMemPoolDestroy, static_cast<cudaMemPool_t>(pool));
     };
-    calls->pool_allocate = [](void **out, size_t size, void *pool,
+    table->pool_allocate = [](void **out, size_t size, void *pool,
                                void *stream) {
         return CALL(cudaMallocFromPoolAsync, out, size,
             static_cast<cudaMemPool_t>(pool), stream_of(stream));
     };
-    calls->pool_free = [](void *memory, void *stream) {
+    table->pool_free = [](void *memory, void *stream) {
         return CALL(cudaFreeAsync, memory, stream_of(stream));
     };
 }
 
-static constexpr void add_stream_calls(struct fby_cuda *calls)
+static constexpr void add_stream_calls(struct fby_cuda *table)
 {
-    calls->not_ready     = cudaErrorNotReady;
-    calls->stream_create = [](void **out) {
+    table->not_ready     = cudaErrorNotReady;
+    table->stream_create = [](void **out) {
         return CALL(cudaStreamCreateWithFlags,
             reinterpret_cast<cudaStream_t *>(out), cudaStreamNonBlocking);
     };
-    calls->stream_destroy = [](void *stream) {
+    table->stream_destroy = [](void *stream) {
         return CALL(cudaStreamDestroy, stream_of(stream));
     };
-    calls->stream_wait = [](void *stream, void *event) {
+    table->stream_wait = [](void *stream, void *event) {
         return CALL(cudaStreamWaitEvent, stream_of(stream), event_of(event), 0);
     };
-    calls->stream_sync = [](void *stream) {
+    table->stream_sync = [](void *stream) {
         return CALL(cudaStreamSynchronize, stream_of(stream));
     };
-    calls->event_create = [](void **out) {
+    table->event_create = [](void **out) {
         return CALL(cudaEventCreateWithFlags,
             reinterpret_cast<cudaEvent_t *>(out), cudaEventDisableTiming);
     };
-    calls->event_destroy = [](void *event) {
+    table->event_destroy = [](void *event) {
         return CALL(cudaEventDestroy, event_of(event));
     };
-    calls->event_record = [](void *event, void *stream) {
+    table->event_record = [](void *event, void *stream) {
         return CALL(cudaEventRecord, event_of(event), stream_of(stream));
     };
-    calls->event_query = [](void *event) {
+    table->event_query = [](void *event) {
         return CALL(cudaEventQuery, event_of(event));
     };
-    calls->copy = [](void *to, const void *from, size_t size, void *stream) {
+    table->copy = [](void *to, const void *from, size_t size, void *stream) {
         return CALL(cudaMemcpyAsync, to, from, size, cudaMemcpyHostToDevice,
             stream_of(stream));
     };
-    calls->launch = launch_passes;
+    table->launch = launch_passes;
 }
 
-static constexpr void add_error_calls(struct fby_cuda *calls)
+static constexpr void add_error_calls(struct fby_cuda *table)
 {
-    calls->failed_function = []() { return failed_function; };
-    calls->error_name      = [](int code) {
+    table->failed_function = []() { return failed_function; };
+    table->error_name      = [](int code) {
         return cudaGetErrorName(static_cast<cudaError_t>(code));
     };
-    calls->error_text = [](int code) {
+    table->error_text = [](int code) {
         return cudaGetErrorString(static_cast<cudaError_t>(code));
     };
 #if FBY_HAS_NVTX
-    calls->begin_range = [](const char *name) { (void)nvtxRangePushA(name); };
-    calls->end_range   = []() { (void)nvtxRangePop(); };
+    table->begin_range = [](const char *name) { (void)nvtxRangePushA(name); };
+    table->end_range   = []() { (void)nvtxRangePop(); };
 #else
-    calls->begin_range = [](const char *) {};
-    calls->end_range   = []() {};
+    table->begin_range = [](const char *) {};
+    table->end_range   = []() {};
 #endif
 }
 
 static constexpr struct fby_cuda make_table()
 {
-    struct fby_cuda calls = {};
-    add_device_calls(&calls);
-    add_memory_calls(&calls);
-    add_stream_calls(&calls);
-    add_error_calls(&calls);
-    return calls;
+    struct fby_cuda table = {};
+    add_device_calls(&table);
+    add_memory_calls(&table);
+    add_stream_calls(&table);
+    add_error_calls(&table);
+    return table;
 }
 
 const struct fby_cuda *fby_cuda(void)
 {
-    static constexpr struct fby_cuda table = make_table();
-    return &table;
+    static constexpr struct fby_cuda cuda_table = make_table();
+    return &cuda_table;
 }

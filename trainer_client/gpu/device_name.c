@@ -16,14 +16,14 @@ static fby_err fail_without_gpus(
         return fby_error_set(why, FBY_USAGE,
             "device cuda: this machine has no NVIDIA driver; use host");
     }
-    if (driver / 1000 < runtime / 1000) { /* 1000 * major + 10 * minor */
+    if (driver / 1000 < runtime / 1000) { /* compare major versions */
         return fby_error_set(why, FBY_USAGE,
             "device cuda: the driver is for CUDA %d.%d, this build needs one "
             "for %d.0 or newer: update the driver, or use host",
             driver / 1000, driver % 1000 / 10, runtime / 1000);
     }
     return fby_error_set(why, FBY_USAGE,
-        "device cuda: the driver says %s; use host", cuda->error_name(code));
+        "device cuda: the driver reports %s; use host", cuda->error_name(code));
 }
 
 /* Parse "cuda" or "cuda:N". (strtol alone would accept spaces and signs.) */

@@ -1,5 +1,5 @@
-/* pinned_arenas.c - allocate arenas (host memory for copies to a GPU), and let
- * some threads pin them. */
+/* pinned_arenas.c - allocate arenas (host memory for copies to a GPU), and pin
+ * them in several threads. */
 #include "trainer_client/gpu/pinned_arenas.h"
 
 #include <pthread.h>
@@ -24,14 +24,14 @@ struct fby_pinned {
     atomic_uint             next_arena; /* the next one to pin */
     pthread_mutex_t         lock;       /* guards the next three members */
     enum pin_state         *state;      /* by arena */
-    struct fby_error_detail why; /* why an arena last failed to be pinned */
+    struct fby_error_detail why;        /* the last failure to pin an arena */
     pthread_cond_t          changed;
     cpu_set_t near_gpu; /* if has_near_gpu: CPUs of the GPU's NUMA node */
     bool      has_near_gpu;
 };
 
-/* Find the CPUs of the GPU's NUMA node. Returns false if there are no CPUs to
- * prefer, or the node is unknown. */
+/* Find the CPUs of the GPU's NUMA node. Returns false if the node is unknown or
+ * its CPUs are not to be preferred. */
 static bool find_cpus_near_gpu(
     const struct fby_pin_config *config, cpu_set_t *out)
 {
@@ -53,14 +53,14 @@ static bool find_cpus_near_gpu(
     return true;
 }
 
-/* Pin an arena, even while another thread captures a CUDA graph. */
+/* Pin an arena. Another thread may be capturing a CUDA graph. */
 static fby_err pin_arena(const struct fby_pin_config *config, uint8_t *memory,
     struct fby_error_detail *why)
 {
     const struct fby_cuda *cuda = config->cuda;
     int                    mode = cuda->thread_local_mode;
     fby_err err = fby_cuda_check(cuda, cuda->use_device(config->device), why);
-    (void)cuda->exchange_capture_mode(&mode); /* `mode` becomes the old one */
+    (void)cuda->exchange_capture_mode(&mode); /* `mode` is now the old mode */
     if (err == FBY_OK) {
         err = fby_cuda_check(cuda, cuda->pin(memory, config->bytes), why);
     }
@@ -72,7 +72,7 @@ static void *thread_main(void *opaque)
 {
     struct fby_pinned *self = opaque;
     if (self->has_near_gpu) {
-        (void)pthread_setaffinity_np(/* only a preference */
+        (void)pthread_setaffinity_np(/* a failure only costs speed */
             pthread_self(), sizeof(self->near_gpu), &self->near_gpu);
     }
     uint32_t i = atomic_fetch_add(&self->next_arena, 1);
@@ -90,20 +90,20 @@ static void *thread_main(void *opaque)
     return NULL;
 }
 
-/* Start the threads with all signals blocked, so that only the program's own
- * threads handle signals. Succeeds if at least one thread was started. */
+/* Start the threads with all signals blocked, so that only threads of the
+ * application handle signals. Succeeds if at least one thread was started. */
 static fby_err start_threads(struct fby_pinned *self)
 {
     sigset_t all;
-    sigset_t before;
+    sigset_t previous;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_sigmask(SIG_SETMASK, &all, &previous);
     while (self->n_threads < MAX_THREADS &&
            pthread_create(
                &self->threads[self->n_threads], NULL, thread_main, self) == 0) {
         self->n_threads++;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_sigmask(SIG_SETMASK, &previous, NULL);
     return self->n_threads > 0 ? FBY_OK : FBY_SYS;
 }
 

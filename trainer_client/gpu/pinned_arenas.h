@@ -1,10 +1,10 @@
 /* pinned_arenas.h - allocate arenas, and pin them in the background.
  *
- * An arena is host memory from which one batch is copied to a GPU, in huge
+ * An arena is host memory from which one batch is copied to a GPU. It has huge
  * pages where possible. Several threads pin the arenas (register them with
- * CUDA). They run on the GPU's NUMA node and touch the pages first, so the
- * memory is on that node, too. Pinning 1 or 2 GB takes a second. A caller waits
- * only for the arena that it uses. */
+ * CUDA). These threads run on the GPU's NUMA node and touch the pages first, so
+ * the memory is on that node, too. Pinning 1 or 2 GB takes a second. A caller
+ * waits only for the arena that it uses. */
 #ifndef FBY_CLIENT_GPU_PINNED_ARENAS_H
 #define FBY_CLIENT_GPU_PINNED_ARENAS_H
 

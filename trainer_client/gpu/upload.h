@@ -5,14 +5,14 @@
  * memory. A lane is a CUDA stream with device memory for a copy of an arena.
  * Batches use the lanes in turn, so one batch is copied while the one before is
  * expanded. An output is a buffer on the device for the tensors of one batch.
- * The consumer is the training program. These may be written again:
- *     the arena   when its copy is done. The caller polls for this.
- *     the lane    when its kernels are done. The lane's stream keeps order.
- *     the output  when the consumer has released it, and the work that was then
- *                 queued on the consumer's stream is done. The stream of the
- *                 lane waits for this.
+ * The consumer is the training program. Memory may be written again:
+ *     arena   when its copy is done. The caller polls for this.
+ *     lane    when its kernels are done. The lane's stream keeps order.
+ *     output  when the consumer has released it, and the work that was then
+ *             queued on the consumer's stream is done. The stream of the lane
+ *             waits for this.
  * With `fixed_address` the tensors of all batches have the same address.
- * Batches are still copied ahead, but a batch's kernel is launched on the
+ * Batches are still copied ahead, but their kernels are launched on the
  * consumer's stream when the consumer takes the batch.
  *
  * Thread: any, concurrently. "Thread: ours" means a thread of Forebay, because
@@ -30,12 +30,12 @@
 #include "trainer_client/gpu/cuda.h"
 
 enum {
-    FBY_GPU_UPLOAD_LANES    = 4, /* more than the ready queue has batches */
+    FBY_GPU_UPLOAD_LANES    = 4, /* more than the batches in the ready queue */
     FBY_GPU_UPLOAD_MAX_COPY = 16 << 20 /* most bytes of one copy */
 };
 
 /* The application's allocator for tensors (forebay_options). It allocates and
- * frees in the order of `stream`. It is called with no lock held. All NULL: the
+ * frees in the order of `stream`, and is called without a lock. All NULL: the
  * upload allocates with CUDA. */
 struct fby_gpu_upload_memory {
     void *(*allocate)(void *arg, size_t bytes, int32_t device, void *stream);
@@ -78,7 +78,7 @@ FBY_CHECKED fby_err fby_gpu_upload_create(
 
 /* Wait for all submitted batches and free the arenas. Tensors stay valid. */
 void fby_gpu_upload_stop(struct fby_gpu_upload *self);
-/* Stop, and free all other memory. Recycle every output before. */
+/* Stop, and free all other memory. All outputs must have been recycled. */
 void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p);
 
 /* Returns the member `fixed_address` of the configuration. */
@@ -88,8 +88,8 @@ uint8_t *fby_gpu_upload_arena(
     const struct fby_gpu_upload *self, uint32_t arena);
 
 /* Queue the copy of a batch and, without `fixed_address`, launch its kernels.
- * batch->out is from fby_gpu_upload_take_output and has no other batch. Thread:
- * ours. Errors: FBY_SYS. */
+ * batch->out is from fby_gpu_upload_take_output and has no other batch.
+ * Thread: ours. Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_submit(struct fby_gpu_upload *self,
     const struct fby_gpu_upload_batch *batch, struct fby_error_detail *why);
 
@@ -103,20 +103,20 @@ FBY_CHECKED fby_err fby_gpu_upload_poll_copied(
 struct fby_gpu_output *fby_gpu_upload_take_output(
     struct fby_gpu_upload *self, bool extra);
 
-/* Give an output back, after its release or if no stream ever waited for it. An
+/* Give an output back. It was released, or no stream waited for its tensors. An
  * extra output is freed. */
 void fby_gpu_upload_recycle(
     struct fby_gpu_upload *self, struct fby_gpu_output *handle);
 
 /* Make the consumer's `stream` wait for the tensors of a batch. With
- * `fixed_address` the first call for a batch launches its kernels. Errors:
- * FBY_SYS. */
+ * `fixed_address` the first call for a batch launches its kernels.
+ * Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_await(struct fby_gpu_upload *self,
     struct fby_gpu_output *handle, void *stream, struct fby_error_detail *why);
 
-/* End the use of the tensors: it is over when the work that is now queued on
- * `stream` is done. If no event can be recorded on the stream, the end of the
- * use is unknown. Then every later submit fails with the reason. */
+/* Release the tensors. Their use ends when the work that is now queued on
+ * `stream` is done. If no event can be recorded on the stream, that end is
+ * unknown, and every later submit fails with the reason. */
 void fby_gpu_upload_release(
     struct fby_gpu_upload *self, struct fby_gpu_output *handle, void *stream);
 

@@ -53,8 +53,8 @@ static void copy_arena(struct cuda_calls *calls,
     arena->step  = batch->step;
 }
 
-/* Make the lane wait for the last use of the output's memory, unless it is
- * over: by the consumer, or by the kernels of a batch that no consumer took. */
+/* Make the lane wait for the end of the last use of the output's memory: by the
+ * consumer, or by the kernels of a batch that no consumer took. */
 static void wait_until_free(struct cuda_calls *calls,
     struct upload_output *output, struct upload_lane *lane)
 {
@@ -110,8 +110,8 @@ static bool record_after(struct cuda_calls *calls, void *event, void *stream)
     return code == 0;
 }
 
-/* Record that the tensors are ready when the launched kernels end. If that
- * fails, it is unknown when they end. */
+/* Record the event that passes when the launched kernels end. If that fails, it
+ * is unknown when the tensors are ready. */
 static void record_ready(struct cuda_calls *calls, struct upload_output *output)
 {
     bool recorded = record_after(calls, output->ready, output->launch.stream);
@@ -145,7 +145,7 @@ static void submit_locked(
         return;
     }
     wait_until_free(calls, output, lane);
-    /* After an error the calls in launch_kernels do nothing. */
+    /* After an error launch_kernels launches no kernel. */
     bool kernels_may_run = calls->err == FBY_OK;
     launch_kernels(calls, &output->launch);
     if (kernels_may_run) {
@@ -217,18 +217,18 @@ static void launch_fixed(
     if (self->has_last_release) {
         CALL(calls, stream_wait, stream, self->last_release);
     }
-    /* After an error the calls in launch_kernels do nothing. */
+    /* After an error launch_kernels launches no kernel. */
     bool kernels_may_run = calls->err == FBY_OK;
     launch_kernels(calls, &output->launch);
-    if (kernels_may_run) {
-        (void)record_after(calls, lane->kernel_done, stream); /* sets err */
+    if (kernels_may_run) { /* record_after sets calls->err */
+        (void)record_after(calls, lane->kernel_done, stream);
         record_ready(calls, output);
     }
     lane->pending   = false;
     lane->must_wait = true; /* harmless if kernel_done was never recorded */
 }
 
-/* Does something on a stream of the consumer. Called with the lock held. */
+/* Queues work on a stream of the consumer. Called with the lock held. */
 typedef void stream_function(
     struct cuda_calls *calls, struct upload_output *output, void *stream);
 
@@ -314,8 +314,8 @@ static void record_release(
     }
 }
 
-/* It is unknown when the consumer's use of `output` ends: fail later
- * submits. */
+/* Make later submits fail, because it is unknown when the consumer's use of
+ * `output` ends. */
 static void fail_release(
     struct fby_gpu_upload *self, struct upload_output *output, const char *why)
 {

@@ -34,7 +34,7 @@ int fby_upload_ignore_captures(const struct fby_gpu_upload *self)
 {
     int mode = self->cuda->thread_local_mode;
     (void)self->cuda->exchange_capture_mode(&mode);
-    return mode; /* exchanged: the earlier mode */
+    return mode; /* the call has set it to the earlier mode */
 }
 
 void fby_upload_restore_capture_mode(
@@ -55,14 +55,14 @@ void fby_upload_run_on_thread(
 {
     pthread_t thread;
     sigset_t  all;
-    sigset_t  before;
-    sigfillset(&all); /* so that only the program's own threads handle them */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t  previous;
+    sigfillset(&all); /* only threads of the application handle signals */
+    pthread_sigmask(SIG_SETMASK, &all, &previous);
     if (pthread_create(&thread, NULL, work, arg) == 0) {
         pthread_join(thread, NULL);
     } else {
         calls->err = fby_error_set(
             calls->why, FBY_SYS, "no thread could be started for CUDA calls");
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_sigmask(SIG_SETMASK, &previous, NULL);
 }

@@ -55,8 +55,8 @@ static void free_memory(struct fby_gpu_upload *self, void *memory)
     }
 }
 
-/* Make the memory stream wait for the work on `output`, so that later frees on
- * that stream come after that work. */
+/* Make the memory stream wait for the work on `output`, so that a later free on
+ * the stream comes after that work. */
 static void wait_for_last_use(
     struct fby_gpu_upload *self, const struct upload_output *output)
 {
@@ -69,8 +69,8 @@ static void wait_for_last_use(
 }
 
 /* The output's memory if it may be freed now, else NULL. Fixed memory is shared
- * by all outputs. With use_unknown it may be in use. Then it is freed only if
- * it is from cudaMalloc, because cudaFree waits for the device. */
+ * by all outputs. Memory with use_unknown may be in use: then only memory from
+ * cudaMalloc may be freed, because cudaFree waits for the device. */
 static void *freeable_memory(
     const struct fby_gpu_upload *self, const struct upload_output *output)
 {
@@ -126,7 +126,7 @@ void fby_upload_destroy_outputs(struct fby_gpu_upload *self)
         free_memory(self, freeable_memory(self, output));
         destroy_output(self, output);
     }
-    /* The same rule as in freeable_memory, for the memory that all share. */
+    /* The rule of freeable_memory, for the memory that all outputs share. */
     bool may_be_in_use =
         self->config.memory.allocate != NULL && self->any_use_unknown;
     free_memory(self, may_be_in_use ? NULL : self->fixed_memory);
@@ -185,7 +185,7 @@ static void *allocate_extra(
     struct fby_gpu_upload *self   = calls->upload;
     void                  *memory = self->fixed_memory;
     if (memory != NULL || calls->err != FBY_OK) {
-        return memory; /* `fixed_address`: the shared memory is enough */
+        return memory; /* with `fixed_address`: the shared memory */
     }
     if (self->config.memory.allocate != NULL) {
         memory = allocate_by_application(calls);
@@ -232,12 +232,12 @@ void fby_gpu_upload_recycle(
 {
     struct upload_output *output = upload_output_of(handle);
     pthread_mutex_lock(&self->lock);
-    if (output->lane != NULL) { /* its batch was never launched */
+    if (output->lane != NULL) { /* the kernels were not launched */
         output->lane->pending = false;
         output->lane          = NULL;
     }
     self->any_use_unknown = self->any_use_unknown || output->use_unknown;
-    /* Read now: once it is in the list, another thread may take the output. */
+    /* Read before the output is in the list: other threads may take it then. */
     bool extra = output->extra;
     if (!extra) {
         output->next       = self->free_outputs;

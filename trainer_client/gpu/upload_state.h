@@ -21,12 +21,12 @@ struct upload_lane { /* a CUDA stream, and device memory for one batch */
     void    *copied;      /* fixed: event, passes when the batch is copied */
     void    *kernel_done; /* fixed: event, passes when its kernels are done */
     bool     pending;     /* fixed: its kernels are not yet launched */
-    bool     must_wait;   /* fixed: wait for `kernel_done` before a copy */
+    bool     must_wait;   /* fixed: a copy must wait for `kernel_done` */
 };
 
-struct upload_arena { /* pinned host memory for one batch */
-    void    *copied;  /* event, passes when the arena is copied */
-    bool     busy;    /* `copied` is recorded and not known to have passed */
+struct upload_arena {     /* pinned host memory for one batch */
+    void    *copied;      /* event, passes when the arena is copied */
+    bool     busy;        /* `copied` is recorded, and may not have passed */
     uint64_t epoch, step; /* of the batch in the arena */
 };
 
@@ -37,17 +37,17 @@ struct upload_output {
     struct upload_output *next;   /* next in the list free_outputs */
     bool                  extra;  /* allocated beyond config.n_outs */
     void                 *ready;  /* event, passes when the tensors are made */
-    void *released;    /* event, passes when the consumer's work is done */
+    void *released;    /* event, passes when the consumer's use is done */
     void *busy_until;  /* the event after which the memory may be written:
-                         `ready` or `released`; NULL: it may be now */
-    bool  use_unknown; /* it is unknown when the last use ends */
+                         `ready` or `released`; NULL: none, it is free */
+    bool  use_unknown; /* no event tells when the last use ends */
     struct upload_lane    *lane;   /* fixed: lane of the batch until its kernels
                                       are launched, else NULL */
     struct fby_cuda_launch launch; /* the launch of the batch's kernels */
     uint64_t               epoch, step; /* of the batch */
 };
 
-/* The output of which the caller has a pointer to the first member. */
+/* The output whose first member is *handle. */
 static inline struct upload_output *upload_output_of(
     struct fby_gpu_output *handle)
 {
@@ -61,7 +61,7 @@ struct fby_gpu_upload {
     struct upload_arena         *arenas;
     struct upload_lane           lanes[FBY_GPU_UPLOAD_LANES];
     void    *pool;            /* for extra outputs; NULL: not supported */
-    void    *memory_stream;   /* orders allocation and freeing of tensors */
+    void    *memory_stream;   /* tensors are allocated and freed in its order */
     uint8_t *fixed_memory;    /* fixed: the memory that all outputs share */
     bool     any_use_unknown; /* an output with use_unknown was recycled */
     void    *last_release; /* fixed: event, passes when the last use is done */
@@ -71,7 +71,7 @@ struct fby_gpu_upload {
     uint32_t        next_lane; /* index, modulo FBY_GPU_UPLOAD_LANES */
     struct upload_output *free_outputs;
     bool                  stopped;
-    bool release_failed; /* no event was recorded at a release */
+    bool release_failed; /* a release could not record an event */
     struct fby_error_detail release_error;
 };
 
@@ -83,7 +83,7 @@ struct cuda_calls {
     bool                     has_batch;   /* the calls are made for one batch */
     uint64_t                 epoch, step; /* of that batch */
     fby_err                  err;         /* of the call that failed */
-    struct fby_error_detail *why;         /* its text */
+    struct fby_error_detail *why;         /* the text of `err` */
 };
 
 /* Begin a sequence for one batch. Callers without a batch initialize the struct
@@ -92,7 +92,7 @@ struct cuda_calls fby_upload_batch_calls(struct fby_gpu_upload *self,
     uint64_t epoch, uint64_t step, struct fby_error_detail *why);
 
 /* Turn the code that a call of this thread returned into an error.
- * Errors: FBY_SYS, with the call's name, and the batch if there is one. */
+ * Errors: FBY_SYS  `why` names the call and, if has_batch, the batch */
 FBY_CHECKED fby_err fby_upload_check_call(
     const struct cuda_calls *calls, int code);
 
@@ -112,7 +112,7 @@ int  fby_upload_ignore_captures(const struct fby_gpu_upload *self);
 void fby_upload_restore_capture_mode(
     const struct fby_gpu_upload *self, int previous);
 
-/* Destroy an event, or nothing if `event` is NULL. */
+/* Destroy an event. NULL is allowed. */
 void fby_upload_destroy_event(const struct fby_gpu_upload *self, void *event);
 
 /* Run `work(arg)` on a new thread and wait until it returns. The calling thread
@@ -124,13 +124,13 @@ void fby_upload_run_on_thread(
 /* ---- upload_outs.c ------------------------------------------------------- */
 
 /* Create the memory pool for extra outputs. Some devices, most often virtual
- * ones, have no pools. Then extra outputs use cudaMalloc and cudaFree, which
- * waits for the device. */
+ * ones, have no pools. Their extra outputs are from cudaMalloc, and cudaFree
+ * then waits for the device. */
 void fby_upload_create_pool(struct cuda_calls *calls);
 /* Create config.n_outs outputs. With `fixed_address` all share one memory. */
 void fby_upload_create_outputs(struct cuda_calls *calls);
-/* Free the outputs. Every output was recycled before, and the lanes are idle.
- * Also works if create failed halfway. */
+/* Free the outputs. All were recycled before, and the lanes are idle. The
+ * function also works if create failed halfway. */
 void fby_upload_destroy_outputs(struct fby_gpu_upload *self);
 
 #endif

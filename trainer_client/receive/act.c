@@ -1,5 +1,5 @@
 /* act.c - carries out the actions of the window, which decides what to request
- * from which worker (a "peer") and which connections to open and close. */
+ * from which worker (a "peer"), and when to open and close connections. */
 #include "trainer_client/receive/receiver_state.h"
 
 #include <unistd.h>
@@ -100,8 +100,8 @@ static struct fby_message request_message(
 }
 
 /* Prepare the assembly, which checks the answer, and the slot, which stores it.
- * An audit, whose answer is only compared, has no slot. A request that the
- * window has dropped meanwhile has neither. False: the stream failed. */
+ * An audit, whose answer is only compared, has no slot. If the window has
+ * dropped the request, there is neither. Returns false if the stream failed. */
 static bool begin_assembly(
     struct fby_receiver *r, const struct fby_expected_batch *expected)
 {
@@ -149,8 +149,8 @@ static void report_unreachable(struct fby_receiver *r, struct fby_peer *peer)
     fby_r_send_to_server(r, &message);
 }
 
-/* A worker to name in the warning: the last that refused with a reason, else
- * the first; NULL: none is known. */
+/* A worker to name in a warning: the last one whose refusal has a reason, or
+ * else the first one. NULL: no worker is known. */
 static const struct fby_peer *find_example_peer(const struct fby_receiver *r)
 {
     const struct fby_peer *found = NULL;
@@ -191,7 +191,7 @@ static void warn_no_workers(struct fby_receiver *r)
 static void run_action(struct fby_receiver *r, const struct fby_action *action)
 {
     const struct fby_session_id session = r->session;
-    struct fby_message          message = {0}; /* sent to the peer at the end */
+    struct fby_message          message = {0}; /* sent after the switch */
     switch (action->kind) {
     case FBY_DO_CONNECT:
         connect_peer(r, &r->peers[action->peer]);
@@ -216,8 +216,8 @@ static void run_action(struct fby_receiver *r, const struct fby_action *action)
         warn_no_workers(r);
         return;
     case FBY_DO_FAIL:
-        /* In an open stream fby_r_deliver_batches reports the failure, after
-         * the batches before the failed step. */
+        /* In an open stream fby_r_deliver_batches reports the failure, once the
+         * batches before the failed step are delivered. */
         if (!r->opened) {
             fby_r_on_window_failure(r);
         }
@@ -272,7 +272,7 @@ static void answer_empty_request(struct fby_receiver *r)
 void fby_r_run_actions(struct fby_receiver *r)
 {
     run_pending_actions(r);
-    while (r->n_empty_requests > 0) { /* an answer may cause more of them */
+    while (r->n_empty_requests > 0) { /* an answer may add further ones */
         answer_empty_request(r);
     }
     if (r->warned_no_workers && fby_window_n_usable_peers(r->window) > 0) {

@@ -44,7 +44,7 @@ fby_err fby_assembly_begin(struct fby_assembly *self,
     self->ended    = false;
     self->times    = (struct fby_stage_times){0};
     if (expected->rows == 0) {
-        return FBY_OK; /* `last: short`: the batch has no chunks */
+        return FBY_OK; /* with `last: short`; such a batch has no chunks */
     }
     fby_err err = fby_layout_of_content(expected->content, expected->selected,
         expected->rows, &self->layout, why);
@@ -56,70 +56,74 @@ fby_err fby_assembly_begin(struct fby_assembly *self,
     return err;
 }
 
-/* The i-th selected field of the content, or NULL. */
+/* The selected field number `i`, counted from 0; NULL: fewer are selected. */
 static const struct fby_field_content *selected_field(
     const struct fby_expected_batch *expected, size_t i)
 {
-    const struct fby_content *content  = expected->content;
-    size_t                    n_before = 0; /* selected fields before f */
+    const struct fby_content *content    = expected->content;
+    size_t                    n_selected = 0;
     for (uint32_t f = 0; f < content->n_fields; f++) {
-        bool selected =
+        bool is_selected =
             expected->selected == 0 || (expected->selected >> f & 1) != 0;
-        if (selected && n_before == i) {
+        if (is_selected && n_selected == i) {
             return &content->fields[f];
         }
-        n_before += selected ? 1 : 0;
+        n_selected += is_selected;
     }
     return NULL;
 }
 
-/* True if the recipe (the part of a HEADER that says how values were made) has
- * the field's device ops (which the client applies), and the worker draws the
- * same random parameters for them as this library. */
+/* A recipe is the part of a HEADER that says how a field's values were made.
+ * True if it lists the field's device ops, which the client applies, and if the
+ * worker draws the same random parameters for them as this library. */
 static bool same_device_ops(
     const struct fby_recipe *recipe, const struct fby_field_content *field)
 {
     if (field->n_device == 0) {
         return recipe->device.size == 0;
     }
-    struct fby_buffer ops      = {0};
-    struct fby_digest ops_hash = fby_device_list_hash(field);
+    struct fby_buffer ops       = {0};
+    struct fby_digest draw_hash = fby_device_list_hash(field);
     fby_device_list_encode(field, &ops);
-    bool same = recipe->device.size == ops.size &&
-                memcmp(recipe->device.data, ops.data, ops.size) == 0 &&
-                fby_digest_equal(&recipe->behaviour.digest, &ops_hash);
+    bool same_ops = recipe->device.size == ops.size &&
+                    memcmp(recipe->device.data, ops.data, ops.size) == 0;
     fby_buffer_fini(&ops);
-    return same;
+    return same_ops && fby_digest_equal(&recipe->behaviour.digest, &draw_hash);
 }
 
-/* True if the recipe names the image field whose op mixes this field, too. */
+/* An image field with mixup or cutmix may also mix a label field. True if the
+ * recipe names that image field, or "" if no image field mixes `field`. */
 static bool same_mixing(const struct fby_recipe *recipe,
     const struct fby_content *content, const struct fby_field_content *field)
 {
+    uint32_t                        index = (uint32_t)(field - content->fields);
     const struct fby_field_content *image =
-        fby_field_that_mixes(content, (uint32_t)(field - content->fields));
+        fby_mixing_field_of_label(content, index);
     return strcmp(recipe->mixed_by, image != NULL ? image->name : "") == 0;
 }
 
-static bool same_recipe(
+/* True if the recipe has the field's normalization, one-hot rows and maps. */
+static bool same_values(
     const struct fby_recipe *recipe, const struct fby_field_content *field)
 {
-    uint32_t channels =
-        fby_field_is_normalized(field) ? field->shape.dims[2] : 0;
-    if (recipe->n_channels != channels ||
+    bool     normalized = fby_field_is_normalized(field);
+    uint32_t n_channels = normalized ? field->shape.dims[2] : 0;
+    if (recipe->n_channels != n_channels ||
         recipe->one_hot != fby_field_is_one_hot(field) ||
         recipe->maps != fby_field_packed_bits(field)) {
         return false;
     }
-    for (uint32_t c = 0; c < channels; c++) {
+    for (uint32_t c = 0; c < n_channels; c++) {
         if (recipe->mean[c] != field->as.rgb8.mean[c] ||
             recipe->std[c] != field->as.rgb8.std[c]) {
             return false;
         }
     }
-    return !fby_field_is_one_hot(field) ||
-           (recipe->classes == field->as.label.classes &&
-               recipe->smoothing == field->as.label.smoothing);
+    if (!recipe->one_hot) {
+        return true; /* then classes and smoothing have no meaning */
+    }
+    return recipe->classes == field->as.label.classes &&
+           recipe->smoothing == field->as.label.smoothing;
 }
 
 static bool same_shape(const struct fby_shape *a, const struct fby_shape *b)
@@ -131,23 +135,24 @@ static bool same_shape(const struct fby_shape *a, const struct fby_shape *b)
 static fby_err check_field(const struct fby_assembly *self, size_t i,
     const struct fby_header_field *got, struct fby_error_detail *why)
 {
-    const struct fby_field_content *want = selected_field(&self->expected, i);
+    const struct fby_field_content *want   = selected_field(&self->expected, i);
+    const struct fby_raw_field     *layout = &self->layout.fields[i];
     if (want == NULL || strcmp(want->name, got->name) != 0) {
-        /* without such a field, the text ends with "not requested" */
-        return fby_error_set(why, FBY_PROTO, "HEADER: field %zu is %s, not %s",
-            i, got->name, want == NULL ? "requested" : want->name);
+        return fby_error_set(why, FBY_PROTO,
+            "HEADER: field %zu is %s, expected %s", i, got->name,
+            want != NULL ? want->name : "no field");
     }
-    if (got->type != want->wire_type ||
-        got->encoding != fby_encoding_of(want) ||
-        !same_shape(&got->shape, &want->shape) ||
-        got->max_length != want->max_length ||
-        got->raw_bytes != self->layout.fields[i].raw_bytes ||
-        got->n_chunks != self->layout.fields[i].n_chunks) {
+    bool same_rows = got->type == want->wire_type &&
+                     got->encoding == fby_encoding_of(want) &&
+                     same_shape(&got->shape, &want->shape) &&
+                     got->max_length == want->max_length;
+    if (!same_rows || got->raw_bytes != layout->raw_bytes ||
+        got->n_chunks != layout->n_chunks) {
         return fby_error_set(why, FBY_PROTO,
             "HEADER: field %s has another type, encoding, shape or layout",
             got->name);
     }
-    if (!same_recipe(&got->recipe, want) ||
+    if (!same_values(&got->recipe, want) ||
         !same_device_ops(&got->recipe, want) ||
         !same_mixing(&got->recipe, self->expected.content, want)) {
         return fby_error_set(why, FBY_PROTO,
@@ -160,20 +165,23 @@ fby_err fby_assembly_check_header(const struct fby_assembly *self,
     const struct fby_header *header, struct fby_error_detail *why)
 {
     const struct fby_expected_batch *expected = &self->expected;
-    if (header->epoch != expected->epoch || header->step != expected->step ||
-        header->first_row != expected->first_row ||
-        header->rows != expected->rows) {
+    bool                             same_step =
+        header->epoch == expected->epoch && header->step == expected->step;
+    bool same_rows = header->first_row == expected->first_row &&
+                     header->rows == expected->rows;
+    if (!same_step || !same_rows) {
         return fby_error_set(why, FBY_PROTO,
-            "HEADER: epoch %llu step %llu rows %u+%u, not those requested",
+            "HEADER: epoch %llu step %llu, %u rows from row %u on: "
+            "not as requested",
             (unsigned long long)header->epoch, (unsigned long long)header->step,
-            header->first_row, header->rows);
+            header->rows, header->first_row);
     }
     if (header->request_checksum != expected->request_checksum) {
         return fby_error_set(why, FBY_PROTO,
             "HEADER: the worker answers another request than was sent");
     }
     if (header->n_fields != self->layout.n_fields) {
-        return fby_error_set(why, FBY_PROTO, "HEADER: %zu fields, not %u",
+        return fby_error_set(why, FBY_PROTO, "HEADER: %zu fields, expected %u",
             header->n_fields, self->layout.n_fields);
     }
     fby_err err = FBY_OK;
@@ -186,9 +194,9 @@ fby_err fby_assembly_check_header(const struct fby_assembly *self,
 void fby_assembly_add_chunk(
     struct fby_assembly *self, const struct fby_chunk *chunk)
 {
-    uint32_t i =
+    uint32_t index =
         fby_layout_chunk_index(&self->layout, chunk->field, chunk->number);
-    self->chunks_sent[i] =
+    self->chunks_sent[index] =
         (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
 }
 
@@ -210,32 +218,33 @@ static fby_err check_checksums(const struct fby_assembly *self,
     return FBY_OK;
 }
 
-static fby_err check_rows(const struct fby_assembly *self,
+/* Check the substituted samples and the number of sample numbers. With length
+ * buckets END has one for each row, because only workers know the order. */
+static fby_err check_samples(const struct fby_assembly *self,
     const struct fby_end *end, struct fby_error_detail *why)
 {
     const struct fby_content *content = self->expected.content;
-    bool allowed  = content->on_bad_sample == FBY_BAD_SUBSTITUTE;
-    bool bucketed = content->bucket_by.n_bounds > 0;
-    /* Only workers know the order of samples in length buckets: END has it. */
-    size_t n_samples = bucketed ? self->expected.rows : 0;
+    bool   may_substitute = content->on_bad_sample == FBY_BAD_SUBSTITUTE;
+    bool   bucketed       = content->bucket_by.n_bounds > 0;
+    size_t n_expected     = bucketed ? self->expected.rows : 0;
     for (size_t i = 0; i < end->n_substituted; i++) {
-        if (!allowed || end->substituted[i].row >= self->expected.rows) {
+        if (!may_substitute || end->substituted[i].row >= self->expected.rows) {
             return fby_error_set(why, FBY_PROTO,
                 "END: row %u cannot be substituted", end->substituted[i].row);
         }
     }
-    return end->n_samples == n_samples
-               ? FBY_OK
-               : fby_error_set(why, FBY_PROTO,
-                     "END: %zu sample numbers, expected %zu", end->n_samples,
-                     n_samples);
+    if (end->n_samples == n_expected) {
+        return FBY_OK;
+    }
+    return fby_error_set(why, FBY_PROTO,
+        "END: %zu sample numbers, expected %zu", end->n_samples, n_expected);
 }
 
 bool fby_assembly_accept_end(struct fby_assembly *self,
     const struct fby_end *end, struct fby_error_detail *why)
 {
     if (check_checksums(self, end, why) != FBY_OK ||
-        check_rows(self, end, why) != FBY_OK) {
+        check_samples(self, end, why) != FBY_OK) {
         return false;
     }
     if (self->ended) {
@@ -252,9 +261,9 @@ bool fby_assembly_accept_end(struct fby_assembly *self,
     }
     for (size_t i = 0; i < end->n_substituted; i++) {
         struct fby_substituted *copy = &self->substituted[i];
-        copy->shard                  = fby_strdup(copy->shard);
-        copy->key                    = fby_strdup(copy->key);
-        copy->text                   = fby_strdup(copy->text);
+        copy->shard = fby_strdup(copy->shard); /* so far the text of `end` */
+        copy->key   = fby_strdup(copy->key);
+        copy->text  = fby_strdup(copy->text);
     }
     return true;
 }
@@ -269,7 +278,7 @@ struct fby_checksum fby_end_content_hash(const struct fby_end *end)
     }
     for (size_t i = 0; i < end->n_substituted; i++) {
         const struct fby_substituted *s = &end->substituted[i];
-        const uint64_t numbers[3]       = {s->row, s->original, s->substitute};
+        const uint64_t numbers[]        = {s->row, s->original, s->substitute};
         fby_checksum_add(&state, numbers, sizeof(numbers));
     }
     fby_checksum_add(

@@ -1,9 +1,8 @@
-/* assembly.h - checks the messages of one answer: a HEADER, chunks and an END.
+/* assembly.h - checks the HEADER and END messages of one answer.
  *
- * This module checks HEADER and END. The window decides which chunks are taken,
- * each at most once. Nothing that a worker sends is trusted: the pipeline's
- * content and the number of rows determine the layout of the batch, and each
- * message is compared with this layout.
+ * Between HEADER and END come chunks, and the window decides which of them are
+ * taken. A worker is not trusted: the pipeline's content and the number of rows
+ * determine the layout of the batch, and each message must match this layout.
  * Thread: the receiver's. */
 #ifndef FBY_CLIENT_RECEIVE_ASSEMBLY_H
 #define FBY_CLIENT_RECEIVE_ASSEMBLY_H
@@ -26,12 +25,12 @@ struct fby_expected_batch {
 
 struct fby_assembly {
     struct fby_expected_batch expected;
-    struct fby_raw_layout     layout;    /* of the expected batch */
-    struct fby_chunk_sent  *chunks_sent; /* hash and size of each taken chunk */
-    uint32_t                capacity;    /* elements of `sent` */
-    struct fby_substituted *substituted; /* replaced bad samples, from END;
+    struct fby_raw_layout     layout;      /* of the expected batch */
+    struct fby_chunk_sent    *chunks_sent; /* hash and size of each chunk */
+    uint32_t                  capacity;    /* elements of chunks_sent */
+    struct fby_substituted   *substituted; /* replaced bad samples, from END;
                                               owned, with their texts */
-    size_t                  n_substituted;
+    size_t                    n_substituted;
     uint64_t *samples; /* sample number of each row, from END; or NULL */
     bool      ended;   /* a valid END was stored */
     struct fby_stage_times times; /* the worker's times, from END */
@@ -59,9 +58,9 @@ FBY_CHECKED fby_err fby_assembly_check_header(const struct fby_assembly *self,
 void fby_assembly_add_chunk(
     struct fby_assembly *self, const struct fby_chunk *chunk);
 
-/* Check END after all chunks, and store its values unless an earlier END was
- * stored. False: the checksums differ from those of the chunks, or a
- * substitution or the number of samples is invalid. */
+/* Check END, once all chunks were added. Store its values, unless an earlier
+ * END was stored. Returns false if a checksum differs from that of the chunks,
+ * or if a substitution or the number of samples is invalid. */
 bool fby_assembly_accept_end(struct fby_assembly *self,
     const struct fby_end *end, struct fby_error_detail *why);
 

@@ -4,23 +4,23 @@
 #include "common/clock.h"
 #include "common/log.h"
 
-/* A chunk of at most so many raw (decoded) bytes is small: twice the 8 KiB that
- * ZeroMQ reads at a time. */
+/* A chunk is small if it has at most so many decoded bytes: twice the 8 KiB
+ * that ZeroMQ reads at a time. */
 enum { MAX_SMALL_BYTES = 16 * 1024 };
 
-/* Count an invalid chunk as a protocol error. Report its bytes to the window as
- * an unknown chunk, because CREDIT counts all received bytes. */
+/* Count an invalid chunk as a protocol error. Report it to the window without a
+ * request id, because CREDIT counts all received bytes. */
 static void reject_chunk(struct fby_receiver *r, int peer, size_t size,
     const struct fby_error_detail *why)
 {
-    const struct fby_window_chunk unknown = {.peer = peer, .wire_bytes = size};
+    const struct fby_window_chunk report = {.peer = peer, .wire_bytes = size};
     r->protocol_errors++;
     fby_debug("BAD-CHUNK", "%s: %s", r->peers[peer].label, why->text);
-    (void)fby_window_chunk(r->window, r->now_ns, &unknown);
+    (void)fby_window_chunk(r->window, r->now_ns, &report);
 }
 
-/* Make the job that writes `chunk` to its slot. Reserves the destination if it
- * is in the arena (memory that is copied to a GPU). So call once per chunk. */
+/* Make the job that writes `chunk` to its slot. Call once per chunk, because
+ * this may reserve memory in the arena, which is copied to a GPU. */
 static struct fby_chunk_job prepare_job(
     const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
 {
@@ -54,15 +54,16 @@ static void queue_job(struct fby_receiver *r, int slot,
     fby_decode_pool_submit(r->decode_pool, task);
 }
 
-/* Keep the frame of a chunk, to decode it when its batch is made. If the setup
- * asks to verify decoded bytes, decode it now, too. False: the chunk is bad. */
+/* Keep the frame of a chunk, which is decoded when its batch is made. To verify
+ * its decoded bytes, decode it now, too. Returns false if the chunk is bad. */
 static bool keep_frame(struct fby_receiver *r, int slot,
     const struct fby_chunk_job *job, zmq_msg_t *frame)
 {
     const bool verify = r->setup->verify_decoded;
-    if (!fby_chunk_job_is_decodable(job, frame, r->codec_scratch) ||
-        (verify &&
-            !fby_chunk_job_write(job, frame, r->codec_scratch, verify))) {
+    if (!fby_chunk_job_is_decodable(job, frame, r->codec_scratch)) {
+        return false;
+    }
+    if (verify && !fby_chunk_job_write(job, frame, r->codec_scratch, verify)) {
         return false;
     }
     uint32_t index = fby_layout_chunk_index(
@@ -71,7 +72,7 @@ static bool keep_frame(struct fby_receiver *r, int slot,
     return true;
 }
 
-/* Decode a small chunk into its slot, or keep a larger one, on this thread. */
+/* Decode a small chunk into its slot, or keep the frame of a larger one. */
 static void store_on_this_thread(struct fby_receiver *r, int slot,
     const struct fby_chunk_job *job, zmq_msg_t *frame)
 {
@@ -83,9 +84,9 @@ static void store_on_this_thread(struct fby_receiver *r, int slot,
     } else if (good) {
         good = keep_frame(r, slot, job, frame);
     }
-    r->bad_chunks += good ? 0 : 1;
+    r->bad_chunks += !good;
     r->chunk_ns += fby_now_ns() - start_ns;
-    fby_r_run_actions(r); /* the window requires this between two events */
+    fby_r_run_actions(r); /* those of the event before fby_window_decoded */
     fby_window_decoded(r->window, r->now_ns, slot, job->chunk.request, good);
 }
 
@@ -106,8 +107,8 @@ static void store_chunk(
     }
 }
 
-/* Check the payload's hash in a chunk of an audit (a second answer, which is
- * only compared). A damaged chunk must not look like one with other values. */
+/* Check a chunk of an audit (a second answer, which is only compared). If its
+ * payload is damaged, skip the audit, so as not to report a difference. */
 static void check_audit_chunk(
     struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
@@ -136,7 +137,7 @@ void fby_r_on_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     const struct fby_assembly *assembly = fby_r_find_assembly(r, chunk.request);
     if (assembly != NULL) {
         const struct fby_raw_layout *layout = &assembly->layout;
-        /* a request for zero rows is never sent, so it has no answer */
+        /* a request for zero rows is not sent (act.c), so it has no answer */
         if (assembly->expected.rows == 0 ||
             fby_chunk_check_layout(&chunk, layout, &why) != FBY_OK) {
             reject_chunk(r, peer, size, &why);
@@ -163,7 +164,7 @@ static void release_copied_slots(struct fby_receiver *r)
         }
         fby_err err = fby_gpu_upload_poll_copied(r->upload, i, &why);
         if (err == FBY_AGAIN) {
-            continue; /* not copied yet */
+            continue;
         }
         if (err != FBY_OK) {
             fby_r_fail_stream(r, FOREBAY_SYSTEM, &why);

@@ -30,14 +30,14 @@ static struct short_hex short_hex_of(const struct fby_digest *digest)
 }
 
 static fby_err pin_digest(struct fby_maybe_digest *pinned,
-    const struct fby_maybe_digest *given, const char *what,
+    const struct fby_maybe_digest *given, const char *name,
     struct fby_error_detail *why)
 {
     if (!given->known) {
         return FBY_OK;
     }
     if (pinned->known && !fby_digest_equal(&pinned->digest, &given->digest)) {
-        return fby_error_set(why, FBY_CONFIG, "%s %s, but it must be %s", what,
+        return fby_error_set(why, FBY_CONFIG, "%s %s, but it must be %s", name,
             short_hex_of(&given->digest).text,
             short_hex_of(&pinned->digest).text);
     }
@@ -47,19 +47,19 @@ static fby_err pin_digest(struct fby_maybe_digest *pinned,
 
 fby_err fby_dataset_agreement_pin(struct fby_dataset_agreement *self,
     const struct fby_maybe_digest                              *data,
-    const struct fby_maybe_digest *fingerprint, const char *by,
+    const struct fby_maybe_digest *fingerprint, const char *origin,
     struct fby_error_detail *why)
 {
-    const char *earlier = self->pinned_by;
-    fby_err     err     = pin_digest(&self->data, data, "data digest", why);
+    fby_err err = pin_digest(&self->data, data, "data digest", why);
     if (err == FBY_OK) {
         err = pin_digest(&self->fingerprint, fingerprint, "fingerprint", why);
     }
     if (err != FBY_OK) {
-        return fby_error_prefix(why, err, "%s and %s disagree", earlier, by);
+        return fby_error_prefix(
+            why, err, "%s and %s disagree", self->pinned_by, origin);
     }
-    if (earlier == NULL && (data->known || fingerprint->known)) {
-        self->pinned_by = by;
+    if (self->pinned_by == NULL && (data->known || fingerprint->known)) {
+        self->pinned_by = origin;
     }
     return FBY_OK;
 }
@@ -106,7 +106,7 @@ static bool matches_pin(
     return !pin->known || fby_digest_equal(&pin->digest, digest);
 }
 
-/* Describe the first shard that differs. "here" is `a`, "there" is `b`. */
+/* Describe the first shard that differs, or else the numbers of shards. */
 static void describe_difference(const struct fby_candidate *a,
     const struct fby_candidate *b, struct fby_error_detail *out)
 {
@@ -115,8 +115,8 @@ static void describe_difference(const struct fby_candidate *a,
         const struct fby_shard_info *shard_b = &b->shards[i];
         if (strcmp(shard_a->name, shard_b->name) != 0) {
             snprintf(out->text, sizeof(out->text),
-                "the first shard that differs: %.80s here, %.80s there",
-                shard_a->name, shard_b->name);
+                "the first shard that differs: %.80s and %.80s", shard_a->name,
+                shard_b->name);
             return;
         }
         if (!fby_digest_equal(&shard_a->digest, &shard_b->digest)) {
@@ -125,8 +125,8 @@ static void describe_difference(const struct fby_candidate *a,
             return;
         }
     }
-    snprintf(out->text, sizeof(out->text), "%zu shards here, %zu there",
-        a->n_shards, b->n_shards);
+    snprintf(out->text, sizeof(out->text), "%zu and %zu shards", a->n_shards,
+        b->n_shards);
 }
 
 static fby_err fail_with_tie(const struct fby_candidate *a,

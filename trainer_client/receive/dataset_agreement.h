@@ -22,13 +22,13 @@ struct fby_candidate { /* one answer to OPEN, and how many workers gave it */
     struct fby_shard_info *shards;  /* owned, with their names */
     size_t                 n_shards;
     uint32_t               votes;
-    char worker[FBY_WORKER_LABEL_SIZE]; /* name of the first such worker */
+    char worker[FBY_WORKER_LABEL_SIZE]; /* the first worker that gave it */
 };
 
 struct fby_dataset_agreement {
     struct fby_maybe_digest data;        /* pinned data digest, if known */
     struct fby_maybe_digest fingerprint; /* pinned fingerprint, if known */
-    const char             *pinned_by;   /* "the token" or "the job" */
+    const char             *pinned_by;   /* origin of the first pin */
     struct fby_candidate    candidates[FBY_MAX_CANDIDATES];
     uint32_t                n_candidates; /* entries of `candidates` in use */
 };
@@ -37,20 +37,20 @@ struct fby_dataset_agreement {
  * without pins and votes. */
 void fby_dataset_agreement_fini(struct fby_dataset_agreement *self);
 
-/* Pin those of the two digests that are known. `by` names their origin in
- * messages. Earlier pins stay.
+/* Pin those of the two digests that are known. `origin` names their origin in
+ * messages: "the token" or "the job". Earlier pins stay.
  * Errors: FBY_CONFIG  an earlier pin differs; `why` has both values */
 FBY_CHECKED fby_err fby_dataset_agreement_pin(
     struct fby_dataset_agreement *self, const struct fby_maybe_digest *data,
-    const struct fby_maybe_digest *fingerprint, const char *by,
+    const struct fby_maybe_digest *fingerprint, const char *origin,
     struct fby_error_detail *why);
 
-/* Count the answer of `worker` (a name for messages). Call once per worker. */
+/* Count the answer of a worker with the name `worker`. Call once per worker. */
 void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
     const char *worker, const struct fby_opened *opened);
 
-/* Choose the answer that the stream uses. `final` says that no further answers
- * are expected. Before that, only an answer that matches both pins is chosen.
+/* Choose the answer that the stream uses. `final`: no further answer is
+ * expected. Otherwise only an answer that matches two pins can be chosen.
  * Ownership: *out is borrowed from `self`.
  * Errors: FBY_AGAIN   more answers are needed
  *         FBY_CONFIG  a tie, or no answer matches the pins; `why` has both

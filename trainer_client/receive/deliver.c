@@ -9,7 +9,7 @@
 
 /* ---- filling a batch ----------------------------------------------------- */
 
-/* Set the token, from which a stream resumes with the step after this batch. */
+/* Set the token, with which a stream resumes at the step after this batch. */
 static void set_token(const struct fby_receiver *r,
     const struct fby_assembly *assembly, struct forebay_batch *batch)
 {
@@ -47,7 +47,7 @@ static void set_rows(const struct fby_receiver *r,
     for (uint32_t i = 0; i < expected->rows; i++) {
         batch->valid[i] = expected->first_row + i < n_unpadded ? 1 : 0;
     }
-    if (r->upload == NULL) { /* `valid` is the last tensor of the batch, too */
+    if (r->upload == NULL) { /* on the host `valid` is the last tensor, too */
         memcpy(batch->memory + r->setup->out_offset[r->setup->n_fields],
             batch->valid, expected->rows);
     }
@@ -101,8 +101,8 @@ static uint64_t raw_bytes_of(const struct fby_assembly *assembly)
     return bytes;
 }
 
-/* Append the slot's batch to the ready queue now, so that batches stay in
- * order. A decode thread makes its values later. */
+/* Append the slot's batch to the ready queue before a decode thread makes its
+ * values, so that batches stay in order. */
 static void queue_batch(struct fby_receiver *r, int slot)
 {
     struct fby_assembly    *assembly = &r->assemblies[slot];
@@ -167,8 +167,8 @@ void fby_r_on_window_failure(struct fby_receiver *r)
     fby_r_fail_stream(r, status, &why);
 }
 
-/* Count the substituted samples of the slot's batch. Fail the stream and return
- * false if it has had more of them than on_bad_sample allows. */
+/* Count the substituted samples of the slot's batch. If the stream has had more
+ * of them than on_bad_sample allows, fail the stream and return false. */
 static bool count_and_limit_substituted(struct fby_receiver *r, int slot)
 {
     const struct fby_assembly *assembly = &r->assemblies[slot];
@@ -190,8 +190,8 @@ static bool count_and_limit_substituted(struct fby_receiver *r, int slot)
 
 /* ---- delivering ---------------------------------------------------------- */
 
-/* Take r->spare_batch from the pool, unless there is one. A waiting trainer may
- * get one beyond the pool's size. False: none is free, or the stream failed. */
+/* If r->spare_batch is NULL, take a batch from the pool. For a waiting trainer
+ * the pool may exceed its size. False: none is free, or the stream failed. */
 static bool ensure_spare_batch(struct fby_receiver *r, bool trainer_waiting)
 {
     struct fby_error_detail why = {""};
@@ -210,7 +210,7 @@ static bool ensure_spare_batch(struct fby_receiver *r, bool trainer_waiting)
     return err == FBY_OK;
 }
 
-/* Take a batch from the window and queue it. False: not possible now. */
+/* Take a batch from the window and queue it. False: none could be taken. */
 static bool deliver_one(struct fby_receiver *r)
 {
     struct fby_window_batch taken;

@@ -34,9 +34,9 @@ bool fby_membership_tick(
         out->type     = FBY_MSG_QUIT;
         out->quit     = (struct fby_quit){.session = self->join.session};
         self->refused = false; /* the next message is JOIN, one lease later */
-        self->due_ns =
-            now_ns +
-            (self->lease_ns > self->retry_ns ? self->lease_ns : self->retry_ns);
+        int64_t wait_ns =
+            self->lease_ns > self->retry_ns ? self->lease_ns : self->retry_ns;
+        self->due_ns = now_ns + wait_ns;
     } else if (self->server.value == 0) {
         out->type    = FBY_MSG_JOIN;
         out->join    = self->join;
@@ -94,7 +94,7 @@ bool fby_membership_accept_list(struct fby_membership *self,
         return false;
     }
     if (!workers->full && workers->sequence != self->sequence + 1) {
-        self->due_ns = now_ns; /* RENEW tells the last number that we have */
+        self->due_ns = now_ns; /* send RENEW, which has the last number */
         return false;
     }
     self->sequence = workers->sequence;

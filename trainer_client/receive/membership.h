@@ -1,13 +1,13 @@
 /* membership.h - the client's membership in a job (the trainers that share a
  * dataset) at the server. It decides which message to the server is due.
  *
- * JOIN is repeated until the server answers. Then RENEW is sent before the
- * lease ends. The client joins again when the server was restarted or has
- * forgotten the session. JOIN may be refused although the session already
- * streams, if the server has lost its state and another session has taken the
- * rank. The client then sends QUIT and joins again one lease later. Worker
- * lists are numbered. After a gap in the numbers the client sends RENEW, and
- * gets a full list. Pure: no socket and no clock. */
+ * The client repeats JOIN until the server answers. Then it sends RENEW before
+ * the lease ends. It joins again when the server was restarted or has forgotten
+ * the session. If the server has lost its state and another session has taken
+ * the rank, JOIN is refused although the session already streams. The client
+ * then sends QUIT, and joins again one lease later. Worker lists are numbered.
+ * After a gap in the numbers the client sends RENEW and gets a full list.
+ * Pure: no socket and no clock. */
 #ifndef FBY_CLIENT_RECEIVE_MEMBERSHIP_H
 #define FBY_CLIENT_RECEIVE_MEMBERSHIP_H
 
@@ -22,8 +22,8 @@ struct fby_membership {
     uint64_t               sequence;     /* number of the last accepted list */
     int64_t                heartbeat_ns; /* time between RENEWs */
     int64_t                retry_ns;     /* time between unanswered JOINs */
-    int64_t                lease_ns;     /* after this time without RENEW the
-                                            server ends the session */
+    int64_t                lease_ns;     /* a session ends so long after its
+                                            last RENEW */
     bool                   refused;      /* send QUIT next, and JOIN later */
     int64_t                due_ns;       /* time to send the next message */
 };
@@ -52,8 +52,8 @@ void fby_membership_join_first(struct fby_membership *self, int64_t now_ns);
 /* JOIN_REFUSED, while the stream goes on: send QUIT, and join again later. */
 void fby_membership_refused(struct fby_membership *self, int64_t now_ns);
 
-/* Returns true, and records the list's number, if the caller must use a list of
- * workers: it is from the joined server, and is full or has the next number. */
+/* If a list of workers is from the joined server, and is full or has the next
+ * number, record its number and return true: the caller must use the list. */
 bool fby_membership_accept_list(struct fby_membership *self,
     const struct fby_workers *workers, int64_t now_ns);
 

@@ -2,8 +2,8 @@
  *
  * All known workers get OPEN, and answer with the digest of their dataset. A
  * pinned (required) digest or the most frequent answer decides which dataset
- * the stream uses. Then the window, which requests batches, starts with the
- * workers that have this dataset. The others are set aside (not used). */
+ * the stream uses. Then the window, which decides what to request, starts. It
+ * uses the workers with this dataset. The others are set aside (not used). */
 #include "trainer_client/receive/receiver_state.h"
 
 #include <stdio.h>
@@ -15,10 +15,10 @@
 #include "common/mem.h"
 #include "common/timer.h"
 
-/* If answers differ or a worker failed, the choice waits for so long after the
+/* If answers differ or a worker failed, the dataset is chosen so long after the
  * last answer, because more workers may be registering. */
 #define DECIDE_DELAY_NS (300 * FBY_NS_PER_MS)
-/* The choice does not wait for a worker that sent nothing for so long. */
+/* The choice does not wait for a worker that is silent for longer. */
 #define SILENT_NS (5 * FBY_NS_PER_S)
 /* Delay before OPEN is repeated. */
 #define REOPEN_NS (500 * FBY_NS_PER_MS)
@@ -96,13 +96,13 @@ static void describe_mismatch(const struct fby_receiver *r,
 {
     const struct fby_digest *data      = &r->agreement.data.digest;
     bool                     same_data = fby_digest_equal(&p->data, data);
-    const char              *what   = same_data ? "fingerprint" : "data digest";
+    const char              *name   = same_data ? "fingerprint" : "data digest";
     const struct fby_digest *theirs = same_data ? &p->fingerprint : &p->data;
     const struct fby_digest *ours =
         same_data ? &r->agreement.fingerprint.digest : data;
     char their_hex[17]; /* the first 8 bytes of the digest */
     char our_hex[17];
-    (void)fby_error_set(out, FBY_STALE, "%s %s, the stream has %s", what,
+    (void)fby_error_set(out, FBY_STALE, "%s %s, the stream has %s", name,
         fby_hex(theirs->bytes, 8, their_hex), fby_hex(ours->bytes, 8, our_hex));
 }
 
@@ -113,8 +113,8 @@ static bool agrees_with_stream(
            fby_digest_equal(&p->fingerprint, &r->agreement.fingerprint.digest);
 }
 
-/* Use a worker whose answer to OPEN agrees with the stream, and set a worker
- * with another answer aside. Does nothing before the worker's answer. */
+/* If the worker's answer to OPEN agrees with the stream, use the worker. Set it
+ * aside after another answer, and do nothing before its answer. */
 static void use_or_set_aside(struct fby_receiver *r, int peer)
 {
     struct fby_peer        *p   = &r->peers[peer];
@@ -134,15 +134,16 @@ void fby_r_on_opened(
 {
     struct fby_peer *p = &r->peers[peer];
     fby_window_heard(r->window, r->now_ns, peer);
-    if (opened->open.value > r->last_open_id || /* was never sent */
+    bool was_sent = opened->open.value <= r->last_open_id;
+    if (!was_sent ||
         !fby_digest_equal(&opened->content, &r->setup->content_digest)) {
         r->protocol_errors++;
         return;
     }
     if (opened->open.value != p->open_id.value) {
-        return; /* the answer to an older OPEN, on another route */
+        return; /* the answer to an older OPEN, from before a reconnect */
     }
-    bool has_voted = p->answer == FBY_PEER_OPENED; /* on an earlier route */
+    bool has_voted = p->answer == FBY_PEER_OPENED; /* before a reconnect */
     p->answer      = FBY_PEER_OPENED;
     p->data        = opened->data;
     p->fingerprint = opened->fingerprint;
@@ -191,7 +192,7 @@ void fby_r_on_scanning(
     }
 }
 
-/* ---- the plan of the window, once the samples are known ------------------ */
+/* ---- the plan of the window ---------------------------------------------- */
 
 /* Put the order of an epoch's samples into the cache, unless it is there.
  * Errors: as fby_order_create. */
@@ -226,7 +227,7 @@ const struct fby_order *fby_r_epoch_order(
     return r->order_cache->order[epoch % FBY_R_CACHED_ORDERS];
 }
 
-/* Returns the number of this rank's rows in a step, and their first row. */
+/* Returns the number of this rank's rows in a step. Sets *first_row. */
 static uint32_t count_rank_rows(const struct fby_receiver *r, uint64_t epoch,
     uint64_t step, uint32_t *first_row)
 {
@@ -245,30 +246,28 @@ static uint64_t batch_bytes(const void *context, uint64_t epoch, uint64_t step)
     for (uint32_t i = 0; i < r->setup->n_fields; i++) {
         bytes += r->setup->expansions[i].raw_bytes * rows;
     }
-    return bytes > 0 ? bytes : 1; /* a batch without rows counts as 1 byte */
+    return bytes > 0 ? bytes : 1; /* a batch of zero rows counts as 1 byte */
 }
 
-/* Steps that read the same data have the same key, and prefer one worker. */
+/* The key by which a step prefers a worker; equal if steps read equal data. */
 static uint64_t batch_locality(
     const void *context, uint64_t epoch, uint64_t step)
 {
     const struct fby_receiver *r         = context;
     uint32_t                   first_row = 0;
-    uint32_t rows = count_rank_rows(r, epoch, step, &first_row);
-    if (rows == 0) {
-        return step;
-    }
-    return fby_order_affinity_key(fby_r_epoch_order(r, epoch), step, first_row);
+    uint32_t                rows  = count_rank_rows(r, epoch, step, &first_row);
+    const struct fby_order *order = fby_r_epoch_order(r, epoch);
+    return rows > 0 ? fby_order_affinity_key(order, step, first_row) : step;
 }
 
-/* The number of steps from epoch 0, step 0 to the end of the stream, which the
- * options `steps` and `epochs` limit. The division avoids an overflow. */
+/* The number of steps from epoch 0, step 0 to the end of the stream: the lower
+ * limit of the options `steps` and `epochs`, where 0 means no limit. */
 static uint64_t count_total_steps(
     const struct fby_setup *setup, uint64_t steps_per_epoch)
 {
     uint64_t total = setup->steps != 0 ? setup->steps : UINT64_MAX;
     if (setup->epochs != 0 && setup->epochs <= total / steps_per_epoch) {
-        total = setup->epochs * steps_per_epoch; /* the lower limit */
+        total = setup->epochs * steps_per_epoch; /* cannot overflow */
     }
     return total;
 }
@@ -291,17 +290,17 @@ static void fill_info(const struct fby_receiver *r,
 {
     const struct fby_setup   *setup   = r->setup;
     const struct fby_content *content = &setup->split->content;
+    bool has_valid = content->last == FBY_LAST_PAD; /* a tensor `valid` */
 
     *info = (struct forebay_info){
         .samples         = r->n_samples,
         .steps_per_epoch = plan->steps_per_epoch,
         .global_batch    = content->global_batch,
-        /* with padding, `valid` is a field, too */
-        .n_fields    = setup->n_tensors + (content->last == FBY_LAST_PAD),
-        .seed        = setup->seed,
-        .first_epoch = plan->epoch,
-        .first_step  = plan->step,
-        .end_step    = plan->total,
+        .n_fields        = setup->n_tensors + (has_valid ? 1 : 0),
+        .seed            = setup->seed,
+        .first_epoch     = plan->epoch,
+        .first_step      = plan->step,
+        .end_step        = plan->total,
     };
     fby_hex(setup->content_digest.bytes, 32, info->content_digest);
     fby_hex(r->agreement.data.digest.bytes, 32, info->data_digest);
@@ -360,8 +359,8 @@ static void start_stream(
     }
 }
 
-/* True if the choice of the dataset must wait for this worker's answer: it is
- * connected, and was not silent for SILENT_NS. */
+/* True if the choice of the dataset must wait for this worker's answer: the
+ * worker is connected, and has not been silent for SILENT_NS. */
 static bool is_awaited(const struct fby_receiver *r, const struct fby_peer *p)
 {
     bool connected = p->used && p->socket != NULL;
@@ -372,7 +371,7 @@ static bool is_awaited(const struct fby_receiver *r, const struct fby_peer *p)
 }
 
 /* True if at least one worker has answered OPEN or is unreachable, and no other
- * answer is awaited. Adds the workers with OPEN_FAILED to *n_failed. */
+ * answer is awaited. Adds the number of OPEN_FAILED answers to *n_failed. */
 static bool all_answered(const struct fby_receiver *r, uint32_t *n_failed)
 {
     uint32_t n_answered = 0;
@@ -381,8 +380,8 @@ static bool all_answered(const struct fby_receiver *r, uint32_t *n_failed)
         if (is_awaited(r, p)) {
             return false;
         }
-        n_answered += p->used && p->answer != FBY_PEER_NO_ANSWER ? 1 : 0;
-        *n_failed += p->used && p->answer == FBY_PEER_FAILED ? 1 : 0;
+        n_answered += p->used && p->answer != FBY_PEER_NO_ANSWER;
+        *n_failed += p->used && p->answer == FBY_PEER_FAILED;
     }
     return n_answered > 0;
 }
@@ -411,7 +410,7 @@ static void send_due_opens(struct fby_receiver *r)
     }
 }
 
-/* Start the stream if a dataset can be chosen. Fail it if none ever can be. */
+/* Start the stream if a dataset can be chosen now. Fail it if none can be. */
 static void decide_dataset(struct fby_receiver *r)
 {
     const struct fby_candidate *winner   = NULL;
@@ -419,7 +418,7 @@ static void decide_dataset(struct fby_receiver *r)
     uint32_t                    n_failed = 0;
     bool                        answered = all_answered(r, &n_failed);
     if (!answered) {
-        r->decide_at_ns = 0;
+        r->decide_at_ns = 0; /* the delay begins after the last answer */
     } else if (r->decide_at_ns == 0) {
         r->decide_at_ns = r->now_ns + fby_scaled_timeout_ns(DECIDE_DELAY_NS);
     }

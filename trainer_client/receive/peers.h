@@ -22,7 +22,7 @@ struct fby_peer {
     struct fby_instance_id instance;  /* changes when the worker restarts */
     char                 **endpoints; /* its addresses; owned */
     size_t                 n_endpoints;
-    size_t                 n_attempts; /* to connect, so far */
+    size_t                 n_attempts; /* attempts to connect so far */
     void                  *socket;     /* to the worker; NULL: closed */
     char               label[320]; /* "worker HOST (ENDPOINT)", for messages */
     struct fby_open_id open_id;    /* id of the last OPEN */
@@ -33,7 +33,7 @@ struct fby_peer {
     struct fby_digest       fingerprint; /* if `answer` is OPENED */
     struct fby_error_detail failure;     /* text of the last OPEN_FAILED */
     char     refusal[256]; /* text of REFUSED with code FULL; "": none */
-    uint32_t scan_done, scan_total; /* numbers of shards, from SCANNING */
+    uint32_t scan_done, scan_total; /* numbers of shards; from SCANNING */
 };
 
 /* Fill the entry with a worker of the server's list. Clears the entry first. */
@@ -41,8 +41,8 @@ void fby_peer_assign(struct fby_peer *peer, const struct fby_worker_info *info);
 /* Free the contents and zero the entry. The socket must be closed. */
 void fby_peer_clear(struct fby_peer *peer);
 
-/* Returns the endpoint for the next attempt to connect, in round-robin order;
- * NULL: the worker has none. */
+/* Returns the endpoint for the next attempt to connect, in round-robin order,
+ * or NULL if the worker has none. */
 const char *fby_peer_next_endpoint(struct fby_peer *peer);
 
 /* A hash of the worker's endpoints, which does not change when it restarts. */

@@ -45,8 +45,9 @@ struct fby_assembly *fby_r_find_assembly(
     if (slot != FBY_NO_SLOT) {
         return &r->assemblies[slot];
     }
-    return audit != FBY_NO_SLOT ? &r->assemblies[(int)r->n_slots + audit]
-                                : NULL;
+    /* the assemblies of audits follow those of slots */
+    bool has_audit = audit != FBY_NO_SLOT;
+    return has_audit ? &r->assemblies[(int)r->n_slots + audit] : NULL;
 }
 
 /* ---- the loop ------------------------------------------------------------ */
@@ -96,14 +97,13 @@ static int fill_poll_items(struct fby_receiver *r)
     return n_items;
 }
 
-/* The time to `due_ns`, at most 1 s, rounded up so as not to wake too early. */
+/* The time until `due_ns`, at most 1 s. Rounded up, so as not to wake early. */
 static long poll_timeout_ms(int64_t due_ns, int64_t now_ns)
 {
-    int64_t left_ns = due_ns - now_ns;
-    if (left_ns <= 0) {
+    if (due_ns <= now_ns) {
         return 0;
     }
-    left_ns = left_ns < FBY_NS_PER_S ? left_ns : FBY_NS_PER_S;
+    int64_t left_ns = fby_earlier_ns(due_ns - now_ns, FBY_NS_PER_S);
     return (long)((left_ns + FBY_NS_PER_MS - 1) / FBY_NS_PER_MS);
 }
 
@@ -119,7 +119,7 @@ static int64_t next_deadline(struct fby_receiver *r)
 
 static void handle_ready_items(struct fby_receiver *r, int n_items)
 {
-    const int server = FBY_R_N_WAKEUPS; /* index, as in fill_poll_items */
+    const int server = FBY_R_N_WAKEUPS; /* its index in poll_items */
     for (int i = 0; i < FBY_R_N_WAKEUPS; i++) {
         const struct fby_wakeup wakeup = {r->poll_items[i].fd};
         if ((r->poll_items[i].revents & ZMQ_POLLIN) != 0) {
@@ -132,8 +132,9 @@ static void handle_ready_items(struct fby_receiver *r, int n_items)
     }
     for (int i = server + 1; i < n_items; i++) {
         int peer = r->poll_item_peer[i];
-        if ((r->poll_items[i].revents & ZMQ_POLLIN) != 0 &&
-            r->peers[peer].socket == r->poll_items[i].socket) { /* still open */
+        /* an earlier message may have closed or replaced the socket */
+        bool is_same = r->peers[peer].socket == r->poll_items[i].socket;
+        if ((r->poll_items[i].revents & ZMQ_POLLIN) != 0 && is_same) {
             handle_messages(r, &r->peers[peer].socket, peer);
         }
     }
@@ -210,7 +211,7 @@ static fby_err create_window(
     config.seed                     = fby_id_random();
     config.audit                    = r->setup->audit;
     scale_times(&config.times);
-    r->n_slots        = config.max_batches + 1; /* 1: for a hedge */
+    r->n_slots        = config.max_batches + 1; /* + 1 for a hedge */
     r->peers          = fby_zalloc(config.max_peers * sizeof(*r->peers));
     uint32_t n_items  = FBY_R_N_WAKEUPS + 1 /* server */ + config.max_peers;
     r->poll_items     = fby_zalloc(n_items * sizeof(*r->poll_items));
@@ -266,10 +267,10 @@ static fby_err open_server_socket(
 static fby_err start_threads(
     struct fby_receiver *r, struct fby_error_detail *why)
 {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t all_signals;
+    sigset_t old_mask;
+    sigfillset(&all_signals);
+    pthread_sigmask(SIG_SETMASK, &all_signals, &old_mask);
     fby_err err = fby_decode_pool_create(
         r->setup, r->upload, r->ready_queue, &r->decode_pool);
     if (err == FBY_OK) {
@@ -283,8 +284,8 @@ static fby_err start_threads(
     if (r->has_thread) {
         pthread_setname_np(r->thread, "fby-receive");
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (err == FBY_SYS && why->text[0] == '\0') {
+    pthread_sigmask(SIG_SETMASK, &old_mask, NULL);
+    if (err == FBY_SYS && why->text[0] == '\0') { /* no reason is known yet */
         (void)fby_error_set(why, err, "no thread could be started");
     }
     return err;

@@ -39,12 +39,12 @@ enum {
 enum fby_r_aside_reason {
     FBY_R_STALE       = 16, /* STALE_DATA: its data has changed */
     FBY_R_FINGERPRINT = 17, /* WRONG_FINGERPRINT: it is another build */
-    FBY_R_OPEN_FAILED = 18,
+    FBY_R_OPEN_FAILED = 18, /* OPEN_FAILED: it cannot open the dataset */
     FBY_R_VERSION     = 19, /* it speaks another protocol version */
     FBY_R_DIFFERS     = 20  /* OPENED with another dataset or fingerprint */
 };
 
-struct fby_r_order_cache { /* index of an epoch: epoch % FBY_R_CACHED_ORDERS */
+struct fby_r_order_cache { /* an epoch has entry epoch % FBY_R_CACHED_ORDERS */
     uint64_t          epoch[FBY_R_CACHED_ORDERS];
     struct fby_order *order[FBY_R_CACHED_ORDERS]; /* NULL: unused entry */
 };
@@ -93,7 +93,7 @@ struct fby_receiver {
     bool      opened;   /* the dataset is chosen and the window has started */
     bool      finished; /* the stream ended or failed: deliver nothing */
     bool      worker_listed; /* the server has listed a worker */
-    int64_t   decide_at_ns;  /* when to choose the dataset; 0: not known */
+    int64_t   decide_at_ns;  /* time to choose the dataset; 0: not set */
     uint64_t  n_samples;     /* samples of the dataset */
     uint32_t *shard_samples; /* number of samples of each shard */
     uint32_t  n_shards;
@@ -101,11 +101,11 @@ struct fby_receiver {
     struct fby_error_detail cannot;     /* text of the last CANNOT */
     struct fby_error_detail last_aside; /* why a worker was last set aside */
     bool warned_no_workers; /* NO-WORKERS was logged, WORKERS-BACK not yet */
-    bool busy_reported;     /* the wait reason tells of a BUSY; until HEADER */
+    bool busy_reported;     /* the wait reason reports BUSY; HEADER clears it */
 
     uint64_t wire_bytes; /* total size of received chunk frames */
     uint64_t protocol_errors;
-    uint64_t bad_chunks; /* damaged; found by this thread */
+    uint64_t bad_chunks; /* damaged chunks that this thread found */
     int64_t  chunk_ns;   /* time this thread spent checking, decoding chunks */
     uint64_t n_substituted; /* bad samples replaced by other samples */
     struct fby_stage_times worker_times; /* sum over delivered batches */
@@ -116,7 +116,6 @@ struct fby_receiver {
 /* Fail the stream, unless it has ended or failed already. */
 void fby_r_fail_stream(struct fby_receiver *r, enum forebay_status status,
     const struct fby_error_detail *why);
-/* Send a message to the server. */
 void fby_r_send_to_server(
     struct fby_receiver *r, const struct fby_message *message);
 /* Send a message to a worker, unless its socket is closed. */
@@ -133,15 +132,14 @@ void fby_r_run_actions(struct fby_receiver *r);
 
 /* ---- open.c -------------------------------------------------------------- */
 
-/* Prepare JOIN. If the stream resumes from a token, pin (require) the token's
- * digests. Call once, before the loop. */
+/* Prepare JOIN. If the stream resumes from a token, pin (require) the digests
+ * in the token. Call once, before the loop. */
 void fby_r_open_begin(struct fby_receiver *r);
 /* Send the OPENs that are due. Start the stream once its dataset is chosen. */
 void fby_r_open_tick(struct fby_receiver *r);
 /* The time at which fby_r_open_tick is due next. */
 int64_t fby_r_open_deadline(const struct fby_receiver *r);
-/* Send OPEN to a worker. */
-void fby_r_send_open(struct fby_receiver *r, int peer);
+void    fby_r_send_open(struct fby_receiver *r, int peer);
 /* OPENED: while the stream is being opened, count a vote for the worker's
  * dataset. Later, use the worker only if it has the stream's dataset. */
 void fby_r_on_opened(
@@ -168,11 +166,9 @@ const struct fby_order *fby_r_epoch_order(
  * session, and was counted as a protocol error. */
 bool fby_r_decode_message(struct fby_receiver *r, zmq_msg_t *frame,
     const char *from, struct fby_message *out);
-/* Handle a frame from the server. */
+/* Handle a frame. The content of a chunk may be moved out of its frame. */
 void fby_r_on_server_frame(struct fby_receiver *r, zmq_msg_t *frame);
-/* Handle a frame from a worker; a chunk's content may be moved out of it. */
 void fby_r_on_worker_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame);
-/* Handle a chunk frame; its content may be moved out of it. */
 void fby_r_on_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame);
 /* Take the finished tasks of the decode pool. Release the slots whose batches
  * are made and, with a GPU, whose bytes are copied to it. */

@@ -21,10 +21,10 @@ static void on_joined(struct fby_receiver *r, const struct fby_joined *joined)
     }
 }
 
-/* True if a refusal of JOIN ends the stream. If the server refuses the session
- * while it streams, the server has lost its state and admitted another session
- * in its place. A later JOIN may succeed, so the stream goes on. It ends if the
- * refusal says that the job's other ranks have other data. */
+/* True if a refusal of JOIN ends the stream. If the stream is open, the server
+ * has lost its state, and admitted another session in place of ours. A later
+ * JOIN may succeed, so the stream goes on, unless the refusal says that the
+ * job's other ranks have other data. */
 static bool ends_stream(
     const struct fby_receiver *r, enum fby_join_refused_code code)
 {
@@ -76,7 +76,7 @@ static bool adds_worker(
     return false;
 }
 
-/* True if a full list does not have the worker, or a list removes it. */
+/* True if the list removes the worker, or is full and does not have it. */
 static bool is_unlisted(
     const struct fby_workers *workers, struct fby_instance_id instance)
 {
@@ -124,9 +124,9 @@ bool fby_r_decode_message(struct fby_receiver *r, zmq_msg_t *frame,
         return false;
     }
     struct fby_session_id session = fby_message_session(out);
-    /* a worker that cannot decode HELLO refuses without a session */
-    if (fby_session_equal(session, r->session) ||
-        (out->type == FBY_MSG_REFUSED && session.value == 0)) {
+    /* a worker that cannot decode HELLO sends REFUSED without a session */
+    bool has_no_session = out->type == FBY_MSG_REFUSED && session.value == 0;
+    if (fby_session_equal(session, r->session) || has_no_session) {
         return true;
     }
     r->protocol_errors++;
@@ -140,7 +140,7 @@ void fby_r_on_server_frame(struct fby_receiver *r, zmq_msg_t *frame)
     if (!fby_r_decode_message(r, frame, "server", &message)) {
         return;
     }
-    switch ((int)message.type) { /* the server may send only these */
+    switch ((int)message.type) { /* a server may send only these */
     case FBY_MSG_JOINED:
         on_joined(r, &message.joined);
         break;

@@ -60,7 +60,7 @@ static void on_pong(
     fby_window_pong(r->window, r->now_ns, peer, &report);
 }
 
-/* BUSY does not say why, so tell the waiting trainer the possible reasons. */
+/* BUSY has no reason, so tell the waiting trainer the possible reasons. */
 static void on_busy(
     struct fby_receiver *r, int peer, const struct fby_busy *busy)
 {
@@ -80,8 +80,8 @@ static void on_busy(
 static void on_cannot(
     struct fby_receiver *r, int peer, const struct fby_cannot *cannot)
 {
-    if (cannot->shard[0] != '\0') { /* the dataset is the cause */
-        /* cannot->text names the shard or file, the sample and its offset */
+    bool dataset_is_cause = cannot->shard[0] != '\0';
+    if (dataset_is_cause) { /* the text names shard, sample and offset */
         (void)fby_error_set(&r->cannot, FBY_BAD_SAMPLE, "%s", cannot->text);
         (void)fby_error_prefix(
             &r->cannot, FBY_BAD_SAMPLE, "in %s", r->setup->location.pattern);

@@ -1,3 +1,4 @@
+/* options.c - read option structs of any version, and check their values. */
 #include "trainer_client/setup/options.h"
 
 #include <stddef.h>
@@ -21,7 +22,7 @@ static bool is_all_zero(const uint8_t *bytes, size_t n)
     return true;
 }
 
-/* An array with a count above 0 must not be NULL. */
+/* Refuse an array that is NULL although its count is above 0. */
 static fby_err check_arrays(
     const struct forebay_options *o, struct fby_error_detail *why)
 {
@@ -51,14 +52,14 @@ fby_err fby_options_read(const struct forebay_options *from,
             "struct_size is %zu; set it to sizeof(struct forebay_options)",
             caller_size);
     }
-    size_t known = caller_size < sizeof(*out) ? caller_size : sizeof(*out);
-    if (!is_all_zero((const uint8_t *)from + known, caller_size - known)) {
+    size_t copied = caller_size < sizeof(*out) ? caller_size : sizeof(*out);
+    if (!is_all_zero((const uint8_t *)from + copied, caller_size - copied)) {
         return fby_error_set(why, FBY_USAGE,
             "an option is set that this version (%s) does not know",
             FBY_VERSION);
     }
     *out = forebay_options();
-    memcpy(out, from, known);
+    memcpy(out, from, copied); /* the members that both versions have */
     return check_arrays(out, why);
 }
 
@@ -69,7 +70,7 @@ static fby_err read_output(const struct forebay_options *o, size_t i,
 {
     size_t         caller_size = o->outputs->struct_size; /* of each element */
     const uint8_t *from        = (const uint8_t *)o->outputs + i * caller_size;
-    size_t known = caller_size < sizeof(*out) ? caller_size : sizeof(*out);
+    size_t copied = caller_size < sizeof(*out) ? caller_size : sizeof(*out);
     if (caller_size < offsetof(struct forebay_output, as) ||
         caller_size > MAX_GROWTH * sizeof(*out)) {
         return fby_error_set(why, FBY_USAGE,
@@ -77,13 +78,13 @@ static fby_err read_output(const struct forebay_options *o, size_t i,
             caller_size);
     }
     *out = (struct forebay_output){0};
-    memcpy(out, from, known);
+    memcpy(out, from, copied);
     if (out->struct_size != caller_size) {
         return fby_error_set(why, FBY_USAGE,
             "outputs: struct_size of element %zu is %zu, of element 0 %zu", i,
             out->struct_size, caller_size);
     }
-    return is_all_zero(from + known, caller_size - known)
+    return is_all_zero(from + copied, caller_size - copied)
                ? FBY_OK
                : fby_error_set(why, FBY_USAGE,
                      "outputs: element %zu sets a member that this version "
@@ -136,9 +137,9 @@ fby_err fby_options_select_fields(const struct forebay_options *o,
 
 /* ---- outputs ------------------------------------------------------------- */
 
-/* Check the members that are enums, which a newer or faulty application may
- * have set to unknown values, and that padding is set only for ragged fields
- * (those whose rows differ in length). */
+/* Check that enums have known values, because the application may be newer or
+ * faulty. Check that padding is set only for ragged fields (those whose rows
+ * differ in length). */
 static fby_err check_output(const struct forebay_output *output,
     const struct fby_field_content *field, struct fby_error_detail *why)
 {

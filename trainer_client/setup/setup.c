@@ -1,3 +1,4 @@
+/* setup.c - resolve the options step by step, and plan the tensors' memory. */
 #include "trainer_client/setup/setup.h"
 
 #include <stdio.h>
@@ -107,8 +108,9 @@ static fby_err resolve_rank(struct fby_setup *self,
         return fby_error_set(
             why, FBY_USAGE, "ranks find each other by their job: set job");
     }
-    if (o->job != NULL && (*o->job == '\0' || strlen(o->job) > 255 ||
-                              !fby_is_utf8(o->job, strlen(o->job)))) {
+    size_t job_bytes = o->job != NULL ? strlen(o->job) : 0;
+    if (o->job != NULL && (job_bytes == 0 || job_bytes > 255 ||
+                              !fby_is_utf8(o->job, job_bytes))) {
         return fby_error_set(
             why, FBY_USAGE, "job: a name of 1 to 255 bytes of UTF-8");
     }
@@ -174,8 +176,8 @@ static void assign_offsets(struct fby_setup *self, uint32_t i)
     for (uint32_t k = 0; k < plan->n_tensors; k++) {
         const struct fby_tensor_plan *tensor = &plan->tensors[k];
         self->tensor_offset[i][k]            = self->out_bytes;
-        self->out_bytes +=
-            align_up(tensor->row_bytes * self->max_rows + tensor->more_bytes);
+        self->out_bytes += align_up(
+            tensor->row_bytes * self->max_rows + tensor->bytes_after_rows);
     }
 }
 
@@ -213,7 +215,7 @@ static fby_err plan_expansions(
     for (uint32_t i = 0; i < self->n_fields; i++) {
         uint32_t                        index = self->content_index[i];
         const struct fby_field_content *mixed_by =
-            fby_field_that_mixes(content, index);
+            fby_mixing_field_of_label(content, index);
         fby_err err = fby_expansion_init(&self->expansions[i],
             &content->fields[index], &delivery->fields[index], why);
         if (err == FBY_OK && mixed_by != NULL) {
@@ -287,7 +289,7 @@ static uint64_t arena_field_bytes(const struct fby_setup *self, uint32_t i)
     if (fby_segments_accept_table(plan, self->max_rows)) {
         return fby_documents_table_bytes(plan, self->max_rows);
     }
-    return plan->out_bytes * self->max_rows + plan->tensors[0].more_bytes;
+    return plan->out_bytes * self->max_rows + plan->tensors[0].bytes_after_rows;
 }
 
 /* The size of the arena: the fields at multiples of FBY_SEGMENT_ALIGN, `valid`,
@@ -413,7 +415,7 @@ static fby_err resolve_server(struct fby_setup *self,
 fby_err fby_setup_init(struct fby_setup *out,
     const struct forebay_options *options, struct fby_error_detail *why)
 {
-    /* in this order, because most of them need the results of earlier ones */
+    /* In this order, because most of them need the results of earlier ones. */
     static resolve_fn *const resolvers[] = {resolve_pipeline, resolve_location,
         resolve_rank, resolve_token, resolve_fields, resolve_device,
         resolve_limits, resolve_server};
@@ -435,8 +437,9 @@ void fby_setup_fini(struct fby_setup *self)
 
 uint32_t fby_setup_max_batches(const struct fby_setup *self)
 {
-    uint64_t fit = self->window_bytes / self->layout.raw_bytes;
-    return fit < self->window_batches ? (uint32_t)fit : self->window_batches;
+    uint64_t n_fit = self->window_bytes / self->layout.raw_bytes;
+    return n_fit < self->window_batches ? (uint32_t)n_fit
+                                        : self->window_batches;
 }
 
 bool fby_setup_uploads_as_received(const struct fby_setup *self, uint32_t field)

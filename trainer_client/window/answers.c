@@ -1,9 +1,10 @@
 /* answers.c - messages of workers ("peers") that answer a request for a batch.
  *
- * An answer is HEADER, chunks and END, or one message that refuses. It belongs
- * to the slot, or to the audit (a second request, sent only to compare the
- * answers), that has its request id. If there is none, the answer is late.
+ * An answer is HEADER, chunks and END, or one message that refuses. Its request
+ * id belongs to a slot, or to an audit (a second request, sent only to compare
+ * the answers). If the id belongs to neither, the answer is late.
  * FBY_MUTANT(bug) is true only in a test that must detect this bug. */
+#include "common/clock.h"
 #include "trainer_client/window/window_state.h"
 
 int fby_window_find_slot(
@@ -45,10 +46,9 @@ enum fby_verdict fby_w_report_breach(struct fby_window *w, int peer)
     return FBY_BREACH;
 }
 
-/* Find the slot of the request that `peer` answers. Returns NULL, and sets
- * *verdict, if the message must not be stored in a slot. An answer from a peer
- * that was not asked is FBY_UNKNOWN, not a breach of the protocol, because two
- * peers may be one worker. */
+/* Find the slot of the request that `peer` answers. If there is none, set
+ * *verdict and return NULL. An answer from a peer that was not asked is
+ * FBY_UNKNOWN and no breach, because two peers may be one worker. */
 static struct window_slot *find_answered_slot(struct fby_window *w, int peer,
     struct fby_request_id id, enum fby_verdict *verdict)
 {
@@ -66,13 +66,12 @@ static struct window_slot *find_answered_slot(struct fby_window *w, int peer,
         *verdict = FBY_UNKNOWN;
         return NULL;
     }
-    if (slot == FBY_NO_SLOT) {
-        *verdict = audit != NULL                     ? FBY_AUDIT
-                   : fby_w_find_loser(w, id) != NULL ? FBY_LATE_HEDGE
-                                                     : FBY_LATE;
-        return NULL;
+    if (slot != FBY_NO_SLOT) {
+        return &w->slots[slot];
     }
-    return &w->slots[slot];
+    bool is_loser = fby_w_find_loser(w, id) != NULL;
+    *verdict = audit != NULL ? FBY_AUDIT : is_loser ? FBY_LATE_HEDGE : FBY_LATE;
+    return NULL;
 }
 
 enum fby_verdict fby_window_header(struct fby_window *self, int64_t now_ns,
@@ -106,7 +105,7 @@ enum fby_verdict fby_window_header(struct fby_window *self, int64_t now_ns,
 static enum fby_verdict take_chunk(
     struct fby_window *w, struct window_slot *slot, uint32_t chunk)
 {
-    if (chunk >= slot->n_chunks) { /* always true before HEADER */
+    if (chunk >= slot->n_chunks) { /* n_chunks is 0 before HEADER */
         return fby_w_report_breach(w, slot->peer);
     }
     if (fby_w_has_bit(slot->taken, chunk) &&
@@ -229,8 +228,8 @@ void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
 /* ---- Refusals ------------------------------------------------------------ */
 
 /* Begin the event that `peer` refuses a request. Returns false if the request
- * is not open. Otherwise *out is its slot. For the request of an audit *out is
- * NULL, and this function skips the audit. */
+ * is not open. Otherwise sets *out to its slot, or skips the audit that it
+ * belongs to and sets *out to NULL. */
 static bool begin_refusal(struct fby_window *w, int64_t now_ns, int peer,
     struct fby_request_id id, struct window_slot **out)
 {
@@ -253,10 +252,10 @@ void fby_window_busy(struct fby_window *self, int64_t now_ns, int peer,
         return;
     }
     const struct fby_window_times *t = &self->config.times;
-    int64_t wait = retry_ns > t->busy_min ? retry_ns : t->busy_min;
+    int64_t wait_ns = retry_ns > t->busy_min ? retry_ns : t->busy_min;
+    wait_ns         = fby_earlier_ns(wait_ns, t->backoff_max);
     self->counters.busy++;
-    self->peers[peer].busy_until_ns =
-        self->now + (wait < t->backoff_max ? wait : t->backoff_max);
+    self->peers[peer].busy_until_ns = self->now + wait_ns;
     if (slot == NULL) {
         return;
     }

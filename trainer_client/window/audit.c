@@ -2,10 +2,10 @@
  *
  * When the main request of an audited step is sent, the step is requested from
  * another worker ("peer") too. The second answer has no slot: its chunks are
- * counted, checked and dropped. When the second answer and the delivered one
- * are complete, their hashes are compared. Only the end of the stream waits for
- * an audit. If the second answer is lost or damaged, the audit is skipped.
- * FBY_MUTANT(bug) is true only in a test that must detect this bug. */
+ * counted, checked and dropped. When both answers are complete, their hashes
+ * are compared. Only the end of the stream waits for an audit. If the second
+ * answer is lost or damaged, the audit is skipped. FBY_MUTANT(bug) is true only
+ * in a test that must detect this bug. */
 #include "common/clock.h"
 #include "trainer_client/window/window_state.h"
 
@@ -16,7 +16,7 @@ static bool is_used(const struct audit *audit)
     return audit->id.value != UNUSED_ID;
 }
 
-/* The audit with this id, or NULL. UNUSED_ID finds any unused audit. */
+/* The audit with this id, or NULL. UNUSED_ID finds an unused audit. */
 static struct audit *find_audit(const struct fby_window *w, uint64_t id)
 {
     for (int i = 0; i < FBY_MAX_AUDITS; i++) {
@@ -53,9 +53,9 @@ static int choose_second_peer(
     if (peer != FBY_NO_PEER) {
         return peer;
     }
-    int later = fby_w_choose_peer(w, slot, main_peer, AMONG_READY_SOON);
-    if (later != FBY_NO_PEER && w->peers[later].state == PEER_IDLE) {
-        fby_w_connect(w, &w->peers[later]);
+    peer = fby_w_choose_peer(w, slot, main_peer, AMONG_READY_SOON);
+    if (peer != FBY_NO_PEER && w->peers[peer].state == PEER_IDLE) {
+        fby_w_connect(w, &w->peers[peer]);
     }
     return FBY_NO_PEER;
 }
@@ -109,9 +109,9 @@ static void skip_audit(struct fby_window *w, struct audit *audit)
     free_audit(audit);
 }
 
-/* Both answers are complete; audit->content_hash is that of the earlier one. If
- * one peer sent both, because the step was requested again, equal answers prove
- * nothing: skip the audit. */
+/* Compare the answers, which are both complete; audit->content_hash is the hash
+ * of the earlier one. Skip the audit if one peer sent both, which can happen if
+ * the step was requested again: then equal answers prove nothing. */
 static void compare_answers(struct fby_window *w, struct audit *audit,
     const struct fby_checksum *later_hash)
 {
@@ -173,7 +173,7 @@ enum fby_verdict fby_w_audit_header(
 enum fby_verdict fby_w_audit_chunk(
     struct fby_window *w, struct audit *audit, uint32_t chunk)
 {
-    if (chunk >= audit->n_chunks) { /* always true before HEADER */
+    if (chunk >= audit->n_chunks) { /* n_chunks is 0 before HEADER */
         return fby_w_report_breach(w, audit->peer);
     }
     if (fby_w_has_bit(audit->taken, chunk)) {
@@ -273,15 +273,15 @@ bool fby_w_has_open_audit(const struct fby_window *w)
     return false;
 }
 
-/* The time at which the audit is skipped because the stream has to end. */
+/* After the last batch, the time at which the audit is skipped. */
 static int64_t skip_at(const struct fby_window *w, const struct audit *audit)
 {
     if (!is_used(audit) || !fby_w_stream_is_over(w)) {
         return FBY_W_NEVER;
     }
-    int64_t hedge_age = fby_w_hedge_after(w, audit->bytes);
-    int64_t min_age   = w->config.times.hedge_first;
-    return audit->requested_ns + (hedge_age > min_age ? hedge_age : min_age);
+    int64_t hedge_ns = fby_w_hedge_after(w, audit->bytes);
+    int64_t min_ns   = w->config.times.hedge_first;
+    return audit->requested_ns + (hedge_ns > min_ns ? hedge_ns : min_ns);
 }
 
 void fby_w_audits_tick(struct fby_window *w)

@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-/* Rendezvous hashing: a step prefers the peer with the highest affinity. All
+/* Rendezvous hashing: a step prefers the peer with the highest affinity. So all
  * clients prefer the same peer for a locality key. If a peer is removed, only
- * the steps that preferred it move to other peers. The constants are those of
+ * the steps that preferred it prefer another one. The constants are those of
  * published 64-bit hash functions. */
 static uint64_t affinity(uint64_t peer_key, uint64_t locality_key)
 {
@@ -45,8 +45,8 @@ static bool is_ready_soon(
            peer->state == PEER_GREETING || peer->state == PEER_OPENING;
 }
 
-/* The mean pace of all peers. Before the first measurement any constant serves,
- * because peers then differ only in the bytes of their open requests. */
+/* The mean pace of all peers. Before the first measurement it is a constant, so
+ * that only the bytes of their open requests distinguish the peers. */
 static double mean_pace(const struct fby_window *w)
 {
     return w->pace > 0 ? w->pace : 1.0;
@@ -54,7 +54,7 @@ static double mean_pace(const struct fby_window *w)
 
 /* The peer's measured pace, or the mean pace if there is no recent measurement.
  * If the client has waited longer for the current answer than a full batch
- * takes at that pace, use the pace that the waiting time implies. */
+ * takes at that pace, the pace computed from the waiting time. */
 static double pace_of(
     const struct fby_window *w, const struct window_peer *peer)
 {
@@ -106,8 +106,8 @@ int fby_w_choose_peer(struct fby_window *w, const struct window_slot *slot,
     if (preferred == NULL) {
         return FBY_NO_PEER;
     }
-    /* The preferred peer probably has the data in its cache. So choose it even
-     * if it finishes later, by at most the mean time of one such batch. */
+    /* The preferred peer probably has the data in its cache. So choose it
+     * unless it finishes later by more than the mean time of one such batch. */
     double limit_ns = min_time_ns + (double)slot->bytes * mean_pace(w);
     bool   is_slow  = time_to_finish_ns(w, preferred, slot->bytes) > limit_ns;
     return fby_w_peer_number(w, is_slow ? soonest : preferred);
@@ -128,7 +128,7 @@ bool fby_w_all_refused(struct fby_window *w, const struct window_step *step)
 
 /* ---- Speed --------------------------------------------------------------- */
 
-/* The index in answer_times: 0 for full batches, 1 for shorter ones. */
+/* The index in w->answer_times: 0 for full batches, 1 for shorter ones. */
 static unsigned batch_kind(const struct fby_window *w, uint64_t bytes)
 {
     return bytes < w->config.batch_bytes ? 1 : 0;
@@ -137,11 +137,11 @@ static unsigned batch_kind(const struct fby_window *w, uint64_t bytes)
 static uint32_t count_above(
     const struct answer_times *t, uint32_t n_stored, int64_t limit_ns)
 {
-    uint32_t above = 0;
+    uint32_t n_above = 0;
     for (uint32_t i = 0; i < n_stored; i++) {
-        above += t->ring[i] > limit_ns;
+        n_above += t->ring[i] > limit_ns;
     }
-    return above;
+    return n_above;
 }
 
 /* The 95th percentile: the smallest stored time that at most 5 % of the stored
@@ -149,20 +149,21 @@ static uint32_t count_above(
 static int64_t p95_of(const struct answer_times *t)
 {
     uint32_t n_stored = t->n_times < MAX_TIMES ? t->n_times : MAX_TIMES;
-    int64_t  p95      = INT64_MAX;
+    int64_t  p95_ns   = INT64_MAX;
     for (uint32_t i = 0; i < n_stored; i++) {
-        if (t->ring[i] < p95 &&
-            count_above(t, n_stored, t->ring[i]) <= n_stored / 20) {
-            p95 = t->ring[i];
+        int64_t time_ns = t->ring[i];
+        if (time_ns < p95_ns &&
+            count_above(t, n_stored, time_ns) <= n_stored / 20) {
+            p95_ns = time_ns;
         }
     }
-    return p95;
+    return p95_ns;
 }
 
 static void store_time(struct answer_times *t, int64_t took_ns)
 {
     t->ring[t->n_times % MAX_TIMES] = took_ns;
-    /* Subtract MAX_TIMES before n_times can overflow: the index stays. */
+    /* Go back by MAX_TIMES to avoid an overflow: the index in ring[] stays. */
     t->n_times = t->n_times == 2 * MAX_TIMES ? MAX_TIMES + 1 : t->n_times + 1;
     t->p95_ns  = p95_of(t);
 }
@@ -174,17 +175,17 @@ static double moving_average(double old, double sample)
     return old > 0 ? old + (sample - old) / 8 : sample;
 }
 
-/* A peer makes one answer at a time. So it began this one at the request, or at
- * the END of the answer before, whichever was later. */
+/* A peer makes one answer at a time. So it began this one at the later of two
+ * times: that of the request, and that of the END of the answer before. */
 void fby_w_measure_pace(
     struct fby_window *w, int peer, uint64_t bytes, int64_t requested_ns)
 {
     struct window_peer *p = &w->peers[peer];
-    int64_t             began =
+    int64_t             began_ns =
         p->service_since_ns > requested_ns ? p->service_since_ns : requested_ns;
     if (bytes > 0) {
         /* + 1 ns, because a pace of 0 means unknown */
-        double pace = (double)(w->now - began + 1) / (double)bytes;
+        double pace = (double)(w->now - began_ns + 1) / (double)bytes;
         p->pace     = moving_average(p->pace, pace);
         w->pace     = moving_average(w->pace, pace);
     }
@@ -219,7 +220,7 @@ int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes)
 
 static int64_t current_bin(const struct fby_window *w)
 {
-    int64_t bin_ns = w->config.times.hedge_period / HEDGE_BINS + 1; /* not 0 */
+    int64_t bin_ns = w->config.times.hedge_period / HEDGE_BINS + 1; /* > 0 */
     return w->now / bin_ns;
 }
 
@@ -227,7 +228,7 @@ void fby_w_count_request(struct fby_window *w, bool is_hedge)
 {
     int64_t           number = current_bin(w);
     struct hedge_bin *bin    = &w->hedge_bins[(uint64_t)number % HEDGE_BINS];
-    if (bin->number != number) { /* its counts are older: start at 0 */
+    if (bin->number != number) { /* an older bin has the same index: reuse it */
         *bin = (struct hedge_bin){.number = number};
     }
     bin->requests++;
@@ -255,11 +256,10 @@ void fby_w_note_consumer_waits(struct fby_window *w)
     if (!w->consumer_waiting) {
         /* A moving average in which the new interval has weight 1/4. The first
          * interval is not averaged, because it is the start-up. */
-        int64_t interval = w->now - w->taken_ns;
-        w->take_interval_ns =
-            w->counters.delivered < 2
-                ? interval
-                : w->take_interval_ns + (interval - w->take_interval_ns) / 4;
+        int64_t interval_ns = w->now - w->taken_ns;
+        int64_t old_ns =
+            w->counters.delivered < 2 ? interval_ns : w->take_interval_ns;
+        w->take_interval_ns = old_ns + (interval_ns - old_ns) / 4;
         w->consumer_waiting = true;
     }
 }

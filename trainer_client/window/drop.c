@@ -1,8 +1,8 @@
 /* drop.c - drops requests, and completes answers.
  *
- * The window forgets a dropped request. It remembers only the slower request of
- * a hedged step (one that two workers were asked for): when the END of the
- * slower answer arrives, the hashes of both answers are compared.
+ * The window forgets a dropped request, with one exception: if a step is hedged
+ * (requested from two workers), it remembers the slower request. When the END
+ * of the slower answer arrives, the hashes of both answers are compared.
  * FBY_MUTANT(bug) is true only in a test that must detect this bug. */
 #include "trainer_client/window/window_state.h"
 
@@ -22,12 +22,12 @@ void fby_w_release_slot(struct fby_window *w, struct window_slot *slot)
 
 void fby_w_send_cancel(struct fby_window *w, int peer, struct fby_request_id id)
 {
-    if (w->peers[peer].state != PEER_GREETING) { /* else WELCOME leads to it */
+    if (w->peers[peer].state != PEER_GREETING) { /* else after WELCOME */
         fby_w_add_action(w, FBY_DO_CANCEL, peer)->id = id;
     }
 }
 
-/* Count an open request as closed. Send CANCEL if `kind` says so. */
+/* Count an open request as closed, and send CANCEL if `kind` says so. */
 static void close_if_open(
     struct fby_window *w, struct window_slot *slot, enum drop_kind kind)
 {
@@ -51,7 +51,6 @@ void fby_w_drop_request(
 {
     struct window_step *step  = fby_w_step(w, slot->position);
     int                 index = (int)(slot - w->slots);
-
     close_if_open(w, slot, kind);
     if (step->hedge_slot != FBY_NO_SLOT) {
         step->main_slot  = other_slot(step, index);
@@ -98,7 +97,6 @@ void fby_w_drop_all_requests(struct fby_window *w, struct window_peer *peer)
 void fby_w_drop_corrupt_answer(struct fby_window *w, struct window_slot *slot)
 {
     struct window_step *step = fby_w_step(w, slot->position);
-
     w->counters.corrupt++;
     step->avoid_peer = slot->peer;
     step->n_corrupt++;
@@ -148,7 +146,7 @@ static void cancel_loser(struct fby_window *w, const struct window_slot *winner,
     if (slower->state == SLOT_ENDED) {
         fby_w_compare_loser(w, &loser, &slower->content_hash);
     }
-    if (fby_w_is_open(slower)) { /* n_open still counts this request */
+    if (fby_w_is_open(slower)) { /* n_open must still count this request */
         fby_w_measure_dropped(w, &w->peers[slower->peer]);
     }
     close_if_open(w, slower, DROP_WITH_CANCEL);
@@ -178,7 +176,6 @@ void fby_w_complete_answer(struct fby_window *w, struct window_slot *slot)
 {
     struct window_step *step  = fby_w_step(w, slot->position);
     int                 index = (int)(slot - w->slots);
-
     fby_w_set_slot_state(w, slot, SLOT_READY);
     fby_w_audits_note_main_answer(w, slot);
     if (step->hedge_slot == FBY_NO_SLOT) {

@@ -6,9 +6,9 @@
  * FBY_MUTANT(bug) is true only in a test that must detect this bug. */
 #include "trainer_client/window/window_state.h"
 
-/* If another peer is the same worker, remove one of the two, because each would
- * replace the other's route. Remove the other peer if it is not connected, and
- * `peer` otherwise. Returns true if `peer` was removed. */
+/* If another peer is the same worker, remove that peer if it is not connected,
+ * and `peer` otherwise. Two connected peers would replace each other's route.
+ * Returns true if `peer` was removed. */
 static bool remove_duplicate(struct fby_window *w, struct window_peer *peer,
     struct fby_instance_id instance)
 {
@@ -30,7 +30,7 @@ static void note_instance(struct fby_window *w, struct window_peer *peer,
     struct fby_instance_id instance)
 {
     if (peer->instance.value == instance.value) {
-        w->counters.reconnects += peer->opened; /* not at the first */
+        w->counters.reconnects += peer->opened; /* the first is no reconnect */
         return;
     }
     w->counters.restarts++;
@@ -98,14 +98,14 @@ void fby_window_welcome(struct fby_window *self, int64_t now_ns, int peer,
     begin_route(self, p, welcome);
     resume_session(self, p);
     p->backoff_ns   = 0;
-    p->last_ping_ns = self->now; /* as if sent: the next PING is not due yet */
+    p->last_ping_ns = self->now; /* the first PING is due one interval later */
 }
 
 void fby_window_hello_first(struct fby_window *self, int64_t now_ns, int peer)
 {
     struct window_peer *p = fby_w_begin_peer_event(self, now_ns, peer);
-    if (p != NULL && p->state != PEER_GREETING) {
-        fby_w_greet(self, p); /* in PEER_GREETING a HELLO is under way */
+    if (p != NULL && p->state != PEER_GREETING) { /* else HELLO was sent */
+        fby_w_greet(self, p);
     }
 }
 

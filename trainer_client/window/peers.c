@@ -1,10 +1,9 @@
 /* peers.c - the states of a peer: known, connected, unreachable, removed.
  *
- * A peer is a worker that the window knows. The window itself has no sockets:
- * it adds actions, which its caller carries out. A peer has a socket of the
- * caller from its CONNECT action to its CLOSE action. If the connection breaks
- * in between, ZeroMQ reconnects without a report, and the worker then sends
- * HELLO_FIRST. */
+ * A peer is a worker that the window knows. The window adds actions, which its
+ * caller carries out. The caller has a socket for a peer from the CONNECT
+ * action to the CLOSE action. If the connection breaks in between, ZeroMQ
+ * reconnects without a report, and the worker then sends HELLO_FIRST. */
 #include "trainer_client/window/window_state.h"
 
 #include <assert.h>
@@ -114,7 +113,7 @@ void fby_w_remove_peer(struct fby_window *w, struct window_peer *peer)
     fby_w_audits_forget_peer(w, (int)number);
     fby_w_losers_forget_peer(w, (int)number);
     for (uint32_t i = 0; i < w->config.max_batches; i++) {
-        w->steps[i].refused[number / 64] &= ~(UINT64_C(1) << number % 64);
+        fby_w_clear_bit(w->steps[i].refused, number);
         fby_w_forget_peer(&w->steps[i].avoid_peer, (int)number);
     }
 }
@@ -143,7 +142,6 @@ void fby_w_end_session(
 void fby_w_back_off(struct fby_window *w, struct window_peer *peer)
 {
     const struct fby_window_times *t = &w->config.times;
-
     fby_w_disconnect(w, peer, PEER_BACKOFF);
     if (peer->unlisted || peer->leaving) { /* do not connect again */
         fby_w_remove_peer(w, peer);

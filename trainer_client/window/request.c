@@ -1,9 +1,9 @@
 /* request.c - sends requests, repeated requests and hedges to workers (peers).
  *
  * A hedge is a second request for a late step, to another peer. Events only
- * change the state of peers and of slots, each of which holds one request.
- * fby_w_requests_tick sends the requests that this state allows, those of the
- * lowest step first. FBY_MUTANT(bug) is true only in a test for that bug. */
+ * change the state of the peers and of the slots, each of which holds a
+ * request. Then fby_w_requests_tick sends the requests that are possible, those
+ * of early steps first. FBY_MUTANT(bug) is true only in a test for that bug. */
 #include "trainer_client/window/window_state.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 /* ---- One request --------------------------------------------------------- */
 
-/* Decoded bytes of the step's batch, at most those of a full batch. */
+/* The decoded bytes of the step's batch, at most those of a full batch. */
 static uint64_t batch_bytes_of(const struct fby_window *w, uint64_t position)
 {
     if (w->plan.bytes == NULL) {
@@ -27,7 +27,6 @@ struct fby_action *fby_w_send_request(
     struct fby_window *w, int peer, uint64_t position, uint64_t bytes)
 {
     struct window_peer *p = &w->peers[peer];
-
     if (p->n_open == 0) { /* the peer begins this answer at once */
         p->service_since_ns = w->now;
     }
@@ -35,7 +34,6 @@ struct fby_action *fby_w_send_request(
     p->open_bytes += bytes;
     p->last_used_ns = w->now;
     w->counters.requests++;
-
     struct fby_action *action = fby_w_add_action(w, FBY_DO_REQUEST, peer);
     action->id                = fby_w_new_id(w);
     action->epoch             = position / w->plan.steps_per_epoch;
@@ -45,12 +43,11 @@ struct fby_action *fby_w_send_request(
 }
 
 enum request_kind { MAIN_REQUEST, HEDGE_REQUEST };
-static void send_request(struct fby_window *w, struct window_slot *slot,
+static void send_slot_request(struct fby_window *w, struct window_slot *slot,
     int peer, enum request_kind kind)
 {
     struct fby_action *action =
         fby_w_send_request(w, peer, slot->position, slot->bytes);
-
     action->slot          = (int)(slot - w->slots);
     action->hedge         = kind == HEDGE_REQUEST;
     slot->id              = action->id;
@@ -68,7 +65,7 @@ static void send_request(struct fby_window *w, struct window_slot *slot,
 
 /* ---- Steps without a request --------------------------------------------- */
 
-/* Choose a peer other than avoid_peer, if there is one. */
+/* Choose a peer. The step's avoid_peer is chosen only if there is no other. */
 static int choose_peer_for_step(struct fby_window *w,
     const struct window_slot *slot, enum choose_among among)
 {
@@ -78,8 +75,8 @@ static int choose_peer_for_step(struct fby_window *w,
                                : fby_w_choose_peer(w, slot, FBY_NO_PEER, among);
 }
 
-/* Choose the best peer that accepts this request now. If an idle peer would be
- * better, connect it for later requests. */
+/* Choose the best peer that accepts the slot's request now. If the best of all
+ * peers is idle, connect it for later requests. */
 static int connect_and_choose(
     struct fby_window *w, const struct window_slot *slot)
 {
@@ -111,7 +108,7 @@ static void fail_when_refused(
 }
 
 /* Send the slot's request, unless chunks of an older request are still being
- * decoded into the slot. Returns false if no peer accepts it now. */
+ * decoded into the slot. Returns false if no peer accepts the request now. */
 static bool request_step(struct fby_window *w, struct window_slot *slot)
 {
     struct window_step *step = fby_w_step(w, slot->position);
@@ -128,13 +125,13 @@ static bool request_step(struct fby_window *w, struct window_slot *slot)
     }
     w->counters.rerequests += step->is_repeat;
     step->is_repeat = false;
-    send_request(w, slot, peer, MAIN_REQUEST);
+    send_slot_request(w, slot, peer, MAIN_REQUEST);
     fby_w_audit_begin(w, slot);
     return true;
 }
 
-/* Drop a request to a suspect peer if the step has a hedge or another peer can
- * be asked now. */
+/* Drop an open request to a suspect peer, if the step has a hedge or if another
+ * peer accepts the request now. */
 static void move_from_suspect(struct fby_window *w, struct window_slot *slot)
 {
     const struct window_step *step = fby_w_step(w, slot->position);
@@ -152,7 +149,7 @@ static void request_reserved_steps(struct fby_window *w)
     for (uint64_t position = w->cursor;
          position < w->window_end && position < w->fail_at; position++) {
         move_from_suspect(w, fby_w_main_slot(w, position));
-        /* The hedge's slot may have become the main slot. */
+        /* By now the hedge's slot may be the main slot. */
         struct window_slot *slot = fby_w_main_slot(w, position);
         if (slot->state == SLOT_RESERVED) {
             (void)request_step(w, slot);
@@ -195,6 +192,7 @@ static bool has_room(const struct fby_window *w, uint64_t bytes)
            bytes <= w->config.max_bytes - used_bytes;
 }
 
+/* Add the next step to the window, with `slot` for its main request. */
 static void reserve_slot(
     struct fby_window *w, struct window_slot *slot, uint64_t bytes)
 {
@@ -231,8 +229,8 @@ static void request_new_steps(struct fby_window *w)
 
 /* ---- The lowest missing step --------------------------------------------- */
 
-/* The main slot of the lowest step that is not ready, if its request is open;
- * else NULL. The `n_ready` steps before it are ready. */
+/* The main slot of the lowest step that is not ready, which follows `n_ready`
+ * steps that are; NULL if its request is not open. */
 static struct window_slot *find_lowest_missing(
     const struct fby_window *w, uint32_t n_ready)
 {
@@ -244,8 +242,8 @@ static struct window_slot *find_lowest_missing(
     return fby_w_is_open(slot) ? slot : NULL;
 }
 
-/* Send PING to a peer whose answer is late, unless a recent PING may still be
- * answered. A peer that does not answer the probe in time becomes suspect. */
+/* Send PING as a probe to a peer whose answer is late, unless the last PING is
+ * recent. A peer that does not answer the probe in time becomes suspect. */
 static void probe_late_peer(struct fby_window *w, struct window_peer *peer)
 {
     const struct fby_window_times *t = &w->config.times;
@@ -258,7 +256,7 @@ static void probe_late_peer(struct fby_window *w, struct window_peer *peer)
 }
 
 /* True if there is memory for a hedge of the request in `slow`. The hedge may
- * exceed max_bytes by one batch. At most one hedge exists, because only the
+ * exceed max_bytes by one batch. There is at most one hedge, because only the
  * lowest missing step is hedged. */
 static bool hedge_fits(
     const struct fby_window *w, const struct window_slot *slow)
@@ -284,7 +282,7 @@ static void try_hedge(struct fby_window *w, struct window_slot *slow)
     slow->hedged                              = true;
     fby_w_step(w, slow->position)->hedge_slot = (int)(slot - w->slots);
     w->counters.hedges++;
-    send_request(w, slot, peer, HEDGE_REQUEST);
+    send_slot_request(w, slot, peer, HEDGE_REQUEST);
 }
 
 /* The window time from which the slot's request is late. */
@@ -294,6 +292,7 @@ static int64_t late_from_ns(
     return slot->requested_ns + fby_w_hedge_after(w, slot->bytes);
 }
 
+/* Probe and hedge a late request that the consumer will have to wait for. */
 static void hedge_lowest_missing(struct fby_window *w)
 {
     uint32_t            n_ready = fby_window_n_ready(w);
@@ -341,7 +340,8 @@ static int64_t busy_deadline(const struct fby_window *w)
     return waits ? due : FBY_W_NEVER;
 }
 
-/* If the step is late already, only the probe still needs a timer. */
+/* The time at which the lowest missing step is late. If it is late already,
+ * only the probe needs a timer. */
 static int64_t hedge_deadline(const struct fby_window *w)
 {
     uint32_t                  n_ready = fby_window_n_ready(w);

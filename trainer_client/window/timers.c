@@ -1,9 +1,9 @@
 /* timers.c - the timers of the peers (the workers that the window knows).
  *
- * Each condition on the time is in two functions: a tick function does what is
- * due, and a deadline function returns when that will be due. What only a
- * message can make due has no deadline: CREDIT for many bytes, and the removal
- * of a leaving peer without open requests. */
+ * Each timer is in two functions: a tick function acts when the timer is due,
+ * and a deadline function returns when that will be. Two actions of the tick
+ * have no deadline, because only a message makes them due: CREDIT for many
+ * bytes, and the removal of a leaving peer without open requests. */
 #include "common/clock.h"
 #include "trainer_client/window/window_state.h"
 
@@ -16,21 +16,21 @@ static void send_credit(struct fby_window *w, struct window_peer *peer)
     action->route             = peer->route;
 }
 
-/* CREDIT is due when an eighth of the send window is unreported, so that the
- * worker need not wait for it, or a short time after the oldest unreported byte
+/* CREDIT is due when an eighth of the send window is uncredited, so that the
+ * worker need not wait for it, or a short time after the oldest uncredited byte
  * arrived. */
 static bool is_credit_due(
     const struct fby_window *w, const struct window_peer *peer)
 {
+    uint64_t uncredited = peer->received - peer->credited;
+    int64_t  due_ns     = peer->uncredited_ns + w->config.times.credit;
     return peer->uncredited_ns != 0 &&
-           (peer->received - peer->credited >= peer->send_window / 8 ||
-               w->now >= peer->uncredited_ns + w->config.times.credit);
+           (uncredited >= peer->send_window / 8 || w->now >= due_ns);
 }
 
 static void tick_session(struct fby_window *w, struct window_peer *peer)
 {
     const struct fby_window_times *t = &w->config.times;
-
     if (is_credit_due(w, peer)) {
         send_credit(w, peer);
     }
@@ -56,7 +56,6 @@ static void tick_session(struct fby_window *w, struct window_peer *peer)
 static void tick_peer(struct fby_window *w, struct window_peer *peer)
 {
     const struct fby_window_times *t = &w->config.times;
-
     /* A peer in PEER_GREETING has a socket, but no session before WELCOME. */
     if (fby_w_has_socket(peer) && w->now >= peer->last_heard_ns + t->reach) {
         fby_w_mark_unreachable(w, peer);
@@ -73,7 +72,7 @@ static void tick_peer(struct fby_window *w, struct window_peer *peer)
     }
 }
 
-/* Connect up to open_peers peers, which tell the caller what the data is. */
+/* Connect up to open_peers peers, so that the caller learns their datasets. */
 static void connect_before_start(struct fby_window *w)
 {
     uint32_t n_sockets = 0;
@@ -88,7 +87,7 @@ static void connect_before_start(struct fby_window *w)
     }
 }
 
-/* Warn if no peer is usable although one is needed. None is needed while each
+/* Warn if a peer is needed and none is usable. No peer is needed while each
  * step of the window has its request or answer. */
 static void warn_without_peers(struct fby_window *w)
 {
@@ -117,7 +116,6 @@ static int64_t session_deadline(
 {
     const struct fby_window_times *t   = &w->config.times;
     int64_t                        due = peer->last_ping_ns + t->ping;
-
     if (peer->uncredited_ns != 0) {
         due = fby_earlier_ns(due, peer->uncredited_ns + t->credit);
     }
@@ -134,7 +132,6 @@ static int64_t peer_deadline(
     const struct fby_window *w, const struct window_peer *peer)
 {
     const struct fby_window_times *t = &w->config.times;
-
     if (peer->state == PEER_BACKOFF) {
         return peer->retry_at_ns;
     }

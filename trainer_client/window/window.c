@@ -2,8 +2,7 @@
  *
  * The window decides which worker ("peer") is asked for which batch. It has no
  * socket and no thread: its caller reports events and carries out the actions
- * that the window adds. A slot holds one requested batch. The window covers the
- * steps from `cursor`, which is delivered next, to before `window_end`.
+ * that the window adds. A slot holds one request and the state of its answer.
  * FBY_MUTANT(bug) is true only in a test that must detect this bug. */
 #include "trainer_client/window/window.h"
 
@@ -145,25 +144,23 @@ fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
 }
 
 /* ---- Clock ----------------------------------------------------------------
- * If the caller sleeps past its deadline (for example in a suspended machine),
- * the time slept is subtracted from every later `now_ns`. So no timer expires,
- * and the messages that wait in the sockets are read before a timer is due. It
- * is unknown when the caller fell asleep, so all time since the last event is
- * subtracted. */
+ * If the caller sleeps long past its deadline (for example in a suspended
+ * machine), the time since the last event is subtracted from all later times.
+ * So no timer expires before the messages that wait in the sockets are read. */
 
 void fby_w_set_now(struct fby_window *w, int64_t now_ns)
 {
-    int64_t last_ns = w->last_caller_ns;
-    int64_t passed  = now_ns > last_ns ? now_ns - last_ns : 0;
-    int64_t allowed_sleep =
+    int64_t last_ns   = w->last_caller_ns;
+    int64_t passed_ns = now_ns > last_ns ? now_ns - last_ns : 0;
+    int64_t planned_ns =
         w->last_deadline_ns > last_ns ? w->last_deadline_ns - last_ns : 0;
     bool was_suspended =
-        passed - allowed_sleep > w->config.times.suspended_after;
+        passed_ns - planned_ns > w->config.times.suspended_after;
     if (was_suspended && !FBY_MUTANT(ignore_gap)) {
-        w->slept_ns += passed;
+        w->slept_ns += passed_ns;
         w->counters.gaps++;
     }
-    w->last_caller_ns += passed;
+    w->last_caller_ns += passed_ns;
     w->now = w->last_caller_ns - w->slept_ns;
 }
 
@@ -203,7 +200,6 @@ struct fby_action *fby_w_add_action(
     assert(w->n_actions < w->max_actions); /* the caller takes all each turn */
     uint32_t index = (w->first_action + w->n_actions) % w->max_actions;
     struct fby_action *action = &w->actions[index];
-
     w->n_actions++;
     *action =
         (struct fby_action){.kind = kind, .peer = peer, .slot = FBY_NO_SLOT};
@@ -283,10 +279,8 @@ static void hand_to_consumer(struct fby_window *w, struct window_slot *slot,
     };
     fby_w_set_slot_state(w, slot, SLOT_HELD);
     fby_w_note_consumer_took(w);
-    w->cursor +=
-        FBY_MUTANT(skip_at_border) && out->step + 1 == w->plan.steps_per_epoch
-            ? 2
-            : 1;
+    bool is_last_of_epoch = out->step + 1 == w->plan.steps_per_epoch;
+    w->cursor += FBY_MUTANT(skip_at_border) && is_last_of_epoch ? 2 : 1;
     w->counters.delivered++;
 }
 

@@ -1,15 +1,15 @@
 /* window.h - decides which worker to request each batch from, and when to
  * request it again.
  *
- * A pure state machine without a socket, thread or clock, which allocates only
- * in create. The caller reports events with their time (`now_ns`), and carries
- * out the actions that follow. Terms:
- *   peer      a worker that the window knows; it has a small number
- *   instance  one run of a worker process; it has a random id
- *   slot      the caller's memory for the answer to one request, by its number
+ * The window is a pure state machine: it has no socket, thread or clock, and
+ * allocates only in create. The caller reports events with their time
+ * (`now_ns`) and carries out the actions that follow. Terms:
+ *   peer      a worker that the window knows by a small number
+ *   instance  one run of a worker process, with a random id
+ *   slot      the number of the caller's memory for the answer to one request
  *   hedge     a second request for a late step; the first complete answer wins
  *   audit     a second request whose answer is only compared; it has no slot
- * However workers and network behave, the window guarantees:
+ * The window guarantees, however workers and network behave:
  *   - Every step of the stream is taken exactly once, in order.
  *   - A request id is used once. An answer to an old id is not delivered.
  *   - Every config.audit-th step, counted from epoch 0 step 0, is audited: the
@@ -38,22 +38,22 @@ struct fby_window;
 
 enum { FBY_NO_PEER = -1, FBY_NO_SLOT = -1 };
 enum { FBY_MAX_AUDITS = 16 }; /* audits open at a time; more are skipped */
-enum { FBY_CORRUPT_MAX = 8 }; /* a step fails after so many damaged answers */
+enum { FBY_CORRUPT_MAX = 8 }; /* damaged answers that fail a step */
 
 /* Durations in nanoseconds. The notes give the defaults. */
 struct fby_window_times {
-    int64_t ping;         /* interval of PINGs to a peer: 1 s */
-    int64_t reach;        /* a peer silent for so long is unreachable: 3 s */
-    int64_t backoff;      /* wait before the first reconnect: 1 s */
-    int64_t backoff_max;  /* the wait doubles each time, up to: 30 s */
-    int64_t idle;         /* a peer without requests is closed after: 60 s */
-    int64_t hedge_min;    /* no request is hedged before: 20 ms */
-    int64_t hedge_first;  /* used instead of hedge_min before 20 answers: 1 s */
-    int64_t hedge_period; /* hedges are limited in each period of: 10 s */
-    int64_t suspect;      /* a late peer that does not answer a PING for so
+    int64_t ping;            /* interval of PINGs to a peer: 1 s */
+    int64_t reach;           /* a peer silent for so long is unreachable: 3 s */
+    int64_t backoff;         /* wait before the first reconnect: 1 s */
+    int64_t backoff_max;     /* the wait doubles each time, up to: 30 s */
+    int64_t idle;            /* a peer without requests is closed after: 60 s */
+    int64_t hedge_min;       /* lowest age of a request that is hedged: 20 ms */
+    int64_t hedge_first;     /* the same before 20 answers have ended: 1 s */
+    int64_t hedge_period;    /* hedges are limited in each period of: 10 s */
+    int64_t suspect;         /* a late peer that does not answer a PING for so
                              long gets no more requests: 100 ms */
-    int64_t suspended_after; /* an event so long after the deadline shows that
-                             the caller was suspended: 500 ms */
+    int64_t suspended_after; /* if an event comes so long after the deadline,
+                                the caller was suspended: 500 ms */
     int64_t credit;          /* longest delay before CREDIT for a chunk: 5 ms */
     int64_t busy_min;        /* shortest wait after BUSY: 5 ms */
     int64_t warn;            /* interval of NO_WORKERS actions: 5 s */
@@ -71,8 +71,7 @@ struct fby_window_config {
     struct fby_window_times times;
 };
 
-/* The steps to stream. The callbacks must be pure. The window calls them only
- * inside its own functions. */
+/* The steps to stream. The callbacks must be pure functions. */
 struct fby_window_plan {
     uint64_t steps_per_epoch;
     uint64_t epoch; /* epoch of the first batch to deliver */
@@ -81,8 +80,8 @@ struct fby_window_plan {
                        UINT64_MAX: no end */
     /* Bytes of this rank's decoded batch. NULL: all have batch_bytes */
     uint64_t (*bytes)(const void *context, uint64_t epoch, uint64_t step);
-    /* A key: steps with equal keys prefer the same worker. NULL: the key is the
-     * number of the batch, counted from epoch 0, step 0 */
+    /* The key of a step. Steps with equal keys prefer the same worker. NULL:
+     * the key is the number of the batch, counted from epoch 0, step 0 */
     uint64_t (*locality)(const void *context, uint64_t epoch, uint64_t step);
     const void *context; /* borrowed until destroy */
 };
@@ -101,8 +100,8 @@ FBY_CHECKED fby_err fby_window_create(const struct fby_window_config *config,
 void fby_window_destroy(struct fby_window **self_p);
 
 /* Begin to send requests to the peers reported with fby_window_opened. Before
- * start the window only connects peers (at most open_peers) and sends them
- * OPEN, so that the caller learns what the data is. Call once.
+ * start the window only connects at most open_peers peers and sends them OPEN,
+ * so that the caller learns which datasets they have. Call once.
  * Errors: FBY_CONFIG  steps_per_epoch is 0, or step is not below it. */
 FBY_CHECKED fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
     const struct fby_window_plan *plan, struct fby_error_detail *why);
@@ -112,14 +111,14 @@ FBY_CHECKED fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
 void fby_window_stop(struct fby_window *self, int64_t now_ns);
 
 /* ---- Peers ---------------------------------------------------------------
- * fby_window_peer_add gives each peer a small number, which is valid until the
- * peer's GONE action. Calls with any other number are ignored. */
+ * fby_window_peer_add gives each peer a number, which is valid until the peer's
+ * GONE action. Calls with other numbers are ignored. */
 
-/* Add a worker of the server's list; a known instance keeps its number. A
- * restarted worker is a new peer until WELCOME shows that a known peer is the
- * same worker; then one of the two is removed. `key` is a hash of the worker's
- * endpoints, which a restart does not change. It decides which steps prefer
- * this worker.
+/* Add a worker of the server's list. A known instance keeps its number. A
+ * restarted worker is a second peer until WELCOME shows that both are the same
+ * worker; then one of them is removed. `key` decides which steps prefer this
+ * worker. It is a hash of the worker's endpoints, which a restart does not
+ * change.
  * Errors: FBY_FULL  max_peers are known. */
 FBY_CHECKED fby_err fby_window_peer_add(struct fby_window *self, int64_t now_ns,
     struct fby_instance_id instance, uint64_t key, int *out);
@@ -141,7 +140,7 @@ struct fby_window_welcome {
 };
 /* WELCOME, the first message on a new route (the path of a session's messages,
  * named by the nonce of a HELLO). Byte counts start at 0, and requests missing
- * from `open` are lost. A WELCOME to an older HELLO is ignored. */
+ * from open_ids are lost. A WELCOME to an older HELLO is ignored. */
 void fby_window_welcome(struct fby_window *self, int64_t now_ns, int peer,
     const struct fby_window_welcome *welcome);
 
@@ -156,15 +155,14 @@ void fby_window_refused_full(struct fby_window *self, int64_t now_ns, int peer);
 struct fby_window_pong {
     struct fby_instance_id       instance;
     uint64_t                     sequence; /* number of the PING */
-    const struct fby_request_id *open_ids; /* requests the worker knows */
+    const struct fby_request_id *open_ids; /* requests that the worker knows */
     size_t                       n_open;
 };
-/* PONG: requests sent before its PING and missing from `open` are lost. */
+/* PONG: requests sent before its PING and missing from open_ids are lost. */
 void fby_window_pong(struct fby_window *self, int64_t now_ns, int peer,
     const struct fby_window_pong *pong);
 
-/* A valid message for which there is no other function. It shows that the peer
- * is alive, as every reported message does. */
+/* A valid message for which there is no other function: the peer is alive. */
 void fby_window_heard(struct fby_window *self, int64_t now_ns, int peer);
 
 /* OPENED: the worker has the stream's dataset and accepts requests. */
@@ -196,7 +194,7 @@ enum fby_verdict {  /* what the caller must do with a message */
     FBY_AUDIT,      /* check it, then drop it: it answers an audit */
     FBY_DUPLICATE,  /* drop it: it was received before a reconnect */
     FBY_UNKNOWN,    /* drop it: this id was not requested from this peer */
-    FBY_BREACH      /* breaks the protocol; fby_window_breach was called */
+    FBY_BREACH      /* drop it: fby_window_breach was called for the peer */
 };
 
 /* HEADER of an answer that has `n_chunks` chunks. */
@@ -209,8 +207,8 @@ struct fby_window_chunk {
     uint32_t              chunk;      /* index among all chunks of the batch */
     uint64_t              wire_bytes; /* size of the frame with its prefix */
 };
-/* A chunk. Report every chunk frame, because CREDIT counts also the bytes of
- * dropped ones. Use id 0 if the frame's prefix cannot be read. After each
+/* A chunk. Report every chunk frame, because CREDIT also counts the bytes of
+ * dropped chunks. Use id 0 if the frame's prefix cannot be read. After each
  * FBY_TAKE call fby_window_decoded exactly once. */
 enum fby_verdict fby_window_chunk(struct fby_window *self, int64_t now_ns,
     const struct fby_window_chunk *chunk);
@@ -220,19 +218,17 @@ struct fby_window_end {
     struct fby_request_id id;
     bool matches; /* END agrees with the prefixes of its chunks; ignored if
                      chunks are missing */
-    struct fby_checksum
-        content_hash; /* hash by fby_end_content_hash (assembly.h) */
+    struct fby_checksum content_hash; /* by fby_end_content_hash (assembly.h) */
 };
 /* END. If chunks are missing or `matches` is false, the answer is corrupt: the
  * step is requested again, or the audit is skipped. If the verdict is
- * FBY_LATE_HEDGE, the hash `content` is compared with that of the faster
- * answer; if it is FBY_AUDIT, with that of the delivered answer. */
+ * FBY_LATE_HEDGE, content_hash is compared with that of the faster answer; if
+ * it is FBY_AUDIT, with that of the delivered answer. */
 enum fby_verdict fby_window_end(
     struct fby_window *self, int64_t now_ns, const struct fby_window_end *end);
 
-/* A chunk with FBY_TAKE is decoded and checked. If the chunk is bad (`ok` is
- * false), the whole answer is requested again. Call this also if the id has
- * become old. */
+/* A chunk with FBY_TAKE was decoded and checked. If `ok` is false, the chunk is
+ * bad, and the step is requested again. Call this also if the id is old. */
 void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
     struct fby_request_id id, bool ok);
 
@@ -282,8 +278,8 @@ struct fby_window_batch {
 /* Take the next batch in order. Call this as soon as the consumer wants a
  * batch, even if none is ready, because the rate of the calls decides whether a
  * hedge is worth its cost. After the last batch, open audits delay the end of
- * the stream. An audit is skipped at the age of hedge_first, or at the age at
- * which a request is hedged if that is more.
+ * the stream. Each is then skipped at the age at which a request is hedged, but
+ * not before the age hedge_first.
  * Errors: FBY_AGAIN  the batch is not ready
  *         FBY_GONE   the stream has ended
  *         FBY_IO     the stream failed: see fby_window_failure */
@@ -329,8 +325,8 @@ enum fby_action_kind {
     FBY_DO_CLOSE,       /* close the socket; CONNECT may follow later */
     FBY_DO_UNREACHABLE, /* report the worker to the server */
     FBY_DO_GONE,        /* the peer is removed; its number may be used again */
-    FBY_DO_NO_WORKERS,  /* warn the user: a step waits for a usable peer */
-    FBY_DO_FAIL         /* the stream failed (fby_window_failure); sent once */
+    FBY_DO_NO_WORKERS, /* warn the user: a peer is needed, and none is usable */
+    FBY_DO_FAIL        /* the stream failed (fby_window_failure); sent once */
 };
 
 struct fby_action {
@@ -343,7 +339,7 @@ struct fby_action {
     uint64_t              bytes;  /* REQUEST: size of the decoded batch */
     uint64_t              number; /* HELLO, PING, CREDIT: see the kind */
     uint64_t              route;  /* CREDIT: nonce of the route */
-    bool                  hedge;  /* REQUEST: it is a hedge; for the log */
+    bool                  hedge;  /* REQUEST: it is a hedge */
 };
 /* Take the oldest action; false when there is none. Take all actions before the
  * next event. */
@@ -353,8 +349,8 @@ bool fby_window_next_action(struct fby_window *self, struct fby_action *out);
 void fby_window_tick(struct fby_window *self, int64_t now_ns);
 
 /* The latest time for the next tick. If the next event comes more than
- * late_loop after it, the caller was suspended: no timer counts the time since
- * the last event. */
+ * suspended_after later than this, the caller was suspended, and no timer
+ * counts the time since the last event. */
 int64_t fby_window_deadline(struct fby_window *self);
 
 /* ---- State and counters -------------------------------------------------- */
@@ -380,7 +376,7 @@ struct fby_window_counters {
     uint64_t unreachable;    /* times a peer became unreachable */
     uint64_t set_aside;      /* peers set aside */
     uint64_t breaches;       /* breaches of the protocol */
-    uint64_t gaps;           /* times the caller was suspended (late_loop) */
+    uint64_t gaps;           /* times the caller was suspended */
     uint64_t audits;         /* steps whose second answer was compared */
     uint64_t audits_skipped; /* audits without a good second answer in time */
 };

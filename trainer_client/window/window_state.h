@@ -1,12 +1,12 @@
 /* window_state.h - internal state of the window, for the files of this folder.
  *
- * The window decides which worker (a "peer") is asked for the batch of which
+ * The window decides from which worker (a "peer") to request the batch of each
  * step. The `position` of a step is epoch * steps_per_epoch + step. The window
- * covers the positions from `cursor` to before `window_end`. Each has a
- * window_step with a slot for the main request, and a second slot if that
- * request is hedged (sent to another peer too, because it is late). A slot
- * holds one request and the state of its answer. The requests of a peer are
- * found in the slots. Functions shared by these files begin with fby_w_.
+ * covers the positions p with cursor <= p < window_end. Each has a window_step
+ * with a slot for the main request. It has a second slot if that request is
+ * hedged (sent to another peer too, because it is late). A slot holds one
+ * request and the state of its answer, and names the peer of the request.
+ * Functions shared by these files begin with fby_w_.
  *
  * Files: window.c   create, consumer, clock, counters
  *        peers.c    states of a peer, from add to GONE
@@ -55,7 +55,7 @@ struct window_slot {
     bool      hedged;          /* a hedge of this request was sent */
     uint32_t  n_chunks;        /* chunks of the answer; from HEADER */
     uint32_t  n_taken;         /* different chunks received (FBY_TAKE) */
-    uint32_t  n_decoded;       /* chunks of n_taken that are decoded */
+    uint32_t  n_decoded;       /* taken chunks that are decoded */
     uint32_t  n_decoding;      /* chunks being decoded, also of old ids */
     uint64_t *taken;           /* bit i: chunk i was received */
     struct fby_checksum content_hash; /* hash of the values; from END */
@@ -95,9 +95,9 @@ struct window_peer {
     uint64_t               route;       /* nonce of the last HELLO */
     uint64_t               received;    /* bytes received on this route */
     uint64_t               credited;    /* bytes reported with CREDIT */
-    uint64_t               send_window; /* bytes it may send beyond these */
+    uint64_t               send_window; /* bytes allowed beyond `credited` */
     /* Times of the window's clock (`now`): */
-    int64_t  uncredited_ns; /* arrival of the oldest unreported byte; 0: none */
+    int64_t  uncredited_ns; /* arrival of the oldest uncredited byte; 0: none */
     int64_t  greeted_ns;    /* time of the first HELLO of this greeting */
     int64_t  last_hello_ns; /* time of the last HELLO */
     int64_t  last_ping_ns;  /* time of the last PING */
@@ -117,7 +117,7 @@ struct window_peer {
 
 struct answer_times { /* times from request to END, of one kind of batch */
     int64_t  ring[MAX_TIMES]; /* the latest times, ns */
-    uint32_t n_times;         /* answers so far, but see store_time */
+    uint32_t n_times;         /* times stored so far; see store_time */
     int64_t  p95_ns;          /* 95th percentile; 0: unknown */
 };
 
@@ -132,7 +132,7 @@ struct hedge_loser {            /* the slower answer of a hedge, dropped */
     int                   peer; /* sender of the slower answer */
     int                   winner_peer;  /* sender of the faster answer */
     uint64_t              position;     /* position of the hedged step */
-    struct fby_checksum   content_hash; /* that of the faster answer */
+    struct fby_checksum   content_hash; /* of the faster answer */
 };
 
 struct audit { /* a second answer to a step, compared with the delivered one */
@@ -147,7 +147,7 @@ struct audit { /* a second answer to a step, compared with the delivered one */
     bool                ended;        /* END was received */
     bool                main_known;   /* the answer to deliver is complete */
     int                 main_peer;    /* its sender; FBY_NO_PEER: removed */
-    struct fby_checksum content_hash; /* that of the first complete answer */
+    struct fby_checksum content_hash; /* of the first complete answer */
     uint32_t            n_chunks;
     uint32_t            n_taken;
     uint64_t           *taken;
@@ -161,7 +161,7 @@ struct fby_window {
     bool                       started;
     bool                       stopped;
 
-    struct window_slot *slots; /* max_batches, and 1 for a hedge */
+    struct window_slot *slots; /* max_batches + 1 for a hedge */
     int                 n_slots;
     struct window_step *steps;    /* max_batches, by position % max_batches */
     struct window_peer *peers;    /* max_peers */
@@ -171,7 +171,7 @@ struct fby_window {
     uint32_t n_used;       /* slots that are not free */
     uint64_t used_bytes;   /* decoded bytes of the batches in those slots */
     uint64_t cursor;       /* position that the consumer takes next */
-    uint64_t window_end;   /* lowest position that has not had a slot */
+    uint64_t window_end;   /* first position after the window */
     uint64_t fail_at;      /* this and later positions are not delivered */
     uint64_t newest_id;    /* last request id that was used */
     uint64_t n_pings;      /* PINGs sent so far; number of the last one */
@@ -181,7 +181,7 @@ struct fby_window {
     int64_t slept_ns; /* total time that the caller was suspended */
     int64_t last_deadline_ns; /* last result of fby_window_deadline */
     int64_t last_caller_ns;   /* caller's time of the last event (`now_ns`) */
-    int64_t no_peer_since_ns; /* since then no needed peer is usable; each
+    int64_t no_peer_since_ns; /* since then a usable peer is missing; each
                                  warning sets it to `now` */
 
     bool    consumer_waiting; /* fby_window_take waits for a batch */
@@ -255,6 +255,11 @@ static inline void fby_w_set_bit(uint64_t *bits, uint32_t i)
     bits[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
+static inline void fby_w_clear_bit(uint64_t *bits, uint32_t i)
+{
+    bits[i / 64] &= ~(UINT64_C(1) << (i % 64));
+}
+
 /* Clear the bits of all chunks in the bit set `taken`. */
 static inline void fby_w_clear_chunks(
     const struct fby_window *w, uint64_t *taken)
@@ -267,7 +272,7 @@ static inline void fby_w_clear_chunks(
 
 /* The peer with this number; NULL: none, or the window has stopped. */
 struct window_peer *fby_w_peer(struct fby_window *w, int peer);
-/* True from CONNECT to CLOSE, so also while the peer has not answered HELLO. */
+/* True from CONNECT to CLOSE, also while WELCOME is awaited. */
 bool fby_w_has_socket(const struct window_peer *peer);
 /* Record that the peer is alive: a message arrived or a connection begins. */
 void fby_w_note_alive(struct fby_window *w, struct window_peer *peer);
@@ -339,7 +344,7 @@ enum drop_kind { DROP_SILENTLY, DROP_WITH_CANCEL /* send CANCEL */ };
 void fby_w_drop_request(
     struct fby_window *w, struct window_slot *slot, enum drop_kind kind);
 /* Drop the peer's requests that were sent before PING number `before_ping` and
- * that the worker does not list in `open`. */
+ * whose ids are not in `open`. */
 void fby_w_drop_missing_requests(struct fby_window *w, struct window_peer *peer,
     uint64_t before_ping, const struct fby_request_id *open, size_t n_open);
 void fby_w_drop_all_requests(struct fby_window *w, struct window_peer *peer);
@@ -376,7 +381,7 @@ void fby_w_losers_forget_peer(struct fby_window *w, int peer);
 
 enum choose_among {
     AMONG_READY,     /* peers that accept a request now */
-    AMONG_READY_SOON /* these, and peers that can be or are being connected */
+    AMONG_READY_SOON /* also peers that are idle or being connected */
 };
 /* The best peer for a slot's request other than `excluded`, or FBY_NO_PEER. */
 int fby_w_choose_peer(struct fby_window *w, const struct window_slot *slot,
@@ -388,8 +393,7 @@ void fby_w_measure_answer(struct fby_window *w, const struct window_slot *slot);
 /* An answer has ended: update the pace of the peer and the mean pace. */
 void fby_w_measure_pace(
     struct fby_window *w, int peer, uint64_t bytes, int64_t requested_ns);
-/* The peer's request was dropped as too slow: update the peer's pace from the
- * time waited. */
+/* A request is dropped as too slow: measure the peer's pace by the wait. */
 void fby_w_measure_dropped(struct fby_window *w, struct window_peer *peer);
 /* The age, in ns, at which a request for `bytes` is late enough for a hedge. */
 int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes);
@@ -398,9 +402,8 @@ int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes);
 bool fby_w_may_hedge(struct fby_window *w);
 /* Count a request for the limit of hedges. */
 void fby_w_count_request(struct fby_window *w, bool is_hedge);
-/* Record that the consumer wants a batch. */
+/* Record that the consumer wants a batch, or that it got one. */
 void fby_w_note_consumer_waits(struct fby_window *w);
-/* Record that the consumer got a batch. */
 void fby_w_note_consumer_took(struct fby_window *w);
 /* True if the consumer will have taken the `n_ready` ready batches before a
  * peer can send another batch. */
@@ -441,7 +444,7 @@ struct audit *fby_w_find_audit(
  * false if that answer is complete. */
 bool fby_w_audit_skip(struct fby_window *w, struct audit *audit);
 /* Skip the peer's audits that were requested before PING number `before_ping`
- * and that the worker does not list in `open`. */
+ * and whose ids are not in `open`. */
 void fby_w_audits_drop_missing(struct fby_window *w, int peer,
     uint64_t before_ping, const struct fby_request_id *open, size_t n_open);
 /* Replace the number of a removed peer by FBY_NO_PEER in all audits. */

@@ -1,14 +1,14 @@
-/* Handle each message that a worker receives from clients, and send control
- * messages to them. A message that the protocol forbids in the current state is
- * counted and dropped. A message from a routing id (ZeroMQ's name of a
- * connection) that sent no HELLO is answered by HELLO_FIRST. */
+/* Handle the messages of clients, and send control messages to them. ZeroMQ
+ * names each connection by a routing id. A message on a connection that sent no
+ * HELLO is answered by HELLO_FIRST. A message that the protocol forbids in the
+ * current state is counted and dropped. */
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/log.h"
 #include "worker/loop/loop.h"
 
-enum { MAX_OPEN_IDS = 1024 }; /* more than a session may have open */
+enum { MAX_OPEN_IDS = 1024 }; /* above session_config.max_batches */
 
 /* ---- Sending ------------------------------------------------------------- */
 
@@ -24,8 +24,8 @@ bool fby_loop_encode(struct fby_loop *self, const struct fby_message *message)
     return err == FBY_OK;
 }
 
-/* Returns false when the route is gone. A message that cannot be encoded is
- * dropped, which says nothing about the route. */
+/* Returns false if the connection is gone. Returns true also if the message
+ * cannot be encoded and is dropped, because the connection may still exist. */
 static bool encode_and_send(struct fby_loop *self,
     const struct fby_routing_id *to, const struct fby_message *message)
 {
@@ -71,7 +71,8 @@ void fby_loop_send_lost(
         FBY_MESSAGE(LOST, lost, .session = peer->id, .request = id));
 }
 
-static void send_to_route(struct fby_loop *self,
+/* Send `message` to a connection that may have no peer. */
+static void send_to_connection(struct fby_loop *self,
     const struct fby_routing_id *to, const struct fby_message *message)
 {
     if (!encode_and_send(self, to, message)) {
@@ -84,7 +85,7 @@ static void send_refused(struct fby_loop *self, const struct fby_routing_id *to,
 {
     self->counts.refused_clients++;
     fby_warn("CLIENT-REFUSED", "%s", text);
-    send_to_route(self, to,
+    send_to_connection(self, to,
         FBY_MESSAGE(REFUSED, refused, .session = session, .code = code,
             .version_min = FBY_PROTOCOL_VERSION,
             .version_max = FBY_PROTOCOL_VERSION, .text = text));
@@ -96,15 +97,16 @@ static void send_welcome(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_hello *hello)
 {
     struct fby_request_id open[MAX_OPEN_IDS];
-    size_t n = fby_session_list_open(peer->session, open, MAX_OPEN_IDS);
+    size_t n_open = fby_session_list_open(peer->session, open, MAX_OPEN_IDS);
     fby_loop_send_to_peer(self, peer,
         FBY_MESSAGE(WELCOME, welcome, .session = peer->id,
             .route = hello->route, .instance = self->instance,
             .version = FBY_PROTOCOL_VERSION, .features = peer->features,
-            .send_window = self->options.send_window_bytes, .open = {open, n}));
+            .send_window = self->options.send_window_bytes,
+            .open        = {open, n_open}));
 }
 
-/* Find or add the peer of `hello`. Returns NULL after it answered REFUSED. */
+/* Find or add the peer of `hello`. Returns NULL if REFUSED was sent instead. */
 static struct fby_loop_peer *find_or_add_peer(struct fby_loop *self,
     const struct fby_routing_id *sender, const struct fby_hello *hello)
 {
@@ -117,7 +119,7 @@ static struct fby_loop_peer *find_or_add_peer(struct fby_loop *self,
             "this worker is leaving");
         return NULL;
     }
-    /* A known peer has left here, and is freed with its last batch. */
+    /* If `known` is not NULL, that peer has left, but still holds memory. */
     struct fby_error_detail why = {
         "the last session of this client still holds memory"};
     struct fby_loop_peer *added =
@@ -155,10 +157,10 @@ static void on_ping(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message)
 {
     struct fby_request_id open[MAX_OPEN_IDS];
-    size_t n = fby_session_list_open(peer->session, open, MAX_OPEN_IDS);
+    size_t n_open = fby_session_list_open(peer->session, open, MAX_OPEN_IDS);
     fby_loop_send_to_peer(self, peer,
         FBY_MESSAGE(PONG, pong, .session = peer->id, .instance = self->instance,
-            .sequence = message->ping.sequence, .open = {open, n}));
+            .sequence = message->ping.sequence, .open = {open, n_open}));
 }
 
 static void on_cancel(struct fby_loop *self, struct fby_loop_peer *peer,
@@ -175,12 +177,12 @@ static void on_cancel(struct fby_loop *self, struct fby_loop_peer *peer,
 static void on_credit(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message)
 {
-    /* The session did not count the bytes that fault injection duplicated. */
+    /* The session did not count the bytes that fault injection sent twice. */
     uint64_t received = message->credit.received;
-    uint64_t uncounted =
+    uint64_t duplicates =
         peer->duplicate_bytes < received ? peer->duplicate_bytes : received;
     if (fby_session_credit(peer->session, self->now_ns,
-            message->credit.route.value, received - uncounted) != FBY_OK) {
+            message->credit.route.value, received - duplicates) != FBY_OK) {
         self->counts.out_of_place++;
     }
 }
@@ -196,7 +198,7 @@ static void on_bye(struct fby_loop *self, struct fby_loop_peer *peer,
 typedef void handler(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message);
 
-/* By message type. dispatch handles HELLO; a client may send no other type. */
+/* [message type]; NULL: a client may not send it. `dispatch` handles HELLO. */
 static handler *const handlers[UINT8_MAX + 1] = {
     [FBY_MSG_PING]    = on_ping,
     [FBY_MSG_OPEN]    = fby_loop_on_open,
@@ -208,10 +210,13 @@ static handler *const handlers[UINT8_MAX + 1] = {
 
 /* ---- Dispatch ------------------------------------------------------------ */
 
-static bool same_routing_id(
-    const struct fby_routing_id *a, const struct fby_routing_id *b)
+/* True if `sender` is the connection on which the peer sent its last HELLO. */
+static bool is_route_of(
+    const struct fby_loop_peer *peer, const struct fby_routing_id *sender)
 {
-    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+    const struct fby_routing_id *route = &peer->routing_id;
+    return route->size == sender->size &&
+           memcmp(route->bytes, sender->bytes, route->size) == 0;
 }
 
 static void dispatch(struct fby_loop *self, const struct fby_routing_id *sender,
@@ -228,15 +233,14 @@ static void dispatch(struct fby_loop *self, const struct fby_routing_id *sender,
         return;
     }
     struct fby_loop_peer *peer = fby_loop_find_peer(self, session);
-    if (peer != NULL && !peer->has_left &&
-        same_routing_id(&peer->routing_id, sender)) {
+    if (peer != NULL && !peer->has_left && is_route_of(peer, sender)) {
         fby_session_heard(peer->session, self->now_ns);
         handle(self, peer, message);
         return;
     }
     if (message->type != FBY_MSG_BYE) { /* a client that left needs no answer */
         self->counts.unknown_peers++;
-        send_to_route(self, sender,
+        send_to_connection(self, sender,
             FBY_MESSAGE(HELLO_FIRST, hello_first, .session = session));
     }
 }

@@ -45,7 +45,8 @@ static struct fby_recipe make_recipe(const struct fby_field_content *field,
 /* The name of the image field that field `i` is mixed with, or "". */
 static const char *mixer_name(const struct fby_content *content, uint32_t i)
 {
-    const struct fby_field_content *image = fby_field_that_mixes(content, i);
+    const struct fby_field_content *image =
+        fby_mixing_field_of_label(content, i);
     return image != NULL ? image->name : "";
 }
 
@@ -141,7 +142,7 @@ static struct fby_stage_times stage_times(
     return times;
 }
 
-/* With buckets END lists the samples, as the client cannot compute them. */
+/* With buckets END lists the samples, which the client cannot compute. */
 static bool is_bucketed(const struct fby_job *job)
 {
     return job->spec.dataset_plan->content.bucket_by.n_bounds > 0;
@@ -197,7 +198,7 @@ static bool needs_new_prefix(
            !fby_request_equal(chunk->request, request->id);
 }
 
-/* Initialise `message` with the frame where it lies, in the batch's arena. */
+/* Initialise `message` with the chunk's frame in the batch's arena. */
 static fby_err lend_in_place(struct fby_job_chunk *chunk,
     const struct fby_loop_request *request, zmq_msg_t *message)
 {
@@ -229,8 +230,8 @@ static fby_err copy_and_lend(struct fby_arena *arena,
     uint8_t *frame = fby_arena_data(arena);
     memcpy(frame + FBY_CHUNK_PREFIX, chunk->payload, chunk->wire_bytes);
     write_prefix(chunk, request, frame + FBY_CHUNK_PREFIX, frame);
-    return fby_arena_lend(
-        arena, 0, frame, FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
+    return fby_arena_lend(arena, 0 /* the only slot */, frame,
+        FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
 }
 
 static fby_err lend_copy(struct fby_loop *self, struct fby_job_chunk *chunk,
@@ -310,7 +311,7 @@ static fby_err send_item(struct fby_loop *self, struct fby_loop_peer *peer,
         fby_loop_send_lost(self, peer, item->id);
     }
     if (request == NULL) {
-        return FBY_OK; /* it has ended; only its LOST had to be sent */
+        return FBY_OK; /* the request has ended: only LOST is sent */
     }
     switch (item->kind) {
     case FBY_SEND_HEADER:

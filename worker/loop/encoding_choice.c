@@ -30,8 +30,8 @@ static bool is_learned_for(const struct fby_loop_encoding *encoding,
     return true;
 }
 
-/* The argument of fby_auto_init and fby_auto_suits. Only the first needs
- * `features`: the filters and codecs that the client decodes. */
+/* The argument of fby_auto_init and fby_auto_suits. `features` are the filters
+ * and codecs that the client decodes; fby_auto_suits does not read them. */
 static struct fby_coding_request coding_request(
     const struct fby_raw_field *field, struct fby_coding_choice choice,
     uint64_t features)
@@ -77,7 +77,7 @@ fby_err fby_loop_encoding_check(const struct fby_request *request,
     for (uint32_t i = 0; i < layout->n_fields; i++) {
         struct fby_coding_choice  choice = requested_choice(request, i);
         struct fby_coding_request wanted =
-            coding_request(&layout->fields[i], choice, 0);
+            coding_request(&layout->fields[i], choice, 0 /* not read */);
         if (!fby_auto_suits(&wanted)) {
             return fby_error_set(why, FBY_USAGE,
                 "filter %d and codec %d do not suit field %u of the request",
@@ -124,7 +124,7 @@ void fby_loop_encoding_learn(
 {
     struct fby_loop_encoding *encoding = &peer->encoding;
     const struct fby_job     *job      = chunk->job;
-    /* A chunk of an earlier content says nothing about the present fields. */
+    /* `autos` has no entries for the fields of another content. */
     if (fby_digest_equal(
             &encoding->content, &job->spec.dataset_plan->content_digest)) {
         fby_auto_record(&encoding->autos[chunk->field],

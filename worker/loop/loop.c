@@ -11,9 +11,9 @@
 #include "common/clock.h"
 #include "common/log.h"
 
-enum { MESSAGES_PER_TURN = 64 }; /* at most: other events must not wait */
+enum { MESSAGES_PER_TURN = 64 }; /* at most, so that other events come next */
 
-/* Also how late silent clients and unused memory may be noticed: wait_ms does
+/* Silent clients and unused memory may be noticed so late, because wait_ms does
  * not consider their timers. */
 static const int64_t longest_wait_ns = FBY_NS_PER_S;
 
@@ -52,8 +52,8 @@ static long wait_ms(const struct fby_loop *self)
     return due_ns <= now_ns ? 0 : (long)((due_ns - now_ns) / FBY_NS_PER_MS) + 1;
 }
 
-/* Unmap memory that was kept for reuse and has not been reused for idle_ns. A
- * check in each quarter of idle_ns finds it early enough. */
+/* Unmap memory that was kept for reuse and was not used for idle_ns. A check in
+ * each quarter of idle_ns finds it early enough. */
 static void trim_memory(struct fby_loop *self)
 {
     int64_t unused_since_ns = self->now_ns - self->options.idle_ns;

@@ -44,7 +44,7 @@ struct fby_loop_request {
     uint64_t request_checksum;         /* fby_request_checksum, for HEADER */
     struct fby_loop_work     *work;    /* NULL: the request has ended */
     struct fby_session_chunk *chunks;  /* ready; lent to the session */
-    bool                      charged; /* this request started the work */
+    bool                      charged; /* for the memory: it started the work */
     struct fby_loop_request  *next_of_work; /* in the list of `work` */
     struct fby_loop_request  *next_of_peer; /* in the list of `peer` */
 };
@@ -66,7 +66,7 @@ struct fby_loop_peer { /* one session of one client */
     uint64_t                 features; /* FBY_FEATURE_ bits of both sides */
     struct fby_loop_encoding encoding;
     struct fby_loop_request *requests;
-    struct fby_session_item  deferred; /* next to send; see is_deferred */
+    struct fby_session_item  deferred; /* next to send, if is_deferred */
     bool     is_deferred; /* `deferred` waits for memory to copy its chunk */
     uint64_t duplicate_bytes; /* sent twice on the route by fault injection */
     bool     has_left;        /* session ended; freed with its last request */
@@ -91,8 +91,7 @@ struct fby_loop_registry {         /* the worker's registration at the server */
     int64_t                heartbeat_ns; /* from one HEARTBEAT to the next */
     int64_t                due_ns;     /* when to send REGISTER or HEARTBEAT */
     uint32_t               unanswered; /* messages sent since the last answer */
-    bool
-        silence_logged; /* no message has come since SERVER-SILENT was logged */
+    bool    silence_logged;    /* SERVER-SILENT, since the last answer */
     bool    refusal_logged;    /* REGISTER-REFUSED, since the last REGISTERED */
     int64_t last_heartbeat_ns; /* when HEARTBEAT was sent last; 0: never */
     int64_t heartbeat_busy_ns; /* busy_ns of the transform stage at that time */
@@ -138,9 +137,8 @@ struct fby_loop {
     int64_t now_ns;          /* time at which this turn began */
     int64_t progress_due_ns; /* when to send SCANNING next */
     int64_t trim_due_ns;     /* when to unmap unused memory next */
-    int64_t
-         leave_until_ns; /* until when batches are finished; 0: not leaving */
-    bool done;           /* the worker ends after this turn */
+    int64_t leave_until_ns;  /* when leaving must end; 0: not leaving */
+    bool    done;            /* the worker ends after this turn */
 };
 
 /* ---- loop.c -------------------------------------------------------------- */
@@ -263,8 +261,8 @@ void fby_loop_request_join(
 struct fby_loop_request *fby_loop_find_request(
     const struct fby_loop_peer *peer, struct fby_request_id id);
 
-/* End a request, answered or not. The work ends with its last request: it is
- * removed, and what is left of it is cancelled. */
+/* End a request, answered or not. If it was the last of its work, the work is
+ * removed, and its job is cancelled unless it is complete. */
 void fby_loop_request_end(
     struct fby_loop *self, struct fby_loop_request *request);
 

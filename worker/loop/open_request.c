@@ -9,7 +9,7 @@
 #include "common/mem.h"
 #include "worker/loop/loop.h"
 
-/* OPENs of a session that may wait. A correct client has one at a time. */
+/* Most OPENs that may wait in a session. A correct client has one at a time. */
 enum { MAX_SESSION_OPENS = 8 };
 
 /* ---- Answers ------------------------------------------------------------- */
@@ -123,7 +123,7 @@ static void send_result(struct fby_loop *self, const struct fby_loop_open *open,
 
 /* ---- Waiting ------------------------------------------------------------- */
 
-/* Remove the OPEN *link. `link` is the place in the list that points to it. */
+/* Remove the OPEN *link. `link` is the pointer to it in the list. */
 static void remove_open(struct fby_loop_open **link)
 {
     struct fby_loop_open *open = *link;

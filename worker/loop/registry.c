@@ -17,8 +17,8 @@
 #include "worker/loop/loop.h"
 
 enum {
-    MAX_UNANSWERED = 10, /* then connect again: queued messages are outdated */
-    MAX_RECEIVED   = 16, /* messages handled in one turn of the loop */
+    MAX_UNANSWERED = 10,    /* then connect again: the queue is outdated */
+    MAX_RECEIVED   = 16,    /* messages handled in one turn of the loop */
     QUEUE_MESSAGES = 100000 /* received messages that ZeroMQ may queue */
 };
 
@@ -55,7 +55,7 @@ static bool find_local_address(
 static fby_err write_route_endpoint(const char *server, const char *bound,
     char out[FBY_ENDPOINT_SIZE], struct fby_error_detail *why)
 {
-    char                 own[NI_MAXHOST] = "";
+    char                 own_host[NI_MAXHOST] = "";
     struct fby_host_port local;
     struct fby_host_port remote;
     struct addrinfo     *address = NULL;
@@ -66,12 +66,12 @@ static fby_err write_route_endpoint(const char *server, const char *bound,
     if (fby_endpoint_split(bound, &local) &&
         fby_endpoint_split(server, &remote) &&
         getaddrinfo(remote.host, remote.port, &hints, &address) == 0) {
-        bool found = find_local_address(address, own, sizeof(own));
+        bool found = find_local_address(address, own_host, sizeof(own_host));
         freeaddrinfo(address);
         if (found) {
-            bool is_ipv6 = strchr(own, ':') != NULL;
+            bool is_ipv6 = strchr(own_host, ':') != NULL;
             snprintf(out, FBY_ENDPOINT_SIZE,
-                is_ipv6 ? "tcp://[%.64s]:%s" : "tcp://%.64s:%s", own,
+                is_ipv6 ? "tcp://[%.64s]:%s" : "tcp://%.64s:%s", own_host,
                 local.port);
             return FBY_OK;
         }
@@ -194,7 +194,7 @@ static uint32_t count_sessions(const struct fby_loop *self)
 }
 
 /* Measure the share of time that the transform threads were busy since the last
- * call. It tells how many machines are needed. */
+ * call. It helps the user to choose the number of machines. */
 static uint32_t measure_load_permille(struct fby_loop *self)
 {
     struct fby_loop_registry *registry = &self->registry;

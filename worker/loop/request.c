@@ -13,7 +13,7 @@ struct incoming { /* a REQUEST that is being handled */
     const struct fby_request *message;
     struct fby_job_spec       spec;
     struct fby_raw_layout     layout;
-    struct fby_coding coding[FBY_MAX_FIELDS]; /* of each requested field */
+    struct fby_coding         coding[FBY_MAX_FIELDS]; /* [requested field] */
 };
 
 /* ---- Answers ------------------------------------------------------------- */
@@ -29,8 +29,8 @@ static void send_cannot(struct fby_loop *self, const struct incoming *in,
             .key = "", .text = text));
 }
 
-/* Answer a request for which this worker has no plan. `nearest` is a plan whose
- * data or fingerprint differs; NULL: the content is unknown. */
+/* Answer a request for which this worker has no plan. `nearest` has the content
+ * of the request, but other data or another fingerprint; NULL: none has. */
 static void send_no_plan(struct fby_loop *self, const struct incoming *in,
     const struct fby_dataset_plan *nearest)
 {
@@ -138,18 +138,18 @@ static void join_work(struct fby_loop *self, const struct incoming *in,
 
 /* ---- Admission ----------------------------------------------------------- */
 
-/* The batch with the lowest result is sent first. Its high 24 bits are from the
- * epoch, the others from the step. After 2^24 epochs the results start again,
- * which affects only the order of sending. */
+/* The batch with the lowest result is sent first. The upper 24 bits are from
+ * the epoch, the lower 40 bits from the step. After 2^24 epochs the results
+ * start again, which affects only the order of sending. */
 static uint64_t send_order(const struct fby_request *message)
 {
     return (message->epoch & 0xffffff) << 40 |
            (message->step & UINT64_C(0xffffffffff));
 }
 
-/* Find the peer that must give up a batch for `asking`, or NULL. As the peers
- * are no array, fby_session_choose_victim gets each of them together with the
- * victim found so far, if any, and chooses one of the two. */
+/* Find the peer that must give up a batch for `asking`, or NULL. The peers are
+ * not an array. So fby_session_choose_victim gets each of them together with
+ * the victim found so far, if any, and chooses one of the two. */
 static struct fby_loop_peer *find_victim(
     const struct fby_loop *self, const struct fby_loop_peer *asking)
 {
@@ -226,8 +226,8 @@ static void admit(struct fby_loop *self, const struct incoming *in)
     }
 }
 
-/* Replace the bits of all fields by 0, which means the same, so that equal
- * requests share work. */
+/* If the bits of all fields are set, return 0, which also means all fields. So
+ * equal requests share work. */
 static uint64_t normalize_fields(
     const struct fby_content *content, uint64_t fields)
 {
@@ -235,8 +235,8 @@ static uint64_t normalize_fields(
     return fields == all_bits ? 0 : fields;
 }
 
-/* Set in->layout, and check all but the budget. Returns false after a check
- * failed and CANNOT was answered. */
+/* Set in->layout, and check all but the budget. Returns false if a check failed
+ * and CANNOT was sent. */
 static bool lay_out_or_refuse(struct fby_loop *self, struct incoming *in)
 {
     const struct fby_request *message = in->message;

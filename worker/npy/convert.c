@@ -3,9 +3,9 @@
  * to one of three wide types (i64, u64, f64), then to the wire type.
  *
  * 11 loops into the wide types and 24 out of them serve all 96 pairs of types.
- * The compiler can vectorise the loops, since they have no branch: a flag for
- * values that do not fit is checked once per block. From f64 to a 16-bit type
- * a value goes through f32, where round_to_odd avoids double rounding. */
+ * The loops have no branch, so that the compiler can vectorise them: a flag for
+ * values that do not fit is checked once per block. From f64 to a 16-bit type,
+ * a value is first converted to f32; round_to_odd() avoids double rounding. */
 #include "worker/npy/convert.h"
 
 #include <inttypes.h>
@@ -75,8 +75,8 @@ static inline float float_of(uint32_t bits)
     return value;
 }
 
-/* binary16 -> binary32. Exponent and fraction, moved into place, give 2^-112
- * times the value, since the exponent biases are 15 and 127. */
+/* binary16 -> binary32. The exponent and fraction, moved to their places in a
+ * binary32, are 2^-112 times the value, since the biases are 15 and 127. */
 static inline float float_of_f16(uint16_t half)
 {
     uint32_t sign          = (uint32_t)(half & 0x8000U) << 16;
@@ -87,8 +87,8 @@ static inline float float_of_f16(uint16_t half)
 }
 
 /* binary32 -> binary16, for any value but NaN; ties to even.
- *   normal:    change the exponent bias by 127 - 15, and round 13 bits away
- *   subnormal: adding 0.5, whose last place is 2^-24, rounds to that place
+ *   normal:    subtract 127 - 15 from the exponent, and round off 13 bits
+ *   subnormal: add 0.5, whose last place is 2^-24, to round to this place
  *   infinite:  from 65520 on, the middle of 65504 and 65536 */
 static inline uint16_t f16_of(float value)
 {
@@ -112,8 +112,8 @@ static inline uint16_t bf16_of(float value)
 }
 
 /* binary64 -> binary32. A value between two binary32 becomes the one whose last
- * bit is set. If the result is rounded again, to at least two bits less, that
- * gives the same as one rounding of `value`. */
+ * bit is set. Rounding the result again, to at least two bits less, then gives
+ * the same as rounding `value` once. */
 static inline float round_to_odd(double value)
 {
     double   nearest   = (double)(float)value;
@@ -173,9 +173,9 @@ static load_fn *const loads[FBY_NPY_TYPES] = {
 
 /* ---- out of the wide types: return true if a value does not fit ---- */
 
-/* Integer to integer. A value fits if it is unchanged after conversion to the
- * wire type and back by way of int64_t, and has no bit of `forbidden`: this is
- * bit 63 of an unsigned value, which would come back from i64 unchanged. */
+/* Integer to integer. A value fits if converting it to the wire type and back,
+ * through int64_t, does not change it, and if it has no bit of `forbidden`.
+ * This is bit 63 of an unsigned value, which i64 would return unchanged. */
 #define STORE_WHOLE(name, field, forbidden, type, member)                      \
     static bool name(                                                          \
         const union wide_block *in, size_t n, union wire_block *out)           \
@@ -201,7 +201,7 @@ STORES_WHOLE(u64, u, UINT64_C(1) << 63)
 #undef STORE_WHOLE
 
 /* Real to integer. `beyond` is the smallest number that is too large. NaN is
- * not `inside`, since all comparisons with it are false. */
+ * not `inside`, because all comparisons with NaN are false. */
 #define STORE_REAL_AS_WHOLE(name, type, member, min, beyond)         \
     static bool name(                                                \
         const union wide_block *in, size_t n, union wire_block *out) \
@@ -223,8 +223,8 @@ STORE_REAL_AS_WHOLE(f64_to_i32, int32_t, i32, -0x1p31, 0x1p31)
 STORE_REAL_AS_WHOLE(f64_to_i64, int64_t, i64, -0x1p63, 0x1p63)
 #undef STORE_REAL_AS_WHOLE
 
-/* True if an integer has more than `digits` significant bits: it is at least
- * 2^digits times its lowest set bit. */
+/* Does the integer have more than `digits` significant bits? Then it is at
+ * least 2^digits times its lowest set bit. */
 static inline bool needs_more_digits(uint64_t magnitude, unsigned digits)
 {
     uint64_t lowest_bit = magnitude & (0 - magnitude);
@@ -241,9 +241,9 @@ static inline uint64_t magnitude_of(int64_t value)
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-/* Integer to real. A value fits if its magnitude has at most `digits` bits
- * between its highest and lowest set bits, and is at most `max`. With NO_LIMIT
- * only the digits count. (Compilers warn of a comparison with UINT64_MAX.) */
+/* Integer to real. A value fits if its magnitude has at most `digits` bits from
+ * its highest to its lowest set bit, and is at most `max`. NO_LIMIT is no limit
+ * in practice. (Compilers warn of a comparison with UINT64_MAX.) */
 #define NO_LIMIT (UINT64_MAX - 1)
 #define STORE_WHOLE_AS_REAL(name, field, abs_of, digits, max, member, convert) \
     static bool name(                                                          \
@@ -273,8 +273,8 @@ static void round_block_to_odd(const double *in, size_t n, float *out)
 }
 
 /* Real to 16-bit real. A NaN becomes `quiet`, the quiet NaN, with its sign. A
- * finite value that becomes `infinite` does not fit. As bits of an f32, the
- * magnitude of infinity is 0x7f800000: finite values are below, NaN above. */
+ * finite value that becomes `infinite` does not fit. The bits of an infinite
+ * f32, without the sign, are 0x7f800000; finite values are below, NaN above. */
 #define STORE_REAL_AS_16(name, convert, infinite, quiet)                    \
     static bool name(                                                       \
         const union wide_block *in, size_t n, union wire_block *out)        \
@@ -368,7 +368,8 @@ static bool has_only_bools(const union raw *raw, size_t n)
     return any_bits <= 1;
 }
 
-/* Convert `n` values from blocks->raw to ->wire. False if one does not fit. */
+/* Convert `n` values from blocks->raw to blocks->wire. Returns false if a value
+ * does not fit. */
 static bool convert_block(const struct fby_npy *npy, enum fby_type to, size_t n,
     struct blocks *blocks)
 {
@@ -379,7 +380,7 @@ static bool convert_block(const struct fby_npy *npy, enum fby_type to, size_t n,
 }
 
 /* Count the values of a block before the first that does not fit, by converting
- * 1, 2, 3, ... values. That is slow, but only files with bad values need it. */
+ * 1, 2, 3, ... values. This is slow, but only files with bad values need it. */
 static size_t count_good(
     const struct fby_npy *npy, enum fby_type to, struct blocks *blocks)
 {
@@ -390,8 +391,8 @@ static size_t count_good(
     return n;
 }
 
-/* True if a value has the same bits in the file and on the wire, apart from the
- * byte order. */
+/* Does a value have the same bits in the file and on the wire, apart from the
+ * byte order? */
 static bool has_same_bits(enum fby_npy_type type, enum fby_type to)
 {
     static const enum fby_type same[FBY_NPY_TYPES] = {

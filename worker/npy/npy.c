@@ -1,6 +1,5 @@
 /* npy.c - read the header of a NumPy file. The header text is a Python dict of
- * three known keys, so it is parsed in one pass, which ends at the first error.
- * No general parser of Python is needed. */
+ * three known keys. It is parsed in one pass, which ends at the first error. */
 #include "worker/npy/npy.h"
 
 #include <inttypes.h>
@@ -91,7 +90,7 @@ static void skip_blanks(struct npy_parser *p)
 }
 
 /* skip_character(), skip_name(), parse_quoted() and parse_number() first skip
- * blanks. They return false if the text goes on with something else. */
+ * blanks. They return false if something else follows. */
 static bool skip_character(struct npy_parser *p, char c)
 {
     skip_blanks(p);
@@ -285,10 +284,7 @@ static fby_err parse_text(struct npy_parser *p)
     if (!skip_character(p, '{')) {
         return refuse(p, "not a dict");
     }
-    fby_err err = parse_entries(p);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(parse_entries(p));
     if (p->seen != ALL_KEYS) {
         return refuse(p, "descr, fortran_order or shape is missing");
     }
@@ -298,16 +294,17 @@ static fby_err parse_text(struct npy_parser *p)
 
 /* ---- the file ---- */
 
-/* Set npy->values. Returns false if the values cannot fit in memory. */
+/* Set npy->n_values. Returns false if the values cannot fit in memory. */
 static bool count_values(struct fby_npy *npy)
 {
-    uint64_t n        = 1;
-    bool     is_empty = false; /* a dimension is 0: the others may be large */
+    enum { MAX_TYPE_BYTES = 8 };
+    uint64_t n    = 1;
+    bool is_empty = false; /* a dimension is 0; then the others are ignored */
     for (uint32_t i = 0; i < npy->n_dims; i++) {
         is_empty = is_empty || npy->dims[i] == 0;
     }
     for (uint32_t i = 0; i < npy->n_dims && !is_empty; i++) {
-        if (n > SIZE_MAX / 8 / npy->dims[i]) { /* 8: largest type, in bytes */
+        if (n > SIZE_MAX / MAX_TYPE_BYTES / npy->dims[i]) {
             return false;
         }
         n *= npy->dims[i];
@@ -345,8 +342,8 @@ static fby_err find_text(struct fby_reader *in, struct npy_parser *p)
     return FBY_OK;
 }
 
-/* Read the header; `in` is then at the values. `letters` is NULL if the file
- * must hold numbers. */
+/* Read the header. Afterwards `in` is at the values. `letters` is NULL if the
+ * file must hold numbers. */
 static fby_err read_header(struct fby_reader *in, struct letter_type *letters,
     struct fby_npy *out, struct fby_error_detail *why)
 {
@@ -393,8 +390,8 @@ fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
 }
 
 /* Copy the letters of a word, with a NUL. The first byte of a letter has its
- * lowest bits. Returns false if one is not printable ASCII without blanks, or
- * if another byte of a letter is not 0. */
+ * lowest bits. Returns false if a letter is not printable ASCII, or a blank:
+ * then its first byte is out of range, or another byte is not 0. */
 static bool copy_letters(
     const uint8_t *from, const struct letter_type *letters, char *out)
 {
@@ -412,16 +409,13 @@ static bool copy_letters(
 }
 
 fby_err fby_npy_read_word(const uint8_t *bytes, size_t size, char *out,
-    size_t room, struct fby_error_detail *why)
+    size_t out_size, struct fby_error_detail *why)
 {
     struct fby_npy     npy;
     struct letter_type letters = {0};
     struct fby_reader  in      = fby_reader(bytes, size);
-    fby_err            err     = read_header(&in, &letters, &npy, why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    bool is_word = npy.n_values == 1 && letters.n < room &&
+    FBY_TRY(read_header(&in, &letters, &npy, why));
+    bool is_word = npy.n_values == 1 && letters.n < out_size &&
                    letters.n * letters.bytes == in.left &&
                    copy_letters(in.at, &letters, out);
     return is_word ? FBY_OK
@@ -444,10 +438,10 @@ const char *fby_npy_shape_text(
     static const char cut_end[] = "...]"; /* the end of a text that is cut */
     size_t            length    = (size_t)snprintf(out, 2, "[");
     for (uint32_t i = 0; i < n_dims; i++) {
-        size_t room  = FBY_NPY_SHAPE_TEXT - length - sizeof(cut_end);
+        size_t left  = FBY_NPY_SHAPE_TEXT - length - sizeof(cut_end);
         size_t added = (size_t)snprintf(
-            out + length, room, "%s%" PRIu64, i > 0 ? ", " : "", dims[i]);
-        if (added >= room) {
+            out + length, left, "%s%" PRIu64, i > 0 ? ", " : "", dims[i]);
+        if (added >= left) {
             snprintf(out + length, sizeof(cut_end), "%s", cut_end);
             return out;
         }

@@ -49,7 +49,7 @@ const char *fby_npy_dtype_name(enum fby_npy_type type);
 /* Bytes of one value of a type. */
 size_t fby_npy_type_bytes(enum fby_npy_type type);
 
-/* True for integer types; bool is not one. */
+/* Is the type an integer type? bool is not. */
 static inline bool fby_npy_is_integer(enum fby_npy_type type)
 {
     return type > FBY_NPY_B1 && type < FBY_NPY_F2;
@@ -71,7 +71,7 @@ struct fby_npy {
 FBY_CHECKED fby_err fby_npy_read(const uint8_t *bytes, size_t size,
     struct fby_npy *out, struct fby_error_detail *why);
 
-/* Most bytes before the values: magic string, version, length, header text. */
+/* Limit of the bytes before the values: magic, version, length, header text. */
 enum { FBY_NPY_HEAD = 6 + 2 + 4 + FBY_NPY_MAX_HEADER };
 
 /* Read the header from the first FBY_NPY_HEAD bytes of a file, or from all of a
@@ -81,13 +81,13 @@ FBY_CHECKED fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
     struct fby_npy *out, size_t *head_size, struct fby_error_detail *why);
 
 /* Read a file of one word, such as a saved np.array("csr") or np.array(b"csr").
- * `out` has room for `room` bytes, with the NUL.
+ * `out` has `out_size` bytes. It gets the word, with a NUL.
  * Errors: as fby_npy_read. */
 FBY_CHECKED fby_err fby_npy_read_word(const uint8_t *bytes, size_t size,
-    char *out, size_t room, struct fby_error_detail *why);
+    char *out, size_t out_size, struct fby_error_detail *why);
 
-/* True if the values are in C order (row-major). If at most one dimension is
- * larger than 1, both orders are the same. */
+/* Are the values in C order (row-major)? If at most one dimension is larger
+ * than 1, both orders are the same. */
 bool fby_npy_is_c_order(const struct fby_npy *npy);
 
 /* Write a shape as text, "[240, 320]"; longer text is cut and ends with "...]".

@@ -1,7 +1,7 @@
 /* zip.c - find the members of a zip file, as in PKWARE's APPNOTE.TXT 6.3,
- * sections 4.3 and 4.5.3. It ends with the directory and the end record. A
- * number that does not fit their 32 bits is 0xffffffff there; a zip64 field has
- * its value. */
+ * sections 4.3 and 4.5.3. A zip file ends with the directory and the end
+ * record. If a number does not fit in 32 bits there, it is 0xffffffff, and a
+ * zip64 field has the number. */
 #include "worker/npy/zip.h"
 
 #include <string.h>
@@ -22,15 +22,15 @@ static const uint32_t locator_signature = 0x07064b50;
 static const uint32_t entry_signature   = 0x02014b50;
 static const uint32_t head_signature    = 0x04034b50;
 
-static fby_err refuse_damaged(struct fby_error_detail *why, const char *what)
+static fby_err refuse_damaged(struct fby_error_detail *why, const char *fault)
 {
-    return fby_error_set(why, FBY_CONFIG, "damaged zip file: %s", what);
+    return fby_error_set(why, FBY_CONFIG, "damaged zip file: %s", fault);
 }
 
 /* ---- the directory ---- */
 
-/* Set *out to the offset of the end record in `tail`: the last place with its
- * signature whose comment ends with the file. False if there is none. */
+/* Set *out to the offset of the end record in `tail`: the last one that has its
+ * signature, and a comment that ends with the file. False if there is none. */
 static bool find_end(const uint8_t *tail, size_t size, size_t *out)
 {
     size_t offset = size < END_SIZE ? 0 : size - END_SIZE + 1;
@@ -48,25 +48,26 @@ static bool find_end(const uint8_t *tail, size_t size, size_t *out)
     return false;
 }
 
-/* Read the zip64 end record. Its locator precedes the end record, which is at
- * tail + end. `tail` is at tail_offset in the file. Returns false if there is
- * no zip64 end record. */
+/* Read the zip64 end record. A locator, which precedes the end record at tail +
+ * end, has its offset in the file. `tail` is at tail_offset in the file.
+ * Returns false if there is no zip64 end record. */
 static bool read_end64(const uint8_t *tail, size_t end, uint64_t tail_offset,
     struct fby_zip_directory *out)
 {
     if (end < LOCATOR_SIZE) {
         return false;
     }
-    struct fby_reader r = fby_reader(tail + end - LOCATOR_SIZE, LOCATOR_SIZE);
+    size_t            locator   = end - LOCATOR_SIZE; /* offset in `tail` */
+    struct fby_reader r         = fby_reader(tail + locator, LOCATOR_SIZE);
     uint32_t          signature = fby_read_u32(&r);
-    (void)fby_read_u32(&r);            /* disk */
-    uint64_t end64 = fby_read_u64(&r); /* of the record, in the file */
-    if (signature != locator_signature || end64 < tail_offset ||
-        end64 - tail_offset > end - LOCATOR_SIZE) {
+    (void)fby_read_u32(&r); /* disk */
+    uint64_t file_offset = fby_read_u64(&r);
+    if (signature != locator_signature || file_offset < tail_offset ||
+        file_offset - tail_offset > locator) {
         return false;
     }
-    size_t begin = (size_t)(end64 - tail_offset);
-    r            = fby_reader(tail + begin, end - LOCATOR_SIZE - begin);
+    size_t end64 = (size_t)(file_offset - tail_offset);
+    r            = fby_reader(tail + end64, locator - end64);
     signature    = fby_read_u32(&r);
     (void)fby_read_bytes(&r, END64_SIZE - 4 - 16); /* all but two u64 */
     out->size   = fby_read_u64(&r);
@@ -108,7 +109,7 @@ fby_err fby_zip_find_directory(const uint8_t *tail, size_t size,
 
 /* If *value is 0xffffffff, replace it by the next number of the zip64 field.
  * Returns false if the field has no more numbers. */
-static bool complete_from_zip64(struct fby_reader *zip64, uint64_t *value)
+static bool replace_from_zip64(struct fby_reader *zip64, uint64_t *value)
 {
     if (*value == UINT32_MAX) {
         *value = fby_read_u64(zip64);
@@ -117,8 +118,8 @@ static bool complete_from_zip64(struct fby_reader *zip64, uint64_t *value)
 }
 
 /* Replace each number that is 0xffffffff by its value in the zip64 field, which
- * is one of the extra fields. Returns false if the value is missing. */
-static bool complete_from_extra(
+ * is one of the extra fields. Returns false if a value is missing. */
+static bool replace_from_extra(
     struct fby_reader extra, uint64_t *size, uint64_t *packed, uint64_t *head)
 {
     while (extra.left >= 4) {
@@ -130,12 +131,12 @@ static bool complete_from_extra(
         }
         if (id == ZIP64_EXTRA) {
             struct fby_reader zip64 = fby_reader(data, n);
-            return complete_from_zip64(&zip64, size) &&
-                   complete_from_zip64(&zip64, packed) &&
-                   complete_from_zip64(&zip64, head);
+            return replace_from_zip64(&zip64, size) &&
+                   replace_from_zip64(&zip64, packed) &&
+                   replace_from_zip64(&zip64, head);
         }
     }
-    /* No zip64 field: then no number may need one. */
+    /* There is no zip64 field, so no number may need one. */
     return *size != UINT32_MAX && *packed != UINT32_MAX && *head != UINT32_MAX;
 }
 
@@ -170,7 +171,7 @@ fby_err fby_zip_next_member(struct fby_reader *directory,
         return refuse_damaged(why, "an entry of the directory is invalid");
     }
     copy_name(out, name, n_name);
-    if (!complete_from_extra(fby_reader(extra, n_extra), &out->size,
+    if (!replace_from_extra(fby_reader(extra, n_extra), &out->size,
             &out->packed_bytes, &out->head_offset)) {
         return refuse_damaged(why, "a member has no valid zip64 sizes");
     }

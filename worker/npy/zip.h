@@ -2,8 +2,8 @@
  *
  * The directory at the end of the file lists the members. Sizes and offsets may
  * be in zip64 fields, which NumPy always writes. Each member has a header
- * before its bytes; only the length of that header is used. All functions are
- * pure, and all input is untrusted. CRC-32 sums are reported, not verified,
+ * before its bytes; only the length of the header is used. All functions are
+ * pure, and all input is untrusted. CRC-32 sums are returned and not verified,
  * because a caller that maps a file does not read all of its bytes. */
 #ifndef FBY_WORKER_NPY_ZIP_H
 #define FBY_WORKER_NPY_ZIP_H
@@ -28,8 +28,8 @@ struct fby_zip_directory {
     uint64_t size;   /* bytes, at most FBY_ZIP_DIRECTORY */
 };
 
-/* Find the directory of a file of `file_size` bytes. `tail` holds the last
- * `size` bytes of the file: FBY_ZIP_TAIL, or all of a shorter file.
+/* Find the directory of a file of `file_size` bytes. `tail` has the last `size`
+ * bytes of the file: FBY_ZIP_TAIL, or all of a shorter file.
  * Errors: FBY_CONFIG when the file is not a zip file, or has several parts. */
 FBY_CHECKED fby_err fby_zip_find_directory(const uint8_t *tail, size_t size,
     uint64_t file_size, struct fby_zip_directory *out,
@@ -47,7 +47,7 @@ struct fby_zip_member {
     uint32_t sum;          /* CRC-32 of the uncompressed bytes */
 };
 
-/* True if the member is the array that was saved under `name`: NAME.npy. */
+/* Is the member NAME.npy, the array that was saved under `name`? */
 bool fby_zip_is_array(const struct fby_zip_member *member, const char *name);
 
 /* Read the next member of a directory, until no bytes are left in `directory`.
@@ -56,7 +56,7 @@ FBY_CHECKED fby_err fby_zip_next_member(struct fby_reader *directory,
     struct fby_zip_member *out, struct fby_error_detail *why);
 
 /* Set *out to the offset of a member's bytes in the file. `head` is the header
- * of the member. After FBY_OK all member->packed bytes are within the file.
+ * of the member. After FBY_OK all its packed_bytes are within the file.
  * Errors: FBY_CONFIG when the header is damaged. */
 FBY_CHECKED fby_err fby_zip_data_offset(const uint8_t head[FBY_ZIP_HEAD],
     const struct fby_zip_member *member, uint64_t file_size, uint64_t *out,

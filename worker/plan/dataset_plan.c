@@ -15,16 +15,9 @@ fby_err fby_dataset_plan_create(const struct fby_content *content,
 {
     struct fby_digest   fingerprint;
     struct fby_buckets *buckets = NULL;
-    fby_err             err     = fby_fingerprint(content, &fingerprint, why);
-    if (err == FBY_OK) {
-        err = fby_dataset_check_fields(*dataset_p, content, why);
-    }
-    if (err == FBY_OK) {
-        err = fby_dataset_sort_into_buckets(*dataset_p, content, &buckets, why);
-    }
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(fby_fingerprint(content, &fingerprint, why));
+    FBY_TRY(fby_dataset_check_fields(*dataset_p, content, why));
+    FBY_TRY(fby_dataset_sort_into_buckets(*dataset_p, content, &buckets, why));
     struct fby_dataset_plan *self = fby_zalloc(sizeof(*self));
     self->content                 = *content;
     self->content_digest          = fby_content_digest(content);
@@ -34,6 +27,7 @@ fby_err fby_dataset_plan_create(const struct fby_content *content,
     self->buckets                 = buckets;
     *dataset_p                    = NULL;
     atomic_init(&self->references, 1);
+    fby_err err = FBY_OK;
     if (fby_dataset_has_rows(self->dataset) ||
         fby_dataset_has_unpacked_tokens(self->dataset)) {
         err = fby_rows_create(&self->content, self->dataset, &self->rows, why);
@@ -109,10 +103,7 @@ fby_err fby_dataset_plan_order(struct fby_dataset_plan *self, uint64_t seed,
         find_or_reserve_entry(self, seed, epoch);
     if (entry->order == NULL) {
         struct fby_order_spec spec = order_spec(self, seed, epoch);
-        fby_err               err = fby_order_create(&spec, &entry->order, why);
-        if (err != FBY_OK) {
-            return err;
-        }
+        FBY_TRY(fby_order_create(&spec, &entry->order, why));
     }
     entry->last_use = ++self->n_uses;
     *out            = entry->order;

@@ -1,10 +1,10 @@
 /* dataset_plan.h - a content and its dataset, ready to make batches.
  *
  * The content is all settings that determine the batches. A plan is constant,
- * apart from a small cache of orders that only the loop uses. An order is the
- * order of the samples in one epoch. Plans are reference counted. A job (the
- * making of one batch) has a reference to its plan, so a newer plan can replace
- * the plan in the plan cache without affecting the job. */
+ * except for a small cache of orders of samples, one for each epoch, that only
+ * the loop uses. Plans are reference counted. A job (the making of one batch)
+ * has a reference to its plan. So a newer plan can replace the plan in the plan
+ * cache without affecting the job. */
 #ifndef FBY_WORKER_PLAN_DATASET_PLAN_H
 #define FBY_WORKER_PLAN_DATASET_PLAN_H
 
@@ -28,13 +28,13 @@ struct fby_dataset_plan_order { /* a cache entry: the order of one epoch */
 struct fby_dataset_plan {
     struct fby_digest   content_digest;
     struct fby_digest   data_digest; /* of all files of the dataset */
-    struct fby_digest   fingerprint; /* of the code that makes the values */
+    struct fby_digest   fingerprint; /* of the code that computes the values */
     struct fby_content  content;
     struct fby_dataset *dataset; /* owned */
     struct fby_rows    *rows;    /* owned; NULL except for columns and tokens */
     struct fby_buckets *buckets; /* owned; NULL without bucket_by */
     atomic_uint         references;
-    /* Loop only: */
+    /* Used by the loop only: */
     struct fby_dataset_plan_order orders[FBY_DATASET_PLAN_ORDERS];
     uint64_t                      n_uses; /* calls of fby_dataset_plan_order */
 };
@@ -43,8 +43,8 @@ struct fby_dataset_plan {
  * plan with one reference.
  *
  * Ownership: on FBY_OK *dataset_p moves to the plan and becomes NULL. After an
- *            error it is either still the caller's, or destroyed and NULL; the
- *            caller can pass it to fby_dataset_destroy in both cases.
+ *            error it is unchanged, or destroyed and NULL. In both cases the
+ *            caller may pass it to fby_dataset_destroy.
  * Errors:    those of fby_fingerprint, fby_dataset_check_fields,
  *            fby_dataset_sort_into_buckets and fby_rows_create. */
 FBY_CHECKED fby_err fby_dataset_plan_create(const struct fby_content *content,
@@ -54,12 +54,12 @@ FBY_CHECKED fby_err fby_dataset_plan_create(const struct fby_content *content,
 /* Add a reference; returns `self`. Thread: any. */
 struct fby_dataset_plan *fby_dataset_plan_hold(struct fby_dataset_plan *self);
 
-/* Drop a reference and set *self_p to NULL; the last one destroys the plan.
- * NULL is allowed. Thread: any. */
+/* Drop a reference and set *self_p to NULL. Dropping the last reference
+ * destroys the plan. NULL is allowed. Thread: any. */
 void fby_dataset_plan_release(struct fby_dataset_plan **self_p);
 
-/* Set *out to the order of one epoch, which is created if it is not cached. The
- * order is borrowed until the next call. Thread: loop.
+/* Set *out to the order of the samples in one epoch. It is created unless it is
+ * cached, and borrowed until the next call. Thread: loop.
  * Errors: as fby_order_create. */
 FBY_CHECKED fby_err fby_dataset_plan_order(struct fby_dataset_plan *self,
     uint64_t seed, uint64_t epoch, const struct fby_order **out,

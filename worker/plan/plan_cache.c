@@ -18,7 +18,7 @@ struct fby_plan_load {
     struct fby_digest      digest;    /* of the content */
     char                  *location;  /* of the data */
     unsigned               n_waiters; /* loop only: callers that wait */
-    bool        is_collected; /* loop only: ended, and its plan is cached */
+    bool        is_collected; /* loop only: ended, and its plan was cached */
     atomic_bool abandoned;    /* set by the loop: end early */
     atomic_bool ended;        /* set by the thread after its last write */
     atomic_uint_fast64_t done, total; /* shards scanned, and all shards */
@@ -34,13 +34,13 @@ struct fby_plan_cache {
     struct fby_stage            *loaders; /* the load threads and their queue */
     struct fby_plan_load        *loads;   /* queued, running, or ended */
     struct fby_dataset_plan **plans;   /* the plans, most recently used first */
-    uint32_t                  n_plans; /* at most config.known */
+    uint32_t                  n_plans; /* at most config.max_plans */
     struct fby_wakeup         wakeup;  /* sent when a load ends */
 };
 
 /* ---- Functions of a load thread ------------------------------------------ */
 
-/* Called by the scan of the files. Returns false if it must end early. */
+/* Called while files are scanned. Returns false to end the scan early. */
 static bool note_progress(void *arg, uint64_t done, uint64_t total)
 {
     struct fby_plan_load *self = arg;
@@ -168,8 +168,8 @@ static void insert_in_front(struct fby_plan_cache *self, uint32_t index,
     self->plans[0] = dataset_plan;
 }
 
-/* Cache a plan. It replaces the plan of the same content and data, or else, if
- * the cache is full, the least recently used plan. */
+/* Cache a plan. It replaces the plan of the same content and data. If there is
+ * none and the cache is full, it replaces the least recently used plan. */
 static void add_plan(
     struct fby_plan_cache *self, struct fby_dataset_plan *dataset_plan)
 {
@@ -190,7 +190,7 @@ static void add_plan(
     insert_in_front(self, replaced, dataset_plan);
 }
 
-/* Cache the plans of ended loads, and free those for which no caller waits. */
+/* Cache the plans of ended loads, and free loads for which no caller waits. */
 static void collect_ended(struct fby_plan_cache *self)
 {
     struct fby_plan_load **link = &self->loads;
@@ -216,8 +216,8 @@ void fby_plan_cache_collect(struct fby_plan_cache *self)
     collect_ended(self);
 }
 
-/* True if a caller that needs this content at this location can wait for `load`
- * instead of starting another load. */
+/* Is `load` a running load of this content at this location, so that another
+ * caller can wait for it? */
 static bool can_be_joined(const struct fby_plan_load *load,
     const struct fby_digest *digest, const char *location)
 {
@@ -240,11 +240,8 @@ static fby_err start_load(struct fby_plan_cache *self,
     const struct fby_blob *content, struct fby_plan_load *load,
     struct fby_error_detail *why)
 {
-    fby_err err =
-        fby_content_decode(content->data, content->size, &load->content, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(
+        fby_content_decode(content->data, content->size, &load->content, why));
     if (fby_stage_try_push(self->loaders, load) != FBY_OK) {
         return fby_error_set(why, FBY_FULL,
             "this worker is opening %u datasets already; ask again later",

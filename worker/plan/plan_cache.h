@@ -4,9 +4,9 @@
  * files for minutes, so separate threads run loads. Clients that open the same
  * content (all settings that determine the batches) at the same location at the
  * same time share one load. A later OPEN starts a new load, which sees changed
- * data; files that did not change are not scanned again (source/cache.h). The
- * cache keeps a bounded number of plans. If the plan of a request was dropped,
- * the client must send the content again. Thread: loop only. */
+ * data; unchanged files are not scanned again (source/cache.h). The cache keeps
+ * a bounded number of plans. If the plan of a request was dropped, the client
+ * must send the content again. Thread: loop only. */
 #ifndef FBY_WORKER_PLAN_PLAN_CACHE_H
 #define FBY_WORKER_PLAN_PLAN_CACHE_H
 
@@ -35,15 +35,15 @@ FBY_CHECKED fby_err fby_plan_cache_create(
  * is allowed. */
 void fby_plan_cache_destroy(struct fby_plan_cache **self_p);
 
-/* A descriptor that is readable when a load has ended, until the next
- * fby_plan_cache_collect. */
+/* A descriptor that is readable from the end of a load until the next
+ * fby_plan_cache_collect(). */
 int fby_plan_cache_fd(const struct fby_plan_cache *self);
 
-/* Cache the plans of ended loads, and free those loads for which no caller
+/* Cache the plans of ended loads, and free each ended load for which no caller
  * waits. */
 void fby_plan_cache_collect(struct fby_plan_cache *self);
 
-struct fby_plan_load; /* running or ended; shared by OPENs that wait for it */
+struct fby_plan_load; /* shared by the callers that wait for it */
 
 /* Start to load `content` (its canonical bytes) at `location`, or join a load
  * of the same content and location that is running.
@@ -73,8 +73,8 @@ void fby_plan_load_release(struct fby_plan_load **self_p);
 /* Find the plan with these three digests.
  *
  * Ownership: *nearest is borrowed. After FBY_NOT_FOUND it is a plan of the same
- *            content with the same data; if there is none, the most recently
- *            used plan of the same content; if there is none, NULL.
+ *            content and data; if there is none, the most recently used plan of
+ *            the same content; if there is none, NULL.
  * Errors:    FBY_NOT_FOUND  no plan has all three digests. */
 FBY_CHECKED fby_err fby_plan_cache_find(struct fby_plan_cache *self,
     const struct fby_digest *content, const struct fby_digest *data,

@@ -1,7 +1,8 @@
 /* rows.c - make rows of a batch from columns or tokens in mapped files. The
  * rows of a run (source/row_reader.h) are made together, field by field. Dense
  * rows are gathered (copied next to each other), then cast (converted to the
- * wire type). Bad rows are marked; fby_rows_write_one finds the reason. */
+ * wire type). Bad rows are only marked. To get the reason, the caller makes the
+ * row again with fby_rows_write_one(). */
 #include "worker/plan/rows.h"
 
 #include <inttypes.h>
@@ -21,18 +22,18 @@
 #include "worker/transform/tokens.h"
 
 enum {
-    PREFETCH_ROWS   = 16, /* a row is prefetched so many rows ahead */
+    PREFETCH_ROWS   = 16, /* rows are prefetched so many rows ahead */
     CACHE_LINE      = 64, /* bytes */
-    PREFETCH_BYTES  = 4 * CACHE_LINE, /* prefetched of a row, at most */
-    GATHER_BYTES    = 32768, /* of rows that are cast together, at most */
+    PREFETCH_BYTES  = 4 * CACHE_LINE, /* limit of the bytes of one row */
+    GATHER_BYTES    = 32768, /* limit of the rows that are cast together */
     LARGE_ROW_BYTES = 4096   /* from this size on, rows are cast one by one */
 };
 
 struct fby_rows {
     const struct fby_content *content;
     const struct fby_dataset *dataset;
-    /* [field][shard]: index of the field's column in the shard; picks[field] is
-     * NULL for tokens. */
+    /* picks[field][shard]: index of the field's column in the shard. NULL for a
+     * field of tokens. */
     uint16_t *picks[FBY_MAX_FIELDS];
 };
 
@@ -92,7 +93,7 @@ static fby_err check_column(const struct fby_field_content *field,
     if (!has_shape(column, shape)) {
         return refuse_shape(column, shape, why);
     }
-    bool is_float = column->type >= FBY_NPY_F2; /* the last types are floats */
+    bool is_float = column->type >= FBY_NPY_F2; /* floats are the last types */
     if (is_float && is_packed) {
         return fby_error_set(why, FBY_CONFIG,
             "its dtype is %s; bits come from bools or whole numbers",
@@ -203,8 +204,8 @@ static void prefetch(const uint8_t *row, size_t bytes)
     }
 }
 
-/* Copy n rows of row_bytes each. `rows` has n_known pointers to rows, so that
- * rows after the first n are prefetched, too. */
+/* Copy n rows of row_bytes each. `rows` has n_known >= n pointers to rows: rows
+ * after the first n are prefetched, too. */
 static void copy_rows(const uint8_t *const *rows, uint32_t n, uint32_t n_known,
     size_t row_bytes, uint8_t *dst)
 {
@@ -222,7 +223,7 @@ static void gather_rows(const struct fby_row_reader *reader, uint32_t first,
     uint32_t n, size_t row_bytes, uint8_t *dst)
 {
     const uint8_t *const *rows    = reader->at + first;
-    uint32_t              n_known = reader->n - first;
+    uint32_t              n_known = reader->n_rows - first;
     if (row_bytes == 1) {
         copy_rows(rows, n, n_known, 1, dst);
     } else if (row_bytes == 2) {
@@ -238,7 +239,7 @@ static void gather_rows(const struct fby_row_reader *reader, uint32_t first,
 
 /* ---- casts --------------------------------------------------------------- */
 
-struct cast { /* how to make rows of one field from the rows of a run */
+struct cast { /* makes the rows of one field from the rows of a run */
     const struct fby_field_content *field;
     const struct fby_dataset       *dataset;
     const struct fby_row_reader    *reader;
@@ -246,7 +247,7 @@ struct cast { /* how to make rows of one field from the rows of a run */
     bool                            is_copy;   /* the cast changes no byte */
     uint64_t                        values;    /* per row; ragged: per entry */
     size_t                          out_bytes; /* of a row in the batch */
-    bool                           *bad; /* [row of the run]: it is refused */
+    bool                           *bad; /* per row of the run: it is refused */
     uint32_t                       *lengths; /* as in fby_rows_group */
     uint8_t                        *indices; /* as in fby_rows_group */
     struct fby_transform           *transform;
@@ -264,7 +265,7 @@ static struct fby_npy as_npy(
 }
 
 /* Convert values to the wire type, or pack them as bits. Returns the number of
- * values before the first that does not fit; npy->values if all fit. */
+ * values before the first that does not fit; npy->n_values if all fit. */
 static uint64_t convert_values(
     const struct fby_field_content *field, struct fby_npy *npy, uint8_t *dst)
 {
@@ -354,7 +355,7 @@ static const struct fby_column *column_of(
     return reader->column[reader->slot[row]];
 }
 
-/* Count how many of n rows from `first` on have the dtype of row `first`. */
+/* Count the rows from `first` on, at most n, with the dtype of row `first`. */
 static uint32_t count_same_dtype(
     const struct fby_row_reader *reader, uint32_t first, uint32_t n)
 {
@@ -436,7 +437,7 @@ static void make_ragged_row(
 static inline void prefetch_ahead(const struct cast *c, uint32_t row)
 {
     row += PREFETCH_ROWS;
-    if (row < c->reader->n && c->reader->at[row] != NULL) {
+    if (row < c->reader->n_rows && c->reader->at[row] != NULL) {
         prefetch(c->reader->at[row], PREFETCH_BYTES);
         if (c->indices != NULL) {
             prefetch(
@@ -461,7 +462,7 @@ static void make_ragged_rows(
 
 /* ---- sparse rows --------------------------------------------------------- */
 
-/* Write row `row` of the run, which is the i-th row that is made now.
+/* Write row `row` of the run, which is row `i` of the group.
  * Errors: FBY_BAD_SAMPLE. */
 static fby_err make_sparse_row(const struct cast *c, uint32_t row, uint32_t i,
     uint8_t *dst, struct fby_error_detail *why)
@@ -507,11 +508,10 @@ static fby_err make_sequence(const struct cast *c, uint32_t row, uint8_t *dst,
     uint32_t first  = strcmp(c->field->from[0], "target") == 0 ? 1 : 0;
     uint32_t length = c->field->as.tokens.length;
     for (uint32_t done = 0; done < length;) {
-        struct fby_token_view piece = fby_row_reader_find_tokens(
+        struct fby_token_view view = fby_row_reader_find_tokens(
             c->reader, c->dataset, row, first + done, length - done);
-        struct fby_npy in =
-            fby_tokens_as_npy(piece.at, piece.width, piece.tokens);
-        uint64_t good = fby_tokens_convert(&in, c->field->wire_type, dst);
+        struct fby_npy in = fby_tokens_as_npy(view.at, view.width, view.tokens);
+        uint64_t       good = fby_tokens_convert(&in, c->field->wire_type, dst);
         if (good < in.n_values) {
             return fby_tokens_refuse(
                 &in, good, done + good, c->field->wire_type, why);
@@ -571,16 +571,13 @@ static fby_err find_refusal(
         return make_sparse_row(c, 0, 0, dst, why);
     }
     const struct fby_column *column = column_of(c->reader, 0);
-    uint64_t values = column->row_bytes / fby_npy_type_bytes(column->type);
+    uint64_t n_values = column->row_bytes / fby_npy_type_bytes(column->type);
     if (fby_field_form(field) == FBY_FORM_RAGGED) {
         uint32_t length = 0;
-        fby_err  err    = resolve_length(c, 0, &length, why);
-        if (err != FBY_OK) {
-            return err;
-        }
-        values *= length;
+        FBY_TRY(resolve_length(c, 0, &length, why));
+        n_values *= length;
     }
-    struct fby_npy npy = as_npy(column, c->reader->at[0], values);
+    struct fby_npy npy = as_npy(column, c->reader->at[0], n_values);
     char           text[FBY_CONVERT_TEXT];
     if (fby_field_values(field) == FBY_VALUES_CLASSES) {
         return fby_label_refuse(field, fby_convert_text(&npy, 0, text), why);
@@ -606,18 +603,16 @@ fby_err fby_rows_write_one(const struct fby_rows *self,
           .lengths            = request->length,
           .indices            = request->indices,
           .transform          = request->transform};
-    if (c.field == NULL) {
+    if (c.field == NULL) { /* no override */
         c.field = &self->content->fields[request->field];
     }
     fby_row_reader_begin_run(reader, self->dataset, &request->sample, 1);
-    fby_err err = fby_rows_open(self, request->field, reader, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(fby_rows_open(self, request->field, reader, why));
     make_rows(&c, 0, 1, dst);
     fby_err refused = bad ? find_refusal(&c, dst, why) : FBY_OK;
-    /* If closing fails, its error is returned; `why` of a bad row stays. */
-    err = fby_rows_close(self, request->field, reader, bad ? NULL : why);
+    /* The text of a bad row is kept, even if closing fails with an error. */
+    fby_err err =
+        fby_rows_close(self, request->field, reader, bad ? NULL : why);
     return err != FBY_OK ? err
                          : add_field_name(self, request->field, refused, why);
 }

@@ -5,7 +5,7 @@
  * batch, and the only work for each row is its copy. Still, an error names the
  * row with a value that the wire type (the type that is sent) cannot hold.
  *
- * A run is a sequence of rows of one batch that are made together. */
+ * A run is the rows of one batch that are made together (row_reader.h). */
 #ifndef FBY_WORKER_PLAN_ROWS_H
 #define FBY_WORKER_PLAN_ROWS_H
 
@@ -27,13 +27,13 @@ FBY_CHECKED fby_err fby_rows_create(const struct fby_content *content,
 /* Destroy *self_p and set it to NULL; NULL is allowed. */
 void fby_rows_destroy(struct fby_rows **self_p);
 
-/* Open the column of field `field`, or the files of a field of tokens, for
- * `run`, after fby_row_reader_begin_run.
+/* Open the column of a field, or the files of a field of tokens, for the run of
+ * `reader`. `field` is an index in the content, here and below.
  * Errors: as fby_row_reader_open_column; `why` names the field. */
 FBY_CHECKED fby_err fby_rows_open(const struct fby_rows *self, uint32_t field,
     struct fby_row_reader *reader, struct fby_error_detail *why);
 
-/* Close the column or the files of `run`.
+/* Close the column or the files.
  * Errors: as fby_row_reader_close; `why` names the field. */
 FBY_CHECKED fby_err fby_rows_close(const struct fby_rows *self, uint32_t field,
     struct fby_row_reader *reader, struct fby_error_detail *why);
@@ -49,25 +49,24 @@ struct fby_rows_group { /* consecutive rows of a run, adjacent in the batch */
     struct fby_transform *transform; /* that of the calling thread */
 };
 
-/* Write the rows of `group`; the column of `run` must be open. Sets bad[i] to
- * true if row i of the run is refused; leaves it unchanged otherwise. */
+/* Write the rows of `group`. The column must be open. Sets bad[i] to true if
+ * row i of the run is refused; leaves it unchanged otherwise. */
 void fby_rows_write(const struct fby_rows *self, uint32_t field,
     const struct fby_row_reader *reader, struct fby_rows_group group,
     bool *bad);
 
 struct fby_row_request {
-    uint32_t field;  /* index in the content */
+    uint32_t field;
     uint64_t sample; /* number in the dataset */
-    const struct fby_field_content
-             *settings_override; /* settings to use instead of
-                                               the content's; or NULL */
+    /* The settings of the field; NULL: those of the content. */
+    const struct fby_field_content *settings_override;
     uint32_t *length;  /* gets the number of entries of a ragged or sparse row;
                           NULL for dense rows */
     uint8_t  *indices; /* gets the indices of a sparse row; NULL for others */
     struct fby_transform *transform; /* that of the calling thread */
 };
 
-/* Write one sample of one field to `dst`. `run` is used as scratch memory.
+/* Write one sample of one field to `dst`. `reader` is used as scratch memory.
  * Errors: FBY_BAD_SAMPLE  `why` names the value
  *         those of fby_rows_open. */
 FBY_CHECKED fby_err fby_rows_write_one(const struct fby_rows *self,

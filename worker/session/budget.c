@@ -56,7 +56,7 @@ fby_err fby_budget_charge(
     }
     uint64_t own_left   = entitlement_left(share);
     uint64_t free_bytes = self->total - self->charged;
-    /* Beyond its entitlement a share must leave those of the others free. */
+    /* Beyond its own entitlement, a share must leave those of others free. */
     uint64_t reserved = bytes <= own_left ? 0 : self->unused - own_left;
     if (bytes > free_bytes || reserved > free_bytes - bytes) {
         return FBY_AGAIN;

@@ -227,7 +227,7 @@ fby_err fby_session_credit(
 {
     fby_session_heard(self, now_ns);
     if (route != self->route || self->route == 0) {
-        return FBY_OK; /* a CREDIT of an older route says nothing */
+        return FBY_OK; /* ignore a CREDIT of an older route */
     }
     if (total > self->sent || total < self->credited) {
         return FBY_PROTO;
@@ -344,7 +344,7 @@ static struct session_batch *first_with_output(const struct fby_session *self)
 }
 
 /* True if the send window allows a chunk of `wire_bytes`. A chunk larger than
- * the window is sent once CREDIT has confirmed all bytes sent before, and then
+ * the window is allowed once all bytes sent before are credited. After that,
  * `uncredited` exceeds the window. */
 static bool fits_window(const struct fby_session *self, uint32_t wire_bytes)
 {
@@ -365,7 +365,7 @@ static bool next_item_of_batch(struct fby_session *self,
         b->header_sent = true;
         return true;
     }
-    if (b->n_sent == b->n_ready) { /* then has_output implies all_ready */
+    if (b->n_sent == b->n_ready) { /* all_ready is set: see has_output */
         out->kind = FBY_SEND_END;
         set_state(self, b, BATCH_CLOSED);
         return true;
@@ -420,7 +420,7 @@ static struct session_batch *last_unsent_batch(const struct fby_session *self)
     return highest;
 }
 
-/* True if nothing shows that the client still receives what is sent. */
+/* True if the client has no route, or has confirmed no bytes for too long. */
 static bool is_stalled(const struct fby_session *self, int64_t now_ns)
 {
     return self->route == 0 ||

@@ -31,14 +31,13 @@ struct fby_session_config {
     uint64_t send_window; /* limit of bytes sent but not confirmed; 16 MiB */
     uint32_t max_batches; /* limit of batches open or charged; 64 */
     int64_t  retry_ns;    /* delay that BUSY advises; 50 ms */
-    int64_t  silence_limit_ns; /* the session expires after so long without a
-                              message, if it has a route; 120 s */
-    int64_t
-        disconnect_limit_ns; /* the same for a session without a route; 30 s */
-    int64_t stall_limit_ns; /* a client that does not confirm the bytes sent for
-                              so long is stalled; 1 s */
+    /* A session expires after this time without a message: */
+    int64_t silence_limit_ns;    /* if it has a route; 120 s */
+    int64_t disconnect_limit_ns; /* if it has no route; 30 s */
+    int64_t stall_limit_ns; /* a client that confirms no sent bytes for this
+                               time is stalled; 1 s */
 };
-/* The values at the end of the notes above. */
+/* Returns the default values, which end the comments above. */
 struct fby_session_config fby_session_defaults(void);
 
 /* Create a session without a route. `entitled` is the size in bytes of its

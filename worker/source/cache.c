@@ -17,7 +17,7 @@
 enum {
     VERSION         = 1,  /* of the format of cache files */
     SUM_SIZE        = 16, /* bytes of the checksum at the end */
-    MIN_SHARD_BYTES = 64  /* no encoded shard has fewer bytes */
+    MIN_SHARD_BYTES = 64  /* each shard in a cache file has at least so many */
 };
 
 static const uint8_t magic[4] = {'F', 'B', 'Y', 'I'};
@@ -84,6 +84,7 @@ static fby_err decode_head(struct fby_reader *r, const char *source,
         return fby_error_set(
             why, FBY_NOT_FOUND, "manifest cache: of another source");
     }
+    /* So the caller allocates no more memory than the file's size justifies. */
     return *n_shards > r->left / MIN_SHARD_BYTES
                ? refuse_damaged(why, "more shards than its size allows")
                : FBY_OK;
@@ -188,7 +189,7 @@ struct cache_writer { /* a cache file that is being written */
     struct fby_buffer         pending; /* bytes to write next */
 };
 
-/* Errors stay in the stream; write_all() checks them once, at the end. */
+/* The stream keeps its errors, and write_all() checks them at the end. */
 static void write_pending(struct cache_writer *w)
 {
     fby_checksum_add(&w->sum, w->pending.data, w->pending.size);
@@ -198,7 +199,7 @@ static void write_pending(struct cache_writer *w)
 
 static void write_shard(struct cache_writer *w, const struct fby_shard *shard)
 {
-    fby_put_u32(&w->pending, 0); /* the size: set below, when it is known */
+    fby_put_u32(&w->pending, 0); /* the size, which is stored below */
     fby_shard_encode(shard, &w->pending);
     size_t shard_bytes = w->pending.size - sizeof(uint32_t);
     fby_store_le(w->pending.data, shard_bytes, sizeof(uint32_t));
@@ -234,35 +235,38 @@ static bool write_all(
     return ferror(file) == 0;
 }
 
+/* Make the directories in the path of `file`. Errors are ignored, because then
+ * opening the file fails. */
 static void make_dirs(const char *file)
 {
     char path[FBY_PATH_SIZE];
     snprintf(path, sizeof(path), "%s", file);
-    for (char *at = strchr(path + 1, '/'); at != NULL;
-         at       = strchr(at + 1, '/')) {
-        *at = '\0';
-        (void)mkdir(path, 0777); /* on failure, opening the file fails */
-        *at = '/';
+    char *slash = strchr(path + 1, '/');
+    while (slash != NULL) {
+        *slash = '\0';
+        (void)mkdir(path, 0777);
+        *slash = '/';
+        slash  = strchr(slash + 1, '/');
     }
 }
 
 static bool have_same_files(
     const struct fby_cached_manifest *a, const struct fby_cached_manifest *b)
 {
-    bool same = a->count == b->count;
-    for (uint32_t i = 0; same && i < a->count; i++) {
+    bool are_same = a->count == b->count;
+    for (uint32_t i = 0; are_same && i < a->count; i++) {
         const struct fby_shard *x = &a->shards[i];
         const struct fby_shard *y = &b->shards[i];
         uint32_t                n = fby_shard_count_stamps(x);
-        same                      = fby_shard_count_stamps(y) == n &&
-               strcmp(x->name, y->name) == 0 &&
-               fby_stamps_equal(x->stamps, y->stamps, n);
+        are_same                  = fby_shard_count_stamps(y) == n &&
+                   strcmp(x->name, y->name) == 0 &&
+                   fby_stamps_equal(x->stamps, y->stamps, n);
     }
-    return same;
+    return are_same;
 }
 
-/* Would storing `manifest` replace one with checksums? Another process may
- * have stored one since this process loaded the cache. */
+/* Would `manifest` replace a stored manifest that has checksums? Another
+ * process may have stored one since this process loaded the cache. */
 static bool would_lose_checksums(const char *path, const char *source,
     const struct fby_cached_manifest *manifest)
 {
@@ -290,6 +294,7 @@ static int lock_dir_of(const char *file)
     slash[1] = '\0';
     int fd   = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR) {
+        /* a signal interrupted flock(): call it again */
     }
     return fd;
 }

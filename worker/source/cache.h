@@ -1,9 +1,9 @@
 /* cache.h - manifests stored on disk, one file for each source.
  *
- * For each shard, a cache file has its canonical bytes (manifest.h), and the
- * stamps of its data files (their identity, size and times: object.h). A
- * checksum is at the end. A cache file that is damaged, of another version or
- * of another source is treated as missing, and the next scan replaces it. */
+ * A cache file has the canonical bytes of each shard (manifest.h) and the
+ * stamps of its data files (identity, size and times: object.h), and a checksum
+ * at the end. A cache file that is damaged, of another version or of another
+ * source is treated as missing, and the next scan replaces it. */
 #ifndef FBY_WORKER_SOURCE_CACHE_H
 #define FBY_WORKER_SOURCE_CACHE_H
 
@@ -22,10 +22,10 @@ struct fby_cached_manifest {  /* the content of a cache file */
 
 void fby_cached_manifest_fini(struct fby_cached_manifest *self);
 
-/* `source` below is text that identifies a source: kind, location, settings. */
+/* `source` below is a text that identifies a source: kind, location, settings.
+ * Release *out with fby_cached_manifest_fini(), also after an error. */
 
-/* Decode the bytes of a cache file; release `out` with fini, also after an
- * error.
+/* Decode the bytes of a cache file.
  * Errors: FBY_PROTO      damaged, or another version
  *         FBY_NOT_FOUND  another source */
 FBY_CHECKED fby_err fby_cache_decode(const uint8_t *data, size_t size,
@@ -38,7 +38,7 @@ FBY_CHECKED fby_err fby_cache_decode(const uint8_t *data, size_t size,
 FBY_CHECKED fby_err fby_cache_path(
     const char *dir, const char *source, char out[FBY_PATH_SIZE]);
 
-/* Load the cache file at `path`. Release `out` with fini, also after an error.
+/* Load the cache file at `path`.
  * Errors: those of fby_cache_decode
  *         FBY_NOT_FOUND  there is no such file;  FBY_IO */
 FBY_CHECKED fby_err fby_cache_load(const char *path, const char *source,
@@ -46,7 +46,7 @@ FBY_CHECKED fby_err fby_cache_load(const char *path, const char *source,
 
 /* Write a cache file under another name, then rename it to `path`. Missing
  * directories are made. A manifest without checksums does not replace a stored
- * one that has checksums and the same stamps.
+ * manifest that has checksums and the same stamps.
  * Blocks: while another process stores a file in this directory.
  * Errors: FBY_IO. */
 FBY_CHECKED fby_err fby_cache_store(const char *path, const char *source,

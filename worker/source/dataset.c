@@ -12,7 +12,7 @@
 #include "worker/source/manifest.h"
 #include "worker/source/ops.h"
 
-/* Set the digests, sample numbers and map ids, which the index determines. */
+/* Set the digests, sample numbers and map ids, which follow from the index. */
 static void number_and_digest(struct fby_dataset *self)
 {
     uint32_t n    = self->index.n_shards;
@@ -50,7 +50,7 @@ fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
         uint64_t n_files = self->map_ids[self->index.n_shards];
         self->maps       = fby_mapped_files_create(n_files, spec->max_open);
     }
-    if (!has_rows) { /* tokens are read in both ways */
+    if (!has_rows) { /* tokens may be read from either */
         self->files = fby_file_cache_create(spec->max_open);
     }
     *out = self;
@@ -247,7 +247,7 @@ bool fby_dataset_has_extension(
     return false;
 }
 
-/* Read the tokens of a part, which can be several extents of the file. */
+/* Read the tokens of a part, which may lie in several extents of the file. */
 static fby_err read_part(struct fby_dataset *self, const struct fby_file *file,
     const struct fby_sequences *sequences, struct fby_token_part part,
     uint8_t *buffer, struct fby_error_detail *why)
@@ -273,13 +273,14 @@ static fby_err read_sequence(struct fby_dataset *self,
     const struct fby_sequences *sequences =
         self->index.shards[member->shard].sequences;
     uint32_t n_parts = fby_sequences_count_parts(sequences, member->index);
-    uint8_t *lengths = buffer; /* per part: u32; there are 0 without packing */
+    uint8_t *lengths = buffer; /* per part: a u32; without packing: none */
     buffer += (size_t)member->documents * sizeof(uint32_t);
     for (uint32_t i = 0; i < n_parts; i++) {
         struct fby_token_part part =
             fby_sequences_find_part(sequences, member->index, i);
         if (i < member->documents) {
-            fby_store_le(lengths + i * sizeof(uint32_t), part.tokens, 4);
+            fby_store_le(
+                lengths + i * sizeof(uint32_t), part.tokens, sizeof(uint32_t));
         }
         FBY_TRY(read_part(self, file, sequences, part, buffer, why));
         buffer += part.tokens * member->width;

@@ -4,9 +4,8 @@
  * all shards in order. Opening a dataset makes its manifest (the list of its
  * shards and samples), from the cache or by a scan, and computes the data
  * digest (a hash of the manifest). After that the dataset is constant. A read
- * fails if the file changed since it was indexed. Rows of columns, and
- * sequences of tokens without packing, are read many at a time
- * (row_reader.h). */
+ * fails if the file changed since it was indexed. row_reader.h reads many rows
+ * of columns, or sequences of tokens without packing, at a time. */
 #ifndef FBY_WORKER_SOURCE_DATASET_H
 #define FBY_WORKER_SOURCE_DATASET_H
 
@@ -22,7 +21,7 @@
 
 struct fby_dataset;
 
-/* Make or load the manifest of a source.
+/* Open a dataset: make its manifest or load it from the cache.
  *
  * A shard is taken from the cache if its files have the same device, inode,
  * size, mtime and ctime as when it was indexed; other shards are scanned.
@@ -31,7 +30,7 @@ struct fby_dataset;
  * else ~/.cache/forebay. A cache that cannot be written causes a warning only.
  *
  * Blocks: for the scan.
- * Errors: FBY_USAGE      the pattern leads out of the roots
+ * Errors: FBY_USAGE      the location is not beneath a root
  *         FBY_NOT_FOUND  no shard, or a named shard is missing
  *         FBY_CONFIG     unusable data: empty, damaged, truncated
  *         FBY_IO, FBY_GONE (progress returned false). */
@@ -70,26 +69,26 @@ struct fby_row_key {
 const char *fby_dataset_key(
     const struct fby_dataset *self, uint64_t sample, struct fby_row_key *row);
 
-/* The class id of a sample: the index of its class folder, in byte order. 0
+/* The class id of a sample: the index of its class folder in byte order; 0
  * without class folders. */
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
 
 /* The number of class folders; 0 in other datasets. */
 uint32_t fby_dataset_class_count(const struct fby_dataset *self);
 
-/* The length of a sample, in a dataset that was opened with `lengths`. */
+/* The length of a sample, in a dataset that was opened with a length_field. */
 uint32_t fby_dataset_sample_length(
     const struct fby_dataset *self, uint64_t sample);
 
 /* Are the samples rows of columns? Then they have no members. */
 bool fby_dataset_has_rows(const struct fby_dataset *self);
 
-/* Are the samples sequences of tokens, without packing (packed.h)? A sequence
- * is then read as a member, or many are read at a time (row_reader.h). */
+/* Are the samples sequences of tokens, without packing (packed.h)? Then one is
+ * read as a member, or many at a time (row_reader.h). */
 bool fby_dataset_has_unpacked_tokens(const struct fby_dataset *self);
 
-/* The number of packed token files that are one long document, probably because
- * the end token in the pipeline is wrong (fby_sequences_is_one_document). */
+/* The number of shards for which fby_sequences_is_one_document() is true: the
+ * end token in the pipeline is probably wrong. */
 uint32_t fby_dataset_count_undivided(const struct fby_dataset *self);
 
 /* A member of a sample, and where its bytes are. */
@@ -100,15 +99,15 @@ struct fby_member {
     uint64_t offset; /* in the shard's file, in bytes; 0: a file of its own */
     uint64_t size;   /* bytes */
     uint32_t width;  /* bytes of a token; 0: not a sequence */
-    uint32_t documents; /* number of documents or pieces of them in a packed
-                           sequence; else 0 */
+    uint32_t documents; /* packed sequence: number of its documents, or pieces
+                           of documents; else 0 */
 };
 
 /* Find the member of `sample` with the first of the extensions `exts` (lower
  * case, without the dot) that the sample has. In token files the member is
- * always the sequence, with its last target if there are targets. With packing,
- * its bytes are the lengths of its documents in tokens (u32, little-endian) and
- * then their tokens.
+ * always the sequence, with its last target if there are targets. The bytes of
+ * a packed sequence are the lengths of its documents in tokens (u32,
+ * little-endian), followed by all tokens.
  * Errors: FBY_NOT_FOUND  the sample has no member with such an extension. */
 FBY_CHECKED fby_err fby_dataset_find_member(const struct fby_dataset *self,
     uint64_t sample, const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts,
@@ -131,8 +130,8 @@ FBY_CHECKED fby_err fby_dataset_read(struct fby_dataset *self,
     const struct fby_member *member, void *buffer, size_t size,
     struct fby_error_detail *why);
 
-/* Refuse fields that this data cannot fill, as far as the index tells: a label
- * with fewer classes than class folders, a field of a missing column.
+/* Refuse fields that do not match the index: a label with fewer classes than
+ * class folders, or a field of a missing column.
  * Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_dataset_check_fields(const struct fby_dataset *self,
     const struct fby_content *content, struct fby_error_detail *why);

@@ -1,5 +1,5 @@
 /* dataset_state.h - the members of struct fby_dataset, for the files that read
- * them: dataset.c, run.c and the ops of the sources. */
+ * them: dataset.c, row_reader.c and the ops of the sources. */
 #ifndef FBY_WORKER_SOURCE_DATASET_STATE_H
 #define FBY_WORKER_SOURCE_DATASET_STATE_H
 
@@ -15,7 +15,7 @@ struct fby_dataset {
     uint64_t *map_ids; /* per shard: id of its file 0 in `maps`; then total */
     struct fby_digest *digests; /* per shard */
     struct fby_digest  digest;  /* the data digest */
-    uint32_t          *samples; /* per shard: number of its samples */
+    uint32_t          *samples; /* per shard: how many samples it has */
     uint64_t *first; /* per shard: number of its first sample; then total */
 };
 

@@ -48,9 +48,9 @@ static fby_err add_name(
 static fby_err match_below(struct expansion *e, const char *dir,
     const char *pattern, struct fby_error_detail *why);
 
-/* Follow `entry` of `dir`, which matches the first component of a pattern. If
- * the pattern has more components (`rest`, else NULL), search them in `entry`;
- * else add its path if it is a shard. */
+/* Follow `entry` of `dir`, which matches the first component of a pattern.
+ * `rest` is the rest of the pattern, which is searched for in `entry`. If
+ * `rest` is NULL, add the path of `entry` if it is a shard. */
 static fby_err follow_match(struct expansion *e, const char *dir,
     const struct fby_entry *entry, const char *rest,
     struct fby_error_detail *why)
@@ -72,14 +72,14 @@ static fby_err list_matches(struct expansion *e, const char *dir,
     const char *pattern, struct fby_listing *out, struct fby_error_detail *why)
 {
     char path[FBY_PATH_SIZE];
-    char first[FBY_PATH_SIZE];
-    snprintf(first, sizeof(first), "%.*s", (int)strcspn(pattern, "/"), pattern);
+    char glob[FBY_PATH_SIZE];
+    snprintf(glob, sizeof(glob), "%.*s", (int)strcspn(pattern, "/"), pattern);
     FBY_TRY(fby_path_join(e->parts->base, dir, path, why));
-    return fby_listing_read(e->root, path, first, out, why);
+    return fby_listing_read(e->root, path, glob, out, why);
 }
 
-/* Add all paths in `dir` that match `pattern`. Each level of the recursion
- * removes one component of the pattern, so it ends. */
+/* Add all paths in `dir` that match `pattern`. The recursion ends, because each
+ * level removes one component of the pattern. */
 static fby_err match_below(struct expansion *e, const char *dir,
     const char *pattern, struct fby_error_detail *why)
 {

@@ -1,8 +1,8 @@
 /* expand.h - list the shards that a pattern names.
  *
  * Braces ("{a,b}", "{0..9}") are expanded, and globs (*, ?, [...]) are matched
- * with the files beneath the root. The names are sorted in byte order; a
- * repeated name is kept once. */
+ * with the files beneath the root. The names are sorted in byte order, each
+ * once. */
 #ifndef FBY_WORKER_SOURCE_EXPAND_H
 #define FBY_WORKER_SOURCE_EXPAND_H
 
@@ -24,9 +24,9 @@ enum fby_expand_want { /* which entries a glob matches as shards */
     FBY_EXPAND_TABLES  /* folders and .npz files, which hold columns */
 };
 
-/* List the names of the shards that the pattern parts->rest means, relative to
+/* List the names of the shards that match the pattern parts->rest, relative to
  * the directory parts->base. A name without a glob is listed even if there is
- * no such file. Release `out` with fini, also after an error.
+ * no such file. Release `out` with fby_names_fini(), also after an error.
  *
  * Errors: FBY_CONFIG     a wrong pattern, or too many shards
  *         FBY_NOT_FOUND  a glob without a match, or a missing folder

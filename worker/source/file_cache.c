@@ -11,7 +11,7 @@ enum { DEFAULT_MAX_OPEN = 128 };
 static const uint64_t no_file = UINT64_MAX;
 
 struct file_slot {
-    uint64_t          id;        /* of the file; no_file: add no more readers */
+    uint64_t          id;        /* of the file; no_file: add no readers */
     struct fby_object object;    /* the open file; closed: the slot is free */
     uint32_t          readers;   /* threads that are reading the file */
     uint64_t          last_used; /* value of `clock` at the last use */
@@ -24,10 +24,10 @@ struct fby_file_cache {
     uint64_t          clock; /* number of uses of all slots so far */
 };
 
-/* The file that a thread reads from: in a slot or, if all slots were in use, an
- * object of the thread's own (slot NULL). */
+/* The file that a thread reads. It is in a slot or, if all slots had readers,
+ * outside the cache. */
 struct held_file {
-    struct file_slot *slot;
+    struct file_slot *slot;   /* NULL: outside the cache */
     struct fby_object object; /* with a slot: a copy of its handle */
 };
 
@@ -91,36 +91,37 @@ static struct file_slot *choose_slot(struct fby_file_cache *self)
     return oldest;
 }
 
-/* Put `object` into a slot, unless another thread has cached this file since,
- * or all slots have readers. Returns the object that the caller must close, if
- * any: `object` if the file is cached, or the file that had the slot before. */
+/* Put `object`, the opened file `id`, into a slot, and set *held. If another
+ * thread has cached this file meanwhile, *held is that slot. If all slots have
+ * readers, `object` stays outside the cache. Returns the object that the caller
+ * must close: the one not needed, or the one that was in the slot. */
 static struct fby_object cache_object(struct fby_file_cache *self, uint64_t id,
     struct fby_object object, struct held_file *held)
 {
-    struct fby_object spare = {0};
+    struct fby_object to_close = {0}; /* closed: no object */
     pthread_mutex_lock(&self->lock);
     struct file_slot *cached = add_reader(self, id);
     struct file_slot *slot   = cached != NULL ? cached : choose_slot(self);
     if (cached != NULL) {
-        spare  = object;
-        object = cached->object;
+        to_close = object;
+        object   = cached->object;
     } else if (slot != NULL) {
-        spare = slot->object;
-        *slot = (struct file_slot){.id = id,
-            .object                    = object,
-            .readers                   = 1,
-            .last_used                 = ++self->clock};
+        to_close = slot->object;
+        *slot    = (struct file_slot){.id = id,
+               .object                    = object,
+               .readers                   = 1,
+               .last_used                 = ++self->clock};
     }
     pthread_mutex_unlock(&self->lock);
     *held = (struct held_file){.slot = slot, .object = object};
-    return spare;
+    return to_close;
 }
 
 fby_err fby_file_open(const struct fby_file *file, struct fby_object *out,
     struct fby_error_detail *why)
 {
     fby_err err = fby_object_open(file->root, file->path, out, why);
-    if (err == FBY_NOT_FOUND || err == FBY_USAGE) { /* USAGE: a changed link */
+    if (err == FBY_NOT_FOUND || err == FBY_USAGE) { /* USAGE: now a bad link */
         return fby_error_prefix(
             why, FBY_STALE, "was removed or replaced since it was indexed");
     }
@@ -148,17 +149,18 @@ static fby_err acquire_file(struct fby_file_cache *self,
     }
     struct fby_object object;
     FBY_TRY(fby_file_open(file, &object, why));
-    struct fby_object spare = cache_object(self, file->id, object, held);
-    fby_object_close(&spare);
+    struct fby_object to_close = cache_object(self, file->id, object, held);
+    fby_object_close(&to_close);
     return FBY_OK;
 }
 
-/* A file whose read failed leaves the cache; its last reader closes it. */
+/* End the read of a file. If it failed, the cache no longer offers the file,
+ * and the last reader closes it. */
 static void release_file(
     struct fby_file_cache *self, struct held_file *held, bool failed)
 {
-    struct file_slot *slot  = held->slot;
-    struct fby_object spare = {0};
+    struct file_slot *slot     = held->slot;
+    struct fby_object to_close = {0};
     if (slot == NULL) {
         fby_object_close(&held->object);
         return;
@@ -169,11 +171,11 @@ static void release_file(
         slot->id = no_file;
     }
     if (slot->id == no_file && slot->readers == 0) {
-        spare        = slot->object;
+        to_close     = slot->object;
         slot->object = (struct fby_object){0};
     }
     pthread_mutex_unlock(&self->lock);
-    fby_object_close(&spare);
+    fby_object_close(&to_close);
 }
 
 static fby_err read_extent(const struct fby_object *object,
@@ -194,7 +196,7 @@ fby_err fby_file_cache_read(struct fby_file_cache *self,
     struct held_file held = {0};
     FBY_TRY(acquire_file(self, file, &held, why));
     fby_err err = read_extent(&held.object, extent, buffer, why);
-    /* Also after an early end, because the stamp tells what changed. */
+    /* The stamp is checked also after an early end: it tells what changed. */
     if (err == FBY_OK || err == FBY_STALE) {
         fby_err checked = fby_stamp_check(&held.object, file->stamp, why);
         err             = checked != FBY_OK ? checked : err;

@@ -1,9 +1,9 @@
 /* file_cache.h - read files through a bounded cache of open files.
  *
- * When the cache is full, the file that was least recently used is closed. A
- * file is compared with its stamp (its identity, size and times) when it is
- * opened and after each read. So a read fails if the file changed during it.
- * No lock is held during a system call. */
+ * When the cache is full, the least recently used file is closed. The stamp of
+ * a file (its identity, size and times) is checked when it is opened and after
+ * each read. So a read fails if the file changed during it. No lock is held
+ * during a system call. */
 #ifndef FBY_WORKER_SOURCE_FILE_CACHE_H
 #define FBY_WORKER_SOURCE_FILE_CACHE_H
 
@@ -29,7 +29,7 @@ struct fby_file {
 
 /* Open `file`, without the cache, and check its stamp. The caller closes *out.
  * Errors: FBY_STALE  the file was changed, replaced or removed
- *         else those of fby_object_open. */
+ *         others     those of fby_object_open. */
 FBY_CHECKED fby_err fby_file_open(const struct fby_file *file,
     struct fby_object *out, struct fby_error_detail *why);
 

@@ -90,7 +90,8 @@ struct fby_shard *fby_build_find_cached(
         sizeof(*self->cached.shards), compare_with_shard_name);
 }
 
-/* All errors are FBY_USAGE, because a client sent the location. */
+/* Set the location and the root. All errors are FBY_USAGE, because a client
+ * sent the location. */
 static fby_err find_location(struct fby_build *b, struct fby_error_detail *why)
 {
     const char       *pattern = b->spec->pattern;
@@ -116,7 +117,7 @@ static void append_text(struct fby_buffer *out, const char *text)
 }
 
 /* Write the identity of the source: its kind, its location without links, and
- * all settings that its manifest depends on. */
+ * all settings on which its manifest depends. */
 static void write_identity(struct fby_build *b)
 {
     const struct fby_dataset_spec *spec = b->spec;
@@ -169,8 +170,9 @@ static void load_cache(struct fby_build *b)
     }
 }
 
-/* Some sources list their folders or read the headers of columns at every open.
- * So only checksums and lengths of such sources are worth storing. */
+/* Should the manifest be stored in the cache? Some sources list their folders,
+ * or read the headers of columns, at every open. Of these, only checksums and
+ * lengths are worth storing. */
 static bool should_store(const struct fby_build *b)
 {
     bool changed =
@@ -190,7 +192,7 @@ static void store_cache(const struct fby_build *b)
         return;
     }
     if (!find_cache_file(b, path)) {
-        if (b->spec->cache_dir == NULL) { /* "" asks for no cache */
+        if (b->spec->cache_dir == NULL) { /* else it is "": no cache wanted */
             fby_warn("CACHE-NONE",
                 "nowhere to keep the manifest: set FOREBAY_CACHE_DIR or HOME; "
                 "the next open indexes again");

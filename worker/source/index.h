@@ -1,7 +1,7 @@
 /* index.h - the index of a source: its shards, from the cache or a scan.
  *
- * Indexing is the part of opening a dataset that takes time. Its result is
- * constant data, in which dataset.c looks samples up. */
+ * Opening a dataset spends most of its time here. The result is constant data,
+ * in which dataset.c looks samples up. */
 #ifndef FBY_WORKER_SOURCE_INDEX_H
 #define FBY_WORKER_SOURCE_INDEX_H
 
@@ -17,25 +17,26 @@
 
 struct fby_index {
     const struct fby_root    *root;
-    struct fby_location_parts location; /* of the location of the source */
+    struct fby_location_parts location; /* of the source */
     struct fby_shard         *shards;
     uint32_t                  n_shards;
     struct fby_folder *folders; /* the class folders or the parallel folders,
-                                   relative to parts.base; else NULL */
+                                   relative to location.base; else NULL */
     uint32_t           n_folders;
     bool               hashed; /* all shards have checksums */
     uint32_t           reused; /* number of shards taken from the cache */
 };
 
-/* Index the source `spec`. Release `out` with fini, also after an error.
+/* Index the source `spec`. Release `out` with fby_index_fini(), also after an
+ * error.
  * Errors: those of fby_dataset_open. */
 FBY_CHECKED fby_err fby_index_build(const struct fby_dataset_spec *spec,
     struct fby_progress progress, struct fby_index *out,
     struct fby_error_detail *why);
 void                fby_index_fini(struct fby_index *self);
 
-/* Write the path, beneath the root, of file `number` of a shard. Files have the
- * numbers of their members or columns, as shard->stamps; an only file has 0.
+/* Write the path, beneath the root, of file `number` of a shard. The number is
+ * that of its member or column, as in shard->stamps; 0 if there is one file.
  * Errors: FBY_CONFIG  the path is too long. */
 FBY_CHECKED fby_err fby_index_path(const struct fby_index *self,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],

@@ -15,13 +15,12 @@ struct fby_build { /* an index while it is built */
     const struct fby_dataset_spec *spec;
     struct fby_progress            progress;
     struct fby_index              *out;
-    /* Text with NUL: the identity of the source, by which the cache finds its
-     * file. */
+    /* The identity of the source, a text with NUL. It is the cache's key. */
     struct fby_buffer identity;
     /* The manifest from the cache; may be empty. */
     struct fby_cached_manifest cached;
-    /* The names of the shards, and for each the cached shard or NULL. Only for
-     * fby_build_run_job_per_name. */
+    /* Set by fby_build_run_job_per_name: the names of the shards, and per name
+     * the cached shard or NULL. */
     struct fby_names   names;
     struct fby_shard **cached_shards;
     atomic_uint        reused; /* number of shards taken from the cache */
@@ -38,19 +37,19 @@ FBY_CHECKED fby_err fby_build_run_jobs(struct fby_build *self, uint32_t jobs,
     fby_build_job *job, void *arg, struct fby_error_detail *why);
 
 /* Expand the location of the source into names of shards, and run a job for
- * each. Job i fills self->out->shards[i], whose name is self->names.at[i]. Only
- * job i uses self->cached_shards[i].
+ * each. Job i fills self->out->shards[i], whose name is self->names.list[i].
+ * Only job i uses self->cached_shards[i].
  * Errors: those of fby_pattern_expand and fby_jobs_run. */
 FBY_CHECKED fby_err fby_build_run_job_per_name(struct fby_build *self,
     enum fby_expand_want want, fby_build_job *job, void *arg,
     struct fby_error_detail *why);
 
-/* Returns the cached shard of that name, or NULL. */
+/* Returns the cached shard of this name, or NULL. */
 struct fby_shard *fby_build_find_cached(
     struct fby_build *self, const char *name);
 
-/* Add to a shard the lengths of its samples and its checksum, each only if the
- * index needs it: from the cache if the stamps are equal, else from the files.
+/* Add to a shard the lengths of its samples and its checksum, if the index
+ * needs them: from the cache if the stamps are equal, else from the files.
  * Errors: those of sample_lengths.h and fby_checksum_add_file. */
 FBY_CHECKED fby_err fby_build_complete_shard(struct fby_build *self,
     struct fby_shard *shard, const atomic_bool *stop,
@@ -78,8 +77,8 @@ struct fby_file_kind {
     /* ".idx" replaces the last four bytes of the name; NULL: no index file. */
     const char *index_suffix;
     /* Add samples and members to `out`, whose name, stamps and size are set,
-     * and then call fby_shard_finish. The members of a sample are adjacent. The
-     * caller refuses a shard without samples, and reads lengths. */
+     * and then call fby_shard_finish(). The members of a sample are adjacent.
+     * The caller refuses a shard without samples, and reads the lengths. */
     fby_err (*scan)(const struct fby_dataset_spec *spec,
         const struct fby_shard_files *files, struct fby_shard *out,
         struct fby_error_detail *why);

@@ -1,6 +1,6 @@
 /* index_files.c - index shards of one file each, perhaps with an index file.
- * One job for each shard opens its files, compares their stamps with the cache,
- * and scans the shard if they differ. */
+ * One job for each shard opens its files and compares their stamps with the
+ * cache. If they differ, the job scans the shard. */
 #include <string.h>
 
 #include "common/mem.h"
@@ -8,7 +8,7 @@
 #include "worker/source/index_build.h"
 #include "worker/source/sample_lengths.h"
 
-struct indexing { /* what all jobs share */
+struct indexing { /* shared by all jobs */
     struct fby_build           *build;
     const struct fby_file_kind *kind;
 };
@@ -40,7 +40,7 @@ static fby_err open_files(struct indexing *indexing,
     if (kind->index_suffix == NULL) {
         return FBY_OK;
     }
-    /* Replace the suffix of the data file, which is as long. */
+    /* Replace the suffix of the data file, which has the same length. */
     size_t suffix_size = strlen(kind->index_suffix);
     memcpy(path + strlen(path) - suffix_size, kind->index_suffix, suffix_size);
     return fby_error_prefix(
@@ -58,8 +58,8 @@ static fby_err check_unchanged(
 
 /* ---- the shard ----------------------------------------------------------- */
 
-/* Move the cached shard into the index, if its files have equal stamps and it
- * has lengths if and only if they are needed. Returns false if not moved. */
+/* Move the cached shard into the index, if its files have equal stamps, and if
+ * it has lengths exactly when they are needed. Returns false if not moved. */
 static bool move_from_cache(
     struct fby_build *b, uint32_t i, const struct fby_shard_files *files)
 {

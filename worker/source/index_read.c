@@ -1,7 +1,7 @@
-/* index_read.c - add to shards what needs a read of their files: the lengths of
- * samples, and checksums. A checksum covers the files of a shard in the order
- * of its members, or of its column names. A shard that the cache has with equal
- * stamps is not read again. */
+/* index_read.c - add to shards the lengths of samples and the checksums, which
+ * need a read of the files. A checksum covers the files of a shard in the order
+ * of its members or column names. A shard that the cache has with equal stamps
+ * is not read again. */
 #include "common/mem.h"
 #include "worker/source/index_build.h"
 #include "worker/source/manifest.h"
@@ -43,8 +43,8 @@ static fby_err add_checksum(struct fby_build *b, struct fby_shard *shard,
     return FBY_OK;
 }
 
-/* Returns the cached shard if it has the same files, members and stamps, with
- * or without lengths and a checksum; else NULL. */
+/* Returns the cached shard if it has the same files, members and stamps; else
+ * NULL. It may have no lengths or checksum. */
 static const struct fby_shard *find_unchanged(
     struct fby_build *b, const struct fby_shard *shard)
 {
@@ -55,18 +55,18 @@ static const struct fby_shard *find_unchanged(
         cached->n_samples != shard->n_samples) {
         return NULL;
     }
-    struct fby_shard bare  = *cached; /* compare without checksum, lengths */
-    bare.has_checksum      = shard->has_checksum;
-    bare.lengths           = shard->lengths;
-    struct fby_digest now  = fby_shard_digest(shard);
-    struct fby_digest then = fby_shard_digest(&bare);
-    return fby_digest_equal(&now, &then) &&
-                   fby_stamps_equal(shard->stamps, cached->stamps, n)
-               ? cached
-               : NULL;
+    /* Compare digests without regard to checksums and lengths. */
+    struct fby_shard copy       = *cached;
+    copy.has_checksum           = shard->has_checksum;
+    copy.lengths                = shard->lengths;
+    struct fby_digest now       = fby_shard_digest(shard);
+    struct fby_digest then      = fby_shard_digest(&copy);
+    bool              unchanged = fby_digest_equal(&now, &then) &&
+                     fby_stamps_equal(shard->stamps, cached->stamps, n);
+    return unchanged ? cached : NULL;
 }
 
-/* Read from the files the lengths and the checksum that `shard` still needs. */
+/* Read the lengths and the checksum that `shard` lacks from its files. */
 static fby_err read_missing(struct fby_build *b, struct fby_shard *shard,
     const atomic_bool *stop, struct fby_error_detail *why)
 {
@@ -87,14 +87,14 @@ fby_err fby_build_complete_shard(struct fby_build *self,
     struct fby_shard *shard, const atomic_bool *stop,
     struct fby_error_detail *why)
 {
-    const struct fby_shard *same          = find_unchanged(self, shard);
+    const struct fby_shard *cached        = find_unchanged(self, shard);
     bool                    needs_lengths = self->spec->length_field != NULL;
-    if (same != NULL && needs_lengths && same->lengths != NULL) {
+    if (cached != NULL && needs_lengths && cached->lengths != NULL) {
         shard->lengths = fby_memdup(
-            same->lengths, shard->n_samples * sizeof(*shard->lengths));
+            cached->lengths, shard->n_samples * sizeof(*shard->lengths));
     }
-    if (same != NULL && self->out->hashed && same->has_checksum) {
-        shard->sum          = same->sum;
+    if (cached != NULL && self->out->hashed && cached->has_checksum) {
+        shard->sum          = cached->sum;
         shard->has_checksum = true;
     }
     bool has_lengths = shard->lengths != NULL || !needs_lengths;

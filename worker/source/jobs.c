@@ -13,7 +13,7 @@ struct job_state {
     pthread_mutex_t         lock;    /* guards all members below */
     pthread_cond_t          changed; /* `done` or `active` changed */
     uint32_t                next;    /* number of the next job */
-    uint32_t                done;    /* number of jobs that ended */
+    uint32_t                done;    /* number of jobs that have ended */
     uint32_t                active;  /* number of threads that have not ended */
     fby_err                 err;     /* FBY_OK: no job failed */
     uint32_t                failed; /* number of the job that set err and why */
@@ -67,17 +67,17 @@ static void *thread_main(void *opaque)
 /* Wait for a change, or until the next report. Needs the lock. */
 static void wait_for_change(struct job_state *s)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += REPORT_EVERY_MS * FBY_NS_PER_MS;
-    if (until.tv_nsec >= FBY_NS_PER_S) {
-        until.tv_nsec -= FBY_NS_PER_S;
-        until.tv_sec++;
+    struct timespec deadline;
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_nsec += REPORT_EVERY_MS * FBY_NS_PER_MS;
+    if (deadline.tv_nsec >= FBY_NS_PER_S) {
+        deadline.tv_nsec -= FBY_NS_PER_S;
+        deadline.tv_sec++;
     }
-    pthread_cond_timedwait(&s->changed, &s->lock, &until);
+    pthread_cond_timedwait(&s->changed, &s->lock, &deadline);
 }
 
-/* Needs the lock, which is released during the call of progress. */
+/* Call progress. Needs the lock, which is released during the call. */
 static void report_progress(struct job_state *s)
 {
     const struct fby_progress *progress = &s->work->progress;
@@ -101,7 +101,7 @@ static void report_until_done(struct job_state *s)
             wait_for_change(s);
         }
     }
-    report_progress(s); /* of the last jobs */
+    report_progress(s); /* includes the last jobs */
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -112,12 +112,13 @@ static uint32_t count_threads(const struct fby_jobs *work)
     return n < work->n_jobs ? n : work->n_jobs;
 }
 
-/* Try to start `n` threads. Returns how many started; one can run all jobs. */
+/* Try to start `n` threads. Returns the number started. One is enough, because
+ * each thread runs jobs until none is left. */
 static uint32_t start_threads(
     struct job_state *s, pthread_t *threads, uint32_t n)
 {
     uint32_t started = 0;
-    s->active        = n; /* before any thread ends and subtracts itself */
+    s->active        = n; /* set first, because each thread subtracts 1 */
     while (started < n &&
            pthread_create(&threads[started], NULL, thread_main, s) == 0) {
         started++;

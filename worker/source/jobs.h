@@ -12,14 +12,13 @@
 #include "common/err.h"
 #include "worker/source/spec.h"
 
-/* What to run. */
 struct fby_jobs {
-    /* Run job `i`, on any thread. Returns FBY_GONE soon after *stop is true. */
+    /* Run job `i`, on any thread. Return FBY_GONE soon after *stop is true. */
     fby_err (*job)(void *arg, uint32_t i, const atomic_bool *stop,
         struct fby_error_detail *why);
     void               *arg;       /* for `job` */
     uint32_t            n_jobs;    /* number of jobs */
-    uint32_t            n_threads; /* number, at most 16; 0: one per core */
+    uint32_t            n_threads; /* at most 16 are used; 0: one per core */
     struct fby_progress progress;
 };
 

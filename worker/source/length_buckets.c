@@ -24,16 +24,17 @@ const struct fby_field_content *fby_stored_length_field(
         return NULL;
     }
     const struct fby_field_content *field = bucket_field(content);
-    bool counted  = fby_field_kind(field)->is_counted && field->max_length > 0;
+    bool                            counted =
+        fby_field_kind(field)->has_header_count && field->max_length > 0;
     bool has_rows = fby_source_traits(content->source)->has_rows;
     return counted || has_rows ? field : NULL;
 }
 
-/* The stored length if it is in the manifest, else the size of the member. */
+/* Returns the stored length if `is_stored`, else the size of the member. */
 static uint64_t length_of(const struct fby_dataset *dataset, uint64_t sample,
-    const struct fby_field_content *field, bool in_manifest)
+    const struct fby_field_content *field, bool is_stored)
 {
-    if (in_manifest) {
+    if (is_stored) {
         return fby_dataset_sample_length(dataset, sample);
     }
     struct fby_member member;
@@ -68,10 +69,10 @@ fby_err fby_dataset_sort_into_buckets(const struct fby_dataset *dataset,
             (unsigned long long)samples, UINT32_MAX);
     }
     const struct fby_field_content *field = bucket_field(content);
-    bool     in_manifest = fby_stored_length_field(content) != NULL;
-    uint8_t *bucket = fby_zalloc((size_t)samples + 1); /* + 1: not 0 bytes */
+    bool     is_stored = fby_stored_length_field(content) != NULL;
+    uint8_t *bucket    = fby_zalloc((size_t)samples + 1); /* + 1: not 0 bytes */
     for (uint64_t i = 0; i < samples; i++) {
-        uint64_t length = length_of(dataset, i, field, in_manifest);
+        uint64_t length = length_of(dataset, i, field, is_stored);
         bucket[i]       = bucket_of(by, length);
     }
     *out = fby_buckets_create(bucket, (uint32_t)samples, by->n_bounds + 1);

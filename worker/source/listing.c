@@ -27,11 +27,9 @@ fby_err fby_path_join(const char *dir, const char *name,
 static fby_err stat_target(const struct fby_root *root, const char *path,
     struct stat *st, struct fby_error_detail *why)
 {
-    int     fd  = -1;
-    fby_err err = fby_root_open(root, path, FBY_WANT_EITHER, &fd, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    int fd = -1;
+    FBY_TRY(fby_root_open(root, path, FBY_WANT_EITHER, &fd, why));
+    fby_err err = FBY_OK;
     if (fstat(fd, st) != 0) {
         err = fby_error_set(
             why, FBY_IO, "cannot stat %s: %s", path, strerror(errno));
@@ -40,8 +38,8 @@ static fby_err stat_target(const struct fby_root *root, const char *path,
     return err;
 }
 
-/* Get the state of the entry at `path` in the open directory `dir_fd`. If it is
- * a link, get the state of its target. */
+/* Call stat() for the entry at `path` in the open directory `dir_fd`. A link is
+ * followed to its target. */
 static fby_err stat_entry(const struct fby_root *root, int dir_fd,
     const char *path, struct stat *st, struct fby_error_detail *why)
 {
@@ -84,7 +82,7 @@ static fby_err add_entry(const struct dir_reader *r, const char *name,
     struct stat st;
     FBY_TRY(fby_path_join(r->path, name, path, why));
     FBY_TRY(stat_entry(r->root, dirfd(r->dir), path, &st, why));
-    if (out->count == INT32_MAX) { /* doubled, it still fits in 32 bits */
+    if (out->count == INT32_MAX) { /* fby_array_grow() counts in 32 bits */
         return fby_error_set(
             why, FBY_CONFIG, "too many entries in %s", r->path);
     }
@@ -99,7 +97,7 @@ static fby_err read_entries(const struct dir_reader *r, struct fby_listing *out,
 {
     fby_err err = FBY_OK;
     while (err == FBY_OK) {
-        errno = 0; /* NULL with errno 0 is the end of the directory */
+        errno = 0; /* at the end of the directory, readdir() leaves it at 0 */
         const struct dirent *dirent = readdir(r->dir);
         if (dirent == NULL) {
             break;
@@ -127,12 +125,9 @@ static int compare_names(const void *a, const void *b)
 fby_err fby_listing_read(const struct fby_root *root, const char *path,
     const char *glob, struct fby_listing *out, struct fby_error_detail *why)
 {
-    *out        = (struct fby_listing){0};
-    int     fd  = -1;
-    fby_err err = fby_root_open(root, path, FBY_WANT_DIR, &fd, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    *out   = (struct fby_listing){0};
+    int fd = -1;
+    FBY_TRY(fby_root_open(root, path, FBY_WANT_DIR, &fd, why));
     struct dir_reader r = {
         .root = root, .path = path, .glob = glob, .dir = fdopendir(fd)};
     if (r.dir == NULL) {
@@ -140,7 +135,7 @@ fby_err fby_listing_read(const struct fby_root *root, const char *path,
         return fby_error_set(why, FBY_IO, "cannot list %s:%s: %s",
             fby_root_name(root), path, strerror(errno));
     }
-    err = read_entries(&r, out, why);
+    fby_err err = read_entries(&r, out, why);
     closedir(r.dir);
     if (out->count > 0) {
         qsort(out->entries, out->count, sizeof(*out->entries), compare_names);
@@ -150,11 +145,11 @@ fby_err fby_listing_read(const struct fby_root *root, const char *path,
 
 bool fby_listing_has_dirs(const struct fby_listing *self)
 {
-    bool has_dirs = false;
-    for (uint32_t i = 0; i < self->count; i++) {
-        has_dirs = has_dirs || self->entries[i].is_dir;
+    uint32_t i = 0;
+    while (i < self->count && !self->entries[i].is_dir) {
+        i++;
     }
-    return has_dirs;
+    return i < self->count;
 }
 
 void fby_listing_fini(struct fby_listing *self)

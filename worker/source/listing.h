@@ -1,8 +1,8 @@
 /* listing.h - the entries of one directory beneath a root, in byte order.
  *
- * All entries are plain files and directories. A link is listed as its target,
- * with the stamp of the target, which must be beneath the root. Hidden entries,
- * sockets, pipes and devices are skipped. */
+ * The entries are plain files and directories. A link is listed like its
+ * target: as a file or directory, with the target's stamp. The target must be
+ * beneath the root. Hidden entries, sockets, pipes and devices are skipped. */
 #ifndef FBY_WORKER_SOURCE_LISTING_H
 #define FBY_WORKER_SOURCE_LISTING_H
 

@@ -8,8 +8,8 @@
 #include "pipeline/sources/traits.h"
 #include "worker/source/ops.h"
 
-/* Keys of entries. The numbers 13, 14, and 25 and above are keys of columns and
- * of tokens (columns/manifest.c, tokens/manifest.c). */
+/* Keys of entries. The keys 13, 14, and from 25 on belong to columns and tokens
+ * (columns/manifest.c, tokens/manifest.c). */
 enum {
     KEY_VERSION = 1,
     KEY_KIND,
@@ -24,7 +24,7 @@ enum {
     KEY_OFFSET,
     KEY_BYTES,
     KEY_LENGTHS  = 15, /* per sample; only for bucket_by */
-    KEY_IS_VALUE = 20, /* from here on: only of lists */
+    KEY_IS_VALUE = 20, /* this one and the next two: only lists */
     KEY_TEXT_SIZE,
     KEY_TEXTS
 };
@@ -127,10 +127,10 @@ void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
 struct arrays {
     char (*suffixes)[FBY_NAME_SIZE];
     uint32_t                        n_suffixes;
-    const struct fby_source_traits *source; /* says which arrays exist */
+    const struct fby_source_traits *source; /* tells which arrays exist */
     struct fby_reader               keys;
     struct fby_reader               classes;
-    struct fby_reader               counts; /* members of each sample */
+    struct fby_reader               counts; /* number of members */
     struct fby_reader               suffix;
     struct fby_reader               offset;
     struct fby_reader               bytes;
@@ -168,7 +168,7 @@ static void read_head(struct fby_record *r, struct fby_shard *out)
     fby_record_read_between(r, KEY_VERSION, VERSION, VERSION);
     int64_t kind = fby_record_read_between(r, KEY_KIND, 1, FBY_N_SOURCES - 1);
     fby_record_read_text(r, KEY_NAME, name, sizeof(name));
-    /* After a fault `kind` is 0. The caller needs a valid one to continue. */
+    /* After a fault `kind` is 0. The caller continues, with a valid kind. */
     fby_shard_init(
         out, name, kind > 0 ? (enum fby_source_kind)kind : FBY_SOURCE_SHARDS);
     out->size = (uint64_t)fby_record_read_between(r, KEY_SIZE, 0, INT64_MAX);
@@ -217,7 +217,7 @@ static fby_err decode_text(struct fby_shard *out, struct arrays *arrays,
     const uint8_t *text     = fby_read_bytes(&arrays->texts, size);
     bool           too_short =
         arrays->is_value.bad || arrays->text_size.bad || arrays->texts.bad;
-    bool wrong_size = is_value == 1 && bytes != size; /* a value is its text */
+    bool wrong_size = is_value == 1 && bytes != size; /* of a value */
     if (too_short || is_value > 1 || wrong_size) {
         return fby_manifest_refuse(why, "a text that is too short");
     }
@@ -271,8 +271,8 @@ static fby_err decode_sample(
     return FBY_OK;
 }
 
-/* Check that all arrays were read to their ends, and that the list of suffixes
- * is in the order in which the members use them first. */
+/* Check that all arrays were read to their ends, and that the suffixes are
+ * listed in the order of their first use by a member. */
 static fby_err check_all_read(const struct fby_shard *out,
     const struct arrays *arrays, struct fby_error_detail *why)
 {
@@ -283,13 +283,13 @@ static fby_err check_all_read(const struct fby_shard *out,
     if (left != 0 || out->n_samples == 0) {
         return fby_manifest_refuse(why, "arrays of different lengths");
     }
-    bool same = out->n_suffixes == arrays->n_suffixes;
-    for (uint32_t i = 0; same && i < arrays->n_suffixes; i++) {
-        same = strcmp(out->suffixes[i], arrays->suffixes[i]) == 0;
+    bool in_order = out->n_suffixes == arrays->n_suffixes;
+    for (uint32_t i = 0; in_order && i < arrays->n_suffixes; i++) {
+        in_order = strcmp(out->suffixes[i], arrays->suffixes[i]) == 0;
     }
-    return same ? FBY_OK
-                : fby_manifest_refuse(
-                      why, "suffixes that are not in order of use");
+    return in_order ? FBY_OK
+                    : fby_manifest_refuse(
+                          why, "suffixes that are not in order of use");
 }
 
 static fby_err decode_arrays(
@@ -328,7 +328,7 @@ fby_err fby_shard_decode(const uint8_t *data, size_t size,
     if (err != FBY_OK) {
         return FBY_PROTO; /* also for limits of shard.h, which are FBY_CONFIG */
     }
-    if (out->stamps == NULL) { /* members in files have stamps already */
+    if (out->stamps == NULL) { /* members that are files have stamps */
         out->stamps =
             fby_zalloc(fby_shard_count_stamps(out) * sizeof(*out->stamps));
     }

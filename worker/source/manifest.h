@@ -1,5 +1,4 @@
-/* manifest.h - the manifest of a dataset: canonical bytes and digests of its
- * shards.
+/* manifest.h - canonical bytes and digests of the shards of a dataset.
  *
  * All copies of a dataset have the same manifest. Its digest, the data digest,
  * identifies the data. proto/PROTOCOL.md, "Manifest" and "Data digest", define
@@ -17,10 +16,9 @@
 /* Append the canonical bytes of a finished shard. */
 void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out);
 
-/* Decode the canonical bytes of one shard into `out`, which is finished then
- * and has stamps of zeros. Encoding `out` gives the same bytes again. Release
- * `out` with fini, also after an error.
- * Errors: FBY_PROTO. */
+/* Decode the canonical bytes of one shard into `out`, a finished shard. Its
+ * stamps are zeros. Encoding `out` gives the same bytes again. Release `out`
+ * with fby_shard_fini(), also after an error. Errors: FBY_PROTO. */
 FBY_CHECKED fby_err fby_shard_decode(const uint8_t *data, size_t size,
     struct fby_shard *out, struct fby_error_detail *why);
 
@@ -31,9 +29,9 @@ struct fby_digest fby_shard_digest(const struct fby_shard *shard);
 struct fby_digest fby_data_digest(
     const struct fby_digest *shards, uint32_t n_shards);
 
-/* Write and read the entries that only shards of columns or of tokens have;
- * used as `encode` and `decode` of fby_source_ops. The entries that all shards
- * have come first, and the caller has already written or read them.
+/* Write and read the entries that only shards of columns or of tokens have, as
+ * `encode` and `decode` of fby_source_ops. The caller has written or read the
+ * entries that all shards have, which come first.
  * Errors: FBY_PROTO, also if the caller read a damaged entry. */
 void fby_columns_encode(const struct fby_shard *shard, struct fby_buffer *out);
 FBY_CHECKED fby_err fby_columns_decode(
@@ -44,9 +42,9 @@ FBY_CHECKED fby_err fby_tokens_decode(
 
 /* Append the entry of shard->lengths, unless that is NULL. */
 void fby_lengths_encode(const struct fby_shard *shard, struct fby_buffer *out);
-/* Returns the bytes of this entry, if it is the next one of `r`; else NULL. */
+/* Returns the bytes of this entry if it is the next one of `r`; else NULL. */
 struct fby_span fby_lengths_read_entry(struct fby_record *r);
-/* Set out->lengths from these bytes, unless NULL; out->samples must be set.
+/* Set out->lengths from these bytes, unless NULL; out->n_samples must be set.
  * Errors: FBY_PROTO  not 4 bytes a sample. */
 FBY_CHECKED fby_err fby_lengths_decode(
     struct fby_span bytes, struct fby_shard *out, struct fby_error_detail *why);

@@ -12,27 +12,25 @@
 
 #include "common/mem.h"
 
-enum { /* the default of max_mapped, and its bounds; a map needs a descriptor */
-    MIN_MAPPED = 64,
-    MAX_MAPPED = 16384,
-    FD_SHARE   = 16 /* 1/16 of the file descriptors that the process may have */
-};
+/* The default of max_mapped is 1/16 of the file descriptors that the process
+ * may have, within these bounds. Each map needs a descriptor. */
+enum { FD_SHARE = 16, MIN_MAPPED = 64, MAX_MAPPED = 16384 };
 
 struct fby_mapping {
     uint8_t          *data;   /* NULL: not mapped */
     uint64_t          size;   /* bytes */
     uint32_t          users;  /* number of uses that have not ended */
     struct fby_object object; /* the file, kept open to check its stamp */
-    atomic_bool       broken; /* add no uses; the SIGBUS handler sets it, too */
+    atomic_bool       broken; /* add no uses. The SIGBUS handler may set it */
 };
 
 struct fby_mapped_files {
-    pthread_mutex_t lock; /* guards all below, except `broken` of the maps */
+    pthread_mutex_t     lock; /* guards all below, except fby_mapping.broken */
     struct fby_mapping *maps; /* per file id */
     uint64_t            n_files;
-    uint64_t next_to_check; /* file id where make_room() continues to search */
+    uint64_t next_to_check; /* file id where unmap_unused() continues */
     uint32_t mapped;        /* number of mapped files */
-    uint32_t max_mapped;    /* more only while all mapped files are in use */
+    uint32_t max_mapped;    /* exceeded only while all mapped files are used */
 };
 
 /* ---- SIGBUS -------------------------------------------------------------- */
@@ -40,11 +38,11 @@ struct fby_mapped_files {
 /* The uses that this thread has not ended, for the handler; NULL: none. */
 static _Thread_local const struct fby_mapping_uses *uses_of_thread;
 
-static struct sigaction previous_action; /* the one that our handler replaced */
+static struct sigaction previous_action; /* what our handler replaced */
 
-/* Replace the lost page at `address` by zeros. Returns false if no map that
- * this thread uses has this address, or on an error. All readers of the map see
- * the zeros, so the map is marked as broken first. */
+/* Replace the lost page at `address` by zeros. The map is marked as broken
+ * first, because all its readers see the zeros. Returns false if the address is
+ * in no map that this thread uses, or on an error. */
 static bool replace_page(uint8_t *address)
 {
     const struct fby_mapping_uses *uses = uses_of_thread;
@@ -53,7 +51,7 @@ static bool replace_page(uint8_t *address)
         if (address >= begin &&
             (uint64_t)(address - begin) < uses->list[i].size) {
             size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
-            /* `begin` is the begin of a page, because mmap() returned it. */
+            /* A page begins at `begin`, because mmap() returned it. */
             uint8_t *page = address - (address - begin) % (ptrdiff_t)page_size;
             atomic_store(&uses->list[i].map->broken, true);
             return mmap(page, page_size, PROT_READ,
@@ -71,22 +69,24 @@ static void on_sigbus(int signal, siginfo_t *info, void *context)
         errno = error;
     } else if ((previous_action.sa_flags & SA_SIGINFO) != 0) {
         previous_action.sa_sigaction(signal, info, context);
-    } else { /* the read is repeated, and its SIGBUS goes to that handler */
+    } else { /* the read is repeated, and then raises SIGBUS without us */
         sigaction(SIGBUS, &previous_action, NULL);
     }
 }
 
-/* Install our handler, again if another library has replaced it since. */
+/* Install our handler, unless it is installed. A library may have replaced it
+ * since the last call. */
 static void catch_sigbus(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    struct sigaction       now;
+    struct sigaction       current;
     struct sigaction       ours = {.sa_flags = SA_SIGINFO};
     ours.sa_sigaction           = on_sigbus;
     sigemptyset(&ours.sa_mask);
     pthread_mutex_lock(&lock);
-    if (sigaction(SIGBUS, NULL, &now) == 0 && now.sa_sigaction != on_sigbus) {
-        previous_action = now;
+    if (sigaction(SIGBUS, NULL, &current) == 0 &&
+        current.sa_sigaction != on_sigbus) {
+        previous_action = current;
         sigaction(SIGBUS, &ours, NULL);
     }
     pthread_mutex_unlock(&lock);
@@ -143,9 +143,9 @@ void fby_mapped_files_destroy(struct fby_mapped_files **self_p)
     free(self);
 }
 
-/* Unmap unused files, round-robin, until one more may be mapped. If all are in
- * use, the limit is exceeded. Needs the lock. */
-static void make_room(struct fby_mapped_files *self)
+/* Unmap unused files, round-robin, until one more may be mapped. If too few are
+ * unused, the limit will be exceeded. Needs the lock. */
+static void unmap_unused(struct fby_mapped_files *self)
 {
     for (uint64_t i = 0; i < self->n_files && self->mapped >= self->max_mapped;
          i++) {
@@ -183,8 +183,9 @@ bool fby_mapped_files_try_use(struct fby_mapped_files *self, uint64_t id,
     return used;
 }
 
-/* Put a new map into the table. Returns false if the file already has a map:
- * another thread added it, or it is broken and still in use. Needs the lock. */
+/* Put a new map into the table. Returns false if the file already has a map,
+ * which another thread added, or which is broken and still used. Needs the
+ * lock. */
 static bool add_map(struct fby_mapped_files *self, const struct fby_file *file,
     uint8_t *data, struct fby_object object)
 {
@@ -192,7 +193,7 @@ static bool add_map(struct fby_mapped_files *self, const struct fby_file *file,
     if (map->data != NULL) {
         return false;
     }
-    make_room(self);
+    unmap_unused(self);
     map->data   = data;
     map->size   = file->stamp->size;
     map->object = object;
@@ -232,7 +233,7 @@ fby_err fby_mapped_files_open(struct fby_mapped_files *self,
     bool added = add_map(self, file, data, object);
     bool used  = add_use(&self->maps[file->id], file->stamp, uses);
     pthread_mutex_unlock(&self->lock);
-    if (!added) { /* the map that is in the table is used, unless broken */
+    if (!added) { /* the use is of the map that is in the table */
         munmap(data, file->stamp->size);
         fby_object_close(&object);
     }
@@ -241,7 +242,7 @@ fby_err fby_mapped_files_open(struct fby_mapped_files *self,
                       "it changed while it was read; try again");
 }
 
-/* Fail, and mark the map as broken, if the file changed or lost a page. */
+/* If the file changed or lost a page, mark the map as broken and fail. */
 static fby_err check_use(
     const struct fby_mapping_use *use, struct fby_error_detail *why)
 {
@@ -260,7 +261,7 @@ fby_err fby_mapped_files_end_uses(struct fby_mapped_files *self,
     struct fby_mapping_uses *uses, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
-    /* After a failure the caller discards all, so no more uses are checked. */
+    /* After a failure no more uses are checked: the caller discards all. */
     for (uint32_t i = 0; err == FBY_OK && i < uses->n; i++) {
         uses->failed = i;
         err          = check_use(&uses->list[i], why);

@@ -2,15 +2,15 @@
  *
  * A batch may need thousands of rows of a few bytes; reading each with a system
  * call would be slow. So files are mapped, and up to a limit they stay mapped.
- * A map is one mapped file; threads share it, and each adds a use. The stamp of
+ * A map is one mapped file. Threads share it, and each adds a use. The stamp of
  * a file (its identity, size and times) is checked when it is mapped and after
- * each use. So a use during which the file changed fails.
+ * each use. So a use fails if the file changed during it.
  *
- * When a mapped file is truncated, reading the lost pages raises SIGBUS. While
- * a thread uses maps, our handler marks the map as broken and maps a page of
- * zeros there. The reader continues, and fby_mapped_files_end_uses fails for
- * all users of the map. Any other SIGBUS goes to the handler that was installed
- * before. */
+ * When a mapped file is truncated, reading the lost pages raises SIGBUS. If the
+ * thread has a use of the map, our handler marks the map as broken and puts a
+ * page of zeros there. The reader continues, and fby_mapped_files_end_uses()
+ * fails for all users of the map. Any other SIGBUS goes to the handler that was
+ * installed before. */
 #ifndef FBY_WORKER_SOURCE_MAPPED_FILES_H
 #define FBY_WORKER_SOURCE_MAPPED_FILES_H
 
@@ -22,9 +22,9 @@
 
 struct fby_mapped_files; /* the table */
 
-/* Prepare to map files with the ids 0 to n_files - 1. Up to `max_kept` files
- * stay mapped while unused; 0 means 1/16 of the process's limit of open
- * files. */
+/* Create a table for the files with the ids 0 to n_files - 1; none is mapped
+ * yet. Up to `max_kept` files stay mapped while they are unused; 0 means 1/16
+ * of the process's limit of open files. */
 struct fby_mapped_files *fby_mapped_files_create(
     uint64_t n_files, uint32_t max_kept);
 void fby_mapped_files_destroy(struct fby_mapped_files **self_p);
@@ -34,17 +34,16 @@ struct fby_mapping_use {
     const uint8_t      *data; /* the whole file */
     uint64_t            size; /* bytes */
     struct fby_mapping *map;  /* internal */
-    const struct fby_stamp
-        *stamp; /* borrowed until fby_mapped_files_end_uses */
+    /* The stamp of the index; borrowed until fby_mapped_files_end_uses. */
+    const struct fby_stamp *stamp;
 };
 
 /* All uses by one thread, which end together. Start with n = 0. */
 struct fby_mapping_uses {
-    struct fby_mapping_use
-            *list; /* the caller's array, with room for all uses */
-    uint32_t n;    /* number of uses */
-    uint32_t
-        failed; /* index of the use that made fby_mapped_files_end_uses fail */
+    struct fby_mapping_use *list;   /* the caller's array, long enough */
+    uint32_t                n;      /* number of uses */
+    uint32_t                failed; /* index of the use that failed; set by
+                                       fby_mapped_files_end_uses */
 };
 
 /* Add a use of file `id` to `uses` if it is mapped. Returns false, and adds

@@ -6,7 +6,7 @@
 
 enum { FIRST_READ = 256 /* bytes; the header of most files has 128 */ };
 
-/* If the first read does not have all of the header, a second one has it. */
+/* If the first, short read does not have the whole header, read it again. */
 fby_err fby_npy_file_read_head(const struct fby_object *object,
     struct fby_extent extent, struct fby_npy *out, size_t *head_size,
     struct fby_error_detail *why)

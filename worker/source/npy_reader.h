@@ -1,10 +1,10 @@
 /* npy_reader.h - read the headers of NumPy files (.npy), and find the members
  * of zip archives of them (.npz).
  *
- * worker/npy/ parses bytes in memory; these functions read the bytes from an
- * open object (object.h). Only headers and the directory of an archive are
- * read. Files are untrusted: every offset and size is validated against the
- * size of the file before it is returned. */
+ * These functions read bytes from an open object (object.h), and worker/npy/
+ * parses the bytes. Only headers and the directory of an archive are read.
+ * Files are untrusted: every offset and size is validated against the size of
+ * the file before it is returned. */
 #ifndef FBY_WORKER_SOURCE_NPY_READER_H
 #define FBY_WORKER_SOURCE_NPY_READER_H
 
@@ -24,13 +24,12 @@ struct fby_zip_file {
     const struct fby_object *object;    /* the archive; borrowed */
     uint64_t                 size;      /* bytes of the archive */
     uint8_t                 *directory; /* its bytes; owned */
-    struct fby_reader        unread; /* the rest of the directory: the entries
-                                      that fby_zip_next_member() returns next */
+    struct fby_reader        unread;    /* the entries of the directory that
+                                        fby_zip_next_member() has not read */
 };
 
-/* Read the directory of the archive `object`. Release `self` with fini, also
- * after an error.
- * Errors: FBY_CONFIG, FBY_IO. */
+/* Read the directory of the archive `object`. Release `self` with
+ * fby_zip_file_fini(), also after an error. Errors: FBY_CONFIG, FBY_IO. */
 FBY_CHECKED fby_err fby_zip_file_open(struct fby_zip_file *self,
     const struct fby_object *object, uint64_t size,
     struct fby_error_detail *why);

@@ -104,14 +104,15 @@ fby_err fby_stamp_check(const struct fby_object *self,
 fby_err fby_object_read_some(const struct fby_object *self, uint64_t offset,
     void *buffer, size_t *size, struct fby_error_detail *why)
 {
-    fby_err err  = FBY_OK;
-    size_t  done = 0;     /* bytes read by all reads */
-    size_t  got  = *size; /* by the last read; 0 at the end of the object */
-    while (err == FBY_OK && got > 0 && done < *size) {
+    fby_err err    = FBY_OK;
+    size_t  done   = 0; /* bytes read so far */
+    bool    is_end = false;
+    while (err == FBY_OK && !is_end && done < *size) {
         uint8_t *to = (uint8_t *)buffer + done;
-        got         = *size - done;
-        err         = self->ops->read(self, offset + done, to, &got, why);
-        done += err == FBY_OK ? got : 0;
+        size_t   n  = *size - done; /* bytes wanted, then bytes read */
+        err         = self->ops->read(self, offset + done, to, &n, why);
+        is_end      = n == 0;
+        done += err == FBY_OK ? n : 0;
     }
     *size = done;
     return fby_error_prefix(why, err, "cannot read");
@@ -132,8 +133,8 @@ static fby_err add_bytes(struct fby_checksum_state *sum,
     struct fby_error_detail *why)
 {
     size_t n = CHECKSUM_STEP; /* bytes of the last read; fewer at the end */
-    for (uint64_t at = 0; n == CHECKSUM_STEP; at += n) {
-        FBY_TRY(fby_object_read_some(self, at, buffer, &n, why));
+    for (uint64_t offset = 0; n == CHECKSUM_STEP; offset += n) {
+        FBY_TRY(fby_object_read_some(self, offset, buffer, &n, why));
         if (atomic_load(stop)) {
             return FBY_GONE;
         }
@@ -146,12 +147,9 @@ fby_err fby_checksum_add_file(struct fby_checksum_state *sum,
     const struct fby_object *self, const struct fby_stamp *stamp,
     const atomic_bool *stop, struct fby_error_detail *why)
 {
-    fby_err err = fby_stamp_check(self, stamp, why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(fby_stamp_check(self, stamp, why));
     uint8_t *buffer = fby_zalloc(CHECKSUM_STEP);
-    err             = add_bytes(sum, self, buffer, stop, why);
+    fby_err  err    = add_bytes(sum, self, buffer, stop, why);
     free(buffer);
     return err == FBY_OK ? fby_stamp_check(self, stamp, why) : err;
 }

@@ -1,9 +1,9 @@
 /* object.h - an object: one file of a dataset, on any storage.
  *
- * All bytes of data are read through this interface (mapped_files.h maps local
- * files). An implementation is a table of four functions; the root of a path
- * says which table to use. Local files (object_file.c) are the only
- * implementation so far.
+ * All bytes of data are read through this interface, or from files that
+ * mapped_files.h maps. An implementation is a table of four functions, which
+ * the root of a path determines. So far there is one, for local files
+ * (object_file.c).
  *
  * A file can change while it is open. So readers compare its stamp (identity,
  * size and times) with the stamp of the index, before and after they read. */
@@ -41,8 +41,8 @@ static inline bool fby_stamps_equal(
     return memcmp(a, b, n * sizeof(*a)) == 0; /* a stamp has no padding */
 }
 
-/* Returns as static text how a file was changed, whose stamp was `indexed` and
- * is `now`, a different one: "was appended to", "was replaced", ... */
+/* Describe how a file changed since it was indexed, as a static text: "was
+ * appended to", "was replaced", ... The two stamps differ. */
 const char *fby_stamp_change(
     const struct fby_stamp *indexed, const struct fby_stamp *now);
 
@@ -96,8 +96,8 @@ FBY_CHECKED fby_err fby_object_open_stamped(const struct fby_root *root,
 /* Is there an object at `path` that can be opened? */
 bool fby_object_exists(const struct fby_root *root, const char *path);
 
-/* Close the object, which may be closed already. No thread may still use a
- * copy of the handle. */
+/* Close the object, unless it is closed. No thread may still use a copy of the
+ * handle. */
 void fby_object_close(struct fby_object *self);
 
 static inline bool fby_object_is_open(const struct fby_object *self)
@@ -109,7 +109,7 @@ static inline bool fby_object_is_open(const struct fby_object *self)
  *
  * Thread: any; like all functions below, also from several threads at once.
  * Blocks: for the storage.
- * Errors: FBY_STALE  the object was replaced or removed: no path leads to it
+ * Errors: FBY_STALE  the object was replaced or removed, so it has no path
  *         FBY_IO */
 FBY_CHECKED fby_err fby_object_stamp(const struct fby_object *self,
     struct fby_stamp *out, struct fby_error_detail *why);

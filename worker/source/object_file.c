@@ -23,7 +23,7 @@ static fby_err stamp_file(const struct fby_object *self, struct fby_stamp *out,
     if (fstat(self->fd, &st) != 0) {
         return fby_error_set(why, FBY_IO, "cannot stat: %s", strerror(errno));
     }
-    if (st.st_nlink == 0) { /* the open file has no path any more */
+    if (st.st_nlink == 0) { /* no path leads to the open file */
         return fby_error_set(
             why, FBY_STALE, "was replaced or removed since it was opened");
     }

@@ -23,7 +23,7 @@ struct fby_source_ops {
      * Errors: those of fby_dataset_open. */
     fby_err (*index)(struct fby_build *b, struct fby_error_detail *why);
 
-    /* Refuse an index that cannot be used as a dataset. NULL: none is refused.
+    /* Refuse an index that is unusable as a dataset. NULL: none is refused.
      * Errors: FBY_CONFIG. */
     fby_err (*check)(const struct fby_dataset_spec *spec,
         const struct fby_index *index, struct fby_error_detail *why);
@@ -46,15 +46,15 @@ struct fby_source_ops {
         const struct fby_sample_at *at, const struct fby_member *member,
         struct fby_error_detail *text);
 
-    /* Write and read the entries of a shard's manifest that only this kind has,
-     * after those of all shards. Both NULL: entries of keys and members.
+    /* Write and read the entries of a shard's manifest that only this kind has.
+     * They follow those of all kinds. Both NULL: entries of keys and members.
      * Errors: FBY_PROTO, with `why`. */
     void (*encode)(const struct fby_shard *shard, struct fby_buffer *out);
     fby_err (*decode)(struct fby_record *r, struct fby_shard *out,
         struct fby_error_detail *why);
 
-    /* Refuse fields that this data cannot fill. NULL: a sample is checked only
-     * when it is read. Errors: FBY_CONFIG. */
+    /* Refuse fields that this data cannot fill. NULL: samples are only checked
+     * when they are read. Errors: FBY_CONFIG. */
     fby_err (*check_fields)(const struct fby_dataset *dataset,
         const struct fby_content *content, struct fby_error_detail *why);
 };

@@ -17,15 +17,15 @@
 #include "pipeline/text.h"
 #include "worker/source/object.h"
 
-enum { MAX_TRIES = 8 /* of openat2: EAGAIN if a rename happens meanwhile */ };
+/* openat2 fails with EAGAIN if a rename happens meanwhile. */
+enum { MAX_TRIES = 8 };
 /* O_NONBLOCK: opening a pipe must not wait for its writer. */
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 
 struct fby_root {
-    char  name[FBY_NAME_SIZE];
-    char *dir; /* absolute, links resolved */
-    int   fd;  /* of dir */
-
+    char                         name[FBY_NAME_SIZE];
+    char                        *dir;        /* absolute, links resolved */
+    int                          fd;         /* of dir */
     const struct fby_object_ops *object_ops; /* functions to read its files */
 };
 
@@ -195,15 +195,16 @@ static int open_beneath(int root_fd, const char *path)
 /* Is `real`, a path without links, the directory of the root or beneath it? */
 static bool is_beneath(const struct fby_root *root, const char *real)
 {
-    /* The directory without a slash at its end, which only "/" has. */
-    size_t prefix = strcmp(root->dir, "/") == 0 ? 0 : strlen(root->dir);
-    return strncmp(real, root->dir, prefix) == 0 &&
-           (real[prefix] == '/' || real[prefix] == '\0');
+    /* Only "/" ends with a slash, which is not counted. So in a path beneath
+     * the root, a slash follows the bytes of the root. */
+    size_t size = strcmp(root->dir, "/") == 0 ? 0 : strlen(root->dir);
+    return strncmp(real, root->dir, size) == 0 &&
+           (real[size] == '/' || real[size] == '\0');
 }
 
-/* Get a handle of the target without opening it (O_PATH has no side effects),
- * ask the kernel for its path, and open the target through the handle. So the
- * file that is opened is the file that was checked. */
+/* Get a handle of the target without opening it (O_PATH), ask the kernel for
+ * its path, check the path, and open the target through the handle. So the file
+ * that is opened is the file that was checked. */
 static int open_checked(const struct fby_root *root, const char *path)
 {
     char link[64]; /* the handle's link in /proc */
@@ -217,7 +218,7 @@ static int open_checked(const struct fby_root *root, const char *path)
     real[n > 0 ? n : 0] = '\0';
     bool beneath        = n > 0 && is_beneath(root, real);
     int  fd             = beneath ? open(link, OPEN_FLAGS) : -1;
-    int  error = beneath ? errno : EXDEV; /* which openat2 would return, too */
+    int  error          = beneath ? errno : EXDEV; /* as openat2 does */
     close(handle);
     errno = error;
     return fd;
@@ -236,7 +237,7 @@ static fby_err error_from_errno(
     const struct fby_root *root, const char *path, struct fby_error_detail *why)
 {
     fby_err     err  = FBY_IO;
-    const char *when = ""; /* " now": a later try may succeed */
+    const char *when = ""; /* " now" if a later try may succeed */
     switch (errno) {
     case EXDEV:
         return fby_error_set(why, FBY_USAGE,

@@ -1,9 +1,9 @@
 /* roots.h - the directories that a worker was started with, called roots.
  *
- * A worker opens no data outside its roots, because a pipeline comes from a
- * client. The pipeline names files as `NAME:path`, and the worker resolves the
- * path beneath the directory of the root that it was given as NAME=DIR. Links
- * are followed if their targets are beneath this directory. */
+ * A pipeline comes from a client, so a worker opens no data outside its roots.
+ * The pipeline names files as `NAME:path`. The worker was given the root NAME
+ * as NAME=DIR, and resolves the path beneath the directory DIR. Links are
+ * followed if their targets are beneath this directory. */
 #ifndef FBY_WORKER_SOURCE_ROOTS_H
 #define FBY_WORKER_SOURCE_ROOTS_H
 
@@ -18,8 +18,8 @@ struct fby_root; /* one directory */
 struct fby_roots *fby_roots_create(void);
 void              fby_roots_destroy(struct fby_roots **self_p);
 
-/* Add a root, given as on the command line: `NAME=DIR`. DIR is absolute, and a
- * directory that can be opened.
+/* Add the root `NAME=DIR` of the command line. DIR is absolute, and a directory
+ * that can be opened.
  *
  * Thread: one, before others use the roots; all other functions: any.
  * Errors: FBY_USAGE (NAME or the form), FBY_CONFIG (DIR). */

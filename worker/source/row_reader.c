@@ -10,7 +10,7 @@
 #include "worker/source/columns/ragged.h"
 #include "worker/source/dataset_state.h"
 
-enum { PREFETCH_ROWS = 16 /* offsets are prefetched so many rows ahead */ };
+enum { PREFETCH_ROWS = 16 }; /* offsets are prefetched so many rows ahead */
 
 struct fby_row_reader *fby_row_reader_create(void)
 {
@@ -30,16 +30,17 @@ void fby_row_reader_destroy(struct fby_row_reader **self_p)
 
 /* ---- columns ------------------------------------------------------------- */
 
-/* A ragged column is two columns, offsets and values; only the values match. */
+/* Does the column have this name and form? A ragged column is two columns,
+ * offsets and values, and only the values match. */
 static bool has_name_and_form(
     const struct fby_column *column, const char *name, enum fby_form form)
 {
-    enum fby_column_role part =
+    if (form == FBY_FORM_RAGGED) {
+        return fby_ragged_has_values_name(column, name);
+    }
+    enum fby_column_role role =
         form == FBY_FORM_SPARSE ? FBY_COLUMN_CSR : FBY_COLUMN_WHOLE;
-    return form == FBY_FORM_RAGGED
-               ? fby_ragged_has_values_name(column, name)
-               : column->role == part &&
-                     fby_equal_ignoring_case(column->name, name);
+    return column->role == role && fby_equal_ignoring_case(column->name, name);
 }
 
 static bool find_column(const struct fby_shard *shard, const char *name,
@@ -54,8 +55,8 @@ static bool find_column(const struct fby_shard *shard, const char *name,
     return false;
 }
 
-/* The end of an error message about a column that exists, but in another form
- * than the field needs; NULL when there is no such column. */
+/* Returns the end of the error message for a column that exists in another form
+ * than the field needs; NULL if no column has this name. */
 static const char *advice_for_form(
     const struct fby_shard *shard, const char *name, enum fby_form wanted)
 {
@@ -150,8 +151,8 @@ static void grow_slot_of(struct fby_row_reader *self, uint32_t n_shards)
     }
 }
 
-/* Returns the slot of a shard. Adds one if slot_of[shard] is from an earlier
- * run: then its slot now has another shard or none. */
+/* Returns the slot of a shard. Adds a slot if slot_of[shard] is from an earlier
+ * run, because then that slot has another shard in this run, or none. */
 static uint16_t find_or_add_slot(struct fby_row_reader *self, uint32_t shard)
 {
     uint16_t slot     = self->slot_of[shard];
@@ -167,11 +168,12 @@ static uint16_t find_or_add_slot(struct fby_row_reader *self, uint32_t shard)
 void fby_row_reader_begin_run(struct fby_row_reader *self,
     const struct fby_dataset *dataset, const uint64_t *samples, uint32_t n)
 {
+    /* The samples of the shard that was found last, and its slot. */
     uint64_t begin = 1;
     uint64_t end   = 0; /* < begin: no shard was found yet */
     uint16_t slot  = 0;
     grow_slot_of(self, dataset->index.n_shards);
-    self->n        = n;
+    self->n_rows   = n;
     self->n_shards = 0;
     self->failed   = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -181,8 +183,8 @@ void fby_row_reader_begin_run(struct fby_row_reader *self,
             end            = dataset->first[shard + 1];
             slot           = find_or_add_slot(self, shard);
         }
-        self->slot[i] = slot;
-        self->row[i]  = (uint32_t)(samples[i] - begin);
+        self->slot[i]         = slot;
+        self->row_in_shard[i] = (uint32_t)(samples[i] - begin);
     }
 }
 
@@ -193,13 +195,14 @@ static uint32_t first_row_in_slot(
     const struct fby_row_reader *self, uint32_t slot)
 {
     uint32_t i = 0;
-    while (i + 1 < self->n && self->slot[i] != slot) {
+    while (i + 1 < self->n_rows && self->slot[i] != slot) {
         i++;
     }
     return i;
 }
 
-/* Use the file of a column, or the only file of the shard. Map it if needed. */
+/* Use the file of a column, or the shard's file if it has only one. Map the
+ * file unless it is mapped. */
 static fby_err use_file(struct fby_row_reader *self,
     const struct fby_dataset *dataset, uint32_t shard_number, uint32_t column,
     struct fby_error_detail *why)
@@ -222,8 +225,8 @@ static fby_err use_file(struct fby_row_reader *self,
         &self->uses, why);
 }
 
-/* Set self->failed to a row of the file whose use failed, and add the name of
- * the column to the error. Returns `err`. */
+/* Set self->failed to a row of the file whose use failed, and put the name of
+ * the column before the error. Returns `err`. */
 static fby_err describe_failure(struct fby_row_reader *self,
     const struct fby_dataset *dataset, fby_err err,
     struct fby_error_detail *why)
@@ -241,7 +244,8 @@ static fby_err describe_failure(struct fby_row_reader *self,
     return fby_error_prefix(why, err, "column %s", column->name);
 }
 
-/* Returns file 0 of the open column (values), or 1 (offsets if ragged). */
+/* Returns the bytes of a file of the open column. File 0 has the values; a
+ * ragged column has a file 1, the offsets. */
 static const uint8_t *file_of(
     const struct fby_row_reader *self, uint32_t slot, uint32_t file)
 {
@@ -251,34 +255,34 @@ static const uint8_t *file_of(
 /* Set `at` for all rows of a column whose rows have one length. */
 static void find_rows(struct fby_row_reader *self)
 {
-    for (uint32_t i = 0; i < self->n; i++) {
+    for (uint32_t i = 0; i < self->n_rows; i++) {
         const struct fby_column *column = self->column[self->slot[i]];
         self->at[i] = file_of(self, self->slot[i], 0) + column->offset +
-                      self->row[i] * column->row_bytes;
+                      self->row_in_shard[i] * column->row_bytes;
     }
 }
 
-/* Returns the address of the offset where row i begins; the offset where it
- * ends follows. Offsets are in the last file of the column. */
+/* Returns the address of the offset where row i begins. The next offset is
+ * where the row ends. Offsets are in the last file of the column. */
 static const uint8_t *offset_of(const struct fby_row_reader *self,
     const struct fby_file_array *offsets, uint32_t i)
 {
     return file_of(self, self->slot[i], self->n_files - 1) + offsets->offset +
-           (uint64_t)self->row[i] * offsets->width;
+           (uint64_t)self->row_in_shard[i] * offsets->width;
 }
 
-/* Set `begin`, `end` and `at` for ragged or CSR rows. Each offset is read once
- * and then checked, so no row exceeds the values even if the file changes. */
+/* Set `begin`, `end` and `at` for ragged or CSR rows. Each offset is loaded
+ * once and then checked. So no row exceeds the values if the file changes. */
 static void find_ragged_rows(
     struct fby_row_reader *self, const struct fby_dataset *dataset)
 {
-    for (uint32_t i = 0; i < self->n; i++) {
+    for (uint32_t i = 0; i < self->n_rows; i++) {
         const struct fby_shard *shard =
             &dataset->index.shards[self->shard[self->slot[i]]];
         const struct fby_column *values  = self->column[self->slot[i]];
         struct fby_file_array    offsets = fby_ragged_offsets(shard, values);
         const uint8_t           *at      = offset_of(self, &offsets, i);
-        if (i + PREFETCH_ROWS < self->n) {
+        if (i + PREFETCH_ROWS < self->n_rows) {
             __builtin_prefetch(offset_of(self, &offsets, i + PREFETCH_ROWS));
         }
         self->begin[i] = fby_ragged_load_offset(&offsets, at);
@@ -314,7 +318,7 @@ static fby_err use_column(struct fby_row_reader *self,
     return FBY_OK;
 }
 
-/* Close the column after the error `err` of use number `use`. If closing fails
+/* Close the column after use number `use` failed with `err`. If closing fails
  * too, a file has changed, and FBY_STALE is returned. */
 static fby_err close_after_error(struct fby_row_reader *self,
     const struct fby_dataset *dataset, uint32_t use, fby_err err,
@@ -336,7 +340,7 @@ fby_err fby_row_reader_open_column(struct fby_row_reader *self,
     self->n_files = first_column->role == FBY_COLUMN_VALUES ? 2 : 1;
     for (uint32_t i = 0; i < self->n_shards; i++) {
         fby_err err = use_column(self, dataset, i, pick[self->shard[i]], why);
-        if (err != FBY_OK) { /* the use that failed was not added */
+        if (err != FBY_OK) { /* the failed use would be number uses.n */
             return close_after_error(self, dataset, self->uses.n, err, why);
         }
     }
@@ -375,7 +379,8 @@ struct fby_token_view fby_row_reader_find_tokens(
     uint16_t                    slot = self->slot[row];
     const struct fby_sequences *sequences =
         dataset->index.shards[self->shard[slot]].sequences;
-    uint64_t first_of_row = (uint64_t)self->row[row] * sequences->length;
+    uint64_t first_of_row =
+        (uint64_t)self->row_in_shard[row] * sequences->length;
     struct fby_token_extent extent =
         fby_sequences_find_extent(sequences, first_of_row + first, n);
     return (struct fby_token_view){

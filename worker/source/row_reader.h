@@ -1,11 +1,11 @@
-/* row_reader.h - read a run: many rows at a time, in place, from mapped files.
+/* row_reader.h - read many rows at a time, in place, from mapped files.
  *
  * A row is a sample of a dataset of columns, or a sequence of tokens of a
  * dataset without packing. A run is up to FBY_RUN_ROWS rows that are read
  * together. The caller begins a run, then opens and closes one column after
- * another. While a column is open, there is a pointer to the bytes of each row.
- * Nothing is copied: the files are mapped (mapped_files.h). If closing the
- * column fails, the caller discards all that it read. */
+ * another. While a column is open, the caller reads the bytes of each row in
+ * the mapped file (mapped_files.h), without a copy. If closing the column
+ * fails, the caller discards all that it read. */
 #ifndef FBY_WORKER_SOURCE_ROW_READER_H
 #define FBY_WORKER_SOURCE_ROW_READER_H
 
@@ -15,30 +15,30 @@
 
 enum { FBY_RUN_ROWS = 4096 };
 
-/* A run, and its open column. Each shard that has rows of the run has a slot, 0
- * to n_shards - 1. The struct is large: allocate one for each thread. */
+/* A run, and its open column. Slots number the shards that have rows of the
+ * run, from 0 to n_shards - 1. The struct is large: allocate one a thread. */
 struct fby_row_reader {
-    uint32_t                 n;                    /* number of rows */
+    uint32_t                 n_rows;
     uint32_t                 n_shards;             /* number of slots */
     uint32_t                 shard[FBY_RUN_ROWS];  /* per slot: shard number */
     const struct fby_column *column[FBY_RUN_ROWS]; /* per slot: the open column
                                                       (ragged: of the values);
                                                       NULL: tokens */
-    uint16_t       slot[FBY_RUN_ROWS]; /* per row: slot of its shard */
-    uint32_t       row[FBY_RUN_ROWS];  /* per row: number in its shard */
-    const uint8_t *at[FBY_RUN_ROWS];   /* per row of an open column: its bytes;
-                                          NULL: its offsets are wrong */
+    uint16_t       slot[FBY_RUN_ROWS];         /* per row: slot of its shard */
+    uint32_t       row_in_shard[FBY_RUN_ROWS]; /* per row */
+    const uint8_t *at[FBY_RUN_ROWS]; /* per row: its bytes in the open column;
+                                        NULL: its offsets are wrong */
     /* Per row of a ragged or CSR column: number of its first entry, and number
      * of its last entry + 1. */
     int64_t  begin[FBY_RUN_ROWS];
     int64_t  end[FBY_RUN_ROWS];
     uint32_t n_files; /* files of a column: 2 if ragged, else 1 */
     uint32_t failed;  /* the row that an error message names */
-    struct fby_mapping_use
-        file_use[2 * FBY_RUN_ROWS]; /* n_files for each slot */
-    struct fby_mapping_uses uses; /* the elements of file_use that are in use */
-    uint16_t *slot_of; /* per shard: its slot, maybe of an earlier run; valid if
-                          slot < n_shards and shard[slot] is this shard */
+    /* Per slot: n_files uses. The first uses.n elements are in use. */
+    struct fby_mapping_use  file_use[2 * FBY_RUN_ROWS];
+    struct fby_mapping_uses uses; /* its list is file_use */
+    uint16_t *slot_of; /* per shard: its slot in this or an earlier run. It is
+                          valid if < n_shards and shard[slot] is this shard */
     uint32_t  slot_of_size; /* number of elements of slot_of */
 };
 
@@ -46,21 +46,22 @@ struct fby_row_reader *fby_row_reader_create(void);
 void                   fby_row_reader_destroy(struct fby_row_reader **self_p);
 
 /* Set *out to the index of the column that a field reads in a shard: the first
- * of field->from that exists in the form that the field needs
- * (pipeline/types.h). A sparse field needs CSR, another field with a max_length
- * a ragged column. Of a ragged column *out is the index of the values.
+ * name in field->from that exists in the form that the field needs. A sparse
+ * field needs a CSR column, any other field with a max_length a ragged column
+ * (pipeline/types.h). For a ragged column, *out is the index of the values.
  * Errors: FBY_CONFIG  no such column; `why` lists the columns of the shard. */
 FBY_CHECKED fby_err fby_shard_pick_column(const struct fby_shard *shard,
     const struct fby_field_content *field, uint16_t *out,
     struct fby_error_detail *why);
 
-/* Call fby_shard_pick_column() for every shard. The caller frees *out: per
- * shard, the index of the column (`pick` below). Errors: FBY_CONFIG. */
+/* Call fby_shard_pick_column() for each shard. *out is an array with the index
+ * of the column in each shard, called `pick` below. The caller frees it.
+ * Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_dataset_pick_columns(const struct fby_dataset *dataset,
     const struct fby_field_content *field, uint16_t **out,
     struct fby_error_detail *why);
 
-/* Returns the column of a shard whose index is pick[shard]. */
+/* Returns the column of a shard with the index pick[shard]. */
 const struct fby_column *fby_dataset_column(
     const struct fby_dataset *dataset, const uint16_t *pick, uint32_t shard);
 
@@ -69,7 +70,7 @@ void fby_row_reader_begin_run(struct fby_row_reader *self,
     const struct fby_dataset *dataset, const uint64_t *samples, uint32_t n);
 
 /* Open one column in all shards of the run. Its index in a shard is
- * pick[shard]. Sets self->at and, if it is ragged or CSR, begin and end.
+ * pick[shard]. Sets self->at and, for a ragged or CSR column, begin and end.
  * Errors: FBY_STALE, FBY_AGAIN, FBY_IO; `why` names the column. */
 FBY_CHECKED fby_err fby_row_reader_open_column(struct fby_row_reader *self,
     const struct fby_dataset *dataset, const uint16_t *pick,
@@ -92,8 +93,8 @@ struct fby_token_view {    /* tokens that are contiguous in memory */
 };
 
 /* Find the tokens `first` to first + n - 1 of a row, where n > 0. Returns only
- * as many of them as are contiguous. With targets a row has one token more than
- * its length, which is the last target. */
+ * those that are contiguous with the first. With targets a row has one token
+ * more than its length, the last target. */
 struct fby_token_view fby_row_reader_find_tokens(
     const struct fby_row_reader *self, const struct fby_dataset *dataset,
     uint32_t row, uint32_t first, uint32_t n);

@@ -21,13 +21,13 @@ static uint32_t clamp_to_u32(uint64_t length)
 
 struct offset_file {
     const struct fby_column *column;  /* the values, or CSR */
-    struct fby_file_array    offsets; /* where the offsets are in the file */
+    struct fby_file_array    offsets; /* position and type in the file */
     struct fby_object        object;  /* the file of the offsets */
     uint8_t *block; /* BLOCK_ROWS + 1 offsets; row i ends at offset i + 1 */
 };
 
-/* Returns the length of the row whose first offset is at `at`; the second one
- * follows. Returns 0 if they are wrong. */
+/* Returns the length of a row. `at` is the address of its first offset, and the
+ * second one follows. Returns 0 if the offsets are wrong. */
 static uint32_t row_length(const struct offset_file *file, const uint8_t *at)
 {
     const uint8_t *next  = at + file->offsets.width;

@@ -84,7 +84,7 @@ bool fby_shard_last_key_is(
     return strlen(last) == key_size && memcmp(last, key, key_size) == 0;
 }
 
-/* Set *out to the index of `suffix` in self->suffixes; if new, it is added. */
+/* Set *out to the index of `suffix` in self->suffixes. Add a new suffix. */
 static fby_err find_or_add_suffix(struct fby_shard *self, const char *suffix,
     uint8_t *out, struct fby_error_detail *why)
 {
@@ -139,7 +139,7 @@ fby_err fby_shard_add_member(struct fby_shard *self, const char *suffix,
     APPEND(self->suffix_index, n, index);
     APPEND(self->member_bytes, n, size);
     if (self->has_files) {
-        const struct fby_stamp stamp = {.size = size}; /* the caller sets it */
+        const struct fby_stamp stamp = {.size = size};
         APPEND(self->stamps, n, stamp);
     } else {
         APPEND(self->member_offset, n, offset);
@@ -151,7 +151,7 @@ fby_err fby_shard_add_member(struct fby_shard *self, const char *suffix,
 fby_err fby_shard_add_text(struct fby_shard *self, const char *text,
     size_t size, bool is_value, struct fby_error_detail *why)
 {
-    uint32_t n = self->n_members - 1; /* the last member */
+    uint32_t n = self->n_members - 1; /* index of the last member */
     if (self->texts.size + size > FBY_SHARD_MAX_TEXTS) {
         return fby_error_set(why, FBY_CONFIG,
             "more than %d bytes of texts in a part of a list",
@@ -164,7 +164,8 @@ fby_err fby_shard_add_text(struct fby_shard *self, const char *text,
     return FBY_OK;
 }
 
-/* Samples with equal keys are ordered by number, for the error message. */
+/* Compare two samples by key. If the keys are equal, the sample with the lower
+ * number is first, as the error message needs it. */
 static int compare_keys(const void *a, const void *b, void *shard)
 {
     uint32_t x     = *(const uint32_t *)a;
@@ -190,23 +191,23 @@ static bool find_repeated_key(
     if (keys_ascend(self)) { /* common, and needs no memory */
         return false;
     }
-    uint32_t  n     = self->n_samples;
-    uint32_t *order = fby_zalloc(n * sizeof(*order));
+    uint32_t  n      = self->n_samples;
+    uint32_t *sorted = fby_zalloc(n * sizeof(*sorted)); /* sample numbers */
     for (uint32_t i = 0; i < n; i++) {
-        order[i] = i;
+        sorted[i] = i;
     }
-    qsort_r(order, n, sizeof(*order), compare_keys, self);
+    qsort_r(sorted, n, sizeof(*sorted), compare_keys, self);
     uint32_t i = 1;
-    while (i < n && strcmp(fby_shard_key(self, order[i - 1]),
-                        fby_shard_key(self, order[i])) != 0) {
+    while (i < n && strcmp(fby_shard_key(self, sorted[i - 1]),
+                        fby_shard_key(self, sorted[i])) != 0) {
         i++;
     }
     bool is_repeated = i < n;
     if (is_repeated) {
-        *earlier = order[i - 1];
-        *later   = order[i];
+        *earlier = sorted[i - 1];
+        *later   = sorted[i];
     }
-    free(order);
+    free(sorted);
     return is_repeated;
 }
 
@@ -339,16 +340,16 @@ bool fby_equal_ignoring_case(const char *a, const char *b)
 
 bool fby_name_split(const char *name, struct fby_name_parts *out)
 {
-    const char *component = name; /* begin of the current one of the path */
-    for (const char *at = name; *at != '\0'; at++) {
-        if (*at == '.' && at == component) {
+    const char *component = name; /* the file or folder that `c` lies in */
+    for (const char *c = name; *c != '\0'; c++) {
+        if (*c == '.' && c == component) {
             return false; /* the file or a folder is hidden */
         }
-        if (*at == '/') {
-            component = at + 1;
+        if (*c == '/') {
+            component = c + 1;
         }
     }
-    const char *dot = strchr(component, '.'); /* of the file name */
+    const char *dot = strchr(component, '.'); /* first dot of the file name */
     if (dot == NULL || dot[1] == '\0') {
         return false;
     }
@@ -359,11 +360,11 @@ bool fby_name_split(const char *name, struct fby_name_parts *out)
 
 bool fby_name_is_plain(const char *name)
 {
-    const char *at = name;
-    while (*at != '\0' && !fby_is_control(*at)) {
-        at++;
+    const char *c = name;
+    while (*c != '\0' && !fby_is_control(*c)) {
+        c++;
     }
-    return *at == '\0' && fby_is_utf8(name, strlen(name));
+    return *c == '\0' && fby_is_utf8(name, strlen(name));
 }
 
 fby_err fby_name_check(const char *name, const struct fby_name_parts *parts,

@@ -12,9 +12,9 @@
  *              column have different lengths (columns/ragged.h, csr.h).
  *
  * A shard is built sample by sample, finished, and constant from then on. The
- * index is one array for each property, so that millions of samples fit: a
- * sample takes its key and 9 bytes (13 in a folder), a member 17 bytes (49 with
- * the stamp of a file of its own: its identity, size and times). */
+ * index is one array for each property, so that it is small enough for millions
+ * of samples: a sample takes its key and 9 bytes (13 in a folder), a member 17
+ * bytes, or 49 with the stamp of its own file (identity, size and times). */
 #ifndef FBY_WORKER_SOURCE_SHARD_H
 #define FBY_WORKER_SOURCE_SHARD_H
 
@@ -39,8 +39,8 @@ enum {
     FBY_SHARD_NO_CLASS     = -1
 };
 
-/* How the rows of a column make up samples. In a ragged or sparse column a
- * sample is a list; the elements of the list are called entries. */
+/* How samples consist of the rows of a column. In a ragged or sparse column a
+ * sample is a list, and the elements of the list are called entries. */
 enum fby_column_role {      /* written into manifests: add, never renumber */
     FBY_COLUMN_WHOLE   = 0, /* row i is sample i */
     FBY_COLUMN_OFFSETS = 1, /* row i: number of the first entry of sample i */
@@ -62,22 +62,22 @@ struct fby_column {
     enum fby_npy_type    type;
     bool                 big_endian;
     enum fby_column_role role;
-    uint16_t             partner; /* ragged: index in columns[] of the values if
-                                     these are offsets, and the reverse */
+    uint16_t             partner; /* index in columns[]: of the values, if these
+                                     are offsets; of the offsets, if values */
     uint32_t             n_dims;  /* dimensions of a row */
     uint64_t             dims[FBY_NPY_MAX_DIMS]; /* size of each dimension */
     uint64_t             row_bytes;              /* bytes of one row */
-    uint64_t             rows; /* number of rows in the file */
-    int64_t  first_offset;     /* offsets, CSR: the first one when indexed */
-    int64_t  last_offset;      /* offsets, CSR: the last one when indexed */
-    uint64_t offset;           /* of row 0 in the file, in bytes */
+    uint64_t             rows;     /* number of rows in the file */
+    int64_t  first_offset;         /* offsets, CSR: the first, when indexed */
+    int64_t  last_offset;          /* offsets, CSR: the last, when indexed */
+    uint64_t offset;               /* of row 0 in the file, in bytes */
     struct fby_file_array indices; /* CSR: per entry: its index in the row */
-    struct fby_file_array offsets; /* CSR: the offsets */
+    struct fby_file_array offsets; /* CSR: per row: its first entry */
     uint64_t dense_width;          /* CSR: values of a row, with the zeros */
 };
 
 /* The index of a shard. Arrays have one element "per sample", "per member" or
- * "per file", and are NULL if the form or the source has no use for them. */
+ * "per file". They are NULL if the form or the kind of source needs none. */
 struct fby_shard {
     char                *name; /* relative to the base of the location */
     uint64_t             size; /* bytes of all its files */
@@ -91,7 +91,7 @@ struct fby_shard {
     uint32_t             n_suffixes;   /* number of `suffixes` */
     struct fby_buffer    keys;         /* of all samples; each ends with NUL */
     uint32_t *key_offset;    /* per sample: offset of its key in `keys` */
-    uint32_t *first_member;  /* per sample: its first member; then `members` */
+    uint32_t *first_member;  /* per sample: its first member; then n_members */
     uint32_t *class_ids;     /* per sample; NULL: no class folders */
     uint8_t  *suffix_index;  /* per member: index in `suffixes` */
     uint64_t *member_offset; /* per member: offset in the file; tar only */
@@ -119,8 +119,8 @@ static inline bool fby_shard_has_rows(const struct fby_shard *self)
 /* Is `name` a file name NAME.npz? */
 bool fby_is_npz(const char *name);
 
-/* Begin a shard. Release it with fini, which also accepts a shard that is not
- * finished, or all zeros. */
+/* Begin a shard. Release it with fby_shard_fini(), which also accepts a shard
+ * that is not finished, or all zeros. */
 void fby_shard_init(
     struct fby_shard *self, const char *name, enum fby_source_kind kind);
 void fby_shard_fini(struct fby_shard *self);
@@ -132,8 +132,8 @@ FBY_CHECKED fby_err fby_shard_add_sample(struct fby_shard *self,
     const char *key, size_t key_size, int64_t class_id,
     struct fby_error_detail *why);
 
-/* Add a member to the last sample. If members are files, `offset` is 0, and the
- * caller then sets the stamp of the new member, stamps[members - 1].
+/* Add a member to the last sample. For a file of its own, `offset` is 0, and
+ * the caller then sets the stamp of the new member, stamps[n_members - 1].
  * Errors: FBY_CONFIG  a limit above, or a second member of that extension. */
 FBY_CHECKED fby_err fby_shard_add_member(struct fby_shard *self,
     const char *suffix, uint64_t offset, uint64_t size,
@@ -169,7 +169,7 @@ static inline const char *fby_shard_key(
     return (const char *)self->keys.data + self->key_offset[sample];
 }
 
-/* Is `key` the key of the last sample? False when there is no sample. */
+/* Is `key` the key of the last sample? False if there is no sample. */
 bool fby_shard_last_key_is(
     const struct fby_shard *self, const char *key, size_t key_size);
 
@@ -193,9 +193,9 @@ static inline bool fby_shard_is_value(
     return self->is_value != NULL && self->is_value[member] != 0;
 }
 
-/* Find the member of `sample` with the first of the extensions `exts` (lower
- * case, without the dot) that the sample has; false when it has none of them.
- * Only for shards of members. */
+/* Find the member of `sample` that has the first of the extensions `exts` (in
+ * lower case, without the dot), else the second, and so on. Returns false if
+ * the sample has none of them. Only for shards of members. */
 bool fby_shard_find_member(const struct fby_shard *self, uint32_t sample,
     const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts, uint32_t *member);
 
@@ -216,7 +216,7 @@ bool fby_name_split(const char *name, struct fby_name_parts *out);
 /* Is the name UTF-8 without control characters? */
 bool fby_name_is_plain(const char *name);
 
-/* Refuse the name of a member that is not plain or has a long extension.
+/* Refuse the name of a member if it is not plain or has a long extension.
  * Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_name_check(const char *name,
     const struct fby_name_parts *parts, struct fby_error_detail *why);

@@ -21,8 +21,7 @@ static fby_err begin_shard(
                 FBY_VIRTUAL_SHARD_SAMPLES);
     }
     self->shards = fby_array_grow(self->shards, n, sizeof(*self->shards));
-    snprintf(
-        name, sizeof(name), "part-%07u", n); /* n < FBY_MAX_VIRTUAL_SHARDS */
+    snprintf(name, sizeof(name), "part-%07u", n); /* n has 1 to 7 digits */
     fby_shard_init(&self->shards[n], name, self->kind);
     self->count = n + 1;
     return FBY_OK;

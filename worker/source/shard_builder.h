@@ -1,9 +1,9 @@
-/* shard_builder.h - build the shards of a source without shard files, such as a
- * folder.
+/* shard_builder.h - build virtual shards, for a source without shard files such
+ * as a folder.
  *
- * Its samples are cut into virtual shards of 1,024 samples, called parts. Begin
- * with {.kind = ...}, add each sample and then its members, and finish. The
- * caller owns the shards, also after an error. */
+ * Each virtual shard has 1,024 samples, the last one perhaps fewer. Begin with
+ * {.kind = ...}, add each sample and then its members, and finish. The caller
+ * owns the shards, also after an error. */
 #ifndef FBY_WORKER_SOURCE_SHARD_BUILDER_H
 #define FBY_WORKER_SOURCE_SHARD_BUILDER_H
 
@@ -23,8 +23,8 @@ FBY_CHECKED fby_err fby_shard_builder_begin_sample(
     struct fby_shard_builder *self, const char *key, size_t key_size,
     int64_t class_id, struct fby_error_detail *why);
 
-/* Add a file as a member of the last sample. Its path follows from the sample's
- * key and `suffix`; `stamp` has its size and identity (object.h).
+/* Add a file as a member of the last sample. `stamp` has its size and identity
+ * (object.h). Its path is not stored: the source can derive it from the member.
  * Errors: those of fby_shard_add_member. */
 FBY_CHECKED fby_err fby_shard_builder_add_file(struct fby_shard_builder *self,
     const char *suffix, const struct fby_stamp *stamp,

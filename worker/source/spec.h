@@ -1,4 +1,4 @@
-/* spec.h - which dataset to open, and how its opening reports progress. */
+/* spec.h - which dataset to open, and how the progress is reported. */
 #ifndef FBY_WORKER_SOURCE_SPEC_H
 #define FBY_WORKER_SOURCE_SPEC_H
 
@@ -7,9 +7,9 @@
 
 #include "pipeline/types.h"
 
-/* A function that is told the progress of opening a dataset. It is called
- * several times a second by the thread that opens it, with the number of shards
- * indexed so far and of all shards (in a folder source: of class folders). It
+/* A function for the progress of opening a dataset. The thread that opens it
+ * calls the function several times a second, with the number of shards indexed
+ * so far and of all shards (for a folder: of class folders). The function
  * returns false to give up. */
 struct fby_progress {
     bool (*fn)(void *arg, uint64_t done, uint64_t total); /* may be NULL */
@@ -28,8 +28,8 @@ struct fby_dataset_spec {
     const char (*file_columns)[FBY_NAME_SIZE]; /* list source: its columns
                                                   of paths; borrowed */
     uint32_t n_file_columns;
-    /* bucket_by: the field whose lengths (number of entries of a row or of a
-     * NumPy member) the manifest must have. Borrowed; NULL: none. */
+    /* The field of bucket_by. The manifest must have its lengths: the number of
+     * entries of each row or NumPy member. Borrowed; NULL: none. */
     const struct fby_field_content *length_field;
 };
 

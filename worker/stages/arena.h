@@ -57,8 +57,7 @@ FBY_CHECKED fby_err fby_arena_commit(struct fby_arena *self);
 /* The arena's memory; NULL before fby_arena_commit. */
 uint8_t *fby_arena_data(struct fby_arena *self);
 
-/* Drop the caller's reference and set *self_p to NULL. NULL is allowed. Thread:
- * any. */
+/* Drop a reference and set *self_p to NULL. NULL is allowed. Thread: any. */
 void fby_arena_release(struct fby_arena **self_p);
 
 /* Initialise `message` with `size` bytes at `data` in the arena, as a message

@@ -16,7 +16,7 @@
 #include "worker/stages/memory.h"
 
 struct fby_task_input { /* the fetched bytes of one field in the task's block */
-    size_t            offset, size; /* of the bytes in the block */
+    size_t            offset, size; /* where the bytes are in the block */
     uint32_t          class_id; /* if the field's value is the sample's class
                                    folder: its number; else 0 */
     struct fby_member member;   /* valid if has_member */
@@ -58,8 +58,7 @@ void fby_backlog_remove_aborted(struct fby_backlog *self);
 /* Take the next row or run, as a task that the caller frees with
  * fby_backlog_free_task.
  * Blocks: until a row waits and a task is free.
- * Errors: FBY_GONE  the backlog was closed, and no task is to be fetched
- *                   again. */
+ * Errors: FBY_GONE  the backlog was closed, and there is no task to retry. */
 FBY_CHECKED fby_err fby_backlog_take_task(
     struct fby_backlog *self, struct fby_task **out);
 

@@ -3,9 +3,9 @@
  *
  * A member is one file of a sample. A task has one input (bytes of the block)
  * for each field that the request chose. A member that two fields use (two keys
- * of a JSON file) is read once. Sample sizes vary, so block sizes are rounded
- * up to powers of two. Then more blocks are reused, which saves the page fault
- * that each 4 KiB of a fresh block costs. */
+ * of a JSON file) is read once. Block sizes are rounded up to powers of two, so
+ * that more blocks can be reused although sample sizes vary. Each 4 KiB of a
+ * fresh block costs a page fault. */
 #include <string.h>
 
 #include "common/clock.h"
@@ -22,7 +22,7 @@ static const struct fby_field_content *chosen_field(
     return &job->spec.dataset_plan->content.fields[job->content_field[chosen]];
 }
 
-/* Return the one of the first `n` inputs that reads `member`, or NULL. */
+/* Return the input, among the first `n`, that reads `member`, or NULL. */
 static const struct fby_task_input *find_same_member(
     const struct fby_task *task, uint32_t n, const struct fby_member *member)
 {
@@ -117,10 +117,10 @@ static fby_err locate_input(struct fby_task *task, uint32_t chosen,
             field->n_from, &input->member) != FBY_OK) {
         return refuse_missing(task, field, why);
     }
-    const struct fby_task_input *same =
+    const struct fby_task_input *earlier =
         find_same_member(task, chosen, &input->member);
-    if (same != NULL) {
-        *input = *same;
+    if (earlier != NULL) {
+        *input = *earlier;
         return FBY_OK;
     }
     fby_err err = check_size(&input->member, why);

@@ -137,7 +137,7 @@ static void allocate_lengths(struct fby_job *self)
 }
 
 /* Only a plan with `rows` (the reader of columns and tokens) makes runs. A run
- * fills MAX_RUN_BYTES, if it can, so that a task is worth queueing. */
+ * has up to MAX_RUN_BYTES, so that its work outweighs the cost of a task. */
 static void set_run_rows(struct fby_job *self)
 {
     uint64_t bytes_per_row = 1; /* not 0, because it is a divisor */
@@ -432,13 +432,13 @@ static uint32_t rows_in_span(
 static void count_written_rows(struct fby_job *self, uint32_t field,
     uint32_t row, uint32_t n, const struct fby_job_sink *sink)
 {
-    const struct fby_raw_field *raw   = &self->layout.fields[field];
-    uint32_t                    first = 0; /* first chunk of the first row */
-    uint32_t                    last  = 0; /* first chunk of the last row */
-    uint32_t n_chunks = 0; /* number of chunks that hold one row */
-    fby_layout_row_chunks(raw, row, &first, &n_chunks);
-    fby_layout_row_chunks(raw, row + n - 1, &last, &n_chunks);
-    for (uint32_t i = first; i < last + n_chunks; i++) {
+    const struct fby_raw_field *raw = &self->layout.fields[field];
+    uint32_t first_chunk            = 0; /* first chunk of the first row */
+    uint32_t last_start             = 0; /* first chunk of the last row */
+    uint32_t row_chunks = 0; /* number of chunks that hold one row */
+    fby_layout_row_chunks(raw, row, &first_chunk, &row_chunks);
+    fby_layout_row_chunks(raw, row + n - 1, &last_start, &row_chunks);
+    for (uint32_t i = first_chunk; i < last_start + row_chunks; i++) {
         struct fby_job_chunk *chunk   = find_chunk(self, field, i);
         uint32_t              written = rows_in_span(&chunk->span, row, n);
         uint32_t              missing_before =

@@ -83,9 +83,9 @@ static bool reuse_kept(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {
     for (size_t i = self->n_kept; i-- > 0;) {
-        size_t kept = self->kept[i].block.size;
-        if (kept >= size && kept - size <= size / 8 &&
-            kept <= bytes_left(self)) {
+        size_t kept_size = self->kept[i].block.size;
+        bool   fits      = kept_size >= size && kept_size - size <= size / 8;
+        if (fits && kept_size <= bytes_left(self)) {
             *out = remove_kept(self, i);
             return true;
         }
@@ -99,7 +99,7 @@ static fby_err map_fresh(
     if (size > bytes_left(self)) {
         return FBY_FULL;
     }
-    /* Bytes with pages, without the kept ones, but with the new block. */
+    /* Bytes with pages: of the blocks in use and of the new block. */
     size_t in_use = self->counts.used - self->counts.reserved + size;
     while (self->counts.kept > self->counts.limit - in_use) {
         unmap_oldest(self);
@@ -138,8 +138,8 @@ static fby_err allocate_now(
 }
 
 /* Wait until it is this caller's turn and a block can be allocated. Returns
- * FBY_GONE if the pool is closed, and FBY_FULL if the system has no memory
- * while no block is in use, because then waiting would never end. */
+ * FBY_GONE if the pool is closed. Returns FBY_FULL if the system has no memory
+ * while no block is in use, because no freed block could end the wait. */
 static fby_err allocate_in_turn(
     struct fby_memory *self, size_t size, struct fby_memory_block *out)
 {

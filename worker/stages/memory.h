@@ -59,8 +59,7 @@ FBY_CHECKED fby_err fby_memory_reserve(
 FBY_CHECKED fby_err fby_memory_commit(
     struct fby_memory *self, struct fby_memory_block *block);
 
-/* Free *block and set its size to 0. Does nothing if the size is 0. Thread:
- * any. */
+/* Free *block and set its size to 0. A size of 0 is allowed. Thread: any. */
 void fby_memory_free(struct fby_memory *self, struct fby_memory_block *block);
 
 /* Unmap the kept blocks that were freed at or before the time `freed_until_ns`

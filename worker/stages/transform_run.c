@@ -102,8 +102,7 @@ static fby_err write_row(struct fby_stages *self,
     return err;
 }
 
-/* Write the refused rows one by one. After an error task->row is the bad
- * row. */
+/* Write the refused rows one by one. On an error task->row is the bad row. */
 static fby_err rewrite_refused_rows(struct fby_stages *self,
     struct fby_transformer *transformer, struct fby_task *task,
     struct fby_error_detail *why)

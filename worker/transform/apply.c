@@ -227,9 +227,9 @@ static struct fby_reach decoded_pixels(
                                       : fby_nearest_resize_reach(axis);
 }
 
-/* The full-size pixels that the decoded pixels `source` cover: `unit` each. The
- * axis begins `offset` full-size pixels into decoded pixel 0 and is `from`
- * pixels long; pixels outside it are left out. */
+/* The full-size pixels of the axis that the decoded pixels `source` cover, each
+ * `unit` of them. The axis is `from` full-size pixels long, and begins `offset`
+ * full-size pixels into decoded pixel 0. */
 static struct fby_reach full_size_pixels(
     const struct fby_axis_spec *axis, struct fby_reach source)
 {

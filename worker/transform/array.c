@@ -18,7 +18,7 @@ static bool has_shape(
     return same;
 }
 
-/* `whose` says in the message what has `shape`, such as "the field's". */
+/* `whose` names the owner of `shape` in the message, such as "the field's". */
 static fby_err refuse_shape(const struct fby_npy *npy, const char *whose,
     const struct fby_shape *shape, struct fby_error_detail *why)
 {
@@ -37,7 +37,7 @@ static fby_err write_bits(
     const struct fby_npy *npy, uint8_t *dst, struct fby_error_detail *why)
 {
     char text[FBY_CONVERT_TEXT];
-    if (npy->type >= FBY_NPY_F2) { /* the last types of the enum are floats */
+    if (npy->type >= FBY_NPY_F2) { /* floats are the last types of the enum */
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "its values are %s; bits come from bools or whole numbers",
             fby_npy_dtype_name(npy->type));

@@ -107,7 +107,7 @@ struct fby_self_check;
 struct fby_decoder_entry {
     const char *name;  /* name in the fingerprint */
     uint32_t    kinds; /* bit set of the kinds of fields that can have it */
-    /* True if a field of these kinds has it; NULL: all of them have it. */
+    /* True if a field of these kinds has the entry; NULL: all have it. */
     bool (*applies_to)(const struct fby_field_content *field);
     /* The self check (self_check.h), whose results are hashed; NULL: none. */
     void (*check)(struct fby_self_check *check);

@@ -3,7 +3,7 @@
  *
  * The result depends only on the field's content (its part of the pipeline),
  * the input, the seed, the epoch and the sample: all workers and threads make
- * the same bytes. The values are little-endian; the shape says how many. */
+ * the same bytes. Values are little-endian, as many as the shape says. */
 #ifndef FBY_WORKER_TRANSFORM_FIELD_H
 #define FBY_WORKER_TRANSFORM_FIELD_H
 

@@ -54,7 +54,7 @@ static void add_entry(struct entries *entries, struct entry entry)
 static fby_err add_decoders(struct entries *entries,
     const struct fby_field_content *field, struct fby_error_detail *why)
 {
-    /* A kind that does not exist has no bit. */
+    /* 0 for an unknown kind of field. */
     uint32_t kind_bit = (uint32_t)field->decode < 32 ? 1U << field->decode : 0;
     bool     known    = false;
     for (uint32_t i = 0; i < FBY_N_DECODERS; i++) {
@@ -87,7 +87,7 @@ static fby_err add_op(struct entries *entries, const struct fby_op *op,
 }
 
 /* Add the ops that the trainer runs. Those without a plan function (normalize)
- * are left out: no worker draws numbers for them. */
+ * are left out, because no worker draws numbers for them. */
 static void add_device_ops(
     struct entries *entries, const struct fby_field_content *field)
 {

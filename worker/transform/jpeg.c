@@ -21,9 +21,9 @@ enum {
                             in the cache */
     ROW_SLACK      = 64, /* readable bytes after a row of a strip */
     MISALIGN_BYTES = 8,  /* bytes before a strip's first row: see read_area */
-    /* Most pixels that are decoded outside the wanted part of a row: two MCUs
-     * (see crop_columns) on each of the two sides. An MCU is the smallest unit
-     * of coded blocks, at most MAX_SAMP_FACTOR blocks wide and high. */
+    /* An MCU is the smallest unit of coded blocks, at most MAX_SAMP_FACTOR
+     * blocks wide and high. On each side of the wanted part of a row, at most
+     * two MCUs are decoded as well (see crop_columns). */
     EXTRA_PIXELS  = 2 * 2 * MAX_SAMP_FACTOR * DCTSIZE,
     FIXED_BYTES   = 128 << 10, /* tables and state of the library, for any
                                   file */
@@ -47,8 +47,8 @@ struct jpeg_decoder {
     uint32_t orientation;       /* 1 to 8; 0: no EXIF block found yet */
 };
 
-/* End the call: run_decoder returns `err`. */
-static _Noreturn void leave(struct jpeg_decoder *d, fby_err err)
+/* End the decoding: run_decoder returns `err`. */
+static _Noreturn void fail(struct jpeg_decoder *d, fby_err err)
 {
     d->err = err;
     longjmp(d->exit_point, 1);
@@ -56,7 +56,7 @@ static _Noreturn void leave(struct jpeg_decoder *d, fby_err err)
 
 /* Refuse the file with a message. */
 #define REFUSE(d, ...) \
-    leave(d, fby_error_set((d)->why, FBY_BAD_SAMPLE, __VA_ARGS__))
+    fail(d, fby_error_set((d)->why, FBY_BAD_SAMPLE, __VA_ARGS__))
 
 static struct jpeg_decoder *decoder_of(j_common_ptr jpeg)
 {
@@ -69,7 +69,7 @@ static _Noreturn void refuse_with_message(j_common_ptr jpeg)
     char                 message[JMSG_LENGTH_MAX];
     jpeg->err->format_message(jpeg, message);
     if (jpeg->err->msg_code == JERR_OUT_OF_MEMORY) {
-        leave(d, fby_error_set(d->why, FBY_FULL, "%s", message));
+        fail(d, fby_error_set(d->why, FBY_FULL, "%s", message));
     }
     REFUSE(d, "JPEG: %s", message);
 }
@@ -108,8 +108,8 @@ static boolean on_app1(j_decompress_ptr jpeg)
     struct jpeg_source_mgr *source = jpeg->src;
     const uint8_t          *bytes  = source->next_input_byte;
     size_t                  left   = source->bytes_in_buffer;
-    size_t stored = left >= 2 ? (size_t)(bytes[0] << 8 | bytes[1]) : 0;
-    size_t size   = stored > 2 ? stored : 2; /* less than 2 is invalid */
+    size_t stored_size = left >= 2 ? (size_t)(bytes[0] << 8 | bytes[1]) : 0;
+    size_t size = stored_size > 2 ? stored_size : 2; /* below 2 is invalid */
     if (d->orientation == 0 && size <= left) {
         d->orientation = fby_exif_orientation(bytes + 2, size - 2);
     }
@@ -173,7 +173,7 @@ static void check_size(struct jpeg_decoder *d)
     fby_err err = fby_picture_check_size("JPEG", d->file, jpeg->image_width,
         jpeg->image_height, FBY_JPEG_MAX_PIXELS_PER_BYTE, d->why);
     if (err != FBY_OK) {
-        leave(d, err);
+        fail(d, err);
     }
     if (d->has_several_scans &&
         coefficient_bytes(jpeg) > FBY_JPEG_MAX_COEFFICIENT_BYTES) {
@@ -217,7 +217,7 @@ static struct fby_picture_head head_of(const struct jpeg_decoder *d)
     uint32_t h     = jpeg->image_height;
     /* The library rounds the width up to whole MCUs, which adds less than the
      * width of the widest MCU. */
-    uint64_t rows =
+    uint64_t row_bytes =
         fby_image_bytes(w + DCTSIZE * MAX_SAMP_FACTOR, ROWS_BUFFERED);
     return (struct fby_picture_head){
         .width         = turns ? h : w,
@@ -226,7 +226,7 @@ static struct fby_picture_head head_of(const struct jpeg_decoder *d)
         .channels      = FBY_RGB,
         .is_scalable   = can_scale(jpeg),
         .is_ycbcr      = jpeg->jpeg_color_space == JCS_YCbCr,
-        .library_bytes = FIXED_BYTES + rows +
+        .library_bytes = FIXED_BYTES + row_bytes +
                          (d->has_several_scans ? coefficient_bytes(jpeg) : 0),
     };
 }
@@ -313,16 +313,16 @@ static void start_decoding(
     jpeg_start_decompress(&d->jpeg);
 }
 
-/* Let the library decode only the columns of the area, and one more `group` of
- * blocks on each side, because upsampling reads neighbours. The library rounds
- * to whole groups. Returns the number of decoded pixels left of the area. */
+/* Let the library decode only the columns of the area and, because upsampling
+ * reads neighbours, of one MCU on each side. The library rounds to whole MCUs.
+ * Returns the number of decoded pixels to the left of the area. */
 static uint32_t crop_columns(
     struct jpeg_decoder *d, const struct jpeg_area *area)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
-    uint32_t   group = (uint32_t)jpeg->max_h_samp_factor * DCTSIZE / area->unit;
-    JDIMENSION x     = area->x > group ? area->x - group : 0;
-    JDIMENSION end   = area->x + area->w + group;
+    uint32_t   mcu_w = (uint32_t)jpeg->max_h_samp_factor * DCTSIZE / area->unit;
+    JDIMENSION x     = area->x > mcu_w ? area->x - mcu_w : 0;
+    JDIMENSION end   = area->x + area->w + mcu_w;
     end              = end < jpeg->output_width ? end : jpeg->output_width;
     JDIMENSION width = end - x;
     if (width < jpeg->output_width) {
@@ -343,15 +343,15 @@ static void read_strip(
     }
     strip->height = 0;
     while (strip->height < STRIP_ROWS && jpeg->output_scanline < end) {
-        uint32_t left = end - jpeg->output_scanline;
-        uint32_t room = STRIP_ROWS - strip->height;
-        uint32_t n    = jpeg_read_scanlines(
-               jpeg, rows + strip->height, left < room ? left : room);
-        if (n == 0) {
+        uint32_t rows_left = end - jpeg->output_scanline;
+        uint32_t room      = STRIP_ROWS - strip->height;
+        uint32_t n_read    = jpeg_read_scanlines(
+               jpeg, rows + strip->height, rows_left < room ? rows_left : room);
+        if (n_read == 0) {
             REFUSE(d, "JPEG ends at row %u of %u", jpeg->output_scanline,
                 jpeg->output_height);
         }
-        strip->height += n;
+        strip->height += n_read;
     }
 }
 
@@ -399,7 +399,7 @@ static void decode_part(
     fby_err                   err =
         fby_picture_alloc_scratch(&need, &d->head, d->scratch, d->why);
     if (err != FBY_OK) {
-        leave(d, err);
+        fail(d, err);
     }
     struct fby_image upright = {d->scratch[1].memory,
         (size_t)region.width * FBY_RGB, region.width, region.height};
@@ -420,12 +420,12 @@ static void decode_file(struct jpeg_decoder *d)
     }
     fby_err err = d->sink->head(d->sink->arg, &d->head, &part, d->why);
     if (err != FBY_OK) {
-        leave(d, err);
+        fail(d, err);
     }
     decode_part(d, &part);
 }
 
-/* Call decode_file. All errors end here, by longjmp. */
+/* Call decode_file. After an error `fail` jumps back to here. */
 static fby_err run_decoder(struct jpeg_decoder *d)
 {
     if (setjmp(d->exit_point) == 0) {

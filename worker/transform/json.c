@@ -63,9 +63,10 @@ static fby_err refuse_json(const struct fby_field_job *job,
     json_t *value = json_loadb((const char *)job->bytes, job->size,
         JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
     if (value == NULL) {
-        bool nul = json_error_code(error) == json_error_null_character;
+        bool is_nul = json_error_code(error) == json_error_null_character;
         return fby_error_set(why, FBY_BAD_SAMPLE, "JSON line %d: %s",
-            error->line, nul ? "\\u0000, which no text may have" : error->text);
+            error->line,
+            is_nul ? "\\u0000, which no text may have" : error->text);
     }
     json_decref(value);
     return fby_error_set(why, FBY_BAD_SAMPLE,
@@ -121,8 +122,8 @@ static json_t *list_entry(const json_t *list, const char *name)
 /* The result of follow_path. */
 struct path_end {
     json_t     *value;   /* the last value found */
-    const char *missing; /* the rest of the key, which `value` does not have;
-                            NULL: the whole key was found */
+    const char *missing; /* the rest of the key, not found in `value`; NULL: the
+                            whole key was found */
 };
 
 /* Find the value at `key`, names with dots between them, in the JSON `value`.
@@ -227,7 +228,7 @@ static fby_err refuse_missing(
     char               word[FBY_NAME_SIZE]; /* the first missing name */
     char               names[200] = "";
     struct fby_nearest nearest    = {.word = word};
-    int found_bytes = (int)(end->missing - key); /* with its last dot */
+    int found_bytes = (int)(end->missing - key); /* with the dot after it */
     snprintf(word, sizeof(word), "%.*s", (int)strcspn(end->missing, "."),
         end->missing);
     if (!json_is_object(end->value)) {

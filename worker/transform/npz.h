@@ -11,8 +11,8 @@
 
 struct fby_npz_member {
     const char           *name;  /* set by the caller, without ".npy" */
-    const uint8_t        *data;  /* its bytes in the file (entry.packed, maybe
-                                    deflated); borrowed; NULL: not found */
+    const uint8_t        *data;  /* entry.packed_bytes bytes of the file, maybe
+                                    deflated; borrowed; NULL: not found */
     struct fby_zip_member entry; /* from the zip directory */
 };
 

@@ -1,16 +1,16 @@
 /* orient.c - read the EXIF orientation, and copy pixels to the upright picture.
  *
  * The stored picture is copied row by row. The eight orientations differ in
- * three numbers: the place of the first stored pixel in the upright picture,
- * and the distances there from a stored pixel to the next in its row, and to
- * the next in its column. */
+ * three properties of the upright picture: where the first stored pixel goes,
+ * how far apart two neighbours of a stored row are, and how far apart two
+ * neighbours of a stored column are. */
 #include "worker/transform/orient.h"
 
 #include <string.h>
 
 enum {
     TIFF_HEADER_BYTES = 8,
-    TIFF_MAGIC        = 42,
+    TIFF_MAGIC        = 42, /* at offset 2; the first directory's offset at 4 */
     ENTRY_BYTES       = 12, /* an entry: tag, type, count, value */
     ENTRY_TYPE        = 2,  /* offsets in an entry, whose tag is at 0 */
     ENTRY_COUNT       = 4,

@@ -22,8 +22,7 @@ static inline bool fby_orientation_turns(uint32_t orientation)
     return orientation >= 5 && orientation <= 8;
 }
 
-/* True if the first stored pixel is at the right edge of the upright
- * picture. */
+/* True if the first stored pixel is at the right of the upright picture. */
 static inline bool fby_orientation_from_right(uint32_t orientation)
 {
     return orientation == 2 || orientation == 3 || orientation == 6 ||

@@ -28,8 +28,8 @@ static bool plan_fits(const struct fby_op_plan *plan, struct fby_size in)
            plan->h <= in.h && plan->y <= in.h - plan->h;
 }
 
-/* Crop the result of the pass to the plan's box. The window is mirrored last,
- * so the box is counted from its right side if the pass mirrors. */
+/* Crop the result of the pass to the plan's box. The window is mirrored last.
+ * So if the pass mirrors, the box is counted from the window's right side. */
 static void crop_pass(struct fby_pass *pass, const struct fby_op_plan *plan)
 {
     struct fby_box *window = &pass->window;
@@ -68,7 +68,7 @@ static void add_geometry(struct fby_pass *pass, const struct fby_op_plan *plan)
         pass->window   = whole_box(pass->to);
         pass->reversed = pass->mirror;
     }
-    pass->mirror = pass->mirror != plan->flip;
+    pass->mirror = pass->mirror != plan->flip; /* two mirrors cancel out */
 }
 
 static bool has_steps(const struct fby_pass *pass)

@@ -86,7 +86,7 @@ fby_err fby_picture_decode(const struct fby_picture_decoder *decoder,
     struct fby_decoded_part decoded = {
         .decoder = decoder, .part.unit = 1, .memory = *memory};
     fby_err err = fby_picture_decode_part(&decoded, file, why);
-    *memory     = decoded.memory; /* may have grown */
+    *memory     = decoded.memory; /* which may have grown */
     if (err == FBY_OK) {
         *out = decoded.image;
     }

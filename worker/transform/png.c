@@ -58,23 +58,24 @@ static fby_err refuse(struct png_decoder *d, int error)
 
 /* ---- checksums ----------------------------------------------------------- */
 
-static uint32_t read_be32(const uint8_t *at)
+static uint32_t read_be32(const uint8_t *bytes)
 {
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 |
-           (uint32_t)at[2] << 8 | at[3];
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
+           (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-static bool is_pixel_chunk(const uint8_t *chunk, size_t left)
+/* `bytes_left` is the number of bytes from `chunk` to the end of the file. */
+static bool is_pixel_chunk(const uint8_t *chunk, size_t bytes_left)
 {
-    return left >= CHUNK_HEAD && memcmp(chunk + 4, "IDAT", 4) == 0;
+    return bytes_left >= CHUNK_HEAD && memcmp(chunk + 4, "IDAT", 4) == 0;
 }
 
-/* Returns the size of a chunk, or 0 if its checksum is wrong or if it is longer
- * than the `left` bytes of the file from there. */
-static size_t verified_chunk_bytes(const uint8_t *chunk, size_t left)
+/* Returns the size of a chunk with its frame, or 0 if its checksum is wrong or
+ * it does not end within the file. `bytes_left` is as for is_pixel_chunk. */
+static size_t verified_chunk_bytes(const uint8_t *chunk, size_t bytes_left)
 {
-    size_t length = left >= CHUNK_FRAME ? read_be32(chunk) : 0;
-    if (left < CHUNK_FRAME || length > left - CHUNK_FRAME) {
+    size_t length = bytes_left >= CHUNK_FRAME ? read_be32(chunk) : 0;
+    if (bytes_left < CHUNK_FRAME || length > bytes_left - CHUNK_FRAME) {
         return 0;
     }
     uint32_t sum = (uint32_t)crc32_z(0, chunk + 4, 4 + length);

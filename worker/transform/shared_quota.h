@@ -28,8 +28,7 @@ FBY_CHECKED fby_err fby_shared_quota_take(
 /* Return `bytes` that were taken. Any thread. */
 void fby_shared_quota_return(struct fby_shared_quota *self, uint64_t bytes);
 
-/* Let all waiting and later calls of fby_shared_quota_take return FBY_GONE. Any
- * thread. */
+/* From now on, fby_shared_quota_take returns FBY_GONE. Any thread. */
 void fby_shared_quota_close(struct fby_shared_quota *self);
 
 /* The limit in bytes. Any thread. */

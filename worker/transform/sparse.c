@@ -13,19 +13,19 @@
 #include "worker/npy/convert.h"
 #include "worker/transform/transform_private.h"
 
-/* The lower bits of a sort key hold the value's position in the row, the upper
- * bits its index, which has at most 31 bits. */
+/* A sort key has the value's index, of at most 31 bits, above the value's
+ * position in the row. A cast of a key to uint32_t gives the position. */
 enum { POSITION_BITS = 32 };
 
-fby_err fby_sparse_check_length(
-    const struct fby_field_job *job, uint64_t n, struct fby_error_detail *why)
+fby_err fby_sparse_check_length(const struct fby_field_job *job,
+    uint64_t n_values, struct fby_error_detail *why)
 {
-    return n <= job->field->max_length
+    return n_values <= job->field->max_length
                ? FBY_OK
                : fby_error_set(why, FBY_BAD_SAMPLE,
                      "the row has %" PRIu64 " values, max_length is %" PRIu32
                      "; raise it",
-                     n, job->field->max_length);
+                     n_values, job->field->max_length);
 }
 
 static uint64_t value_count(const struct fby_sparse_row *row)
@@ -36,13 +36,13 @@ static uint64_t value_count(const struct fby_sparse_row *row)
 static fby_err check_range(const struct fby_field_job *job,
     const struct fby_sparse_row *row, struct fby_error_detail *why)
 {
-    int64_t n_dense = (int64_t)fby_dense_values(&job->field->shape);
+    int64_t dense_values = (int64_t)fby_dense_values(&job->field->shape);
     for (uint64_t i = 0; i < value_count(row); i++) {
-        if (row->indices[i] < 0 || row->indices[i] >= n_dense) {
+        if (row->indices[i] < 0 || row->indices[i] >= dense_values) {
             return fby_error_set(why, FBY_BAD_SAMPLE,
                 "index %" PRId64 " is beyond the %" PRId64
                 " values of its shape",
-                row->indices[i], n_dense);
+                row->indices[i], dense_values);
         }
     }
     return FBY_OK;
@@ -62,14 +62,15 @@ static bool is_ascending(const struct fby_sparse_row *row)
 static bool ends_are_in_range(
     const struct fby_field_job *job, const struct fby_sparse_row *row)
 {
-    int64_t  n_dense = (int64_t)fby_dense_values(&job->field->shape);
-    uint64_t n       = value_count(row);
-    return n == 0 || (row->indices[0] >= 0 && row->indices[n - 1] < n_dense);
+    int64_t  dense_values = (int64_t)fby_dense_values(&job->field->shape);
+    uint64_t n            = value_count(row);
+    return n == 0 ||
+           (row->indices[0] >= 0 && row->indices[n - 1] < dense_values);
 }
 
 /* Store each index in `width` bytes. Inline, because with a constant width each
  * store is one instruction. */
-static inline void store_all(
+static inline void store_fixed_width(
     uint8_t *out, const int64_t *indices, uint64_t n, uint32_t width)
 {
     for (uint64_t i = 0; i < n; i++) {
@@ -80,16 +81,13 @@ static inline void store_all(
 static void store_indices(
     const struct fby_field_job *job, const int64_t *indices, uint64_t n)
 {
-    switch (fby_bytes_per_index(&job->field->shape)) {
-    case 1:
-        store_all(job->indices, indices, n, 1);
-        break;
-    case 2:
-        store_all(job->indices, indices, n, 2);
-        break;
-    default:
-        store_all(job->indices, indices, n, 4);
-        break;
+    uint32_t width = fby_bytes_per_index(&job->field->shape); /* 1, 2 or 4 */
+    if (width == 1) {
+        store_fixed_width(job->indices, indices, n, 1);
+    } else if (width == 2) {
+        store_fixed_width(job->indices, indices, n, 2);
+    } else {
+        store_fixed_width(job->indices, indices, n, 4);
     }
 }
 
@@ -102,30 +100,31 @@ static int compare_keys(const void *left, const void *right)
     return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/* Turn the indices into sort keys, sort them, and refuse duplicate indices. */
-static fby_err sort_keys(
+/* Replace the indices by their sort keys, sort the keys, and refuse duplicate
+ * indices. */
+static fby_err make_sorted_keys(
     const struct fby_sparse_row *row, struct fby_error_detail *why)
 {
-    uint64_t n = value_count(row);
+    uint64_t n    = value_count(row);
+    int64_t *keys = row->indices;
     for (uint64_t i = 0; i < n; i++) {
-        row->indices[i] = row->indices[i] << POSITION_BITS | (int64_t)i;
+        keys[i] = keys[i] << POSITION_BITS | (int64_t)i;
     }
-    qsort(row->indices, n, sizeof(*row->indices), compare_keys);
+    qsort(keys, n, sizeof(*keys), compare_keys);
     for (uint64_t i = 1; i < n; i++) {
-        int64_t index = row->indices[i] >> POSITION_BITS;
-        if (row->indices[i - 1] >> POSITION_BITS == index) {
-            /* a cast to 32 bits leaves the position */
+        int64_t index = keys[i] >> POSITION_BITS;
+        if (keys[i - 1] >> POSITION_BITS == index) {
             return fby_error_set(why, FBY_BAD_SAMPLE,
                 "index %" PRId64 " occurs twice, in values %" PRIu32
                 " and %" PRIu32 "; sum them: sum_duplicates()",
-                index, (uint32_t)row->indices[i - 1],
-                (uint32_t)row->indices[i]);
+                index, (uint32_t)keys[i - 1], (uint32_t)keys[i]);
         }
     }
     return FBY_OK;
 }
 
-/* Sort the row, then write it. */
+/* Convert the values to `scratch`, then copy them to `dst` in the order of
+ * their indices. */
 static fby_err write_unsorted(const struct fby_field_job *job,
     const struct fby_sparse_row *row, uint8_t *dst,
     struct fby_error_detail *why)
@@ -134,14 +133,14 @@ static fby_err write_unsorted(const struct fby_field_job *job,
     fby_err  err =
         fby_convert_all(row->values, job->field->wire_type, row->scratch, why);
     if (err == FBY_OK) {
-        err = sort_keys(row, why);
+        err = make_sorted_keys(row, why);
     }
     if (err != FBY_OK) {
         return err;
     }
     for (uint64_t i = 0; i < value_count(row); i++) {
         uint32_t position = (uint32_t)row->indices[i];
-        row->indices[i] >>= POSITION_BITS;
+        row->indices[i] >>= POSITION_BITS; /* the key becomes the index */
         memcpy(dst + i * width, row->scratch + (size_t)position * width, width);
     }
     store_indices(job, row->indices, value_count(row));
@@ -157,16 +156,15 @@ fby_err fby_sparse_write(const struct fby_field_job *job,
     if (err != FBY_OK) {
         return err;
     }
-    bool in_order = is_ascending(row);
-    /* A row in order has all indices in range if its ends are in range. */
-    if (!in_order || !ends_are_in_range(job, row)) {
+    bool ascending = is_ascending(row);
+    if (!ascending || !ends_are_in_range(job, row)) {
         err = check_range(job, row, why);
     }
     if (err != FBY_OK) {
         return err;
     }
     *job->length = (uint32_t)n;
-    if (!in_order) {
+    if (!ascending) {
         return write_unsorted(job, row, dst, why);
     }
     store_indices(job, row->indices, n);
@@ -182,8 +180,8 @@ fby_err fby_sparse_alloc(struct fby_transform *transform, uint64_t bytes,
         .decoded = {bytes}, .library_bytes = library_bytes};
     struct fby_scratch *scratch = &transform->decoded[0]; /* not in use */
 
-    /* First count the bytes, which may wait for other threads, then allocate
-     * them. One byte more, so that *out is not NULL even for 0 bytes. */
+    /* First reserve the bytes, which may wait for other threads. Then allocate
+     * one byte more, so that *out is not NULL even for 0 bytes. */
     fby_err err = fby_transform_reserve(transform, &need, why);
     if (err == FBY_OK) {
         err = fby_scratch_grow(scratch, (size_t)bytes + 1);
@@ -211,16 +209,16 @@ fby_err fby_sparse_write_lists(struct fby_transform *transform,
     uint8_t *dst, struct fby_error_detail *why)
 {
     struct fby_sparse_row row    = {.values = &lists->values};
-    uint64_t              n      = lists->values.n_values;
+    uint64_t              n      = value_count(&row);
     uint8_t              *memory = NULL;
     fby_err               err    = fby_sparse_check_length(job, n, why);
     if (err == FBY_OK) {
         err = fby_sparse_alloc(transform,
-            n * (sizeof(*row.indices) + FBY_SPARSE_SCRATCH),
-            n * FBY_SPARSE_SORT, &memory, why);
+            n * (sizeof(*row.indices) + FBY_SPARSE_SCRATCH_BYTES),
+            n * FBY_SPARSE_SORT_BYTES, &memory, why);
     }
     if (err == FBY_OK) {
-        row.indices = (int64_t *)(void *)memory;
+        row.indices = (int64_t *)(void *)memory; /* then the scratch */
         row.scratch = (uint8_t *)(row.indices + n);
         err         = read_indices(&lists->indices, row.indices, why);
     }

@@ -10,15 +10,16 @@
 #include "worker/transform/field.h"
 
 enum {
-    FBY_SPARSE_SCRATCH = 8, /* bytes for each value, to reorder the values */
-    FBY_SPARSE_SORT    = 8  /* bytes for each value that qsort may allocate */
+    FBY_SPARSE_SCRATCH_BYTES =
+        8,                    /* bytes for each value, to reorder the values */
+    FBY_SPARSE_SORT_BYTES = 8 /* bytes that qsort may allocate for each value */
 };
 
 /* A sparse row in any order. A value of 0 is allowed, and written as well. */
 struct fby_sparse_row {
-    int64_t              *indices; /* of each value; overwritten */
-    const struct fby_npy *values;  /* values->values is their number */
-    uint8_t              *scratch; /* FBY_SPARSE_SCRATCH bytes for each value */
+    int64_t              *indices; /* of the values; overwritten */
+    const struct fby_npy *values;  /* values->n_values is their number */
+    uint8_t *scratch; /* FBY_SPARSE_SCRATCH_BYTES bytes for each value */
 };
 
 /* A sparse row as two arrays in memory, of one dimension and equal length. */
@@ -27,14 +28,14 @@ struct fby_sparse_lists {
     struct fby_npy values;
 };
 
-/* Refuse a row of `n` values if that is more than max_length.
+/* Refuse a row of `n_values` if that is more than max_length.
  * Errors: FBY_BAD_SAMPLE, with both numbers. */
-FBY_CHECKED fby_err fby_sparse_check_length(
-    const struct fby_field_job *job, uint64_t n, struct fby_error_detail *why);
+FBY_CHECKED fby_err fby_sparse_check_length(const struct fby_field_job *job,
+    uint64_t n_values, struct fby_error_detail *why);
 
 /* Allocate `bytes` of the transform's memory at *out, for use until
- * fby_transform_release. Until then, also count `library_bytes` as used, which
- * libraries will allocate.
+ * fby_transform_release. Until then `library_bytes`, the bytes that libraries
+ * will allocate, are counted as used as well.
  * Errors: as fby_transform_reserve. */
 FBY_CHECKED fby_err fby_sparse_alloc(struct fby_transform *transform,
     uint64_t bytes, uint64_t library_bytes, uint8_t **out,

@@ -5,8 +5,8 @@
  * after the other, with their zeros.
  *
  * The shape is read first. The memory for the other members follows from the
- * shape and the zip directory, and is reserved before they are inflated.
- * Members too large for a row of max_length values are refused before that. */
+ * shape and the zip directory, and is reserved before they are inflated. A
+ * member that is too large for max_length values is not inflated. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ enum {
     SMALL_BYTES   = 64, /* most bytes of the values in shape or in format */
     INFLATE_BYTES = 1 << 16, /* bytes that zlib allocates */
     /* Bytes of the index, row and scratch of each value. */
-    MEMORY_PER_VALUE = 2 * sizeof(int64_t) + FBY_SPARSE_SCRATCH
+    MEMORY_PER_VALUE = 2 * sizeof(int64_t) + FBY_SPARSE_SCRATCH_BYTES
 };
 
 struct sparse_file {
@@ -60,8 +60,9 @@ static uint64_t max_value_bytes(const struct sparse_file *file, enum member id)
     if (id == SHAPE || id == FORMAT) {
         return SMALL_BYTES;
     }
-    return (id == INDPTR ? file->rows + 1 : file->job->field->max_length) *
-           sizeof(int64_t);
+    uint64_t max_values =
+        id == INDPTR ? file->rows + 1 : file->job->field->max_length;
+    return max_values * sizeof(int64_t);
 }
 
 static fby_err check_sizes(
@@ -87,20 +88,20 @@ static fby_err alloc_all(struct fby_transform *transform,
     struct sparse_file *file, struct fby_error_detail *why)
 {
     uint64_t data_bytes     = file->members[DATA].entry.size;
-    uint64_t max_values     = file->job->field->max_length;
+    uint64_t max_length     = file->job->field->max_length;
+    uint64_t max_values     = data_bytes < max_length ? data_bytes : max_length;
     uint64_t inflated_bytes = 0;
-    max_values              = data_bytes < max_values ? data_bytes : max_values;
     for (int i = DATA; i < N_MEMBERS; i++) { /* all after SHAPE */
         inflated_bytes += fby_npz_buffer_bytes(&file->members[i]);
     }
     fby_err err = fby_sparse_alloc(transform,
         max_values * MEMORY_PER_VALUE + inflated_bytes,
-        max_values * FBY_SPARSE_SORT + INFLATE_BYTES, &file->buffer, why);
+        max_values * FBY_SPARSE_SORT_BYTES + INFLATE_BYTES, &file->buffer, why);
     if (err == FBY_OK) {
         file->indices = (int64_t *)(void *)file->buffer;
         file->row_of  = file->indices + max_values;
         file->scratch = (uint8_t *)(file->row_of + max_values);
-        file->buffer  = file->scratch + max_values * FBY_SPARSE_SCRATCH;
+        file->buffer  = file->scratch + max_values * FBY_SPARSE_SCRATCH_BYTES;
     }
     return err;
 }
@@ -174,16 +175,16 @@ static fby_err refuse_shape(
 {
     char                    found[FBY_NPY_SHAPE_TEXT];
     char                    wanted[FBY_NPY_SHAPE_TEXT];
-    const struct fby_shape *shape              = &file->job->field->shape;
-    uint64_t                has[2]             = {file->rows, file->columns};
-    uint64_t                dims[FBY_MAX_DIMS] = {0};
+    const struct fby_shape *shape       = &file->job->field->shape;
+    uint64_t                own_dims[2] = {file->rows, file->columns};
+    uint64_t                field_dims[FBY_MAX_DIMS] = {0};
     for (uint32_t i = 0; i < shape->n_dims; i++) {
-        dims[i] = shape->dims[i];
+        field_dims[i] = shape->dims[i];
     }
     return fby_error_set(why, FBY_BAD_SAMPLE,
         "its shape is %s, the field's %s; a row has [1, %" PRIu64 "]",
-        fby_npy_shape_text(has, 2, found),
-        fby_npy_shape_text(dims, shape->n_dims, wanted),
+        fby_npy_shape_text(own_dims, 2, found),
+        fby_npy_shape_text(field_dims, shape->n_dims, wanted),
         fby_dense_values(shape));
 }
 
@@ -192,14 +193,14 @@ static fby_err read_shape(
 {
     int64_t  dims[2] = {1, 0}; /* a shape of one dimension is one row */
     fby_err  err     = read_array(file, SHAPE, why);
-    uint64_t n       = file->npy[SHAPE].n_values;
-    if (err == FBY_OK && n != 1 && n != 2) {
+    uint64_t n_dims  = file->npy[SHAPE].n_values;
+    if (err == FBY_OK && n_dims != 1 && n_dims != 2) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
-            "its shape has %" PRIu64 " dimensions; 1 or 2 are right", n);
+            "its shape has %" PRIu64 " dimensions; 1 or 2 are right", n_dims);
     }
     if (err == FBY_OK) {
-        /* a single number is the columns, and goes to dims[1] */
-        err = convert_to_i64(file, SHAPE, 0, n, dims + 2 - n, why);
+        /* A single dimension is the columns, and goes to dims[1]. */
+        err = convert_to_i64(file, SHAPE, 0, n_dims, dims + 2 - n_dims, why);
     }
     file->rows    = (uint64_t)dims[0];
     file->columns = (uint64_t)dims[1];
@@ -212,25 +213,25 @@ static fby_err read_shape(
 static fby_err read_index_array(
     struct sparse_file *file, enum member id, struct fby_error_detail *why)
 {
-    fby_err  err    = read_array(file, id, why);
-    uint64_t values = file->npy[DATA].n_values;
-    if (err != FBY_OK || file->npy[id].n_values == values) {
+    fby_err  err      = read_array(file, id, why);
+    uint64_t n_values = file->npy[DATA].n_values;
+    if (err != FBY_OK || file->npy[id].n_values == n_values) {
         return err;
     }
     return fby_error_set(why, FBY_BAD_SAMPLE,
-        "its data.npy has %" PRIu64 " values, its %s.npy %" PRIu64, values,
+        "its data.npy has %" PRIu64 " values, its %s.npy %" PRIu64, n_values,
         file->members[id].name, file->npy[id].n_values);
 }
 
-/* Check that `index`, which the message calls `name`, is below `end`. */
-static fby_err check_index(
-    int64_t index, uint64_t end, const char *name, struct fby_error_detail *why)
+/* Check that `index`, which the message calls `name`, is below `limit`. */
+static fby_err check_index(int64_t index, uint64_t limit, const char *name,
+    struct fby_error_detail *why)
 {
-    return index >= 0 && (uint64_t)index < end
+    return index >= 0 && (uint64_t)index < limit
                ? FBY_OK
                : fby_error_set(why, FBY_BAD_SAMPLE,
                      "%s %" PRId64 " is beyond the %" PRIu64 " of its shape",
-                     name, index, end);
+                     name, index, limit);
 }
 
 /* Convert the columns of values [from, to), which are in row `row`, to indices
@@ -248,21 +249,22 @@ static fby_err flatten_row(struct sparse_file *file, uint64_t row,
     return err;
 }
 
-/* Read the offset of a row, which must not be below the `previous` offset. */
+/* Read the offset of a row (the number of values before it), which must not be
+ * below `previous`, the offset of the row before. */
 static fby_err read_offset(const struct sparse_file *file, uint64_t row,
     int64_t previous, int64_t *out, struct fby_error_detail *why)
 {
-    uint64_t n   = file->npy[DATA].n_values;
-    fby_err  err = convert_to_i64(file, INDPTR, row, 1, out, why);
+    uint64_t n_values = file->npy[DATA].n_values;
+    fby_err  err      = convert_to_i64(file, INDPTR, row, 1, out, why);
     if (err == FBY_OK && *out < previous) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "its offsets go back, from %" PRId64 " to %" PRId64, previous,
             *out);
     }
-    if (err == FBY_OK && (uint64_t)*out > n) {
+    if (err == FBY_OK && (uint64_t)*out > n_values) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "an offset is %" PRId64 ", but there are %" PRIu64 " values", *out,
-            n);
+            n_values);
     }
     return err;
 }
@@ -271,10 +273,10 @@ static fby_err read_offset(const struct sparse_file *file, uint64_t row,
 static fby_err flatten_rows(
     struct sparse_file *file, struct fby_error_detail *why)
 {
-    int64_t  from = 0;
-    int64_t  to   = 0;
-    uint64_t n    = file->npy[DATA].n_values;
-    fby_err  err  = read_offset(file, 0, 0, &from, why);
+    int64_t  from     = 0; /* offsets of the row and of the next row */
+    int64_t  to       = 0;
+    uint64_t n_values = file->npy[DATA].n_values;
+    fby_err  err      = read_offset(file, 0, 0, &from, why);
     if (err == FBY_OK && from != 0) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "its offsets begin at %" PRId64 ", not at 0", from);
@@ -286,11 +288,11 @@ static fby_err flatten_rows(
         }
         from = to;
     }
-    return err == FBY_OK && (uint64_t)from != n
+    return err == FBY_OK && (uint64_t)from != n_values
                ? fby_error_set(why, FBY_BAD_SAMPLE,
                      "its offsets end at %" PRId64 ", but there are %" PRIu64
                      " values",
-                     from, n)
+                     from, n_values)
                : err;
 }
 
@@ -360,7 +362,7 @@ static fby_err read_indices(
 
 /* ---- the whole file ---- */
 
-/* Read the shape, in memory that is released again. */
+/* Read the shape. Release its memory, so that alloc_all can reserve again. */
 static fby_err read_shape_first(struct fby_transform *transform,
     struct sparse_file *file, struct fby_error_detail *why)
 {
@@ -382,7 +384,7 @@ static fby_err write_row(struct fby_transform *transform,
         err = read_shape_first(transform, file, why);
     }
     if (err == FBY_OK) {
-        err = check_sizes(file, why); /* again, as the shape has set `rows` */
+        err = check_sizes(file, why); /* again, with the `rows` of the shape */
     }
     if (err == FBY_OK) {
         err = alloc_all(transform, file, why);

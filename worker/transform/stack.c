@@ -53,8 +53,8 @@ static fby_err check_sizes(
     return FBY_OK;
 }
 
-/* Set bit `bit` of each pixel of `dst` where the mask's pixel is not 0. The
- * last dimension of the shape is the bytes of a pixel. */
+/* Set bit number `bit` in the pixels of `dst` where the mask is not 0. The last
+ * dimension of the shape is the number of bytes of a pixel. */
 static void set_bits(const struct fby_shape *shape, const uint8_t *mask,
     uint32_t bit, uint8_t *dst)
 {
@@ -85,8 +85,8 @@ static fby_err write_masks(struct fby_transform *transform,
 }
 
 /* The memory of the mask is not reserved from the quota, because the field's
- * shape limits it, whatever the file claims. The next sample reuses it, unless
- * it is larger than half of the memory that a thread may keep. */
+ * shape limits it. The next sample reuses this memory, unless it is larger than
+ * half of what a thread may keep. */
 fby_err fby_stack_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_error_detail *why)
 {

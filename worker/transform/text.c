@@ -52,12 +52,13 @@ enum { SHOWN_BYTES = 24, SHOWN_SIZE = SHOWN_BYTES + 4 /* "..." and NUL */ };
 static const char *printable(
     const uint8_t *text, size_t size, char out[SHOWN_SIZE])
 {
-    size_t n = size < SHOWN_BYTES ? size : SHOWN_BYTES;
-    for (size_t i = 0; i < n; i++) {
-        out[i] = (char)(text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?');
+    size_t n_shown = size < SHOWN_BYTES ? size : SHOWN_BYTES;
+    for (size_t i = 0; i < n_shown; i++) {
+        bool is_printable = text[i] >= 0x20 && text[i] < 0x7f;
+        out[i]            = is_printable ? (char)text[i] : '?';
     }
-    const char *end = size > n ? "..." : "";
-    memcpy(out + n, end, strlen(end) + 1);
+    const char *ellipsis = size > n_shown ? "..." : "";
+    memcpy(out + n_shown, ellipsis, strlen(ellipsis) + 1);
     return out;
 }
 
@@ -197,8 +198,7 @@ fby_err fby_bytes_write(struct fby_transform *transform,
 
 /* ---- texts ---- */
 
-/* Returns the number of bytes of the characters that fit completely into `max`
- * bytes. */
+/* Returns the number of bytes of the whole characters within `max` bytes. */
 static uint32_t whole_character_bytes(
     const uint8_t *text, size_t size, size_t max)
 {
@@ -213,8 +213,7 @@ static uint32_t whole_character_bytes(
     return (uint32_t)end;
 }
 
-/* Write UTF-8 text. If it is cut to max_length, the cut is between
- * characters. */
+/* Write UTF-8 text. A text that is too long is cut between two characters. */
 static fby_err write_characters(const struct fby_field_job *job,
     const uint8_t *text, size_t size, uint8_t *dst,
     struct fby_error_detail *why)

@@ -28,10 +28,10 @@ struct fby_npy fby_tokens_as_npy(
         .type = token_type(width), .n_values = n, .data = tokens};
 }
 
-/* Returns the number of wire tokens (u32) before the first that is 2^31 or
- * more, which has bit 0x80 in its highest byte, 4 k + 3. The first loop has no
- * branch and is fast; few files need the second. */
-static uint64_t count_small(const uint8_t *tokens, uint64_t n)
+/* Returns the number of wire tokens (u32) before the first of 2^31 or more. It
+ * has bit 0x80 in its highest byte, which is byte 4 k + 3 for token k.
+ * The first loop has no branch and is fast; few files need the second. */
+static uint64_t count_below_2_31(const uint8_t *tokens, uint64_t n)
 {
     uint64_t i          = 0;
     unsigned high_bytes = 0; /* ORed together */
@@ -51,11 +51,11 @@ uint64_t fby_tokens_convert(
     const struct fby_npy *in, enum fby_type to, uint8_t *dst)
 {
     uint64_t n_good = fby_convert(in, to, dst);
-    return to == FBY_U32 ? count_small(dst, n_good) : n_good;
+    return to == FBY_U32 ? count_below_2_31(dst, n_good) : n_good;
 }
 
-/* True if token `i` has 32 bits and the highest is set. It is negative if the
- * type of the file is signed, and else too large. */
+/* True if token `i` has 32 bits and the highest is set. If the type of the file
+ * is signed, the token is negative; otherwise it is too large. */
 static bool may_be_negative(const struct fby_npy *in, uint64_t i)
 {
     return in->type == FBY_NPY_I4 && (in->data[4 * i + 3] & 0x80) != 0;
@@ -84,27 +84,27 @@ static bool is_target(const struct fby_field_content *field)
     return strcmp(field->from[0], "target") == 0;
 }
 
-/* Find the tokens of the field in job->bytes. If the pipeline has targets,
- * these are one token more than the field. The inputs are all tokens except the
- * last, and the targets all except the first. Without targets, the field has
- * all of them. Returns false if sizes or types do not match. */
+/* Find the tokens of the field in job->bytes. Without targets, the field has
+ * all of them. With targets, job->bytes has one token more: the inputs are all
+ * tokens except the last, the targets all except the first. Returns false if
+ * sizes or types do not match. */
 static bool find_tokens(const struct fby_field_job *job, struct fby_npy *out)
 {
     const struct fby_field_content *field = job->field;
-    size_t field_bytes = (size_t)field->as.tokens.length * job->token_bytes;
-    size_t skipped     = is_target(field) ? job->token_bytes : 0;
-    *out               = fby_tokens_as_npy(
-                      job->bytes, job->token_bytes, field->as.tokens.length);
+    size_t field_bytes   = (size_t)field->as.tokens.length * job->token_bytes;
+    size_t skipped_bytes = is_target(field) ? job->token_bytes : 0;
+    *out                 = fby_tokens_as_npy(
+                        job->bytes, job->token_bytes, field->as.tokens.length);
     bool types_are_valid =
         out->type != FBY_NPY_TYPES &&
         (field->wire_type == FBY_U16 || field->wire_type == FBY_U32);
     /* job->bytes has the field's tokens, and at most one more */
-    bool size_fits = skipped + field_bytes <= job->size &&
+    bool size_fits = skipped_bytes + field_bytes <= job->size &&
                      job->size <= field_bytes + job->token_bytes;
     if (!types_are_valid || !size_fits) {
         return false;
     }
-    out->data = job->bytes + skipped;
+    out->data = job->bytes + skipped_bytes;
     return true;
 }
 

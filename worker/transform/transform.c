@@ -82,7 +82,7 @@ fby_err fby_transform_reserve(struct fby_transform *self,
 
 void fby_transform_release(struct fby_transform *self)
 {
-    const struct fby_need no_need = {0}; /* counts the buffers as they are */
+    const struct fby_need no_need = {0}; /* no buffer grows */
     if (total_bytes(self, &no_need) > self->limits.share) {
         free_buffers(self);
     }

@@ -17,11 +17,11 @@ struct fby_transform {
     struct fby_transform_limits limits;
     uint64_t                    borrowed;   /* bytes taken from the quota */
     struct fby_scratch          decoded[2]; /* a decoder's scratch buffers */
-    struct fby_scratch results[2];  /* results of passes and steps, by turns */
-    struct fby_scratch before_yuv;  /* a picture to convert to yuv420 */
-    struct fby_scratch step_memory; /* working memory of one step of an op */
-    struct fby_scratch mask;        /* one decoded mask of a stack */
-    struct fby_resizer resizer;     /* scales pictures */
+    struct fby_scratch results[2];     /* of passes and steps, alternately */
+    struct fby_scratch before_yuv;     /* a picture to convert to yuv420 */
+    struct fby_scratch step_memory;    /* working memory of one step of an op */
+    struct fby_scratch mask;           /* one decoded mask of a stack */
+    struct fby_resizer resizer;        /* scales pictures */
     struct fby_nearest_resize nearest; /* scales masks */
 };
 

@@ -66,7 +66,7 @@ static inline void close_table(struct table *t)
 static inline unsigned read_rows(const struct fby_row_reader *run)
 {
     unsigned sum = 0;
-    for (uint32_t i = 0; i < run->n; i++) {
+    for (uint32_t i = 0; i < run->n_rows; i++) {
         sum += run->at[i][0];
     }
     return sum;

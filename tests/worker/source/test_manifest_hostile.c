@@ -390,7 +390,7 @@ static void inconsistent_sequences_are_refused(void **state)
     struct fby_shard shard;
     example_tokens(&shard);
     shard.sequences->run_at[1] = 42; /* where the first one ends */
-    assert_refused(&shard, "that goes on with the one before");
+    assert_refused(&shard, "that continues the one before");
     example_tokens(&shard);
     shard.sequences->run_first[1] = 0;
     assert_refused(&shard, "a run of tokens beyond the end");

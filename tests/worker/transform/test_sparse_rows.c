@@ -10,7 +10,7 @@ static void rows_in_any_order_are_the_same_row(void **state)
     struct written           sorted = {0};
     for (int turn = 0; turn < MOST; turn++) {
         int64_t turned[MOST];
-        uint8_t spare[MOST * FBY_SPARSE_SCRATCH];
+        uint8_t spare[MOST * FBY_SPARSE_SCRATCH_BYTES];
         for (int i = 0; i < MOST; i++) {
             turned[i] = at[(i + turn) % MOST];
             from[i]   = (uint8_t)(turned[i] % 251);
@@ -84,7 +84,7 @@ static void neighbours_that_do_not_ascend_are_sorted_or_refused(void **state)
     for (size_t i = 0; i + 1 < MOST; i++) {
         int64_t room[MOST + 1] = {INT64_MIN, 10, 20, 30, 40, 50, 60};
         uint8_t values[MOST]   = {1, 2, 3, 4, 5, 6};
-        uint8_t spare[MOST * FBY_SPARSE_SCRATCH];
+        uint8_t spare[MOST * FBY_SPARSE_SCRATCH_BYTES];
         const struct fby_npy npy = {
             .type = FBY_NPY_U1, .n_dims = 1, .n_values = MOST, .data = values};
         struct fby_sparse_row row = {room + 1, &npy, spare};

@@ -16,11 +16,11 @@ struct scan { /* the state of indexing one shard */
     const struct fby_root *root;
     struct fby_shard      *out;
     uint64_t               samples; /* number of samples of the first column */
-    char first_name[FBY_NAME_SIZE]; /* name of that column; "": none yet */
+    char first_name[FBY_NAME_SIZE]; /* name of the first column; "": none yet */
 };
 
-/* The bytes of one column in an open file: a whole NAME.npy, a whole NAME.npz
- * if SciPy wrote it, or the member NAME.npy of another .npz file. */
+/* The bytes of one column in an open file: a NAME.npy, a NAME.npz that SciPy
+ * wrote, or the member NAME.npy of another .npz file. */
 struct column_extent {
     const struct fby_object *object;
     struct fby_extent        extent;
@@ -72,9 +72,9 @@ static fby_err set_column_name(
     return FBY_OK;
 }
 
-/* Set the type and shape of a row, and the number of rows: the first dimension
- * of the array. Only the values of a ragged column may have no rows: then all
- * its lists are empty. */
+/* Set the type and shape of a row, and the number of rows, which is the first
+ * dimension. Only the values of a ragged column may have no rows: then all
+ * lists are empty. */
 static fby_err set_shape(const struct fby_npy *npy, struct fby_column *out,
     struct fby_error_detail *why)
 {
@@ -99,8 +99,8 @@ static fby_err set_shape(const struct fby_npy *npy, struct fby_column *out,
     return FBY_OK;
 }
 
-/* The first column sets the number of samples of the shard; refuse a later
- * column with another number. The message has `note` after the number. */
+/* The first column sets the number of samples of the shard. Refuse a later
+ * column with another number; the message has `note` after the number. */
 static fby_err match_samples(struct scan *s, const struct fby_column *column,
     uint64_t rows, const char *note, struct fby_error_detail *why)
 {
@@ -143,7 +143,7 @@ static fby_err read_head(const struct column_extent *array,
     size_t         head_size   = 0;
     size_t         unused_stem = 0;
     FBY_TRY(set_column_name(array->name, out, why));
-    out->role   = fby_ragged_part(out->name, &unused_stem);
+    out->role   = fby_ragged_role(out->name, &unused_stem);
     fby_err err = fby_npy_file_read_head(
         array->object, array->extent, &npy, &head_size, why);
     if (err != FBY_OK) {
@@ -190,7 +190,7 @@ static fby_err add_column(struct scan *s, const struct column_extent *array,
 
 /* ---- a directory ---- */
 
-/* Add the sparse matrix that SciPy wrote to a .npz file (csr.h). */
+/* Add a sparse matrix, which SciPy wrote to a .npz file (csr.h). */
 static fby_err add_csr_column(struct scan *s, const struct column_extent *array,
     struct fby_error_detail *why)
 {
@@ -305,9 +305,9 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->column.name, y->column.name);
 }
 
-/* Sort the columns by name. They are in order of file names, where "a-b.npy" is
- * before "a.npy". In a folder each column has a stamp, which moves with it; all
- * columns of a .npz file have one stamp, stamps[0]. */
+/* Sort the columns by name. Before, they are in order of file names, where
+ * "a-b.npy" is before "a.npy". In a folder each column has a stamp, which moves
+ * with it. All columns of a .npz file share stamps[0]. */
 static void sort_columns(struct fby_shard *out)
 {
     uint32_t            n                = out->n_columns;

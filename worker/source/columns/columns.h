@@ -1,11 +1,11 @@
 /* columns.h - index one shard of columns from the headers of its files.
  *
  * A shard is a folder of NAME.npy files, and of NAME.npz files that SciPy wrote
- * (csr.h), or it is one .npz file with stored members NAME.npy. A row of an
- * array is what its first dimension counts: row i is sample i. So all columns
- * of a shard have the same number of rows, except ragged ones (ragged.h). Data
- * that cannot be read row by row in place is refused: compressed data, arrays
- * in Fortran order, and Python objects. */
+ * (csr.h). Or it is one .npz file with members NAME.npy, not compressed. The
+ * first dimension of an array counts its rows, and row i is sample i. So all
+ * columns of a shard have the same number of rows, except ragged ones
+ * (ragged.h). Data that cannot be read row by row in place is refused:
+ * compressed data, arrays in Fortran order, and Python objects. */
 #ifndef FBY_WORKER_SOURCE_COLUMNS_H
 #define FBY_WORKER_SOURCE_COLUMNS_H
 

@@ -9,8 +9,8 @@
 #include "worker/source/columns/ragged.h"
 #include "worker/source/npy_reader.h"
 
-/* The arrays that SciPy writes for a CSR (compressed sparse row) matrix, each a
- * member of the .npz file. FORMAT is a word; the others are numbers. */
+/* The arrays that SciPy writes for a CSR matrix, each as a member of the .npz
+ * file. FORMAT is a word; the others are numbers. */
 enum csr_member { DATA, INDICES, INDPTR, SHAPE, FORMAT, MEMBERS };
 
 enum {
@@ -73,7 +73,7 @@ static fby_err read_format(const struct csr_file *file, char word[FORMAT_SIZE],
     uint64_t offset = 0;
     uint64_t size   = file->members[FORMAT].size;
     FBY_TRY(find_offset(file, FORMAT, &offset, why));
-    size = size < FBY_NPY_HEAD ? size : FBY_NPY_HEAD; /* enough for a word */
+    size = size < FBY_NPY_HEAD ? size : FBY_NPY_HEAD; /* has the word, too */
     uint8_t *bytes = fby_zalloc(size);
     fby_err  err = fby_object_read(file->zip.object, offset, bytes, size, why);
     if (err == FBY_OK) {
@@ -109,7 +109,7 @@ static fby_err check_array(enum csr_member member, const struct fby_npy *npy,
                      fby_npy_dtype_name(npy->type));
 }
 
-/* Read the header of a member; its values must fill the rest of the member. */
+/* Read the header of a member. The values must fill the rest of the member. */
 static fby_err read_array_header(
     struct csr_file *file, enum csr_member member, struct fby_error_detail *why)
 {
@@ -150,7 +150,7 @@ static fby_err read_members(struct csr_file *file, struct fby_error_detail *why)
 
 /* ---- the matrix ---- */
 
-/* Read the two integers in SHAPE, of any integer type, into file->shape. */
+/* Set file->shape to the two numbers in SHAPE, which have any integer type. */
 static fby_err read_shape(struct csr_file *file, struct fby_error_detail *why)
 {
     uint8_t                      raw[MAX_SHAPE_BYTES];

@@ -2,10 +2,9 @@
  * as one column.
  *
  * The zip members data, indices and indptr are read in place. Row i of the
- * matrix is sample i. Its values are data[k] for k from indptr[i] to indptr[i +
- * 1] - 1; data[k] belongs to column indices[k] of the matrix. Indexing checks
- * only the headers and the first and last offset; a row is checked when it is
- * used. */
+ * matrix is sample i. Its values are data[k], in the columns indices[k] of the
+ * matrix, for indptr[i] <= k < indptr[i + 1]. Indexing checks only the headers
+ * and the first and last offset; a row is checked when it is used. */
 #ifndef FBY_WORKER_SOURCE_COLUMNS_CSR_H
 #define FBY_WORKER_SOURCE_COLUMNS_CSR_H
 
@@ -13,7 +12,7 @@
 #include "worker/source/shard.h"
 
 /* Fill `out`, except its name, from an open file of `size` bytes. Set *rows to
- * the number of rows, which are the samples.
+ * the number of rows.
  *
  * Errors: FBY_NOT_FOUND  a .npz file without format.npy: SciPy did not write it
  *         FBY_CONFIG     not a CSR matrix that can be read in place; `why`

@@ -18,9 +18,9 @@ enum { /* keys of the record of a column */
     COLUMN_TYPE,       /* "<f4" */
     COLUMN_ROW,        /* the dimensions of a row */
     COLUMN_OFFSET,     /* of row 0 in the file, in bytes */
-    COLUMN_PART,       /* ragged and CSR columns only */
+    COLUMN_ROLE,       /* ragged and CSR columns only */
     COLUMN_ENTRIES,    /* values and CSR only: number of rows in the file */
-    COLUMN_WIDTH,      /* values of a dense row; CSR only, like all below */
+    COLUMN_WIDTH,      /* this and all below: CSR only. Values of a dense row */
     COLUMN_INDICES,    /* type of the indices */
     COLUMN_INDICES_AT, /* offset of the indices in the file, in bytes */
     COLUMN_INDPTR,
@@ -59,7 +59,7 @@ static void put_column_record(
     fby_record_put_i64s(out, COLUMN_ROW, dims, column->n_dims);
     fby_record_put_i64(out, COLUMN_OFFSET, (int64_t)column->offset);
     if (column->role != FBY_COLUMN_WHOLE) {
-        fby_record_put_i64(out, COLUMN_PART, column->role);
+        fby_record_put_i64(out, COLUMN_ROLE, column->role);
     }
     if (column->role >= FBY_COLUMN_VALUES) { /* values or CSR */
         fby_record_put_i64(out, COLUMN_ENTRIES, (int64_t)column->rows);
@@ -112,13 +112,13 @@ static void read_numbers(
 }
 
 /* Read the keys of a ragged or CSR column, and set the number of rows. */
-static void read_part(
+static void read_role(
     struct fby_record *r, uint32_t samples, struct fby_column *out)
 {
     out->rows = samples;
-    if (fby_record_next_is(r, COLUMN_PART)) {
+    if (fby_record_next_is(r, COLUMN_ROLE)) {
         out->role = (enum fby_column_role)fby_record_read_between(
-            r, COLUMN_PART, FBY_COLUMN_OFFSETS, FBY_COLUMN_CSR);
+            r, COLUMN_ROLE, FBY_COLUMN_OFFSETS, FBY_COLUMN_CSR);
     }
     if (out->role >= FBY_COLUMN_VALUES) { /* values or CSR */
         out->rows =
@@ -145,23 +145,23 @@ static void read_column_record(struct fby_record *list,
     out->n_dims = (uint32_t)fby_record_read_i64s(
         &r, COLUMN_ROW, dims, FBY_NPY_MAX_DIMS - 1);
     for (uint32_t i = 0; i < out->n_dims; i++) {
-        /* A dimension of 0 makes row_bytes 0, which has_room() refuses. */
+        /* A dimension of 0 makes row_bytes 0, which is_within() refuses. */
         out->dims[i] = dims[i] > 0 ? (uint64_t)dims[i] : 0;
     }
     out->offset =
         (uint64_t)fby_record_read_between(&r, COLUMN_OFFSET, 0, INT64_MAX);
     out->row_bytes = fby_column_row_bytes(out);
-    read_part(&r, shard->n_samples, out);
+    read_role(&r, shard->n_samples, out);
     fby_record_leave(list, &r);
 }
 
-/* True if `n` elements of `bytes` bytes, from `offset` on, do not go beyond the
- * size of the shard. */
-static bool has_room(
-    const struct fby_shard *shard, uint64_t offset, uint64_t n, uint64_t bytes)
+/* Do `n` elements of `width` > 0 bytes, from `offset` on, lie within the size
+ * of the shard? */
+static bool is_within(
+    const struct fby_shard *shard, uint64_t offset, uint64_t n, uint64_t width)
 {
     uint64_t left = offset < shard->size ? shard->size - offset : 0;
-    return bytes > 0 && n <= left / bytes;
+    return width > 0 && n <= left / width;
 }
 
 static fby_err check_csr(const struct fby_shard *shard,
@@ -173,8 +173,8 @@ static fby_err check_csr(const struct fby_shard *shard,
         !fby_npy_is_integer(indptr->type)) {
         return fby_manifest_refuse(why, "indices that are no whole numbers");
     }
-    return has_room(shard, indices->offset, column->rows, indices->width) &&
-                   has_room(shard, indptr->offset,
+    return is_within(shard, indices->offset, column->rows, indices->width) &&
+                   is_within(shard, indptr->offset,
                        (uint64_t)shard->n_samples + 1, indptr->width)
                ? FBY_OK
                : fby_manifest_refuse(why, "a column beyond the end");
@@ -188,7 +188,7 @@ static fby_err check_column(const struct fby_shard *shard,
         return fby_manifest_refuse(why, "offsets that are no whole numbers");
     }
     if (shard->n_samples == 0 ||
-        !has_room(shard, column->offset, column->rows, column->row_bytes)) {
+        !is_within(shard, column->offset, column->rows, column->row_bytes)) {
         return fby_manifest_refuse(why, "a column beyond the end");
     }
     if (column->role == FBY_COLUMN_CSR) {

@@ -1,5 +1,5 @@
-/* Index a source of columns: the headers of all files are read at every open of
- * the dataset. If the cache has no shard with equal stamps (object.h),
+/* Index a source of columns. The headers of all files are read whenever the
+ * dataset is opened. If the cache has no shard with equal stamps (object.h),
  * all offsets are read for bucket_by, and whole files for checksums. */
 #include <stdio.h>
 

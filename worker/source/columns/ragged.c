@@ -10,8 +10,8 @@
 static const char offsets_ending[] = ".offsets";
 static const char values_ending[]  = ".values";
 
-/* True if `name` ends with `ending`, ignoring case, and is longer. Then *stem
- * is the number of bytes before the ending. */
+/* Does `name` end with `ending`, ignoring case, after at least one byte? Then
+ * *stem is the number of bytes before the ending. */
 static bool has_ending(const char *name, const char *ending, size_t *stem)
 {
     size_t size        = strlen(name);
@@ -24,7 +24,7 @@ static bool has_ending(const char *name, const char *ending, size_t *stem)
     return true;
 }
 
-enum fby_column_role fby_ragged_part(const char *name, size_t *stem)
+enum fby_column_role fby_ragged_role(const char *name, size_t *stem)
 {
     if (has_ending(name, offsets_ending, stem)) {
         return FBY_COLUMN_OFFSETS;
@@ -36,16 +36,16 @@ enum fby_column_role fby_ragged_part(const char *name, size_t *stem)
 bool fby_ragged_has_values_name(
     const struct fby_column *column, const char *name)
 {
-    char whole[FBY_NAME_SIZE];
-    int  n = snprintf(whole, sizeof(whole), "%s%s", name, values_ending);
-    return column->role == FBY_COLUMN_VALUES && n < (int)sizeof(whole) &&
-           fby_equal_ignoring_case(column->name, whole);
+    char full[FBY_NAME_SIZE];
+    int  n = snprintf(full, sizeof(full), "%s%s", name, values_ending);
+    return column->role == FBY_COLUMN_VALUES && n < (int)sizeof(full) &&
+           fby_equal_ignoring_case(column->name, full);
 }
 
 /* ---- pairs --------------------------------------------------------------- */
 
-/* Returns the column of this name; NULL if there is none. A binary search is
- * impossible: columns are in byte order, but the search ignores case. */
+/* Returns the column of this name, ignoring case; NULL if there is none. A
+ * binary search is impossible, because columns are in byte order. */
 static const struct fby_column *find_column(
     const struct fby_shard *shard, const char *name)
 {
@@ -64,15 +64,15 @@ static fby_err set_partner(struct fby_shard *shard, struct fby_column *column,
     size_t               stem      = 0;
     bool                 is_values = column->role == FBY_COLUMN_VALUES;
     const char          *ending    = is_values ? offsets_ending : values_ending;
-    enum fby_column_role partner_part =
+    enum fby_column_role partner_role =
         is_values ? FBY_COLUMN_OFFSETS : FBY_COLUMN_VALUES;
-    if (fby_ragged_part(column->name, &stem) != column->role) {
+    if (fby_ragged_role(column->name, &stem) != column->role) {
         return fby_error_set(why, FBY_CONFIG,
             "%s does not have the name of offsets or values", column->name);
     }
     snprintf(name, sizeof(name), "%.*s%s", (int)stem, column->name, ending);
     const struct fby_column *partner = find_column(shard, name);
-    if (partner == NULL || partner->role != partner_part) {
+    if (partner == NULL || partner->role != partner_role) {
         return fby_error_set(why, FBY_CONFIG,
             "%s.npy has no %s.npy beside it; a ragged column is both",
             column->name, name);
@@ -84,8 +84,8 @@ static fby_err set_partner(struct fby_shard *shard, struct fby_column *column,
 fby_err fby_ragged_pair(struct fby_shard *shard, struct fby_error_detail *why)
 {
     for (uint32_t i = 0; i < shard->n_columns; i++) {
-        enum fby_column_role part = shard->columns[i].role;
-        if (part == FBY_COLUMN_OFFSETS || part == FBY_COLUMN_VALUES) {
+        enum fby_column_role role = shard->columns[i].role;
+        if (role == FBY_COLUMN_OFFSETS || role == FBY_COLUMN_VALUES) {
             FBY_TRY(set_partner(shard, &shard->columns[i], why));
         }
     }
@@ -94,11 +94,11 @@ fby_err fby_ragged_pair(struct fby_shard *shard, struct fby_error_detail *why)
 
 /* ---- offsets ------------------------------------------------------------- */
 
-/* Load an unsigned number of `width` bytes. Byte 0 is the lowest. */
+/* Load an unsigned number of `width` bytes. */
 static inline uint64_t load(const uint8_t *at, unsigned width, bool big_endian)
 {
     uint64_t bits = 0;
-    for (unsigned i = 0; i < width; i++) {
+    for (unsigned i = 0; i < width; i++) { /* from the lowest byte on */
         bits |= (uint64_t)at[big_endian ? width - 1 - i : i] << 8 * i;
     }
     return bits;
@@ -149,8 +149,9 @@ int64_t fby_ragged_load_offset(
     size_t   width = offsets->width;
     uint64_t bits  = load_fast(at, width, offsets->big_endian);
     if (is_signed(offsets->type)) {
-        unsigned unused = 64 - 8 * (unsigned)width;
-        return (int64_t)(bits << unused) >> unused; /* extends the sign */
+        /* The sign is moved to bit 63, and copied by the shift back. */
+        unsigned unused_bits = 64 - 8 * (unsigned)width;
+        return (int64_t)(bits << unused_bits) >> unused_bits;
     }
     return bits > INT64_MAX ? INT64_MAX : (int64_t)bits;
 }
@@ -159,13 +160,14 @@ fby_err fby_ragged_read_ends(const struct fby_object *object,
     const struct fby_file_array *offsets, uint64_t n, struct fby_column *column,
     struct fby_error_detail *why)
 {
-    uint8_t  raw[2][8] = {{0}}; /* the two offsets, as stored */
-    uint32_t width     = offsets->width;
-    uint64_t last_at   = offsets->offset + (n - 1) * width;
-    FBY_TRY(fby_object_read(object, offsets->offset, raw[0], width, why));
-    FBY_TRY(fby_object_read(object, last_at, raw[1], width, why));
-    column->first_offset = fby_ragged_load_offset(offsets, raw[0]);
-    column->last_offset  = fby_ragged_load_offset(offsets, raw[1]);
+    uint8_t  first[8] = {0}; /* as stored */
+    uint8_t  last[8]  = {0};
+    uint32_t width    = offsets->width;
+    uint64_t last_at  = offsets->offset + (n - 1) * width;
+    FBY_TRY(fby_object_read(object, offsets->offset, first, width, why));
+    FBY_TRY(fby_object_read(object, last_at, last, width, why));
+    column->first_offset = fby_ragged_load_offset(offsets, first);
+    column->last_offset  = fby_ragged_load_offset(offsets, last);
     return FBY_OK;
 }
 

@@ -10,7 +10,7 @@
 
 enum { MAX_DEPTH = 16 /* levels of folders in a class folder */ };
 
-/* Make an array of the folders in a listing. Their names are moved to it. */
+/* Make an array of the folders of a listing, and move their names to it. */
 static struct fby_folder *take_folders(
     struct fby_listing *listing, uint32_t *count)
 {
@@ -48,25 +48,25 @@ fby_err fby_folder_list_classes(const struct fby_root *root, const char *path,
     return err;
 }
 
-void fby_folders_free_files(struct fby_folder *classes, uint32_t count)
+void fby_folders_free_files(struct fby_folder *folders, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t f = 0; f < classes[i].count; f++) {
-            free(classes[i].files[f].path);
+        for (uint32_t f = 0; f < folders[i].count; f++) {
+            free(folders[i].files[f].path);
         }
-        free(classes[i].files);
-        classes[i].files = NULL;
-        classes[i].count = 0;
+        free(folders[i].files);
+        folders[i].files = NULL;
+        folders[i].count = 0;
     }
 }
 
-void fby_folders_free(struct fby_folder *classes, uint32_t count)
+void fby_folders_free(struct fby_folder *folders, uint32_t count)
 {
-    fby_folders_free_files(classes, count);
+    fby_folders_free_files(folders, count);
     for (uint32_t i = 0; i < count; i++) {
-        free(classes[i].name);
+        free(folders[i].name);
     }
-    free(classes);
+    free(folders);
 }
 
 struct folder_walk { /* a walk of one class folder and all folders below it */
@@ -75,7 +75,7 @@ struct folder_walk { /* a walk of one class folder and all folders below it */
     const atomic_bool     *stop;
     struct fby_folder     *found; /* the class folder, which gets the files */
     uint32_t               depth; /* levels of the current folder below it */
-    struct fby_stamp above[MAX_DEPTH]; /* stamp of the folder at each level */
+    struct fby_stamp ancestors[MAX_DEPTH]; /* per level: the folder's stamp */
 };
 
 static fby_err add_file(struct folder_walk *w, const char *path,
@@ -83,7 +83,7 @@ static fby_err add_file(struct folder_walk *w, const char *path,
 {
     struct fby_name_parts parts;
     if (!fby_name_split(path, &parts)) {
-        return FBY_OK; /* a hidden file, or without an extension */
+        return FBY_OK; /* skip a hidden file, or one without an extension */
     }
     FBY_TRY(fby_name_check(path, &parts, why));
     struct fby_folder *folder = w->found;
@@ -93,7 +93,8 @@ static fby_err add_file(struct folder_walk *w, const char *path,
     return FBY_OK;
 }
 
-/* Go down one level, unless it is too deep or a link back to a level above. */
+/* Go down one level, into the folder `path`. Refuse a folder that is too deep,
+ * and a link back to a folder above, which would be an endless loop. */
 static fby_err enter_folder(struct folder_walk *w, const char *path,
     const struct fby_stamp *stamp, struct fby_error_detail *why)
 {
@@ -102,13 +103,14 @@ static fby_err enter_folder(struct folder_walk *w, const char *path,
             "%s lies more than %d folders deep", path, MAX_DEPTH);
     }
     for (uint32_t i = 0; i < w->depth; i++) {
-        if (w->above[i].device == stamp->device &&
-            w->above[i].inode == stamp->inode) {
+        bool is_same = w->ancestors[i].device == stamp->device &&
+                       w->ancestors[i].inode == stamp->inode;
+        if (is_same) {
             return fby_error_set(why, FBY_CONFIG,
                 "%s is a link to a folder that it lies in", path);
         }
     }
-    w->above[w->depth++] = *stamp;
+    w->ancestors[w->depth++] = *stamp;
     return FBY_OK;
 }
 
@@ -148,7 +150,7 @@ static fby_err walk_dir(
     return err;
 }
 
-/* The bytes of a path's key: all before the first dot of its file name. */
+/* The number of bytes before the first dot of the file name. */
 static size_t key_size(const char *path)
 {
     struct fby_name_parts parts = {0};
@@ -197,8 +199,8 @@ fby_err fby_folder_find_class_files(const struct fby_root *root,
     return FBY_OK;
 }
 
-/* Add a file as a member of the last sample or, if it has another key, of a new
- * sample. */
+/* Add a file as a member of the last sample, or of a new sample if the last one
+ * has another key. */
 static fby_err add_to_shards(struct fby_shard_builder *builder,
     const struct fby_folder_file *file, uint32_t class_id,
     struct fby_error_detail *why)

@@ -1,7 +1,7 @@
-/* Index a folder: threads walk its class folders; then all samples are cut into
- * virtual shards of 1,024. The walk reads only names and stamps (size, inode
- * and times). Files are read only for checksums and lengths, and only if the
- * cache has no shard with equal stamps. */
+/* Index a folder. Threads walk its class folders, and then all samples are cut
+ * into virtual shards of 1,024. The walk reads only names and stamps (size,
+ * inode and times). The content of files is read only for checksums and
+ * lengths, and only if the cache has no shard with equal stamps. */
 #include "worker/source/ops.h"
 #include "worker/source/dataset_state.h"
 #include "worker/source/index_build.h"
@@ -33,7 +33,7 @@ static fby_err index_folder(
     return err == FBY_OK ? fby_build_complete_shards(self, why) : err;
 }
 
-/* Write the path of the file of member `number`. */
+/* Write the path of member `number`, which is a file. */
 static fby_err write_path(const struct fby_index *index,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
     struct fby_error_detail *why)
@@ -44,8 +44,8 @@ static fby_err write_path(const struct fby_index *index,
         fby_shard_suffix(shard, number));
 }
 
-/* Refuse a label field with fewer classes than there are class folders: no
- * sample of the last folders would have a valid class id. */
+/* Refuse a label field with fewer classes than there are class folders, because
+ * the class ids of the last folders would not be valid. */
 static fby_err check_classes(const struct fby_dataset *dataset,
     const struct fby_content *content, struct fby_error_detail *why)
 {

@@ -8,10 +8,10 @@
 #include "common/utf8.h"
 #include "worker/source/list/list.h"
 
-struct csv {                    /* the state of the reader */
-    const char       *at, *end; /* the text not yet read */
-    uint64_t          line;     /* number of the line of `at`, from 1 */
-    struct fby_buffer row;      /* the fields of a row, each with a NUL */
+struct csv {                      /* the state of the reader */
+    const char       *next, *end; /* the text not yet read */
+    uint64_t          line;       /* number of the line of `next`, from 1 */
+    struct fby_buffer row;        /* the fields of a row, each with a NUL */
     size_t   begins[FBY_LIST_MAX_COLUMNS]; /* per field: offset in `row` */
     size_t   sizes[FBY_LIST_MAX_COLUMNS];  /* per field: bytes, without NUL */
     uint32_t n_fields;                     /* number of fields in `row` */
@@ -34,50 +34,51 @@ static fby_err append_text(struct csv *csv, const char *text, size_t size)
 
 static bool at_line_end(const struct csv *csv)
 {
-    size_t left = (size_t)(csv->end - csv->at);
-    return left == 0 || csv->at[0] == '\n' ||
-           (left >= 2 && csv->at[0] == '\r' && csv->at[1] == '\n');
+    size_t left = (size_t)(csv->end - csv->next);
+    return left == 0 || csv->next[0] == '\n' ||
+           (left >= 2 && csv->next[0] == '\r' && csv->next[1] == '\n');
 }
 
-/* Read a quoted field, which may have several lines. In it "" is one quote. */
+/* Read a quoted field. It may have several lines, and "" in it is one quote. */
 static fby_err read_quoted(struct csv *csv)
 {
     uint64_t first_line = csv->line;
-    csv->at++; /* the opening quote */
+    csv->next++; /* the opening quote */
     for (;;) {
-        const char *quote = memchr(csv->at, '"', (size_t)(csv->end - csv->at));
-        const char *stop  = quote != NULL ? quote : csv->end;
-        FBY_TRY(append_text(csv, csv->at, (size_t)(stop - csv->at)));
-        for (const char *p = csv->at; p < stop; p++) {
-            csv->line += *p == '\n' ? 1 : 0;
+        const char *quote =
+            memchr(csv->next, '"', (size_t)(csv->end - csv->next));
+        const char *end = quote != NULL ? quote : csv->end;
+        FBY_TRY(append_text(csv, csv->next, (size_t)(end - csv->next)));
+        for (const char *c = csv->next; c < end; c++) {
+            csv->line += *c == '\n' ? 1 : 0;
         }
         if (quote == NULL) {
             csv->line = first_line;
             return refuse(csv, "a quote that does not end");
         }
-        csv->at = quote + 1;
-        if (csv->at == csv->end || *csv->at != '"') {
+        csv->next = quote + 1;
+        if (csv->next == csv->end || *csv->next != '"') {
             return FBY_OK;
         }
-        FBY_TRY(append_text(csv, csv->at, 1)); /* the second quote of "" */
-        csv->at++;
+        FBY_TRY(append_text(csv, csv->next, 1)); /* the second quote of "" */
+        csv->next++;
     }
 }
 
 static fby_err read_plain(struct csv *csv)
 {
-    const char *begin = csv->at;
-    while (!at_line_end(csv) && *csv->at != ',') {
-        if (*csv->at == '"') {
+    const char *begin = csv->next;
+    while (!at_line_end(csv) && *csv->next != ',') {
+        if (*csv->next == '"') {
             return refuse(csv, "a quote within a field that is not quoted");
         }
-        if (*csv->at == '\r') {
+        if (*csv->next == '\r') {
             return refuse(csv, "a lone carriage return; lines end with LF or "
                                "CRLF");
         }
-        csv->at++;
+        csv->next++;
     }
-    return append_text(csv, begin, (size_t)(csv->at - begin));
+    return append_text(csv, begin, (size_t)(csv->next - begin));
 }
 
 static fby_err read_field(struct csv *csv)
@@ -87,10 +88,10 @@ static fby_err read_field(struct csv *csv)
     }
     uint32_t i        = csv->n_fields++;
     csv->begins[i]    = csv->row.size;
-    bool    is_quoted = csv->at < csv->end && *csv->at == '"';
+    bool    is_quoted = csv->next < csv->end && *csv->next == '"';
     fby_err err       = is_quoted ? read_quoted(csv) : read_plain(csv);
     csv->sizes[i]     = csv->row.size - csv->begins[i];
-    if (err == FBY_OK && !at_line_end(csv) && *csv->at != ',') {
+    if (err == FBY_OK && !at_line_end(csv) && *csv->next != ',') {
         err = refuse(csv, "text behind a quote that ended; a comma is needed");
     }
     if (err == FBY_OK && csv->sizes[i] > 0 &&
@@ -100,23 +101,23 @@ static fby_err read_field(struct csv *csv)
     return err == FBY_OK ? append_text(csv, "", 1) : err; /* the NUL */
 }
 
-/* Skip empty lines, and read the next row up to the end of its last line. Set
+/* Skip empty lines, read the next row without the end of its last line, and set
  * *line to its first line. Returns FBY_NOT_FOUND at the end of the text. */
 static fby_err read_next_row(struct csv *csv, uint64_t *line)
 {
-    while (csv->at < csv->end && at_line_end(csv)) {
-        csv->at += *csv->at == '\r' ? 2 : 1;
+    while (csv->next < csv->end && at_line_end(csv)) {
+        csv->next += *csv->next == '\r' ? 2 : 1;
         csv->line++;
     }
-    if (csv->at == csv->end) {
+    if (csv->next == csv->end) {
         return FBY_NOT_FOUND;
     }
     *line         = csv->line;
     csv->n_fields = 0;
     csv->row.size = 0;
     FBY_TRY(read_field(csv));
-    while (csv->at < csv->end && *csv->at == ',') {
-        csv->at++;
+    while (csv->next < csv->end && *csv->next == ',') {
+        csv->next++;
         FBY_TRY(read_field(csv));
     }
     return FBY_OK;
@@ -130,7 +131,7 @@ struct csv_table { /* the columns, and their cells in the current row */
     uint32_t             n_columns;
 };
 
-/* Refuse a header of one column whose name has another separator in it. */
+/* Refuse a header of one column if its name contains another separator. */
 static fby_err check_commas(
     const struct csv *csv, const struct csv_table *table)
 {
@@ -219,7 +220,7 @@ static fby_err read_rows(
 fby_err fby_list_csv(const char *text, size_t size,
     const struct fby_list_sink *sink, struct fby_error_detail *why)
 {
-    struct csv csv = {.at = text, .end = text + size, .line = 1, .why = why};
+    struct csv csv = {.next = text, .end = text + size, .line = 1, .why = why};
     struct csv_table table = {.n_columns = 0};
     fby_err          err   = read_rows(&csv, &table, sink);
     fby_buffer_fini(&csv.row);

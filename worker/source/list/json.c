@@ -12,14 +12,14 @@ struct json_row {
     uint32_t             n_cells;
 };
 
-struct json_reading { /* constant while a text is read, except the scratch */
+struct json_reading {
     const struct fby_list_sink *sink;
     char *scratch; /* FBY_LIST_MAX_ROW bytes: a copy of the line for the parser,
                       then the texts of the cells */
 };
 
-/* Set the text of a cell to that of `value`. `text` is how the line spells the
- * value, which is used for numbers, objects and lists. */
+/* Set the text of a cell. `text` is the text of the value in the line. It is
+ * used for numbers, objects and lists. */
 static void set_text(struct fby_list_cell *cell, const json_t *value,
     const char *text, size_t size)
 {
@@ -34,9 +34,9 @@ static void set_text(struct fby_list_cell *cell, const json_t *value,
     }
 }
 
-/* Set the cells of a row; their texts are written to `scratch`. Jansson visits
- * the keys in the order of the line, so `texts` yields the text of each value.
- * Returns FBY_CONFIG if there are too many columns. */
+/* Set the cells of a row, and write their texts to `scratch`. Jansson visits
+ * the keys in the order of the line, so the next text of `texts` is that of the
+ * key's value. Returns FBY_CONFIG if there are too many columns. */
 static fby_err collect_cells(json_t *object, struct fby_json_values texts,
     char *scratch, struct json_row *out)
 {
@@ -62,31 +62,31 @@ static fby_err collect_cells(json_t *object, struct fby_json_values texts,
 static fby_err send_object(const struct json_reading *r, json_t *object,
     struct fby_json_values texts, uint64_t line, struct fby_error_detail *why)
 {
-    struct json_row found = {.n_cells = 0};
+    struct json_row row = {.n_cells = 0};
     if (!json_is_object(object)) {
         return fby_list_refuse(
             line, "a list where an object is needed: {...}", why);
     }
-    if (collect_cells(object, texts, r->scratch, &found) != FBY_OK) {
+    if (collect_cells(object, texts, r->scratch, &row) != FBY_OK) {
         return fby_list_refuse(line, "more than 256 columns", why);
     }
-    const struct fby_list_row row = {line, found.n_cells, found.cells};
-    return r->sink->receive(r->sink->arg, &row, why);
+    const struct fby_list_row received = {line, row.n_cells, row.cells};
+    return r->sink->receive(r->sink->arg, &received, why);
 }
 
 /* Returns the message for a line that is not JSON. `error` is the parser's
- * error for the copy of the line in which all numbers are 0. To quote the
- * text of the user, the line itself is parsed too, which sets *own. Its message
- * is used only for the same fault: this time the parser also refuses large
- * numbers, which a list allows. */
+ * error for the copy of the line in which all numbers are 0. The line itself is
+ * parsed too, which sets *own, because its message quotes the user's text. This
+ * message is not used if it is about another fault, such as a large number,
+ * which a list allows. */
 static const char *fault_message(
     const char *text, size_t size, const json_error_t *error, json_error_t *own)
 {
     json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, own);
-    bool    same_fault =
+    bool    is_same_fault =
         json == NULL && json_error_code(own) == json_error_code(error);
     json_decref(json);
-    return same_fault ? own->text : error->text;
+    return is_same_fault ? own->text : error->text;
 }
 
 static fby_err read_line(const struct json_reading *r,
@@ -98,7 +98,7 @@ static fby_err read_line(const struct json_reading *r,
     if (size > FBY_LIST_MAX_ROW) {
         return fby_list_refuse(line, "a row of more than 1 MiB", why);
     }
-    /* A newline or, after the last line, a NUL ends the search. */
+    /* strspn() ends at the newline or, after the last line, at the NUL. */
     if (strspn(text.at, " \t\r") >= size) {
         return FBY_OK; /* an empty line */
     }

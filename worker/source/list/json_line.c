@@ -13,9 +13,9 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* past_string() returns the end of the string that begins at `at`. The other
- * past_ functions do the same for what they are named after. */
-static const char *past_string(const char *at, const char *end)
+/* The skip_ functions return the end of the item that begins at `at`. `end` is
+ * the end of the text. */
+static const char *skip_string(const char *at, const char *end)
 {
     for (at++; at < end && *at != '"'; at++) {
         at += *at == '\\' && at + 1 < end ? 1 : 0; /* the escaped character */
@@ -23,7 +23,7 @@ static const char *past_string(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
-static const char *past_digits(const char *at, const char *end)
+static const char *skip_digits(const char *at, const char *end)
 {
     while (at < end && is_digit(*at)) {
         at++;
@@ -32,7 +32,7 @@ static const char *past_digits(const char *at, const char *end)
 }
 
 /* Skip all characters that occur in numbers; is_number() checks their order. */
-static const char *past_number(const char *at, const char *end)
+static const char *skip_number(const char *at, const char *end)
 {
     while (at < end && *at != '\0' && strchr("0123456789+-.eE", *at) != NULL) {
         at++;
@@ -40,18 +40,18 @@ static const char *past_number(const char *at, const char *end)
     return at;
 }
 
-/* True if the text from `at` to `end` is one valid number of JSON. */
+/* Is the text from `at` to `end` one valid number of JSON? */
 static bool is_number(const char *at, const char *end)
 {
     at += at < end && *at == '-' ? 1 : 0;
-    const char *whole = at;
-    at                = past_digits(at, end);
-    if (at == whole || (*whole == '0' && at > whole + 1)) {
+    const char *integer = at;
+    at                  = skip_digits(at, end);
+    if (at == integer || (*integer == '0' && at > integer + 1)) {
         return false; /* no digit, or a leading zero */
     }
     if (at < end && *at == '.') {
         const char *fraction = at + 1;
-        at                   = past_digits(fraction, end);
+        at                   = skip_digits(fraction, end);
         if (at == fraction) {
             return false;
         }
@@ -60,7 +60,7 @@ static bool is_number(const char *at, const char *end)
         at++;
         at += at < end && (*at == '+' || *at == '-') ? 1 : 0;
         const char *exponent = at;
-        at                   = past_digits(exponent, end);
+        at                   = skip_digits(exponent, end);
         if (at == exponent) {
             return false;
         }
@@ -74,14 +74,14 @@ void fby_json_zero_numbers(char *text, size_t size)
     for (const char *at = text; at < end;) {
         const char *begin = at;
         if (*at == '"') {
-            at = past_string(at, end);
+            at = skip_string(at, end);
         } else if (is_digit(*at) || *at == '-') {
-            at = past_number(at, end);
+            at = skip_number(at, end);
         } else {
             at++;
         }
         if (is_number(begin, at)) {
-            char *number = text + (begin - text); /* `begin`, to be written */
+            char *number = text + (begin - text); /* `begin`, not const */
             memset(number, ' ', (size_t)(at - begin));
             number[0] = '0';
         }
@@ -89,19 +89,19 @@ void fby_json_zero_numbers(char *text, size_t size)
 }
 
 /* Skip the next key and its ':'. */
-static const char *past_key(const char *at, const char *end)
+static const char *skip_key(const char *at, const char *end)
 {
     while (at < end && *at != ':') {
-        at = *at == '"' ? past_string(at, end) : at + 1;
+        at = *at == '"' ? skip_string(at, end) : at + 1;
     }
     return at < end ? at + 1 : end;
 }
 
 /* Skip one token; *depth is the number of open lists and objects. */
-static const char *past_token(const char *at, const char *end, size_t *depth)
+static const char *skip_token(const char *at, const char *end, size_t *depth)
 {
     if (*at == '"') {
-        return past_string(at, end);
+        return skip_string(at, end);
     }
     *depth += *at == '{' || *at == '[' ? 1 : 0;
     *depth -= *at == '}' || *at == ']' ? 1 : 0;
@@ -110,12 +110,13 @@ static const char *past_token(const char *at, const char *end, size_t *depth)
 
 size_t fby_json_copy_next_value(struct fby_json_values *self, char *out)
 {
-    size_t      depth = 0; /* of lists and objects within the value */
+    size_t      depth = 0; /* number of open lists and objects in the value */
     size_t      size  = 0; /* bytes written to `out` */
     const char *end   = self->end;
-    const char *at    = past_key(self->at, end);
+    const char *at    = skip_key(self->at, end);
+    /* At depth 0, a comma ends the value, and '}' the object. */
     while (at < end && (depth > 0 || (*at != ',' && *at != '}'))) {
-        const char *next = past_token(at, end, &depth);
+        const char *next = skip_token(at, end, &depth);
         size_t      n    = is_blank(*at) ? 0 : (size_t)(next - at);
         memcpy(out + size, at, n);
         size += n;

@@ -14,8 +14,8 @@ struct row_context {
 };
 
 /* Write a column's name in lower case. Returns false if no field can select the
- * column: `from:` of a field names it like the extension of a file, so the name
- * must be a valid extension, without dots. */
+ * column. The `from:` of a field has extensions, so the name must be a valid
+ * extension without dots. */
 static bool lower_name(const char *column, char out[FBY_NAME_SIZE])
 {
     size_t n = strlen(column);
@@ -29,8 +29,7 @@ static bool lower_name(const char *column, char out[FBY_NAME_SIZE])
     return fby_text_is_extension(out) && strchr(out, '.') == NULL;
 }
 
-/* Returns the index of a column of paths in list->files; n_files for another
- * column. */
+/* Returns the index of a column in list->files; n_files if it has no paths. */
 static uint32_t find_file_column(const struct fby_list *list, const char *name)
 {
     uint32_t i = 0;
@@ -48,16 +47,16 @@ fby_err fby_list_refuse(
 }
 
 static fby_err refuse_cell(const struct fby_list_row *row,
-    const struct fby_list_cell *cell, const char *what,
+    const struct fby_list_cell *cell, const char *fault,
     struct fby_error_detail *why)
 {
     return fby_error_set(why, FBY_CONFIG, "line %llu, column %s: %s",
-        (unsigned long long)row->line, fby_text_show(cell->column).text, what);
+        (unsigned long long)row->line, fby_text_show(cell->column).text, fault);
 }
 
 /* ---- paths ---- */
 
-/* Returns a text about what is wrong with a path; NULL if the path is valid. */
+/* Returns a static text that says what is wrong with a path; NULL if valid. */
 static const char *path_fault(const char *path, size_t size)
 {
     if (size >= FBY_PATH_SIZE) {
@@ -68,38 +67,39 @@ static const char *path_fault(const char *path, size_t size)
             return "a path with a control character in it";
         }
     }
-    for (size_t at = 0; at <= size;) {
-        size_t n = 0; /* bytes of the name that begins at `at` */
-        while (at + n < size && path[at + n] != '/') {
-            n++;
+    for (size_t begin = 0; begin <= size;) {
+        size_t end = begin; /* of the name that begins at `begin` */
+        while (end < size && path[end] != '/') {
+            end++;
         }
-        bool is_dots = /* "." or ".." */
-            n > 0 && n <= 2 && path[at] == '.' && path[at + n - 1] == '.';
+        size_t n       = end - begin;
+        bool   is_dots = /* "." or ".." */
+            (n == 1 || n == 2) && path[begin] == '.' && path[end - 1] == '.';
         if (n == 0 || is_dots) {
             return "a path is relative to the list's folder, without '.', '..' "
                    "and '//'; put the list into a folder that all its files "
                    "are below, or give that folder as --data NAME=DIR and the "
                    "list as NAME:FILE";
         }
-        at += n + 1;
+        begin = end + 1;
     }
     return NULL;
 }
 
 /* Write COLUMN.EXTENSION, or COLUMN if the file has no extension. Returns false
- * if that is too long. */
+ * if the suffix is too long. */
 static bool make_suffix(
     const char *column, const char *path, size_t size, char out[FBY_NAME_SIZE])
 {
-    size_t name_at = size; /* offset of the file name in `path` */
-    while (name_at > 0 && path[name_at - 1] != '/') {
-        name_at--;
+    size_t name = size; /* offset of the file name in `path` */
+    while (name > 0 && path[name - 1] != '/') {
+        name--;
     }
-    const char *dot      = memchr(path + name_at, '.', size - name_at);
-    size_t      ext_size = dot != NULL ? (size_t)(path + size - dot) : 0;
-
-    int n = snprintf(out, FBY_NAME_SIZE, "%s%.*s", column, (int)ext_size,
-        dot != NULL ? dot : "");
+    const char *end = path + size;
+    const char *dot = memchr(path + name, '.', size - name);
+    const char *ext = dot != NULL ? dot : end; /* with the dot */
+    int         n =
+        snprintf(out, FBY_NAME_SIZE, "%s%.*s", column, (int)(end - ext), ext);
     return n > 0 && n < FBY_NAME_SIZE;
 }
 
@@ -107,7 +107,7 @@ static bool make_suffix(
 
 enum cell_kind { CELL_IS_PATH, CELL_IS_VALUE };
 
-/* Add a cell as a member. The size of a file is 0 here; ops.c sets it later. */
+/* Add a cell as a member. If it is a file, ops.c sets its size later. */
 static fby_err add_member(struct row_context *context, const char *suffix,
     const struct fby_list_cell *cell, enum cell_kind kind,
     struct fby_error_detail *why)

@@ -1,10 +1,10 @@
 /* list.h - the rows of a CSV or JSON lines file as samples.
  *
  * Each row is a sample; its key is the number of the line where it begins. Each
- * cell of a row is a member. In a column of paths the member is the file at
- * this path, with the suffix COLUMN.EXTENSION. In any other column the member
- * is the value of the cell, with the suffix COLUMN. An empty or null cell is
- * not a member. A column is skipped if its name is no valid suffix, because no
+ * cell of a row is a member, unless it is empty or null. In a column of paths
+ * the member is the file at this path, with the suffix COLUMN.EXTENSION. In any
+ * other column the member is the value of the cell, with the suffix COLUMN. If
+ * the name of a column is no valid suffix, the column is skipped, because no
  * field can select it. The text is untrusted. */
 #ifndef FBY_WORKER_SOURCE_LIST_H
 #define FBY_WORKER_SOURCE_LIST_H
@@ -44,13 +44,13 @@ FBY_CHECKED fby_err fby_list_csv(const char *text, size_t size,
     const struct fby_list_sink *sink, struct fby_error_detail *why);
 
 /* Read JSON lines: one object a line. The text of a cell is 1 for `true`, 0 for
- * `false`, and the content of a string. Numbers, objects and lists keep the
- * text of the line, objects and lists without blanks between tokens. A NUL
- * must follow `text`. Errors: those of fby_list_csv. */
+ * `false`, and the content of a string. The text of any other value is copied
+ * from the line, without blanks between tokens. A NUL must follow `text`.
+ * Errors: those of fby_list_csv. */
 FBY_CHECKED fby_err fby_list_json(const char *text, size_t size,
     const struct fby_list_sink *sink, struct fby_error_detail *why);
 
-/* Set `why` to "line 17: " and `fault`. Returns FBY_CONFIG. */
+/* Set `why` to "line LINE: FAULT". Returns FBY_CONFIG. */
 fby_err fby_list_refuse(
     uint64_t line, const char *fault, struct fby_error_detail *why);
 
@@ -62,10 +62,10 @@ struct fby_list { /* the content of a list file, and its columns of paths */
     uint32_t n_files;                   /* number of these columns */
 };
 
-/* Make the samples of a list, in virtual shards (shard_builder.h). The sizes
- * and stamps of its files are not set. A byte order mark is skipped. The caller
- * owns the shards, also after an error. Errors: FBY_CONFIG, with the line and
- * column. */
+/* Build the samples of a list, in virtual shards (shard_builder.h). The sizes
+ * and stamps of the files that it names are not set. A byte order mark is
+ * skipped. The caller owns the shards, also after an error.
+ * Errors: FBY_CONFIG, with the line and column. */
 FBY_CHECKED fby_err fby_list_build_shards(const struct fby_list *list,
     struct fby_shard_builder *out, struct fby_error_detail *why);
 

@@ -1,6 +1,7 @@
-/* Index a list: read its rows into virtual shards of 1,024 samples
- * (shard_builder.h); then open, in parallel, the files that the rows name, for
- * their stamps. The list is read once: the index holds values and paths. */
+/* Index a list. Read its rows into virtual shards of 1,024 samples
+ * (shard_builder.h). Then open, in parallel, the files that the rows name, for
+ * their stamps. The index has the values and paths, so that the list is read
+ * only once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,8 @@ static fby_err stat_member(struct fby_build *build, struct fby_shard *shard,
     return FBY_OK;
 }
 
-static fby_err stat_part(void *arg, uint32_t i, const atomic_bool *stop,
+/* A job: set the sizes and stamps of all files of virtual shard `i`. */
+static fby_err stat_shard(void *arg, uint32_t i, const atomic_bool *stop,
     struct fby_error_detail *why)
 {
     struct fby_build *build = arg;
@@ -96,7 +98,7 @@ static fby_err index_list(struct fby_build *self, struct fby_error_detail *why)
     }
     free(text);
     FBY_TRY(fby_error_prefix(why, err, "%.200s", out->location.rest));
-    FBY_TRY(fby_build_run_jobs(self, out->n_shards, stat_part, self, why));
+    FBY_TRY(fby_build_run_jobs(self, out->n_shards, stat_shard, self, why));
     return fby_build_complete_shards(self, why);
 }
 
@@ -141,7 +143,8 @@ static void describe(const struct fby_dataset *dataset,
 }
 
 /* Returns the first missing column of field->from; NULL if enough exist. A
- * stack (several maps as one array) needs all of them, any other field one. */
+ * stack (several maps as one array) needs all of the columns. Any other field
+ * needs one of them. */
 static const char *missing_column(
     const struct fby_dataset *dataset, const struct fby_field_content *field)
 {
@@ -162,8 +165,8 @@ static const char *missing_column(
     return first_missing;
 }
 
-/* Refuse the missing column `name`. The message lists the columns of the first
- * shard only, which are most likely all columns. */
+/* Refuse the missing column `name`. The message lists only the columns of the
+ * first shard, which most likely has all. */
 static fby_err refuse_missing(const struct fby_index *index,
     const struct fby_field_content *field, const char *name,
     struct fby_error_detail *why)
@@ -180,8 +183,8 @@ static fby_err refuse_missing(const struct fby_index *index,
         fby_nearest_hint(&nearest, NULL).text, nearest.known);
 }
 
-/* Refuse a field whose column has no value in any row: its name is probably
- * misspelt. One row without a value is found later, when it is read. */
+/* Refuse a field if its column has no value in any row: then the name is
+ * probably misspelt. A single row without a value fails when it is read. */
 static fby_err check_fields(const struct fby_dataset *dataset,
     const struct fby_content *content, struct fby_error_detail *why)
 {

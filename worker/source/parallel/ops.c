@@ -1,7 +1,7 @@
-/* Index parallel folders, such as images/ and masks/, called sides. Threads
- * list the files of all sides. The key of a file is its path in its side, up to
- * the first dot of its name. Files with the same key are one sample, which
- * needs a file on each side. */
+/* Index parallel folders, such as images/ and masks/. Each of them is a side.
+ * Threads list the files of all sides. The key of a file is its path within its
+ * side, up to the first dot of the file name. Files with the same key are one
+ * sample, which needs at least one file on each side. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,15 +29,13 @@ struct missing {
     char     names[200]; /* the first MAX_NAMED of them, for the error */
 };
 
-struct merge { /* the sorted files of all sides become samples */
+struct merge { /* merges the sorted files of all sides into samples */
     struct fby_index          *out;
     struct fby_parallel_folder sides[FBY_MAX_PARALLEL];
     struct fby_folder_file    *next[FBY_MAX_PARALLEL]; /* per side: next file */
-    struct fby_folder_file
-        *end[FBY_MAX_PARALLEL]; /* per side: behind the last file */
-    struct fby_shard_builder
-                   builder; /* the samples so far, in virtual shards */
-    struct missing missing;
+    struct fby_folder_file    *end[FBY_MAX_PARALLEL];  /* per side */
+    struct fby_shard_builder   builder;                /* the samples so far */
+    struct missing             missing;
 };
 
 struct key { /* not terminated by NUL */
@@ -56,8 +54,8 @@ static struct key next_key(const struct merge *m, uint32_t side)
 
 static int compare_keys(struct key a, struct key b)
 {
-    int c = memcmp(a.text, b.text, a.size < b.size ? a.size : b.size);
-    return c != 0 ? c : (a.size > b.size) - (a.size < b.size); /* -1, 0, 1 */
+    int order = memcmp(a.text, b.text, a.size < b.size ? a.size : b.size);
+    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
 /* Find the smallest key of the next files. Returns false if no file is left. */
@@ -76,7 +74,7 @@ static bool find_smallest_key(const struct merge *m, struct key *out)
     return found;
 }
 
-/* True if the side has a next file, and its key is `key`. */
+/* Does the side have a next file, with this key? */
 static bool next_has_key(const struct merge *m, uint32_t side, struct key key)
 {
     return m->next[side] < m->end[side] &&
@@ -94,7 +92,7 @@ static void add_missing(struct merge *m, uint32_t side, struct key key)
     m->missing.count++;
 }
 
-/* Add the files of one side to the last sample, whose key is `key`. Their
+/* Add the files of one side to the last sample, which has this key. Their
  * suffixes begin with the name of the side. */
 static fby_err add_side_files(struct merge *m, uint32_t side, struct key key,
     struct fby_error_detail *why)
@@ -105,9 +103,9 @@ static fby_err add_side_files(struct merge *m, uint32_t side, struct key key,
     while (next_has_key(m, side, key)) {
         char        suffix[FBY_PATH_SIZE];
         struct key  next = next_key(m, side);
-        const char *rest = next.text + next.size; /* begins with the dot */
+        const char *ext  = next.text + next.size; /* begins with the dot */
         int         n =
-            snprintf(suffix, sizeof(suffix), "%s%s", m->sides[side].name, rest);
+            snprintf(suffix, sizeof(suffix), "%s%s", m->sides[side].name, ext);
         if (n >= FBY_NAME_SIZE) {
             return fby_error_set(why, FBY_CONFIG,
                 "%.200s: the folder's name and the extension have more than %d "
@@ -121,7 +119,7 @@ static fby_err add_side_files(struct merge *m, uint32_t side, struct key key,
     return FBY_OK;
 }
 
-/* Make the samples, in order of keys: the files of each side are sorted. */
+/* Build the samples, in order of keys, as the files of each side are sorted. */
 static fby_err merge_sides(struct merge *m, struct fby_error_detail *why)
 {
     struct key key = {NULL, 0};
@@ -151,7 +149,7 @@ static fby_err check_complete(
                      "the folders have no files named KEY.EXTENSION in them");
 }
 
-/* Set the folders of the index to the sides, without their files. */
+/* Set out->folders to the sides, without their files. */
 static fby_err set_folders(struct fby_index *out, struct fby_error_detail *why)
 {
     struct fby_parallel_folder side;
@@ -193,7 +191,7 @@ static fby_err index_parallel(
     return err == FBY_OK ? fby_build_complete_shards(self, why) : err;
 }
 
-/* Write the path of a member. Its suffix begins with the name of its side. */
+/* Write the path of a member. Its suffix begins with the name of the side. */
 static fby_err write_path(const struct fby_index *index,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
     struct fby_error_detail *why)

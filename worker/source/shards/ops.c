@@ -1,4 +1,4 @@
-/* Index tar files: read the headers of each, and skip its payloads. */
+/* Index tar files: read the headers, and skip the payloads. */
 #include "worker/source/ops.h"
 #include "worker/source/dataset_state.h"
 #include "worker/source/index_build.h"

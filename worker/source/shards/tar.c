@@ -6,8 +6,8 @@
 #include "common/mem.h"
 #include "worker/source/shards/tar_header.h"
 
-/* Types of extended headers: they describe the next member or, PAX_GLOBAL, all
- * members that follow. */
+/* Types of extended headers. PAX_GLOBAL describes all members that follow, the
+ * others describe the next member. */
 enum { PAX_NEXT = 'x', PAX_GLOBAL = 'g', LONG_NAME = 'L', LONG_LINK = 'K' };
 /* Types of members that are refused. CONTINUED: from another volume. */
 enum { HARD_LINK = '1', SYMBOLIC_LINK = '2', CONTINUED = 'M', SPARSE = 'S' };
@@ -21,11 +21,12 @@ struct tar_walk { /* the state of one scan */
     const struct fby_tar_file *file;
     struct fby_shard          *shard;
     uint64_t                   header_at; /* offset of the current header */
-    bool                       ended;     /* the end mark was read */
-    struct fby_tar_header      header;
-    struct fby_tar_extras      extras; /* properties for the next member */
+    bool                       has_ended; /* the end mark was read */
+    struct fby_tar_header      header;    /* the current header */
+    struct fby_tar_extras      extras;    /* properties for the next member */
 };
 
+/* The size of a payload with its padding to whole blocks. */
 static uint64_t padded(uint64_t size)
 {
     return (size + FBY_TAR_BLOCK - 1) / FBY_TAR_BLOCK * FBY_TAR_BLOCK;
@@ -36,9 +37,9 @@ static uint64_t payload_at(const struct tar_walk *w)
     return w->header_at + FBY_TAR_BLOCK;
 }
 
-/* Check that the file has `size` bytes, padded, behind the current header. The
- * header was read from the file, so the subtraction cannot wrap. `size` is
- * compared before it is padded, so the rounding cannot overflow. */
+/* Check that the file has `size` bytes and their padding behind the current
+ * header. The header was read from the file, so the subtraction cannot wrap.
+ * `size` is compared before it is padded, so padded() cannot overflow. */
 static fby_err check_fits(
     const struct tar_walk *w, uint64_t size, struct fby_error_detail *why)
 {
@@ -52,8 +53,8 @@ static fby_err check_fits(
         w->header.name, (unsigned long long)size, (unsigned long long)left);
 }
 
-/* False for links, devices, folders and pipes: no bytes follow their header,
- * whatever size it has. */
+/* Do bytes follow the header of a member of this type? Not for links, devices,
+ * folders and pipes, even if their header has a size. */
 static bool has_payload(char type)
 {
     return strchr("123456", type) == NULL;
@@ -80,8 +81,8 @@ static fby_err read_extras(
         w->file->object, payload_at(w), *text, (size_t)w->header.size, why);
 }
 
-/* Global records apply to all members that follow. Comments, such as the commit
- * that git archive writes, are skipped; a name or size is refused. */
+/* Refuse global records of a name or size, which would apply to all members
+ * that follow. Skip comments, such as the commit that `git archive` writes. */
 static fby_err parse_global(
     const char *text, size_t size, struct fby_error_detail *why)
 {
@@ -145,7 +146,7 @@ static fby_err add_member(struct tar_walk *w, const char *name, uint64_t size,
     }
     FBY_TRY(check_type(w, name, why));
     if (strchr("07", w->header.type) == NULL) {
-        return FBY_OK; /* no plain file (type 0, or 7: contiguous) */
+        return FBY_OK; /* no plain file (0, or 7 for a contiguous file) */
     }
     FBY_TRY(fby_name_check(name, &parts, why));
     if (!fby_shard_last_key_is(w->shard, name, parts.key_size)) {
@@ -197,7 +198,7 @@ static fby_err check_zeros(const struct tar_walk *w, uint64_t at,
     return FBY_OK;
 }
 
-/* Only zeros may follow the end mark. Anything else is probably a second
+/* Check that only zeros follow the end mark. Other bytes are probably a second
  * archive, whose samples would be missing. */
 static fby_err check_tail(
     const struct tar_walk *w, struct fby_error_detail *why)
@@ -228,7 +229,7 @@ static fby_err walk_header(struct tar_walk *w, struct fby_error_detail *why)
     FBY_TRY(fby_object_read(
         w->file->object, w->header_at, block, sizeof(block), why));
     if (fby_tar_is_zero(block)) {
-        w->ended = true;
+        w->has_ended = true;
         return check_tail(w, why);
     }
     const char *compression =
@@ -257,7 +258,7 @@ fby_err fby_tar_scan(const struct fby_tar_file *file, struct fby_shard *out,
     do {
         bool stopped = file->stop != NULL && atomic_load(file->stop);
         err          = stopped ? FBY_GONE : walk_header(w, why);
-    } while (err == FBY_OK && !w->ended);
+    } while (err == FBY_OK && !w->has_ended);
     if (err != FBY_OK && err != FBY_GONE) {
         err = fby_error_prefix(
             why, err, "offset %llu", (unsigned long long)w->header_at);

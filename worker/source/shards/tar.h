@@ -3,8 +3,8 @@
  * Formats: ustar, pax (path and size), GNU (long names, large sizes). Files are
  * grouped by key as in WebDataset: "a/0001.seg.png" is the member "seg.png" of
  * the sample "a/0001". Directories and hidden files are skipped; links, sparse
- * files and compressed archives are refused. Damage is always an error, with
- * its offset; an archive without its end mark (a block of zeros) is damaged. */
+ * files and compressed archives are refused. Damage is always an error, and the
+ * error has its offset. A missing end mark (a block of zeros) is damage. */
 #ifndef FBY_WORKER_SOURCE_SHARDS_TAR_H
 #define FBY_WORKER_SOURCE_SHARDS_TAR_H
 

@@ -46,8 +46,9 @@ static bool parse_octal(const uint8_t *field, size_t size, uint64_t *out)
     return i > first && (i == size || field[i] == ' ' || field[i] == '\0');
 }
 
-/* Parse an octal number or, as GNU tar writes large ones, a first bit of 1 and
- * a big-endian number. A negative number (second bit 1) is refused below. */
+/* Parse an octal number, or a large number as GNU tar writes it: the first bit
+ * is 1, and a big-endian number follows. A negative number, whose second bit is
+ * 1, is too large below. */
 static bool parse_number(const uint8_t *field, size_t size, uint64_t *out)
 {
     if ((field[0] & 0x80) == 0) {
@@ -55,7 +56,7 @@ static bool parse_number(const uint8_t *field, size_t size, uint64_t *out)
     }
     uint64_t value = field[0] & 0x7f;
     for (size_t i = 1; i < size; i++) {
-        if (value >> 55 != 0) { /* 2^63 or more after the next byte */
+        if (value >> 55 != 0) { /* the next byte would make it 2^63 or more */
             return false;
         }
         value = value << 8 | field[i];
@@ -64,8 +65,8 @@ static bool parse_number(const uint8_t *field, size_t size, uint64_t *out)
     return true;
 }
 
-/* The checksum is the sum of all bytes, with blanks in place of the checksum
- * itself. Some old programs summed the bytes as signed numbers. */
+/* Check that the checksum is the sum of all bytes, with blanks in place of the
+ * checksum itself. Some old programs summed the bytes as signed numbers. */
 static fby_err check_sum(const uint8_t *block, struct fby_error_detail *why)
 {
     uint64_t stored       = 0;
@@ -89,7 +90,7 @@ static fby_err check_sum(const uint8_t *block, struct fby_error_detail *why)
 }
 
 /* Write "PREFIX/NAME", or "NAME" without a prefix. Only POSIX headers have the
- * prefix; their magic ends with a NUL, that of GNU tar with a blank. */
+ * prefix: their magic ends with a NUL, but that of GNU tar with a blank. */
 static void join_name(const uint8_t *block, char *out)
 {
     const char *prefix = (const char *)block + PREFIX_AT;
@@ -192,8 +193,8 @@ struct record { /* of a pax header */
     struct text key, value;
 };
 
-/* Cut a record off the front of `rest`: the length of the whole record in
- * decimal, a blank, key=value, a newline. Returns false if it is damaged. */
+/* Cut the next record off `rest`. A record is its whole length in decimal, a
+ * blank, key=value, and a newline. Returns false if it is damaged. */
 static bool cut_record(struct text *rest, struct record *out)
 {
     const char *blank  = memchr(rest->at, ' ', rest->size);

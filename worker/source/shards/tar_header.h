@@ -19,7 +19,7 @@ struct fby_tar_header {
     char     name[FBY_TAR_NAME_SIZE]; /* prefix and name joined */
 };
 
-/* True if the block is all zeros: the end mark. */
+/* Is the block the end mark, which is all zeros? */
 bool fby_tar_is_zero(const uint8_t block[FBY_TAR_BLOCK]);
 
 /* Parse a header block.
@@ -27,7 +27,7 @@ bool fby_tar_is_zero(const uint8_t block[FBY_TAR_BLOCK]);
 FBY_CHECKED fby_err fby_tar_header_parse(const uint8_t block[FBY_TAR_BLOCK],
     struct fby_tar_header *out, struct fby_error_detail *why);
 
-/* What pax records or a GNU long name say about the next member. */
+/* Properties of the next member from pax records or a GNU long name. */
 struct fby_tar_extras {
     bool     has_name;
     bool     has_size;
@@ -45,8 +45,8 @@ FBY_CHECKED fby_err fby_tar_pax_parse(const char *text, size_t size,
 FBY_CHECKED fby_err fby_tar_long_name(const char *text, size_t size,
     struct fby_tar_extras *out, struct fby_error_detail *why);
 
-/* The format ("gzip", "zstd", ...) of a compressed file, from its first bytes;
- * NULL when it is not compressed. */
+/* Tell the format ("gzip", "zstd", ...) of a compressed file from its first
+ * bytes; NULL if it is not compressed. */
 const char *fby_tar_detect_compression(const uint8_t *data, size_t size);
 
 #endif

@@ -29,18 +29,18 @@ static void find_digits(const char *name, int *prefix, int *digits)
     *digits = end - *prefix;
 }
 
-struct fby_tar_run fby_tar_run_begin(const char *name)
+struct fby_tar_group fby_tar_group_begin(const char *name)
 {
-    struct fby_tar_run run = {.first = name, .last = name, .count = 1};
-    run.equal_digits       = true;
-    run.no_gaps            = true;
+    struct fby_tar_group run = {.first = name, .last = name, .count = 1};
+    run.equal_digits         = true;
+    run.no_gaps              = true;
     find_digits(name, &run.prefix, &run.digits);
     return run;
 }
 
-bool fby_tar_run_join(struct fby_tar_run *run, const char *name)
+bool fby_tar_group_join(struct fby_tar_group *run, const char *name)
 {
-    enum { MAX_DIGITS = 18 /* digits that always fit 64 bits */ };
+    enum { MAX_DIGITS = 18 /* so many digits fit in 64 bits */ };
     int prefix = 0;
     int digits = 0;
     find_digits(name, &prefix, &digits);
@@ -57,9 +57,10 @@ bool fby_tar_run_join(struct fby_tar_run *run, const char *name)
     return true;
 }
 
-void fby_tar_run_pattern(const struct fby_tar_run *run, char *out, size_t size)
+void fby_tar_group_pattern(
+    const struct fby_tar_group *run, char *out, size_t size)
 {
-    enum { MAX_WILDCARDS = 32 /* with NUL */ };
+    enum { MAX_WILDCARDS = 32 /* bytes, with NUL */ };
     char wildcards[MAX_WILDCARDS] = "*";
     if (run->count == 1) {
         snprintf(out, size, "%s", run->first);

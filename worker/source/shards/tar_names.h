@@ -1,7 +1,7 @@
 /* tar_names.h - the pattern of tar files with consecutive names.
  *
  * Names that differ only in their last digits are a run, which is written as
- * "train-{0000..1023}.tar". Functions get the names in byte order. */
+ * "train-{0000..1023}.tar". The caller passes the names in byte order. */
 #ifndef FBY_WORKER_SOURCE_SHARDS_TAR_NAMES_H
 #define FBY_WORKER_SOURCE_SHARDS_TAR_NAMES_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct fby_tar_run {   /* a run of file names */
+struct fby_tar_group { /* a run of file names */
     const char *first; /* borrowed names of the first and last file */
     const char *last;
     uint32_t    count;
@@ -19,17 +19,18 @@ struct fby_tar_run {   /* a run of file names */
     bool        no_gaps; /* equal_digits, and the numbers are consecutive */
 };
 
-/* True if `name` is a file name NAME.tar. */
+/* Is `name` a file name NAME.tar? */
 bool fby_is_tar_name(const char *name);
 
 /* Begin a run with its first file. */
-struct fby_tar_run fby_tar_run_begin(const char *name);
+struct fby_tar_group fby_tar_group_begin(const char *name);
 
-/* Add the next name to the run. Returns false if it does not belong to it. */
-bool fby_tar_run_join(struct fby_tar_run *run, const char *name);
+/* Add the next name to the run. Returns false if it does not belong there. */
+bool fby_tar_group_join(struct fby_tar_group *run, const char *name);
 
 /* Write the pattern of the run: a range in braces or, with gaps, wildcards. A
  * run of one file is written as its name. */
-void fby_tar_run_pattern(const struct fby_tar_run *run, char *out, size_t size);
+void fby_tar_group_pattern(
+    const struct fby_tar_group *run, char *out, size_t size);
 
 #endif

@@ -8,7 +8,8 @@
 #include "common/bytes.h"
 #include "common/mem.h"
 
-enum { READ_BYTES = 1 << 20 /* read at a time; whole tokens of any type */ };
+/* Bytes read at a time: a multiple of the size of a token of any type. */
+enum { READ_BYTES = 1 << 20 };
 
 fby_err fby_token_file_read(const struct fby_token_file *file, uint64_t at,
     void *out, size_t bytes, struct fby_error_detail *why)
@@ -36,8 +37,8 @@ fby_err fby_token_file_set_type(enum fby_type found, struct fby_sequences *out,
     return FBY_OK;
 }
 
-/* True if the token at `at` is `token`. Comparing the first byte before the
- * call of memcmp is faster, because most tokens differ there. */
+/* Is the token at `at` equal to `token`? The first bytes are compared before
+ * memcmp is called. This is faster, because most tokens differ there. */
 static bool is_token(const uint8_t *at, const uint8_t *token, uint32_t width)
 {
     return at[0] == token[0] && memcmp(at, token, width) == 0;
@@ -45,29 +46,29 @@ static bool is_token(const uint8_t *at, const uint8_t *token, uint32_t width)
 
 struct token_range { /* consecutive tokens of a file */
     const uint8_t *bytes;
-    size_t         size; /* bytes */
-    uint64_t       at;   /* byte offset in the file */
+    size_t         size;   /* bytes */
+    uint64_t       offset; /* of the first token in the file, in bytes */
 };
 
-/* Append tokens to `out`, and end a document after each `end_token`. */
+/* Append the tokens to `out`, and end a document after each `end_token`. */
 static fby_err add_tokens(const struct token_range *range,
     const uint8_t *end_token, struct fby_sequences *out,
     struct fby_error_detail *why)
 {
     uint32_t width = fby_type_bytes(out->type);
-    size_t   begin = 0;
+    size_t   begin = 0; /* index in range->bytes of the open document */
     for (size_t i = 0; i < range->size; i += width) {
         if (is_token(range->bytes + i, end_token, width)) {
             size_t next           = i + width;
             out->has_no_end_token = false;
             FBY_TRY(fby_sequences_add_run(
-                out, range->at + begin, (next - begin) / width, why));
+                out, range->offset + begin, (next - begin) / width, why));
             FBY_TRY(fby_sequences_end_document(out, why));
             begin = next;
         }
     }
     return fby_sequences_add_run(
-        out, range->at + begin, (range->size - begin) / width, why);
+        out, range->offset + begin, (range->size - begin) / width, why);
 }
 
 /* Read the whole file to find its documents, each of which ends with the token
@@ -75,7 +76,7 @@ static fby_err add_tokens(const struct token_range *range,
 static fby_err read_documents(const struct fby_token_file *file, uint32_t end,
     struct fby_sequences *out, struct fby_error_detail *why)
 {
-    uint8_t  end_token[8]; /* little-endian, as in the file, then zeros */
+    uint8_t  end_token[8]; /* little-endian; tokens have at most 8 bytes */
     uint8_t *bytes = fby_zalloc(READ_BYTES);
     fby_err  err   = FBY_OK;
     fby_store_le(end_token, end, sizeof(end_token));

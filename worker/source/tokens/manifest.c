@@ -35,14 +35,14 @@ void fby_tokens_encode(const struct fby_shard *shard, struct fby_buffer *out)
     }
 }
 
-/* The values of three keys of a record, not yet decoded and validated. */
+/* The values of three keys of a record, still encoded and not validated. */
 struct raw_values {
     struct fby_reader run_at;     /* a u64 for each run */
     struct fby_reader run_tokens; /* a u64 for each run */
     struct fby_span   documents;  /* encoded lengths; only with packing */
 };
 
-/* Create out->sequences, still without tokens. An error stays in `r`. */
+/* Create out->sequences, without tokens. An error is kept in `r`. */
 static void read_sequences(
     struct fby_record *r, struct fby_shard *out, struct raw_values *raw)
 {
@@ -67,7 +67,7 @@ static void read_sequences(
 }
 
 /* Append the next run, which must lie in the file. A run that begins where the
- * previous one ends is refused: the encoder writes the two as one. */
+ * previous one ends is refused, because the encoder joins such runs. */
 static fby_err decode_run(
     struct fby_shard *out, struct raw_values *raw, struct fby_error_detail *why)
 {
@@ -86,7 +86,7 @@ static fby_err decode_run(
     return out->sequences->n_runs > n_before
                ? FBY_OK
                : fby_manifest_refuse(
-                     why, "a run of tokens that goes on with the one before");
+                     why, "a run of tokens that continues the one before");
 }
 
 fby_err fby_tokens_decode(

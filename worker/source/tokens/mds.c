@@ -2,14 +2,14 @@
  *
  *     offset   bytes
  *     0        4       n, the number of samples
- *     4        4(n+1)  offset of each sample, then the end of the last one
+ *     4        4(n+1)  offset of each sample, then the end of the last sample
  *     4(n+2)   any     JSON: names, encodings and sizes of the columns
- *              any     the samples. Each has the sizes (u32) of its columns
- *                      without a fixed size, then its columns
+ *              any     the samples. A sample is a head, the sizes (u32) of its
+ *                      columns without a fixed size, and then its columns
  *
- * A shard repeats what index.json says about it, so that file is not read. The
- * tokens are one column. Its encoding is `bytes`, and the pipeline file has the
- * type, or it is an ndarray, whose encoding has the type. */
+ * The tokens are one of the columns, of encoding "ndarray:TYPE" or "bytes". For
+ * "bytes", the pipeline file has the type of the tokens. index.json, which lies
+ * beside the shards, is not read: each shard has all that is needed. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -20,22 +20,22 @@
 #include "worker/source/tokens/token_file.h"
 
 enum {
-    OFFSET_SIZE = 4,       /* bytes of an offset or size in the file */
-    BLOCK       = 4096,    /* samples whose offsets are read at a time */
-    MAX_CONFIG  = 1 << 20, /* bytes of the JSON */
-    MAX_COLUMNS = 256
+    OFFSET_SIZE   = 4,       /* bytes of an offset or size in the file */
+    BLOCK_SAMPLES = 4096,    /* samples whose offsets are read at a time */
+    MAX_JSON      = 1 << 20, /* bytes */
+    MAX_COLUMNS   = 256
 };
 
 struct mds_reading { /* the state of reading one shard */
     const struct fby_token_file *file;
     struct fby_sequences        *out;
-    uint32_t                     samples; /* number of samples */
-    uint64_t                     begin;   /* offset of the first sample */
-    uint32_t                     sizes[MAX_COLUMNS]; /* bytes; 0: not fixed */
+    uint32_t                     n_samples;
+    uint64_t                     first_sample; /* its offset in the file */
     size_t                       n_columns;
-    size_t                       n_unsized; /* columns without a fixed size */
-    size_t                       column;    /* index of the column of tokens */
-    bool has_shape; /* in each sample a shape precedes the tokens */
+    uint32_t sizes[MAX_COLUMNS]; /* bytes of each column; 0: not fixed */
+    size_t   n_unsized;          /* number of columns without a fixed size */
+    size_t   token_column;       /* index of the column of tokens */
+    bool     has_shape;          /* the tokens of a sample follow a shape */
 };
 
 /* ---- the columns --------------------------------------------------------- */
@@ -50,14 +50,15 @@ static const char *text_of(const json_t *value)
 static fby_err find_column(struct mds_reading *r, const json_t *config,
     const char *column, struct fby_error_detail *why)
 {
-    const json_t *names = json_object_get(config, "column_names");
-    r->column           = SIZE_MAX;
-    for (size_t i = 0; i < json_array_size(names); i++) {
+    const json_t *names    = json_object_get(config, "column_names");
+    bool          is_found = false; /* of equal names the last one counts */
+    for (size_t i = 0; i < r->n_columns; i++) {
         if (strcmp(text_of(json_array_get(names, i)), column) == 0) {
-            r->column = i;
+            r->token_column = i;
+            is_found        = true;
         }
     }
-    return r->column < r->n_columns
+    return is_found
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
                      "it has no column '%s'; say which holds the tokens with "
@@ -92,8 +93,8 @@ static fby_err read_sizes(
     return FBY_OK;
 }
 
-/* The type of an ndarray of tokens by its name of `n` bytes; 0 if unknown. */
-static enum fby_type array_type(const char *name, size_t n)
+/* The type with NumPy's name `name` of `size` bytes; 0 if not one of tokens. */
+static enum fby_type type_of(const char *name, size_t size)
 {
     static const struct {
         const char   *name;
@@ -106,7 +107,8 @@ static enum fby_type array_type(const char *name, size_t n)
         {"int64", FBY_I64},
     };
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (strlen(types[i].name) == n && memcmp(types[i].name, name, n) == 0) {
+        if (strlen(types[i].name) == size &&
+            memcmp(types[i].name, name, size) == 0) {
             return types[i].type;
         }
     }
@@ -114,11 +116,11 @@ static enum fby_type array_type(const char *name, size_t n)
 }
 
 /* Apply the encoding of the column of tokens: "bytes", "ndarray:TYPE:SHAPE", or
- * "ndarray:TYPE", with which each sample's array begins with its shape. */
+ * "ndarray:TYPE". In the last case each array in the file has its own shape. */
 static fby_err apply_encoding(
     struct mds_reading *r, const char *encoding, struct fby_error_detail *why)
 {
-    static const char array[] = "ndarray:";
+    static const char prefix[] = "ndarray:";
     if (strcmp(encoding, "bytes") == 0) {
         return r->out->type != 0
                    ? FBY_OK
@@ -126,16 +128,16 @@ static fby_err apply_encoding(
                          "its tokens are bytes of some type; say which with "
                          "type: u16, u32, i32 or i64");
     }
-    if (strncmp(encoding, array, strlen(array)) != 0) {
+    if (strncmp(encoding, prefix, strlen(prefix)) != 0) {
         return fby_error_set(why, FBY_CONFIG,
             "the column is encoded as '%.60s'; tokens are bytes or "
             "ndarray:TYPE",
             encoding);
     }
-    const char   *name = encoding + strlen(array);
-    size_t        n    = strcspn(name, ":");
-    enum fby_type type = array_type(name, n);
-    r->has_shape       = name[n] == '\0';
+    const char   *name = encoding + strlen(prefix);
+    size_t        size = strcspn(name, ":");
+    enum fby_type type = type_of(name, size);
+    r->has_shape       = name[size] == '\0'; /* no ":SHAPE" follows */
     return type != 0
                ? fby_token_file_set_type(type, r->out, why)
                : fby_error_set(why, FBY_CONFIG,
@@ -156,24 +158,24 @@ static fby_err apply_config(struct mds_reading *r, const json_t *config,
     FBY_TRY(find_column(r, config, column, why));
     const json_t *encodings = json_object_get(config, "column_encodings");
     return apply_encoding(
-        r, text_of(json_array_get(encodings, r->column)), why);
+        r, text_of(json_array_get(encodings, r->token_column)), why);
 }
 
 static fby_err read_config(
     struct mds_reading *r, const char *column, struct fby_error_detail *why)
 {
-    /* The JSON follows n, the n offsets of samples, and the end of the last. */
-    uint64_t     at    = OFFSET_SIZE * (UINT64_C(2) + r->samples);
-    json_error_t error = {.text = ""};
-    if (r->begin < at || r->begin - at > MAX_CONFIG) {
+    /* The number of samples and n_samples + 1 offsets precede the JSON. */
+    uint64_t     json_at = OFFSET_SIZE * (UINT64_C(2) + r->n_samples);
+    json_error_t error   = {.text = ""};
+    if (r->first_sample < json_at || r->first_sample - json_at > MAX_JSON) {
         return fby_error_set(why, FBY_CONFIG,
             "its samples begin at byte %" PRIu64 ", their table of offsets "
             "ends at %" PRIu64 ": no shard of format mds",
-            r->begin, at);
+            r->first_sample, json_at);
     }
-    size_t  size = (size_t)(r->begin - at);
+    size_t  size = (size_t)(r->first_sample - json_at);
     char   *text = fby_zalloc(size + 1);
-    fby_err err  = fby_token_file_read(r->file, at, text, size, why);
+    fby_err err  = fby_token_file_read(r->file, json_at, text, size, why);
     json_t *json = NULL;
     if (err == FBY_OK) {
         json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
@@ -190,105 +192,105 @@ static fby_err read_config(
 
 /* ---- the samples --------------------------------------------------------- */
 
-struct byte_range { /* of a sample or one of its columns, in the file */
-    uint64_t at;    /* offset of the first byte */
+struct byte_range { /* of the file */
+    uint64_t begin; /* offset of the first byte */
     uint64_t end;   /* offset behind the last byte */
 };
 
-static fby_err bad_sample(const struct byte_range *sample, const char *what,
+static fby_err bad_sample(const struct byte_range *sample, const char *fault,
     struct fby_error_detail *why)
 {
     return fby_error_set(why, FBY_CONFIG,
-        "the sample of bytes %" PRIu64 " to %" PRIu64 " %s", sample->at,
-        sample->end, what);
+        "the sample of bytes %" PRIu64 " to %" PRIu64 " %s", sample->begin,
+        sample->end, fault);
 }
 
-/* Cut the shape, if the array in `column` begins with it, off its range. */
+/* Move tokens->begin behind the shape of the array, if the array has one. */
 static fby_err skip_shape(const struct mds_reading *r,
-    struct byte_range *column, struct fby_error_detail *why)
+    struct byte_range *tokens, struct fby_error_detail *why)
 {
-    uint8_t byte = 0;
+    uint8_t first_byte = 0;
     if (!r->has_shape) {
         return FBY_OK;
     }
-    if (column->at == column->end) {
-        return bad_sample(column, "has no shape", why);
+    if (tokens->begin == tokens->end) {
+        return bad_sample(tokens, "has no shape", why);
     }
-    FBY_TRY(fby_token_file_read(r->file, column->at, &byte, 1, why));
-    /* Bits 2 to 7: number of dimensions; 0 and 1: log2 of the bytes of each.
-     * The dimensions follow this byte. */
-    uint64_t size = 1 + ((uint64_t)(byte >> 2) << (byte & 3));
-    if (size > column->end - column->at) {
-        return bad_sample(column, "is shorter than its shape", why);
+    FBY_TRY(fby_token_file_read(r->file, tokens->begin, &first_byte, 1, why));
+    uint64_t dims      = first_byte >> 2;
+    uint32_t log2_size = first_byte & 3; /* a dimension has 1 to 8 bytes */
+    uint64_t shape     = 1 + (dims << log2_size); /* bytes */
+    if (shape > tokens->end - tokens->begin) {
+        return bad_sample(tokens, "is shorter than its shape", why);
     }
-    column->at += size;
+    tokens->begin += shape;
     return FBY_OK;
 }
 
-/* Cut the range of a sample down to its tokens. */
-static fby_err cut_to_tokens(const struct mds_reading *r,
-    struct byte_range *sample, struct fby_error_detail *why)
+/* Set *tokens to the range of a sample's tokens in the file. */
+static fby_err find_tokens(const struct mds_reading *r,
+    const struct byte_range *sample, struct byte_range *tokens,
+    struct fby_error_detail *why)
 {
     uint8_t           head[MAX_COLUMNS * OFFSET_SIZE] = {0};
     size_t            head_size = r->n_unsized * OFFSET_SIZE;
     struct fby_reader sizes     = fby_reader(head, head_size);
-    struct byte_range found     = {0};
-    uint64_t          at        = sample->at + head_size; /* of column i */
-    if (head_size > sample->end - sample->at) {
+    uint64_t          column    = sample->begin + head_size; /* its offset */
+    if (head_size > sample->end - sample->begin) {
         return bad_sample(sample, "is shorter than its head", why);
     }
-    FBY_TRY(fby_token_file_read(r->file, sample->at, head, head_size, why));
+    FBY_TRY(fby_token_file_read(r->file, sample->begin, head, head_size, why));
     for (size_t i = 0; i < r->n_columns; i++) {
         uint64_t size = r->sizes[i] != 0 ? r->sizes[i] : fby_read_u32(&sizes);
-        if (i == r->column) {
-            found = (struct byte_range){at, at + size};
+        if (i == r->token_column) {
+            *tokens = (struct byte_range){column, column + size};
         }
-        at += size;
+        column += size;
     }
-    if (at != sample->end) {
+    if (column != sample->end) {
         return bad_sample(sample, "is not as long as its columns", why);
     }
-    *sample = found;
-    return skip_shape(r, sample, why);
+    return skip_shape(r, tokens, why);
 }
 
-static fby_err add_sample(const struct mds_reading *r, struct byte_range sample,
-    struct fby_error_detail *why)
+static fby_err add_sample(const struct mds_reading *r,
+    const struct byte_range *sample, struct fby_error_detail *why)
 {
-    uint32_t width = fby_type_bytes(r->out->type);
-    if (sample.at < r->begin || sample.end < sample.at ||
-        sample.end > r->file->size) {
-        return bad_sample(&sample, "does not lie in the shard", why);
+    uint32_t          width  = fby_type_bytes(r->out->type);
+    struct byte_range tokens = {0};
+    if (sample->begin < r->first_sample || sample->end < sample->begin ||
+        sample->end > r->file->size) {
+        return bad_sample(sample, "does not lie in the shard", why);
     }
-    FBY_TRY(cut_to_tokens(r, &sample, why));
-    if ((sample.end - sample.at) % width != 0) {
+    FBY_TRY(find_tokens(r, sample, &tokens, why));
+    uint64_t size = tokens.end - tokens.begin;
+    if (size % width != 0) {
         return fby_error_set(why, FBY_CONFIG,
             "%" PRIu64 " bytes at byte %" PRIu64
             " are no whole number of tokens of %u bytes (type %s)",
-            sample.end - sample.at, sample.at, width,
-            fby_type_word(r->out->type));
+            size, tokens.begin, width, fby_type_word(r->out->type));
     }
-    FBY_TRY(fby_sequences_add_run(
-        r->out, sample.at, (sample.end - sample.at) / width, why));
+    FBY_TRY(fby_sequences_add_run(r->out, tokens.begin, size / width, why));
     return fby_sequences_end_document(r->out, why);
 }
 
-/* Read BLOCK samples, or all that are left, from number `first` on. */
+/* Read BLOCK_SAMPLES samples from number `first` on, or all that remain. */
 static fby_err read_block(
     const struct mds_reading *r, uint32_t first, struct fby_error_detail *why)
 {
-    uint8_t  bytes[(BLOCK + 1) * OFFSET_SIZE]; /* n offsets and an end */
-    uint32_t left  = r->samples - first;
-    uint32_t n     = left < BLOCK ? left : BLOCK;
-    uint64_t table = OFFSET_SIZE * (UINT64_C(1) + first); /* behind `samples` */
-    FBY_TRY(fby_token_file_read(
-        r->file, table, bytes, OFFSET_SIZE * ((size_t)n + 1), why));
-    struct fby_reader offsets = fby_reader(bytes, sizeof(bytes));
-    uint64_t          at      = fby_read_u32(&offsets);
+    uint8_t table[(BLOCK_SAMPLES + 1) * OFFSET_SIZE]; /* offsets, then an end */
+    uint32_t left = r->n_samples - first;
+    uint32_t n    = left < BLOCK_SAMPLES ? left : BLOCK_SAMPLES;
+    size_t   size = OFFSET_SIZE * ((size_t)n + 1);
+    /* The number of samples precedes the offsets. */
+    uint64_t table_at = OFFSET_SIZE * (UINT64_C(1) + first);
+    FBY_TRY(fby_token_file_read(r->file, table_at, table, size, why));
+    struct fby_reader offsets = fby_reader(table, size);
+    uint64_t          begin   = fby_read_u32(&offsets);
     for (uint32_t i = 0; i < n; i++) {
-        struct byte_range sample = {at, fby_read_u32(&offsets)};
-        at                       = sample.end;
-        FBY_TRY(add_sample(r, sample, why));
+        struct byte_range sample = {begin, fby_read_u32(&offsets)};
+        begin                    = sample.end;
+        FBY_TRY(add_sample(r, &sample, why));
     }
     return FBY_OK;
 }
@@ -300,10 +302,11 @@ fby_err fby_mds_read(const struct fby_token_file *file, const char *column,
     struct mds_reading r = {.file = file, .out = out};
     FBY_TRY(fby_token_file_read(file, 0, head, sizeof(head), why));
     struct fby_reader numbers = fby_reader(head, sizeof(head));
-    r.samples                 = fby_read_u32(&numbers);
-    r.begin                   = fby_read_u32(&numbers); /* offset of sample 0 */
+    r.n_samples               = fby_read_u32(&numbers);
+    r.first_sample            = fby_read_u32(&numbers);
     FBY_TRY(read_config(&r, column, why));
-    for (uint64_t i = 0; i < r.samples; i += BLOCK) { /* i may exceed 2^32 */
+    /* 64 bits: near 2^32 samples, a 32-bit `i` would wrap around. */
+    for (uint64_t i = 0; i < r.n_samples; i += BLOCK_SAMPLES) {
         FBY_TRY(read_block(&r, (uint32_t)i, why));
     }
     return FBY_OK;

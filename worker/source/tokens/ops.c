@@ -1,5 +1,5 @@
-/* Index token files: only their headers and tables are read (token_file.h), but
- * packed flat files are read whole. */
+/* Index token files. Only their headers and tables are read, except that packed
+ * flat files are read whole (token_file.h). */
 #include <stdio.h>
 #include <string.h>
 
@@ -67,16 +67,16 @@ static fby_err scan_file(const struct fby_dataset_spec *spec,
 
 /* Warn once about all files without an end token: the `end` of the pipeline is
  * probably wrong. */
-static void warn_endless(const struct fby_build *build)
+static void warn_of_missing_ends(const struct fby_build *build)
 {
-    const struct fby_shard *first     = NULL;
-    uint32_t                n_endless = 0;
+    const struct fby_shard *first     = NULL; /* the first such file */
+    uint32_t                n_without = 0;    /* number of such files */
     for (uint32_t i = 0; i < build->out->n_shards; i++) {
         const struct fby_shard *shard = &build->out->shards[i];
         if (shard->sequences->has_no_end_token &&
             fby_sequences_is_one_document(shard->sequences)) {
             first = first == NULL ? shard : first;
-            n_endless++;
+            n_without++;
         }
     }
     if (first != NULL) {
@@ -85,7 +85,7 @@ static void warn_endless(const struct fby_build *build)
             "as are %u of %u files: check end, the token behind each document, "
             "and type",
             first->name, build->spec->tokens->end,
-            (unsigned long long)first->sequences->tokens, n_endless,
+            (unsigned long long)first->sequences->tokens, n_without,
             build->out->n_shards);
     }
 }
@@ -120,11 +120,11 @@ static fby_err index_tokens(
         .scan = scan_file,
     };
     FBY_TRY(fby_build_file_shards(self, &tokens, why));
-    warn_endless(self);
+    warn_of_missing_ends(self);
     return FBY_OK;
 }
 
-/* Append the settings that the index depends on. */
+/* Append the settings on which the index depends. */
 static void describe_index(
     const struct fby_dataset_spec *spec, struct fby_buffer *out)
 {

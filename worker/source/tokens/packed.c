@@ -5,11 +5,11 @@
 
 #include "common/mem.h"
 
-/* An encoded length has 7 bits in each byte, the lowest first. */
+/* A length is encoded as a LEB128 number: 7 bits a byte, the lowest first. */
 enum {
     SEVEN_BITS       = 0x7f,
-    MORE             = 0x80, /* bit of a byte: another byte follows */
-    MAX_LENGTH_BYTES = 9     /* bytes of one length: lengths below 2^63 */
+    MORE_FOLLOWS     = 0x80, /* bit of a byte: another byte follows */
+    MAX_LENGTH_BYTES = 9     /* 9 bytes have 63 bits */
 };
 
 struct fby_packed *fby_packed_create(uint32_t length)
@@ -37,23 +37,23 @@ void fby_packed_free(struct fby_packed **self_p)
 static void put_length(struct fby_buffer *out, uint64_t tokens)
 {
     while (tokens > SEVEN_BITS) {
-        fby_put_u8(out, (uint8_t)((tokens & SEVEN_BITS) | MORE));
+        fby_put_u8(out, (uint8_t)((tokens & SEVEN_BITS) | MORE_FOLLOWS));
         tokens >>= 7;
     }
     fby_put_u8(out, (uint8_t)tokens);
 }
 
-/* Read a length, which is at least 1. Returns 0 if it is damaged, or not in its
- * shortest form: the last byte adds nothing. */
+/* Read a length, which is at least 1. Returns 0 if it is damaged, or not in the
+ * shortest form: then its last byte is 0, but not its only one. */
 static uint64_t read_length(struct fby_reader *r)
 {
     uint64_t tokens = 0;
     for (uint32_t i = 0; i < MAX_LENGTH_BYTES; i++) {
         uint8_t byte = fby_read_u8(r);
         tokens |= (uint64_t)(byte & SEVEN_BITS) << 7 * i;
-        if ((byte & MORE) == 0) {
+        if ((byte & MORE_FOLLOWS) == 0) {
             bool is_shortest = byte != 0 || i == 0;
-            return r->bad || !is_shortest ? 0 : tokens;
+            return !r->bad && is_shortest ? tokens : 0;
         }
     }
     return 0;
@@ -104,29 +104,34 @@ fby_err fby_packed_read(struct fby_packed *self, const uint8_t *lengths,
 
 struct open_sequence { /* a sequence that more pieces fit into */
     uint32_t space;    /* number of tokens that still fit */
-    uint32_t number;
+    uint32_t number;   /* of the sequence */
 };
 
 struct packing {
-    struct fby_packed   *packed;
-    uint32_t            *sequence_of; /* per piece: number of its sequence */
-    uint32_t             next_piece;  /* number of the next piece */
-    uint32_t             n_open;      /* number of entries of open[] */
-    struct open_sequence open[FBY_PACKED_MAX_OPEN]; /* by space, then number */
+    struct fby_packed *packed;
+    uint32_t          *sequence_of; /* per piece: number of its sequence */
+    uint32_t           next_piece;  /* number of the next piece */
+    uint32_t           n_open;      /* number of entries of open[] */
+    /* Sorted by space and, among equal spaces, by number. */
+    struct open_sequence open[FBY_PACKED_MAX_OPEN];
 };
 
-/* The index in open[] of `wanted`, or where to insert it: the number of open
- * sequences that come before it. */
-static uint32_t find_index(const struct packing *p, struct open_sequence wanted)
+static bool is_before(struct open_sequence a, struct open_sequence b)
+{
+    return a.space != b.space ? a.space < b.space : a.number < b.number;
+}
+
+/* The index in open[] where `sequence` belongs: the number of open sequences
+ * before it. */
+static uint32_t find_index(
+    const struct packing *p, struct open_sequence sequence)
 {
     uint32_t low  = 0;
     uint32_t high = p->n_open;
     while (low < high) {
-        uint32_t             middle = low + (high - low) / 2;
-        struct open_sequence at     = p->open[middle];
-        if (at.space < wanted.space ||
-            (at.space == wanted.space && at.number < wanted.number)) {
-            low = middle + 1; /* `at` comes before `wanted` */
+        uint32_t middle = low + (high - low) / 2;
+        if (is_before(p->open[middle], sequence)) {
+            low = middle + 1;
         } else {
             high = middle;
         }
@@ -136,10 +141,10 @@ static uint32_t find_index(const struct packing *p, struct open_sequence wanted)
 
 static struct open_sequence remove_open(struct packing *p, uint32_t i)
 {
-    struct open_sequence taken = p->open[i];
+    struct open_sequence removed = p->open[i];
     p->n_open--;
     memmove(&p->open[i], &p->open[i + 1], (p->n_open - i) * sizeof(p->open[0]));
-    return taken;
+    return removed;
 }
 
 static void insert_open(struct packing *p, struct open_sequence sequence)
@@ -165,8 +170,8 @@ static struct open_sequence begin_sequence(struct packing *p, uint32_t size)
  * into a new sequence. */
 static void assign_piece(struct packing *p, uint32_t size)
 {
-    const struct open_sequence least = {.space = size, .number = 0};
-    uint32_t i = find_index(p, least); /* the first with enough space */
+    /* open[i] has the least space of those in which the piece fits. */
+    uint32_t i = find_index(p, (struct open_sequence){.space = size});
     struct open_sequence sequence =
         i < p->n_open ? remove_open(p, i) : begin_sequence(p, size);
     p->sequence_of[p->next_piece++] = sequence.number;
@@ -195,8 +200,8 @@ static void for_each_piece(
 }
 
 /* Store the next piece in its sequence: the last step of a counting sort.
- * Until all pieces are stored, first[s + 1] is the index where the next piece
- * of sequence s belongs. Then it is where sequence s + 1 begins. */
+ * first_piece[s + 1] is the index of the next piece of sequence s. After the
+ * last piece of s, it is the index of the first piece of s + 1. */
 static void store_piece(struct packing *p, uint32_t size)
 {
     struct fby_packed *packed = p->packed;
@@ -212,8 +217,8 @@ void fby_packed_finish(struct fby_packed *self)
     struct packing p = {.packed = self};
     p.sequence_of    = fby_zalloc(self->pieces * sizeof(*p.sequence_of));
     for_each_piece(&p, assign_piece);
-    /* Count the pieces of sequence s in first[s + 2], so that the sums put the
-     * begin of sequence s in first[s + 1], as store_piece() needs it. */
+    /* Count the pieces of sequence s in first_piece[s + 2]. Then the sums put
+     * the first piece of s into first_piece[s + 1], as store_piece() needs. */
     self->first_piece =
         fby_zalloc(((size_t)self->sequences + 2) * sizeof(uint32_t));
     for (uint32_t i = 0; i < self->pieces; i++) {

@@ -31,7 +31,7 @@ void fby_sequences_free(struct fby_sequences **self_p)
     }
 }
 
-/* The offset in the file of the byte behind the last token. */
+/* The offset in the file of the byte behind the last token. Needs a run. */
 static uint64_t end_of_last_run(const struct fby_sequences *self)
 {
     uint32_t last = self->n_runs - 1;

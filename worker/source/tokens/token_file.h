@@ -2,8 +2,8 @@
  *
  * A reader finds the runs of tokens (sequences.h) in one file. The file is
  * untrusted: every offset and size is checked against the size of the file
- * before it is used. Only headers and tables are read; but a packed flat file
- * is read whole, to find its end tokens.
+ * before it is used. Only headers and tables are read, except that a packed
+ * flat file is read whole, to find its end tokens.
  *   flat      numbers of one type, without a header
  *   mds       a shard of MosaicML's streaming, version 2, not compressed: each
  *             sample is a document, with its tokens in one of the columns
@@ -24,7 +24,7 @@ struct fby_token_file {              /* an open token file, or its .idx file */
 };
 
 /* All readers append the runs of `file` to `out`, set out->type if it is 0, and
- * call fby_sequences_end_document() behind each document.
+ * call fby_sequences_end_document() after each document.
  * Errors: FBY_CONFIG  a damaged file, or its type is not out->type
  *         FBY_IO, FBY_GONE (*stop became true) */
 
@@ -47,7 +47,7 @@ FBY_CHECKED fby_err fby_token_file_read(const struct fby_token_file *file,
     uint64_t at, void *out, size_t bytes, struct fby_error_detail *why);
 
 /* Set out->type to `found`, the type that the file declares.
- * Errors: FBY_CONFIG  the pipeline says another type. */
+ * Errors: FBY_CONFIG  the pipeline has another type. */
 FBY_CHECKED fby_err fby_token_file_set_type(enum fby_type found,
     struct fby_sequences *out, struct fby_error_detail *why);
 

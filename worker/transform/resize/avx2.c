@@ -50,8 +50,7 @@ struct quad {
 };
 
 /* The weights of a pair of taps in two result pixels. Each vector has those of
- * the first pixel in its first four lanes, and of the second in its last
- * four. */
+ * the first pixel in its first four lanes, of the second in the others. */
 struct pair_vectors {
     __m256i upper, lower;
 };
@@ -284,9 +283,9 @@ static void scale_y(const struct fby_axis *y, uint32_t o,
             (void *)(out + i), scale_32(pairs, row_pairs, rows, i));
     }
     if (i < size) {
-        uint8_t rest[VECTOR];
-        _mm256_storeu_si256((void *)rest, scale_32(pairs, row_pairs, rows, i));
-        memcpy(out + i, rest, size - i);
+        uint8_t tail[VECTOR]; /* more than is left of the row */
+        _mm256_storeu_si256((void *)tail, scale_32(pairs, row_pairs, rows, i));
+        memcpy(out + i, tail, size - i);
     }
 }
 

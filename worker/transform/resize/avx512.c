@@ -310,9 +310,9 @@ static void scale_y(const struct fby_axis *y, uint32_t o,
         _mm512_storeu_si512(out + i, scale_64(digits, row_fours, rows, i));
     }
     if (i < size) {
-        __mmask64 rest = UINT64_MAX >> (VECTOR - (size - i));
+        __mmask64 tail = UINT64_MAX >> (VECTOR - (size - i));
         _mm512_mask_storeu_epi8(
-            out + i, rest, scale_64(digits, row_fours, rows, i));
+            out + i, tail, scale_64(digits, row_fours, rows, i));
     }
 }
 

@@ -48,7 +48,7 @@ static inline uint32_t resize_max_tap_groups(
 }
 
 /* The first of `n` adjacent source pixels that include all taps of result pixel
- * `o`. If these pixels would end after the row, they begin further left. */
+ * `o`. Near the end of the row they begin before the first tap. */
 static inline uint32_t resize_first_tap(
     const struct fby_axis *x, uint32_t o, uint32_t n)
 {
@@ -57,8 +57,8 @@ static inline uint32_t resize_first_tap(
     return first < limit ? first : limit;
 }
 
-/* Call loop(..., n), an always-inlined function, with n as a constant up to 3.
- * Then the compiler unrolls its loop, and its sums stay in registers. */
+/* Call loop(..., n), an always-inlined function. Up to 3, n is passed as a
+ * constant, so that the compiler unrolls the loop over n in this function. */
 #define RESIZE_UNROLLED(n, loop, ...)     \
     ((n) == 1      ? loop(__VA_ARGS__, 1) \
         : (n) == 2 ? loop(__VA_ARGS__, 2) \

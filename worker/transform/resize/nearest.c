@@ -5,8 +5,7 @@
 /* The source pixel that wanted result pixel `o` copies. */
 static uint32_t source_pixel(const struct fby_axis_spec *axis, uint32_t o)
 {
-    /* `position` counts all result pixels of the axis, not only the wanted
-     * ones. */
+    /* Counted among all result pixels of the axis, not only the wanted ones. */
     uint64_t position = axis->first + (axis->mirror ? axis->n - 1 - o : o);
     position          = axis->reversed ? axis->to - 1 - position : position;
     uint64_t pixel = (2 * position + 1) * axis->from / (UINT64_C(2) * axis->to);

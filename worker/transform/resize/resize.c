@@ -14,7 +14,7 @@ _Static_assert((int)RESIZE_SLACK <= (int)FBY_RESIZE_ROW_SLACK,
 
 enum {
     ALIGN      = 64, /* bytes: each part of the memory begins at a multiple */
-    EXTRA_ROWS = 3 /* kernels read this many ring_rows after those of a reach */
+    EXTRA_ROWS = 3   /* pointers that kernels read after those of a reach */
 };
 
 /* A unit of 1 means that the source was decoded at its full size. */
@@ -71,9 +71,9 @@ uint64_t fby_resize_memory_bytes(const struct fby_resize_spec *spec)
     return layout_of(spec, resize_kernel_for(fby_simd_level())).size;
 }
 
-/* List all rows of the ring two times. So the rows of a reach are adjacent
- * entries even if they go round the end of the ring. A kernel that reads rows
- * in fours reads up to EXTRA_ROWS entries more. */
+/* List all rows of the ring twice. Then the rows of a reach are adjacent in the
+ * list even if the reach continues at the start of the ring. A kernel that
+ * reads four rows at a time reads up to EXTRA_ROWS entries more. */
 static void list_ring_rows(struct fby_resizer *self)
 {
     for (uint32_t i = 0; i < 2 * self->n_ring + EXTRA_ROWS; i++) {

@@ -35,9 +35,8 @@ static bool equals_whole(
     return is_equal;
 }
 
-/* Choose box `i` of a picture. Offsets vary. The width is 3/5 to 5/5 of the
- * pixels to the right of the offset, the height 3/4 or all of the rows
- * below. */
+/* Choose box `i` of a picture. Its offsets vary. Its width is 3/5, 4/5 or all
+ * of the pixels after its offset, its height 3/4 or all of the rows below. */
 static struct fby_box choose_box(
     const struct fby_picture_head *head, uint32_t i)
 {

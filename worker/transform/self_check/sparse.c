@@ -36,7 +36,7 @@ static void check_row(
                            .data     = values,
     };
     struct sparse_case    copy = *input; /* its indices are overwritten */
-    uint8_t               scratch[(MAX_VALUES + 1) * FBY_SPARSE_SCRATCH];
+    uint8_t               scratch[(MAX_VALUES + 1) * FBY_SPARSE_SCRATCH_BYTES];
     uint8_t               indices[MAX_VALUES * INDEX_BYTES];
     uint8_t               out[MAX_VALUES * VALUE_BYTES];
     uint32_t              length = 0;

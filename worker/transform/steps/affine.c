@@ -11,7 +11,6 @@
 #include "pipeline/plan/fixed.h"
 #include "worker/transform/steps/steps.h"
 
-#define ONE_Q16  INT64_C(65536)
 #define HALF_Q31 (INT64_C(1) << 30)
 
 /* A point of the source, or a distance there, in pixels as Q31. */
@@ -27,7 +26,7 @@ struct affine_map {
 
 static int64_t times_q16(int64_t value, int64_t factor_q16)
 {
-    return value * factor_q16 / ONE_Q16;
+    return value * factor_q16 / FBY_Q16_ONE;
 }
 
 /* Compute the 2 x 2 matrix that reverses scale, rotation and shear, in Q30,
@@ -42,10 +41,10 @@ static void inverse_matrix(const int64_t *params, int64_t out[4])
     int64_t b      = -times_q16(a, params[FBY_AFFINE_TAN_X]) - sine;
     int64_t d      = cosine - times_q16(c, params[FBY_AFFINE_TAN_X]);
     int64_t scale  = params[FBY_AFFINE_SCALE];
-    out[0]         = d * ONE_Q16 / scale;
-    out[1]         = -b * ONE_Q16 / scale;
-    out[2]         = -c * ONE_Q16 / scale;
-    out[3]         = a * ONE_Q16 / scale;
+    out[0]         = d * FBY_Q16_ONE / scale;
+    out[1]         = -b * FBY_Q16_ONE / scale;
+    out[2]         = -c * FBY_Q16_ONE / scale;
+    out[3]         = a * FBY_Q16_ONE / scale;
 }
 
 static struct affine_map make_map(const int64_t *params, struct fby_size size)
@@ -104,19 +103,19 @@ static void interpolate(const struct fby_image *in, struct q31_point point,
     int64_t x = point.x >> 31;
     int64_t y = point.y >> 31;
     /* The fractions of x and y, Q16: the weights of the next column and row. */
-    int64_t right             = (point.x >> 15) & 65535;
-    int64_t below             = (point.y >> 15) & 65535;
+    int64_t right             = (point.x >> 15) & (FBY_Q16_ONE - 1);
+    int64_t below             = (point.y >> 15) & (FBY_Q16_ONE - 1);
     int64_t sums[FBY_RGB + 1] = {0};
-    add_weighted(in, x, y, (ONE_Q16 - right) * (ONE_Q16 - below), sums);
-    add_weighted(in, x + 1, y, right * (ONE_Q16 - below), sums);
-    add_weighted(in, x, y + 1, (ONE_Q16 - right) * below, sums);
+    add_weighted(in, x, y, (FBY_Q16_ONE - right) * (FBY_Q16_ONE - below), sums);
+    add_weighted(in, x + 1, y, right * (FBY_Q16_ONE - below), sums);
+    add_weighted(in, x, y + 1, (FBY_Q16_ONE - right) * below, sums);
     add_weighted(in, x + 1, y + 1, right * below, sums);
     int64_t share = sums[FBY_RGB] >> 16; /* of pixels inside, Q16 */
     for (int c = 0; c < FBY_RGB; c++) {
-        int64_t outside = fill.level[c] * ONE_Q16; /* Q16 */
-        int64_t inside  = sums[c] >> 16;           /* Q16 */
-        int64_t mixed   = (inside - outside) * share / ONE_Q16 + outside;
-        out[c]          = fby_level_from_q16(mixed + ONE_Q16 / 2);
+        int64_t outside = (int64_t)fill.level[c] * FBY_Q16_ONE; /* Q16 */
+        int64_t inside  = sums[c] >> 16;                        /* Q16 */
+        int64_t mixed   = (inside - outside) * share / FBY_Q16_ONE + outside;
+        out[c]          = fby_level_from_q16(mixed + FBY_Q16_ONE / 2);
     }
 }
 

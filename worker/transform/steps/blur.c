@@ -16,7 +16,7 @@ enum {
     FRACTION_BITS = 8 /* of values between mix_rows and mix_pixels */
 };
 
-enum { BLUR_WIDTH, BLUR_HEIGHT, BLUR_SIGMA }; /* parameters of a blur */
+enum { BLUR_WIDTH, BLUR_HEIGHT, BLUR_SIGMA }; /* indices in step->v */
 
 struct blur_kernel {
     int32_t  radius;
@@ -164,7 +164,8 @@ static void sharpen_row(const struct fby_step_work *work, uint32_t y)
     uint8_t       *out    = fby_image_row(&work->out, y);
     for (size_t i = FBY_RGB; i < ((size_t)work->in.width - 1) * FBY_RGB; i++) {
         int64_t smooth = smoothed(in + i, work->in.stride);
-        out[i] = fby_level_from_q16(in[i] * factor + smooth * (65536 - factor));
+        int64_t level  = in[i] * factor + smooth * (FBY_Q16_ONE - factor);
+        out[i]         = fby_level_from_q16(level);
     }
 }
 

@@ -1,6 +1,7 @@
 /* colour.c - steps that change each pixel alone: grey, saturation and hue. */
 #include <string.h>
 
+#include "pipeline/plan/fixed.h"
 #include "worker/transform/steps/steps.h"
 
 /* Call `change` for every pixel, with the step's first parameter. */
@@ -30,7 +31,7 @@ void fby_apply_grey(const struct fby_step_work *work)
 /* Scale the distance of each channel from grey by `factor`, Q16. */
 static inline void saturate(uint8_t *rgb, int64_t factor)
 {
-    int64_t grey = fby_grey_from_rgb(rgb) * (65536 - factor);
+    int64_t grey = fby_grey_from_rgb(rgb) * (FBY_Q16_ONE - factor);
     for (int c = 0; c < FBY_RGB; c++) {
         rgb[c] = fby_level_from_q16(rgb[c] * factor + grey);
     }
@@ -41,7 +42,7 @@ void fby_apply_saturation(const struct fby_step_work *work)
     change_pixels(work, saturate);
 }
 
-enum { CIRCLE = 6 << 16 }; /* all hues, in sixths of the circle, Q16 */
+enum { CIRCLE = 6 * FBY_Q16_ONE }; /* all hues, in sixths of a circle, Q16 */
 
 static int32_t largest_channel(const uint8_t *rgb)
 {
@@ -63,10 +64,11 @@ static int32_t hue_of(const uint8_t *rgb, int32_t max, int32_t range)
         return 0;
     }
     if (max == rgb[0]) {
-        return (rgb[1] - rgb[2]) * 65536 / range;
+        return (rgb[1] - rgb[2]) * FBY_Q16_ONE / range;
     }
-    return max == rgb[1] ? 2 * 65536 + (rgb[2] - rgb[0]) * 65536 / range
-                         : 4 * 65536 + (rgb[0] - rgb[1]) * 65536 / range;
+    return max == rgb[1]
+               ? 2 * FBY_Q16_ONE + (rgb[2] - rgb[0]) * FBY_Q16_ONE / range
+               : 4 * FBY_Q16_ONE + (rgb[0] - rgb[1]) * FBY_Q16_ONE / range;
 }
 
 /* Round a Q16 level, 0 to 255, like torchvision, which multiplies a
@@ -91,13 +93,13 @@ static inline void turn_hue(uint8_t *rgb, int64_t turn)
     int32_t range    = max - smallest_channel(rgb);
     int32_t hue      = hue_of(rgb, max, range) + (int32_t)turn * 6;
     hue              = (hue + CIRCLE) % CIRCLE; /* not negative */
-    int64_t fraction = hue & 65535; /* position within the sixth, Q16 */
-    int64_t max_q16  = max * INT64_C(65536);
+    int64_t fraction = hue & (FBY_Q16_ONE - 1); /* of the sixth, Q16 */
+    int64_t max_q16  = (int64_t)max * FBY_Q16_ONE;
     uint8_t levels[] = {
         [LARGEST]  = (uint8_t)max,
         [SMALLEST] = (uint8_t)(max - range),
         [FALLING]  = round_level(max_q16 - range * fraction),
-        [RISING]   = round_level(max_q16 - range * (65536 - fraction)),
+        [RISING]   = round_level(max_q16 - range * (FBY_Q16_ONE - fraction)),
     };
     for (int c = 0; c < FBY_RGB; c++) {
         rgb[c] = levels[level_of[hue >> 16][c]];

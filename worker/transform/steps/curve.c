@@ -3,6 +3,7 @@
  * steps work in place: work->in is also the result. */
 #include <string.h>
 
+#include "pipeline/plan/fixed.h"
 #include "worker/transform/steps/steps.h"
 
 enum { LEVELS = 256 };
@@ -66,8 +67,9 @@ static int64_t mean_grey(const struct fby_image *picture)
 
 void fby_apply_contrast(const struct fby_step_work *work)
 {
-    int64_t factor = work->step->v[0]; /* Q16 */
-    int64_t offset = mean_grey(&work->in) * (65536 - factor) / 65536;
+    int64_t factor = work->step->v[0];     /* Q16 */
+    int64_t mean   = mean_grey(&work->in); /* Q16 */
+    int64_t offset = mean * (FBY_Q16_ONE - factor) / FBY_Q16_ONE;
     scale_levels(&work->in, factor, offset);
 }
 

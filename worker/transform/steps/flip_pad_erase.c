@@ -48,17 +48,18 @@ static int64_t source_pixel(int64_t position, int64_t n, enum fby_pad_mode mode)
 /* Write a row of the result from row `y` of the source, or NO_PIXEL. */
 static void pad_row(const struct fby_step_work *work, int64_t y, uint8_t *out)
 {
-    const int64_t    *v    = work->step->v;
-    enum fby_pad_mode mode = (enum fby_pad_mode)v[FBY_PAD_MODE];
-    struct fby_paint  fill = fby_paint_from_grey(work, v[FBY_PAD_FILL]);
-    uint32_t          size = work->channels; /* bytes of a pixel */
+    const int64_t    *v           = work->step->v;
+    enum fby_pad_mode mode        = (enum fby_pad_mode)v[FBY_PAD_MODE];
+    struct fby_paint  fill        = fby_paint_from_grey(work, v[FBY_PAD_FILL]);
+    uint32_t          pixel_bytes = work->channels;
     const uint8_t    *row =
         y == NO_PIXEL ? NULL : fby_image_row(&work->in, (uint32_t)y);
     for (uint32_t x = 0; x < work->out.width; x++) {
-        int64_t from = source_pixel(x - v[FBY_PAD_LEFT], work->in.width, mode);
-        bool    is_filled = row == NULL || from == NO_PIXEL;
-        memcpy(out + (size_t)x * size,
-            is_filled ? fill.level : row + (size_t)from * size, size);
+        int64_t in_x = source_pixel(x - v[FBY_PAD_LEFT], work->in.width, mode);
+        bool    is_filled = row == NULL || in_x == NO_PIXEL;
+        memcpy(out + (size_t)x * pixel_bytes,
+            is_filled ? fill.level : row + (size_t)in_x * pixel_bytes,
+            pixel_bytes);
     }
 }
 
@@ -67,12 +68,12 @@ void fby_apply_pad(const struct fby_step_work *work)
     const int64_t    *v    = work->step->v;
     enum fby_pad_mode mode = (enum fby_pad_mode)v[FBY_PAD_MODE];
     for (uint32_t y = 0; y < work->out.height; y++) {
-        int64_t from = source_pixel(y - v[FBY_PAD_TOP], work->in.height, mode);
-        pad_row(work, from, fby_image_row(&work->out, y));
+        int64_t in_y = source_pixel(y - v[FBY_PAD_TOP], work->in.height, mode);
+        pad_row(work, in_y, fby_image_row(&work->out, y));
     }
 }
 
-/* Parameters of an erase. */
+/* Indices in step->v of an erase; ERASE_RGB is the first of three. */
 enum { ERASE_X, ERASE_Y, ERASE_W, ERASE_H, ERASE_RGB };
 
 void fby_apply_erase(const struct fby_step_work *work)

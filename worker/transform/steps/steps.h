@@ -49,12 +49,11 @@ void fby_step_apply(const struct fby_step_work *work);
 
 /* The function of each kind of step. */
 typedef void fby_step_fn(const struct fby_step_work *work);
-fby_step_fn  fby_apply_vertical_flip, fby_apply_pad, fby_apply_erase,
-    fby_apply_affine;
-fby_step_fn fby_apply_grey, fby_apply_saturation, fby_apply_hue;
-fby_step_fn fby_apply_brightness, fby_apply_contrast, fby_apply_posterize;
-fby_step_fn fby_apply_solarize, fby_apply_autocontrast, fby_apply_equalize;
-fby_step_fn fby_apply_blur, fby_apply_sharpness;
+fby_step_fn  fby_apply_vertical_flip, fby_apply_pad, fby_apply_erase;
+fby_step_fn  fby_apply_grey, fby_apply_saturation, fby_apply_hue;
+fby_step_fn  fby_apply_brightness, fby_apply_contrast, fby_apply_posterize;
+fby_step_fn  fby_apply_solarize, fby_apply_autocontrast, fby_apply_equalize;
+fby_step_fn  fby_apply_blur, fby_apply_sharpness, fby_apply_affine;
 
 /* Bytes of working memory of a blur. */
 uint64_t fby_blur_memory_bytes(const struct fby_step *step, struct fby_size in);
