@@ -1,6 +1,7 @@
 /* When a worker sends each message to its server; the test sets the clock. */
 #include "tests/test.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,6 +66,26 @@ static void become_registered(struct pair *pair)
     send_registered(&pair->server,
         expect_message(&pair->server, FBY_MSG_REGISTER)->registration.instance);
     take(pair);
+}
+
+static bool connect_fails;
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names */
+int __real_zmq_connect(void *socket, const char *endpoint);
+int __wrap_zmq_connect(void *socket, const char *endpoint);
+
+int __wrap_zmq_connect(void *socket, const char *endpoint)
+{
+    errno = EMFILE;
+    return connect_fails ? -1 : __real_zmq_connect(socket, endpoint);
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+static void ignore(void *arg, enum fby_log_level level, const char *line)
+{
+    (void)arg;
+    (void)level;
+    (void)line;
 }
 
 static void a_worker_without_a_server_sends_nothing(void **state)
@@ -237,6 +258,30 @@ static void the_worker_connects_again_to_a_silent_server(void **state)
     pair_close(&pair);
 }
 
+static void a_worker_that_cannot_connect_again_tries_later(void **state)
+{
+    struct pair pair;
+    pair_open(&pair, state);
+    become_registered(&pair);
+    for (int i = 0; i < 10; i++) {
+        tick(&pair, 5 * MS, 1);
+        expect_message(&pair.server, FBY_MSG_HEARTBEAT);
+    }
+    fby_log_redirect(FBY_LOG_ERROR, ignore, NULL);
+    connect_fails = true;
+    tick(&pair, 5 * MS, 0);
+    tick(&pair, 2 * S, 0);
+    connect_fails = false;
+    tick(&pair, 2 * S - 1, 0);
+    pair.rig.loop.now_ns += 1;
+    fby_loop_registry_tick(&pair.rig.loop);
+    fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
+    assert_int_equal(pair.rig.loop.registry.unanswered, 1);
+    receive(&pair.server);
+    assert_int_equal(pair.server.message.type, FBY_MSG_REGISTER);
+    pair_close(&pair);
+}
+
 struct log_lines { /* counts of log lines, by their first word */
     unsigned refused, registered, silent;
 };
@@ -334,6 +379,7 @@ int main(void)
         IN_SANDBOX(the_load_is_the_share_of_time_spent_transforming),
         IN_SANDBOX(a_server_that_forgot_the_worker_gets_register_at_once),
         IN_SANDBOX(the_worker_connects_again_to_a_silent_server),
+        IN_SANDBOX(a_worker_that_cannot_connect_again_tries_later),
         IN_SANDBOX(each_event_is_logged_once),
         IN_SANDBOX(invalid_messages_from_the_server_are_counted),
         IN_SANDBOX(a_leaving_worker_deregisters_and_sends_no_more),

@@ -106,18 +106,22 @@ static fby_err choose_client_endpoint(
 
 /* ---- Connecting ---------------------------------------------------------- */
 
+/* Replace the connection to the server. The old one is kept on failure. */
 static fby_err reconnect(struct fby_loop *self)
 {
     const struct fby_socket_limits limits = {
         .max_message_bytes = FBY_MESSAGE_SMALL,
         .receive_messages  = QUEUE_MESSAGES};
     struct fby_loop_registry *registry = &self->registry;
+    void                     *socket   = NULL;
+    FBY_TRY(
+        fby_socket_connect(self->zmq, registry->endpoint, &limits, &socket));
     fby_loop_registry_close(self);
+    registry->socket     = socket;
     registry->server     = (struct fby_instance_id){0};
     registry->unanswered = 0;
     registry->due_ns     = 0; /* register in the next turn */
-    return fby_socket_connect(
-        self->zmq, registry->endpoint, &limits, &registry->socket);
+    return FBY_OK;
 }
 
 fby_err fby_loop_registry_open(
@@ -240,7 +244,9 @@ void fby_loop_registry_tick(struct fby_loop *self)
     }
     if (registry->unanswered >= MAX_UNANSWERED &&
         replace_connection(self) != FBY_OK) {
-        fby_error("SERVER-LOST", "cannot connect to %s", registry->endpoint);
+        fby_error("SERVER-LOST", "cannot connect to %s: %s; trying again",
+            registry->endpoint, zmq_strerror(errno));
+        registry->due_ns = self->now_ns + self->options.register_ns;
         return;
     }
     if (registry->server.value == 0) {
