@@ -111,11 +111,16 @@ fby_err fby_journal_read_token(
     if (fgets(out, (int)size, file) == NULL) {
         out[0] = '\0';
     }
+    size_t length = strcspn(out, "\r\n");
+    int    next   = fgetc(file);
+    bool   is_cut =
+        length + 1 == size && next != '\n' && next != '\r' && next != EOF;
     fclose(file);
-    out[strcspn(out, "\r\n")] = '\0';
-    if (out[0] == '\0') {
-        return fby_error_set(
-            why, FBY_CONFIG, "%s: the file has no token", path);
+    out[length] = '\0';
+    if (is_cut || length == 0) {
+        return fby_error_set(why, FBY_CONFIG,
+            is_cut ? "%s: the token is too long" : "%s: the file has no token",
+            path);
     }
     return FBY_OK;
 }

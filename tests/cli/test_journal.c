@@ -160,6 +160,10 @@ static void a_token_is_given_or_the_first_line_of_a_file(void **state)
     reads(at, "one");
     write_file(folder->file, "bare");
     reads(at, "bare");
+    write_file(folder->file, "fifteen-letters");
+    reads(at, "fifteen-letters");
+    write_file(folder->file, "fifteen-letters\r\n");
+    reads(at, "fifteen-letters");
 }
 
 static void wrong_tokens_are_refused(void **state)
@@ -186,6 +190,11 @@ static void wrong_tokens_are_refused(void **state)
             fby_journal_read_token(at, out, sizeof(out), &why), FBY_CONFIG);
         assert_string_equal(why.text, text);
     }
+    write_file(folder->file, "sixteen-letters-\n");
+    snprintf(text, sizeof(text), "%s: the token is too long", at + 1);
+    assert_int_equal(
+        fby_journal_read_token(at, out, sizeof(out), &why), FBY_CONFIG);
+    assert_string_equal(why.text, text);
 }
 
 #define IN_FOLDER(test) \
