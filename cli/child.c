@@ -120,6 +120,7 @@ fby_err fby_child_wait_ready(
     }
     return fby_error_set(why, err, "%s %s", child->name,
         err == FBY_TIMEOUT ? "did not start in time"
+        : err == FBY_PROTO ? "has too long an endpoint; use a shorter --listen"
                            : "ended while it started; see its message above");
 }
 

@@ -166,7 +166,7 @@ static void a_child_that_writes_no_endpoint_is_named(void **state)
     fails_to_start("short", 60 * S, FBY_GONE,
         "worker 7 ended while it started; see its message above");
     fails_to_start("endless", 60 * S, FBY_PROTO,
-        "worker 7 ended while it started; see its message above");
+        "worker 7 has too long an endpoint; use a shorter --listen");
     read_pid("ends");
     expect_silence();
 }
