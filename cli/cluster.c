@@ -172,23 +172,26 @@ const char *fby_cluster_server_endpoint(const struct fby_cluster *self)
     return self->children[0].endpoint;
 }
 
-/* 1, 2, 4, 8, 16 s, then always 30 s, since a shift by 5 gives 32 s. */
-static int64_t restart_delay_ns(unsigned starts)
+/* Plan the next restart: in 1, 2, 4, 8, 16, then always 30 s, since a shift by
+ * 5 gives 32 s. Returns these seconds. */
+static long long plan_restart(struct restart *restart, int64_t now_ns)
 {
-    int64_t delay_ns = FBY_NS_PER_S << (starts < 6 ? starts - 1 : 5);
-    return delay_ns < max_restart_delay_ns ? delay_ns : max_restart_delay_ns;
+    unsigned shift         = restart->starts < 6 ? restart->starts - 1 : 5;
+    int64_t  delay_ns      = FBY_NS_PER_S << shift;
+    delay_ns               = fby_earlier_ns(delay_ns, max_restart_delay_ns);
+    restart->restart_at_ns = now_ns + delay_ns;
+    return delay_ns / FBY_NS_PER_S;
 }
 
-static void warn_ended(const struct fby_child *child, int64_t delay_ns)
+static void warn_ended(const struct fby_child *child, long long delay_s)
 {
     bool killed = WIFSIGNALED(child->status);
     fby_warn("CHILD-ENDED", "%s %s %d; started again in %lld s", child->name,
         killed ? "was killed by signal" : "ended with code",
-        killed ? WTERMSIG(child->status) : WEXITSTATUS(child->status),
-        (long long)(delay_ns / FBY_NS_PER_S));
+        killed ? WTERMSIG(child->status) : WEXITSTATUS(child->status), delay_s);
 }
 
-static void restart_child(struct fby_cluster *self, unsigned i)
+static void restart_child(struct fby_cluster *self, unsigned i, int64_t now_ns)
 {
     struct fby_child        ended = self->children[i];
     struct fby_error_detail why   = {{0}};
@@ -196,7 +199,8 @@ static void restart_child(struct fby_cluster *self, unsigned i)
         close(ended.ready_fd);
     }
     if (start_child(self, i, &why) != FBY_OK) {
-        fby_error("CHILD-LOST", "%s", why.text); /* a later call tries again */
+        fby_error("CHILD-LOST", "%s; started again in %lld s", why.text,
+            plan_restart(&self->restarts[i], now_ns));
     }
     /* The new endpoint is not read from the pipe: a server keeps its old one,
      * and the endpoint of a worker is used nowhere in this process. */
@@ -212,12 +216,10 @@ void fby_cluster_restart_ended(struct fby_cluster *self, int64_t now_ns)
             continue;
         }
         if (restart->restart_at_ns == 0) {
-            int64_t delay_ns       = restart_delay_ns(restart->starts);
-            restart->restart_at_ns = now_ns + delay_ns;
-            warn_ended(child, delay_ns);
+            warn_ended(child, plan_restart(restart, now_ns));
         } else if (now_ns >= restart->restart_at_ns) {
             restart->restart_at_ns = 0;
-            restart_child(self, i);
+            restart_child(self, i, now_ns);
         }
     }
 }

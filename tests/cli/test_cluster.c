@@ -2,8 +2,10 @@
  * to a pipe, and a line when it ends in order. */
 #include "tests/test.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -330,6 +332,57 @@ static void a_worker_is_started_again_later_each_time(void **state)
     assert_int_equal(read_pid("ends"), server);
 }
 
+static bool spawn_fails;
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names */
+int __real_posix_spawn(pid_t *pid, const char *path,
+    const posix_spawn_file_actions_t *actions,
+    const posix_spawnattr_t *attributes, char *const argv[],
+    char *const environment[]);
+int __wrap_posix_spawn(pid_t *pid, const char *path,
+    const posix_spawn_file_actions_t *actions,
+    const posix_spawnattr_t *attributes, char *const argv[],
+    char *const environment[]);
+
+int __wrap_posix_spawn(pid_t *pid, const char *path,
+    const posix_spawn_file_actions_t *actions,
+    const posix_spawnattr_t *attributes, char *const argv[],
+    char *const environment[])
+{
+    return spawn_fails ? ENOMEM
+                       : __real_posix_spawn(
+                             pid, path, actions, attributes, argv, environment);
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+static void a_restart_that_fails_is_tried_again(void **state)
+{
+    char                said[LINE_SIZE] = "";
+    pid_t               server          = 0;
+    pid_t               worker          = 0;
+    struct fby_cluster *cluster         = start_plain(&server, &worker);
+    (void)state;
+    fby_log_redirect(FBY_LOG_WARN, note_delay, said);
+    kill_child(worker);
+    fby_cluster_restart_ended(cluster, 5 * S);
+    spawn_fails = true;
+    fby_cluster_restart_ended(cluster, 6 * S);
+    assert_string_equal(said,
+        "CHILD-LOST cannot start worker 1: Cannot allocate memory; started "
+        "again in 2 s");
+    spawn_fails = false;
+    said[0]     = '\0';
+    fby_cluster_restart_ended(cluster, 8 * S - 1);
+    expect_silence();
+    fby_cluster_restart_ended(cluster, 8 * S);
+    fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
+    assert_string_equal(said, "");
+    worker = read_pid(plain_worker);
+    fby_cluster_stop(&cluster);
+    assert_int_equal(read_pid("ends"), worker);
+    assert_int_equal(read_pid("ends"), server);
+}
+
 static void a_server_is_started_again_where_it_was(void **state)
 {
     char                said[LINE_SIZE] = "";
@@ -381,6 +434,7 @@ int main(int argc, char **argv)
         WITH_PIPE(options_are_passed_to_the_workers),
         WITH_PIPE(workers_share_the_cores),
         WITH_PIPE(a_worker_is_started_again_later_each_time),
+        WITH_PIPE(a_restart_that_fails_is_tried_again),
         WITH_PIPE(a_server_is_started_again_where_it_was),
         WITH_PIPE(a_cluster_that_cannot_start_leaves_nothing),
     };
