@@ -102,10 +102,11 @@ static fby_err write_output(const struct init_options *o,
     if (o->output != NULL) {
         return write_file(o, text, why);
     }
-    fwrite(text->data, 1, text->size, stdout);
-    return fflush(stdout) == 0 ? FBY_OK
-                               : fby_error_set(why, FBY_IO,
-                                     "standard output: %s", strerror(errno));
+    bool written = fwrite(text->data, 1, text->size, stdout) == text->size &&
+                   fflush(stdout) == 0;
+    return written ? FBY_OK
+                   : fby_error_set(
+                         why, FBY_IO, "standard output: %s", strerror(errno));
 }
 
 /* The smallest wire type for all values of a column. Exceptions: u64

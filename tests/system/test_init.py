@@ -256,6 +256,21 @@ class Init(SystemTest):
         self.assertIn("too short for one sequence of 16 tokens", self.refused(
             "--tokens", "u16", data=self.root / "val.bin"))
 
+    def test_a_text_larger_than_a_buffer_is_not_lost_on_a_full_disk(self):
+        table = self.root / "table"
+        table.mkdir()
+        for i in range(32):
+            numpy.save(table / f"column_{i:050}.npy", numpy.zeros(5))
+        self.assertGreater(len(self.forebay("init", self.root)), 4096)
+        with open("/dev/full", "wb") as full:
+            shown = subprocess.run(
+                [harness.FOREBAY, "init", self.root], stdout=full, check=False,
+                stderr=subprocess.PIPE, text=True, env=self.cluster.env,
+                timeout=120 * harness.SLOW)
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("standard output: No space left", shown.stderr)
+        self.assertNotIn("found", shown.stderr)
+
 
 if __name__ == "__main__":
     harness.main()
