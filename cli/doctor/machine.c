@@ -71,12 +71,14 @@ void fby_doctor_versions(const struct fby_doctor_options *options, int pipe_fd)
 
 static struct fby_verdict check_cpus(const char *root)
 {
-    struct fby_cpu_facts facts = {
-        .online = fby_read_cpus_online(root), .quota = fby_cgroup_cores(root)};
     cpu_set_t allowed;
-    facts.allowed = fby_cpus_read_allowed(&allowed) == FBY_OK
-                        ? (uint32_t)CPU_COUNT(&allowed)
-                        : CPU_SETSIZE; /* no mask is known */
+    if (fby_cpus_read_allowed(&allowed) != FBY_OK) {
+        return fby_verdict(FBY_DOCTOR_NOTE, "set --threads of each worker",
+            "the usable CPUs are unknown: more than %d exist", CPU_SETSIZE);
+    }
+    const struct fby_cpu_facts facts = {.online = fby_read_cpus_online(root),
+        .allowed                                = (uint32_t)CPU_COUNT(&allowed),
+        .quota                                  = fby_cgroup_cores(root)};
     return fby_judge_cpus(&facts);
 }
 

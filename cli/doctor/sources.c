@@ -25,8 +25,9 @@ static int try_directory(const char *path)
     return error;
 }
 
-/* Write the directory of NAME:path. Returns false without --data NAME=DIR. */
-static bool resolve_named(const struct fby_words *data,
+/* Write the directory of NAME:path. Returns 0, or an errno: ENODATA without
+ * --data NAME=DIR, ENAMETOOLONG if the path does not fit. */
+static int resolve_named(const struct fby_words *data,
     const struct fby_location_parts *parts, char out[FBY_PATH_SIZE])
 {
     size_t length = strlen(parts->root); /* bytes of NAME */
@@ -35,10 +36,12 @@ static bool resolve_named(const struct fby_words *data,
         if (strncmp(word, parts->root, length) == 0 && word[length] == '=') {
             const char *slash = parts->base[0] != '\0' ? "/" : "";
             return snprintf(out, FBY_PATH_SIZE, "%s%s%s", word + length + 1,
-                       slash, parts->base) < FBY_PATH_SIZE;
+                       slash, parts->base) < FBY_PATH_SIZE
+                       ? 0
+                       : ENAMETOOLONG;
         }
     }
-    return false;
+    return ENODATA;
 }
 
 static struct fby_verdict check_split(const struct fby_doctor_options *options,
@@ -57,11 +60,12 @@ static struct fby_verdict check_split(const struct fby_doctor_options *options,
     }
     if (parts.root[0] == '\0') {
         snprintf(path, sizeof(path), "%s", parts.base);
-    } else if (!resolve_named(&options->data, &parts, path)) {
-        facts.unknown_root = true;
-        facts.path         = pattern;
+    } else {
+        facts.error        = resolve_named(&options->data, &parts, path);
+        facts.unknown_root = facts.error == ENODATA;
+        facts.path         = facts.error == 0 ? path : pattern;
     }
-    facts.error = facts.unknown_root ? 0 : try_directory(path);
+    facts.error = facts.error != 0 ? facts.error : try_directory(path);
     return fby_judge_source(&facts);
 }
 

@@ -116,6 +116,15 @@ class Doctor(SystemTest):
             self.assertEqual(said["simd"][0][0], "warn")
             self.assertEqual(said["simd"][0][2], "unset FOREBAY_SIMD")
 
+    def test_a_path_that_is_too_long_is_not_a_missing_option(self):
+        said = self.findings(
+            "--pipeline", self.pipeline({"train": "folder: 'd:0'"},
+                                        "from: folder"),
+            "--data", "d=" + "/." * 2048, code=1)
+        (state, finding, _), = said["source"]
+        self.assertEqual(state, "FAIL")
+        self.assertIn("cannot read d:0: File name too long", finding)
+
     def test_what_lies_in_a_source_is_looked_at(self):
         for i in range(6):
             self.cluster.path(f"{i}.cls").write_text(str(i % 4))
