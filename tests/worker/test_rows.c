@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "tests/says.h"
 #include "tests/worker/kit.h"
 #include "tests/worker/table.h"
 #include "worker/plan/rows.h"
@@ -383,6 +384,23 @@ static void a_refused_row_has_a_reason(void **state)
     bench_close(&bench);
 }
 
+/* What was read is discarded, so the row may not be bad. */
+static void a_file_that_changed_is_the_reason_before_a_refused_row(void **state)
+{
+    struct bench            bench;
+    struct fby_error_detail why;
+    uint8_t                 dst[4];
+    write_labels(*state);
+    bench_open(
+        &bench, *state, "data:t", "x: {from: x, decode: label, classes: 5}");
+    assert_int_equal(one_row(&bench, 57, dst, &why), FBY_BAD_SAMPLE);
+    sandbox_append(*state, "data/t/x.npy", "x", 1);
+    assert_int_equal(one_row(&bench, 57, dst, &why), FBY_STALE);
+    assert_says(&why, "field x: column x: ");
+    assert_says(&why, "bytes when it was indexed");
+    bench_close(&bench);
+}
+
 static void write_lists(const struct sandbox *sb)
 {
     struct fby_buffer    ends   = {0};
@@ -541,6 +559,7 @@ int main(void)
         IN_SANDBOX(labels_beyond_the_last_class_are_marked),
         IN_SANDBOX(values_that_do_not_fit_mark_their_row_alone),
         IN_SANDBOX(a_refused_row_has_a_reason),
+        IN_SANDBOX(a_file_that_changed_is_the_reason_before_a_refused_row),
         IN_SANDBOX(lists_are_made_and_refused_by_their_offsets),
         IN_SANDBOX(one_list_is_refused_by_its_offsets),
         IN_SANDBOX(lists_of_files_that_differ_are_cast_as_each_file_says),

@@ -610,9 +610,8 @@ fby_err fby_rows_write_one(const struct fby_rows *self,
     FBY_TRY(fby_rows_open(self, request->field, reader, why));
     make_rows(&c, 0, 1, dst);
     fby_err refused = bad ? find_refusal(&c, dst, why) : FBY_OK;
-    /* The text of a bad row is kept, even if closing fails with an error. */
-    fby_err err =
-        fby_rows_close(self, request->field, reader, bad ? NULL : why);
-    return err != FBY_OK ? err
-                         : add_field_name(self, request->field, refused, why);
+    add_field_name(self, request->field, refused, why);
+    /* If closing fails, its error replaces that of a bad row. */
+    fby_err err = fby_rows_close(self, request->field, reader, why);
+    return err != FBY_OK ? err : refused;
 }
