@@ -148,9 +148,11 @@ static fby_err open_memory_and_stages(
     self->memory = fby_memory_create(batch_bytes);
     fby_budget_init(&self->budget, batch_bytes / 16 * 13);
     fby_err err = fby_arenas_create(self->memory, &self->arenas);
-    if (err == FBY_OK) {
-        err = fby_stages_create(&config, &self->stages);
+    if (err != FBY_OK) {
+        return fby_error_set(
+            why, err, "cannot create an eventfd: %s", strerror(errno));
     }
+    err = fby_stages_create(&config, &self->stages);
     if (err == FBY_OK) {
         err = fby_plan_cache_create(
             &(struct fby_plan_cache_config){.roots = self->roots,

@@ -148,6 +148,7 @@ static void impossible_options_are_refused_and_nothing_stays_open(void **state)
 
 static uint32_t threads;                   /* created, ZeroMQ's excluded */
 static uint32_t threads_most = UINT32_MAX; /* more cannot be created */
+static bool     eventfd_fails;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names */
 int __real_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
@@ -164,6 +165,15 @@ int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
     }
     threads++;
     return __real_pthread_create(out, attributes, run, arg);
+}
+
+int __real_eventfd(unsigned count, int flags);
+int __wrap_eventfd(unsigned count, int flags);
+
+int __wrap_eventfd(unsigned count, int flags)
+{
+    errno = EMFILE;
+    return eventfd_fails ? -1 : __real_eventfd(count, flags);
 }
 /* NOLINTEND(readability-identifier-naming) */
 
@@ -277,6 +287,15 @@ static void a_worker_ends_if_a_thread_cannot_be_created(void **state)
     end_brief(&self);
 }
 
+static void a_worker_without_an_eventfd_says_so(void **state)
+{
+    (void)state;
+    struct fby_worker_options o = fby_worker_defaults();
+    eventfd_fails               = true;
+    refuses(&o, FBY_SYS, "cannot create an eventfd: Too many open files");
+    eventfd_fails = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +307,7 @@ int main(void)
         cmocka_unit_test(without_numbers_its_threads_are_those_of_the_cores),
         cmocka_unit_test(a_signal_makes_a_worker_leave),
         cmocka_unit_test(a_worker_ends_if_a_thread_cannot_be_created),
+        cmocka_unit_test(a_worker_without_an_eventfd_says_so),
     };
     return cmocka_run_group_tests_name("worker.start", tests, NULL, NULL);
 }
