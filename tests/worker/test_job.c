@@ -523,7 +523,7 @@ static void steps_rows_and_fields_that_do_not_exist_are_refused(void **state)
     spec.rows      = 5;
     assert_int_equal(
         fby_job_create(&spec, bench.arenas, NULL, &job, &why), FBY_USAGE);
-    assert_non_null(strstr(why.text, "rows 4 to 9"));
+    assert_non_null(strstr(why.text, "rows 4 to 8 of"));
     spec        = spec_of(&bench, 0);
     spec.fields = 4;
     assert_int_equal(

@@ -61,7 +61,8 @@ static fby_err check_rows(const struct fby_job_spec *spec,
         spec->rows > step_rows - spec->first_row) {
         return fby_error_set(why, FBY_USAGE,
             "rows %u to %llu of step %llu do not exist: the step has %u rows",
-            spec->first_row, (unsigned long long)spec->first_row + spec->rows,
+            spec->first_row,
+            (unsigned long long)spec->first_row + spec->rows - 1,
             (unsigned long long)spec->step, step_rows);
     }
     return FBY_OK;
