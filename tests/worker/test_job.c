@@ -493,6 +493,40 @@ static void a_file_that_changed_fails_as_stale(void **state)
     bench_close(&bench);
 }
 
+static void write_for_each(
+    const struct bench *bench, const char *extension, const char *text)
+{
+    for (unsigned n = 0; n < KIT_SAMPLES; n++) {
+        char path[64];
+        snprintf(path, sizeof(path), "data/photos/c%02u/%04u.%s", n / KIT_EACH,
+            n % KIT_EACH, extension);
+        sandbox_write_text(bench->kit.sandbox, path, text);
+    }
+}
+
+static void of_several_maps_the_one_that_cannot_be_read_is_named(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state,
+        "  maps: {from: [a.png, b.png, c.png], decode: maps, "
+        "ops: [{center_crop: {size: 8}}]}\n",
+        "");
+    write_for_each(&bench, "a.png", "one");
+    write_for_each(&bench, "b.png", "two");
+    write_for_each(&bench, "c.png", "three");
+    kit_reopen(&bench.kit);
+    write_for_each(&bench, "b.png", "changed");
+    struct fby_job_spec     spec  = spec_of(&bench, 0);
+    struct fby_job         *job   = start(&bench, &spec);
+    struct fby_stages_event event = next_event(&bench);
+    assert_null(event.chunk);
+    assert_int_equal(job->failure.err, FBY_STALE);
+    assert_non_null(strstr(job->failure.why.text, ".b.png, sample "));
+    fby_job_release(&event.job);
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
 static void a_cancelled_job_is_forgotten(void **state)
 {
     struct bench bench;
@@ -550,6 +584,7 @@ int main(void)
         IN_SANDBOX(substitutes_are_refused_before_end_is_too_long),
         IN_SANDBOX(a_job_has_no_pages_until_its_work_begins),
         IN_SANDBOX(a_file_that_changed_fails_as_stale),
+        IN_SANDBOX(of_several_maps_the_one_that_cannot_be_read_is_named),
         IN_SANDBOX(a_cancelled_job_is_forgotten),
         IN_SANDBOX(steps_rows_and_fields_that_do_not_exist_are_refused),
     };

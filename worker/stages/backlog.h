@@ -19,7 +19,7 @@ struct fby_task_input { /* the fetched bytes of one field in the task's block */
     size_t            offset, size; /* where the bytes are in the block */
     uint32_t          class_id; /* if the field's value is the sample's class
                                    folder: its number; else 0 */
-    struct fby_member member;   /* valid if has_member */
+    struct fby_member member;   /* valid if has_member; of a stack: read last */
     bool              has_member;
     bool              is_stack; /* the bytes are those of several members:
                                    first all sizes, then the contents

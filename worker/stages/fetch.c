@@ -163,36 +163,37 @@ static fby_err allocate_block(struct fby_stages *self, struct fby_task *task,
     return err;
 }
 
-/* Read the members of a field of several maps, as locate_stack reserved. */
+/* Read the members of a field of several maps, as locate_stack reserved. Sets
+ * *reading to each before it is read. */
 static fby_err read_stack(struct fby_stages *self, struct fby_task *task,
-    uint32_t chosen, struct fby_error_detail *why)
+    uint32_t chosen, const struct fby_member **reading,
+    struct fby_error_detail *why)
 {
     const struct fby_field_content *field = chosen_field(task, chosen);
-    struct fby_dataset *dataset        = task->job->spec.dataset_plan->dataset;
-    const struct fby_task_input *input = &task->inputs[chosen];
-    uint8_t                     *sizes = task->block.data + input->offset;
-    uint8_t                     *dst = sizes + field->n_from * sizeof(uint64_t);
-    fby_err                      err = FBY_OK;
+    struct fby_dataset    *dataset = task->job->spec.dataset_plan->dataset;
+    struct fby_task_input *input   = &task->inputs[chosen];
+    struct fby_member     *member  = &input->member;
+    uint8_t               *sizes   = task->block.data + input->offset;
+    uint8_t               *dst     = sizes + field->n_from * sizeof(uint64_t);
+    fby_err                err     = FBY_OK;
+    *reading                       = member;
     for (uint32_t i = 0; err == FBY_OK && i < field->n_from; i++) {
-        struct fby_member member = {0};
-
         err = fby_dataset_find_member(
-            dataset, task->sample, &field->from[i], 1, &member);
+            dataset, task->sample, &field->from[i], 1, member);
         if (err == FBY_OK) {
-            memcpy(sizes + i * sizeof(uint64_t), &member.size,
-                sizeof(member.size));
+            memcpy(sizes + i * sizeof(uint64_t), &member->size,
+                sizeof(member->size));
             err = fby_dataset_read(
-                dataset, &member, dst, (size_t)member.size, why);
+                dataset, member, dst, (size_t)member->size, why);
         }
-        dst += member.size;
+        dst += member->size;
     }
     atomic_fetch_add(&self->fetched_bytes, input->size);
     return err;
 }
 
 /* Fill the task's block. A member that several fields use is read for the first
- * of them. *reading is set to each member before it is read, except the members
- * of stacks. */
+ * of them. *reading is set to each member before it is read. */
 static fby_err read_inputs(struct fby_stages *self, struct fby_task *task,
     const struct fby_member **reading, struct fby_error_detail *why)
 {
@@ -201,7 +202,7 @@ static fby_err read_inputs(struct fby_stages *self, struct fby_task *task,
     for (uint32_t i = 0; err == FBY_OK && i < task->job->layout.n_fields; i++) {
         struct fby_task_input *input = &task->inputs[i];
         if (input->is_stack) {
-            err = read_stack(self, task, i, why);
+            err = read_stack(self, task, i, reading, why);
         } else if (input->has_member &&
                    find_same_member(task, i, &input->member) == NULL) {
             *reading = &input->member;
