@@ -77,11 +77,14 @@ fby_err fby_gpu_upload_create(const struct fby_gpu_upload_config *config,
 
 void fby_gpu_upload_stop(struct fby_gpu_upload *self)
 {
-    if (self->stopped) {
+    pthread_mutex_lock(&self->lock);
+    bool was_stopped = self->stopped;
+    self->stopped    = true;
+    pthread_mutex_unlock(&self->lock);
+    if (was_stopped) {
         return;
     }
-    self->stopped = true;
-    int mode      = fby_upload_ignore_captures(self);
+    int mode = fby_upload_ignore_captures(self);
     for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
         if (self->lanes[i].stream != NULL) {
             (void)self->cuda->stream_sync(self->lanes[i].stream);
