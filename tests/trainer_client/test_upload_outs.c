@@ -214,8 +214,8 @@ static void begin_without_pool(struct rig *rig, bool fixed, bool without,
 }
 
 /* Its pool would give it to another batch. Where the device has no pool, it is
- * as little given back. */
-static void further_memory_that_is_lost_is_not_given_back(void **state)
+ * given back, because cudaFree waits for the device. */
+static void further_memory_that_is_lost_is_not_given_to_the_pool(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
@@ -230,10 +230,12 @@ static void further_memory_that_is_lost_is_not_given_back(void **state)
         fake_cuda_fail(NULL);
         fby_gpu_upload_destroy(&rig.upload);
         fake_cuda_end();
-        assert_int_equal(fake_cuda_counts().live, 1);
+        assert_int_equal(fake_cuda_counts().live, i == 0 ? 1 : 0);
         assert_int_equal(rig.wrong, 0);
-        fake_cuda_give(NULL, lost);
-        fake_cuda_end();
+        if (i == 0) {
+            fake_cuda_give(NULL, lost);
+            fake_cuda_end();
+        }
         free(rig.checks);
     }
 }
@@ -318,7 +320,7 @@ int main(void)
         cmocka_unit_test(a_release_that_is_lost_ends_the_stream),
         cmocka_unit_test(memory_of_a_launch_without_an_event_is_not_given_back),
         cmocka_unit_test(fixed_memory_that_is_lost_is_not_given_back),
-        cmocka_unit_test(further_memory_that_is_lost_is_not_given_back),
+        cmocka_unit_test(further_memory_that_is_lost_is_not_given_to_the_pool),
         cmocka_unit_test(without_memory_there_is_no_further_batch),
         cmocka_unit_test(a_failed_call_gives_no_further_batch),
     };

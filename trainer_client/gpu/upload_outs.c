@@ -74,8 +74,8 @@ static void wait_for_last_use(
 static void *freeable_memory(
     const struct fby_gpu_upload *self, const struct upload_output *output)
 {
-    bool from_cuda_malloc =
-        self->config.memory.allocate == NULL && !output->extra;
+    bool from_cuda_malloc = self->config.memory.allocate == NULL &&
+                            (!output->extra || self->pool == NULL);
     bool is_safe = from_cuda_malloc || !output->use_unknown;
     return self->fixed_memory == NULL && is_safe ? output->public.memory : NULL;
 }
