@@ -2,6 +2,7 @@
  * reason why it cannot be pinned; all pinned memory is unpinned once. */
 #include "tests/test.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
@@ -115,6 +116,20 @@ int __wrap_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *held)
     return __real_pthread_cond_wait(changed, held);
 }
 
+static bool threads_fail;
+
+int __real_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+    void *(*run)(void *), void                                 *arg);
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+    void *(*run)(void *), void                                 *arg);
+
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+    void *(*run)(void *), void                                 *arg)
+{
+    return threads_fail ? EAGAIN
+                        : __real_pthread_create(out, attributes, run, arg);
+}
+
 /* NOLINTEND(readability-identifier-naming) */
 
 /* `n` calls from the `first` on fail; `at_once`: no call blocks. */
@@ -208,6 +223,23 @@ static void without_memory_nothing_is_pinned(void **state)
     assert_int_equal(n_pinned + n_unpinned, 0);
 }
 
+static void without_threads_nothing_is_pinned(void **state)
+{
+    (void)state;
+    struct fby_pinned          *self   = NULL;
+    struct fby_error_detail     why    = {""};
+    const struct fby_pin_config config = {
+        .cuda = &calls, .n = ARENAS, .bytes = BYTES};
+    n_pinned = n_unpinned = 0;
+    threads_fail          = true;
+    assert_int_equal(fby_pinned_create(&config, &self, &why), FBY_SYS);
+    threads_fail = false;
+    assert_null(self);
+    assert_string_equal(why.text,
+        "cannot start a thread to pin memory; ulimit -u limits threads");
+    assert_int_equal(n_pinned + n_unpinned, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +247,7 @@ int main(void)
         cmocka_unit_test(an_arena_that_cannot_be_pinned_is_reported),
         cmocka_unit_test(an_arena_that_was_never_waited_for_is_unpinned_too),
         cmocka_unit_test(without_memory_nothing_is_pinned),
+        cmocka_unit_test(without_threads_nothing_is_pinned),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.feed_pin", tests, NULL, NULL);

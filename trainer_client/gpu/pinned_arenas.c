@@ -122,12 +122,14 @@ fby_err fby_pinned_create(const struct fby_pin_config *config,
         self->memory[i] = fby_pages_map(config->bytes);
         err             = self->memory[i] != NULL ? err : FBY_SYS;
     }
-    if (err == FBY_OK) {
-        err = start_threads(self);
-    }
     if (err != FBY_OK) {
         (void)fby_error_set(why, err, "no memory for %u slots of %llu bytes",
             config->n, (unsigned long long)config->bytes);
+    } else if (start_threads(self) != FBY_OK) {
+        err = fby_error_set(why, FBY_SYS,
+            "cannot start a thread to pin memory; ulimit -u limits threads");
+    }
+    if (err != FBY_OK) {
         fby_pinned_destroy(&self);
         return err;
     }
