@@ -95,21 +95,28 @@ enum {
     SCHEMA_WITH(type, text, body_of, type, limit, check)
 #define MESSAGE(NAME, type, limit, check) \
     [FBY_MSG_##NAME] = SCHEMA(type, #NAME, type, limit, check)
-#define IDS_ONLY(NAME, type, list) \
-    [FBY_MSG_##NAME] = SCHEMA_WITH(type, #NAME, type, list, SMALL, NULL)
+/* The term after SMALL is 0. It is a compile error if struct fby_<type> is not
+ * as long as the ids of its columns, or does not end with the id `last`. */
+#define IDS_ONLY(NAME, type, last)                                   \
+    [FBY_MSG_##NAME] = SCHEMA_WITH(type, #NAME, type, ids_to_##last, \
+        SMALL + 0 * sizeof(char[ENDS_WITH(type, last) ? 1 : -1]), NULL)
+#define ENDS_WITH(type, last)                                           \
+    (sizeof(struct fby_##type) == 8 * sizeof(ids_to_##last##_columns) / \
+                                      sizeof(struct schema_column) &&   \
+        MEMBER_OFFSET(type, last, 8) + 8 == sizeof(struct fby_##type))
 
-/* Some messages consist of ids only. Those with the same ids have structs of
- * the same layout, so they share the columns (IDS_ONLY). */
-static const struct schema_column session_columns[] = {
+/* Messages that consist of the same ids have structs of the same layout. They
+ * share columns, which are named after the last id (IDS_ONLY). */
+static const struct schema_column ids_to_session_columns[] = {
     ID(1, bye, session),
 };
 
-static const struct schema_column session_request_columns[] = {
+static const struct schema_column ids_to_request_columns[] = {
     ID(1, cancel, session),
     ID(2, cancel, request),
 };
 
-static const struct schema_column instance_columns[] = {
+static const struct schema_column ids_to_instance_columns[] = {
     ID(1, deregister, instance),
 };
 
@@ -429,11 +436,11 @@ static const struct schema schemas[] = {
     MESSAGE(REQUEST, request, SMALL, rule_request),
     MESSAGE(SEND_CONTENT, send_content, SMALL, NULL),
     MESSAGE(BUSY, busy, SMALL, NULL),
-    IDS_ONLY(LOST, lost, session_request),
+    IDS_ONLY(LOST, lost, request),
     MESSAGE(CANNOT, cannot, SMALL, NULL),
     MESSAGE(STALE_DATA, stale_data, SMALL, NULL),
     MESSAGE(WRONG_FINGERPRINT, wrong_fingerprint, SMALL, NULL),
-    IDS_ONLY(CANCEL, cancel, session_request),
+    IDS_ONLY(CANCEL, cancel, request),
     MESSAGE(CREDIT, credit, SMALL, NULL),
     MESSAGE(HEADER, header, SMALL, rule_header),
     MESSAGE(END, end, FBY_MESSAGE_MAX, rule_end),
