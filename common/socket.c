@@ -100,8 +100,10 @@ fby_err fby_socket_bind(void *zmq, const char *endpoint,
     fby_err err = bind_router(socket, endpoint, limits, bound);
     if (err != FBY_OK) {
         close_keeping_errno(socket);
-        return fby_error_set(
-            why, err, "cannot listen on %s: %s", endpoint, zmq_strerror(errno));
+        return fby_error_set(why, err, "cannot listen on %s: %s%s", endpoint,
+            zmq_strerror(errno),
+            err == FBY_CONFIG ? "; choose another address or port with --listen"
+                              : "");
     }
     *out = socket;
     return FBY_OK;
