@@ -39,7 +39,7 @@ PUBLIC const char *forebay_status_text(enum forebay_status status)
         [FOREBAY_FULL]    = "the caller holds too many batches",
         [FOREBAY_FORKED]  = "a child process used its parent's stream",
         [FOREBAY_SYSTEM]  = "the operating system refused something",
-        [FOREBAY_INTERRUPTED] = "interrupted before the stream was open",
+        [FOREBAY_INTERRUPTED] = "the caller ended the wait",
     };
     size_t i = (size_t)status;
     return i < sizeof(text) / sizeof(text[0]) ? text[i] : "unknown status";
@@ -298,11 +298,13 @@ PUBLIC enum forebay_status forebay_stats(
     struct fby_batch_pool_counts counts =
         fby_batch_pool_counts(self->batch_pool);
     pthread_mutex_lock(&self->ready_queue->lock);
-    struct forebay_stats stats = self->ready_queue->stats;
+    struct forebay_stats stats    = self->ready_queue->stats;
+    uint32_t             n_queued = self->ready_queue->n_batches;
     pthread_mutex_unlock(&self->ready_queue->lock);
     stats.batches_held     = counts.held;
     stats.held_bytes       = counts.held * self->setup.out_bytes;
     stats.overflow_batches = counts.overflow;
+    stats.batches_ready += n_queued;
     return copy_sized_struct(out, &stats, sizeof(stats));
 }
 
@@ -320,6 +322,84 @@ PUBLIC enum forebay_status forebay_stream_digest(
     pthread_mutex_unlock(&self->ready_queue->lock);
     memcpy(out, sum.bytes, sizeof(sum.bytes));
     return FOREBAY_OK;
+}
+
+PUBLIC enum forebay_status forebay_interrupt(struct forebay *self, bool on)
+{
+    if (!is_own_process(self)) {
+        return FOREBAY_FORKED;
+    }
+    fby_ready_queue_interrupt(self->ready_queue, on);
+    return FOREBAY_OK;
+}
+
+PUBLIC enum forebay_status forebay_seek_step(
+    struct forebay *self, uint64_t epoch, uint64_t step)
+{
+    if (!is_own_process(self)) {
+        return FOREBAY_FORKED;
+    }
+    return fby_ready_queue_seek(
+        self->ready_queue, (struct fby_position){epoch, step});
+}
+
+/* Compare a token with that of the stream's first batch, which differs only in
+ * the position. Errors: FBY_CONFIG. */
+static fby_err check_same_stream(const struct fby_token *token,
+    const struct fby_token *own, struct fby_error_detail *why)
+{
+    const struct {
+        const char       *what;
+        struct fby_digest theirs, ours;
+    } digests[] = {
+        {"pipeline", token->content, own->content},
+        {"data", token->data, own->data},
+        {"fingerprint of the workers", token->fingerprint, own->fingerprint},
+    };
+    for (size_t i = 0; i < sizeof(digests) / sizeof(digests[0]); i++) {
+        char theirs[17]; /* the first 8 bytes of the digest */
+        char ours[17];
+        if (!fby_digest_equal(&digests[i].theirs, &digests[i].ours)) {
+            return fby_error_set(why, FBY_CONFIG,
+                "the token belongs to another stream: its %s is %s, this "
+                "stream's is %s",
+                digests[i].what, fby_hex(digests[i].theirs.bytes, 8, theirs),
+                fby_hex(digests[i].ours.bytes, 8, ours));
+        }
+    }
+    if (token->seed != own->seed) {
+        return fby_error_set(why, FBY_CONFIG,
+            "the token belongs to another stream: its seed is %llu, this "
+            "stream's is %llu",
+            (unsigned long long)token->seed, (unsigned long long)own->seed);
+    }
+    return FBY_OK;
+}
+
+static fby_err read_token(struct forebay *self, const char *text,
+    struct fby_token *out, struct fby_error_detail *why)
+{
+    struct fby_token own;
+    FBY_TRY(fby_token_decode(self->ready_queue->info.first_token, &own, why));
+    FBY_TRY(fby_token_decode(text, out, why));
+    return check_same_stream(out, &own, why);
+}
+
+PUBLIC enum forebay_status forebay_seek(struct forebay *self, const char *token)
+{
+    struct fby_error_detail why = {""};
+    struct fby_token        to;
+    if (!is_own_process(self)) {
+        return FOREBAY_FORKED;
+    }
+    fby_err err = read_token(self, token, &to, &why);
+    if (err != FBY_OK) {
+        pthread_mutex_lock(&self->ready_queue->lock);
+        self->ready_queue->last_error = why;
+        pthread_mutex_unlock(&self->ready_queue->lock);
+        return status_of(err);
+    }
+    return forebay_seek_step(self, to.epoch, to.step);
 }
 
 PUBLIC enum forebay_status forebay_next(struct forebay *self,

@@ -19,6 +19,7 @@ enum fault {
     FAULT_UNLIST,
     FAULT_DROP,
     FAULT_SLOW_CONSUMER,
+    FAULT_SEEK, /* the consumer continues at another step */
     N_FAULTS
 };
 
@@ -144,7 +145,7 @@ void sim_fault(struct sim *sim, int kind)
     static const char *const names[] = {"reset", "reset", "pause worker",
         "pause client", "kill", "leave", "busy", "slow", "corrupt", "bad end",
         "duplicate", "shed", "other client", "forget content", "unlist",
-        "drop message", "slow consumer"};
+        "drop message", "slow consumer", "seek"};
     int worker = (int)sim_between(sim, 0, sim->config.n_workers - 1);
 
     sim_trace(sim, "fault: %s, worker %d", names[kind], worker);
@@ -152,6 +153,9 @@ void sim_fault(struct sim *sim, int kind)
         sim->paused_ns = ms(sim, 10, sim_chance(sim, 10) ? 25000 : 600);
     } else if (kind == FAULT_SLOW_CONSUMER) {
         slow_consumer(sim);
+    } else if (kind == FAULT_SEEK) {
+        sim_client_seek(
+            sim, (uint64_t)sim_between(sim, 0, (int64_t)sim->config.total));
     } else if (sim->workers[worker].alive) {
         if (!set_worker_fault(sim, (enum fault)kind, worker)) {
             do_worker_fault(sim, (enum fault)kind, worker);

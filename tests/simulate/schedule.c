@@ -221,6 +221,7 @@ void sim_begin(struct sim *sim, uint64_t seed, bool trace)
     sim->waiting_since_ns = 0;
     sim->longest_wait_ns  = 0;
     sim->newest           = 0;
+    sim->n_seeks          = 0;
     sim->done             = false;
     sim->failed           = false;
 }

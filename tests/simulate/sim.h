@@ -218,6 +218,7 @@ struct sim {
     int64_t            waiting_since_ns; /* begin of the wait */
     int64_t            longest_wait_ns;  /* longest wait of the consumer */
     uint64_t           cursor;           /* next step to take */
+    uint32_t           n_seeks;          /* times it was set anew */
     uint64_t           newest;           /* highest request id */
     struct sim_asked   asked[SIM_STEPS];
     bool               done;
@@ -287,6 +288,8 @@ void sim_client_decoded(struct sim *sim, int number);
 void sim_client_release(struct sim *sim, int slot);
 /* SIM_TAKE: the consumer asks for a batch. */
 void sim_client_take(struct sim *sim);
+/* The consumer continues at another step. */
+void sim_client_seek(struct sim *sim, uint64_t step);
 /* Carry out the window's actions, tick, and check its limits. */
 void sim_client_turn(struct sim *sim);
 

@@ -115,7 +115,7 @@ class Files(unittest.TestCase):
         for name in files:
             text = (installed.prefix / name).read_bytes()
             self.assertNotIn(str(installed.dir / "before").encode(), text, name)
-        self.assertIn("0.1", output(installed.prefix / "bin/forebay",
+        self.assertIn("0.2", output(installed.prefix / "bin/forebay",
                                     "--version"))
 
     def test_exported_is_what_the_header_has_and_all_has_a_version(self):

@@ -574,6 +574,31 @@ static void fixed_outputs_have_one_address(void **state)
     }
 }
 
+/* Batches whose copies have begun are dropped again and again. */
+static void seeks_drop_batches_on_their_way_to_the_gpu(void **state)
+{
+    (void)state;
+    for (int fixed = 0; fixed < 2; fixed++) {
+        struct rig    rig;
+        struct stream s = stream(20, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+        s.fixed         = fixed == 1;
+        open_stream(&rig, &s);
+        for (uint64_t i = 0; i < 50; i++) {
+            assert_int_equal(
+                forebay_seek_step(rig.stream, i, i % 3), FOREBAY_OK);
+            if (i % 2 == 0) {
+                struct forebay_batch *batch = rig_next(&rig);
+                assert_int_equal(forebay_batch_epoch(batch), i);
+                assert_int_equal(forebay_batch_step(batch), i % 3);
+                forebay_release(&batch, NULL);
+            }
+        }
+        rig_end(&rig);
+        fake_cuda_end();
+        assert_int_equal(fake_cuda_counts().live, 0);
+    }
+}
+
 static void with_fixed_outputs_a_second_batch_is_refused(void **state)
 {
     (void)state;
@@ -679,6 +704,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(without_a_pool_as_many_can_be_held),
         cmocka_unit_test(an_allocator_may_ask_the_stream_and_may_have_no_more),
         cmocka_unit_test(fixed_outputs_have_one_address),
+        cmocka_unit_test(seeks_drop_batches_on_their_way_to_the_gpu),
         cmocka_unit_test(with_fixed_outputs_a_second_batch_is_refused),
         cmocka_unit_test(tensors_outlive_the_stream),
         cmocka_unit_test(a_call_that_fails_ends_the_stream_with_its_name),

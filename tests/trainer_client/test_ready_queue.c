@@ -353,7 +353,7 @@ static void each_advance_of_a_scan_is_reported_once(void **state)
         assert_int_equal(w.told[i][0], 2 * i);
         assert_int_equal(w.told[i][1], 9);
     }
-    assert_string_equal(why.text, "");
+    assert_string_equal(why.text, "interrupted before the stream was open");
     end(&c);
 }
 
@@ -503,6 +503,147 @@ static void the_streams_digest_is_of_the_batches_that_have_one(void **state)
     end(&c);
 }
 
+/* ---- Seeks --------------------------------------------------------------- */
+
+struct seeker { /* a trainer that seeks on its own thread */
+    struct counter     *c;
+    enum forebay_status status;
+};
+
+static void *seek_main(void *opaque)
+{
+    struct seeker *s = opaque;
+    s->status =
+        fby_ready_queue_seek(&s->c->ready_queue, (struct fby_position){3, 2});
+    return NULL;
+}
+
+static void open_epochs_of(struct counter *c, uint64_t steps)
+{
+    const struct forebay_info info = {.steps_per_epoch = steps};
+    fby_ready_queue_set_opened(&c->ready_queue, &info);
+}
+
+/* Seek on another thread, and do the receiver's part of it here. */
+static void seek(struct counter *c)
+{
+    struct seeker       s = {c, FOREBAY_SYSTEM};
+    pthread_t           thread;
+    struct fby_position position = {0};
+    uint64_t            number   = 0;
+    pthread_create(&thread, NULL, seek_main, &s);
+    while (!fby_ready_queue_take_seek(&c->ready_queue, &position, &number)) {
+        struct pollfd ready = {c->ready_queue.wakeup.fd, POLLIN, 0};
+        (void)poll(&ready, 1, -1);
+    }
+    assert_int_equal(position.epoch, 3);
+    assert_int_equal(position.step, 2);
+    fby_ready_queue_finish_seek(&c->ready_queue, number);
+    pthread_join(thread, NULL);
+    assert_int_equal(s.status, FOREBAY_OK);
+    assert_false(
+        fby_ready_queue_take_seek(&c->ready_queue, &position, &number));
+}
+
+static void a_seek_drops_batches_also_those_that_are_being_made(void **state)
+{
+    (void)state;
+    struct counter        c;
+    struct forebay_batch *out = NULL;
+    begin(&c);
+    open_epochs_of(&c, 4);
+    finish(&c, publish(&c, 0), FBY_OK);
+    struct forebay_batch *unfinished = publish(&c, 1);
+    seek(&c);
+    assert_int_equal(look(&c, &out), FOREBAY_TIMEOUT);
+    assert_int_equal(fby_batch_pool_counts(c.batch_pool).in_use, 1);
+    finish(&c, unfinished, FBY_BAD_SAMPLE); /* does not fail the stream */
+    assert_int_equal(fby_batch_pool_counts(c.batch_pool).in_use, 0);
+    finish(&c, publish(&c, 2), FBY_OK);
+    assert_takes(&c, 2);
+    end(&c);
+}
+
+static void a_seek_continues_a_stream_that_has_ended(void **state)
+{
+    (void)state;
+    struct counter        c;
+    struct forebay_batch *out = NULL;
+    begin(&c);
+    open_epochs_of(&c, 4);
+    fby_ready_queue_end(&c.ready_queue);
+    assert_int_equal(look(&c, &out), FOREBAY_END);
+    seek(&c);
+    assert_int_equal(look(&c, &out), FOREBAY_TIMEOUT);
+    end(&c);
+}
+
+static void a_seek_returns_the_failure_of_the_stream(void **state)
+{
+    (void)state;
+    struct counter          c;
+    struct fby_error_detail why = because("no such shard");
+    struct fby_position     position;
+    uint64_t                number = 0;
+    begin(&c);
+    open_epochs_of(&c, 4);
+    fby_ready_queue_fail(&c.ready_queue, FOREBAY_CONFIG, &why);
+    assert_int_equal(
+        fby_ready_queue_seek(&c.ready_queue, (struct fby_position){0, 1}),
+        FOREBAY_CONFIG);
+    assert_string_equal(c.ready_queue.last_error.text, "no such shard");
+    assert_false(fby_ready_queue_take_seek(&c.ready_queue, &position, &number));
+    end(&c);
+}
+
+static void a_position_outside_of_all_epochs_is_refused(void **state)
+{
+    (void)state;
+    static const struct fby_position bad[] = {
+        {0, 4}, {UINT64_MAX / 4 + 1, 0}, {UINT64_MAX / 4, 4}};
+    struct counter c;
+    begin(&c);
+    open_epochs_of(&c, 4);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(
+            fby_ready_queue_seek(&c.ready_queue, bad[i]), FOREBAY_USAGE);
+    }
+    assert_non_null(strstr(c.ready_queue.last_error.text, "4 steps"));
+    end(&c);
+}
+
+/* ---- Interrupts ---------------------------------------------------------- */
+
+static void *interrupt_main(void *opaque)
+{
+    struct counter *c     = opaque;
+    struct pollfd   ready = {c->ready_queue.wakeup.fd, POLLIN, 0};
+    (void)poll(&ready, 1, -1); /* sent when the trainer waits */
+    fby_ready_queue_interrupt(&c->ready_queue, true);
+    return NULL;
+}
+
+static void an_interrupt_ends_a_wait_but_drops_no_batch(void **state)
+{
+    (void)state;
+    struct counter        c;
+    struct forebay_batch *out = NULL;
+    pthread_t             thread;
+    begin(&c);
+    open_epochs_of(&c, 4);
+    pthread_create(&thread, NULL, interrupt_main, &c);
+    assert_int_equal(
+        fby_ready_queue_next(&c.ready_queue, c.batch_pool, -1, NULL, &out),
+        FOREBAY_INTERRUPTED);
+    pthread_join(thread, NULL);
+    finish(&c, publish(&c, 0), FBY_OK);
+    assert_takes(&c, 0);
+    assert_int_equal(look(&c, &out), FOREBAY_INTERRUPTED);
+    fby_ready_queue_interrupt(&c.ready_queue, false);
+    assert_int_equal(look(&c, &out), FOREBAY_TIMEOUT);
+    end(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -528,6 +669,11 @@ int main(void)
         cmocka_unit_test(
             deliveries_are_counted_apart_from_the_receivers_report),
         cmocka_unit_test(the_streams_digest_is_of_the_batches_that_have_one),
+        cmocka_unit_test(a_seek_drops_batches_also_those_that_are_being_made),
+        cmocka_unit_test(a_seek_continues_a_stream_that_has_ended),
+        cmocka_unit_test(a_seek_returns_the_failure_of_the_stream),
+        cmocka_unit_test(a_position_outside_of_all_epochs_is_refused),
+        cmocka_unit_test(an_interrupt_ends_a_wait_but_drops_no_batch),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.desk", tests, NULL, NULL);

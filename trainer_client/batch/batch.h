@@ -58,6 +58,8 @@ struct forebay_batch {
     uint32_t          n_tensors;
 
     bool done; /* making the values succeeded or failed (ready queue's lock) */
+    bool dropped; /* before it was done: the thread that makes it drops it
+                     (ready queue's lock) */
     fby_err                 err; /* result of making the values */
     struct fby_error_detail why; /* text of `err` */
 };

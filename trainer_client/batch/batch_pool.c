@@ -206,6 +206,7 @@ fby_err fby_batch_pool_take(
     batch->next      = NULL;
     batch->delivered = false;
     batch->done      = false;
+    batch->dropped   = false;
     batch->err       = FBY_OK;
     atomic_store(&batch->refs, 1);
     *out = batch;
@@ -289,6 +290,8 @@ void fby_batch_unref(struct forebay_batch *batch)
     if (batch->output != NULL && batch->delivered) { /* a stream may use it */
         fby_gpu_upload_release(
             self->config.upload, batch->output, atomic_load(&batch->stream));
+    } else if (batch->output != NULL) {
+        fby_gpu_upload_drop(self->config.upload, batch->output);
     }
     if (return_batch(self, batch)) {
         destroy_batch_pool(self);

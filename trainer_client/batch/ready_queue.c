@@ -77,10 +77,14 @@ void fby_ready_queue_mark_done(struct fby_ready_queue *self,
     const struct fby_error_detail *why)
 {
     pthread_mutex_lock(&self->lock);
-    batch->done = true;
-    batch->err  = err;
-    batch->why  = *why;
+    batch->done  = true;
+    batch->err   = err;
+    batch->why   = *why;
+    bool dropped = batch->dropped;
     notify_and_unlock(self);
+    if (dropped) { /* by a seek, which left it to this thread */
+        fby_batch_unref(batch);
+    }
 }
 
 void fby_ready_queue_set_opened(
@@ -109,6 +113,44 @@ void fby_ready_queue_end(struct fby_ready_queue *self)
     pthread_mutex_lock(&self->lock);
     if (self->phase != FBY_PHASE_FAILED) {
         self->phase = FBY_PHASE_ENDED;
+    }
+    notify_and_unlock(self);
+}
+
+/* Drop all batches. The thread that still makes the values of a batch drops it
+ * when they are made. */
+static void drop_batches(struct fby_ready_queue *self)
+{
+    while (self->n_batches > 0) {
+        struct forebay_batch *batch = take_first(self);
+        if (batch->done) {
+            fby_batch_unref(batch);
+        } else {
+            batch->dropped = true;
+        }
+    }
+}
+
+bool fby_ready_queue_take_seek(
+    struct fby_ready_queue *self, struct fby_position *out, uint64_t *number)
+{
+    pthread_mutex_lock(&self->lock);
+    bool wanted =
+        self->n_sought > self->n_seeks && self->phase != FBY_PHASE_FAILED;
+    *out    = self->sought;
+    *number = self->n_sought;
+    pthread_mutex_unlock(&self->lock);
+    return wanted;
+}
+
+void fby_ready_queue_finish_seek(struct fby_ready_queue *self, uint64_t number)
+{
+    pthread_mutex_lock(&self->lock);
+    drop_batches(self);
+    self->n_seeks             = number;
+    self->wait_reason.text[0] = '\0';
+    if (self->phase == FBY_PHASE_ENDED) {
+        self->phase = FBY_PHASE_STREAMING;
     }
     notify_and_unlock(self);
 }
@@ -221,7 +263,10 @@ enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
     enum forebay_status status = wait_open_locked(self, o, deadline_ns);
     if (status == FOREBAY_TIMEOUT) {
         *why = self->wait_reason;
-    } else if (status != FOREBAY_OK && status != FOREBAY_INTERRUPTED) {
+    } else if (status == FOREBAY_INTERRUPTED) {
+        (void)fby_error_set(
+            why, FBY_AGAIN, "interrupted before the stream was open");
+    } else if (status != FOREBAY_OK) {
         *why = self->why;
     }
     pthread_mutex_unlock(&self->lock);
@@ -295,6 +340,62 @@ static enum forebay_status try_next(struct fby_ready_queue *self,
                : FOREBAY_TIMEOUT;
 }
 
+/* Wait until the receiver has done seek `number`, or a later one. */
+static enum forebay_status wait_for_seek(
+    struct fby_ready_queue *self, uint64_t number)
+{
+    while (self->n_seeks < number && self->phase != FBY_PHASE_FAILED) {
+        (void)wait_for_change(self, -1);
+    }
+    if (self->n_seeks < number) {
+        self->last_error = self->why;
+        return self->failure;
+    }
+    return FOREBAY_OK;
+}
+
+/* Check a position. Errors: FOREBAY_USAGE. */
+static enum forebay_status check_position(
+    struct fby_ready_queue *self, struct fby_position position)
+{
+    uint64_t steps = self->info.steps_per_epoch;
+    if (position.step >= steps) {
+        (void)fby_error_set(&self->last_error, FBY_USAGE,
+            "step %llu: an epoch has %llu steps, counted from 0",
+            (unsigned long long)position.step, (unsigned long long)steps);
+        return FOREBAY_USAGE;
+    }
+    if (position.epoch > (UINT64_MAX - position.step) / steps) {
+        (void)fby_error_set(&self->last_error, FBY_USAGE,
+            "epoch %llu is too large: epochs are counted from 0",
+            (unsigned long long)position.epoch);
+        return FOREBAY_USAGE;
+    }
+    return FOREBAY_OK;
+}
+
+enum forebay_status fby_ready_queue_seek(
+    struct fby_ready_queue *self, struct fby_position position)
+{
+    pthread_mutex_lock(&self->lock);
+    enum forebay_status status = check_position(self, position);
+    if (status == FOREBAY_OK) {
+        self->sought = position;
+        self->n_sought++;
+        fby_wakeup_send(&self->wakeup);
+        status = wait_for_seek(self, self->n_sought);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return status;
+}
+
+void fby_ready_queue_interrupt(struct fby_ready_queue *self, bool on)
+{
+    pthread_mutex_lock(&self->lock);
+    self->interrupted = on;
+    notify_and_unlock(self);
+}
+
 enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
     struct fby_batch_pool *batch_pool, int64_t timeout_ns, void *stream,
     struct forebay_batch **out)
@@ -310,13 +411,17 @@ enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
             self->trainer_waiting = true;
             fby_wakeup_send(&self->wakeup);
         }
-        if (!may_wait) {
+        if (!may_wait || self->interrupted) {
             break;
         }
         may_wait = wait_for_change(self, deadline_ns);
         status   = try_next(self, batch_pool, stream, out);
     }
-    if (status == FOREBAY_TIMEOUT) {
+    if (status == FOREBAY_TIMEOUT && self->interrupted) {
+        status = FOREBAY_INTERRUPTED;
+        (void)fby_error_set(
+            &self->last_error, FBY_AGAIN, "forebay_interrupt() ended the wait");
+    } else if (status == FOREBAY_TIMEOUT) {
         bool has_reason = self->wait_reason.text[0] != '\0';
         (void)fby_error_set(&self->last_error, FBY_TIMEOUT, "%s",
             has_reason ? self->wait_reason.text

@@ -17,6 +17,11 @@
 
 enum { FBY_READY_QUEUE_MAX = 2 }; /* most batches in the queue */
 
+struct fby_position {
+    uint64_t epoch;
+    uint64_t step; /* in the epoch */
+};
+
 enum fby_phase {
     FBY_PHASE_OPENING,
     FBY_PHASE_STREAMING,
@@ -39,8 +44,12 @@ struct fby_ready_queue {
     struct forebay_batch   *batches[FBY_READY_QUEUE_MAX]; /* in order */
     uint32_t                n_batches;       /* entries of `batches` */
     bool                    trainer_waiting; /* forebay_next found no batch */
-    uint64_t                scan_done;       /* shards scanned so far */
-    uint64_t                scan_total;      /* shards of the dataset */
+    bool                    interrupted;     /* forebay_next must not wait */
+    struct fby_position     sought;    /* position that the newest seek wants */
+    uint64_t                n_sought;  /* seeks that were requested */
+    uint64_t                n_seeks;   /* the first of these that are done */
+    uint64_t                scan_done; /* shards scanned so far */
+    uint64_t                scan_total; /* shards of the dataset */
     /* The stream has opened: `info` is valid, and later failures are reported
      * by forebay_next, not by opening. */
     bool                      opened;
@@ -79,6 +88,13 @@ void fby_ready_queue_set_scan_progress(
     struct fby_ready_queue *self, uint64_t done, uint64_t total);
 /* Let the stream end after the batches in the queue. */
 void fby_ready_queue_end(struct fby_ready_queue *self);
+/* True if the trainer wants to continue at another position, and the stream has
+ * not failed. Then call fby_ready_queue_finish_seek with this *number. */
+bool fby_ready_queue_take_seek(
+    struct fby_ready_queue *self, struct fby_position *out, uint64_t *number);
+/* Drop the batches in the queue, continue a stream that has ended, and wake the
+ * trainer, which waits for seek `number`. */
+void fby_ready_queue_finish_seek(struct fby_ready_queue *self, uint64_t number);
 /* Let the stream fail after the queued batches. The first failure is kept. */
 void fby_ready_queue_fail(struct fby_ready_queue *self,
     enum forebay_status status, const struct fby_error_detail *why);
@@ -103,6 +119,15 @@ void fby_ready_queue_set_stats(
 enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
     const struct forebay_options *options, int64_t deadline_ns,
     struct fby_error_detail *why);
+
+/* Continue at `position`, and wait until the receiver has done so. Results are
+ * those of forebay_seek_step. */
+enum forebay_status fby_ready_queue_seek(
+    struct fby_ready_queue *self, struct fby_position position);
+
+/* Set whether fby_ready_queue_next returns FOREBAY_INTERRUPTED and does not
+ * wait. */
+void fby_ready_queue_interrupt(struct fby_ready_queue *self, bool on);
 
 /* Take the first batch. Parameters and results are those of forebay_next. */
 enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,

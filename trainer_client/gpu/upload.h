@@ -108,6 +108,11 @@ struct fby_gpu_output *fby_gpu_upload_take_output(
 void fby_gpu_upload_recycle(
     struct fby_gpu_upload *self, struct fby_gpu_output *handle);
 
+/* The batch in this output will not be taken: with `fixed_address` its kernels
+ * are never launched. */
+void fby_gpu_upload_drop(
+    struct fby_gpu_upload *self, struct fby_gpu_output *handle);
+
 /* Make the consumer's `stream` wait for the tensors of a batch. With
  * `fixed_address` the first call for a batch launches its kernels.
  * Errors: FBY_SYS. */

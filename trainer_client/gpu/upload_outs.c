@@ -227,15 +227,28 @@ struct fby_gpu_output *fby_gpu_upload_take_output(
     return output != NULL ? &output->public : NULL;
 }
 
+static void drop_locked(struct upload_output *output)
+{
+    if (output->lane != NULL) { /* its kernels were never launched */
+        output->lane->pending = false;
+        output->lane          = NULL;
+    }
+}
+
+void fby_gpu_upload_drop(
+    struct fby_gpu_upload *self, struct fby_gpu_output *handle)
+{
+    pthread_mutex_lock(&self->lock);
+    drop_locked(upload_output_of(handle));
+    pthread_mutex_unlock(&self->lock);
+}
+
 void fby_gpu_upload_recycle(
     struct fby_gpu_upload *self, struct fby_gpu_output *handle)
 {
     struct upload_output *output = upload_output_of(handle);
     pthread_mutex_lock(&self->lock);
-    if (output->lane != NULL) { /* the kernels were not launched */
-        output->lane->pending = false;
-        output->lane          = NULL;
-    }
+    drop_locked(output);
     self->any_use_unknown = self->any_use_unknown || output->use_unknown;
     /* Read before the output is in the list: other threads may take it then. */
     bool extra = output->extra;

@@ -13,18 +13,11 @@
 static void set_token(const struct fby_receiver *r,
     const struct fby_assembly *assembly, struct forebay_batch *batch)
 {
-    uint64_t steps =
-        fby_order_steps(fby_r_epoch_order(r, assembly->expected.epoch));
-    bool             ends_epoch = assembly->expected.step + 1 == steps;
-    struct fby_token token      = {
-             .content     = r->setup->content_digest,
-             .data        = r->agreement.data.digest,
-             .fingerprint = r->agreement.fingerprint.digest,
-             .seed        = r->setup->seed,
-             .epoch       = assembly->expected.epoch + (ends_epoch ? 1 : 0),
-             .step        = ends_epoch ? 0 : assembly->expected.step + 1,
-    };
-    fby_token_encode(&token, batch->token);
+    uint64_t epoch      = assembly->expected.epoch;
+    uint64_t steps      = fby_order_steps(fby_r_epoch_order(r, epoch));
+    bool     ends_epoch = assembly->expected.step + 1 == steps;
+    fby_r_write_token(r, epoch + (ends_epoch ? 1 : 0),
+        ends_epoch ? 0 : assembly->expected.step + 1, batch->token);
 }
 
 static void set_rows(const struct fby_receiver *r,
@@ -296,6 +289,7 @@ void fby_r_publish_stats(struct fby_receiver *r)
                  .workers_left_aside = (uint32_t)counters.set_aside,
                  .audits             = counters.audits,
                  .audits_skipped     = counters.audits_skipped,
+                 .batches_ready      = fby_window_n_ready(r->window),
     };
     add_stages(r, &stats);
     fby_ready_queue_set_stats(r->ready_queue, &stats);

@@ -285,6 +285,20 @@ static void store_sample_counts(
     }
 }
 
+void fby_r_write_token(const struct fby_receiver *r, uint64_t epoch,
+    uint64_t step, char out[FBY_TOKEN_TEXT_SIZE])
+{
+    const struct fby_token token = {
+        .content     = r->setup->content_digest,
+        .data        = r->agreement.data.digest,
+        .fingerprint = r->agreement.fingerprint.digest,
+        .seed        = r->setup->seed,
+        .epoch       = epoch,
+        .step        = step,
+    };
+    fby_token_encode(&token, out);
+}
+
 static void fill_info(const struct fby_receiver *r,
     const struct fby_window_plan *plan, struct forebay_info *info)
 {
@@ -302,6 +316,7 @@ static void fill_info(const struct fby_receiver *r,
         .first_step      = plan->step,
         .end_step        = plan->total,
     };
+    fby_r_write_token(r, plan->epoch, plan->step, info->first_token);
     fby_hex(setup->content_digest.bytes, 32, info->content_digest);
     fby_hex(r->agreement.data.digest.bytes, 32, info->data_digest);
     fby_hex(r->agreement.fingerprint.digest.bytes, 32, info->fingerprint);

@@ -152,6 +152,19 @@ static void run_timers(struct fby_receiver *r)
     fby_r_run_actions(r);
 }
 
+/* Continue at the position that the trainer wants, if it wants one. */
+static void run_seek(struct fby_receiver *r)
+{
+    struct fby_position position = {0};
+    uint64_t            number   = 0;
+    if (fby_ready_queue_take_seek(r->ready_queue, &position, &number)) {
+        fby_window_seek(r->window, r->now_ns, position.epoch, position.step);
+        r->finished = false;
+        fby_r_run_actions(r);
+        fby_ready_queue_finish_seek(r->ready_queue, number);
+    }
+}
+
 static void run_turn(struct fby_receiver *r)
 {
     int n_items = fill_poll_items(r);
@@ -159,6 +172,7 @@ static void run_turn(struct fby_receiver *r)
         poll_timeout_ms(next_deadline(r), fby_now_ns()));
     r->now_ns = fby_now_ns();
     handle_ready_items(r, n_items);
+    run_seek(r);
     run_timers(r);
     fby_r_deliver_batches(r);
     fby_r_publish_stats(r);

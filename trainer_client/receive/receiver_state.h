@@ -154,6 +154,9 @@ void fby_r_on_scanning(
  * A failure of the stream may quote the text. */
 void fby_r_set_aside(struct fby_receiver *r, int peer,
     enum fby_r_aside_reason code, const char *text);
+/* Write the token that resumes the stream at a step, once it is open. */
+void fby_r_write_token(const struct fby_receiver *r, uint64_t epoch,
+    uint64_t step, char out[FBY_TOKEN_TEXT_SIZE]);
 /* The order of an epoch's samples, borrowed. It is created if it is not one of
  * the FBY_R_CACHED_ORDERS in the cache. */
 const struct fby_order *fby_r_epoch_order(

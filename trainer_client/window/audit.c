@@ -237,6 +237,19 @@ bool fby_w_audit_skip(struct fby_window *w, struct audit *audit)
     return true;
 }
 
+void fby_w_audits_drop(struct fby_window *w)
+{
+    for (int i = 0; i < FBY_MAX_AUDITS; i++) {
+        struct audit *audit = &w->audits[i];
+        if (is_used(audit) && !audit->ended) {
+            fby_w_send_cancel(w, audit->peer, audit->id);
+        }
+        if (is_used(audit)) {
+            skip_audit(w, audit);
+        }
+    }
+}
+
 void fby_w_audits_drop_missing(struct fby_window *w, int peer,
     uint64_t before_ping, const struct fby_request_id *open, size_t n_open)
 {

@@ -40,6 +40,12 @@ static void close_if_open(
     }
 }
 
+void fby_w_drop_slot(struct fby_window *w, struct window_slot *slot)
+{
+    close_if_open(w, slot, DROP_WITH_CANCEL);
+    fby_w_release_slot(w, slot);
+}
+
 /* The slot of a hedged step's other request. */
 static int other_slot(const struct window_step *step, int slot)
 {

@@ -106,6 +106,14 @@ void fby_window_destroy(struct fby_window **self_p);
 FBY_CHECKED fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
     const struct fby_window_plan *plan, struct fby_error_detail *why);
 
+/* Continue at another step, which may be behind plan.total. All batches that
+ * were not taken are dropped, and their open requests are cancelled. Audits whose
+ * two answers were not compared yet are skipped. A failure of a step that was
+ * not taken is forgotten if its cause is FBY_CAUSE_CANNOT or FBY_CAUSE_CORRUPT.
+ * Call only after start, with a step below plan.steps_per_epoch. */
+void fby_window_seek(
+    struct fby_window *self, int64_t now_ns, uint64_t epoch, uint64_t step);
+
 /* Send BYE to every peer and close the connections. No batch is requested or
  * delivered later. */
 void fby_window_stop(struct fby_window *self, int64_t now_ns);

@@ -14,6 +14,7 @@
  *        timers.c   timers of the peers
  *        answers.c  messages that answer a request
  *        drop.c     dropping requests, completing answers
+ *        seek.c     continuing at another step
  *        choose.c   choosing a peer, measuring speed, limiting hedges
  *        request.c  sending requests, repeated requests and hedges
  *        audit.c    audits: second answers, requested to be compared */
@@ -348,6 +349,8 @@ void fby_w_drop_request(
 void fby_w_drop_missing_requests(struct fby_window *w, struct window_peer *peer,
     uint64_t before_ping, const struct fby_request_id *open, size_t n_open);
 void fby_w_drop_all_requests(struct fby_window *w, struct window_peer *peer);
+/* Cancel the slot's request if it is open, and release the slot. */
+void fby_w_drop_slot(struct fby_window *w, struct window_slot *slot);
 /* Free a slot that no step uses. If chunks are still being decoded into it,
  * mark it as spent until the last of them is decoded. */
 void fby_w_release_slot(struct fby_window *w, struct window_slot *slot);
@@ -443,6 +446,8 @@ struct audit *fby_w_find_audit(
 /* Skip an audit whose second answer is incomplete, and return true. Returns
  * false if that answer is complete. */
 bool fby_w_audit_skip(struct fby_window *w, struct audit *audit);
+/* Skip all audits, and cancel those whose second answer is incomplete. */
+void fby_w_audits_drop(struct fby_window *w);
 /* Skip the peer's audits that were requested before PING number `before_ping`
  * and whose ids are not in `open`. */
 void fby_w_audits_drop_missing(struct fby_window *w, int peer,

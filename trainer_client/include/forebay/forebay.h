@@ -60,7 +60,7 @@ enum forebay_status {
     FOREBAY_FULL    = 6, /* the caller holds too many batches */
     FOREBAY_FORKED  = 7, /* a child process used its parent's stream */
     FOREBAY_SYSTEM  = 8, /* the operating system refused something */
-    FOREBAY_INTERRUPTED = 9 /* options.give_up ended forebay_open() */
+    FOREBAY_INTERRUPTED = 9 /* give_up or forebay_interrupt() ended the wait */
 };
 
 /* A short description of `status`: static text, never NULL. */
@@ -295,6 +295,7 @@ struct forebay_info {
     char data_digest[65];    /* hex; of the dataset */
     char fingerprint[65];    /* hex; of what the workers compute */
     char job[256];
+    char first_token[192]; /* resumes at the first batch of this stream */
 };
 
 /* Fill `out`; the caller sets its struct_size first.
@@ -324,10 +325,33 @@ const char *forebay_error(const struct forebay *self);
  *             FOREBAY_FULL when max_held_bytes are held, when there is no
  *             memory for one more batch, or with fixed_outputs when one is
  *             held: release a batch and call again.
+ *             FOREBAY_INTERRUPTED: see forebay_interrupt().
  *             FOREBAY_DATA, FOREBAY_CONFIG, FOREBAY_SYSTEM (memory, the GPU):
  *             the stream has failed; later calls fail too. */
 enum forebay_status forebay_next(struct forebay *self, int64_t timeout_ns,
     void *stream, struct forebay_batch **out);
+
+/* With `on`, end the calls of forebay_next() that wait, and let it return
+ * FOREBAY_INTERRUPTED instead of waiting, until this is called without `on`.
+ * Batches that are ready are still delivered. Does not block. */
+enum forebay_status forebay_interrupt(struct forebay *self, bool on);
+
+/* Continue the stream at another position, also after FOREBAY_END. Batches that
+ * were not taken are dropped. Connections, counters and the stream's digest
+ * stay, and batches that were taken are not affected. A position at or behind
+ * info.end_step ends the stream.
+ *
+ * Blocks: until the receiving thread has changed the position: at most for the
+ *         decoding of some chunks.
+ * Errors: FOREBAY_CONFIG: the token belongs to another stream (pipeline, data,
+ *         workers' results or seed); forebay_error() says what differs.
+ *         FOREBAY_USAGE: it is no token. The error of a stream that failed. */
+enum forebay_status forebay_seek(struct forebay *self, const char *token);
+/* As forebay_seek(), to a step of an epoch.
+ * Errors: FOREBAY_USAGE: `step` is not below info.steps_per_epoch, or the epoch
+ *         is too large to count its steps. */
+enum forebay_status forebay_seek_step(
+    struct forebay *self, uint64_t epoch, uint64_t step);
 
 /* Release a batch, in any order, also after forebay_close(); *batch_p becomes
  * NULL. Its memory is reused when every tensor exported from it is deleted too.
@@ -464,6 +488,8 @@ struct forebay_stats {
 
     uint64_t audits;         /* steps whose two answers were compared */
     uint64_t audits_skipped; /* due, but no second answer arrived in time */
+
+    uint32_t batches_ready; /* received in full, not taken yet */
 };
 
 /* Fill `out`; the caller sets its struct_size first.
