@@ -1,6 +1,7 @@
 /* yaml.c - strict reading of a YAML file with libyaml: see yaml.h. */
 #include "pipeline/yaml.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -33,6 +34,28 @@ fby_err fby_yaml_set_error(struct fby_error_detail *why, const char *file,
     va_end(args);
     return fby_error_set(why, FBY_CONFIG, "%s:%zu:%zu: %s", short_name(file),
         pos.line, pos.column, text);
+}
+
+/* Read ":NUMBER" at *text_p, and move *text_p behind it. */
+static bool read_number(const char **text_p, size_t *out)
+{
+    char *end = NULL;
+    if ((*text_p)[0] != ':' || !isdigit((unsigned char)(*text_p)[1])) {
+        return false;
+    }
+    *out    = strtoul(*text_p + 1, &end, 10);
+    *text_p = end;
+    return true;
+}
+
+bool fby_yaml_error_pos(const struct fby_error_detail *why, const char *file,
+    struct fby_source_pos *out)
+{
+    const char *name = short_name(file);
+    const char *rest = why->text + strlen(name);
+    return strncmp(why->text, name, strlen(name)) == 0 &&
+           read_number(&rest, &out->line) && read_number(&rest, &out->column) &&
+           strncmp(rest, ": ", 2) == 0;
 }
 
 fby_err fby_yaml_error_expected(

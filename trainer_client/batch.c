@@ -87,6 +87,24 @@ PUBLIC const DLTensor *forebay_batch_tensor(
     return i < batch->n_tensors ? &batch->tensors[i].view : NULL;
 }
 
+PUBLIC enum forebay_status forebay_batch_row_lengths(
+    const struct forebay_batch *batch, uint32_t i, uint32_t *shortest,
+    uint32_t *longest)
+{
+    if (i >= batch->n_tensors || !batch->tensors[i].has_row_lengths) {
+        return FOREBAY_USAGE;
+    }
+    const struct fby_ragged_offsets *rows =
+        &batch->row_offsets[batch->tensors[i].field];
+    *longest  = rows->n > 0 ? rows->longest : 0;
+    *shortest = *longest;
+    for (uint32_t row = 0; row < rows->n; row++) {
+        *shortest =
+            rows->lengths[row] < *shortest ? rows->lengths[row] : *shortest;
+    }
+    return FOREBAY_OK;
+}
+
 /* Add a reference to the batch, and return it without const: only its reference
  * count is changed. The union avoids a warning for the cast. */
 static struct forebay_batch *add_ref(const struct forebay_batch *batch)

@@ -2,6 +2,7 @@
  * forebay). A parameter `void *stream` is a CUDA stream. */
 #include "forebay/forebay.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,9 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "pipeline/yaml.h"
 #include "trainer_client/batch/batch_pool.h"
+#include "trainer_client/batch/make_batch.h"
 #include "trainer_client/batch/ready_queue.h"
 #include "trainer_client/receive/receiver.h"
 #include "trainer_client/setup/options.h"
@@ -19,8 +22,10 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-struct forebay {                 /* one stream of batches */
-    pid_t                   pid; /* only this process may use the stream */
+struct forebay {                    /* one stream of batches */
+    pid_t                   pid;    /* only this process may use the stream */
+    struct fby_tensor      *fields; /* the tensors of every batch */
+    uint32_t                n_fields;
     struct fby_setup        setup;
     struct fby_ready_queue *ready_queue;
     struct fby_batch_pool  *batch_pool;
@@ -83,6 +88,35 @@ PUBLIC void forebay_set_log(
     free(previous);
 }
 
+/* ---- structs of the caller ----------------------------------------------- */
+
+/* Copy `source` to the caller's struct, which may be shorter or longer. Both
+ * begin with their size, which the caller has set. Members that the library
+ * does not know become zero. */
+static enum forebay_status copy_sized_struct(
+    void *out, const void *source, size_t source_size)
+{
+    const size_t head     = sizeof(size_t); /* struct_size; not changed */
+    size_t       out_size = 0;
+    memcpy(&out_size, out, head);
+    if (out_size < head) {
+        return FOREBAY_USAGE;
+    }
+    size_t copied = out_size < source_size ? out_size : source_size;
+    memset((uint8_t *)out + head, 0, out_size - head);
+    memcpy(
+        (uint8_t *)out + head, (const uint8_t *)source + head, copied - head);
+    return FOREBAY_OK;
+}
+
+static struct forebay_failure failure_of(
+    enum forebay_status status, const struct fby_error_detail *why)
+{
+    struct forebay_failure failure = {.status = status};
+    snprintf(failure.text, sizeof(failure.text), "%s", why->text);
+    return failure;
+}
+
 /* ---- open and close ------------------------------------------------------ */
 
 static enum forebay_status status_of(fby_err err)
@@ -131,6 +165,7 @@ static fby_err open_upload(const struct fby_setup *setup,
             max_outs < FBY_OUTPUT_SLOTS ? (uint32_t)max_outs : FBY_OUTPUT_SLOTS,
         .out_bytes     = setup->out_bytes,
         .fixed_address = setup->fixed_outputs,
+        .caller_memory = setup->caller_memory,
         .memory        = setup->tensor_allocator,
     };
     return setup->cuda != NULL ? fby_gpu_upload_create(&config, out, why)
@@ -165,6 +200,7 @@ static fby_err open_receiver(struct forebay *self, struct fby_error_detail *why)
         .max_rows       = setup->max_rows,
         .ragged         = fby_setup_ragged_bits(setup),
         .max_held_bytes = setup->max_held_bytes,
+        .caller_memory  = setup->caller_memory,
     };
     err = fby_batch_pool_create(&config, &self->batch_pool);
     if (err != FBY_OK) {
@@ -200,6 +236,8 @@ static enum forebay_status open_stream(struct forebay *self,
     if (err != FBY_OK) {
         return status_of(err);
     }
+    self->fields   = fby_zalloc(FBY_MAX_TENSORS * sizeof(*self->fields));
+    self->n_fields = fby_describe_fields(&self->setup, self->fields);
     enum forebay_status status = fby_ready_queue_wait_open(self->ready_queue,
         &options, start_ns + self->setup.open_timeout_ns, why);
     if (status == FOREBAY_TIMEOUT) {
@@ -207,6 +245,27 @@ static enum forebay_status open_stream(struct forebay *self,
             (double)self->setup.open_timeout_ns / (double)FBY_NS_PER_S);
     }
     return status;
+}
+
+/* Fill options->failure, if the caller wants it and its version knows it. */
+static void report_open_failure(const struct forebay_options *options,
+    enum forebay_status status, const struct fby_error_detail *why)
+{
+    const size_t end =
+        offsetof(struct forebay_options, failure) + sizeof(options->failure);
+    if (options->struct_size < end || options->failure == NULL) {
+        return;
+    }
+    struct forebay_failure failure = failure_of(status, why);
+    struct fby_source_pos  pos;
+    const char *file = options->pipeline_path != NULL ? options->pipeline_path
+                                                      : FBY_PIPELINE_TEXT_NAME;
+    if (fby_yaml_error_pos(why, file, &pos)) {
+        snprintf(failure.file, sizeof(failure.file), "%s", file);
+        failure.line   = (uint32_t)pos.line;
+        failure.column = (uint32_t)pos.column;
+    }
+    (void)copy_sized_struct(options->failure, &failure, sizeof(failure));
 }
 
 PUBLIC enum forebay_status forebay_open(const struct forebay_options *options,
@@ -220,11 +279,13 @@ PUBLIC enum forebay_status forebay_open(const struct forebay_options *options,
         forebay_close(&self); /* sets self to NULL */
     }
     *out = self;
-    if (error != NULL && error_size > 0) {
-        bool no_text = status != FOREBAY_OK && why.text[0] == '\0';
-        snprintf(error, error_size, "%s",
-            no_text ? forebay_status_text(status) : why.text);
+    if (status != FOREBAY_OK && why.text[0] == '\0') {
+        (void)fby_error_set(&why, FBY_SYS, "%s", forebay_status_text(status));
     }
+    if (error != NULL && error_size > 0) {
+        snprintf(error, error_size, "%s", why.text);
+    }
+    report_open_failure(options, status, &why);
     return status;
 }
 
@@ -239,30 +300,12 @@ PUBLIC void forebay_close(struct forebay **self_p)
     fby_ready_queue_fini(self->ready_queue);
     free(self->ready_queue);
     fby_batch_pool_release(&self->batch_pool);
+    free(self->fields);
     fby_setup_fini(&self->setup);
     free(self);
 }
 
 /* ---- information and statistics ------------------------------------------ */
-
-/* Copy `source` to the caller's struct, which may be shorter or longer. Both
- * begin with their size, which the caller has set. Members that the library
- * does not know become zero. */
-static enum forebay_status copy_sized_struct(
-    void *out, const void *source, size_t source_size)
-{
-    const size_t head     = sizeof(size_t); /* struct_size; not changed */
-    size_t       out_size = 0;
-    memcpy(&out_size, out, head);
-    if (out_size < head) {
-        return FOREBAY_USAGE;
-    }
-    size_t copied = out_size < source_size ? out_size : source_size;
-    memset((uint8_t *)out + head, 0, out_size - head);
-    memcpy(
-        (uint8_t *)out + head, (const uint8_t *)source + head, copied - head);
-    return FOREBAY_OK;
-}
 
 PUBLIC enum forebay_status forebay_info(
     const struct forebay *self, struct forebay_info *out)
@@ -287,6 +330,64 @@ PUBLIC const char *forebay_error(const struct forebay *self)
     copy = self->ready_queue->last_error;
     pthread_mutex_unlock(&self->ready_queue->lock);
     return copy.text;
+}
+
+PUBLIC enum forebay_status forebay_failure(
+    const struct forebay *self, struct forebay_failure *out)
+{
+    if (!is_own_process(self)) {
+        return FOREBAY_FORKED;
+    }
+    struct fby_ready_queue *queue = self->ready_queue;
+    pthread_mutex_lock(&queue->lock);
+    struct forebay_failure failure =
+        failure_of(queue->last_status, &queue->last_error);
+    if (failure.status == FOREBAY_DATA) {
+        const struct fby_failed_sample *bad = &queue->bad_sample;
+        failure.has_sample                  = bad->has_sample;
+        failure.sample                      = bad->sample;
+        failure.offset                      = bad->offset;
+        memcpy(failure.shard, bad->shard, sizeof(failure.shard));
+        memcpy(failure.worker, bad->worker, sizeof(failure.worker));
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return copy_sized_struct(out, &failure, sizeof(failure));
+}
+
+_Static_assert(
+    (int)FOREBAY_LAYOUT_CHANNELS_LAST == (int)FBY_LAYOUT_CHANNELS_LAST &&
+        (int)FOREBAY_AS_MASK == (int)FBY_AS_MASK,
+    "public and internal layouts and forms have the same numbers");
+
+PUBLIC enum forebay_status forebay_field(
+    const struct forebay *self, uint32_t i, struct forebay_field *out)
+{
+    if (!is_own_process(self)) {
+        return FOREBAY_FORKED;
+    }
+    if (i >= self->n_fields) {
+        return FOREBAY_USAGE;
+    }
+    const struct fby_tensor *tensor = &self->fields[i];
+    struct forebay_field     field  = {
+             .name   = tensor->name,
+             .source = "",
+             .dtype  = tensor->view.dtype,
+             .n_dims = tensor->view.ndim,
+    };
+    memcpy(field.shape, tensor->shape, sizeof(tensor->shape));
+    if (tensor->field != FBY_NO_FIELD) {
+        const struct fby_setup     *setup = &self->setup;
+        const struct fby_expansion *plan  = &setup->expansions[tensor->field];
+        const struct fby_field_delivery *delivery =
+            &setup->split->delivery.fields[setup->content_index[tensor->field]];
+        bool has_channels = tensor->is_first && tensor->view.ndim == 4;
+        field.source      = plan->name;
+        field.layout = has_channels ? (enum forebay_layout)plan->layout : 0;
+        field.as =
+            fby_expansion_is_ragged(plan) ? (enum forebay_as)delivery->as : 0;
+    }
+    return copy_sized_struct(out, &field, sizeof(field));
 }
 
 PUBLIC enum forebay_status forebay_stats(
@@ -394,29 +495,56 @@ PUBLIC enum forebay_status forebay_seek(struct forebay *self, const char *token)
     }
     fby_err err = read_token(self, token, &to, &why);
     if (err != FBY_OK) {
-        pthread_mutex_lock(&self->ready_queue->lock);
-        self->ready_queue->last_error = why;
-        pthread_mutex_unlock(&self->ready_queue->lock);
-        return status_of(err);
+        return fby_ready_queue_set_error(
+            self->ready_queue, status_of(err), &why);
     }
     return forebay_seek_step(self, to.epoch, to.step);
 }
 
-PUBLIC enum forebay_status forebay_next(struct forebay *self,
-    int64_t timeout_ns, void *stream, struct forebay_batch **out)
+static enum forebay_status take_next(struct forebay *self, int64_t timeout_ns,
+    const struct fby_consumer *consumer, struct forebay_batch **out)
 {
     *out = NULL;
     if (!is_own_process(self)) {
         return FOREBAY_FORKED;
+    }
+    if (self->setup.caller_memory != (consumer->memory != NULL)) {
+        struct fby_error_detail why = {""};
+        (void)fby_error_set(&why, FBY_USAGE, "%s",
+            self->setup.caller_memory
+                ? "with caller_memory call forebay_next_into()"
+                : "forebay_next_into() needs a GPU, and options.caller_memory");
+        return fby_ready_queue_set_error(
+            self->ready_queue, FOREBAY_USAGE, &why);
     }
     const struct fby_cuda *cuda = self->setup.cuda;
     if (cuda != NULL) {
         cuda->begin_range("forebay next");
     }
     enum forebay_status status = fby_ready_queue_next(
-        self->ready_queue, self->batch_pool, timeout_ns, stream, out);
+        self->ready_queue, self->batch_pool, timeout_ns, consumer, out);
     if (cuda != NULL) {
         cuda->end_range();
     }
     return status;
+}
+
+PUBLIC enum forebay_status forebay_next(struct forebay *self,
+    int64_t timeout_ns, void *stream, struct forebay_batch **out)
+{
+    const struct fby_consumer consumer = {.stream = stream};
+    return take_next(self, timeout_ns, &consumer, out);
+}
+
+PUBLIC enum forebay_status forebay_next_into(struct forebay *self,
+    int64_t timeout_ns, void *stream, void *memory, struct forebay_batch **out)
+{
+    static uint8_t            none; /* so that NULL is refused on the host */
+    const struct fby_consumer consumer = {
+        .stream = stream, .memory = memory != NULL ? memory : &none};
+    if (memory == NULL && self->setup.caller_memory) {
+        *out = NULL;
+        return FOREBAY_USAGE;
+    }
+    return take_next(self, timeout_ns, &consumer, out);
 }

@@ -26,6 +26,8 @@
 enum { ROWS = 4, SAMPLES = 20, FIELDS = 2, WORKERS = 3, ROUTE_SIZE = 32 };
 #define PATIENCE (20 * FBY_NS_PER_S)
 
+static const struct fby_consumer on_host = {.stream = NULL};
+
 struct received { /* a message in the peer's queue */
     struct received   *next;
     bool               taken;
@@ -373,7 +375,7 @@ static inline void await_failure(
 static inline struct forebay_batch *next_batch(struct dialogue *d)
 {
     struct forebay_batch *batch = NULL;
-    if (fby_ready_queue_next(&d->ready_queue, d->batch_pool, PATIENCE, NULL,
+    if (fby_ready_queue_next(&d->ready_queue, d->batch_pool, PATIENCE, &on_host,
             &batch) != FOREBAY_OK) {
         fail_msg("next: %s", d->ready_queue.last_error.text);
     }
@@ -383,8 +385,8 @@ static inline struct forebay_batch *next_batch(struct dialogue *d)
 static inline void assert_no_batch(struct dialogue *d)
 {
     struct forebay_batch *batch = NULL;
-    assert_int_equal(
-        fby_ready_queue_next(&d->ready_queue, d->batch_pool, 0, NULL, &batch),
+    assert_int_equal(fby_ready_queue_next(
+                         &d->ready_queue, d->batch_pool, 0, &on_host, &batch),
         FOREBAY_TIMEOUT);
 }
 

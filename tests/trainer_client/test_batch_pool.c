@@ -27,7 +27,7 @@ static struct forebay_batch *hold(struct fby_batch_pool *batch_pool)
 {
     struct forebay_batch *batch = NULL;
     assert_ok(fby_batch_pool_take(batch_pool, true, &batch));
-    assert_ok(fby_batch_pool_deliver(batch, NULL, NULL));
+    assert_ok(fby_batch_pool_deliver(batch, NULL, NULL, NULL));
     return batch;
 }
 
@@ -92,7 +92,7 @@ static void a_batch_being_filled_is_not_held(void **state)
     assert_int_equal(fby_batch_pool_counts(batch_pool).in_use, 1);
     assert_int_equal(fby_batch_pool_counts(batch_pool).held, 0);
     assert_false(fby_batch_pool_is_full(batch_pool));
-    assert_ok(fby_batch_pool_deliver(batch, NULL, NULL));
+    assert_ok(fby_batch_pool_deliver(batch, NULL, NULL, NULL));
     assert_true(fby_batch_pool_is_full(batch_pool));
     fby_batch_unref(batch);
     fby_batch_pool_release(&batch_pool);
@@ -289,7 +289,7 @@ static void a_batch_pool_without_memory_is_not_full_while_one_is_filled(
     assert_int_equal(fby_batch_pool_take(batch_pool, true, &other), FBY_FULL);
     for (int i = 0; i < FBY_OUTPUT_SLOTS; i++) {
         assert_false(fby_batch_pool_is_full(batch_pool));
-        assert_ok(fby_batch_pool_deliver(batches[i], NULL, NULL));
+        assert_ok(fby_batch_pool_deliver(batches[i], NULL, NULL, NULL));
     }
     assert_true(fby_batch_pool_is_full(batch_pool));
     for (int i = 0; i < FBY_OUTPUT_SLOTS; i++) {

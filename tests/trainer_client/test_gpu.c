@@ -23,6 +23,7 @@ struct stream {
     struct fake_behaviour worker;
     bool                  checked; /* digests of what was decoded */
     bool                  fixed;
+    bool                  given;     /* each batch gets memory of its own */
     bool                  no_pool;   /* the device has none */
     bool                  last_rank; /* of as many as a batch has rows */
     bool                  damaged;   /* and all of it is noticed */
@@ -88,6 +89,7 @@ static void open_stream(struct rig *rig, struct stream *s)
     rig->options.digests        = s->checked;
     rig->options.verify_decoded = s->checked;
     rig->options.fixed_outputs  = s->fixed;
+    rig->options.caller_memory  = s->given;
     rig->options.window_batches = s->window;
     rig->options.steps          = s->damaged ? STEPS : 0;
     rig->options.job            = s->last_rank ? "job" : NULL;
@@ -109,11 +111,30 @@ static void assert_all_noticed(struct rig *rig)
     assert_int_equal(stats.rerequests, effects);
 }
 
+/* Take the next batch, in *memory of the consumer's own with s->given. */
+static struct forebay_batch *next_of(
+    struct rig *rig, const struct stream *s, void **memory)
+{
+    struct forebay_info   info  = {.struct_size = sizeof(info)};
+    struct forebay_batch *batch = NULL;
+    *memory                     = NULL;
+    if (!s->given) {
+        return rig_next(rig);
+    }
+    assert_int_equal(forebay_info(rig->stream, &info), FOREBAY_OK);
+    *memory = fake_cuda_take(NULL, info.batch_bytes);
+    assert_int_equal(
+        forebay_next_into(rig->stream, RIG_PATIENCE, NULL, *memory, &batch),
+        FOREBAY_OK);
+    return batch;
+}
+
 static void run(struct stream *s)
 {
     struct rig            rig;
     struct forebay_batch *held[16];
-    uint32_t              n = 0;
+    void                 *memory = NULL;
+    uint32_t              n      = 0;
     open_stream(&rig, s);
     for (uint32_t i = 0; i < STEPS; i++) {
         if (n == s->hold) {
@@ -121,8 +142,11 @@ static void run(struct stream *s)
             n--;
             memmove(held, held + 1, n * sizeof(struct forebay_batch *));
         }
-        held[n] = rig_next(&rig);
+        held[n] = next_of(&rig, s, &memory);
         consume(s, held[n++]);
+        if (memory != NULL) {
+            fake_cuda_give(NULL, memory);
+        }
     }
     while (n > 0) {
         forebay_release(&held[--n], NULL);
@@ -140,6 +164,7 @@ static void compare(struct stream *gpu)
     struct stream host = *gpu;
     host.device        = "host";
     host.fixed         = false;
+    host.given         = false;
     host.damaged       = false;
     host.worker        = (struct fake_behaviour){
                .filter = gpu->worker.filter, .codec = gpu->worker.codec};
@@ -220,11 +245,12 @@ static void batches_digested_on_the_host_are_the_same(void **state)
  * before. */
 static void compare_all_ways(const char *fields, uint32_t size)
 {
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 5; i++) {
         struct stream s = stream(size, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
         s.fields        = fields;
         s.checked       = i == 1;
         s.fixed         = i == 2;
+        s.given         = i == 4;
         s.window        = 1 + i % 2;
         if (i == 3) {
             s.worker.filter = FBY_FILTER_NONE;
@@ -574,23 +600,106 @@ static void fixed_outputs_have_one_address(void **state)
     }
 }
 
+static void batches_in_memory_of_the_caller_are_as_on_the_host(void **state)
+{
+    (void)state;
+    for (uint32_t hold = 1; hold < 8; hold += 3) {
+        struct stream s = stream(24, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+        s.given         = true;
+        s.hold          = hold;
+        compare(&s);
+    }
+}
+
+/* The memory is the consumer's, so the values stay after release and close. */
+static void memory_of_the_caller_outlives_the_stream(void **state)
+{
+    (void)state;
+    struct rig    rig;
+    struct stream s      = stream(20, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+    void         *memory = NULL;
+    uint8_t       before[20];
+    uint8_t       after[20];
+    s.given = true;
+    open_stream(&rig, &s);
+    struct forebay_batch *batch = next_of(&rig, &s, &memory);
+    const void           *data  = forebay_batch_tensor(batch, 0)->data;
+    assert_ptr_equal(data, memory);
+    fake_cuda_read(NULL, before, data, sizeof(before));
+    forebay_release(&batch, NULL);
+    for (uint32_t i = 0; i < 6; i++) {
+        void *other = NULL;
+        batch       = next_of(&rig, &s, &other);
+        forebay_release(&batch, NULL);
+        fake_cuda_give(NULL, other);
+    }
+    rig_end(&rig);
+    fake_cuda_read(NULL, after, memory, sizeof(after));
+    fake_cuda_give(NULL, memory);
+    fake_cuda_end();
+    assert_memory_equal(before, after, sizeof(before));
+    assert_int_equal(fake_cuda_counts().live, 0);
+}
+
+static void memory_is_given_exactly_if_the_option_says_so(void **state)
+{
+    (void)state;
+    for (int given = 0; given < 2; given++) {
+        struct rig            rig;
+        struct stream         s = stream(20, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+        struct forebay_batch *batch = NULL;
+        uint8_t               memory[1];
+        s.given = given == 1;
+        open_stream(&rig, &s);
+        enum forebay_status status =
+            s.given ? forebay_next(rig.stream, 0, NULL, &batch)
+                    : forebay_next_into(rig.stream, 0, NULL, memory, &batch);
+        assert_int_equal(status, FOREBAY_USAGE);
+        assert_non_null(strstr(forebay_error(rig.stream), "caller_memory"));
+        assert_int_equal(forebay_next_into(rig.stream, 0, NULL, NULL, &batch),
+            FOREBAY_USAGE);
+        rig_end(&rig);
+        fake_cuda_end();
+    }
+}
+
+static void memory_of_the_caller_goes_with_no_other_memory(void **state)
+{
+    (void)state;
+    struct rig rig;
+    fake_cuda_begin(1);
+    rig_begin(&rig, 20, "drop");
+    rig.options.device        = "cuda";
+    rig.options.caller_memory = true;
+    rig.options.fixed_outputs = true;
+    assert_int_equal(rig_try_open(&rig), FOREBAY_USAGE);
+    assert_non_null(strstr(rig.error, "fixed_outputs"));
+    rig_end(&rig);
+    fake_cuda_end();
+}
+
 /* Batches whose copies have begun are dropped again and again. */
 static void seeks_drop_batches_on_their_way_to_the_gpu(void **state)
 {
     (void)state;
-    for (int fixed = 0; fixed < 2; fixed++) {
+    for (int way = 0; way < 3; way++) {
         struct rig    rig;
-        struct stream s = stream(20, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
-        s.fixed         = fixed == 1;
+        void         *memory = NULL;
+        struct stream s      = stream(20, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+        s.fixed              = way == 1;
+        s.given              = way == 2;
         open_stream(&rig, &s);
         for (uint64_t i = 0; i < 50; i++) {
             assert_int_equal(
                 forebay_seek_step(rig.stream, i, i % 3), FOREBAY_OK);
             if (i % 2 == 0) {
-                struct forebay_batch *batch = rig_next(&rig);
+                struct forebay_batch *batch = next_of(&rig, &s, &memory);
                 assert_int_equal(forebay_batch_epoch(batch), i);
                 assert_int_equal(forebay_batch_step(batch), i % 3);
                 forebay_release(&batch, NULL);
+                if (memory != NULL) {
+                    fake_cuda_give(NULL, memory);
+                }
             }
         }
         rig_end(&rig);
@@ -704,6 +813,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(without_a_pool_as_many_can_be_held),
         cmocka_unit_test(an_allocator_may_ask_the_stream_and_may_have_no_more),
         cmocka_unit_test(fixed_outputs_have_one_address),
+        cmocka_unit_test(batches_in_memory_of_the_caller_are_as_on_the_host),
+        cmocka_unit_test(memory_of_the_caller_outlives_the_stream),
+        cmocka_unit_test(memory_is_given_exactly_if_the_option_says_so),
+        cmocka_unit_test(memory_of_the_caller_goes_with_no_other_memory),
         cmocka_unit_test(seeks_drop_batches_on_their_way_to_the_gpu),
         cmocka_unit_test(with_fixed_outputs_a_second_batch_is_refused),
         cmocka_unit_test(tensors_outlive_the_stream),

@@ -31,7 +31,7 @@ static struct forebay_batch *deliver(struct rig *rig,
     struct forebay_batch   *batch = NULL;
     assert_ok(fby_batch_pool_take(batch_pool, false, &batch));
     assert_ok(send_batch(rig, number, batch->output, &why));
-    assert_ok(fby_batch_pool_deliver(batch, stream, &why));
+    assert_ok(fby_batch_pool_deliver(batch, stream, NULL, &why));
     return batch;
 }
 

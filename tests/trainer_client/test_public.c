@@ -98,12 +98,116 @@ static void held_batches_and_bytes_are_counted(void **state)
     rig_end(&rig);
 }
 
+static struct forebay_field field_of(const struct rig *rig, uint32_t i)
+{
+    struct forebay_field field = {.struct_size = sizeof(field)};
+    assert_int_equal(forebay_field(rig->stream, i, &field), FOREBAY_OK);
+    return field;
+}
+
+/* Compare the fields of the open stream with the tensors of its batches. */
+static void assert_fields_are_those_of(
+    const struct rig *rig, const struct forebay_batch *batch)
+{
+    for (uint32_t i = 0; i < forebay_batch_n_fields(batch); i++) {
+        struct forebay_field field  = field_of(rig, i);
+        const DLTensor      *tensor = forebay_batch_tensor(batch, i);
+        assert_string_equal(field.name, forebay_batch_field_name(batch, i));
+        assert_memory_equal(&field.dtype, &tensor->dtype, sizeof(field.dtype));
+        assert_int_equal(field.n_dims, tensor->ndim);
+        for (int32_t d = 0; d < field.n_dims; d++) {
+            if (field.shape[d] != -1) {
+                assert_int_equal(field.shape[d], tensor->shape[d]);
+            }
+        }
+    }
+}
+
+static void the_fields_are_known_before_the_first_batch(void **state)
+{
+    (void)state;
+    static const char *const last[] = {"pad", "drop", "short"};
+    for (int i = 0; i < 3; i++) {
+        struct rig rig;
+        rig_begin(&rig, SIZE, last[i]);
+        rig_add(&rig, (struct fake_behaviour){0});
+        rig_open(&rig);
+        struct forebay_field image = field_of(&rig, 0);
+        assert_string_equal(image.source, "image");
+        assert_int_equal(image.layout, FOREBAY_LAYOUT_HWC);
+        assert_int_equal(image.as, 0);
+        assert_int_equal(image.shape[0], i == 2 ? -1 : RIG_BATCH);
+        assert_int_equal(image.shape[1], SIZE);
+        assert_int_equal(field_of(&rig, 1).layout, 0);
+        if (i == 0) {
+            assert_string_equal(field_of(&rig, 2).name, "valid");
+            assert_string_equal(field_of(&rig, 2).source, "");
+        }
+        assert_int_equal(
+            forebay_field(rig.stream, i == 0 ? 3 : 2, &image), FOREBAY_USAGE);
+        struct forebay_batch *batch = rig_next(&rig);
+        assert_fields_are_those_of(&rig, batch);
+        forebay_release(&batch, NULL);
+        rig_end(&rig);
+    }
+}
+
+static struct forebay_failure failure_of(const struct rig *rig)
+{
+    struct forebay_failure failure = {.struct_size = sizeof(failure)};
+    assert_int_equal(forebay_failure(rig->stream, &failure), FOREBAY_OK);
+    return failure;
+}
+
+static void a_failure_names_the_sample_and_the_worker(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_begin(&rig, SIZE, "drop");
+    rig_add(&rig, (struct fake_behaviour){.cannot = true});
+    rig_open(&rig);
+    assert_int_equal(failure_of(&rig).status, FOREBAY_OK);
+    const char            *text    = rig_assert_next(&rig, FOREBAY_DATA);
+    struct forebay_failure failure = failure_of(&rig);
+    assert_int_equal(failure.status, FOREBAY_DATA);
+    assert_string_equal(failure.text, text);
+    assert_string_equal(failure.shard, "train-0.tar");
+    assert_true(failure.has_sample);
+    assert_int_equal(failure.sample, 7);
+    assert_int_equal(failure.offset, 512);
+    assert_non_null(strstr(failure.worker, "tcp://127.0.0.1:"));
+    assert_string_equal(failure.file, "");
+    rig_end(&rig);
+}
+
+static void a_failure_to_open_names_line_and_column_of_the_file(void **state)
+{
+    (void)state;
+    struct rig             rig;
+    struct forebay_failure failure = {.struct_size = sizeof(failure)};
+    rig_begin(&rig, SIZE, "drop");
+    rig.options.failure       = &failure;
+    rig.options.pipeline_text = "forebay: 1\nglobal_batch: none\n";
+    assert_int_equal(rig_try_open(&rig), FOREBAY_CONFIG);
+    assert_int_equal(failure.status, FOREBAY_CONFIG);
+    assert_string_equal(failure.text, rig.error);
+    assert_string_equal(failure.file, "pipeline");
+    assert_int_equal(failure.line, 2);
+    assert_int_equal(failure.column, 15);
+    rig.options.pipeline_text = rig.text;
+    rig.options.rank          = 9; /* wrong, but not in the file */
+    assert_int_equal(rig_try_open(&rig), FOREBAY_USAGE);
+    assert_string_equal(failure.file, "");
+    assert_int_equal(failure.line, 0);
+    rig_end(&rig);
+}
+
 static void every_status_has_its_words(void **state)
 {
     (void)state;
     static const char *const         words[] = {"ok", "ended", "nothing yet",
                 "not allowed", "do not fit", "cannot be delivered", "too many",
-                "child process", "refused", "interrupted"};
+                "child process", "refused", "ended the wait"};
     static const enum forebay_status all[]   = {FOREBAY_OK, FOREBAY_END,
           FOREBAY_TIMEOUT, FOREBAY_USAGE, FOREBAY_CONFIG, FOREBAY_DATA,
           FOREBAY_FULL, FOREBAY_FORKED, FOREBAY_SYSTEM, FOREBAY_INTERRUPTED};
@@ -314,6 +418,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_caller_gets_as_much_as_its_struct_holds),
         cmocka_unit_test(held_batches_and_bytes_are_counted),
+        cmocka_unit_test(the_fields_are_known_before_the_first_batch),
+        cmocka_unit_test(a_failure_names_the_sample_and_the_worker),
+        cmocka_unit_test(a_failure_to_open_names_line_and_column_of_the_file),
         cmocka_unit_test(every_status_has_its_words),
         cmocka_unit_test(the_error_of_open_fits_the_callers_buffer),
         cmocka_unit_test(calls_beyond_the_last_find_nothing),

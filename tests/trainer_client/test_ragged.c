@@ -250,6 +250,70 @@ static void false_lengths_fail_the_stream_by_the_fields_name(void **state)
         (struct fake_behaviour){.torn_every = 1}, "field boxes: chunk 0 has ");
 }
 
+/* ---- What is known of rows ------------------------------------------------ */
+
+static void the_shortest_and_longest_row_are_known(void **state)
+{
+    (void)state;
+    struct rig rig;
+    ragged_stream(&rig, (struct fake_behaviour){0});
+    struct forebay_batch *batch    = rig_next(&rig);
+    const int32_t        *lengths  = tensor(batch, "words.lengths")->data;
+    uint32_t              shortest = 0;
+    uint32_t              longest  = 0;
+    int32_t               min      = lengths[0];
+    int32_t               max      = lengths[0];
+    for (uint32_t row = 0; row < forebay_batch_rows(batch); row++) {
+        min = lengths[row] < min ? lengths[row] : min;
+        max = lengths[row] > max ? lengths[row] : max;
+    }
+    uint32_t words = (uint32_t)forebay_batch_field(batch, "words");
+    assert_int_equal(
+        forebay_batch_row_lengths(batch, words, &shortest, &longest),
+        FOREBAY_OK);
+    assert_int_equal(shortest, min);
+    assert_int_equal(longest, max);
+    for (uint32_t i = 0; i <= forebay_batch_n_fields(batch); i++) {
+        const char *name  = forebay_batch_field_name(batch, i);
+        bool        first = name != NULL &&
+                     (strcmp(name, "words") == 0 || strcmp(name, "boxes") == 0);
+        assert_int_equal(
+            forebay_batch_row_lengths(batch, i, &shortest, &longest),
+            first ? FOREBAY_OK : FOREBAY_USAGE);
+    }
+    forebay_release(&batch, NULL);
+    rig_end(&rig);
+}
+
+static void dimensions_that_vary_are_known_before_the_first_batch(void **state)
+{
+    (void)state;
+    struct rig rig;
+    ragged_stream(&rig, (struct fake_behaviour){0});
+    static const struct {
+        const char *name;
+        int64_t     shape[2];
+    } want[] = {
+        {"boxes", {-1, 2}},
+        {"boxes.offsets", {RIG_BATCH + 1, 0}},
+        {"label", {RIG_BATCH, 0}},
+        {"words", {RIG_BATCH, -1}},
+        {"words.lengths", {RIG_BATCH, 0}},
+    };
+    for (uint32_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        struct forebay_field field = {.struct_size = sizeof(field)};
+        assert_int_equal(forebay_field(rig.stream, i, &field), FOREBAY_OK);
+        assert_string_equal(field.name, want[i].name);
+        assert_memory_equal(field.shape, want[i].shape, sizeof(want[i].shape));
+        bool ragged = i == 0 || i == 1;
+        bool padded = i == 3 || i == 4;
+        assert_int_equal(field.as, ragged   ? FOREBAY_AS_RAGGED
+                                   : padded ? FOREBAY_AS_PADDED
+                                            : 0);
+    }
+    rig_end(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +325,8 @@ int main(void)
         cmocka_unit_test(equal_rows_pass_an_audit_in_any_coding),
         cmocka_unit_test(other_rows_are_found_by_an_audit),
         cmocka_unit_test(false_lengths_fail_the_stream_by_the_fields_name),
+        cmocka_unit_test(the_shortest_and_longest_row_are_known),
+        cmocka_unit_test(dimensions_that_vary_are_known_before_the_first_batch),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.ragged", tests, NULL, NULL);

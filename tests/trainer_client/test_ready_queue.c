@@ -10,6 +10,8 @@
 
 enum { SLOTS = 4 };
 
+static const struct fby_consumer on_host = {.stream = NULL};
+
 struct counter { /* a ready queue with its pool */
     struct fby_ready_queue ready_queue;
     struct fby_batch_pool *batch_pool;
@@ -51,7 +53,8 @@ static void finish(struct counter *c, struct forebay_batch *batch, fby_err err)
 
 static enum forebay_status look(struct counter *c, struct forebay_batch **out)
 {
-    return fby_ready_queue_next(&c->ready_queue, c->batch_pool, 0, NULL, out);
+    return fby_ready_queue_next(
+        &c->ready_queue, c->batch_pool, 0, &on_host, out);
 }
 
 static void assert_takes(struct counter *c, uint64_t step)
@@ -181,8 +184,8 @@ static void a_timeout_may_be_as_long_as_a_number_can_be(void **state)
     struct forebay_batch *batch = NULL;
     begin(&c);
     finish(&c, publish(&c, 0), FBY_OK);
-    assert_int_equal(fby_ready_queue_next(
-                         &c.ready_queue, c.batch_pool, INT64_MAX, NULL, &batch),
+    assert_int_equal(fby_ready_queue_next(&c.ready_queue, c.batch_pool,
+                         INT64_MAX, &on_host, &batch),
         FOREBAY_OK);
     fby_batch_unref(batch);
     end(&c);
@@ -387,7 +390,7 @@ static void next_waits_as_long_as_its_timeout(void **state)
     begin(&c);
     int64_t begun_ns = fby_now_ns();
     assert_int_equal(fby_ready_queue_next(&c.ready_queue, c.batch_pool,
-                         30 * FBY_NS_PER_MS, NULL, &none),
+                         30 * FBY_NS_PER_MS, &on_host, &none),
         FOREBAY_TIMEOUT);
     int64_t took_ns = fby_now_ns() - begun_ns;
     assert_true(took_ns >= 30 * FBY_NS_PER_MS);
@@ -633,7 +636,7 @@ static void an_interrupt_ends_a_wait_but_drops_no_batch(void **state)
     open_epochs_of(&c, 4);
     pthread_create(&thread, NULL, interrupt_main, &c);
     assert_int_equal(
-        fby_ready_queue_next(&c.ready_queue, c.batch_pool, -1, NULL, &out),
+        fby_ready_queue_next(&c.ready_queue, c.batch_pool, -1, &on_host, &out),
         FOREBAY_INTERRUPTED);
     pthread_join(thread, NULL);
     finish(&c, publish(&c, 0), FBY_OK);

@@ -23,10 +23,18 @@ struct fby_gpu_output;
 /* A tensor as handed out: `view` points to `shape` and `strides`. */
 struct fby_tensor {
     char     name[FBY_NAME_SIZE + 16]; /* field's name and suffix */
+    uint32_t field;           /* index of the selected field; FBY_NO_FIELD */
+    bool     is_first;        /* of the tensors of its field */
+    bool     has_row_lengths; /* the first, of a field whose rows vary */
+    uint64_t offset;          /* in the output slot, bytes */
     DLTensor view;
     int64_t  shape[FBY_EXPAND_DIMS];
     int64_t  strides[FBY_EXPAND_DIMS]; /* in elements */
 };
+enum {
+    FBY_MAX_TENSORS = FBY_MAX_FIELDS * FBY_TENSORS + 1 /* 1: `valid` */
+};
+#define FBY_NO_FIELD UINT32_MAX /* the field of the tensor `valid` */
 
 struct forebay_batch {
     struct fby_batch_pool *batch_pool;
@@ -53,9 +61,9 @@ struct forebay_batch {
     struct forebay_substitution *substituted; /* owns its texts */
     uint32_t                     n_substituted;
 
-    struct fby_ragged_offsets row_offsets[FBY_MAX_FIELDS];       /* if ragged */
-    struct fby_tensor tensors[FBY_MAX_FIELDS * FBY_TENSORS + 1]; /* + "valid" */
-    uint32_t          n_tensors;
+    struct fby_ragged_offsets row_offsets[FBY_MAX_FIELDS]; /* if ragged */
+    struct fby_tensor         tensors[FBY_MAX_TENSORS];
+    uint32_t                  n_tensors;
 
     bool done; /* making the values succeeded or failed (ready queue's lock) */
     bool dropped; /* before it was done: the thread that makes it drops it

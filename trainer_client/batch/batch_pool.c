@@ -94,7 +94,8 @@ static struct forebay_batch *allocate_batch(
         batch->output = fby_gpu_upload_take_output(config->upload, extra);
         batch->memory = batch->output != NULL ? batch->output->memory : NULL;
     }
-    if (batch->memory == NULL) {
+    bool given = config->upload != NULL && config->caller_memory;
+    if (given ? batch->output == NULL : batch->memory == NULL) {
         free(batch);
         return NULL;
     }
@@ -224,11 +225,22 @@ fby_err fby_batch_await(
         batch->batch_pool->config.upload, batch->output, stream, why);
 }
 
-fby_err fby_batch_pool_deliver(
-    struct forebay_batch *batch, void *stream, struct fby_error_detail *why)
+void fby_batch_place_tensors(struct forebay_batch *batch, uint8_t *memory)
+{
+    for (uint32_t i = 0; i < batch->n_tensors; i++) {
+        batch->tensors[i].view.data = memory + batch->tensors[i].offset;
+    }
+}
+
+fby_err fby_batch_pool_deliver(struct forebay_batch *batch, void *stream,
+    uint8_t *memory, struct fby_error_detail *why)
 {
     struct fby_batch_pool *self = batch->batch_pool;
-    fby_err                err  = fby_batch_await(batch, stream, why);
+    if (memory != NULL) {
+        fby_gpu_upload_set_memory(batch->output, memory);
+        fby_batch_place_tensors(batch, memory);
+    }
+    fby_err err = fby_batch_await(batch, stream, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -287,7 +299,8 @@ void fby_batch_unref(struct forebay_batch *batch)
         return;
     }
     struct fby_batch_pool *self = batch->batch_pool;
-    if (batch->output != NULL && batch->delivered) { /* a stream may use it */
+    if (batch->output != NULL && batch->delivered &&
+        !self->config.caller_memory) { /* a stream may use the memory */
         fby_gpu_upload_release(
             self->config.upload, batch->output, atomic_load(&batch->stream));
     } else if (batch->output != NULL) {

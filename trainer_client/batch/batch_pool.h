@@ -26,6 +26,7 @@ struct fby_batch_pool_config {
     uint32_t                 max_rows;  /* most rows of a batch */
     uint64_t                 ragged;    /* bit i: field i is ragged */
     uint64_t                 max_held_bytes; /* limit for all slots together */
+    bool caller_memory; /* the trainer gives each batch its memory */
 };
 
 struct fby_batch_pool_counts {
@@ -55,9 +56,13 @@ FBY_CHECKED fby_err fby_batch_pool_take(
     struct fby_batch_pool *self, bool allow_extra, struct forebay_batch **out);
 
 /* Call fby_batch_await, and if that succeeds count the batch as held by the
- * trainer. Errors: FBY_SYS. */
-FBY_CHECKED fby_err fby_batch_pool_deliver(
-    struct forebay_batch *batch, void *stream, struct fby_error_detail *why);
+ * trainer. `memory` is where its tensors are made if the trainer gives each
+ * batch its memory, else NULL. Errors: FBY_SYS. */
+FBY_CHECKED fby_err fby_batch_pool_deliver(struct forebay_batch *batch,
+    void *stream, uint8_t *memory, struct fby_error_detail *why);
+
+/* Set the addresses of the batch's tensors, which begin at `memory`. */
+void fby_batch_place_tensors(struct forebay_batch *batch, uint8_t *memory);
 
 /* On a GPU, make the CUDA stream `stream`, which will use the tensors, wait for
  * the batch's values. Errors: FBY_SYS. */

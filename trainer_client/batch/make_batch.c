@@ -2,6 +2,7 @@
  * the GPU. A field is direct if its tensor holds its raw bytes unchanged. */
 #include "trainer_client/batch/make_batch.h"
 
+#include "trainer_client/batch/batch_pool.h"
 #include "trainer_client/expand/documents.h"
 #include "trainer_client/expand/ops_draw.h"
 
@@ -158,10 +159,15 @@ static fby_err expand_on_host(
 fby_err fby_make_batch(
     const struct fby_batch_job *job, struct fby_error_detail *why)
 {
+    struct forebay_batch *batch = job->input->batch;
     fby_err err = job->upload != NULL ? fby_gpu_batch_send(job, why)
                                       : expand_on_host(job, why);
     if (err == FBY_OK) {
-        fby_batch_describe_tensors(job->setup, job->input->batch);
+        fby_batch_describe_tensors(job->setup, batch);
+    }
+    if (err == FBY_OK &&
+        batch->memory != NULL) { /* else the trainer gives it */
+        fby_batch_place_tensors(batch, batch->memory);
     }
     return err;
 }

@@ -54,9 +54,14 @@ struct fby_ops_row *fby_batch_draw_params(
 FBY_CHECKED fby_err fby_gpu_batch_send(
     const struct fby_batch_job *job, struct fby_error_detail *why);
 
-/* Set name, address, type and shape of all tensors of the batch. Needs the
+/* Set name, offset, type and shape of all tensors of the batch. Needs the
  * row_offsets of ragged fields. */
 void fby_batch_describe_tensors(
     const struct fby_setup *setup, struct forebay_batch *batch);
+
+/* Describe the tensors of every batch, in their order. A dimension that varies
+ * is -1, and no tensor has an address. Returns their number. */
+uint32_t fby_describe_fields(
+    const struct fby_setup *setup, struct fby_tensor out[FBY_MAX_TENSORS]);
 
 #endif

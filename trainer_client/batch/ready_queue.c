@@ -173,6 +173,17 @@ void fby_ready_queue_fail(struct fby_ready_queue *self,
     notify_and_unlock(self);
 }
 
+void fby_ready_queue_fail_data(struct fby_ready_queue *self,
+    const struct fby_error_detail *why, const struct fby_failed_sample *bad)
+{
+    pthread_mutex_lock(&self->lock);
+    if (self->phase != FBY_PHASE_FAILED) {
+        self->bad_sample = *bad;
+    }
+    fail_locked(self, FOREBAY_DATA, why);
+    notify_and_unlock(self);
+}
+
 void fby_ready_queue_set_wait_reason(
     struct fby_ready_queue *self, const char *text)
 {
@@ -274,12 +285,13 @@ enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
 }
 
 /* Pass the first batch, which is done, to the trainer, or fail the stream. */
-static enum forebay_status deliver_first(
-    struct fby_ready_queue *self, void *stream, struct forebay_batch **out)
+static enum forebay_status deliver_first(struct fby_ready_queue *self,
+    const struct fby_consumer *consumer, struct forebay_batch **out)
 {
     struct forebay_batch *batch = self->batches[0];
     if (batch->err == FBY_OK) {
-        batch->err = fby_batch_pool_deliver(batch, stream, &batch->why);
+        batch->err = fby_batch_pool_deliver(
+            batch, consumer->stream, consumer->memory, &batch->why);
     }
     if (batch->err != FBY_OK) {
         enum forebay_status status =
@@ -314,7 +326,8 @@ static enum forebay_status set_error_all_held(
 /* Take the first batch, or report why the stream has none, without waiting.
  * Returns FOREBAY_TIMEOUT if the caller should wait. */
 static enum forebay_status try_next(struct fby_ready_queue *self,
-    struct fby_batch_pool *batch_pool, void *stream, struct forebay_batch **out)
+    struct fby_batch_pool *batch_pool, const struct fby_consumer *consumer,
+    struct forebay_batch **out)
 {
     if (self->n_batches > 0) {
         if (!self->batches[0]->done) {
@@ -325,7 +338,7 @@ static enum forebay_status try_next(struct fby_ready_queue *self,
                 "with fixed_outputs one batch is held at a time; release it");
             return FOREBAY_FULL;
         }
-        return deliver_first(self, stream, out);
+        return deliver_first(self, consumer, out);
     }
     if (self->phase == FBY_PHASE_FAILED) {
         self->last_error = self->why;
@@ -340,6 +353,23 @@ static enum forebay_status try_next(struct fby_ready_queue *self,
                : FOREBAY_TIMEOUT;
 }
 
+static enum forebay_status set_error_locked(struct fby_ready_queue *self,
+    enum forebay_status status, const struct fby_error_detail *why)
+{
+    self->last_error  = *why;
+    self->last_status = status;
+    return status;
+}
+
+enum forebay_status fby_ready_queue_set_error(struct fby_ready_queue *self,
+    enum forebay_status status, const struct fby_error_detail *why)
+{
+    pthread_mutex_lock(&self->lock);
+    (void)set_error_locked(self, status, why);
+    pthread_mutex_unlock(&self->lock);
+    return status;
+}
+
 /* Wait until the receiver has done seek `number`, or a later one. */
 static enum forebay_status wait_for_seek(
     struct fby_ready_queue *self, uint64_t number)
@@ -348,8 +378,7 @@ static enum forebay_status wait_for_seek(
         (void)wait_for_change(self, -1);
     }
     if (self->n_seeks < number) {
-        self->last_error = self->why;
-        return self->failure;
+        return set_error_locked(self, self->failure, &self->why);
     }
     return FOREBAY_OK;
 }
@@ -358,18 +387,19 @@ static enum forebay_status wait_for_seek(
 static enum forebay_status check_position(
     struct fby_ready_queue *self, struct fby_position position)
 {
-    uint64_t steps = self->info.steps_per_epoch;
+    struct fby_error_detail why   = {""};
+    uint64_t                steps = self->info.steps_per_epoch;
     if (position.step >= steps) {
-        (void)fby_error_set(&self->last_error, FBY_USAGE,
+        (void)fby_error_set(&why, FBY_USAGE,
             "step %llu: an epoch has %llu steps, counted from 0",
             (unsigned long long)position.step, (unsigned long long)steps);
-        return FOREBAY_USAGE;
+        return set_error_locked(self, FOREBAY_USAGE, &why);
     }
     if (position.epoch > (UINT64_MAX - position.step) / steps) {
-        (void)fby_error_set(&self->last_error, FBY_USAGE,
-            "epoch %llu is too large: epochs are counted from 0",
+        (void)fby_error_set(&why, FBY_USAGE,
+            "epoch %llu is too large: its steps cannot be counted",
             (unsigned long long)position.epoch);
-        return FOREBAY_USAGE;
+        return set_error_locked(self, FOREBAY_USAGE, &why);
     }
     return FOREBAY_OK;
 }
@@ -397,15 +427,15 @@ void fby_ready_queue_interrupt(struct fby_ready_queue *self, bool on)
 }
 
 enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
-    struct fby_batch_pool *batch_pool, int64_t timeout_ns, void *stream,
-    struct forebay_batch **out)
+    struct fby_batch_pool *batch_pool, int64_t timeout_ns,
+    const struct fby_consumer *consumer, struct forebay_batch **out)
 {
     bool    may_wait    = timeout_ns != 0; /* false once the time is over */
     int64_t start_ns    = may_wait ? fby_now_ns() : 0; /* else not needed */
     bool    forever     = timeout_ns < 0 || timeout_ns > INT64_MAX - start_ns;
     int64_t deadline_ns = forever ? -1 : start_ns + timeout_ns;
     pthread_mutex_lock(&self->lock);
-    enum forebay_status status = try_next(self, batch_pool, stream, out);
+    enum forebay_status status = try_next(self, batch_pool, consumer, out);
     while (status == FOREBAY_TIMEOUT) {
         if (!self->trainer_waiting) {
             self->trainer_waiting = true;
@@ -415,7 +445,7 @@ enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
             break;
         }
         may_wait = wait_for_change(self, deadline_ns);
-        status   = try_next(self, batch_pool, stream, out);
+        status   = try_next(self, batch_pool, consumer, out);
     }
     if (status == FOREBAY_TIMEOUT && self->interrupted) {
         status = FOREBAY_INTERRUPTED;
@@ -426,6 +456,9 @@ enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
         (void)fby_error_set(&self->last_error, FBY_TIMEOUT, "%s",
             has_reason ? self->wait_reason.text
                        : "the next batch is not ready");
+    }
+    if (status != FOREBAY_OK) {
+        self->last_status = status != FOREBAY_END ? status : FOREBAY_OK;
     }
     if (timeout_ns != 0) {
         self->stats.wait_ns += fby_now_ns() - start_ns;

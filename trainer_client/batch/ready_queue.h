@@ -22,6 +22,19 @@ struct fby_position {
     uint64_t step; /* in the epoch */
 };
 
+struct fby_failed_sample { /* what a worker could not deliver */
+    char     shard[512];   /* the shard or file; "": unknown */
+    bool     has_sample;   /* `sample` and `offset` are known */
+    uint64_t sample;       /* its number in the dataset */
+    uint64_t offset;       /* in the shard, bytes */
+    char     worker[320];  /* the worker that reported it */
+};
+
+struct fby_consumer { /* who takes a batch on a GPU */
+    void    *stream;  /* its CUDA stream */
+    uint8_t *memory;  /* that it gives to this batch; NULL: it gives none */
+};
+
 enum fby_phase {
     FBY_PHASE_OPENING,
     FBY_PHASE_STREAMING,
@@ -34,13 +47,15 @@ struct fby_batch_pool;
 struct fby_ready_queue {
     struct fby_wakeup wakeup; /* sent when the trainer waits or took a batch */
 
-    pthread_mutex_t         lock;    /* guards all below */
-    pthread_cond_t          changed; /* wakes trainer threads */
-    enum fby_phase          phase;
-    enum forebay_status     failure;     /* FAILED: result of forebay_next */
-    struct fby_error_detail why;         /* FAILED: text of `failure` */
+    pthread_mutex_t          lock;    /* guards all below */
+    pthread_cond_t           changed; /* wakes trainer threads */
+    enum fby_phase           phase;
+    enum forebay_status      failure;    /* FAILED: result of forebay_next */
+    struct fby_error_detail  why;        /* FAILED: text of `failure` */
+    struct fby_failed_sample bad_sample; /* FAILED: where in the dataset */
     struct fby_error_detail wait_reason; /* why the next batch is late, or "" */
-    struct fby_error_detail last_error;  /* text of the last forebay_next */
+    struct fby_error_detail last_error;  /* text of the last error, or "" */
+    enum forebay_status     last_status; /* of it, or FOREBAY_OK */
     struct forebay_batch   *batches[FBY_READY_QUEUE_MAX]; /* in order */
     uint32_t                n_batches;       /* entries of `batches` */
     bool                    trainer_waiting; /* forebay_next found no batch */
@@ -98,6 +113,9 @@ void fby_ready_queue_finish_seek(struct fby_ready_queue *self, uint64_t number);
 /* Let the stream fail after the queued batches. The first failure is kept. */
 void fby_ready_queue_fail(struct fby_ready_queue *self,
     enum forebay_status status, const struct fby_error_detail *why);
+/* The same, because of data. */
+void fby_ready_queue_fail_data(struct fby_ready_queue *self,
+    const struct fby_error_detail *why, const struct fby_failed_sample *bad);
 /* Set the reason why the next batch is late; "" if there is none. */
 void fby_ready_queue_set_wait_reason(
     struct fby_ready_queue *self, const char *text);
@@ -125,13 +143,17 @@ enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
 enum forebay_status fby_ready_queue_seek(
     struct fby_ready_queue *self, struct fby_position position);
 
+/* Set the error that the trainer can ask for, and return `status`. */
+enum forebay_status fby_ready_queue_set_error(struct fby_ready_queue *self,
+    enum forebay_status status, const struct fby_error_detail *why);
+
 /* Set whether fby_ready_queue_next returns FOREBAY_INTERRUPTED and does not
  * wait. */
 void fby_ready_queue_interrupt(struct fby_ready_queue *self, bool on);
 
 /* Take the first batch. Parameters and results are those of forebay_next. */
 enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
-    struct fby_batch_pool *batch_pool, int64_t timeout_ns, void *stream,
-    struct forebay_batch **out);
+    struct fby_batch_pool *batch_pool, int64_t timeout_ns,
+    const struct fby_consumer *consumer, struct forebay_batch **out);
 
 #endif

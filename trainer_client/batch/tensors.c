@@ -2,6 +2,9 @@
 #include "trainer_client/batch/make_batch.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "common/mem.h"
 
 /* A DLPack type: kind, bits of a value, values in an element (here 1). */
 static DLDataType dl_type(enum fby_type type)
@@ -20,14 +23,16 @@ static DLDataType dl_type(enum fby_type type)
     return types[type];
 }
 
-/* Add a tensor. The caller sets its address, type and shape. */
+/* Add a tensor. The caller sets its offset, type and shape. */
 static struct fby_tensor *add_tensor(const struct fby_setup *setup,
     struct forebay_batch *batch, const char *name, const char *suffix)
 {
     struct fby_tensor *tensor = &batch->tensors[batch->n_tensors++];
     snprintf(tensor->name, sizeof(tensor->name), "%s%s", name, suffix);
-    tensor->view.shape   = tensor->shape;
-    tensor->view.strides = tensor->strides;
+    tensor->is_first        = suffix[0] == '\0';
+    tensor->has_row_lengths = false;
+    tensor->view.shape      = tensor->shape;
+    tensor->view.strides    = tensor->strides;
     tensor->view.device =
         (DLDevice){.device_type = setup->cuda != NULL ? kDLCUDA : kDLCPU,
             .device_id          = setup->cuda != NULL ? setup->gpu : 0};
@@ -40,7 +45,8 @@ static void add_tensors_of_field(
     const struct fby_expansion *plan = &setup->expansions[field];
     if (!fby_expansion_is_ragged(plan)) {
         struct fby_tensor *tensor = add_tensor(setup, batch, plan->name, "");
-        tensor->view.data         = batch->memory + setup->out_offset[field];
+        tensor->field             = field;
+        tensor->offset            = setup->out_offset[field];
         tensor->view.dtype        = dl_type(plan->to);
         tensor->view.ndim         = (int32_t)fby_expansion_compute_shape(
                     plan, batch->rows, tensor->shape, tensor->strides);
@@ -49,8 +55,10 @@ static void add_tensors_of_field(
     for (uint32_t i = 0; i < plan->n_tensors; i++) {
         struct fby_tensor *tensor =
             add_tensor(setup, batch, plan->name, plan->tensors[i].suffix);
-        tensor->view.data  = batch->memory + setup->tensor_offset[field][i];
-        tensor->view.dtype = dl_type(plan->tensors[i].type);
+        tensor->field           = field;
+        tensor->has_row_lengths = i == 0 && !plan->documents;
+        tensor->offset          = setup->tensor_offset[field][i];
+        tensor->view.dtype      = dl_type(plan->tensors[i].type);
         tensor->view.ndim = (int32_t)fby_expansion_compute_ragged_shape(plan, i,
             &batch->row_offsets[field], tensor->shape, tensor->strides);
     }
@@ -65,10 +73,49 @@ void fby_batch_describe_tensors(
     }
     if (setup->split->content.last == FBY_LAST_PAD) { /* has padding rows */
         struct fby_tensor *tensor = add_tensor(setup, batch, "valid", "");
-        tensor->view.data  = batch->memory + setup->out_offset[setup->n_fields];
-        tensor->view.dtype = dl_type(FBY_BOOL);
-        tensor->view.ndim  = 1;
-        tensor->shape[0]   = batch->rows;
-        tensor->strides[0] = 1;
+        tensor->field             = FBY_NO_FIELD;
+        tensor->offset            = setup->out_offset[setup->n_fields];
+        tensor->view.dtype        = dl_type(FBY_BOOL);
+        tensor->view.ndim         = 1;
+        tensor->shape[0]          = batch->rows;
+        tensor->strides[0]        = 1;
     }
+}
+
+/* Describe the tensors of a batch of `rows` rows, of which those of ragged
+ * fields have `entries` entries in all, and as many documents. */
+static struct forebay_batch *describe_example(
+    const struct fby_setup *setup, uint32_t rows, uint32_t entries)
+{
+    struct forebay_batch *batch = fby_zalloc(sizeof(*batch));
+    batch->rows                 = rows;
+    for (uint32_t i = 0; i < setup->n_fields; i++) {
+        batch->row_offsets[i] = (struct fby_ragged_offsets){.n = rows,
+            .longest                                           = entries,
+            .total                                             = entries,
+            .documents                                         = entries};
+    }
+    fby_batch_describe_tensors(setup, batch);
+    return batch;
+}
+
+uint32_t fby_describe_fields(
+    const struct fby_setup *setup, struct fby_tensor out[FBY_MAX_TENSORS])
+{
+    /* A dimension varies if it differs between two possible batches. */
+    bool rows_vary          = setup->split->content.last == FBY_LAST_SHORT;
+    struct forebay_batch *a = describe_example(setup, setup->max_rows, 1);
+    struct forebay_batch *b =
+        describe_example(setup, setup->max_rows - (rows_vary ? 1 : 0), 2);
+    uint32_t n_tensors = a->n_tensors;
+    for (uint32_t i = 0; i < n_tensors; i++) {
+        out[i] = a->tensors[i];
+        for (int32_t d = 0; d < out[i].view.ndim; d++) {
+            bool varies     = out[i].shape[d] != b->tensors[i].shape[d];
+            out[i].shape[d] = varies ? -1 : out[i].shape[d];
+        }
+    }
+    free(a);
+    free(b);
+    return n_tensors;
 }

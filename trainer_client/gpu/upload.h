@@ -11,9 +11,10 @@
  *     output  when the consumer has released it, and the work that was then
  *             queued on the consumer's stream is done. The stream of the lane
  *             waits for this.
- * With `fixed_address` the tensors of all batches have the same address.
- * Batches are still copied ahead, but their kernels are launched on the
- * consumer's stream when the consumer takes the batch.
+ * With `fixed_address` the tensors of all batches have the same address. With
+ * `caller_memory` the consumer gives each batch its memory. With either, batches
+ * are still copied ahead, but their kernels are launched on the consumer's
+ * stream when the consumer takes the batch.
  *
  * Thread: any, concurrently. "Thread: ours" means a thread of Forebay, because
  *         the call may change the thread's current device.
@@ -52,6 +53,7 @@ struct fby_gpu_upload_config {
     uint32_t n_outs;        /* outputs to allocate at create */
     uint64_t out_bytes;     /* size of an output */
     bool     fixed_address; /* tensors of all batches have one address */
+    bool     caller_memory; /* see fby_gpu_upload_set_memory */
     struct fby_gpu_upload_memory memory;
 };
 
@@ -59,7 +61,7 @@ struct fby_gpu_upload;
 
 /* An output buffer: memory for the tensors of one batch. */
 struct fby_gpu_output {
-    uint8_t *memory; /* on the device */
+    uint8_t *memory; /* on the device; caller_memory: NULL until it is set */
 };
 
 struct fby_gpu_upload_batch {
@@ -87,9 +89,9 @@ bool fby_gpu_upload_is_fixed(const struct fby_gpu_upload *self);
 uint8_t *fby_gpu_upload_arena(
     const struct fby_gpu_upload *self, uint32_t arena);
 
-/* Queue the copy of a batch and, without `fixed_address`, launch its kernels.
- * batch->out is from fby_gpu_upload_take_output and has no other batch.
- * Thread: ours. Errors: FBY_SYS. */
+/* Queue the copy of a batch. Without `fixed_address` and `caller_memory` also
+ * launch its kernels. batch->out is from fby_gpu_upload_take_output and has no
+ * other batch. Thread: ours. Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_submit(struct fby_gpu_upload *self,
     const struct fby_gpu_upload_batch *batch, struct fby_error_detail *why);
 
@@ -108,13 +110,18 @@ struct fby_gpu_output *fby_gpu_upload_take_output(
 void fby_gpu_upload_recycle(
     struct fby_gpu_upload *self, struct fby_gpu_output *handle);
 
-/* The batch in this output will not be taken: with `fixed_address` its kernels
- * are never launched. */
+/* With `caller_memory`: set the memory of the tensors of the batch in this
+ * output. Call before the first fby_gpu_upload_await for the batch. */
+void fby_gpu_upload_set_memory(struct fby_gpu_output *handle, uint8_t *memory);
+
+/* The batch in this output will not be taken: kernels that were not launched
+ * with its submit are never launched. */
 void fby_gpu_upload_drop(
     struct fby_gpu_upload *self, struct fby_gpu_output *handle);
 
 /* Make the consumer's `stream` wait for the tensors of a batch. With
- * `fixed_address` the first call for a batch launches its kernels.
+ * `fixed_address` or `caller_memory` the first call for a batch launches its
+ * kernels.
  * Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_upload_await(struct fby_gpu_upload *self,
     struct fby_gpu_output *handle, void *stream, struct fby_error_detail *why);

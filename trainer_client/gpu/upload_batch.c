@@ -13,8 +13,8 @@ _Static_assert(sizeof(((struct fby_cuda_launch *)0)->blocks) ==
 
 /* ---- submit -------------------------------------------------------------- */
 
-/* Choose the next lane that is not pending. With `fixed_address` a batch keeps
- * its lane pending from its copy until the consumer takes it. */
+/* Choose the next lane that is not pending. A deferred batch keeps its lane
+ * pending from its copy until the consumer takes it. */
 static struct upload_lane *choose_lane(struct cuda_calls *calls)
 {
     struct fby_gpu_upload *self = calls->upload;
@@ -138,7 +138,7 @@ static void submit_locked(
     output->launch = make_launch(self, batch, lane);
     output->epoch  = batch->epoch;
     output->step   = batch->step;
-    if (self->config.fixed_address) {
+    if (fby_upload_is_deferred(self)) {
         CALL(calls, event_record, lane->copied, lane->stream);
         lane->pending = calls->err == FBY_OK;
         output->lane  = lane->pending ? lane : NULL;
@@ -204,15 +204,17 @@ fby_err fby_gpu_upload_poll_copied(
 
 /* ---- on a stream of the consumer: await, release ------------------------- */
 
-/* Launch the kernels of a batch on the consumer's stream. They write the memory
- * that all outputs share, so they wait for the release of the last batch. */
-static void launch_fixed(
+/* Launch the kernels of a batch on the consumer's stream. With `fixed_address`
+ * they write the memory that all outputs share, so they wait for the release of
+ * the last batch. */
+static void launch_deferred(
     struct cuda_calls *calls, struct upload_output *output, void *stream)
 {
     struct fby_gpu_upload *self = calls->upload;
     struct upload_lane    *lane = output->lane;
     output->lane                = NULL;
     output->launch.stream       = stream;
+    output->launch.out          = output->public.memory;
     CALL(calls, stream_wait, stream, lane->copied);
     if (self->has_last_release) {
         CALL(calls, stream_wait, stream, self->last_release);
@@ -284,15 +286,20 @@ static fby_err call_on_stream(struct fby_gpu_upload *self,
     return task.calls.err;
 }
 
-/* With `fixed_address` an output has a lane until its kernels are launched. */
+/* A deferred output has a lane until its kernels are launched. */
 static void wait_for_tensors(
     struct cuda_calls *calls, struct upload_output *output, void *stream)
 {
     if (output->lane != NULL) {
-        launch_fixed(calls, output, stream);
+        launch_deferred(calls, output, stream);
     } else {
         CALL(calls, stream_wait, stream, output->ready);
     }
+}
+
+void fby_gpu_upload_set_memory(struct fby_gpu_output *handle, uint8_t *memory)
+{
+    handle->memory = memory;
 }
 
 fby_err fby_gpu_upload_await(struct fby_gpu_upload *self,

@@ -15,7 +15,7 @@ static void create_lane(struct cuda_calls *calls, struct upload_lane *lane)
     CALL(calls, allocate, &memory,
         calls->upload->config.arena_bytes + calls->upload->config.work_bytes);
     lane->memory = memory;
-    if (calls->upload->config.fixed_address) {
+    if (fby_upload_is_deferred(calls->upload)) {
         CALL(calls, event_create, &lane->copied);
         CALL(calls, event_create, &lane->kernel_done);
     }

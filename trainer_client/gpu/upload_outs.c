@@ -69,15 +69,17 @@ static void wait_for_last_use(
 }
 
 /* The output's memory if it may be freed now, else NULL. Fixed memory is shared
- * by all outputs. Memory with use_unknown may be in use: then only memory from
- * cudaMalloc may be freed, because cudaFree waits for the device. */
+ * by all outputs, and the caller's is not ours. Memory with use_unknown may be
+ * in use: then only memory from cudaMalloc may be freed, because cudaFree waits
+ * for the device. */
 static void *freeable_memory(
     const struct fby_gpu_upload *self, const struct upload_output *output)
 {
     bool from_cuda_malloc = self->config.memory.allocate == NULL &&
                             (!output->extra || self->pool == NULL);
     bool is_safe = from_cuda_malloc || !output->use_unknown;
-    return self->fixed_memory == NULL && is_safe ? output->public.memory : NULL;
+    return !fby_upload_is_deferred(self) && is_safe ? output->public.memory
+                                                    : NULL;
 }
 
 static struct upload_output *create_output(struct cuda_calls *calls)
@@ -107,11 +109,12 @@ void fby_upload_create_outputs(struct cuda_calls *calls)
     }
     for (uint32_t i = 0; i < self->config.n_outs && calls->err == FBY_OK; i++) {
         struct upload_output *output = create_output(calls);
-        output->public.memory        = self->config.fixed_address
-                                           ? self->fixed_memory
-                                           : allocate_kept(calls);
-        output->next                 = self->free_outputs;
-        self->free_outputs           = output;
+        output->public.memory        = self->fixed_memory;
+        if (!fby_upload_is_deferred(self)) {
+            output->public.memory = allocate_kept(calls);
+        }
+        output->next       = self->free_outputs;
+        self->free_outputs = output;
     }
 }
 
@@ -150,7 +153,7 @@ void fby_upload_create_pool(struct cuda_calls *calls)
 {
     struct fby_gpu_upload *self = calls->upload;
     if (calls->err != FBY_OK || self->config.memory.allocate != NULL ||
-        self->config.fixed_address) {
+        fby_upload_is_deferred(self)) {
         return;
     }
     int code = self->cuda->pool_create(self->config.device, &self->pool);
@@ -183,9 +186,9 @@ static void *allocate_extra(
     struct cuda_calls *calls, const struct upload_output *output)
 {
     struct fby_gpu_upload *self   = calls->upload;
-    void                  *memory = self->fixed_memory;
-    if (memory != NULL || calls->err != FBY_OK) {
-        return memory; /* with `fixed_address`: the shared memory */
+    void                  *memory = NULL;
+    if (fby_upload_is_deferred(self) || calls->err != FBY_OK) {
+        return self->fixed_memory; /* NULL: the caller gives the memory */
     }
     if (self->config.memory.allocate != NULL) {
         memory = allocate_by_application(calls);
@@ -208,7 +211,7 @@ static struct upload_output *create_extra(struct fby_gpu_upload *self)
     struct upload_output *output = create_output(&calls);
     output->extra                = true;
     output->public.memory        = allocate_extra(&calls, output);
-    output->busy_until = self->fixed_memory == NULL ? output->released : NULL;
+    output->busy_until = fby_upload_is_deferred(self) ? NULL : output->released;
     if (calls.err != FBY_OK) {
         fby_warn("NO-DEVICE-MEMORY", "%s", why.text);
         free_extra(self, output);

@@ -5,7 +5,8 @@
  *        upload_batch.c   batches: copy, launch, await, release
  *        upload_call.c    helpers for CUDA calls
  * upload.h defines lane, arena and output. Members with the note "fixed" are
- * used only with config.fixed_address. An event "passes" when the work that was
+ * used only with config.fixed_address, those with the note "deferred" also with
+ * config.caller_memory. An event "passes" when the work that was
  * queued before it is done. */
 #ifndef FBY_CLIENT_GPU_UPLOAD_STATE_H
 #define FBY_CLIENT_GPU_UPLOAD_STATE_H
@@ -17,11 +18,11 @@
 
 struct upload_lane { /* a CUDA stream, and device memory for one batch */
     void    *stream;
-    uint8_t *memory;      /* on the device: arena_bytes, then work_bytes */
-    void    *copied;      /* fixed: event, passes when the batch is copied */
-    void    *kernel_done; /* fixed: event, passes when its kernels are done */
-    bool     pending;     /* fixed: its kernels are not yet launched */
-    bool     must_wait;   /* fixed: a copy must wait for `kernel_done` */
+    uint8_t *memory;   /* on the device: arena_bytes, then work_bytes */
+    void    *copied;   /* deferred: event, passes when the batch is copied */
+    void *kernel_done; /* deferred: event, passes when its kernels are done */
+    bool  pending;     /* deferred: its kernels are not yet launched */
+    bool  must_wait;   /* deferred: a copy must wait for `kernel_done` */
 };
 
 struct upload_arena {     /* pinned host memory for one batch */
@@ -41,9 +42,9 @@ struct upload_output {
     void *busy_until;  /* the event after which the memory may be written:
                          `ready` or `released`; NULL: none, it is free */
     bool  use_unknown; /* no event tells when the last use ends */
-    struct upload_lane    *lane;   /* fixed: lane of the batch until its kernels
+    struct upload_lane *lane; /* deferred: lane of the batch until its kernels
                                       are launched, else NULL */
-    struct fby_cuda_launch launch; /* the launch of the batch's kernels */
+    struct fby_cuda_launch launch;      /* the launch of the batch's kernels */
     uint64_t               epoch, step; /* of the batch */
 };
 
@@ -74,6 +75,12 @@ struct fby_gpu_upload {
     bool release_failed; /* a release could not record an event */
     struct fby_error_detail release_error;
 };
+
+/* True if a batch's kernels are launched when the consumer takes the batch. */
+static inline bool fby_upload_is_deferred(const struct fby_gpu_upload *self)
+{
+    return self->config.fixed_address || self->config.caller_memory;
+}
 
 /* ---- upload_call.c ------------------------------------------------------- */
 

@@ -135,8 +135,9 @@ void fby_r_on_window_failure(struct fby_receiver *r)
     enum forebay_status              status = FOREBAY_DATA;
     switch (f->cause) {
     case FBY_CAUSE_CANNOT:
-        why = r->cannot;
-        break;
+        fby_error("STREAM-FAILED", "%s", r->cannot.text);
+        fby_r_fail_data(r, &r->cannot);
+        return;
     case FBY_CAUSE_DIFFERENT:
         (void)fby_error_set(&why, FBY_PROTO,
             "%.150s and %.150s made different values of epoch %llu step %llu",

@@ -315,8 +315,11 @@ static void fill_info(const struct fby_receiver *r,
         .first_epoch     = plan->epoch,
         .first_step      = plan->step,
         .end_step        = plan->total,
+        .batch_bytes     = setup->out_bytes,
     };
     fby_r_write_token(r, plan->epoch, plan->step, info->first_token);
+    snprintf(info->device, sizeof(info->device),
+        setup->cuda != NULL ? "cuda:%d" : "host", setup->gpu);
     fby_hex(setup->content_digest.bytes, 32, info->content_digest);
     fby_hex(r->agreement.data.digest.bytes, 32, info->data_digest);
     fby_hex(r->agreement.fingerprint.digest.bytes, 32, info->fingerprint);

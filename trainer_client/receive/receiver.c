@@ -37,6 +37,14 @@ void fby_r_fail_stream(struct fby_receiver *r, enum forebay_status status,
     }
 }
 
+void fby_r_fail_data(struct fby_receiver *r, const struct fby_error_detail *why)
+{
+    if (!r->finished) {
+        r->finished = true;
+        fby_ready_queue_fail_data(r->ready_queue, why, &r->bad_sample);
+    }
+}
+
 struct fby_assembly *fby_r_find_assembly(
     const struct fby_receiver *r, struct fby_request_id id)
 {

@@ -98,8 +98,9 @@ struct fby_receiver {
     uint32_t *shard_samples; /* number of samples of each shard */
     uint32_t  n_shards;
 
-    struct fby_error_detail cannot;     /* text of the last CANNOT */
-    struct fby_error_detail last_aside; /* why a worker was last set aside */
+    struct fby_error_detail  cannot;     /* text of the last CANNOT */
+    struct fby_failed_sample bad_sample; /* of the last CANNOT */
+    struct fby_error_detail  last_aside; /* why a worker was last set aside */
     bool warned_no_workers; /* NO-WORKERS was logged, WORKERS-BACK not yet */
     bool busy_reported;     /* the wait reason reports BUSY; HEADER clears it */
 
@@ -116,6 +117,9 @@ struct fby_receiver {
 /* Fail the stream, unless it has ended or failed already. */
 void fby_r_fail_stream(struct fby_receiver *r, enum forebay_status status,
     const struct fby_error_detail *why);
+/* The same, because of the last CANNOT. */
+void fby_r_fail_data(
+    struct fby_receiver *r, const struct fby_error_detail *why);
 void fby_r_send_to_server(
     struct fby_receiver *r, const struct fby_message *message);
 /* Send a message to a worker, unless its socket is closed. */

@@ -77,6 +77,20 @@ static void on_busy(
         (int64_t)busy->retry_ms * FBY_NS_PER_MS);
 }
 
+static void note_bad_sample(
+    struct fby_receiver *r, int peer, const struct fby_cannot *cannot)
+{
+    r->bad_sample = (struct fby_failed_sample){
+        .has_sample = cannot->shard[0] != '\0',
+        .sample     = cannot->sample,
+        .offset     = cannot->offset,
+    };
+    snprintf(
+        r->bad_sample.shard, sizeof(r->bad_sample.shard), "%s", cannot->shard);
+    snprintf(r->bad_sample.worker, sizeof(r->bad_sample.worker), "%s",
+        r->peers[peer].label);
+}
+
 static void on_cannot(
     struct fby_receiver *r, int peer, const struct fby_cannot *cannot)
 {
@@ -89,6 +103,7 @@ static void on_cannot(
         (void)fby_error_set(&r->cannot, FBY_IO, "%s", cannot->text);
         (void)fby_error_prefix(&r->cannot, FBY_IO, "%s", r->peers[peer].label);
     }
+    note_bad_sample(r, peer, cannot);
     fby_warn("WORKER-CANNOT", "%s: %s", r->peers[peer].label, r->cannot.text);
     fby_window_cannot(
         r->window, r->now_ns, peer, cannot->request, (int)cannot->code);

@@ -42,7 +42,7 @@ static fby_err load_pipeline(const struct forebay_options *o,
     const struct fby_pipeline_text text = {
         .text   = o->pipeline_text,
         .size   = strlen(o->pipeline_text),
-        .name   = "pipeline",
+        .name   = FBY_PIPELINE_TEXT_NAME,
         .folder = folder,
     };
     return fby_pipeline_parse(&text, out, why);
@@ -338,10 +338,16 @@ static fby_err resolve_device(struct fby_setup *self,
         return fby_error_set(
             why, FBY_USAGE, "allocate is given, but no deallocate");
     }
+    if (o->caller_memory && (o->fixed_outputs || o->allocate != NULL)) {
+        return fby_error_set(why, FBY_USAGE,
+            "caller_memory goes with neither fixed_outputs nor allocate: "
+            "leave them out");
+    }
     self->device        = fby_device_named("host"); /* for work on the host */
     self->cuda          = fby_cuda();
     self->auto_device   = is_auto;
     self->fixed_outputs = o->fixed_outputs;
+    self->caller_memory = o->caller_memory;
     self->tensor_allocator = (struct fby_gpu_upload_memory){
         .allocate = o->allocate,
         .free     = o->deallocate,
@@ -396,6 +402,7 @@ void fby_setup_fall_back_to_host(struct fby_setup *self)
     self->arena_bytes      = 0;
     self->work_bytes       = 0;
     self->fixed_outputs    = false;
+    self->caller_memory    = false;
     self->tensor_allocator = (struct fby_gpu_upload_memory){0};
 }
 

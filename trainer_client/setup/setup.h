@@ -18,6 +18,9 @@
 #include "trainer_client/expand/expansion.h"
 #include "trainer_client/gpu/upload.h"
 
+/* The name in error messages of a pipeline that is given as text. */
+#define FBY_PIPELINE_TEXT_NAME "pipeline"
+
 struct fby_setup {
     char     server[FBY_ENDPOINT_SIZE]; /* endpoint with a numeric address */
     char     job[256];
@@ -53,6 +56,7 @@ struct fby_setup {
     int                      gpu;    /* number of the GPU, if `cuda` is set */
     bool                     auto_device; /* device "auto": GPU if possible */
     bool fixed_outputs; /* tensors of all batches have the same address */
+    bool caller_memory; /* the application gives each batch its memory */
     struct fby_gpu_upload_memory tensor_allocator; /* the application's */
     uint64_t arena_bytes; /* size of the memory that is copied to the GPU */
     uint64_t work_bytes;  /* size of the kernels' memory after that copy */

@@ -69,6 +69,25 @@ const char *forebay_status_text(enum forebay_status status);
 /* The library's version, "1.2.3". */
 const char *forebay_version(void);
 
+/* An error in parts. Texts that are not known are empty. */
+struct forebay_failure {
+    size_t              struct_size;
+    enum forebay_status status;
+    char                text[512]; /* one line: what is wrong, what to do */
+
+    /* FOREBAY_CONFIG and FOREBAY_USAGE: where in the pipeline file */
+    char     file[512]; /* as the caller wrote it; "": not in the file */
+    uint32_t line;      /* from 1; 0: unknown */
+    uint32_t column;    /* from 1; 0: unknown */
+
+    /* FOREBAY_DATA: where in the dataset */
+    char     shard[512];  /* the shard or file */
+    bool     has_sample;  /* `sample` and `offset` are known */
+    uint64_t sample;      /* its number in the dataset */
+    uint64_t offset;      /* of the error in `shard`, in bytes */
+    char     worker[320]; /* host and endpoint of the worker that reports it */
+};
+
 /* ---- log ----------------------------------------------------------------- */
 
 enum forebay_log_level {
@@ -250,6 +269,14 @@ struct forebay_options {
     void *(*allocate)(void *arg, size_t bytes, int32_t device, void *stream);
     void (*deallocate)(void *arg, void *memory, void *stream);
     void *allocate_arg;
+
+    /* GPU only: the caller gives each batch its memory, with
+     * forebay_next_into(). Not with fixed_outputs or allocate. */
+    bool caller_memory;
+
+    /* Where forebay_open() writes why it failed, in parts; the caller sets
+     * its struct_size first. NULL: not wanted. */
+    struct forebay_failure *failure;
 };
 
 /* Options with every default. */
@@ -296,6 +323,8 @@ struct forebay_info {
     char fingerprint[65];    /* hex; of what the workers compute */
     char job[256];
     char first_token[192]; /* resumes at the first batch of this stream */
+    char device[32];       /* of the tensors: "host" or "cuda:N" */
+    uint64_t batch_bytes;  /* memory for the tensors of one batch */
 };
 
 /* Fill `out`; the caller sets its struct_size first.
@@ -303,10 +332,35 @@ struct forebay_info {
 enum forebay_status forebay_info(
     const struct forebay *self, struct forebay_info *out);
 
+/* A tensor that every batch of the stream has. */
+struct forebay_field {
+    size_t              struct_size;
+    const char         *name;   /* as forebay_batch_field_name(); borrowed
+                                   until forebay_close() */
+    const char         *source; /* the pipeline's field; "" for "valid" */
+    DLDataType          dtype;
+    int32_t             n_dims;
+    int64_t             shape[8]; /* -1: varies from batch to batch */
+    enum forebay_layout layout;   /* of a picture; else 0 */
+    enum forebay_as     as;       /* of a ragged or sparse field; else 0 */
+};
+
+/* Describe tensor i, 0 to info.n_fields - 1, in the order of a batch's tensors;
+ * the caller sets out->struct_size first.
+ * Errors: FOREBAY_USAGE when i is out of range or struct_size is too small. */
+enum forebay_status forebay_field(
+    const struct forebay *self, uint32_t i, struct forebay_field *out);
+
 /* One line about the last error on this stream; "" before the first one and at
  * the stream's end. The text is the calling thread's copy, valid until this
  * thread calls forebay_error() again. */
 const char *forebay_error(const struct forebay *self);
+
+/* The last error in parts; the caller sets out->struct_size first. `status` is
+ * FOREBAY_OK before the first error.
+ * Errors: FOREBAY_USAGE when struct_size is too small. */
+enum forebay_status forebay_failure(
+    const struct forebay *self, struct forebay_failure *out);
 
 /* ---- batches ------------------------------------------------------------- */
 
@@ -326,10 +380,23 @@ const char *forebay_error(const struct forebay *self);
  *             memory for one more batch, or with fixed_outputs when one is
  *             held: release a batch and call again.
  *             FOREBAY_INTERRUPTED: see forebay_interrupt().
+ *             FOREBAY_USAGE with options.caller_memory.
  *             FOREBAY_DATA, FOREBAY_CONFIG, FOREBAY_SYSTEM (memory, the GPU):
  *             the stream has failed; later calls fail too. */
 enum forebay_status forebay_next(struct forebay *self, int64_t timeout_ns,
     void *stream, struct forebay_batch **out);
+
+/* As forebay_next(), with options.caller_memory: compute the tensors of the
+ * batch into `memory` on `stream`, as with fixed_outputs.
+ *
+ * memory:    info.batch_bytes on the stream's GPU, aligned to 256 bytes. Work
+ *            that uses it must be on `stream`, or `stream` must wait for it.
+ * Ownership: `memory` stays the caller's, also after forebay_release(), which
+ *            can be called at once. Without FOREBAY_OK it is not used. A tensor
+ *            exported from the batch keeps the batch, but not `memory`.
+ * Errors:    as forebay_next(); FOREBAY_USAGE without options.caller_memory. */
+enum forebay_status forebay_next_into(struct forebay *self, int64_t timeout_ns,
+    void *stream, void *memory, struct forebay_batch **out);
 
 /* With `on`, end the calls of forebay_next() that wait, and let it return
  * FOREBAY_INTERRUPTED instead of waiting, until this is called without `on`.
@@ -428,6 +495,12 @@ int32_t forebay_batch_field(
  * Its strides are always set. The caller may overwrite the values. */
 const DLTensor *forebay_batch_tensor(
     const struct forebay_batch *batch, uint32_t i);
+
+/* The shortest and the longest row of tensor i, in entries, if it is the first
+ * tensor of a field whose rows vary in length; both 0 for a batch of no rows.
+ * Errors: FOREBAY_USAGE for another tensor. */
+enum forebay_status forebay_batch_row_lengths(const struct forebay_batch *batch,
+    uint32_t i, uint32_t *shortest, uint32_t *longest);
 
 /* Export tensor i as a DLPack tensor with its own lifetime.
  *
