@@ -462,17 +462,13 @@ static fby_err read_all(int fd, struct fby_buffer *out)
     }
 }
 
-static fby_err read_file(
-    const char *path, struct fby_buffer *out, struct fby_error_detail *why)
+static fby_err read_file(int fd, const char *path, struct fby_buffer *out,
+    struct fby_error_detail *why)
 {
-    int     fd  = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     fby_err err = fd < 0 ? FBY_IO : read_all(fd, out);
     if (err != FBY_OK) {
         fby_error_set(why, err, "%s: cannot read the pipeline file: %s", path,
             strerror(errno));
-    }
-    if (fd >= 0) {
-        close(fd);
     }
     return err;
 }
@@ -495,12 +491,12 @@ static fby_err find_folder(
     return err;
 }
 
-fby_err fby_pipeline_load(
-    const char *path, struct fby_pipeline **out, struct fby_error_detail *why)
+fby_err fby_pipeline_read(int fd, const char *path, struct fby_pipeline **out,
+    struct fby_error_detail *why)
 {
     char              folder[PATH_MAX];
     struct fby_buffer bytes = {0};
-    fby_err           err   = read_file(path, &bytes, why);
+    fby_err           err   = read_file(fd, path, &bytes, why);
     if (err == FBY_OK) {
         err = find_folder(path, folder, why);
     }
@@ -510,6 +506,17 @@ fby_err fby_pipeline_load(
         err = fby_pipeline_parse(&text, out, why);
     }
     fby_buffer_fini(&bytes);
+    return err;
+}
+
+fby_err fby_pipeline_load(
+    const char *path, struct fby_pipeline **out, struct fby_error_detail *why)
+{
+    int     fd  = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    fby_err err = fby_pipeline_read(fd, path, out, why);
+    if (fd >= 0) {
+        close(fd);
+    }
     return err;
 }
 

@@ -26,10 +26,14 @@ struct fby_split {
     struct fby_delivery delivery;
 };
 
-/* Parse the file at `path`, or its text. The caller owns *out.
+/* Parse the file at `path`, the open file `fd` up to its end, or a text. The
+ * caller owns *out. fby_pipeline_read takes `path` as the file's name; without
+ * a slash in it, relative paths of the file start at the current directory.
  * Errors: FBY_IO if the file cannot be read, FBY_CONFIG if it is wrong. */
 FBY_CHECKED fby_err fby_pipeline_load(
     const char *path, struct fby_pipeline **out, struct fby_error_detail *why);
+FBY_CHECKED fby_err fby_pipeline_read(int fd, const char *path,
+    struct fby_pipeline **out, struct fby_error_detail *why);
 FBY_CHECKED fby_err fby_pipeline_parse(const struct fby_pipeline_text *text,
     struct fby_pipeline **out, struct fby_error_detail *why);
 void                fby_pipeline_destroy(struct fby_pipeline **self_p);

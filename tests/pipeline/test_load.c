@@ -165,6 +165,33 @@ static void a_file_s_folder_is_the_real_one(void **state)
     rmdir(dir);
 }
 
+static void a_file_without_a_folder_starts_at_the_current_one(void **state)
+{
+    (void)state;
+    static const char    text[] = "forebay: 1\nsplits: {train: {folder: x}}\n"
+                                  "global_batch: 2\nfields: {l: {from: folder}}\n";
+    struct fby_pipeline *p      = NULL;
+    struct fby_split    *split  = NULL;
+    struct fby_error_detail why = {{0}};
+    char                    data[PATH_MAX + 8];
+    int                     ends[2];
+    assert_non_null(getcwd(data, PATH_MAX));
+    size_t used = strlen(data);
+    snprintf(data + used, sizeof(data) - used, "/x");
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
+    close(ends[1]);
+    assert_ok(fby_pipeline_read(ends[0], "standard input", &p, &why));
+    assert_ok(fby_pipeline_make_split(p, NULL, &split, &why));
+    assert_string_equal(split->location.pattern, data);
+    fby_split_destroy(&split);
+    fby_pipeline_destroy(&p);
+    assert_int_equal(
+        fby_pipeline_read(ends[0], "standard input", &p, &why), FBY_CONFIG);
+    assert_int_equal(strncmp(why.text, "standard input:", 15), 0);
+    close(ends[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +199,7 @@ int main(void)
         cmocka_unit_test(only_the_beginning_of_an_endless_pipe_is_read),
         cmocka_unit_test(a_file_that_cannot_be_read_is_named),
         cmocka_unit_test(a_file_s_folder_is_the_real_one),
+        cmocka_unit_test(a_file_without_a_folder_starts_at_the_current_one),
     };
     return cmocka_run_group_tests_name("pipeline.load", tests, NULL, NULL);
 }
