@@ -1,0 +1,67 @@
+#include "cli/lock_watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Set *out if another process has a lock on some part of the file. A write lock
+ * would conflict with any lock; F_GETLK does not set it. */
+static int find_lock(int fd, bool *out)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(fd, F_GETLK, &lock) != 0) {
+        return errno;
+    }
+    *out = lock.l_type != F_UNLCK;
+    return 0;
+}
+
+fby_err fby_lock_watch_open(
+    struct fby_lock_watch *self, const char *path, struct fby_error_detail *why)
+{
+    bool unused = false;
+    /* O_NONBLOCK: a named pipe would wait for a writer. */
+    int fd    = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int error = fd < 0 ? errno : find_lock(fd, &unused);
+    *self     = (struct fby_lock_watch){.fd = fd};
+    if (error == 0) {
+        return FBY_OK;
+    }
+    fby_lock_watch_close(self);
+    return fby_error_set(why, FBY_IO,
+        "%s: cannot watch the locks of the "
+        "file: %s",
+        path, strerror(error));
+}
+
+bool fby_lock_watch_update(
+    struct fby_lock_watch *self, bool is_locked, int64_t now_ns)
+{
+    if (self->start_ns == 0) {
+        self->start_ns = now_ns;
+    }
+    self->was_locked = self->was_locked || is_locked;
+    return !is_locked && (self->was_locked || now_ns - self->start_ns >=
+                                                  FBY_LOCK_WATCH_GRACE_NS);
+}
+
+bool fby_lock_watch_has_ended(struct fby_lock_watch *self, int64_t now_ns)
+{
+    bool is_locked = false;
+    if (self->fd < 0) {
+        return false;
+    }
+    if (find_lock(self->fd, &is_locked) != 0) {
+        is_locked = true; /* unknown: keep serving */
+    }
+    return fby_lock_watch_update(self, is_locked, now_ns);
+}
+
+void fby_lock_watch_close(struct fby_lock_watch *self)
+{
+    if (self->fd >= 0) {
+        close(self->fd);
+        self->fd = -1;
+    }
+}
