@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/mem.h"
 #include "pipeline/location.h"
@@ -115,11 +116,11 @@ static fby_err set_no_root_error(
 }
 
 static fby_err add_roots_of_pipeline(struct fby_served_roots *self,
-    const char *path, struct fby_error_detail *why)
+    const struct fby_pipeline *pipeline, const char *path,
+    struct fby_error_detail *why)
 {
-    struct fby_pipeline *pipeline = NULL;
-    fby_err              err      = fby_pipeline_load(path, &pipeline, why);
-    size_t n_splits = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;
+    fby_err err      = FBY_OK;
+    size_t  n_splits = fby_pipeline_n_splits(pipeline);
     for (size_t i = 0; i < n_splits && err == FBY_OK; i++) {
         const char       *name  = fby_pipeline_split_name(pipeline, i);
         struct fby_split *split = NULL;
@@ -136,13 +137,11 @@ static fby_err add_roots_of_pipeline(struct fby_served_roots *self,
         }
         fby_split_destroy(&split);
     }
-    fby_pipeline_destroy(&pipeline);
     return err;
 }
 
-fby_err fby_served_collect(struct fby_served_roots *self,
-    const struct fby_words *data, const char *pipeline,
-    struct fby_error_detail *why)
+static fby_err add_data_options(struct fby_served_roots *self,
+    const struct fby_words *data, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
     *self       = (struct fby_served_roots){0};
@@ -150,9 +149,38 @@ fby_err fby_served_collect(struct fby_served_roots *self,
         err = add_data_option(self, data->items[i], why);
     }
     self->n_given = self->n_roots;
-    if (err == FBY_OK && pipeline != NULL) {
-        err = add_roots_of_pipeline(self, pipeline, why);
+    return err;
+}
+
+fby_err fby_served_collect(struct fby_served_roots *self,
+    const struct fby_words *data, const char *path,
+    struct fby_error_detail *why)
+{
+    struct fby_pipeline *pipeline = NULL;
+    fby_err              err      = add_data_options(self, data, why);
+    if (err == FBY_OK && path != NULL) {
+        err = fby_pipeline_load(path, &pipeline, why);
     }
+    if (err == FBY_OK && path != NULL) {
+        err = add_roots_of_pipeline(self, pipeline, path, why);
+    }
+    fby_pipeline_destroy(&pipeline);
+    return err;
+}
+
+fby_err fby_served_collect_from_stdin(struct fby_served_roots *self,
+    const struct fby_words *data, struct fby_error_detail *why)
+{
+    static const char    name[]   = "standard input";
+    struct fby_pipeline *pipeline = NULL;
+    fby_err              err      = add_data_options(self, data, why);
+    if (err == FBY_OK) {
+        err = fby_pipeline_read(STDIN_FILENO, name, &pipeline, why);
+    }
+    if (err == FBY_OK) {
+        err = add_roots_of_pipeline(self, pipeline, name, why);
+    }
+    fby_pipeline_destroy(&pipeline);
     return err;
 }
 

@@ -22,13 +22,18 @@ struct fby_served_roots {
 FBY_CHECKED fby_err fby_served_check(
     const char *option, struct fby_error_detail *why);
 
-/* Collect the roots of --data and, unless `pipeline` is NULL, one root for each
- * plain path of its splits.
- * Errors: FBY_USAGE (a wrong --data, or a pipeline without any root);
+/* Collect the roots of --data and, unless `path` is NULL, one root for each
+ * plain path in the splits of this pipeline file.
+ * Errors: FBY_USAGE (a wrong --data, or no root at all);
  *         FBY_CONFIG, FBY_IO (the pipeline file or a directory). */
 FBY_CHECKED fby_err fby_served_collect(struct fby_served_roots *self,
-    const struct fby_words *data, const char *pipeline,
+    const struct fby_words *data, const char *path,
     struct fby_error_detail *why);
+
+/* The same for a pipeline file on standard input. Its relative paths start at
+ * the current directory. Blocks: until the end of standard input. */
+FBY_CHECKED fby_err fby_served_collect_from_stdin(struct fby_served_roots *self,
+    const struct fby_words *data, struct fby_error_detail *why);
 
 /* Free all roots. `self` is {0} afterwards. */
 void fby_served_fini(struct fby_served_roots *self);

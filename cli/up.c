@@ -1,16 +1,30 @@
-/* up.c - `forebay up`: run a server and workers here until Ctrl-C. */
+/* up.c - `forebay up`: run a server and workers here until Ctrl-C, or as long
+ * as other processes use them (--while-used).
+ *
+ * One text, written when the workers are ready, says how to use them: lines for
+ * a person, or a line of JSON for the program that started this one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/lock_watch.h"
 #include "cli/served.h"
 #include "cli/signals.h"
 #include "common/clock.h"
 #include "common/plural.h"
 
 struct up_options {
-    const char                *pipeline;
+    const char                *pipeline;   /* path; "-": standard input */
+    const char                *while_used; /* path; NULL: until a signal */
+    bool                       json;
+    int                        ready_fd; /* -1: standard output */
     struct fby_words           data;
     struct fby_cluster_options cluster;
 };
@@ -20,7 +34,8 @@ struct up_options {
     FBY_RANGE(FBY_NUMBER, struct up_options, member, min, max)
 
 static const struct fby_option options[] = {
-    {"pipeline", 'p', "FILE", "Serve the data of this pipeline file (required)",
+    {"pipeline", 'p', "FILE",
+        "Serve the data of this pipeline file (required); - is standard input",
         FBY_REQUIRED(FBY_TEXT, struct up_options, pipeline, FBY_WHY_PIPELINE)},
     {"workers", 'w', "N", "Worker processes (default 2)",
         NUMBER(cluster.workers, 1, 256)},
@@ -42,6 +57,19 @@ static const struct fby_option options[] = {
         VALUE(FBY_TEXT, cluster.listen)},
     {"data", 'd', "NAME=DIR", "A further root of the workers (repeatable)",
         VALUE(FBY_WORDS, data)},
+    {.help = "For a program that starts the cluster:"},
+    {"json", 0, NULL,
+        "When the workers are ready, print one line of JSON: server, roots, "
+        "workers, pid",
+        VALUE(FBY_FLAG, json)},
+    {"ready-fd", 0, "FD",
+        "Write this line to the descriptor FD instead, and close it; closed "
+        "without a line, the start failed",
+        NUMBER(ready_fd, 3, 1 << 20)},
+    {"while-used", 0, "FILE",
+        "End when no other process has a POSIX read lock (fcntl, F_RDLCK) on "
+        "this file; one must be taken within 5 s after the workers are ready",
+        VALUE(FBY_TEXT, while_used)},
     {0},
 };
 
@@ -53,71 +81,172 @@ static bool is_wildcard(const char *endpoint)
            strstr(endpoint, "//[::]:") != NULL;
 }
 
-static void check_listen(const struct argp_state *state, void *values)
+/* Also keep the descriptor of --ready-fd from the children, so that its reader
+ * sees the end of the pipe when this process closes it. */
+static void check_options(const struct argp_state *state, void *values)
 {
-    const char *listen = ((const struct up_options *)values)->cluster.listen;
+    const struct up_options *self   = values;
+    const char              *listen = self->cluster.listen;
     if (is_wildcard(listen)) {
         argp_error(state,
             "--listen %s: name one address of this machine, "
             "as in tcp://10.0.0.1:7070",
             listen);
     }
+    if (self->ready_fd >= 0 && fcntl(self->ready_fd, F_SETFD, FD_CLOEXEC) < 0) {
+        argp_error(state,
+            "--ready-fd %d: %s: open it in the process that starts forebay",
+            self->ready_fd, strerror(errno));
+    }
 }
 
 static const struct fby_usage usage = {.options = options,
-    .finish                                     = check_listen,
+    .finish                                     = check_options,
     .help =
         "Run a whole cluster on this machine until Ctrl-C.\v"
         "Examples:\n"
         "  forebay up --pipeline p.yaml --workers 4\n"
         "  forebay pull --pipeline p.yaml --server tcp://127.0.0.1:7070 \\\n"
         "      --data data0=/photos\n"
+        "  forebay up --pipeline - --json --while-used lock < p.yaml\n"
         "It prints the --data options that a trainer's --server needs."};
 
-static void print_example(const struct up_options *values,
-    const struct fby_cluster *cluster, const struct fby_served_roots *roots)
+static bool reads_stdin(const struct up_options *self)
 {
-    printf("forebay up: %s; use it with\n  forebay pull --pipeline ",
+    return strcmp(self->pipeline, "-") == 0;
+}
+
+static void print_example(const struct up_options *values,
+    const struct fby_cluster *cluster, const struct fby_served_roots *served,
+    FILE *out)
+{
+    fprintf(out, "forebay up: %s; use it with\n  forebay pull --pipeline ",
         fby_plural(values->cluster.workers, "worker").text);
-    fby_option_print_word(stdout, values->pipeline);
-    printf(" --server %s", fby_cluster_server_endpoint(cluster));
-    for (unsigned i = 0; i < roots->n_roots; i++) {
-        printf(" --data ");
-        fby_option_print_word(stdout, roots->data_options.items[i]);
+    fby_option_print_word(out, reads_stdin(values) ? "FILE" : values->pipeline);
+    fprintf(out, " --server %s", fby_cluster_server_endpoint(cluster));
+    for (unsigned i = 0; i < served->n_roots; i++) {
+        fprintf(out, " --data ");
+        fby_option_print_word(out, served->data_options.items[i]);
     }
-    printf("\n");
-    fflush(stdout);
+    fputc('\n', out);
+}
+
+/* Locations are UTF-8, as JSON needs it. */
+static void print_json(const struct up_options *values,
+    const struct fby_cluster *cluster, const struct fby_served_roots *served,
+    FILE *out)
+{
+    json_t *roots = json_object();
+    for (unsigned i = 0; i < served->n_roots; i++) {
+        const struct forebay_root *root = &served->roots[i];
+        json_object_set_new(roots, root->name, json_string(root->directory));
+    }
+    json_t *line = json_pack("{s:s, s:o, s:i, s:i}", "server",
+        fby_cluster_server_endpoint(cluster), "roots", roots, "workers",
+        (int)values->cluster.workers, "pid", (int)getpid());
+    json_dumpf(line, out, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    fputc('\n', out);
+    json_decref(line);
+}
+
+static fby_err write_all(
+    int fd, const char *text, size_t size, struct fby_error_detail *why)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, text, size);
+        if (n < 0 && errno != EINTR) {
+            return fby_error_set(why, FBY_IO, "cannot write to %s: %s",
+                fd == STDOUT_FILENO ? "standard output"
+                                    : "the descriptor of --ready-fd",
+                strerror(errno));
+        }
+        if (n > 0) {
+            text += n;
+            size -= (size_t)n;
+        }
+    }
+    return FBY_OK;
+}
+
+/* Write how to use the cluster. It is not written with stdio, so that a failure
+ * is reported now, and not again when the process ends. */
+static fby_err announce_ready(const struct up_options *values,
+    const struct fby_cluster *cluster, const struct fby_served_roots *served,
+    struct fby_error_detail *why)
+{
+    char  *text = NULL;
+    size_t size = 0;
+    int    fd   = values->ready_fd >= 0 ? values->ready_fd : STDOUT_FILENO;
+    FILE  *out  = open_memstream(&text, &size);
+    if (out == NULL) {
+        return fby_error_set(why, FBY_SYS, "no memory for a line of text");
+    }
+    if (values->json || values->ready_fd >= 0) {
+        print_json(values, cluster, served, out);
+    } else {
+        print_example(values, cluster, served, out);
+    }
+    fclose(out);
+    fby_err err = write_all(fd, text, size, why);
+    if (values->ready_fd >= 0) {
+        close(values->ready_fd);
+    }
+    free(text);
+    return err;
+}
+
+static fby_err prepare(struct up_options *values,
+    struct fby_served_roots *served, struct fby_lock_watch *users,
+    struct fby_error_detail *why)
+{
+    fby_err err =
+        reads_stdin(values)
+            ? fby_served_collect_from_stdin(served, &values->data, why)
+            : fby_served_collect(served, &values->data, values->pipeline, why);
+    if (err == FBY_OK && values->while_used != NULL) {
+        err = fby_lock_watch_open(users, values->while_used, why);
+    }
+    return err;
 }
 
 static fby_err serve(struct up_options *values, struct fby_error_detail *why)
 {
-    struct fby_served_roots roots   = {0};
+    struct fby_served_roots served  = {0};
+    struct fby_lock_watch   users   = {.fd = -1};
     struct fby_cluster     *cluster = NULL;
-    fby_err                 err =
-        fby_served_collect(&roots, &values->data, values->pipeline, why);
+    fby_err                 err     = prepare(values, &served, &users, why);
     if (err == FBY_OK) {
-        values->cluster.roots = roots.data_options.items;
+        values->cluster.roots = served.data_options.items;
         fby_signals_catch();
         err = fby_cluster_start(&values->cluster, &cluster, why);
     }
     if (err == FBY_OK) {
-        print_example(values, cluster, &roots);
-        while (fby_signals_caught() == 0) { /* a signal ends it without error */
+        err = announce_ready(values, cluster, &served, why);
+    }
+    if (err == FBY_OK) { /* a signal, or the last user, ends it without error */
+        while (fby_signals_caught() == 0 &&
+               !fby_lock_watch_has_ended(&users, fby_now_ns())) {
             fby_signals_wait(500);
             fby_cluster_restart_ended(cluster, fby_now_ns());
         }
     }
     fby_cluster_stop(&cluster);
-    fby_served_fini(&roots);
+    fby_lock_watch_close(&users);
+    fby_served_fini(&served);
     return err;
 }
 
 static int run(int argc, char **argv)
 {
     struct up_options values = {
-        .cluster = {.workers = 2, .listen = "tcp://127.0.0.1:7070"}};
+        .ready_fd = -1,
+        .cluster  = {.workers = 2, .listen = "tcp://127.0.0.1:7070"},
+    };
     struct fby_error_detail why = {{0}};
     fby_usage_parse(&usage, argc, argv, &values);
+    /* If the reader of the output or of the log ends first, write() fails and
+     * the cluster ends in order. The children inherit this. */
+    signal(SIGPIPE, SIG_IGN);
     fby_err err = serve(&values, &why);
     fby_words_fini(&values.data);
     return fby_command_end("up", err, &why);
