@@ -38,6 +38,7 @@ enum {
     FBY_JOB_MAX         = 255,
     FBY_KEY_MAX         = 4095, /* shard names and sample keys */
     FBY_ENDPOINT_MAX    = 255,
+    FBY_CLASS_NAME_MAX  = 255,
     FBY_CONTENT_MAX     = FBY_MAX_CONTENT,
     /* Maximum counts. */
     FBY_OPEN_REQUESTS_MAX = 1024,    /* not finished, per session and worker */
@@ -224,6 +225,8 @@ struct fby_opened { /* worker > client */
     uint64_t                     samples; /* number in all shards */
     const struct fby_shard_info *shards;  /* in byte order of names */
     size_t                       n_shards;
+    struct fby_blob classes; /* names of classes in order of ids, a NUL after
+                                each; empty: no names, or they do not fit */
 };
 
 enum fby_open_failed_code {

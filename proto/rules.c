@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codec/auto.h"
+#include "common/utf8.h"
 #include "proto/messages.h"
 
 static fby_err check_versions(const char *message, uint32_t min, uint32_t max,
@@ -44,6 +45,27 @@ fby_err rule_scanning(const void *record, struct fby_error_detail *why)
     return FBY_OK;
 }
 
+/* Check that each name of a class is valid, and that a NUL follows it. */
+static fby_err check_classes(
+    const struct fby_blob *classes, struct fby_error_detail *why)
+{
+    size_t at = 0;
+    for (size_t id = 0; at < classes->size; id++) {
+        const uint8_t *name   = classes->data + at;
+        size_t         left   = classes->size - at;
+        size_t         length = strnlen((const char *)name, left);
+        if (length == 0 || length == left || length > FBY_CLASS_NAME_MAX ||
+            !fby_is_utf8(name, length)) {
+            return fby_error_set(why, FBY_PROTO,
+                "OPENED: class %zu: expected a name in UTF-8, 1 to %d bytes, "
+                "and a NUL",
+                id, FBY_CLASS_NAME_MAX);
+        }
+        at += length + 1;
+    }
+    return FBY_OK;
+}
+
 fby_err rule_opened(const void *record, struct fby_error_detail *why)
 {
     const struct fby_opened *m   = record;
@@ -60,7 +82,7 @@ fby_err rule_opened(const void *record, struct fby_error_detail *why)
             "OPENED: %" PRIu64 " samples, but the shards have %" PRIu64,
             m->samples, sum);
     }
-    return FBY_OK;
+    return check_classes(&m->classes, why);
 }
 
 static fby_err check_choices(

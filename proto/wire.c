@@ -195,6 +195,7 @@ static const struct schema_column opened_columns[] = {
     DIGEST(5, opened, fingerprint),
     U64(6, opened, samples, 0, UINT64_MAX),
     RECORDS(7, opened, shards, 0, FBY_SHARDS_MAX, shard_info),
+    BLOB(8, opened, classes, 0, FBY_MESSAGE_MAX),
 };
 
 static const struct schema_column open_failed_columns[] = {

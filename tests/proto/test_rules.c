@@ -123,6 +123,45 @@ static void an_empty_dataset_has_no_samples(void **state)
     assert_string_equal(encode_error(&m), "");
 }
 
+/* Encoding and decoding give the same error. */
+static const char *classes_error(const char *names, size_t size)
+{
+    static char        sent[sizeof(((struct fby_error_detail *)0)->text)];
+    struct fby_message m;
+    struct fby_buffer  frame = example_frame(FBY_MSG_OPENED);
+    example(FBY_MSG_OPENED, &m);
+    m.opened.classes = (struct fby_blob){(const uint8_t *)names, size};
+    snprintf(sent, sizeof(sent), "%s", encode_error(&m));
+    put_block(&frame, 8, names, size);
+    assert_string_equal(decode_error(seal(&frame)), sent);
+    fby_buffer_fini(&frame);
+    return sent;
+}
+
+#define REFUSED_CLASS(id)                                                     \
+    "OPENED: class " #id ": expected a name in UTF-8, 1 to 255 bytes, and a " \
+    "NUL"
+
+static void names_of_classes_are_utf8_and_end_with_a_nul(void **state)
+{
+    (void)state;
+    char longest[3 + 257] = "a\0";
+    memset(longest + 2, 'x', 256);
+    assert_string_equal(classes_error("", 0), "");
+    assert_string_equal(classes_error("a", 2), "");
+    assert_string_equal(classes_error("a\0\xc3\xa9\0a", 7), "");
+    assert_string_equal(classes_error("", 1), REFUSED_CLASS(0));
+    assert_string_equal(classes_error("a", 1), REFUSED_CLASS(0));
+    assert_string_equal(classes_error("a\0b", 3), REFUSED_CLASS(1));
+    assert_string_equal(classes_error("a\0\0b", 5), REFUSED_CLASS(1));
+    assert_string_equal(classes_error("a\0b\0", 5), REFUSED_CLASS(2));
+    assert_string_equal(classes_error("\xff", 2), REFUSED_CLASS(0));
+    assert_string_equal(classes_error("a\0\xc3\0\xa9", 6), REFUSED_CLASS(1));
+    assert_string_equal(classes_error(longest, 2 + 257), REFUSED_CLASS(1));
+    longest[2 + 255] = '\0';
+    assert_string_equal(classes_error(longest, 2 + 256), "");
+}
+
 static const char *rows_error(uint32_t first, uint32_t rows)
 {
     struct fby_message m;
@@ -572,6 +611,7 @@ int main(void)
         cmocka_unit_test(samples_are_those_of_all_shards),
         cmocka_unit_test(names_of_shards_ascend),
         cmocka_unit_test(an_empty_dataset_has_no_samples),
+        cmocka_unit_test(names_of_classes_are_utf8_and_end_with_a_nul),
         cmocka_unit_test(rows_end_with_the_largest_batch),
         cmocka_unit_test(each_chosen_field_has_a_choice_or_none_has),
         cmocka_unit_test(every_choice_is_a_pair),

@@ -426,6 +426,56 @@ static void a_dataset_of_many_shards_fits(void **state)
     free(shards);
 }
 
+static void the_names_of_classes_arrive(void **state)
+{
+    (void)state;
+    static const char  names[] = "Ant\0b\xc3\xa9\0c c";
+    struct fby_message m;
+    struct fby_message arrived;
+    struct fby_buffer  frame  = {0};
+    struct fby_buffer  golden = {0};
+    example(FBY_MSG_OPENED, &m);
+    m.opened.classes = (struct fby_blob){(const uint8_t *)names, sizeof(names)};
+    encode(&m, &frame);
+    golden_equal("OPENED_classes", &frame);
+    golden_read("OPENED_classes", &golden);
+    decode(&golden, &arrived);
+    assert_int_equal(arrived.opened.classes.size, sizeof(names));
+    assert_memory_equal(arrived.opened.classes.data, names, sizeof(names));
+    assert_int_equal(arrived.opened.n_shards, 2);
+    fby_message_fini(&arrived);
+    golden.size = 0;
+    golden_read("OPENED", &golden); /* of a worker that sends no names */
+    decode(&golden, &arrived);
+    assert_int_equal(arrived.opened.classes.size, 0);
+    fby_message_fini(&arrived);
+    fby_buffer_fini(&golden);
+    fby_buffer_fini(&frame);
+}
+
+/* Many short names, each in a field of its own, would unpack to more memory than
+ * allowed; all names in one field do not, also in a client that does not know
+ * the field (number 1000 here). */
+static void many_short_names_of_classes_fit(void **state)
+{
+    (void)state;
+    enum { CLASSES = 1000000 };
+    struct fby_message arrived;
+    char              *names = calloc(CLASSES, 2);
+    for (size_t i = 0; i < CLASSES; i++) {
+        names[2 * i] = 'a';
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        struct fby_buffer frame = example_frame(FBY_MSG_OPENED);
+        put_block(&frame, i == 0 ? 8 : 1000, names, (size_t)2 * CLASSES);
+        decode(seal(&frame), &arrived);
+        assert_int_equal(arrived.opened.classes.size, i == 0 ? 2 * CLASSES : 0);
+        fby_message_fini(&arrived);
+        fby_buffer_fini(&frame);
+    }
+    free(names);
+}
+
 static void ops_of_the_device_arrive_as_they_were_sent(void **state)
 {
     (void)state;
@@ -505,6 +555,8 @@ int main(void)
         cmocka_unit_test(a_client_message_names_its_session),
         cmocka_unit_test(the_sender_makes_a_text_one_valid_line),
         cmocka_unit_test(a_dataset_of_many_shards_fits),
+        cmocka_unit_test(the_names_of_classes_arrive),
+        cmocka_unit_test(many_short_names_of_classes_fit),
         cmocka_unit_test(ops_of_the_device_arrive_as_they_were_sent),
         cmocka_unit_test(a_ragged_field_arrives_with_its_max_length),
         cmocka_unit_test(a_type_that_is_none_is_not_sent),
