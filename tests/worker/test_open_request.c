@@ -1,4 +1,4 @@
-/* OPENED for a dataset of several shards. */
+/* OPENED for datasets of several shards, and of class folders. */
 #include "tests/test.h"
 
 #include "pipeline/canon.h"
@@ -39,6 +39,7 @@ static void each_shard_is_listed_with_its_digest_and_samples(void **state)
     assert_int_equal(opened->open.value, 6);
     assert_int_equal(opened->samples, 6);
     assert_int_equal(opened->n_shards, 3);
+    assert_int_equal(opened->classes.size, 0);
     for (uint32_t i = 0; i < 3; i++) {
         static const uint32_t        samples[] = {3, 1, 2};
         const struct fby_shard_info *shard     = &opened->shards[i];
@@ -49,6 +50,59 @@ static void each_shard_is_listed_with_its_digest_and_samples(void **state)
     }
     fby_dataset_destroy(&own);
     rig_close(&rig);
+}
+
+/* OPENED of the kit's content over the class folders at `location`. */
+static const struct fby_opened *open_folders(
+    struct party *party, const char *location)
+{
+    const struct fby_buffer *content = &party->rig->kit.content;
+    party_hello(party);
+    wire_expect(party, FBY_MSG_WELCOME);
+    party_ask_open(party, &(struct fby_open){.session = party->session,
+                              .open                   = {6},
+                              .content  = {content->data, content->size},
+                              .location = location});
+    return &wire_expect(party, FBY_MSG_OPENED)->opened;
+}
+
+static void classes_have_the_names_of_their_folders(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state);
+    sandbox_write_text(*state, "data/n/zebra/1.jpg", "z");
+    sandbox_write_text(*state, "data/n/Ant/1.jpg", "a");
+    sandbox_write_text(*state, "data/n/b\xc3\xa9/1.jpg", "b");
+    struct party             a      = party_of(&rig, 1);
+    const struct fby_opened *opened = open_folders(&a, "data:n");
+    assert_int_equal(opened->samples, 3);
+    assert_int_equal(opened->classes.size, 14);
+    assert_memory_equal(opened->classes.data, "Ant\0b\xc3\xa9\0zebra", 14);
+    rig_close(&rig);
+}
+
+static void names_of_classes_that_do_not_fit_are_left_out(void **state)
+{
+    (void)state;
+    enum { EACH = 128, ROOM = FBY_MESSAGE_MAX / EACH };
+    const struct fby_digest digest = {{1}};
+    char                   *names  = calloc(ROOM, EACH);
+    memset(names, 'x', (size_t)ROOM * EACH);
+    for (size_t i = 1; i <= ROOM; i++) {
+        names[i * EACH - 1] = '\0';
+    }
+    for (size_t n = ROOM - 2; n <= ROOM; n++) {
+        struct fby_message *m =
+            FBY_MESSAGE(OPENED, opened, .session = {1}, .open = {2},
+                .content = digest, .data = digest, .fingerprint = digest,
+                .classes = {(const uint8_t *)names, n * EACH});
+        struct fby_error_detail why = {{0}};
+        assert_true(fby_loop_fit_opened(m, &why));
+        assert_int_equal(m->opened.classes.size, n == ROOM - 2 ? n * EACH : 0);
+        m->opened.samples = 1; /* but there is no shard */
+        assert_false(fby_loop_fit_opened(m, &why));
+    }
+    free(names);
 }
 
 static void fails(struct party *party, const char *location,
@@ -81,6 +135,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(each_shard_is_listed_with_its_digest_and_samples),
+        IN_SANDBOX(classes_have_the_names_of_their_folders),
+        cmocka_unit_test(names_of_classes_that_do_not_fit_are_left_out),
         IN_SANDBOX(a_failed_open_has_the_code_of_its_reason),
     };
     return cmocka_run_group_tests_name(

@@ -207,6 +207,10 @@ void fby_loop_encoding_learn(
 void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message);
 
+/* Leave the names of classes out of an OPENED if they do not fit. False: the
+ * other members cannot be sent either; `why` names the value. */
+bool fby_loop_fit_opened(
+    struct fby_message *message, struct fby_error_detail *why);
 /* Send OPENED or OPEN_FAILED to the clients whose load ended. */
 void fby_loop_answer_ended_opens(struct fby_loop *self);
 

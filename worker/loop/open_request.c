@@ -4,6 +4,7 @@
  * ends. A load for which no client waits is abandoned. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/log.h"
 #include "common/mem.h"
@@ -73,7 +74,19 @@ static struct fby_shard_info *list_shards(
     return shards;
 }
 
-/* True if `message` can be encoded: the list of shards may be too long. */
+/* Returns the names of the classes in the form of OPENED; empty if they have
+ * none. */
+static struct fby_buffer list_classes(const struct fby_dataset *dataset)
+{
+    struct fby_buffer names = {0};
+    for (uint32_t i = 0; i < fby_dataset_class_count(dataset); i++) {
+        const char *name = fby_dataset_class_name(dataset, i);
+        fby_put_bytes(&names, name, strlen(name) + 1);
+    }
+    return names;
+}
+
+/* True if `message` can be encoded: its lists may be too long. */
 static bool can_be_sent(
     const struct fby_message *message, struct fby_error_detail *why)
 {
@@ -83,20 +96,34 @@ static bool can_be_sent(
     return err == FBY_OK;
 }
 
+bool fby_loop_fit_opened(
+    struct fby_message *message, struct fby_error_detail *why)
+{
+    bool fits = can_be_sent(message, why);
+    if (!fits && message->opened.classes.size > 0) {
+        fby_debug("NO-CLASS-NAMES", "they are left out: %s", why->text);
+        message->opened.classes = (struct fby_blob){0};
+        fits                    = can_be_sent(message, why);
+    }
+    return fits;
+}
+
 static void send_opened(struct fby_loop *self, const struct fby_loop_open *open,
     const struct fby_dataset_plan *dataset_plan)
 {
-    struct fby_error_detail   why    = {{0}};
-    struct fby_shard_info    *shards = list_shards(dataset_plan);
-    const struct fby_message *opened =
+    struct fby_error_detail why     = {{0}};
+    struct fby_shard_info  *shards  = list_shards(dataset_plan);
+    struct fby_buffer       classes = list_classes(dataset_plan->dataset);
+    struct fby_message     *opened =
         FBY_MESSAGE(OPENED, opened, .session = open->peer->id, .open = open->id,
             .content     = dataset_plan->content_digest,
             .data        = dataset_plan->data_digest,
             .fingerprint = dataset_plan->fingerprint,
             .samples     = fby_dataset_sample_count(dataset_plan->dataset),
             .shards      = shards,
-            .n_shards    = fby_dataset_shard_count(dataset_plan->dataset));
-    if (can_be_sent(opened, &why)) {
+            .n_shards    = fby_dataset_shard_count(dataset_plan->dataset),
+            .classes     = {classes.data, classes.size});
+    if (fby_loop_fit_opened(opened, &why)) {
         fby_loop_send_to_peer(self, open->peer, opened);
     } else {
         (void)fby_error_prefix(&why, FBY_CONFIG,
@@ -105,6 +132,7 @@ static void send_opened(struct fby_loop *self, const struct fby_loop_open *open,
             fby_dataset_shard_count(dataset_plan->dataset));
         send_open_failed(self, open->peer, open->id, FBY_CONFIG, &why);
     }
+    fby_buffer_fini(&classes);
     free(shards);
 }
 

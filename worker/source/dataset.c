@@ -183,6 +183,11 @@ uint32_t fby_dataset_class_count(const struct fby_dataset *self)
     return has_classes ? self->index.n_folders : 0;
 }
 
+const char *fby_dataset_class_name(const struct fby_dataset *self, uint32_t id)
+{
+    return self->index.folders[id].name;
+}
+
 uint32_t fby_dataset_sample_length(
     const struct fby_dataset *self, uint64_t sample)
 {

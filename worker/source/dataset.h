@@ -76,6 +76,10 @@ uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
 /* The number of class folders; 0 in other datasets. */
 uint32_t fby_dataset_class_count(const struct fby_dataset *self);
 
+/* The name of class folder `id`, below fby_dataset_class_count(). Keys of its
+ * samples begin with it, so that data digests differ where names differ. */
+const char *fby_dataset_class_name(const struct fby_dataset *self, uint32_t id);
+
 /* The length of a sample, in a dataset that was opened with a length_field. */
 uint32_t fby_dataset_sample_length(
     const struct fby_dataset *self, uint64_t sample);

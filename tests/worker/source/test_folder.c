@@ -33,7 +33,31 @@ static void classes_are_folders_in_byte_order(void **state)
     assert_int_equal(fby_dataset_class(ds, 1), 1);
     assert_int_equal(fby_dataset_class(ds, 2), 2);
     assert_string_equal(fby_dataset_shard_name(ds, 0), "part-0000000");
+    assert_int_equal(fby_dataset_class_count(ds), 3);
+    assert_string_equal(fby_dataset_class_name(ds, 0), "Ant");
+    assert_string_equal(fby_dataset_class_name(ds, 2), "zebra");
     fby_dataset_destroy(&ds);
+}
+
+/* So workers whose data digests agree name the classes alike. */
+static void another_name_of_a_class_is_another_digest(void **state)
+{
+    const struct sandbox *sb = *state;
+    struct fby_digest     digests[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        static const char *const names[] = {"ant", "ant", "bee"};
+        char                     path[64];
+        char                     file[80];
+        snprintf(path, sizeof(path), "data:%u", i);
+        snprintf(file, sizeof(file), "data/%u/%s/1.jpg", i, names[i]);
+        sandbox_write_text(sb, file, "a");
+        const struct fby_dataset_spec spec = sandbox_folder(sb, path);
+        struct fby_dataset           *ds   = sandbox_dataset(&spec);
+        digests[i]                         = fby_dataset_digest(ds);
+        fby_dataset_destroy(&ds);
+    }
+    assert_true(fby_digest_equal(&digests[0], &digests[1]));
+    assert_false(fby_digest_equal(&digests[0], &digests[2]));
 }
 
 static void fewer_classes_than_folders_are_refused(void **state)
@@ -207,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(classes_are_folders_in_byte_order),
+        IN_SANDBOX(another_name_of_a_class_is_another_digest),
         IN_SANDBOX(fewer_classes_than_folders_are_refused),
         IN_SANDBOX(files_are_ordered_by_key_not_by_name),
         IN_SANDBOX(a_member_is_the_whole_file_with_its_spelling),
