@@ -390,6 +390,12 @@ PUBLIC enum forebay_status forebay_field(
     return copy_sized_struct(out, &field, sizeof(field));
 }
 
+PUBLIC const char *forebay_class_name(const struct forebay *self, uint32_t id)
+{
+    return is_own_process(self) ? fby_receiver_class_name(self->receiver, id)
+                                : NULL;
+}
+
 PUBLIC enum forebay_status forebay_stats(
     const struct forebay *self, struct forebay_stats *out)
 {

@@ -4,7 +4,8 @@
  *     check_labels SERVER PIPELINE NAME=DIR
  *
  * Receives through the public header alone, and reads the label from the pixels
- * by photos.h. Prints the number of rows; exit code 1 at the first image that
+ * by photos.h. Prints the names of the classes and the number of rows, a line
+ * each; exit code 1 at the first image that
  * shows a label other than its own. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,6 +47,15 @@ static int check_batch(const struct forebay_batch *batch)
         }
     }
     return 0;
+}
+
+static void print_classes(const struct forebay *stream)
+{
+    struct forebay_info info = {.struct_size = sizeof(info)};
+    (void)forebay_info(stream, &info);
+    for (uint32_t id = 0; id < info.n_classes; id++) {
+        printf("%s\n", forebay_class_name(stream, id));
+    }
 }
 
 static int check_stream(struct forebay *stream)
@@ -97,6 +107,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", error);
         return 1;
     }
+    print_classes(stream);
     int failed = check_stream(stream);
     forebay_close(&stream);
     return failed;

@@ -28,7 +28,9 @@ class Values(SystemTest):
              pipeline, f"data={self.cluster.root}"],
             capture_output=True, text=True, check=False, timeout=600)
         self.assertEqual(shown.returncode, 0, shown.stderr)
-        self.assertEqual(shown.stdout.strip(), "480")
+        classes = sorted(os.listdir(self.cluster.root))
+        self.assertEqual(len(classes), 6)
+        self.assertEqual(shown.stdout.split(), [*classes, "480"])
 
 
 class Plan(SystemTest):

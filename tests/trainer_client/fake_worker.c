@@ -108,6 +108,8 @@ static void send_opened(
                 .samples  = w->behaviour.samples,
                 .shards   = &shard,
                 .n_shards = 1,
+                .classes  = {(const uint8_t *)w->behaviour.classes,
+                     w->behaviour.classes_size},
             },
     };
     answer(w, &opened);

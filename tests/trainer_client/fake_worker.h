@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* `*_every`: on every n-th event; 0: never. */
@@ -49,6 +50,9 @@ struct fake_behaviour {
     bool     mute;          /* OPEN: no answer */
     bool     late;          /* OPEN: also OPENED of the last OPEN, first */
     uint32_t wrong_row;     /* 1 + row whose label is not a valid class */
+
+    const char *classes;      /* OPENED: names of classes, a NUL after each */
+    size_t      classes_size; /* bytes of `classes` */
 };
 
 struct fake_worker;

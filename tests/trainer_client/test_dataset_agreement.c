@@ -52,6 +52,29 @@ static void the_majority_decides_once_all_have_answered(void **state)
     fby_dataset_agreement_fini(&agreement);
 }
 
+/* The digest of the data covers the names, so a correct worker sends those of
+ * the first one, or none where they do not fit. */
+static void the_names_of_classes_are_those_of_the_first_worker(void **state)
+{
+    (void)state;
+    struct fby_dataset_agreement agreement = {0};
+    const struct fby_candidate  *winner    = NULL;
+    for (uint32_t i = 0; i < 3; i++) {
+        static const char *const names[] = {"ant\0bee", "cow\0dog", ""};
+        const struct fby_opened  opened  = {
+              .data        = named('x'),
+              .fingerprint = named('f'),
+              .classes     = {(const uint8_t *)names[i], i < 2 ? 8 : 0},
+        };
+        fby_dataset_agreement_vote(&agreement, "worker", &opened);
+    }
+    assert_ok(fby_dataset_agreement_decide(&agreement, true, &winner, NULL));
+    assert_int_equal(winner->votes, 3);
+    assert_int_equal(winner->classes_size, 8);
+    assert_memory_equal(winner->classes, "ant\0bee", 8);
+    fby_dataset_agreement_fini(&agreement);
+}
+
 static void without_an_answer_there_is_no_winner(void **state)
 {
     (void)state;
@@ -352,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_majority_decides_once_all_have_answered),
+        cmocka_unit_test(the_names_of_classes_are_those_of_the_first_worker),
         cmocka_unit_test(without_an_answer_there_is_no_winner),
         cmocka_unit_test(a_pin_is_met_by_its_first_match_or_not_at_all),
         cmocka_unit_test(token_and_job_must_not_disagree),

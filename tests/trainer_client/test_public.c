@@ -202,6 +202,58 @@ static void a_failure_to_open_names_line_and_column_of_the_file(void **state)
     rig_end(&rig);
 }
 
+static uint32_t class_count(const struct rig *rig)
+{
+    struct forebay_info info = {.struct_size = sizeof(info)};
+    assert_int_equal(forebay_info(rig->stream, &info), FOREBAY_OK);
+    return info.n_classes;
+}
+
+static void classes_have_names_where_the_worker_sends_them(void **state)
+{
+    (void)state;
+    static const char names[] = "ant\0b\xc3\xa9\0cow";
+    struct rig        rig;
+    rig_begin(&rig, SIZE, "drop");
+    rig_add(&rig, (struct fake_behaviour){
+                      .classes = names, .classes_size = sizeof(names)});
+    for (uint32_t i = 0; i < 2; i++) { /* opened, and opened again */
+        rig_open(&rig);
+        assert_int_equal(class_count(&rig), 3);
+        const char *first = forebay_class_name(rig.stream, 0);
+        rig_skip(&rig, 2);
+        assert_string_equal(first, "ant");
+        assert_string_equal(forebay_class_name(rig.stream, 1), "b\xc3\xa9");
+        assert_string_equal(forebay_class_name(rig.stream, 2), "cow");
+        assert_null(forebay_class_name(rig.stream, 3));
+        assert_null(forebay_class_name(rig.stream, UINT32_MAX));
+        forebay_close(&rig.stream);
+    }
+    rig_end(&rig);
+    rig_stream(&rig, SIZE); /* of a worker that sends none */
+    assert_int_equal(class_count(&rig), 0);
+    assert_null(forebay_class_name(rig.stream, 0));
+    rig_end(&rig);
+}
+
+static void a_child_process_learns_no_name_of_a_class(void **state)
+{
+    (void)state;
+    struct rig rig;
+    int        status = 0;
+    rig_begin(&rig, SIZE, "drop");
+    rig_add(&rig, (struct fake_behaviour){.classes = "a", .classes_size = 2});
+    rig_open(&rig);
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(forebay_class_name(rig.stream, 0) == NULL ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_string_equal(forebay_class_name(rig.stream, 0), "a");
+    rig_end(&rig);
+}
+
 static void every_status_has_its_words(void **state)
 {
     (void)state;
@@ -421,6 +473,8 @@ int main(void)
         cmocka_unit_test(the_fields_are_known_before_the_first_batch),
         cmocka_unit_test(a_failure_names_the_sample_and_the_worker),
         cmocka_unit_test(a_failure_to_open_names_line_and_column_of_the_file),
+        cmocka_unit_test(classes_have_names_where_the_worker_sends_them),
+        cmocka_unit_test(a_child_process_learns_no_name_of_a_class),
         cmocka_unit_test(every_status_has_its_words),
         cmocka_unit_test(the_error_of_open_fits_the_callers_buffer),
         cmocka_unit_test(calls_beyond_the_last_find_nothing),

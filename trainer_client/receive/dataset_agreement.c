@@ -14,6 +14,7 @@ void fby_dataset_agreement_fini(struct fby_dataset_agreement *self)
             fby_free_text(c->shards[k].name);
         }
         free(c->shards);
+        free(c->classes);
     }
     *self = (struct fby_dataset_agreement){0};
 }
@@ -97,6 +98,8 @@ void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
                              .n_shards    = opened->n_shards,
                              .votes       = 1,
     };
+    c->classes      = fby_memdup(opened->classes.data, opened->classes.size);
+    c->classes_size = opened->classes.size;
     snprintf(c->worker, sizeof(c->worker), "%s", worker);
 }
 

@@ -21,8 +21,10 @@ struct fby_candidate { /* one answer to OPEN, and how many workers gave it */
     uint64_t               samples; /* number of samples */
     struct fby_shard_info *shards;  /* owned, with their names */
     size_t                 n_shards;
+    char                  *classes; /* owned; as in OPENED of `worker` */
+    size_t                 classes_size;
     uint32_t               votes;
-    char worker[FBY_WORKER_LABEL_SIZE]; /* the first worker that gave it */
+    char worker[FBY_WORKER_LABEL_SIZE]; /* the first that gave the answer */
 };
 
 struct fby_dataset_agreement {

@@ -8,8 +8,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "common/array.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/mem.h"
@@ -285,6 +287,18 @@ static void store_sample_counts(
     }
 }
 
+static void store_class_names(
+    struct fby_receiver *r, const struct fby_candidate *winner)
+{
+    const char *end = winner->classes + winner->classes_size;
+    for (const char *name = winner->classes; name < end;
+         name += strlen(name) + 1) {
+        r->class_names = fby_array_grow(
+            r->class_names, r->n_classes, sizeof(*r->class_names));
+        r->class_names[r->n_classes++] = name;
+    }
+}
+
 void fby_r_write_token(const struct fby_receiver *r, uint64_t epoch,
     uint64_t step, char out[FBY_TOKEN_TEXT_SIZE])
 {
@@ -316,6 +330,7 @@ static void fill_info(const struct fby_receiver *r,
         .first_step      = plan->step,
         .end_step        = plan->total,
         .batch_bytes     = setup->out_bytes,
+        .n_classes       = r->n_classes,
     };
     fby_r_write_token(r, plan->epoch, plan->step, info->first_token);
     snprintf(info->device, sizeof(info->device),
@@ -363,6 +378,7 @@ static void start_stream(
     r->agreement.fingerprint =
         (struct fby_maybe_digest){true, winner->fingerprint};
     store_sample_counts(r, winner);
+    store_class_names(r, winner);
     fby_membership_pin(
         &r->membership, &winner->data, &winner->fingerprint, r->now_ns);
     if (start_window(r, &why) != FBY_OK) {

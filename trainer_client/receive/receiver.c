@@ -338,6 +338,12 @@ fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
     return FBY_OK;
 }
 
+const char *fby_receiver_class_name(
+    const struct fby_receiver *self, uint32_t id)
+{
+    return id < self->n_classes ? self->class_names[id] : NULL;
+}
+
 static void free_slots(struct fby_receiver *r)
 {
     uint32_t n_assemblies =
@@ -394,6 +400,7 @@ void fby_receiver_destroy(struct fby_receiver **self_p)
     free_slots(r);
     free_peers(r);
     free(r->shard_samples);
+    free(r->class_names);
     fby_buffer_fini(&r->scratch);
     if (r->zmq != NULL) {
         zmq_ctx_term(r->zmq);

@@ -31,6 +31,11 @@ struct fby_receiver_parts { /* borrowed; must outlive the receiver */
 FBY_CHECKED fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
     struct fby_receiver **out, struct fby_error_detail *why);
 
+/* The name of class `id`; NULL: it has none. Call it only once the stream is
+ * open. Ownership: borrowed until destroy. Thread: any. */
+const char *fby_receiver_class_name(
+    const struct fby_receiver *self, uint32_t id);
+
 /* Send BYE to the workers and QUIT to the server, and join the thread; *self_p
  * becomes NULL. NULL is allowed. */
 void fby_receiver_destroy(struct fby_receiver **self_p);

@@ -97,6 +97,9 @@ struct fby_receiver {
     uint64_t  n_samples;     /* samples of the dataset */
     uint32_t *shard_samples; /* number of samples of each shard */
     uint32_t  n_shards;
+    /* Constant once the stream is open: the trainer's threads read them. */
+    const char **class_names; /* by id; the names are those of `agreement` */
+    uint32_t     n_classes;
 
     struct fby_error_detail  cannot;     /* text of the last CANNOT */
     struct fby_failed_sample bad_sample; /* of the last CANNOT */

@@ -325,6 +325,7 @@ struct forebay_info {
     char first_token[192]; /* resumes at the first batch of this stream */
     char device[32];       /* of the tensors: "host" or "cuda:N" */
     uint64_t batch_bytes;  /* memory for the tensors of one batch */
+    uint32_t n_classes;    /* named classes; 0: the labels have no names */
 };
 
 /* Fill `out`; the caller sets its struct_size first.
@@ -350,6 +351,12 @@ struct forebay_field {
  * Errors: FOREBAY_USAGE when i is out of range or struct_size is too small. */
 enum forebay_status forebay_field(
     const struct forebay *self, uint32_t i, struct forebay_field *out);
+
+/* The name of class `id` of the dataset, 0 to info.n_classes - 1. It is the
+ * value of a label where the source names classes: a folder for each class.
+ * Borrowed until forebay_close(); NULL when there is none, and in a forked
+ * child. */
+const char *forebay_class_name(const struct forebay *self, uint32_t id);
 
 /* One line about the last error on this stream; "" before the first one and at
  * the stream's end. The text is the calling thread's copy, valid until this
