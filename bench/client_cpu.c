@@ -1,12 +1,11 @@
 /* client_cpu.c - CPU time of receiving on the trainer's machine.
  *
- * Another process sends prepared batches, which were encoded before. Measures
- * the CPU time that all threads of the client spend per GB of u8 pixels. A run
- * ends when the checked bytes are in a slot (the client's buffer of a batch),
- * before they are expanded to tensors. The baseline receives the same frames
- * over bare TCP and writes the chunks into a slot unchecked. Like the client,
- * it decodes LZ4 chunks and copies store and pack chunks. Compares once for
- * each encoding of 224 x 224 crops. */
+ * Another process sends batches that were encoded before the run. The bench
+ * measures the CPU time that all threads of the client spend per GB of u8
+ * pixels until a batch is received, checked and in a slot (the client's buffer
+ * of a batch), not yet expanded to tensors. The baseline receives the same
+ * frames over bare TCP, unchecked. Like the client, it decodes LZ4 chunks and
+ * copies other chunks. Each encoding of 224 x 224 crops is measured. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ static uint64_t seed  = 1;
 
 static const struct {
     const char *name;
-    double      goal; /* greatest quotient of client and bare TCP */
+    double      goal; /* highest ratio of client to bare TCP */
 } encodings[BENCH_ENCODINGS] = {
     [BENCH_STORE] = {"store", 1.4},
     [BENCH_LZ4]   = {"lz4", 1.3},
@@ -35,12 +34,12 @@ static const struct {
 /* CPU time in ns per byte, which is s per GB. */
 static double client_cost(void *arg)
 {
-    return bench_receive_stream(arg).client_cpu_ns;
+    return bench_receive_stream(arg).receive_cpu_ns;
 }
 
 static double bare_tcp_cost(void *arg)
 {
-    return bench_receive_tcp(arg).client_cpu_ns;
+    return bench_receive_tcp(arg).receive_cpu_ns;
 }
 
 static void receive_batch(const struct bench_receive *self, uint8_t *slot)
@@ -110,6 +109,6 @@ int main(int argc, char **argv)
         {0},
     };
     const struct bench_program program = {"client_cpu",
-        "CPU time of a client, against bare TCP and bare decoding.", options};
+        "CPU time of a client, against bare TCP with decoding.", options};
     return bench_photos_main(&program, argc, argv, run);
 }

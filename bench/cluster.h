@@ -34,7 +34,7 @@ enum { BENCH_MAX_WORKERS = 8, BENCH_ALL_CORES = 0 };
 struct bench_cluster {
     char dir[64]; /* path of the temporary directory */
     char pipeline_path[96];
-    char data_dir[96];  /* path; the root "d" of the workers */
+    char data_dir[96];  /* path; the workers serve it as root "d" */
     char log_path[96];  /* file of the messages of all processes */
     char endpoint[256]; /* address of the server */
     struct bench_process server;
@@ -46,7 +46,7 @@ struct bench_cluster {
  * keep their caches in it (FOREBAY_CACHE_DIR) and log only errors. */
 void bench_cluster_init(struct bench_cluster *self);
 
-/* Write the pipeline file, with `format` and values as of printf(). */
+/* Write the pipeline file, with `format` and values as for printf(). */
 void bench_cluster_write_pipeline(struct bench_cluster *self,
     const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -78,8 +78,8 @@ struct bench_pull_result {
     double   seconds; /* without start-up */
 };
 
-/* Run `forebay pull --json`, which starts its own server and workers, and wait
- * for its end. `args` are all words of the command, then NULL. */
+/* Run `forebay pull --json` (`args`, ended by NULL) to its end. It starts its
+ * own server and workers, and uses only the files of `self`. */
 struct bench_pull_result bench_cluster_run_pull(
     const struct bench_cluster *self, const char *const *args);
 

@@ -2,9 +2,9 @@
  * a Forebay stream, and over a bare TCP connection as the baseline.
  *
  * In a program that links receive.c, a batch of a stream is ready when its
- * checked bytes are in a slot (the client's buffer of a batch). The stream does
- * not unpack photos or expand bytes to tensors: the linker option
- * --wrap=fby_device_named replaces the device with that of receive.c. */
+ * checked bytes are in a slot (the client's buffer of a batch). The client's
+ * device unpacks photos and expands bytes to tensors; receive.c replaces it
+ * (linker option --wrap=fby_device_named) with a device that does neither. */
 #ifndef FBY_BENCH_RECEIVE_H
 #define FBY_BENCH_RECEIVE_H
 
@@ -17,19 +17,19 @@ struct bench_receive {
     struct bench_prepared_cluster prepared; /* has one worker */
     struct bench_tcp              tcp;
     struct forebay               *stream; /* of `prepared` */
-    uint8_t *slots;   /* BENCH_WINDOW bytes, filled from `tcp` */
-    uint64_t batches; /* number of batches per run */
+    uint8_t *tcp_slots; /* BENCH_SLOTS_BYTES, filled from `tcp` */
+    uint64_t batches;   /* number of batches per run */
     /* Receive a batch over `tcp` into `slot`, for bench_receive_tcp(). */
     void (*receive_batch)(const struct bench_receive *self, uint8_t *slot);
 };
 
 struct bench_cost { /* cost of one run, per byte of raw data */
     double wall_ns;
-    double client_cpu_ns; /* of all threads of this process */
-    double sender_cpu_ns; /* of the process that sends */
+    double receive_cpu_ns; /* of all threads of this process */
+    double sender_cpu_ns;  /* of the process that sends */
 };
 
-#define BENCH_WINDOW (UINT64_C(64) << 20) /* bytes of the client's slots */
+#define BENCH_SLOTS_BYTES (UINT64_C(64) << 20) /* size of all slots */
 
 /* Start both senders of `batch`, and open the stream. A run receives at least
  * `mib` MiB of raw data. Set `receive_batch` and tcp.hash before. */

@@ -29,7 +29,7 @@ struct wire_bench {
  * the mean number of cores in use. */
 static double gb_per_s(const struct bench_cost *cost, double *cores)
 {
-    *cores = (cost->client_cpu_ns + cost->sender_cpu_ns) / cost->wall_ns;
+    *cores = (cost->receive_cpu_ns + cost->sender_cpu_ns) / cost->wall_ns;
     return 1 / cost->wall_ns;
 }
 
@@ -116,11 +116,11 @@ static void measure_real_worker(void)
     struct bench_cluster   cluster;
     struct forebay_options options = forebay_options();
     uint64_t batches     = (mib << 20) / batch_bytes + 1; /* per run */
-    options.window_bytes = BENCH_WINDOW;
+    options.window_bytes = BENCH_SLOTS_BYTES;
     start_real_worker(&cluster);
     struct forebay *stream = bench_stream_open(&cluster, &options);
     for (size_t i = 0; i < runs; i++) {
-        bench_stream_take_many(stream, 2 * BENCH_WINDOW / batch_bytes);
+        bench_stream_take_many(stream, 2 * BENCH_SLOTS_BYTES / batch_bytes);
         int64_t begun = fby_now_ns();
         bench_stream_take_many(stream, batches);
         rates[i] =

@@ -1,4 +1,4 @@
-/* The level in use: the lower one of the processor's and FOREBAY_SIMD. */
+/* Level in use: the processor's, or that of FOREBAY_SIMD if it is lower. */
 #include "common/simd.h"
 
 #include <pthread.h>

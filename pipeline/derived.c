@@ -63,7 +63,7 @@ bool fby_type_can_hold(enum fby_type type, double value)
            (fby_type_is_float(type) || value == floor(value));
 }
 
-const char *fby_extension_suffix(const char *extension)
+const char *fby_extension_last_part(const char *extension)
 {
     const char *dot = strrchr(extension, '.');
     return dot != NULL ? dot + 1 : extension;
@@ -72,7 +72,7 @@ const char *fby_extension_suffix(const char *extension)
 bool fby_field_takes_png(const struct fby_field_content *field)
 {
     for (size_t i = 0; i < field->n_from; i++) {
-        if (strcmp(fby_extension_suffix(field->from[i]), "png") == 0) {
+        if (strcmp(fby_extension_last_part(field->from[i]), "png") == 0) {
             return true;
         }
     }

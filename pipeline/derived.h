@@ -64,7 +64,7 @@ static inline bool fby_field_is_one_hot(const struct fby_field_content *field)
            field->as.label.one_hot;
 }
 
-/* The JSON selector of a label, number or text; for other kinds it is empty. */
+/* The JSON selector of a field of kind label, number or text; else empty. */
 const struct fby_json_selector *fby_field_json(
     const struct fby_field_content *field);
 
@@ -76,13 +76,13 @@ const struct fby_shape *fby_array_shape(const struct fby_field_content *field);
 
 /* ---- names and sequences ---- */
 
-/* The part of an extension after its last dot: "jpg" of "left.jpg". */
-const char *fby_extension_suffix(const char *extension);
+/* The part after the last dot: "jpg" of the extension "left.jpg". */
+const char *fby_extension_last_part(const char *extension);
 
-/* True if `from` has the extension png, so that pictures may be PNGs. */
+/* True if the last part of an extension in field->from is png. */
 bool fby_field_takes_png(const struct fby_field_content *field);
 
-/* True if `from` contains target tokens, which need a source with shift: 1. */
+/* True for "target" and "sequence", which need a source with shift: 1. */
 bool fby_from_has_targets(const char *from);
 
 /* The tokens in a row of a field of sequences: the length of a sequence, plus 1

@@ -230,7 +230,7 @@ struct fby_bytes_field {
 
 struct fby_array_field {
     struct fby_shape shape; /* of a row, or of an entry if max_length > 0 */
-    uint32_t maps; /* bits that are packed along the last dimension; 0: none */
+    uint32_t n_bits; /* size of the last dimension if packed as bits; else 0 */
 };
 
 struct fby_sparse_field {

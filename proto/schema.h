@@ -28,7 +28,7 @@ enum column_kind {
     COLUMN_DIMS, /* struct fby_shape: every dimension >= 1 */
     /* Arrays inside the struct. Their length, a uint32_t member, is <= max. */
     COLUMN_REALS,             /* double, finite */
-    COLUMN_REALS_SAME_LENGTH, /* the same, as long as the column before */
+    COLUMN_REALS_SAME_LENGTH, /* the same; length as in the column before */
     COLUMN_CODING_CHOICES,    /* struct fby_coding_choice */
     /* Pointers to lists. Their length, a size_t member, is min .. max. */
     COLUMN_IDS,       /* structs of one uint64_t other than 0 */

@@ -37,7 +37,7 @@ enum {
     COLUMN(U64, num, type, member, 8, min, max)
 #define U32(num, type, member, min, max) \
     COLUMN(U32, num, type, member, 4, min, max)
-/* An id is never 0. */
+/* An id (of a session, an OPEN, a request ...), which is never 0. */
 #define ID(num, type, member) U64(num, type, member, 1, UINT64_MAX)
 #define NAME(num, type, member, min, max) \
     COLUMN(NAME, num, type, member, sizeof(char *), min, max)
@@ -82,41 +82,41 @@ enum {
         .record_schema = &record##_schema)
 
 /* A schema: struct fby_<type>, name in errors, protobuf message, array of
- * columns (<list>_columns), max_bytes and rule. */
-#define SCHEMA_WITH(type, text, body_of, list, limit, check)             \
+ * columns (<stem>_columns), max_bytes and rule. */
+#define SCHEMA_WITH(type, text, protobuf, stem, limit, check)            \
     {                                                                    \
-        .name = (text), .body = &forebay__##body_of##__descriptor,       \
-        .columns   = list##_columns,                                     \
-        .n_columns = sizeof(list##_columns) / sizeof(list##_columns[0]), \
+        .name = (text), .body = &forebay__##protobuf##__descriptor,      \
+        .columns   = stem##_columns,                                     \
+        .n_columns = sizeof(stem##_columns) / sizeof(stem##_columns[0]), \
         .size = sizeof(struct fby_##type), .max_bytes = (limit),         \
         .rule = (check)                                                  \
     }
-#define SCHEMA(type, text, body_of, limit, check) \
-    SCHEMA_WITH(type, text, body_of, type, limit, check)
+#define SCHEMA(type, text, protobuf, limit, check) \
+    SCHEMA_WITH(type, text, protobuf, type, limit, check)
 #define MESSAGE(NAME, type, limit, check) \
     [FBY_MSG_##NAME] = SCHEMA(type, #NAME, type, limit, check)
-/* The term after SMALL is 0. It is a compile error if struct fby_<type> is not
- * as long as the ids of its columns, or does not end with the id `last`. */
-#define IDS_ONLY(NAME, type, last)                                   \
-    [FBY_MSG_##NAME] = SCHEMA_WITH(type, #NAME, type, ids_to_##last, \
-        SMALL + 0 * sizeof(char[ENDS_WITH(type, last) ? 1 : -1]), NULL)
-#define ENDS_WITH(type, last)                                           \
-    (sizeof(struct fby_##type) == 8 * sizeof(ids_to_##last##_columns) / \
-                                      sizeof(struct schema_column) &&   \
+/* A message of the ids up to `last`. The term that is 0 does not compile unless
+ * struct fby_<type> has as many ids as columns, and ends with the id `last`. */
+#define IDS_ONLY(NAME, type, last)                                      \
+    [FBY_MSG_##NAME] = SCHEMA_WITH(type, #NAME, type, ids_up_to_##last, \
+        SMALL + 0 * sizeof(char[HAS_ONLY_IDS(type, last) ? 1 : -1]), NULL)
+#define HAS_ONLY_IDS(type, last)                                           \
+    (sizeof(struct fby_##type) == 8 * sizeof(ids_up_to_##last##_columns) / \
+                                      sizeof(struct schema_column) &&      \
         MEMBER_OFFSET(type, last, 8) + 8 == sizeof(struct fby_##type))
 
 /* Messages that consist of the same ids have structs of the same layout. They
  * share columns, which are named after the last id (IDS_ONLY). */
-static const struct schema_column ids_to_session_columns[] = {
+static const struct schema_column ids_up_to_session_columns[] = {
     ID(1, bye, session),
 };
 
-static const struct schema_column ids_to_request_columns[] = {
+static const struct schema_column ids_up_to_request_columns[] = {
     ID(1, cancel, session),
     ID(2, cancel, request),
 };
 
-static const struct schema_column ids_to_instance_columns[] = {
+static const struct schema_column ids_up_to_instance_columns[] = {
     ID(1, deregister, instance),
 };
 

@@ -22,10 +22,10 @@ _Static_assert(
 
 enum { POLL_MS = 100 }; /* longest time until a caught signal is noticed */
 
-enum read_end { /* why the parent stops reading */
-    END_CLOSED, /* the check ended, and so closed the pipe */
-    END_LATE,   /* the deadline passed */
-    END_SIGNAL  /* a signal was caught */
+enum stop_reason { /* why the parent stops reading */
+    STOP_CLOSED,   /* the check ended, and so closed the pipe */
+    STOP_LATE,     /* the deadline passed */
+    STOP_SIGNAL    /* a signal was caught */
 };
 
 void fby_doctor_report(
@@ -49,30 +49,29 @@ static void child_main(const struct fby_doctor_check *check,
     _exit(0);
 }
 
-static enum read_end read_lines(
-    int pipe_fd, int64_t until_ns, const struct fby_doctor_listener *listener)
+static enum stop_reason read_lines(int pipe_fd, int64_t deadline_ns,
+    const struct fby_doctor_listener *listener)
 {
     for (;;) {
         struct fby_doctor_line line;
-        struct pollfd          item    = {.fd = pipe_fd, .events = POLLIN};
-        int64_t                left_ns = until_ns - fby_now_ns();
+        struct pollfd          item = {.fd = pipe_fd, .events = POLLIN};
         if (fby_signals_caught() != 0) {
-            return END_SIGNAL;
+            return STOP_SIGNAL;
         }
-        if (left_ns <= 0) {
-            return END_LATE;
+        if (fby_now_ns() >= deadline_ns) {
+            return STOP_LATE;
         }
         if (poll(&item, 1, POLL_MS) <= 0) {
             continue;
         }
         if (read(pipe_fd, &line, sizeof(line)) != (ssize_t)sizeof(line)) {
-            return END_CLOSED;
+            return STOP_CLOSED;
         }
         listener->on_line(listener->arg, &line);
     }
 }
 
-/* Pass a line that says that the check itself failed, and why (`format`). */
+/* Pass the line "the check itself failed", with the cause (`format`). */
 __attribute__((format(printf, 4, 5))) static void report_failed(
     const struct fby_doctor_check    *check,
     const struct fby_doctor_listener *listener, enum fby_doctor_state state,
@@ -107,18 +106,19 @@ static void await_child(const struct fby_doctor_check *check,
     }
 }
 
-/* End the child process, and report why if the check failed or is late. */
+/* End the child process. Report a check that failed or is late. */
 static void end_child(const struct fby_doctor_check *check,
-    const struct fby_doctor_listener *listener, pid_t child, enum read_end end)
+    const struct fby_doctor_listener *listener, pid_t child,
+    enum stop_reason reason)
 {
-    if (end == END_CLOSED) {
+    if (reason == STOP_CLOSED) {
         await_child(check, listener, child);
         return;
     }
     /* A killed process may stay in a system call for long: do not wait. */
     kill(child, SIGKILL);
     (void)waitpid(child, NULL, WNOHANG);
-    if (end == END_LATE) {
+    if (reason == STOP_LATE) {
         report_failed(check, listener, check->state_if_late,
             "no end within %d s", check->deadline_ms / 1000);
     }
@@ -143,9 +143,9 @@ void fby_doctor_run_check(const struct fby_doctor_check *check,
     if (child < 0) {
         report_failed(check, listener, FBY_DOCTOR_FAIL, "%s", strerror(errno));
     } else {
-        int64_t until_ns = fby_now_ns() + check->deadline_ms * FBY_NS_PER_MS;
+        int64_t deadline_ns = fby_now_ns() + check->deadline_ms * FBY_NS_PER_MS;
         end_child(check, listener, child,
-            read_lines(pipe_fds[0], until_ns, listener));
+            read_lines(pipe_fds[0], deadline_ns, listener));
     }
     close(pipe_fds[0]);
 }

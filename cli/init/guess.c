@@ -58,7 +58,7 @@ struct fby_guess_split *fby_guess_add_split(
     return split;
 }
 
-void fby_guess_split_name(
+void fby_guess_name_of_split(
     const struct fby_search *search, const char *stem, char out[FBY_NAME_SIZE])
 {
     const char *word   = fby_guess_split_word(stem);
@@ -152,7 +152,7 @@ static fby_err add_tar_split(struct fby_search *search, const char *path,
     char prefix[FBY_NAME_SIZE];
     char name[FBY_NAME_SIZE];
     snprintf(prefix, sizeof(prefix), "%.*s", group->prefix, group->first);
-    fby_guess_split_name(search, prefix, name);
+    fby_guess_name_of_split(search, prefix, name);
     struct fby_guess_split *split = fby_guess_add_split(search, name);
     if (split == NULL) {
         return FBY_OK;

@@ -28,9 +28,9 @@ struct fby_guess_split {             /* the data of one split */
     bool     counted_all; /* all samples were read; false: there are more */
     struct fby_init_member members[FBY_GUESS_MEMBERS]; /* most used first */
     uint32_t               n_members;
-    char                   files[FBY_MAX_FILES]
-              [FBY_NAME_SIZE]; /* list: columns that hold paths */
-    uint32_t          n_files;
+    /* list: columns that hold paths */
+    char              file_columns[FBY_MAX_FILES][FBY_NAME_SIZE];
+    uint32_t          n_file_columns;
     struct fby_tokens tokens;                     /* settings for token files */
     struct fby_column columns[FBY_GUESS_COLUMNS]; /* of the first table */
     uint32_t          n_columns;

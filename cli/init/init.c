@@ -269,8 +269,8 @@ static fby_err make_text(const struct fby_guess *guess, struct fby_buffer *text,
         .n_members = split->n_members,
         .columns   = columns,
         .n_columns = describe_columns(split, columns),
-        .files     = (const char(*)[FBY_NAME_SIZE])split->files,
-        .n_files   = split->n_files,
+        .files     = (const char(*)[FBY_NAME_SIZE])split->file_columns,
+        .n_files   = split->n_file_columns,
         .tokens    = &split->tokens,
     };
     return fby_init_text(&summary, text, why);

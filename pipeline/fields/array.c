@@ -15,8 +15,8 @@ static void fill_defaults(const struct parsed_field *parsed,
     field->as.array.shape = parsed->shape;
     field->wire_type      = fby_wire_type_or(parsed, 0);
     if (parsed->wire.type == PARSED_BITS) {
-        field->wire_type     = FBY_U8;
-        field->as.array.maps = last_dim_size(field); /* packed bits */
+        field->wire_type       = FBY_U8;
+        field->as.array.n_bits = last_dim_size(field);
     }
     fby_set_default_dtype(
         delivery, delivery->scaled ? FBY_F32 : field->wire_type);
@@ -52,12 +52,12 @@ static fby_err check_packed_bits(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     FBY_REFUSE_IF(check, field->max_length > 0, FBY_FIELD_MAX_LENGTH,
-        "arrays of bits have one shape; use a wire type of numbers");
+        "with wire: bits there is no max_length; use another wire type");
     FBY_REFUSE_IF(check, field->as.array.shape.n_dims == 0, FBY_FIELD_SHAPE,
-        "bits are packed along the last dimension: say at least one");
+        "bits are packed along the last dimension, so there must be one");
     FBY_REFUSE_IF(check,
         field->wire_type != FBY_U8 ||
-            field->as.array.maps != last_dim_size(field),
+            field->as.array.n_bits != last_dim_size(field),
         FBY_FIELD_WIRE_TYPE,
         "bits are packed along the last dimension of an array, as u8");
     return fby_field_check_bits(check);
@@ -104,7 +104,7 @@ static fby_err check_scale(const struct fby_field_check *check)
 
 static fby_err check_values(const struct fby_field_check *check)
 {
-    if (check->field->as.array.maps > 0) {
+    if (check->field->as.array.n_bits > 0) {
         return check_packed_bits(check);
     }
     if (fby_check_has_delivery(check) && check->delivery->scaled) {
@@ -119,15 +119,15 @@ static fby_field_rule *const rules[] = {check_keys, check_values, NULL};
 static struct fby_shape shape(const struct fby_field_content *field)
 {
     struct fby_shape sent = field->as.array.shape;
-    if (field->as.array.maps > 0 && sent.n_dims > 0) {
-        sent.dims[sent.n_dims - 1] = fby_bytes_of_bits(field->as.array.maps);
+    if (field->as.array.n_bits > 0 && sent.n_dims > 0) {
+        sent.dims[sent.n_dims - 1] = fby_bytes_of_bits(field->as.array.n_bits);
     }
     return sent;
 }
 
 static const struct fby_field_entry entries[] = {
     {FBY_ENTRY(SHAPE, DIMS, as.array.shape)},
-    {FBY_ENTRY(MAPS, U32, as.array.maps), .min = 1, .max = FBY_MAX_LENGTH},
+    {FBY_ENTRY(MAPS, U32, as.array.n_bits), .min = 1, .max = FBY_MAX_LENGTH},
     {0},
 };
 
@@ -147,7 +147,7 @@ const struct fby_field_kind fby_kind_array = {
     .has_header_count = true,
     .values           = FBY_VALUES_NUMBERS,
     .entries          = entries,
-    .bits_offset      = offsetof(struct fby_field_content, as.array.maps),
+    .bits_offset      = offsetof(struct fby_field_content, as.array.n_bits),
     .shape_offset     = offsetof(struct fby_field_content, as.array.shape),
     .fill_defaults    = fill_defaults,
     .rules            = rules,

@@ -14,7 +14,7 @@ static fby_err check_length(const struct fby_field_check *check)
 {
     const struct fby_field_content *field  = check->field;
     uint32_t                        length = field->as.bytes.length;
-    bool is_npy = strcmp(fby_extension_suffix(field->from[0]), "npy") == 0;
+    bool is_npy = strcmp(fby_extension_last_part(field->from[0]), "npy") == 0;
     FBY_REFUSE_IF(check, length == 0 && field->max_length == 0, FBY_FIELD_WHOLE,
         "the bytes of %s need a 'length' or a 'max_length'; or say %s",
         field->from[0], is_npy ? "decode: array" : "another decode");

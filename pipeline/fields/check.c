@@ -66,7 +66,7 @@ static fby_err check_from_item(const struct fby_field_check *check, uint32_t i)
     }
     bool is_column = fby_source_traits(check->source)->has_rows;
     if (is_column || kind->only_from == NULL ||
-        strcmp(fby_extension_suffix(from), kind->only_from) == 0) {
+        strcmp(fby_extension_last_part(from), kind->only_from) == 0) {
         return FBY_OK;
     }
     return fby_field_error_at_item(

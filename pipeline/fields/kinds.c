@@ -29,7 +29,7 @@ const struct fby_field_kind *fby_field_kind_by_id(int64_t id)
 
 const struct fby_field_kind *fby_field_kind_for(const char *extension)
 {
-    const char *suffix = fby_extension_suffix(extension);
+    const char *suffix = fby_extension_last_part(extension);
     for (size_t i = 1; i < fby_n_field_kinds; i++) {
         if (fby_text_is_one_of(suffix, fby_field_kinds[i]->extensions)) {
             return fby_field_kinds[i];

@@ -51,7 +51,7 @@ static void fill_defaults(const struct parsed_field *parsed,
 static fby_err check_formats(const struct fby_field_check *check)
 {
     for (uint32_t i = 0; i < check->field->n_from; i++) {
-        const char *format = fby_extension_suffix(check->field->from[i]);
+        const char *format = fby_extension_last_part(check->field->from[i]);
         if (fby_text_is_one_of(format, extensions + N_FORMATS_WITH_DECODER)) {
             return fby_field_error_at_item(check, FBY_FIELD_FROM, i,
                 "%s pictures are not in this version; use jpg, jpeg or png",

@@ -8,8 +8,8 @@
  * Without block shuffle the rows of a batch are consecutive in the linear
  * order. With block shuffle a batch has G slices of equal size. Each slice has
  * its own part of the linear order, cut into S pieces: one for each full step.
- * L lanes divide these pieces. Consecutive steps use the lanes in turn, so that
- * successive batches have samples of different blocks.
+ * The pieces are divided among L lanes. Consecutive steps take turns among the
+ * lanes, so that successive batches have samples of different blocks.
  *
  * A span is a number of rows that are contiguous in the linear order. Rows are
  * mapped span by span, so that a permutation is set up once for each span. */
@@ -33,7 +33,8 @@ struct fby_order {
     uint32_t         batch;      /* rows of a full step */
     enum fby_shuffle shuffle;
     enum fby_last    last;
-    /* Permutes the blocks, or with buckets the full batches, or the samples. */
+    /* Block shuffle permutes the blocks. Full shuffle permutes the samples or,
+     * with buckets, the full batches. */
     struct fby_permutation permutation;
     /* The key of the permutations within each block or bucket. */
     struct fby_permutation_key within_key;
@@ -41,13 +42,12 @@ struct fby_order {
     uint32_t  slices; /* G */
     uint32_t  lanes;  /* L, at most S */
     uint32_t  n_blocks;
-    uint64_t *block_begins;    /* [b]: first sample of block b */
-    uint64_t *block_positions; /* [i]: first position of the i-th block in the
-                                  linear order */
+    uint64_t *block_sample;   /* [b]: first sample of block b */
+    uint64_t *block_position; /* [i]: position where the i-th block begins */
     /* For buckets, else NULL. The arrays have buckets->n + 1 entries. */
     const struct fby_buckets *buckets;
-    uint64_t *full_begins;     /* [b]: first position of full batches of b */
-    uint64_t *leftover_begins; /* [b]: first position of other samples of b */
+    uint64_t *full_position;     /* [b]: position of full batches of bucket b */
+    uint64_t *leftover_position; /* [b]: position of the rest of bucket b */
 };
 
 struct span {
@@ -201,22 +201,22 @@ static fby_err check_spec(
 }
 
 /* Set the first sample of each block, and N after the last block. */
-static void set_block_begins(
+static void set_block_samples(
     struct fby_order *self, const struct fby_order_spec *spec)
 {
     uint64_t sample = 0;
     for (uint32_t i = 0; i < spec->n_shards; i++) {
         if (i % spec->block == 0) {
-            self->block_begins[i / spec->block] = sample;
+            self->block_sample[i / spec->block] = sample;
         }
         sample += spec->shard_samples[i];
     }
-    self->block_begins[self->n_blocks] = sample;
+    self->block_sample[self->n_blocks] = sample;
 }
 
 static uint64_t block_size(const struct fby_order *self, uint64_t block)
 {
-    return self->block_begins[block + 1] - self->block_begins[block];
+    return self->block_sample[block + 1] - self->block_sample[block];
 }
 
 static struct fby_permutation permutation_of(
@@ -230,16 +230,16 @@ static void init_blocks(
     struct fby_order *self, const struct fby_order_spec *spec)
 {
     self->n_blocks     = (spec->n_shards - 1) / spec->block + 1;
-    size_t n_begins    = (size_t)self->n_blocks + 1;
-    self->block_begins = fby_zalloc(n_begins * sizeof(*self->block_begins));
-    self->block_positions =
-        fby_zalloc(n_begins * sizeof(*self->block_positions));
+    size_t n_entries   = (size_t)self->n_blocks + 1;
+    self->block_sample = fby_zalloc(n_entries * sizeof(*self->block_sample));
+    self->block_position =
+        fby_zalloc(n_entries * sizeof(*self->block_position));
     self->within_key  = fby_permutation_key(spec->seed, spec->epoch, "block");
     self->permutation = permutation_of(spec, "blocks", self->n_blocks);
-    set_block_begins(self, spec);
+    set_block_samples(self, spec);
     for (uint32_t i = 0; i < self->n_blocks; i++) {
-        self->block_positions[i + 1] =
-            self->block_positions[i] +
+        self->block_position[i + 1] =
+            self->block_position[i] +
             block_size(self, fby_permutation_at(&self->permutation, i));
     }
     self->slices =
@@ -262,19 +262,19 @@ static void init_buckets(
 {
     uint32_t n    = spec->buckets->n;
     self->buckets = spec->buckets;
-    self->full_begins =
-        fby_zalloc(((size_t)n + 1) * sizeof(*self->full_begins));
-    self->leftover_begins =
-        fby_zalloc(((size_t)n + 1) * sizeof(*self->leftover_begins));
+    self->full_position =
+        fby_zalloc(((size_t)n + 1) * sizeof(*self->full_position));
+    self->leftover_position =
+        fby_zalloc(((size_t)n + 1) * sizeof(*self->leftover_position));
     for (uint32_t b = 0; b < n; b++) {
         uint64_t size = bucket_size(self, b);
-        self->full_begins[b + 1] =
-            self->full_begins[b] + size - size % self->batch;
+        self->full_position[b + 1] =
+            self->full_position[b] + size - size % self->batch;
     }
-    self->leftover_begins[0] = self->full_begins[n];
+    self->leftover_position[0] = self->full_position[n];
     for (uint32_t b = 0; b < n; b++) {
-        self->leftover_begins[b + 1] =
-            self->leftover_begins[b] + bucket_size(self, b) % self->batch;
+        self->leftover_position[b + 1] =
+            self->leftover_position[b] + bucket_size(self, b) % self->batch;
     }
     self->within_key = fby_permutation_key(spec->seed, spec->epoch, "bucket");
     if (self->full_steps > 0) {
@@ -325,10 +325,10 @@ void fby_order_destroy(struct fby_order **self_p)
     if (self == NULL) {
         return;
     }
-    free(self->block_begins);
-    free(self->block_positions);
-    free(self->full_begins);
-    free(self->leftover_begins);
+    free(self->block_sample);
+    free(self->block_position);
+    free(self->full_position);
+    free(self->leftover_position);
     free(self);
     *self_p = NULL;
 }
@@ -400,7 +400,7 @@ static struct span span_in_slice(
     return (struct span){piece * width + offset, width - offset};
 }
 
-/* The number of the batch of the linear order that `step` delivers. It differs
+/* The index, in the linear order, of the batch that `step` delivers. It differs
  * from `step` only with shuffled buckets, which permute the full batches. */
 static uint64_t batch_of_step(const struct fby_order *self, uint64_t step)
 {
@@ -446,39 +446,39 @@ static uint32_t range_of_position(
     return low;
 }
 
-/* Write the samples of the first rows of `span` that are in one block. Return
- * the number of these rows. */
+/* Write the samples of the first rows of `span`, up to the end of the block
+ * that `span` begins in. Return the number of these rows. */
 static uint64_t fill_from_block(
     const struct fby_order *self, struct span span, uint64_t *samples)
 {
     uint32_t i =
-        range_of_position(self->block_positions, self->n_blocks, span.position);
-    uint64_t offset    = span.position - self->block_positions[i];
-    uint64_t rows_left = self->block_positions[i + 1] - span.position;
+        range_of_position(self->block_position, self->n_blocks, span.position);
+    uint64_t offset    = span.position - self->block_position[i];
+    uint64_t rows_left = self->block_position[i + 1] - span.position;
     uint64_t block     = fby_permutation_at(&self->permutation, i);
     uint64_t n         = span.rows < rows_left ? span.rows : rows_left;
     struct fby_permutation within =
         fby_permutation_of(self->within_key, block, block_size(self, block));
     fby_permutation_range(&within, offset, n, samples);
     for (uint64_t k = 0; k < n; k++) {
-        samples[k] += self->block_begins[block];
+        samples[k] += self->block_sample[block];
     }
     return n;
 }
 
-/* Write the samples of the first rows of `span` that are in one bucket and are
- * all in full batches or all leftovers. Return the number of these rows. */
+/* Write the samples of the first rows of `span`, up to the end of the full
+ * batches or leftovers that `span` begins in. Return the number of rows. */
 static uint64_t fill_from_bucket(
     const struct fby_order *self, struct span span, uint64_t *samples)
 {
     const struct fby_buckets *buckets = self->buckets;
-    bool are_leftovers = span.position >= self->full_begins[buckets->n];
-    const uint64_t *begins =
-        are_leftovers ? self->leftover_begins : self->full_begins;
-    uint32_t b         = range_of_position(begins, buckets->n, span.position);
-    uint64_t size      = bucket_size(self, b);
-    uint64_t offset    = span.position - begins[b]; /* in the bucket */
-    uint64_t rows_left = begins[b + 1] - span.position;
+    bool are_leftovers = span.position >= self->full_position[buckets->n];
+    const uint64_t *positions =
+        are_leftovers ? self->leftover_position : self->full_position;
+    uint32_t b      = range_of_position(positions, buckets->n, span.position);
+    uint64_t size   = bucket_size(self, b);
+    uint64_t offset = span.position - positions[b]; /* in the bucket */
+    uint64_t rows_left = positions[b + 1] - span.position;
     uint64_t n         = span.rows < rows_left ? span.rows : rows_left;
     /* In the bucket, the leftovers follow the full batches. */
     offset += are_leftovers ? size - size % self->batch : 0;
@@ -496,7 +496,7 @@ static uint64_t fill_from_bucket(
     return n;
 }
 
-/* Write the samples of the first rows of `span`, at least of one. Return the
+/* Write the samples of one or more rows at the start of `span`. Return the
  * number of these rows. */
 static uint64_t fill_first_rows(
     const struct fby_order *self, struct span span, uint64_t *samples)
@@ -538,5 +538,5 @@ uint64_t fby_order_affinity_key(
     }
     uint64_t position = span_from(self, step, row).position;
     return fby_permutation_at(&self->permutation,
-        range_of_position(self->block_positions, self->n_blocks, position));
+        range_of_position(self->block_position, self->n_blocks, position));
 }

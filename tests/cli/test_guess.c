@@ -152,8 +152,8 @@ static void a_list_says_which_columns_are_paths(void **state)
     assert_int_equal(guess.kind, FBY_SOURCE_LIST);
     assert_int_equal(guess.n_splits, 1); /* val names no existing file */
     assert_string_equal(split->pattern, sandbox_path(sb, "p/train.csv"));
-    assert_int_equal(split->n_files, 1);
-    assert_string_equal(split->files[0], "photo");
+    assert_int_equal(split->n_file_columns, 1);
+    assert_string_equal(split->file_columns[0], "photo");
     assert_int_equal(split->n_members, 4);
     assert_string_equal(split->members[0].extension, "photo.jpg");
     assert_int_equal(split->members[1].value, FBY_INIT_DIGITS);
@@ -620,9 +620,9 @@ static void only_names_of_files_beside_it_make_a_column_of_paths(void **state)
     const struct fby_guess_split *split = &guess.splits[0];
     assert_int_equal(guess.kind, FBY_SOURCE_LIST);
     assert_int_equal(split->samples, 2);
-    assert_int_equal(split->n_files, 2);
-    assert_string_equal(split->files[0], "here");
-    assert_string_equal(split->files[1], "later");
+    assert_int_equal(split->n_file_columns, 2);
+    assert_string_equal(split->file_columns[0], "here");
+    assert_string_equal(split->file_columns[1], "later");
     assert_true(split->counted_all);
 }
 
@@ -642,9 +642,9 @@ static void of_many_columns_of_paths_as_many_as_may_be_are_taken(void **state)
     fby_buffer_fini(&list);
     sandbox_write_text(sb, "p/1.t", "x");
     look(sb, "p/l.csv");
-    assert_int_equal(guess.splits[0].n_files, FBY_MAX_FILES);
-    assert_string_equal(guess.splits[0].files[0], "c00");
-    assert_string_equal(guess.splits[0].files[FBY_MAX_FILES - 1], "c15");
+    assert_int_equal(guess.splits[0].n_file_columns, FBY_MAX_FILES);
+    assert_string_equal(guess.splits[0].file_columns[0], "c00");
+    assert_string_equal(guess.splits[0].file_columns[FBY_MAX_FILES - 1], "c15");
 }
 
 static void lists_of_values_beside_folders_are_skipped(void **state)

@@ -46,7 +46,7 @@ static void assert_table(const struct sandbox *sb, const char *path,
     assert_int_equal(split->counted_all, shards == 1);
     assert_int_equal(split->classes, 0);
     assert_int_equal(split->n_members, 0);
-    assert_int_equal(split->n_files, 0);
+    assert_int_equal(split->n_file_columns, 0);
     assert_int_equal(split->n_columns, 1);
     assert_string_equal(split->columns[0].name, "a");
 }

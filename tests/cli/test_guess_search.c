@@ -186,7 +186,7 @@ static const char *named(const struct fby_search *search, const char *stem)
 {
     static char name[FBY_NAME_SIZE];
     memset(name, 'x', sizeof(name));
-    fby_guess_split_name(search, stem, name);
+    fby_guess_name_of_split(search, stem, name);
     return name;
 }
 

@@ -45,8 +45,8 @@ static void a_type_takes_what_lies_in_its_range(void **state)
 static void the_last_dot_of_an_extension_begins_its_kind(void **state)
 {
     (void)state;
-    assert_string_equal(fby_extension_suffix("jpg"), "jpg");
-    assert_string_equal(fby_extension_suffix("left.eye.png"), "png");
+    assert_string_equal(fby_extension_last_part("jpg"), "jpg");
+    assert_string_equal(fby_extension_last_part("left.eye.png"), "png");
 }
 
 static void a_field_takes_png_if_one_of_its_extensions_is_png(void **state)
@@ -162,9 +162,9 @@ static void every_kind_has_its_shape(void **state)
     f.as.maps.n = 9;
     shape_is(&f, 3, 0, 0, 2);
     f.decode   = FBY_DECODE_ARRAY;
-    f.as.array = (struct fby_array_field){{2, {5, 9}}, .maps = 9};
+    f.as.array = (struct fby_array_field){{2, {5, 9}}, .n_bits = 9};
     shape_is(&f, 2, 5, 2, 0);
-    f.as.array.maps = 0;
+    f.as.array.n_bits = 0;
     shape_is(&f, 2, 5, 9, 0);
     f.max_length = 7;
     shape_is(&f, 3, 7, 5, 9);

@@ -188,17 +188,17 @@ static void bits_are_packed_along_the_last_dimension(void **state)
     struct fby_field_content *f;
     struct fby_split         *split = split_with("bits", &f);
     assert_string_equal(field_error(split, f), "");
-    f->as.array.maps = 11;
+    f->as.array.n_bits = 11;
     assert_string_equal(field_error(split, f), wrong);
-    f->as.array.maps = 4;
+    f->as.array.n_bits = 4;
     assert_string_equal(field_error(split, f), wrong);
-    f->as.array.maps = 12;
-    f->wire_type     = FBY_U16;
+    f->as.array.n_bits = 12;
+    f->wire_type       = FBY_U16;
     assert_string_equal(field_error(split, f), wrong);
     f->wire_type      = FBY_U8;
     f->as.array.shape = (struct fby_shape){0, {12}};
     assert_string_equal(field_error(split, f),
-        "bits are packed along the last dimension: say at least one");
+        "bits are packed along the last dimension, so there must be one");
     f->as.array.shape = (struct fby_shape){1, {12}};
     assert_string_equal(field_error(split, f), "");
     fby_split_destroy(&split);
@@ -292,12 +292,12 @@ static void only_some_kinds_vary_in_length(void **state)
     struct fby_field_content *f;
     struct fby_split         *split = split_with("bits", &f);
     f->as.array.shape               = (struct fby_shape){1, {1}};
-    f->as.array.maps                = 1;
+    f->as.array.n_bits              = 1;
     assert_string_equal(field_error(split, f), "");
     f->max_length = 5;
     f->too_long   = FBY_TOO_LONG_REFUSE;
     assert_string_equal(field_error(split, f),
-        "arrays of bits have one shape; use a wire type of numbers");
+        "with wire: bits there is no max_length; use another wire type");
     fby_split_destroy(&split);
     split         = split_with("num", &f);
     f->max_length = 5;

@@ -199,7 +199,7 @@ static void act(struct sim *sim, const struct fby_action *action)
         failed(sim);
         break;
     case FBY_DO_UNREACHABLE:
-    case FBY_DO_NO_WORKERS:
+    case FBY_DO_WARN_NO_WORKERS:
         break;
     }
 }

@@ -492,8 +492,8 @@ static struct fby_field_content bits_field(
 {
     struct fby_field_content field =
         array_field(FBY_U8, (struct fby_shape){3, {height, width, maps}});
-    field.as.array.maps = maps;
-    field.shape.dims[2] = (maps + 7) / 8;
+    field.as.array.n_bits = maps;
+    field.shape.dims[2]   = (maps + 7) / 8;
     return field;
 }
 

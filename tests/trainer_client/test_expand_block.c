@@ -550,7 +550,7 @@ static void bits_become_maps_wherever_they_are_cut(void **state)
         struct fby_field_content  field = {.name = "maps",
              .decode                             = FBY_DECODE_ARRAY,
              .wire_type                          = FBY_U8,
-             .as.array.maps                      = maps,
+             .as.array.n_bits                    = maps,
              .shape = {3, {1 + draw(20), width, bytes}}};
         struct fby_field_delivery to    = {.dtype = types[draw(5)],
                .layout = draw(2) == 0 ? FBY_LAYOUT_HWC : FBY_LAYOUT_CHW};

@@ -276,16 +276,16 @@ static void bits_become_no_other_numbers(void **state)
         "field f: only images, and arrays of three dimensions, have a layout";
     struct spec spec = spec_of(
         FBY_DECODE_ARRAY, FBY_U8, FBY_I64, (struct fby_shape){3, {2, 3, 2}});
-    spec.field.as.array.maps  = 12;
-    spec.field.as.array.shape = (struct fby_shape){3, {2, 3, 12}};
+    spec.field.as.array.n_bits = 12;
+    spec.field.as.array.shape  = (struct fby_shape){3, {2, 3, 12}};
     refused(spec, numbers);
     spec.delivery.dtype = FBY_U16;
     refused(spec, numbers);
     spec.delivery.dtype      = FBY_U8;
     spec.field.shape.dims[2] = 3;
     refused(spec, "field f: 12 maps are u8 with 2 bytes in the last dimension");
-    spec.field.as.array.maps = 0;
-    spec.delivery.dtype      = FBY_BOOL;
+    spec.field.as.array.n_bits = 0;
+    spec.delivery.dtype        = FBY_BOOL;
     refused(spec, "field f: only bits become bool");
     spec.field.shape.n_dims = 2;
     spec.delivery.dtype     = FBY_U8;
@@ -339,10 +339,10 @@ static void tensors_have_the_shape_of_their_layout(void **state)
     spec                        = one_hot();
     spec.field.as.label.one_hot = false;
     check_tensor(spec, 1, (const int64_t[]){6, 1});
-    spec                     = array();
-    spec.field.wire_type     = FBY_U8;
-    spec.field.shape.dims[2] = 2;
-    spec.field.as.array.maps = 11;
+    spec                       = array();
+    spec.field.wire_type       = FBY_U8;
+    spec.field.shape.dims[2]   = 2;
+    spec.field.as.array.n_bits = 11;
     check_tensor(spec, 4, (const int64_t[]){6, 5, 7, 11, 385, 77, 11, 1});
     spec.delivery.layout = FBY_LAYOUT_CHW;
     check_tensor(spec, 4, (const int64_t[]){6, 11, 5, 7, 385, 35, 7, 1});

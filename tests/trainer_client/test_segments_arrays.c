@@ -115,7 +115,7 @@ static void bits_of_more_values_than_a_segment_takes_are_cut_by_pixels(
     const struct fby_field_content  field = {.name = "bits",
          .decode                                   = FBY_DECODE_ARRAY,
          .wire_type                                = FBY_U8,
-         .as.array.maps                            = MAPS,
+         .as.array.n_bits                          = MAPS,
          .shape                                    = {3, {SIDE, SIDE, 2}}};
     const struct fby_field_delivery to    = {
            .dtype = FBY_F16, .layout = FBY_LAYOUT_CHW};

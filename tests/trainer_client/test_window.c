@@ -8,25 +8,25 @@ static void the_defaults_are_those_of_the_header(void **state)
     (void)state;
     const struct fby_window_config c        = fby_window_defaults();
     const struct fby_window_config expected = {
-        .max_peers  = 1024,
-        .open_peers = 16,
-        .times      = {.ping      = 1 * S,
-                 .reach           = 3 * S,
-                 .backoff         = 1 * S,
-                 .backoff_max     = 30 * S,
-                 .idle            = 60 * S,
-                 .hedge_min       = 20 * MS,
-                 .hedge_first     = 1 * S,
-                 .hedge_period    = 10 * S,
-                 .suspect         = 100 * MS,
-                 .suspended_after = 500 * MS,
-                 .credit          = 5 * MS,
-                 .busy_min        = 5 * MS,
-                 .warn            = 5 * S},
+        .max_peers              = 1024,
+        .max_peers_before_start = 16,
+        .times                  = {.ping      = 1 * S,
+                             .reach           = 3 * S,
+                             .backoff         = 1 * S,
+                             .backoff_max     = 30 * S,
+                             .idle            = 60 * S,
+                             .hedge_min       = 20 * MS,
+                             .hedge_first     = 1 * S,
+                             .hedge_period    = 10 * S,
+                             .suspect         = 100 * MS,
+                             .suspended_after = 500 * MS,
+                             .credit          = 5 * MS,
+                             .busy_min        = 5 * MS,
+                             .warn            = 5 * S},
     };
     assert_memory_equal(&c.times, &expected.times, sizeof(c.times));
     assert_int_equal(c.max_peers, expected.max_peers);
-    assert_int_equal(c.open_peers, expected.open_peers);
+    assert_int_equal(c.max_peers_before_start, expected.max_peers_before_start);
     assert_int_equal(c.max_batches + c.max_bytes + c.batch_bytes, 0);
     assert_int_equal(c.max_chunks + c.seed + c.audit, 0);
 }

@@ -442,7 +442,7 @@ static void an_idle_worker_is_connected_to_audit_what_follows(void **state)
     (void)state;
     struct fby_window_config c = config_of(1);
     c.audit                    = 1;
-    c.open_peers               = 1;
+    c.max_peers_before_start   = 1;
     struct driver d            = driver_of(&c);
     (void)join(&d, 1); /* which is preferred for steps 0 and 1 */
     (void)add(&d, 2);

@@ -30,7 +30,7 @@ static struct driver last_two_of(uint32_t n)
 {
     struct fby_window_config c = config_of(1);
     c.max_peers                = n;
-    c.open_peers               = n;
+    c.max_peers_before_start   = n;
     struct driver d            = driver_of(&c);
     for (uint32_t i = 1; i <= n; i++) {
         (void)join(&d, i);
@@ -288,7 +288,7 @@ static void only_the_refusals_of_a_worker_that_is_gone_are_forgotten(
     for (int peer = 63; peer <= 64; peer++) {
         struct fby_window_config c = config_of(2);
         c.max_peers                = 66;
-        c.open_peers               = 66;
+        c.max_peers_before_start   = 66;
         struct driver d            = started_with(&c, 65);
         for (int i = 0; i < 63; i++) {
             fby_window_set_aside(d.w, d.now, i, 1);

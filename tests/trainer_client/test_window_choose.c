@@ -168,7 +168,7 @@ static void a_worker_that_is_not_preferred_is_not_connected(void **state)
 {
     (void)state;
     struct fby_window_config c = config_of(1);
-    c.open_peers               = 1;
+    c.max_peers_before_start   = 1;
     struct driver d            = driver_of(&c);
     (void)join(&d, 2);
     (void)add(&d, 1);

@@ -219,7 +219,7 @@ static void a_number_that_is_not_connected_makes_way(void **state)
 {
     (void)state;
     struct fby_window_config c = config_of(1);
-    c.open_peers               = 1;
+    c.max_peers_before_start   = 1;
     struct driver d            = driver_of(&c);
     (void)add(&d, 1);
     assert_turn(&d, "CONNECT 0; HELLO 0");
@@ -477,7 +477,7 @@ static void a_worker_that_is_not_connected_can_be_set_aside(void **state)
 {
     (void)state;
     struct fby_window_config c = config_of(1);
-    c.open_peers               = 1;
+    c.max_peers_before_start   = 1;
     struct driver d            = driver_of(&c);
     (void)add(&d, 1);
     (void)add(&d, 2);

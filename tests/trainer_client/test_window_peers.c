@@ -5,7 +5,7 @@ static void a_peer_is_connected_at_its_first_use(void **state)
 {
     (void)state;
     struct fby_window_config c = config_of(1);
-    c.open_peers               = 0;
+    c.max_peers_before_start   = 0;
     struct driver d            = driver_of(&c);
     int           peer         = add(&d, 1);
     turn(&d);

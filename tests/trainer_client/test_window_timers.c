@@ -210,7 +210,7 @@ static void so_many_peers_are_connected_and_no_more(void **state)
 {
     (void)state;
     struct fby_window_config c = config_of(1);
-    c.open_peers               = 2;
+    c.max_peers_before_start   = 2;
     struct driver d            = driver_of(&c);
     for (uint64_t i = 1; i <= 4; i++) {
         (void)add(&d, i);
@@ -226,7 +226,7 @@ static void after_the_start_peers_are_connected_when_needed(void **state)
 {
     (void)state;
     struct fby_window_config c = config_of(1);
-    c.open_peers               = 1;
+    c.max_peers_before_start   = 1;
     struct driver d            = driver_of(&c);
     for (uint64_t i = 1; i <= 3; i++) {
         (void)add(&d, i);
@@ -349,14 +349,14 @@ static void no_worker_is_missed_while_no_step_waits_for_one(void **state)
     for (int s = 0; s < 100; s++) {
         fby_window_heard(d.w, d.now, 0);
         wait(&d, 1 * S);
-        assert_int_equal(count(&d, FBY_DO_NO_WORKERS, FBY_NO_PEER), 0);
+        assert_int_equal(count(&d, FBY_DO_WARN_NO_WORKERS, FBY_NO_PEER), 0);
     }
     take_and_release(&d, 0);
     assert_turn(&d, "CONNECT 0; HELLO 0");
     fby_window_refused_full(d.w, d.now, 0);
     assert_turn(&d, "CLOSE 0");
     wait(&d, 5 * S);
-    assert_int_equal(count(&d, FBY_DO_NO_WORKERS, FBY_NO_PEER), 1);
+    assert_int_equal(count(&d, FBY_DO_WARN_NO_WORKERS, FBY_NO_PEER), 1);
     fby_window_destroy(&d.w);
 }
 

@@ -2,8 +2,8 @@
  *
  * The pixels of a flipped picture are copied to a buffer in the order of the
  * output. The kernel for unflipped pictures then expands the buffer, which
- * stays in the cache. The buffer may end within a line, so the kernel always
- * gets many pixels. Masks are expanded with the plan's table instead. */
+ * stays in the cache. The buffer holds several lines if they are short, so that
+ * the kernel gets many pixels. Masks are expanded line by line, unbuffered. */
 #include "trainer_client/expand/host_picture.h"
 
 #include <string.h>
@@ -22,9 +22,9 @@ struct flip_buffer {
     struct fby_expansion plan; /* plan.pixels: number of pixels in `bytes` */
     fby_expand_image_fn *expand;
     fby_reverse_fn      *reverse;
-    size_t   first; /* number in the output of the first pixel in `bytes` */
-    uint8_t *out;   /* the whole output picture */
-    uint8_t  bytes[BUFFER_PIXELS * RGB];
+    size_t               n_flushed; /* pixels that are expanded already */
+    uint8_t             *out;       /* the whole output picture */
+    uint8_t              bytes[BUFFER_PIXELS * RGB];
 };
 
 /* Expand the pixels of the buffer to the output, and empty the buffer. */
@@ -33,10 +33,10 @@ static void flush(struct flip_buffer *self)
     bool   planar = self->plan.layout == FBY_LAYOUT_CHW;
     size_t step   = fby_type_bytes(self->plan.to) * (planar ? 1 : (size_t)RGB);
     if (self->plan.pixels > 0) {
-        self->expand(&self->plan, self->bytes, false /* cached */,
-            self->out + self->first * step);
+        self->expand(&self->plan, self->bytes, /*non_temporal=*/false,
+            self->out + self->n_flushed * step);
     }
-    self->first += self->plan.pixels;
+    self->n_flushed += self->plan.pixels;
     self->plan.pixels = 0;
 }
 
@@ -67,15 +67,15 @@ static void mirror_picture(struct flip_buffer *self,
     const struct fby_ops_row *row, const uint8_t *raw, uint8_t *out)
 {
     fby_picture_init(&self->picture, &self->plan, row, raw);
-    self->first = 0;
-    self->out   = out;
+    self->n_flushed = 0;
+    self->out       = out;
     for (uint32_t y = 0; y < self->plan.ops.height; y++) {
         append_line(self, y);
     }
     flush(self);
 }
 
-static void flip_by_table(const struct fby_expansion *plan,
+static void flip_lines(const struct fby_expansion *plan,
     const struct fby_ops_row *row, const uint8_t *raw, uint8_t *out)
 {
     size_t line_bytes = (size_t)plan->ops.width * plan->channels;
@@ -90,9 +90,9 @@ static void expand_unflipped(const struct fby_expansion *plan,
     const uint8_t *raw, fby_expand_image_fn *expand, uint8_t *out)
 {
     if (plan->yuv420) {
-        fby_expand_yuv(plan, raw, false /* cached */, out);
+        fby_expand_yuv(plan, raw, /*non_temporal=*/false, out);
     } else {
-        expand(plan, raw, false /* cached */, out);
+        expand(plan, raw, /*non_temporal=*/false, out);
     }
 }
 
@@ -113,7 +113,7 @@ void fby_expand_flips(const struct fby_expand_job *job)
         } else if (plan->channels == RGB) {
             mirror_picture(&buffer, row, raw, out);
         } else {
-            flip_by_table(plan, row, raw, out);
+            flip_lines(plan, row, raw, out);
         }
     }
 }

@@ -212,7 +212,7 @@ static void run_action(struct fby_receiver *r, const struct fby_action *action)
         fby_dealer_close(&r->peers[action->peer].socket);
         fby_peer_clear(&r->peers[action->peer]);
         return;
-    case FBY_DO_NO_WORKERS:
+    case FBY_DO_WARN_NO_WORKERS:
         warn_no_workers(r);
         return;
     case FBY_DO_FAIL:

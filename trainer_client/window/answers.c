@@ -122,8 +122,8 @@ static void count_received(
     struct fby_window *w, struct window_peer *peer, uint64_t bytes)
 {
     peer->received += bytes;
-    if (peer->uncredited_ns == 0 && bytes > 0) {
-        peer->uncredited_ns = w->now != 0 ? w->now : 1; /* 0 means none */
+    if (peer->uncredited_since_ns == 0 && bytes > 0) {
+        peer->uncredited_since_ns = w->now != 0 ? w->now : 1; /* 0 means none */
     }
 }
 

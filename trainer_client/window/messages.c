@@ -59,10 +59,10 @@ static void cancel_if_not_awaited(struct fby_window *w,
 static void begin_route(struct fby_window *w, struct window_peer *peer,
     const struct fby_window_welcome *welcome)
 {
-    peer->received      = 0;
-    peer->credited      = 0;
-    peer->uncredited_ns = 0;
-    peer->send_window   = welcome->send_window;
+    peer->received            = 0;
+    peer->credited            = 0;
+    peer->uncredited_since_ns = 0;
+    peer->send_window         = welcome->send_window;
     fby_w_drop_missing_requests(
         w, peer, FBY_W_ANY_PING, welcome->open_ids, welcome->n_open);
     /* max_batches limits the actions, even if the worker lists more requests */

@@ -1,30 +1,29 @@
 /* timers.c - the timers of the peers (the workers that the window knows).
  *
  * Each timer is in two functions: a tick function acts when the timer is due,
- * and a deadline function returns when that will be. Two actions of the tick
- * have no deadline, because only a message makes them due: CREDIT for many
- * bytes, and the removal of a leaving peer without open requests. */
+ * and a deadline function returns the time at which it is due. Two actions of
+ * the tick have no deadline, because only a message makes them due: CREDIT for
+ * many bytes, and the removal of a leaving peer without open requests. */
 #include "common/clock.h"
 #include "trainer_client/window/window_state.h"
 
 static void send_credit(struct fby_window *w, struct window_peer *peer)
 {
     peer->credited            = peer->received;
-    peer->uncredited_ns       = 0;
+    peer->uncredited_since_ns = 0;
     struct fby_action *action = fby_w_add_peer_action(w, FBY_DO_CREDIT, peer);
     action->number            = peer->received;
     action->route             = peer->route;
 }
 
-/* CREDIT is due when an eighth of the send window is uncredited, so that the
- * worker need not wait for it, or a short time after the oldest uncredited byte
- * arrived. */
+/* CREDIT is due a short time after the oldest uncredited byte, or at once if an
+ * eighth of the send window is uncredited, so that the worker need not wait. */
 static bool is_credit_due(
     const struct fby_window *w, const struct window_peer *peer)
 {
     uint64_t uncredited = peer->received - peer->credited;
-    int64_t  due_ns     = peer->uncredited_ns + w->config.times.credit;
-    return peer->uncredited_ns != 0 &&
+    int64_t  due_ns     = peer->uncredited_since_ns + w->config.times.credit;
+    return peer->uncredited_since_ns != 0 &&
            (uncredited >= peer->send_window / 8 || w->now >= due_ns);
 }
 
@@ -72,14 +71,15 @@ static void tick_peer(struct fby_window *w, struct window_peer *peer)
     }
 }
 
-/* Connect up to open_peers peers, so that the caller learns their datasets. */
+/* Connect peers, so that the caller learns their datasets. */
 static void connect_before_start(struct fby_window *w)
 {
     uint32_t n_sockets = 0;
     for (int i = 0; i < w->n_peers; i++) {
         n_sockets += fby_w_has_socket(&w->peers[i]);
     }
-    for (int i = 0; i < w->n_peers && n_sockets < w->config.open_peers; i++) {
+    uint32_t max = w->config.max_peers_before_start;
+    for (int i = 0; i < w->n_peers && n_sockets < max; i++) {
         if (w->peers[i].state == PEER_IDLE) {
             fby_w_connect(w, &w->peers[i]);
             n_sockets++;
@@ -96,7 +96,7 @@ static void warn_without_peers(struct fby_window *w)
         w->no_peer_since_ns = w->now;
     } else if (w->now >= w->no_peer_since_ns + w->config.times.warn) {
         w->no_peer_since_ns = w->now;
-        fby_w_add_action(w, FBY_DO_NO_WORKERS, FBY_NO_PEER);
+        fby_w_add_action(w, FBY_DO_WARN_NO_WORKERS, FBY_NO_PEER);
     }
 }
 
@@ -116,8 +116,8 @@ static int64_t session_deadline(
 {
     const struct fby_window_times *t   = &w->config.times;
     int64_t                        due = peer->last_ping_ns + t->ping;
-    if (peer->uncredited_ns != 0) {
-        due = fby_earlier_ns(due, peer->uncredited_ns + t->credit);
+    if (peer->uncredited_since_ns != 0) {
+        due = fby_earlier_ns(due, peer->uncredited_since_ns + t->credit);
     }
     if (peer->probed_ns != 0 && !peer->suspect) {
         due = fby_earlier_ns(due, peer->probed_ns + t->suspect);

@@ -17,8 +17,8 @@
 struct fby_window_config fby_window_defaults(void)
 {
     return (struct fby_window_config){
-        .max_peers  = 1024,
-        .open_peers = 16,
+        .max_peers              = 1024,
+        .max_peers_before_start = 16,
         .times =
             {
                 .ping            = FBY_NS_PER_S,

@@ -56,7 +56,7 @@ struct fby_window_times {
                                 the caller was suspended: 500 ms */
     int64_t credit;          /* longest delay before CREDIT for a chunk: 5 ms */
     int64_t busy_min;        /* shortest wait after BUSY: 5 ms */
-    int64_t warn;            /* interval of NO_WORKERS actions: 5 s */
+    int64_t warn;            /* interval of WARN_NO_WORKERS: 5 s */
 };
 
 struct fby_window_config {
@@ -65,9 +65,9 @@ struct fby_window_config {
     uint64_t batch_bytes; /* size of a full batch when decoded */
     uint32_t max_chunks;  /* chunks of a full batch */
     uint32_t max_peers;   /* peers known at a time */
-    uint32_t open_peers;  /* peers to connect before start: 16 */
-    uint64_t seed;        /* for route nonces and jitter */
-    uint64_t audit;       /* audit every audit-th step; 0: none */
+    uint32_t max_peers_before_start; /* peers to connect until start: 16 */
+    uint64_t seed;                   /* for route nonces and jitter */
+    uint64_t audit;                  /* audit every audit-th step; 0: none */
     struct fby_window_times times;
 };
 
@@ -100,8 +100,8 @@ FBY_CHECKED fby_err fby_window_create(const struct fby_window_config *config,
 void fby_window_destroy(struct fby_window **self_p);
 
 /* Begin to send requests to the peers reported with fby_window_opened. Before
- * start the window only connects at most open_peers peers and sends them OPEN,
- * so that the caller learns which datasets they have. Call once.
+ * start the window only connects at most max_peers_before_start peers and sends
+ * them OPEN, so that the caller learns which datasets they have. Call once.
  * Errors: FBY_CONFIG  steps_per_epoch is 0, or step is not below it. */
 FBY_CHECKED fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
     const struct fby_window_plan *plan, struct fby_error_detail *why);
@@ -333,8 +333,8 @@ enum fby_action_kind {
     FBY_DO_CLOSE,       /* close the socket; CONNECT may follow later */
     FBY_DO_UNREACHABLE, /* report the worker to the server */
     FBY_DO_GONE,        /* the peer is removed; its number may be used again */
-    FBY_DO_NO_WORKERS, /* warn the user: a peer is needed, and none is usable */
-    FBY_DO_FAIL        /* the stream failed (fby_window_failure); sent once */
+    FBY_DO_WARN_NO_WORKERS, /* a peer is needed, and none is usable */
+    FBY_DO_FAIL /* the stream failed (fby_window_failure); sent once */
 };
 
 struct fby_action {

@@ -98,11 +98,11 @@ struct window_peer {
     uint64_t               credited;    /* bytes reported with CREDIT */
     uint64_t               send_window; /* bytes allowed beyond `credited` */
     /* Times of the window's clock (`now`): */
-    int64_t  uncredited_ns; /* arrival of the oldest uncredited byte; 0: none */
-    int64_t  greeted_ns;    /* time of the first HELLO of this greeting */
-    int64_t  last_hello_ns; /* time of the last HELLO */
-    int64_t  last_ping_ns;  /* time of the last PING */
-    uint64_t ping_number;   /* number of the last PING to this peer */
+    int64_t  uncredited_since_ns; /* oldest uncredited byte arrived; 0: none */
+    int64_t  greeted_ns;          /* time of the first HELLO of this greeting */
+    int64_t  last_hello_ns;       /* time of the last HELLO */
+    int64_t  last_ping_ns;        /* time of the last PING */
+    uint64_t ping_number;         /* number of the last PING to this peer */
     int64_t  probed_ns; /* time of an unanswered PING to a late peer, or 0 */
     int64_t  last_heard_ns;    /* time of the last message received */
     int64_t  last_used_ns;     /* last time at which a request was open */

@@ -35,8 +35,8 @@ FBY_CHECKED fby_err fby_index_build(const struct fby_dataset_spec *spec,
     struct fby_error_detail *why);
 void                fby_index_fini(struct fby_index *self);
 
-/* Write the path, beneath the root, of file `number` of a shard. The number is
- * that of its member or column, as in shard->stamps; 0 if there is one file.
+/* Write the path, beneath the root, of a file of a shard. `number` is its index
+ * in shard->stamps: that of its member or column, or 0 if there is one file.
  * Errors: FBY_CONFIG  the path is too long. */
 FBY_CHECKED fby_err fby_index_path(const struct fby_index *self,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],

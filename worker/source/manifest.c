@@ -8,25 +8,25 @@
 #include "pipeline/sources/traits.h"
 #include "worker/source/ops.h"
 
-/* Keys of entries. The keys 13, 14, and from 25 on belong to columns and tokens
- * (columns/manifest.c, tokens/manifest.c). */
+/* Keys of the entries of a shard's record. The keys 13, 14, and from 25 on are
+ * in columns/manifest.c and tokens/manifest.c. */
 enum {
-    KEY_VERSION = 1,
-    KEY_KIND,
-    KEY_NAME,
-    KEY_SIZE,
-    KEY_SUM,
-    KEY_SUFFIXES, /* list of all suffixes */
-    KEY_KEYS,
-    KEY_CLASSES,
-    KEY_MEMBERS, /* per sample: number of its members */
-    KEY_SUFFIX,  /* per member: index in the list of suffixes */
-    KEY_OFFSET,
-    KEY_BYTES,
-    KEY_LENGTHS  = 15, /* per sample; only for bucket_by */
-    KEY_IS_VALUE = 20, /* this one and the next two: only lists */
-    KEY_TEXT_SIZE,
-    KEY_TEXTS
+    SHARD_VERSION = 1,
+    SHARD_KIND,
+    SHARD_NAME,
+    SHARD_SIZE,
+    SHARD_SUM,
+    SHARD_SUFFIXES, /* list of all suffixes */
+    SHARD_KEYS,     /* the keys of all samples */
+    SHARD_CLASSES,
+    SHARD_MEMBER_COUNTS, /* per sample: number of its members */
+    SHARD_MEMBER_SUFFIX, /* per member: index in the list of suffixes */
+    SHARD_MEMBER_OFFSET,
+    SHARD_MEMBER_BYTES,
+    SHARD_LENGTHS  = 15, /* per sample; only for bucket_by */
+    SHARD_IS_VALUE = 20, /* this one and the next two: only lists */
+    SHARD_TEXT_SIZE,
+    SHARD_TEXTS
 };
 
 enum { VERSION = 1 /* of the canonical bytes */ };
@@ -44,14 +44,14 @@ static void put_u32s(
 void fby_lengths_encode(const struct fby_shard *shard, struct fby_buffer *out)
 {
     if (shard->lengths != NULL) {
-        put_u32s(out, KEY_LENGTHS, shard->lengths, shard->n_samples);
+        put_u32s(out, SHARD_LENGTHS, shard->lengths, shard->n_samples);
     }
 }
 
 struct fby_span fby_lengths_read_entry(struct fby_record *r)
 {
-    return fby_record_next_is(r, KEY_LENGTHS)
-               ? fby_record_read_bytes(r, KEY_LENGTHS)
+    return fby_record_next_is(r, SHARD_LENGTHS)
+               ? fby_record_read_bytes(r, SHARD_LENGTHS)
                : (struct fby_span){0};
 }
 
@@ -75,48 +75,48 @@ fby_err fby_lengths_decode(
 
 static void write_members(const struct fby_shard *shard, struct fby_buffer *out)
 {
-    size_t mark = fby_record_open(out, KEY_SUFFIXES);
+    size_t mark = fby_record_open(out, SHARD_SUFFIXES);
     for (uint32_t i = 0; i < shard->n_suffixes; i++) {
         fby_record_put_text(out, (uint16_t)(i + 1), shard->suffixes[i]);
     }
     fby_record_close(out, mark);
-    fby_record_put_bytes(out, KEY_KEYS, shard->keys.data, shard->keys.size);
+    fby_record_put_bytes(out, SHARD_KEYS, shard->keys.data, shard->keys.size);
     if (shard->class_ids != NULL) {
-        put_u32s(out, KEY_CLASSES, shard->class_ids, shard->n_samples);
+        put_u32s(out, SHARD_CLASSES, shard->class_ids, shard->n_samples);
     }
-    mark = fby_record_open(out, KEY_MEMBERS);
+    mark = fby_record_open(out, SHARD_MEMBER_COUNTS);
     for (uint32_t i = 0; i < shard->n_samples; i++) {
         fby_put_u16(out,
             (uint16_t)(shard->first_member[i + 1] - shard->first_member[i]));
     }
     fby_record_close(out, mark);
     fby_record_put_bytes(
-        out, KEY_SUFFIX, shard->suffix_index, shard->n_members);
+        out, SHARD_MEMBER_SUFFIX, shard->suffix_index, shard->n_members);
     if (!shard->has_files) {
-        fby_record_put_i64s(out, KEY_OFFSET,
+        fby_record_put_i64s(out, SHARD_MEMBER_OFFSET,
             (const int64_t *)shard->member_offset, shard->n_members);
     }
-    fby_record_put_i64s(
-        out, KEY_BYTES, (const int64_t *)shard->member_bytes, shard->n_members);
+    fby_record_put_i64s(out, SHARD_MEMBER_BYTES,
+        (const int64_t *)shard->member_bytes, shard->n_members);
     fby_lengths_encode(shard, out);
     if (fby_source_traits(shard->kind)->has_values) {
         fby_record_put_bytes(
-            out, KEY_IS_VALUE, shard->is_value, shard->n_members);
-        put_u32s(out, KEY_TEXT_SIZE, shard->text_size, shard->n_members);
+            out, SHARD_IS_VALUE, shard->is_value, shard->n_members);
+        put_u32s(out, SHARD_TEXT_SIZE, shard->text_size, shard->n_members);
         fby_record_put_bytes(
-            out, KEY_TEXTS, shard->texts.data, shard->texts.size);
+            out, SHARD_TEXTS, shard->texts.data, shard->texts.size);
     }
 }
 
 void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
 {
-    fby_record_put_i64(out, KEY_VERSION, VERSION);
-    fby_record_put_i64(out, KEY_KIND, shard->kind);
-    fby_record_put_text(out, KEY_NAME, shard->name);
-    fby_record_put_i64(out, KEY_SIZE, (int64_t)shard->size);
+    fby_record_put_i64(out, SHARD_VERSION, VERSION);
+    fby_record_put_i64(out, SHARD_KIND, shard->kind);
+    fby_record_put_text(out, SHARD_NAME, shard->name);
+    fby_record_put_i64(out, SHARD_SIZE, (int64_t)shard->size);
     if (shard->has_checksum) {
         fby_record_put_bytes(
-            out, KEY_SUM, shard->sum.bytes, sizeof(shard->sum.bytes));
+            out, SHARD_SUM, shard->sum.bytes, sizeof(shard->sum.bytes));
     }
     const struct fby_source_ops *ops = fby_source_ops(shard->kind);
     (ops->encode != NULL ? ops->encode : write_members)(shard, out);
@@ -148,7 +148,7 @@ struct fby_reader fby_manifest_array(struct fby_record *r, uint16_t key)
 
 static void read_suffixes(struct fby_record *r, struct arrays *arrays)
 {
-    struct fby_record list = fby_record_enter(r, KEY_SUFFIXES);
+    struct fby_record list = fby_record_enter(r, SHARD_SUFFIXES);
     arrays->suffixes =
         fby_zalloc(FBY_SHARD_MAX_SUFFIXES * sizeof(*arrays->suffixes));
     while (fby_record_has_more(&list) &&
@@ -158,27 +158,27 @@ static void read_suffixes(struct fby_record *r, struct arrays *arrays)
         arrays->n_suffixes++;
     }
     if (fby_record_end(&list, "suffixes", NULL) != FBY_OK) {
-        fby_record_refuse(r, KEY_SUFFIXES, "no list of at most 256 texts");
+        fby_record_refuse(r, SHARD_SUFFIXES, "is no list of at most 256 texts");
     }
 }
 
 static void read_head(struct fby_record *r, struct fby_shard *out)
 {
     char name[FBY_PATH_SIZE] = "";
-    fby_record_read_between(r, KEY_VERSION, VERSION, VERSION);
-    int64_t kind = fby_record_read_between(r, KEY_KIND, 1, FBY_N_SOURCES - 1);
-    fby_record_read_text(r, KEY_NAME, name, sizeof(name));
+    fby_record_read_between(r, SHARD_VERSION, VERSION, VERSION);
+    int64_t kind = fby_record_read_between(r, SHARD_KIND, 1, FBY_N_SOURCES - 1);
+    fby_record_read_text(r, SHARD_NAME, name, sizeof(name));
     /* After a fault `kind` is 0. The caller continues, with a valid kind. */
     fby_shard_init(
         out, name, kind > 0 ? (enum fby_source_kind)kind : FBY_SOURCE_SHARDS);
-    out->size = (uint64_t)fby_record_read_between(r, KEY_SIZE, 0, INT64_MAX);
-    if (fby_record_next_is(r, KEY_SUM)) {
-        struct fby_span sum = fby_record_read_bytes(r, KEY_SUM);
+    out->size = (uint64_t)fby_record_read_between(r, SHARD_SIZE, 0, INT64_MAX);
+    if (fby_record_next_is(r, SHARD_SUM)) {
+        struct fby_span sum = fby_record_read_bytes(r, SHARD_SUM);
         out->has_checksum   = sum.size == sizeof(out->sum.bytes);
         if (out->has_checksum) {
             memcpy(out->sum.bytes, sum.data, sizeof(out->sum.bytes));
         } else {
-            fby_record_refuse(r, KEY_SUM, "not 16 bytes");
+            fby_record_refuse(r, SHARD_SUM, "is not 16 bytes long");
         }
     }
 }
@@ -186,21 +186,21 @@ static void read_head(struct fby_record *r, struct fby_shard *out)
 static void read_arrays(struct fby_record *r, struct arrays *arrays)
 {
     read_suffixes(r, arrays);
-    arrays->keys = fby_manifest_array(r, KEY_KEYS);
+    arrays->keys = fby_manifest_array(r, SHARD_KEYS);
     if (arrays->source->has_classes) {
-        arrays->classes = fby_manifest_array(r, KEY_CLASSES);
+        arrays->classes = fby_manifest_array(r, SHARD_CLASSES);
     }
-    arrays->counts = fby_manifest_array(r, KEY_MEMBERS);
-    arrays->suffix = fby_manifest_array(r, KEY_SUFFIX);
+    arrays->counts = fby_manifest_array(r, SHARD_MEMBER_COUNTS);
+    arrays->suffix = fby_manifest_array(r, SHARD_MEMBER_SUFFIX);
     if (!arrays->source->has_files) {
-        arrays->offset = fby_manifest_array(r, KEY_OFFSET);
+        arrays->offset = fby_manifest_array(r, SHARD_MEMBER_OFFSET);
     }
-    arrays->bytes   = fby_manifest_array(r, KEY_BYTES);
+    arrays->bytes   = fby_manifest_array(r, SHARD_MEMBER_BYTES);
     arrays->lengths = fby_lengths_read_entry(r);
     if (arrays->source->has_values) {
-        arrays->is_value  = fby_manifest_array(r, KEY_IS_VALUE);
-        arrays->text_size = fby_manifest_array(r, KEY_TEXT_SIZE);
-        arrays->texts     = fby_manifest_array(r, KEY_TEXTS);
+        arrays->is_value  = fby_manifest_array(r, SHARD_IS_VALUE);
+        arrays->text_size = fby_manifest_array(r, SHARD_TEXT_SIZE);
+        arrays->texts     = fby_manifest_array(r, SHARD_TEXTS);
     }
 }
 
@@ -215,11 +215,11 @@ static fby_err decode_text(struct fby_shard *out, struct arrays *arrays,
     uint8_t        is_value = fby_read_u8(&arrays->is_value);
     uint32_t       size     = fby_read_u32(&arrays->text_size);
     const uint8_t *text     = fby_read_bytes(&arrays->texts, size);
-    bool           too_short =
+    bool           is_cut_off =
         arrays->is_value.bad || arrays->text_size.bad || arrays->texts.bad;
-    bool wrong_size = is_value == 1 && bytes != size; /* of a value */
-    if (too_short || is_value > 1 || wrong_size) {
-        return fby_manifest_refuse(why, "a text that is too short");
+    bool size_differs = is_value == 1 && bytes != size;
+    if (is_cut_off || is_value > 1 || size_differs) {
+        return fby_manifest_refuse(why, "a text that is cut off or invalid");
     }
     return fby_shard_add_text(
         out, (const char *)text, size, is_value == 1, why);

@@ -15,7 +15,7 @@ enum { PREFETCH_ROWS = 16 }; /* offsets are prefetched so many rows ahead */
 struct fby_row_reader *fby_row_reader_create(void)
 {
     struct fby_row_reader *self = fby_zalloc(sizeof(*self));
-    self->uses.list             = self->file_use;
+    self->uses.list             = self->mapped;
     return self;
 }
 
@@ -249,7 +249,7 @@ static fby_err describe_failure(struct fby_row_reader *self,
 static const uint8_t *file_of(
     const struct fby_row_reader *self, uint32_t slot, uint32_t file)
 {
-    return self->file_use[slot * self->n_files + file].data;
+    return self->mapped[slot * self->n_files + file].data;
 }
 
 /* Set `at` for all rows of a column whose rows have one length. */
@@ -362,7 +362,7 @@ fby_err fby_row_reader_open_tokens(struct fby_row_reader *self,
         const struct fby_shard *shard = &dataset->index.shards[self->shard[i]];
         self->column[i]               = NULL;
         fby_err err = use_file(self, dataset, self->shard[i], 0, why);
-        if (err == FBY_OK && shard->size > self->file_use[i].size) {
+        if (err == FBY_OK && shard->size > self->mapped[i].size) {
             err = fby_error_set(why, FBY_STALE, "is shorter than was indexed");
         }
         if (err != FBY_OK) {
@@ -384,7 +384,7 @@ struct fby_token_view fby_row_reader_find_tokens(
     struct fby_token_extent extent =
         fby_sequences_find_extent(sequences, first_of_row + first, n);
     return (struct fby_token_view){
-        .at     = self->file_use[slot].data + extent.at,
+        .at     = self->mapped[slot].data + extent.at,
         .tokens = extent.tokens,
         .width  = fby_type_bytes(sequences->type),
     };

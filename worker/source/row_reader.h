@@ -15,14 +15,14 @@
 
 enum { FBY_RUN_ROWS = 4096 };
 
-/* A run, and its open column. Slots number the shards that have rows of the
- * run, from 0 to n_shards - 1. The struct is large: allocate one a thread. */
+/* A run, and its open column. A slot is the number, within the run, of a shard
+ * that has rows of the run. The struct is large: allocate one for a thread. */
 struct fby_row_reader {
     uint32_t                 n_rows;
-    uint32_t                 n_shards;             /* number of slots */
-    uint32_t                 shard[FBY_RUN_ROWS];  /* per slot: shard number */
+    uint32_t                 n_shards;            /* slots: 0 to n_shards - 1 */
+    uint32_t                 shard[FBY_RUN_ROWS]; /* per slot: shard number */
     const struct fby_column *column[FBY_RUN_ROWS]; /* per slot: the open column
-                                                      (ragged: of the values);
+                                                      (if ragged: its values);
                                                       NULL: tokens */
     uint16_t       slot[FBY_RUN_ROWS];         /* per row: slot of its shard */
     uint32_t       row_in_shard[FBY_RUN_ROWS]; /* per row */
@@ -34,10 +34,10 @@ struct fby_row_reader {
     int64_t  end[FBY_RUN_ROWS];
     uint32_t n_files; /* files of a column: 2 if ragged, else 1 */
     uint32_t failed;  /* the row that an error message names */
-    /* Per slot: n_files uses. The first uses.n elements are in use. */
-    struct fby_mapping_use  file_use[2 * FBY_RUN_ROWS];
-    struct fby_mapping_uses uses; /* its list is file_use */
-    uint16_t *slot_of; /* per shard: its slot in this or an earlier run. It is
+    /* Per slot: its n_files mapped files. The first uses.n are valid. */
+    struct fby_mapping_use  mapped[2 * FBY_RUN_ROWS];
+    struct fby_mapping_uses uses; /* its list is `mapped` */
+    uint16_t *slot_of; /* per shard: its slot, perhaps of an earlier run. It is
                           valid if < n_shards and shard[slot] is this shard */
     uint32_t  slot_of_size; /* number of elements of slot_of */
 };
@@ -93,8 +93,8 @@ struct fby_token_view {    /* tokens that are contiguous in memory */
 };
 
 /* Find the tokens `first` to first + n - 1 of a row, where n > 0. Returns only
- * those that are contiguous with the first. With targets a row has one token
- * more than its length, the last target. */
+ * those that are contiguous with the first. A row has as many tokens as its
+ * length and, with targets, one more: the target of the last one. */
 struct fby_token_view fby_row_reader_find_tokens(
     const struct fby_row_reader *self, const struct fby_dataset *dataset,
     uint32_t row, uint32_t first, uint32_t n);

@@ -84,7 +84,7 @@ bool fby_shard_last_key_is(
     return strlen(last) == key_size && memcmp(last, key, key_size) == 0;
 }
 
-/* Set *out to the index of `suffix` in self->suffixes. Add a new suffix. */
+/* Set *out to the index of `suffix` in self->suffixes. Add it if it is new. */
 static fby_err find_or_add_suffix(struct fby_shard *self, const char *suffix,
     uint8_t *out, struct fby_error_detail *why)
 {
@@ -94,7 +94,8 @@ static fby_err find_or_add_suffix(struct fby_shard *self, const char *suffix,
     }
     if (i == FBY_SHARD_MAX_SUFFIXES) { /* not found, and the list is full */
         return fby_error_set(why, FBY_CONFIG,
-            "more than %d different extensions (now .%s); a member is named "
+            "more than %d different extensions (the next is .%s); a member is "
+            "named "
             "KEY.EXTENSION, and the extension begins at the first dot",
             FBY_SHARD_MAX_SUFFIXES, suffix);
     }
@@ -109,7 +110,7 @@ static fby_err find_or_add_suffix(struct fby_shard *self, const char *suffix,
     return FBY_OK;
 }
 
-static fby_err check_suffix_is_new(const struct fby_shard *self,
+static fby_err check_sample_lacks_suffix(const struct fby_shard *self,
     const char *suffix, struct fby_error_detail *why)
 {
     uint32_t sample = self->n_samples - 1;
@@ -134,7 +135,7 @@ fby_err fby_shard_add_member(struct fby_shard *self, const char *suffix,
             "more than %d members; cut the shard into smaller ones",
             FBY_SHARD_MAX_MEMBERS);
     }
-    FBY_TRY(check_suffix_is_new(self, suffix, why));
+    FBY_TRY(check_sample_lacks_suffix(self, suffix, why));
     FBY_TRY(find_or_add_suffix(self, suffix, &index, why));
     APPEND(self->suffix_index, n, index);
     APPEND(self->member_bytes, n, size);
@@ -220,12 +221,11 @@ static fby_err check_unique_keys(
         return FBY_OK;
     }
     return fby_error_set(why, FBY_CONFIG,
-        "key %s appears again at offset %llu, after other samples; its first "
-        "member is at offset %llu. The members of a sample follow one another",
+        "key %s is at offset %llu and again at offset %llu, with other samples "
+        "between; the members of a sample must follow one another",
         fby_shard_key(self, earlier),
-        (unsigned long long)fby_shard_offset(self, self->first_member[later]),
-        (unsigned long long)fby_shard_offset(
-            self, self->first_member[earlier]));
+        (unsigned long long)fby_shard_offset(self, self->first_member[earlier]),
+        (unsigned long long)fby_shard_offset(self, self->first_member[later]));
 }
 
 static void *shrink(void *array, size_t n, size_t element_bytes)
@@ -372,7 +372,7 @@ fby_err fby_name_check(const char *name, const struct fby_name_parts *parts,
 {
     if (!fby_name_is_plain(name)) {
         return fby_error_set(why, FBY_CONFIG,
-            "the name %s is not UTF-8 without control characters",
+            "the name %s has control characters or is not UTF-8",
             fby_text_show(name).text);
     }
     if (strlen(parts->suffix) >= FBY_NAME_SIZE) {

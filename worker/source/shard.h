@@ -72,7 +72,7 @@ struct fby_column {
     int64_t  last_offset;          /* offsets, CSR: the last, when indexed */
     uint64_t offset;               /* of row 0 in the file, in bytes */
     struct fby_file_array indices; /* CSR: per entry: its index in the row */
-    struct fby_file_array offsets; /* CSR: per row: its first entry */
+    struct fby_file_array indptr;  /* CSR: per row: its first entry */
     uint64_t dense_width;          /* CSR: values of a row, with the zeros */
 };
 

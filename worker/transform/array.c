@@ -59,7 +59,7 @@ static fby_err check_shape(const struct fby_field_content *field,
     const struct fby_npy *npy, struct fby_error_detail *why)
 {
     bool is_ragged    = fby_field_form(field) == FBY_FORM_RAGGED;
-    bool becomes_bits = field->as.array.maps > 0;
+    bool becomes_bits = field->as.array.n_bits > 0;
 
     const struct fby_shape *shape =
         is_ragged || becomes_bits ? &field->as.array.shape : &field->shape;
@@ -102,7 +102,7 @@ fby_err fby_array_write(struct fby_transform *transform,
     if (err == FBY_OK) {
         err = check_shape(field, &npy, why);
     }
-    if (err == FBY_OK && field->as.array.maps > 0) {
+    if (err == FBY_OK && field->as.array.n_bits > 0) {
         return write_bits(&npy, dst, why);
     }
     if (err == FBY_OK && fby_field_form(field) == FBY_FORM_RAGGED) {

@@ -14,15 +14,15 @@ enum {
     FORMAT_VERSION  = 1, /* version of the hashed bytes, of the random draws
                             and of the sample order */
     DECODER_VERSION = 1,
-    KIND_DECODER    = 1,
-    KIND_OP         = 2,
-    KIND_DEVICE_OP  = 3,  /* an op that the trainer runs, with random numbers
+    ENTRY_DECODER   = 1,
+    ENTRY_OP        = 2,
+    ENTRY_DEVICE_OP = 3,  /* an op that the trainer runs, with random numbers
                              that the worker draws */
     MAX_ENTRIES     = 128 /* more than all decoders and ops together */
 };
 
 struct entry {
-    uint8_t           kind;
+    uint8_t           type; /* ENTRY_... */
     const char       *name;
     uint32_t          version;
     struct fby_digest hash;
@@ -37,10 +37,10 @@ static int compare_entries(const void *left, const void *right)
 {
     const struct entry *a = left;
     const struct entry *b = right;
-    return a->kind != b->kind ? a->kind - b->kind : strcmp(a->name, b->name);
+    return a->type != b->type ? a->type - b->type : strcmp(a->name, b->name);
 }
 
-/* Add the entry unless the list has one of this kind and name. */
+/* Add the entry unless the list has one of this type and name. */
 static void add_entry(struct entries *entries, struct entry entry)
 {
     for (size_t i = 0; i < entries->n; i++) {
@@ -62,14 +62,14 @@ static fby_err add_decoders(struct entries *entries,
         known            = known || covers_kind;
         if (covers_kind && (fby_decoders[i].applies_to == NULL ||
                                fby_decoders[i].applies_to(field))) {
-            add_entry(
-                entries, (struct entry){KIND_DECODER, fby_decoders[i].name,
-                             DECODER_VERSION, *fby_decoder_hash_of_decoder(i)});
+            add_entry(entries,
+                (struct entry){ENTRY_DECODER, fby_decoders[i].name,
+                    DECODER_VERSION, *fby_self_check_hash_of_decoder(i)});
         }
     }
     return known ? FBY_OK
                  : fby_error_set(why, FBY_USAGE,
-                       "this worker has no decoder number %u",
+                       "this worker has no decoder for field kind %u",
                        (unsigned)field->decode);
 }
 
@@ -77,12 +77,12 @@ static fby_err add_op(struct entries *entries, const struct fby_op *op,
     struct fby_error_detail *why)
 {
     const struct fby_digest *hash =
-        op == NULL ? NULL : fby_decoder_hash_of_op(op->id);
+        op == NULL ? NULL : fby_self_check_hash_of_op(op->id);
     if (hash == NULL) {
         return fby_error_set(why, FBY_USAGE, "this worker has no op '%s'",
             op == NULL ? "" : op->name);
     }
-    add_entry(entries, (struct entry){KIND_OP, op->name, op->version, *hash});
+    add_entry(entries, (struct entry){ENTRY_OP, op->name, op->version, *hash});
     return FBY_OK;
 }
 
@@ -94,7 +94,7 @@ static void add_device_ops(
     for (uint32_t k = 0; k < field->n_device; k++) {
         const struct fby_op *op = field->device[k].op;
         if (op->plan != NULL) {
-            add_entry(entries, (struct entry){KIND_DEVICE_OP, op->name,
+            add_entry(entries, (struct entry){ENTRY_DEVICE_OP, op->name,
                                    op->version, fby_device_op_hash(op)});
         }
     }
@@ -124,7 +124,7 @@ static struct fby_digest digest_entries(const struct entries *entries)
     fby_digest_add_number(&hash, entries->n, 2);
     for (size_t i = 0; i < entries->n; i++) {
         const struct entry *entry = &entries->list[i];
-        fby_digest_add_number(&hash, entry->kind, 1);
+        fby_digest_add_number(&hash, entry->type, 1);
         fby_digest_add_number(&hash, strlen(entry->name), 1);
         fby_digest_add(&hash, entry->name, strlen(entry->name));
         fby_digest_add_number(&hash, entry->version, 4);

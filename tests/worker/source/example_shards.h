@@ -121,7 +121,7 @@ static inline void example_csr(struct fby_shard *shard)
         .offset                  = 24300,
         .dense_width             = 300,
         .indices                 = {FBY_NPY_I4, false, 4, 128},
-        .offsets                 = {FBY_NPY_I4, false, 4, 20200}};
+        .indptr                  = {FBY_NPY_I4, false, 4, 20200}};
     fby_shard_init(shard, "day-00", FBY_SOURCE_COLUMNS);
     assert_ok(fby_shard_add_column(shard, &a, NULL));
     shard->n_samples = 1000;

@@ -170,7 +170,7 @@ static void a_damaged_scipy_file_never_leads_out_of_itself(void **state)
             assert_within(
                 size, column.indices.offset, column.rows, column.indices.width);
             assert_within(
-                size, column.offsets.offset, rows + 1, column.offsets.width);
+                size, column.indptr.offset, rows + 1, column.indptr.width);
             assert_true(rows > 0 && column.dense_width > 0);
         } else {
             assert_true(err == FBY_CONFIG || err == FBY_NOT_FOUND);

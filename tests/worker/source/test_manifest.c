@@ -174,7 +174,7 @@ static void a_csr_column_lies_within_its_file(void **state)
     fby_shard_encode(&shard, &bytes);
     assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, NULL));
     assert_int_equal(back.columns[0].rows, 5000);
-    assert_int_equal(back.columns[0].offsets.width, 4);
+    assert_int_equal(back.columns[0].indptr.width, 4);
     assert_int_equal(back.columns[0].dense_width, 300);
     fby_shard_fini(&back);
     fby_buffer_fini(&bytes);
@@ -182,10 +182,10 @@ static void a_csr_column_lies_within_its_file(void **state)
     column->indices.offset    = 48900 - 19999;
     assert_shard_refused(&shard, "a column beyond the end");
     column->indices.offset = 128;
-    column->offsets.offset = 48900 - 4003;
+    column->indptr.offset  = 48900 - 4003;
     assert_shard_refused(&shard, "a column beyond the end");
-    column->offsets.offset = 20200;
-    column->indices.type   = FBY_NPY_F4;
+    column->indptr.offset = 20200;
+    column->indices.type  = FBY_NPY_F4;
     assert_shard_refused(&shard, "indices that are no whole numbers");
     fby_shard_fini(&shard);
 }

@@ -27,8 +27,8 @@ static void check_column(
     if (column->role == FBY_COLUMN_CSR) {
         assert_true(lies_within(shard, column->indices.offset, column->rows,
             column->indices.width));
-        assert_true(lies_within(shard, column->offsets.offset,
-            (uint64_t)shard->n_samples + 1, column->offsets.width));
+        assert_true(lies_within(shard, column->indptr.offset,
+            (uint64_t)shard->n_samples + 1, column->indptr.width));
     }
 }
 
@@ -324,8 +324,8 @@ static void columns_may_end_with_their_file(void **state)
     shard.size = 24300 + 20000;
     assert_fills(&shard, column);
     example_csr(&shard);
-    shard.columns[0].offsets.offset = 50000;
-    shard.size                      = 50000 + 4004;
+    shard.columns[0].indptr.offset = 50000;
+    shard.size                     = 50000 + 4004;
     assert_fills(&shard, column);
     example_csr(&shard);
     shard.columns[0].indices.offset = 50000;
@@ -373,7 +373,7 @@ static void inconsistent_samples_are_refused(void **state)
     assert_refused(&shard, "a key that is empty or does not end");
     example_tar(&shard);
     shard.keys.data[8] = '1';
-    assert_refused(&shard, "key 0001 appears again");
+    assert_refused(&shard, "key 0001 is at offset");
     example_folder(&shard);
     shard.kind = FBY_SOURCE_PARALLEL;
     free(shard.class_ids);

@@ -189,7 +189,7 @@ static void keys_may_come_in_any_order_but_only_once(void **state)
         }
         fby_err err = fby_shard_finish(&shard, &why);
         assert_int_equal(err, again < 0 ? FBY_OK : FBY_CONFIG);
-        snprintf(words, sizeof(words), "first member is at offset %d",
+        snprintf(words, sizeof(words), "is at offset %d and again",
             again * 100 + 512);
         assert_int_equal(strstr(why.text, words) != NULL, again >= 0);
         fby_shard_fini(&shard);
@@ -211,7 +211,7 @@ static void the_257th_extension_is_refused(void **state)
     add_sample(&shard, "last");
     assert_int_equal(
         fby_shard_add_member(&shard, "e256", 0, 1, &why), FBY_CONFIG);
-    assert_says(&why, "more than 256 different extensions (now .e256)");
+    assert_says(&why, "more than 256 different extensions (the next is .e256)");
     add_member(&shard, "e255", 0);
     assert_int_equal(shard.n_suffixes, 256);
     for (uint32_t m = 0; m < 256; m++) {

@@ -27,7 +27,7 @@ static struct fby_field_content bits_of(struct fby_shape shape)
 {
     uint32_t                 last  = shape.n_dims - 1;
     struct fby_field_content field = field_of(FBY_U8, shape);
-    field.as.array.maps            = shape.dims[last];
+    field.as.array.n_bits          = shape.dims[last];
     field.shape.dims[last]         = (shape.dims[last] + 7) / 8;
     return field;
 }

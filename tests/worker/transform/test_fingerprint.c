@@ -113,8 +113,8 @@ static void bits_have_the_recorded_fingerprint(void **state)
     add_field(FBY_DECODE_ARRAY);
     array = fingerprint();
     clear(NULL);
-    add_field(FBY_DECODE_ARRAY)->as.array.maps = 8;
-    struct fby_digest bits                     = fingerprint();
+    add_field(FBY_DECODE_ARRAY)->as.array.n_bits = 8;
+    struct fby_digest bits                       = fingerprint();
     assert_false(fby_digest_equal(&array, &bits));
     add_field(FBY_DECODE_MAPS)->as.maps.n = 1;
     struct fby_digest all                 = fingerprint();
@@ -321,7 +321,7 @@ static void what_this_worker_lacks_is_refused_by_name(void **state)
     clear(NULL);
     add_field((enum fby_decode)99);
     assert_int_equal(fby_fingerprint(&content, &out, &why), FBY_USAGE);
-    assert_non_null(strstr(why.text, "number 99"));
+    assert_non_null(strstr(why.text, "kind 99"));
 }
 
 static void *take_fingerprint(void *out)

@@ -210,7 +210,7 @@ static void fill_column(const struct csr_file *file, struct fby_column *out)
     out->rows                         = file->count[DATA];
     out->offset                       = data->offset;
     out->indices                      = file->numbers[INDICES];
-    out->offsets                      = file->numbers[INDPTR];
+    out->indptr                       = file->numbers[INDPTR];
     out->dense_width                  = (uint64_t)file->shape[1];
 }
 
@@ -222,7 +222,7 @@ static fby_err read_matrix(
     FBY_TRY(check_counts(file, why));
     fill_column(file, out);
     FBY_TRY(fby_ragged_read_ends(
-        file->zip.object, &out->offsets, file->count[INDPTR], out, why));
+        file->zip.object, &out->indptr, file->count[INDPTR], out, why));
     return out->first_offset == 0 &&
                    fby_ragged_within(out, out->first_offset, out->last_offset)
                ? FBY_OK

@@ -9,21 +9,21 @@
 #include "worker/source/manifest.h"
 
 enum { /* keys of a shard's record that only shards of columns have */
-    KEY_ROWS = 13,
-    KEY_COLUMNS
+    SHARD_ROWS = 13,
+    SHARD_COLUMNS
 };
 
 enum { /* keys of the record of a column */
     COLUMN_NAME = 1,
-    COLUMN_TYPE,       /* "<f4" */
-    COLUMN_ROW,        /* the dimensions of a row */
-    COLUMN_OFFSET,     /* of row 0 in the file, in bytes */
-    COLUMN_ROLE,       /* ragged and CSR columns only */
-    COLUMN_ENTRIES,    /* values and CSR only: number of rows in the file */
-    COLUMN_WIDTH,      /* this and all below: CSR only. Values of a dense row */
+    COLUMN_TYPE,   /* "<f4" */
+    COLUMN_DIMS,   /* dimensions of a row */
+    COLUMN_OFFSET, /* of row 0 in the file, in bytes */
+    COLUMN_ROLE,   /* ragged and CSR columns only */
+    COLUMN_ROWS,   /* values and CSR only: number of rows in the file */
+    COLUMN_WIDTH,  /* CSR only, as all below: number of values in a dense row */
     COLUMN_INDICES,    /* type of the indices */
     COLUMN_INDICES_AT, /* offset of the indices in the file, in bytes */
-    COLUMN_INDPTR,
+    COLUMN_INDPTR,     /* the same two for indptr */
     COLUMN_INDPTR_AT
 };
 
@@ -38,12 +38,12 @@ static void put_type(struct fby_buffer *out, uint16_t key,
     fby_record_put_text(out, key, text);
 }
 
-/* Write the type with `key`, and the offset in the file with key + 1. */
-static void put_numbers(
-    struct fby_buffer *out, uint16_t key, const struct fby_file_array *numbers)
+/* Write the type of an array as entry `key`, and its offset as key + 1. */
+static void put_file_array(
+    struct fby_buffer *out, uint16_t key, const struct fby_file_array *array)
 {
-    put_type(out, key, numbers->type, numbers->big_endian);
-    fby_record_put_i64(out, (uint16_t)(key + 1), (int64_t)numbers->offset);
+    put_type(out, key, array->type, array->big_endian);
+    fby_record_put_i64(out, (uint16_t)(key + 1), (int64_t)array->offset);
 }
 
 static void put_column_record(
@@ -56,26 +56,26 @@ static void put_column_record(
     }
     fby_record_put_text(out, COLUMN_NAME, column->name);
     put_type(out, COLUMN_TYPE, column->type, column->big_endian);
-    fby_record_put_i64s(out, COLUMN_ROW, dims, column->n_dims);
+    fby_record_put_i64s(out, COLUMN_DIMS, dims, column->n_dims);
     fby_record_put_i64(out, COLUMN_OFFSET, (int64_t)column->offset);
     if (column->role != FBY_COLUMN_WHOLE) {
         fby_record_put_i64(out, COLUMN_ROLE, column->role);
     }
     if (column->role >= FBY_COLUMN_VALUES) { /* values or CSR */
-        fby_record_put_i64(out, COLUMN_ENTRIES, (int64_t)column->rows);
+        fby_record_put_i64(out, COLUMN_ROWS, (int64_t)column->rows);
     }
     if (column->role == FBY_COLUMN_CSR) {
         fby_record_put_i64(out, COLUMN_WIDTH, (int64_t)column->dense_width);
-        put_numbers(out, COLUMN_INDICES, &column->indices);
-        put_numbers(out, COLUMN_INDPTR, &column->offsets);
+        put_file_array(out, COLUMN_INDICES, &column->indices);
+        put_file_array(out, COLUMN_INDPTR, &column->indptr);
     }
     fby_record_close(out, mark);
 }
 
 void fby_columns_encode(const struct fby_shard *shard, struct fby_buffer *out)
 {
-    fby_record_put_i64(out, KEY_ROWS, shard->n_samples);
-    size_t mark = fby_record_open(out, KEY_COLUMNS);
+    fby_record_put_i64(out, SHARD_ROWS, shard->n_samples);
+    size_t mark = fby_record_open(out, SHARD_COLUMNS);
     for (uint32_t i = 0; i < shard->n_columns; i++) {
         put_column_record(&shard->columns[i], (uint16_t)(i + 1), out);
     }
@@ -102,7 +102,7 @@ static void read_type(struct fby_record *r, uint16_t key,
     fby_record_refuse(r, key, "names a dtype that is not known");
 }
 
-static void read_numbers(
+static void read_file_array(
     struct fby_record *r, uint16_t key, struct fby_file_array *out)
 {
     read_type(r, key, &out->type, &out->big_endian);
@@ -122,15 +122,15 @@ static void read_role(
     }
     if (out->role >= FBY_COLUMN_VALUES) { /* values or CSR */
         out->rows =
-            (uint64_t)fby_record_read_between(r, COLUMN_ENTRIES, 0, INT64_MAX);
+            (uint64_t)fby_record_read_between(r, COLUMN_ROWS, 0, INT64_MAX);
     } else if (out->role == FBY_COLUMN_OFFSETS) {
         out->rows++; /* samples + 1 offsets */
     }
     if (out->role == FBY_COLUMN_CSR) {
         out->dense_width =
             (uint64_t)fby_record_read_between(r, COLUMN_WIDTH, 1, INT64_MAX);
-        read_numbers(r, COLUMN_INDICES, &out->indices);
-        read_numbers(r, COLUMN_INDPTR, &out->offsets);
+        read_file_array(r, COLUMN_INDICES, &out->indices);
+        read_file_array(r, COLUMN_INDPTR, &out->indptr);
     }
 }
 
@@ -143,7 +143,7 @@ static void read_column_record(struct fby_record *list,
     fby_record_read_text(&r, COLUMN_NAME, out->name, sizeof(out->name));
     read_type(&r, COLUMN_TYPE, &out->type, &out->big_endian);
     out->n_dims = (uint32_t)fby_record_read_i64s(
-        &r, COLUMN_ROW, dims, FBY_NPY_MAX_DIMS - 1);
+        &r, COLUMN_DIMS, dims, FBY_NPY_MAX_DIMS - 1);
     for (uint32_t i = 0; i < out->n_dims; i++) {
         /* A dimension of 0 makes row_bytes 0, which is_within() refuses. */
         out->dims[i] = dims[i] > 0 ? (uint64_t)dims[i] : 0;
@@ -168,7 +168,7 @@ static fby_err check_csr(const struct fby_shard *shard,
     const struct fby_column *column, struct fby_error_detail *why)
 {
     const struct fby_file_array *indices = &column->indices;
-    const struct fby_file_array *indptr  = &column->offsets;
+    const struct fby_file_array *indptr  = &column->indptr;
     if (column->n_dims > 0 || !fby_npy_is_integer(indices->type) ||
         !fby_npy_is_integer(indptr->type)) {
         return fby_manifest_refuse(why, "indices that are no whole numbers");
@@ -205,8 +205,8 @@ fby_err fby_columns_decode(
     struct fby_record *r, struct fby_shard *out, struct fby_error_detail *why)
 {
     out->n_samples =
-        (uint32_t)fby_record_read_between(r, KEY_ROWS, 1, UINT32_MAX);
-    struct fby_record list = fby_record_enter(r, KEY_COLUMNS);
+        (uint32_t)fby_record_read_between(r, SHARD_ROWS, 1, UINT32_MAX);
+    struct fby_record list = fby_record_enter(r, SHARD_COLUMNS);
     while (fby_record_has_more(&list)) {
         struct fby_column column = {.name = ""};
         read_column_record(&list, out, &column);

@@ -139,7 +139,7 @@ struct fby_file_array fby_ragged_offsets(
     const struct fby_shard *shard, const struct fby_column *column)
 {
     return column->role == FBY_COLUMN_CSR
-               ? column->offsets
+               ? column->indptr
                : fby_column_as_file_array(&shard->columns[column->partner]);
 }
 

@@ -74,7 +74,7 @@ struct folder_walk { /* a walk of one class folder and all folders below it */
     const char            *base; /* path of the folder of class folders */
     const atomic_bool     *stop;
     struct fby_folder     *found; /* the class folder, which gets the files */
-    uint32_t               depth; /* levels of the current folder below it */
+    uint32_t               depth; /* levels of the current folder below that */
     struct fby_stamp ancestors[MAX_DEPTH]; /* per level: the folder's stamp */
 };
 
@@ -163,7 +163,7 @@ static int by_key(const void *a, const void *b)
 {
     const char *x      = ((const struct fby_folder_file *)a)->path;
     const char *y      = ((const struct fby_folder_file *)b)->path;
-    size_t      x_size = key_size(x); /* also the offset of the suffix */
+    size_t      x_size = key_size(x); /* also the offset of the dot */
     size_t      y_size = key_size(y);
     int         order  = memcmp(x, y, x_size < y_size ? x_size : y_size);
     if (order == 0 && x_size != y_size) {

@@ -4,25 +4,25 @@
 #include "pipeline/derived.h"
 
 enum { /* keys of a shard's record that only shards of tokens have */
-    KEY_FORMAT = 25,
-    KEY_TYPE,
-    KEY_LENGTH,
-    KEY_SHIFT,
-    KEY_RUN_AT,     /* byte offset of each run (adjacent tokens of the file) */
-    KEY_RUN_TOKENS, /* number of tokens of each run */
-    KEY_DOCUMENTS   /* encoded document lengths; only with packing */
+    SHARD_FORMAT = 25,
+    SHARD_TYPE,
+    SHARD_LENGTH,
+    SHARD_SHIFT,
+    SHARD_RUNS,       /* byte offset of each run of adjacent tokens */
+    SHARD_RUN_TOKENS, /* number of tokens of each run */
+    SHARD_PACKED      /* encoded lengths of packed documents, if any */
 };
 
 void fby_tokens_encode(const struct fby_shard *shard, struct fby_buffer *out)
 {
     const struct fby_sequences *sequences = shard->sequences;
     uint32_t                    n         = sequences->n_runs;
-    fby_record_put_i64(out, KEY_FORMAT, sequences->format);
-    fby_record_put_i64(out, KEY_TYPE, sequences->type);
-    fby_record_put_i64(out, KEY_LENGTH, sequences->length);
-    fby_record_put_i64(out, KEY_SHIFT, sequences->shift);
-    fby_record_put_i64s(out, KEY_RUN_AT, (const int64_t *)sequences->run_at, n);
-    size_t mark = fby_record_open(out, KEY_RUN_TOKENS);
+    fby_record_put_i64(out, SHARD_FORMAT, sequences->format);
+    fby_record_put_i64(out, SHARD_TYPE, sequences->type);
+    fby_record_put_i64(out, SHARD_LENGTH, sequences->length);
+    fby_record_put_i64(out, SHARD_SHIFT, sequences->shift);
+    fby_record_put_i64s(out, SHARD_RUNS, (const int64_t *)sequences->run_at, n);
+    size_t mark = fby_record_open(out, SHARD_RUN_TOKENS);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t end =
             i + 1 < n ? sequences->run_first[i + 1] : sequences->tokens;
@@ -31,7 +31,7 @@ void fby_tokens_encode(const struct fby_shard *shard, struct fby_buffer *out)
     fby_record_close(out, mark);
     if (sequences->packed != NULL) {
         const struct fby_buffer *lengths = &sequences->packed->lengths;
-        fby_record_put_bytes(out, KEY_DOCUMENTS, lengths->data, lengths->size);
+        fby_record_put_bytes(out, SHARD_PACKED, lengths->data, lengths->size);
     }
 }
 
@@ -46,23 +46,23 @@ struct raw_values {
 static void read_sequences(
     struct fby_record *r, struct fby_shard *out, struct raw_values *raw)
 {
-    struct fby_tokens how = {
-        .format = (enum fby_tokens_format)fby_record_read_between(
-            r, KEY_FORMAT, FBY_TOKENS_FLAT, FBY_TOKENS_MEGATRON),
-    };
-    how.type = (enum fby_type)fby_record_read_between(r, KEY_TYPE, 1, FBY_U32);
-    how.length =
-        (uint32_t)fby_record_read_between(r, KEY_LENGTH, 1, FBY_MAX_TOKENS);
-    how.shift       = (uint32_t)fby_record_read_between(r, KEY_SHIFT, 0, 1);
-    raw->run_at     = fby_manifest_array(r, KEY_RUN_AT);
-    raw->run_tokens = fby_manifest_array(r, KEY_RUN_TOKENS);
-    how.packed      = fby_record_next_is(r, KEY_DOCUMENTS);
-    if (how.packed) {
-        raw->documents = fby_record_read_bytes(r, KEY_DOCUMENTS);
+    struct fby_tokens settings = {0};
+    settings.format = (enum fby_tokens_format)fby_record_read_between(
+        r, SHARD_FORMAT, FBY_TOKENS_FLAT, FBY_TOKENS_MEGATRON);
+    settings.type =
+        (enum fby_type)fby_record_read_between(r, SHARD_TYPE, 1, FBY_U32);
+    settings.length =
+        (uint32_t)fby_record_read_between(r, SHARD_LENGTH, 1, FBY_MAX_TOKENS);
+    settings.shift  = (uint32_t)fby_record_read_between(r, SHARD_SHIFT, 0, 1);
+    raw->run_at     = fby_manifest_array(r, SHARD_RUNS);
+    raw->run_tokens = fby_manifest_array(r, SHARD_RUN_TOKENS);
+    settings.packed = fby_record_next_is(r, SHARD_PACKED);
+    if (settings.packed) {
+        raw->documents = fby_record_read_bytes(r, SHARD_PACKED);
     }
-    out->sequences = fby_sequences_create(&how);
-    if (!fby_tokens_type_is_valid(&how)) {
-        fby_record_refuse(r, KEY_TYPE, "no type of tokens");
+    out->sequences = fby_sequences_create(&settings);
+    if (!fby_tokens_type_is_valid(&settings)) {
+        fby_record_refuse(r, SHARD_TYPE, "is not a type of tokens");
     }
 }
 

@@ -91,7 +91,7 @@ static void check_row(struct fby_self_check *check, struct npy_file *file,
 {
     check->field = (struct fby_field_content){.decode = FBY_DECODE_ARRAY,
         .wire_type                                    = FBY_U8,
-        .as.array = {.maps = n, .shape = {1, {n}}},
+        .as.array = {.n_bits = n, .shape = {1, {n}}},
         .shape    = {1, {fby_bytes_of_bits(n)}}};
     for (uint32_t i = 0; i + 1 < n; i++) {
         append_value(file, UINT64_C(0x9e3779b97f4a7c15) >> (i % 64) & 1);

@@ -98,12 +98,12 @@ fby_err fby_decoder_hashes_compute(void)
 
 /* No lock is needed: the caller has called fby_decoder_hashes_compute, and
  * after that the hashes do not change. */
-const struct fby_digest *fby_decoder_hash_of_decoder(uint32_t decoder)
+const struct fby_digest *fby_self_check_hash_of_decoder(uint32_t decoder)
 {
     return &hashes.decoders[decoder];
 }
 
-const struct fby_digest *fby_decoder_hash_of_op(uint32_t op_id)
+const struct fby_digest *fby_self_check_hash_of_op(uint32_t op_id)
 {
     return fby_self_check_has_op(op_id) ? &hashes.ops[op_id] : NULL;
 }

@@ -17,7 +17,7 @@ FBY_CHECKED fby_err fby_decoder_hashes_compute(void);
 /* The hash of a decoder (enum fby_decoder), or of an op; NULL for an op that
  * this worker does not have. Call after fby_decoder_hashes_compute has
  * succeeded. Any thread. */
-const struct fby_digest *fby_decoder_hash_of_decoder(uint32_t decoder);
-const struct fby_digest *fby_decoder_hash_of_op(uint32_t op_id);
+const struct fby_digest *fby_self_check_hash_of_decoder(uint32_t decoder);
+const struct fby_digest *fby_self_check_hash_of_op(uint32_t op_id);
 
 #endif

@@ -10,7 +10,7 @@
 #include "worker/transform/steps/steps.h"
 
 enum {
-    MAX_SIZE      = 31, /* pixels of a kernel in one direction */
+    MAX_SIZE      = 31, /* largest width or height of a kernel, in pixels */
     WEIGHT_BITS   = 15,
     WEIGHT_ONE    = 1 << WEIGHT_BITS,
     FRACTION_BITS = 8 /* of values between mix_rows and mix_pixels */
@@ -23,8 +23,8 @@ struct blur_kernel {
     uint32_t weights[MAX_SIZE]; /* Q15 */
 };
 
-/* exp(-d^2 / 2 sigma^2) as Q32, which is 2 to the power of
- * -d^2 / sigma^2 * log2(e) / 2. `sigma` is Q16. */
+/* exp(-d^2 / (2 sigma^2)) = 2^(-d^2 / sigma^2 * log2(e) / 2), as Q32. `sigma`
+ * is Q16. */
 static uint64_t gaussian(int64_t d, int64_t sigma)
 {
     const uint64_t    half_log2_e = 3098164009; /* log2(e) / 2, Q32 */
@@ -88,7 +88,7 @@ static void mix_rows(const struct fby_image *in,
     }
 }
 
-/* Before and after the row, write `radius` pixels that are its reflection. */
+/* Reflect `radius` pixels of the row beyond its left and its right end. */
 static void reflect_ends(uint16_t *row, uint32_t width, int32_t radius)
 {
     for (int32_t i = 1; i <= radius; i++) {
