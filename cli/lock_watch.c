@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Set *out if another process has a lock on some part of the file. A write lock
@@ -17,12 +18,38 @@ static int find_lock(int fd, bool *out)
     return 0;
 }
 
+/* Keep the file from new users: lock it for writing, and write into it for
+ * those that come when this process has ended. Returns false if there is a user
+ * by now. Only an empty file is written: another one is not made for this. */
+static bool close_to_users(int fd)
+{
+    static const char text[] = "ended\n";
+    struct flock      lock   = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(fd, F_SETLK, &lock) != 0) {
+        return errno != EAGAIN && errno != EACCES;
+    }
+    struct stat status;
+    if (fstat(fd, &status) == 0 && status.st_size == 0) {
+        ssize_t written = write(fd, text, sizeof(text) - 1);
+        (void)written; /* on a full disk the lock alone must do */
+    }
+    return true;
+}
+
+/* Without a terminal, and without waiting for the writer of a named pipe. */
+static int open_for(int access, const char *path)
+{
+    return open(path, access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
 fby_err fby_lock_watch_open(
     struct fby_lock_watch *self, const char *path, struct fby_error_detail *why)
 {
     bool unused = false;
-    /* O_NONBLOCK: a named pipe would wait for a writer. */
-    int fd    = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int  fd     = open_for(O_RDWR, path);
+    if (fd < 0) {
+        fd = open_for(O_RDONLY, path);
+    }
     int error = fd < 0 ? errno : find_lock(fd, &unused);
     *self     = (struct fby_lock_watch){.fd = fd};
     if (error == 0) {
@@ -55,7 +82,8 @@ bool fby_lock_watch_has_ended(struct fby_lock_watch *self, int64_t now_ns)
     if (find_lock(self->fd, &is_locked) != 0) {
         is_locked = true; /* unknown: keep serving */
     }
-    return fby_lock_watch_update(self, is_locked, now_ns);
+    return fby_lock_watch_update(self, is_locked, now_ns) &&
+           close_to_users(self->fd);
 }
 
 void fby_lock_watch_close(struct fby_lock_watch *self)

@@ -28,7 +28,9 @@ struct fby_lock_watch {
 FBY_CHECKED fby_err fby_lock_watch_open(struct fby_lock_watch *self,
     const char *path, struct fby_error_detail *why);
 
-/* Check the file. Returns true once no process uses it any more.
+/* Check the file. Returns true once no process uses it any more. Then a read
+ * lock can no longer be taken, and a file that was empty holds the text "ended".
+ * A process whose lock fails, or that finds the text, starts another cluster.
  * Blocks: never. */
 bool fby_lock_watch_has_ended(struct fby_lock_watch *self, int64_t now_ns);
 

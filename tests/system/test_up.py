@@ -103,6 +103,17 @@ class Up(SystemTest):
         self.addCleanup(os.close, write_end)
         return write_end
 
+    # ---- its end ----
+
+    def test_a_cluster_that_ends_keeps_new_users_out(self):
+        for text, after in (("", "ended\n"), ("a file of the user", None)):
+            self.lock.write_text(text)
+            holder = Holder(self.lock)
+            up = self.up_while_used()
+            holder.close()
+            up.process.wait(DEADLINE)
+            self.assertEqual(self.lock.read_text(), after or text)
+
     # ---- the line of JSON ----
 
     def test_the_line_has_all_that_a_trainer_needs(self):
