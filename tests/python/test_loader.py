@@ -1,0 +1,734 @@
+"""The Loader with NumPy, on clusters of real processes."""
+
+import json
+import logging
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import numpy
+
+from package import (
+    PYTHON, STEPS, PackageTest, Script, digest, is_running, wait_until)
+import harness
+
+import forebay
+from forebay import cluster as local_cluster
+
+
+class Epochs(PackageTest):
+    """Positions, on one cluster."""
+
+    def setUp(self):
+        super().setUp()
+        self.cluster.start(2)
+
+    def stream(self, epochs=3):
+        """The digests of whole epochs."""
+        loader = self.loader()
+        made = [[digest(batch) for batch in loader] for _ in range(epochs)]
+        self.assertEqual([len(epoch) for epoch in made], [STEPS] * epochs)
+        self.assertEqual(len(set(sum(made, []))), epochs * STEPS)
+        loader.close()
+        return made
+
+    def take(self, loader, number):
+        """The digests of the next batches; the iteration is then left."""
+        made = []
+        for batch in loader:
+            made.append(digest(batch))
+            if len(made) == number:
+                break
+        return made
+
+    def test_a_batch_is_a_dict_of_arrays(self):
+        loader = self.loader()
+        batch = next(iter(loader))
+        self.assertEqual(sorted(batch), ["image", "label"])
+        self.assertEqual(batch["image"].shape, (16, 3, 32, 32))
+        self.assertEqual(batch["image"].dtype, numpy.float32)
+        batch["image"][:] = 0  # writable
+        right = next(self.first_batches(self.pipeline, 1))
+        self.assert_equal(batch["label"], right["label"])
+        self.assertEqual(loader.fields["image"],
+                         ("image", "f32", (16, 3, 32, 32), ""))
+        self.assertEqual(len(loader), STEPS)
+
+    def test_values_are_those_of_the_program(self):
+        loader = self.loader()
+        for batch, right in zip(loader, self.first_batches(self.pipeline, 3)):
+            for name in loader.fields:
+                self.assert_equal(batch[name], right[name])
+
+    def test_resume_at_any_step(self):
+        right = self.stream()
+        reader, writer = self.loader(), self.loader()
+        for _ in range(20):
+            epoch, step = random.randrange(2), random.randrange(STEPS + 1)
+            writer.set_epoch(epoch + 5)
+            writer.set_epoch(epoch)
+            self.assertEqual(self.take(writer, step) if step else [],
+                             right[epoch][:step])
+            state = json.loads(json.dumps(writer.state_dict()))
+            for loader in (reader, self.loader()):
+                loader.load_state_dict(state)
+                self.assertEqual(loader.state_dict(), state)
+                rest = [digest(batch) for batch in loader]
+                self.assertEqual(rest, right[epoch][step:], (epoch, step))
+                self.assertEqual([digest(batch) for batch in loader],
+                                 right[epoch + 1])
+            reader.load_state_dict(state)
+
+    def test_200_save_points_and_switches(self):
+        right = self.stream()
+        train, val = self.loader(), self.loader(split="val")
+        checked = [digest(batch) for batch in val]
+        for _ in range(200):
+            epoch, step = random.randrange(3), random.randrange(STEPS)
+            train.set_epoch(epoch + 1)
+            train.set_epoch(epoch)
+            self.take(train, step + 1)
+            state = train.state_dict()
+            if random.random() < 0.5:
+                next(iter(train))  # it moves on
+            val.set_epoch(3)
+            val.set_epoch(0)
+            self.assertEqual(self.take(val, 2), checked[:2])
+            train.load_state_dict(state)
+            self.assertEqual(self.take(train, STEPS), right[epoch][step + 1:])
+
+    def test_resume_again_and_again_in_one_epoch(self):
+        right, got = self.stream(1)[0], []
+        state = None
+        while len(got) < STEPS:
+            loader = self.loader()
+            if state:
+                loader.load_state_dict(state)
+            got += self.take(loader, 2)
+            state = loader.state_dict()
+        self.assertEqual(got, right)
+
+    def test_the_state_at_the_end_of_an_epoch(self):
+        right = self.stream()
+        loader = self.loader()
+        for _ in loader:
+            inside = loader.state_dict()
+        outside = loader.state_dict()
+        self.assertEqual((inside["epoch"], inside["step"]), (0, STEPS))
+        self.assertEqual((outside["epoch"], outside["step"]), (1, 0))
+        loader.load_state_dict(inside)
+        self.assertEqual(list(loader), [])  # it finishes epoch 0
+        self.assertEqual([digest(batch) for batch in loader], right[1])
+        loader.load_state_dict(outside)
+        self.assertEqual([digest(batch) for batch in loader], right[1])
+
+    def test_break_ends_an_epoch_without_a_new_connection(self):
+        right = self.stream()
+        loader = self.loader()
+        self.assertEqual(self.take(loader, 2), right[0][:2])
+        state = loader.state_dict()
+        self.assertEqual((state["epoch"], state["step"]), (0, 2))
+        self.assertEqual([digest(batch) for batch in loader], right[1])
+        self.assertEqual(loader.stats()["stream"]["reconnects"], 0)
+        loader.load_state_dict(state)
+        self.assertEqual([digest(batch) for batch in loader], right[0][2:])
+
+    def test_an_epoch_without_a_batch_is_not_used(self):
+        right = self.stream(1)
+        loader = self.loader()
+        iter(loader)
+        self.assertEqual([digest(batch) for batch in loader], right[0])
+
+    def test_set_epoch(self):
+        right = self.stream()
+        loader = self.loader()
+        loader.set_epoch(2)
+        self.assertEqual(self.take(loader, 3), right[2][:3])
+        state = loader.state_dict()
+        loader.load_state_dict(state)
+        loader.set_epoch(2)  # where it stands
+        self.assertEqual([digest(batch) for batch in loader], right[2][3:])
+        loader.set_epoch(0)
+        self.assertEqual(loader.state_dict()["epoch"], 0)
+        for epoch in range(3):  # as the Hugging Face Trainer does
+            loader.set_epoch(epoch)
+            self.assertEqual([digest(batch) for batch in loader],
+                             right[epoch])
+        for wrong in (-1, 0.5, True):
+            with self.raises(forebay.UsageError, "set_epoch"):
+                loader.set_epoch(wrong)
+
+    def test_an_old_iterator_is_refused(self):
+        loader = self.loader()
+        old = iter(loader)
+        next(old)
+        new = iter(loader)
+        with self.raises(forebay.UsageError, "newest iterator"):
+            next(old)
+        self.assertEqual(len(list(new)), STEPS)
+        with self.assertRaises(StopIteration):
+            next(new)
+
+    def test_an_interrupt_loses_no_batch(self):
+        right = self.stream(1)[0]
+        loader = self.loader()
+        iterator = iter(loader)
+        got = [digest(next(iterator))]
+        frame, take = loader._open.frame, loader._open.frame.next
+        for error in (KeyboardInterrupt, forebay.Timeout):
+            def interrupted(*arguments):
+                if error is KeyboardInterrupt:
+                    take(*arguments)
+                raise error("now")
+
+            frame.next = interrupted
+            with self.assertRaises(error):
+                next(iterator)
+            frame.next = take
+            got.append(digest(next(iterator)))
+        got += [digest(batch) for batch in iterator]
+        self.assertEqual(got, right)
+
+    def test_switches_between_train_and_val(self):
+        train, val = self.loader(), self.loader(split="val")
+        right = self.stream()
+        checked = None
+        for epoch in range(3):
+            self.assertEqual([digest(batch) for batch in train], right[epoch])
+            val.set_epoch(0)
+            values = [digest(batch) for batch in val]
+            checked = checked or values
+            self.assertEqual(values, checked)
+
+    def test_info_and_the_state_after_a_batch(self):
+        right = self.stream()
+        loader = self.loader(info=True)
+        batches = list(loader)
+        info = batches[2]["forebay"]
+        self.assertEqual((info["epoch"], info["step"]), (0, 2))
+        self.assertEqual(len(info["samples"]), 16)
+        self.assertEqual(info["substitutions"], [])
+        samples = sum((batch["forebay"]["samples"] for batch in batches), [])
+        self.assertEqual(sorted(samples), list(range(16 * STEPS)))
+        loader.load_state_dict(loader.state_dict(after=info))
+        self.assertEqual([digest(batch) for batch in loader], right[0][3:])
+
+    def test_ranks_share_the_stream_and_have_one_state(self):
+        whole = [batch["label"].tolist() for batch in self.loader()]
+        parts, states = {}, {}
+
+        def run(rank):
+            loader = self.loader(rank=rank, world=2, job="j")
+            parts[rank] = [batch["label"].tolist() for batch in loader]
+            states[rank] = loader.state_dict()
+
+        # In one process the second loader of a job is another stream.
+        threads = [threading.Thread(target=run, args=[0])]
+        code = """
+loader = forebay.Loader(sys.argv[1], server=sys.argv[2], split="train",
+    data={"data": sys.argv[3]}, rank=1, world=2, job="j", framework="numpy")
+say([batch["label"].tolist() for batch in loader])
+say(loader.state_dict())
+"""
+        other = Script(self, code, self.pipeline, self.cluster.server.endpoint,
+                       self.cluster.root)
+        threads[0].start()
+        out = other.finish().splitlines()
+        threads[0].join()
+        joined = [a + b for a, b in zip(parts[0], eval(out[0]))]
+        self.assertEqual(joined, whole)
+        self.assertEqual(states[0], eval(out[1]))
+
+    def test_a_state_of_another_stream_says_both_values(self):
+        state = self.loader().state_dict()
+        other = self.cluster.pipeline(PIPELINE_32, name="other.yaml")
+        for make, words in (
+                (lambda: self.loader(other), ("global batch", "16", "32")),
+                (lambda: self.loader(split="val"), ("content digest",)),
+                (lambda: self.loader(seed=7), ("seed", "42", "7"))):
+            closed, opened = make(), make()
+            closed.load_state_dict(state)
+            with self.raises(forebay.Error, *words):
+                iter(closed)
+            len(opened)
+            with self.raises(forebay.StateError, *words):
+                opened.load_state_dict(state)
+
+    def test_arrays_outlive_the_loader(self):
+        loader = self.loader()
+        kept = list(loader)
+        before = [digest(batch) for batch in kept]
+        for _ in range(3):
+            list(loader)
+        loader.close()
+        self.assertEqual([digest(batch) for batch in kept], before)
+        with self.raises(forebay.UsageError, "closed"):
+            iter(loader)
+
+    def test_close_ends_a_thread_that_waits(self):
+        loader = self.loader(timeout=60)
+        len(loader)
+        for daemon in self.cluster.daemons[1:]:
+            daemon.process.send_signal(signal.SIGSTOP)
+        caught = []
+
+        def run():
+            try:
+                while True:
+                    list(loader)
+            except forebay.Error as error:
+                caught.append(error)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        harness.wait(0.2)
+        begin = time.monotonic()
+        loader.close()
+        thread.join()
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertEqual(len(caught), 1)
+
+    def test_statistics(self):
+        loader = self.loader()
+        for _ in range(12):
+            list(loader)
+        stats = loader.stats()
+        self.assertEqual(stats["steps"], 12 * STEPS)
+        self.assertGreater(stats["rows_per_s"], 0)
+        self.assertTrue(0 <= stats["wait_share"] <= 1)
+        self.assertLessEqual(stats["wait_ms_p50"], stats["wait_ms_p99"])
+        self.assertIn("worker.transform", stats["stages"])
+        self.assertIn("waits for data", stats["advice"])  # nothing else to do
+
+    def test_a_warning_when_the_trainer_waits(self):
+        loader = self.loader()
+        with self.assertLogs("forebay", logging.WARNING) as logs:
+            begin = time.monotonic()
+            while time.monotonic() - begin < 3 * harness.SLOW:
+                for _ in loader:
+                    pass
+        self.assertEqual(sum("waits for data" in record.getMessage()
+                             for record in logs.records), 1)
+
+
+PIPELINE_32 = """\
+forebay: 1
+splits: {{train: {{folder: "{root}"}}}}
+global_batch: 32
+seed: {seed}
+fields: {{label: {{from: folder, classes: 4}}}}
+"""
+
+USER = """
+import logging
+logging.basicConfig(level=logging.INFO)
+loader = forebay.Loader(sys.argv[1], split="train", framework="numpy",
+                        threads=1)
+len(loader)
+say(loader._open.cluster.started.server, loader._open.cluster.started.pid)
+sys.stdin.readline()
+"""
+
+
+class LocalClusters(PackageTest):
+    """Clusters that the package starts."""
+
+    def user(self):
+        """Another process that uses the cluster: its server and its pid."""
+        script = Script(self, USER, self.pipeline)
+        server, pid = script.line().split()
+        return script, server, int(pid)
+
+    def test_a_loader_starts_a_cluster_and_ends_it(self):
+        with self.assertLogs("forebay", logging.INFO) as logs:
+            loader = self.loader()
+            self.assertEqual(len(list(loader)), STEPS)
+        self.assertIn("of 2 cores" if local_cluster.usable_cores() == 2
+                      else "cores", logs.output[0])
+        self.assertIn("threads=", logs.output[0])
+        [file] = self.clusters()
+        pid = json.loads(file.read_text())["pid"]
+        self.assertTrue(is_running(pid))
+        loader.close()
+        self.assertFalse(is_running(pid))
+        self.assertEqual(os.listdir(self.runtime / "forebay"), ["lock"])
+
+    def test_splits_and_processes_share_it(self):
+        train, val = self.loader(), self.loader(split="val")
+        self.assertEqual(len(train), len(val))
+        started = train._open.cluster.started
+        script, server, pid = self.user()
+        self.assertEqual((server, pid), (started.server, started.pid))
+        train.close()
+        self.assertEqual(len(list(val)), STEPS)
+        val.close()
+        self.assertTrue(is_running(pid))
+        script.finish()
+        wait_until(lambda: not is_running(pid))
+
+    def test_a_killed_user_frees_it(self):
+        script, _, pid = self.user()
+        script.kill()
+        wait_until(lambda: not is_running(pid))
+        self.assertEqual(len(list(self.loader())), STEPS)
+
+    def test_processes_that_start_together_start_one(self):
+        scripts = [Script(self, USER, self.pipeline) for _ in range(4)]
+        self.assertEqual(len({script.line() for script in scripts}), 1)
+
+    def test_a_crashed_cluster_is_replaced(self):
+        script, _, pid = self.user()
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not is_running(pid))
+        loader = self.loader()
+        self.assertEqual(len(list(loader)), STEPS)
+        script.finish()
+        self.assertEqual(len(list(loader)), STEPS)
+
+    def test_a_starter_that_is_killed_is_replaced(self):
+        slow = self.cluster.path("slow")
+        slow.write_text("#!/bin/sh\necho $$ >&2\nexec sleep 600\n")
+        slow.chmod(0o700)
+        script = Script(self, USER, self.pipeline,
+                        env={"FOREBAY_BIN": str(slow)})
+        folder = self.runtime / "forebay"
+        wait_until(lambda: any(p.read_text() for p in folder.glob("*.log")))
+        [log] = folder.glob("*.log")
+        script.kill()
+        os.kill(int(log.read_text()), signal.SIGKILL)
+        self.assertEqual(len(list(self.loader())), STEPS)
+
+    def test_many_short_users_never_meet_a_cluster_that_ends(self):
+        code = """
+for _ in range(6):
+    loader = forebay.Loader(sys.argv[1], split="train", framework="numpy",
+                            threads=1, timeout=20)
+    next(iter(loader))
+    loader.close()
+"""
+        scripts = [Script(self, code, self.pipeline) for _ in range(3)]
+        for script in scripts:
+            script.finish()
+
+    def test_an_exit_without_close_leaves_nothing(self):
+        for end in ("", "raise SystemExit(0)", "1 / 0", "os.kill(os.getpid(), "
+                    "9)"):
+            code = USER.replace("sys.stdin.readline()", f"kept = next(iter("
+                                f"loader))\n{end}")
+            script = Script(self, code, self.pipeline)
+            pid = int(script.line().split()[1])
+            script.finish(None)
+            wait_until(lambda: not is_running(pid))
+            if "kill" not in end:
+                self.assertEqual(os.listdir(self.runtime / "forebay"),
+                                 ["lock"], end)
+
+    def test_a_daemon_thread_in_next_does_not_crash_the_exit(self):
+        code = """
+import threading, time
+loader = forebay.Loader(sys.argv[1], split="train", framework="numpy",
+                        threads=1)
+len(loader)
+def run():
+    while True:
+        list(loader)
+threading.Thread(target=run, daemon=True).start()
+time.sleep(0.3)
+"""
+        for _ in range(3):
+            Script(self, code, self.pipeline).finish(0)
+
+    def test_a_folder_of_another_mode_is_refused(self):
+        (self.runtime / "forebay").mkdir(mode=0o755)
+        with self.raises(forebay.ClusterError, "0700"):
+            len(self.loader())
+
+    def test_the_program_says_why_it_does_not_start(self):
+        with self.raises(forebay.PipelineError, "/nowhere", "cannot open"):
+            len(self.loader({"forebay": 1, "global_batch": 4, "splits": {
+                "train": {"folder": "/nowhere"}}, "fields": {
+                    "label": {"from": "folder"}}}))
+        self.assertEqual(os.listdir(self.runtime / "forebay"), ["lock"])
+
+
+class Arguments(PackageTest):
+    """What is refused, and the words for it."""
+
+    def test_arguments_of_other_loaders(self):
+        for name, words in (
+                ("num_workers", "threads="), ("batch_size", "global_batch"),
+                ("shuffle", "split"), ("collate_fn", "output="),
+                ("sampler", "rank and world"), ("pin_memory", "cuda"),
+                ("prefetch_factor", "prefetch="), ("transform", "ops"),
+                ("colour", "help(")):
+            with self.raises(forebay.UsageError, f"{name}= is", words):
+                self.loader(**{name: 1})
+
+    def test_arguments_that_are_wrong(self):
+        for arguments, words in (
+                ({"framework": "keras"}, "torch, numpy or jax"),
+                ({"memory": "mine"}, "own, ring"),
+                ({"device": "cuda"}, "NumPy"),
+                ({"fields": "image"}, "list of names"),
+                ({"prefetch": 0}, "prefetch=0"),
+                ({"rank": 0}, "give both"),
+                ({"output": {"image": {"dtype": "f99"}}}, "bf16"),
+                ({"output": {"image": {"colour": 1}}}, "the keys are"),
+                ({"output": {"image": {"dtype": "bf16"}}}, "'f32'"),
+                ({"output": {"image": {"as": "nested"}}}, "")):
+            with self.raises(forebay.Error, words):
+                len(self.loader(**arguments))
+
+    def test_errors_of_a_pipeline_file_have_their_place(self):
+        path = self.cluster.path("bad.yaml")
+        path.write_text(self.pipeline.read_text().replace("size: 32, only: t",
+                                                          "size: x, only: t"))
+        for server in (None, "tcp://127.0.0.1:1"):
+            with self.raises(forebay.PipelineError, "not 'x'") as raised:
+                len(self.loader(path, server=server, timeout=1))
+            self.assertTrue(raised.exception.file.endswith("bad.yaml"))
+            self.assertEqual(raised.exception.line, 11)
+            self.assertEqual(raised.exception.column, 37)
+        with self.raises(forebay.PipelineError, "No such file"):
+            len(self.loader("nowhere.yaml"))
+
+    def test_errors_of_a_dict_have_the_path_of_their_key(self):
+        good = {"forebay": 1, "global_batch": 16, "splits": {
+            "train": {"folder": str(self.cluster.root)}}, "fields": {
+                "image": {"from": ["jpg"], "ops": [
+                    {"resize": {"size": 32}}]}, "label": {"from": "folder"}}}
+        self.assertEqual(len(self.loader(good)), STEPS)
+        bad = pickle.loads(pickle.dumps(good))
+        bad["fields"]["image"]["ops"][0]["resize"]["size"] = "big"
+        for server in (None, "tcp://127.0.0.1:1"):
+            with self.raises(forebay.PipelineError,
+                             "fields.image.ops[0].resize.size") as raised:
+                len(self.loader(bad, server=server, timeout=1))
+            self.assertEqual(raised.exception.key,
+                             "fields.image.ops[0].resize.size")
+        bad["fields"]["image"]["ops"] = object()
+        with self.raises(forebay.UsageError, "fields.image.ops", "object"):
+            len(self.loader(bad))
+
+    def test_a_path_a_numpy_number_and_odd_text_in_a_dict(self):
+        root = self.cluster.path("ünï \"quoted\" 😀")
+        os.rename(self.cluster.root, root)
+        self.assertEqual(len(self.loader({
+            "forebay": 1, "global_batch": numpy.int64(16),
+            "splits": {"train": {"folder": root}},
+            "fields": {"label": {"from": "folder"}}})), STEPS)
+
+    def test_no_server_and_no_worker(self):
+        with self.raises(forebay.ClusterError, "127.0.0.1:1"):
+            len(self.loader(server="tcp://127.0.0.1:1", timeout=1,
+                            data={"data": self.cluster.root}))
+        server = self.cluster.start_server()
+        with self.raises(forebay.Timeout, "worker"):
+            len(self.loader(server=server.endpoint, timeout=1,
+                            data={"data": self.cluster.root}))
+
+    def test_a_batch_that_does_not_come_and_then_comes(self):
+        self.cluster.start_server()
+        worker = self.cluster.start_worker()
+        loader = self.loader(prefetch=1)
+        iterator = iter(loader)
+        next(iterator)
+        loader.timeout = 0.3
+        worker.process.send_signal(signal.SIGSTOP)
+        with self.raises(forebay.Timeout):
+            while True:
+                next(iterator)
+        at = loader.step
+        worker.resume()
+        loader.timeout = 60
+        self.assertEqual(len(list(iterator)), STEPS - at)
+
+    def test_a_world_that_does_not_divide(self):
+        with self.raises(forebay.Error, "16", "3"):
+            len(self.loader(rank=0, world=3, job="j"))
+
+    def test_two_processes_with_one_rank(self):
+        first = self.loader(rank=0, world=2, job="two")
+        len(first)
+        code = """
+loader = forebay.Loader(sys.argv[1], split="train", framework="numpy", rank=0,
+                        world=2, job="two", timeout=5)
+try:
+    len(loader)
+except forebay.Error as error:
+    say(error)
+"""
+        self.assertIn("rank 0", Script(self, code, self.pipeline).finish())
+
+    def test_a_loader_that_is_not_open_can_be_pickled(self):
+        loader = self.loader()
+        state = loader.state_dict()
+        with self.raises(forebay.UsageError, "pickled"):
+            pickle.dumps(loader)
+        fresh = self.loader()
+        fresh.load_state_dict(dict(state))
+        copy = pickle.loads(pickle.dumps(fresh))
+        self.addCleanup(copy.close)
+        self.assertEqual(copy.state_dict(), state)
+        self.assertEqual([digest(b) for b in copy], [digest(b) for b in fresh])
+
+    def test_a_forked_child_is_refused_and_can_open_its_own(self):
+        loader = self.loader()
+        iterator = iter(loader)
+        next(iterator)
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                try:
+                    next(iterator)
+                except forebay.UsageError as error:
+                    assert "process" in str(error)
+                    own = forebay.Loader(self.pipeline, split="train",
+                                         framework="numpy")
+                    assert len(list(own)) == STEPS
+                    own.close()
+                    code = 0
+            finally:
+                os._exit(code)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(len(list(iterator)), STEPS - 1)
+
+    def test_text_and_rows_of_several_lengths(self):
+        samples = [{"txt": ("é" * i).encode(), "cls": b"1"} for i in range(8)]
+        self.cluster.tars(self.cluster.path("text"), samples)
+        path = self.cluster.path("text.yaml")
+        path.write_text(
+            "forebay: 1\nsplits: {train: {shards: 'text/*.tar', shuffle: "
+            "none}}\nglobal_batch: 8\nfields:\n  caption: {from: txt, decode: "
+            "text, max_length: 64}\n  label: {from: cls}\n")
+        loader = self.loader(path, output={"caption": {"as": "text"}})
+        [batch] = loader
+        self.assertEqual(batch["caption"], ["é" * i for i in range(8)])
+        self.assertEqual(sorted(batch), ["caption", "label"])
+        self.assertEqual(loader.fields["caption"].dtype, "str")
+        [batch] = self.loader(path, output={"caption": {"as": "ragged"}})
+        self.assertEqual(sorted(batch),
+                         ["caption", "caption.offsets", "label"])
+        [batch] = self.loader(path, output={"caption": {
+            "as": "padded", "to": "longest", "pad": 7}}, fields=["caption"])
+        self.assertEqual(batch["caption"].shape, (8, 14))
+        self.assertEqual(batch["caption"][0, 0], 7)
+        with self.raises(forebay.UsageError, "nested"):
+            next(iter(self.loader(path, output={"caption": {"as": "nested"}})))
+
+    def test_padding_rows_are_marked(self):
+        path = self.cluster.pipeline(PIPELINE_PAD, name="pad.yaml")
+        batches = list(self.loader(path))
+        valid = sum(int(batch["valid"].sum()) for batch in batches)
+        self.assertEqual(batches[0]["valid"].dtype, bool)
+        self.assertEqual(valid, 16 * STEPS)
+
+    def test_repr(self):
+        loader = self.loader()
+        self.assertIn("p.yaml:train, epoch 0, not open", repr(loader))
+        next(iter(loader))
+        self.assertIn("rank 0 of 1, step 1 of 6", repr(loader))
+        loader.close()
+        self.assertIn("closed", repr(loader))
+
+    def test_bad_data_names_its_sample(self):
+        samples = [{"jpg": b"\xff\xd8nothing"} for _ in range(8)]
+        self.cluster.tars(self.cluster.path("bad"), samples)
+        with self.raises(forebay.DataError) as raised:
+            list(self.loader({
+                "forebay": 1, "global_batch": 8, "splits": {"train": {
+                    "shards": str(self.cluster.path("bad")) + "/*.tar"}},
+                "fields": {"image": {"from": ["jpg"], "ops": [
+                    {"resize": {"size": 8}}]}}}))
+        self.assertTrue(raised.exception.shard.endswith("000.tar"))
+        self.assertIn(raised.exception.sample, range(8))
+
+
+PIPELINE_PAD = """\
+forebay: 1
+splits: {{train: {{folder: "{root}", last: pad}}}}
+global_batch: 40
+fields: {{label: {{from: folder, classes: 4}}}}
+"""
+
+
+class Interrupts(PackageTest):
+    """Ctrl-C."""
+
+    def ends_at_once(self, script):
+        harness.wait(0.3)
+        begin = time.monotonic()
+        script.interrupt()
+        text = script.finish(None)
+        self.assertLess(time.monotonic() - begin, 1.5 * harness.SLOW)
+        self.assertIn("KeyboardInterrupt", text)
+
+    def test_in_open(self):
+        server = self.cluster.start_server()
+        script = Script(self, """
+loader = forebay.Loader(sys.argv[1], split="train", framework="numpy",
+                        server=sys.argv[2], data={"data": sys.argv[3]})
+say("opening")
+len(loader)
+""", self.pipeline, server.endpoint, self.cluster.root)
+        script.line()
+        self.ends_at_once(script)
+
+    def test_in_next(self):
+        self.cluster.start_server()
+        worker = self.cluster.start_worker()
+        script = Script(self, """
+loader = forebay.Loader(sys.argv[1], split="train", framework="numpy",
+                        server=sys.argv[2], data={"data": sys.argv[3]})
+len(loader)
+say("open")
+sys.stdin.readline()
+while True:
+    list(loader)
+""", self.pipeline, self.cluster.server.endpoint, self.cluster.root)
+        script.line()
+        worker.process.send_signal(signal.SIGSTOP)
+        script.process.stdin.write("\n")
+        script.process.stdin.flush()
+        self.ends_at_once(script)
+
+    def test_in_a_process_of_its_own_group_the_cluster_stays(self):
+        loader = self.loader()
+        iterator = iter(loader)
+        next(iterator)
+        pid = loader._open.cluster.started.pid
+        self.assertNotEqual(os.getpgid(pid), os.getpgid(0))
+
+
+class Import(unittest.TestCase):
+    def test_it_is_quick_and_imports_no_framework(self):
+        code = (f"import sys, time; sys.path.insert(0, {PYTHON!r})\n"
+                "begin = time.perf_counter(); import forebay\n"
+                "print((time.perf_counter() - begin) * 1000)\n"
+                "assert not {'numpy', 'torch', 'jax'} & set(sys.modules)")
+        times = [float(subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True,
+            text=True).stdout) for _ in range(5)]
+        self.assertLess(min(times), 30 * harness.SLOW)
+
+    def test_every_exception_is_an_error(self):
+        for name in forebay.__all__:
+            if name != "Loader":
+                self.assertTrue(issubclass(getattr(forebay, name),
+                                           forebay.Error))
+        error = forebay.DataError("text")
+        error.sample = 3
+        self.assertEqual(pickle.loads(pickle.dumps(error)).sample, 3)
+        error = pickle.loads(pickle.dumps(forebay.Timeout("late")))
+        self.assertEqual(str(error), "late")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,365 @@
+"""One local cluster for all loaders of a user that read the same pipeline.
+
+The first loader starts `forebay up --while-used FILE`. Each process that uses
+the cluster keeps a read lock on FILE, which the kernel removes when the process
+ends in any way. The cluster ends when no process has one: it then takes a write
+lock, so that a lock taken too late fails, and writes into FILE, for locks taken
+after its end. Such a late process starts another cluster.
+
+The files of a cluster are in the user's runtime folder:
+    KEY.used  the file with the locks         KEY.json  its address, pid
+    KEY.log   standard error of the program   lock      held while one starts
+
+A POSIX lock ends when its process closes any descriptor of the file. So a
+process opens KEY.used once and counts its own users."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import stat
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Iterator, Mapping, NamedTuple, Optional
+
+from forebay.errors import ClusterError, PipelineError
+from forebay.log import logger
+from forebay.pipeline import Pipeline, with_key
+
+CORE_SHARE = 0.4
+NICE = 10
+STOP_S = 10.0
+
+_threads = threading.RLock()  # guards what follows, and the locks of files
+_local: dict[str, "Cluster"] = {}
+_entered = 0                  # nested uses of _starting()
+
+
+class Started(NamedTuple):
+    """What KEY.json says of a running cluster."""
+    server: str
+    roots: Mapping[str, str]
+    pid: int
+    begun: str  # when the process began, which tells it from a later one
+
+
+class Cluster:
+    """A local cluster that this process uses, with the count of its users."""
+
+    def __init__(self, key: str, lock_fd: int, started: Started):
+        self.key, self.lock_fd, self.started = key, lock_fd, started
+        self.users = 0
+        self.pid = os.getpid()
+
+    def release(self) -> None:
+        """End one use. The last use of all processes ends the cluster. In a
+        forked child it does nothing."""
+        with _threads:
+            if self.pid != os.getpid():
+                return
+            self.users -= 1
+            if self.users == 0:
+                if _local.get(self.key) is self:
+                    del _local[self.key]
+                _leave(self)
+
+
+def use(pipeline: Pipeline, data: Mapping[str, str],
+        threads: Optional[int], timeout: float) -> Cluster:
+    """Start a cluster that serves the data of a pipeline, or share one that
+    runs. Blocks: until its workers are ready, at most `timeout` seconds.
+    Errors: ClusterError; PipelineError."""
+    with _threads:
+        key = _key(pipeline, data)
+        cluster = _local.get(key)
+        if cluster is not None and not _is_alive(cluster.started):
+            del _local[key]  # it crashed; its users keep their lock file
+            cluster = None
+        if cluster is None:
+            cluster = _enter(key, pipeline, data, threads, timeout)
+            _local[key] = cluster
+        cluster.users += 1
+        return cluster
+
+
+def _forget() -> None:
+    """In a forked child, which has none of the locks."""
+    global _threads, _entered
+    _threads = threading.RLock()
+    _entered = 0
+    _local.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def program() -> str:
+    """The path of the program `forebay`."""
+    import shutil
+    beside = Path(__file__).parent / "bin" / "forebay"
+    path = os.environ.get("FOREBAY_BIN") or (
+        str(beside) if beside.exists() else shutil.which("forebay"))
+    if not path:
+        raise ClusterError("the program forebay is not installed: install the "
+                           "wheel, or set FOREBAY_BIN to its path")
+    return path
+
+
+def usable_cores() -> float:
+    """The cores that this process may use: its CPUs, and the quota of its
+    control groups."""
+    cores = float(len(os.sched_getaffinity(0)))
+    try:
+        path = Path("/proc/self/cgroup").read_text().split("::", 1)[1].strip()
+    except (OSError, IndexError):
+        return cores
+    root = Path("/sys/fs/cgroup")
+    group = root / path.lstrip("/")
+    while True:
+        try:
+            quota, period = (group / "cpu.max").read_text().split()
+            if quota != "max":
+                cores = min(cores, int(quota) / int(period))
+        except (OSError, ValueError):
+            pass
+        if group == root or root not in group.parents:
+            return cores
+        group = group.parent
+
+
+def runtime_folder() -> Path:
+    """The folder of this user's clusters, which no other user can enter."""
+    base = os.environ.get("XDG_RUNTIME_DIR")
+    folder = (Path(base) / "forebay" if base and os.path.isdir(base) else
+              Path(tempfile.gettempdir()) / f"forebay-{os.getuid()}")
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+    except OSError as error:
+        raise ClusterError(f"{folder}: cannot make the folder for the files "
+                           f"of a cluster: {error.strerror}") from None
+    if (not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid()
+            or status.st_mode & 0o077):
+        raise ClusterError(f"{folder}: this must be a folder of yours with "
+                           "mode 0700: remove it, or set XDG_RUNTIME_DIR")
+    return folder
+
+
+def _key(pipeline: Pipeline, data: Mapping[str, str]) -> str:
+    facts = [program(), pipeline.text, pipeline.folder, sorted(data.items()),
+             os.environ.get("FOREBAY_CACHE_DIR", "")]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+
+
+@contextmanager
+def _starting() -> Iterator[Path]:
+    """Exclude all other processes that enter or leave a cluster. It is nested
+    when a loader is collected as garbage in the meantime."""
+    global _entered
+    folder = runtime_folder()
+    fd = -1 if _entered else os.open(
+        folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    _entered += 1
+    try:
+        if fd >= 0:
+            fcntl.lockf(fd, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        _entered -= 1
+        if fd >= 0:
+            os.close(fd)
+
+
+def _enter(key: str, pipeline: Pipeline, data: Mapping[str, str],
+           threads: Optional[int], timeout: float) -> Cluster:
+    with _starting() as folder:
+        used = folder / f"{key}.used"
+        started = _read(folder / f"{key}.json")
+        fd = _lock(used) if started and _is_alive(started) else None
+        if fd is None:
+            used.unlink(missing_ok=True)  # a cluster that ends has a lock on it
+            fd = _lock(used)
+            assert fd is not None
+            try:
+                started = _start(key, folder, pipeline, data, threads, timeout)
+            except BaseException:
+                os.close(fd)
+                _remove(folder, key)
+                raise
+        else:
+            assert started is not None
+            logger.info("sharing the local cluster at %s", started.server)
+        return Cluster(key, fd, started)
+
+
+def _leave(cluster: Cluster) -> None:
+    """Remove our lock. If no process has one, end the cluster now, and remove
+    its files."""
+    try:
+        with _starting() as folder:
+            used = folder / f"{cluster.key}.used"
+            try:
+                fcntl.lockf(cluster.lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                is_last = os.path.samestat(os.fstat(cluster.lock_fd),
+                                           used.stat())
+            except OSError:  # others use it, or it was replaced
+                is_last = False
+            if is_last:
+                _stop(cluster.started)
+                _remove(folder, cluster.key)
+    finally:
+        os.close(cluster.lock_fd)
+
+
+def _lock(path: Path) -> Optional[int]:
+    """A descriptor of the file with our read lock; None if its cluster ends
+    or has ended."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.lockf(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        if os.fstat(fd).st_size == 0:
+            return fd
+    except OSError:
+        pass
+    os.close(fd)
+    return None
+
+
+def _read(path: Path) -> Optional[Started]:
+    try:
+        return Started(**json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _remove(folder: Path, key: str) -> None:
+    for end in ("json", "log", "used"):
+        (folder / f"{key}.{end}").unlink(missing_ok=True)
+
+
+def _begun(pid: int) -> str:
+    """When a process began, in the kernel's ticks; "" if it has ended."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return ""
+    words = text.rsplit(")", 1)[1].split()
+    return "" if words[0] in "ZX" else words[19]
+
+
+def _is_alive(started: Started) -> bool:
+    return bool(started.begun) and _begun(started.pid) == started.begun
+
+
+def _stop(started: Started) -> None:
+    """Ask a cluster to end; it also ends without a user."""
+    import signal
+    if not _is_alive(started):
+        return
+    try:
+        os.kill(started.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        return
+    until = time.monotonic() + STOP_S
+    while _is_alive(started) and time.monotonic() < until:
+        time.sleep(0.01)
+    try:
+        os.waitpid(started.pid, os.WNOHANG)
+    except ChildProcessError:
+        pass  # another process started it
+
+
+def _start(key: str, folder: Path, pipeline: Pipeline,
+           data: Mapping[str, str], threads: Optional[int],
+           timeout: float) -> Started:
+    cores = usable_cores()
+    count = threads or max(1, int(cores * CORE_SHARE))
+    command = [program(), "up", "--pipeline", pipeline.path or "-",
+               "--listen", "tcp://127.0.0.1:*", "--json", "--workers", "1",
+               "--threads", str(count), "--nice", str(NICE),
+               "--while-used", str(folder / f"{key}.used")]
+    for name, directory in sorted(data.items()):
+        command += ["--data", f"{name}={directory}"]
+    log = folder / f"{key}.log"
+    answer = _run(command, pipeline, log, timeout)
+    started = Started(answer["server"], answer["roots"], answer["pid"],
+                      _begun(answer["pid"]))
+    draft = folder / f"{key}.draft"
+    draft.write_text(json.dumps(started._asdict()))
+    draft.rename(folder / f"{key}.json")
+    logger.info(
+        "started a local cluster at %s: %d of %g cores, nice %d (threads= "
+        "changes it); its log is %s", started.server, count, cores, NICE, log)
+    return started
+
+
+def _run(command: list[str], pipeline: Pipeline, log: Path,
+         timeout: float) -> dict[str, Any]:
+    """Start the program, in a session of its own: Ctrl-C is for the trainer.
+    Returns its line of JSON."""
+    import subprocess
+    read_end, write_end = os.pipe()
+    with open(log, "wb") as errors, open(read_end, "rb") as ready:
+        try:
+            process = subprocess.Popen(
+                [*command, "--ready-fd", str(write_end)],
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                stderr=errors, pass_fds=[write_end], start_new_session=True)
+        except OSError as error:
+            raise ClusterError(f"{command[0]}: cannot start the program: "
+                               f"{error.strerror}") from None
+        finally:
+            os.close(write_end)
+        try:
+            assert process.stdin is not None
+            with process.stdin as stdin:
+                if pipeline.path is None:
+                    stdin.write(pipeline.text.encode())
+            line = _line(ready.fileno(), timeout)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+    if not line:
+        process.kill()
+        process.wait()
+        raise _failure(log, process.returncode, pipeline)
+    process.returncode = 0  # it may outlive this process: nothing to wait for
+    answer: dict[str, Any] = json.loads(line)
+    return answer
+
+
+def _line(fd: int, timeout: float) -> bytes:
+    """A line from a pipe; b"" if it is closed before, or at the deadline."""
+    import select
+    line, until = b"", time.monotonic() + timeout
+    while not line.endswith(b"\n"):
+        left = until - time.monotonic()
+        if left <= 0 or not select.select([fd], [], [], left)[0]:
+            return b""
+        more = os.read(fd, 4096)
+        if not more:
+            return b""
+        line += more
+    return line
+
+
+def _failure(log: Path, code: int, source: Pipeline) -> Exception:
+    """The error of a program that did not start. Its last line says why."""
+    lines = log.read_text(errors="replace").strip().splitlines()
+    text = lines[-1].removeprefix("forebay up: ") if lines else (
+        f"the program ended with {code} and said nothing")
+    if code not in (1, 2):
+        return ClusterError(text)
+    error = PipelineError(text)
+    place = re.match(r"(.+?):(\d+):(\d+): ", text)
+    if place:
+        error.file = place[1]
+        error.line, error.column = int(place[2]), int(place[3])
+    return with_key(error, source)

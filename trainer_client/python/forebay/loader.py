@@ -1,0 +1,361 @@
+"""The Loader: epochs, positions and states over one stream of batches.
+
+A loader stands at a position: `step` batches of `epoch` were delivered. Each
+iteration belongs to one epoch. A new one finishes the epoch in which the loader
+stands, if that was loaded or set; else it begins the next one. The stream
+follows with a seek, which keeps its connections.
+
+The stream is opened when it is first needed. Until then a loader can be
+pickled, and a child process can open it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import weakref
+from typing import (
+    TYPE_CHECKING, Any, Iterator, Mapping, NoReturn, Optional,
+    Sequence, Union)
+
+from forebay import arguments, log, opening, pipeline, ranks, state, stats
+from forebay.errors import Error, UsageError
+from forebay.opening import Open
+
+if TYPE_CHECKING:
+    from forebay._forebay import Batch
+    from forebay.frames import Field
+
+_UNKNOWN = (-1, 0)  # the stream must be moved before its next batch
+
+
+class Loader:
+    """Batches of a pipeline, in order, each exactly once.
+
+    pipeline   path of a pipeline file, or a dict with its keys
+    split      name of the split; default: the only one, or `train`
+    server     "tcp://HOST:PORT" of a cluster; default: a local one, which the
+               loaders and ranks of this user on this machine share
+    data       {name: directory} of the pipeline's roots, on this machine
+    job        name of the run, the same on all ranks; default: the launcher's
+    rank, world  place of this process; default: mesh, torch.distributed, RANK
+               and WORLD_SIZE, srun's variables
+    mesh       DeviceMesh; ranks differ along its data dimensions only
+    device     "cpu" (the default), "cuda", "cuda:N", "auto", torch.device
+    fields     names of the fields to deliver; default: all
+    output     {field: {dtype, layout, as, to, pad, offsets}}: another form of a
+               field, with the keys of `out` in a pipeline; `as` is also
+               "nested", "sparse", "sparse_csr" (with `shape`) or "text"
+    prefetch   batches to request ahead; default: 16, at most 256 MiB
+    memory     on a GPU: "own", "ring" or "fixed", see forebay.torch
+    seed       instead of the pipeline's
+    timeout    seconds to wait for the opening, and for a batch
+    framework  "torch" (the default), "numpy" or "jax"
+    threads    of the local cluster; default: 0.4 of the cores
+    info       add the key "forebay" to each batch: epoch, step, token, samples
+               (a number for each row), substitutions
+
+    A batch is a dict of tensors. Tensors have the rows of this rank first:
+    [global_batch / world, ...]; `fields` has their shapes. They are the
+    caller's as long as they are referenced, and may be overwritten."""
+
+    framework = "torch"
+
+    def __init__(
+            self, pipeline: pipeline.Source, *, split: Optional[str] = None,
+            server: Optional[str] = None,
+            data: Optional[Mapping[str, Union[str, os.PathLike[str]]]] = None,
+            job: Optional[str] = None, rank: Optional[int] = None,
+            world: Optional[int] = None, mesh: Any = None,
+            device: object = None, fields: Optional[Sequence[str]] = None,
+            output: Optional[Mapping[str, Mapping[str, Any]]] = None,
+            prefetch: Optional[int] = None, memory: Optional[str] = None,
+            seed: Optional[int] = None, timeout: float = 300.0,
+            framework: Optional[str] = None, threads: Optional[int] = None,
+            info: bool = False, **unknown: NoReturn):
+        arguments.refuse(unknown)
+        if isinstance(fields, str):
+            raise UsageError(f"fields={fields!r}: give a list of names")
+        self._options: dict[str, Any] = dict(
+            split=split, server=server, job=job, rank=rank, world=world,
+            mesh=mesh, device=device, output=dict(output or {}),
+            fields=None if fields is None else list(fields),
+            prefetch=arguments.positive("prefetch", prefetch), memory=memory, seed=seed,
+            threads=arguments.positive("threads", threads),
+            data={k: os.fspath(v) for k, v in (data or {}).items()})
+        self._pipeline = pipeline
+        self._set(framework or self.framework, float(timeout), info)
+
+    def _set(self, framework: str, timeout: float, info: bool) -> None:
+        """The part of the construction that a copy repeats."""
+        self.framework, self.timeout, self.info = framework, timeout, info
+        self._open: Optional[Open] = None
+        self._closed = False
+        self._loaded: Optional[dict[str, Any]] = None  # until it is opened
+        self._lock = threading.Lock()  # while the stream is used
+        self._epoch = self._step = 0   # delivered
+        self._token = ""               # of some position of the stream
+        self._next_at = (0, 0)         # epoch, step: the stream's next batch
+        self._begun = False            # an iteration has used this epoch
+        self._turn = 0                 # iterations so far
+        self._waits = stats.Waits()
+        self._place_found: Optional[ranks.Place] = None
+
+    # ---- iteration ---------------------------------------------------------
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the rest of this epoch, or over the next one."""
+        _refuse_dataloader_worker()
+        self._opened()
+        with self._lock:
+            if self._begun:
+                self._place(self._epoch + 1, 0)
+            self._turn += 1
+            self._waits.pause()
+        return _Iteration(self, self._turn)
+
+    def __len__(self) -> int:
+        """The batches of an epoch."""
+        return self._opened().length
+
+    def _next(self) -> Optional[dict[str, Any]]:
+        """The next batch of the epoch; None at its end."""
+        opened = self._open
+        assert opened is not None
+        with self._lock:
+            if self._step == opened.length:
+                self._place(self._epoch + 1, 0)
+                return None
+            begin = stats.now_ns()
+            batch = self._take(opened)
+            self._waits.add(begin, stats.now_ns(), batch.rows)
+            self._delivered(batch, opened.length)
+            values = opened.reader.read(batch)
+            if self.info:
+                values["forebay"] = _info(batch)
+            opened.frame.release(batch)
+        if self._waits.is_due():
+            self._report(opened)
+        return values
+
+    def _take(self, opened: Open) -> Batch:
+        """The batch at the loader's position. An interrupt at any line leaves
+        the position of the stream unknown, or right."""
+        at = self._epoch, self._step
+        if self._next_at != at:
+            opened.stream.seek_step(*at)
+        self._next_at = _UNKNOWN
+        try:
+            batch = opened.frame.next(opened.stream, self.timeout)
+        except Error:
+            self._next_at = at  # none was taken
+            log.drain()
+            raise
+        if batch is None:
+            raise Error("the stream ended before the epoch did")
+        return batch
+
+    def _delivered(self, batch: Batch, length: int) -> None:
+        self._epoch, self._step = batch.epoch, batch.step + 1
+        self._token, self._begun = batch.token, True
+        self._next_at = ((self._epoch, self._step) if self._step < length
+                         else (self._epoch + 1, 0))
+
+    def _report(self, opened: Open) -> None:
+        """Pass on the log, and say if the trainer waits too long."""
+        log.drain()
+        counts = opened.stream.stats()
+        self._waits.warn(counts["stages"], counts["batches_ready"])
+
+    # ---- positions ---------------------------------------------------------
+
+    @property
+    def epoch(self) -> int:
+        """The epoch in which the loader stands. After a complete iteration it
+        is the next one."""
+        return self._epoch
+
+    @property
+    def step(self) -> int:
+        """The batches of this epoch that were delivered."""
+        return self._step
+
+    def set_epoch(self, epoch: int) -> None:
+        """Move to the beginning of another epoch; a running iteration ends.
+        Nothing changes if the loader stands in it."""
+        if isinstance(epoch, bool) or int(epoch) != epoch or epoch < 0:
+            raise UsageError(f"set_epoch({epoch!r}): an epoch is a number "
+                             "from 0")
+        if epoch != self._epoch:
+            self._place(int(epoch), 0)
+            self._turn += 1
+
+    def state_dict(self, after: Optional[Mapping[str, Any]] = None
+                   ) -> dict[str, Any]:
+        """The position after the last batch that was delivered, as a dict of
+        strings and numbers below 400 bytes. It is the same on all ranks.
+
+        after: the key "forebay" of a batch (see `info`): the position after
+        this one, for callers that take batches ahead of their use."""
+        info = self._opened().stream.info
+        position = state.Position(self._epoch, self._step, self._token)
+        if after is not None:
+            position = state.Position(after["epoch"], after["step"] + 1,
+                                      after["token"])
+        return state.make(position, info)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continue at a position. The next iteration finishes its epoch.
+        Errors: StateError, which says how the states differ."""
+        position = state.parse(state_dict)
+        with self._lock:
+            if self._open is None:
+                self._loaded = dict(state_dict)
+            else:
+                state.compare(state_dict, self._open.stream.info)
+                self._open.stream.seek(position.token)
+                self._next_at = _UNKNOWN
+            self._place(position.epoch, position.step)
+            self._token = position.token
+            self._turn += 1
+
+    def _place(self, epoch: int, step: int) -> None:
+        self._epoch, self._step, self._begun = epoch, step, False
+
+    # ---- what is open ------------------------------------------------------
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """Name, dtype and shape of each entry of a batch; opens the loader."""
+        return self._opened().reader.fields
+
+    @property
+    def classes(self) -> Optional[tuple[str, ...]]:
+        """The names of the ids, if the source has names; opens the loader."""
+        return self._opened().stream.classes
+
+    def stats(self) -> dict[str, Any]:
+        """Rates, waits and counters; see forebay.stats.summary()."""
+        log.drain()
+        return stats.summary(self._waits, self._opened().stream.stats())
+
+    def close(self) -> None:
+        """Close the stream, and leave the local cluster. Tensors stay."""
+        self._closed = True
+        if self._open is not None:
+            self._finalize()
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        source = self._pipeline
+        name = "{...}" if isinstance(source, Mapping) else os.fspath(source)
+        split = self._options["split"]
+        opened = self._open
+        where = ("closed" if self._closed else "not open" if opened is None
+                 else f"rank {opened.place.rank} of {opened.place.world}, "
+                      f"step {self._step} of {opened.length}")
+        return (f"<forebay.Loader {name}{':' + split if split else ''}, "
+                f"epoch {self._epoch}, {where}>")
+
+    # ---- opening -----------------------------------------------------------
+
+    def _opened(self) -> Open:
+        opened = self._open
+        if self._closed:
+            raise UsageError("the loader is closed: make another one")
+        if opened is None:
+            with self._lock:
+                if self._open is None:
+                    self._open = self._do_open()
+                opened = self._open
+        if opened.pid != os.getpid():
+            raise UsageError(
+                f"the loader was opened in process {opened.pid}, which is not "
+                "this one: make it in the process that uses it")
+        return opened
+
+    def _do_open(self) -> Open:
+        # A second attempt has the place, and so the job's name, of the first.
+        self._place_found = self._place_found or opening.find_place(
+            self._options)
+        opened = opening.open_stream(
+            self._pipeline, self._options, self._place_found, self.framework,
+            self.timeout, self._loaded)
+        self._finalize = weakref.finalize(self, opening.close, opened)
+        info = opened.stream.info
+        self._next_at = info["first_epoch"], info["first_step"]
+        self._token = self._token or info["first_token"]
+        self._loaded = None
+        return opened
+
+    # ---- other processes ---------------------------------------------------
+
+    def __getitem__(self, index: object) -> NoReturn:
+        raise UsageError(_USE_ITSELF)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._open is not None:
+            raise UsageError("an open loader cannot be pickled: make it in "
+                             "the process that uses it, or pickle it before "
+                             "its first use")
+        return dict(
+            pipeline=self._pipeline, options=self._options,
+            set=(self.framework, self.timeout, self.info),
+            loaded=self._loaded, position=(self._epoch, self._step))
+
+    def __setstate__(self, saved: Mapping[str, Any]) -> None:
+        self._pipeline, self._options = saved["pipeline"], saved["options"]
+        self._set(*saved["set"])
+        self._loaded = saved["loaded"]
+        if self._loaded is not None:
+            self._token = self._loaded["token"]
+        self._place(*saved["position"])
+
+
+class _Iteration:
+    """An iteration over one epoch, until the next one of its loader."""
+
+    def __init__(self, loader: Loader, turn: int):
+        self._loader, self._turn = loader, turn
+        self._ended = False
+
+    def __iter__(self) -> _Iteration:
+        return self
+
+    def __next__(self) -> dict[str, Any]:
+        if self._ended:
+            raise StopIteration
+        if self._turn != self._loader._turn:
+            raise UsageError("this iteration ended when the loader was moved "
+                             "or iterated again: use the newest iterator")
+        values = self._loader._next()
+        if values is None:
+            self._ended = True
+            raise StopIteration
+        return values
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
+_USE_ITSELF = (
+    "a loader is not a dataset of torch.utils.data.DataLoader, whose workers "
+    "would each receive everything: use the loader itself, which yields whole "
+    "batches that other processes prepare")
+
+
+def _info(batch: Batch) -> dict[str, Any]:
+    samples: list[int] = memoryview(batch.samples()).cast("Q").tolist()
+    return {"epoch": batch.epoch, "step": batch.step, "token": batch.token,
+            "samples": samples, "substitutions": batch.substitutions()}
+
+
+def _refuse_dataloader_worker() -> None:
+    data = sys.modules.get("torch.utils.data")
+    if data is not None and data.get_worker_info() is not None:
+        raise UsageError(_USE_ITSELF)

@@ -1,0 +1,40 @@
+"""Batches of NumPy arrays, which share the memory of the library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from forebay import frames, loader
+from forebay.errors import UsageError
+
+if TYPE_CHECKING:
+    from forebay._forebay import Stream, Tensor
+
+
+class FRAME(frames.Frame):
+    """Arrays are writable, and keep their batch while referenced."""
+    name = "numpy"
+
+    def find_device(self, device: object) -> str:
+        name = super().find_device(device)
+        if name not in ("host", "auto"):
+            raise UsageError(f"device={name!r}: NumPy's arrays are on the "
+                             "host; use framework='torch' or 'jax'")
+        return "host"
+
+    def opened(self, stream: Stream) -> None:
+        for name, source, dtype, *_ in stream.fields:
+            if dtype == "bf16":
+                raise UsageError(
+                    f"field {name}: NumPy has no bf16; use output="
+                    f"{{{source!r}: {{'dtype': 'f32'}}}}")
+
+    def tensor(self, tensor: Tensor) -> numpy.ndarray[Any, Any]:
+        return numpy.asarray(tensor)
+
+
+class Loader(loader.Loader):
+    """forebay.Loader with framework="numpy"."""
+    framework = "numpy"

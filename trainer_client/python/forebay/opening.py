@@ -1,0 +1,138 @@
+"""How a loader is opened: its place in the job, its cluster, its stream."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional
+
+from forebay import errors, log, pipeline, ranks, state
+from forebay.errors import PipelineError, UsageError
+
+if TYPE_CHECKING:
+    from forebay._forebay import Stream
+    from forebay.cluster import Cluster
+    from forebay.frames import Frame, Reader
+
+Options = Mapping[str, Any]  # arguments of the Loader, by name
+
+
+class Open(NamedTuple):
+    """What an open loader holds."""
+    stream: Stream
+    cluster: Optional[Cluster]  # the local one, if it is used
+    frame: Frame
+    reader: Reader
+    place: ranks.Place
+    length: int                 # steps of an epoch
+    pid: int                    # of the process that opened it
+
+
+def open_stream(source: pipeline.Source, options: Options, place: ranks.Place,
+                framework: str, timeout: float,
+                loaded: Optional[Mapping[str, Any]]) -> Open:
+    """Open a stream at the position of a state, if one was loaded."""
+    from forebay import _forebay, cluster, frames
+    _forebay.set_error_factory(errors.from_status)
+    text = pipeline.read(source)
+    frame = frames.make(framework, options["device"], options["memory"])
+    outputs = frames.to_library(options["output"])
+    local = None
+    if options["server"] is None:
+        local = cluster.use(text, options["data"], options["threads"], timeout)
+    try:
+        roots = local.started.roots if local else options["data"]
+        stream = _connect(text, loaded, dict(
+            job=place.job, rank=place.rank, world=place.world), dict(
+            server=local.started.server if local else options["server"],
+            roots=list(roots.items()), outputs=outputs, device=frame.device,
+            memory=frame.stream_memory, open_timeout=timeout,
+            window_batches=options["prefetch"] or 0,
+            **{key: options[key] for key in ("split", "fields", "seed")}))
+        frame.opened(stream)
+        reader = frames.Reader(frame, stream, options["output"])
+    except BaseException:
+        if local:
+            local.release()
+        raise
+    finally:
+        log.drain()
+    return Open(stream, local, frame, reader, place,
+                stream.info["steps_per_epoch"], os.getpid())
+
+
+def close(opened: Open) -> None:
+    """Close what a loader holds, if this process opened it."""
+    if opened.pid != os.getpid():
+        return
+    opened.stream.close()  # ends the calls of other threads
+    log.drain()
+    if opened.cluster is not None:
+        opened.cluster.release()
+
+
+def find_place(options: Options) -> ranks.Place:
+    """The place of this process, with the name of the loader's stream as job.
+    Call it once for a loader."""
+    place = ranks.find(
+        os.environ, os.uname().nodename, distributed=_distributed(),
+        **{key: options[key] for key in ("rank", "world", "job", "mesh")})
+    if place.job is None:
+        return place
+    return place._replace(job=_job_of_loader(place.job, options["split"]))
+
+
+def _connect(source: pipeline.Pipeline, loaded: Optional[Mapping[str, Any]],
+             job: Options, options: dict[str, Any]) -> Stream:
+    from forebay import _forebay
+    progress = options["on_scan"] = log.ScanProgress()
+    if source.path is None:
+        options["pipeline_text"] = source.text
+    else:
+        options["pipeline_path"] = source.path
+    try:
+        if loaded is None:
+            return _forebay.Stream(**options, **job)
+        return _resume(loaded, job, options)
+    except PipelineError as error:
+        raise pipeline.with_key(error, source) from None
+    finally:
+        progress.end()
+
+
+def _resume(loaded: Mapping[str, Any], job: Options,
+            options: Options) -> Stream:
+    from forebay import _forebay
+    try:
+        stream = _forebay.Stream(token=loaded["token"], **options, **job)
+    except (PipelineError, UsageError):
+        # It says what differs in words of the library. A stream without the
+        # token knows both values.
+        probe = _forebay.Stream(**options)
+        try:
+            state.compare(loaded, probe.info)
+        finally:
+            probe.close()
+        raise
+    state.compare(loaded, stream.info)
+    return stream
+
+
+def _distributed() -> Any:
+    """torch.distributed, if it is imported and initialised."""
+    module = sys.modules.get("torch.distributed")
+    if module is None or not module.is_available():
+        return None
+    return module if module.is_initialized() else None
+
+
+_loaders_of_job: dict[str, int] = {}
+
+
+def _job_of_loader(job: str, split: Optional[str]) -> str:
+    """The name of a loader's stream within a job. All ranks open their loaders
+    in the same order, so their counts agree."""
+    name = f"{job}/{split}" if split else job
+    count = _loaders_of_job.get(name, 0)
+    _loaders_of_job[name] = count + 1
+    return f"{name}/{count}" if count else name
