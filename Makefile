@@ -2,11 +2,13 @@
 #   make        build build/forebay          make demo   set up, build, show it
 #   make test   set up, build, test          make lint   format, findings
 #   make test-long  the tests of real processes with the protocol's real timers
+#   make test-python  the Python package with PyTorch and others from PyPI
 #   make test-mutants  plant N= faults in FILES=, list those no test notices
 #   make bench  build, measure this machine (docs/performance.md)
 #   make bench-long  the benches that take minutes each
 #   make test-gpu    the tests that need a GPU, then under compute-sanitizer
 #   make bench-gpu   measure this GPU, write a table to bench/results/
+#   make wheel  the Python package as dist/*.whl, for other machines too
 #   make install     program, library and manual into PREFIX (docs/library.md)
 MAKEFLAGS += --no-print-directory
 DATA ?=
@@ -17,8 +19,8 @@ SEED ?= 1
 FBY_CUDA = auto
 demo bench: export DATA := $(DATA)
 
-.PHONY: build configure setup demo test test-long test-mutants test-gpu lint \
-    bench bench-long bench-gpu has-cuda install clean
+.PHONY: build configure setup demo test test-long test-mutants test-python \
+    test-gpu lint bench bench-long bench-gpu has-cuda install wheel clean
 
 # Kernels take minutes to compile and the demo needs none, so it configures
 # without CUDA (build/no-cuda); a build then configures again.
@@ -66,6 +68,10 @@ test-mutants:
 	@tools/install-packages lint
 	@tools/mutants -n "$(N)" --seed "$(SEED)" $(FILES)
 
+test-python: build
+	@tools/install-packages lint
+	@tools/test-python
+
 lint:
 	@tools/install-packages lint
 	@tools/lint
@@ -98,5 +104,9 @@ bench-gpu:
 install: build
 	@cmake --install build --prefix "$(PREFIX)"
 
+wheel:
+	@tools/install-packages wheel
+	@FBY_CUDA=$(FBY_CUDA) tools/wheel
+
 clean:
-	rm -rf build build-*
+	rm -rf build build-* dist

@@ -31,3 +31,8 @@ install(FILES docs/man/forebay.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES docs/man/forebay.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(FILES examples/trainer.c examples/trainer.cu
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+
+if(SKBUILD) # a wheel, to which scikit-build-core adds the .py files
+    install(TARGETS forebay_python DESTINATION forebay COMPONENT python)
+    install(TARGETS forebay DESTINATION forebay/bin COMPONENT python)
+endif()
