@@ -117,42 +117,50 @@ void fby_ready_queue_end(struct fby_ready_queue *self)
     notify_and_unlock(self);
 }
 
-/* Drop all batches. The thread that still makes the values of a batch drops it
- * when they are made. */
-static void drop_batches(struct fby_ready_queue *self)
+/* Remove all batches. Those that are done become the caller's, in `done`. The
+ * thread that still makes the values of a batch drops it when they are made. */
+static uint32_t remove_batches(struct fby_ready_queue *self,
+    struct forebay_batch *done[FBY_READY_QUEUE_MAX])
 {
+    uint32_t n_done = 0;
     while (self->n_batches > 0) {
         struct forebay_batch *batch = take_first(self);
         if (batch->done) {
-            fby_batch_unref(batch);
+            done[n_done++] = batch;
         } else {
             batch->dropped = true;
         }
     }
+    return n_done;
 }
 
 bool fby_ready_queue_take_seek(
     struct fby_ready_queue *self, struct fby_position *out, uint64_t *number)
 {
     pthread_mutex_lock(&self->lock);
-    bool wanted =
-        self->n_sought > self->n_seeks && self->phase != FBY_PHASE_FAILED;
-    *out    = self->sought;
-    *number = self->n_sought;
+    bool wanted = self->n_seeks_requested > self->n_seeks_done &&
+                  self->phase != FBY_PHASE_FAILED;
+    *out    = self->seek_position;
+    *number = self->n_seeks_requested;
     pthread_mutex_unlock(&self->lock);
     return wanted;
 }
 
 void fby_ready_queue_finish_seek(struct fby_ready_queue *self, uint64_t number)
 {
+    struct forebay_batch *done[FBY_READY_QUEUE_MAX];
     pthread_mutex_lock(&self->lock);
-    drop_batches(self);
-    self->n_seeks             = number;
+    uint32_t n_done           = remove_batches(self, done);
+    self->n_seeks_done        = number;
     self->wait_reason.text[0] = '\0';
     if (self->phase == FBY_PHASE_ENDED) {
         self->phase = FBY_PHASE_STREAMING;
     }
     notify_and_unlock(self);
+    /* Without the lock, because the application's deallocate may be called. */
+    for (uint32_t i = 0; i < n_done; i++) {
+        fby_batch_unref(done[i]);
+    }
 }
 
 static void fail_locked(struct fby_ready_queue *self,
@@ -374,10 +382,10 @@ enum forebay_status fby_ready_queue_set_error(struct fby_ready_queue *self,
 static enum forebay_status wait_for_seek(
     struct fby_ready_queue *self, uint64_t number)
 {
-    while (self->n_seeks < number && self->phase != FBY_PHASE_FAILED) {
+    while (self->n_seeks_done < number && self->phase != FBY_PHASE_FAILED) {
         (void)wait_for_change(self, -1);
     }
-    if (self->n_seeks < number) {
+    if (self->n_seeks_done < number) {
         return set_error_locked(self, self->failure, &self->why);
     }
     return FOREBAY_OK;
@@ -410,10 +418,10 @@ enum forebay_status fby_ready_queue_seek(
     pthread_mutex_lock(&self->lock);
     enum forebay_status status = check_position(self, position);
     if (status == FOREBAY_OK) {
-        self->sought = position;
-        self->n_sought++;
+        self->seek_position = position;
+        self->n_seeks_requested++;
         fby_wakeup_send(&self->wakeup);
-        status = wait_for_seek(self, self->n_sought);
+        status = wait_for_seek(self, self->n_seeks_requested);
     }
     pthread_mutex_unlock(&self->lock);
     return status;

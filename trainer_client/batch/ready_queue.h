@@ -57,14 +57,14 @@ struct fby_ready_queue {
     struct fby_error_detail last_error;  /* text of the last error, or "" */
     enum forebay_status     last_status; /* of it, or FOREBAY_OK */
     struct forebay_batch   *batches[FBY_READY_QUEUE_MAX]; /* in order */
-    uint32_t                n_batches;       /* entries of `batches` */
-    bool                    trainer_waiting; /* forebay_next found no batch */
-    bool                    interrupted;     /* forebay_next must not wait */
-    struct fby_position     sought;    /* position that the newest seek wants */
-    uint64_t                n_sought;  /* seeks that were requested */
-    uint64_t                n_seeks;   /* the first of these that are done */
-    uint64_t                scan_done; /* shards scanned so far */
-    uint64_t                scan_total; /* shards of the dataset */
+    uint32_t                n_batches;         /* entries of `batches` */
+    bool                    trainer_waiting;   /* forebay_next found no batch */
+    bool                    interrupted;       /* forebay_next must not wait */
+    struct fby_position     seek_position;     /* of the newest seek */
+    uint64_t                n_seeks_requested; /* by the trainer's threads */
+    uint64_t n_seeks_done; /* the receiver has done the first so many */
+    uint64_t scan_done;    /* shards scanned so far */
+    uint64_t scan_total;   /* shards of the dataset */
     /* The stream has opened: `info` is valid, and later failures are reported
      * by forebay_next, not by opening. */
     bool                      opened;
