@@ -507,22 +507,18 @@ PUBLIC enum forebay_status forebay_seek(struct forebay *self, const char *token)
     return forebay_seek_step(self, to.epoch, to.step);
 }
 
+/* Record a wrong use of the stream. Returns FOREBAY_USAGE. */
+static enum forebay_status refuse_usage(struct forebay *self, const char *text)
+{
+    struct fby_error_detail why = {""};
+    (void)fby_error_set(&why, FBY_USAGE, "%s", text);
+    return fby_ready_queue_set_error(self->ready_queue, FOREBAY_USAGE, &why);
+}
+
+/* The caller has checked that this process may use the stream. */
 static enum forebay_status take_next(struct forebay *self, int64_t timeout_ns,
     const struct fby_consumer *consumer, struct forebay_batch **out)
 {
-    *out = NULL;
-    if (!is_own_process(self)) {
-        return FOREBAY_FORKED;
-    }
-    if (self->setup.caller_memory != (consumer->memory != NULL)) {
-        struct fby_error_detail why = {""};
-        (void)fby_error_set(&why, FBY_USAGE, "%s",
-            self->setup.caller_memory
-                ? "with caller_memory call forebay_next_into()"
-                : "forebay_next_into() needs a GPU, and options.caller_memory");
-        return fby_ready_queue_set_error(
-            self->ready_queue, FOREBAY_USAGE, &why);
-    }
     const struct fby_cuda *cuda = self->setup.cuda;
     if (cuda != NULL) {
         cuda->begin_range("forebay next");
@@ -539,18 +535,31 @@ PUBLIC enum forebay_status forebay_next(struct forebay *self,
     int64_t timeout_ns, void *stream, struct forebay_batch **out)
 {
     const struct fby_consumer consumer = {.stream = stream};
+    *out                               = NULL;
+    if (!is_own_process(self)) {
+        return FOREBAY_FORKED;
+    }
+    if (self->setup.caller_memory) {
+        return refuse_usage(
+            self, "with caller_memory call forebay_next_into()");
+    }
     return take_next(self, timeout_ns, &consumer, out);
 }
 
 PUBLIC enum forebay_status forebay_next_into(struct forebay *self,
     int64_t timeout_ns, void *stream, void *memory, struct forebay_batch **out)
 {
-    static uint8_t            none; /* so that NULL is refused on the host */
-    const struct fby_consumer consumer = {
-        .stream = stream, .memory = memory != NULL ? memory : &none};
-    if (memory == NULL && self->setup.caller_memory) {
-        *out = NULL;
-        return FOREBAY_USAGE;
+    const struct fby_consumer consumer = {.stream = stream, .memory = memory};
+    *out                               = NULL;
+    if (!is_own_process(self)) {
+        return FOREBAY_FORKED;
+    }
+    if (!self->setup.caller_memory) {
+        return refuse_usage(
+            self, "forebay_next_into() needs a GPU, and options.caller_memory");
+    }
+    if (memory == NULL) {
+        return refuse_usage(self, "forebay_next_into(): memory is NULL");
     }
     return take_next(self, timeout_ns, &consumer, out);
 }
