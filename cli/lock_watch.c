@@ -18,10 +18,11 @@ static int find_lock(int fd, bool *out)
     return 0;
 }
 
-/* Keep the file from new users: lock it for writing, and write into it for
- * those that come when this process has ended. Returns false if there is a user
- * by now. Only an empty file is written: another one is not made for this. */
-static bool close_to_users(int fd)
+/* Keep new users out: lock the file for writing, and write into it for those
+ * that open it after this process has ended. Returns false if a user has locked
+ * the file in the meantime. A file that is not empty has another purpose, so it
+ * stays as it is. One that this process cannot write keeps no user out. */
+static bool keep_users_out(int fd)
 {
     static const char text[] = "ended\n";
     struct flock      lock   = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -31,12 +32,13 @@ static bool close_to_users(int fd)
     struct stat status;
     if (fstat(fd, &status) == 0 && status.st_size == 0) {
         ssize_t written = write(fd, text, sizeof(text) - 1);
-        (void)written; /* on a full disk the lock alone must do */
+        (void)written; /* on a full disk only the lock keeps users out */
     }
     return true;
 }
 
-/* Without a terminal, and without waiting for the writer of a named pipe. */
+/* Open the file. It does not become the controlling terminal, and a named pipe
+ * does not wait for its writer. */
 static int open_for(int access, const char *path)
 {
     return open(path, access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -83,7 +85,7 @@ bool fby_lock_watch_has_ended(struct fby_lock_watch *self, int64_t now_ns)
         is_locked = true; /* unknown: keep serving */
     }
     return fby_lock_watch_update(self, is_locked, now_ns) &&
-           close_to_users(self->fd);
+           keep_users_out(self->fd);
 }
 
 void fby_lock_watch_close(struct fby_lock_watch *self)

@@ -30,7 +30,8 @@ FBY_CHECKED fby_err fby_lock_watch_open(struct fby_lock_watch *self,
 
 /* Check the file. Returns true once no process uses it any more. Then a read
  * lock can no longer be taken, and a file that was empty holds the text "ended".
- * A process whose lock fails, or that finds the text, starts another cluster.
+ * A process whose lock fails, or that finds the text, starts another cluster. A
+ * file that can only be opened for reading gets neither lock nor text.
  * Blocks: never. */
 bool fby_lock_watch_has_ended(struct fby_lock_watch *self, int64_t now_ns);
 
