@@ -75,8 +75,10 @@ struct forebay_failure {
     enum forebay_status status;
     char                text[512]; /* one line: what is wrong, what to do */
 
-    /* FOREBAY_CONFIG and FOREBAY_USAGE: where in the pipeline file */
-    char     file[512]; /* as the caller wrote it; "": not in the file */
+    /* FOREBAY_CONFIG and FOREBAY_USAGE of forebay_open(): where in the
+     * pipeline file */
+    char     file[512]; /* pipeline_path; "pipeline" for pipeline_text; "":
+                           the error is not in the file */
     uint32_t line;      /* from 1; 0: unknown */
     uint32_t column;    /* from 1; 0: unknown */
 
@@ -271,11 +273,12 @@ struct forebay_options {
     void *allocate_arg;
 
     /* GPU only: the caller gives each batch its memory, with
-     * forebay_next_into(). Not with fixed_outputs or allocate. */
+     * forebay_next_into(). Not with fixed_outputs or allocate. Without effect
+     * on the host: where device "auto" finds no GPU, call forebay_next(). */
     bool caller_memory;
 
-    /* Where forebay_open() writes why it failed, in parts; the caller sets
-     * its struct_size first. NULL: not wanted. */
+    /* Where forebay_open() writes its status and why it failed, in parts; the
+     * caller sets its struct_size first. NULL: not wanted. */
     struct forebay_failure *failure;
 };
 
@@ -363,8 +366,9 @@ const char *forebay_class_name(const struct forebay *self, uint32_t id);
  * thread calls forebay_error() again. */
 const char *forebay_error(const struct forebay *self);
 
-/* The last error in parts; the caller sets out->struct_size first. `status` is
- * FOREBAY_OK before the first error.
+/* The last error on this stream, of any thread, in parts; the caller sets
+ * out->struct_size first. `status` is FOREBAY_OK before the first error and at
+ * the stream's end.
  * Errors: FOREBAY_USAGE when struct_size is too small. */
 enum forebay_status forebay_failure(
     const struct forebay *self, struct forebay_failure *out);
@@ -405,9 +409,12 @@ enum forebay_status forebay_next(struct forebay *self, int64_t timeout_ns,
 enum forebay_status forebay_next_into(struct forebay *self, int64_t timeout_ns,
     void *stream, void *memory, struct forebay_batch **out);
 
-/* With `on`, end the calls of forebay_next() that wait, and let it return
- * FOREBAY_INTERRUPTED instead of waiting, until this is called without `on`.
- * Batches that are ready are still delivered. Does not block. */
+/* With `on`, end the calls of forebay_next() and forebay_next_into() that wait.
+ * Until this is called without `on`, they return FOREBAY_INTERRUPTED instead of
+ * FOREBAY_TIMEOUT, and do not wait. Batches that are ready are still delivered.
+ * It does not end a forebay_seek(). Not for signal handlers: it takes a lock.
+ * Blocks: never.
+ * Errors: FOREBAY_FORKED. */
 enum forebay_status forebay_interrupt(struct forebay *self, bool on);
 
 /* Continue the stream at another position, also after FOREBAY_END. Batches that
