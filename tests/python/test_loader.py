@@ -404,6 +404,15 @@ class LocalClusters(PackageTest):
         os.kill(int(log.read_text()), signal.SIGKILL)
         self.assertEqual(len(list(self.loader())), STEPS)
 
+    def test_a_cluster_that_is_late_is_a_timeout(self):
+        slow = self.cluster.path("slow")
+        slow.write_text("#!/bin/sh\nexec sleep 600\n")
+        slow.chmod(0o700)
+        self.set_environment(FOREBAY_BIN=str(slow))
+        with self.raises(forebay.Timeout, "0.3 s", "timeout="):
+            len(self.loader(timeout=0.3))
+        self.assertEqual(os.listdir(self.runtime / "forebay"), ["lock"])
+
     def test_many_short_users_never_meet_a_cluster_that_ends(self):
         code = """
 for _ in range(6):
@@ -512,6 +521,9 @@ class Arguments(PackageTest):
                 len(self.loader(bad, server=server, timeout=1))
             self.assertEqual(raised.exception.key,
                              "fields.image.ops[0].resize.size")
+        with self.raises(forebay.PipelineError, "pipeline: ") as raised:
+            len(self.loader({"forebay": 1, "global_batch": 16}))
+        self.assertNotIn("[", str(raised.exception).split(": ")[0])
         bad["fields"]["image"]["ops"] = object()
         with self.raises(forebay.UsageError, "fields.image.ops", "object"):
             len(self.loader(bad))

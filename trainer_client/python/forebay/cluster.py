@@ -8,7 +8,8 @@ after its end. Such a late process starts another cluster.
 
 The files of a cluster are in the user's runtime folder:
     KEY.used  the file with the locks         KEY.json  its address, pid
-    KEY.log   standard error of the program   lock      held while one starts
+    KEY.log   standard error of the program   KEY.new   KEY.json while written
+    lock      held while a process enters or leaves a cluster
 
 A POSIX lock ends when its process closes any descriptor of the file. So a
 process opens KEY.used once and counts its own users."""
@@ -28,7 +29,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Iterator, Mapping, NamedTuple, Optional
 
-from forebay.errors import ClusterError, PipelineError
+from forebay.errors import ClusterError, PipelineError, Timeout
 from forebay.log import logger
 from forebay.pipeline import Pipeline, with_key
 
@@ -46,7 +47,7 @@ class Started(NamedTuple):
     server: str
     roots: Mapping[str, str]
     pid: int
-    begun: str  # when the process began, which tells it from a later one
+    start_ticks: str  # when the process began: a later one may have its pid
 
 
 class Cluster:
@@ -73,8 +74,9 @@ class Cluster:
 def use(pipeline: Pipeline, data: Mapping[str, str],
         threads: Optional[int], timeout: float) -> Cluster:
     """Start a cluster that serves the data of a pipeline, or share one that
-    runs. Blocks: until its workers are ready, at most `timeout` seconds.
-    Errors: ClusterError; PipelineError."""
+    runs. Blocks: while another process starts or ends one, and until its
+    workers are ready, at most `timeout` seconds.
+    Errors: ClusterError, Timeout, PipelineError."""
     with _threads:
         key = _key(pipeline, data)
         cluster = _local.get(key)
@@ -239,11 +241,11 @@ def _read(path: Path) -> Optional[Started]:
 
 
 def _remove(folder: Path, key: str) -> None:
-    for end in ("json", "log", "used"):
+    for end in ("json", "log", "new", "used"):
         (folder / f"{key}.{end}").unlink(missing_ok=True)
 
 
-def _begun(pid: int) -> str:
+def _start_ticks(pid: int) -> str:
     """When a process began, in the kernel's ticks; "" if it has ended."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
@@ -254,7 +256,8 @@ def _begun(pid: int) -> str:
 
 
 def _is_alive(started: Started) -> bool:
-    return bool(started.begun) and _begun(started.pid) == started.begun
+    ticks = started.start_ticks
+    return bool(ticks) and _start_ticks(started.pid) == ticks
 
 
 def _stop(started: Started) -> None:
@@ -289,10 +292,10 @@ def _start(key: str, folder: Path, pipeline: Pipeline,
     log = folder / f"{key}.log"
     answer = _run(command, pipeline, log, timeout)
     started = Started(answer["server"], answer["roots"], answer["pid"],
-                      _begun(answer["pid"]))
-    draft = folder / f"{key}.draft"
-    draft.write_text(json.dumps(started._asdict()))
-    draft.rename(folder / f"{key}.json")
+                      _start_ticks(answer["pid"]))
+    new = folder / f"{key}.new"
+    new.write_text(json.dumps(started._asdict()))
+    new.rename(folder / f"{key}.json")  # readers see all of it or none
     logger.info(
         "started a local cluster at %s: %d of %g cores, nice %d (threads= "
         "changes it); its log is %s", started.server, count, cores, NICE, log)
@@ -336,13 +339,14 @@ def _run(command: list[str], pipeline: Pipeline, log: Path,
 
 
 def _line(fd: int, timeout: float) -> bytes:
-    """A line from a pipe; b"" if it is closed before, or at the deadline."""
+    """A line from a pipe; b"" if it is closed before. Errors: Timeout."""
     import select
     line, until = b"", time.monotonic() + timeout
     while not line.endswith(b"\n"):
         left = until - time.monotonic()
         if left <= 0 or not select.select([fd], [], [], left)[0]:
-            return b""
+            raise Timeout(f"the local cluster was not ready within "
+                          f"{timeout:g} s: give a larger timeout=")
         more = os.read(fd, 4096)
         if not more:
             return b""

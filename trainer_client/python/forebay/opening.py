@@ -37,7 +37,8 @@ def open_stream(source: pipeline.Source, options: Options, place: ranks.Place,
     text = pipeline.read(source)
     frame = frames.make(framework, options["device"], options["memory"])
     outputs = frames.to_library(options["output"])
-    local = None
+    local: Optional[Cluster] = None
+    stream: Optional[Stream] = None
     if options["server"] is None:
         local = cluster.use(text, options["data"], options["threads"], timeout)
     try:
@@ -52,6 +53,8 @@ def open_stream(source: pipeline.Source, options: Options, place: ranks.Place,
         frame.opened(stream)
         reader = frames.Reader(frame, stream, options["output"])
     except BaseException:
+        if stream is not None:
+            stream.close()  # the traceback keeps it
         if local:
             local.release()
         raise

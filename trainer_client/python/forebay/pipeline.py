@@ -53,7 +53,8 @@ def with_key(error: PipelineError, pipeline: Pipeline) -> PipelineError:
         return error
     key = pipeline.keys[line - 1]
     text = str(error).split(f":{line}:{error.column}: ", 1)[-1]
-    made = PipelineError(f"pipeline[{key!r}]: {text}")
+    where = f"pipeline[{key!r}]" if key else "pipeline"
+    made = PipelineError(f"{where}: {text}")
     made.key = key
     return made
 
