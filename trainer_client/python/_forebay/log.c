@@ -51,7 +51,7 @@ static bool take_line(struct log_line *out)
     } else if (queue.dropped > 0) {
         out->level = FOREBAY_LOG_WARN;
         snprintf(out->text, sizeof(out->text),
-            "LOG-DROPPED %llu further log lines, because nothing took them",
+            "LOG-DROPPED %llu further log lines: the queue was full",
             (unsigned long long)queue.dropped);
         queue.dropped = 0;
     }

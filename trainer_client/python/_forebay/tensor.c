@@ -184,7 +184,7 @@ static int tensor_getbuffer(PyObject *object, Py_buffer *out, int flags)
     out->suboffsets = NULL;
     out->internal   = NULL;
     out->obj        = Py_NewRef(object);
-    union { /* the member is not const, but nobody writes to it */
+    union { /* the member is not const, but no consumer writes to it */
         const char *text;
         char       *format;
     } cast      = {.text = fby_py_dtype_format(view->dtype)};
