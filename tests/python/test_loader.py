@@ -349,8 +349,8 @@ class LocalClusters(PackageTest):
         with self.assertLogs("forebay", logging.INFO) as logs:
             loader = self.loader()
             self.assertEqual(len(list(loader)), STEPS)
-        self.assertIn("of 2 cores" if local_cluster.usable_cores() == 2
-                      else "cores", logs.output[0])
+        self.assertIn(f"of {local_cluster.usable_cores():g} cores",
+                      logs.output[0])
         self.assertIn("threads=", logs.output[0])
         [file] = self.clusters()
         pid = json.loads(file.read_text())["pid"]
@@ -440,15 +440,16 @@ for _ in range(6):
 
     def test_a_daemon_thread_in_next_does_not_crash_the_exit(self):
         code = """
-import threading, time
+import threading
 loader = forebay.Loader(sys.argv[1], split="train", framework="numpy",
                         threads=1)
-len(loader)
+taken = threading.Event()
 def run():
     while True:
-        list(loader)
+        for batch in loader:
+            taken.set()
 threading.Thread(target=run, daemon=True).start()
-time.sleep(0.3)
+taken.wait()
 """
         for _ in range(3):
             Script(self, code, self.pipeline).finish(0)

@@ -679,5 +679,5 @@ int main(void)
         cmocka_unit_test(an_interrupt_ends_a_wait_but_drops_no_batch),
     };
     return cmocka_run_group_tests_name(
-        "trainer_client.desk", tests, NULL, NULL);
+        "trainer_client.ready_queue", tests, NULL, NULL);
 }
