@@ -202,6 +202,34 @@ static void a_failure_to_open_names_line_and_column_of_the_file(void **state)
     rig_end(&rig);
 }
 
+/* A struct of 0.1 ends where its sizeof says, with padding. */
+static void members_of_0_2_are_behind_the_structs_of_0_1(void **state)
+{
+    (void)state;
+    if (sizeof(void *) == 8) { /* sizes of 0.1 where pointers have 64 bits */
+        assert_true(offsetof(struct forebay_options, caller_memory) >= 272);
+        assert_true(offsetof(struct forebay_info, batch_bytes) >= 520);
+        assert_true(offsetof(struct forebay_stats, batches_ready) >= 704);
+    }
+}
+
+static void what_follows_the_options_of_a_caller_of_0_1_is_not_read(
+    void **state)
+{
+    (void)state;
+    struct rig             rig;
+    struct forebay_failure behind = {.struct_size = sizeof(behind)};
+    rig_begin(&rig, SIZE, "drop");
+    rig.options.struct_size   = offsetof(struct forebay_options, caller_memory);
+    rig.options.caller_memory = true;
+    rig.options.failure       = &behind;
+    rig.options.rank          = 9;
+    assert_int_equal(rig_try_open(&rig), FOREBAY_USAGE);
+    assert_int_equal(behind.status, FOREBAY_OK);
+    assert_string_equal(behind.text, "");
+    rig_end(&rig);
+}
+
 static uint32_t class_count(const struct rig *rig)
 {
     struct forebay_info info = {.struct_size = sizeof(info)};
@@ -473,6 +501,9 @@ int main(void)
         cmocka_unit_test(the_fields_are_known_before_the_first_batch),
         cmocka_unit_test(a_failure_names_the_sample_and_the_worker),
         cmocka_unit_test(a_failure_to_open_names_line_and_column_of_the_file),
+        cmocka_unit_test(members_of_0_2_are_behind_the_structs_of_0_1),
+        cmocka_unit_test(
+            what_follows_the_options_of_a_caller_of_0_1_is_not_read),
         cmocka_unit_test(classes_have_names_where_the_worker_sends_them),
         cmocka_unit_test(a_child_process_learns_no_name_of_a_class),
         cmocka_unit_test(every_status_has_its_words),

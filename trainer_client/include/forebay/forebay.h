@@ -325,10 +325,10 @@ struct forebay_info {
     char data_digest[65];    /* hex; of the dataset */
     char fingerprint[65];    /* hex; of what the workers compute */
     char job[256];
-    char first_token[192]; /* resumes at the first batch of this stream */
-    char device[32];       /* of the tensors: "host" or "cuda:N" */
-    uint64_t batch_bytes;  /* memory for the tensors of one batch */
-    uint32_t n_classes;    /* named classes; 0: the labels have no names */
+    uint64_t batch_bytes;      /* memory for the tensors of one batch */
+    char     first_token[192]; /* resumes at the first batch of this stream */
+    char     device[32];       /* of the tensors: "host" or "cuda:N" */
+    uint32_t n_classes;        /* named classes; 0: the labels have no names */
 };
 
 /* Fill `out`; the caller sets its struct_size first.

@@ -35,9 +35,9 @@ static const struct member info_members[] = {
     INFO(KIND_TEXT, data_digest),
     INFO(KIND_TEXT, fingerprint),
     INFO(KIND_TEXT, job),
+    INFO(KIND_U64, batch_bytes),
     INFO(KIND_TEXT, first_token),
     INFO(KIND_TEXT, device),
-    INFO(KIND_U64, batch_bytes),
     INFO(KIND_U32, n_classes),
 };
 
