@@ -145,6 +145,43 @@ class Epochs(PackageTest):
         iter(loader)
         self.assertEqual([digest(batch) for batch in loader], right[0])
 
+    def test_set_epoch_after_a_break_begins_the_epoch_again(self):
+        loader = self.loader()
+        right = self.stream()
+        for _ in range(3):
+            loader.set_epoch(0)
+            self.assertEqual(self.take(loader, 2), right[0][:2])
+        loader.set_epoch(0)
+        self.assertEqual([digest(batch) for batch in loader], right[0])
+        loader.set_epoch(1)  # it stands there
+        self.assertEqual(self.take(loader, 1), right[1][:1])
+
+    def test_set_epoch_leaves_a_loaded_position_and_a_running_iteration(self):
+        right = self.stream()
+        loader = self.loader()
+        made = []
+        for batch in loader:
+            made.append(digest(batch))
+            loader.set_epoch(0)
+            if len(made) == 2:
+                saved = loader.state_dict()
+        self.assertEqual(made, right[0])
+        loader.load_state_dict(saved)
+        loader.set_epoch(0)
+        self.assertEqual([digest(batch) for batch in loader], right[0][2:])
+
+    def test_a_state_of_another_seed_is_refused_before_and_after_opening(self):
+        state = self.loader(seed=5).state_dict()
+        for opened in (False, True):
+            loader = self.loader()
+            if opened:
+                len(loader)
+            with self.assertRaisesRegex(forebay.StateError,
+                                        "seed is 5 .* and 42 here"):
+                loader.load_state_dict(state)
+                next(iter(loader))
+            loader.close()
+
     def test_set_epoch(self):
         right = self.stream()
         loader = self.loader()

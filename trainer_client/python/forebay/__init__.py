@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         ClusterError, DataError, Error, HeldError, PipelineError, StateError,
         Timeout, UsageError)
     from forebay.loader import Loader
+    __version__: str
 
 __all__ = [
     "ClusterError", "DataError", "Error", "HeldError", "Loader",
@@ -26,6 +27,8 @@ if not TYPE_CHECKING:
         import importlib
         if name in ("torch", "numpy", "jax"):
             return importlib.import_module(f"forebay.{name}")
+        if name == "__version__":
+            return importlib.import_module("forebay._forebay").__version__
         if name not in __all__:
             raise AttributeError(f"module forebay has no attribute {name!r}")
         home = "loader" if name == "Loader" else "errors"

@@ -53,8 +53,19 @@ _CLASSES: Mapping[int, type[Error]] = {  # enum forebay_status
     7: UsageError, 8: ClusterError}
 
 
+_ARGUMENTS: Mapping[str, str] = {  # options of the library and of programs
+    "say which root it is in: options.roots":
+        'name the root of the server\'s workers that it is in, as in '
+        'data={"NAME": "/dir"}',
+    "use another --job": "use another job=",
+    "all that max_held_bytes allows; release some":
+        "all that fit into 1 GiB; drop or clone some"}
+
+
 def from_status(status: int, text: str, parts: Mapping[str, Any]) -> Error:
     """The exception for a failure of the library."""
+    for option, argument in _ARGUMENTS.items():
+        text = text.replace(option, argument)
     error = _CLASSES.get(status, Error)(text)
     error.__dict__.update(parts)
     return error

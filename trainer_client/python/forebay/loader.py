@@ -97,6 +97,7 @@ class Loader:
         self._token = ""               # of some position of the stream
         self._next_at = (0, 0)         # epoch, step: the stream's next batch
         self._begun = False            # an iteration has used this epoch
+        self._again = False            # the next iteration begins it again
         self._turn = 0                 # iterations so far
         self._waits = stats.Waits()
         self._place_found: Optional[ranks.Place] = None
@@ -109,7 +110,7 @@ class Loader:
         self._opened()
         with self._lock:
             if self._begun:
-                self._place(self._epoch + 1, 0)
+                self._place(self._epoch + (0 if self._again else 1), 0)
             self._turn += 1
             self._waits.pause()
         return _Iteration(self, self._turn)
@@ -181,14 +182,16 @@ class Loader:
         return self._step
 
     def set_epoch(self, epoch: int) -> None:
-        """Move to the beginning of another epoch; a running iteration ends.
-        Nothing changes if the loader stands in it."""
+        """Let the next iteration begin this epoch. A position that was loaded
+        in it stays. If the loader stands in another epoch, it moves at once,
+        and a running iteration ends."""
         if isinstance(epoch, bool) or int(epoch) != epoch or epoch < 0:
             raise UsageError(f"set_epoch({epoch!r}): an epoch is a number "
                              "from 0")
         if epoch != self._epoch:
             self._place(int(epoch), 0)
             self._turn += 1
+        self._again = self._begun
 
     def state_dict(self, after: Optional[Mapping[str, Any]] = None
                    ) -> dict[str, Any]:
@@ -220,7 +223,8 @@ class Loader:
             self._turn += 1
 
     def _place(self, epoch: int, step: int) -> None:
-        self._epoch, self._step, self._begun = epoch, step, False
+        self._epoch, self._step = epoch, step
+        self._begun = self._again = False
 
     # ---- what is open ------------------------------------------------------
 
@@ -288,7 +292,8 @@ class Loader:
             self.timeout, self._loaded)
         self._finalize = weakref.finalize(self, opening.close, opened)
         info = opened.stream.info
-        self._next_at = info["first_epoch"], info["first_step"]
+        self._next_at = (_UNKNOWN if self._loaded else
+                         (info["first_epoch"], info["first_step"]))
         self._token = self._token or info["first_token"]
         self._loaded = None
         return opened

@@ -105,19 +105,16 @@ def _connect(source: pipeline.Pipeline, loaded: Optional[Mapping[str, Any]],
 
 def _resume(loaded: Mapping[str, Any], job: Options,
             options: Options) -> Stream:
+    """Open as without a state, so that a state of another stream is noticed,
+    then move to its position."""
     from forebay import _forebay
+    stream = _forebay.Stream(**options, **job)
     try:
-        stream = _forebay.Stream(token=loaded["token"], **options, **job)
-    except (PipelineError, UsageError):
-        # It says what differs in words of the library. A stream without the
-        # token knows both values.
-        probe = _forebay.Stream(**options)
-        try:
-            state.compare(loaded, probe.info)
-        finally:
-            probe.close()
+        state.compare(loaded, stream.info)
+        stream.seek(loaded["token"])
+    except BaseException:
+        stream.close()  # the traceback keeps it
         raise
-    state.compare(loaded, stream.info)
     return stream
 
 
