@@ -82,11 +82,11 @@ void bench_begin(const char *name);
  * `min_cores` cores. Benches of CPU time pass BENCH_ANY_CORES, with which the
  * load of other processes does not count. */
 enum {
-    BENCH_ANY_CORES = 0,
-    BENCH_ONE_CORE  = 1,
-    BENCH_TWO_CORES = 2 /* for a client and a worker */
+    BENCH_ANY_CORES       = 0,
+    BENCH_NEEDS_ONE_CORE  = 1,
+    BENCH_NEEDS_TWO_CORES = 2 /* for a client and a worker */
 };
-void bench_print_trust(double noise, uint32_t min_cores);
+void bench_print_reliability(double noise, uint32_t min_cores);
 
 /* Wait until the threads of this process are idle, that is, use at most 0.5 ms
  * of CPU time in 20 ms. */

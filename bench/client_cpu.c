@@ -3,9 +3,9 @@
  * Another process sends batches that were encoded before the run. The bench
  * measures the CPU time that all threads of the client spend per GB of u8
  * pixels until a batch is received, checked and in a slot (the client's buffer
- * of a batch), not yet expanded to tensors. The baseline receives the same
- * frames over bare TCP, unchecked. Like the client, it decodes LZ4 chunks and
- * copies other chunks. Each encoding of 224 x 224 crops is measured. */
+ * of a batch). Expanding it to tensors is not measured. The baseline receives
+ * the same frames over bare TCP, unchecked. Like the client, it decodes LZ4
+ * chunks and copies other chunks. Every encoding of 224 x 224 crops is run. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "common/mem.h"
 
 enum { ROWS = 8 * 13 }; /* eight full chunks of 13 crops */
-enum { FRAME_BYTES = 4 << 20 /* more than the longest frame */ };
+enum { FRAME_BYTES = 4 << 20 /* more than a chunk and its prefix */ };
 
 static uint64_t pairs = 9;
 static uint64_t mib   = 1536;
@@ -91,7 +91,7 @@ static void run(const struct bench_photos *photos)
         noise     = fmax(noise, ratios[i].noise);
     }
     free(pixels);
-    bench_print_trust(noise, BENCH_TWO_CORES);
+    bench_print_reliability(noise, BENCH_NEEDS_TWO_CORES);
     for (int i = 0; i < BENCH_ENCODINGS; i++) {
         char name[32];
         snprintf(name, sizeof(name), "client_cpu.%s", encodings[i].name);

@@ -3,10 +3,10 @@
  * A cluster has a temporary directory with data and a pipeline file, and the
  * server and workers that serve them. Consumers are `forebay pull`. The bench
  * reads the standard output of each process: a server or worker prints its
- * endpoint, a consumer a line per step. All processes end with the bench, also
- * if the bench is killed. An error ends the bench with a message and keeps the
- * directory, with the messages of the processes in its file `log`. All calls
- * come from the main thread. */
+ * endpoint, and a consumer prints a line for each step. All processes end with
+ * the bench, even if it is killed. An error ends the bench with a message and
+ * keeps the directory, with the messages of the processes in its file `log`.
+ * All calls come from the main thread. */
 #ifndef FBY_BENCH_CLUSTER_H
 #define FBY_BENCH_CLUSTER_H
 
@@ -24,7 +24,7 @@ struct bench_pictures { /* a folder of pictures made by `forebay photos` */
 
 struct bench_shards { /* photographs in tar files */
     unsigned shards;  /* number of tar files */
-    unsigned copies;  /* how often each photograph is written */
+    unsigned copies;  /* number of times that each photograph is written */
     uint64_t crop;    /* random_resized_crop to this width and height */
     uint64_t batch;   /* rows of a batch */
 };
@@ -63,8 +63,8 @@ void bench_cluster_init_shards(struct bench_cluster *self,
 /* Kill the server and the workers, and delete the directory. */
 void bench_cluster_remove(struct bench_cluster *self);
 
-/* Start the server and workers. Each worker has `threads`, or a thread per core
- * with BENCH_ALL_CORES, and the memory budget `memory`, such as "64M". */
+/* Start the server and workers. Each worker runs `threads` threads, or one for
+ * each core with BENCH_ALL_CORES, in the memory budget `memory` ("64M"). */
 void bench_cluster_start(struct bench_cluster *self, unsigned workers,
     unsigned threads, const char *memory);
 
@@ -83,7 +83,7 @@ struct bench_pull_result {
 struct bench_pull_result bench_cluster_run_pull(
     const struct bench_cluster *self, const char *const *args);
 
-/* Start a consumer that takes batches without end, one per `step_ms`. */
+/* Start a consumer that takes one batch every `step_ms` ms, without end. */
 void bench_consumer_start(struct bench_process *self,
     const struct bench_cluster *cluster, const char *step_ms);
 

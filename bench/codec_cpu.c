@@ -110,7 +110,7 @@ static void compare_all(
     print_cost("LZ4_compress_default", packing.b);
     print_cost("unpack + inverse filter", decoding.a);
     bench_print_ratio(&packing);
-    bench_print_trust(packing.ratio.noise, BENCH_ANY_CORES);
+    bench_print_reliability(packing.ratio.noise, BENCH_ANY_CORES);
     bench_photos_judge(
         photos, "codec_cpu", packing.ratio.median, BENCH_AT_MOST, 0.25);
 }

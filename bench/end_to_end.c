@@ -91,7 +91,7 @@ static void run(const struct bench_photos *photos)
     bench_print("decoding in full", "%8.1f images/s, noise %.1f %%",
         result.b.median, result.b.noise);
     bench_print_ratio(&result);
-    bench_print_trust(result.ratio.noise, BENCH_TWO_CORES);
+    bench_print_reliability(result.ratio.noise, BENCH_NEEDS_TWO_CORES);
     bench_photos_judge(
         photos, "end_to_end", result.ratio.median, BENCH_AT_LEAST, 0.85);
 }

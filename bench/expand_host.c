@@ -169,7 +169,7 @@ static void compare_all(
         compare(self, "u8 HWC -> bf16 CHW", 2, expand_rate);
     struct bench_figure planes =
         compare(self, "packed photo -> planes", 1, unpack_rate);
-    bench_print_trust(
+    bench_print_reliability(
         fmax(f32.noise, fmax(bf16.noise, planes.noise)), BENCH_ANY_CORES);
     bench_judge("expand_host.f32", f32.median, BENCH_AT_LEAST, 0.9);
     bench_judge("expand_host.bf16", bf16.median, BENCH_AT_LEAST, 0.7);

@@ -61,7 +61,7 @@ static void run(const struct bench_photos *photos)
     print_times("open to first batch", times.to_first);
     print_times("service time", times.service);
     struct bench_figure extra = print_times("difference", times.extra);
-    bench_print_trust(extra.noise, BENCH_TWO_CORES);
+    bench_print_reliability(extra.noise, BENCH_NEEDS_TWO_CORES);
     bench_judge("first_batch.ms", extra.median / 1e6, BENCH_AT_MOST, 10);
 }
 

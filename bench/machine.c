@@ -14,7 +14,7 @@
 
 enum { LOAD_SAMPLE_MS = 300 }; /* for the load of other processes */
 
-/* Limits of trustworthy figures, in percent; see bench_print_trust(). */
+/* Limits of trustworthy figures, in percent; see bench_print_reliability(). */
 static const double max_noise  = 10;
 static const double max_load   = 10;
 static const double max_stolen = 2;
@@ -84,7 +84,7 @@ void bench_begin(const char *name)
         fby_usable_cores(), model, fby_simd_name(fby_simd_level()), other_load);
 }
 
-void bench_print_trust(double noise, uint32_t min_cores)
+void bench_print_reliability(double noise, uint32_t min_cores)
 {
     struct cpu_times now = read_cpu_times();
     double           stolen =

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
         "%.0f",
         calls, p50, bench_percentile(ns, calls, 90) / 1e3, p99,
         bench_percentile(ns, calls, 100) / 1e3);
-    bench_print_trust(noise, BENCH_TWO_CORES);
+    bench_print_reliability(noise, BENCH_NEEDS_TWO_CORES);
     bench_judge("next.p50_us", p50, BENCH_AT_MOST, 5);
     bench_judge("next.p99_us", p99, BENCH_AT_MOST, 50);
     free(ns);

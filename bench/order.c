@@ -160,7 +160,7 @@ int main(int argc, char **argv)
     double block_ns = measure_sizes_ns("block", FBY_SHUFFLE_BLOCK, block_sizes);
     double bucket_bytes = 0;
     double bucket_ns    = measure_buckets_ns(IMAGENET, &bucket_bytes);
-    bench_print_trust(max_noise, BENCH_ONE_CORE);
+    bench_print_reliability(max_noise, BENCH_NEEDS_ONE_CORE);
     bench_judge("order.full_ns", full_ns, BENCH_AT_MOST, 150);
     bench_judge("order.block_ns", block_ns, BENCH_AT_MOST, 150);
     bench_judge("order.bucket_ns", bucket_ns, BENCH_AT_MOST, 150);

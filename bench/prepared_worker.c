@@ -250,7 +250,7 @@ static void on_ping(struct prepared_worker *self, const struct fby_ping *ping)
                     .pong                   = {.session = ping->session,
                                           .instance     = self->instance,
                                           .sequence     = ping->sequence,
-                                          .open         = {open, n}}});
+                                          .requests     = {open, n}}});
 }
 
 static void on_open(struct prepared_worker *self, const struct fby_open *open)
@@ -262,7 +262,7 @@ static void on_open(struct prepared_worker *self, const struct fby_open *open)
     reply(self, &(struct fby_message){
                     .type   = FBY_MSG_OPENED,
                     .opened = {.session = open->session,
-                        .open           = open->open,
+                        .open_id        = open->open_id,
                         .content        = fby_digest_of(
                                    open->content.data, open->content.size),
                         .data        = fby_digest_of("data", 4),

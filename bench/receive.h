@@ -2,9 +2,9 @@
  * a Forebay stream, and over a bare TCP connection as the baseline.
  *
  * In a program that links receive.c, a batch of a stream is ready when its
- * checked bytes are in a slot (the client's buffer of a batch). The client's
- * device unpacks photos and expands bytes to tensors; receive.c replaces it
- * (linker option --wrap=fby_device_named) with a device that does neither. */
+ * checked bytes are in a slot (the client's buffer of a batch). The functions
+ * that unpack photos and make tensors (struct fby_device) are replaced (linker
+ * option --wrap=fby_device_named) by functions that do neither. */
 #ifndef FBY_BENCH_RECEIVE_H
 #define FBY_BENCH_RECEIVE_H
 
@@ -14,11 +14,11 @@
 
 struct bench_receive {
     const struct bench_batch     *batch;
-    struct bench_prepared_cluster prepared; /* has one worker */
-    struct bench_tcp              tcp;
-    struct forebay               *stream; /* of `prepared` */
-    uint8_t *tcp_slots; /* BENCH_SLOTS_BYTES, filled from `tcp` */
-    uint64_t batches;   /* number of batches per run */
+    struct bench_prepared_cluster prepared; /* its one worker sends `batch` */
+    struct bench_tcp tcp;       /* sends `batch`; `hash`: hashes each payload */
+    struct forebay  *stream;    /* from `prepared` */
+    uint8_t         *tcp_slots; /* BENCH_SLOTS_BYTES, filled from `tcp` */
+    uint64_t         batches;   /* number of batches per run */
     /* Receive a batch over `tcp` into `slot`, for bench_receive_tcp(). */
     void (*receive_batch)(const struct bench_receive *self, uint8_t *slot);
 };
@@ -31,8 +31,8 @@ struct bench_cost { /* cost of one run, per byte of raw data */
 
 #define BENCH_SLOTS_BYTES (UINT64_C(64) << 20) /* size of all slots */
 
-/* Start both senders of `batch`, and open the stream. A run receives at least
- * `mib` MiB of raw data. Set `receive_batch` and tcp.hash before. */
+/* Start the senders of `prepared` and `tcp`, and open the stream. Each run gets
+ * at least `mib` MiB of raw data. Set `receive_batch` and tcp.hash before. */
 void bench_receive_start(
     struct bench_receive *self, const struct bench_batch *batch, uint64_t mib);
 void bench_receive_stop(struct bench_receive *self);
@@ -42,7 +42,7 @@ void bench_receive_stop(struct bench_receive *self);
 struct bench_cost bench_receive_stream(struct bench_receive *self);
 struct bench_cost bench_receive_tcp(struct bench_receive *self);
 
-/* Replaces fby_device_named(): returns the same device for any name. */
+/* Replaces fby_device_named(): returns those functions for any name. */
 const struct fby_device *__wrap_fby_device_named(const char *name);
 
 #endif

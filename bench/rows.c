@@ -146,7 +146,7 @@ static void compare(struct rows_bench *self)
     print_rate("np.take", result.b);
     bench_print("array[index]", "%8.2f GB/s, once", indexed / 1e9);
     bench_print_ratio(&result);
-    bench_print_trust(result.ratio.noise, BENCH_TWO_CORES);
+    bench_print_reliability(result.ratio.noise, BENCH_NEEDS_TWO_CORES);
     bench_judge("rows", result.ratio.median, BENCH_AT_LEAST, 0.5);
 }
 

@@ -112,7 +112,7 @@ static void run(struct straggler_bench *bench)
     print_rate("none is slow", result.b);
     bench_print("asked for twice", "%.2f %%", repeated);
     bench_print_ratio(&result);
-    bench_print_trust(result.ratio.noise, BENCH_TWO_CORES);
+    bench_print_reliability(result.ratio.noise, BENCH_NEEDS_TWO_CORES);
     bench_judge("straggler", result.ratio.median, BENCH_AT_LEAST, 0.97);
     bench_judge("straggler.twice_percent", repeated, BENCH_AT_MOST, 5);
 }

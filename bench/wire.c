@@ -155,7 +155,7 @@ static void run(void)
         self.stream_cores / result.a.median, self.tcp_cores / result.b.median);
     bench_print_ratio(&result);
     measure_real_worker();
-    bench_print_trust(result.ratio.noise, BENCH_TWO_CORES);
+    bench_print_reliability(result.ratio.noise, BENCH_NEEDS_TWO_CORES);
     bench_judge("wire", result.ratio.median, BENCH_AT_LEAST,
         fby_usable_cores() >= 4 ? 0.9 : 0.8);
     bench_receive_stop(&self.receive);

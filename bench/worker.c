@@ -86,7 +86,8 @@ static void run(const struct bench_photos *photos)
     struct bench_figure unscaled = compare("as they are", photos, images);
     struct bench_figure enlarged =
         compare("2 megapixels", &large, large_images);
-    bench_print_trust(fmax(unscaled.noise, enlarged.noise), BENCH_ANY_CORES);
+    bench_print_reliability(
+        fmax(unscaled.noise, enlarged.noise), BENCH_ANY_CORES);
     bench_photos_judge(photos, "worker", unscaled.median, BENCH_AT_LEAST, 1.0);
     bench_photos_judge(
         photos, "worker.large", enlarged.median, BENCH_AT_LEAST, 1.4);

@@ -1,9 +1,9 @@
-/* filter.h - rearrange one block so that it compresses better.
+/* filter.h - rearrange one block of bytes so that it compresses better.
  *
- * Each filter is reversible and accepts blocks of any size. Bytes after the
- * last whole element are copied unchanged. Bit shuffle copies all bytes after
- * the last whole group of 8 elements. PROTOCOL.md, "Frames", defines the
- * filters byte by byte. Internal to codec/. */
+ * A block consists of elements (numbers of one type). Each filter is reversible
+ * and accepts blocks of any size. Bytes after the last whole element are copied
+ * unchanged. Bit shuffle copies all bytes after the last whole group of 8
+ * elements. PROTOCOL.md, "Frames", defines the filters. Internal to codec/. */
 #ifndef FBY_CODEC_FILTER_H
 #define FBY_CODEC_FILTER_H
 

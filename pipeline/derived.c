@@ -16,7 +16,7 @@ enum fby_type fby_label_type(uint32_t classes)
                                     : FBY_U8;
 }
 
-enum fby_type fby_documents_type(uint32_t length)
+enum fby_type fby_document_length_type(uint32_t length)
 {
     return length <= UINT16_MAX ? FBY_U16 : FBY_U32;
 }

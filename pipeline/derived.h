@@ -13,8 +13,8 @@ int64_t fby_type_largest(enum fby_type type);
 /* The smallest of u8, u16, u32 that holds ids below `classes`; 0 gives u32. */
 enum fby_type fby_label_type(uint32_t classes);
 
-/* The wire type of the lengths of documents in sequences of `length` tokens. */
-enum fby_type fby_documents_type(uint32_t length);
+/* The type for lengths of documents that are packed into `length` tokens. */
+enum fby_type fby_document_length_type(uint32_t length);
 
 /* True if tokens->type is valid. 0 is valid if the files name their type. */
 bool fby_tokens_type_is_valid(const struct fby_tokens *tokens);
@@ -86,7 +86,7 @@ bool fby_field_takes_png(const struct fby_field_content *field);
 bool fby_from_has_targets(const char *from);
 
 /* The tokens in a row of a field of sequences: the length of a sequence, plus 1
- * for `from: sequence` with `shift: 1`. */
+ * for `from: sequence`, which also has the target of its last token. */
 uint32_t fby_sequence_length(
     const struct fby_field_content *field, const struct fby_tokens *tokens);
 

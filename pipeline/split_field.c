@@ -197,7 +197,7 @@ static void default_sequence_type(
         return;
     }
     bool is_short  = tokens->type == FBY_U8 || tokens->type == FBY_U16;
-    out->wire_type = kind->is_ragged ? fby_documents_type(tokens->length)
+    out->wire_type = kind->is_ragged ? fby_document_length_type(tokens->length)
                      : is_short      ? FBY_U16
                                      : FBY_U32;
 }

@@ -91,7 +91,7 @@ static bool check_real(const struct schema_column *c, const void *record)
     return isfinite(*(const double *)member_of(c, record));
 }
 
-static size_t number_bytes(const struct schema_column *c)
+static size_t item_size(const struct schema_column *c)
 {
     return c->kind == COLUMN_U32 ? sizeof(uint32_t) : sizeof(uint64_t);
 }
@@ -99,13 +99,13 @@ static size_t number_bytes(const struct schema_column *c)
 static void pack_number(const struct schema_column *c, const void *record,
     struct protobuf_slot slot)
 {
-    memcpy(slot.value, member_of(c, record), number_bytes(c));
+    memcpy(slot.value, member_of(c, record), item_size(c));
 }
 
 static bool unpack_number(
     const struct schema_column *c, void *record, struct protobuf_slot slot)
 {
-    memcpy(mutable_member(c, record), slot.value, number_bytes(c));
+    memcpy(mutable_member(c, record), slot.value, item_size(c));
     return true;
 }
 

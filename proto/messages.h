@@ -165,7 +165,7 @@ struct fby_welcome { /* worker > client: the first message of a route */
     uint32_t               version;  /* highest one of both peers */
     uint64_t               features; /* those of both peers */
     uint64_t send_window; /* limit for bytes of chunk frames beyond CREDIT */
-    struct fby_request_ids open; /* the session's requests without END */
+    struct fby_request_ids requests; /* the session's requests without END */
 };
 
 struct fby_hello_first {           /* worker > client: send HELLO first */
@@ -193,12 +193,12 @@ struct fby_pong { /* worker > client */
     struct fby_session_id  session;
     struct fby_instance_id instance;
     uint64_t               sequence; /* copied from PING */
-    struct fby_request_ids open;     /* as in WELCOME */
+    struct fby_request_ids requests; /* as in WELCOME */
 };
 
 struct fby_open { /* client > worker */
     struct fby_session_id   session;
-    struct fby_open_id      open;
+    struct fby_open_id      open_id;
     struct fby_blob         content;  /* canonical bytes */
     const char             *location; /* "NAME:path", which may be a pattern */
     struct fby_maybe_digest data;     /* expected by the client */
@@ -207,7 +207,7 @@ struct fby_open { /* client > worker */
 
 struct fby_scanning { /* worker > client */
     struct fby_session_id session;
-    struct fby_open_id    open;
+    struct fby_open_id    open_id;
     uint32_t              shards_done, shards_total; /* total 0: unknown */
 };
 
@@ -218,7 +218,7 @@ struct fby_shard_info {
 };
 struct fby_opened { /* worker > client */
     struct fby_session_id        session;
-    struct fby_open_id           open;
+    struct fby_open_id           open_id;
     struct fby_digest            content; /* digest of the content in OPEN */
     struct fby_digest            data;
     struct fby_digest            fingerprint;
@@ -240,7 +240,7 @@ enum fby_open_failed_code {
 };
 struct fby_open_failed { /* worker > client */
     struct fby_session_id     session;
-    struct fby_open_id        open;
+    struct fby_open_id        open_id;
     enum fby_open_failed_code code;
     struct fby_maybe_digest   data;        /* digest found by this worker */
     struct fby_maybe_digest   fingerprint; /* this worker's */
@@ -530,8 +530,8 @@ struct fby_workers { /* server > client */
     struct fby_session_id  session;
     struct fby_instance_id server;
     uint64_t               sequence; /* version of the list; a change adds 1 */
-    bool                   full; /* `added` has all workers; false: `added` and
-                                    `removed` change the previous list */
+    bool is_complete; /* `added` has all workers; false: `added` and `removed`
+                         change the previous list */
     const struct fby_worker_info *added;
     size_t                        n_added;
     struct fby_instance_ids       removed;

@@ -44,7 +44,7 @@ struct schema_column {
     uint32_t         number; /* protobuf field number */
     enum column_kind kind;
     size_t           offset;        /* offset of the member in the struct */
-    size_t           length_offset; /* offset of the length of an array, list */
+    size_t           length_offset; /* offset of the array's or list's length */
     uint64_t         min, max;      /* limits, see enum column_kind */
     uint64_t         name_max;      /* COLUMN_NAMES: most bytes of a name */
     const struct schema *record_schema; /* schema of a list's elements */

@@ -47,7 +47,7 @@ enum {
     COLUMN(BLOB, num, type, member, sizeof(struct fby_blob), min, max)
 #define DIGEST(num, type, member) \
     COLUMN(DIGEST, num, type, member, sizeof(struct fby_digest), 0, 0)
-#define MAYBE(num, type, member)                                             \
+#define MAYBE_DIGEST(num, type, member)                                      \
     COLUMN(MAYBE_DIGEST, num, type, member, sizeof(struct fby_maybe_digest), \
         0, 0)
 #define DIMS(num, type, member) \
@@ -95,8 +95,8 @@ enum {
     SCHEMA_WITH(type, text, protobuf, type, limit, check)
 #define MESSAGE(NAME, type, limit, check) \
     [FBY_MSG_##NAME] = SCHEMA(type, #NAME, type, limit, check)
-/* A message of the ids up to `last`. The term that is 0 does not compile unless
- * struct fby_<type> has as many ids as columns, and ends with the id `last`. */
+/* A message that consists only of ids, the last of which is `last`. The term
+ * that is 0 does not compile unless struct fby_<type> has exactly these ids. */
 #define IDS_ONLY(NAME, type, last)                                      \
     [FBY_MSG_##NAME] = SCHEMA_WITH(type, #NAME, type, ids_up_to_##last, \
         SMALL + 0 * sizeof(char[HAS_ONLY_IDS(type, last) ? 1 : -1]), NULL)
@@ -105,8 +105,8 @@ enum {
                                       sizeof(struct schema_column) &&      \
         MEMBER_OFFSET(type, last, 8) + 8 == sizeof(struct fby_##type))
 
-/* Messages that consist of the same ids have structs of the same layout. They
- * share columns, which are named after the last id (IDS_ONLY). */
+/* Messages that consist of the same ids have the same layout, so they share
+ * columns, which are named after the last id (IDS_ONLY). */
 static const struct schema_column ids_up_to_session_columns[] = {
     ID(1, bye, session),
 };
@@ -140,11 +140,11 @@ static const struct schema_column welcome_columns[] = {
     U32(4, welcome, version, 1, VERSION_MAX),
     U64(5, welcome, features, 0, UINT64_MAX),
     U64(6, welcome, send_window, 1, UINT64_MAX),
-    LIST(IDS, 7, welcome, open.at, open.n, 0, FBY_OPEN_REQUESTS_MAX),
+    LIST(IDS, 7, welcome, requests.at, requests.n, 0, FBY_OPEN_REQUESTS_MAX),
 };
 
 static const struct schema_column refused_columns[] = {
-    U64(1, refused, session, 0, UINT64_MAX),
+    U64(1, refused, session, 0, UINT64_MAX), /* 0: could not be read */
     U32(2, refused, code, FBY_REFUSED_VERSION, FBY_REFUSED_LEAVING),
     U32(3, refused, version_min, 1, VERSION_MAX),
     U32(4, refused, version_max, 1, VERSION_MAX),
@@ -160,21 +160,21 @@ static const struct schema_column pong_columns[] = {
     ID(1, pong, session),
     ID(2, pong, instance),
     U64(3, pong, sequence, 0, UINT64_MAX),
-    LIST(IDS, 4, pong, open.at, open.n, 0, FBY_OPEN_REQUESTS_MAX),
+    LIST(IDS, 4, pong, requests.at, requests.n, 0, FBY_OPEN_REQUESTS_MAX),
 };
 
 static const struct schema_column open_columns[] = {
     ID(1, open, session),
-    ID(2, open, open),
+    ID(2, open, open_id),
     BLOB(3, open, content, 1, FBY_CONTENT_MAX),
     NAME(4, open, location, 1, FBY_PATH_SIZE - 1),
-    MAYBE(5, open, data),
-    MAYBE(6, open, fingerprint),
+    MAYBE_DIGEST(5, open, data),
+    MAYBE_DIGEST(6, open, fingerprint),
 };
 
 static const struct schema_column scanning_columns[] = {
     ID(1, scanning, session),
-    ID(2, scanning, open),
+    ID(2, scanning, open_id),
     U32(3, scanning, shards_done, 0, UINT32_MAX),
     U32(4, scanning, shards_total, 0, UINT32_MAX),
 };
@@ -189,7 +189,7 @@ static const struct schema shard_info_schema =
 
 static const struct schema_column opened_columns[] = {
     ID(1, opened, session),
-    ID(2, opened, open),
+    ID(2, opened, open_id),
     DIGEST(3, opened, content),
     DIGEST(4, opened, data),
     DIGEST(5, opened, fingerprint),
@@ -200,10 +200,10 @@ static const struct schema_column opened_columns[] = {
 
 static const struct schema_column open_failed_columns[] = {
     ID(1, open_failed, session),
-    ID(2, open_failed, open),
+    ID(2, open_failed, open_id),
     U32(3, open_failed, code, FBY_OPEN_BAD_CONTENT, FBY_OPEN_BUSY),
-    MAYBE(4, open_failed, data),
-    MAYBE(5, open_failed, fingerprint),
+    MAYBE_DIGEST(4, open_failed, data),
+    MAYBE_DIGEST(5, open_failed, fingerprint),
     TEXT(6, open_failed, text),
 };
 
@@ -249,7 +249,7 @@ static const struct schema_column cannot_columns[] = {
 static const struct schema_column stale_data_columns[] = {
     ID(1, stale_data, session),
     ID(2, stale_data, request),
-    MAYBE(3, stale_data, data),
+    MAYBE_DIGEST(3, stale_data, data),
     NAME(4, stale_data, shard, 0, FBY_KEY_MAX),
     TEXT(5, stale_data, text),
 };
@@ -283,7 +283,7 @@ static const struct schema_column header_field_columns[] = {
     U32(12, header_field, max_length, 0, FBY_MAX_RAGGED),
     U32(17, header_field, recipe.maps, 0, UINT32_MAX),
     BLOB(23, header_field, recipe.device, 0, FBY_DEVICE_LIST_MAX),
-    MAYBE(24, header_field, recipe.behaviour),
+    MAYBE_DIGEST(24, header_field, recipe.behaviour),
     NAME(25, header_field, recipe.mixed_by, 0, FBY_NAME_MAX),
 };
 static const struct schema header_field_schema =
@@ -370,8 +370,8 @@ static const struct schema_column join_columns[] = {
     U32(6, join, pid, 0, UINT32_MAX),
     U64(7, join, seed, 0, UINT64_MAX),
     DIGEST(8, join, content),
-    MAYBE(9, join, data),
-    MAYBE(10, join, fingerprint),
+    MAYBE_DIGEST(9, join, data),
+    MAYBE_DIGEST(10, join, fingerprint),
     U64(11, join, epoch, 0, UINT64_MAX),
     U64(12, join, step, 0, UINT64_MAX),
 };
@@ -381,8 +381,8 @@ static const struct schema_column joined_columns[] = {
     ID(2, joined, server),
     U32(3, joined, lease_ms, 1, UINT32_MAX),
     U32(4, joined, heartbeat_ms, 1, UINT32_MAX),
-    MAYBE(5, joined, data),
-    MAYBE(6, joined, fingerprint),
+    MAYBE_DIGEST(5, joined, data),
+    MAYBE_DIGEST(6, joined, fingerprint),
 };
 
 static const struct schema_column join_refused_columns[] = {
@@ -395,8 +395,8 @@ static const struct schema_column renew_columns[] = {
     ID(1, renew, session),
     ID(2, renew, server),
     U64(3, renew, sequence, 0, UINT64_MAX),
-    MAYBE(4, renew, data),
-    MAYBE(5, renew, fingerprint),
+    MAYBE_DIGEST(4, renew, data),
+    MAYBE_DIGEST(5, renew, fingerprint),
 };
 
 static const struct schema_column worker_info_columns[] = {
@@ -412,7 +412,7 @@ static const struct schema_column workers_columns[] = {
     ID(1, workers, session),
     ID(2, workers, server),
     U64(3, workers, sequence, 1, UINT64_MAX),
-    BOOL(4, workers, full),
+    BOOL(4, workers, is_complete),
     RECORDS(5, workers, added, 0, FBY_WORKERS_MAX, worker_info),
     LIST(IDS, 6, workers, removed.at, removed.n, 0, FBY_WORKERS_MAX),
 };
@@ -447,8 +447,8 @@ static const struct schema schemas[] = {
     MESSAGE(END, end, FBY_MESSAGE_MAX, rule_end),
     IDS_ONLY(LEAVE, leave, session),
     IDS_ONLY(BYE, bye, session),
-    [FBY_MSG_REGISTER] =
-        SCHEMA(registration, "REGISTER", register, SMALL, NULL),
+    [FBY_MSG_REGISTER] = /* the struct is not `register`, a C keyword */
+    SCHEMA(registration, "REGISTER", register, SMALL, NULL),
     MESSAGE(REGISTERED, registered, SMALL, NULL),
     IDS_ONLY(REGISTER_FIRST, register_first, instance),
     MESSAGE(HEARTBEAT, heartbeat, SMALL, NULL),

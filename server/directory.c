@@ -119,11 +119,11 @@ static void fill_workers(struct fby_directory *self,
     size_t n     = collect_added(self, &session->sent_serial);
     out->type    = FBY_MSG_WORKERS;
     out->workers = (struct fby_workers){
-        .session  = {session->id},
-        .sequence = ++session->sequence,
-        .full     = full,
-        .added    = self->added,
-        .n_added  = n,
+        .session     = {session->id},
+        .sequence    = ++session->sequence,
+        .is_complete = full,
+        .added       = self->added,
+        .n_added     = n,
     };
 }
 

@@ -22,8 +22,8 @@ FBY_CHECKED fby_err fby_cpu_placement_confine(
     const struct fby_worker_options *options, struct fby_error_detail *why);
 
 /* Confine the calling thread, and all threads it creates later, to the node of
- * the network card. Does nothing if the options name CPUs, a node or `off`, or
- * if fby_numa_node_near_nic finds no node to prefer. */
+ * the network card. Does nothing if the options name CPUs or a node, if they
+ * switch this off (FBY_NUMA_OFF), or if fby_numa_node_near_nic finds none. */
 void fby_cpu_placement_near_nic(const struct fby_worker_options *options);
 
 /* Find the NUMA node of the network card `nic` ("eth0"). A bond, VLAN or bridge

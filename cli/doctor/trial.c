@@ -1,5 +1,5 @@
-/* trial.c - the child process of a check sends its lines through a pipe. A line
- * is one write of at most PIPE_BUF bytes, and so atomic: no line is split. */
+/* trial.c - the child process of a check sends the lines of its report through
+ * a pipe. A line is one write of at most PIPE_BUF bytes, so it is not split. */
 #include "cli/doctor/trial.h"
 
 #include <errno.h>
@@ -71,7 +71,7 @@ static enum stop_reason read_lines(int pipe_fd, int64_t deadline_ns,
     }
 }
 
-/* Pass the line "the check itself failed", with the cause (`format`). */
+/* Pass the line "the check itself failed: CAUSE" to the listener. */
 __attribute__((format(printf, 4, 5))) static void report_failed(
     const struct fby_doctor_check    *check,
     const struct fby_doctor_listener *listener, enum fby_doctor_state state,

@@ -2,7 +2,9 @@
  *
  * A list is read twice. The first reading assumes that all columns hold values.
  * It finds the columns of paths, whose first value is the path of a file.
- * The second reading counts the members, and finds the kinds of the values. */
+ * The second reading counts the values of each column, and finds their kinds.
+ * The index of a list (struct fby_shard) stores a column as a suffix, and each
+ * value as a member. In a guess, a column is a struct fby_init_member. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,8 +34,7 @@ static bool is_file_path(const struct fby_search *search, const char *base,
            fby_object_exists(search->root, path);
 }
 
-/* Set split->file_columns to the columns whose first value is the path of a
- * file. In the index of a list, a column is a suffix, and a value a member. */
+/* Set split->file_columns to the columns of paths. */
 static void find_path_columns(const struct fby_search *search,
     const struct fby_index *index, struct fby_guess_split *split)
 {
@@ -56,13 +57,13 @@ static void find_path_columns(const struct fby_search *search,
 static void add_values(
     struct fby_guess_split *split, const struct fby_shard *shard)
 {
-    for (uint32_t m = 0; m < shard->n_members; m++) {
-        struct fby_init_member *member =
-            fby_guess_find_member(split, fby_shard_suffix(shard, m));
-        if (member != NULL && fby_shard_is_value(shard, m)) {
-            fby_guess_add_value(member,
-                (const char *)shard->texts.data + shard->text_offset[m],
-                shard->text_size[m]);
+    for (uint32_t value = 0; value < shard->n_members; value++) {
+        struct fby_init_member *column =
+            fby_guess_find_member(split, fby_shard_suffix(shard, value));
+        if (column != NULL && fby_shard_is_value(shard, value)) {
+            fby_guess_add_value(column,
+                (const char *)shard->texts.data + shard->text_offset[value],
+                shard->text_size[value]);
         }
     }
 }
@@ -71,14 +72,14 @@ static void add_values(
 static void change_mixed_to_text(struct fby_guess_split *split)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
-        struct fby_init_member *member = &split->members[i];
-        if (member->value == FBY_INIT_MIXED) {
-            member->value = FBY_INIT_TEXT;
+        struct fby_init_member *column = &split->members[i];
+        if (column->value == FBY_INIT_MIXED) {
+            column->value = FBY_INIT_TEXT;
         }
     }
 }
 
-/* Second reading: count the members and find the kinds of the values. */
+/* Second reading: count the values of each column, and find their kinds. */
 static fby_err read_for_values(struct fby_search *search, const char *list_path,
     struct fby_guess_split *split, struct fby_error_detail *why)
 {
@@ -115,8 +116,8 @@ static fby_err read_for_paths(struct fby_search *search, const char *list_path,
 }
 
 /* True for a list to skip; `err` is the result of its first reading. In a
- * directory with folders, the folders may be the data, and a list without paths
- * or an invalid list only describes them. In other directories, an invalid list
+ * directory with folders, the folders may be the data. A list that has no paths
+ * or is invalid then only describes them. In other directories, an invalid list
  * is skipped if others were added before. */
 static bool is_skipped(fby_err err, const struct fby_guess_split *split,
     bool has_dirs, uint32_t n_lists)

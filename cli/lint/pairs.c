@@ -19,9 +19,9 @@ static bool affects_geometry(const struct fby_op *op, uint32_t param)
 
 static bool is_same_value(const struct fby_value *a, const struct fby_value *b)
 {
-    bool same = a->n == b->n;
-    for (uint32_t i = 0; same && i < a->n; i++) {
-        same = a->real ? a->r[i] == b->r[i] : a->i[i] == b->i[i];
+    bool same = a->n == b->n; /* n numbers: r[] if real, else i[] */
+    for (uint32_t k = 0; same && k < a->n; k++) {
+        same = a->real ? a->r[k] == b->r[k] : a->i[k] == b->i[k];
     }
     return same;
 }
@@ -36,7 +36,7 @@ static bool moves_alike(const struct fby_op_use *a, const struct fby_op_use *b)
     return same;
 }
 
-struct op_list { /* the ops of a field that are not yet compared */
+struct op_list { /* ops of a field that are still to be compared */
     const struct fby_op_use *next;
     uint32_t                 n;
 };

@@ -2,7 +2,7 @@
  * max_length, lists of entries of one shape. */
 #include "pipeline/fields/kinds.h"
 
-/* The size of the last dimension of the array; 1 for the shape []. */
+/* The size of the last dimension of the array; 1 for the shape [], a number. */
 static uint32_t last_dim_size(const struct fby_field_content *field)
 {
     uint32_t n = field->as.array.shape.n_dims;
@@ -13,7 +13,7 @@ static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
     field->as.array.shape = parsed->shape;
-    field->wire_type      = fby_wire_type_or(parsed, 0);
+    field->wire_type      = fby_wire_type_or(parsed, /*otherwise=*/0);
     if (parsed->wire.type == PARSED_BITS) {
         field->wire_type       = FBY_U8;
         field->as.array.n_bits = last_dim_size(field);
@@ -27,7 +27,7 @@ static fby_err check_keys(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     FBY_REFUSE_IF(check,
-        fby_check_has_delivery(check) &&
+        fby_check_is_from_file(check) &&
             !fby_field_has_key(check, FBY_FIELD_SHAPE),
         FBY_FIELD_WHOLE,
         "an array needs the 'shape' of its files, such as [240, 320], or "
@@ -73,14 +73,14 @@ static bool all_equal(const double *numbers, uint32_t n)
     return true;
 }
 
-/* The key that has a list of numbers: scale or offset. The parser repeats a
- * single number for all channels, so a key with unequal numbers has a list. */
-static enum fby_field_key key_with_list(const struct fby_field_check *check)
+/* The key to blame for a wrong count: scale if its numbers differ or offset is
+ * absent, else offset. The parser repeats a single number for all channels. */
+static enum fby_field_key key_to_blame(const struct fby_field_check *check)
 {
     const struct fby_field_delivery *delivery = check->delivery;
-    bool scale_is_list = !all_equal(delivery->scale, delivery->channels) ||
-                         !fby_field_has_key(check, FBY_FIELD_OUT_OFFSET);
-    return scale_is_list ? FBY_FIELD_OUT_SCALE : FBY_FIELD_OUT_OFFSET;
+    bool blame_scale = !all_equal(delivery->scale, delivery->channels) ||
+                       !fby_field_has_key(check, FBY_FIELD_OUT_OFFSET);
+    return blame_scale ? FBY_FIELD_OUT_SCALE : FBY_FIELD_OUT_OFFSET;
 }
 
 /* Check that the dtype is a floating-point type, and that scale and offset have
@@ -95,7 +95,7 @@ static fby_err check_scale(const struct fby_field_check *check)
     }
     FBY_REFUSE_IF(check,
         delivery->channels > 1 && delivery->channels != last_size,
-        key_with_list(check),
+        key_to_blame(check),
         "%u numbers, but the last dimension is %u: say one, or "
         "one for each of its channels",
         delivery->channels, last_size);
@@ -107,7 +107,7 @@ static fby_err check_values(const struct fby_field_check *check)
     if (check->field->as.array.n_bits > 0) {
         return check_packed_bits(check);
     }
-    if (fby_check_has_delivery(check) && check->delivery->scaled) {
+    if (fby_check_is_from_file(check) && check->delivery->scaled) {
         FBY_TRY(check_scale(check));
     }
     return fby_field_check_rows_or_dtype(check);
@@ -125,8 +125,9 @@ static struct fby_shape shape(const struct fby_field_content *field)
     return sent;
 }
 
-static const struct fby_field_entry entries[] = {
+static const struct fby_canon_entry canon_entries[] = {
     {FBY_ENTRY(SHAPE, DIMS, as.array.shape)},
+    /* The key MAPS is also for bits that are not of the kind `maps`. */
     {FBY_ENTRY(MAPS, U32, as.array.n_bits), .min = 1, .max = FBY_MAX_LENGTH},
     {0},
 };
@@ -144,12 +145,12 @@ const struct fby_field_kind fby_kind_array = {
     .has_bits       = true,
     .has_layout     = true,
     .has_scale      = true,
-    .has_header_count = true,
-    .values           = FBY_VALUES_NUMBERS,
-    .entries          = entries,
-    .bits_offset      = offsetof(struct fby_field_content, as.array.n_bits),
-    .shape_offset     = offsetof(struct fby_field_content, as.array.shape),
-    .fill_defaults    = fill_defaults,
-    .rules            = rules,
-    .shape            = shape,
+    .header_has_length = true, /* the header of a .npy file */
+    .values            = FBY_VALUES_NUMBERS,
+    .entries           = canon_entries,
+    .bits_offset       = offsetof(struct fby_field_content, as.array.n_bits),
+    .shape_offset      = offsetof(struct fby_field_content, as.array.shape),
+    .fill_defaults     = fill_defaults,
+    .rules             = rules,
+    .shape             = shape,
 };

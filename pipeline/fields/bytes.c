@@ -34,7 +34,7 @@ static struct fby_shape shape(const struct fby_field_content *field)
     return (struct fby_shape){.n_dims = 1, .dims = {field->as.bytes.length}};
 }
 
-static const struct fby_field_entry entries[] = {
+static const struct fby_canon_entry entries[] = {
     {FBY_ENTRY(LENGTH, U32, as.bytes.length), .max = UINT32_MAX},
     {0},
 };

@@ -14,7 +14,7 @@
     }
 
 /* [key]: the entry for kinds whose `entries` do not have the key. */
-static const struct fby_field_entry common_entries[FBY_ENTRY_KEYS] = {
+static const struct fby_canon_entry common_entries[FBY_ENTRY_KEYS] = {
     [FBY_ENTRY_NAME]       = {FBY_ENTRY(NAME, TEXT, name)},
     [FBY_ENTRY_GROUP]      = {FBY_ENTRY(GROUP, TEXT, group)},
     [FBY_ENTRY_FROM]       = {FBY_ENTRY(FROM, LIST, n_from), .min = 1},
@@ -40,11 +40,11 @@ static const struct fby_field_entry common_entries[FBY_ENTRY_KEYS] = {
     [FBY_ENTRY_DEVICE]   = {FBY_ENTRY(DEVICE, LIST, n_device), .min = 1},
 };
 
-static const struct fby_field_entry *find_entry(
+static const struct fby_canon_entry *find_entry(
     const struct fby_field_content *field, uint16_t key)
 {
     const struct fby_field_kind  *kind  = fby_field_kind_by_id(field->decode);
-    const struct fby_field_entry *entry = kind != NULL ? kind->entries : NULL;
+    const struct fby_canon_entry *entry = kind != NULL ? kind->entries : NULL;
     for (; entry != NULL && entry->key != 0; entry++) {
         if (entry->key == key) {
             return entry;
@@ -226,7 +226,7 @@ static void decode_zeros(struct fby_record *r, uint16_t key, size_t size)
 /* The number of reals in an entry. Only mean and std have more than one; they
  * are empty if the field is not normalised. */
 static size_t n_reals(
-    const struct fby_field_entry *entry, const struct fby_field_content *field)
+    const struct fby_canon_entry *entry, const struct fby_field_content *field)
 {
     bool is_empty = entry->count > 1 && !fby_field_is_normalized(field);
     return is_empty ? 0 : entry->count;
@@ -242,7 +242,7 @@ static void decode_reals(
 
 /* The value of a U32 or BOOL, or the length of a LIST; 0 for other types. */
 static uint32_t read_member(
-    const struct fby_field_entry *entry, const void *member)
+    const struct fby_canon_entry *entry, const void *member)
 {
     if (entry->type == FBY_ENTRY_TYPE_BOOL) {
         return *(const bool *)member;
@@ -255,7 +255,7 @@ static uint32_t read_member(
 static void encode_entry(
     struct fby_buffer *out, uint16_t key, const struct fby_field_content *field)
 {
-    const struct fby_field_entry *entry  = find_entry(field, key);
+    const struct fby_canon_entry *entry  = find_entry(field, key);
     const void                   *member = (const char *)field + entry->offset;
     bool is_optional = key > FBY_ENTRY_SHAPE; /* written only if set */
     if (is_optional && read_member(entry, member) < entry->min) {
@@ -289,7 +289,7 @@ static void encode_entry(
 static void decode_entry(
     struct fby_record *r, uint16_t key, struct fby_field_content *out)
 {
-    const struct fby_field_entry *entry       = find_entry(out, key);
+    const struct fby_canon_entry *entry       = find_entry(out, key);
     void                         *member      = (char *)out + entry->offset;
     bool                          is_optional = key > FBY_ENTRY_SHAPE;
     if (is_optional && !fby_record_next_is(r, key)) {

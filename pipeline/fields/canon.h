@@ -1,7 +1,7 @@
 /* canon.h - the canonical bytes of a field: a record (record.h) of entries.
  *
  * The entries are written in ascending order of their keys. A struct
- * fby_field_entry describes the value of one key. A kind has such descriptions
+ * fby_canon_entry describes the value of one key. A kind has such descriptions
  * for its own keys; canon.c has those for the other keys. */
 #ifndef FBY_PIPELINE_FIELDS_CANON_H
 #define FBY_PIPELINE_FIELDS_CANON_H
@@ -21,7 +21,7 @@ enum fby_field_entry_type {
     FBY_ENTRY_TYPE_LIST   /* from, ops or device; `offset` is of the length */
 };
 
-struct fby_field_entry {
+struct fby_canon_entry {
     uint16_t                  key; /* 0: the end of a kind's list */
     enum fby_field_entry_type type;
     size_t                    offset; /* in struct fby_field_content */

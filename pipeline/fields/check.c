@@ -237,7 +237,7 @@ static fby_err check_as(const struct fby_field_check *check)
 fby_err fby_field_check_pad(const struct fby_field_check *check)
 {
     const struct fby_field_delivery *delivery = check->delivery;
-    if (!fby_check_has_delivery(check)) {
+    if (!fby_check_is_from_file(check)) {
         return FBY_OK;
     }
     bool is_padded = delivery->as == FBY_AS_PADDED;
@@ -265,7 +265,7 @@ fby_err fby_field_check_rows(const struct fby_field_check *check)
         "%u entries of %llu bytes are more than %d; lower max_length",
         field->max_length, (unsigned long long)fby_entry_bytes(field),
         FBY_MAX_RAGGED);
-    if (!fby_check_has_delivery(check)) {
+    if (!fby_check_is_from_file(check)) {
         return FBY_OK;
     }
     FBY_TRY(check_as(check));
@@ -321,7 +321,7 @@ static bool can_hold_all(enum fby_type dtype, enum fby_type wire_type)
 fby_err fby_field_check_dtype(const struct fby_field_check *check)
 {
     bool is_valid =
-        !fby_check_has_delivery(check) ||
+        !fby_check_is_from_file(check) ||
         can_hold_all(check->delivery->dtype, check->field->wire_type);
     return is_valid ? FBY_OK
                     : fby_field_error_dtype(
@@ -330,7 +330,7 @@ fby_err fby_field_check_dtype(const struct fby_field_check *check)
 
 fby_err fby_field_check_bits(const struct fby_field_check *check)
 {
-    if (!fby_check_has_delivery(check)) {
+    if (!fby_check_is_from_file(check)) {
         return FBY_OK;
     }
     enum fby_type dtype = check->delivery->dtype;
@@ -390,7 +390,7 @@ static fby_err check_form_keys(const struct fby_field_check *check)
  * pictures. If the file gives one of them, the other may be `auto`. */
 static fby_err check_photo(const struct fby_field_check *check)
 {
-    if (!fby_check_has_delivery(check)) {
+    if (!fby_check_is_from_file(check)) {
         return FBY_OK;
     }
     const struct fby_field_kind *kind     = fby_field_kind(check->field);

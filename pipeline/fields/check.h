@@ -37,8 +37,8 @@ FBY_CHECKED fby_err fby_field_check(const struct fby_field_check *check);
 /* The number of normalize ops among the device ops of the field. */
 uint32_t fby_field_count_normalize(const struct fby_field_content *field);
 
-/* True if the field is from a pipeline file, so that it has a delivery. */
-static inline bool fby_check_has_delivery(const struct fby_field_check *check)
+/* True if the field is from a file and has a delivery, not from the network. */
+static inline bool fby_check_is_from_file(const struct fby_field_check *check)
 {
     return check->delivery != NULL;
 }

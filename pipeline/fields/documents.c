@@ -59,8 +59,9 @@ static fby_err check_lengths(const struct fby_field_check *check)
         "a sequence of %u tokens can have as many documents, but a field holds "
         "at most %d",
         field->max_length, (int)(FBY_MAX_RAGGED / sizeof(uint32_t)));
-    FBY_TRY(fby_field_check_wire(check, fby_documents_type(field->max_length)));
-    return fby_check_has_delivery(check) ? check_out(check) : FBY_OK;
+    FBY_TRY(fby_field_check_wire(
+        check, fby_document_length_type(field->max_length)));
+    return fby_check_is_from_file(check) ? check_out(check) : FBY_OK;
 }
 
 static fby_field_rule *const rules[] = {check_lengths, NULL};

@@ -98,7 +98,7 @@ enum fby_values {
 
 struct parsed_field; /* a field of a pipeline file: parse_state.h */
 struct fby_field_check;
-struct fby_field_entry;
+struct fby_canon_entry;
 
 typedef fby_err fby_field_rule(const struct fby_field_check *check);
 
@@ -113,7 +113,7 @@ struct fby_field_kind {
     const char *wire_text;      /* the error for a wrong wire type */
 
     /* Canonical entries of this kind only; ends with key 0. NULL: none. */
-    const struct fby_field_entry *entries;
+    const struct fby_canon_entry *entries;
 
     enum fby_values values;
     bool            is_picture;  /* pixels [h, w, channels], changed by ops */
@@ -121,12 +121,11 @@ struct fby_field_kind {
     bool is_stack;      /* a row is made of all members in `from`, not of one */
     bool can_be_column; /* can come from a column of NumPy files */
     bool is_ragged;     /* can have max_length: rows of different lengths */
-    bool
-        has_header_count; /* the header of a member has the number of entries */
-    bool is_sparse;       /* rows are values and their indices */
-    bool has_bits;        /* can be sent as packed bits */
-    bool has_layout;      /* rows of three dimensions can have a layout */
-    bool has_scale;       /* the device can make value * scale + offset */
+    bool header_has_length; /* a member's file header has the row's length */
+    bool is_sparse;         /* rows are values and their indices */
+    bool has_bits;          /* can be sent as packed bits */
+    bool has_layout;        /* rows of three dimensions can have a layout */
+    bool has_scale;         /* the device can make value * scale + offset */
 
     /* Offsets in struct fby_field_content of settings that several kinds have;
      * 0: this kind does not have the setting. */

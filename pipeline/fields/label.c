@@ -64,7 +64,7 @@ static fby_err check_id_dtype(const struct fby_field_check *check)
 
 static fby_err check_dtype(const struct fby_field_check *check)
 {
-    if (!fby_check_has_delivery(check)) {
+    if (!fby_check_is_from_file(check)) {
         return FBY_OK;
     }
     return check->field->as.label.one_hot ? check_one_hot_dtype(check)
@@ -88,7 +88,7 @@ static fby_err check_wire(const struct fby_field_check *check)
 static fby_field_rule *const rules[] = {check_folder_key, fby_field_check_pick,
     check_classes, check_wire, check_dtype, NULL};
 
-static const struct fby_field_entry entries[] = {
+static const struct fby_canon_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.label.json.key)},
     {FBY_ENTRY(CLASSES, U32, as.label.classes), .max = UINT32_MAX},
     {FBY_ENTRY(ONE_HOT, BOOL, as.label.one_hot)},

@@ -29,7 +29,7 @@ static struct fby_shape shape(const struct fby_field_content *field)
         .n_dims = 3, .dims = {0, 0, fby_bytes_of_bits(field->as.maps.n)}};
 }
 
-static const struct fby_field_entry entries[] = {
+static const struct fby_canon_entry entries[] = {
     {FBY_ENTRY(MAPS, U32, as.maps.n), .min = 1, .max = FBY_MAX_LENGTH},
     {0},
 };

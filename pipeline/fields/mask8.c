@@ -25,7 +25,7 @@ static fby_err check_device(const struct fby_field_check *check)
 
 static fby_err check_dtype(const struct fby_field_check *check)
 {
-    if (fby_check_has_delivery(check) && check->field->n_device > 0 &&
+    if (fby_check_is_from_file(check) && check->field->n_device > 0 &&
         check->delivery->dtype == FBY_I64) {
         return fby_field_error_dtype(check,
             "is not made by flips on the device; use i32, or flip under ops");

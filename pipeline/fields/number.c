@@ -34,7 +34,7 @@ static fby_err check_key_and_wire(const struct fby_field_check *check)
 static fby_field_rule *const rules[] = {
     check_key_and_wire, fby_field_check_rows_or_dtype, NULL};
 
-static const struct fby_field_entry entries[] = {
+static const struct fby_canon_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.number.key)},
     /* Only `pick: random` is written. */
     {FBY_ENTRY(PICK, U32, as.number.pick), .min = FBY_PICK_RANDOM,

@@ -111,7 +111,7 @@ static fby_err check_normalize(const struct fby_field_check *check)
 
 static fby_err check_dtype(const struct fby_field_check *check)
 {
-    if (!fby_check_has_delivery(check)) {
+    if (!fby_check_is_from_file(check)) {
         return FBY_OK;
     }
     enum fby_type dtype = check->delivery->dtype;
@@ -143,7 +143,7 @@ static struct fby_shape shape(const struct fby_field_content *field)
     return (struct fby_shape){.n_dims = 3, .dims = {0, 0, N_CHANNELS}};
 }
 
-static const struct fby_field_entry entries[] = {
+static const struct fby_canon_entry entries[] = {
     {FBY_ENTRY(DCT_SCALE, U32, as.rgb8.dct_scale), .max = FBY_DCT_FAST},
     {FBY_ENTRY(NORMALIZE, BOOL, as.rgb8.normalize)},
     {FBY_ENTRY(MEAN, REALS, as.rgb8.mean), .count = N_CHANNELS},

@@ -40,7 +40,7 @@ static struct fby_shape shape(const struct fby_field_content *field)
     return field->as.sparse.shape;
 }
 
-static const struct fby_field_entry entries[] = {
+static const struct fby_canon_entry entries[] = {
     {FBY_ENTRY(SHAPE, DIMS, as.sparse.shape)},
     {0},
 };

@@ -20,7 +20,7 @@ static fby_err check_max_length(const struct fby_field_check *check)
 static fby_field_rule *const rules[] = {check_max_length, fby_field_check_pick,
     fby_field_check_u8, fby_field_check_rows, NULL};
 
-static const struct fby_field_entry entries[] = {
+static const struct fby_canon_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.text.key)},
     /* Only `pick: random` is written. */
     {FBY_ENTRY(PICK, U32, as.text.pick), .min = FBY_PICK_RANDOM,

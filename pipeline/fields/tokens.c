@@ -22,7 +22,7 @@ static fby_err check_tokens(const struct fby_field_check *check)
     FBY_REFUSE_IF(check,
         field->wire_type != FBY_U16 && field->wire_type != FBY_U32,
         FBY_FIELD_WIRE_TYPE, "%s", fby_field_kind(field)->wire_text);
-    if (!fby_check_has_delivery(check)) {
+    if (!fby_check_is_from_file(check)) {
         return FBY_OK;
     }
     enum fby_type dtype = check->delivery->dtype;
@@ -39,7 +39,7 @@ static struct fby_shape shape(const struct fby_field_content *field)
     return (struct fby_shape){.n_dims = 1, .dims = {field->as.tokens.length}};
 }
 
-static const struct fby_field_entry entries[] = {
+static const struct fby_canon_entry entries[] = {
     {FBY_ENTRY(LENGTH, U32, as.tokens.length), .max = UINT32_MAX},
     {0},
 };

@@ -1,15 +1,17 @@
 /* order.c - see order.h.
  *
- * The linear order is the sequence of all samples after shuffling. A row is
- * mapped to its sample in three stages: from (step, row) to a position in the
- * linear order, from the position to an offset in a block or bucket, and from
+ * The linear order is the sequence of all samples after shuffling. A block is a
+ * group of consecutive shards; a bucket has the samples of similar length. Each
+ * row is mapped to its sample in three stages: from (step, row) to a position
+ * in the linear order, from there to an offset in a block or bucket, and from
  * the offset to a sample, by the permutation of the block or bucket.
  *
  * Without block shuffle the rows of a batch are consecutive in the linear
- * order. With block shuffle a batch has G slices of equal size. Each slice has
- * its own part of the linear order, cut into S pieces: one for each full step.
- * The pieces are divided among L lanes. Consecutive steps take turns among the
- * lanes, so that successive batches have samples of different blocks.
+ * order. With block shuffle the linear order, up to its last full batch, is cut
+ * into G parts, and each part into S pieces of equal size. A full batch has one
+ * piece of each part; these are its G slices. Each part is divided into L lanes
+ * (ranges of pieces). Consecutive steps take turns among the lanes, so that
+ * successive batches have samples of different blocks.
  *
  * A span is a number of rows that are contiguous in the linear order. Rows are
  * mapped span by span, so that a permutation is set up once for each span. */
@@ -43,11 +45,11 @@ struct fby_order {
     uint32_t  lanes;  /* L, at most S */
     uint32_t  n_blocks;
     uint64_t *block_sample;   /* [b]: first sample of block b */
-    uint64_t *block_position; /* [i]: position where the i-th block begins */
+    uint64_t *block_position; /* [i]: position of block permutation(i) */
     /* For buckets, else NULL. The arrays have buckets->n + 1 entries. */
     const struct fby_buckets *buckets;
-    uint64_t *full_position;     /* [b]: position of full batches of bucket b */
-    uint64_t *leftover_position; /* [b]: position of the rest of bucket b */
+    uint64_t *full_position; /* [b]: position of the full batches of bucket b */
+    uint64_t *leftover_position; /* [b]: position of its leftovers */
 };
 
 struct span {
@@ -378,8 +380,8 @@ void fby_order_rank_rows(const struct fby_order *self, uint64_t step,
 
 /* ---- (step, row) -> position ---- */
 
-/* The index of the piece of `step` in the part of a slice. The pieces of a lane
- * are contiguous; the first S % L lanes have one piece more than the others. */
+/* Which piece of each part of the linear order belongs to `step`. The pieces of
+ * a lane are contiguous; the first S % L lanes have one piece more. */
 static uint64_t piece_of_step(const struct fby_order *self, uint64_t step)
 {
     uint64_t pieces_per_lane = self->full_steps / self->lanes;
@@ -389,15 +391,15 @@ static uint64_t piece_of_step(const struct fby_order *self, uint64_t step)
     return lane * pieces_per_lane + longer_before + step / self->lanes;
 }
 
-/* The rows of a full step from `row` to the end of the slice with this row. */
+/* The rows of a full step from `row` to the end of its slice (one piece). */
 static struct span span_in_slice(
     const struct fby_order *self, uint64_t step, uint32_t row)
 {
-    uint32_t width  = self->batch / self->slices; /* rows of a slice or piece */
-    uint64_t slice  = row / width;
-    uint64_t offset = row % width;
-    uint64_t piece  = slice * self->full_steps + piece_of_step(self, step);
-    return (struct span){piece * width + offset, width - offset};
+    uint32_t slice_rows = self->batch / self->slices;
+    uint64_t part       = row / slice_rows; /* slice g is from part g */
+    uint64_t offset     = row % slice_rows;
+    uint64_t piece      = part * self->full_steps + piece_of_step(self, step);
+    return (struct span){piece * slice_rows + offset, slice_rows - offset};
 }
 
 /* The index, in the linear order, of the batch that `step` delivers. It differs
@@ -483,7 +485,7 @@ static uint64_t fill_from_bucket(
     /* In the bucket, the leftovers follow the full batches. */
     offset += are_leftovers ? size - size % self->batch : 0;
     for (uint64_t k = 0; k < n; k++) {
-        samples[k] = offset + k;
+        samples[k] = offset + k; /* in the bucket; the samples follow below */
     }
     if (self->shuffle == FBY_SHUFFLE_FULL) {
         struct fby_permutation within =

@@ -62,7 +62,7 @@ static void make_row(const struct fby_column *column, const uint8_t *data,
             .big_endian   = column->indices.big_endian,
             .n_values     = n,
             .data         = data + column->indices.offset +
-                    (uint64_t)begin * column->indices.width},
+                    (uint64_t)begin * column->indices.item_size},
         .values  = {.type = column->type,
              .big_endian  = column->big_endian,
              .n_values    = n,
@@ -83,10 +83,10 @@ static void make_rows(
 {
     for (uint64_t i = 0; i < rows && i < ROWS; i++) {
         const uint8_t *at =
-            data + column->offsets.offset + i * column->offsets.width;
-        int64_t begin = fby_ragged_load_offset(&column->offsets, at);
+            data + column->indptr.offset + i * column->indptr.item_size;
+        int64_t begin = fby_ragged_load_offset(&column->indptr, at);
         int64_t end   = fby_ragged_load_offset(
-              &column->offsets, at + column->offsets.width);
+              &column->indptr, at + column->indptr.item_size);
         if (fby_ragged_within(column, begin, end)) {
             make_row(column, data, begin, (uint64_t)(end - begin));
         }
@@ -108,8 +108,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (err == FBY_OK) {
         check_list(column.offset, column.rows, column.row_bytes, size);
         check_list(
-            column.indices.offset, column.rows, column.indices.width, size);
-        check_list(column.offsets.offset, rows + 1, column.offsets.width, size);
+            column.indices.offset, column.rows, column.indices.item_size, size);
+        check_list(
+            column.indptr.offset, rows + 1, column.indptr.item_size, size);
         if (column.dense_width <= FBY_MAX_DENSE) {
             make_rows(&column, rows, data);
         }

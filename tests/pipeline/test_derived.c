@@ -8,8 +8,8 @@
 static void lengths_of_documents_travel_in_the_smaller_type(void **state)
 {
     (void)state;
-    assert_int_equal(fby_documents_type(65535), FBY_U16);
-    assert_int_equal(fby_documents_type(65536), FBY_U32);
+    assert_int_equal(fby_document_length_type(65535), FBY_U16);
+    assert_int_equal(fby_document_length_type(65536), FBY_U32);
 }
 
 static void a_type_takes_what_lies_in_its_range(void **state)

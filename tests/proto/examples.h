@@ -131,7 +131,7 @@ static inline void example_data_plane(struct fby_message *m)
             .version                               = 1,
             .features                              = FBY_FEATURE_CODEC(1),
             .send_window                           = 16 << 20,
-            .open                                  = {example_requests, 3}};
+            .requests                              = {example_requests, 3}};
         break;
     case FBY_MSG_REFUSED:
         m->refused = (struct fby_refused){.session = session,
@@ -147,23 +147,23 @@ static inline void example_data_plane(struct fby_message *m)
         m->pong = (struct fby_pong){.session = session,
             .instance                        = EXAMPLE_INSTANCE,
             .sequence                        = 12345,
-            .open                            = {example_requests, 3}};
+            .requests                        = {example_requests, 3}};
         break;
     case FBY_MSG_OPEN:
         m->open = (struct fby_open){.session = session,
-            .open                            = {1},
+            .open_id                         = {1},
             .content  = {(const uint8_t *)"\1\0canonical", 11},
             .location = "in1k:train-{0000..1023}.tar",
             .data     = example_maybe(20)};
         break;
     case FBY_MSG_SCANNING:
-        m->scanning.open         = (struct fby_open_id){1};
+        m->scanning.open_id      = (struct fby_open_id){1};
         m->scanning.shards_done  = 3;
         m->scanning.shards_total = 1024;
         break;
     case FBY_MSG_OPENED:
         m->opened = (struct fby_opened){.session = session,
-            .open                                = {1},
+            .open_id                             = {1},
             .content                             = example_digest(10),
             .data                                = example_digest(20),
             .fingerprint                         = example_digest(30),
@@ -172,7 +172,7 @@ static inline void example_data_plane(struct fby_message *m)
         break;
     case FBY_MSG_OPEN_FAILED:
         m->open_failed = (struct fby_open_failed){.session = session,
-            .open                                          = {1},
+            .open_id                                       = {1},
             .code                                          = FBY_OPEN_DIFFERS,
             .data                                          = example_maybe(21),
             .text = "other data lies here"};
@@ -310,7 +310,7 @@ static inline void example_of_trainer(struct fby_message *m)
         m->workers = (struct fby_workers){.session = session,
             .server                                = server,
             .sequence                              = 6,
-            .full                                  = true,
+            .is_complete                           = true,
             .added                                 = example_workers,
             .n_added                               = 2,
             .removed                               = {example_gone, 2}};

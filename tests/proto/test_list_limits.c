@@ -16,17 +16,17 @@ static void lists_of_numbers_are_bounded(void **state)
         many[i] = i + 1;
     }
     example(FBY_MSG_WELCOME, &m);
-    m.welcome.open.at = (const struct fby_request_id *)many;
-    m.welcome.open.n  = 1024;
+    m.welcome.requests.at = (const struct fby_request_id *)many;
+    m.welcome.requests.n  = 1024;
     assert_string_equal(encode_error(&m), "");
-    m.welcome.open.n++;
+    m.welcome.requests.n++;
     assert_string_equal(encode_error(&m),
         "WELCOME.open: expected ids, none of them 0, 0 to 1024 of them");
     example(FBY_MSG_PONG, &m);
-    m.pong.open.at = (const struct fby_request_id *)many;
-    m.pong.open.n  = 1024;
+    m.pong.requests.at = (const struct fby_request_id *)many;
+    m.pong.requests.n  = 1024;
     assert_string_equal(encode_error(&m), "");
-    m.pong.open.n++;
+    m.pong.requests.n++;
     assert_string_equal(encode_error(&m),
         "PONG.open: expected ids, none of them 0, 0 to 1024 of them");
     example(FBY_MSG_WORKERS, &m);
@@ -54,14 +54,14 @@ static void no_id_in_a_list_is_0(void **state)
         struct fby_request_id kept = three[i];
         three[i].value             = 0;
         example(FBY_MSG_PONG, &m);
-        m.pong.open.at = three;
-        m.pong.open.n  = 3;
+        m.pong.requests.at = three;
+        m.pong.requests.n  = 3;
         assert_string_equal(encode_error(&m),
             "PONG.open: expected ids, none of them 0, 0 to 1024 of them");
         three[i] = kept;
     }
     assert_string_equal(encode_error(&m), "");
-    m.pong.open.n = 0;
+    m.pong.requests.n = 0;
     assert_string_equal(encode_error(&m), "");
 }
 

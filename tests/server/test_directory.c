@@ -7,14 +7,14 @@ static void a_session_is_told_the_workers_once_and_new_ones_as_they_come(
     add_worker(*state, 1, 0);
     join_ok(*state, 7, 0, 0);
     struct fby_message message = expect_due(*state, FBY_MSG_WORKERS, 7);
-    assert_true(message.workers.full);
+    assert_true(message.workers.is_complete);
     assert_int_equal(message.workers.n_added, 1);
     assert_int_equal(message.workers.sequence, 1);
     expect_nothing_due(*state);
 
     add_worker(*state, 2, 0);
     message = expect_due(*state, FBY_MSG_WORKERS, 7);
-    assert_false(message.workers.full);
+    assert_false(message.workers.is_complete);
     assert_int_equal(message.workers.n_added, 1);
     assert_int_equal(message.workers.added[0].instance.value, 2);
     assert_int_equal(message.workers.sequence, 2);
@@ -38,7 +38,7 @@ static void a_lost_list_is_told_again_in_full(void **state)
     expect_due(*state, FBY_MSG_WORKERS, 7);
     assert_ok(renew(*state, 7, 1)); /* of sequence 0 */
     struct fby_message message = expect_due(*state, FBY_MSG_WORKERS, 7);
-    assert_true(message.workers.full);
+    assert_true(message.workers.is_complete);
 }
 
 static void a_silent_worker_is_no_longer_listed_and_must_register_again(

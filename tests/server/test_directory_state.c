@@ -165,13 +165,13 @@ static void a_long_list_is_told_in_parts(void **state)
     }
     join_ok(*state, 10, 0, 0);
     struct fby_message first = expect_due(*state, FBY_MSG_WORKERS, 10);
-    assert_true(first.workers.full);
+    assert_true(first.workers.is_complete);
     assert_int_equal(first.workers.sequence, 1);
     assert_int_equal(first.workers.n_added, LIST);
     assert_int_equal(first.workers.added[0].instance.value, 1);
     assert_int_equal(first.workers.added[LIST - 1].instance.value, LIST);
     struct fby_message rest = expect_due(*state, FBY_MSG_WORKERS, 10);
-    assert_false(rest.workers.full);
+    assert_false(rest.workers.is_complete);
     assert_int_equal(rest.workers.sequence, 2);
     assert_int_equal(rest.workers.n_added, 1);
     assert_int_equal(rest.workers.added[0].instance.value, LIST + 1);
@@ -509,7 +509,7 @@ static void a_session_that_joins_again_gets_the_whole_list(void **state)
     join_ok(*state, 10, 0, 3);
     assert_int_equal(fby_directory_counts(*state).sessions, 1);
     struct fby_message message = expect_due(*state, FBY_MSG_WORKERS, 10);
-    assert_true(message.workers.full);
+    assert_true(message.workers.is_complete);
     assert_int_equal(message.workers.n_added, 1);
     assert_int_equal(message.workers.sequence, 2);
     assert_int_equal(fby_directory_deadline(*state), lease_ns + 1);

@@ -179,7 +179,7 @@ static inline void send_pong(struct peer *peer, const struct fby_ping *ping,
                                                  .session  = ping->session,
                                                  .instance = peer->instance,
                                                  .sequence = ping->sequence,
-                                                 .open     = {open, n_open},
+                                                 .requests = {open, n_open},
                            }});
 }
 
@@ -404,12 +404,12 @@ static inline void send_workers(struct dialogue *d, int first, int n, bool full)
     }
     const struct fby_message message = {.type = FBY_MSG_WORKERS,
         .workers                              = {
-                                         .session  = d->session,
-                                         .server   = d->server.instance,
-                                         .sequence = ++d->lists,
-                                         .full     = full,
-                                         .added    = infos,
-                                         .n_added  = (size_t)n,
+                                         .session     = d->session,
+                                         .server      = d->server.instance,
+                                         .sequence    = ++d->lists,
+                                         .is_complete = full,
+                                         .added       = infos,
+                                         .n_added     = (size_t)n,
         }};
     send_message(&d->server, &message);
 }
@@ -458,7 +458,7 @@ static inline void send_welcome_with(struct peer *worker,
                                                 .version     = 1,
                                                 .features    = hello->features,
                                                 .send_window = 16 << 20,
-                                                .open        = {open, n_open},
+                                                .requests    = {open, n_open},
                              }});
 }
 
@@ -525,7 +525,7 @@ static inline struct fby_opened opened_as(
         .name = "train-0.tar", .samples = SAMPLES};
     return (struct fby_opened){
         .session     = open->session,
-        .open        = open->open,
+        .open_id     = open->open_id,
         .content     = fby_digest_of(open->content.data, open->content.size),
         .data        = digest_of(data),
         .fingerprint = digest_of(build),

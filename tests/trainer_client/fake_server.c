@@ -44,12 +44,12 @@ static void send_workers(struct fake_server *s, const struct route *to)
     }
     const struct fby_message workers = {.type = FBY_MSG_WORKERS,
         .workers                              = {
-                                         .session  = {s->session},
-                                         .server   = {s->instance},
-                                         .sequence = s->sequence,
-                                         .full     = true,
-                                         .added    = infos,
-                                         .n_added  = s->n,
+                                         .session     = {s->session},
+                                         .server      = {s->instance},
+                                         .sequence    = s->sequence,
+                                         .is_complete = true,
+                                         .added       = infos,
+                                         .n_added     = s->n,
         }};
     send_message(s->socket, to, &workers);
 }

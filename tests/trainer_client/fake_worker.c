@@ -78,7 +78,7 @@ static void send_scanning(struct fake_worker *w, const struct fby_open *open)
         const struct fby_message scanning = {.type = FBY_MSG_SCANNING,
             .scanning                              = {
                                              .session      = open->session,
-                                             .open         = open->open,
+                                             .open_id      = open->open_id,
                                              .shards_done  = i,
                                              .shards_total = w->behaviour.scans,
             }};
@@ -99,7 +99,7 @@ static void send_opened(
         .opened =
             {
                 .session = open->session,
-                .open    = id,
+                .open_id = id,
                 .content =
                     fby_digest_of(open->content.data, open->content.size),
                 .data = digest_with_salt("data", w->behaviour.data_salt),
@@ -120,7 +120,7 @@ static void on_open(struct fake_worker *w, const struct fby_open *open)
     const struct fby_message failed = {.type = FBY_MSG_OPEN_FAILED,
         .open_failed                         = {
                                     .session = open->session,
-                                    .open    = open->open,
+                                    .open_id = open->open_id,
                                     .code    = FBY_OPEN_NOT_FOUND,
                                     .text    = "nothing lies at in1k:train",
         }};
@@ -142,8 +142,8 @@ static void on_open(struct fake_worker *w, const struct fby_open *open)
         atomic_fetch_add(&w->effects, 1);
         send_opened(w, open, w->last_open);
     }
-    send_opened(w, open, open->open);
-    w->last_open = open->open;
+    send_opened(w, open, open->open_id);
+    w->last_open = open->open_id;
 }
 
 /* ---- Batches ------------------------------------------------------------- */

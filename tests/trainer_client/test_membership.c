@@ -50,7 +50,7 @@ static bool takes(struct fby_membership *m, uint64_t server, bool full,
 {
     return fby_membership_accept_list(m,
         &(struct fby_workers){
-            .server = {server}, .full = full, .sequence = sequence},
+            .server = {server}, .is_complete = full, .sequence = sequence},
         now_ns);
 }
 

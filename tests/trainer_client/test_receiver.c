@@ -57,7 +57,7 @@ static void an_open_names_the_content_and_its_location(void **state)
     join_session(&d);
     struct fby_open open = handshake(&d, &d.workers[0]);
     assert_int_equal(open.session.value, d.session.value);
-    assert_int_equal(open.open.value, 1);
+    assert_int_equal(open.open_id.value, 1);
     assert_int_equal(open.content.size, d.setup.content.size);
     assert_memory_equal(
         open.content.data, d.setup.content.data, open.content.size);
@@ -296,8 +296,9 @@ static void a_server_without_workers_is_reported(void **state)
     await_waiting(&d, "the server knows no worker yet");
     send_workers(&d, 0, 1, true);
     struct fby_open open = handshake(&d, &d.workers[0]);
-    send_message(&d.workers[0], &(struct fby_message){.type = FBY_MSG_SCANNING,
-                                    .scanning = {d.session, open.open, 1, 2}});
+    send_message(
+        &d.workers[0], &(struct fby_message){.type = FBY_MSG_SCANNING,
+                           .scanning = {d.session, open.open_id, 1, 2}});
     char text[200];
     snprintf(text, sizeof(text), "worker here (%s) is scanning: 1 of 2 shards",
         d.workers[0].endpoint);

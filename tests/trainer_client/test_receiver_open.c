@@ -20,7 +20,7 @@ static void send_open_failed(struct dialogue *d, struct peer *worker,
     send_message(worker, &(struct fby_message){.type = FBY_MSG_OPEN_FAILED,
                              .open_failed            = {
                                             .session = d->session,
-                                            .open    = open,
+                                            .open_id = open,
                                             .code    = code,
                                             .text    = "it does not open",
                              }});
@@ -53,14 +53,14 @@ static void an_answer_to_an_older_open_decides_nothing(void **state)
     struct fby_open   second = greet_again(&d, worker);
     struct fby_opened older  = opened_as(&first, "other data", "build");
     struct fby_opened newer  = opened_as(&second, "data", "build");
-    assert_int_equal(second.open.value, first.open.value + 1);
+    assert_int_equal(second.open_id.value, first.open_id.value + 1);
     send_opened(worker, &older);
-    send_open_failed(&d, worker, first.open, FBY_OPEN_NOT_FOUND);
+    send_open_failed(&d, worker, first.open_id, FBY_OPEN_NOT_FOUND);
     send_opened(worker, &newer);
     struct answer a;
     await_request(&d, &a, worker);
     send_opened(worker, &older);
-    send_open_failed(&d, worker, first.open, FBY_OPEN_NOT_FOUND);
+    send_open_failed(&d, worker, first.open_id, FBY_OPEN_NOT_FOUND);
     send_opened(worker, &newer); /* a second OPENED changes nothing */
     send_answer(&a);
     assert_delivers(&d, 0);
@@ -78,7 +78,7 @@ static void an_answer_to_no_open_or_other_content_is_an_error(void **state)
     struct fby_opened right  = opened_as(&open, "data", "build");
     struct fby_opened beyond = right;
     struct fby_opened other  = right;
-    beyond.open.value++;
+    beyond.open_id.value++;
     other.content.bytes[31] ^= 1;
     send_opened(&d.workers[0], &beyond);
     await_errors(&d, 1);
@@ -100,10 +100,10 @@ static void an_open_that_may_succeed_later_is_repeated(void **state)
     struct fby_open open = begin_open(&d, 1);
     for (uint64_t i = 0; i < 2; i++) {
         int64_t begun_ns = fby_now_ns();
-        send_open_failed(&d, &d.workers[0], open.open, later[i]);
+        send_open_failed(&d, &d.workers[0], open.open_id, later[i]);
         open = await_message(&d, &d.workers[0], FBY_MSG_OPEN)->open;
         assert_true(fby_now_ns() - begun_ns >= FBY_NS_PER_S / 2);
-        assert_int_equal(open.open.value, i + 2);
+        assert_int_equal(open.open_id.value, i + 2);
     }
     struct fby_opened opened = opened_as(&open, "data", "build");
     send_opened(&d.workers[0], &opened);
@@ -125,7 +125,7 @@ static void an_open_that_cannot_succeed_fails_with_the_workers_words(
         char            text[300];
         struct fby_open open     = begin_open(&d, 1);
         int64_t         begun_ns = fby_now_ns();
-        send_open_failed(&d, &d.workers[0], open.open, never[i]);
+        send_open_failed(&d, &d.workers[0], open.open_id, never[i]);
         snprintf(text, sizeof(text), "it does not open: worker here (%s)",
             d.workers[0].endpoint);
         await_failure(&d, FOREBAY_CONFIG, text);
@@ -143,7 +143,7 @@ static void a_worker_that_cannot_open_is_left_aside(void **state)
     struct fby_open   other    = handshake(&d, &d.workers[1]);
     struct fby_opened good     = opened_as(&open, "data", "build");
     int64_t           begun_ns = fby_now_ns();
-    send_open_failed(&d, &d.workers[1], other.open, FBY_OPEN_NOT_FOUND);
+    send_open_failed(&d, &d.workers[1], other.open_id, FBY_OPEN_NOT_FOUND);
     send_opened(&d.workers[0], &good);
     answer_next(&d);
     assert_true(fby_now_ns() - begun_ns >= 300 * FBY_NS_PER_MS);
@@ -162,7 +162,7 @@ static void scanning_is_shown_until_the_stream_is_open(void **state)
     char               text[300];
     struct fby_open    open    = begin_open(&d, 1);
     struct fby_message message = {
-        .type = FBY_MSG_SCANNING, .scanning = {d.session, open.open, 3, 17}};
+        .type = FBY_MSG_SCANNING, .scanning = {d.session, open.open_id, 3, 17}};
     snprintf(text, sizeof(text), "worker here (%s) is scanning: 3 of 17 shards",
         d.workers[0].endpoint);
     send_message(&d.workers[0], &message);
@@ -273,7 +273,7 @@ static void a_late_worker_that_cannot_open_is_left_aside(void **state)
     struct dialogue d;
     char            text[300];
     struct fby_open late = begin_late(&d);
-    send_open_failed(&d, &d.workers[1], late.open, FBY_OPEN_DIFFERS);
+    send_open_failed(&d, &d.workers[1], late.open_id, FBY_OPEN_DIFFERS);
     snprintf(text, sizeof(text), "worker here (%s): it does not open",
         d.workers[1].endpoint);
     await_failure(&d, FOREBAY_CONFIG, text);

@@ -59,7 +59,7 @@ static void forgotten_content_is_opened_again(void **state)
                                .send_content = {d.session, a.end.end.request,
                                    d.setup.content_digest}});
     struct fby_open open = await_message(&d, &d.workers[0], FBY_MSG_OPEN)->open;
-    assert_int_equal(open.open.value, 2);
+    assert_int_equal(open.open_id.value, 2);
     assert_no_message(&d, &d.workers[0], FBY_MSG_REQUEST);
     struct fby_opened opened = opened_as(&open, "data", "build");
     send_opened(&d.workers[0], &opened);

@@ -103,7 +103,7 @@ static bool try_to_scan(void)
         timely  = timely && said_ns < before_ns + mute_ns / 2;
         send_message(
             &d.workers[1], &(struct fby_message){.type = FBY_MSG_SCANNING,
-                               .scanning = {d.session, slow.open, i, 4}});
+                               .scanning = {d.session, slow.open_id, i, 4}});
     }
     answer_next(&d); /* of the first, once the other counts as silent */
     assert_true(!timely || fby_now_ns() - said_ns >= mute_ns);

@@ -136,7 +136,7 @@ size_t client_ping(struct client *client)
                                     .ping = {client->session, 7}});
     const struct fby_pong *pong = &client_expect(client, FBY_MSG_PONG)->pong;
     assert_int_equal(pong->sequence, 7);
-    return pong->open.n;
+    return pong->requests.n;
 }
 
 const struct fby_opened *client_content(
@@ -146,7 +146,7 @@ const struct fby_opened *client_content(
         client, &(struct fby_message){
                     .type = FBY_MSG_OPEN,
                     .open = {.session = client->session,
-                        .open         = {1},
+                        .open_id      = {1},
                         .content      = {kit->content.data, kit->content.size},
                         .location     = kit->location},
                 });

@@ -418,7 +418,7 @@ void party_open(struct party *party)
     party_hello(party);
     wire_expect(party, FBY_MSG_WELCOME);
     party_ask_open(party, &(struct fby_open){.session = party->session,
-                              .open                   = {1},
+                              .open_id                = {1},
                               .content = {kit->content.data, kit->content.size},
                               .location = kit->location});
     wire_expect(party, FBY_MSG_OPENED);

@@ -417,8 +417,8 @@ static void a_new_route_does_not_begin_with_the_waiting_chunk(void **state)
     party_hello(&two.b);
     const struct fby_welcome *welcome =
         &wire_expect(&two.b, FBY_MSG_WELCOME)->welcome;
-    assert_int_equal(welcome->open.n, 1);
-    assert_int_equal(welcome->open.at[0].value, two.of_b.value);
+    assert_int_equal(welcome->requests.n, 1);
+    assert_int_equal(welcome->requests.at[0].value, two.of_b.value);
     wire_release();
     struct fby_job_spec spec = rig_spec(&rig, 0);
     wire_expect_batch(&two.b, &spec, two.of_b);
@@ -455,7 +455,7 @@ static void break_at(struct rig *rig, struct party *a, int n)
     party_hello(a);
     bool open = n < PARTS - 2; /* its END counts as sent */
     assert_int_equal(
-        wire_expect(a, FBY_MSG_WELCOME)->welcome.open.n, open ? 1 : 0);
+        wire_expect(a, FBY_MSG_WELCOME)->welcome.requests.n, open ? 1 : 0);
     if (open) {
         wire_expect_batch(a, &spec, id);
     }

@@ -135,7 +135,7 @@ static void another_content_is_learned_again(void **state)
     other.dataset_plan        = kit.dataset_plan;
     party_open(&a);
     party_ask_open(&a, &(struct fby_open){.session = a.session,
-                           .open                   = {2},
+                           .open_id                = {2},
                            .content  = {kit.content.data, kit.content.size},
                            .location = kit.location});
     wire_expect(&a, FBY_MSG_OPENED);

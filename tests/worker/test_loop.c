@@ -54,7 +54,7 @@ static void welcome_has_the_features_of_both(void **state)
     assert_int_equal(w->version, 1);
     assert_int_equal(w->features, 1);
     assert_int_equal(w->send_window, 12345);
-    assert_int_equal(w->open.n, 0);
+    assert_int_equal(w->requests.n, 0);
     assert_string_equal(rig.loop.peers->name, "job/0 at there");
     assert_int_equal(party_state(&a).route, 9);
     rig_close(&rig);
@@ -221,8 +221,9 @@ static void pong_names_what_is_open(void **state)
     const struct fby_pong *pong = &wire_expect(&a, FBY_MSG_PONG)->pong;
     assert_int_equal(pong->sequence, UINT64_MAX);
     assert_int_equal(pong->instance.value, 4711);
-    assert_int_equal(pong->open.n, 2);
-    assert_int_equal(pong->open.at[0].value + pong->open.at[1].value, 3);
+    assert_int_equal(pong->requests.n, 2);
+    assert_int_equal(
+        pong->requests.at[0].value + pong->requests.at[1].value, 3);
     rig.loop.now_ns += 100 * S;
     fby_loop_peers_sweep(&rig.loop);
     assert_false(rig.loop.peers->has_left); /* its PING ended the silence */
@@ -315,7 +316,7 @@ static struct fby_open kit_content(const struct party *party)
 {
     const struct kit *kit = &party->rig->kit;
     return (struct fby_open){.session = party->session,
-        .open                         = {8},
+        .open_id                      = {8},
         .content                      = {kit->content.data, kit->content.size},
         .location                     = kit->location};
 }
@@ -332,8 +333,8 @@ static void opened_data_must_have_the_expected_digests(void **state)
     open.data        = (struct fby_maybe_digest){true, own->data_digest};
     open.fingerprint = (struct fby_maybe_digest){true, own->fingerprint};
     party_ask_open(&a, &open);
-    assert_int_equal(
-        wire_expect(&a, FBY_MSG_OPENED)->opened.open.value, open.open.value);
+    assert_int_equal(wire_expect(&a, FBY_MSG_OPENED)->opened.open_id.value,
+        open.open_id.value);
     for (int i = 0; i < 2; i++) {
         open.data.digest        = own->data_digest;
         open.fingerprint.digest = own->fingerprint;
@@ -343,7 +344,7 @@ static void opened_data_must_have_the_expected_digests(void **state)
         party_ask_open(&a, &open);
         const struct fby_open_failed *failed =
             &wire_expect(&a, FBY_MSG_OPEN_FAILED)->open_failed;
-        assert_int_equal(failed->open.value, 8);
+        assert_int_equal(failed->open_id.value, 8);
         assert_int_equal(failed->code, FBY_OPEN_DIFFERS);
         assert_true(fby_digest_equal(&failed->data.digest, &own->data_digest));
         assert_true(
@@ -358,7 +359,7 @@ static void opened_data_must_have_the_expected_digests(void **state)
 static void send_open(struct party *party, uint64_t id)
 {
     struct fby_open open = kit_content(party);
-    open.open.value      = id;
+    open.open_id.value   = id;
     party_send(
         party, &(struct fby_message){.type = FBY_MSG_OPEN, .open = open});
 }
@@ -392,13 +393,14 @@ static void a_session_waits_for_eight_opens_at_most(void **state)
     send_open(&a, 9);
     const struct fby_open_failed *failed =
         &wire_expect(&a, FBY_MSG_OPEN_FAILED)->open_failed;
-    assert_int_equal(failed->open.value, 9);
+    assert_int_equal(failed->open_id.value, 9);
     assert_int_equal(failed->code, FBY_OPEN_BUSY);
     assert_non_null(strstr(failed->text, "8 contents"));
     send_open(&b, 3);
     assert_int_equal(count_opens(&rig), 9);
     fby_loop_send_progress(&rig.loop);
-    assert_int_equal(wire_expect(&b, FBY_MSG_SCANNING)->scanning.open.value, 3);
+    assert_int_equal(
+        wire_expect(&b, FBY_MSG_SCANNING)->scanning.open_id.value, 3);
     party_bye(&a);
     assert_int_equal(count_opens(&rig), 1);
     rig_close(&rig);
@@ -433,7 +435,8 @@ static void a_leaving_worker_takes_nothing_new_and_ends_what_is_open(
     assert_false(rig.loop.done);
     party_hello(&a); /* a known session may connect again */
     assert_int_equal(
-        wire_expect(&a, FBY_MSG_WELCOME)->welcome.open.at[0].value, id.value);
+        wire_expect(&a, FBY_MSG_WELCOME)->welcome.requests.at[0].value,
+        id.value);
     wire_expect(&a, FBY_MSG_HEADER);
     wire_expect_chunk(&a);
     party_credit(&a, FBY_CHUNK_PREFIX + chunk.wire_bytes);

@@ -278,7 +278,7 @@ static enum fby_open_failed_code open_fails(
 {
     client_send_message(client, &(struct fby_message){.type = FBY_MSG_OPEN,
                                     .open = {.session = client->session,
-                                        .open         = {3},
+                                        .open_id      = {3},
                                         .content      = content,
                                         .location     = location}});
     const struct fby_open_failed *failed =
@@ -331,7 +331,7 @@ static void the_opens_a_client_waits_for_are_limited(void **state)
             client_send_message(&rig.client,
                 &(struct fby_message){.type = FBY_MSG_OPEN,
                     .open                   = {.session = rig.client.session,
-                                          .open         = {id + i},
+                                          .open_id      = {id + i},
                                           .content = {rig.kit.content.data, rig.kit.content.size},
                                           .location = rig.kit.location}});
         }
@@ -443,7 +443,7 @@ static void a_cancelled_request_is_no_longer_open(void **state)
                                          .ping = {rig.client.session, 3}});
     const struct fby_message *pong = /* a chunk may come first */
         client_wait_for(&rig.client, FBY_MSG_PONG);
-    assert_int_equal(pong->pong.open.n, 0);
+    assert_int_equal(pong->pong.requests.n, 0);
     worker_thread_finish(&rig);
 }
 
@@ -462,8 +462,8 @@ static void after_a_reset_open_batches_start_again(void **state)
                                          .ping = {rig.client.session, 1}});
     client_expect(&rig.client, FBY_MSG_HELLO_FIRST);
     const struct fby_welcome *welcome = client_hello(&rig.client);
-    assert_int_equal(welcome->open.n, 1);
-    assert_int_equal(welcome->open.at[0].value, id.value);
+    assert_int_equal(welcome->requests.n, 1);
+    assert_int_equal(welcome->requests.at[0].value, id.value);
     client_take_batch(&rig.client, &spec, id);
     worker_thread_finish(&rig);
 }

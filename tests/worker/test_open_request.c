@@ -15,7 +15,7 @@ static void open_shards(struct party *party, const char *location)
         "fields: {x: {from: cls, decode: label, classes: 10}}}");
     fby_content_encode(content, &bytes);
     party_ask_open(party, &(struct fby_open){.session = party->session,
-                              .open                   = {6},
+                              .open_id                = {6},
                               .content  = {bytes.data, bytes.size},
                               .location = location});
     fby_buffer_fini(&bytes);
@@ -36,7 +36,7 @@ static void each_shard_is_listed_with_its_digest_and_samples(void **state)
     wire_expect(&a, FBY_MSG_WELCOME);
     open_shards(&a, "data:s-*.tar");
     const struct fby_opened *opened = &wire_expect(&a, FBY_MSG_OPENED)->opened;
-    assert_int_equal(opened->open.value, 6);
+    assert_int_equal(opened->open_id.value, 6);
     assert_int_equal(opened->samples, 6);
     assert_int_equal(opened->n_shards, 3);
     assert_int_equal(opened->classes.size, 0);
@@ -60,7 +60,7 @@ static const struct fby_opened *open_folders(
     party_hello(party);
     wire_expect(party, FBY_MSG_WELCOME);
     party_ask_open(party, &(struct fby_open){.session = party->session,
-                              .open                   = {6},
+                              .open_id                = {6},
                               .content  = {content->data, content->size},
                               .location = location});
     return &wire_expect(party, FBY_MSG_OPENED)->opened;
@@ -93,7 +93,7 @@ static void names_of_classes_that_do_not_fit_are_left_out(void **state)
     }
     for (size_t n = ROOM - 2; n <= ROOM; n++) {
         struct fby_message *m =
-            FBY_MESSAGE(OPENED, opened, .session = {1}, .open = {2},
+            FBY_MESSAGE(OPENED, opened, .session = {1}, .open_id = {2},
                 .content = digest, .data = digest, .fingerprint = digest,
                 .classes = {(const uint8_t *)names, n * EACH});
         struct fby_error_detail why = {{0}};
@@ -111,7 +111,7 @@ static void fails(struct party *party, const char *location,
     open_shards(party, location);
     const struct fby_open_failed *failed =
         &wire_expect(party, FBY_MSG_OPEN_FAILED)->open_failed;
-    assert_int_equal(failed->open.value, 6);
+    assert_int_equal(failed->open_id.value, 6);
     assert_int_equal(failed->code, code);
     assert_false(failed->data.known || failed->fingerprint.known);
     assert_text_says(failed->text, words);

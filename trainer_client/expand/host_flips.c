@@ -27,14 +27,14 @@ struct flip_buffer {
     uint8_t              bytes[BUFFER_PIXELS * RGB];
 };
 
-/* Expand the pixels of the buffer to the output, and empty the buffer. */
+/* Expand the buffer to output pixels `stride` bytes apart. Empty the buffer. */
 static void flush(struct flip_buffer *self)
 {
     bool   planar = self->plan.layout == FBY_LAYOUT_CHW;
-    size_t step   = fby_type_bytes(self->plan.to) * (planar ? 1 : (size_t)RGB);
+    size_t stride = fby_type_bytes(self->plan.to) * (planar ? 1 : (size_t)RGB);
     if (self->plan.pixels > 0) {
         self->expand(&self->plan, self->bytes, /*non_temporal=*/false,
-            self->out + self->n_flushed * step);
+            self->out + self->n_flushed * stride);
     }
     self->n_flushed += self->plan.pixels;
     self->plan.pixels = 0;
@@ -48,7 +48,7 @@ static void append_line(struct flip_buffer *self, uint32_t y)
         uint32_t space = BUFFER_PIXELS - self->plan.pixels;
         uint32_t n     = width - x < space ? width - x : space;
         uint8_t *to    = self->bytes + (size_t)self->plan.pixels * RGB;
-        /* The call may reduce `n`. */
+        /* In raw order, from the line that mirror_y chooses. May reduce `n`. */
         const uint8_t *from = fby_picture_pixels(&self->picture, x, y, &n);
         if (self->picture.mirror_x) {
             self->reverse(from, n, to);
@@ -63,7 +63,7 @@ static void append_line(struct flip_buffer *self, uint32_t y)
     }
 }
 
-static void mirror_picture(struct flip_buffer *self,
+static void expand_flipped_rgb(struct flip_buffer *self,
     const struct fby_ops_row *row, const uint8_t *raw, uint8_t *out)
 {
     fby_picture_init(&self->picture, &self->plan, row, raw);
@@ -75,7 +75,7 @@ static void mirror_picture(struct flip_buffer *self,
     flush(self);
 }
 
-static void flip_lines(const struct fby_expansion *plan,
+static void expand_flipped_mask(const struct fby_expansion *plan,
     const struct fby_ops_row *row, const uint8_t *raw, uint8_t *out)
 {
     size_t line_bytes = (size_t)plan->ops.width * plan->channels;
@@ -111,9 +111,9 @@ void fby_expand_flips(const struct fby_expand_job *job)
         if (row->mirror_x == 0 && row->mirror_y == 0) {
             expand_unflipped(plan, raw, buffer.expand, out);
         } else if (plan->channels == RGB) {
-            mirror_picture(&buffer, row, raw, out);
+            expand_flipped_rgb(&buffer, row, raw, out);
         } else {
-            flip_lines(plan, row, raw, out);
+            expand_flipped_mask(plan, row, raw, out);
         }
     }
 }

@@ -93,7 +93,7 @@ bool fby_membership_accept_list(struct fby_membership *self,
     if (workers->server.value != self->server.value) {
         return false;
     }
-    if (!workers->full && workers->sequence != self->sequence + 1) {
+    if (!workers->is_complete && workers->sequence != self->sequence + 1) {
         self->due_ns = now_ns; /* send RENEW, which has the last number */
         return false;
     }

@@ -71,7 +71,7 @@ void fby_r_send_open(struct fby_receiver *r, int peer)
         .open =
             {
                 .session     = r->session,
-                .open        = p->open_id,
+                .open_id     = p->open_id,
                 .content     = {r->setup->content.data, r->setup->content.size},
                 .location    = r->setup->location.pattern,
                 .data        = r->agreement.data,
@@ -136,13 +136,13 @@ void fby_r_on_opened(
 {
     struct fby_peer *p = &r->peers[peer];
     fby_window_heard(r->window, r->now_ns, peer);
-    bool was_sent = opened->open.value <= r->last_open_id;
+    bool was_sent = opened->open_id.value <= r->last_open_id;
     if (!was_sent ||
         !fby_digest_equal(&opened->content, &r->setup->content_digest)) {
         r->protocol_errors++;
         return;
     }
-    if (opened->open.value != p->open_id.value) {
+    if (opened->open_id.value != p->open_id.value) {
         return; /* the answer to an older OPEN, from before a reconnect */
     }
     bool has_voted = p->answer == FBY_PEER_OPENED; /* before a reconnect */
@@ -161,7 +161,7 @@ void fby_r_on_open_failed(
 {
     struct fby_peer *p = &r->peers[peer];
     fby_window_heard(r->window, r->now_ns, peer);
-    if (failed->open.value != p->open_id.value) {
+    if (failed->open_id.value != p->open_id.value) {
         return;
     }
     (void)fby_error_set(&p->failure, FBY_CONFIG, "%s", failed->text);

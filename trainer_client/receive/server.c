@@ -85,7 +85,7 @@ static bool is_unlisted(
             return true;
         }
     }
-    return workers->full && !adds_worker(workers, instance);
+    return workers->is_complete && !adds_worker(workers, instance);
 }
 
 static void remove_unlisted_workers(

@@ -14,8 +14,8 @@ static void on_welcome(
         .instance    = welcome->instance,
         .route       = welcome->route.value,
         .send_window = welcome->send_window,
-        .open_ids    = welcome->open.at,
-        .n_open      = welcome->open.n,
+        .open_ids    = welcome->requests.at,
+        .n_open      = welcome->requests.n,
     };
     if (welcome->version != FBY_PROTOCOL_VERSION) {
         fby_r_set_aside(
@@ -54,8 +54,8 @@ static void on_pong(
     const struct fby_window_pong report = {
         .instance = pong->instance,
         .sequence = pong->sequence,
-        .open_ids = pong->open.at,
-        .n_open   = pong->open.n,
+        .open_ids = pong->requests.at,
+        .n_open   = pong->requests.n,
     };
     fby_window_pong(r->window, r->now_ns, peer, &report);
 }

@@ -103,7 +103,7 @@ static void send_welcome(struct fby_loop *self, struct fby_loop_peer *peer,
             .route = hello->route, .instance = self->instance,
             .version = FBY_PROTOCOL_VERSION, .features = peer->features,
             .send_window = self->options.send_window_bytes,
-            .open        = {open, n_open}));
+            .requests    = {open, n_open}));
 }
 
 /* Find or add the peer of `hello`. Returns NULL if REFUSED was sent instead. */
@@ -160,7 +160,7 @@ static void on_ping(struct fby_loop *self, struct fby_loop_peer *peer,
     size_t n_open = fby_session_list_open(peer->session, open, MAX_OPEN_IDS);
     fby_loop_send_to_peer(self, peer,
         FBY_MESSAGE(PONG, pong, .session = peer->id, .instance = self->instance,
-            .sequence = message->ping.sequence, .open = {open, n_open}));
+            .sequence = message->ping.sequence, .requests = {open, n_open}));
 }
 
 static void on_cancel(struct fby_loop *self, struct fby_loop_peer *peer,

@@ -32,8 +32,9 @@ static void send_open_failed(struct fby_loop *self, struct fby_loop_peer *peer,
     enum fby_open_failed_code code = open_failed_codes[err];
     fby_warn("OPEN-FAILED", "for %s: %s", peer->name, why->text);
     fby_loop_send_to_peer(self, peer,
-        FBY_MESSAGE(OPEN_FAILED, open_failed, .session = peer->id, .open = id,
-            .code = code != 0 ? code : FBY_OPEN_IO, .text = why->text));
+        FBY_MESSAGE(OPEN_FAILED, open_failed, .session = peer->id,
+            .open_id = id, .code = code != 0 ? code : FBY_OPEN_IO,
+            .text = why->text));
 }
 
 /* True if the client expects a digest other than `found`. */
@@ -52,7 +53,7 @@ static void send_open_differs(struct fby_loop *self,
                            : "this worker decodes or transforms differently";
     fby_loop_send_to_peer(self, open->peer,
         FBY_MESSAGE(OPEN_FAILED, open_failed, .session = open->peer->id,
-            .open = open->id, .code = FBY_OPEN_DIFFERS,
+            .open_id = open->id, .code = FBY_OPEN_DIFFERS,
             .data        = {true, dataset_plan->data_digest},
             .fingerprint = {true, dataset_plan->fingerprint}, .text = text));
 }
@@ -115,8 +116,8 @@ static void send_opened(struct fby_loop *self, const struct fby_loop_open *open,
     struct fby_shard_info  *shards  = list_shards(dataset_plan);
     struct fby_buffer       classes = list_classes(dataset_plan->dataset);
     struct fby_message     *opened =
-        FBY_MESSAGE(OPENED, opened, .session = open->peer->id, .open = open->id,
-            .content     = dataset_plan->content_digest,
+        FBY_MESSAGE(OPENED, opened, .session = open->peer->id,
+            .open_id = open->id, .content = dataset_plan->content_digest,
             .data        = dataset_plan->data_digest,
             .fingerprint = dataset_plan->fingerprint,
             .samples     = fby_dataset_sample_count(dataset_plan->dataset),
@@ -193,7 +194,7 @@ void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
     struct fby_error_detail why  = {{0}};
     fby_err                 err  = FBY_OK;
     /* A client may not repeat an id. If it does, only its last OPEN counts. */
-    fby_loop_drop_opens(self, peer, open->open);
+    fby_loop_drop_opens(self, peer, open->open_id);
     if (count_opens(self, peer) < MAX_SESSION_OPENS) {
         err = fby_plan_cache_open(
             self->plans, &open->content, open->location, &load, &why);
@@ -203,13 +204,13 @@ void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
             MAX_SESSION_OPENS);
     }
     if (err != FBY_OK) {
-        send_open_failed(self, peer, open->open, err, &why);
+        send_open_failed(self, peer, open->open_id, err, &why);
         return;
     }
     struct fby_loop_open *waiting = fby_zalloc(sizeof(*waiting));
     *waiting                      = (struct fby_loop_open){
                              .peer        = peer,
-                             .id          = open->open,
+                             .id          = open->open_id,
                              .load        = load,
                              .data        = open->data,
                              .fingerprint = open->fingerprint,
@@ -247,7 +248,7 @@ void fby_loop_send_progress(struct fby_loop *self)
         uint64_t done = state.done < state.total ? state.done : state.total;
         fby_loop_send_to_peer(self, open->peer,
             FBY_MESSAGE(SCANNING, scanning, .session = open->peer->id,
-                .open = open->id, .shards_done = saturate_u32(done),
+                .open_id = open->id, .shards_done = saturate_u32(done),
                 .shards_total = saturate_u32(state.total)));
     }
 }

@@ -35,8 +35,8 @@ FBY_CHECKED fby_err fby_index_build(const struct fby_dataset_spec *spec,
     struct fby_error_detail *why);
 void                fby_index_fini(struct fby_index *self);
 
-/* Write the path, beneath the root, of a file of a shard. `number` is its index
- * in shard->stamps: that of its member or column, or 0 if there is one file.
+/* Write the path, relative to the root, of file `number` of a shard. A file has
+ * the number of its member or column, or 0 if it is the shard's only file.
  * Errors: FBY_CONFIG  the path is too long. */
 FBY_CHECKED fby_err fby_index_path(const struct fby_index *self,
     const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
@@ -48,7 +48,7 @@ FBY_CHECKED fby_err fby_index_open(const struct fby_index *self,
     const struct fby_shard *shard, uint32_t number, struct fby_object *out,
     struct fby_error_detail *why);
 
-/* Format a path into `out` as snprintf() does, for fby_source_ops.path.
+/* Format a path as snprintf() does, for the functions fby_source_ops.path.
  * Errors: FBY_CONFIG  the path is too long. */
 FBY_CHECKED fby_err fby_path_format(char out[FBY_PATH_SIZE],
     struct fby_error_detail *why, const char *format, ...)

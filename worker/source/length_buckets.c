@@ -25,7 +25,7 @@ const struct fby_field_content *fby_stored_length_field(
     }
     const struct fby_field_content *field = bucket_field(content);
     bool                            counted =
-        fby_field_kind(field)->has_header_count && field->max_length > 0;
+        fby_field_kind(field)->header_has_length && field->max_length > 0;
     bool has_rows = fby_source_traits(content->source)->has_rows;
     return counted || has_rows ? field : NULL;
 }

@@ -8,23 +8,23 @@
 #include "pipeline/sources/traits.h"
 #include "worker/source/ops.h"
 
-/* Keys of the entries of a shard's record. The keys 13, 14, and from 25 on are
- * in columns/manifest.c and tokens/manifest.c. */
+/* The entries of a shard's record, by key (record.h). The keys 13, 14, and from
+ * 25 on are in columns/manifest.c and tokens/manifest.c. */
 enum {
     SHARD_VERSION = 1,
     SHARD_KIND,
     SHARD_NAME,
     SHARD_SIZE,
-    SHARD_SUM,
-    SHARD_SUFFIXES, /* list of all suffixes */
-    SHARD_KEYS,     /* the keys of all samples */
-    SHARD_CLASSES,
+    SHARD_CHECKSUM,
+    SHARD_SUFFIXES,      /* list of all suffixes */
+    SHARD_SAMPLE_KEYS,   /* the names of all samples: "c00/0001" */
+    SHARD_CLASSES,       /* per sample: its class id */
     SHARD_MEMBER_COUNTS, /* per sample: number of its members */
     SHARD_MEMBER_SUFFIX, /* per member: index in the list of suffixes */
-    SHARD_MEMBER_OFFSET,
+    SHARD_MEMBER_OFFSET, /* per member: in the file of the shard */
     SHARD_MEMBER_BYTES,
-    SHARD_LENGTHS  = 15, /* per sample; only for bucket_by */
-    SHARD_IS_VALUE = 20, /* this one and the next two: only lists */
+    SHARD_SAMPLE_LENGTHS = 15, /* per sample; only for bucket_by */
+    SHARD_IS_VALUE       = 20, /* this one and the next two: only lists */
     SHARD_TEXT_SIZE,
     SHARD_TEXTS
 };
@@ -44,14 +44,14 @@ static void put_u32s(
 void fby_lengths_encode(const struct fby_shard *shard, struct fby_buffer *out)
 {
     if (shard->lengths != NULL) {
-        put_u32s(out, SHARD_LENGTHS, shard->lengths, shard->n_samples);
+        put_u32s(out, SHARD_SAMPLE_LENGTHS, shard->lengths, shard->n_samples);
     }
 }
 
 struct fby_span fby_lengths_read_entry(struct fby_record *r)
 {
-    return fby_record_next_is(r, SHARD_LENGTHS)
-               ? fby_record_read_bytes(r, SHARD_LENGTHS)
+    return fby_record_next_is(r, SHARD_SAMPLE_LENGTHS)
+               ? fby_record_read_bytes(r, SHARD_SAMPLE_LENGTHS)
                : (struct fby_span){0};
 }
 
@@ -80,7 +80,8 @@ static void write_members(const struct fby_shard *shard, struct fby_buffer *out)
         fby_record_put_text(out, (uint16_t)(i + 1), shard->suffixes[i]);
     }
     fby_record_close(out, mark);
-    fby_record_put_bytes(out, SHARD_KEYS, shard->keys.data, shard->keys.size);
+    fby_record_put_bytes(
+        out, SHARD_SAMPLE_KEYS, shard->keys.data, shard->keys.size);
     if (shard->class_ids != NULL) {
         put_u32s(out, SHARD_CLASSES, shard->class_ids, shard->n_samples);
     }
@@ -116,7 +117,7 @@ void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
     fby_record_put_i64(out, SHARD_SIZE, (int64_t)shard->size);
     if (shard->has_checksum) {
         fby_record_put_bytes(
-            out, SHARD_SUM, shard->sum.bytes, sizeof(shard->sum.bytes));
+            out, SHARD_CHECKSUM, shard->sum.bytes, sizeof(shard->sum.bytes));
     }
     const struct fby_source_ops *ops = fby_source_ops(shard->kind);
     (ops->encode != NULL ? ops->encode : write_members)(shard, out);
@@ -130,10 +131,10 @@ struct arrays {
     const struct fby_source_traits *source; /* tells which arrays exist */
     struct fby_reader               keys;
     struct fby_reader               classes;
-    struct fby_reader               counts; /* number of members */
+    struct fby_reader               member_counts;
     struct fby_reader               suffix;
     struct fby_reader               offset;
-    struct fby_reader               bytes;
+    struct fby_reader               member_bytes;
     struct fby_span                 lengths;
     struct fby_reader               is_value;
     struct fby_reader               text_size;
@@ -168,17 +169,17 @@ static void read_head(struct fby_record *r, struct fby_shard *out)
     fby_record_read_between(r, SHARD_VERSION, VERSION, VERSION);
     int64_t kind = fby_record_read_between(r, SHARD_KIND, 1, FBY_N_SOURCES - 1);
     fby_record_read_text(r, SHARD_NAME, name, sizeof(name));
-    /* After a fault `kind` is 0. The caller continues, with a valid kind. */
+    /* `r` keeps a fault until fby_record_end(). Until then, any valid kind. */
     fby_shard_init(
         out, name, kind > 0 ? (enum fby_source_kind)kind : FBY_SOURCE_SHARDS);
     out->size = (uint64_t)fby_record_read_between(r, SHARD_SIZE, 0, INT64_MAX);
-    if (fby_record_next_is(r, SHARD_SUM)) {
-        struct fby_span sum = fby_record_read_bytes(r, SHARD_SUM);
+    if (fby_record_next_is(r, SHARD_CHECKSUM)) {
+        struct fby_span sum = fby_record_read_bytes(r, SHARD_CHECKSUM);
         out->has_checksum   = sum.size == sizeof(out->sum.bytes);
         if (out->has_checksum) {
             memcpy(out->sum.bytes, sum.data, sizeof(out->sum.bytes));
         } else {
-            fby_record_refuse(r, SHARD_SUM, "is not 16 bytes long");
+            fby_record_refuse(r, SHARD_CHECKSUM, "is not 16 bytes long");
         }
     }
 }
@@ -186,17 +187,17 @@ static void read_head(struct fby_record *r, struct fby_shard *out)
 static void read_arrays(struct fby_record *r, struct arrays *arrays)
 {
     read_suffixes(r, arrays);
-    arrays->keys = fby_manifest_array(r, SHARD_KEYS);
+    arrays->keys = fby_manifest_array(r, SHARD_SAMPLE_KEYS);
     if (arrays->source->has_classes) {
         arrays->classes = fby_manifest_array(r, SHARD_CLASSES);
     }
-    arrays->counts = fby_manifest_array(r, SHARD_MEMBER_COUNTS);
-    arrays->suffix = fby_manifest_array(r, SHARD_MEMBER_SUFFIX);
+    arrays->member_counts = fby_manifest_array(r, SHARD_MEMBER_COUNTS);
+    arrays->suffix        = fby_manifest_array(r, SHARD_MEMBER_SUFFIX);
     if (!arrays->source->has_files) {
         arrays->offset = fby_manifest_array(r, SHARD_MEMBER_OFFSET);
     }
-    arrays->bytes   = fby_manifest_array(r, SHARD_MEMBER_BYTES);
-    arrays->lengths = fby_lengths_read_entry(r);
+    arrays->member_bytes = fby_manifest_array(r, SHARD_MEMBER_BYTES);
+    arrays->lengths      = fby_lengths_read_entry(r);
     if (arrays->source->has_values) {
         arrays->is_value  = fby_manifest_array(r, SHARD_IS_VALUE);
         arrays->text_size = fby_manifest_array(r, SHARD_TEXT_SIZE);
@@ -210,19 +211,19 @@ fby_err fby_manifest_refuse(struct fby_error_detail *why, const char *fault)
 }
 
 static fby_err decode_text(struct fby_shard *out, struct arrays *arrays,
-    uint64_t bytes, struct fby_error_detail *why)
+    uint64_t member_size, struct fby_error_detail *why)
 {
-    uint8_t        is_value = fby_read_u8(&arrays->is_value);
-    uint32_t       size     = fby_read_u32(&arrays->text_size);
-    const uint8_t *text     = fby_read_bytes(&arrays->texts, size);
+    uint8_t        is_value  = fby_read_u8(&arrays->is_value);
+    uint32_t       text_size = fby_read_u32(&arrays->text_size);
+    const uint8_t *text      = fby_read_bytes(&arrays->texts, text_size);
     bool           is_cut_off =
         arrays->is_value.bad || arrays->text_size.bad || arrays->texts.bad;
-    bool size_differs = is_value == 1 && bytes != size;
+    bool size_differs = is_value == 1 && member_size != text_size;
     if (is_cut_off || is_value > 1 || size_differs) {
         return fby_manifest_refuse(why, "a text that is cut off or invalid");
     }
     return fby_shard_add_text(
-        out, (const char *)text, size, is_value == 1, why);
+        out, (const char *)text, text_size, is_value == 1, why);
 }
 
 static fby_err decode_member(
@@ -230,9 +231,9 @@ static fby_err decode_member(
 {
     uint64_t offset =
         !arrays->source->has_files ? fby_read_u64(&arrays->offset) : 0;
-    uint64_t size   = fby_read_u64(&arrays->bytes);
+    uint64_t size   = fby_read_u64(&arrays->member_bytes);
     uint8_t  suffix = fby_read_u8(&arrays->suffix);
-    if (arrays->offset.bad || arrays->bytes.bad || arrays->suffix.bad) {
+    if (arrays->offset.bad || arrays->member_bytes.bad || arrays->suffix.bad) {
         return fby_manifest_refuse(why, "an array is too short");
     }
     if (suffix >= arrays->n_suffixes) {
@@ -259,8 +260,8 @@ static fby_err decode_sample(
     int64_t  class_id = arrays->source->has_classes
                             ? (int64_t)fby_read_u32(&arrays->classes)
                             : FBY_SHARD_NO_CLASS;
-    uint16_t members  = fby_read_u16(&arrays->counts);
-    if (arrays->classes.bad || arrays->counts.bad || members == 0) {
+    uint16_t members  = fby_read_u16(&arrays->member_counts);
+    if (arrays->classes.bad || arrays->member_counts.bad || members == 0) {
         return fby_manifest_refuse(why, "a sample without members or class");
     }
     FBY_TRY(fby_shard_add_sample(
@@ -271,14 +272,14 @@ static fby_err decode_sample(
     return FBY_OK;
 }
 
-/* Check that all arrays were read to their ends, and that the suffixes are
- * listed in the order of their first use by a member. */
+/* Check that all arrays, one element for each sample or member, were read to
+ * their ends, and that the suffixes are listed in the order of first use. */
 static fby_err check_all_read(const struct fby_shard *out,
     const struct arrays *arrays, struct fby_error_detail *why)
 {
-    size_t left = arrays->classes.left + arrays->counts.left +
+    size_t left = arrays->classes.left + arrays->member_counts.left +
                   arrays->suffix.left + arrays->offset.left +
-                  arrays->bytes.left + arrays->is_value.left +
+                  arrays->member_bytes.left + arrays->is_value.left +
                   arrays->text_size.left + arrays->texts.left;
     if (left != 0 || out->n_samples == 0) {
         return fby_manifest_refuse(why, "arrays of different lengths");
@@ -326,9 +327,9 @@ fby_err fby_shard_decode(const uint8_t *data, size_t size,
     fby_err                      err =
         (ops->decode != NULL ? ops->decode : decode_members)(&r, out, why);
     if (err != FBY_OK) {
-        return FBY_PROTO; /* also for limits of shard.h, which are FBY_CONFIG */
+        return FBY_PROTO; /* also if a limit of shard.h was exceeded */
     }
-    if (out->stamps == NULL) { /* members that are files have stamps */
+    if (out->stamps == NULL) { /* else fby_shard_add_member() made them */
         out->stamps =
             fby_zalloc(fby_shard_count_stamps(out) * sizeof(*out->stamps));
     }

@@ -268,7 +268,7 @@ static const uint8_t *offset_of(const struct fby_row_reader *self,
     const struct fby_file_array *offsets, uint32_t i)
 {
     return file_of(self, self->slot[i], self->n_files - 1) + offsets->offset +
-           (uint64_t)self->row_in_shard[i] * offsets->width;
+           (uint64_t)self->row_in_shard[i] * offsets->item_size;
 }
 
 /* Set `begin`, `end` and `at` for ragged or CSR rows. Each offset is loaded
@@ -286,8 +286,8 @@ static void find_ragged_rows(
             __builtin_prefetch(offset_of(self, &offsets, i + PREFETCH_ROWS));
         }
         self->begin[i] = fby_ragged_load_offset(&offsets, at);
-        self->end[i]   = fby_ragged_load_offset(&offsets, at + offsets.width);
-        self->at[i]    = NULL;
+        self->end[i] = fby_ragged_load_offset(&offsets, at + offsets.item_size);
+        self->at[i]  = NULL;
         if (fby_ragged_within(values, self->begin[i], self->end[i])) {
             self->at[i] = file_of(self, self->slot[i], 0) + values->offset +
                           (uint64_t)self->begin[i] * values->row_bytes;
@@ -301,7 +301,7 @@ const uint8_t *fby_row_reader_find_indices(
     const struct fby_file_array *indices =
         &self->column[self->slot[row]]->indices;
     return file_of(self, self->slot[row], 0) + indices->offset +
-           (uint64_t)self->begin[row] * indices->width;
+           (uint64_t)self->begin[row] * indices->item_size;
 }
 
 static fby_err use_column(struct fby_row_reader *self,

@@ -30,7 +30,7 @@ struct offset_file {
  * second one follows. Returns 0 if the offsets are wrong. */
 static uint32_t row_length(const struct offset_file *file, const uint8_t *at)
 {
-    const uint8_t *next  = at + file->offsets.width;
+    const uint8_t *next  = at + file->offsets.item_size;
     int64_t        begin = fby_ragged_load_offset(&file->offsets, at);
     int64_t        end   = fby_ragged_load_offset(&file->offsets, next);
     return fby_ragged_within(file->column, begin, end)
@@ -41,7 +41,7 @@ static uint32_t row_length(const struct offset_file *file, const uint8_t *at)
 static fby_err read_row_lengths(const struct offset_file *file, uint32_t rows,
     uint32_t *out, const atomic_bool *stop, struct fby_error_detail *why)
 {
-    uint32_t width = file->offsets.width;
+    uint32_t width = file->offsets.item_size;
     uint32_t n     = 0;
     for (uint32_t row = 0; row < rows; row += n) {
         if (atomic_load(stop)) {
@@ -75,8 +75,8 @@ fby_err fby_row_lengths_read(const struct fby_index *index,
     bool     is_csr        = file.column->role == FBY_COLUMN_CSR;
     uint16_t offset_column = is_csr ? column : file.column->partner;
     FBY_TRY(fby_index_open(index, shard, offset_column, &file.object, why));
-    file.offsets   = fby_ragged_offsets(shard, file.column);
-    file.block     = fby_zalloc(((size_t)BLOCK_ROWS + 1) * file.offsets.width);
+    file.offsets = fby_ragged_offsets(shard, file.column);
+    file.block = fby_zalloc(((size_t)BLOCK_ROWS + 1) * file.offsets.item_size);
     shard->lengths = fby_zalloc(shard->n_samples * sizeof(*shard->lengths));
     fby_err err =
         read_row_lengths(&file, shard->n_samples, shard->lengths, stop, why);

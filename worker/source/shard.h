@@ -51,8 +51,8 @@ enum fby_column_role {      /* written into manifests: add, never renumber */
 struct fby_file_array { /* an array of numbers in a file */
     enum fby_npy_type type;
     bool              big_endian;
-    uint32_t          width;  /* bytes of a number */
-    uint64_t          offset; /* of the first number in the file, in bytes */
+    uint32_t          item_size; /* bytes of one number */
+    uint64_t          offset;    /* of the first number in the file, in bytes */
 };
 
 /* A column of a shard: NAME.npy, one array of an .npz file, or NAME.npz (CSR).

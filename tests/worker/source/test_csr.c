@@ -167,10 +167,10 @@ static void a_damaged_scipy_file_never_leads_out_of_itself(void **state)
         file.bytes.data[i / 4] ^= flips[i % 4];
         if (err == FBY_OK) {
             assert_within(size, column.offset, column.rows, column.row_bytes);
+            assert_within(size, column.indices.offset, column.rows,
+                column.indices.item_size);
             assert_within(
-                size, column.indices.offset, column.rows, column.indices.width);
-            assert_within(
-                size, column.indptr.offset, rows + 1, column.indptr.width);
+                size, column.indptr.offset, rows + 1, column.indptr.item_size);
             assert_true(rows > 0 && column.dense_width > 0);
         } else {
             assert_true(err == FBY_CONFIG || err == FBY_NOT_FOUND);

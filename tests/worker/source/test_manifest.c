@@ -89,7 +89,7 @@ static void parts_of_ragged_columns_are_read_back_in_pairs(void **state)
     assert_shard_refused(&shard, "a column beyond the end");
     shard.columns[1].rows    = 5000;
     shard.columns[1].name[0] = 'b';
-    assert_shard_refused(&shard, "a part of a ragged column without the other");
+    assert_shard_refused(&shard, "a ragged column without offsets or values");
     fby_shard_fini(&shard);
 }
 
@@ -101,15 +101,15 @@ static void the_partner_of_a_part_is_the_other_part(void **state)
     struct fby_shard shard;
     example_ragged(&shard);
     shard.columns[0].role = FBY_COLUMN_WHOLE;
-    assert_shard_refused(&shard, "a part of a ragged column without the other");
+    assert_shard_refused(&shard, "a ragged column without offsets or values");
     shard.columns[0].type    = FBY_NPY_F8;
     shard.columns[0].n_dims  = 1;
     shard.columns[0].dims[0] = 2;
-    assert_shard_refused(&shard, "a part of a ragged column without the other");
+    assert_shard_refused(&shard, "a ragged column without offsets or values");
     fby_shard_fini(&shard);
     example_ragged(&shard);
     shard.columns[1].role = FBY_COLUMN_WHOLE;
-    assert_shard_refused(&shard, "a part of a ragged column without the other");
+    assert_shard_refused(&shard, "a ragged column without offsets or values");
     fby_shard_fini(&shard);
 }
 
@@ -174,7 +174,7 @@ static void a_csr_column_lies_within_its_file(void **state)
     fby_shard_encode(&shard, &bytes);
     assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, NULL));
     assert_int_equal(back.columns[0].rows, 5000);
-    assert_int_equal(back.columns[0].indptr.width, 4);
+    assert_int_equal(back.columns[0].indptr.item_size, 4);
     assert_int_equal(back.columns[0].dense_width, 300);
     fby_shard_fini(&back);
     fby_buffer_fini(&bytes);

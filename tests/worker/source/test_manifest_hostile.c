@@ -26,9 +26,9 @@ static void check_column(
     assert_true(column->partner < shard->n_columns);
     if (column->role == FBY_COLUMN_CSR) {
         assert_true(lies_within(shard, column->indices.offset, column->rows,
-            column->indices.width));
+            column->indices.item_size));
         assert_true(lies_within(shard, column->indptr.offset,
-            (uint64_t)shard->n_samples + 1, column->indptr.width));
+            (uint64_t)shard->n_samples + 1, column->indptr.item_size));
     }
 }
 

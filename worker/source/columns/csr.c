@@ -125,7 +125,7 @@ static fby_err read_array_header(
     file->numbers[member] = (struct fby_file_array){
         .type       = npy.type,
         .big_endian = npy.big_endian,
-        .width      = (uint32_t)width,
+        .item_size  = (uint32_t)width,
         .offset     = extent.offset + head_size,
     };
     uint64_t size = extent.size - head_size;
@@ -167,8 +167,8 @@ static fby_err read_shape(struct csr_file *file, struct fby_error_detail *why)
             "values of a row",
             file->count[SHAPE]);
     }
-    FBY_TRY(fby_object_read(
-        file->zip.object, shape->offset, raw, (size_t)2 * shape->width, why));
+    FBY_TRY(fby_object_read(file->zip.object, shape->offset, raw,
+        (size_t)2 * shape->item_size, why));
     size_t converted = fby_convert(&npy, FBY_I64, (uint8_t *)file->shape);
     if (converted != 2 || file->shape[0] < 1 || file->shape[1] < 1) {
         char rows[FBY_CONVERT_TEXT];
@@ -206,7 +206,7 @@ static void fill_column(const struct csr_file *file, struct fby_column *out)
     out->type                         = data->type;
     out->big_endian                   = data->big_endian;
     out->n_dims                       = 0;
-    out->row_bytes                    = data->width;
+    out->row_bytes                    = data->item_size;
     out->rows                         = file->count[DATA];
     out->offset                       = data->offset;
     out->indices                      = file->numbers[INDICES];

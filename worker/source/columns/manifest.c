@@ -1,5 +1,5 @@
-/* manifest.c - write and read a shard of columns in a dataset's manifest. */
-
+/* manifest.c - write and read a shard of columns in a dataset's manifest. A CSR
+ * column is a sparse matrix (csr.h). A ragged column is offsets and values. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +15,12 @@ enum { /* keys of a shard's record that only shards of columns have */
 
 enum { /* keys of the record of a column */
     COLUMN_NAME = 1,
-    COLUMN_TYPE,   /* "<f4" */
-    COLUMN_DIMS,   /* dimensions of a row */
-    COLUMN_OFFSET, /* of row 0 in the file, in bytes */
-    COLUMN_ROLE,   /* ragged and CSR columns only */
-    COLUMN_ROWS,   /* values and CSR only: number of rows in the file */
-    COLUMN_WIDTH,  /* CSR only, as all below: number of values in a dense row */
+    COLUMN_TYPE,       /* "<f4" */
+    COLUMN_DIMS,       /* dimensions of a row */
+    COLUMN_DATA_AT,    /* offset of row 0 in the file, in bytes */
+    COLUMN_ROLE,       /* ragged and CSR columns only */
+    COLUMN_ROWS,       /* values and CSR only: number of rows in the file */
+    COLUMN_ROW_WIDTH,  /* CSR only, as all below: values in a dense row */
     COLUMN_INDICES,    /* type of the indices */
     COLUMN_INDICES_AT, /* offset of the indices in the file, in bytes */
     COLUMN_INDPTR,     /* the same two for indptr */
@@ -57,7 +57,7 @@ static void put_column_record(
     fby_record_put_text(out, COLUMN_NAME, column->name);
     put_type(out, COLUMN_TYPE, column->type, column->big_endian);
     fby_record_put_i64s(out, COLUMN_DIMS, dims, column->n_dims);
-    fby_record_put_i64(out, COLUMN_OFFSET, (int64_t)column->offset);
+    fby_record_put_i64(out, COLUMN_DATA_AT, (int64_t)column->offset);
     if (column->role != FBY_COLUMN_WHOLE) {
         fby_record_put_i64(out, COLUMN_ROLE, column->role);
     }
@@ -65,7 +65,7 @@ static void put_column_record(
         fby_record_put_i64(out, COLUMN_ROWS, (int64_t)column->rows);
     }
     if (column->role == FBY_COLUMN_CSR) {
-        fby_record_put_i64(out, COLUMN_WIDTH, (int64_t)column->dense_width);
+        fby_record_put_i64(out, COLUMN_ROW_WIDTH, (int64_t)column->dense_width);
         put_file_array(out, COLUMN_INDICES, &column->indices);
         put_file_array(out, COLUMN_INDPTR, &column->indptr);
     }
@@ -106,7 +106,7 @@ static void read_file_array(
     struct fby_record *r, uint16_t key, struct fby_file_array *out)
 {
     read_type(r, key, &out->type, &out->big_endian);
-    out->width = (uint32_t)fby_npy_type_bytes(out->type);
+    out->item_size = (uint32_t)fby_npy_type_bytes(out->type);
     out->offset =
         (uint64_t)fby_record_read_between(r, (uint16_t)(key + 1), 0, INT64_MAX);
 }
@@ -127,8 +127,8 @@ static void read_role(
         out->rows++; /* samples + 1 offsets */
     }
     if (out->role == FBY_COLUMN_CSR) {
-        out->dense_width =
-            (uint64_t)fby_record_read_between(r, COLUMN_WIDTH, 1, INT64_MAX);
+        out->dense_width = (uint64_t)fby_record_read_between(
+            r, COLUMN_ROW_WIDTH, 1, INT64_MAX);
         read_file_array(r, COLUMN_INDICES, &out->indices);
         read_file_array(r, COLUMN_INDPTR, &out->indptr);
     }
@@ -145,23 +145,23 @@ static void read_column_record(struct fby_record *list,
     out->n_dims = (uint32_t)fby_record_read_i64s(
         &r, COLUMN_DIMS, dims, FBY_NPY_MAX_DIMS - 1);
     for (uint32_t i = 0; i < out->n_dims; i++) {
-        /* A dimension of 0 makes row_bytes 0, which is_within() refuses. */
+        /* A dimension of 0 makes row_bytes 0, which lies_in() refuses. */
         out->dims[i] = dims[i] > 0 ? (uint64_t)dims[i] : 0;
     }
     out->offset =
-        (uint64_t)fby_record_read_between(&r, COLUMN_OFFSET, 0, INT64_MAX);
+        (uint64_t)fby_record_read_between(&r, COLUMN_DATA_AT, 0, INT64_MAX);
     out->row_bytes = fby_column_row_bytes(out);
     read_role(&r, shard->n_samples, out);
     fby_record_leave(list, &r);
 }
 
-/* Do `n` elements of `width` > 0 bytes, from `offset` on, lie within the size
+/* Do `n` items of `item_size` > 0 bytes, from `offset` on, lie within the size
  * of the shard? */
-static bool is_within(
-    const struct fby_shard *shard, uint64_t offset, uint64_t n, uint64_t width)
+static bool lies_in(const struct fby_shard *shard, uint64_t offset, uint64_t n,
+    uint64_t item_size)
 {
     uint64_t left = offset < shard->size ? shard->size - offset : 0;
-    return width > 0 && n <= left / width;
+    return item_size > 0 && n <= left / item_size;
 }
 
 static fby_err check_csr(const struct fby_shard *shard,
@@ -173,9 +173,9 @@ static fby_err check_csr(const struct fby_shard *shard,
         !fby_npy_is_integer(indptr->type)) {
         return fby_manifest_refuse(why, "indices that are no whole numbers");
     }
-    return is_within(shard, indices->offset, column->rows, indices->width) &&
-                   is_within(shard, indptr->offset,
-                       (uint64_t)shard->n_samples + 1, indptr->width)
+    return lies_in(shard, indices->offset, column->rows, indices->item_size) &&
+                   lies_in(shard, indptr->offset,
+                       (uint64_t)shard->n_samples + 1, indptr->item_size)
                ? FBY_OK
                : fby_manifest_refuse(why, "a column beyond the end");
 }
@@ -188,7 +188,7 @@ static fby_err check_column(const struct fby_shard *shard,
         return fby_manifest_refuse(why, "offsets that are no whole numbers");
     }
     if (shard->n_samples == 0 ||
-        !is_within(shard, column->offset, column->rows, column->row_bytes)) {
+        !lies_in(shard, column->offset, column->rows, column->row_bytes)) {
         return fby_manifest_refuse(why, "a column beyond the end");
     }
     if (column->role == FBY_COLUMN_CSR) {
@@ -223,5 +223,5 @@ fby_err fby_columns_decode(
     return fby_ragged_pair(out, NULL) == FBY_OK
                ? FBY_OK
                : fby_manifest_refuse(
-                     why, "a part of a ragged column without the other");
+                     why, "a ragged column without offsets or values");
 }

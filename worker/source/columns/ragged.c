@@ -130,7 +130,7 @@ struct fby_file_array fby_column_as_file_array(const struct fby_column *offsets)
     return (struct fby_file_array){
         .type       = offsets->type,
         .big_endian = offsets->big_endian,
-        .width      = (uint32_t)offsets->row_bytes,
+        .item_size  = (uint32_t)offsets->row_bytes,
         .offset     = offsets->offset,
     };
 }
@@ -146,7 +146,7 @@ struct fby_file_array fby_ragged_offsets(
 int64_t fby_ragged_load_offset(
     const struct fby_file_array *offsets, const uint8_t *at)
 {
-    size_t   width = offsets->width;
+    size_t   width = offsets->item_size;
     uint64_t bits  = load_fast(at, width, offsets->big_endian);
     if (is_signed(offsets->type)) {
         /* The sign is moved to bit 63, and copied by the shift back. */
@@ -162,7 +162,7 @@ fby_err fby_ragged_read_ends(const struct fby_object *object,
 {
     uint8_t  first[8] = {0}; /* as stored */
     uint8_t  last[8]  = {0};
-    uint32_t width    = offsets->width;
+    uint32_t width    = offsets->item_size;
     uint64_t last_at  = offsets->offset + (n - 1) * width;
     FBY_TRY(fby_object_read(object, offsets->offset, first, width, why));
     FBY_TRY(fby_object_read(object, last_at, last, width, why));

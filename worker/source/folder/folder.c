@@ -8,7 +8,7 @@
 #include "pipeline/text.h"
 #include "worker/source/shard_builder.h"
 
-enum { MAX_DEPTH = 16 /* levels of folders in a class folder */ };
+enum { MAX_DEPTH = 16 /* levels of folders below a class folder */ };
 
 /* Make an array of the folders of a listing, and move their names to it. */
 static struct fby_folder *take_folders(
@@ -69,13 +69,13 @@ void fby_folders_free(struct fby_folder *folders, uint32_t count)
     free(folders);
 }
 
-struct folder_walk { /* a walk of one class folder and all folders below it */
+struct folder_walk { /* a walk of a class folder, `top`, and those below it */
     const struct fby_root *root;
-    const char            *base; /* path of the folder of class folders */
+    const char            *base; /* path of the folder that contains `top` */
     const atomic_bool     *stop;
-    struct fby_folder     *found; /* the class folder, which gets the files */
-    uint32_t               depth; /* levels of the current folder below that */
-    struct fby_stamp ancestors[MAX_DEPTH]; /* per level: the folder's stamp */
+    struct fby_folder     *top;   /* gets the files that are found */
+    uint32_t               depth; /* levels below `top`; 0: in `top` itself */
+    struct fby_stamp ancestors[MAX_DEPTH]; /* [i]: folder at depth i + 1 */
 };
 
 static fby_err add_file(struct folder_walk *w, const char *path,
@@ -86,7 +86,7 @@ static fby_err add_file(struct folder_walk *w, const char *path,
         return FBY_OK; /* skip a hidden file, or one without an extension */
     }
     FBY_TRY(fby_name_check(path, &parts, why));
-    struct fby_folder *folder = w->found;
+    struct fby_folder *folder = w->top;
     uint32_t           n      = folder->count++;
     folder->files    = fby_array_grow(folder->files, n, sizeof(*folder->files));
     folder->files[n] = (struct fby_folder_file){fby_strdup(path), *stamp};
@@ -177,7 +177,7 @@ fby_err fby_folder_find_files(const struct fby_root *root, const char *path,
     struct fby_error_detail *why)
 {
     struct folder_walk w = {
-        .root = root, .base = path, .stop = stop, .found = self};
+        .root = root, .base = path, .stop = stop, .top = self};
     fby_err err = walk_dir(&w, self->name, why);
     if (self->count > 0) {
         qsort(self->files, self->count, sizeof(*self->files), by_key);

@@ -1,16 +1,16 @@
-/* manifest.c - write and read a shard of tokens in a dataset's manifest. */
-
+/* manifest.c - write and read a shard of tokens in a dataset's manifest. A run
+ * is a range of tokens that are adjacent in the file (sequences.h). */
 #include "worker/source/manifest.h"
 #include "pipeline/derived.h"
 
 enum { /* keys of a shard's record that only shards of tokens have */
-    SHARD_FORMAT = 25,
-    SHARD_TYPE,
-    SHARD_LENGTH,
-    SHARD_SHIFT,
-    SHARD_RUNS,       /* byte offset of each run of adjacent tokens */
-    SHARD_RUN_TOKENS, /* number of tokens of each run */
-    SHARD_PACKED      /* encoded lengths of packed documents, if any */
+    SHARD_FORMAT = 25, /* enum fby_tokens_format */
+    SHARD_TOKEN_TYPE,
+    SHARD_SEQUENCE_LENGTH, /* tokens of a sequence */
+    SHARD_SHIFT,           /* tokens more, for targets: 0 or 1 */
+    SHARD_RUNS,            /* byte offset of each run */
+    SHARD_RUN_TOKENS,      /* number of tokens of each run */
+    SHARD_PACKED           /* encoded lengths of packed documents, if any */
 };
 
 void fby_tokens_encode(const struct fby_shard *shard, struct fby_buffer *out)
@@ -18,8 +18,8 @@ void fby_tokens_encode(const struct fby_shard *shard, struct fby_buffer *out)
     const struct fby_sequences *sequences = shard->sequences;
     uint32_t                    n         = sequences->n_runs;
     fby_record_put_i64(out, SHARD_FORMAT, sequences->format);
-    fby_record_put_i64(out, SHARD_TYPE, sequences->type);
-    fby_record_put_i64(out, SHARD_LENGTH, sequences->length);
+    fby_record_put_i64(out, SHARD_TOKEN_TYPE, sequences->type);
+    fby_record_put_i64(out, SHARD_SEQUENCE_LENGTH, sequences->length);
     fby_record_put_i64(out, SHARD_SHIFT, sequences->shift);
     fby_record_put_i64s(out, SHARD_RUNS, (const int64_t *)sequences->run_at, n);
     size_t mark = fby_record_open(out, SHARD_RUN_TOKENS);
@@ -50,9 +50,9 @@ static void read_sequences(
     settings.format = (enum fby_tokens_format)fby_record_read_between(
         r, SHARD_FORMAT, FBY_TOKENS_FLAT, FBY_TOKENS_MEGATRON);
     settings.type =
-        (enum fby_type)fby_record_read_between(r, SHARD_TYPE, 1, FBY_U32);
-    settings.length =
-        (uint32_t)fby_record_read_between(r, SHARD_LENGTH, 1, FBY_MAX_TOKENS);
+        (enum fby_type)fby_record_read_between(r, SHARD_TOKEN_TYPE, 1, FBY_U32);
+    settings.length = (uint32_t)fby_record_read_between(
+        r, SHARD_SEQUENCE_LENGTH, 1, FBY_MAX_TOKENS);
     settings.shift  = (uint32_t)fby_record_read_between(r, SHARD_SHIFT, 0, 1);
     raw->run_at     = fby_manifest_array(r, SHARD_RUNS);
     raw->run_tokens = fby_manifest_array(r, SHARD_RUN_TOKENS);
@@ -62,7 +62,7 @@ static void read_sequences(
     }
     out->sequences = fby_sequences_create(&settings);
     if (!fby_tokens_type_is_valid(&settings)) {
-        fby_record_refuse(r, SHARD_TYPE, "is not a type of tokens");
+        fby_record_refuse(r, SHARD_TOKEN_TYPE, "is not a type of tokens");
     }
 }
 

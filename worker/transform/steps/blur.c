@@ -1,9 +1,9 @@
-/* blur.c - steps that mix a pixel with its neighbours: blur and sharpness.
+/* blur.c - steps that mix a pixel with its neighbours: blur and sharpness. A
+ * step (pipeline/step.h) is one change of a picture, with its drawn numbers.
  *
- * A blur computes one row of the result at a time, so that the sums of a row
- * stay in the cache. It first mixes the row with those above and below, and
- * then each pixel with those to its left and right. Weights are Q15 (15 bits of
- * fraction) and add up to one. */
+ * A blur computes one row of the result at a time, so that its sums stay in the
+ * cache. It first mixes the row with those above and below, and then each pixel
+ * with those beside it. Weights are Q15 (15 fraction bits) and sum to one. */
 #include <string.h>
 
 #include "pipeline/plan/fixed.h"
@@ -134,7 +134,7 @@ void fby_apply_blur(const struct fby_step_work *work)
     struct blur_kernel across = gaussian_kernel(v[BLUR_WIDTH], v[BLUR_SIGMA]);
     struct blur_kernel down   = gaussian_kernel(v[BLUR_HEIGHT], v[BLUR_SIGMA]);
     uint32_t           width  = work->in.width;
-    /* After the sums is the row, with room for reflected pixels around it. */
+    /* The row is after the sums, with room for reflected pixels at its ends. */
     uint32_t *sums = work->memory;
     uint16_t *row  = (uint16_t *)(sums + (size_t)width * FBY_RGB) +
                     (size_t)(MAX_SIZE / 2) * FBY_RGB;
@@ -146,7 +146,7 @@ void fby_apply_blur(const struct fby_step_work *work)
 }
 
 /* The rounded mean of one channel of 3 x 3 pixels. The `middle` pixel counts
- * five times (once in the loop), so the weights sum to 13. */
+ * five times (four, and one in the loop), so the weights sum to 13. */
 static int64_t smoothed(const uint8_t *middle, size_t stride)
 {
     uint32_t sum = 4U * middle[0];
@@ -159,7 +159,7 @@ static int64_t smoothed(const uint8_t *middle, size_t stride)
 
 static void sharpen_row(const struct fby_step_work *work, uint32_t y)
 {
-    int64_t        factor = work->step->v[0]; /* Q16 */
+    int64_t        factor = work->step->v[0]; /* Q16; 1: no change */
     const uint8_t *in     = fby_image_row(&work->in, y);
     uint8_t       *out    = fby_image_row(&work->out, y);
     for (size_t i = FBY_RGB; i < ((size_t)work->in.width - 1) * FBY_RGB; i++) {
