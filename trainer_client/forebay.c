@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "codec/codec.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/process_id.h"
 #include "pipeline/yaml.h"
 #include "trainer_client/batch/batch_pool.h"
 #include "trainer_client/batch/make_batch.h"
@@ -147,7 +147,7 @@ static enum forebay_status status_of(fby_err err)
 
 static bool is_own_process(const struct forebay *self)
 {
-    return self->pid == getpid();
+    return self->pid == fby_process_id();
 }
 
 /* Create the upload of batches to the GPU; *out stays NULL without a GPU. */
@@ -273,7 +273,7 @@ PUBLIC enum forebay_status forebay_open(const struct forebay_options *options,
 {
     struct fby_error_detail why  = {""};
     struct forebay         *self = fby_zalloc(sizeof(*self));
-    self->pid                    = getpid();
+    self->pid                    = fby_process_id();
     enum forebay_status status   = open_stream(self, options, &why);
     if (status != FOREBAY_OK) {
         forebay_close(&self); /* sets self to NULL */

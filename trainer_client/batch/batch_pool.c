@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/process_id.h"
 
 struct fby_batch_pool {
     struct fby_batch_pool_config config;
@@ -38,7 +38,7 @@ fby_err fby_batch_pool_create(
     struct fby_batch_pool *self = fby_zalloc(sizeof(*self));
     uint64_t max_slots          = config->max_held_bytes / config->out_bytes;
     self->config                = *config;
-    self->pid                   = getpid();
+    self->pid                   = fby_process_id();
     /* One slot is always allowed, even if it exceeds the limit. */
     self->max_slots   = min_u32(max_slots == 0 ? 1 : max_slots, UINT32_MAX);
     self->max_regular = min_u32(self->max_slots, FBY_OUTPUT_SLOTS);
@@ -338,5 +338,5 @@ const struct fby_wakeup *fby_batch_pool_wakeup(
 
 bool fby_batch_pool_is_ours(const struct fby_batch_pool *self)
 {
-    return self->pid == getpid();
+    return self->pid == fby_process_id();
 }
