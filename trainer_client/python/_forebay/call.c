@@ -1,6 +1,7 @@
 /* call.c - a call of the library without the GIL. It takes part in the stream's
  * use (users.h) and leaves again before Python code can run, because a signal
- * handler may close the stream. */
+ * handler may close the stream. A call that does not wait keeps the GIL: while
+ * another thread runs Python code, taking it again would take up to 5 ms. */
 #include "trainer_client/python/_forebay/call.h"
 
 /* Take part in the stream's use. Returns false with an exception. */
@@ -33,18 +34,33 @@ static void note_failure(const struct forebay *stream, struct fby_py_call *call)
     }
 }
 
+/* Run the call, and leave the stream that was entered. */
+static void run_and_leave(struct fby_py_stream *self, struct fby_py_call *call)
+{
+    call->status = call->run(self->users.stream, call);
+    if (is_error(call->status)) {
+        note_failure(self->users.stream, call);
+    }
+    call->closing = fby_py_users_leave(&self->users);
+}
+
 bool fby_py_run(struct fby_py_stream *self, struct fby_py_call *call)
 {
     if (!enter(self)) {
         return false;
     }
     Py_BEGIN_ALLOW_THREADS;
-    call->status = call->run(self->users.stream, call);
-    if (is_error(call->status)) {
-        note_failure(self->users.stream, call);
-    }
-    call->closing = fby_py_users_leave(&self->users);
+    run_and_leave(self, call);
     Py_END_ALLOW_THREADS;
+    return true;
+}
+
+bool fby_py_run_at_once(struct fby_py_stream *self, struct fby_py_call *call)
+{
+    if (!enter(self)) {
+        return false;
+    }
+    run_and_leave(self, call);
     return true;
 }
 

@@ -12,6 +12,7 @@ struct fby_py_stream {
     PyObject           *fields;
     PyObject           *names;
     PyObject           *classes;
+    bool                on_host; /* no call waits for a GPU */
 };
 
 /* A call of the library: what to do, and how it failed. */
@@ -35,6 +36,8 @@ struct fby_py_call {
 /* Run a call without the GIL. Returns false with an exception when the stream
  * cannot be used; else call->status is the result. */
 bool fby_py_run(struct fby_py_stream *self, struct fby_py_call *call);
+/* The same with the GIL, for a call that does not wait. */
+bool fby_py_run_at_once(struct fby_py_stream *self, struct fby_py_call *call);
 /* Raise the exception of a call that failed. Returns NULL. */
 PyObject *fby_py_raise_call(
     struct fby_py_stream *self, const struct fby_py_call *call);

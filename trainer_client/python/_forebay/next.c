@@ -1,5 +1,5 @@
-/* next.c - wait for the next batch of a Stream, in slices between which signals
- * are handled. */
+/* next.c - take the next batch of a Stream. A batch that is ready is taken at
+ * once; else the call waits in slices, between which signals are handled. */
 #include <time.h>
 
 #include "trainer_client/python/_forebay/call.h"
@@ -28,6 +28,16 @@ static int64_t deadline_of(int64_t timeout_ns)
     int64_t begin_ns = now_ns();
     bool    endless  = timeout_ns < 0 || timeout_ns > INT64_MAX - begin_ns;
     return endless ? INT64_MAX : begin_ns + timeout_ns;
+}
+
+/* Take a batch that is ready, or note another result. Returns false as
+ * wait_next() does. On a GPU it notes only that it took none, since there the
+ * call may have to wait for the device. */
+static bool take_at_once(struct fby_py_stream *self, struct fby_py_call *call)
+{
+    call->timeout_ns = 0;
+    call->status     = FOREBAY_TIMEOUT;
+    return !self->on_host || fby_py_run_at_once(self, call);
 }
 
 /* Wait in slices until there is a result, an error, or no time left. Returns
@@ -91,7 +101,9 @@ PyObject *fby_py_next(
             !to_pointer(given.stream, "stream", &call.stream)) ||
         (given.memory != NULL &&
             !to_pointer(given.memory, "memory", &call.memory)) ||
-        !wait_next(self, timeout_ns, &call)) {
+        !take_at_once(self, &call) ||
+        (call.status == FOREBAY_TIMEOUT &&
+            !wait_next(self, timeout_ns, &call))) {
         return NULL;
     }
     if (call.status == FOREBAY_OK) {

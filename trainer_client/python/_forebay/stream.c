@@ -13,6 +13,7 @@ static bool describe(struct fby_py_stream *self)
     const struct forebay *stream = self->users.stream;
     struct forebay_info   info   = {.struct_size = sizeof(info)};
     (void)forebay_info(stream, &info);
+    self->on_host = strcmp(info.device, "host") == 0;
     return (self->info = fby_py_info(stream)) != NULL &&
            (self->fields = fby_py_fields(stream, info.n_fields)) != NULL &&
            (self->names = fby_py_names(self->fields)) != NULL &&
