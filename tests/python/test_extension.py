@@ -235,6 +235,7 @@ class Memory(ExtensionTest):
                        batch.substitutions):
             self.fails(USAGE, method)
         self.fails(USAGE, batch.tensor, 0)
+        self.fails(USAGE, batch.capsule, 0)
         self.fails(USAGE, batch.row_lengths, 0)
         self.assertEqual((batch.token, batch.step), (token, 0))
 
@@ -260,6 +261,7 @@ class Memory(ExtensionTest):
                 numpy.from_dlpack(batch.tensor(0))
                 numpy.asarray(batch.tensor(0))
                 batch.tensor(0).__dlpack__(max_version=(1, 1))
+                batch.capsule(0)
                 batch.tensor(0).__dlpack__(copy=True)
                 stream.stats()
                 self.assertIn("fby1-", batch.token)
@@ -282,6 +284,15 @@ class Dlpack(ExtensionTest):
                               ((2, 3), "dltensor_versioned")):
             capsule = self.tensor.__dlpack__(max_version=version)
             self.assertIn(f'"{name}"', repr(capsule))
+
+    def test_a_capsule_of_the_batch_is_that_of_its_tensor(self):
+        batch = self.open().next(harness.DEADLINE)
+        tensor, capsule = batch.tensor(0), batch.capsule(0)
+        self.assertIn('"dltensor"', repr(capsule))
+        array = numpy.from_dlpack(CapsuleHolder(tensor, batch.capsule(0)))
+        self.assertEqual(array.ctypes.data, numpy.asarray(tensor).ctypes.data)
+        with self.assertRaisesRegex(IndexError, "tensor 9"):
+            batch.capsule(9)
 
     def test_a_copy_is_the_consumers_own(self):
         array = numpy.asarray(self.tensor)
@@ -320,6 +331,13 @@ class Holder:
 
     def __dlpack_device__(self):
         return self.tensor.__dlpack_device__()
+
+
+class CapsuleHolder(Holder):
+    """A tensor of which a capsule was made before."""
+
+    def __dlpack__(self, **given):
+        return self.more
 
 
 class Positions(ExtensionTest):

@@ -56,20 +56,28 @@ static PyObject *legacy_capsule(DLManagedTensor *managed)
     return capsule;
 }
 
-static PyObject *export(struct fby_py_tensor *self, bool versioned)
+static PyObject *export_versioned(struct fby_py_tensor *self)
 {
-    DLManagedTensorVersioned *newer = NULL;
-    DLManagedTensor          *older = NULL;
-    enum forebay_status       status =
-        versioned
-                  ? forebay_batch_export(
-                        self->batch, self->index, DLPACK_MAJOR_VERSION, &newer)
-                  : forebay_batch_export_legacy(self->batch, self->index, &older);
+    DLManagedTensorVersioned *managed = NULL;
+    enum forebay_status       status  = forebay_batch_export(
+               self->batch, self->index, DLPACK_MAJOR_VERSION, &managed);
     if (status != FOREBAY_OK) {
         return fby_py_raise_text(fby_py_state_of(&self->ob_base), status,
             forebay_status_text(status));
     }
-    return versioned ? versioned_capsule(newer) : legacy_capsule(older);
+    return versioned_capsule(managed);
+}
+
+PyObject *fby_py_capsule(struct fby_py_state *state,
+    const struct forebay_batch *batch, uint32_t index)
+{
+    DLManagedTensor    *managed = NULL;
+    enum forebay_status status =
+        forebay_batch_export_legacy(batch, index, &managed);
+    if (status != FOREBAY_OK) {
+        return fby_py_raise_text(state, status, forebay_status_text(status));
+    }
+    return legacy_capsule(managed);
 }
 
 /* ---- copies on the host -------------------------------------------------- */
@@ -283,8 +291,12 @@ PyObject *fby_py_dlpack(
         (request.sync && !synchronize(self, request.stream))) {
         return NULL;
     }
-    return request.copy ? export_copy(self, request.versioned)
-                        : export(self, request.versioned);
+    if (request.copy) {
+        return export_copy(self, request.versioned);
+    }
+    return request.versioned ? export_versioned(self)
+                             : fby_py_capsule(fby_py_state_of(object),
+                                   self->batch, self->index);
 }
 
 PyObject *fby_py_dlpack_device(PyObject *self, PyObject *unused)

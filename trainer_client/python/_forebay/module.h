@@ -144,6 +144,9 @@ struct fby_py_tensor {
 /* Tensor `index` of a Batch, with its library's batch and the tensor's name. */
 PyObject *fby_py_tensor_new(PyObject *owner, struct forebay_batch *batch,
     uint32_t index, PyObject *name);
+/* Tensor `index` of a batch as a DLPack capsule of the version before 1.0. */
+PyObject *fby_py_capsule(struct fby_py_state *state,
+    const struct forebay_batch *batch, uint32_t index);
 /* The methods of Tensor for DLPack (dlpack.c). */
 PyObject *fby_py_dlpack(PyObject *object, PyObject *const *args,
     Py_ssize_t n_args, PyObject *names);

@@ -74,6 +74,14 @@ class Frame:
         """A tensor in the framework's type, without a copy on the host."""
         return tensor
 
+    def tensors(self, batch: Batch, names: Sequence[tuple[str, int]]
+                ) -> dict[str, Any]:
+        """The tensors of a batch with these names and numbers."""
+        values = {}
+        for name, i in names:
+            values[name] = self.tensor(batch.tensor(i))
+        return values
+
     def nested(self, values: Any, offsets: Any, lengths: tuple[int, int]
                ) -> Any:
         """Rows of several lengths. `lengths`: the shortest, the longest."""
@@ -171,8 +179,7 @@ class Reader:
 
     def read(self, batch: Batch) -> dict[str, Any]:
         """The values of a batch, by name."""
-        take, tensor = batch.tensor, self.frame.tensor
-        values = {name: tensor(take(i)) for name, i in self.plain}
+        values = self.frame.tensors(batch, self.plain)
         for name, make_value in self.joined:
             values[name] = make_value(batch)
         return values

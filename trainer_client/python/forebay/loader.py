@@ -21,6 +21,7 @@ from typing import (
 from forebay import arguments, log, opening, pipeline, ranks, state, stats
 from forebay.errors import Error, UsageError
 from forebay.opening import Open
+from forebay.stats import now_ns
 
 if TYPE_CHECKING:
     from forebay._forebay import Batch
@@ -127,9 +128,9 @@ class Loader:
             if self._step == opened.length:
                 self._place(self._epoch + 1, 0)
                 return None
-            begin = stats.now_ns()
+            begin = now_ns()
             batch = self._take(opened)
-            self._waits.add(begin, stats.now_ns(), batch.rows)
+            self._waits.add(begin, now_ns(), batch.rows)
             self._delivered(batch, opened.length)
             values = opened.reader.read(batch)
             if self.info:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy
 
@@ -10,7 +10,7 @@ from forebay import frames, loader
 from forebay.errors import UsageError
 
 if TYPE_CHECKING:
-    from forebay._forebay import Stream, Tensor
+    from forebay._forebay import Batch, Stream, Tensor
 
 
 class FRAME(frames.Frame):
@@ -33,6 +33,13 @@ class FRAME(frames.Frame):
 
     def tensor(self, tensor: Tensor) -> numpy.ndarray[Any, Any]:
         return numpy.asarray(tensor)
+
+    def tensors(self, batch: Batch, names: Sequence[tuple[str, int]]
+                ) -> dict[str, numpy.ndarray[Any, Any]]:
+        take, values = batch.tensor, {}
+        for name, i in names:
+            values[name] = numpy.asarray(take(i))
+        return values
 
 
 class Loader(loader.Loader):

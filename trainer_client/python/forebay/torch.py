@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 _is_profiled = getattr(torch.autograd, "_profiler_enabled", lambda: False)
+# Without the Python code of from_dlpack(), which a capsule does not need.
+_from_capsule = getattr(torch._C, "_from_dlpack", from_dlpack)
 
 
 class FRAME(frames.Frame):
@@ -64,6 +66,8 @@ class FRAME(frames.Frame):
         if _is_profiled():
             with torch.profiler.record_function("forebay.next"):
                 return self._next(stream, timeout)
+        if self.gpu is None:
+            return stream.next(timeout)
         return self._next(stream, timeout)
 
     def _next(self, stream: Stream, timeout: float) -> Optional[Batch]:
@@ -78,13 +82,23 @@ class FRAME(frames.Frame):
         return stream.next(timeout, self.cuda_stream, self.bytes.data_ptr())
 
     def release(self, batch: Batch) -> None:
+        if self.gpu is None:
+            batch.release()
+            return
         batch.release(self.cuda_stream)
         if self.memory == "own":
             self.bytes = None  # the tensors of the batch keep it
 
+    def tensors(self, batch: Batch, names: Sequence[tuple[str, int]]
+                ) -> dict[str, torch.Tensor]:
+        if self.gpu is not None:
+            return super().tensors(batch, names)
+        capsule, values = batch.capsule, {}
+        for name, i in names:
+            values[name] = _from_capsule(capsule(i))
+        return values
+
     def tensor(self, tensor: Tensor) -> torch.Tensor:
-        if self.gpu is None:  # a capsule is quicker than the protocol
-            return from_dlpack(tensor.__dlpack__())
         if self.bytes is None:
             return from_dlpack(tensor)
         made: torch.Tensor = from_dlpack(tensor)
