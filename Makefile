@@ -6,6 +6,7 @@
 #   make test-mutants  plant N= faults in FILES=, list those no test notices
 #   make bench  build, measure this machine (docs/performance.md)
 #   make bench-long  the benches that take minutes each
+#   make bench-python  what the Python package adds; PYTHON=one with PyTorch
 #   make test-gpu    the tests that need a GPU, then under compute-sanitizer
 #   make bench-gpu   measure this GPU, write a table to bench/results/
 #   make wheel  the Python package as dist/*.whl, for other machines too
@@ -16,11 +17,13 @@ PREFIX ?= /usr/local
 FILES ?=
 N ?= 100
 SEED ?= 1
+PYTHON ?= /usr/bin/python3
 FBY_CUDA = auto
-demo bench: export DATA := $(DATA)
+demo bench bench-python: export DATA := $(DATA)
 
 .PHONY: build configure setup demo test test-long test-mutants test-python \
-    test-gpu lint bench bench-long bench-gpu has-cuda install wheel clean
+    test-gpu lint bench bench-long bench-python bench-gpu has-cuda install \
+    wheel clean
 
 # Kernels take minutes to compile and the demo needs none, so it configures
 # without CUDA (build/no-cuda); a build then configures again.
@@ -86,6 +89,13 @@ bench-long: build
 	@build/bench/pauses
 	@build/bench/pauses --window 2
 	@build/bench/frozen
+
+bench-python: build
+	@[ -z "$$DATA" ] || [ -d "$$DATA" ] || { \
+	    echo "make bench-python: DATA=$$DATA: there is no such folder; name" \
+	         "one of photographs" >&2; exit 1; }
+	@PYTHONPATH=build/python $(PYTHON) bench/python.py \
+	    $${DATA:+--data "$$DATA"}
 
 test-gpu bench-gpu: has-cuda
 
