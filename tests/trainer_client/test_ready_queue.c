@@ -603,7 +603,7 @@ static void a_position_outside_of_all_epochs_is_refused(void **state)
 {
     (void)state;
     static const struct fby_position bad[] = {
-        {0, 4}, {UINT64_MAX / 4 + 1, 0}, {UINT64_MAX / 4, 4}};
+        {0, 4}, {UINT64_MAX / 8 + 1, 0}, {UINT64_MAX / 4, 3}, {0, UINT64_MAX}};
     struct counter c;
     begin(&c);
     open_epochs_of(&c, 4);

@@ -103,6 +103,20 @@ static fby_err start(struct driver *d, uint64_t per_epoch, uint64_t step,
     return fby_window_start(d->w, d->now, &plan, why);
 }
 
+static void a_first_epoch_whose_steps_overflow_is_refused(void **state)
+{
+    (void)state;
+    struct fby_window_config c    = config_of(2);
+    struct driver            d    = driver_of(&c);
+    struct fby_error_detail  why  = {""};
+    struct fby_window_plan   plan = {.steps_per_epoch = 4,
+             .epoch                           = UINT64_MAX / 4,
+             .total                           = UINT64_MAX};
+    assert_int_equal(fby_window_start(d.w, d.now, &plan, &why), FBY_CONFIG);
+    assert_non_null(strstr(why.text, "epoch 4611686018427387903 is too large"));
+    fby_window_destroy(&d.w);
+}
+
 static void a_first_step_beyond_the_epoch_is_refused(void **state)
 {
     (void)state;
@@ -389,6 +403,7 @@ int main(void)
         cmocka_unit_test(a_window_of_one_of_each_works),
         cmocka_unit_test(a_batch_that_never_fits_is_refused_with_both_numbers),
         cmocka_unit_test(a_first_step_beyond_the_epoch_is_refused),
+        cmocka_unit_test(a_first_epoch_whose_steps_overflow_is_refused),
         cmocka_unit_test(
             a_stream_begins_at_its_first_step_and_ends_at_its_total),
         cmocka_unit_test(no_more_is_asked_than_slots_and_bytes_allow),

@@ -71,6 +71,10 @@ struct fby_window_config {
     struct fby_window_times times;
 };
 
+/* The largest number of a batch at which a stream may begin, counted from epoch
+ * 0, step 0. No stream can last until the count overflows. */
+#define FBY_MAX_POSITION (UINT64_MAX / 2)
+
 /* The steps to stream. The callbacks must be pure functions. */
 struct fby_window_plan {
     uint64_t steps_per_epoch;
@@ -102,7 +106,8 @@ void fby_window_destroy(struct fby_window **self_p);
 /* Begin to send requests to the peers reported with fby_window_opened. Before
  * start the window only connects at most max_peers_before_start peers and sends
  * them OPEN, so that the caller learns which datasets they have. Call once.
- * Errors: FBY_CONFIG  steps_per_epoch is 0, or step is not below it. */
+ * Errors: FBY_CONFIG  steps_per_epoch is 0, or step is not below it, or the
+ *                     first batch is beyond FBY_MAX_POSITION. */
 FBY_CHECKED fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
     const struct fby_window_plan *plan, struct fby_error_detail *why);
 
@@ -110,7 +115,8 @@ FBY_CHECKED fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
  * were not taken are dropped, and their open requests are cancelled. Audits whose
  * two answers were not compared yet are skipped. A failure of a step that was
  * not taken is forgotten if its cause is FBY_CAUSE_CANNOT or FBY_CAUSE_CORRUPT.
- * Call only after start, with a step below plan.steps_per_epoch. */
+ * Call only after start, with a step below plan.steps_per_epoch, and a position
+ * up to FBY_MAX_POSITION. */
 void fby_window_seek(
     struct fby_window *self, int64_t now_ns, uint64_t epoch, uint64_t step);
 
