@@ -226,6 +226,17 @@ class Memory(ExtensionTest):
         numpy.testing.assert_array_equal(late, before)
         del view, late, capsule
 
+    def test_an_index_that_releases_the_batch_is_no_danger(self):
+        class Index:
+            def __index__(self):
+                batch.release()
+                return 0
+
+        stream = self.open()
+        for name in ("tensor", "row_lengths"):
+            batch = stream.next(harness.DEADLINE)
+            self.fails(USAGE, getattr(batch, name), Index())
+
     def test_a_released_batch_says_so(self):
         batch = self.open().next(harness.DEADLINE)
         token = batch.token

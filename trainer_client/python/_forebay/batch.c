@@ -69,20 +69,23 @@ static struct forebay_batch *held(struct batch *self)
     return self->batch;
 }
 
-/* Define the method batch_<name>() as read_<name>() under the object's lock. */
-#define LOCKED_METHOD(name)                                             \
-    static PyObject *batch_##name(PyObject *object, PyObject *argument) \
-    {                                                                   \
-        struct batch *self   = (struct batch *)object;                  \
-        PyObject     *result = NULL;                                    \
-        FBY_PY_LOCK(object);                                            \
-        struct forebay_batch *batch = held(self);                       \
-        if (batch != NULL) {                                            \
-            result = read_##name(self, batch, argument);                \
-        }                                                               \
-        FBY_PY_UNLOCK();                                                \
-        return result;                                                  \
+/* Define `function`, which calls read_<name>() under the object's lock. */
+#define LOCKED(function, name, type)                           \
+    static PyObject *function(PyObject *object, type argument) \
+    {                                                          \
+        struct batch *self   = (struct batch *)object;         \
+        PyObject     *result = NULL;                           \
+        FBY_PY_LOCK(object);                                   \
+        struct forebay_batch *batch = held(self);              \
+        if (batch != NULL) {                                   \
+            result = read_##name(self, batch, argument);       \
+        }                                                      \
+        FBY_PY_UNLOCK();                                       \
+        return result;                                         \
     }
+
+/* Define the method batch_<name>(). */
+#define LOCKED_METHOD(name) LOCKED(batch_##name, name, PyObject *)
 
 static PyObject *read_samples(
     struct batch *self, const struct forebay_batch *batch, PyObject *unused)
@@ -143,18 +146,18 @@ LOCKED_METHOD(digest)
 
 /* ---- tensors ------------------------------------------------------------- */
 
-/* The number of a tensor. Negative numbers are not taken from the end. */
-static bool to_index(
-    const struct forebay_batch *batch, PyObject *value, uint32_t *out)
+/* The number of a tensor. Negative numbers are not taken from the end. It runs
+ * Python code of the caller, which may release the batch. */
+static bool to_index(const struct batch *self, PyObject *value, uint32_t *out)
 {
-    uint32_t   n = forebay_batch_n_fields(batch);
+    Py_ssize_t n = PyTuple_Size(self->names);
     Py_ssize_t i = PyNumber_AsSsize_t(value, PyExc_IndexError);
     if (i == -1 && PyErr_Occurred() != NULL) {
         return false;
     }
-    if (i < 0 || i >= (Py_ssize_t)n) {
+    if (i < 0 || i >= n) {
         PyErr_Format(PyExc_IndexError,
-            "tensor %zd: the batch has %u, counted from 0", i, n);
+            "tensor %zd: the batch has %zd, counted from 0", i, n);
         return false;
     }
     *out = (uint32_t)i;
@@ -162,17 +165,12 @@ static bool to_index(
 }
 
 static PyObject *read_tensor(
-    struct batch *self, struct forebay_batch *batch, PyObject *number)
+    struct batch *self, struct forebay_batch *batch, uint32_t i)
 {
-    uint32_t i = 0;
-    if (!to_index(batch, number, &i)) {
-        return NULL;
-    }
     PyObject *name = PyTuple_GetItem(self->names, i);
     return name != NULL ? fby_py_tensor_new(&self->ob_base, batch, i, name)
                         : NULL;
 }
-LOCKED_METHOD(tensor)
 
 static PyObject *read_capsule(
     struct batch *self, const struct forebay_batch *batch, PyObject *number)
@@ -185,14 +183,10 @@ static PyObject *read_capsule(
 LOCKED_METHOD(capsule)
 
 static PyObject *read_row_lengths(
-    struct batch *self, const struct forebay_batch *batch, PyObject *number)
+    struct batch *self, const struct forebay_batch *batch, uint32_t i)
 {
-    uint32_t i        = 0;
-    uint32_t shortest = 0;
-    uint32_t longest  = 0;
-    if (!to_index(batch, number, &i)) {
-        return NULL;
-    }
+    uint32_t            shortest = 0;
+    uint32_t            longest  = 0;
     enum forebay_status status =
         forebay_batch_row_lengths(batch, i, &shortest, &longest);
     if (status != FOREBAY_OK) {
@@ -202,7 +196,25 @@ static PyObject *read_row_lengths(
     }
     return Py_BuildValue("(II)", shortest, longest);
 }
-LOCKED_METHOD(row_lengths)
+
+LOCKED(locked_tensor, tensor, uint32_t)
+LOCKED(locked_row_lengths, row_lengths, uint32_t)
+
+static PyObject *batch_tensor(PyObject *object, PyObject *number)
+{
+    uint32_t i = 0;
+    return to_index((struct batch *)object, number, &i)
+               ? locked_tensor(object, i)
+               : NULL;
+}
+
+static PyObject *batch_row_lengths(PyObject *object, PyObject *number)
+{
+    uint32_t i = 0;
+    return to_index((struct batch *)object, number, &i)
+               ? locked_row_lengths(object, i)
+               : NULL;
+}
 
 /* ---- release ------------------------------------------------------------- */
 
