@@ -503,6 +503,19 @@ taken.wait()
                     "label": {"from": "folder"}}}))
         self.assertEqual(os.listdir(self.runtime / "forebay"), ["lock"])
 
+    def test_a_program_that_reads_no_pipeline_says_why_it_ended(self):
+        pipeline = {"forebay": 1, "more": "x" * 300000}  # fills the pipe
+        with self.raises(forebay.PipelineError, "no such directory"):
+            len(self.loader(pipeline, data={"BAD!": "/none"}))
+
+    def test_a_program_that_is_too_slow(self):
+        program = self.cluster.path("slow")
+        program.write_text("#!/bin/sh\nexec sleep 60\n")
+        program.chmod(0o700)
+        self.set_environment(FOREBAY_BIN=str(program))
+        with self.raises(forebay.Timeout, "0.1 s", "timeout="):
+            len(self.loader(timeout=0.1))
+
 
 class Arguments(PackageTest):
     """What is refused, and the words for it."""

@@ -27,7 +27,7 @@ import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, Mapping, NamedTuple, Optional
+from typing import IO, Any, Iterator, Mapping, NamedTuple, Optional
 
 from forebay.errors import ClusterError, PipelineError, Timeout
 from forebay.log import logger
@@ -320,10 +320,7 @@ def _run(command: list[str], pipeline: Pipeline, log: Path,
         finally:
             os.close(write_end)
         try:
-            assert process.stdin is not None
-            with process.stdin as stdin:
-                if pipeline.path is None:
-                    stdin.write(pipeline.text.encode())
+            _send_pipeline(process.stdin, pipeline)
             line = _line(ready.fileno(), timeout)
         except BaseException:
             process.kill()
@@ -338,6 +335,16 @@ def _run(command: list[str], pipeline: Pipeline, log: Path,
     return answer
 
 
+def _send_pipeline(stdin: Optional[IO[bytes]], pipeline: Pipeline) -> None:
+    assert stdin is not None
+    try:
+        with stdin:
+            if pipeline.path is None:
+                stdin.write(pipeline.text.encode())
+    except BrokenPipeError:
+        pass  # the program has ended, and its log says why
+
+
 def _line(fd: int, timeout: float) -> bytes:
     """A line from a pipe; b"" if it is closed before. Errors: Timeout."""
     import select
@@ -345,8 +352,8 @@ def _line(fd: int, timeout: float) -> bytes:
     while not line.endswith(b"\n"):
         left = until - time.monotonic()
         if left <= 0 or not select.select([fd], [], [], left)[0]:
-            raise Timeout(f"the local cluster was not ready within "
-                          f"{timeout:g} s: give a larger timeout=")
+            raise Timeout(f"the local cluster was not ready in {timeout:g} s: "
+                          "give a larger timeout=")
         more = os.read(fd, 4096)
         if not more:
             return b""
