@@ -503,6 +503,24 @@ taken.wait()
                     "label": {"from": "folder"}}}))
         self.assertEqual(os.listdir(self.runtime / "forebay"), ["lock"])
 
+    def test_the_last_user_does_not_wait_for_one_that_was_killed(self):
+        code = """
+loader = forebay.Loader(sys.argv[1], split="train", framework="numpy")
+next(iter(loader))
+say("open")
+sys.stdin.readline()
+loader.close()
+"""
+        self.set_environment(FOREBAY_TIME_DIVISOR="1")  # real deadlines
+        killed, last = [Script(self, code, self.pipeline) for _ in range(2)]
+        for user in (killed, last):
+            self.assertEqual(user.line(), "open")
+        killed.process.kill()
+        begin = time.monotonic()
+        last.process.stdin.write("\n")
+        last.finish()
+        self.assertLess(time.monotonic() - begin, 5)
+
     def test_a_program_that_reads_no_pipeline_says_why_it_ended(self):
         pipeline = {"forebay": 1, "more": "x" * 300000}  # fills the pipe
         with self.raises(forebay.PipelineError, "no such directory"):

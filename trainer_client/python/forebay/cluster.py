@@ -35,6 +35,7 @@ from forebay.pipeline import Pipeline, with_key
 
 CORE_SHARE = 0.4
 NICE = 10
+POLITE_S = 1.0  # for the end of a cluster, before it is told again
 STOP_S = 10.0
 
 _threads = threading.RLock()  # guards what follows, and the locks of files
@@ -261,17 +262,19 @@ def _is_alive(started: Started) -> bool:
 
 
 def _stop(started: Started) -> None:
-    """Ask a cluster to end; it also ends without a user."""
+    """Ask a cluster without users to end; it also ends by itself. Its workers
+    may wait for a user that was killed: a second signal ends them at once."""
     import signal
-    if not _is_alive(started):
-        return
-    try:
-        os.kill(started.pid, signal.SIGTERM)
-    except ProcessLookupError:
-        return
-    until = time.monotonic() + STOP_S
-    while _is_alive(started) and time.monotonic() < until:
-        time.sleep(0.01)
+    for wait in (POLITE_S, STOP_S):
+        if not _is_alive(started):
+            break
+        try:
+            os.kill(started.pid, signal.SIGTERM)
+        except ProcessLookupError:
+            break
+        until = time.monotonic() + wait
+        while _is_alive(started) and time.monotonic() < until:
+            time.sleep(0.01)
     try:
         os.waitpid(started.pid, os.WNOHANG)
     except ChildProcessError:
