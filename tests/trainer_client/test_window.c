@@ -109,9 +109,8 @@ static void a_first_epoch_whose_steps_overflow_is_refused(void **state)
     struct fby_window_config c    = config_of(2);
     struct driver            d    = driver_of(&c);
     struct fby_error_detail  why  = {""};
-    struct fby_window_plan   plan = {.steps_per_epoch = 4,
-             .epoch                           = UINT64_MAX / 4,
-             .total                           = UINT64_MAX};
+    struct fby_window_plan   plan = {
+          .steps_per_epoch = 4, .epoch = UINT64_MAX / 4, .total = UINT64_MAX};
     assert_int_equal(fby_window_start(d.w, d.now, &plan, &why), FBY_CONFIG);
     assert_non_null(strstr(why.text, "epoch 4611686018427387903 is too large"));
     fby_window_destroy(&d.w);

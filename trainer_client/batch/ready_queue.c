@@ -7,7 +7,6 @@
 
 #include "common/clock.h"
 #include "trainer_client/batch/batch_pool.h"
-#include "trainer_client/window/window.h"
 
 /* How often a waiting forebay_open() calls on_scan and give_up. */
 #define POLL_NS (FBY_NS_PER_S / 10)
@@ -404,7 +403,7 @@ static enum forebay_status check_position(
             (unsigned long long)position.step, (unsigned long long)steps);
         return set_error_locked(self, FOREBAY_USAGE, &why);
     }
-    if (position.epoch > (FBY_MAX_POSITION - position.step) / steps) {
+    if (position.epoch > (FBY_MAX_SEEK - position.step) / steps) {
         (void)fby_error_set(&why, FBY_USAGE,
             "epoch %llu is too large: its steps cannot be counted",
             (unsigned long long)position.epoch);

@@ -17,6 +17,10 @@
 
 enum { FBY_READY_QUEUE_MAX = 2 }; /* most batches in the queue */
 
+/* The largest number of a step to which a trainer may seek, counted from epoch
+ * 0, step 0. */
+#define FBY_MAX_SEEK (UINT64_MAX / 2)
+
 struct fby_position {
     uint64_t epoch;
     uint64_t step; /* in the epoch */

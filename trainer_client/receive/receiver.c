@@ -160,6 +160,9 @@ static void run_timers(struct fby_receiver *r)
     fby_r_run_actions(r);
 }
 
+_Static_assert(FBY_MAX_SEEK <= FBY_MAX_POSITION,
+    "the window accepts each position that the ready queue accepts");
+
 /* Continue at the position that the trainer wants, if it wants one. */
 static void run_seek(struct fby_receiver *r)
 {

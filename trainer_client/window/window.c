@@ -135,8 +135,7 @@ fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
             (unsigned long long)plan->step,
             (unsigned long long)plan->steps_per_epoch);
     }
-    if (plan->epoch >
-        (FBY_MAX_POSITION - plan->step) / plan->steps_per_epoch) {
+    if (plan->epoch > (FBY_MAX_POSITION - plan->step) / plan->steps_per_epoch) {
         return fby_error_set(why, FBY_CONFIG,
             "epoch %llu is too large: its steps cannot be counted",
             (unsigned long long)plan->epoch);

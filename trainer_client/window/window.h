@@ -71,7 +71,7 @@ struct fby_window_config {
     struct fby_window_times times;
 };
 
-/* The largest number of a batch at which a stream may begin, counted from epoch
+/* The largest number of a step at which a stream may begin, counted from epoch
  * 0, step 0. No stream can last until the count overflows. */
 #define FBY_MAX_POSITION (UINT64_MAX / 2)
 

@@ -173,14 +173,10 @@ static PyObject *read_tensor(
 }
 
 static PyObject *read_capsule(
-    struct batch *self, const struct forebay_batch *batch, PyObject *number)
+    struct batch *self, const struct forebay_batch *batch, uint32_t i)
 {
-    uint32_t i = 0;
-    return to_index(batch, number, &i)
-               ? fby_py_capsule(fby_py_state_of(&self->ob_base), batch, i)
-               : NULL;
+    return fby_py_capsule(fby_py_state_of(&self->ob_base), batch, i);
 }
-LOCKED_METHOD(capsule)
 
 static PyObject *read_row_lengths(
     struct batch *self, const struct forebay_batch *batch, uint32_t i)
@@ -198,6 +194,7 @@ static PyObject *read_row_lengths(
 }
 
 LOCKED(locked_tensor, tensor, uint32_t)
+LOCKED(locked_capsule, capsule, uint32_t)
 LOCKED(locked_row_lengths, row_lengths, uint32_t)
 
 static PyObject *batch_tensor(PyObject *object, PyObject *number)
@@ -205,6 +202,14 @@ static PyObject *batch_tensor(PyObject *object, PyObject *number)
     uint32_t i = 0;
     return to_index((struct batch *)object, number, &i)
                ? locked_tensor(object, i)
+               : NULL;
+}
+
+static PyObject *batch_capsule(PyObject *object, PyObject *number)
+{
+    uint32_t i = 0;
+    return to_index((struct batch *)object, number, &i)
+               ? locked_capsule(object, i)
                : NULL;
 }
 
