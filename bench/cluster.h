@@ -78,8 +78,8 @@ struct bench_pull_result {
     double   seconds; /* without start-up */
 };
 
-/* Run `forebay pull --json` (`args`, ended by NULL) to its end. It starts its
- * own server and workers, and uses only the files of `self`. */
+/* Run the command line `args` (forebay, pull, ..., --json, NULL) to its exit.
+ * It starts its own server and workers, and uses only the files of `self`. */
 struct bench_pull_result bench_cluster_run_pull(
     const struct bench_cluster *self, const char *const *args);
 

@@ -1,10 +1,10 @@
 /* receive.h - receive a prepared batch (encoded before the run) in two ways: by
  * a Forebay stream, and over a bare TCP connection as the baseline.
  *
- * In a program that links receive.c, a batch of a stream is ready when its
- * checked bytes are in a slot (the client's buffer of a batch). The functions
- * that unpack photos and make tensors (struct fby_device) are replaced (linker
- * option --wrap=fby_device_named) by functions that do neither. */
+ * Programs that link receive.c replace fby_device_named() (linker option
+ * --wrap), so that the client neither unpacks photos nor makes tensors. A batch
+ * of a stream is then ready when its checked bytes are in a slot (the client's
+ * buffer of a batch). */
 #ifndef FBY_BENCH_RECEIVE_H
 #define FBY_BENCH_RECEIVE_H
 
@@ -15,7 +15,7 @@
 struct bench_receive {
     const struct bench_batch     *batch;
     struct bench_prepared_cluster prepared; /* its one worker sends `batch` */
-    struct bench_tcp tcp;       /* sends `batch`; `hash`: hashes each payload */
+    struct bench_tcp tcp;       /* sends `batch`, with hashes if tcp.hash */
     struct forebay  *stream;    /* from `prepared` */
     uint8_t         *tcp_slots; /* BENCH_SLOTS_BYTES, filled from `tcp` */
     uint64_t         batches;   /* number of batches per run */
@@ -42,7 +42,7 @@ void bench_receive_stop(struct bench_receive *self);
 struct bench_cost bench_receive_stream(struct bench_receive *self);
 struct bench_cost bench_receive_tcp(struct bench_receive *self);
 
-/* Replaces fby_device_named(): returns those functions for any name. */
+/* For any name, returns a device that neither unpacks nor makes tensors. */
 const struct fby_device *__wrap_fby_device_named(const char *name);
 
 #endif

@@ -71,18 +71,19 @@ const struct fby_json_selector *fby_field_json(
 /* The number of bits packed in the last dimension of a row; 0: not packed. */
 uint32_t fby_field_packed_bits(const struct fby_field_content *field);
 
-/* The setting `shape` of an array field; for other kinds [], no dimensions. */
+/* The `shape` of an array field. Other kinds: a shape without dimensions. */
 const struct fby_shape *fby_array_shape(const struct fby_field_content *field);
 
 /* ---- names and sequences ---- */
 
-/* The part after the last dot: "jpg" of the extension "left.jpg". */
+/* Returns "jpg" of "left.jpg", which is the extension of "0001.left.jpg". */
 const char *fby_extension_last_part(const char *extension);
 
 /* True if the last part of an extension in field->from is png. */
 bool fby_field_takes_png(const struct fby_field_content *field);
 
-/* True for "target" and "sequence", which need a source with shift: 1. */
+/* True for the values "target" and "sequence" of the key `from`. They need a
+ * source with `shift: 1`: the target of a token is the next token. */
 bool fby_from_has_targets(const char *from);
 
 /* The tokens in a row of a field of sequences: the length of a sequence, plus 1

@@ -95,8 +95,9 @@ enum {
     SCHEMA_WITH(type, text, protobuf, type, limit, check)
 #define MESSAGE(NAME, type, limit, check) \
     [FBY_MSG_##NAME] = SCHEMA(type, #NAME, type, limit, check)
-/* A message that consists only of ids, the last of which is `last`. The term
- * that is 0 does not compile unless struct fby_<type> has exactly these ids. */
+/* A message that consists only of ids. Messages with the same ids share the
+ * columns ids_up_to_<last>_columns, where `last` is the last id. The array of
+ * chars makes compilation fail if struct fby_<type> has not just these ids. */
 #define IDS_ONLY(NAME, type, last)                                      \
     [FBY_MSG_##NAME] = SCHEMA_WITH(type, #NAME, type, ids_up_to_##last, \
         SMALL + 0 * sizeof(char[HAS_ONLY_IDS(type, last) ? 1 : -1]), NULL)
@@ -105,8 +106,6 @@ enum {
                                       sizeof(struct schema_column) &&      \
         MEMBER_OFFSET(type, last, 8) + 8 == sizeof(struct fby_##type))
 
-/* Messages that consist of the same ids have the same layout, so they share
- * columns, which are named after the last id (IDS_ONLY). */
 static const struct schema_column ids_up_to_session_columns[] = {
     ID(1, bye, session),
 };

@@ -1,10 +1,10 @@
 /* guess_lists.c - recognise lists (.csv, .jsonl) in a directory.
  *
- * A list is read twice. The first reading assumes that all columns hold values.
- * It finds the columns of paths, whose first value is the path of a file.
- * The second reading counts the values of each column, and finds their kinds.
- * The index of a list (struct fby_shard) stores a column as a suffix, and each
- * value as a member. In a guess, a column is a struct fby_init_member. */
+ * A list is read twice. The first reading finds the columns of paths: those
+ * whose first value is the path of a file. The second reading counts the values
+ * of each column, and finds their kinds.
+ * In the index of a list (struct fby_shard), a member is a value; its suffix is
+ * the name of its column. In a guess, a struct fby_init_member is a column. */
 #include <stdio.h>
 #include <string.h>
 
@@ -58,8 +58,8 @@ static void add_values(
     struct fby_guess_split *split, const struct fby_shard *shard)
 {
     for (uint32_t value = 0; value < shard->n_members; value++) {
-        struct fby_init_member *column =
-            fby_guess_find_member(split, fby_shard_suffix(shard, value));
+        const char             *name   = fby_shard_suffix(shard, value);
+        struct fby_init_member *column = fby_guess_find_member(split, name);
         if (column != NULL && fby_shard_is_value(shard, value)) {
             fby_guess_add_value(column,
                 (const char *)shard->texts.data + shard->text_offset[value],
@@ -116,9 +116,9 @@ static fby_err read_for_paths(struct fby_search *search, const char *list_path,
 }
 
 /* True for a list to skip; `err` is the result of its first reading. In a
- * directory with folders, the folders may be the data. A list that has no paths
- * or is invalid then only describes them. In other directories, an invalid list
- * is skipped if others were added before. */
+ * directory with folders, the folders are probably the data, so a list that is
+ * invalid or has no paths is skipped. In other directories, an invalid list is
+ * skipped if others were added before. */
 static bool is_skipped(fby_err err, const struct fby_guess_split *split,
     bool has_dirs, uint32_t n_lists)
 {

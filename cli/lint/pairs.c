@@ -69,9 +69,9 @@ static bool all_move_alike(struct op_list a, struct op_list b)
 
 static bool has_moving_op(const struct fby_field_content *field)
 {
-    struct op_list ops    = {field->ops, field->n_ops};
-    struct op_list device = {field->device, field->n_device};
-    return take_moving_op(&ops) != NULL || take_moving_op(&device) != NULL;
+    struct op_list ops        = {field->ops, field->n_ops};
+    struct op_list device_ops = {field->device, field->n_device};
+    return take_moving_op(&ops) != NULL || take_moving_op(&device_ops) != NULL;
 }
 
 enum fby_lint_pair fby_lint_compare_ops(const struct fby_field_content *picture,
@@ -81,6 +81,7 @@ enum fby_lint_pair fby_lint_compare_ops(const struct fby_field_content *picture,
             (struct op_list){labels->ops, labels->n_ops})) {
         return FBY_LINT_OTHER_OPS;
     }
+    /* field->device: the ops that the device applies */
     if (!all_move_alike((struct op_list){picture->device, picture->n_device},
             (struct op_list){labels->device, labels->n_device})) {
         return FBY_LINT_OTHER_DEVICE;

@@ -13,7 +13,7 @@ enum fby_lint_pair {      /* how a picture and its labels compare */
     FBY_LINT_ALIKE,       /* their pixels are moved in the same way */
     FBY_LINT_OTHER_GROUP, /* the same ops, but independent draws */
     FBY_LINT_OTHER_OPS,   /* different ops of the worker */
-    FBY_LINT_OTHER_DEVICE /* different flips of the device */
+    FBY_LINT_OTHER_DEVICE /* different device ops (flips) */
 };
 
 /* Compare the ops of a picture and of its labels that move pixels. */

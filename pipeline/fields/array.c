@@ -41,6 +41,7 @@ static fby_err check_keys(const struct fby_field_check *check)
         "with max_length the shape is that of one entry: at most %d "
         "dimensions, [] for a number",
         FBY_MAX_DIMS - 1);
+    /* Here FBY_MAX_LENGTH is in bytes; it is no limit of max_length. */
     FBY_REFUSE_IF(check,
         fby_array_bytes(&field->as.array.shape, field->wire_type) == 0,
         FBY_FIELD_SHAPE, "an array of this shape has more than %d bytes as %s",
@@ -73,8 +74,8 @@ static bool all_equal(const double *numbers, uint32_t n)
     return true;
 }
 
-/* The key to blame for a wrong count: scale if its numbers differ or offset is
- * absent, else offset. The parser repeats a single number for all channels. */
+/* The key that has the wrong count of numbers. Equal scales were probably one
+ * number, which the parser repeats. Then it is offset, if that is present. */
 static enum fby_field_key key_to_blame(const struct fby_field_check *check)
 {
     const struct fby_field_delivery *delivery = check->delivery;
@@ -127,7 +128,7 @@ static struct fby_shape shape(const struct fby_field_content *field)
 
 static const struct fby_canon_entry canon_entries[] = {
     {FBY_ENTRY(SHAPE, DIMS, as.array.shape)},
-    /* The key MAPS is also for bits that are not of the kind `maps`. */
+    /* The entry MAPS is the number of packed bits here. Its .max is in bits. */
     {FBY_ENTRY(MAPS, U32, as.array.n_bits), .min = 1, .max = FBY_MAX_LENGTH},
     {0},
 };

@@ -8,10 +8,10 @@
  *
  * Without block shuffle the rows of a batch are consecutive in the linear
  * order. With block shuffle the linear order, up to its last full batch, is cut
- * into G parts, and each part into S pieces of equal size. A full batch has one
- * piece of each part; these are its G slices. Each part is divided into L lanes
- * (ranges of pieces). Consecutive steps take turns among the lanes, so that
- * successive batches have samples of different blocks.
+ * into G = `slices` parts, and each part into S = `full_steps` equal pieces. A
+ * full batch has one piece of each part, called a slice. Each part is divided
+ * into L = `lanes` lanes (ranges of pieces). Consecutive steps take turns among
+ * the lanes, so that successive batches have samples of different blocks.
  *
  * A span is a number of rows that are contiguous in the linear order. Rows are
  * mapped span by span, so that a permutation is set up once for each span. */
@@ -485,7 +485,7 @@ static uint64_t fill_from_bucket(
     /* In the bucket, the leftovers follow the full batches. */
     offset += are_leftovers ? size - size % self->batch : 0;
     for (uint64_t k = 0; k < n; k++) {
-        samples[k] = offset + k; /* in the bucket; the samples follow below */
+        samples[k] = offset + k; /* offset in the bucket; replaced below */
     }
     if (self->shuffle == FBY_SHUFFLE_FULL) {
         struct fby_permutation within =

@@ -27,7 +27,7 @@ struct flip_buffer {
     uint8_t              bytes[BUFFER_PIXELS * RGB];
 };
 
-/* Expand the buffer to output pixels `stride` bytes apart. Empty the buffer. */
+/* Expand the buffer, append the result to the output, and empty the buffer. */
 static void flush(struct flip_buffer *self)
 {
     bool   planar = self->plan.layout == FBY_LAYOUT_CHW;
@@ -48,7 +48,7 @@ static void append_line(struct flip_buffer *self, uint32_t y)
         uint32_t space = BUFFER_PIXELS - self->plan.pixels;
         uint32_t n     = width - x < space ? width - x : space;
         uint8_t *to    = self->bytes + (size_t)self->plan.pixels * RGB;
-        /* In raw order, from the line that mirror_y chooses. May reduce `n`. */
+        /* Raw pixels, reversed below if mirror_x. The call may reduce `n`. */
         const uint8_t *from = fby_picture_pixels(&self->picture, x, y, &n);
         if (self->picture.mirror_x) {
             self->reverse(from, n, to);

@@ -87,15 +87,15 @@ static void connect_before_start(struct fby_window *w)
     }
 }
 
-/* Warn if a peer is needed and none is usable. No peer is needed while each
- * step of the window has its request or answer. */
+/* Warn once per times.warn while a peer is needed and none is usable. No peer
+ * is needed while each step of the window has its request or answer. */
 static void warn_without_peers(struct fby_window *w)
 {
     bool needs_peer = !w->started || fby_w_has_unrequested_step(w);
     if (fby_window_n_usable_peers(w) > 0 || !needs_peer) {
-        w->no_peer_since_ns = w->now;
+        w->no_peer_since_ns = w->now; /* none is missing yet */
     } else if (w->now >= w->no_peer_since_ns + w->config.times.warn) {
-        w->no_peer_since_ns = w->now;
+        w->no_peer_since_ns = w->now; /* since this warning */
         fby_w_add_action(w, FBY_DO_WARN_NO_WORKERS, FBY_NO_PEER);
     }
 }

@@ -182,8 +182,8 @@ struct fby_window {
     int64_t slept_ns; /* total time that the caller was suspended */
     int64_t last_deadline_ns; /* last result of fby_window_deadline */
     int64_t last_caller_ns;   /* caller's time of the last event (`now_ns`) */
-    int64_t no_peer_since_ns; /* since then a usable peer is missing; each
-                                 warning sets it to `now` */
+    int64_t no_peer_since_ns; /* when a peer was last usable or not needed,
+                                 or the last warning was given */
 
     bool    consumer_waiting; /* fby_window_take waits for a batch */
     int64_t taken_ns;         /* window time when a batch was last taken */

@@ -169,7 +169,7 @@ static void read_head(struct fby_record *r, struct fby_shard *out)
     fby_record_read_between(r, SHARD_VERSION, VERSION, VERSION);
     int64_t kind = fby_record_read_between(r, SHARD_KIND, 1, FBY_N_SOURCES - 1);
     fby_record_read_text(r, SHARD_NAME, name, sizeof(name));
-    /* `r` keeps a fault until fby_record_end(). Until then, any valid kind. */
+    /* If `kind` is damaged, fby_record_end() fails. Until then use any kind. */
     fby_shard_init(
         out, name, kind > 0 ? (enum fby_source_kind)kind : FBY_SOURCE_SHARDS);
     out->size = (uint64_t)fby_record_read_between(r, SHARD_SIZE, 0, INT64_MAX);

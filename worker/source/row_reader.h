@@ -19,7 +19,7 @@ enum { FBY_RUN_ROWS = 4096 };
  * from 0. This number is called a slot. The struct is large: one a thread. */
 struct fby_row_reader {
     uint32_t                 n_rows;
-    uint32_t                 n_shards;             /* number of slots */
+    uint32_t                 n_shards;             /* with a slot in this run */
     uint32_t                 shard[FBY_RUN_ROWS];  /* per slot: shard number */
     const struct fby_column *column[FBY_RUN_ROWS]; /* per slot: the open column
                                                       (if ragged: its values);
@@ -37,8 +37,9 @@ struct fby_row_reader {
     /* Per slot: its n_files mapped files. The first uses.n are valid. */
     struct fby_mapping_use  mapped[2 * FBY_RUN_ROWS];
     struct fby_mapping_uses uses; /* its list is `mapped` */
-    uint16_t *slot_of; /* per shard: its slot, or one left from an earlier run.
-                          Valid if < n_shards and shard[slot] is this shard */
+    /* Per shard of the dataset: its slot in this run, or a slot of an earlier
+     * run. It is of this run if < n_shards and shard[slot] is this shard. */
+    uint16_t *slot_of;
     uint32_t  slot_of_size; /* number of elements of slot_of */
 };
 

@@ -9,7 +9,7 @@
 #include "worker/source/manifest.h"
 
 enum { /* keys of a shard's record that only shards of columns have */
-    SHARD_ROWS = 13,
+    SHARD_SAMPLES = 13,
     SHARD_COLUMNS
 };
 
@@ -19,7 +19,7 @@ enum { /* keys of the record of a column */
     COLUMN_DIMS,       /* dimensions of a row */
     COLUMN_DATA_AT,    /* offset of row 0 in the file, in bytes */
     COLUMN_ROLE,       /* ragged and CSR columns only */
-    COLUMN_ROWS,       /* values and CSR only: number of rows in the file */
+    COLUMN_ENTRIES,    /* values and CSR only: entries of all samples */
     COLUMN_ROW_WIDTH,  /* CSR only, as all below: values in a dense row */
     COLUMN_INDICES,    /* type of the indices */
     COLUMN_INDICES_AT, /* offset of the indices in the file, in bytes */
@@ -62,7 +62,7 @@ static void put_column_record(
         fby_record_put_i64(out, COLUMN_ROLE, column->role);
     }
     if (column->role >= FBY_COLUMN_VALUES) { /* values or CSR */
-        fby_record_put_i64(out, COLUMN_ROWS, (int64_t)column->rows);
+        fby_record_put_i64(out, COLUMN_ENTRIES, (int64_t)column->rows);
     }
     if (column->role == FBY_COLUMN_CSR) {
         fby_record_put_i64(out, COLUMN_ROW_WIDTH, (int64_t)column->dense_width);
@@ -74,7 +74,7 @@ static void put_column_record(
 
 void fby_columns_encode(const struct fby_shard *shard, struct fby_buffer *out)
 {
-    fby_record_put_i64(out, SHARD_ROWS, shard->n_samples);
+    fby_record_put_i64(out, SHARD_SAMPLES, shard->n_samples);
     size_t mark = fby_record_open(out, SHARD_COLUMNS);
     for (uint32_t i = 0; i < shard->n_columns; i++) {
         put_column_record(&shard->columns[i], (uint16_t)(i + 1), out);
@@ -120,9 +120,9 @@ static void read_role(
         out->role = (enum fby_column_role)fby_record_read_between(
             r, COLUMN_ROLE, FBY_COLUMN_OFFSETS, FBY_COLUMN_CSR);
     }
-    if (out->role >= FBY_COLUMN_VALUES) { /* values or CSR */
+    if (out->role >= FBY_COLUMN_VALUES) { /* values or CSR: rows are entries */
         out->rows =
-            (uint64_t)fby_record_read_between(r, COLUMN_ROWS, 0, INT64_MAX);
+            (uint64_t)fby_record_read_between(r, COLUMN_ENTRIES, 0, INT64_MAX);
     } else if (out->role == FBY_COLUMN_OFFSETS) {
         out->rows++; /* samples + 1 offsets */
     }
@@ -205,7 +205,7 @@ fby_err fby_columns_decode(
     struct fby_record *r, struct fby_shard *out, struct fby_error_detail *why)
 {
     out->n_samples =
-        (uint32_t)fby_record_read_between(r, SHARD_ROWS, 1, UINT32_MAX);
+        (uint32_t)fby_record_read_between(r, SHARD_SAMPLES, 1, UINT32_MAX);
     struct fby_record list = fby_record_enter(r, SHARD_COLUMNS);
     while (fby_record_has_more(&list)) {
         struct fby_column column = {.name = ""};

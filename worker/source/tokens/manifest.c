@@ -7,7 +7,7 @@ enum { /* keys of a shard's record that only shards of tokens have */
     SHARD_FORMAT = 25, /* enum fby_tokens_format */
     SHARD_TOKEN_TYPE,
     SHARD_SEQUENCE_LENGTH, /* tokens of a sequence */
-    SHARD_SHIFT,           /* tokens more, for targets: 0 or 1 */
+    SHARD_SHIFT,           /* extra tokens per sequence, for targets: 0 or 1 */
     SHARD_RUNS,            /* byte offset of each run */
     SHARD_RUN_TOKENS,      /* number of tokens of each run */
     SHARD_PACKED           /* encoded lengths of packed documents, if any */

@@ -159,7 +159,7 @@ static int64_t smoothed(const uint8_t *middle, size_t stride)
 
 static void sharpen_row(const struct fby_step_work *work, uint32_t y)
 {
-    int64_t        factor = work->step->v[0]; /* Q16; 1: no change */
+    int64_t        factor = work->step->v[0]; /* Q16; FBY_Q16_ONE: no change */
     const uint8_t *in     = fby_image_row(&work->in, y);
     uint8_t       *out    = fby_image_row(&work->out, y);
     for (size_t i = FBY_RGB; i < ((size_t)work->in.width - 1) * FBY_RGB; i++) {
