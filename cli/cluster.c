@@ -16,6 +16,8 @@ static const int64_t start_timeout_ns     = 60 * FBY_NS_PER_S;
 static const int64_t max_restart_delay_ns = 30 * FBY_NS_PER_S;
 /* Time between SIGTERM and SIGKILL; a worker needs up to 25 s to end. */
 static const int64_t grace_ns = 26 * FBY_NS_PER_S;
+/* The same without a trainer. A worker does not know that one was killed. */
+static const int64_t unused_grace_ns = 1 * FBY_NS_PER_S;
 
 struct restart {            /* the restart state of one child */
     unsigned starts;        /* number of starts, including the first */
@@ -151,20 +153,31 @@ fby_err fby_cluster_start(const struct fby_cluster_options *options,
     return FBY_OK;
 }
 
-void fby_cluster_stop(struct fby_cluster **self_p)
+static void stop(struct fby_cluster **self_p, int64_t worker_grace_ns)
 {
     struct fby_cluster *self = *self_p;
     if (self == NULL) {
         return;
     }
     *self_p = NULL;
-    fby_children_stop(self->children + 1, self->n_children - 1, grace_ns);
+    fby_children_stop(
+        self->children + 1, self->n_children - 1, worker_grace_ns);
     fby_children_stop(self->children, 1, grace_ns);
     free(self->children);
     free(self->restarts);
     fby_words_fini(&self->worker_args);
     fby_words_fini(&self->server_args);
     free(self);
+}
+
+void fby_cluster_stop(struct fby_cluster **self_p)
+{
+    stop(self_p, grace_ns);
+}
+
+void fby_cluster_stop_unused(struct fby_cluster **self_p)
+{
+    stop(self_p, unused_grace_ns);
 }
 
 const char *fby_cluster_server_endpoint(const struct fby_cluster *self)

@@ -30,6 +30,9 @@ FBY_CHECKED fby_err fby_cluster_start(const struct fby_cluster_options *options,
 
 /* Stop the workers, then the server, and free the cluster. Accepts NULL. */
 void fby_cluster_stop(struct fby_cluster **self_p);
+/* The same for a cluster that no trainer uses: workers that wait for one that
+ * was killed are killed after a second. */
+void fby_cluster_stop_unused(struct fby_cluster **self_p);
 
 /* The server's endpoint, "tcp://127.0.0.1:40123"; valid until the stop. */
 const char *fby_cluster_server_endpoint(const struct fby_cluster *self);

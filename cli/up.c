@@ -229,6 +229,9 @@ static fby_err serve(struct up_options *values, struct fby_error_detail *why)
             fby_signals_wait(500);
             fby_cluster_restart_ended(cluster, fby_now_ns());
         }
+        if (fby_signals_caught() == 0) {
+            fby_cluster_stop_unused(&cluster);
+        }
     }
     fby_cluster_stop(&cluster);
     fby_lock_watch_close(&users);

@@ -503,23 +503,36 @@ taken.wait()
                     "label": {"from": "folder"}}}))
         self.assertEqual(os.listdir(self.runtime / "forebay"), ["lock"])
 
-    def test_the_last_user_does_not_wait_for_one_that_was_killed(self):
+    def killed_user(self, *others):
+        """Kill a user while its batches are made; returns its cluster's pid."""
         code = """
-loader = forebay.Loader(sys.argv[1], split="train", framework="numpy")
+loader = forebay.Loader(sys.argv[1], split="train", framework="numpy",
+                        prefetch=int(sys.argv[2]), timeout=60)
 next(iter(loader))
-say("open")
+say(loader._open.cluster.started.pid)
 sys.stdin.readline()
 loader.close()
 """
         self.set_environment(FOREBAY_TIME_DIVISOR="1")  # real deadlines
-        killed, last = [Script(self, code, self.pipeline) for _ in range(2)]
-        for user in (killed, last):
-            self.assertEqual(user.line(), "open")
-        killed.process.kill()
-        begin = time.monotonic()
-        last.process.stdin.write("\n")
-        last.finish()
-        self.assertLess(time.monotonic() - begin, 5)
+        users = [Script(self, code, self.pipeline, number)
+                 for number in (64, *others)]
+        pids = {int(user.line()) for user in users}
+        users[0].process.kill()
+        for user in users[1:]:
+            user.process.stdin.write("\n")
+            user.finish()
+        return pids.pop()
+
+    def test_the_last_user_does_not_wait_for_one_that_was_killed(self):
+        for _ in range(3):
+            begin = time.monotonic()
+            self.killed_user(1)
+            self.assertLess(time.monotonic() - begin, 8)
+
+    def test_a_cluster_ends_soon_after_its_only_user_was_killed(self):
+        for _ in range(3):
+            pid = self.killed_user()
+            wait_until(lambda: not is_running(pid), 8)
 
     def test_a_program_that_reads_no_pipeline_says_why_it_ended(self):
         pipeline = {"forebay": 1, "more": "x" * 300000}  # fills the pipe
