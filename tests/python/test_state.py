@@ -81,6 +81,11 @@ class State(unittest.TestCase):
         for given in (None, 1, "", [], {}, {"epoch": 1}):
             self.assertIn("state_dict()", self.refused(given))
 
+    def test_a_number_of_thousands_of_digits_is_refused(self):
+        for key in ("forebay", "epoch", "step", "seed", "check"):
+            for number in (10**5000, -10**5000):
+                self.refused(dict(self.make(), **{key: number}))
+
     def test_random_damage_is_refused(self):
         seed = random.randrange(2**32)
         rng, good = random.Random(seed), self.make()

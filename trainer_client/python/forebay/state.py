@@ -13,6 +13,7 @@ from forebay.errors import StateError
 
 FORMAT = 1
 HEX = 16  # digits of a digest
+_LIMIT = 2**64  # of numbers; far larger ones cannot even be printed
 
 _TYPES: Mapping[str, type] = {
     "token": str, "epoch": int, "step": int, "pipeline": str, "data": str,
@@ -51,12 +52,14 @@ def parse(state: Any) -> Position:
         raise StateError("this is not a state of forebay.Loader: give what "
                          "state_dict() returned")
     found = state["forebay"]
-    if type(found) is int and found > FORMAT:
+    if type(found) is int and FORMAT < found < _LIMIT:
         raise StateError(f"the state has format {found}, and this package "
                          f"reads up to format {FORMAT}: install a newer one")
     whole = (type(found) is int and found == FORMAT
              and set(state) == {"forebay", "check", *_TYPES}
              and all(type(state[k]) is _TYPES[k] for k in _TYPES)
+             and all(-_LIMIT < state[k] < _LIMIT for k in _TYPES
+                     if _TYPES[k] is int)
              and state["check"] == _checksum(state))
     if not whole or min(state["epoch"], state["step"]) < 0:
         raise StateError("the state is damaged: use an older checkpoint")
