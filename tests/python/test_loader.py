@@ -66,6 +66,40 @@ class Epochs(PackageTest):
             for name in loader.fields:
                 self.assert_equal(batch[name], right[name])
 
+    def test_a_batch_that_could_not_be_read_comes_again(self):
+        right, loader = self.stream(1)[0], self.loader()
+        self.assertEqual(self.take(loader, 2), right[:2])
+        loader.load_state_dict(loader.state_dict())
+        reader = loader._open.reader
+        loader._open = loader._open._replace(reader=None)
+        with self.assertRaises(AttributeError):
+            next(iter(loader))
+        loader._open = loader._open._replace(reader=reader)
+        self.assertEqual(loader.state_dict()["step"], 2)
+        self.assertEqual(self.take(loader, STEPS), right[2:])
+
+    def test_a_signal_handler_that_wants_the_state_while_it_opens(self):
+        loader, errors = self.loader(), []
+
+        def handler(*_):
+            try:
+                loader.state_dict()
+            except forebay.UsageError as error:
+                errors.append(str(error))
+
+        before = signal.signal(signal.SIGUSR1, handler)
+        self.addCleanup(signal.signal, signal.SIGUSR1, before)
+        open_it = loader._do_open
+
+        def opening():
+            signal.raise_signal(signal.SIGUSR1)
+            return open_it()
+
+        loader._do_open = opening
+        self.assertEqual(len(loader), STEPS)
+        self.assertEqual(len(errors), 1)
+        self.assertIn("being opened", errors[0])
+
     def test_resume_at_any_step(self):
         right = self.stream()
         reader, writer = self.loader(), self.loader()

@@ -94,6 +94,7 @@ class Loader:
         self._closed = False
         self._loaded: Optional[dict[str, Any]] = None  # until it is opened
         self._lock = threading.Lock()  # while the stream is used
+        self._opener = 0               # the thread that opens it
         self._epoch = self._step = 0   # delivered
         self._token = ""               # of some position of the stream
         self._next_at = (0, 0)         # epoch, step: the stream's next batch
@@ -120,22 +121,26 @@ class Loader:
         """The batches of an epoch."""
         return self._opened().length
 
-    def _next(self) -> Optional[dict[str, Any]]:
-        """The next batch of the epoch; None at its end."""
+    def _next(self, turn: int) -> Optional[dict[str, Any]]:
+        """The next batch of the epoch of an iteration; None at its end."""
         opened = self._open
         assert opened is not None
         with self._lock:
+            if turn != self._turn:
+                raise UsageError("this iteration ended when the loader was "
+                                 "moved or iterated again: use the newest "
+                                 "iterator")
             if self._step == opened.length:
                 self._place(self._epoch + 1, 0)
                 return None
             begin = now_ns()
             batch = self._take(opened)
             self._waits.add(begin, now_ns(), batch.rows)
-            self._delivered(batch, opened.length)
             values = opened.reader.read(batch)
             if self.info:
                 values["forebay"] = _info(batch)
             opened.frame.release(batch)
+            self._delivered(batch, opened.length)
         if self._waits.is_due():
             self._report(opened)
         return values
@@ -143,10 +148,10 @@ class Loader:
     def _take(self, opened: Open) -> Batch:
         """The batch at the loader's position. An interrupt at any line leaves
         the position of the stream unknown, or right."""
-        at = self._epoch, self._step
-        if self._next_at != at:
-            opened.stream.seek_step(*at)
+        at, before = (self._epoch, self._step), self._next_at
         self._next_at = _UNKNOWN
+        if before != at:
+            opened.stream.seek_step(*at)
         try:
             batch = opened.frame.next(opened.stream, self.timeout)
         except Error:
@@ -189,10 +194,11 @@ class Loader:
         if isinstance(epoch, bool) or int(epoch) != epoch or epoch < 0:
             raise UsageError(f"set_epoch({epoch!r}): an epoch is a number "
                              "from 0")
-        if epoch != self._epoch:
-            self._place(int(epoch), 0)
-            self._turn += 1
-        self._again = self._begun
+        with self._lock:
+            if epoch != self._epoch:
+                self._place(int(epoch), 0)
+                self._turn += 1
+            self._again = self._begun
 
     def state_dict(self, after: Optional[Mapping[str, Any]] = None
                    ) -> dict[str, Any]:
@@ -217,8 +223,8 @@ class Loader:
                 self._loaded = dict(state_dict)
             else:
                 state.compare(state_dict, self._open.stream.info)
-                self._open.stream.seek(position.token)
                 self._next_at = _UNKNOWN
+                self._open.stream.seek(position.token)
             self._place(position.epoch, position.step)
             self._token = position.token
             self._turn += 1
@@ -274,15 +280,25 @@ class Loader:
         if self._closed:
             raise UsageError("the loader is closed: make another one")
         if opened is None:
-            with self._lock:
-                if self._open is None:
-                    self._open = self._do_open()
-                opened = self._open
+            opened = self._open_once()
         if opened.pid != os.getpid():
             raise UsageError(
                 f"the loader was opened in process {opened.pid}, which is not "
                 "this one: make it in the process that uses it")
         return opened
+
+    def _open_once(self) -> Open:
+        if self._opener == threading.get_ident():  # a signal handler
+            raise UsageError("the loader is being opened: it has no state and "
+                             "no batches yet")
+        with self._lock:
+            if self._open is None:
+                try:
+                    self._opener = threading.get_ident()
+                    self._open = self._do_open()
+                finally:
+                    self._opener = 0
+            return self._open
 
     def _do_open(self) -> Open:
         # A second attempt has the place, and so the job's name, of the first.
@@ -336,10 +352,7 @@ class _Iteration:
     def __next__(self) -> dict[str, Any]:
         if self._ended:
             raise StopIteration
-        if self._turn != self._loader._turn:
-            raise UsageError("this iteration ended when the loader was moved "
-                             "or iterated again: use the newest iterator")
-        values = self._loader._next()
+        values = self._loader._next(self._turn)
         if values is None:
             self._ended = True
             raise StopIteration
