@@ -537,6 +537,14 @@ taken.wait()
                     "label": {"from": "folder"}}}))
         self.assertEqual(os.listdir(self.runtime / "forebay"), ["lock"])
 
+    def test_a_cluster_that_was_killed_is_named(self):
+        loader = self.loader(timeout=2)
+        next(iter(loader))
+        os.kill(loader._open.cluster.started.pid, signal.SIGKILL)
+        with self.raises(forebay.ClusterError, "has ended", "another loader"):
+            while True:
+                list(loader)
+
     def killed_user(self, *others):
         """Kill a user while its batches are made; returns its cluster's pid."""
         code = """

@@ -29,7 +29,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Iterator, Mapping, NamedTuple, Optional
 
-from forebay.errors import ClusterError, PipelineError, Timeout
+from forebay.errors import ClusterError, Error, PipelineError, Timeout
 from forebay.log import logger
 from forebay.pipeline import Pipeline, with_key
 
@@ -58,6 +58,15 @@ class Cluster:
         self.key, self.lock_fd, self.started = key, lock_fd, started
         self.users = 0
         self.pid = os.getpid()
+
+    def explain(self, error: Error) -> Error:
+        """The error of a stream: this one if the cluster runs."""
+        if _is_alive(self.started):
+            return error
+        return ClusterError(
+            f"the local cluster at {self.started.server} has ended (it was "
+            "killed, or it crashed): make another loader, which starts a new "
+            "one")
 
     def release(self) -> None:
         """End one use. The last use of all processes ends the cluster. In a

@@ -154,9 +154,11 @@ class Loader:
             opened.stream.seek_step(*at)
         try:
             batch = opened.frame.next(opened.stream, self.timeout)
-        except Error:
+        except Error as error:
             self._next_at = at  # none was taken
             log.drain()
+            if opened.cluster is not None:
+                raise opened.cluster.explain(error)
             raise
         if batch is None:
             raise Error("the stream ended before the epoch did")
