@@ -130,7 +130,7 @@ void bench_sleep_until(int64_t until_ns)
         .tv_nsec = (long)(until_ns % FBY_NS_PER_S),
     };
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) {
-        continue; /* a signal interrupted the sleep */
+        /* a signal interrupted the sleep: go on */
     }
 }
 

@@ -35,7 +35,7 @@ enum {
 };
 
 /* Bytes of `n` numbers, and of a picture, in the usual form. */
-#define NUMBERS(n) (UINT64_C(4) * (n))
+#define NUMBERS(n) (UINT64_C(4) * (uint64_t)(n))
 #define PICTURE    NUMBERS(PIXELS * 3)
 
 static uint64_t samples = 1024; /* per workload */

@@ -447,7 +447,7 @@ PUBLIC enum forebay_status forebay_seek_step(
         return FOREBAY_FORKED;
     }
     return fby_ready_queue_seek(
-        self->ready_queue, (struct fby_position){epoch, step});
+        self->ready_queue, (struct fby_stream_position){epoch, step});
 }
 
 /* Compare a token with that of the stream's first batch, which differs only in

@@ -516,8 +516,8 @@ struct seeker { /* a trainer that seeks on its own thread */
 static void *seek_main(void *opaque)
 {
     struct seeker *s = opaque;
-    s->status =
-        fby_ready_queue_seek(&s->c->ready_queue, (struct fby_position){3, 2});
+    s->status        = fby_ready_queue_seek(
+               &s->c->ready_queue, (struct fby_stream_position){3, 2});
     return NULL;
 }
 
@@ -530,10 +530,10 @@ static void open_epochs_of(struct counter *c, uint64_t steps)
 /* Seek on another thread, and do the receiver's part of it here. */
 static void seek(struct counter *c)
 {
-    struct seeker       s = {c, FOREBAY_SYSTEM};
-    pthread_t           thread;
-    struct fby_position position = {0};
-    uint64_t            number   = 0;
+    struct seeker              s = {c, FOREBAY_SYSTEM};
+    pthread_t                  thread;
+    struct fby_stream_position position = {0};
+    uint64_t                   number   = 0;
     pthread_create(&thread, NULL, seek_main, &s);
     while (!fby_ready_queue_take_seek(&c->ready_queue, &position, &number)) {
         struct pollfd ready = {c->ready_queue.wakeup.fd, POLLIN, 0};
@@ -584,15 +584,15 @@ static void a_seek_continues_a_stream_that_has_ended(void **state)
 static void a_seek_returns_the_failure_of_the_stream(void **state)
 {
     (void)state;
-    struct counter          c;
-    struct fby_error_detail why = because("no such shard");
-    struct fby_position     position;
-    uint64_t                number = 0;
+    struct counter             c;
+    struct fby_error_detail    why = because("no such shard");
+    struct fby_stream_position position;
+    uint64_t                   number = 0;
     begin(&c);
     open_epochs_of(&c, 4);
     fby_ready_queue_fail(&c.ready_queue, FOREBAY_CONFIG, &why);
-    assert_int_equal(
-        fby_ready_queue_seek(&c.ready_queue, (struct fby_position){0, 1}),
+    assert_int_equal(fby_ready_queue_seek(
+                         &c.ready_queue, (struct fby_stream_position){0, 1}),
         FOREBAY_CONFIG);
     assert_string_equal(c.ready_queue.last_error.text, "no such shard");
     assert_false(fby_ready_queue_take_seek(&c.ready_queue, &position, &number));
@@ -602,7 +602,7 @@ static void a_seek_returns_the_failure_of_the_stream(void **state)
 static void a_position_outside_of_all_epochs_is_refused(void **state)
 {
     (void)state;
-    static const struct fby_position bad[] = {
+    static const struct fby_stream_position bad[] = {
         {0, 4}, {UINT64_MAX / 8 + 1, 0}, {UINT64_MAX / 4, 3}, {0, UINT64_MAX}};
     struct counter c;
     begin(&c);

@@ -134,8 +134,8 @@ static uint32_t remove_batches(struct fby_ready_queue *self,
     return n_done;
 }
 
-bool fby_ready_queue_take_seek(
-    struct fby_ready_queue *self, struct fby_position *out, uint64_t *number)
+bool fby_ready_queue_take_seek(struct fby_ready_queue *self,
+    struct fby_stream_position *out, uint64_t *number)
 {
     pthread_mutex_lock(&self->lock);
     bool wanted = self->n_seeks_requested > self->n_seeks_done &&
@@ -393,7 +393,7 @@ static enum forebay_status wait_for_seek(
 
 /* Check a position. Errors: FOREBAY_USAGE. */
 static enum forebay_status check_position(
-    struct fby_ready_queue *self, struct fby_position position)
+    struct fby_ready_queue *self, struct fby_stream_position position)
 {
     struct fby_error_detail why   = {""};
     uint64_t                steps = self->info.steps_per_epoch;
@@ -413,7 +413,7 @@ static enum forebay_status check_position(
 }
 
 enum forebay_status fby_ready_queue_seek(
-    struct fby_ready_queue *self, struct fby_position position)
+    struct fby_ready_queue *self, struct fby_stream_position position)
 {
     pthread_mutex_lock(&self->lock);
     enum forebay_status status = check_position(self, position);

@@ -21,7 +21,7 @@ enum { FBY_READY_QUEUE_MAX = 2 }; /* most batches in the queue */
  * 0, step 0. */
 #define FBY_MAX_SEEK (UINT64_MAX / 2)
 
-struct fby_position {
+struct fby_stream_position {
     uint64_t epoch;
     uint64_t step; /* in the epoch */
 };
@@ -61,11 +61,11 @@ struct fby_ready_queue {
     struct fby_error_detail last_error;  /* text of the last error, or "" */
     enum forebay_status     last_status; /* of it, or FOREBAY_OK */
     struct forebay_batch   *batches[FBY_READY_QUEUE_MAX]; /* in order */
-    uint32_t                n_batches;         /* entries of `batches` */
-    bool                    trainer_waiting;   /* forebay_next found no batch */
-    bool                    interrupted;       /* forebay_next must not wait */
-    struct fby_position     seek_position;     /* of the newest seek */
-    uint64_t                n_seeks_requested; /* by the trainer's threads */
+    uint32_t                n_batches;        /* entries of `batches` */
+    bool                    trainer_waiting;  /* forebay_next found no batch */
+    bool                    interrupted;      /* forebay_next must not wait */
+    struct fby_stream_position seek_position; /* of the newest seek */
+    uint64_t                   n_seeks_requested; /* by the trainer's threads */
     uint64_t n_seeks_done; /* the receiver has done the first so many */
     uint64_t scan_done;    /* shards scanned so far */
     uint64_t scan_total;   /* shards of the dataset */
@@ -109,8 +109,8 @@ void fby_ready_queue_set_scan_progress(
 void fby_ready_queue_end(struct fby_ready_queue *self);
 /* True if the trainer wants to continue at another position, and the stream has
  * not failed. Then call fby_ready_queue_finish_seek with this *number. */
-bool fby_ready_queue_take_seek(
-    struct fby_ready_queue *self, struct fby_position *out, uint64_t *number);
+bool fby_ready_queue_take_seek(struct fby_ready_queue *self,
+    struct fby_stream_position *out, uint64_t *number);
 /* Drop the batches in the queue, continue a stream that has ended, and wake the
  * trainer, which waits for seek `number`. */
 void fby_ready_queue_finish_seek(struct fby_ready_queue *self, uint64_t number);
@@ -145,7 +145,7 @@ enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
 /* Continue at `position`, and wait until the receiver has done so. Results are
  * those of forebay_seek_step. */
 enum forebay_status fby_ready_queue_seek(
-    struct fby_ready_queue *self, struct fby_position position);
+    struct fby_ready_queue *self, struct fby_stream_position position);
 
 /* Set the error that the trainer can ask for, and return `status`. */
 enum forebay_status fby_ready_queue_set_error(struct fby_ready_queue *self,

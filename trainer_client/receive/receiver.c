@@ -166,8 +166,8 @@ _Static_assert(FBY_MAX_SEEK <= FBY_MAX_POSITION,
 /* Continue at the position that the trainer wants, if it wants one. */
 static void run_seek(struct fby_receiver *r)
 {
-    struct fby_position position = {0};
-    uint64_t            number   = 0;
+    struct fby_stream_position position = {0};
+    uint64_t                   number   = 0;
     if (fby_ready_queue_take_seek(r->ready_queue, &position, &number)) {
         fby_window_seek(r->window, r->now_ns, position.epoch, position.step);
         r->finished = false;
