@@ -13,7 +13,7 @@ static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
     field->as.array.shape = parsed->shape;
-    field->wire_type      = fby_wire_type_or(parsed, /*otherwise=*/0);
+    field->wire_type      = fby_wire_type_or(parsed, /*default_type=*/0);
     if (parsed->wire.type == PARSED_BITS) {
         field->wire_type       = FBY_U8;
         field->as.array.n_bits = last_dim_size(field);

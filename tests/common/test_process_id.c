@@ -13,9 +13,9 @@ static bool child_knows_its_id(pid_t pid)
 {
     int status = 0;
     if (pid == 0) {
-        bool right =
-            fby_process_id() == getpid() && fby_process_id() == getpid();
-        _exit(right ? 0 : 1);
+        bool first_is_right  = fby_process_id() == getpid();
+        bool second_is_right = fby_process_id() == getpid();
+        _exit(first_is_right && second_is_right ? 0 : 1);
     }
     return waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
            WEXITSTATUS(status) == 0;
