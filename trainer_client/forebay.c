@@ -252,7 +252,7 @@ static void report_open_failure(const struct forebay_options *options,
     enum forebay_status status, const struct fby_error_detail *why)
 {
     const size_t end =
-        offsetof(struct forebay_options, failure) + sizeof(options->failure);
+        offsetof(struct forebay_options, failure) + sizeof(void *);
     if (options->struct_size < end || options->failure == NULL) {
         return;
     }
