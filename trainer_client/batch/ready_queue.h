@@ -19,7 +19,7 @@ enum { FBY_READY_QUEUE_MAX = 2 }; /* most batches in the queue */
 
 /* The largest number of a step to which a trainer may seek, counted from epoch
  * 0, step 0. */
-#define FBY_MAX_SEEK (UINT64_MAX / 2)
+#define FBY_MAX_SEEK ((uint64_t)INT64_MAX)
 
 struct fby_stream_position {
     uint64_t epoch;
