@@ -340,8 +340,10 @@ main(sys.argv[1:])
         self.assertEqual(self.clusters(), [])
 
     def test_restarted_ranks_come_back(self):
+        # Gloo's ranks may miss each other after a restart: then torchrun
+        # restarts them once more.
         begin = time.monotonic()
-        lines = self.run_ranks(2, "train", self.pipeline, "--max-restarts", 1,
+        lines = self.run_ranks(2, "train", self.pipeline, "--max-restarts", 5,
                                code=RESTART)
         self.assertLess(time.monotonic() - begin, 60 * harness.SLOW)
         labels = {}
