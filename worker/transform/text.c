@@ -55,7 +55,7 @@ static const char *printable(
     size_t n_shown = size < SHOWN_BYTES ? size : SHOWN_BYTES;
     for (size_t i = 0; i < n_shown; i++) {
         bool is_printable = text[i] >= 0x20 && text[i] < 0x7f;
-        out[i]            = is_printable ? (char)text[i] : '?';
+        out[i]            = (char)(is_printable ? text[i] : '?');
     }
     const char *ellipsis = size > n_shown ? "..." : "";
     memcpy(out + n_shown, ellipsis, strlen(ellipsis) + 1);
