@@ -14,6 +14,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from package import PYTHON, ROOT, PackageTest, Script, wait_until  # noqa: E402
 import harness  # noqa: E402
 
+EPOCHS = 8  # so many that a run is killed before its end
+STEPS = EPOCHS * 6
 LOSS = re.compile(r"^(.*step \d+) loss (\S+)$", re.M)
 
 
@@ -29,7 +31,7 @@ class Examples(PackageTest):
             folder.mkdir(parents=True, exist_ok=True)
             shutil.move(file, folder / file.name)
 
-    def start(self, name, saved, epochs=2, ranks=None):
+    def start(self, name, saved, ranks=None):
         """Start an example. Its checkpoints are below `saved`."""
         launch = [sys.executable]
         if ranks:
@@ -40,7 +42,7 @@ class Examples(PackageTest):
         with open(process.log, "wb") as log:
             process.process = subprocess.Popen(
                 [*launch, str(ROOT / "examples" / f"train_{name}.py"),
-                 str(self.data), str(self.cluster.path(saved)), str(epochs)],
+                 str(self.data), str(self.cluster.path(saved)), str(EPOCHS)],
                 stdout=log, stderr=log, cwd=self.cluster.dir)
         self.addCleanup(self.kill, process)
         return process
@@ -66,13 +68,13 @@ class Examples(PackageTest):
     def check(self, name, begun, ranks=None):
         """`begun(folder)` says when the run to be killed has saved enough."""
         whole = self.finish(self.start(name, "whole", ranks=ranks))
-        self.assertEqual(len(whole), 12)
+        self.assertEqual(len(whole), STEPS)
         process = self.start(name, "killed", ranks=ranks)
         wait_until(lambda: begun(self.cluster.path("killed"), process),
                    harness.DEADLINE * 2)
         self.kill(process)
         rest = self.finish(self.start(name, "killed", ranks=ranks))
-        self.assertTrue(0 < len(rest) < 12 or name == "huggingface", rest)
+        self.assertTrue(0 < len(rest) < STEPS or name == "huggingface", rest)
         self.assertEqual(list(rest)[-1], list(whole)[-1])
         for step, loss in rest.items():
             self.assertEqual(loss, whole[step], step)
