@@ -7,7 +7,8 @@
 
 #include <sys/types.h>
 
-/* What getpid() returns, also in a child that was forked in any way. */
+/* The id of this process, as getpid() returns it, but without a system call. It
+ * is also right in a child that fork(), _Fork() or clone() made. Any thread. */
 pid_t fby_process_id(void);
 
 #endif

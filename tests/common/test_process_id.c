@@ -8,7 +8,8 @@
 
 #include "common/process_id.h"
 
-/* Whether a child, which `pid` is the result of making, knows its id. */
+/* `pid` is the result of fork(). The child checks its id and exits; the parent
+ * returns whether the child's id was right. */
 static bool child_knows_its_id(pid_t pid)
 {
     int status = 0;

@@ -384,7 +384,8 @@ static void a_refused_row_has_a_reason(void **state)
     bench_close(&bench);
 }
 
-/* What was read is discarded, so the row may not be bad. */
+/* The bytes of a file that changed are discarded, so they do not prove that the
+ * row is bad. */
 static void a_file_that_changed_is_the_reason_before_a_refused_row(void **state)
 {
     struct bench            bench;

@@ -151,7 +151,8 @@ fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
 /* ---- Clock ----------------------------------------------------------------
  * If the caller sleeps long past its deadline (for example in a suspended
  * machine), the time since the last event is subtracted from all later times.
- * So no timer expires before the messages that wait in the sockets are read. */
+ * Otherwise timers would expire before the messages that wait in the sockets
+ * are read. */
 
 void fby_w_set_now(struct fby_window *w, int64_t now_ns)
 {

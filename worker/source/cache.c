@@ -84,7 +84,8 @@ static fby_err decode_head(struct fby_reader *r, const char *source,
         return fby_error_set(
             why, FBY_NOT_FOUND, "manifest cache: of another source");
     }
-    /* So the caller allocates no more memory than the file's size justifies. */
+    /* The caller allocates memory for n_shards, so the file must be as large
+     * as so many shards. */
     return *n_shards > r->left / MIN_SHARD_BYTES
                ? refuse_damaged(why, "more shards than its size allows")
                : FBY_OK;

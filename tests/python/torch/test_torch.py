@@ -61,23 +61,21 @@ dist.destroy_process_group()
 """
 
 
-# Rank 1 ends in the first attempt. A barrier of files keeps the ranks together.
-# It is not gloo's, whose ranks may miss each other after a restart.
+# Rank 1 ends in the first attempt. Keys in torchrun's store keep the ranks
+# together, not gloo's barrier, whose ranks may miss each other after a restart.
 RESTART = """
-import json, time
+import datetime, json, torch.distributed as dist
 rank, world, attempt = (int(os.environ[name]) for name in (
     "RANK", "WORLD_SIZE", "TORCHELASTIC_RESTART_COUNT"))
-folder = os.path.dirname(sys.argv[1])
-path = os.path.join(folder, "state.json")
+path = os.path.join(os.path.dirname(sys.argv[1]), "state.json")
+store = dist.TCPStore(
+    os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]),
+    is_master=False, timeout=datetime.timedelta(seconds=120))
 
 def barrier(name):
-    at = f"{attempt}-{loader.epoch}-{loader.step}-{name}-"
-    file = os.path.join(folder, at)
-    open(file + str(rank), "w").close()
-    until = time.monotonic() + 120
-    while not all(os.path.exists(file + str(r)) for r in range(world)):
-        assert time.monotonic() < until, file
-        time.sleep(0.002)
+    key = f"{attempt}/{loader.epoch}/{loader.step}/{name}/"
+    store.set(key + str(rank), "")
+    store.wait([key + str(r) for r in range(world)])
 
 loader = forebay.Loader(sys.argv[1], split="train", timeout=60)
 if os.path.exists(path):

@@ -39,7 +39,7 @@ static void classes_are_folders_in_byte_order(void **state)
     fby_dataset_destroy(&ds);
 }
 
-/* So workers whose data digests agree name the classes alike. */
+/* Two workers with the same data digest therefore have the same class names. */
 static void another_name_of_a_class_is_another_digest(void **state)
 {
     const struct sandbox *sb = *state;

@@ -277,8 +277,8 @@ struct forebay_options {
      * on the host: where device "auto" finds no GPU, call forebay_next(). */
     bool caller_memory;
 
-    /* Where forebay_open() writes its status and why it failed, in parts; the
-     * caller sets its struct_size first. NULL: not wanted. */
+    /* forebay_open() writes its result here: status, text, and the position of
+     * an error. The caller sets struct_size first. NULL: not wanted. */
     struct forebay_failure *failure;
 };
 

@@ -129,65 +129,67 @@ static PyObject *to_items(
     return kept ? items : NULL;
 }
 
-/* Zeroed memory for `n` elements, at least one. */
-static void *new_array(Py_ssize_t n, size_t size)
+/* Convert the items of the list `value` to the elements of a new array of
+ * `size` bytes each. Ownership: *array is freed with the options, also after an
+ * error. */
+static bool to_array(struct fby_py_options *self, PyObject *value,
+    const char *name, convert_fn *convert, size_t size, void **array,
+    size_t *n_items)
 {
-    void *array = calloc(n > 0 ? (size_t)n : 1, size);
-    if (array == NULL) {
-        PyErr_NoMemory();
+    PyObject *items = to_items(self, value, name);
+    if (items == NULL) {
+        return false;
     }
-    return array;
+    Py_ssize_t n = PyTuple_Size(items);
+    *array       = calloc(n > 0 ? (size_t)n : 1, size);
+    if (*array == NULL) {
+        (void)PyErr_NoMemory();
+        return false;
+    }
+    *n_items = (size_t)n;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        char *item = (char *)*array + (size_t)i * size;
+        if (!convert(self, PyTuple_GetItem(items, i), name, item)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool to_fields(struct fby_py_options *self, PyObject *value,
     const char *name, void *member)
 {
     (void)member;
-    PyObject *items = to_items(self, value, name);
-    if (items == NULL) {
-        return false;
-    }
-    Py_ssize_t n = PyTuple_Size(items);
-    self->fields = new_array(n, sizeof(*self->fields));
-    for (Py_ssize_t i = 0; self->fields != NULL && i < n; i++) {
-        if (!to_text(self, PyTuple_GetItem(items, i), name, &self->fields[i])) {
-            return false;
-        }
-    }
-    self->options.fields   = self->fields;
-    self->options.n_fields = (size_t)n;
-    return self->fields != NULL;
+    void *array  = NULL;
+    bool  done   = to_array(self, value, name, to_text, sizeof(*self->fields),
+           &array, &self->options.n_fields);
+    self->fields = array;
+    self->options.fields = array;
+    return done;
 }
 
 static bool to_root(
-    struct fby_py_options *self, PyObject *pair, struct forebay_root *root)
+    struct fby_py_options *self, PyObject *pair, const char *name, void *member)
 {
+    struct forebay_root *root = member;
     if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
-        return refuse(PyExc_TypeError, "roots",
+        return refuse(PyExc_TypeError, name,
             "must be a list of tuples (name, directory)");
     }
-    return to_text(self, PyTuple_GetItem(pair, 0), "roots", &root->name) &&
-           to_path(self, PyTuple_GetItem(pair, 1), "roots", &root->directory);
+    return to_text(self, PyTuple_GetItem(pair, 0), name, &root->name) &&
+           to_path(self, PyTuple_GetItem(pair, 1), name, &root->directory);
 }
 
 static bool to_roots(struct fby_py_options *self, PyObject *value,
     const char *name, void *member)
 {
     (void)member;
-    PyObject *items = to_items(self, value, name);
-    if (items == NULL) {
-        return false;
-    }
-    Py_ssize_t n = PyTuple_Size(items);
-    self->roots  = new_array(n, sizeof(*self->roots));
-    for (Py_ssize_t i = 0; self->roots != NULL && i < n; i++) {
-        if (!to_root(self, PyTuple_GetItem(items, i), &self->roots[i])) {
-            return false;
-        }
-    }
-    self->options.roots   = self->roots;
-    self->options.n_roots = (size_t)n;
-    return self->roots != NULL;
+    void *array = NULL;
+    bool  done  = to_array(self, value, name, to_root, sizeof(*self->roots),
+          &array, &self->options.n_roots);
+    self->roots = array;
+    self->options.roots = array;
+    return done;
 }
 
 /* ---- choices ------------------------------------------------------------- */
@@ -277,15 +279,16 @@ static bool convert_all(struct fby_py_options *self, PyObject *dict,
 
 /* `dict` is copied, because converting a value may run Python code. */
 static bool to_output(
-    struct fby_py_options *self, PyObject *dict, struct forebay_output *output)
+    struct fby_py_options *self, PyObject *dict, const char *name, void *member)
 {
-    *output = forebay_output(NULL);
+    struct forebay_output *output = member;
+    *output                       = forebay_output(NULL);
     if (!PyDict_Check(dict)) {
-        return refuse(PyExc_TypeError, "outputs", "must be a list of dicts");
+        return refuse(PyExc_TypeError, name, "must be a list of dicts");
     }
     PyObject *copy = PyDict_Copy(dict);
     bool      done =
-        copy != NULL && convert_all(self, copy, output_keys, "outputs", output);
+        copy != NULL && convert_all(self, copy, output_keys, name, output);
     Py_XDECREF(copy);
     return done;
 }
@@ -294,20 +297,12 @@ static bool to_outputs(struct fby_py_options *self, PyObject *value,
     const char *name, void *member)
 {
     (void)member;
-    PyObject *items = to_items(self, value, name);
-    if (items == NULL) {
-        return false;
-    }
-    Py_ssize_t n  = PyTuple_Size(items);
-    self->outputs = new_array(n, sizeof(*self->outputs));
-    for (Py_ssize_t i = 0; self->outputs != NULL && i < n; i++) {
-        if (!to_output(self, PyTuple_GetItem(items, i), &self->outputs[i])) {
-            return false;
-        }
-    }
-    self->options.outputs   = self->outputs;
-    self->options.n_outputs = (size_t)n;
-    return self->outputs != NULL;
+    void *array = NULL;
+    bool  done  = to_array(self, value, name, to_output, sizeof(*self->outputs),
+          &array, &self->options.n_outputs);
+    self->outputs         = array;
+    self->options.outputs = array;
+    return done;
 }
 
 #define OPTION(member) offsetof(struct fby_py_options, options.member)
