@@ -758,6 +758,9 @@ except forebay.Error as error:
         self.assertEqual(batch["caption"][0, 0], 7)
         with self.raises(forebay.UsageError, "nested"):
             next(iter(self.loader(path, output={"caption": {"as": "nested"}})))
+        with self.raises(forebay.UsageError, "decode: text", "i32"):
+            self.loader(path, output={
+                "caption": {"as": "text", "dtype": "i32"}}).fields
 
     def test_padding_rows_are_marked(self):
         path = self.cluster.pipeline(PIPELINE_PAD, name="pad.yaml")

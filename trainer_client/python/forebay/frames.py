@@ -167,6 +167,9 @@ class Reader:
             joined = wanted.get("as")
             if name in parts:
                 continue
+            if joined == "text" and dtype != "u8":
+                raise UsageError(f"output[{name!r}]: as: text is for fields "
+                                 f"with `decode: text`; this one is {dtype}")
             if joined in _JOINED:
                 self.joined.append((name, self._maker(
                     name, joined, index, wanted.get("shape"))))

@@ -88,8 +88,10 @@ def summary(waits: Waits, stream: Mapping[str, Any]) -> dict[str, Any]:
     wait_ms_p50, wait_ms_p99:  of the last 1,000 batches
     wait_share:                of the time, 0 to 1
     batches_ready:             received, not taken yet
-    stages:                    busy seconds by name
-    advice:                    a sentence, if wait_share is above 0.05
+    stages:                    busy seconds by name, summed over threads;
+                               worker.wait: seconds that batches were queued
+    advice:                    a sentence, if wait_share is above 0.05 after
+                               50 batches; else ""
     stream:                    all counters of the library"""
     seconds = waits.time_ns / 1e9
     return {
