@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* batch.h - a prepared batch: its chunks are encoded once, before a bench
  * measures. A worker then sends them as if it had just made the batch. */
 #ifndef FBY_BENCH_BATCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench.h - options, statistics and output of every bench.
  *
  * A bench measures on the machine on which it runs and prints a short table,

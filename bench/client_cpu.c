@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client_cpu.c - CPU time of receiving on the trainer's machine.
  *
  * Another process sends batches that were encoded before the run. The bench

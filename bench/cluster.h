@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cluster.h - real `forebay` processes on loopback that a bench measures.
  *
  * A cluster has a temporary directory with data and a pipeline file, and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* codec_cpu.c - CPU time of the photo codec, compared with LZ4's compressor.
  *
  * One thread encodes the same 224 x 224 crops in two ways: with photo format 1

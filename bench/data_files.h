@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* data_files.h - writes the data sets of benches: NumPy files, sparse matrices,
  * archives. All files are uncompressed. Errors end the bench. */
 #ifndef FBY_BENCH_DATA_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* end_to_end.c - images per second of a trainer on one machine, all cores.
  *
  * `forebay pull` runs its own server and workers, which make random resized

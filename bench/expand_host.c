@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* expand_host.c - speed of the expansion on the CPU (raw pixels to tensors).
  *
  * One thread expands u8 pixels of 224 x 224 to normalised f32 and bf16 planes,

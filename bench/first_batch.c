@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* first_batch.c - how long a trainer waits for its first batch.
  *
  * The worker has opened the pipeline before, and its files are in the page

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* frozen.c - cost of a stopped consumer for the worker and other consumers.
  *
  * 1. Speed: batches per second of a consumer while another consumer is stopped

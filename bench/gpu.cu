@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu.cu - speed of the expansion kernel and of copies to the GPU.
  *
  * Compares the kernel, on 256 pictures of 224 x 224, with copies within the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu.h - functions of the GPU benches.
  *
  * bench/run-gpu makes a table of what bench_judge() and gpu_print_value()

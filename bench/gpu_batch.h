@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_batch.h - a synthetic batch in the form that is uploaded to a GPU.
  *
  * An arena has the bytes of the pictures, and then the list of segments, which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_feed.cu - speed and cost of uploading batches to a GPU (gpu/upload.h).
  *
  * An upload copies a batch from an arena (a buffer of pinned memory) to the GPU

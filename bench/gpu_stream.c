@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_stream.c - pictures per second that reach a GPU as bf16 tensors.
  *
  * Workers send prepared batches (encoded before the run) in photo format 1. So

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_way.cu - two ways from pictures to normalised f32 in CHW.
  *
  * Compares Forebay's copy and kernel with PyTorch's usual sequence,

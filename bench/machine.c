@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* machine.c - functions of bench.h that describe the machine and decide whether
  * its figures can be trusted. */
 #include <inttypes.h>

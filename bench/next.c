@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* next.c - how long a call of forebay_next() takes when a batch is ready.
  *
  * A worker sends small prepared batches (encoded before the run). Each call

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* order.c - time and memory of computing the order of samples.
  *
  * Computes which samples are in batches of 1,024 rows at random steps, as a

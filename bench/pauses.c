@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pauses.c - how long a trainer waits for a batch while workers are stopped.
  *
  * Four workers of one thread each serve a consumer that takes batches at half

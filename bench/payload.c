@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* payload.c - bytes per sample on the wire, for seven kinds of training.
  *
  * The pipelines are those of docs/pipeline.md, "Six kinds of training", and one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* photo_codec.c - size of 224 x 224 crops in photo format 1.
  *
  * A worker makes the crops. They are encoded in chunks as on the wire: 13 crops

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* photo_pixels.c - the functions of photos.h that compute pixels: the reference
  * decoder, crops, and enlarged copies of photographs. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* photos.h - the photographs on which benches measure.
  *
  * They are the JPEG files of a folder, in memory and in order of their paths.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* planes.c - savings and costs of `wire: yuv420`, compared with u8.
  *
  * Encodes the same random resized crops of 224 x 224 in both formats. Shows the

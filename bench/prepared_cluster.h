@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* prepared_cluster.h - a cluster whose workers send a prepared batch. With it
  * benches measure how batches are sent and received, but not how they are made.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* prepared_worker.h - the process of one worker of prepared_cluster.h, which
  * sends a prepared batch (its chunks are already encoded). */
 #ifndef FBY_BENCH_PREPARED_WORKER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* process.h - one `forebay` process that a bench runs.
  *
  * The bench reads the standard output of the process from a pipe; messages of

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The figures of the Python package: what it adds to the library.
 
     bench/python.py [--data DIR] [NAME ...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* receive.h - receive a prepared batch (encoded before the run) in two ways: by
  * a Forebay stream, and over a bare TCP connection as the baseline.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rows.c - batches of many small rows from columns of NumPy files.
  *
  * Batches have 65,536 shuffled rows, as in recommendation: 13 f32, 26 i32 and

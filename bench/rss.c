@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rss.c - memory of a client, and whether it grows.
  *
  * A worker with prepared batches (encoded before the run) fills the client's

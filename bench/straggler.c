@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* straggler.c - cost of one slow worker of eight for the trainer.
  *
  * A timer simulates the service time (from a request to its batch) of eight

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stream.h - a consumer inside the bench that uses only Forebay's public
  * header. Errors end the bench. */
 #ifndef FBY_BENCH_STREAM_H

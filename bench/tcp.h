@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tcp.h - a bare TCP connection that moves the bytes of a prepared batch
  * (encoded before the run). It shows the minimum cost of receiving.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """GPU time of PyTorch's usual sequence for a batch of pictures.
 
 The sequence is pinned u8 -> device -> permute -> float -> normalise ->

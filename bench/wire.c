@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wire.c - speed of receiving batches, compared with bare TCP.
  *
  * A worker sends prepared batches (encoded before the run) without compression,

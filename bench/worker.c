@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.c - CPU time of a worker per picture, compared with decoding alone.
  *
  * A real worker, with its tar files in the page cache, makes random resized

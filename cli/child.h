@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* child.h - a server or worker process of an embedded cluster.
  *
  * A child is this executable, run as `forebay server` or `forebay worker`. It

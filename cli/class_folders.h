@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* class_folders.h - check that class ids mean the same in all splits.
  *
  * Class folders (one folder for each class) are numbered by name within each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cluster.h - a server and workers on this machine, as child processes.
  *
  * Used by `forebay up`, `forebay show`, and `forebay pull` without --server.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command.h - the interface of a subcommand of `forebay`.
  *
  * Each command is one entry of the table in main.c. It parses its own options

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* index.c - `forebay index`: create the manifests of a source in advance (the
  * lists of its samples and the digests of its shards). */
 #include <inttypes.h>

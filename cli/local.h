@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* local.h - the dataset of one split, opened in this process, and the position
  * of one of its batches.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lock_watch.h - whether other processes still hold a read lock on a file.
  *
  * `forebay up --while-used FILE` runs as long as a process has a POSIX read

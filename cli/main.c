@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - the `forebay` executable: select the subcommand and run it. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* option.h - the options of a command as a table, parsed with argp.
  *
  * An invalid value ends the program through argp_error(): it prints a message

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output.h - an output file that is written completely or not at all.
  *
  * Bytes go to FILE.part, which is renamed to FILE at the end. So no reader of

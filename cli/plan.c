@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c - `forebay plan`: print the samples of a batch and the parameters of
  * their ops. It calls the functions that workers use, and decodes no pixels. */
 #include <inttypes.h>

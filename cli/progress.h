@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* progress.h - a progress line on standard error.
  *
  * On a terminal the line is redrawn ten times a second; elsewhere a new line is

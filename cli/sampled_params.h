@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sampled_params.h - the random parameters of the ops on a sample's pictures.
  *
  * They are computed from the header of each picture, by the functions that the

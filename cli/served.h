@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* served.h - the roots of workers: named directories whose data they serve.
  *
  * Workers open only files below their roots. A pipeline names data as NAME:path

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server.c - `forebay server`: keep the list of the workers that are up. */
 #include "server/server.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signals.h - SIGINT (Ctrl-C) and SIGTERM as a flag that loops poll.
  *
  * The first signal requests an orderly end. A second signal ends the process at

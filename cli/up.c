@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* up.c - `forebay up`: run a server and workers here until Ctrl-C, or as long
  * as other processes use them (--while-used).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.c - `forebay worker`: run one worker process. */
 #include "worker/worker.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FBY_CUDA=auto|on|off: the CUDA device where there is nvcc (12.8 or newer), or
 # the host device only. CMake's own CUDA language is not used: one object, with
 # flags that decide values, is all there is.

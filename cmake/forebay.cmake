@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What every folder needs: the dependencies, the flags, and the verbs
 # fby_library, fby_test, fby_one_thread, fby_test_levels, fby_unwatched,
 # fby_fuzz.

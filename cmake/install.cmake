@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # `cmake --install BUILD --prefix DIR`: the program, the library to link with
 # all that finds it, and the manual. docs/library.md says how it is used. All
 # files may be moved together: none has the prefix in it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Choose the coding (filter and codec) of a field by trials on its chunks. Each
  * candidate is tried; then the best one is used, or chunks are stored (sent as
  * they are); then new trials begin. Only chunks of the current coding are

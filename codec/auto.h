@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* auto.h - choose the coding of a field when the user leaves the choice open.
  *
  * A coding is a pair of filter and codec (coding.h). The codings that suit the

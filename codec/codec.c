@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Encode and decode the payload of a chunk, block by block. A filter writes to
  * the scratch block, which stays in the cache; without a filter, LZ4 works on
  * the caller's memory. The decoders check all sizes in a payload against its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* codec.h - filters and codecs for the payload of a chunk.
  *
  * A filter rearranges bytes so that they compress better. A codec compresses

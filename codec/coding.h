@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* coding.h - the filter and codec of a chunk, their parameters and buffers.
  *
  * A filter rearranges the bytes of a chunk, and a codec compresses them

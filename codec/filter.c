@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The filters, which rearrange the bytes of a block so that it compresses
  * better. Each has a function that filters, and its inverse, in portable C.
  * Compilers can unroll the loops over elements. The result does not depend on

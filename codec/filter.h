@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* filter.h - rearrange one block of bytes so that it compresses better.
  *
  * A block consists of elements (numbers of one type). Each filter is reversible

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Encode and decode pictures in photo format 1: cut them into tiles, and write
  * or check the table of tiles. A payload is the table, then the tiles. The
  * table has the offset of each tile and the end of the last tile: one u32 each,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* photo.h - photo format 1: fast lossless compression of 8-bit pictures.
  *
  * A picture is cut into independent tiles of 256 x 32 pixels. A tile has one

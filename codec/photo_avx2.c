@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The AVX2 kernel of photo format 1: 32 pixels, or four groups, at a time. The
  * functions without a comment have the contracts of struct photo_kernel. */
 #include <immintrin.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The AVX-512 kernel of photo format 1: 64 pixels, or eight groups, at a time.
  * It is faster than AVX2 mainly because one instruction replaces a whole step.
  * GFNI instructions multiply bytes by a matrix of bits. They do the zigzag

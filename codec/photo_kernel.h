@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* photo_kernel.h - encode and decode one tile of photo format 1.
  *
  * A kernel is a table of functions for one vector instruction set. All kernels

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Other architectures than x86-64 have only the portable kernel. */
 #include "codec/photo_kernel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel of photo format 1 in portable C: the reference for the others. */
 #include <string.h>
 

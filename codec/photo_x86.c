@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* x86-64 has a kernel for each SIMD level. */
 #include "codec/photo_kernel.h"
 

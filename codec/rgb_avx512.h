@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rgb_avx512.h - deinterleave and interleave RGB, 64 pixels at a time.
  *
  * 64 pixels are three vectors of 64 bytes. One instruction fetches bytes from

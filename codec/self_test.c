@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The self-test of the codecs at start-up: known bytes, then a round trip of
  * every coding, with sizes around the borders of blocks and tiles. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* array.h - arrays that grow by one element at a time.
  *
  * The capacity is not stored: it is the count, rounded up to a power of two. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The growing buffer (bytes.h). Its capacity doubles when it is full. */
 #include "common/bytes.h"
 

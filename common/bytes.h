@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bytes.h - little-endian numbers: a bounded reader and a growing buffer.
  *
  * A reader that runs out of bytes becomes bad and stays bad. So a caller can

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clock.h - monotonic time, in nanoseconds.
  *
  * State machines never read the clock. An event loop reads it once per

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Read the CPU quotas of cgroups. The cgroup of this process and every cgroup
  * above it may set a quota, so all of them are read and the smallest applies.
  * In a container, /proc often names the cgroup by its path on the host. Inside

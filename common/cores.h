@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cores.h - the number of cores that this process may use.
  *
  * In a container or under taskset a process may use only some of the machine's

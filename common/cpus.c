@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parse, format and check sets of CPUs, and read NUMA nodes from sysfs. */
 #include "common/cpus.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpus.h - sets of CPUs, and the NUMA nodes of a machine.
  *
  * The text form of a set is a list such as "0-3,8", as taskset accepts it. */

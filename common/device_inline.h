@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device_inline.h - the specifiers of inline functions that are compiled for
  * the host and for a GPU. */
 #ifndef FBY_COMMON_DEVICE_INLINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Format the text of an error, and put prefixes before it. */
 #include "common/err.h"
 

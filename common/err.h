@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* err.h - the error type of the project.
  *
  * A function that can fail returns fby_err and delivers its result through a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* FOREBAY_FAULT lists points, and says when the fault of each takes effect. */
 #include "common/fault.h"
 

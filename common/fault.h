@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fault.h - named fault injection points, for tests of real processes.
  *
  *     FOREBAY_FAULT="worker.exit:after_chunk=3,worker.slow:ms=20"

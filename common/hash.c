@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* BLAKE2b-256 comes from libsodium, XXH3 from libxxhash. FBY_XXH_DISPATCH is 1
  * if libxxhash can choose its AVX2 and AVX-512 code at run time. The hashes are
  * the same, three to ten times as fast. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hash.h - the two hashes of the project.
  *
  * BLAKE2b-256 is used where a hash identifies something, for example the data

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* id.h - the ids of sessions, processes and requests.
  *
  * Ids are one-field structs, so that an id of one kind cannot be passed as

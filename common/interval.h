@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interval.h - find the interval that holds a number. */
 #ifndef FBY_COMMON_INTERVAL_H
 #define FBY_COMMON_INTERVAL_H

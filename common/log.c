@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Format log lines, limit their rate, and write them or pass them on. */
 #include "common/log.h"
 

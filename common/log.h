@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.h - log lines, on standard error or to a callback of the program.
  *
  * An event is one line with a stable upper-case word, for grep:

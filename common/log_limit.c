@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table of words, each with the count of its lines in the current span. */
 #include "common/log_limit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log_limit.h - rate limit of the log, per kind of event.
  *
  * A faulty peer may cause a log line with each of its messages. These lines

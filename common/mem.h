@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mem.h - allocation of all memory that does not hold data of batches.
  *
  * These allocations are small and few. One that fails prints OUT-OF-MEMORY and

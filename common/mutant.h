@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mutant.h - deliberate bugs in state machines, to test tests/simulate.
  *
  * A bug is a branch: if (FBY_MUTANT(bug_name)) { ... }. A test switches on one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Map and unmap memory. Large mappings are aligned by hand. */
 #include "common/pages.h"
 

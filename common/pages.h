@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pages.h - anonymous memory mappings, with huge pages where they help.
  *
  * Large mappings are aligned to 2 MiB, and the kernel is asked for huge pages.

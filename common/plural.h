@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plural.h - amounts with their noun, for messages: "1 step", "2 steps". */
 #ifndef FBY_COMMON_PLURAL_H
 #define FBY_COMMON_PLURAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* process_id.c - the id is kept in a page that the kernel clears in a child
  * (MADV_WIPEONFORK, Linux 4.14). A handler of pthread_atfork() would miss
  * children of _Fork() and of the system call. The page is never unmapped. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* process_id.h - the id of this process, without a system call.
  *
  * getpid() is a system call (0.25 to 0.4 us on a busy machine), and each call of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A ring buffer under one mutex, with a condition variable for producers and
  * one for consumers. At the few thousand items a second that a worker
  * passes, a lock-free ring is not faster, and could not measure waits. */

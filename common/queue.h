@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* queue.h - a bounded queue of pointers between threads.
  *
  * Any number of threads may push items (producers) or take items (consumers). A

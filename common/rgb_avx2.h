@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rgb_avx2.h - deinterleave and interleave RGB, 32 pixels at a time.
  *
  * 16 pixels are 48 bytes, three vectors of 16. Channel c (0 red, 1 green, 2

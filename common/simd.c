@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Level in use: the processor's, or that of FOREBAY_SIMD if it is lower. */
 #include "common/simd.h"
 

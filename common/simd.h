@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simd.h - the vector instructions that this process uses.
  *
  * Every loop that uses vector instructions has a portable version too, and all

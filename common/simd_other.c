@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Architectures other than x86-64: portable code only. */
 #include "common/simd.h"
 

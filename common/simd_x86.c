@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* x86-64: the level comes from CPUID. */
 #include <stdbool.h>
 

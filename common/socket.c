@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Create ZeroMQ sockets with all options set; split and resolve endpoints. */
 #include "common/socket.h"
 

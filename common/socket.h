@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* socket.h - ZeroMQ sockets with safe settings, and endpoints as text.
  *
  * ZeroMQ's defaults are unsafe on an open port: messages of any size,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The threads of a stage: each takes an item, processes it and counts it. */
 #include "common/stage.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stage.h - one stage of a pipeline: named threads and one bounded queue.
  *
  * A stage calls `run` for each item in its queue, on any of its threads. `run`

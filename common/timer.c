@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The divisor is read from the environment once, at the first call. */
 #include "common/timer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timer.h - for tests: a divisor that shortens all timeouts and periods.
  *
  * Without it, tests that pause processes for longer than a lease would take

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first byte of a character determines its length and the range of its
  * second byte. All further bytes are in the range 0x80 to 0xbf. */
 #include "common/utf8.h"

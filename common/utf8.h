@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* utf8.h - validate UTF-8 from outside, and remove control characters.
  *
  * As in RFC 3629, a character must have its shortest form, be at most U+10FFFF

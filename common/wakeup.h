@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wakeup.h - wake a thread that polls descriptors, with an eventfd. */
 #ifndef FBY_COMMON_WAKEUP_H
 #define FBY_COMMON_WAKEUP_H

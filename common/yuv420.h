@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yuv420.h - the memory layout of a yuv420 picture.
  *
  * Y (brightness) has a value for each pixel. Cb and Cr (colour, "chroma") have

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trainer.c - a training loop to copy. Add your model to train().
  *   forebay up --pipeline p.yaml # prints the address, and NAME=DIR if any
  *   cc trainer.c -o trainer $(pkg-config --cflags --libs forebay)

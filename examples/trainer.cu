@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trainer.cu - a training loop on a GPU. In place of a model, a kernel adds up
  * the values of a batch. Copy the file and add your model. trainer.c shows
  * tokens and Ctrl-C.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* canon.c - encode and decode the canonical bytes of a content (see canon.h).
  * fields/canon.c does the same for a field. */
 #include "pipeline/canon.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* canon.h - the canonical bytes of a content, and their digest.
  *
  * A content is the settings of a split that decide the values of its batches.

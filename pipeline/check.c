@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.c - the rules of a content: its source, order, buckets and fields. The
  * rules of one field are in fields/. */
 #include "pipeline/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.h - the rules that every content (types.h) must satisfy. Pure. */
 #ifndef FBY_PIPELINE_CHECK_H
 #define FBY_PIPELINE_CHECK_H

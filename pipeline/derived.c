@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* derived.c - types, shapes and sizes that follow from a content. */
 #include "pipeline/derived.h"
 

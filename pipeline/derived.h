@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* derived.h - types, shapes and sizes that follow from a content. Pure. */
 #ifndef FBY_PIPELINE_DERIVED_H
 #define FBY_PIPELINE_DERIVED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device_ops.c - ops that the trainer's device applies to pictures: the draws,
  * the pairs of rows that are mixed, the rules, and the hashes of the draws. */
 #include "pipeline/device_ops.h"

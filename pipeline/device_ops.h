@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device_ops.h - ops that the trainer's device applies to pictures: their
  * rules, the draws for each row, and the pairs of rows that mixup and cutmix
  * mix.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* field.c - read the fields of a pipeline file, by tables of their keys and of
  * the words that are valid values. The rules for the values are in fields/. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* field_keys.c - the defaults of `group` and `decode`, and the check that each
  * key of a field belongs to its kind. split_field.c checks the values. */
 #include <string.h>

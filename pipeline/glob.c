@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* glob.c - braces such as {000..127} and wildcards in paths: see location.h.
  * The names that braces stand for are never listed: name i follows from i. */
 #include <inttypes.h>

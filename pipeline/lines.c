@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lines.c - find a field of a parsed pipeline file, and the line numbers of
  * keys for advice to the user. */
 #include "pipeline/lines.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lines.h - line numbers of keys in a valid pipeline file, for advice to the
  * user.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* location.c - check and split the locations of data: NAME:path, where NAME is
  * a root directory of the workers, or a plain path. glob.c has the braces. */
 #include "pipeline/location.h"

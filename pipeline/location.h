@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* location.h - locations of data as text: NAME:path, wildcards, braces.
  *
  * A worker opens only files below its roots. A root is a directory with a NAME.

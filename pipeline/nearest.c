@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.c - find the valid name that is nearest to a wrong word. */
 #include "pipeline/nearest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.h - "did you mean ...?" by edit distance. */
 #ifndef FBY_PIPELINE_NEAREST_H
 #define FBY_PIPELINE_NEAREST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* op.c - the tables of ops, and functions that op_*.c share. */
 #include "pipeline/op_private.h"
 

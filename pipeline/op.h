@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* op.h - the tables of ops: names, parameters, draws and shapes.
  *
  * An op changes a picture. There are two tables. Ops of the worker are applied

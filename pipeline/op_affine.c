@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* op_affine.c - ops that rotate, shear, scale and shift: rotate and affine. */
 #include "pipeline/op_private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* op_colour.c - ops that change colours: grayscale, random_grayscale,
  * colour_jitter, gaussian_blur and random_erasing. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* op_geometry.c - ops that crop, resize, flip and pad. */
 #include "pipeline/op_private.h"
 

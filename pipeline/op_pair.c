@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* op_pair.c - ops that only the device has: normalize, and mixup and cutmix,
  * which mix pairs of rows of a batch. */
 #include "pipeline/op_private.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* op_policy.c - ops that draw which change to make: trivial_augment_wide draws
  * one change and its strength; rand_augment draws several of fixed strength.
  *

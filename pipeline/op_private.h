@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* op_private.h - macros and functions that the files of ops (op_*.c) share. */
 #ifndef FBY_PIPELINE_OP_PRIVATE_H
 #define FBY_PIPELINE_OP_PRIVATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse.c - read a pipeline file and its splits; field.c reads its fields. */
 #include "pipeline/parse.h"
 

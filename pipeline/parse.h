@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse.h - read a pipeline file and make its splits (such as train and val).
  *
  * docs/pipeline.md describes the file. Loading a file checks all its splits. An

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse_state.h - a parsed pipeline file, from which the splits are made.
  *
  * Private to the parser and to the kinds of fields and sources. Every struct

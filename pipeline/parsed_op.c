@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parsed_op.c - the lists under `ops` and `device`: each item is the name of an
  * op and a mapping of its parameters. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* record.c - write and read records, the format of all canonical bytes. */
 #include "pipeline/record.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* record.h - records, the format of all canonical bytes.
  *
  * A record is a sequence of entries (key u16, length u32, value),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema.c - read the values of a mapping as its table of keys says. */
 #include "pipeline/schema.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema.h - tables of the keys that a mapping of a pipeline file may have.
  *
  * A schema lists the keys of one mapping: the name, kind and range of each, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* split.c - make a split (its content, location and delivery) from a parsed
  * pipeline file: fby_pipeline_make_split of parse.h. */
 #include <stdlib.h>

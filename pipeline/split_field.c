@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* split_field.c - make one field of one split: copy its settings from the
  * parsed file, let its kind set the defaults, and check it.
  *

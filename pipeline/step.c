@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* step.c - names of steps and of their values; picture sizes after steps. */
 #include "pipeline/step.h"
 

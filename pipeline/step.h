@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* step.h - the steps of an op plan (what one op does to one sample).
  *
  * Crops, resizes and mirrors are members of the plan (struct fby_op_plan of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.c - see text.h: the rules for names, and texts for messages. */
 #include "pipeline/text.h"
 

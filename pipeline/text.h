@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.h - rules for names, and functions that quote user text in messages. */
 #ifndef FBY_PIPELINE_TEXT_H
 #define FBY_PIPELINE_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* token.c - the text of a resume token (a position in a stream): a prefix, then
  * the bytes of the token in base64url without padding. */
 #include "pipeline/token.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* token.h - the resume token: a position in a stream as one printable word.
  *
  * A token names the stream (content, data, fingerprint, seed) and a position

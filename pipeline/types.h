@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* types.h - the parts of a split of a pipeline file, after parsing.
  *
  * A split, such as train or val, has three separate parts:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yaml.c - strict reading of a YAML file with libyaml: see yaml.h. */
 #include "pipeline/yaml.h"
 

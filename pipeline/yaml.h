@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yaml.h - strict reading of a YAML file, with libyaml.
  *
  * These functions refuse aliases, anchors, tags, directives, a second document,

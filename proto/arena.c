@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Allocate memory for one message from an arena (schema.h): from the caller's
  * buffer first, then from heap blocks. The budget limits the bytes of all heap
  * blocks, which are freed together. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Check, pack and unpack one member of a record, for each kind of column
  * (schema.h). `record` is the plain struct, `c` the column of the member, and
  * `slot` its protobuf field. A new kind is an entry of `column_kinds`. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Write, read and check the 64-byte prefix of a chunk's frame, in the order of
  * the byte table in PROTOCOL.md. Only fby_chunk_is_intact reads the payload, to
  * check the hash of the frame. */

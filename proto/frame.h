@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* frame.h - the frame of a chunk: 64 bytes of prefix, then the payload.
  *
  * A chunk is a part of the raw bytes of one field of a batch. The prefix says

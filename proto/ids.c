@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Draw random ids with libsodium, and format ids. */
 #include "proto/ids.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ids.h - functions on the ids in messages, and two kinds of ids.
  *
  * common/id.h has the other kinds, and says why ids are structs. 0 is never an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cut the rows of a batch into chunks (layout.h). The offset of a chunk is its
  * number times the size of a chunk, so nothing is stored per chunk. Sizes are
  * checked before they are multiplied, so that no product overflows. */

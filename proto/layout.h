@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout.h - compute how the raw bytes of a batch are cut into chunks.
  *
  * The layout depends only on the types and shapes of the fields and the number

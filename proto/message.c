@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Encode and decode messages (wire.h): the head and its hash here, the body by
  * schema.c, with the schemas of wire.c. All members of the union in struct
  * fby_message have one address, so `&message->hello` stands for any member. */

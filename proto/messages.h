@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* messages.h - all control messages, as plain structs.
  *
  * Clients (in trainers), workers and the server exchange these messages.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Check conditions between the members of a message. Each member by itself was
  * checked before (schema.h), so lists have valid lengths and pointers. Here `m`
  * is the message, `f` a field of a HEADER, and `r` its recipe. */

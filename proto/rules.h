@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rules.h - check conditions between several members of one message.
  *
  * Internal to proto/. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Check, pack and unpack a record (a plain struct), column by column. Lists of
  * records are handled here, because their elements have their own schemas. */
 #include "proto/schema.h"

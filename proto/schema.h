@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema.h - tables that map a plain C struct to a protobuf message.
  *
  * A schema has a column for each member of the struct: its offset, the number

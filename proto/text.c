@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Check and sanitize texts of messages, one UTF-8 character at a time. */
 #include "proto/text.h"
 

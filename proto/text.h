@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.h - check and sanitize the texts of messages that users read.
  *
  * Such a text is one line of UTF-8. The sender replaces bytes that are not

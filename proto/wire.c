@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The schemas of all messages (schema.h): for each member of a struct of
  * messages.h, the number of its protobuf field and the values allowed. This is
  * the only file that includes the code generated from forebay.proto. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wire.h - encode control messages (messages.h) to bytes, and decode them.
  *
  * A message is one ZeroMQ frame: a head of 16 bytes with a hash, and a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* directory.c - the leases of workers and sessions, and the messages that are
  * due to sessions. workers.c and sessions.c change the tables. */
 #include "server/directory.h"

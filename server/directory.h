@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* directory.h - the workers, jobs and sessions that the server knows.
  *
  * A job is one training run. Each of its trainer processes is a rank of the

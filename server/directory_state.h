@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* directory_state.h - the state of the directory. Internal to server/.
  *
  * Three hash tables (uthash): workers by instance, sessions by id, jobs by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server.c - the event loop of the server. Each iteration waits, reads messages
  * and hands them to the directory, expires leases, and sends what is due. */
 #include "server/server.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server.h - the server process, where workers register and ranks join jobs.
  *
  * An event loop on one ROUTER socket passes the messages of workers and clients

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sessions.c - the sessions of the directory: join, renew, agree, remove.
  *
  * A job is one training run. Each of its trainer processes is a rank, and its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* workers.c - the workers of the directory: register, heartbeat, remove. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* descriptors.h - counts the open file descriptors of this process. */
 #ifndef FBY_TESTS_DESCRIPTORS_H
 #define FBY_TESTS_DESCRIPTORS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_files.h - a folder of files that a test writes, such as the /sys of
  * another machine. Each test has a new folder, which is removed afterwards. */
 #ifndef FBY_TESTS_FAKE_FILES_H

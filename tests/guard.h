@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* guard.h - copies of bytes beside a page that cannot be accessed.
  *
  * A read or write one byte too far ends the test (SIGSEGV) in any build, not

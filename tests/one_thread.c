@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* one_thread.c - fails a test that starts a thread. The linker puts this before
  * pthread_create() (fby_one_thread in cmake/forebay.cmake). */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* says.h - asserts that an error text contains certain words. */
 #ifndef FBY_TESTS_SAYS_H
 #define FBY_TESTS_SAYS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unwatched.c - for builds with ThreadSanitizer: turns the sanitizer off during
  * the self checks of a program at its start.
  *

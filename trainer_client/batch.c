@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* batch.c - the functions of the public header that take a batch. A parameter
  * `void *stream` is a CUDA stream. After a fork the child may not use its
  * parent's batches (FOREBAY_FORKED). */

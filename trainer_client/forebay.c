@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* forebay.c - the functions of the public header that take a stream (struct
  * forebay). A parameter `void *stream` is a CUDA stream. */
 #include "forebay/forebay.h"

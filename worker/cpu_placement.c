@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_placement.c - chooses the CPUs that the threads of a worker run on. */
 #include "worker/cpu_placement.h"
 

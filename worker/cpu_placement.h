@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_placement.h - choose the CPUs that the threads of a worker run on.
  *
  * If the options name CPUs or a NUMA node, every thread runs only there. Memory

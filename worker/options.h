@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.h - the options of a worker, which `forebay worker` fills in. */
 #ifndef FBY_WORKER_OPTIONS_H
 #define FBY_WORKER_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.c - starts, runs and ends a worker, which makes batches for clients.
  *
  * A component starts after the components that it needs. A component that holds

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.h - a worker: makes the batches that clients request.
  *
  * A request contains all values that determine a batch, so the worker keeps no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* checks.h - the interface of the checks of `forebay doctor`.
  *
  * A check measures or reads values, turns them into verdicts (judge.h), and

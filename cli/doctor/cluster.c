@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cluster.c - check the server, and each worker that it knows.
  *
  * The server lists workers only to members of a job, so the check joins a new

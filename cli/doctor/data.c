@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* data.c - check the data of a pipeline's splits: open the data as a worker
  * would, for a few seconds at most, and compare the classes of the splits. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor.c - `forebay doctor`: report problems of this machine and their fixes.
  *
  * It runs a table of checks one by one, and prints each line on arrival. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu.c - check the GPUs: model, driver, and the speed of copies, of the expand
  * kernel (pixels to tensors), and of both concurrently. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judge.c - the thresholds and texts of the verdicts of `forebay doctor`. */
 #include "cli/doctor/judge.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* judge.h - decide what measured values of a machine mean for Forebay.
  *
  * All functions are pure. They turn values into a verdict: a state, a finding

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* machine.c - check versions, CPUs, memory, limits and clocks. */
 #include <errno.h>
 #include <limits.h>

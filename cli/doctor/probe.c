@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* probe.c - the two steps of a probe: TCP connections, then sessions. */
 #include "cli/doctor/probe.h"
 

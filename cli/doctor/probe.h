@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* probe.h - connect to many addresses concurrently, and measure their answers.
  *
  * The first step only opens a TCP connection to each address, and closes it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* read.c - parse files of /proc and /sys. */
 #include "cli/doctor/read.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* read.h - read facts about the machine from /proc and /sys.
  *
  * `root` is a prefix of all paths: "" except in tests. If a file cannot be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sources.c - check that the directories of a pipeline's splits can be read,
  * and that manifests (cached indexes of data) can be written. */
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* speed.c - measure the speed of memory and of turning pixels into tensors.
  *
  * Pixels are expanded by the code of the trainer's client. The buffers are

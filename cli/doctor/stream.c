@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stream.c - receive batches for a few seconds, as a trainer would, in a job
  * with a random name. The batches come through the public API, forebay.h. */
 #include <string.h>

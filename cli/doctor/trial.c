@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trial.c - the child process of a check sends the lines of its report through
  * a pipe. A line is one write of at most PIPE_BUF bytes, so it is not split. */
 #include "cli/doctor/trial.h"

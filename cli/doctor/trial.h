@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trial.h - run a check in a child process with a deadline.
  *
  * A check may hang in a system call that has no timeout, for example on a dead

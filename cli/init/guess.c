@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* guess.c - find the splits of a directory: class folders, tar shards, and the
  * order in which the kinds of data are tried. */
 #include "cli/init/guess.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* guess.h - guess the kind and the splits of the data in a directory.
  *
  * `forebay init` writes a pipeline file from the guess. The known kinds are

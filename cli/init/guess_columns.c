@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* guess_columns.c - recognise tables (shards of columns) in a directory.
  *
  * A table is a folder of .npy files, an .npz file of several columns, or a

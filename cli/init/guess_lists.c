@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* guess_lists.c - recognise lists (.csv, .jsonl) in a directory.
  *
  * A list is read twice. The first reading finds the columns of paths: those

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* guess_members.c - count the members (files or values) of samples, and find
  * PNG files whose pixels may be ids, such as masks. */
 #include <stdio.h>

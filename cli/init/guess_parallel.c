@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* guess_parallel.c - recognise parallel folders in a directory.
  *
  * In these, files of one name are one sample: images/1.jpg and masks/1.png.

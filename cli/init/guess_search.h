@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* guess_search.h - the state of one search for data, shared by guess_*.c.
  *
  * A search looks for data of each kind in a directory, and adds the splits that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* guess_tokens.c - recognise token files in a directory.
  *
  * Files of one format and one split word ("train") become a split. Shards of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* guess_values.c - find the kinds of the columns of a list (.csv, .jsonl).
  *
  * The kind of a value, such as number or text, follows from its text. The kind

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* init.c - `forebay init`: write a first pipeline file for existing data.
  * guess.h finds what the data is, and text.h makes the text of the file. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.c - write the text of a first pipeline file: see text.h. The fields of
  * sources with members (files or values of samples) are in text_members.c. */
 #include "cli/init/text_state.h"

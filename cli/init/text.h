@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.h - write the text of a first pipeline file for data that was guessed.
  *
  * The functions are pure: guess.h reads the data. */

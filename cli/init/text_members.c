@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_members.c - write the fields of pictures, masks, labels and values.
  *
  * A member is a file or value of a sample, and is known by its extension:

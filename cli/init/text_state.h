@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_state.h - functions shared by text.c and text_members.c. */
 #ifndef FBY_CLI_INIT_TEXT_STATE_H
 #define FBY_CLI_INIT_TEXT_STATE_H

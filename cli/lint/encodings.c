@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* encodings.c - measure the bytes of a field on the wire, with the encoding
  * (filter and codec) of the pipeline file and with the one that `auto` would
  * choose. All samples are encoded as one chunk. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* findings.c - decide what to improve. Each find_* adds findings of a kind. */
 #include "cli/lint/findings.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* findings.h - decide what to improve in a pipeline file.
  *
  * The functions are pure: they turn facts that were measured on samples of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lint.c - `forebay lint`: find avoidable costs of a pipeline file.
  *
  * The command makes the values of some samples as a worker would, and again

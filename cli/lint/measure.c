@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* measure.c - measure the values and the shards of a pipeline's samples. */
 #include "cli/lint/measure.h"
 

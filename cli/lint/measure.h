@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* measure.h - measure the facts that findings.h turns into advice.
  *
  * A CPU time is the shortest of a few rounds, in this thread. Compared variants

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orders.c - measure a picture field with other orders of its ops, and with
  * decoding at a smaller scale. An op that reduces a picture may save time if it
  * comes before ops that keep the size. The plans of the ops show these ops. */

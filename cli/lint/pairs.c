@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pairs.c - compare two lists of ops, skipping ops that move no pixels. */
 #include "cli/lint/pairs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pairs.h - check that the ops of a picture and of its pixel labels (masks,
  * maps) move pixels alike.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.c - the layout of the findings, as text and as JSON. */
 #include "cli/lint/report.h"
 

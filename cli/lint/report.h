@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.h - print findings as text or JSON. */
 #ifndef FBY_CLI_LINT_REPORT_H
 #define FBY_CLI_LINT_REPORT_H

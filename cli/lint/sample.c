@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sample.c - choose samples of a split, and make their values as a worker. */
 #include "cli/lint/sample.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sample.h - hold some samples of a split in memory: their stored bytes, and
  * the values that the pipeline makes of them.
  *

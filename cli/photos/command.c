@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command.c - `forebay photos`: write a small data set of JPEG files.
  *
  * The data set is for the demo and the tests: photo-like pictures in class

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* photo_code.h - the code that photos.c paints and photo_read.c reads.
  *
  * The code of a number is its 24 bits and 8 check bits. The bits are painted as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* photo_read.c - read the number and label that photos.c painted into a picture
  * from its pixels, with integer sums only. */
 #include "cli/photos/photo_code.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* photos.c - paint a picture from a number, and encode it as JPEG.
  *
  * The luma is a sum of triangle waves of falling length and height, a few

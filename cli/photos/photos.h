@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* photos.h - photo-like JPEG pictures whose pixels encode number and label.
  *
  * The demo and the tests use them, because the project contains no photographs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal.h - the files that a run of `forebay pull` writes: digests and token.
  *
  * A token is a text from which a later run resumes the stream (--resume).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.h - the command line options of `forebay pull`. */
 #ifndef FBY_CLI_PULL_OPTIONS_H
 #define FBY_CLI_PULL_OPTIONS_H

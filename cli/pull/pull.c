@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pull.c - `forebay pull`: a trainer without a model.
  *
  * The command takes batches as a training loop would, from the public functions

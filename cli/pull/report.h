@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.h - print the result of a run of `forebay pull`.
  *
  * The table, for people, and the JSON object (--json), for programs, have the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Make a cell of a contact sheet from each row of a batch. */
 #include "cli/show/cells.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cells.h - make the cells of a contact sheet from a batch. Each row becomes a
  * cell with the pictures of the row and some lines of text. */
 #ifndef FBY_CLI_SHOW_CELLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* font.h - draw black ASCII letters of 5 x 7 pixels on a picture, without a
  * font library.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An .npz file is a zip archive of .npy files, each a header and the values. */
 #include "cli/show/npz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* npz.h - write a batch for numpy.load: an uncompressed zip of .npy arrays.
  *
  * There is an array for each field, in its dtype and in the order of its shape.

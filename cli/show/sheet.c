@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lay out the cells of a contact sheet, draw them, and write a PNG. */
 #include "cli/show/sheet.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sheet.h - a contact sheet: a grid of pictures with lines of text below.
  *
  * All cells have the same size. A row has as many cells as fit into

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* show.c - `forebay show`: write one batch as a picture or for Python.
  *
  * The command starts an embedded cluster and receives the batch as a trainer

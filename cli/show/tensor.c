@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/show/tensor.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensor.h - read the values of tensors of any type. */
 #ifndef FBY_CLI_SHOW_TENSOR_H
 #define FBY_CLI_SHOW_TENSOR_H

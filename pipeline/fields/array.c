@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* array.c - the field kind `array`: NumPy arrays of one shape or, with
  * max_length, lists of entries of one shape. */
 #include "pipeline/fields/kinds.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bytes.c - the field kind `bytes`: a member (a file of a sample) as it is. */
 #include "pipeline/fields/kinds.h"
 

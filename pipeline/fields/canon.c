@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* canon.c - encode and decode a field as canonical bytes; see canon.h. */
 #include "pipeline/fields/canon.h"
 

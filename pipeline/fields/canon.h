@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* canon.h - the canonical bytes of a field: a record (record.h) of entries.
  *
  * The entries are written in ascending order of their keys. A struct

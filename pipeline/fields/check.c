@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.c - the rules that several kinds of fields share: names, members, ops,
  * rows, types and delivery. The other rules are in the files of the kinds. */
 #include "pipeline/fields/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.h - the rules of one field, for pipeline files and for content from the
  * network. Pure.
  *

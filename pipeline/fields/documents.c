@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* documents.c - the field kind `documents`: the lengths of packed documents. */
 #include "pipeline/fields/kinds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kind.h - the table of field kinds. The kind is the value of `decode:`; it
  * decides which keys, types and rules a field has.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kinds.c - the table of field kinds, by enum fby_decode. A new kind needs a
  * file in this folder, a number in types.h, and a line here and in kinds.h. */
 #include "pipeline/fields/kind.h"

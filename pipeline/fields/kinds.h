@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kinds.h - the field kinds, each in its own file, and the functions that set
  * their defaults. Private to this folder. */
 #ifndef FBY_PIPELINE_FIELDS_KINDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* label.c - the field kind `label`: class ids from the number of the class
  * folder, from decimal text, or from JSON. */
 #include "pipeline/fields/kinds.h"

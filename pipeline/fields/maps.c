@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* maps.c - the field kind `maps`: several masks of one picture. Each pixel is
  * sent as one bit for each mask: bits [h, w, masks]. */
 #include "pipeline/fields/kinds.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mask8.c - the field kind `mask8`: PNGs whose pixels are ids, u8 [h, w, 1]. */
 #include "pipeline/fields/kinds.h"
 

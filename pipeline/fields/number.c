@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* number.c - the field kind `number`: one number, or with max_length a list of
  * numbers, from JSON or from a column. */
 #include "pipeline/fields/kinds.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rgb8.c - the field kind `rgb8`: JPEG and PNG pictures, u8 [h, w, 3]. */
 #include "pipeline/fields/kinds.h"
 #include "pipeline/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* source.c - check that a field suits the source of its split. */
 #include <string.h>
 

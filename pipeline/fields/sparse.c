@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sparse.c - the field kind `sparse`: rows of sparse matrices, from SciPy. */
 #include "pipeline/fields/kinds.h"
 

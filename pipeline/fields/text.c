@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.c - the field kind `text`: UTF-8 texts of up to max_length bytes. */
 #include "pipeline/fields/kinds.h"
 

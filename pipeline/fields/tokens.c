@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tokens.c - the field kind `tokens`: sequences of token ids. */
 #include "pipeline/fields/kinds.h"
 

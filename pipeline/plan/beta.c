@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* beta.c - see beta.h. alpha is in Q16: an integer, the number times 2^16. */
 #include "pipeline/plan/beta.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* beta.h - draw the lambda of mixup and cutmix from the Beta(alpha, alpha)
  * distribution. lambda is the share of a row in its mixture.
  *

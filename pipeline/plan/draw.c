@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw.c - random numbers from a Philox generator; see draw.h. */
 #include "pipeline/plan/draw.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw.h - counter-based random numbers.
  *
  * Each (seed, epoch, sample, group, op, occurrence) names a stream of random

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fixed.h - fixed-point arithmetic for the draws of ops.
  *
  * A number x in Qn is the integer x * 2^n. Angles are degrees in Q16. The

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* geometry.c - see geometry.h. A number x in Qn is the integer x * 2^n. */
 #include "pipeline/plan/geometry.h"
 

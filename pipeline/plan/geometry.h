@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* geometry.h - boxes and sizes of ops that crop, resize and erase.
  *
  * The functions use integers only. The rules are torchvision's;

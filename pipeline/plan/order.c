@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* order.c - see order.h.
  *
  * The linear order is the sequence of all samples after shuffling. A block is a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* order.h - the order of samples in an epoch.
  *
  * An order depends only on the sizes of the dataset, the shuffle settings, the

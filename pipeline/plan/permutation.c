@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* permutation.c - see permutation.h. A Feistel network permutes the cells of a
  * table; a result of n or more passes through the network again.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* permutation.h - a pseudo-random permutation of 0..n-1 in constant memory.
  *
  * The numbers are cells of a table of about sqrt(n) x sqrt(n). A Feistel

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* columns.c - the source `columns`: NumPy files of equal length, one for each
  * column. Sample i is row i of all columns. */
 #include "pipeline/sources/sources.h"

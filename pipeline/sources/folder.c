@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* folder.c - the source `folder`: a folder with a folder for each class. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* list.c - the source `list`: a .csv or .jsonl file whose columns can hold
  * paths of files. */
 #include <string.h>

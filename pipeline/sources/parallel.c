@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parallel.c - the source `parallel`: several folders. Files with the same name
  * belong to one sample. */
 #include <string.h>

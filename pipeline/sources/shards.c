@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shards.c - the source `shards`: tar files of samples. */
 #include "pipeline/sources/sources.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sources.c - the table of source kinds, by number. A new kind needs a file in
  * this folder, a number in types.h, and a line here and in sources.h. */
 #include "pipeline/sources/traits.h"

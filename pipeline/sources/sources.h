@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sources.h - the kinds of sources, one file each. Private to this folder. */
 #ifndef FBY_PIPELINE_SOURCES_SOURCES_H
 #define FBY_PIPELINE_SOURCES_SOURCES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tokens.c - the source `tokens`: sequences of tokens, which are cut from token
  * files or packed from the documents in such files. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* traits.h - the traits (keys, rules and properties) of each kind of source.
  *
  * Each kind is one file of this folder and one line in sources.c. Other code

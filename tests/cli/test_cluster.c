@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A cluster whose children are this program. Each child writes its arguments
  * to a pipe, and a line when it ends in order. */
 #include "tests/test.h"

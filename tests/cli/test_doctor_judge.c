@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Verdicts of `forebay doctor` on made-up values. */
 #include "cli/doctor/judge.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `forebay doctor` on a machine with more CPUs than a cpu_set_t holds. */
 #include "tests/test.h"
 

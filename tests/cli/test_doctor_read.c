@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading /proc and /sys of another machine, from files of the test. */
 #include "cli/doctor/read.h"
 

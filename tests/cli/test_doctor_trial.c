@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checks of `forebay doctor` that report lines, hang or crash. */
 #include "cli/doctor/trial.h"
 

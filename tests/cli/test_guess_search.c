@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How `forebay init` judges names, values of a list and members of samples,
  * without a directory. */
 #include <stdio.h>

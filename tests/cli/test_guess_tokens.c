@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Token files in a directory, recognised by `forebay init`. */
 #include <stdio.h>
 #include <string.h>

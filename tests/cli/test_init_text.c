@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The text of pipeline files that `forebay init` writes, and the field that
  * each kind of member becomes. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writing the token file of a run, and reading it again. */
 #include "tests/test.h"
 

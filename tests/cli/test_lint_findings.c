@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Findings of `forebay lint` for made-up facts. */
 #include "cli/lint/findings.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When the watch of a file's locks ends. tests/system/test_up.py has real
  * locks. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sampled parameters of an op as a line of text. */
 #include "cli/sampled_params.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contact sheets, read back through the same library. */
 #include "cli/show/sheet.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading tensors of every type and any strides. */
 #include "cli/show/tensor.h"
 

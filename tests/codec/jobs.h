@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.h - codec jobs, and decoding in buffers next to inaccessible pages. */
 #ifndef FBY_TESTS_CODEC_JOBS_H
 #define FBY_TESTS_CODEC_JOBS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* photo_dump.c - random pictures and their payloads in photo format 1.
  *
  *     photo_dump SEED CASES | tests/model/check_photo.py

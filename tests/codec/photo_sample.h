@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* photo_sample.h - pictures and their payloads of photo format 1, each next to
  * an inaccessible page. */
 #ifndef FBY_TESTS_CODEC_PHOTO_SAMPLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Round trips of arbitrary bytes; damaged payloads are refused, or decoded
  * without access outside the buffers. */
 #include "tests/codec/jobs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The payloads of codec.h byte for byte, and the exact limits of decoding,
  * checking and encoding. Payloads and results are next to inaccessible pages.
  */

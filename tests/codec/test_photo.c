@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/codec/photo_sample.h"
 
 #include "codec/photo_kernel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payloads of photo format 1 at their limits: the largest ones and invalid
  * ones. An inaccessible page follows each. */
 #include "tests/codec/photo_sample.h"

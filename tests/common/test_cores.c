@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fake_files.h"
 
 #include "common/cores.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The hashes that libxxhash makes with its fastest kernels, against those of
  * its portable code, compiled into this test. */
 #include "tests/test.h"

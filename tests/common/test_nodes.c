@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fake sysfs: nodes of four CPUs each, and one without CPUs. */
 #include "tests/fake_files.h"
 

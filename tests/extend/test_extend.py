@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Add a source and a decoder by the patches in this folder, build, and stream.
 
 The patches are the examples of docs/extending.md. Each touches at most 8 source

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_assembly.c - a hostile HEADER and END in the client's assembly of one
  * requested batch. The input is a byte (odd: the sums in END are corrected, so
  * that its substitutions are parsed), the size of HEADER as u16, HEADER, END.

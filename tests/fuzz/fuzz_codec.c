@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_codec.c - hostile payloads. The first 8 bytes (9 for photo) choose
  * filter, codec, array and raw size; the rest is the payload. The same bytes
  * are also encoded and decoded. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_content.c - any bytes as canonical content: refused, or equal to its own
  * encoding. A batch of it has no layout, or one whose chunks tile each field.
  */

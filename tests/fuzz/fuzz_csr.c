@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_csr.c - any bytes as a SciPy file used as a column: refused, or lists
  * within the file. Each row is refused or has ascending indices. */
 #include <stdlib.h>

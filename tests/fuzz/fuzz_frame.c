@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_frame.c - any bytes as a chunk of a layout of five fields. An accepted
  * chunk must be within the slot, encode to the same bytes, and decode or be
  * refused. */

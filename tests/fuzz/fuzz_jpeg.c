@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_jpeg.c - hostile members through the decoders of all fields.
  *
  * The bytes are taken as a JPEG (size, then planned and written as a field

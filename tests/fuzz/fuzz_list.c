@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_list.c - hostile lists: any bytes as CSV and as JSON lines.
  *
  * An accepted list becomes shards whose manifest survives a round trip. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_manifest.c - any bytes as a manifest cache file.
  *
  * The checksum at the end is corrected, since a fuzzer cannot guess it. A file

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_message.c - any bytes as a control message, unchanged and with a valid
  * hash. A message that decodes must encode to one that decodes too. */
 #include "tests/fuzz/sealed.h"

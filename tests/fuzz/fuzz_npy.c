@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_npy.c - hostile NumPy files: refused, or read by their header, converted
  * to every wire type and packed to bits, never beyond the file. For a complete
  * file, the header alone gives the same result. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_pipeline.c - any bytes as a pipeline file: an error or a pipeline. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_png.c - hostile PNG members, as pictures, as masks and as maps.
  *
  * The result is FBY_OK or a refusal of the sample; a file that decodes was

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_rows.c - any bytes as a chunk of ragged rows: refused, or rows that
  * become tensors without access beyond the chunk. The first byte chooses the
  * types, the maximum length of a row and the delivered form. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_sparse.c - hostile .npz files as sparse rows: indices within the shape,
  * ascending, or a refusal. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_tar.c - any bytes as a tar shard: an error or an index within the file.
  *
  * A fuzzer cannot guess checksums, so those of all headers are corrected

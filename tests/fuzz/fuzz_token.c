@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_token.c - any bytes as a token: refused, or equal to the text that its
  * decoded values encode to. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_tokens.c - any bytes as a token file's header: an error, or runs within
  * the file and documents that cover all their tokens. The first byte chooses
  * the format, and whether documents are packed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_zip.c - any bytes as a .npz file: an error, or columns within it.
  *
  * The bytes are a file of a root, so that all steps of opening a table run:

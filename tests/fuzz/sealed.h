@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sealed.h - a control message with a valid hash.
  *
  * A fuzzer cannot guess the hash, so without this its messages would be refused

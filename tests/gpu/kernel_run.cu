@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_run.cu - launch on the first GPU, for tests that otherwise emulate the
  * launch on the host. Skipped, with a message, without a GPU. */
 #include "tests/trainer_client/kernel_run.h"

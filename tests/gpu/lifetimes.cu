@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lifetimes.cu - upload 100,000 batches to a real GPU, with slow consumers on
  * each kind of stream. Every arena is overwritten as soon as it is free, and no
  * consumer may see a value of another batch. Then three times the usual batches

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* real_cuda.cu - fake_cuda.h implemented with the first GPU, so that the tests
  * of the fake also run on a real one. It is the real table with counts of the
  * existing objects; tests can let calls fail, or hide the driver.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An independent model of the draws of ops that have steps.
 
 Written from proto/PROTOCOL.md ("Draws", "Steps"). Each function takes a draw,

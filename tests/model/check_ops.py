@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compare ops that have steps with the model: check_ops.py PROGRAM SEED CASES.
 
 PROGRAM prints random plans as lines of JSON (tests/pipeline/dump_ops.c).

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compare photo format 1 with the model.
 
 Usage: check_photo.py FRAMES PROGRAM SEED CASES.

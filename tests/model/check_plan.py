@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compare the C plan with the model: check_plan.py PROGRAM SEED CASES.
 
 PROGRAM prints random plans as lines of JSON (tests/pipeline/plan/dump.c).

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """An independent model of Forebay's plan: the order of samples and the draws.
 
 Written from proto/PROTOCOL.md ("Order", "Draws", "Substitutes"), not from the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Golden vectors of the plan: golden_plan.py [--check] DIR.
 
 Writes the files that the C tests read, from the model alone; --check instead

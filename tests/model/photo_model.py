@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An independent model of photo format 1, written from PROTOCOL.md.
 
 It is simple and slow, and shares nothing with the C code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contents.h - contents of which a test changes a member, and the error of
  * fby_content_check() for them. */
 #ifndef FBY_TESTS_PIPELINE_CONTENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dump_ops.c - random plans of ops that have steps, as lines of JSON.
  *
  *     dump_ops SEED CASES | tests/model/check_ops.py

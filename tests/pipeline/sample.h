@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sample.h - a pipeline file with every key, and changes to it. */
 #ifndef FBY_TESTS_PIPELINE_SAMPLE_H
 #define FBY_TESTS_PIPELINE_SAMPLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contents that no pipeline file produces, but a peer may send: the decoder
  * applies the same rules. test_rules.c and similar tests have the rules of
  * single members. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The delivery of fields: as the pipeline file says, and by default. */
 #include "tests/test.h"
 

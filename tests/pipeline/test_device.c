@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ops of the device as content: their lists, their draws, their pairs. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The examples in docs/pipeline.md: each ```yaml block must be accepted, and
  * each block marked `yaml error: TEXT` must fail with this text. */
 #include "tests/test.h"

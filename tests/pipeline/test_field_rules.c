@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules for one field and its ops, and for pictures, masks and maps, at
  * their limits. */
 #include "tests/pipeline/contents.h"

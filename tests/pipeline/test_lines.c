@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of keys, ops and splits in a pipeline file. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pipeline files on disk, and the number of bytes that are read. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The suggestion for a misspelled word, and its maximum distance. */
 #include "tests/test.h"
 

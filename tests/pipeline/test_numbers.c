@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers and lists of a pipeline file at their limits: the last valid value,
  * and the error for the first invalid value. */
 #include "tests/test.h"

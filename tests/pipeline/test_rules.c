@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules for the order, the source and the buckets of a content, at their
  * limits: the last valid value and the first invalid value. */
 #include "tests/pipeline/contents.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules for labels, numbers, bytes, texts and arrays, of one length and of
  * several, at their limits. */
 #include "tests/pipeline/contents.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Combinations of words in a pipeline file: every wire type, dtype, form and
  * key with every kind of field. In the tables . means accepted and x refused.
  */

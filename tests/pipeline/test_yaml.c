@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parsing of YAML: texts that are numbers, errors with their position, and
  * iteration of mappings. */
 #include "tests/test.h"

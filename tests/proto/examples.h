@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* examples.h - a message of each type with all its members set. */
 #ifndef FBY_TESTS_PROTO_EXAMPLES_H
 #define FBY_TESTS_PROTO_EXAMPLES_H

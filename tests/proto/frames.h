@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* frames.h - encoding and decoding of messages, and frames as another
  * implementation might write them: with a valid hash and any content. */
 #ifndef FBY_TESTS_PROTO_FRAMES_H

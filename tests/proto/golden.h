@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* golden.h - recorded frames: tests/golden/frames/NAME-v1.hex.
  *
  * Hex digits, 32 bytes a line. With FOREBAY_GOLDEN=write in the environment

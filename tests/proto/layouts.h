@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layouts.h - layouts of one field, and the errors of wrong layouts. */
 #ifndef FBY_TESTS_PROTO_LAYOUTS_H
 #define FBY_TESTS_PROTO_LAYOUTS_H

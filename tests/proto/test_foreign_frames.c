@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Frames that our own encoder does not write: damaged, cut short, or of another
  * implementation. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Layouts of dense rows: how fields are cut into chunks, and the limits. */
 #include "tests/proto/layouts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Layouts of ragged and of sparse rows: the space for their lengths, indices
  * and values. */
 #include "tests/proto/layouts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The limits of every column of every message, as the receiver checks them: it
  * accepts minimum and maximum, and refuses one beyond by name. */
 #include "tests/test.h"

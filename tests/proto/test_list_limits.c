@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The maximum entries of each list of a message, and the maximum bytes of a
  * name in a list: the maximum is accepted, one more is refused by name. */
 #include "tests/test.h"

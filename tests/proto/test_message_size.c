@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The most bytes of each message, and the most memory that unpacking one may
  * take. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules between members of a message, each at its limit: the last valid
  * value and the first invalid value. */
 #include "tests/proto/frames.h"

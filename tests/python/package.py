@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The base of the tests that use a cluster. PYTHONPATH has the package."""
 
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The extension module `forebay._forebay`, with NumPy and real processes.
 
 Each class has one cluster on generated photos. What needs a process of its own

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package's copies of numbers and names of forebay.h equal the header's."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Loader with NumPy, on clusters of real processes."""
 
 import json

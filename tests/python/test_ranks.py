@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which rank a process is, as functions of an environment."""
 
 import unittest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state of a loader: small, checked, and refused when damaged."""
 
 import json

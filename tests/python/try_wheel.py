@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Install a wheel into an empty virtual environment, and use it there: the
 program by its three names, the extension, and a stream from `forebay up`.
 

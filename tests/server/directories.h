@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* directories.h - a directory without a server: helpers that register workers,
  * join sessions and take the due messages one by one. */
 #ifndef FBY_TESTS_SERVER_DIRECTORIES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of workers, and the ranks of a job. */
 #include "tests/server/directories.h"
 

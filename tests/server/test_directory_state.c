@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Leases, lists, refusals and waiting, with every count and deadline. */
 #include "tests/server/directories.h"
 

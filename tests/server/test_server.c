@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A complete server in a thread; the test is its peer. */
 #include "tests/test.h"
 

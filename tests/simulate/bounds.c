@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/simulate/sim.h"
 
 enum { WARM_STEPS = 200 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/simulate/sim.h"
 
 /* The kinds of faults; RESET is twice as likely as any other. */

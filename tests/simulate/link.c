@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/simulate/sim.h"
 
 /* The heap has at most one arrival per direction, that of the oldest message.

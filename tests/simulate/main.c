@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simulate - many schedules of window and session, each from its seed.
  *
  *     simulate --schedules 1000000 --seed 1 --jobs 2

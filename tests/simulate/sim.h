@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sim.h - a simulation of the client's window and the worker's session.
  *
  * It has one trainer client, up to four workers, links between them, a consumer

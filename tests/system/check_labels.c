@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check_labels.c - a trainer that checks that every delivered image shows its
  * label.
  *

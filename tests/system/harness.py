@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real processes on loopback: the base of the system tests.
 
 A Cluster is a temporary directory with a server, workers and consumers that

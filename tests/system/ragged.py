@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tests of ragged fields in tar files that apply to all kinds of fields.
 
 The test of one kind of field defines the members of a sample. It imports this

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* see_tensors.c - a trainer that prints the delivered tensors.
  *
  *     see_tensors SERVER PIPELINE NAME=DIR RANK WORLD JOB STEPS [TOKEN]

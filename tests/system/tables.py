@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tests of columns of NumPy files that apply to all kinds of rows.
 
 The test of one kind of column defines the tables of three days and the expected

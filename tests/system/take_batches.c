@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* take_batches.c - a trainer that writes its batches to files for NumPy.
  *
  *     take_batches SERVER PIPELINE NAME=DIR STEPS FOLDER

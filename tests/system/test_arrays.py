@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrays of NumPy files: a consumer gets the arrays that NumPy stacks."""
 
 import io

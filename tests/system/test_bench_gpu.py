@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/run-gpu: the table of a run, from the output of the benches. No GPU is
 needed: the benches are scripts that print what real ones would."""
 

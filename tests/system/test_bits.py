@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bits: masks and arrays of zeros and ones travel eight to a byte."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Batches of similar length: their samples, and that none is lost."""
 
 import io

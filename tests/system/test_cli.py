@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line: help, exit codes, the files it writes."""
 
 import json

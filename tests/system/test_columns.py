@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Columns of NumPy files: a consumer gets the rows that NumPy reads."""
 
 import shutil

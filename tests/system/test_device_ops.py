@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops of the device: the same tensors for any world, workers and resume."""
 
 import json

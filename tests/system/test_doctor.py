@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`forebay doctor`: its findings on a healthy machine, on a running cluster,
 and on each component that fails."""
 

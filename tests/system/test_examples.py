@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The six complete pipelines of docs/pipeline.md, on generated data."""
 
 import io

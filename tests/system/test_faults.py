@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of server, workers and connections do not change the stream."""
 
 import resource

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Garbage to every port: it is counted and refused, without a crash or an
 effect on other peers."""
 

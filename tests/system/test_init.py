@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`forebay init`: the pipeline that it writes for each kind of data passes lint
 and plan, and can be pulled."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bad input: an error that names the file and position; never other bytes."""
 
 import os

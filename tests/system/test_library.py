@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`cmake --install`: a library that a trainer links, and a manual.
 
 The example is compiled outside the tree against an installation that was moved

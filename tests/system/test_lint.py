@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`forebay lint`: each finding on a pipeline that has the problem, none on
 others. The advised pipeline loads and saves as much as lint predicts."""
 

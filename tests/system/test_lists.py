@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lists of paths and labels, and parallel folders, as several workers see
 them."""
 

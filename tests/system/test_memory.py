@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workers and consumers stay within their memory budgets."""
 
 import shutil

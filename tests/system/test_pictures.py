@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures and their masks, PNG and JPEG, through every op and the wire."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ragged rows: a consumer gets the arrays that NumPy pads and joins."""
 
 import io

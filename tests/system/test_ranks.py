@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ranks: they share the same global batch for any world size."""
 
 import unittest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sessions that share a worker: requests of others do not change a session's
 stream."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`forebay show`: it writes what a consumer gets, in readable files."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sparse rows: a consumer gets what NumPy makes of the same indices and values,
 and for files written by SciPy (tests/golden/sparse_files) SciPy's matrix."""
 

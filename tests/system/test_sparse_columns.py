@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Columns in SciPy's CSR files: a consumer gets what NumPy makes of the same
 rows (test_sparse.py has files that SciPy wrote itself)."""
 

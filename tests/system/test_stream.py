@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stream does not depend on the workers that make it (without faults)."""
 
 import collections

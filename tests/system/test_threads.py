@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CPUs and names of threads, and the memory that they keep."""
 
 import os

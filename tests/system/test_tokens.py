@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sequences of token files: a consumer gets the sequences that NumPy cuts.
 
 The files of MosaicML and Megatron are written here, byte for byte as their

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`forebay up` for the program that started it: a line of JSON, and an end when
 no process uses the cluster any more."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Delivered values: images show their labels, batches match the model."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bytes on the wire: as docs/pipeline.md predicts, plus at most 5 %.
 
 A proxy counts all bytes from a worker: chunks with their prefixes, HEADER and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures sent as planes of Y, Cb and Cr, compared with NumPy and Pillow."""
 
 import io

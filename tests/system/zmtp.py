@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A minimal DEALER of ZMTP 3.0 (RFC 23), for tests of misbehaving peers."""
 
 import socket

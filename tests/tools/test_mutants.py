@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """tools/mutants on a small project: the faults it plants, and its verdicts on
 those that are found, hang, survive or change nothing."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client_stream.h - checks of the values of each sample of a stream, and of the
  * digest of the stream, which faults of workers must not change. */
 #ifndef FBY_TESTS_CLIENT_STREAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dialogue.h - a receiver on real sockets; the test acts as its server and its
  * workers.
  *

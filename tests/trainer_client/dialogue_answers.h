@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dialogue_answers.h - answers of the dialogue's workers to requests. */
 #ifndef FBY_TESTS_DIALOGUE_ANSWERS_H
 #define FBY_TESTS_DIALOGUE_ANSWERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_cuda.h - a fake CUDA device, which fby_cuda() returns in tests.
  *
  * Streams are queues of work. Every call executes a random part of it, in any

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_server.c - the server of fake_worker.h, on a thread of its own. */
 #include "tests/trainer_client/fake_worker.h"
 

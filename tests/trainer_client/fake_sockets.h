@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_sockets.h - helpers shared by the fake worker and the fake server:
  * ROUTER sockets on loopback, whole messages, and digests. */
 #ifndef FBY_TESTS_FAKE_SOCKETS_H

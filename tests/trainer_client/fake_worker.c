@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_worker.c - the worker of fake_worker.h, on a thread of its own. It
  * shares only atomics with the test. */
 #include "tests/trainer_client/fake_worker.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_worker.h - a worker and a server inside the test, on real sockets.
  *
  * They speak the real protocol over loopback. A value depends only on its

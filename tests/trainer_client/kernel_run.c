@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/trainer_client/kernel_run.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_run.h - runs the CUDA kernel on the host, one block after another and
  * within a step one thread after another. tests/gpu/kernel_run.cu has the same
  * function for a GPU, so that the same tests run on both. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rig.h - a stream under test, with a fake server and fake workers.
  *
  * Every function fails the test on an error, with the error text of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rows.h - the bytes of a ragged field as in a slot of the client.
  *
  * They are written byte by byte from the table in PROTOCOL.md, in memory of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HEADER and END are trusted only if they belong to the requested batch. */
 #include "trainer_client/receive/assembly.h"
 

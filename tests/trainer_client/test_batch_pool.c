@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Output slots: their number, their owners, and when they are freed. */
 #include "tests/test.h"
 

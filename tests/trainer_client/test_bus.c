@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bytes copied to a GPU are those of the field on the wire and at most 5 %
  * more: the list of segments and `valid`. */
 #include "tests/trainer_client/rig.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams through the public header: their values, which no fault of a worker
  * or of the network changes. */
 #include "tests/trainer_client/client_stream.h"

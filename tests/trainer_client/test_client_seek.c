@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Seeks and interrupts through the public header. */
 #include "tests/trainer_client/client_stream.h"
 

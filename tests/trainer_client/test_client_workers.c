@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams through the public header: workers that differ, fail, come and go;
  * and batches that the trainer holds. */
 #include "tests/trainer_client/client_stream.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tasks of the decode threads, without a receiver. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of devices: the GPU that each means, and the errors for invalid names.
  */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel's decomposition gives what the host device gives: of random
  * pictures and arrays, packed or not, whole or in parts. */
 #include "tests/test.h"

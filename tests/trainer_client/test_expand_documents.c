@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors of documents from their lengths, compared with loops over rows and
  * tokens; and invalid lengths. */
 #include "tests/test.h"

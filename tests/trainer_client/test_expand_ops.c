@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The device's ops on the host: against torchvision (tests/golden/device), and
  * against one pixel at a time, as a kernel does them. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Padded and ragged tensors against loops over rows, entries and values. */
 #include "tests/trainer_client/rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures in planes, against a slow way with its own indices and numbers. */
 #include "tests/test.h"
 

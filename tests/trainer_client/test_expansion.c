@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Expansion plans: which deliveries are possible, and their tensors. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stream that ends on a GPU: the same values as on the host, in every coding
  * of chunks, and with any number of batches held. The GPU is the fake one here,
  * and a real one in tests/gpu. */

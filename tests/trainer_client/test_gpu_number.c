@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams of a GPU other than the first, on the fake GPUs. */
 #include "tests/trainer_client/rig.h"
 

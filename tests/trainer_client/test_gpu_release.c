@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Batches on a GPU that the consumer holds: their memory is written again only
  * after the work on the stream of the release. */
 #include "tests/trainer_client/upload_rig.h"

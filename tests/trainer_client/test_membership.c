@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The times at which a session sends messages to the server, and the lists that
  * it accepts. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows that ops of the device mix with other rows of their batch: each row with
  * the row that the draws of PROTOCOL.md give, and never with a row that only
  * fills the batch. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ops that a device gets for a list: the stages of a field, and for each
  * row exactly the draws of its ops. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The receiver's record of a worker: its name in messages, its addresses. */
 #include "trainer_client/receive/peers.h"
 

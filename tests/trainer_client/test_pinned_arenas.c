@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arenas of pinned memory: waiting for an arena returns it pinned, or the
  * reason why it cannot be pinned; all pinned memory is unpinned once. */
 #include "tests/test.h"

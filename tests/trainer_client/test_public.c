@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of the public header on a stream and its batches, at the limits of
  * their arguments and for callers of other versions. */
 #include "tests/trainer_client/rig.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams of rows of several lengths: every value is that of its sample despite
  * faults, and wrong lengths are refused with an error that names them. */
 #include "tests/trainer_client/rig.h"

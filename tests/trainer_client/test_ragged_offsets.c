@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Offsets of rows, computed from lengths that may be wrong. */
 #include "tests/trainer_client/rows.h"
 

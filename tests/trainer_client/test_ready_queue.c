@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ready queue: batches in order, and what `open` and `next` return. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The receiver's messages to a server and to workers, and how it handles each
  * of their messages. */
 #include "tests/descriptors.h"

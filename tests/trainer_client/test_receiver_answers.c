@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How the receiver handles each message that answers a request. */
 #include "tests/trainer_client/dialogue_answers.h"
 

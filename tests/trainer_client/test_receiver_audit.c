@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Second answers: compared with the first, or skipped. Every step is requested
  * from both workers. */
 #include "tests/trainer_client/dialogue_answers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How the receiver handles answers to OPEN, while the stream is opened and
  * later. */
 #include "tests/trainer_client/dialogue_answers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How the receiver handles workers that refuse a request, serve other data,
  * leave or connect again. */
 #include "tests/trainer_client/dialogue_answers.h"

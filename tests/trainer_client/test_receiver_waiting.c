@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages to a trainer while no worker can be asked, and which workers opening
  * waits for. Timers of the protocol run ten times as fast. */
 #include "tests/trainer_client/dialogue_answers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fields in a list of segments, their codings, and that no list is longer
  * than the room reserved for it. */
 #include "tests/test.h"

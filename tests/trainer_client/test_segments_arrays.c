@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Segments of arrays, ids and bits: where parts of a sample go, what is cut. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The list of segments: work too large for one segment is split, and the table
  * gives the segment of each block. */
 #include "tests/test.h"

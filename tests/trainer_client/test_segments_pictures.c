@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Segments of pictures: offsets of their lines, number of tiles, and shared
  * memory. test_expand_block.c tests their values. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Segments of rows of several lengths: the tables of their groups, and the
  * number of blocks for a sparse chunk. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The setup of a stream to a GPU: the device, the fields that only the GPU
  * reads, and the amounts of memory. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An upload that cannot be opened, or whose memory cannot be pinned. */
 #include "tests/trainer_client/upload_rig.h"
 

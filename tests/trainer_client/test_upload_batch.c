@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Batches on their way to a device that works late and in any order: no memory
  * is filled again before its last read. */
 #include "tests/trainer_client/upload_rig.h"

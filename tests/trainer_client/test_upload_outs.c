@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory for tensors, from CUDA or from the caller: it is freed after its last
  * use, also after a failure; without memory there is no further batch. */
 #include "tests/trainer_client/upload_rig.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The window's slots, order, end and clock. */
 #include "tests/trainer_client/window_words.h"
 

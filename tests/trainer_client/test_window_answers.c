@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Damaged or refused answers, reconnects, and repeated requests. */
 #include "tests/trainer_client/window_words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Second answers, requested only to be compared. */
 #include "tests/trainer_client/window_words.h"
 

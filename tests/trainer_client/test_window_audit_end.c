@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Audits that are still open when the stream ends. */
 #include "tests/trainer_client/window_words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CANNOT: steps that workers refuse, and the failure when all of them do. */
 #include "tests/trainer_client/window_words.h"
 

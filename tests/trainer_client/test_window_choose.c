@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The worker that a step prefers, and when measurements favour another. */
 #include "tests/trainer_client/window_words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When an answer is late, and whether the consumer needs it soon. */
 #include "tests/trainer_client/window_words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hedges: which of two answers is used, and the slots and bytes they take. */
 #include "tests/trainer_client/window_hedges.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CREDIT for received bytes, and idle workers. */
 #include "tests/trainer_client/window_words.h"
 

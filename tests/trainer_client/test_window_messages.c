@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages about a peer: WELCOME, PONG, OPENED, LEAVE; and peers that are set
  * aside. */
 #include "tests/trainer_client/window_words.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The states of a peer, and the messages in them. */
 #include "tests/trainer_client/window_words.h"
 

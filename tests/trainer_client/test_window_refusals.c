@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* BUSY, LOST and SEND_CONTENT: which peer is asked instead, and when. */
 #include "tests/trainer_client/window_words.h"
 

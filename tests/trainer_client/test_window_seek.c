@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Seeks: the window continues at another step. */
 #include "tests/trainer_client/window_words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Suspects, and when and how often a late step is hedged. */
 #include "tests/trainer_client/window_hedges.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The timers of a peer: none acts a nanosecond early or late.
  *
  * The driver ticks only at the window's deadlines, so what is done in time was

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The window's verdict on every message of an answer, and what it counts. */
 #include "tests/trainer_client/window_words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* upload_rig.h - batches that are filled, uploaded to the fake GPU and consumed
  * on some stream.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* window_driver.h - a small caller of the window under test.
  *
  * The driver stores the time and the actions of the last turn. Workers are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* window_hedges.h - a step that a worker answers late, and the hedge for it. */
 #ifndef FBY_TESTS_WINDOW_HEDGES_H
 #define FBY_TESTS_WINDOW_HEDGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* window_words.h - the window's actions as one line of text to compare.
  *
  * A test that compares the whole line also notices unexpected actions:

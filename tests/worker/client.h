@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client.h - a minimal trainer client of one worker.
  *
  * It sends exactly what a test passes and returns every answer. Waiting has a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_server.h - a socket of the test that workers register at, in place of a
  * server, and the messages that they send to it. */
 #ifndef FBY_TESTS_WORKER_FAKE_SERVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kit.h - a folder of pictures, the content of a pipeline over them, and the
  * expected batches, which are computed here without the worker's stages. */
 #ifndef FBY_TESTS_WORKER_KIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loop_rig.h - a worker's loop, run step by step by the test, with a clock that
  * the test sets and without sockets.
  *

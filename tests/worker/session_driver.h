@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* session_driver.h - one session of a worker with a small budget.
  *
  * A batch takes BATCH bytes; the window is 100 bytes. Times are zero unless a

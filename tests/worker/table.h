@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* table.h - a table of NumPy columns in a sandbox, and plans over it. */
 #ifndef FBY_TESTS_WORKER_TABLE_H
 #define FBY_TESTS_WORKER_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests that are accepted, that are answered BUSY, and that are answered
  * CANNOT. */
 #include "tests/test.h"

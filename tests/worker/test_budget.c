@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Entitlements, charges and refunds of the budget. */
 #include "tests/test.h"
 

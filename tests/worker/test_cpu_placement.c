@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CPU placement on a fake machine of two nodes of four CPUs with a network card
  * on the second. The test sets the CPUs that are allowed. */
 #include "tests/fake_files.h"

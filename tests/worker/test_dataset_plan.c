@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plan keeps the orders of several seeds and epochs; each order is correct,
  * however many were requested. */
 #include "tests/test.h"

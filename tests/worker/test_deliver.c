@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sending of chunks: in flight, waiting for memory, and on routes that break at
  * any part of a message. */
 #include "tests/test.h"

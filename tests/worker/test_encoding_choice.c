@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The coding that is chosen for each field, and learned from earlier chunks. */
 #include "tests/test.h"
 

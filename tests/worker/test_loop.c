@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loop's answers to the messages of clients. */
 #include "tests/test.h"
 

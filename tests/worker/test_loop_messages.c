@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A worker on a thread, and clients of it on real sockets. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fake sysfs: two nodes of four CPUs, and network cards of every kind. */
 #include "tests/fake_files.h"
 

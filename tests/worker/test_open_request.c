@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OPENED for datasets of several shards, and of class folders. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The plan cache: loads that several requests share, plans that are found, and
  * the order in which plans are dropped. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packing of ragged rows, compared with rows written one after another as
  * PROTOCOL.md defines them. */
 #include "tests/test.h"

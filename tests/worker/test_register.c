@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When a worker sends each message to its server; the test sets the clock. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of columns: checks of columns, and every way to copy and cast rows, from
  * files of one dtype and of several. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs of rows of columns, from files to chunks. Fields of other widths have
  * chunks of other rows, so a run begins and ends within chunks. */
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of a session, one at a time. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The start of a worker; one that cannot start leaks no file and no memory. */
 #include "tests/test.h"
 

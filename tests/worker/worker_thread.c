@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/test.h"
 
 #include "tests/worker/worker_thread.h"

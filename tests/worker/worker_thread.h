@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_thread.h - a worker on a thread of the test, and one client of it. */
 #ifndef FBY_TESTS_WORKER_WORKER_THREAD_H
 #define FBY_TESTS_WORKER_WORKER_THREAD_H

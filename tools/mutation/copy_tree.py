@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A copy of the tree in which faults are planted, built and tried.
 
     DIR/src          the files that git knows or would add

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults that can be planted in a C file: what to replace, and by what.
 
 A file is parsed with the options it is compiled with (libclang), so faults

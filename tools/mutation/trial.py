@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trials: whether the tests notice a fault.
 
 Stages, in order; the first test that fails or hangs ends the trial:

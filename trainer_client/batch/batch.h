@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* batch.h - one batch of a stream: the definition of `struct forebay_batch`.
  *
  * A batch owns one output slot, the memory that holds its tensors. The pool

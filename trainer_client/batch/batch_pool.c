@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* batch_pool.c - take and return the batches of a stream.
  *
  * Every batch has a slot, the memory of its tensors. A batch with a regular

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* batch_pool.h - allocate and reuse the batches of a stream.
  *
  * Every batch has an output slot, the memory of its tensors. The receiver takes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* decode_pool.c - the decode threads are a stage (common/stage.h): threads with
  * a bounded queue, which call run_task for each task. */
 #include "trainer_client/batch/decode_pool.h"

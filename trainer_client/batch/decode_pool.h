@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* decode_pool.h - the decode threads, and the queue of their tasks.
  *
  * A task decodes a chunk into a request slot (the chunks of a batch), or makes

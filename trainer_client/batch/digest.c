@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* digest.c - hash the rows of a batch field by field, as PROTOCOL.md, "Digests
  * of the stream", defines it. Numbers are hashed as little-endian bytes. */
 #include "trainer_client/batch/digest.h"

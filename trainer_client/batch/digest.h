@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* digest.h - compute the digests of samples and of steps.
  *
  * A digest is a hash of the raw values of the selected fields, before they are

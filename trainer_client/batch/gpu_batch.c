@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_batch.c - complete the arena of one batch and send it to a GPU.
  *
  * The arena is the memory that is copied to the GPU. Most chunks are there

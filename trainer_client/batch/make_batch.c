@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* make_batch.c - expand the fields of a batch on the host, or send the batch to
  * the GPU. A field is direct if its tensor holds its raw bytes unchanged. */
 #include "trainer_client/batch/make_batch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* make_batch.h - make the values of one batch from the raw bytes of its slot.
  *
  * The host expands each field to its tensors (make_batch.c), or a GPU expands

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ready_queue.c - batches on their way from the receiver to the trainer. The
  * condition variable `changed` wakes trainer threads; `wakeup` the receiver. */
 #include "trainer_client/batch/ready_queue.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ready_queue.h - passes batches in order from the receiver to the trainer.
  *
  * The receiver appends batches in order, even if their values are still being

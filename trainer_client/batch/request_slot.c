@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* request_slot.c - store the chunks of a batch: in memory, kept, or in an
  * arena. A field is direct if its tensor holds its raw bytes unchanged. */
 #include "trainer_client/batch/request_slot.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* request_slot.h - the chunks of one batch, until its values are made.
  *
  * A chunk is stored in one of three ways:

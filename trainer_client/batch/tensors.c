@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensors.c - describe the tensors of a batch as DLPack tensors. */
 #include "trainer_client/batch/make_batch.h"
 

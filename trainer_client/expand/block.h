@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* block.h - the code of the GPU kernels: the work of one block of threads.
  *
  * The work for a batch is a list of segments, each of which is divided into

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device.h - a table of functions that turn raw bytes of a field into tensors.
  *
  * A stream allocates memory once, when it is opened. The only device is `host`.

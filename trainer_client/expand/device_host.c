@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device_host.c - the device `host`. Its memory is that of the process, and it
  * expands with the functions of host.h and documents.h. */
 #include "trainer_client/expand/device.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* documents.c - check the lengths of packed documents, and expand them to
  * offsets, positions or a mask. */
 #include "trainer_client/expand/documents.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* documents.h - expand lengths of packed documents to offsets (cu_seqlens),
  * positions or a mask, for attention and loss.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* expansion.c - the plan of each kind of field, and the shapes of its tensors.
  *
  * Each function plan_... plans one kind of field. It sets the members of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* expansion.h - the plan that turns the raw bytes of a field into tensors.
  *
  * A plan is made once, at open, from the field's settings in the pipeline

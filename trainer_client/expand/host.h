@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host.h - expand rows of a field on the host.
  *
  * Each function executes plans (expansion.h) of one or several kinds. The

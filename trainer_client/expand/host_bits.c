@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_bits.c - expand bits, a byte at a time.
  *
  * A byte becomes eight values. For values of one byte, a multiplication makes

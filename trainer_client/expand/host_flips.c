@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_flips.c - expand pictures whose only random ops are flips.
  *
  * The pixels of a flipped picture are copied to a buffer in the order of the

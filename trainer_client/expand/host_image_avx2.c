@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_image_avx2.c - expand images with AVX2, 32 values at a time.
  *
  * Values are computed instead of looked up in the plan's table. Product and sum

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_image_avx512.c - expand images of three channels to planes of f16 or
  * bf16 with AVX-512, 32 pixels at a time.
  *

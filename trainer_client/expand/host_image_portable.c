@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_image_portable.c - expand images in portable C.
  *
  * The table of a channel has the output bits of each level. So one loop serves

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_ops.c - apply ops of the device (ops.h) that change levels to pictures.
  *
  * A level is the value of one channel of a pixel. A run is up to 256 pixels of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_picture.c - read the raw pixels of a flipped picture. */
 #include "trainer_client/expand/host_picture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_picture.h - find the raw pixels of a flipped picture, line by line of
  * the output.
  *

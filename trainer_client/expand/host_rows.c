@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_rows.c - expand ragged and sparse rows, one row after another. */
 #include "trainer_client/expand/host.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_values.c - expand casts, scales, planar arrays and labels.
  *
  * Casts to floating-point types convert blocks of up to 768 values to f32,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_yuv.c - expand pictures in yuv420 planes.
  *
  * A band is some lines, or a part of a long line. Each band is converted to RGB

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_yuv_avx2.c - convert lines of a YUV tile with AVX2, 32 pixels at a time.
  *
  * Even and odd pixels are in separate vectors of 16-bit values. A factor that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_other.c - the choice of a kernel on CPUs other than x86-64. */
 #include "trainer_client/expand/host.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_x86.c - the choice of a kernel by the CPU's vector instructions. */
 #include "trainer_client/expand/host.h"
 

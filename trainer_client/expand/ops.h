@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ops.h - apply the ops of the device to one pixel.
  *
  * The ops of the device are those that run in the trainer, such as flips,

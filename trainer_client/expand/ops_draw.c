@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ops_draw.c - turn a field's list of ops into its plan, and the steps that
  * pipeline/device_ops.h samples into the parameters of a row. */
 #include "trainer_client/expand/ops_draw.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ops_draw.h - sample the random parameters of the device's ops.
  *
  * The plan of a field is made once, at open. The parameters of a batch are an

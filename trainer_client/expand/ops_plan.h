@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ops_plan.h - the parameters of the ops of the device (ops.h): the plan of a
  * field, and the random parameters of each row.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pair.h - apply the ops of the device (ops.h) with a block of threads.
  *
  * A block writes consecutive pixels of one picture. Mixup and cutmix mix in a

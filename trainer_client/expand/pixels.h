@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pixels.h - one thread expands four pixels (a quad) to any type and layout.
  *
  * The CUDA kernels and, for tests, host code compile the same lines. Loads and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ragged_offsets.c - check the lengths and indices of the chunks of a field. */
 #include "trainer_client/expand/ragged_offsets.h"
 

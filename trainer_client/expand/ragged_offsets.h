@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ragged_offsets.h - the offsets of ragged rows in the raw bytes of a field.
  *
  * When all chunks have arrived, the offsets are computed from the lengths at

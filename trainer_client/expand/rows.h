@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rows.h - expand ragged and sparse rows with a block of threads.
  *
  * A segment is a chunk: the lengths of its rows, for sparse rows the indices of

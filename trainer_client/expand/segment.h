@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* segment.h - a list of segments: the work of a GPU for one batch.
  *
  * arena     contiguous memory for one batch: its input, then the list

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* segments.c - the fields that segments can expand, and the size of a list. */
 #include "trainer_client/expand/segments.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* segments.h - make the list of segments of a batch from its plans.
  *
  * Begin a list (segments_list.h), add each piece, pass by pass, and finish the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* segments_arrays.c - segments of arrays of equally long rows, of labels
  * and of bits. */
 #include "trainer_client/expand/segments.h"

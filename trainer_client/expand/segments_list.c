@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* segments_list.c - a list of segments, with its table of blocks. */
 #include "trainer_client/expand/segments_list.h"
 

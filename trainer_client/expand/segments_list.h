@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* segments_list.h - append segments (segment.h) to a list, and complete it.
  *
  * The functions of segments.h make the segments from fields. If `segments` is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* segments_pictures.c - segments of pictures and of the ops of the device. */
 #include "trainer_client/expand/segments.h"
 

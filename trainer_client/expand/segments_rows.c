@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* segments_rows.c - segments of ragged rows, sparse rows and documents. */
 #include "trainer_client/expand/segments.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tile.h - unpack a tile of photo format 1 with a block of threads.
  *
  * In the photo format a run is eight values of a row. A group is two runs, one

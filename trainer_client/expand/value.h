@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* value.h - convert one value from the wire's type to the tensor's type.
  *
  * C and CUDA compile the same inline arithmetic, so all devices compute the

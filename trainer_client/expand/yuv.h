@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yuv.h - convert the pixels of a yuv420 picture to RGB.
  *
  * C and CUDA compile the same inline integer arithmetic. Cb and Cr are

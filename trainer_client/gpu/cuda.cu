@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda.cu - the kernels, and the table of CUDA functions (cuda.h).
  *
  * A batch is expanded to tensors in three passes (enum fby_pass). Each pass has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda.h - a table of the CUDA functions that Forebay uses.
  *
  * cuda.cu fills the table with functions that call the CUDA runtime. A build

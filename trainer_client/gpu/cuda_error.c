@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_error.c - the message of a failed CUDA call. */
 #include "trainer_client/gpu/cuda.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device_name.c - find the GPU that a device name means. */
 #include "trainer_client/gpu/device_name.h"
 

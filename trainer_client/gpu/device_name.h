@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device_name.h - find the GPU that a device name means. */
 #ifndef FBY_CLIENT_GPU_DEVICE_NAME_H
 #define FBY_CLIENT_GPU_DEVICE_NAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pinned_arenas.c - allocate arenas (host memory for copies to a GPU), and pin
  * them in several threads. */
 #include "trainer_client/gpu/pinned_arenas.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pinned_arenas.h - allocate arenas, and pin them in the background.
  *
  * An arena is host memory from which one batch is copied to a GPU. It has huge

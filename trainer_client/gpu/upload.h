@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* upload.h - copy whole batches to a GPU, and expand them there to tensors
  * (expand/segment.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* upload_batch.c - copy a batch to a lane (a CUDA stream with device memory),
  * launch the kernels that expand it to tensors in an output buffer, make the
  * consumer's stream wait for the tensors, and release them. */

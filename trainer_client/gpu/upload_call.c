@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* upload_call.c - helpers for the upload's CUDA calls: check their results,
  * keep them out of CUDA graphs, and run them on another thread. */
 #include "trainer_client/gpu/upload_state.h"

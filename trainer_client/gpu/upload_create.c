@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* upload_create.c - create, stop and destroy an upload and its lanes (each a
  * CUDA stream with device memory for one batch). */
 #include "trainer_client/gpu/upload_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* upload_outs.c - output buffers ("outputs"), each for the tensors of a batch.
  *
  * Kept outputs are created with the upload and reused. Extra outputs are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* upload_state.h - the state of an upload; only files upload*.c include it.
  *
  * Files: upload_create.c  create, stop and destroy; the lanes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* act.c - carries out the actions of the window, which decides what to request
  * from which worker (a "peer"), and when to open and close connections. */
 #include "trainer_client/receive/receiver_state.h"

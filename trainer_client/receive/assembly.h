@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* assembly.h - checks the HEADER and END messages of one answer.
  *
  * Between HEADER and END come chunks, and the window decides which of them are

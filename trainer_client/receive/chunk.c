@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chunk.c - stores chunks in their slots, or passes them to decode threads. */
 #include "trainer_client/receive/receiver_state.h"
 

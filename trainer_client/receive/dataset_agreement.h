@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dataset_agreement.h - decides which dataset and which arithmetic a stream
  * uses.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* deliver.c - turns complete answers into batches for the trainer. */
 #include "trainer_client/receive/receiver_state.h"
 

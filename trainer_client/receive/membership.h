@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* membership.h - the client's membership in a job (the trainers that share a
  * dataset) at the server. It decides which message to the server is due.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* open.c - opens the stream: from the first JOIN to the first REQUEST.
  *
  * All known workers get OPEN, and answer with the digest of their dataset. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* peers.h - an entry of the receiver's table of workers: the worker's address,
  * socket and answer to OPEN.
  *

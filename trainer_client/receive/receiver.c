@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* receiver.c - creates and ends the receiver, and runs its loop. Each event is
  * reported to the window (which decides what to request). The window's actions
  * are carried out before the next event. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* receiver.h - the thread that owns a stream's sockets.
  *
  * The thread polls the sockets of the server and the workers in use. It reports

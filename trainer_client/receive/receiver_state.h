@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* receiver_state.h - the internal state of the receiver, for the files below.
  * Functions of the receiver begin with fby_r_. A "peer" is a worker that the
  * window (which decides what to request) knows by a number. The "wait reason"

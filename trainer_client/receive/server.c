@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server.c - handles messages from the server: answers to JOIN, and lists of
  * workers. */
 #include "trainer_client/receive/receiver_state.h"

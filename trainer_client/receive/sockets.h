@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sockets.h - the client's ZeroMQ sockets, one to each server or worker. */
 #ifndef FBY_CLIENT_RECEIVE_SOCKETS_H
 #define FBY_CLIENT_RECEIVE_SOCKETS_H

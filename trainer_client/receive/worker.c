@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.c - handles messages from workers, and reports them to the window. */
 #include "trainer_client/receive/receiver_state.h"
 

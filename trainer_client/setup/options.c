@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.c - read option structs of any version, and check their values. */
 #include "trainer_client/setup/options.h"
 

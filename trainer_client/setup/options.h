@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.h - reads the option structs of the application.
  *
  * The application may have been compiled for an older or newer version of this

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* setup.c - resolve the options step by step, and plan the tensors' memory. */
 #include "trainer_client/setup/setup.h"
 

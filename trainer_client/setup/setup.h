@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* setup.h - the constants of a stream, resolved before it begins.
  *
  * The application's options, the pipeline file and the token (from which a

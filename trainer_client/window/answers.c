@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* answers.c - messages of workers ("peers") that answer a request for a batch.
  *
  * An answer is HEADER, chunks and END, or one message that refuses. Its request

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit.c - audits: second answers, requested only to be compared.
  *
  * When the main request of an audited step is sent, the step is requested from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* choose.c - chooses a worker ("peer") for a request from measured speeds, and
  * decides when a request is late.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* drop.c - drops requests, and completes answers.
  *
  * The window forgets a dropped request, with one exception: if a step is hedged

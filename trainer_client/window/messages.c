@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* messages.c - messages about a peer (a worker) and its session.
  *
  * Each message shows that its peer is alive. A route is the path of a session's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* peers.c - the states of a peer: known, connected, unreachable, removed.
  *
  * A peer is a worker that the window knows. The window adds actions, which its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* request.c - sends requests, repeated requests and hedges to workers (peers).
  *
  * A hedge is a second request for a late step, to another peer. Events only

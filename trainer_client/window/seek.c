@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seek.c - continues the stream at another step.
  *
  * Slots that the consumer holds are not affected. Chunks that are still being

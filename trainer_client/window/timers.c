@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timers.c - the timers of the peers (the workers that the window knows).
  *
  * Each timer is in two functions: a tick function acts when the timer is due,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* window.c - creation, clock, actions and consumer of the window.
  *
  * The window decides which worker ("peer") is asked for which batch. It has no

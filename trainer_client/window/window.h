@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* window.h - decides which worker to request each batch from, and when to
  * request it again.
  *

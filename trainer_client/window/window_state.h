@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* window_state.h - internal state of the window, for the files of this folder.
  *
  * The window decides from which worker (a "peer") to request the batch of each

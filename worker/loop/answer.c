@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Handle the messages of clients, and send control messages to them. ZeroMQ
  * names each connection by a routing id. A message on a connection that sent no
  * HELLO is answered by HELLO_FIRST. A message that the protocol forbids in the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* List the counters for a worker's heartbeats: current values (threads, queued
  * tasks, backlog, memory), and totals since the start of the worker. */
 #include "common/fault.h"

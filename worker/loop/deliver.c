@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Send clients the items that their sessions choose: HEADER, chunks and END.
  *
  * The frame of a chunk is a prefix and the payload. The prefix names session

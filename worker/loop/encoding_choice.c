@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Choose how the chunks of each field are encoded: by a filter, and by a codec
  * that compresses its output. The client may name each of the two, or leave it
  * to `auto` (codec/auto.h), which learns from the sizes of earlier chunks. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Handle the events of the stages, the threads that make batches: a chunk is
  * ready, or a job (the making of one batch) has failed. */
 #include "common/log.h"

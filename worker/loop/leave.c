@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Leave: the worker sends LEAVE to its clients, accepts no new requests,
  * finishes the open batches, and ends. After drain_ns it answers LOST for the
  * batches that are still open. When the socket closes, ZeroMQ has LINGER_MS

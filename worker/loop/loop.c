@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One turn of a worker's loop: wait, then handle messages, events of the stages
  * (the threads that make batches), freed memory, loaded datasets, signals and
  * timers, in this order. At the end send what is ready. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* loop.h - the loop that owns a worker's sockets. It receives the requests of
  * clients and sends them batches. This header is private to worker/loop/.
  *

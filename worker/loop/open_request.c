@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Handle OPEN, by which a client asks this worker to load a dataset
  * (plan/plan_cache.h). While the client waits, it gets SCANNING with the
  * progress, at the end OPENED or OPEN_FAILED. When a client leaves, its wait

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Add, find and end clients and their requests. A peer is one session of one
  * client. The work that makes a batch may have several requests. The request
  * that started it is charged with its memory, and stays until that is free. */

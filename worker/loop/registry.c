@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Register this worker at the server, and send it heartbeats. After a restart
  * the server knows no worker: it answers REGISTER_FIRST, and the worker
  * registers again. Clients that are connected are not affected. */

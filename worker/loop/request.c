@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Handle REQUEST: a client asks for one batch. A request that cannot be served
  * is answered at once. Any other joins work (a batch that is being made) on the
  * same rows, or starts it. Clients are not trusted: all values are checked. */

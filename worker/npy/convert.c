@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* convert.c - convert values of a NumPy file to the wire type (the type that is
  * sent), block by block: swap the bytes to the order of this machine, convert
  * to one of three wide types (i64, u64, f64), then to the wire type.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* convert.h - convert the values of a NumPy file to a wire type.
  *
  * An integer is converted exactly or does not fit. A floating-point number is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* npy.c - read the header of a NumPy file. The header text is a Python dict of
  * three known keys. It is parsed in one pass, which ends at the first error. */
 #include "worker/npy/npy.h"

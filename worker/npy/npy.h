@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* npy.h - read the header of a NumPy file in memory.
  *
  * A file has a magic string, the length of the header text, the header text,

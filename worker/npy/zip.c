@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* zip.c - find the members of a zip file, as in PKWARE's APPNOTE.TXT 6.3,
  * sections 4.3 and 4.5.3. A zip file ends with the directory and the end
  * record. If a number does not fit in 32 bits there, it is 0xffffffff, and a

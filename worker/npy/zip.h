@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* zip.h - find the members of a zip file.
  *
  * The directory at the end of the file lists the members. Sizes and offsets may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dataset_plan.c - create a plan (a content and its dataset, ready to make
  * batches), count its references, and cache the order of samples per epoch. */
 #include "worker/plan/dataset_plan.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dataset_plan.h - a content and its dataset, ready to make batches.
  *
  * The content is all settings that determine the batches. A plan is constant,

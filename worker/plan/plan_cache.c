@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_cache.c - load dataset plans in threads, and cache the latest plans. A
  * plan is a content (the settings that determine batches) and its dataset. */
 #include "worker/plan/plan_cache.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_cache.h - load dataset plans, and cache them.
  *
  * A load opens a dataset and creates its plan (dataset_plan.h). A load may scan

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rows.c - make rows of a batch from columns or tokens in mapped files. The
  * rows of a run (source/row_reader.h) are made together, field by field. Dense
  * rows are gathered (copied next to each other), then cast (converted to the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rows.h - make rows of a batch from columns or tokens.
  *
  * A picture takes milliseconds to decode, a row of a column only nanoseconds to

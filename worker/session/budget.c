@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* budget.c - counts the bytes of batch memory that a worker's sessions use. */
 #include "worker/session/budget.h"
 

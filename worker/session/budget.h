@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* budget.h - limits how much of a worker's batch memory each session may use.
  *
  * A session is a worker's state for one client. A budget only counts bytes; it

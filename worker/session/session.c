@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* session.c - a worker's state for one trainer client.
  *
  * It keeps the requested batches, and chooses what to send next. A route is one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* session.h - a worker's state for one trainer client.
  *
  * A session is a state machine without socket, thread or clock. It keeps the

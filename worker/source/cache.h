@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cache.h - manifests stored on disk, one file for each source.
  *
  * A cache file has the canonical bytes of each shard (manifest.h) and the

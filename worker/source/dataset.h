@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dataset.h - a dataset as a worker sees it: numbered samples, and their bytes.
  *
  * A dataset consists of shards (shard.h). Samples are numbered from 0, through

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dataset_state.h - the members of struct fby_dataset, for the files that read
  * them: dataset.c, row_reader.c and the ops of the sources. */
 #ifndef FBY_WORKER_SOURCE_DATASET_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* expand.h - list the shards that a pattern names.
  *
  * Braces ("{a,b}", "{0..9}") are expanded, and globs (*, ?, [...]) are matched

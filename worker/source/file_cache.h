@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file_cache.h - read files through a bounded cache of open files.
  *
  * When the cache is full, the least recently used file is closed. The stamp of

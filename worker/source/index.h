@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* index.h - the index of a source: its shards, from the cache or a scan.
  *
  * Opening a dataset spends most of its time here. The result is constant data,

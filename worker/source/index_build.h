@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* index_build.h - an index while it is built, and the steps that the kinds of
  * sources share. The function `index` of a kind (ops.h) calls these steps. */
 #ifndef FBY_WORKER_SOURCE_INDEX_BUILD_H

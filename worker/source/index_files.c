@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* index_files.c - index shards of one file each, perhaps with an index file.
  * One job for each shard opens its files and compares their stamps with the
  * cache. If they differ, the job scans the shard. */

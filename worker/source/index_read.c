@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* index_read.c - add to shards the lengths of samples and the checksums, which
  * need a read of the files. A checksum covers the files of a shard in the order
  * of its members or column names. A shard that the cache has with equal stamps

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.h - run numbered jobs on a few threads, and report progress.
  *
  * Jobs start in order of their numbers. After a failure no further job starts,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* length_buckets.h - sort samples into buckets by length, for bucket_by.
  *
  * No sample is read, because all lengths are in the manifest (the list of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* listing.h - the entries of one directory beneath a root, in byte order.
  *
  * The entries are plain files and directories. A link is listed like its

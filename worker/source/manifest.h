@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* manifest.h - canonical bytes and digests of the shards of a dataset.
  *
  * All copies of a dataset have the same manifest. Its digest, the data digest,

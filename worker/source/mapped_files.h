@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mapped_files.h - a table of mapped files, which are checked for changes.
  *
  * A batch may need thousands of rows of a few bytes; reading each with a system

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* npy_reader.h - read the headers of NumPy files (.npy), and find the members
  * of zip archives of them (.npz).
  *

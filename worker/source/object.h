@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* object.h - an object: one file of a dataset, on any storage.
  *
  * All bytes of data are read through this interface, or from files that

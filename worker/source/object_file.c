@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* object_file.c - the implementation of objects (object.h) for local files. */
 #include <errno.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ops.c - the table of sources, by number. A new source needs a folder, and a
  * line here and in ops.h. */
 #include "worker/source/ops.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ops.h - the table of sources: how a worker indexes a source, names its files,
  * and describes its samples.
  *

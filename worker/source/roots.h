@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* roots.h - the directories that a worker was started with, called roots.
  *
  * A pipeline comes from a client, so a worker opens no data outside its roots.

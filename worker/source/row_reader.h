@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* row_reader.h - read many rows at a time, in place, from mapped files.
  *
  * A row is a sample of a dataset of columns, or a sequence of tokens of a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sample_lengths.h - read the lengths of all samples of a shard, for its
  * manifest.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shard.h - the index of one shard: its samples, and where their bytes are.
  *
  * A shard is a part of a dataset: a tar or token file, a folder or .npz file of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shard_builder.h - build virtual shards, for a source without shard files such
  * as a folder.
  *

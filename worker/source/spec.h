@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spec.h - which dataset to open, and how the progress is reported. */
 #ifndef FBY_WORKER_SOURCE_SPEC_H
 #define FBY_WORKER_SOURCE_SPEC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arena.c - reference counts, and the lock-free list of released arenas. */
 #include "worker/stages/arena.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arena.h - the memory of one batch, lent to ZeroMQ chunk by chunk.
  *
  * An arena is one block of memory. Each chunk (a part of the batch that is one

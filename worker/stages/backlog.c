@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* backlog.c - a list of jobs and a fixed array of tasks, under one lock. */
 #include "worker/stages/backlog.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* backlog.h - the queue of rows to fetch, and their order.
  *
  * Jobs (batches in work) wait in the backlog. A fetch thread takes one row at a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* encode.c - the last of the stages fetch, transform and encode: hash the raw
  * bytes of a chunk, and compress them if the job's coding says so.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fetch.c - the first of the stages fetch, transform and encode: read all
  * members that one row needs into one block of memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* job.c - create a job, find the bytes of its rows in the arena, and detect
  * when a chunk has all its rows. */
 #include "worker/stages/job.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* job.h - a batch in work: its rows, its memory, its chunks, its result.
  *
  * The loop creates a job from a request. The stages (stages.h) write its rows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memory.c - a list of kept blocks, and a queue of callers that wait. */
 #include "worker/stages/memory.h"
 

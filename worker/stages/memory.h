@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memory.h - payload memory: page-aligned blocks from a pool with a limit.
  *
  * The bytes of batches and of fetched files are charged to a pool and never

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ragged_pack.c - move the rows of a chunk to lower addresses. */
 #include "worker/stages/ragged_pack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ragged_pack.h - close the gaps between ragged or sparse rows of a chunk.
  *
  * Rows of a ragged field have different numbers of entries. A sparse row has an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stages.c - create and connect the stages fetch, transform and encode; queue
  * their events for the loop; handle samples that cannot be used. */
 #include "worker/stages/stages_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stages.h - fetch, transform, encode: from a job to chunks that can be sent.
  *
  * A job is a batch in work, and a chunk is a part of it that is one message.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stages_state.h - the state that the files of the stages share.
  *
  * stages.c creates and connects the stages, fetch.c reads the files of samples

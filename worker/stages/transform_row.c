@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transform_row.c - the second of the stages fetch, transform and encode:
  * decode and transform one row. Each field is written straight into the batch's
  * arena. Chunks that are then complete are queued for the encode stage. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transform_run.c - the transform stage for datasets of columns or tokens: make
  * a run (several rows together), one column after another, straight into the
  * batch's arena.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* apply.c - run the chain of a picture's passes and steps.
  *
  * Some links work in place, others need an output picture. The last link that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* apply.h - run the ops of a field on a picture.
  *
  * An op first makes a plan for a picture (fby_op_plan, pipeline/op.h): crop,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* array.c - decode a NumPy file: the shape must be the field's, and every value
  * must fit its wire type. */
 #include <inttypes.h>

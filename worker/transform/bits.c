@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bits.c - pack eight values at a time by one multiplication. */
 #include "worker/transform/bits.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bits.h - pack values that are 0 or 1, eight to a byte.
  *
  * The layout is that of NumPy's packbits(axis=-1, bitorder="little"): value k

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* decoders.c - two tables: the function that decodes each kind of field, and
  * the entries of decoders in the fingerprint. */
 #include "worker/transform/decoders.h"

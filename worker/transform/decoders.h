@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* decoders.h - the functions that decode a member (one file of a sample), one
  * for each kind of field. The decoders are also entries of the fingerprint, a
  * hash of the results of decoding (fingerprint.h).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Turn small files into a C source: cmake -DFOLDER=... -DOUT=... -P embed.cmake
 # Each *.jpg of FOLDER becomes an entry of fby_jpeg_probes[], each *.png one of
 # fby_png_probes[], in the order of their names.

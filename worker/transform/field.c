@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* field.c - sizes of fields, and the writer of picture fields.
  *
  * The decoder of the file format reads the header and calls on_head, which

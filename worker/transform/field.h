@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* field.h - decode one field of one sample: turn the bytes of a member (one
  * file of the sample) into values of the wire type.
  *

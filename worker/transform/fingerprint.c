@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fingerprint.c - collect the hashes of the decoders and ops that a content (a
  * parsed pipeline) uses, each hash once, and hash them together. The entries
  * are sorted, because their order in the content must not matter. */

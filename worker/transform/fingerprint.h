@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fingerprint.h - a hash of the results of this worker's decoders and ops.
  *
  * Two workers may serve rows of one batch only if they make the same bytes. So

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* image.c - scratch memory, which grows to the largest picture and is aligned
  * for SIMD.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* image.h - a picture in memory, and the buffers of pictures.
  *
  * All pictures of the transform stage are interleaved, three channels (mostly

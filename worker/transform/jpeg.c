@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jpeg.c - decode untrusted files with libjpeg-turbo.
  *
  * The library reports errors by callbacks, and the callbacks leave by longjmp.

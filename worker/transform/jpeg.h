@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jpeg.h - decode a JPEG in memory, or a part of it, to rows of RGB or of the
  * stored Y, Cb and Cr.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.c - parse a member (one file of a sample), follow a key's path, and
  * report a missing value. */
 #include "worker/transform/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.h - find one value in a JSON member (one file of a sample). Internal to
  * worker/transform.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_other.c - portable kernels only, on processors other than x86-64. */
 #include "worker/transform/resize/kernel.h"
 #include "worker/transform/yuv.h"

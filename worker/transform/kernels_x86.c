@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_x86.c - the choice of kernels for a SIMD level on x86-64. */
 #include "worker/transform/resize/kernel.h"
 #include "worker/transform/yuv.h"

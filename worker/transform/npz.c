@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* npz.c - find members in the zip directory, inflate and verify them. */
 #define ZLIB_CONST
 #include "worker/transform/npz.h"

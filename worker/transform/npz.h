@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* npz.h - read members of a .npz file in memory: a zip archive of NumPy files,
  * which are stored uncompressed or deflated.
  *

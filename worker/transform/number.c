@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* number.c - write a number of a JSON member, or a list of numbers, in a wire
  * type. The numbers are converted like those of NumPy files
  * (worker/npy/convert.h). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orient.c - read the EXIF orientation, and copy pixels to the upright picture.
  *
  * The stored picture is copied row by row. The eight orientations differ in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orient.h - read and apply the EXIF orientation of a picture.
  *
  * The orientation, 1 to 8, says how to mirror and turn the stored picture to

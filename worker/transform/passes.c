@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* passes.c - merge ops into passes: the crops, mirrors and the scaling of a
  * pass become one box, one size and one window. */
 #include "worker/transform/passes.h"

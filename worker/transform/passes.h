@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* passes.h - combine a field's ops into few passes over the pixels.
  *
  * Crops, mirrors and one scaling form one pass, whatever their order: a pass

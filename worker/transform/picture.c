@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* picture.c - decode pictures into memory; checks that the formats share. */
 #include "worker/transform/picture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* picture.h - the interface of picture decoders.
  *
  * A decoder reads the header and reports it to a sink, which answers with the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* png.c - decode untrusted files with libspng.
  *
  * Rows are decoded one by one. The rows above the wanted part are decoded and

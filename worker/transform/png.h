@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* png.h - decode a PNG in memory, or a part of it, to rows of RGB or of ids.
  *
  * In a picture, grey is copied to the three channels, fewer than 8 bits are

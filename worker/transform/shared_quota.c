@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shared_quota.c - a counter of bytes under a lock. Requests are numbered as
  * they arrive, and each waits until all earlier requests were served. */
 #include "worker/transform/shared_quota.h"

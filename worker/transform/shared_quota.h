@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shared_quota.h - a limit on the memory that threads use beyond their shares.
  *
  * The quota counts bytes and allocates nothing. A thread takes at once all

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sparse.c - write a row of indices and values.
  *
  * A row in ascending order is converted directly. Otherwise the index of each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sparse.h - write sparse rows: the values of a long row that are not 0.
  *
  * The long row, with its zeros, is the dense row. A sparse row is written as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sparse_file.c - read a sparse row from a .npz file that SciPy saved in one of
  * two formats. COO has three arrays: the values, their rows and their columns.
  * CSR has the values, their columns (indices) and each row's offset (indptr).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stack.c - decode a field of several masks (decode: maps): each pixel of the
  * result has one bit for each mask, set if the mask's pixel is not 0.
  *

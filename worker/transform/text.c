@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.c - write labels, bytes and texts from a member (one file of a sample),
  * and decide the length of rows.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tokens.c - decode sequences of a token file. A file says how wide a token is,
  * but not if its type is signed. That makes no difference for tokens that are
  * accepted, because they are all below 2^31. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tokens.h - convert the tokens (integers that stand for words) of a file to
  * their wire type, u16 or u32. */
 #ifndef FBY_WORKER_TRANSFORM_TOKENS_H

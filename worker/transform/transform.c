@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transform.c - count the memory of a transform's buffers, and free it. The
  * modules that use a buffer allocate it. */
 #include "worker/transform/transform_private.h"

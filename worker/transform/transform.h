@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transform.h - the buffers that one thread uses to decode pictures, and to run
  * ops (such as a crop or a blur) on them. apply.h and field.h use them. */
 #ifndef FBY_WORKER_TRANSFORM_TRANSFORM_H

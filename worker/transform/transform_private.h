@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transform_private.h - the members of a fby_transform, and how its memory is
  * counted. Internal to worker/transform.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yuv.c - the portable conversion, and the layout of the planes. */
 #include "worker/transform/yuv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yuv.h - convert a finished picture to the planes of yuv420.
  *
  * The ops run on interleaved pixels of three channels. A JPEG that stores Y, Cb

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* yuv_avx2.c - split two lines of pixels into planes, 32 pixels a step. */
 #include <immintrin.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chance.h - tests whether counts are what equal chances would give.
  *
  * Compares Pearson's chi-square of the counts with a bound of five standard

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dump.c - random plans as lines of JSON, for the model to check.
  *
  *     dump SEED CASES | tests/model/check_plan.py

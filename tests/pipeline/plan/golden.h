@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* golden.h - reads the files of tests/golden/plan, written by the Python model.
  *
  * They have lines of words, separated by spaces. A line that begins with # is a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Orders of buckets: like lengths together, each sample once. */
 #include "pipeline/plan/order.h"
 #include "tests/pipeline/plan/chance.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/plan/order.h"
 
 #include "tests/pipeline/plan/chance.h"

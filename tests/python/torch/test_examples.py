@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The trainings in examples/: each runs, and a run that is killed and started
 again has the losses of one that is not. Needs the packages of requirements."""
 

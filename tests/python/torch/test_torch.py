@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Loader with PyTorch, on the CPU. Needs PyTorch from PyPI."""
 
 import io

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* columns_run.h - NumPy columns of a sandbox, opened as a dataset with a run
  * over one of them. */
 #ifndef FBY_TESTS_WORKER_SOURCE_COLUMNS_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* example_shards.h - a small shard of each kind of source. */
 #ifndef FBY_TESTS_EXAMPLE_SHARDS_H
 #define FBY_TESTS_EXAMPLE_SHARDS_H

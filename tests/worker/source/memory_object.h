@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memory_object.h - bytes in memory as an object: a second implementation of
  * worker/source/object.h, beside local files. */
 #ifndef FBY_TESTS_WORKER_SOURCE_MEMORY_OBJECT_H

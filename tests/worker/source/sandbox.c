@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/worker/source/sandbox.h"
 
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox.h - a temporary directory for each test, with data, a root and tar
  * files.
  *

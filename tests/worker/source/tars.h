@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tars.h - scans tar files that a test wrote part by part. */
 #ifndef FBY_TESTS_WORKER_SOURCE_TARS_H
 #define FBY_TESTS_WORKER_SOURCE_TARS_H

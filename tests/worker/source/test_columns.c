@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs over NumPy columns, plain and ragged, and over sequences of tokens:
  * addresses of rows, and files that change while they are read. */
 #include "tests/worker/source/columns_run.h"

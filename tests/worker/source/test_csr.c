@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Columns of sparse rows: files of scipy.sparse.save_npz. */
 #include "tests/worker/source/columns_run.h"
 

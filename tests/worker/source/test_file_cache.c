@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that are read: the number of open files, the file that is closed for
  * another one, and that all are closed at the end. */
 #include <stdio.h>

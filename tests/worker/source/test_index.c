@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shards of a source of each kind: the bytes of their members, what is cached,
  * and that no file stays open. */
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples sorted by the bytes of a member, as the manifest has them. */
 #include "worker/source/length_buckets.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of samples: the shards of a text, and the errors of invalid texts. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fields that name columns which the list does not have. */
 
 #include <stdio.h>

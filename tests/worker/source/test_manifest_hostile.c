@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Damaged and forged manifests: each is refused, or encodes to the same bytes
  * again with all offsets inside its files. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mapped files: the number of mapped files, and the bytes that readers see when
  * a file changes. */
 #include "tests/test.h"

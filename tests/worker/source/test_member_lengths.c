@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The number of entries of NumPy members, from their headers, in the manifest.
  */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The interface to the bytes of data: local files, which the system may return
  * in parts, and a second implementation in memory. */
 #include <errno.h>

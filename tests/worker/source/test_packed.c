@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Documents packed into sequences: equal to the model, and no document is lost.
  */
 #include "worker/source/tokens/packed.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sequences cut out of runs, the readers of token files, and the shards that
  * they become. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The index of a shard: its members and limits, and the stamps that distinguish
  * files. */
 #include "worker/source/shard.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading files of each kind when the system returns few bytes at a time,
  * interrupts every other call, or fails. */
 #include <errno.h>

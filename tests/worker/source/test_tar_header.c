@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tar headers and the blocks before members, field by field. */
 #include "worker/source/shards/tar_header.h"
 

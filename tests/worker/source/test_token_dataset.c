@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Token files as a dataset: the tokens of each sequence, for each format. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Token files that are read in several pieces, and those with wrong headers. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arrays.c - the decoder of arrays as a filter, for check_npy.py: requests on
  * stdin, answers on stdout, numbers of 4 bytes, little-endian.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our decoder of arrays against NumPy, on files that NumPy wrote.
 
 usage: check_npy.py ARRAYS, the program made of arrays.c

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Check our PNG decoder on files of known values: check_png.py PIXELS."""
 import io
 import struct

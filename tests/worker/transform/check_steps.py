@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our steps against numpy's floats and, where it can be imported, torchvision.
 
 usage: check_steps.py PIXELS [SEED]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our resize and decoder against Pillow's, on the same pixels and files.
 
 usage: compare_pillow.py PIXELS FOLDER [SEED]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* foreign.h - JPEG files that photos.h cannot make. */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_FOREIGN_H
 #define FBY_TESTS_WORKER_TRANSFORM_FOREIGN_H

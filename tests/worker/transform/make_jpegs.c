@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* make_jpegs.c - the program that wrote the committed JPEG files:
  * worker/transform/probes (small, for the fingerprint) and tests/golden/jpeg
  * (larger). Run it only to add a file: a changed file changes every

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* npy_file.h - headers of NumPy files for tests. */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_NPY_FILE_H
 #define FBY_TESTS_WORKER_TRANSFORM_NPY_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* npz_file.h - .npz files for tests: members, stored or deflated, then the
  * directory. */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_NPZ_FILE_H

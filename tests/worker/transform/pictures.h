@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pictures.h - JPEG files and pictures for the tests of this folder. */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_PICTURES_H
 #define FBY_TESTS_WORKER_TRANSFORM_PICTURES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pixels.c - our decoder and our resize behind a pipe, for compare_pillow.py.
  *
  * Commands on standard input, answers on standard output, numbers u32 LE:

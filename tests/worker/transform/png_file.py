@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PNG files of every kind, written from scratch: known values in, bytes out.
 
 usage: png_file.py FOLDER   writes worker/transform/probes/*.png. Run it only

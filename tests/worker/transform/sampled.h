@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sampled.h - JPEG files of ramps, with any chroma sampling. */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_SAMPLED_H
 #define FBY_TESTS_WORKER_TRANSFORM_SAMPLED_H

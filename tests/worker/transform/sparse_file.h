@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sparse_file.h - writes files of sparse rows from their parts, and decodes
  * them. */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_SPARSE_FILE_H

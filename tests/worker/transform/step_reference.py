@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A reference of the steps: torchvision's arithmetic in numpy's floats.
 Pictures are [h, w, 3] of uint8."""
 import math

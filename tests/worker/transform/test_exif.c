@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The EXIF block of a JPEG file: its segment, and its end. */
 #include "tests/guard.h"
 #include "tests/worker/transform/pictures.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fields of single values: labels, numbers, texts and bytes, also in JSON. */
 #include "tests/says.h"
 #include "tests/worker/transform/transform.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fields of pictures: the pixels, the plan, the memory that is reserved to the
  * byte, and how much a picture is scaled down while it is decoded. */
 #include "tests/says.h"

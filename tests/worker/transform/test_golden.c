@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_golden.c - every committed JPEG through every op, by digest.
  *
  * The table tests/golden/jpeg/digests.txt has a line for each file and op:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/worker/transform/pictures.h"
 
 #include "worker/transform/self_check/jpeg_parts.h"

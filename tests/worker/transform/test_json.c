@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON members at their limits: depth, size, and the text of a value in errors.
  */
 #include "tests/guard.h"

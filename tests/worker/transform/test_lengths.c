@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of several lengths: bytes, texts, arrays and lists of numbers, with one
  * entry less than the maximum, the maximum, and one more. Guard pages follow
  * the input and the output. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/worker/transform/pictures.h"
 
 static struct fby_scratch scratch;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PNG files as fields; check_png.py tests the decoded values. */
 #include "tests/guard.h"
 #include "tests/says.h"

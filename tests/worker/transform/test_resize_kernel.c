@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All kernels that this machine has make the same bytes as the portable one,
  * for any axis. */
 #include "tests/test.h"

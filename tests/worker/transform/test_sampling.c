@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every sampling that a JPEG may have, decoded whole, in parts and smaller.
  *
  * The pictures are ramps. So the value of a result pixel can be computed from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sparse rows from the files of scipy.sparse.save_npz. */
 #include "tests/worker/transform/sparse_file.h"
 

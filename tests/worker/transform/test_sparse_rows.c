@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sparse rows from arrays in memory, such as those of columns. */
 #include "tests/worker/transform/sparse_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ops with steps on a picture and its mask; check_steps.py tests the values
  * that each step makes. */
 #include "tests/worker/transform/pictures.h"

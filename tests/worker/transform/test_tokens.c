@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decode sequences of token files: plain ones and packed documents. Guard pages
  * follow the input and the output. */
 #include "tests/guard.h"

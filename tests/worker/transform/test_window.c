@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A crop after scaling: only the pixels that the crop needs are decoded. */
 #include "tests/worker/transform/pictures.h"
 #include "tests/worker/transform/transform.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Planes of Y, Cb and Cr, compared with a reference: the whole file decoded by
  * libjpeg, plane by plane, and sums over 2 x 2 pixels in plain loops. */
 #include "tests/worker/transform/pictures.h"

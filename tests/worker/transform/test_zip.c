@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Directories and members of zip files: each number is refused if it is one too
  * large or too small. A guard page follows the input. */
 #include "tests/guard.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transform.h - setup and teardown of the transform of one test. */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_TRANSFORM_H
 #define FBY_TESTS_WORKER_TRANSFORM_TRANSFORM_H

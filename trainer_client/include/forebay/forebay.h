@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* forebay.h - a stream of training batches, prepared by remote workers.
  *
  *     struct forebay_options o = forebay_options();

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arguments.c - positional and keyword arguments of the fast calling
  * convention, and numbers. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* batch.c - the type Batch. Position and token are copied, so they can be read
  * after release(). The other methods read the library's batch and refuse a
  * released one. On a GPU the memory's reuse waits for the stream that was given

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* call.c - a call of the library without the GIL. It takes part in the stream's
  * use (users.h) and leaves again before Python code can run, because a signal
  * handler may close the stream. A call that does not wait keeps the GIL: while

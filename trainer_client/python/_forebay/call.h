@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* call.h - the Stream object, and a call of the library with it. */
 #ifndef FBY_PYTHON_CALL_H
 #define FBY_PYTHON_CALL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* describe.c - what was opened, and statistics, as Python objects. Tables say
  * which members of the library's structs become which keys. */
 #include <stddef.h>

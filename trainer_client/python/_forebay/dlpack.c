@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dlpack.c - a Tensor as a DLPack capsule, as the Python array API standard
  * says. A capsule owns its own export of the tensor, so it outlives the Tensor,
  * the batch and the stream. Destructors and deleters are C: consumers may call

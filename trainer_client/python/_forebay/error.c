@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* error.c - exceptions. The package registers a factory that makes them from
  * status, text and parts, so the classes are written in Python. */
 #include "trainer_client/python/_forebay/module.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.c - a bounded queue for the library's log lines.
  *
  * Threads of the library add lines and never wait for Python. log_lines()

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* module.c - the module `forebay._forebay`: its functions, types and state. */
 #include "trainer_client/python/_forebay/module.h"
 

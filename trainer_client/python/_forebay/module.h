@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* module.h - what the files of the extension `forebay._forebay` share.
  *
  * The extension wraps the public C library in Python types on CPython's limited

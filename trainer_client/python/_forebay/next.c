@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* next.c - take the next batch of a Stream. A batch that is ready is taken at
  * once; else the call waits in slices, between which signals are handled. */
 #include <time.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* open.c - open a stream without the GIL.
  *
  * The library calls back on the opening thread about ten times a second. Then

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* open.h - open and close a stream without the GIL. */
 #ifndef FBY_PYTHON_OPEN_H
 #define FBY_PYTHON_OPEN_H

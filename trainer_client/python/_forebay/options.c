@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.c - the keyword arguments of Stream() as forebay_options.
  *
  * A table names each argument, the function that converts it, and the member

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stream.c - the type Stream: its life, its methods but next(), and its
  * attributes. */
 #include <stddef.h>

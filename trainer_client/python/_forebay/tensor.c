@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensor.c - the type Tensor: one tensor of a batch, by the buffer protocol and
  * by DLPack (dlpack.c). Views and capsules are on the library's memory, which
  * the caller may write. */

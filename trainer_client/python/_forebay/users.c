@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* users.c - the count of calls that use a stream. In a forked child the lock
  * may be held by a thread that does not exist there, so the process is compared
  * first. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* users.h - calls that use a stream, and its end.
  *
  * Any thread may call a method of a Stream at any time, also while another one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Batches for training, prepared by CPU workers.
 
     import forebay

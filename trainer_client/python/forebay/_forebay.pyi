@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from typing import Any, Callable, Mapping, Optional, Sequence
 
 def set_error_factory(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments of a loader that are wrong, and what to write instead."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One local cluster for all loaders of a user that read the same pipeline.
 
 The first loader starts `forebay up --while-used FILE`. Each process that uses

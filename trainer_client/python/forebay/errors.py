@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exceptions of this package, all below forebay.Error.
 
 The library reports a failure as a status, one line of text and the parts that

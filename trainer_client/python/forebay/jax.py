@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Batches of JAX arrays, by DLPack."""
 
 from __future__ import annotations

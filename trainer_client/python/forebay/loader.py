@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Loader: epochs, positions and states over one stream of batches.
 
 A loader stands at a position: `step` batches of `epoch` were delivered. Each

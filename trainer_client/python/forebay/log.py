@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lines of the library's log, as records of logging.getLogger("forebay").
 
 No thread of the library calls Python: the lines wait in a queue of the

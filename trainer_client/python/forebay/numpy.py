@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Batches of NumPy arrays, which share the memory of the library."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a loader is opened: its place in the job, its cluster, its stream."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text of a pipeline: of a file, or of a dict with the file's keys.
 
 A dict is written as JSON, which is YAML too, with one entry a line. So the line

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which rank of which job this process is.
 
 The first of these that is given decides: the arguments, the data dimensions of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state of a loader: a small dict of strings and numbers.
 
 It names a position and the stream that it belongs to. It is the same on all

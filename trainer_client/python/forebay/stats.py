@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fast batches are taken, and how long the trainer waits for them."""
 
 from __future__ import annotations

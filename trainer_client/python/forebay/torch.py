@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Batches of PyTorch tensors.
 
 On the host they share the memory of the library. On a GPU the memory is

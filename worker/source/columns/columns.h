@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* columns.h - index one shard of columns from the headers of its files.
  *
  * A shard is a folder of NAME.npy files, and of NAME.npz files that SciPy wrote

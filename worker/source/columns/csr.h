@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* csr.h - a CSR (compressed sparse row) matrix, saved by scipy.sparse.save_npz,
  * as one column.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* manifest.c - write and read a shard of columns in a dataset's manifest. A CSR
  * column is a sparse matrix (csr.h). A ragged column is offsets and values. */
 #include <stdio.h>

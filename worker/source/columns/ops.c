@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Index a source of columns. The headers of all files are read whenever the
  * dataset is opened. If the cache has no shard with equal stamps (object.h),
  * all offsets are read for bucket_by, and whole files for checksums. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ragged.h - columns whose rows are lists of different lengths.
  *
  * A ragged column NAME is two columns, which are each other's partner. Each row

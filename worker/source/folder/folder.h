@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* folder.h - index a folder of class folders.
  *
  * Each class folder is a class; classes are in byte order of their names. The

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Index a folder. Threads walk its class folders, and then all samples are cut
  * into virtual shards of 1,024. The walk reads only names and stamps (size,
  * inode and times). The content of files is read only for checksums and

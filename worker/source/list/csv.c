@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* csv.c - a strict reader of comma-separated values.
  *
  * It makes one pass over the text. The fields of a row are copied, without

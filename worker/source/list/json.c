@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.c - a reader of JSON lines: each line of the text is one JSON object. */
 #include <jansson.h>
 #include <stdlib.h>

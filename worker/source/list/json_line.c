@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/source/list/json_line.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_line.h - the values of a JSON object, as they are written in the line.
  *
  * A list must keep the text of numbers, but a JSON parser converts them, and

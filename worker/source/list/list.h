@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* list.h - the rows of a CSV or JSON lines file as samples.
  *
  * Each row is a sample; its key is the number of the line where it begins. Each

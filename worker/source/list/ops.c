@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Index a list. Read its rows into virtual shards of 1,024 samples
  * (shard_builder.h). Then open, in parallel, the files that the rows name, for
  * their stamps. The index has the values and paths, so that the list is read

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Index parallel folders, such as images/ and masks/. Each of them is a side.
  * Threads list the files of all sides. The key of a file is its path within its
  * side, up to the first dot of the file name. Files with the same key are one

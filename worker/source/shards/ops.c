@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Index tar files: read the headers, and skip the payloads. */
 #include "worker/source/ops.h"
 #include "worker/source/dataset_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tar.h - index a tar shard from its headers, without reading payloads.
  *
  * Formats: ustar, pax (path and size), GNU (long names, large sizes). Files are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/source/shards/tar_header.h"
 
 #include <string.h>

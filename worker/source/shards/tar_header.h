@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tar_header.h - one 512-byte block of a tar file, and pax records.
  *
  * Pure functions over untrusted bytes: no field is read beyond its size in the

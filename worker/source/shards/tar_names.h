@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tar_names.h - the pattern of tar files with consecutive names.
  *
  * Names that differ only in their last digits are a run, which is written as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* flat.c - the reader of flat files, and functions that all readers share. */
 #include "worker/source/tokens/token_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* manifest.c - write and read a shard of tokens in a dataset's manifest. A run
  * is a range of tokens that are adjacent in the file (sequences.h). */
 #include "worker/source/manifest.h"

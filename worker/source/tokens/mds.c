@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mds.c - a shard of MosaicML's streaming, format "mds", version 2.
  *
  *     offset   bytes

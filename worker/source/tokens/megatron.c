@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* megatron.c - the .idx file of Megatron's indexed datasets.
  *
  *  offset  bytes

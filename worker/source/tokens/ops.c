@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Index token files. Only their headers and tables are read, except that packed
  * flat files are read whole (token_file.h). */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* packed.h - whole documents of a token file, packed into sequences.
  *
  * proto/PROTOCOL.md, "Packed documents", defines the rule. A document longer

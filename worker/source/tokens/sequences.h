@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sequences.h - the tokens of one file, cut into sequences.
  *
  * A run is a range of tokens that are adjacent in the file. A flat file is one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* token_file.h - readers of token files, one for each format.
  *
  * A reader finds the runs of tokens (sequences.h) in one file. The file is

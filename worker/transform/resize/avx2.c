@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* avx2.c - the resize kernel in AVX2.
  *
  * A tap is a source pixel (or row) that is multiplied by a weight. A weight of

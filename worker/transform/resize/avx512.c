@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* avx512.c - the resize kernel in AVX-512, with VBMI and VNNI.
  *
  * A weight of 22 bits is split into three signed digits of a byte each: weight

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel.h - the two passes of a resize, each for one row. Internal to resize/.
  *
  * A kernel is a table of functions for one vector instruction set. All kernels

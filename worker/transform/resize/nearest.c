@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.c - resize a mask by the nearest pixel: when a source row arrives,
  * write all result rows that copy it. */
 #include "worker/transform/resize/nearest.h"

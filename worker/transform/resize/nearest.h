@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.h - scale a mask by copying the nearest pixel, so that ids are never
  * mixed.
  *

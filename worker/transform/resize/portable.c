@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* portable.c - the resize kernel in portable C, which defines the result. */
 #include "worker/transform/image.h"
 #include "worker/transform/resize/kernel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* resize.c - scale row by row, in two passes.
  *
  * A source row is scaled in x when it arrives, and stored in a ring buffer. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* resize.h - scale a picture with an antialiased triangle filter.
  *
  * The definition is Pillow's BILINEAR (weights.h): scale each row in x and

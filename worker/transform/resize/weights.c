@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* weights.c - weights as fractions of integers.
  *
  * Let n be the number of full-size pixels of the axis, m that of its result

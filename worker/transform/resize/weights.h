@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* weights.h - the source pixels of each result pixel, and their weights.
  *
  * Pillow's BILINEAR for one axis: a result pixel is a weighted mean of source

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arrays.c - self checks of arrays, of values packed as bits, and of tokens. */
 #include <stdio.h>
 #include <stdlib.h>

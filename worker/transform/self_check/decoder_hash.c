@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* decoder_hash.c - run all self checks once, and keep their hashes. */
 #include "worker/transform/self_check/decoder_hash.h"
 

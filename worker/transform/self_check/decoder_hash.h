@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* decoder_hash.h - a hash of the results of each decoder and op.
  *
  * A self check runs a decoder or an op on small built-in files and texts. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jpeg_parts.c - check that libjpeg decodes parts of pictures correctly: decode
  * the whole picture once for each unit (1, 2, 4 or 8 pixels become one), and
  * compare parts with it.

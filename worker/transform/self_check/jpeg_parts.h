@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jpeg_parts.h - check that the installed libjpeg decodes parts of pictures
  * correctly.
  *

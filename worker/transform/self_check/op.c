@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* op.c - self checks of the ops, on the built-in pictures. */
 #include "pipeline/plan/draw.h"
 #include "worker/transform/apply.h"

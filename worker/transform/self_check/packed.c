@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* packed.c - self checks of sequences that are packed from documents. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pictures.c - self checks of pictures, on the built-in files. */
 #include "worker/transform/png.h"
 #include "worker/transform/self_check/probes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* probes.h - the built-in pictures of the self checks. embed.cmake turns the
  * files of probes/ into C arrays, in order of their names. */
 #ifndef FBY_WORKER_TRANSFORM_SELF_CHECK_PROBES_H

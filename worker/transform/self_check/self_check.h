@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* self_check.h - the self checks: each runs a decoder or an op on fixed input
  * and hashes the results (decoder_hash.c). Internal to worker/transform.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sparse.c - self checks of sparse rows: a few values, in order and out of
  * order, in integer and floating-point wire types. */
 #include "worker/transform/sparse.h"

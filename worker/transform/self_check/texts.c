@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* texts.c - self checks of labels and numbers, and of rows of bytes, text and
  * JSON. */
 #include "worker/transform/self_check/self_check.h"

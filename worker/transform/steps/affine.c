@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* affine.c - rotate, shear, scale and move a picture or a mask.
  *
  * Each result pixel is mapped to a point of the source in Q31 (31 bits of

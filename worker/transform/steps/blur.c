@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* blur.c - steps that mix a pixel with its neighbours: blur and sharpness. A
  * step (pipeline/step.h) is one change of a picture, with its drawn numbers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* colour.c - steps that change each pixel alone: grey, saturation and hue. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* curve.c - steps that map each level of a channel by a curve: a table of 256
  * levels. Some curves depend on the levels of the whole picture. All these
  * steps work in place: work->in is also the result. */

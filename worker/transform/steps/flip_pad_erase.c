@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* flip_pad_erase.c - the steps vertical_flip, pad and erase. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* steps.c - the table of step functions, and the colours that steps paint. */
 #include "worker/transform/steps/steps.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* steps.h - apply the steps of pipeline/step.h to pixels.
  *
  * The result of a step differs by at most one level (of 256) from torchvision's
