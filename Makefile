@@ -7,7 +7,8 @@
 #   make bench  build, measure this machine (docs/performance.md)
 #   make bench-long  the benches that take minutes each
 #   make bench-python  what the Python package adds; PYTHON=one with PyTorch
-#   make test-gpu    the tests that need a GPU, then under compute-sanitizer
+#   make test-gpu    the tests that need a GPU, then under compute-sanitizer;
+#                    PYTHON=one with PyTorch for those of the Python package
 #   make bench-gpu   measure this GPU, write a table to bench/results/
 #   make wheel  the Python package as dist/*.whl, for other machines too
 #   make install     program, library and manual into PREFIX (docs/library.md)
@@ -106,6 +107,8 @@ has-cuda: build
 
 test-gpu:
 	@ctest --test-dir build --output-on-failure -L gpu
+	@PYTHONPATH=build/python $(PYTHON) tests/gpu/test_python.py || \
+	    [ $$? -eq 77 ]
 	@tests/gpu/sanitize build
 
 bench-gpu:

@@ -44,11 +44,14 @@ ROWS = 32          # of a batch of py_overhead
 BATCH = 64         # images of a batch of py_rate and trainer_cpu
 READY = 4          # batches that are ready before a call is timed
 WARM = 200         # calls of py_overhead that are not timed
+STEP_S = 0.002     # of py_overhead: the trainer computes between calls
 MAX_PHOTOS = 1000  # of a folder of photographs, by path
 EPOCH_STEPS = 8    # of an epoch of epoch_gap
 BORDERS = 6        # between epochs, in one repeat of epoch_gap
 LOAD_SAMPLE_S = 0.3
 POLL_S = 0.0002
+GPU_STEP_MS = 25.0  # of py_gpu without torchvision: ResNet-50 on a fast GPU
+GPU_STEPS = 40      # timed together
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 FRAMEWORKS = ("torch", "numpy") if HAS_TORCH else ("numpy",)
@@ -201,6 +204,13 @@ fields:
   label: {{from: folder}}
 """
 
+# Pictures as a training on a GPU takes them.
+GPU_PHOTOS = PHOTOS.replace("    wire:", """\
+    device:
+      - normalize: {{mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225]}}
+    out: {{dtype: bf16, layout: channels_last}}
+    wire:""")
+
 
 class Bench:
     """A temporary folder with data and pipelines, and a cluster that serves
@@ -212,28 +222,41 @@ class Bench:
         os.environ["FOREBAY_CACHE_DIR"] = str(self.folder)
         os.environ.setdefault("FOREBAY_LOG", "error")
         self.server = ""
+        self.cores = os.sched_getaffinity(0)  # of the cluster
+        self.has_data = False
         self.synthetic = options.data is None
 
-    def close(self) -> None:
+    def stop(self) -> None:
         if self.server:
             self.process.terminate()
             self.process.wait()
             self.lock.close()
+            self.server = ""
+
+    def close(self) -> None:
+        self.stop()
         shutil.rmtree(self.folder)
 
     # -- the cluster
 
-    def start(self) -> None:
-        """Start the cluster and make its data, unless that was done."""
-        if self.server:
+    def start(self, cores: set[int] | None = None) -> None:
+        """Make the data and start the cluster on these cores (default: all),
+        unless that was done."""
+        cores = cores or os.sched_getaffinity(0)
+        if self.server and self.cores == cores:
             return
-        self.make_columns()
-        self.make_photos()
+        self.stop()
+        self.cores = cores
+        if not self.has_data:
+            self.make_columns()
+            self.make_photos()
+            self.has_data = True
         self.lock = open(self.folder / "used", "w+")
         fcntl.lockf(self.lock, fcntl.LOCK_SH)
         read_end, write_end = os.pipe()
         self.process = subprocess.Popen(
-            [cluster.program(), "up", "--pipeline", self.path("photos"),
+            ["taskset", "--cpu-list", ",".join(map(str, cores)),
+             cluster.program(), "up", "--pipeline", self.path("photos"),
              "--data", f"bench={self.folder}", "--listen",
              "tcp://127.0.0.1:*", "--while-used", self.lock.name,
              "--ready-fd", str(write_end)],
@@ -306,6 +329,7 @@ class Bench:
         self.copy(files, 32 * BATCH, "photos")
         self.copy(files, few, "few")
         self.write("photos", PHOTOS, batch=BATCH, folder="photos")
+        self.write("gpu", GPU_PHOTOS, batch=BATCH, folder="photos")
         self.write("few", PHOTOS, batch=few // EPOCH_STEPS, folder="few")
         self.output.row("pictures", f"{len(files)} " + (
             "SYNTHETIC ones (no --data): no goal that depends on them is "
@@ -329,15 +353,17 @@ def endless(loader: forebay.Loader) -> Iterator[dict]:
 
 # ---- the benches ------------------------------------------------------------
 
-def take_ready_us(loader: forebay.Loader, number: int) -> list[float]:
+def take_ready_us(loader: forebay.Loader, number: int, step_s: float
+                  ) -> list[float]:
     """Microseconds of next() when a batch is ready. The batch before was
-    dropped. With a timeout of 0 a call that would wait raises, and does not
-    count; the next one is made when the statistics say that batches are
-    ready."""
+    dropped, and the trainer computed for `step_s`. With a timeout of 0 a call
+    that would wait raises, and does not count; the next one is made when the
+    statistics say that batches are ready."""
     taken: list[float] = []
     loader.timeout = 0.0
     batches = iter(loader)
     while len(taken) < number:
+        compute(step_s)
         begun = time.perf_counter_ns()
         try:
             batch = next(batches)
@@ -354,27 +380,49 @@ def take_ready_us(loader: forebay.Loader, number: int) -> list[float]:
     return taken
 
 
+def compute(seconds: float) -> None:
+    """Use the core for some time, as a trainer does between two batches."""
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        pass
+
+
+def take_on_other_cores(bench: Bench, framework: str, own: int
+                        ) -> tuple[list[float], list[float]]:
+    """Microseconds of next() in a row, and in steps of a trainer. This thread
+    leaves the core `own` to the cluster; the client's threads have all."""
+    cores = os.sched_getaffinity(0)
+    with bench.loader("columns", framework=framework) as loader:
+        os.sched_setaffinity(0, cores - {own} or cores)
+        try:
+            take_ready_us(loader, WARM, 0)
+            return (take_ready_us(loader, bench.options.batches, 0),
+                    take_ready_us(loader, bench.options.batches, STEP_S))
+        finally:
+            os.sched_setaffinity(0, cores)
+
+
 def py_overhead(bench: Bench) -> None:
-    bench.start()
+    """The cluster has a core of its own, as if it were on another machine."""
+    core = max(os.sched_getaffinity(0))
+    bench.start({core})
     for framework in FRAMEWORKS:
         machine = Machine("py_overhead", bench.output)
-        with bench.loader("columns", framework=framework) as loader:
-            take_ready_us(loader, WARM)
-            taken = take_ready_us(loader, bench.options.batches)
-        p50, p90, p99, longest = (
-            percentile(taken, percent) for percent in (50, 90, 99, 100))
-        bench.output.row(
-            framework, f"{len(taken)} batches: p10 "
-            f"{percentile(taken, 10):.1f} us, p50 {p50:.1f}, p90 {p90:.1f}, "
-            f"p99 {p99:.1f}, longest {longest:.0f}")
+        at_once, taken = take_on_other_cores(bench, framework, core)
+        for name, times in (("in a row", at_once), ("in steps", taken)):
+            shown = (f"p{percent} {percentile(times, percent):.1f}, "
+                     for percent in (10, 50, 90, 99))
+            bench.output.row(f"{framework}, {name}", f"{len(times)} batches: "
+                             f"{''.join(shown)}longest {max(times):.0f} us")
         size = max(1, len(taken) // 10)
         machine.trust(noise_of([
             statistics.median(taken[i:i + size])
             for i in range(0, len(taken), size)]))
-        what = f"next(loader), 2 fields, {framework}"
-        name = f"py_overhead.{framework}"
-        bench.output.judge(f"{name}_p50_us", f"{what}: p50", p50, "<=", 15)
-        bench.output.judge(f"{name}_p99_us", f"{what}: p99", p99, "<=", 100)
+        for percent, goal in ((50, 15), (99, 100)):
+            bench.output.judge(
+                f"py_overhead.{framework}_p{percent}_us",
+                f"next(loader), 2 fields, {framework}: p{percent}",
+                percentile(taken, percent), "<=", goal)
 
 
 def loop(bench: Bench, framework: str) -> tuple[float, float]:
@@ -514,6 +562,117 @@ def trainer_cpu(bench: Bench) -> None:
                                       "images", value, "<=", 0.045)
 
 
+def wait_until_ready(loader: forebay.Loader) -> None:
+    while loader.stats()["batches_ready"] < READY:
+        time.sleep(POLL_S)
+
+
+def sleep_gpu(ms: float) -> None:
+    """Let the current stream do nothing for about this time."""
+    import torch
+    torch.cuda._sleep(int(ms * 1.5e6))  # cycles
+
+
+def gpu_ms(work: Callable[[], object]) -> float:
+    """Milliseconds that the current stream needs for what work() submits, if
+    that takes less than 5 ms."""
+    import torch
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    sleep_gpu(5)  # so that all is submitted before the GPU begins
+    begin.record()
+    work()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end)
+
+
+def made_ms(bench: Bench, memory: str) -> float:
+    """Milliseconds that a batch, which is ready, takes of the stream."""
+    with bench.loader("gpu", device="cuda", memory=memory) as loader:
+        batches, times = endless(loader), []
+        for _ in range(2 * GPU_STEPS):
+            wait_until_ready(loader)
+            times.append(gpu_ms(lambda: next(batches)))
+    return statistics.median(times[GPU_STEPS:])
+
+
+def make_gpu_step() -> tuple[str, Callable[[dict], object]]:
+    """A step of ResNet-50 where there is torchvision, else one that only takes
+    as long."""
+    import torch
+    if importlib.util.find_spec("torchvision") is None:
+        return (f"{GPU_STEP_MS:g} ms without work",
+                lambda batch: sleep_gpu(GPU_STEP_MS))
+    import torchvision
+    torch.backends.cudnn.benchmark = True
+    model = torchvision.models.resnet50().cuda().to(
+        memory_format=torch.channels_last)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+
+    def step(batch: dict) -> None:
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = torch.nn.functional.cross_entropy(
+                model(batch["image"]), batch["label"])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    return "ResNet-50, bf16, channels_last", step
+
+
+def step_ms(bench: Bench, memory: str, step: Callable[[dict], object]
+            ) -> float:
+    """Milliseconds of a step in a loop over a loader. The host is at most two
+    steps ahead of the GPU."""
+    import torch
+    ends = []
+    with bench.loader("gpu", device="cuda", memory=memory) as loader:
+        wait_until_ready(loader)
+        for i, batch in zip(range(2 * GPU_STEPS), endless(loader)):
+            step(batch)
+            ends.append(torch.cuda.Event(enable_timing=True))
+            ends[-1].record()
+            ends[max(0, i - 2)].synchronize()
+        ends[-1].synchronize()
+        share = loader.stats()["wait_share"]
+    if share > 0.05:
+        bench.output.row("NOT TO BE TRUSTED", f"memory={memory}: the loop "
+                         f"waits {100 * share:.0f} % of the time for data")
+    return ends[GPU_STEPS - 1].elapsed_time(ends[-1]) / GPU_STEPS
+
+
+def py_gpu(bench: Bench) -> None:
+    """What it costs to make values on the consumer's stream (memory="own")
+    instead of another one ("ring")."""
+    if not HAS_TORCH:
+        return bench.output.left_out("py_gpu", "there is no PyTorch")
+    import torch
+    if not torch.cuda.is_available():
+        return bench.output.left_out("py_gpu", "there is no GPU")
+    bench.start()
+    machine = Machine("py_gpu", bench.output)
+    name, step = make_gpu_step()
+    own_ms, ring_ms = made_ms(bench, "own"), made_ms(bench, "ring")
+    step_ms(bench, "ring", step)
+    both = pairs(bench.options.repeats, lambda: step_ms(bench, "own", step),
+                 lambda: step_ms(bench, "ring", step))
+    ratios = [own / ring for own, ring in both]
+    alone_ms = statistics.median(ring for _, ring in both)
+    bench.output.row("GPU", f"{torch.cuda.get_device_name()}, PyTorch "
+                            f"{torch.__version__}")
+    bench.output.row("values of a batch", f"{BATCH} images take "
+                     f"{1000 * own_ms:.0f} us of the consumer's stream with "
+                     f"own, {1000 * ring_ms:.0f} us with ring")
+    bench.output.row("step", f"{alone_ms:.2f} ms with ring, {name}; own / "
+                     f"ring {statistics.median(ratios):.4f}, noise "
+                     f"{noise_of(ratios):.2f} %, {len(ratios)} pairs")
+    machine.trust(noise_of(ratios))
+    bench.output.judge("py_gpu", "values on the consumer's stream / a step",
+                       (own_ms - ring_ms) / alone_ms, "<=", 0.01)
+    bench.output.judge("py_gpu.loop", "time of a step, own / ring",
+                       statistics.median(ratios), "<=", 1.01)
+
+
 def wheel(bench: Bench) -> None:
     """Report the size of each wheel in dist/."""
     paths = sorted(glob.glob(str(ROOT / "dist" / "*.whl")))
@@ -556,7 +715,8 @@ def import_time(bench: Bench) -> None:
 
 BENCHES: dict[str, Callable[[Bench], None]] = {
     "py_overhead": py_overhead, "py_rate": py_rate, "epoch_gap": epoch_gap,
-    "wheel": wheel, "import": import_time, "trainer_cpu": trainer_cpu}
+    "wheel": wheel, "import": import_time, "trainer_cpu": trainer_cpu,
+    "py_gpu": py_gpu}
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -574,7 +734,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--images", type=int, default=6400, metavar="N",
                         help="images of a run of py_rate, trainer_cpu (6400)")
     parser.add_argument("--repeats", type=int, default=5, metavar="N",
-                        help="repeats of epoch_gap, pairs of trainer_cpu (5)")
+                        help="repeats of epoch_gap, pairs of trainer_cpu and "
+                             "py_gpu (5)")
     options = parser.parse_args(arguments)
     for name in options.names:
         if name not in BENCHES:

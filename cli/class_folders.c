@@ -9,7 +9,7 @@
 #include "pipeline/location.h"
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
-#include "worker/source/folder/folder.h"
+#include "worker/source/folder/numbering.h"
 
 bool fby_class_folders_differ(const char *const *names, uint32_t n_names,
     const char *const *others, uint32_t n_others, uint32_t *id)
@@ -23,30 +23,20 @@ bool fby_class_folders_differ(const char *const *names, uint32_t n_names,
     return i < n_common;
 }
 
-bool fby_class_folders_used(const struct fby_content *content)
-{
-    for (uint32_t i = 0; i < content->n_fields; i++) {
-        if (fby_field_is_folder_id(&content->fields[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 const char fby_class_folders_advice[] =
-    "give both splits the same class folders, or use a list with a column of "
-    "labels instead of folder";
+    "number both by the class folders of one split (classes_from: SPLIT), or "
+    "give both splits the same ones";
 
 void fby_class_folders_describe(
     const struct fby_class_folders_difference *found, char *out, size_t size)
 {
     snprintf(out, size,
-        "class %u is the folder '%s' here and '%s' in split '%s': the folders "
-        "of each split are numbered separately",
+        "class %u is the folder '%s' here and '%s' in split '%s': their "
+        "folders are numbered separately",
         found->id, found->name, found->other_name, found->other_split);
 }
 
-struct classes {                /* the classes of one split */
+struct classes {                /* the folders that number a split's classes */
     struct fby_folder *folders; /* one for each class; the index is the id */
     const char       **names;   /* [i]: borrowed from folders[i] */
     uint32_t           n;       /* number of classes */
@@ -63,25 +53,20 @@ static fby_err list_classes(const struct fby_local *local,
     const struct fby_split *split, struct classes *out,
     struct fby_error_detail *why)
 {
-    struct fby_location       *location = fby_zalloc(sizeof(*location));
-    struct fby_location_parts *parts    = fby_zalloc(sizeof(*parts));
-    const struct fby_root     *root     = NULL;
-
-    fby_err err = fby_location_find_root(&split->location,
-        (const char *const *)local->served_roots.data_options.items,
-        local->served_roots.n_roots, location, why);
-    if (err == FBY_OK) {
-        err = fby_location_split(
-            location->pattern, FBY_SOURCE_FOLDER, parts, why);
+    struct fby_location *location = fby_zalloc(sizeof(*location));
+    bool                 by_other = split->classes.pattern[0] != '\0';
+    fby_err              err =
+        fby_location_find_root(by_other ? &split->classes : &split->location,
+            (const char *const *)local->served_roots.data_options.items,
+            local->served_roots.n_roots, location, why);
+    if (err != FBY_OK && by_other) {
+        err = fby_split_prefix_classes(split, err, why);
     }
     if (err == FBY_OK) {
-        err = fby_roots_find(local->roots, parts->root, &root, why);
+        err = fby_class_folders_list(local->roots, location->pattern,
+            fby_folder_class_depth(&split->content), NULL, &out->folders,
+            &out->n, why);
     }
-    if (err == FBY_OK) {
-        err = fby_folder_list_classes(
-            root, parts->base, &out->folders, &out->n, why);
-    }
-    free(parts);
     free(location);
     out->names = fby_zalloc((out->n + 1) * sizeof(*out->names));
     for (uint32_t i = 0; i < out->n; i++) {
@@ -101,6 +86,7 @@ static void compare_with_split(const struct fby_local *local,
     fby_err err = fby_pipeline_make_split(local->pipeline, name, &split, &why);
     if (err == FBY_OK &&
         fby_source_traits(split->content.source)->has_classes &&
+        !split->content.flat &&
         list_classes(local, split, &other, &why) == FBY_OK &&
         fby_class_folders_differ(
             loaded->names, loaded->n, other.names, other.n, &out->id)) {
@@ -122,7 +108,8 @@ void fby_class_folders_compare(const struct fby_local *local, const char *name,
     struct fby_error_detail why    = {{0}};
     struct classes          loaded = {0};
     *out = (struct fby_class_folders_difference){.differ = false};
-    if (!fby_source_traits(local->split->content.source)->has_classes) {
+    if (!fby_source_traits(local->split->content.source)->has_classes ||
+        local->split->content.flat) {
         return;
     }
     fby_err err      = list_classes(local, local->split, &loaded, &why);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* class_folders.h - check that class ids mean the same in all splits.
  *
- * Class folders (one folder for each class) are numbered by name within each
- * split. If two splits have different folders, one id means two classes. No
- * other check detects this. */
+ * Class folders (one folder for each class) are numbered by name, in all splits
+ * by those of the split train unless the pipeline says otherwise. If it does,
+ * or if there is no train, one id may mean two classes. No other check detects
+ * this. */
 #ifndef FBY_CLI_CLASS_FOLDERS_H
 #define FBY_CLI_CLASS_FOLDERS_H
 
@@ -18,14 +19,12 @@ struct fby_class_folders_difference {
     char     other_split[FBY_NAME_SIZE]; /* name of the other split */
 };
 
-/* Compare the class folders of the loaded split with those of each other split,
- * up to the first difference. Splits that cannot be read are skipped. `name` is
- * that of the loaded split; NULL: the default of fby_pipeline_make_split. */
+/* Compare the folders that number the classes of the loaded split with those of
+ * each other split, up to the first difference. Splits that cannot be read are
+ * skipped. `name` is that of the loaded split; NULL: the default of
+ * fby_pipeline_make_split. */
 void fby_class_folders_compare(const struct fby_local *local, const char *name,
     struct fby_class_folders_difference *out);
-
-/* True if some field takes its value from the class folder. Pure. */
-bool fby_class_folders_used(const struct fby_content *content);
 
 /* Describe the difference `found` in one line of up to about 400 bytes. */
 void fby_class_folders_describe(

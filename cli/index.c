@@ -81,9 +81,10 @@ static int run(int argc, char **argv)
     struct fby_error_detail why    = {{0}};
     fby_usage_parse(&usage, argc, argv, &values);
     fby_signals_catch();
-    fby_err err = values.local.split != NULL
-                      ? index_split(&values.local, &why)
-                      : index_all_splits(values.local, &why);
+    values.local.must_store = true;
+    fby_err err             = values.local.split != NULL
+                                  ? index_split(&values.local, &why)
+                                  : index_all_splits(values.local, &why);
     fby_words_fini(&values.local.data);
     if (fby_signals_caught() != 0) {
         return 128 + fby_signals_caught();

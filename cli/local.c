@@ -38,29 +38,43 @@ fby_err fby_local_load(struct fby_local *self,
     return err;
 }
 
+static fby_err find_root(const struct fby_local *self,
+    const struct fby_location *location, struct fby_location *out,
+    struct fby_error_detail *why)
+{
+    return fby_location_find_root(location,
+        (const char *const *)self->served_roots.data_options.items,
+        self->served_roots.n_roots, out, why);
+}
+
 static fby_err open_dataset(struct fby_local *self,
     const struct fby_local_options *options, struct fby_progress progress,
     struct fby_error_detail *why)
 {
     struct fby_location location;
-
-    fby_err err = fby_location_find_root(&self->split->location,
-        (const char *const *)self->served_roots.data_options.items,
-        self->served_roots.n_roots, &location, why);
-    if (err != FBY_OK) {
-        return err;
+    struct fby_location classes = {""};
+    FBY_TRY(find_root(self, &self->split->location, &location, why));
+    if (self->split->classes.pattern[0] != '\0') {
+        fby_err err = find_root(self, &self->split->classes, &classes, why);
+        if (err != FBY_OK) {
+            return fby_split_prefix_classes(self->split, err, why);
+        }
     }
     const struct fby_dataset_spec spec = {
         .roots   = self->roots,
         .kind    = self->split->content.source,
         .pattern = location.pattern,
+        .classes = classes.pattern,
         .tokens  = &self->split->content.tokens,
         .file_columns =
             (const char(*)[FBY_NAME_SIZE])self->split->content.files,
         .n_file_columns = self->split->content.n_files,
+        .excluded       = &self->split->content.excluded,
         .cache_dir      = options->cache,
         .hash           = options->hash,
+        .must_store     = options->must_store,
         .length_field   = fby_stored_length_field(&self->split->content),
+        .content        = &self->split->content,
     };
     return fby_dataset_open(&spec, progress, &self->dataset, why);
 }
@@ -117,6 +131,16 @@ struct fby_order_spec fby_local_order_spec(
     spec.n_shards      = fby_dataset_shard_count(self->dataset);
     spec.buckets       = self->buckets;
     return spec;
+}
+
+fby_err fby_local_check_steps(
+    const struct fby_local *self, struct fby_error_detail *why)
+{
+    const struct fby_order_spec spec  = fby_local_order_spec(self, 0, 0);
+    struct fby_order           *order = NULL;
+    fby_err                     err   = fby_order_create(&spec, &order, why);
+    fby_order_destroy(&order);
+    return err;
 }
 
 fby_err fby_position_create_order(struct fby_position *position,

@@ -27,6 +27,7 @@ struct fby_local_options {
     struct fby_words data;     /* "NAME=DIR", for paths NAME:path */
     const char      *cache;    /* folder of manifests; NULL: the user's cache */
     bool             hash;     /* also hash all bytes of the data */
+    bool             must_store; /* fail if the manifest cannot be stored */
 };
 
 /* Entries for a table of options, which set `local`, a struct fby_local_options
@@ -36,7 +37,8 @@ struct fby_local_options {
     {"pipeline", 'p', "FILE", "The pipeline file (required)",                  \
         FBY_REQUIRED(FBY_TEXT, type, local.pipeline, FBY_WHY_PIPELINE)},       \
     {"split", 's', "NAME",                                                     \
-        "The split (default: the only one, or train; for index: all)",         \
+        "The split (default: the only one, or train; for index and for lint "  \
+        "--check: all)",                                                       \
         FBY_VALUE(FBY_TEXT, type, local.split)},                               \
     {"data", 'd', "NAME=DIR",                                                  \
         "Where NAME: of the pipeline is on this host (repeatable)",            \
@@ -62,6 +64,11 @@ FBY_CHECKED fby_err fby_local_load(struct fby_local *self,
 FBY_CHECKED fby_err fby_local_open_data(struct fby_local *self,
     const struct fby_local_options *options, struct fby_progress progress,
     struct fby_error_detail *why);
+
+/* Check that an epoch over the open dataset has a step.
+ * Errors: FBY_CONFIG  `why` has what to change; FBY_SYS. */
+FBY_CHECKED fby_err fby_local_check_steps(
+    const struct fby_local *self, struct fby_error_detail *why);
 
 /* Returns the parameters for fby_order_create: the order of an epoch over the
  * open dataset. They borrow from `self`. */

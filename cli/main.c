@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/option.h"
+#include "common/limits.h"
 #include "common/log.h"
 #include "pipeline/nearest.h"
 
@@ -55,7 +57,9 @@ static int report_unknown_command(const char *name)
         names[i] = commands[i]->name;
     }
     const char *nearest = fby_nearest_find(name, names, N_COMMANDS);
-    fprintf(stderr, "forebay: there is no command '%s'", name);
+    fputs("forebay: there is no command '", stderr);
+    fby_option_print_escaped(stderr, name);
+    fputc('\'', stderr);
     if (nearest != NULL) {
         fprintf(stderr, "; did you mean '%s'?", nearest);
     }
@@ -119,8 +123,21 @@ static void close_stdout(void)
     if (fclose(stdout) != 0 || lost) {
         fprintf(stderr, "forebay: cannot write standard output: %s\n",
             errno != 0 ? strerror(errno) : "an earlier write failed");
+        fflush(stderr); /* buffered while argp parses (option.c) */
         _exit(FBY_EXIT_FAILED);
     }
+}
+
+/* Below this, the first allocations would fail and end the process. */
+static bool has_memory(void)
+{
+    enum { MIN_ADDRESS_SPACE = 80 << 20 /* bytes */ };
+    struct fby_error_detail why = {{0}};
+    fby_err err = fby_limits_check_memory("forebay", MIN_ADDRESS_SPACE, &why);
+    if (err != FBY_OK) {
+        fprintf(stderr, "%s\n", why.text);
+    }
+    return err == FBY_OK;
 }
 
 int main(int argc, char **argv)
@@ -132,6 +149,9 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* at the file size limit, write() then fails */
     keep_large_blocks_on_heap();
     raise_file_limit();
+    if (!has_memory()) {
+        return FBY_EXIT_FAILED;
+    }
     if (sodium_init() < 0) {
         fputs("forebay: libsodium cannot start on this machine\n", stderr);
         return FBY_EXIT_FAILED;

@@ -8,6 +8,8 @@
 #include "common/cpus.h"
 #include "common/mem.h"
 
+enum { MESSAGE_SIZE = 1 << 16 }; /* bytes of a message of argp, at most */
+
 /* ---- Values -------------------------------------------------------------- */
 
 static bool read_digits(const char *text, char **end, uint64_t *out)
@@ -245,12 +247,55 @@ static error_t parse_argument(int key, char *arg, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
+void fby_option_print_escaped(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        bool is_control = (unsigned char)*text < ' ' || *text == 0x7f;
+        fprintf(out, is_control ? "\\x%02x" : "%c", (unsigned char)*text);
+    }
+}
+
+/* Write a message of argp to standard error with control bytes as \xNN, so that
+ * an argument cannot control the terminal. Its lines end as they are: the last
+ * one, and the one before argp's advice. */
+static ssize_t write_escaped(void *out, const char *text, size_t size)
+{
+    static const char advice[] = "Try `";
+    const size_t      length   = sizeof(advice) - 1;
+    for (size_t i = 0; i < size; i++) {
+        size_t left = size - i - 1;
+        bool   ends_a_line =
+            left == 0 ||
+            (left >= length && memcmp(text + i + 1, advice, length) == 0);
+        const char byte[] = {text[i], '\0'};
+        if (text[i] == '\n' && ends_a_line) {
+            fputc('\n', out);
+        } else {
+            fby_option_print_escaped(out, byte);
+        }
+    }
+    return (ssize_t)size;
+}
+
+/* argp and getopt print to `stderr`, which exit() flushes as one text. */
 void fby_option_parse(
     const struct argp *argp, int argc, char **argv, void *input)
 {
+    const cookie_io_functions_t functions = {.write = write_escaped};
+
+    FILE *real     = stderr;
+    FILE *escaping = fopencookie(stderr, "w", functions);
+    if (escaping != NULL) {
+        setvbuf(escaping, NULL, _IOFBF, MESSAGE_SIZE);
+        stderr = escaping;
+    }
     argp_err_exit_status = 2; /* wrong usage */
     if (argp_parse(argp, argc, argv, 0, NULL, input) != 0) {
         exit(2);
+    }
+    stderr = real;
+    if (escaping != NULL) {
+        fclose(escaping);
     }
 }
 

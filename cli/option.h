@@ -98,6 +98,9 @@ void fby_option_parse(
 uint64_t fby_option_parse_u64(const struct argp_state *state, const char *name,
     const char *text, uint64_t min, uint64_t max);
 
+/* Print `text` with each control byte as \xNN. */
+void fby_option_print_escaped(FILE *out, const char *text);
+
 /* Print `word` so that a shell reads it as one word: quoted if needed. */
 void fby_option_print_word(FILE *out, const char *word);
 

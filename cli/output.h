@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* output.h - an output file that is written completely or not at all.
  *
- * Bytes go to FILE.part, which is renamed to FILE at the end. So no reader of
- * FILE sees a partial file. A device, pipe or link is written in place. */
+ * Bytes go to a new file FILE.XXXXXXXX.part (8 random digits), which is renamed
+ * to FILE at the end. So no reader of FILE sees a partial file, and no other
+ * file is changed. If FILE is a link, this happens to the file that it leads
+ * to, and the link stays. A device, a pipe and a file that a link names but
+ * that is not there are written in place. */
 #ifndef FBY_CLI_OUTPUT_H
 #define FBY_CLI_OUTPUT_H
 
@@ -12,22 +15,29 @@
 #include "common/err.h"
 
 struct fby_output {
-    const char *path;            /* borrowed */
-    char        part_path[4096]; /* FILE.part, or FILE if written in place */
+    const char *path;            /* as given, for messages; borrowed */
+    char        real_path[4096]; /* of FILE, without links */
+    char        part_path[4096]; /* of the new file, or FILE if in place */
     bool        in_place;
     FILE       *file;
+    int         error; /* errno of a failed fby_output_write; 0: none */
 };
 
-/* Check early that the file can be written: create and remove FILE.part. A pipe
- * or device is not opened: that might block, or end the input of its reader.
+/* Check early that the file can be written: create and remove the new file. A
+ * pipe or device is not opened: that might block, or end the input of its
+ * reader.
  * Errors: FBY_IO, with the cause. */
 FBY_CHECKED fby_err fby_output_check(
     const char *path, struct fby_error_detail *why);
 
-/* Open the file. Call it before the work, so that an error shows early.
+/* Open the file. Call it when its content is ready: a process that is killed
+ * between open and finish leaves FILE.XXXXXXXX.part.
  * Errors: FBY_IO, with the cause. */
 FBY_CHECKED fby_err fby_output_open(
     struct fby_output *self, const char *path, struct fby_error_detail *why);
+
+/* Write bytes to the file. fby_output_finish reports a failure. */
+void fby_output_write(struct fby_output *self, const void *bytes, size_t size);
 
 /* Finish the file: flush it and rename it to its path.
  * Errors: FBY_IO, with the cause; the partial file is removed. */

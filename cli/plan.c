@@ -8,7 +8,9 @@
 
 #include "cli/command.h"
 #include "cli/sampled_params.h"
+#include "cli/signals.h"
 #include "common/mem.h"
+#include "common/utf8.h"
 #include "pipeline/device_ops.h"
 #include "pipeline/fields/kind.h"
 #include "pipeline/sources/traits.h"
@@ -282,11 +284,17 @@ static json_t *seed_to_json(uint64_t seed)
                              : json_string(text);
 }
 
+/* Rows are printed until an error or a signal. */
+static bool may_go_on(fby_err err)
+{
+    return err == FBY_OK && fby_signals_caught() == 0;
+}
+
 static fby_err print_json(struct plan_run *self, struct fby_error_detail *why)
 {
     json_t *rows = json_array();
     fby_err err  = FBY_OK;
-    for (uint32_t i = 0; i < self->n_rows && err == FBY_OK; i++) {
+    for (uint32_t i = 0; i < self->n_rows && may_go_on(err); i++) {
         json_t *row = NULL;
         err         = row_to_json(self, i, &row, why);
         json_array_append_new(rows, row); /* does nothing if it is NULL */
@@ -298,7 +306,7 @@ static fby_err print_json(struct plan_run *self, struct fby_error_detail *why)
         (json_int_t)fby_order_steps(self->order), "samples",
         (json_int_t)fby_dataset_sample_count(self->local.dataset), "rows",
         rows);
-    if (err == FBY_OK) {
+    if (may_go_on(err)) {
         json_dumpf(object, stdout, JSON_INDENT(1));
         putchar('\n');
     }
@@ -309,11 +317,13 @@ static fby_err print_json(struct plan_run *self, struct fby_error_detail *why)
 static fby_err print_rows(struct plan_run *self, struct fby_error_detail *why)
 {
     fby_err err = FBY_OK;
-    for (uint32_t i = 0; i < self->n_rows && err == FBY_OK; i++) {
+    for (uint32_t i = 0; i < self->n_rows && may_go_on(err); i++) {
         const struct fby_sampled_params_row row = {
             self->first_row + i, self->samples[i]};
+        struct location_text location = describe_location(self, row.sample);
+        fby_make_one_line(location.text);
         printf("row %" PRIu32 "  sample %" PRIu64 "  %s%s\n", row.row,
-            row.sample, describe_location(self, row.sample).text,
+            row.sample, location.text,
             is_valid_row(self, i) ? "" : "  (padding)");
         err = describe_fields(self, row, NULL /* print */, why);
     }
@@ -424,9 +434,13 @@ static int run(int argc, char **argv)
     struct plan_run         self   = {.options = &values};
     struct fby_error_detail why    = {{0}};
     fby_usage_parse(&usage, argc, argv, &values);
+    fby_signals_catch();
     self.position = values.position;
     fby_err err   = print_plan(&self, &why);
     fby_words_fini(&values.local.data);
+    if (fby_signals_caught() != 0) {
+        return 128 + fby_signals_caught();
+    }
     return fby_command_end("plan", err, &why);
 }
 

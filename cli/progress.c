@@ -45,16 +45,6 @@ static bool begin_due_update(struct fby_progress_line *self, int64_t now_ns)
     return true;
 }
 
-void fby_progress_show_count(struct fby_progress_line *self, const char *task,
-    uint64_t done, uint64_t total)
-{
-    if (begin_due_update(self, fby_now_ns())) {
-        fprintf(stderr, "%s%s: %" PRIu64 " of %" PRIu64 "%s",
-            self->is_terminal ? ERASE_LINE : "", task, done, total,
-            self->is_terminal ? "" : "\n");
-    }
-}
-
 static double seconds(int64_t ns)
 {
     return (double)ns / 1e9;
@@ -137,6 +127,25 @@ void fby_progress_show_stream(struct fby_progress_line *self,
     fby_progress_write_text(state, now_ns - self->start_ns, text, sizeof(text));
     if (self->is_terminal) {
         draw_line(self, state, text);
+    } else {
+        fprintf(stderr, "%s\n", text);
+    }
+}
+
+void fby_progress_show_count(struct fby_progress_line *self, const char *task,
+    uint64_t done, uint64_t total)
+{
+    const struct fby_stream_progress state = {.steps = done, .total = total};
+    char                             text[160];
+    if (!begin_due_update(self, fby_now_ns())) {
+        return;
+    }
+    int n = snprintf(text, sizeof(text), "%s: %" PRIu64, task, done);
+    if (total > 0) {
+        snprintf(text + n, sizeof(text) - (size_t)n, " of %" PRIu64, total);
+    }
+    if (self->is_terminal) {
+        draw_line(self, &state, text);
     } else {
         fprintf(stderr, "%s\n", text);
     }

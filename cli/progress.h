@@ -29,7 +29,9 @@ struct fby_stream_progress {
 struct fby_progress_line fby_progress_begin(void);
 
 /* If an update is due, show for example "reading samples: 12 of 40". `task` is
- * the part before the colon. */
+ * the part before the colon. On a terminal a bar stands before the text. If the
+ * total is 0, it is unknown: the text is "reading samples: 12", without a bar.
+ */
 void fby_progress_show_count(struct fby_progress_line *self, const char *task,
     uint64_t done, uint64_t total);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/served.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +186,39 @@ fby_err fby_served_collect_from_stdin(struct fby_served_roots *self,
     return err;
 }
 
+/* Returns the first place in `text` where "NAME:", with the name of `root`, is a
+ * word of its own; NULL if there is none. */
+static char *find_root_name(char *text, const struct forebay_root *root)
+{
+    size_t length = strlen(root->name);
+    char  *found  = text;
+    while ((found = strstr(found, root->name)) != NULL) {
+        bool begins = found == text || isalnum((unsigned char)found[-1]) == 0;
+        if (begins && found[length] == ':') {
+            return found;
+        }
+        found += length;
+    }
+    return NULL;
+}
+
+/* Write the directory of `root` in place of "NAME:". */
+static void replace_root(
+    const struct forebay_root *root, struct fby_error_detail *why)
+{
+    static const char       ends[] = " :;,')"; /* after a path */
+    struct fby_error_detail before = *why;
+    char                   *name   = find_root_name(before.text, root);
+    if (name != NULL) {
+        const char *rest    = name + strlen(root->name) + 1;
+        bool        is_path = strchr(ends, rest[0]) == NULL; /* finds NUL */
+        *name               = '\0';
+        snprintf(why->text, sizeof(why->text), "%.*s%s%s%s",
+            (int)(name - before.text), before.text, root->directory,
+            is_path ? "/" : "", rest);
+    }
+}
+
 void fby_served_complete_error(
     const struct fby_served_roots *self, struct fby_error_detail *why)
 {
@@ -194,14 +228,7 @@ void fby_served_complete_error(
             ", which is --data NAME=DIR here");
     }
     for (unsigned i = self->n_given; i < self->n_roots; i++) {
-        const struct forebay_root *root = &self->roots[i];
-        char                       mention[FBY_NAME_SIZE + 1];
-        size_t                     used = strlen(why->text);
-        snprintf(mention, sizeof(mention), "%s:", root->name);
-        if (strstr(why->text, mention) != NULL) {
-            snprintf(why->text + used, sizeof(why->text) - used, "; %s is %s",
-                root->name, root->directory);
-        }
+        replace_root(&self->roots[i], why);
     }
 }
 

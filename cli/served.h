@@ -39,9 +39,9 @@ FBY_CHECKED fby_err fby_served_collect_from_stdin(struct fby_served_roots *self,
 /* Free all roots. `self` is {0} afterwards. */
 void fby_served_fini(struct fby_served_roots *self);
 
-/* Complete the message of an error in opening data. If the message has the name
- * of a plain path's root ("data0:"), append the directory of this root. If it
- * has the library's "options.roots", append that --data sets them. */
+/* Complete the message of an error in opening data. The names that plain paths'
+ * roots have in it ("data0:") become their directories. If the message has the
+ * library's "options.roots", append that --data sets them. */
 void fby_served_complete_error(
     const struct fby_served_roots *self, struct fby_error_detail *why);
 

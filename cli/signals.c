@@ -3,8 +3,10 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t caught_signal;
+static volatile sig_atomic_t has_terminal; /* on standard error */
 
 static void on_signal(int number)
 {
@@ -16,6 +18,26 @@ void fby_signals_catch(void)
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);
     action.sa_flags = (int)SA_RESETHAND; /* a second signal ends the process */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* Calls only functions that are safe in a signal handler. */
+static void exit_on_signal(int number)
+{
+    static const char erase_line[] = "\r\033[K";
+    if (has_terminal) {
+        ssize_t n = write(STDERR_FILENO, erase_line, sizeof(erase_line) - 1);
+        (void)n;
+    }
+    _exit(128 + number);
+}
+
+void fby_signals_exit(void)
+{
+    struct sigaction action = {.sa_handler = exit_on_signal};
+    sigemptyset(&action.sa_mask);
+    has_terminal = isatty(STDERR_FILENO);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
@@ -32,6 +54,12 @@ void fby_signals_block(void)
 int fby_signals_caught(void)
 {
     return caught_signal;
+}
+
+fby_err fby_signals_check(struct fby_error_detail *why)
+{
+    return caught_signal == 0 ? FBY_OK
+                              : fby_error_set(why, FBY_GONE, "ended by signal");
 }
 
 bool fby_signals_interrupted(void *unused)

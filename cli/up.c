@@ -15,6 +15,7 @@
 
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/local.h"
 #include "cli/lock_watch.h"
 #include "cli/served.h"
 #include "cli/signals.h"
@@ -196,6 +197,42 @@ static fby_err announce_ready(const struct up_options *values,
     return err;
 }
 
+enum { NOTICE_TIME_MS = 2000 }; /* for all splits together */
+
+static bool has_time(void *arg, uint64_t done, uint64_t total)
+{
+    const int64_t *until_ns = arg;
+    (void)done;
+    (void)total;
+    return fby_now_ns() < *until_ns && fby_signals_caught() == 0;
+}
+
+/* Print a line for each split without a step. Data that cannot be opened, or
+ * not in time, is skipped: trainers and `forebay doctor` report it. */
+static void notice_splits_without_steps(const struct up_options *values)
+{
+    int64_t until_ns = fby_now_ns() + NOTICE_TIME_MS * FBY_NS_PER_MS;
+    const struct fby_progress progress = {.fn = has_time, .arg = &until_ns};
+    struct fby_pipeline      *pipeline = NULL;
+    struct fby_error_detail   why      = {{0}};
+    fby_err err = fby_pipeline_load(values->pipeline, &pipeline, &why);
+    size_t  n   = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;
+    for (size_t i = 0; i < n && fby_signals_caught() == 0; i++) {
+        const struct fby_local_options split = {.pipeline = values->pipeline,
+            .split = fby_pipeline_split_name(pipeline, i),
+            .data  = values->data};
+        struct fby_local               local;
+        if (fby_local_load(&local, &split, &why) == FBY_OK &&
+            fby_local_open_data(&local, &split, progress, &why) == FBY_OK &&
+            fby_local_check_steps(&local, &why) != FBY_OK) {
+            fprintf(
+                stderr, "forebay up: split %s: %s\n", split.split, why.text);
+        }
+        fby_local_close(&local);
+    }
+    fby_pipeline_destroy(&pipeline);
+}
+
 static fby_err prepare(struct up_options *values,
     struct fby_served_roots *served, struct fby_lock_watch *users,
     struct fby_error_detail *why)
@@ -223,6 +260,10 @@ static fby_err serve(struct up_options *values, struct fby_error_detail *why)
     }
     if (err == FBY_OK) {
         err = announce_ready(values, cluster, &served, why);
+    }
+    if (err == FBY_OK && values->ready_fd < 0 && !values->json &&
+        !reads_stdin(values)) {
+        notice_splits_without_steps(values);
     }
     if (err == FBY_OK) { /* a signal, or the last user, ends it without error */
         while (fby_signals_caught() == 0 &&

@@ -5,7 +5,7 @@
 
 find_package(PkgConfig REQUIRED)
 foreach(dependency zmq:libzmq protobuf_c:libprotobuf-c lz4:liblz4
-        jpeg:libjpeg spng:spng zlib:zlib yaml:yaml-0.1 xxhash:libxxhash
+        jpeg:libjpeg spng:spng webp:libwebp zlib:zlib yaml:yaml-0.1 xxhash:libxxhash
         sodium:libsodium archive:libarchive minizip:minizip
         "jansson:jansson>=2.11" cmocka:cmocka)
     string(REPLACE ":" ";" pair ${dependency})
@@ -83,7 +83,8 @@ function(fby_test path)
     endif()
     set(known suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS unit
-        ENVIRONMENT TSAN_OPTIONS=${known})
+        ENVIRONMENT
+        "TSAN_OPTIONS=${known};FOREBAY_CACHE_DIR=${CMAKE_BINARY_DIR}/test-cache")
 endfunction()
 
 # fby_one_thread(codec/photo ...): these tests take long under

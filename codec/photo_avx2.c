@@ -273,27 +273,35 @@ static const _Alignas(32) struct unpack_table unpack_tables[9] = {UNPACK(0),
     UNPACK(1), UNPACK(2), UNPACK(3), UNPACK(4), UNPACK(5), UNPACK(6), UNPACK(7),
     UNPACK(8)};
 
+/* Loading a table's address is cheaper than computing it, and then all operands
+ * have constant offsets. */
+static const struct unpack_table *const table_of[9] = {&unpack_tables[0],
+    &unpack_tables[1], &unpack_tables[2], &unpack_tables[3], &unpack_tables[4],
+    &unpack_tables[5], &unpack_tables[6], &unpack_tables[7], &unpack_tables[8]};
+
 /* The 16 numbers of the group at `in`, as u16. */
-static __m256i unpack_group(const uint8_t *in, uint32_t bits)
+static inline __m256i unpack_group(const uint8_t *in, size_t bits)
 {
-    const struct unpack_table *table = &unpack_tables[bits];
+    const struct unpack_table *table = table_of[bits];
     __m256i number = _mm256_shuffle_epi8(rgb_broadcast(in), load(table->from));
     number         = _mm256_mullo_epi16(number, load(table->up));
     return _mm256_mulhi_epu16(number, load(table->down));
 }
 
-static __m256i unzigzag(__m256i numbers)
+/* A number n means n / 2 if it is even, else -(n + 1) / 2: in both cases (n + 1)
+ * / 2 rounded down, with the sign that the lowest bit tells. */
+static inline __m256i unzigzag(__m256i numbers)
 {
-    const __m256i one = _mm256_set1_epi8(1);
-    __m256i       half =
-        _mm256_and_si256(_mm256_srli_epi16(numbers, 1), _mm256_set1_epi8(0x7f));
+    __m256i half = _mm256_avg_epu8(numbers, _mm256_setzero_si256());
+    /* The lowest bit of each byte as its sign. The other bits must not all be
+     * 0: sign_epi8 would return 0. */
     __m256i sign =
-        _mm256_sub_epi8(_mm256_setzero_si256(), _mm256_and_si256(numbers, one));
-    return _mm256_xor_si256(half, sign);
+        _mm256_or_si256(_mm256_slli_epi16(numbers, 7), _mm256_set1_epi8(1));
+    return _mm256_sign_epi8(half, sign);
 }
 
 /* In each half, replace each byte by the sum of the bytes up to this one. */
-static __m256i prefix_sums(__m256i v)
+static inline __m256i prefix_sums(__m256i v)
 {
     v = _mm256_add_epi8(v, _mm256_slli_si256(v, 1));
     v = _mm256_add_epi8(v, _mm256_slli_si256(v, 2));
@@ -306,11 +314,11 @@ static __m256i prefix_sums(__m256i v)
  * up to it in its row. The low half of each vector is the upper row, the high
  * half the lower row. Every byte of `carry` is the sum of the residues of its
  * row to the left of these groups; unpack_two updates it. */
-static void unpack_two(const uint8_t *in, uint32_t first, uint32_t second,
+static inline void unpack_two(const uint8_t *in, size_t first, size_t second,
     uint8_t *row, __m256i *carry)
 {
     __m256i v = _mm256_packus_epi16(
-        unpack_group(in, first), unpack_group(in + 2 * (size_t)first, second));
+        unpack_group(in, first), unpack_group(in + 2 * first, second));
     v             = _mm256_add_epi8(prefix_sums(unzigzag(v)), *carry);
     *carry        = _mm256_shuffle_epi8(v, _mm256_set1_epi8(HALF_VECTOR - 1));
     __m128i upper = _mm_add_epi8(_mm256_castsi256_si128(v),
@@ -318,6 +326,26 @@ static void unpack_two(const uint8_t *in, uint32_t first, uint32_t second,
     __m128i lower = _mm_add_epi8(_mm256_extracti128_si256(v, 1), upper);
     rgb_save_half(row, upper);
     rgb_save_half(row + PHOTO_STRIDE, lower);
+}
+
+/* Unpack the `per_row` groups at `in` to two rows of values, the upper one at
+ * `row`. Returns the end of the packed groups. */
+static inline const uint8_t *unpack_rows(const uint8_t *in,
+    const uint8_t *bit_widths, uint32_t per_row, uint8_t *row)
+{
+    const uint8_t *end   = bit_widths + (size_t)(per_row / 2 * 2);
+    __m256i        carry = _mm256_setzero_si256();
+    for (; bit_widths < end; bit_widths += 2, row += HALF_VECTOR) {
+        size_t first  = bit_widths[0];
+        size_t second = bit_widths[1];
+        unpack_two(in, first, second, row, &carry);
+        in += 2 * (first + second);
+    }
+    if (per_row % 2 != 0) {
+        unpack_two(in, *end, 0, row, &carry);
+        in += 2 * (size_t)*end;
+    }
+    return in;
 }
 
 static size_t unpack(
@@ -330,14 +358,7 @@ static size_t unpack(
     const uint8_t *row_widths = bit_widths; /* for the current pair of rows */
     photo_unpack_bit_widths(in, groups, bit_widths);
     for (uint32_t y = 0; y < size.height; y += 2) {
-        uint8_t *row   = photo_row(plane, y);
-        __m256i  carry = _mm256_setzero_si256();
-        for (uint32_t g = 0; g < per_row; g += 2) {
-            uint32_t first  = row_widths[g];
-            uint32_t second = g + 1 < per_row ? row_widths[g + 1] : 0;
-            unpack_two(packed, first, second, row + 8 * (size_t)g, &carry);
-            packed += 2 * (size_t)(first + second);
-        }
+        packed = unpack_rows(packed, row_widths, per_row, photo_row(plane, y));
         row_widths += per_row;
     }
     return (size_t)(packed - in);

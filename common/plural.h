@@ -10,7 +10,7 @@ struct fby_plural {
 };
 
 /* `n`, a blank, and `noun`. Unless n is 1, the noun gets an "s", or "es" if it
- * ends with an s. */
+ * ends with "s" or "ch". */
 struct fby_plural fby_plural(uint64_t n, const char *noun);
 
 #endif

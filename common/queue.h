@@ -3,10 +3,13 @@
  *
  * Any number of threads may push items (producers) or take items (consumers). A
  * full queue makes producers wait, an empty one consumers. The waiting times of
- * both sides show which side is the bottleneck. When an item is taken and at
- * least half of the queue is free, one waiting producer is woken, so that
- * producers add items in batches. Closing wakes all threads. Then producers
- * fail at once, and consumers get the items that are left. */
+ * both sides show which side is the bottleneck. Items are taken in the order of
+ * the calls that push them, also if producers wait: the item of a producer that
+ * waits enters the queue before those of later calls. When an item is taken and
+ * at least half of the queue is free, one waiting producer is woken, and all of
+ * them when it is empty, so that producers add items in batches. Closing wakes
+ * all threads. Then producers fail at once, and consumers get the items that
+ * are left. */
 #ifndef FBY_COMMON_QUEUE_H
 #define FBY_COMMON_QUEUE_H
 
@@ -23,6 +26,7 @@ struct fby_queue_counts {
     int64_t  wait_output_ns; /* time in which producers waited for space; both
                                 times are sums over all threads */
     size_t   occupancy;      /* items in the queue now */
+    size_t   waiting;        /* producers that wait for space now */
     size_t   capacity;       /* in items */
 };
 
@@ -36,7 +40,8 @@ void fby_queue_destroy(struct fby_queue **self_p);
 /* Append `item` (not NULL).
  *
  * Ownership: moves to the queue on FBY_OK, else stays with the caller.
- * Thread:    any.            Blocks: while the queue is full.
+ * Thread:    any.            Blocks: while the queue is full, and then until at
+ *                                    least half of it is free.
  * Errors:    FBY_GONE the queue is closed. */
 FBY_CHECKED fby_err fby_queue_push(struct fby_queue *self, void *item);
 

@@ -2,6 +2,7 @@
 /* The threads of a stage: each takes an item, processes it and counts it. */
 #include "common/stage.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -86,7 +87,9 @@ static fby_err start_thread(struct fby_stage *self)
     char                 name[16]; /* the longest that Linux allows */
     thread->stage  = self;
     thread->number = self->n_started;
-    if (pthread_create(&thread->handle, NULL, thread_main, thread) != 0) {
+    int error      = pthread_create(&thread->handle, NULL, thread_main, thread);
+    if (error != 0) {
+        errno = error;
         return FBY_SYS;
     }
     snprintf(name, sizeof(name), "%.11s-%u", self->config.name, thread->number);

@@ -4,6 +4,7 @@
 #include "common/utf8.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* The number of bytes of a character with this first byte; 0: it is invalid.
  * 0xc0 and 0xc1 begin overlong forms; 0xf5 and above, no code point. */
@@ -54,4 +55,43 @@ bool fby_is_utf8(const void *text, size_t size)
         offset += length;
     }
     return length > 0;
+}
+
+/* True if the character of `length` bytes at `text` is a control character. */
+static bool is_control_character(const uint8_t *text, size_t length)
+{
+    return length == 2 ? text[0] == 0xc2 && text[1] < 0xa0 /* U+0080-U+009F */
+                       : length == 1 && fby_is_control((char)text[0]);
+}
+
+bool fby_utf8_has_control(const void *text, size_t size)
+{
+    const uint8_t *bytes = text;
+    for (size_t i = 0; i < size; i++) {
+        size_t length = fby_utf8_length(bytes + i, size - i);
+        if (bytes[i] == 0 || is_control_character(bytes + i, length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void fby_make_one_line(char *text)
+{
+    size_t left = strlen(text);
+    char  *out  = text;
+    while (left > 0) {
+        size_t length = fby_utf8_length(text, left);
+        size_t taken  = length > 0 ? length : 1;
+        if (length == 0 ||
+            is_control_character((const uint8_t *)text, length)) {
+            *out++ = '?';
+        } else {
+            memmove(out, text, length);
+            out += length;
+        }
+        text += taken;
+        left -= taken;
+    }
+    *out = '\0';
 }

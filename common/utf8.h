@@ -17,20 +17,20 @@ size_t fby_utf8_length(const void *text, size_t left);
 /* True if the `size` bytes of `text` are valid characters only. */
 bool fby_is_utf8(const void *text, size_t size);
 
-/* True if `c` is a control character: a newline, an escape, DEL, ... */
+/* True if `c` is a control character of one byte: a newline, an escape, DEL,
+ * ... */
 static inline bool fby_is_control(char c)
 {
     return (unsigned char)c < 0x20 || c == 0x7f;
 }
 
-/* Replace every control character of `text` by '?'. */
-static inline void fby_make_one_line(char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (fby_is_control(*text)) {
-            *text = '?';
-        }
-    }
-}
+/* True if `text` has a control character, also one of U+0080 to U+009F, which
+ * have two bytes. Some terminals run these as escape sequences, and libyaml
+ * reads U+0085 as the end of a line. */
+bool fby_utf8_has_control(const void *text, size_t size);
+
+/* Replace every control character of `text` by '?', and every byte that is not
+ * part of a valid character. The text may become shorter. */
+void fby_make_one_line(char *text);
 
 #endif

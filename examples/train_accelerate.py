@@ -15,14 +15,14 @@ import forebay
 from train_photos import network, pipeline
 
 
-def main(data, folder="accelerate", epochs="2"):
+def main(data: str, folder: str = "accelerate", epochs: str = "2") -> None:
     accelerator = Accelerator(
         gradient_accumulation_steps=2,
         project_config=ProjectConfiguration(
             folder, automatic_checkpoint_naming=True, total_limit=3))
     train = forebay.Loader(pipeline(data), split="train",
                            device=accelerator.device)
-    model = network(len(train.classes))
+    model = network(train.classes)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     model, optimizer = accelerator.prepare(model, optimizer)
     accelerator.register_for_checkpointing(train)
@@ -42,7 +42,7 @@ def main(data, folder="accelerate", epochs="2"):
                 optimizer.zero_grad()
             accelerator.print(f"epoch {train.epoch} step {train.step} loss "
                               f"{loss.item()}", flush=True)
-            if train.step % 4 == 0:  # not between accumulated batches
+            if accelerator.sync_gradients:  # not between two batches of a sum
                 accelerator.save_state()
     accelerator.end_training()
 

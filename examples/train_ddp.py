@@ -8,6 +8,7 @@ divides global_batch."""
 
 import os
 import sys
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -18,7 +19,7 @@ import forebay
 from train_photos import network, pipeline
 
 
-def main(data, checkpoint="ddp.pt", epochs="2"):
+def main(data: str, checkpoint: str = "ddp.pt", epochs: str = "2") -> None:
     gpu = torch.cuda.is_available()
     dist.init_process_group("nccl" if gpu else "gloo")
     device = torch.device("cpu")
@@ -27,9 +28,10 @@ def main(data, checkpoint="ddp.pt", epochs="2"):
         torch.cuda.set_device(device)
 
     train = forebay.Loader(pipeline(data), split="train", device=device)
-    model = DistributedDataParallel(network(len(train.classes)).to(device))
+    model = DistributedDataParallel(network(train.classes).to(device))
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    parts = {"model": model, "optimizer": optimizer, "loader": train}
+    parts: dict[str, Any] = {
+        "model": model, "optimizer": optimizer, "loader": train}
     if os.path.exists(checkpoint):
         saved = torch.load(checkpoint, weights_only=True)
         for name, part in parts.items():

@@ -1,15 +1,16 @@
-"""Train with the Hugging Face Trainer.
+"""Hugging Face's Trainer.  python examples/train_huggingface.py DATA
 
-    python examples/train_huggingface.py DATA
-
-The Trainer calls set_epoch() and iterates. A callback adds the loader's state
-to each checkpoint. With ignore_data_skip the Trainer skips no batches."""
+The keys of a batch are the arguments of forward(). The Trainer calls
+set_epoch() and iterates. A callback adds the loader's state to each
+checkpoint. With ignore_data_skip the Trainer skips no batches."""
 
 import json
 import pathlib
 import sys
+from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 from transformers import Trainer, TrainerCallback, TrainingArguments
 from transformers.trainer_utils import get_last_checkpoint
 
@@ -18,28 +19,27 @@ from train_photos import network, pipeline
 
 
 class Classifier(nn.Module):
-    def __init__(self, classes):
+    def __init__(self, layers: nn.Module) -> None:
         super().__init__()
-        self.network = network(classes)
+        self.layers = layers
 
-    def forward(self, image, label):  # the keys of a batch
-        loss = nn.functional.cross_entropy(self.network(image), label)
-        return {"loss": loss}
+    def forward(self, image: Tensor, label: Tensor) -> dict[str, Tensor]:
+        return {"loss": cross_entropy(self.layers(image), label)}
 
 
 class SaveLoader(TrainerCallback):
-    def on_save(self, args, state, control, train_dataloader, **more):
+    def on_save(self, args: Any, state: Any, control: Any, **kw: Any) -> None:
         folder = f"{args.output_dir}/checkpoint-{state.global_step}"
         pathlib.Path(folder, "loader.json").write_text(
-            json.dumps(train_dataloader.state_dict()))
+            json.dumps(kw["train_dataloader"].state_dict()))
 
 
 class ForebayTrainer(Trainer):
-    def get_train_dataloader(self):
+    def get_train_dataloader(self) -> Any:
         return self.train_dataset
 
 
-def main(data, folder="huggingface", epochs="2"):
+def main(data: str, folder: str = "huggingface", epochs: str = "2") -> None:
     train = forebay.Loader(pipeline(data), split="train", device="auto")
     pathlib.Path(folder).mkdir(exist_ok=True)
     last = get_last_checkpoint(folder)
@@ -49,7 +49,7 @@ def main(data, folder="huggingface", epochs="2"):
     arguments = TrainingArguments(
         folder, num_train_epochs=int(epochs), save_steps=5, logging_steps=1,
         ignore_data_skip=True, report_to=[], remove_unused_columns=False)
-    trainer = ForebayTrainer(Classifier(len(train.classes)), arguments,
+    trainer = ForebayTrainer(Classifier(network(train.classes)), arguments,
                              train_dataset=train, callbacks=[SaveLoader()])
     trainer.train(resume_from_checkpoint=last)
     for entry in trainer.state.log_history[:-1]:  # the last is a summary

@@ -7,21 +7,23 @@ import json
 import os
 import pickle
 import sys
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
 import forebay.jax
 from train_photos import pipeline  # the dict; its network is PyTorch's
 
 
-def init(classes, size=3 * 48 * 48, hidden=64):
+def init(classes: int, size: int = 3 * 48 * 48, hidden: int = 64) -> Any:
     one, two = jax.random.split(jax.random.key(1))
     return {"in": jax.random.normal(one, (size, hidden)) / size ** 0.5,
             "out": jax.random.normal(two, (hidden, classes)) / hidden ** 0.5}
 
 
-def loss_of(weights, image, label):
+def loss_of(weights: Any, image: Array, label: Array) -> Array:
     pixels = image.reshape(image.shape[0], -1)
     logits = jax.nn.relu(pixels @ weights["in"]) @ weights["out"]
     chosen = jnp.take_along_axis(
@@ -30,14 +32,14 @@ def loss_of(weights, image, label):
 
 
 @jax.jit
-def step(weights, image, label, rate=0.02):
+def step(weights: Any, image: Array, label: Array) -> tuple[Array, Any]:
     loss, slope = jax.value_and_grad(loss_of)(weights, image, label)
-    return loss, jax.tree.map(lambda w, s: w - rate * s, weights, slope)
+    return loss, jax.tree.map(lambda w, s: w - 0.02 * s, weights, slope)
 
 
-def main(data, checkpoint="jax.ckpt", epochs="2"):
+def main(data: str, checkpoint: str = "jax.ckpt", epochs: str = "2") -> None:
     train = forebay.jax.Loader(pipeline(data), split="train")
-    weights = init(len(train.classes))
+    weights = init(len(train.classes or ()))
     if os.path.exists(checkpoint):
         with open(checkpoint, "rb") as file:
             weights, state = pickle.load(file)

@@ -7,6 +7,7 @@ Killed and started again, it goes on with the next step, with equal losses."""
 import argparse
 import os
 import pathlib
+from typing import Any, Optional, Sequence
 
 import torch
 from torch import nn
@@ -14,8 +15,8 @@ from torch import nn
 import forebay
 
 
-def pipeline(root):
-    root = pathlib.Path(root).resolve()
+def pipeline(data: str) -> dict[str, Any]:
+    root = pathlib.Path(data).resolve()
     return {
         "forebay": 1,
         "splits": {"train": {"folder": root / "train", "shuffle": "full"},
@@ -35,20 +36,21 @@ def pipeline(root):
             "label": {"from": "folder"}}}
 
 
-def network(classes):
+def network(classes: Optional[Sequence[str]]) -> nn.Module:
+    assert classes  # class folders have names
     torch.manual_seed(1)
 
-    def stage(before, after):
+    def stage(before: int, after: int) -> tuple[nn.Module, ...]:
         return (nn.Conv2d(before, after, 3, stride=2, padding=1),
                 nn.GroupNorm(8, after), nn.ReLU())
 
     return nn.Sequential(
         *stage(3, 16), *stage(16, 32), *stage(32, 64),
-        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, classes))
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, len(classes)))
 
 
-def accuracy(model, loader):
-    right = total = 0
+def accuracy(model: nn.Module, loader: forebay.Loader) -> float:
+    right = total = 0.0
     loader.set_epoch(0)
     model.eval()
     with torch.no_grad():
@@ -61,7 +63,7 @@ def accuracy(model, loader):
     return right / total
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("data")
     parser.add_argument("--epochs", type=int, default=5)
@@ -73,9 +75,10 @@ def main():
     train, val = (forebay.Loader(pipeline(given.data), split=split,
                                  server=given.server, device=device)
                   for split in ("train", "val"))
-    model = network(len(train.classes)).to(device)
+    model = network(train.classes).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    parts = {"model": model, "optimizer": optimizer, "loader": train}
+    parts: dict[str, Any] = {
+        "model": model, "optimizer": optimizer, "loader": train}
     if os.path.exists(given.checkpoint):
         saved = torch.load(given.checkpoint, weights_only=True)
         for name, part in parts.items():
@@ -93,7 +96,8 @@ def main():
             torch.save({k: part.state_dict() for k, part in parts.items()},
                        given.checkpoint + "~")
             os.replace(given.checkpoint + "~", given.checkpoint)
-        print(f"epoch {train.epoch} accuracy {accuracy(model, val)}")
+        # The loader stands at the beginning of the next epoch.
+        print(f"epoch {train.epoch - 1} accuracy {accuracy(model, val)}")
 
 
 if __name__ == "__main__":

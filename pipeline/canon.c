@@ -24,7 +24,8 @@ enum {
     GLOBAL_BATCH  = 9,
     ON_BAD_SAMPLE = 10,
     FIELDS        = 11,
-    BUCKET_BY     = 12 /* only if there are buckets */
+    BUCKET_BY     = 12, /* only if there are buckets */
+    EXCLUDED      = 24  /* after those of sources; only if there are any */
 };
 
 enum { /* keys of the record of buckets */
@@ -58,7 +59,8 @@ void fby_content_encode(
     fby_record_put_i64(out, ON_BAD_SAMPLE, content->on_bad_sample);
     size_t mark = fby_record_open(out, FIELDS);
     for (size_t i = 0; i < content->n_fields; i++) {
-        fby_field_encode(out, fby_record_list_key(i), &content->fields[i]);
+        fby_field_encode(out, fby_record_list_key(i), &content->fields[i],
+            &content->class_names);
     }
     fby_record_close(out, mark);
     if (content->bucket_by.n_bounds > 0) {
@@ -67,6 +69,10 @@ void fby_content_encode(
     const struct fby_source_traits *source = fby_source_traits(content->source);
     if (source->encode != NULL) {
         source->encode(content, out);
+    }
+    if (content->excluded.n > 0) {
+        fby_record_put_i64s(
+            out, EXCLUDED, content->excluded.hashes, content->excluded.n);
     }
 }
 
@@ -86,7 +92,7 @@ static void decode_fields(struct fby_record *r, struct fby_content *out)
     struct fby_record list = fby_record_enter(r, FIELDS);
     while (fby_record_has_more(&list) && out->n_fields < FBY_MAX_FIELDS) {
         fby_field_decode(&list, fby_record_list_key(out->n_fields),
-            &out->fields[out->n_fields]);
+            &out->fields[out->n_fields], &out->class_names);
         out->n_fields++;
     }
     fby_record_leave(r, &list);
@@ -173,6 +179,10 @@ fby_err fby_content_decode(const void *bytes, size_t size,
     /* If the source could not be read, it is 0 and has no traits. */
     if (source != NULL && source->decode != NULL) {
         source->decode(&r, out);
+    }
+    if (fby_record_next_is(&r, EXCLUDED)) {
+        out->excluded.n = (uint32_t)fby_record_read_i64s(
+            &r, EXCLUDED, out->excluded.hashes, FBY_MAX_EXCLUDED);
     }
     FBY_TRY(fby_record_end(&r, "content", why));
     set_derived(out);

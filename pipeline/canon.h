@@ -20,9 +20,10 @@ enum {
 
 /* Keys of the record of a content that only one kind of source has. */
 enum {
-    FBY_CONTENT_TOKENS  = 13, /* tokens: how files are cut into sequences */
-    FBY_CONTENT_PACKING = 14, /* tokens: how documents are packed */
-    FBY_CONTENT_FILES   = 19  /* list: the columns that hold paths */
+    FBY_CONTENT_TOKENS      = 13, /* tokens: how files are cut into sequences */
+    FBY_CONTENT_PACKING     = 14, /* tokens: how documents are packed */
+    FBY_CONTENT_FILES       = 19, /* list: the columns that hold paths */
+    FBY_CONTENT_CLASS_DEPTH = 22  /* folder: levels down to the class folders */
 };
 
 /* Append the canonical bytes of a valid content to `out`. */

@@ -7,6 +7,7 @@
 
 #include "pipeline/derived.h"
 #include "pipeline/device_ops.h"
+#include "pipeline/exclude.h"
 #include "pipeline/fields/check.h"
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
@@ -49,6 +50,15 @@ static fby_err check_source(
     }
     if (content->n_files > 0 && !source->has_paths) {
         return fby_error_set(why, FBY_CONFIG, "files are columns of a list");
+    }
+    if (content->excluded.n > 0 &&
+        (source->has_rows || source->has_sequences)) {
+        return fby_error_set(why, FBY_CONFIG,
+            "exclude is for samples with names; this source has none");
+    }
+    if (!fby_excluded_is_valid(&content->excluded)) {
+        return fby_error_set(
+            why, FBY_CONFIG, "the excluded samples are not in order");
     }
     return source->check == NULL ? FBY_OK : source->check(content, why);
 }
@@ -105,7 +115,7 @@ static fby_err check_buckets(
     }
     if (content->shuffle == FBY_SHUFFLE_BLOCK) {
         return fby_error_set(why, FBY_CONFIG,
-            "bucket_by goes with shuffle: full or none; buckets are not cut "
+            "bucket_by needs shuffle: full or none; buckets are not cut "
             "into blocks");
     }
     return check_bounds(by, why);

@@ -70,14 +70,24 @@ const char *fby_extension_last_part(const char *extension)
     return dot != NULL ? dot + 1 : extension;
 }
 
-bool fby_field_takes_png(const struct fby_field_content *field)
+static bool takes(const struct fby_field_content *field, const char *format)
 {
     for (size_t i = 0; i < field->n_from; i++) {
-        if (strcmp(fby_extension_last_part(field->from[i]), "png") == 0) {
+        if (strcmp(fby_extension_last_part(field->from[i]), format) == 0) {
             return true;
         }
     }
     return false;
+}
+
+bool fby_field_takes_png(const struct fby_field_content *field)
+{
+    return takes(field, "png");
+}
+
+bool fby_field_takes_webp(const struct fby_field_content *field)
+{
+    return takes(field, "webp");
 }
 
 /* ---- sequences ---- */
@@ -121,6 +131,21 @@ const struct fby_json_selector *fby_field_json(
 {
     static const struct fby_json_selector none;
     return setting_at(field, fby_field_kind(field)->json_offset, &none);
+}
+
+int fby_mask_picture_index(
+    const struct fby_field_content *fields, uint32_t n, uint32_t mask)
+{
+    const char *group = fields[mask].group;
+    int         found = -1;
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_picture = fby_field_has_colours(&fields[i]) &&
+                          strcmp(fields[i].group, group) == 0;
+        if (is_picture && (found < 0 || strcmp(fields[i].name, group) == 0)) {
+            found = (int)i;
+        }
+    }
+    return fby_field_values(&fields[mask]) == FBY_VALUES_IDS ? found : -1;
 }
 
 uint32_t fby_field_packed_bits(const struct fby_field_content *field)

@@ -69,6 +69,12 @@ static inline bool fby_field_is_one_hot(const struct fby_field_content *field)
 const struct fby_json_selector *fby_field_json(
     const struct fby_field_content *field);
 
+/* The index of the picture that the mask `fields[mask]` follows: of the fields
+ * rgb8 of its group the one that gives the group its name, else the first.
+ * Returns -1 if `mask` is no mask or its group has no picture. */
+int fby_mask_picture_index(
+    const struct fby_field_content *fields, uint32_t n, uint32_t mask);
+
 /* The number of bits packed in the last dimension of a row; 0: not packed. */
 uint32_t fby_field_packed_bits(const struct fby_field_content *field);
 
@@ -80,8 +86,9 @@ const struct fby_shape *fby_array_shape(const struct fby_field_content *field);
 /* Returns "jpg" of "left.jpg", which is the extension of "0001.left.jpg". */
 const char *fby_extension_last_part(const char *extension);
 
-/* True if the last part of an extension in field->from is png. */
+/* True if the last part of an extension in field->from is png, or webp. */
 bool fby_field_takes_png(const struct fby_field_content *field);
+bool fby_field_takes_webp(const struct fby_field_content *field);
 
 /* True for the values "target" and "sequence" of the key `from`. They need a
  * source with `shift: 1`: the target of a token is the next token. */

@@ -85,8 +85,8 @@ fby_err fby_content_check_world(const struct fby_content *content,
             return fby_error_set(why, FBY_CONFIG,
                 "%s mixes rows within groups of %d of the global batch; a "
                 "world of %u gives each rank %u rows, which splits a group: "
-                "make global_batch (%u) a multiple of %u, or take another "
-                "world",
+                "make global_batch (%u) a multiple of %u, or use another "
+                "number of ranks",
                 mixing_op->op->name, FBY_PAIR_GROUP, world, rank_rows,
                 content->global_batch, world * FBY_PAIR_GROUP);
         }
@@ -116,7 +116,7 @@ static fby_err check_op_order(const struct fby_field_content *field, uint32_t i,
     for (uint32_t k = 0; k < i; k++) {
         if (field->device[k].op == op) {
             return fby_error_set(why, FBY_CONFIG,
-                "%s stands twice under device; write it once", op->name);
+                "%s is given twice under device; write it once", op->name);
         }
     }
     if (op->before_normalize && has_normalize_before(field, i)) {

@@ -40,11 +40,14 @@ static const struct fby_choice codecs[] = {{"auto", FBY_AUTO},
 
 static const struct fby_choice layouts[] = {{"hwc", FBY_LAYOUT_HWC},
     {"chw", FBY_LAYOUT_CHW}, {"channels_last", FBY_LAYOUT_CHANNELS_LAST},
-    {NULL, 0}};
+    {"hw", FBY_LAYOUT_HW}, {NULL, 0}};
 
 static const struct fby_choice too_long_rules[] = {
     {"refuse", FBY_TOO_LONG_REFUSE}, {"truncate", FBY_TOO_LONG_TRUNCATE},
     {NULL, 0}};
+
+static const struct fby_choice fits[] = {
+    {"refuse", FBY_FIT_REFUSE}, {"stretch", FBY_FIT_STRETCH}, {NULL, 0}};
 
 static const struct fby_choice forms[] = {{"padded", FBY_AS_PADDED},
     {"ragged", FBY_AS_RAGGED}, {"dense", FBY_AS_DENSE}, {"csr", FBY_AS_CSR},
@@ -85,8 +88,8 @@ static fby_err read_extension(const struct fby_yaml *yaml,
     }
     if (!fby_text_is_extension(text)) {
         return fby_yaml_error(yaml, node,
-            "'%s' is no extension: lower-case letters, digits, _, - and inner "
-            "dots (data is compared in lower case)",
+            "'%s' is not a valid extension: lower-case letters, digits, _, - "
+            "and inner dots (data is compared in lower case)",
             fby_text_show(text).text);
     }
     memcpy(field->from[field->n_from], text, strlen(text) + 1);
@@ -267,6 +270,7 @@ static const struct fby_key field_keys[FBY_FIELD_TOP_KEYS] = {
     [FBY_FIELD_DCT_SCALE] = {FBY_CHOICE(
         "dct_scale", parsed_field, dct_scale, "dct_scale", dct_scales)},
     [FBY_FIELD_GROUP]     = {FBY_READ_BY("group", read_group)},
+    [FBY_FIELD_FIT]       = {FBY_CHOICE("fit", parsed_field, fit, "fit", fits)},
     [FBY_FIELD_KEY]       = {FBY_TEXT(
               "key", parsed_field, json_key, "a key of the JSON object")},
     [FBY_FIELD_PICK] = {FBY_CHOICE("pick", parsed_field, pick, "pick", picks)},
@@ -280,6 +284,7 @@ static const struct fby_key field_keys[FBY_FIELD_TOP_KEYS] = {
           "rule for rows that are too long", too_long_rules)},
     [FBY_FIELD_CLASSES]    = {FBY_INTEGER("classes", parsed_field, classes, 1,
            FBY_MAX_CLASSES, "an integer, 1 to 2147483647")},
+    [FBY_FIELD_NAMES]      = {FBY_READ_BY("names", fby_parsed_read_names)},
     [FBY_FIELD_OPS]        = {FBY_READ_BY("ops", fby_parsed_read_ops)},
     [FBY_FIELD_WIRE]       = {FBY_READ_BY("wire", read_wire)},
     [FBY_FIELD_DEVICE]     = {FBY_READ_BY("device", fby_parsed_read_device)},
@@ -306,7 +311,7 @@ static fby_err check_new_field(const struct fby_yaml *yaml,
     for (size_t i = 0; i < pipeline->n_fields; i++) {
         if (strcmp(pipeline->fields[i].name, fby_yaml_text(key)) == 0) {
             return fby_yaml_error(yaml, key,
-                "field '%s' stands here a second time (first in line %zu)",
+                "field '%s' is given twice (first in line %zu)",
                 pipeline->fields[i].name, pipeline->fields[i].name_pos.line);
         }
     }
@@ -324,6 +329,7 @@ static fby_err read_field(
     struct parsed_field *field = &pipeline->fields[pipeline->n_fields];
     field->name_pos            = fby_yaml_pos(key);
     field->pipeline            = pipeline;
+    field->class_names         = &pipeline->class_names;
     field->wire.filter         = FBY_AUTO;
     field->wire.codec          = FBY_AUTO;
     field->out.delivery.layout = FBY_LAYOUT_HWC;

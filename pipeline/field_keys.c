@@ -33,6 +33,10 @@ static fby_err set_default_decode(
     if (field->decode != 0) {
         return FBY_OK;
     }
+    if (fby_pos_is_given(field->key_pos[FBY_FIELD_NAMES])) {
+        field->decode = FBY_DECODE_LABEL; /* only labels have names */
+        return FBY_OK;
+    }
     if (fby_parsed_is_column(field)) {
         return fby_yaml_error_at(yaml, field->name_pos,
             "field '%s' comes from a column: say decode: array, label, number "
@@ -48,8 +52,9 @@ static fby_err set_default_decode(
     for (size_t i = 1; i < field->n_from; i++) {
         if (fby_field_kind_for(field->from[i])->id != field->decode) {
             return fby_yaml_error_at(yaml, field->from_pos[i],
-                "'%s' and '%s' are not decoded alike; say decode: rgb8, mask8, "
-                "maps, label, number, array, text, sparse or bytes",
+                "'%s' and '%s' are not decoded in the same way; set decode: "
+                "rgb8, mask8, maps, label, number, array, text, sparse or "
+                "bytes",
                 field->from[0], field->from[i]);
         }
     }

@@ -71,7 +71,7 @@ static fby_err read_range(struct brace *b, struct fby_error_detail *why)
             why);
     }
     if (last < b->first) {
-        return error_at(b, "a range runs upwards", why);
+        return error_at(b, "a range must ascend", why);
     }
     b->is_range  = true;
     b->digits    = has_zeros ? (int)first_digits : 0;
@@ -87,7 +87,7 @@ static fby_err read_alternatives(struct brace *b, struct fby_error_detail *why)
     for (const char *c = b->begin; c < b->end; c++) {
         b->n_choices += *c == ',' ? 1 : 0;
         if (*c == '/') {
-            return error_at(b, "a brace stays within one path component", why);
+            return error_at(b, "a brace must not contain '/'", why);
         }
     }
     return b->n_choices > 1
@@ -106,7 +106,7 @@ static fby_err read_brace(
     size_t length = strcspn(text + 1, "{}");
     if (text[1 + length] != '}') {
         return error_at(b,
-            text[1 + length] == '{' ? "a brace within a brace is not known here"
+            text[1 + length] == '{' ? "nested braces are not supported"
                                     : "the brace is not closed",
             why);
     }
@@ -137,7 +137,7 @@ fby_err fby_braces_count(
             n_names * b.n_choices > FBY_MAX_PATTERN_NAMES ||
             n_braces > MAX_BRACES) {
             return fby_error_set(why, FBY_CONFIG,
-                "'%s': a pattern has at most %d braces and stands for at most "
+                "'%s': a pattern has at most %d braces and expands to at most "
                 "%d names",
                 fby_text_show(rest).text, MAX_BRACES, FBY_MAX_PATTERN_NAMES);
         }

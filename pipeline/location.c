@@ -6,10 +6,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/utf8.h"
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
+#include "pipeline/unread.h"
 
 /* ---- NAME:path ---- */
 
@@ -46,8 +48,8 @@ static fby_err check_components(
         if (length == 0 || equals_text(component, length, ".") ||
             equals_text(component, length, "..") || ends_with_slash) {
             return fby_error_set(why, FBY_CONFIG,
-                "'%s': a location holds no '.', '..', '//' and no '/' at its "
-                "end",
+                "'%s': a location must not contain '.', '..' or '//', nor end "
+                "with '/'",
                 fby_text_show(pattern).text);
         }
         component += is_last ? length : length + 1;
@@ -148,13 +150,17 @@ fby_err fby_location_split(const char *pattern, enum fby_source_kind kind,
 {
     const struct fby_source_traits *source = fby_source_traits(kind);
     FBY_TRY(check_text(pattern, why));
-    size_t      name_length = root_length(pattern);
-    bool        is_plain    = name_length == 0;
-    const char *path        = is_plain ? pattern : pattern + name_length + 1;
+    size_t            name_length = root_length(pattern);
+    bool              is_plain    = name_length == 0;
+    const char       *path = is_plain ? pattern : pattern + name_length + 1;
+    struct fby_unread unread;
+    if (is_plain != (path[0] == '/') && fby_unread_url(pattern, &unread)) {
+        return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
+    }
     if (is_plain != (path[0] == '/')) {
         return fby_error_set(why, FBY_CONFIG,
-            "'%s' is no location: write NAME:path with a path relative to the "
-            "root NAME, or an absolute path",
+            "'%s' is not a location: write NAME:path with a path relative to "
+            "the root NAME, or an absolute path",
             fby_text_show(pattern).text);
     }
     size_t slash_length = is_plain ? 1 : 0; /* the leading slash */
@@ -190,7 +196,7 @@ static fby_err append_path(
         if (equals_text(component, length, "..")) {
             if (after_name || out_length == 0) {
                 return fby_error_set(why, FBY_CONFIG,
-                    "'%s': '..' may stand only at the beginning of a relative "
+                    "'%s': '..' is allowed only at the beginning of a relative "
                     "path",
                     fby_text_show(path).text);
             }
@@ -245,7 +251,7 @@ fby_err fby_location_parse_root(const char *option, char name[FBY_NAME_SIZE],
     if (name_length == 0 || root_length(prefix) != name_length ||
         equals[1] != '/') {
         return fby_error_set(why, FBY_USAGE,
-            "'%s' is no root: write NAME=DIR, NAME in lower-case letters, "
+            "'%s' is not a root: write NAME=DIR, NAME in lower-case letters, "
             "digits, _ and -, DIR absolute",
             fby_text_show(option).text);
     }
@@ -313,8 +319,8 @@ fby_err fby_location_find_root(const struct fby_location *location,
     }
     if (best.rest == NULL) {
         return fby_error_set(why, FBY_NOT_FOUND,
-            "'%s' lies below none of the %zu roots; add one to options.roots",
-            fby_text_show(location->pattern).text, n_roots);
+            "'%s' is not below any of the roots; add one to options.roots",
+            fby_text_show(location->pattern).text);
     }
     struct fby_location rooted;
 
@@ -327,6 +333,36 @@ fby_err fby_location_find_root(const struct fby_location *location,
     return FBY_OK;
 }
 
+size_t fby_location_zip_length(const char *path, size_t from)
+{
+    static const char ending[]   = ".zip";
+    size_t            ending_len = sizeof(ending) - 1;
+    while (path[from] != '\0') {
+        from += strspn(path + from, "/");
+        size_t end = from + strcspn(path + from, "/");
+        bool   is_zip =
+            end - from > ending_len &&
+            strncasecmp(path + end - ending_len, ending, ending_len) == 0;
+        if (is_zip) {
+            return end;
+        }
+        from = end;
+    }
+    return 0;
+}
+
+/* If the absolute path leads to what may be an archive, or into it, cut it to
+ * the directory of the archive. */
+static void cut_to_directory_of_zip(char *path)
+{
+    size_t length = fby_location_zip_length(path, 0);
+    if (length > 0) {
+        path[length]                 = '\0';
+        char *slash                  = strrchr(path, '/');
+        slash[slash == path ? 1 : 0] = '\0'; /* keep "/" itself */
+    }
+}
+
 fby_err fby_location_plain_base(const struct fby_location *plain,
     enum fby_source_kind kind, char out[FBY_PATH_SIZE],
     struct fby_error_detail *why)
@@ -335,8 +371,11 @@ fby_err fby_location_plain_base(const struct fby_location *plain,
     FBY_TRY(fby_location_split(plain->pattern, kind, &parts, why));
     if (parts.root[0] != '\0') {
         return fby_error_set(why, FBY_USAGE,
-            "'%s' names the root '%s': say where it lies with --data %s=DIR",
+            "'%s' names the root '%s': name its directory with --data %s=DIR",
             fby_text_show(plain->pattern).text, parts.root, parts.root);
+    }
+    if (fby_source_traits(kind)->reads_zip) {
+        cut_to_directory_of_zip(parts.base);
     }
     memcpy(out, parts.base, sizeof(parts.base));
     return FBY_OK;

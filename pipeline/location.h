@@ -52,8 +52,14 @@ FBY_CHECKED fby_err fby_location_find_root(const struct fby_location *location,
     const char *const *roots, size_t n_roots, struct fby_location *out,
     struct fby_error_detail *why);
 
+/* The length of the first component of `path`, and those before it, that ends
+ * with ".zip" in any case: it may be an archive. 0: there is none. `path` may
+ * begin with such components, of which `from` is the length. */
+size_t fby_location_zip_length(const char *path, size_t from);
+
 /* Set `out` to the base of a plain location: the directory that workers on this
- * machine must serve. Errors: FBY_CONFIG; FBY_USAGE for NAME:path. */
+ * machine must serve. For a folder that may be a zip archive, or in one, it is
+ * the directory of the archive. Errors: FBY_CONFIG; FBY_USAGE for NAME:path. */
 FBY_CHECKED fby_err fby_location_plain_base(const struct fby_location *plain,
     enum fby_source_kind kind, char out[FBY_PATH_SIZE],
     struct fby_error_detail *why);

@@ -12,6 +12,7 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
+#include "pipeline/exclude.h"
 #include "pipeline/location.h"
 #include "pipeline/nearest.h"
 #include "pipeline/parse_state.h"
@@ -79,8 +80,7 @@ static fby_err read_column_name(
     }
     for (uint32_t i = 0; i < split->n_files; i++) {
         if (strcmp(split->files[i], text) == 0) {
-            return fby_yaml_error(
-                yaml, node, "'%s' stands here a second time", text);
+            return fby_yaml_error(yaml, node, "'%s' is given twice", text);
         }
     }
     memcpy(split->files[split->n_files++], text, strlen(text) + 1);
@@ -149,8 +149,15 @@ static const struct fby_key split_keys[SPLIT_KEYS] = {
              "rule for the last batch", last_batch_words)},
     [SPLIT_LANES] = {FBY_INTEGER("lanes", parsed_split, lanes, 1, FBY_MAX_LANES,
         "an integer, 1 to 65536")},
-    [SPLIT_SLICES] = {FBY_INTEGER("slices", parsed_split, slices, 1,
-        FBY_MAX_BATCH, "an integer that divides global_batch")},
+    [SPLIT_SLICES]      = {FBY_INTEGER("slices", parsed_split, slices, 1,
+             FBY_MAX_BATCH, "an integer that divides global_batch")},
+    [SPLIT_CLASS_DEPTH] = {FBY_INTEGER("class_depth", parsed_split, class_depth,
+        0, FBY_MAX_CLASS_DEPTH,
+        "an integer, 0 (no classes) to 8: levels down to the class folders")},
+    [SPLIT_EXCLUDE]     = {FBY_TEXT("exclude", parsed_split, exclude,
+            "the path of a file with a name of a sample in each line")},
+    [SPLIT_CLASSES_FROM] = {FBY_TEXT("classes_from", parsed_split, classes_from,
+        "the name of a split, whose class folders number the classes")},
 };
 
 static fby_err read_split_keys(
@@ -172,7 +179,66 @@ static fby_err check_files_key(
     return split->n_files == 0 || split->source->has_paths
                ? FBY_OK
                : fby_yaml_error_at(yaml, split->key_pos[SPLIT_FILES],
-                     "files are columns of a list; this split has none");
+                     "files names columns of a list; this split has no list");
+}
+
+static fby_err check_class_depth_key(
+    const struct fby_yaml *yaml, const struct parsed_split *split)
+{
+    struct fby_source_pos pos = split->key_pos[SPLIT_CLASS_DEPTH];
+    return !fby_pos_is_given(pos) || split->source->has_classes
+               ? FBY_OK
+               : fby_yaml_error_at(yaml, pos,
+                     "class_depth is for a folder; this split has none");
+}
+
+/* split.c checks the name, because the split may follow in the file. */
+static fby_err check_classes_from_key(
+    const struct fby_yaml *yaml, const struct parsed_split *split)
+{
+    struct fby_source_pos pos = split->key_pos[SPLIT_CLASSES_FROM];
+    return !fby_pos_is_given(pos) || fby_parsed_has_class_folders(split)
+               ? FBY_OK
+               : fby_yaml_error_at(yaml, pos,
+                     "classes_from is for a folder with class folders; this "
+                     "split has none");
+}
+
+/* Read the file that the key `exclude` names. Its relative path starts where
+ * those of the data do. */
+static fby_err read_excluded(const struct fby_yaml *yaml,
+    const struct fby_pipeline *pipeline, struct parsed_split *split)
+{
+    struct fby_error_detail why = {{0}};
+    char                    path[FBY_PATH_SIZE];
+    const char             *names[FBY_MAX_SPLITS];
+    if (!fby_pos_is_given(split->key_pos[SPLIT_EXCLUDE])) {
+        return FBY_OK;
+    }
+    if (split->source->has_rows || split->source->has_sequences) {
+        return fby_yaml_error_at(yaml, split->key_pos[SPLIT_EXCLUDE],
+            "exclude is for folder, shards, list and parallel; the samples of "
+            "%s have no names",
+            split->source->key->name);
+    }
+    if (fby_location_is_named(split->exclude)) {
+        return fby_yaml_error_at(yaml, split->key_pos[SPLIT_EXCLUDE],
+            "exclude is a file at the trainer, not below a root of workers; "
+            "write its path");
+    }
+    struct fby_exclude_splits splits = {
+        .wanted = split->name, .names = names, .n = pipeline->n_splits};
+    for (size_t i = 0; i < splits.n; i++) {
+        names[i] = pipeline->splits[i].name;
+    }
+    if (fby_location_make_absolute(
+            split->exclude, pipeline->folder, path, &why) == FBY_OK &&
+        fby_excluded_load(path, &splits, &split->excluded, &why) == FBY_OK) {
+        snprintf(split->exclude, sizeof(split->exclude), "%s", path);
+        return FBY_OK;
+    }
+    return fby_yaml_error_at(
+        yaml, split->key_pos[SPLIT_EXCLUDE], "exclude: %s", why.text);
 }
 
 /* List the sources: "folder: PATH, ... or tokens: {files: PATTERN, ...}". */
@@ -256,8 +322,8 @@ static fby_err check_columns(const struct fby_yaml *yaml,
     return pipeline->n_splits == 0 || has_columns == first->source->has_rows
                ? FBY_OK
                : fby_yaml_error_at(yaml, split->name_pos,
-                     "split '%s' has columns and split '%s' has not; all "
-                     "splits of a pipeline have them, or none",
+                     "split '%s' has columns, and split '%s' does not; either "
+                     "all splits of a pipeline have columns, or none",
                      has_columns ? split->name : first->name,
                      has_columns ? first->name : split->name);
 }
@@ -268,8 +334,8 @@ fby_err fby_parsed_read_name(const struct fby_yaml *yaml,
     const char *text = fby_yaml_text(key);
     if (!fby_text_is_name(text)) {
         return fby_yaml_error(yaml, key,
-            "'%s' is no name for a %s: a letter or _, then letters, digits, _ "
-            "and -, at most %d in all",
+            "'%s' is not a valid name for a %s: use a letter or _, then "
+            "letters, digits, _ and -, at most %d characters",
             fby_text_show(text).text, what, FBY_NAME_SIZE - 1);
     }
     memcpy(out, text, strlen(text) + 1);
@@ -282,7 +348,7 @@ static fby_err check_new_split(const struct fby_yaml *yaml,
     for (size_t i = 0; i < pipeline->n_splits; i++) {
         if (strcmp(pipeline->splits[i].name, fby_yaml_text(key)) == 0) {
             return fby_yaml_error(yaml, key,
-                "split '%s' stands here a second time (first in line %zu)",
+                "split '%s' is given twice (first in line %zu)",
                 pipeline->splits[i].name, pipeline->splits[i].name_pos.line);
         }
     }
@@ -301,11 +367,14 @@ static fby_err read_split(
     split->name_pos            = fby_yaml_pos(key);
     split->shuffle.kind        = FBY_SHUFFLE_FULL;
     split->last                = FBY_LAST_DROP;
+    split->class_depth         = 1;
     FBY_TRY(fby_parsed_read_name(yaml, key, "split", split->name));
     FBY_TRY(read_split_keys(yaml, value, split));
     FBY_TRY(set_source(yaml, split));
     FBY_TRY(set_location(yaml, pipeline, split));
     FBY_TRY(check_files_key(yaml, split));
+    FBY_TRY(check_class_depth_key(yaml, split));
+    FBY_TRY(check_classes_from_key(yaml, split));
     FBY_TRY(check_block_keys(yaml, pipeline, split));
     FBY_TRY(check_columns(yaml, pipeline, split));
     pipeline->n_splits++;
@@ -376,11 +445,15 @@ static fby_err read_splits(struct fby_yaml *yaml, struct fby_pipeline *self)
 {
     FBY_TRY(fby_yaml_read_entries(yaml, self->splits_node,
         top_keys[TOP_SPLITS].expects, read_split, self));
-    return self->n_splits > 0
-               ? FBY_OK
-               : fby_yaml_error(yaml, self->splits_node,
-                     "there is no split; write for example train: {folder: "
-                     "PATH}");
+    if (self->n_splits == 0) {
+        return fby_yaml_error(yaml, self->splits_node,
+            "there is no split; write for example train: {folder: PATH}");
+    }
+    for (size_t i = 0; i < self->n_splits; i++) {
+        /* An exclude file may name any split, so all of them are read first. */
+        FBY_TRY(read_excluded(yaml, self, &self->splits[i]));
+    }
+    return FBY_OK;
 }
 
 /* Make each split once, only to find its errors. */
@@ -531,6 +604,13 @@ size_t fby_pipeline_n_splits(const struct fby_pipeline *self)
 const char *fby_pipeline_split_name(const struct fby_pipeline *self, size_t i)
 {
     return self->splits[i].name;
+}
+
+const char *fby_pipeline_exclude_path(const struct fby_pipeline *self, size_t i)
+{
+    const struct parsed_split *split = &self->splits[i];
+    return fby_pos_is_given(split->key_pos[SPLIT_EXCLUDE]) ? split->exclude
+                                                           : NULL;
 }
 
 uint64_t fby_pipeline_seed(const struct fby_pipeline *self)

@@ -24,6 +24,11 @@ struct fby_pipeline_text {
 struct fby_split {
     struct fby_content  content;
     struct fby_location location;
+    /* The folder whose class folders number those of this split; "": they are
+     * numbered by themselves. */
+    struct fby_location classes;
+    char                name[FBY_NAME_SIZE];
+    char classes_from[FBY_NAME_SIZE]; /* the split with the folder `classes` */
     struct fby_delivery delivery;
 };
 
@@ -44,10 +49,20 @@ size_t      fby_pipeline_n_splits(const struct fby_pipeline *self);
 const char *fby_pipeline_split_name(const struct fby_pipeline *self, size_t i);
 uint64_t    fby_pipeline_seed(const struct fby_pipeline *self);
 
+/* The absolute path of the file that the key `exclude` of split `i` names; NULL
+ * if there is none. */
+const char *fby_pipeline_exclude_path(
+    const struct fby_pipeline *self, size_t i);
+
 /* Make the split `name`; NULL means the only split, or else `train`. The caller
  * owns *out. Errors: FBY_USAGE if there is no such split; `why` lists all. */
 FBY_CHECKED fby_err fby_pipeline_make_split(const struct fby_pipeline *self,
     const char *name, struct fby_split **out, struct fby_error_detail *why);
 void                fby_split_destroy(struct fby_split **self_p);
+
+/* Say before an error of the location `classes` why the split needs it. Returns
+ * `err`. */
+fby_err fby_split_prefix_classes(
+    const struct fby_split *self, fby_err err, struct fby_error_detail *why);
 
 #endif

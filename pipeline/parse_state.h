@@ -20,6 +20,9 @@ enum { /* keys of a split; the first are those of sources, see SPLIT_SOURCE */
     SPLIT_LAST,
     SPLIT_LANES,
     SPLIT_SLICES,
+    SPLIT_CLASS_DEPTH,
+    SPLIT_EXCLUDE,
+    SPLIT_CLASSES_FROM,
     SPLIT_KEYS
 };
 /* The key of a source, such as `folder`, by its enum fby_source_kind. */
@@ -68,12 +71,17 @@ struct parsed_split {
     uint32_t n_files;
     struct parsed_shuffle           shuffle;
     struct parsed_bucket            bucket;
-    int64_t                         last;   /* enum fby_last */
-    int64_t                         lanes;  /* 0: the default */
-    int64_t                         slices; /* 0: the default */
+    int64_t                         last;        /* enum fby_last */
+    int64_t                         lanes;       /* 0: the default */
+    int64_t                         slices;      /* 0: the default */
+    int64_t                         class_depth; /* 0: no classes */
     enum fby_source_kind            kind;
-    const struct fby_source_traits *source;   /* the traits of `kind` */
-    struct fby_location             location; /* `pattern`, absolute */
+    const struct fby_source_traits *source;     /* the traits of `kind` */
+    struct fby_location             location;   /* `pattern`, absolute */
+    char                exclude[FBY_PATH_SIZE]; /* path, made absolute */
+    struct fby_excluded excluded;               /* what that file says */
+    char classes_from[FBY_NAME_SIZE]; /* the split that numbers the classes; "":
+                                         the default */
 };
 
 enum { BAD_DO, BAD_LIMIT, BAD_KEYS }; /* keys of `on_bad_sample` */
@@ -149,7 +157,9 @@ struct parsed_field {
     struct fby_shape           shape;
     int64_t                    max_length;
     int64_t                    too_long; /* enum fby_too_long */
+    int64_t                    fit;      /* enum fby_fit */
     int64_t                    classes;
+    struct fby_name_range      names; /* in `class_names` */
     struct parsed_op           ops[FBY_MAX_OPS];
     uint32_t                   n_ops;
     struct parsed_wire         wire;
@@ -157,7 +167,8 @@ struct parsed_field {
     uint32_t                   n_device;
     struct parsed_out          out;
     struct parsed_one_hot      one_hot;
-    const struct fby_pipeline *pipeline; /* owns the field */
+    const struct fby_pipeline *pipeline;    /* owns the field */
+    struct fby_class_names    *class_names; /* of the pipeline */
 };
 
 enum {
@@ -185,6 +196,7 @@ struct fby_pipeline {
     size_t                   n_splits;
     struct parsed_field      fields[FBY_MAX_FIELDS]; /* sorted by name */
     size_t                   n_fields;
+    struct fby_class_names   class_names; /* of all fields */
 };
 
 #define ALL_SPLITS UINT32_MAX /* split_bits of all splits */
@@ -198,6 +210,11 @@ static inline uint32_t fby_parsed_split_bit(
 /* Read the fields of a file, after its splits (field.c). */
 FBY_CHECKED fby_err fby_parsed_read_fields(
     struct fby_yaml *yaml, struct fby_pipeline *pipeline);
+
+/* Read the key `names` of a parsed_field: a list, or the path of a file
+ * (parsed_names.c). */
+FBY_CHECKED fby_err fby_parsed_read_names(
+    struct fby_yaml *yaml, yaml_node_t *node, void *field);
 
 /* Read the list under ops or device of a parsed_field (parsed_op.c). */
 FBY_CHECKED fby_err fby_parsed_read_ops(
@@ -237,6 +254,9 @@ const struct parsed_field *fby_parsed_find_field(
  * only split, or else `train` (split.c). */
 const struct parsed_split *fby_parsed_find_split(
     const struct fby_pipeline *self, const char *name);
+
+/* True for a folder with class folders. */
+bool fby_parsed_has_class_folders(const struct parsed_split *split);
 
 /* The position in the file of a fault of the field. For an op, fault->index
  * counts only ops of the split with the bit `split_bit` (split_field.c). */

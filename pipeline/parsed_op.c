@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pipeline/nearest.h"
+#include "pipeline/op_hint.h"
 #include "pipeline/parse_state.h"
 #include "pipeline/text.h"
 
@@ -27,7 +28,7 @@ static fby_err add_split_bit(const struct fby_yaml *yaml,
         }
         fby_nearest_offer(&nearest, pipeline->splits[i].name);
     }
-    return fby_yaml_error(yaml, node, "'%s' is no split of this file%s",
+    return fby_yaml_error(yaml, node, "'%s' is not a split of this file%s",
         fby_text_show(text).text, fby_nearest_hint(&nearest, "splits:").text);
 }
 
@@ -167,14 +168,19 @@ static fby_err error_unknown_op(
     /* An op of this name may be in the other list. */
     if ((on_device ? fby_op_named(text) : fby_device_op_named(text)) != NULL) {
         return fby_yaml_error(yaml, node,
-            on_device ? "'%s' is no op of the device; write it under 'ops'"
+            on_device ? "'%s' is not an op of the device; write it under 'ops'"
                       : "%s is an op of the device; write it under 'device'",
             text);
+    }
+    const char *hint = fby_op_hint(text);
+    if (hint != NULL) {
+        return fby_yaml_error(
+            yaml, node, "'%s': %s", fby_text_show(text).text, hint);
     }
     for (size_t i = 0; i < n_ops; i++) {
         fby_nearest_offer(&nearest, ops[i]->name);
     }
-    return fby_yaml_error(yaml, node, "'%s' is no %s%s",
+    return fby_yaml_error(yaml, node, "'%s' is not an %s%s",
         fby_text_show(text).text, what,
         fby_nearest_hint(&nearest, "there are").text);
 }
@@ -255,7 +261,7 @@ static fby_err resolve_reference(const struct fby_yaml *yaml,
         return FBY_OK;
     }
     return fby_yaml_error_at(yaml, op->field_pos,
-        "'%s' is no field of this file%s", op->field,
+        "'%s' is not a field of this file%s", op->field,
         fby_nearest_hint(&nearest, /*otherwise=*/NULL).text);
 }
 

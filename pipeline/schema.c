@@ -33,11 +33,11 @@ fby_err fby_choice_read(const struct fby_yaml *yaml, const yaml_node_t *node,
     }
     if (nearest.best != NULL) {
         return fby_yaml_error(yaml, node,
-            "'%s' is no %s; did you mean '%s'? (%s%s)",
+            "'%s' is not a valid %s; did you mean '%s'? (%s%s)",
             fby_text_show(text).text, what, nearest.best, one_of,
             nearest.known);
     }
-    return fby_yaml_error(yaml, node, "'%s' is no %s; use %s%s",
+    return fby_yaml_error(yaml, node, "'%s' is not a valid %s; use %s%s",
         fby_text_show(text).text, what, one_of, nearest.known);
 }
 

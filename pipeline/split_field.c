@@ -58,6 +58,7 @@ static void fill_content(struct fby_field_content *out,
     out->decode     = (enum fby_decode)field->decode;
     out->max_length = (uint32_t)field->max_length;
     out->too_long   = (enum fby_too_long)field->too_long;
+    out->fit        = (enum fby_fit)field->fit;
     if (has_one_hot(field, split_bit)) { /* only labels have the key */
         out->as.label.one_hot   = true;
         out->as.label.smoothing = field->one_hot.smoothing;

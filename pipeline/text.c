@@ -65,3 +65,16 @@ bool fby_text_is_one_of(const char *text, const char *const *list)
     }
     return list != NULL && *list != NULL;
 }
+
+bool fby_text_is_evaluation_split(const char *name)
+{
+    static const char *const words[] = {"val", "valid", "validation", "test"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        size_t length = strlen(words[i]);
+        if (strncmp(name, words[i], length) == 0 &&
+            strchr("_-", name[length]) != NULL) { /* finds the NUL, too */
+            return true;
+        }
+    }
+    return false;
+}

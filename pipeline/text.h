@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* True for the names of splits that no model is trained on: val, valid,
+ * validation, test, and these with `_` or `-` and more after it. */
+bool fby_text_is_evaluation_split(const char *name);
+
 /* True if `text` can name a field, split or group: a letter or `_`, then
  * letters, digits, `_` and `-`; at most 63 bytes. ASCII only. */
 bool fby_text_is_name(const char *text);
@@ -20,7 +24,8 @@ struct fby_shown {
 };
 
 /* A copy of `text` that is safe to print in a message: control characters
- * become `?`, and a text of more than 60 bytes is cut and ends with "...". */
+ * and bytes that are not UTF-8 become `?`, and a text of more than 60 bytes is
+ * cut and ends with "...". */
 struct fby_shown fby_text_show(const char *text);
 
 /* True if `text` ends with `end` and is longer than it. */

@@ -124,7 +124,7 @@ static fby_err check_prefix(
             fby_text_show(text).text[3]);
     }
     return fby_error_set(why, FBY_USAGE,
-        "'%s' is no token: a token is one word that begins with %s",
+        "'%s' is not a token: a token is one word that begins with %s",
         fby_text_show(text).text, prefix);
 }
 
@@ -147,7 +147,7 @@ fby_err fby_token_decode(
     if (bytes[0] != FORMAT ||
         fby_read_u64(&hash) != fby_xxh3_64(bytes, HASH_AT)) {
         return fby_error_set(why, FBY_USAGE,
-            "the token's check fails: a letter of it was changed");
+            "the token's checksum is wrong: a letter of it was changed");
     }
     token_from_bytes(bytes, out);
     return FBY_OK;

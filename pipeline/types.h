@@ -33,19 +33,26 @@ enum {
     FBY_PATH_SIZE    = 4096 /* bytes of a path, with NUL */
 };
 
+/* The most levels of folders down to the class folders. */
+enum { FBY_MAX_CLASS_DEPTH = 8 };
+
 /* The largest values of keys of a pipeline file; the smallest are 1. */
 enum {
-    FBY_MAX_BATCH   = 1 << 16, /* rows of a global batch */
-    FBY_MAX_BLOCK   = 1 << 20, /* shards in a block */
-    FBY_MAX_LANES   = 1 << 16, /* see `lanes` of struct fby_content */
-    FBY_MAX_CLASSES = INT32_MAX,
-    FBY_MAX_ONE_HOT = 1 << 16,   /* classes */
-    FBY_MAX_LENGTH  = 1 << 30,   /* bytes of a row of one shape */
-    FBY_MAX_PIXELS  = 1 << 26,   /* pixels of a picture, before and after ops */
-    FBY_MAX_CONTENT = 1 << 20,   /* canonical bytes of a content */
-    FBY_MAX_TOKENS  = 1 << 24,   /* tokens of a sequence */
-    FBY_MAX_TOKEN   = INT32_MAX, /* largest token id; the smallest is 0 */
-    FBY_MAX_RAGGED  = (32 << 20) - 64 /* bytes of a ragged row; fits a chunk */
+    FBY_MAX_BATCH    = 1 << 16, /* rows of a global batch */
+    FBY_MAX_BLOCK    = 1 << 20, /* shards in a block */
+    FBY_MAX_LANES    = 1 << 16, /* see `lanes` of struct fby_content */
+    FBY_MAX_CLASSES  = INT32_MAX,
+    FBY_MAX_ONE_HOT  = 1 << 16, /* classes */
+    FBY_MAX_LENGTH   = 1 << 30, /* bytes of a row of one shape */
+    FBY_MAX_PIXELS   = 1 << 26, /* pixels of a picture, before and after ops */
+    FBY_MAX_CONTENT  = 1 << 20, /* canonical bytes of a content */
+    FBY_MAX_EXCLUDED = 4096,    /* names that a split excludes */
+    FBY_MAX_CLASS_NAMES = 4096, /* names of classes, of all fields */
+    FBY_MAX_CLASS_NAME  = 255,  /* bytes of the name of a class */
+    FBY_MAX_CLASS_TEXT  = 256 << 10, /* bytes of all names, a NUL after each */
+    FBY_MAX_TOKENS      = 1 << 24,   /* tokens of a sequence */
+    FBY_MAX_TOKEN       = INT32_MAX, /* largest token id; the smallest is 0 */
+    FBY_MAX_RAGGED = (32 << 20) - 64 /* bytes of a ragged row; fits a chunk */
 };
 #define FBY_MAX_DENSE     (UINT64_C(1) << 31) /* values of a dense row */
 #define FBY_MAX_BOUND     (INT64_C(1) << 40) /* largest bound between buckets */
@@ -145,6 +152,9 @@ enum fby_form {
 };
 enum fby_too_long { FBY_TOO_LONG_REFUSE = 1, FBY_TOO_LONG_TRUNCATE = 2 };
 
+/* The rule for a mask whose size differs from that of its picture. */
+enum fby_fit { FBY_FIT_REFUSE = 0, FBY_FIT_STRETCH = 1 };
+
 /* The form in which the application gets a ragged or sparse field. */
 enum fby_as {
     FBY_AS_PADDED = 1, /* rows padded to one length, and their lengths */
@@ -161,7 +171,8 @@ enum fby_as {
 enum fby_layout {
     FBY_LAYOUT_HWC           = 1,
     FBY_LAYOUT_CHW           = 2,
-    FBY_LAYOUT_CHANNELS_LAST = 3
+    FBY_LAYOUT_CHANNELS_LAST = 3,
+    FBY_LAYOUT_HW            = 4 /* of masks, without their one channel */
 };
 enum fby_filter {
     FBY_FILTER_NONE         = 0,
@@ -218,8 +229,15 @@ struct fby_rgb8_field {
     double             std[FBY_MAX_CHANNELS];
 };
 
+/* The names of the classes of a label: a part of struct fby_class_names. */
+struct fby_name_range {
+    uint32_t first; /* index of the name of class 0 */
+    uint32_t n;     /* number of names; 0: the values of the data are ids */
+};
+
 struct fby_label_field {
     struct fby_json_selector json;
+    struct fby_name_range    names;
     uint32_t                 classes; /* ids are 0..classes-1; 0: unknown */
     bool                     one_hot;
     double                   smoothing; /* label smoothing of one-hot values */
@@ -263,6 +281,7 @@ struct fby_field_content {
     uint32_t          max_length; /* entries (sparse: values) that a row may
                                      have; 0: all rows have one shape */
     enum fby_too_long too_long;   /* 0 if max_length is 0 */
+    enum fby_fit      fit;        /* masks; else 0 */
     struct fby_op_use ops[FBY_MAX_OPS]; /* on the worker; pictures only */
     uint32_t          n_ops;
     struct fby_op_use device[FBY_MAX_DEVICE]; /* in order; the parameters of
@@ -336,6 +355,22 @@ static inline uint32_t fby_bytes_per_index(const struct fby_shape *shape)
     return fby_smallest_uint_bytes((uint32_t)(fby_dense_values(shape) - 1));
 }
 
+/* Samples that are left out of the dataset (exclude.h). */
+struct fby_excluded {
+    uint32_t n;
+    int64_t  hashes[FBY_MAX_EXCLUDED]; /* XXH3-64 of the names, ascending */
+};
+
+/* The names of the classes of all labels (class_names.h). */
+struct fby_class_names {
+    uint32_t n;                           /* names */
+    uint32_t size;                        /* bytes of `text` in use */
+    uint32_t offset[FBY_MAX_CLASS_NAMES]; /* in `text`, where a name begins */
+    uint16_t sorted[FBY_MAX_CLASS_NAMES]; /* of each range: its ids in byte
+                                             order of their names */
+    char     text[FBY_MAX_CLASS_TEXT];    /* the names, a NUL after each */
+};
+
 struct fby_content {
     enum fby_source_kind source;
     enum fby_shuffle     shuffle;
@@ -351,7 +386,12 @@ struct fby_content {
     /* The columns of a source list that hold paths: lower case, sorted. */
     char     files[FBY_MAX_FILES][FBY_NAME_SIZE];
     uint32_t n_files;
-    uint32_t n_fields;
+    bool     flat;        /* folder: no classes; all files below are samples */
+    uint32_t class_depth; /* folder: levels down to the class folders, at least
+                             2; 0: the default of 1 */
+    struct fby_excluded    excluded;
+    struct fby_class_names class_names;
+    uint32_t               n_fields;
     struct fby_field_content
         fields[FBY_MAX_FIELDS]; /* in byte order of names */
 };

@@ -115,7 +115,7 @@ static fby_err check_document(
     if (event->data.document_start.version_directive != NULL ||
         event->data.document_start.tag_directives.start !=
             event->data.document_start.tag_directives.end) {
-        return refuse(check, event, "directives (%...) are not read here");
+        return refuse(check, event, "directives (%...) are not supported");
     }
     check->documents++;
     return check->documents == 1
@@ -133,7 +133,7 @@ static fby_err check_event(struct event_check *check, const yaml_event_t *event)
         return check_document(check, event);
     }
     if (event->type == YAML_ALIAS_EVENT) {
-        return refuse(check, event, "aliases (*name) are not read here");
+        return refuse(check, event, "aliases (*name) are not supported");
     }
     if (event->type == YAML_SCALAR_EVENT) {
         if (memchr(event->data.scalar.value, 0, event->data.scalar.length)) {
@@ -157,9 +157,9 @@ static fby_err check_event(struct event_check *check, const yaml_event_t *event)
                ? refuse(
                      check, event, "lists and mappings are nested too deeply")
            : anchor != NULL
-               ? refuse(check, event, "anchors (&name) are not read here")
+               ? refuse(check, event, "anchors (&name) are not supported")
            : tag != NULL
-               ? refuse(check, event, "tags (!name) are not read here")
+               ? refuse(check, event, "tags (!name) are not supported")
                : FBY_OK;
 }
 
@@ -167,7 +167,7 @@ static fby_err syntax_error(
     const struct event_check *check, const yaml_parser_t *parser)
 {
     const char *problem =
-        parser->problem != NULL ? parser->problem : "this is no YAML";
+        parser->problem != NULL ? parser->problem : "this is not valid YAML";
     const char *context = parser->context != NULL ? parser->context : "";
     /* "while parsing a block mapping": often bad indentation */
     bool in_block = strstr(context, "block") != NULL;
@@ -389,7 +389,7 @@ static fby_err read_known_entry(
     }
     if (fby_pos_is_given(map->key_pos[i])) {
         return fby_yaml_error(self, key,
-            "key '%s' stands here a second time (first in line %zu)", text,
+            "key '%s' is given twice (first in line %zu)", text,
             map->key_pos[i].line);
     }
     map->key_pos[i] = fby_yaml_pos(value);

@@ -204,6 +204,8 @@ struct fby_open { /* client > worker */
     const char             *location; /* "NAME:path", which may be a pattern */
     struct fby_maybe_digest data;     /* expected by the client */
     struct fby_maybe_digest fingerprint; /* expected by the client */
+    const char *classes_location;        /* whose class folders number those of
+                                     `location`; "": its own */
 };
 
 struct fby_scanning { /* worker > client */
@@ -276,6 +278,7 @@ struct fby_busy { /* worker > client: request again after retry_ms */
     struct fby_session_id session;
     struct fby_request_id request;
     uint32_t              retry_ms;
+    const char           *text; /* what the worker lacks; "": not said */
 };
 
 struct fby_lost { /* worker > client: request dropped; send it again */

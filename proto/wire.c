@@ -170,6 +170,7 @@ static const struct schema_column open_columns[] = {
     NAME(4, open, location, 1, FBY_PATH_SIZE - 1),
     MAYBE_DIGEST(5, open, data),
     MAYBE_DIGEST(6, open, fingerprint),
+    NAME(7, open, classes_location, 0, FBY_PATH_SIZE - 1),
 };
 
 static const struct schema_column scanning_columns[] = {
@@ -233,6 +234,7 @@ static const struct schema_column busy_columns[] = {
     ID(1, busy, session),
     ID(2, busy, request),
     U32(3, busy, retry_ms, 0, UINT32_MAX),
+    TEXT(4, busy, text),
 };
 
 static const struct schema_column cannot_columns[] = {

@@ -14,6 +14,7 @@
 
 #include "common/clock.h"
 #include "common/fault.h"
+#include "common/limits.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/socket.h"
@@ -23,7 +24,11 @@
 enum {
     MAX_WORKERS  = 8192,
     MAX_SESSIONS = 8192,
-    MAX_READ     = 256, /* messages read per iteration of the loop */
+    OWN_FILES    = 12, /* descriptors of the loop and of ZeroMQ */
+    CONNECTIONS  = 16, /* of workers and trainers, at least */
+    ZMQ_THREADS  = 2,
+    SPARE_BYTES  = 16 << 20, /* memory for ZeroMQ, at least */
+    MAX_READ     = 256,      /* messages read per iteration of the loop */
     MAX_QUEUED   = 1000 /* messages queued from or to a peer; more are lost */
 };
 
@@ -327,6 +332,17 @@ static int block_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+static fby_err check_limits(struct fby_error_detail *why)
+{
+    static const char user[] = "a server";
+    fby_err err = fby_limits_check_files(user, OWN_FILES + CONNECTIONS, why);
+    if (err == FBY_OK) {
+        err = fby_limits_check_threads(user, ZMQ_THREADS, why);
+    }
+    return err == FBY_OK ? fby_limits_check_memory(user, SPARE_BYTES, why)
+                         : err;
+}
+
 static fby_err open_server(struct server *self, struct fby_error_detail *why)
 {
     const struct fby_directory_config config = {
@@ -345,11 +361,15 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
     self->instance  = fby_instance_random();
     self->now_ns    = fby_now_ns();
     self->signal_fd = block_signals();
-    self->zmq       = zmq_ctx_new();
+    fby_err err     = check_limits(why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    self->zmq = zmq_ctx_new();
     if (self->signal_fd < 0 || self->zmq == NULL) {
         return fby_error_set(why, FBY_SYS, "cannot start: %s", strerror(errno));
     }
-    fby_err err = fby_socket_bind(
+    err = fby_socket_bind(
         self->zmq, self->options.listen, &limits, bound, &self->socket, why);
     if (err == FBY_OK) {
         report_ready(self, bound);

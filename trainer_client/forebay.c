@@ -241,6 +241,9 @@ static enum forebay_status open_stream(struct forebay *self,
     self->n_fields = fby_describe_fields(&self->setup, self->fields);
     enum forebay_status status = fby_ready_queue_wait_open(self->ready_queue,
         &options, start_ns + self->setup.open_timeout_ns, why);
+    if (status == FOREBAY_OK && self->setup.rank == 0) {
+        fby_receiver_store_shard_list(self->receiver);
+    }
     if (status == FOREBAY_TIMEOUT) {
         (void)fby_error_prefix(why, FBY_TIMEOUT, "not open after %.1f s",
             (double)self->setup.open_timeout_ns / (double)FBY_NS_PER_S);
@@ -323,14 +326,12 @@ PUBLIC enum forebay_status forebay_info(
 
 PUBLIC const char *forebay_error(const struct forebay *self)
 {
-    static _Thread_local struct fby_error_detail copy;
+    static _Thread_local struct fby_call_error copy;
     if (!is_own_process(self)) {
         return forebay_status_text(FOREBAY_FORKED);
     }
-    pthread_mutex_lock(&self->ready_queue->lock);
-    copy = self->ready_queue->last_error;
-    pthread_mutex_unlock(&self->ready_queue->lock);
-    return copy.text;
+    fby_ready_queue_last_error(self->ready_queue, &copy);
+    return copy.why.text;
 }
 
 PUBLIC enum forebay_status forebay_failure(
@@ -340,25 +341,38 @@ PUBLIC enum forebay_status forebay_failure(
         return FOREBAY_FORKED;
     }
     struct fby_ready_queue *queue = self->ready_queue;
-    pthread_mutex_lock(&queue->lock);
-    struct forebay_failure failure =
-        failure_of(queue->last_status, &queue->last_error);
+    struct fby_call_error   error;
+    fby_ready_queue_last_error(queue, &error);
+    struct forebay_failure failure = failure_of(error.status, &error.why);
     if (failure.status == FOREBAY_DATA) {
+        pthread_mutex_lock(&queue->lock); /* bad_sample never changes again */
         const struct fby_failed_sample *bad = &queue->bad_sample;
         failure.has_sample                  = bad->has_sample;
         failure.sample                      = bad->sample;
         failure.offset                      = bad->offset;
         memcpy(failure.shard, bad->shard, sizeof(failure.shard));
         memcpy(failure.worker, bad->worker, sizeof(failure.worker));
+        pthread_mutex_unlock(&queue->lock);
     }
-    pthread_mutex_unlock(&queue->lock);
     return copy_sized_struct(out, &failure, sizeof(failure));
 }
 
-_Static_assert(
-    (int)FOREBAY_LAYOUT_CHANNELS_LAST == (int)FBY_LAYOUT_CHANNELS_LAST &&
-        (int)FOREBAY_AS_MASK == (int)FBY_AS_MASK,
+_Static_assert((int)FOREBAY_LAYOUT_HW == (int)FBY_LAYOUT_HW &&
+                   (int)FOREBAY_AS_MASK == (int)FBY_AS_MASK,
     "public and internal layouts and forms have the same numbers");
+
+/* Describe a dense row of field `i` of the setup, which is sparse. */
+static void set_dense_shape(
+    struct forebay_field *field, const struct fby_setup *setup, uint32_t i)
+{
+    const struct fby_field_content *content =
+        &setup->split->content.fields[setup->content_index[i]];
+    const struct fby_shape *shape = &content->as.sparse.shape;
+    field->n_dense_dims           = (int32_t)shape->n_dims;
+    for (uint32_t d = 0; d < shape->n_dims; d++) {
+        field->dense_shape[d] = shape->dims[d];
+    }
+}
 
 PUBLIC enum forebay_status forebay_field(
     const struct forebay *self, uint32_t i, struct forebay_field *out)
@@ -382,11 +396,16 @@ PUBLIC enum forebay_status forebay_field(
         const struct fby_expansion *plan  = &setup->expansions[tensor->field];
         const struct fby_field_delivery *delivery =
             &setup->split->delivery.fields[setup->content_index[tensor->field]];
-        bool has_channels = tensor->is_first && tensor->view.ndim == 4;
-        field.source      = plan->name;
-        field.layout = has_channels ? (enum forebay_layout)plan->layout : 0;
+        bool has_layout =
+            tensor->is_first &&
+            (tensor->view.ndim == 4 || plan->layout == FBY_LAYOUT_HW);
+        field.source = plan->name;
+        field.layout = has_layout ? (enum forebay_layout)plan->layout : 0;
         field.as =
             fby_expansion_is_ragged(plan) ? (enum forebay_as)delivery->as : 0;
+        if (plan->index_bytes > 0) {
+            set_dense_shape(&field, setup, tensor->field);
+        }
     }
     return copy_sized_struct(out, &field, sizeof(field));
 }
@@ -490,22 +509,41 @@ static fby_err read_token(struct forebay *self, const char *text,
     struct fby_token own;
     FBY_TRY(fby_token_decode(self->ready_queue->info.first_token, &own, why));
     FBY_TRY(fby_token_decode(text, out, why));
-    return check_same_stream(out, &own, why);
+    fby_err err = check_same_stream(out, &own, why);
+    if (fby_digest_equal(&out->content, &own.content) &&
+        !fby_digest_equal(&out->data, &own.data)) {
+        fby_receiver_describe_data_change(self->receiver, &out->data, why);
+    }
+    return err;
+}
+
+/* Read a token of this stream. An error is that of the calling thread. */
+static enum forebay_status check_token(
+    struct forebay *self, const char *text, struct fby_token *out)
+{
+    struct fby_error_detail why = {""};
+    if (!is_own_process(self)) {
+        return FOREBAY_FORKED;
+    }
+    fby_err err = read_token(self, text, out, &why);
+    return err == FBY_OK ? FOREBAY_OK
+                         : fby_ready_queue_set_error(
+                               self->ready_queue, status_of(err), &why);
+}
+
+PUBLIC enum forebay_status forebay_check_token(
+    struct forebay *self, const char *token)
+{
+    struct fby_token read;
+    return check_token(self, token, &read);
 }
 
 PUBLIC enum forebay_status forebay_seek(struct forebay *self, const char *token)
 {
-    struct fby_error_detail why = {""};
-    struct fby_token        to;
-    if (!is_own_process(self)) {
-        return FOREBAY_FORKED;
-    }
-    fby_err err = read_token(self, token, &to, &why);
-    if (err != FBY_OK) {
-        return fby_ready_queue_set_error(
-            self->ready_queue, status_of(err), &why);
-    }
-    return forebay_seek_step(self, to.epoch, to.step);
+    struct fby_token    to     = {0};
+    enum forebay_status status = check_token(self, token, &to);
+    return status == FOREBAY_OK ? forebay_seek_step(self, to.epoch, to.step)
+                                : status;
 }
 
 /* Record a wrong use of the stream. Returns FOREBAY_USAGE. */

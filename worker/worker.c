@@ -19,6 +19,7 @@
 #include "codec/codec.h"
 #include "common/clock.h"
 #include "common/cores.h"
+#include "common/limits.h"
 #include "common/log.h"
 #include "common/timer.h"
 #include "worker/cpu_placement.h"
@@ -39,6 +40,13 @@ enum {
     COMPUTE_NICE = 5
 };
 
+enum {                       /* checked at the start, see common/limits.h */
+    OWN_FILES     = 16,      /* descriptors of the loop and of ZeroMQ */
+    CONNECTIONS   = 16,      /* of trainers, at least */
+    SPARE_THREADS = 3,       /* two of ZeroMQ and one that scans files */
+    SPARE_BYTES   = 16 << 20 /* for ZeroMQ and plans, at least */
+};
+
 struct fby_worker_options fby_worker_defaults(void)
 {
     return (struct fby_worker_options){
@@ -55,6 +63,11 @@ struct fby_worker_options fby_worker_defaults(void)
         .progress_ns       = FBY_NS_PER_S / 2,
         .idle_ns           = 10 * FBY_NS_PER_S,
     };
+}
+
+uint64_t fby_worker_max_sample_bytes(uint64_t memory_bytes)
+{
+    return memory_bytes / 8;
 }
 
 /* ---- The start ----------------------------------------------------------- */
@@ -104,6 +117,31 @@ static fby_err open_roots(struct fby_loop *self, struct fby_error_detail *why)
     return err;
 }
 
+/* The files that are open when all threads read or scan at the same time, the
+ * loop's own descriptors and a few connections. With fewer, the worker would
+ * start and then answer BUSY forever. */
+static fby_err check_files(
+    const struct fby_worker_options *options, struct fby_error_detail *why)
+{
+    uint32_t scanned = LOAD_THREADS * (fby_usable_cores() + 1);
+    return fby_limits_check_files("a worker",
+        OWN_FILES + CONNECTIONS + (uint32_t)options->n_roots +
+            options->fetch_threads + scanned,
+        why);
+}
+
+/* Check the threads and memory that are needed beyond those of the stages.
+ * Memory for batches is mapped when it is used, so a limit that is too low
+ * would be found only then. */
+static fby_err check_threads_and_memory(
+    const struct fby_worker_options *options, struct fby_error_detail *why)
+{
+    fby_err err = fby_limits_check_threads("a worker", SPARE_THREADS, why);
+    return err == FBY_OK ? fby_limits_check_memory("a worker (see --memory)",
+                               (size_t)options->memory_bytes + SPARE_BYTES, why)
+                         : err;
+}
+
 /* Divide memory_bytes: 1/8 for the bytes read, 1/4 for decoding pictures, at
  * most 1/16 for compressing, and the rest for batches. */
 static struct fby_stages_config stages_config(
@@ -116,7 +154,7 @@ static struct fby_stages_config stages_config(
         .transform_threads = options->transform_threads,
         .encode_threads    = options->encode_threads,
         .nice              = options->nice,
-        .fetch_bytes       = options->memory_bytes / 8,
+        .fetch_bytes       = fby_worker_max_sample_bytes(options->memory_bytes),
         .scratch_bytes     = options->memory_bytes / 4,
         .encode_bytes      = max_encode < sixteenth ? max_encode : sixteenth,
     };
@@ -163,8 +201,12 @@ static fby_err open_memory_and_stages(
                 .max_plans                         = KNOWN_PLANS},
             &self->plans);
     }
-    return err == FBY_OK ? err
-                         : fby_error_set(why, err, "cannot start threads: %s",
+    return err == FBY_OK ? check_threads_and_memory(&self->options, why)
+                         : fby_error_set(why, err,
+                               "cannot start threads: %s; raise the limits on "
+                               "processes and memory (ulimit -u, ulimit -v, or "
+                               "those of the container), or give fewer "
+                               "--threads",
                                strerror(errno));
 }
 
@@ -236,6 +278,9 @@ static fby_err open_loop(struct fby_loop *self, struct fby_error_detail *why)
     fby_err err          = fby_codec_self_test(why);
     if (err == FBY_OK) {
         err = fby_jpeg_parts_check(why);
+    }
+    if (err == FBY_OK) {
+        err = check_files(&self->options, why);
     }
     if (err == FBY_OK) {
         err = open_signals(self, why);

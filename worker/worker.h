@@ -21,6 +21,9 @@ enum { FBY_WORKER_MIN_MEMORY = 32 << 20 }; /* smallest memory_bytes; 32 MiB */
 /* The options of a worker without a server, on the loopback interface. */
 struct fby_worker_options fby_worker_defaults(void);
 
+/* The most bytes of a sample that a worker with so much memory reads. */
+uint64_t fby_worker_max_sample_bytes(uint64_t memory_bytes);
+
 /* Serve until a signal or `stop_fd` tells the worker to leave. Then finish the
  * open batches, or answer LOST for them after drain_ns.
  *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* data.c - check the data of a pipeline's splits: open the data as a worker
- * would, for a few seconds at most, and compare the classes of the splits. */
+ * would, for a few seconds at most, find out whether an epoch has a step, and
+ * compare the classes of the splits. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "cli/doctor/checks.h"
 #include "cli/local.h"
 #include "common/clock.h"
+#include "pipeline/class_names.h"
 #include "pipeline/location.h"
 #include "pipeline/parse.h"
 
@@ -35,7 +37,10 @@ static void check_data(struct fby_local *local,
     const struct fby_progress progress = {.fn = on_progress, .arg = &check};
     struct fby_data_facts    *facts    = &check.facts;
     struct fby_error_detail   why      = {{0}};
-    fby_err err   = fby_local_open_data(local, split_options, progress, &why);
+    fby_err err = fby_local_open_data(local, split_options, progress, &why);
+    if (err == FBY_OK) {
+        err = fby_local_check_steps(local, &why);
+    }
     facts->split  = split_options->split;
     facts->served = served;
     facts->whole  = err == FBY_OK;
@@ -66,7 +71,7 @@ static void compare_classes(
 {
     struct fby_class_folders_difference comparison;
     char                                text[400];
-    if (!fby_class_folders_used(&local->split->content)) {
+    if (!fby_content_is_numbered_by_folders(&local->split->content)) {
         return;
     }
     fby_class_folders_compare(local, split, &comparison);

@@ -123,7 +123,8 @@ struct fby_verdict fby_judge_numa(
             FBY_DOCTOR_NOTE, NULL, "the system does not report NUMA nodes");
     }
     if (nodes == 1) {
-        return fby_verdict(FBY_DOCTOR_OK, NULL, "one node: all memory is near");
+        return fby_verdict(
+            FBY_DOCTOR_OK, NULL, "one node: all memory is local");
     }
     if (n == 0) {
         return fby_verdict(FBY_DOCTOR_OK, NULL,
@@ -457,9 +458,9 @@ struct fby_verdict fby_judge_stream(const struct fby_stream_facts *facts)
     if (facts->left_aside > 0 || facts->lost > 0) {
         state  = FBY_DOCTOR_WARN;
         advice = facts->left_aside > 0
-                     ? "workers with other data or another build were left "
-                       "aside: make them the same"
-                     : "batches had to be asked for again: see which worker "
+                     ? "workers with other data or another build were not "
+                       "used: make them the same"
+                     : "batches had to be requested again: see which worker "
                        "fails above";
     } else if (facts->in_use < facts->known) {
         state  = FBY_DOCTOR_NOTE;

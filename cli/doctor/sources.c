@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "cli/doctor/checks.h"
 #include "pipeline/location.h"
 #include "pipeline/parse.h"
+#include "pipeline/sources/traits.h"
 #include "worker/source/cache.h"
 
 /* Try to list a directory; returns 0 or the errno. */
@@ -24,6 +26,25 @@ static int try_directory(const char *path)
     int error = readdir(entries) == NULL && errno != 0 ? errno : 0;
     closedir(entries);
     return error;
+}
+
+/* Try to read the source at `path`: a directory, or a zip archive that the path
+ * leads to or into. Returns 0 or the errno. */
+static int try_source(enum fby_source_kind kind, const char *path)
+{
+    bool   reads_zip = fby_source_traits(kind)->reads_zip;
+    size_t end       = reads_zip ? fby_location_zip_length(path, 0) : 0;
+    while (end > 0 && end < FBY_PATH_SIZE) {
+        struct stat st;
+        char        archive[FBY_PATH_SIZE];
+        memcpy(archive, path, end);
+        archive[end] = '\0';
+        if (stat(archive, &st) == 0 && S_ISREG(st.st_mode)) {
+            return access(archive, R_OK) == 0 ? 0 : errno;
+        }
+        end = fby_location_zip_length(path, end);
+    }
+    return try_directory(path);
 }
 
 /* Write the directory of NAME:path. Returns 0, or an errno: ENODATA without
@@ -66,7 +87,8 @@ static struct fby_verdict check_split(const struct fby_doctor_options *options,
         facts.unknown_root = facts.error == ENODATA;
         facts.path         = facts.error == 0 ? path : pattern;
     }
-    facts.error = facts.error != 0 ? facts.error : try_directory(path);
+    facts.error = facts.error != 0 ? facts.error
+                                   : try_source(split->content.source, path);
     return fby_judge_source(&facts);
 }
 

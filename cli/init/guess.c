@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess.c - find the splits of a directory: class folders, tar shards, and the
- * order in which the kinds of data are tried. */
+/* guess.c - find the splits of a directory: the order in which the kinds of data
+ * are tried. */
 #include "cli/init/guess.h"
 
 #include <errno.h>
@@ -10,14 +10,12 @@
 #include <sys/stat.h>
 
 #include "cli/init/guess_search.h"
+#include "cli/init/text_state.h"
+#include "cli/init/words.h"
 #include "pipeline/text.h"
-#include "worker/source/folder/folder.h"
+#include "pipeline/unread.h"
 #include "worker/source/listing.h"
 #include "worker/source/roots.h"
-#include "worker/source/shards/tar.h"
-#include "worker/source/shards/tar_names.h"
-
-enum { ENOUGH_FILES = 20000 }; /* then no more class folders are read */
 
 /* The usual names of splits. If a file name contains several of them, the first
  * in this order counts. Splits are also added in this order. */
@@ -104,205 +102,30 @@ fby_err fby_guess_index(const struct fby_search *search,
     spec->roots     = search->roots;
     spec->pattern   = pattern;
     spec->cache_dir = ""; /* no cache */
-    fby_err err =
-        fby_index_build(spec, (struct fby_progress){.fn = NULL}, out, why);
-    spec->pattern = NULL; /* the array is local */
+    fby_err err     = fby_index_build(spec, search->progress, out, why);
+    spec->pattern   = NULL; /* the array is local */
     return err;
 }
 
-static fby_err open_in_tar(const void *arg, const struct fby_shard *shard,
-    uint32_t member, struct fby_member_file *out, struct fby_error_detail *why)
-{
-    const struct fby_search *search = arg;
-    out->offset                     = fby_shard_offset(shard, member);
-    return fby_object_open(search->root, shard->name, &out->object, why);
-}
+/* The usual names of folders with a split, in any case, and the split's name.
+ * Splits are added in this order. */
+static const struct {
+    const char *folder, *split;
+} split_folders[] = {{"train", "train"}, {"training", "train"},
+    {"validation", "validation"}, {"valid", "valid"}, {"val", "val"},
+    {"test", "test"}, {"testing", "test"}};
+enum { SPLIT_FOLDERS = sizeof(split_folders) / sizeof(split_folders[0]) };
 
-static fby_err read_first_tar(struct fby_search *search, const char *path,
-    struct fby_guess_split *split, struct fby_error_detail *why)
-{
-    struct fby_shard  shard = {0};
-    struct fby_object object;
-    struct fby_stamp  stamp;
-    fby_err           err =
-        fby_object_open_stamped(search->root, path, &object, &stamp, why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    struct fby_tar_file file = {.object = &object, .size = stamp.size};
-    fby_shard_init(&shard, path, FBY_SOURCE_SHARDS);
-    err = fby_tar_scan(&file, &shard, why);
-    fby_object_close(&object);
-    if (err == FBY_OK) {
-        const struct fby_member_opener opener = {open_in_tar, search};
-        fby_guess_count_members(split, &shard);
-        err = fby_guess_read_pngs(split, &shard, &opener, why);
-    }
-    fby_shard_fini(&shard);
-    return err == FBY_OK ? FBY_OK
-                         : fby_error_prefix(why, err, "shard %s", path);
-}
-
-/* Add a split for tar files whose names differ in a number. Reads the first. */
-static fby_err add_tar_split(struct fby_search *search, const char *path,
-    const struct fby_tar_group *group, struct fby_error_detail *why)
-{
-    char pattern[FBY_PATH_SIZE];
-    char first[FBY_PATH_SIZE];
-    char below[FBY_PATH_SIZE];
-    char prefix[FBY_NAME_SIZE];
-    char name[FBY_NAME_SIZE];
-    snprintf(prefix, sizeof(prefix), "%.*s", group->prefix, group->first);
-    fby_guess_name_of_split(search, prefix, name);
-    struct fby_guess_split *split = fby_guess_add_split(search, name);
-    if (split == NULL) {
-        return FBY_OK;
-    }
-    fby_tar_group_pattern(group, pattern, sizeof(pattern));
-    fby_err err = fby_path_join(path, group->first, first, why);
-    if (err == FBY_OK) {
-        err = fby_path_join(path, pattern, below, why);
-    }
-    if (err == FBY_OK) {
-        err = fby_guess_set_pattern(search, below, split, why);
-    }
-    split->shards      = group->count;
-    split->counted_all = group->count == 1;
-    search->out->kind  = FBY_SOURCE_SHARDS;
-    if (err == FBY_OK) {
-        err = read_first_tar(search, first, split, why);
-    }
-    fby_guess_sort_members(split);
-    return err;
-}
-
-/* Move the tar files of a listing to its front, so that each group of shards is
- * contiguous. Returns the number of tar files. */
-static uint32_t move_tars_first(struct fby_listing *listing)
-{
-    uint32_t n_tars = 0;
-    for (uint32_t i = 0; i < listing->count; i++) {
-        const struct fby_entry *entry = &listing->entries[i];
-        if (!entry->is_dir && fby_is_tar_name(entry->name)) {
-            struct fby_entry other     = listing->entries[n_tars];
-            listing->entries[n_tars++] = *entry;
-            listing->entries[i]        = other;
-        }
-    }
-    return n_tars;
-}
-
-static fby_err add_tars(struct fby_search *search, const char *path,
-    const struct fby_entry *tars, uint32_t n, struct fby_error_detail *why)
-{
-    fby_err err = FBY_OK;
-    for (uint32_t i = 0; err == FBY_OK && i < n;) {
-        struct fby_tar_group group = fby_tar_group_begin(tars[i].name);
-        i++;
-        while (i < n && fby_tar_group_join(&group, tars[i].name)) {
-            i++;
-        }
-        err = fby_guess_check_name(fby_root_dir(search->root), why);
-        if (err == FBY_OK) {
-            err = fby_guess_check_name(group.first, why);
-        }
-        if (err == FBY_OK) {
-            err = add_tar_split(search, path, &group, why);
-        }
-    }
-    return err;
-}
-
-struct class_folders { /* the argument of open_in_folder */
-    const struct fby_search *search;
-    const char              *path; /* their parent folder */
-};
-
-static fby_err open_in_folder(const void *arg, const struct fby_shard *shard,
-    uint32_t member, struct fby_member_file *out, struct fby_error_detail *why)
-{
-    const struct class_folders *folders = arg;
-    char                        file[FBY_PATH_SIZE];
-    char                        path[FBY_PATH_SIZE];
-
-    int n = snprintf(file, sizeof(file), "%s.%s",
-        fby_shard_key(shard, fby_shard_sample_of(shard, member)),
-        fby_shard_suffix(shard, member));
-    if (n < 0 || n >= (int)sizeof(file)) {
-        return fby_error_set(
-            why, FBY_CONFIG, "the path of a member is too long");
-    }
-    fby_err err = fby_path_join(folders->path, file, path, why);
-    return err == FBY_OK
-               ? fby_object_open(folders->search->root, path, &out->object, why)
-               : err;
-}
-
-/* Count the members of class folders. Folders that were not read have none. */
-static fby_err count_classes(const struct fby_member_opener *opener,
-    struct fby_guess_split *split, const struct fby_folder *classes,
-    struct fby_error_detail *why)
-{
-    struct fby_shard *shards = NULL;
-    uint32_t          n      = 0;
-    fby_err           err =
-        fby_folders_to_shards(classes, split->classes, &shards, &n, why);
-    for (uint32_t i = 0; i < n; i++) {
-        if (err == FBY_OK) {
-            fby_guess_count_members(split, &shards[i]);
-            err = fby_guess_read_pngs(split, &shards[i], opener, why);
-        }
-        fby_shard_fini(&shards[i]);
-    }
-    free(shards);
-    fby_guess_sort_members(split);
-    return err;
-}
-
-static fby_err add_class_split(struct fby_search *search, const char *path,
-    const char *name, struct fby_error_detail *why)
-{
-    struct fby_folder      *classes = NULL;
-    uint32_t                n       = 0;
-    atomic_bool             stop    = false;
-    struct fby_guess_split *split   = fby_guess_add_split(search, name);
-    if (split == NULL) {
-        return FBY_OK;
-    }
-    fby_err err =
-        fby_folder_list_classes(search->root, path, &classes, &n, why);
-    uint64_t files  = 0;
-    uint32_t n_read = 0;
-    while (err == FBY_OK && n_read < n && files < ENOUGH_FILES) {
-        struct fby_folder *class = &classes[n_read++];
-        err =
-            fby_folder_find_class_files(search->root, path, &stop, class, why);
-        files += class->count;
-    }
-    split->classes     = n;
-    split->counted_all = n_read == n;
-    search->out->kind  = FBY_SOURCE_FOLDER;
-    if (err == FBY_OK) {
-        const struct class_folders     folders = {search, path};
-        const struct fby_member_opener opener  = {open_in_folder, &folders};
-        err = count_classes(&opener, split, classes, why);
-    }
-    if (err == FBY_OK) {
-        err = fby_guess_set_pattern(search, path, split, why);
-    }
-    fby_folders_free(classes, n);
-    return err;
-}
-
-static bool has_dir(const struct fby_listing *listing, const char *name)
+/* The directory with that name, in upper or lower case; NULL: none. */
+static const char *find_dir(const struct fby_listing *listing, const char *name)
 {
     for (uint32_t i = 0; i < listing->count; i++) {
         if (listing->entries[i].is_dir &&
-            strcmp(listing->entries[i].name, name) == 0) {
-            return true;
+            fby_equal_ignoring_case(listing->entries[i].name, name)) {
+            return listing->entries[i].name;
         }
     }
-    return false;
+    return NULL;
 }
 
 static fby_err add_table_split(struct fby_search *search, const char *name,
@@ -324,24 +147,23 @@ static fby_err add_table_split(struct fby_search *search, const char *name,
                : err;
 }
 
-static bool has_pictures(const struct fby_listing *listing)
-{
-    for (uint32_t i = 0; i < listing->count; i++) {
-        const char *dot = strrchr(listing->entries[i].name, '.');
-        if (dot != NULL && (fby_equal_ignoring_case(dot, ".jpg") ||
-                               fby_equal_ignoring_case(dot, ".jpeg") ||
-                               fby_equal_ignoring_case(dot, ".png"))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static fby_err no_known_data(const struct fby_search *search,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    bool is_file = search->only_file[0] != '\0';
-    if (!is_file && has_pictures(listing)) {
+    bool              is_file = search->only_file[0] != '\0';
+    struct fby_unread unread;
+    if (search->in_zip) {
+        return fby_error_set(why, FBY_CONFIG,
+            "the archive has no pictures (.jpg, .jpeg, .png, .webp); a zip "
+            "archive is read only as a folder of pictures: unpack it");
+    }
+    for (uint32_t i = 0; i < listing->count; i++) {
+        if (!listing->entries[i].is_dir &&
+            fby_unread_file(listing->entries[i].name, &unread)) {
+            return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
+        }
+    }
+    if (!is_file && fby_guess_has_pictures(listing)) {
         return fby_error_set(why, FBY_CONFIG,
             "the directory has pictures, but no class folders; expected is one "
             "folder for each class (CLASS/0001.jpg), or a list of the pictures "
@@ -357,21 +179,49 @@ static fby_err no_known_data(const struct fby_search *search,
                               : "the directory has no files of a known kind");
 }
 
+/* Add class folders, a folder without classes, or zip archives. */
+static fby_err add_folders(struct fby_search *search, const char *path,
+    const char *name, const struct fby_listing *listing,
+    struct fby_error_detail *why)
+{
+    bool has_dirs  = fby_listing_has_dirs(listing);
+    bool is_chosen = search->class_depth != FBY_GUESS_ANY_DEPTH;
+    bool is_flat   = search->only_file[0] == '\0' &&
+                   (is_chosen ? search->class_depth == 0
+                              : !has_dirs && fby_guess_has_pictures(listing));
+    uint32_t depth = is_flat ? 0 : is_chosen ? search->class_depth : 1;
+    if (is_flat || has_dirs) {
+        return fby_guess_class_folders(search, path, depth, name, why);
+    }
+    uint32_t before = fby_guess_n_splits(search);
+    fby_err  err    = search->in_zip
+                          ? FBY_OK
+                          : fby_guess_zips(search, path, name, listing, why);
+    return err == FBY_OK && fby_guess_n_splits(search) == before
+               ? no_known_data(search, listing, why)
+               : err;
+}
+
 /* Add the data directly in `path`, of the first of these kinds that is found:
  * .npy files, lists, parallel folders, other tables, class folders. */
 static fby_err add_first_kind(struct fby_search *search, const char *path,
     const char *name, const struct fby_listing *listing,
     struct fby_error_detail *why)
 {
-    struct fby_guess_tables found;
+    struct fby_guess_tables found  = {.shards = 0};
     uint32_t                before = fby_guess_n_splits(search);
-    fby_err                 err =
-        fby_guess_find_tables(search->root, path, listing, &found, why);
+    fby_err                 err    = FBY_OK;
+    if (!search->in_zip) { /* an archive is read only as folders */
+        err = fby_guess_find_tables(search->root, path, listing, &found, why);
+    }
     if (err == FBY_OK && found.is_table) {
         return add_table_split(search, name, &found, why);
     }
-    if (err == FBY_OK) {
+    if (err == FBY_OK && !search->in_zip) {
         err = fby_guess_lists(search, path, listing, why);
+    }
+    if (err == FBY_OK && fby_guess_n_splits(search) == before) {
+        err = fby_guess_check_layout(search, path, listing, why);
     }
     if (err == FBY_OK && fby_guess_n_splits(search) == before) {
         err = fby_guess_parallel(search, path, listing, why);
@@ -382,9 +232,56 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
     if (found.shards > 0) {
         return add_table_split(search, name, &found, why);
     }
-    return fby_listing_has_dirs(listing)
-               ? add_class_split(search, path, name, why)
-               : no_known_data(search, listing, why);
+    return add_folders(search, path, name, listing, why);
+}
+
+/* The types of files of which there may be very many, and no guess needs more
+ * than one of each in the listing of a directory. */
+static const char *const numerous_types[] = {
+    "jpg", "jpeg", "png", "webp", "txt", "json", "xml", "cls"};
+enum { NUMEROUS_TYPES = sizeof(numerous_types) / sizeof(numerous_types[0]) };
+
+struct listing_filter {
+    struct fby_listing *out;
+    bool                is_listed[NUMEROUS_TYPES]; /* one is in the listing */
+};
+
+/* The index in numerous_types; NUMEROUS_TYPES: none. */
+static size_t find_numerous_type(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    size_t      i   = dot != NULL ? 0 : NUMEROUS_TYPES;
+    while (i < NUMEROUS_TYPES &&
+           !fby_equal_ignoring_case(dot + 1, numerous_types[i])) {
+        i++;
+    }
+    return i;
+}
+
+static fby_err add_entry(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    struct listing_filter *filter = arg;
+    size_t                 type   = find_numerous_type(entry->name);
+    if (!entry->is_dir && type < NUMEROUS_TYPES) {
+        if (filter->is_listed[type]) {
+            return FBY_OK;
+        }
+        filter->is_listed[type] = true;
+    }
+    return fby_listing_add(filter->out, entry, why);
+}
+
+fby_err fby_guess_list_dir(struct fby_search *search, const char *path,
+    const char *glob, struct fby_listing *out, struct fby_error_detail *why)
+{
+    struct listing_filter filter = {.out = out};
+    search->ignores_links        = true;
+    fby_err err                  = fby_listing_visit(
+                         search->root, path, glob, add_entry, &filter, &out->n_dangling, why);
+    search->ignores_links = false;
+    fby_listing_sort(out);
+    return err;
 }
 
 /* Add the splits of the data directly in `path`. A split that is alone gets the
@@ -398,16 +295,20 @@ static fby_err add_data(struct fby_search *search, const char *path,
     const char        *only_file =
         search->only_file[0] != '\0' ? search->only_file : NULL;
     search->default_name = name;
-    fby_err err =
-        fby_listing_read(search->root, path, only_file, &listing, why);
-    uint32_t tars = move_tars_first(&listing);
-    if (err == FBY_OK && tars > 0) {
-        err = add_tars(search, path, listing.entries, tars, why);
-    } else if (err == FBY_OK) {
-        err = fby_guess_tokens(search, path, &listing, why);
+    fby_err err = fby_guess_list_dir(search, path, only_file, &listing, why);
+    search->out->n_dangling += listing.n_dangling;
+    if (err == FBY_OK && !search->in_zip) {
+        err = fby_guess_tars(search, path, &listing, why);
+    }
+    if (err == FBY_OK && fby_guess_n_splits(search) == n_before) {
+        err = search->in_zip ? FBY_OK
+                             : fby_guess_tokens(search, path, &listing, why);
         if (err == FBY_OK && fby_guess_n_splits(search) == n_before) {
             err = add_first_kind(search, path, name, &listing, why);
         }
+    }
+    for (uint32_t i = first_split; i < search->out->n_splits; i++) {
+        search->out->splits[i].kind = search->out->kind;
     }
     bool is_alone = search->out->n_splits == first_split + 1;
     if (err == FBY_OK && is_alone) {
@@ -418,24 +319,52 @@ static fby_err add_data(struct fby_search *search, const char *path,
     return err;
 }
 
-/* If there is a folder train, add the data of the folders train, val and so on.
- * Else add the data of the directory itself. */
-static fby_err add_all_data(
-    struct fby_search *search, struct fby_error_detail *why)
+/* Add the data of the folders train, val and so on in `path`. */
+static fby_err add_split_folders(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    struct fby_listing listing = {0};
-    fby_err err   = fby_listing_read(search->root, "", NULL, &listing, why);
-    bool by_split = has_dir(&listing, "train") && search->only_file[0] == '\0';
-    for (size_t i = 0; err == FBY_OK && by_split && i < KNOWN_SPLITS; i++) {
-        if (has_dir(&listing, known_splits[i])) {
-            err = add_data(search, known_splits[i], known_splits[i], why);
+    fby_err err = FBY_OK;
+    for (size_t i = 0; err == FBY_OK && i < SPLIT_FOLDERS; i++) {
+        const char *name = split_folders[i].split;
+        const char *dir  = find_dir(listing, split_folders[i].folder);
+        char        below[FBY_PATH_SIZE];
+        if (dir != NULL && !fby_guess_has_split(search, name)) {
+            err = fby_path_join(path, dir, below, why);
+            err = err == FBY_OK ? add_data(search, below, name, why) : err;
+        }
+        if (dir != NULL && err == FBY_OK && strcmp(name, "train") == 0) {
+            err = fby_guess_check_lists_of_train(search, listing, dir, why);
         }
     }
-    if (err == FBY_OK && !by_split) {
-        err = add_data(search, "", "train", why);
+    return err;
+}
+
+fby_err fby_guess_splits_below(struct fby_search *search, const char *path,
+    const char *name, struct fby_error_detail *why)
+{
+    struct fby_listing listing = {0};
+    fby_err err = fby_guess_list_dir(search, path, NULL, &listing, why);
+    if (err == FBY_OK) {
+        bool by_split = find_dir(&listing, "train") != NULL ||
+                        find_dir(&listing, "training") != NULL;
+        err = by_split ? add_split_folders(search, path, &listing, why)
+                       : add_data(search, path, name, why);
     }
     fby_listing_fini(&listing);
     return err;
+}
+
+/* Look at the directory or the only file of the search. */
+static fby_err search_path(
+    struct fby_search *search, struct fby_error_detail *why)
+{
+    char file[FBY_PATH_SIZE];
+    memcpy(file, search->only_file, sizeof(file));
+    if (fby_guess_is_zip_path(file)) {
+        return fby_guess_zip(search, file, "train", why);
+    }
+    return file[0] != '\0' ? add_data(search, "", "train", why)
+                           : fby_guess_splits_below(search, "", "train", why);
 }
 
 static void move_train_first(struct fby_guess *out)
@@ -457,40 +386,83 @@ static fby_err open_search(
 {
     struct stat st;
     char        option[FBY_PATH_SIZE + 8];
-    char       *real = realpath(path, NULL);
+    const char *within = ""; /* the path in a zip archive */
+    char       *real   = fby_guess_resolve(path, &within);
     if (real == NULL || stat(real, &st) != 0) {
         fby_err err = fby_error_set(
             why, FBY_NOT_FOUND, "cannot look at %s: %s", path, strerror(errno));
         free(real);
         return err;
     }
+    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+        free(real);
+        return fby_error_set(why, FBY_CONFIG,
+            "cannot look at %s: it is neither a file nor a directory", path);
+    }
     char *slash = strrchr(real, '/');
     if (S_ISREG(st.st_mode)) {
-        snprintf(search->only_file, sizeof(search->only_file), "%s", slash + 1);
+        snprintf(search->only_file, sizeof(search->only_file), "%s%s",
+            slash + 1, within);
         slash[slash == real ? 1 : 0] = '\0'; /* keep "/" itself */
     }
     snprintf(option, sizeof(option), "data=%s", real);
     free(real);
     search->roots = fby_roots_create();
-    fby_err err   = fby_roots_add(search->roots, option, why);
+    fby_roots_follow_outside(search->roots, fby_guess_note_link, search);
+    fby_err err = fby_roots_add(search->roots, option, why);
     return err == FBY_OK
                ? fby_roots_find(search->roots, "data", &search->root, why)
                : err;
 }
 
+void fby_guess_fini(struct fby_guess *self)
+{
+    for (uint32_t s = 0; s < self->n_splits; s++) {
+        for (uint32_t m = 0; m < self->splits[s].n_members; m++) {
+            fby_init_free_words(&self->splits[s].members[m]);
+        }
+    }
+}
+
 fby_err fby_source_guess(const char *path, enum fby_type token_type,
     struct fby_guess *out, struct fby_error_detail *why)
 {
-    struct fby_search search = {.token_type = token_type, .out = out};
+    return fby_source_guess_at_depth(path, token_type, FBY_GUESS_ANY_DEPTH,
+        (struct fby_progress){.fn = NULL}, out, why);
+}
+
+fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
+    uint32_t class_depth, struct fby_progress progress, struct fby_guess *out,
+    struct fby_error_detail *why)
+{
+    struct fby_search search = {.token_type = token_type,
+        .class_depth                        = class_depth,
+        .progress                           = progress,
+        .out                                = out,
+        .lock                               = PTHREAD_MUTEX_INITIALIZER};
+    struct fby_unread unread;
     memset(out, 0, sizeof(*out));
+    if (fby_unread_url(path, &unread)) {
+        return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
+    }
     fby_err err = open_search(&search, path, why);
     if (err == FBY_OK) {
-        err = add_all_data(&search, why);
-        if (err != FBY_OK) {
-            fby_error_prefix(why, err, "looking at %s", path);
-        }
+        err = search_path(&search, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_guess_use_data_root(out, why);
+    }
+    if (err != FBY_OK && search.root != NULL) {
+        fby_error_prefix(why, err, "looking at %s", path);
     }
     move_train_first(out);
+    if (out->n_splits > 0) {
+        out->kind = out->splits[0].kind;
+    }
+    if (err != FBY_OK) {
+        fby_guess_fini(out);
+    }
+    fby_folders_free(search.train, search.n_train);
     fby_roots_destroy(&search.roots);
     return err;
 }

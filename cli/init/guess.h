@@ -3,9 +3,10 @@
  *
  * `forebay init` writes a pipeline file from the guess. The known kinds are
  * class folders, tar shards, columns of NumPy files, lists, parallel folders
- * (such as images and masks) and token files. A guess reads file names, the
- * first shard of each split, whole lists, and the header of one PNG file of
- * each extension. */
+ * (such as images and masks) and token files. A guess reads all file names, the
+ * first shards of each split (tar: until 20,000 members), whole lists, the
+ * header of one PNG file of each extension, and the pictures of the first
+ * samples that have masks. */
 #ifndef FBY_CLI_INIT_GUESS_H
 #define FBY_CLI_INIT_GUESS_H
 
@@ -16,19 +17,34 @@
 #include "common/err.h"
 #include "pipeline/types.h"
 #include "worker/source/shard.h"
+#include "worker/source/spec.h"
 
 /* The most splits, and the most members and columns of a split. */
 enum { FBY_GUESS_SPLITS = 8, FBY_GUESS_MEMBERS = 32, FBY_GUESS_COLUMNS = 32 };
 
-struct fby_guess_split {             /* the data of one split */
-    char     name[FBY_NAME_SIZE];    /* "train", "val", ... */
+struct fby_guess_left_out { /* files that are no samples, of one type */
+    char     extension[FBY_NAME_SIZE];
+    uint64_t count;
+};
+
+struct fby_guess_split {                      /* the data of one split */
+    char                 name[FBY_NAME_SIZE]; /* "train", "val", ... */
+    enum fby_source_kind kind;
     char     pattern[FBY_PATH_SIZE]; /* path, or a pattern of paths */
     uint32_t shards;  /* number of tar files, tables or token files; else 0 */
     uint32_t classes; /* number of class folders; else 0 */
-    uint64_t samples; /* number of samples that were read */
+    uint32_t shards_read; /* tar: number of shards whose samples were read */
+    uint32_t class_depth; /* folder: levels down to them; 0: no classes */
+    char     note[256];   /* about class_depth, for the user; "": none */
+    char mismatch[256]; /* a class folder that train lacks, as text; "": none */
+    uint64_t samples;   /* number of samples that were read */
     bool     counted_all; /* all samples were read; false: there are more */
     struct fby_init_member members[FBY_GUESS_MEMBERS]; /* most used first */
     uint32_t               n_members;
+    bool sizes_read; /* those of the first pictures and masks */
+    /* Class folders: files without a picture of their sample. */
+    struct fby_guess_left_out left_out[FBY_GUESS_MEMBERS];
+    uint32_t                  n_left_out;
     /* list: columns that hold paths */
     char              file_columns[FBY_MAX_FILES][FBY_NAME_SIZE];
     uint32_t          n_file_columns;
@@ -37,9 +53,18 @@ struct fby_guess_split {             /* the data of one split */
     uint32_t          n_columns;
 };
 
+enum { FBY_GUESS_LINKED = 4 };
+
 struct fby_guess {
-    enum fby_source_kind kind;
+    /* Directories outside the searched one to which links lead. */
+    char                 linked[FBY_GUESS_LINKED][FBY_PATH_SIZE];
+    uint32_t             n_linked;
+    uint64_t             n_dangling; /* links that lead to no file; skipped */
+    enum fby_source_kind kind;       /* of splits[0] */
     uint32_t             n_splits;
+    /* A directory that has the lists and all their files, if those are not all
+     * below the folders of the lists; "": they are. */
+    char     data_root[FBY_PATH_SIZE];
     uint32_t n_left_out; /* splits found beyond FBY_GUESS_SPLITS, not read */
     struct fby_guess_split splits[FBY_GUESS_SPLITS]; /* train first, if any */
 };
@@ -50,5 +75,21 @@ struct fby_guess {
  *         that were found and the known kinds), FBY_IO. */
 FBY_CHECKED fby_err fby_source_guess(const char *path, enum fby_type token_type,
     struct fby_guess *out, struct fby_error_detail *why);
+
+/* Release what a guess owns, which is nothing after an error. `self` may be
+ * zero. */
+void fby_guess_fini(struct fby_guess *self);
+
+enum { FBY_GUESS_ANY_DEPTH = INT32_MAX };
+
+/* The same, with the levels down to class folders as the user gives them: 0 is
+ * a folder without classes. With FBY_GUESS_ANY_DEPTH, which fby_source_guess()
+ * passes, a single folder of folders is refused: it may be one level too high.
+ * `progress` is called with the number of files looked at and a total of 0 for
+ * folders, and for other kinds with numbers of shards. */
+FBY_CHECKED fby_err fby_source_guess_at_depth(const char *path,
+    enum fby_type token_type, uint32_t class_depth,
+    struct fby_progress progress, struct fby_guess *out,
+    struct fby_error_detail *why);
 
 #endif

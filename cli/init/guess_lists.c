@@ -8,9 +8,12 @@
  * the name of its column. In a guess, a struct fby_init_member is a column. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/init/guess_search.h"
+#include "cli/init/words.h"
 #include "pipeline/text.h"
+#include "worker/source/list/path.h"
 
 static bool is_list(const struct fby_entry *entry)
 {
@@ -18,20 +21,95 @@ static bool is_list(const struct fby_entry *entry)
                                  fby_text_ends_with(entry->name, ".jsonl"));
 }
 
+/* Write the absolute path that `text`, a path with `..` or an absolute one, has
+ * for a list in the directory `base`. Returns false for other paths. */
+static bool make_outside_path(const struct fby_search *search, const char *base,
+    const char *text, size_t size, char out[FBY_PATH_SIZE])
+{
+    char resolved[FBY_PATH_SIZE];
+    char dir[FBY_PATH_SIZE];
+    /* The list's directory as seen from "/", whose paths are all below it. */
+    const char *root = fby_root_dir(search->root);
+    if (size == 0 || memchr(text, '.', size) == NULL ||
+        fby_path_join(root, base, dir, NULL) != FBY_OK ||
+        fby_list_resolve_path(dir + 1, "/", text, size, resolved) != NULL ||
+        resolved[0] != '/') {
+        return false;
+    }
+    memcpy(out, resolved, sizeof(resolved));
+    return true;
+}
+
+static bool is_outside_file(const struct fby_search *search, const char *base,
+    const char *text, size_t size)
+{
+    char        path[FBY_PATH_SIZE];
+    struct stat st;
+    return make_outside_path(search, base, text, size, path) &&
+           stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Cut `dir` down to a directory that `path` is below, too. */
+static void raise_dir(char dir[FBY_PATH_SIZE], const char *path)
+{
+    size_t n = strlen(dir);
+    while (n > 0 && !(strncmp(dir, path, n) == 0 && path[n] == '/')) {
+        do {
+            n--;
+        } while (n > 0 && dir[n] != '/');
+    }
+    snprintf(dir + n, FBY_PATH_SIZE - n, "%s", n == 0 ? "/" : "");
+}
+
+static bool is_file_column(
+    const struct fby_guess_split *split, const char *column)
+{
+    for (uint32_t i = 0; i < split->n_file_columns; i++) {
+        if (strcmp(split->file_columns[i], column) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* If files of the list are outside of its directory, raise the data root of the
+ * guess so that it has them all, and the list. */
+static void find_data_root(const struct fby_search *search,
+    const struct fby_index *index, const struct fby_guess_split *split)
+{
+    char *dir = search->out->data_root;
+    for (uint32_t i = 0; i < index->n_shards; i++) {
+        const struct fby_shard *shard = &index->shards[i];
+        for (uint32_t m = 0; m < shard->n_members; m++) {
+            char path[FBY_PATH_SIZE];
+            if (is_file_column(split, fby_shard_suffix(shard, m)) &&
+                make_outside_path(search, index->location.base,
+                    (const char *)shard->texts.data + shard->text_offset[m],
+                    shard->text_size[m], path)) {
+                if (dir[0] == '\0') {
+                    snprintf(
+                        dir, FBY_PATH_SIZE, "%s", fby_root_dir(search->root));
+                }
+                raise_dir(dir, path);
+            }
+        }
+    }
+}
+
 /* True if `text` is the path of a file in `base`, the list's directory. */
 static bool is_file_path(const struct fby_search *search, const char *base,
     const char *text, size_t size)
 {
-    char file[FBY_PATH_SIZE];
-    char path[FBY_PATH_SIZE]; /* of the file, relative to the root */
-    if (size == 0 || size >= sizeof(file) || text[0] == '/') {
+    char file[FBY_PATH_SIZE]; /* relative to `base`, or "/" and to the root */
+    char path[FBY_PATH_SIZE]; /* relative to the root */
+    if (size == 0 || memchr(text, '.', size) == NULL ||
+        fby_list_resolve_path(
+            base, fby_root_dir(search->root), text, size, file) != NULL) {
         return false;
     }
-    memcpy(file, text, size);
-    file[size]    = '\0';
-    bool has_zero = strlen(file) != size;
-    return !has_zero && strrchr(file, '.') != NULL &&
-           fby_path_join(base, file, path, NULL) == FBY_OK &&
+    bool from_root = file[0] == '/';
+    return fby_path_join(from_root ? "" : base, file + from_root, path, NULL) ==
+               FBY_OK &&
            fby_object_exists(search->root, path);
 }
 
@@ -46,9 +124,12 @@ static void find_path_columns(const struct fby_search *search,
             first++;
         }
         if (first < shard->n_members && split->n_file_columns < FBY_MAX_FILES &&
-            is_file_path(search, index->location.base,
-                (const char *)shard->texts.data + shard->text_offset[first],
-                shard->text_size[first])) {
+            (is_file_path(search, index->location.base,
+                 (const char *)shard->texts.data + shard->text_offset[first],
+                 shard->text_size[first]) ||
+                is_outside_file(search, index->location.base,
+                    (const char *)shard->texts.data + shard->text_offset[first],
+                    shard->text_size[first]))) {
             memcpy(split->file_columns[split->n_file_columns++],
                 shard->suffixes[i], FBY_NAME_SIZE);
         }
@@ -62,9 +143,10 @@ static void add_values(
         const char             *name   = fby_shard_suffix(shard, value);
         struct fby_init_member *column = fby_guess_find_member(split, name);
         if (column != NULL && fby_shard_is_value(shard, value)) {
-            fby_guess_add_value(column,
-                (const char *)shard->texts.data + shard->text_offset[value],
-                shard->text_size[value]);
+            const char *text =
+                (const char *)shard->texts.data + shard->text_offset[value];
+            fby_guess_add_value(column, text, shard->text_size[value]);
+            fby_init_add_word(column, text, shard->text_size[value]);
         }
     }
 }
@@ -80,8 +162,18 @@ static void change_mixed_to_text(struct fby_guess_split *split)
     }
 }
 
+/* Only words are the names of classes, not numbers, lists or objects. */
+static void keep_words_of_texts(struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        if (split->members[i].value != FBY_INIT_TEXT) {
+            fby_init_free_words(&split->members[i]);
+        }
+    }
+}
+
 /* Second reading: count the values of each column, and find their kinds. */
-static fby_err read_for_values(struct fby_search *search, const char *list_path,
+static fby_err read_values(struct fby_search *search, const char *list_path,
     struct fby_guess_split *split, struct fby_error_detail *why)
 {
     struct fby_index        index = {0};
@@ -98,7 +190,54 @@ static fby_err read_for_values(struct fby_search *search, const char *list_path,
     if (fby_text_ends_with(list_path, ".csv")) {
         change_mixed_to_text(split);
     }
+    keep_words_of_texts(split);
     fby_index_fini(&index);
+    return err;
+}
+
+/* The second reading of a list, with the data root of the guess, if any. */
+static fby_err read_for_values(struct fby_search *search, const char *list_path,
+    struct fby_guess_split *split, struct fby_error_detail *why)
+{
+    const char       *dir   = search->out->data_root;
+    struct fby_search outer = *search;
+    char              option[FBY_PATH_SIZE + 8];
+    char              path[FBY_PATH_SIZE];
+    if (dir[0] == '\0') {
+        return read_values(search, list_path, split, why);
+    }
+    if (strcmp(dir, "/") == 0) {
+        return fby_error_set(why, FBY_CONFIG,
+            "%s: the list and its files have only the directory / in common; "
+            "put a copy of the list into the directory of the files",
+            list_path);
+    }
+    snprintf(option, sizeof(option), "data=%s", dir);
+    outer.roots = fby_roots_create();
+    fby_err err = fby_roots_add(outer.roots, option, why);
+    if (err == FBY_OK) {
+        err = fby_roots_find(outer.roots, "data", &outer.root, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_path_join(fby_root_dir(search->root), list_path, path, why);
+    }
+    if (err == FBY_OK) {
+        err = read_values(&outer, path + strlen(dir) + 1, split, why);
+    }
+    fby_roots_destroy(&outer.roots);
+    return err;
+}
+
+fby_err fby_guess_use_data_root(
+    struct fby_guess *guess, struct fby_error_detail *why)
+{
+    size_t  n   = strlen(guess->data_root);
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; n > 0 && err == FBY_OK && i < guess->n_splits; i++) {
+        char below[FBY_PATH_SIZE];
+        snprintf(below, sizeof(below), "%s", guess->splits[i].pattern + n + 1);
+        err = fby_path_format(guess->splits[i].pattern, why, "data:%s", below);
+    }
     return err;
 }
 
@@ -111,6 +250,7 @@ static fby_err read_for_paths(struct fby_search *search, const char *list_path,
     fby_err err = fby_guess_index(search, &spec, list_path, &index, why);
     if (err == FBY_OK) {
         find_path_columns(search, &index, split);
+        find_data_root(search, &index, split);
     }
     fby_index_fini(&index);
     return err;

@@ -132,6 +132,7 @@ fby_err fby_guess_read_pngs(struct fby_guess_split *split,
             err = read_png_header(member, shard, m, opener, why);
         }
     }
+    fby_guess_read_sizes(split, shard, opener);
     return err;
 }
 

@@ -6,20 +6,36 @@
 #ifndef FBY_CLI_INIT_GUESS_SEARCH_H
 #define FBY_CLI_INIT_GUESS_SEARCH_H
 
+#include <pthread.h>
+
 #include "cli/init/guess.h"
 #include "worker/source/index.h"
 #include "worker/source/listing.h"
 #include "worker/source/object.h"
 #include "worker/source/roots.h"
 
+enum { FBY_GUESS_ENOUGH_FILES = 20000 }; /* of tar shards: then none is read */
+
 struct fby_search {
     struct fby_roots      *roots;  /* contains only `root` */
     const struct fby_root *root;   /* the directory that is searched */
     char only_file[FBY_PATH_SIZE]; /* name of the only file to look at, or "" */
-    enum fby_type     token_type;  /* of flat files; 0: unknown */
-    const char       *default_name; /* of a split without a split word */
-    struct fby_guess *out;
+    enum fby_type       token_type;   /* of flat files; 0: unknown */
+    uint32_t            class_depth;  /* of fby_source_guess_at_depth() */
+    const char         *default_name; /* of a split without a split word */
+    struct fby_progress progress;     /* of fby_source_guess_at_depth() */
+    struct fby_guess   *out;
+    /* The class folders of split train, without their files; NULL: none. */
+    struct fby_folder *train;
+    uint32_t           n_train;
+    pthread_mutex_t    lock; /* of out->linked, while links are followed */
+    bool               ignores_links; /* only listing: links may be unrelated */
+    bool               in_zip;        /* `root` reads a zip archive */
 };
+
+/* A function of fby_roots_follow_outside(), with a struct fby_search: note the
+ * directory of a link's target, unless search->ignores_links. */
+void fby_guess_note_link(void *arg, const char *target);
 
 /* Add a split to the guess. If the guess already has FBY_GUESS_SPLITS, only
  * count the split (n_left_out) and return NULL. */
@@ -52,6 +68,14 @@ FBY_CHECKED fby_err fby_guess_check_name(
  * Errors: FBY_CONFIG if the pattern is too long. */
 FBY_CHECKED fby_err fby_guess_set_pattern(const struct fby_search *search,
     const char *below, struct fby_guess_split *split,
+    struct fby_error_detail *why);
+
+/* List a directory, in which links may have nothing to do with the data. Of the
+ * types of files that may be very many (jpg, txt, json and so on), the listing
+ * has any one.
+ * Errors: those of fby_listing_visit(). */
+FBY_CHECKED fby_err fby_guess_list_dir(struct fby_search *search,
+    const char *path, const char *glob, struct fby_listing *out,
     struct fby_error_detail *why);
 
 /* Index the source at the path `below` in the root. The caller sets the kind,
@@ -94,6 +118,15 @@ FBY_CHECKED fby_err fby_guess_read_pngs(struct fby_guess_split *split,
     const struct fby_shard *shard, const struct fby_member_opener *opener,
     struct fby_error_detail *why);
 
+/* True if the split has pictures that may be masks, and others. */
+bool fby_guess_has_masks(const struct fby_guess_split *split);
+
+/* If the split has masks: measure the pictures of the first samples of `shard`,
+ * once for a split (guess_sizes.c). A file that cannot be read or decoded has
+ * no size. */
+void fby_guess_read_sizes(struct fby_guess_split *split,
+    const struct fby_shard *shard, const struct fby_member_opener *opener);
+
 /* Sort the members, the most frequent first, and set `always`. Call this after
  * the last fby_guess_count_members. */
 void fby_guess_sort_members(struct fby_guess_split *split);
@@ -109,6 +142,19 @@ FBY_CHECKED fby_err fby_guess_count_index(struct fby_guess_split *split,
 /* Update the kind and the lengths of a list's column with one more value. */
 void fby_guess_add_value(
     struct fby_init_member *member, const char *text, size_t size);
+
+/* The kind of a column of kind `a` after a value of kind `b`. */
+enum fby_init_value fby_guess_merge_values(
+    enum fby_init_value a, enum fby_init_value b);
+
+/* Count the keys of a JSON file `extension`, also those of objects in it: each
+ * is a member of the split with that `key`. Text that is no JSON object has no
+ * keys. */
+void fby_guess_add_json(struct fby_guess_split *split, const char *extension,
+    const char *text, size_t size);
+
+/* True for 1 to 9 digits, which fit 32 bits. */
+bool fby_guess_is_digits(const char *text, size_t size);
 
 /* ---- columns (guess_columns.c) ---- */
 
@@ -135,12 +181,74 @@ FBY_CHECKED fby_err fby_guess_scan_columns(const struct fby_root *root,
     const struct fby_guess_tables *found, struct fby_guess_split *split,
     struct fby_error_detail *why);
 
+/* ---- tar shards (guess_shards.c) ---- */
+
+/* Check the `n` shards of a split that were read.
+ * Errors: FBY_CONFIG if the files of a sample are in two shards, or if some
+ *         shards have pictures and others none. */
+FBY_CHECKED fby_err fby_guess_check_shards(
+    const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why);
+
+/* ---- layouts that are not read as they are (guess_layouts.c) ---- */
+
+/* Check the listing of `path`, in which no lists, tables, tar or token files
+ * were found, and the folders below that are alone at their level.
+ * Errors: FBY_CONFIG for layouts of well-known data sets that are not read
+ *         (COCO, Pascal VOC, Cityscapes), for masks whose names are not those
+ *         of their pictures, and those of fby_guess_check_unused_lists: what to
+ *         do. */
+FBY_CHECKED fby_err fby_guess_check_layout(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+/* ---- lists that are not used (guess_unused_lists.c) ---- */
+
+/* Check the lists in the listing of `path`, if nothing else there can be data
+ * than folders of their pictures.
+ * Errors: FBY_CONFIG for an invalid list, for one that names files without
+ *         their paths, and for one in another format (.json, .tsv). */
+FBY_CHECKED fby_err fby_guess_check_unused_lists(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+/* If the first split, the folder `dir`, has no classes: check the lists beside
+ * it, in the listing of the root.
+ * Errors: FBY_CONFIG for a list that names files of `dir` without a path. */
+FBY_CHECKED fby_err fby_guess_check_lists_of_train(struct fby_search *search,
+    const struct fby_listing *listing, const char *dir,
+    struct fby_error_detail *why);
+
+/* True for a name that needs no quotes in a shell command. */
+bool fby_guess_is_shell_safe(const char *name);
+
+/* Is a file in the listing a picture that can be decoded, by its name? */
+bool fby_guess_has_pictures(const struct fby_listing *listing);
+
 /* ---- other kinds ---- */
+
+/* Add a split for the class folders `depth` levels below `path`, or, with depth
+ * 0, for the files in `path` without classes.
+ * Errors: those of reading the folders; FBY_CONFIG for a folder whose files are
+ *         no samples, and for `path` one level too high. */
+FBY_CHECKED fby_err fby_guess_class_folders(struct fby_search *search,
+    const char *path, uint32_t depth, const char *name,
+    struct fby_error_detail *why);
+
+/* Add a split for each group of tar files in the listing of `path` whose names
+ * differ in a number. Moves the tar files to the front of the listing.
+ * Errors: those of reading; FBY_CONFIG for invalid files. */
+FBY_CHECKED fby_err fby_guess_tars(struct fby_search *search, const char *path,
+    struct fby_listing *listing, struct fby_error_detail *why);
 
 /* Add a split for each list (.csv, .jsonl) in the listing of `path`.
  * Errors: those of reading; FBY_CONFIG for an invalid list. */
 FBY_CHECKED fby_err fby_guess_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why);
+
+/* Write the patterns of all splits as data:PATH if the guess has a data root.
+ * Errors: FBY_CONFIG for a path that is too long. */
+FBY_CHECKED fby_err fby_guess_use_data_root(
+    struct fby_guess *guess, struct fby_error_detail *why);
 
 /* Add a split for each set of parallel folders, such as images and masks.
  * Errors: those of listing; FBY_CONFIG for an invalid folder name. */
@@ -153,5 +261,31 @@ FBY_CHECKED fby_err fby_guess_parallel(struct fby_search *search,
 FBY_CHECKED fby_err fby_guess_tokens(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
+
+/* ---- zip archives (guess_zip.c) ---- */
+
+/* Does the path lead to a zip archive or into it, by its name? */
+bool fby_guess_is_zip_path(const char *path);
+
+/* Like realpath(). If the path leads into a zip archive, returns the path of
+ * the archive, and *within is the rest, which begins with a slash; else "". */
+char *fby_guess_resolve(const char *path, const char **within);
+
+/* Add the splits in a zip archive. `path` is that of the archive or of a folder
+ * in it. A split that is alone gets the name `name`.
+ * Errors: those of opening the archive, and of fby_guess_splits_below. */
+FBY_CHECKED fby_err fby_guess_zip(struct fby_search *search, const char *path,
+    const char *name, struct fby_error_detail *why);
+
+/* Do so for the zip archives in the listing of `path`: the only one, or of
+ * several those for each split, if train is one of them. */
+FBY_CHECKED fby_err fby_guess_zips(struct fby_search *search, const char *path,
+    const char *name, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+/* Add the data of the folders train, val and so on in the folder `path`; if
+ * there is no folder train, the data of the folder itself (guess.c). */
+FBY_CHECKED fby_err fby_guess_splits_below(struct fby_search *search,
+    const char *path, const char *name, struct fby_error_detail *why);
 
 #endif

@@ -180,7 +180,8 @@ static fby_err choose_column(struct fby_search *search, const char *below,
         return FBY_OK;
     }
     fby_error_prefix(why, err,
-        "token files (--tokens TYPE says the type of tokens that are bytes)");
+        "token files (--tokens TYPE says the type of tokens that are bytes; "
+        "pictures in .mds files are not read yet: write tar shards)");
     return err;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_values.c - find the kinds of the columns of a list (.csv, .jsonl).
+/* guess_values.c - find the kinds of the columns of a list (.csv, .jsonl), and
+ * of the keys of JSON members.
  *
  * The kind of a value, such as number or text, follows from its text. The kind
  * of a column is merged from the kinds of its values, one after the other. */
@@ -8,9 +9,9 @@
 #include <string.h>
 
 #include "cli/init/guess_search.h"
+#include "cli/init/words.h"
 
-/* True for 1 to 9 digits, which fit 32 bits. */
-static bool is_digits(const char *text, size_t size)
+bool fby_guess_is_digits(const char *text, size_t size)
 {
     size_t digits = 0;
     while (digits < size && text[digits] >= '0' && text[digits] <= '9') {
@@ -99,7 +100,7 @@ static enum fby_init_value kind_of_list(
 static enum fby_init_value kind_of_value(
     struct fby_init_member *member, const char *text, size_t size)
 {
-    if (is_digits(text, size)) {
+    if (fby_guess_is_digits(text, size)) {
         return FBY_INIT_DIGITS;
     }
     /* JSON other than texts, true, false and null begins with one of these. */
@@ -124,8 +125,8 @@ static enum fby_init_value kind_of_value(
     return kind;
 }
 
-/* The kind of a column of kind `a` after a value of kind `b`. */
-static enum fby_init_value merge(enum fby_init_value a, enum fby_init_value b)
+enum fby_init_value fby_guess_merge_values(
+    enum fby_init_value a, enum fby_init_value b)
 {
     if (a == b || a == FBY_INIT_NO_VALUE) {
         return b;
@@ -140,7 +141,115 @@ void fby_guess_add_value(
     struct fby_init_member *member, const char *text, size_t size)
 {
     if (member->value != FBY_INIT_MIXED) {
-        member->value = merge(member->value, kind_of_value(member, text, size));
+        member->value = fby_guess_merge_values(
+            member->value, kind_of_value(member, text, size));
     }
     raise_to(&member->longest, size);
+}
+
+/* ---- the keys of JSON members ---- */
+
+/* The kind of a key of kind `a` after a value of kind `b`. A number and a text
+ * of one key have no common field. */
+static enum fby_init_value merge_keys(
+    enum fby_init_value a, enum fby_init_value b)
+{
+    bool is_text = a == FBY_INIT_TEXT || b == FBY_INIT_TEXT;
+    return is_text && a != b ? FBY_INIT_MIXED : fby_guess_merge_values(a, b);
+}
+
+/* The kind of a value in a JSON object. Raises the lengths of `member`. */
+static enum fby_init_value kind_of_json(
+    struct fby_init_member *member, const json_t *value)
+{
+    enum { MAX_ID = 999999999 }; /* as fby_guess_is_digits() */
+    if (json_is_string(value)) {
+        raise_to(&member->longest, json_string_length(value));
+        return FBY_INIT_TEXT;
+    }
+    if (json_is_array(value)) {
+        return kind_of_list(member, value);
+    }
+    if (json_is_integer(value) && json_integer_value(value) >= 0 &&
+        json_integer_value(value) <= MAX_ID) {
+        return FBY_INIT_DIGITS;
+    }
+    return json_is_number(value) ? FBY_INIT_NUMBER : FBY_INIT_MIXED;
+}
+
+/* The member for a key of the JSON files `extension`, added if it is missing.
+ * NULL: no entry is free. */
+static struct fby_init_member *find_or_add_key(
+    struct fby_guess_split *split, const char *extension, const char *key)
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        struct fby_init_member *member = &split->members[i];
+        if (strcmp(member->key, key) == 0 &&
+            strcmp(member->extension, extension) == 0) {
+            return member;
+        }
+    }
+    if (split->n_members == FBY_GUESS_MEMBERS) {
+        return NULL;
+    }
+    struct fby_init_member *member = &split->members[split->n_members++];
+    *member                        = (struct fby_init_member){.count = 0};
+    memcpy(member->extension, extension, sizeof(member->extension));
+    snprintf(member->key, sizeof(member->key), "%s", key);
+    return member;
+}
+
+/* Count ABOVE.NAME or NAME with its value. A key with other characters than
+ * those of plain names cannot be written without quotes and is skipped. */
+static void count_key(struct fby_guess_split *split, const char *extension,
+    const char *above, const char *name, const json_t *value)
+{
+    char key[FBY_NAME_SIZE];
+    int  n = snprintf(
+         key, sizeof(key), "%s%s%s", above, above[0] != '\0' ? "." : "", name);
+    if (!is_plain(name) || n >= (int)sizeof(key)) {
+        return;
+    }
+    struct fby_init_member *member = find_or_add_key(split, extension, key);
+    if (member == NULL) {
+        return;
+    }
+    enum fby_init_value kind = kind_of_json(member, value);
+    member->value = member->count == 0 ? kind : merge_keys(member->value, kind);
+    member->count++;
+    if (member->value == FBY_INIT_TEXT) {
+        fby_init_add_word(
+            member, json_string_value(value), json_string_length(value));
+    } else {
+        fby_init_free_words(member);
+    }
+}
+
+/* Count the keys of an object within an object, which has the key `above`. */
+static void count_inner_keys(struct fby_guess_split *split,
+    const char *extension, const char *above, json_t *object)
+{
+    const char *name  = NULL;
+    json_t     *value = NULL;
+    json_object_foreach(object, name, value)
+    {
+        count_key(split, extension, above, name, value);
+    }
+}
+
+void fby_guess_add_json(struct fby_guess_split *split, const char *extension,
+    const char *text, size_t size)
+{
+    const char *name   = NULL;
+    json_t     *value  = NULL;
+    json_t     *object = json_loadb(text, size, 0, NULL);
+    json_object_foreach(object, name, value)
+    {
+        if (!json_is_object(value)) {
+            count_key(split, extension, "", name, value);
+        } else if (is_plain(name)) {
+            count_inner_keys(split, extension, name, value);
+        }
+    }
+    json_decref(object);
 }

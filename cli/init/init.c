@@ -2,26 +2,34 @@
 /* init.c - `forebay init`: write a first pipeline file for existing data.
  * guess.h finds what the data is, and text.h makes the text of the file. */
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/init/guess.h"
+#include "cli/init/splits.h"
 #include "cli/init/text.h"
+#include "cli/inputs.h"
 #include "cli/option.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
 #include "common/plural.h"
+#include "common/utf8.h"
 #include "pipeline/sources/traits.h"
+#include "pipeline/text.h"
 #include "worker/source/columns/ragged.h"
 
 struct init_options {
-    const char   *path;       /* the operand DIR|FILE */
-    const char   *output;     /* NULL: standard output */
-    const char   *type_word;  /* the value of --tokens; NULL: not given */
-    enum fby_type token_type; /* `type_word` as an enum; 0: not given */
-    bool          force;      /* overwrite `output` */
+    const char   *path;        /* the operand DIR|FILE */
+    const char   *output;      /* NULL: standard output */
+    const char   *type_word;   /* the value of --tokens; NULL: not given */
+    enum fby_type token_type;  /* `type_word` as an enum; 0: not given */
+    uint32_t      class_depth; /* or FBY_GUESS_ANY_DEPTH */
+    bool          force;       /* overwrite `output` */
 };
 
 #define INIT(kind, member) FBY_VALUE(kind, struct init_options, member)
@@ -35,6 +43,11 @@ static const struct fby_option options[] = {
         "Type of the tokens in files that do not store it: u8, u16, u32, i32 "
         "or i64; flat token files (.bin) are found only with this option",
         INIT(FBY_TEXT, type_word)},
+    {"class-depth", 'c', "N",
+        "Levels of folders down to the class folders, if more than 1; 0: no "
+        "classes",
+        FBY_RANGE(FBY_NUMBER, struct init_options, class_depth, 0,
+            FBY_MAX_CLASS_DEPTH)},
     {0},
 };
 
@@ -62,9 +75,11 @@ static void finish_options(const struct argp_state *state, void *values)
 
 static const char about[] =
     "Look at data and write a pipeline file for it that works at once. DIR "
-    "holds class folders, tar shards, columns of NumPy or SciPy files, a list "
+    "holds class folders, pictures alone, tar shards, columns of NumPy or "
+    "SciPy files, a list "
     "(.csv, .jsonl), parallel folders such as images and masks, or token files "
-    "(.mds; .bin with .idx).\v"
+    "(.mds; .bin with .idx). FILE is a list, a tar file, a token file, or a "
+    "zip archive of pictures.\v"
     "Examples:\n"
     "  forebay init /data/photos -o p.yaml && forebay pull --pipeline p.yaml\n"
     "  forebay init /data/pets/train.csv\n"
@@ -72,7 +87,7 @@ static const char about[] =
 
 static const struct fby_usage usage = {.options = options,
     .operand                                    = "DIR|FILE",
-    .operand_meaning = "the directory with the data, or its list",
+    .operand_meaning = "the directory with the data, its list or zip archive",
     .operand_offset  = offsetof(struct init_options, path),
     .finish          = finish_options,
     .help            = about};
@@ -80,21 +95,18 @@ static const struct fby_usage usage = {.options = options,
 static fby_err write_file(const struct init_options *o,
     const struct fby_buffer *text, struct fby_error_detail *why)
 {
-    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL);
-    int fd    = open(o->output, flags, 0666);
-    if (fd < 0 && errno == EEXIST) {
-        return fby_error_set(why, FBY_USAGE,
-            "%s exists already; --force overwrites it", o->output);
+    struct stat       st;
+    struct fby_output output;
+    if (!o->force && lstat(o->output, &st) == 0) {
+        return fby_error_set(
+            why, FBY_IO, "%s exists already; --force overwrites it", o->output);
     }
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (file == NULL) {
-        return fby_error_set(why, FBY_IO, "%s: %s", o->output, strerror(errno));
+    fby_err err = fby_output_open(&output, o->output, why);
+    if (err != FBY_OK) {
+        return err;
     }
-    bool written = fwrite(text->data, 1, text->size, file) == text->size;
-    int  closed  = fclose(file);
-    return written && closed == 0 ? FBY_OK
-                                  : fby_error_set(why, FBY_IO, "%s: %s",
-                                        o->output, strerror(errno));
+    fby_output_write(&output, text->data, text->size);
+    return fby_output_finish(&output, why);
 }
 
 static fby_err write_output(const struct init_options *o,
@@ -215,102 +227,275 @@ static const char *shard_word(enum fby_source_kind kind)
     return words[kind] != NULL ? words[kind] : "tar shard";
 }
 
+/* Print the files that are no samples, by their type. */
+static void print_left_out_files(const struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < split->n_left_out; i++) {
+        char noun[32];
+        snprintf(
+            noun, sizeof(noun), ".%.16s file", split->left_out[i].extension);
+        fprintf(stderr, "%s%s", i == 0 ? "left out: " : ", ",
+            fby_plural(split->left_out[i].count, noun).text);
+    }
+    if (split->n_left_out > 0) {
+        fprintf(stderr, " (no pictures that can be decoded)\n");
+    }
+}
+
+static void print_links(const struct fby_guess *guess)
+{
+    if (guess->n_dangling > 0) {
+        fprintf(stderr, "left out: %s to no file\n",
+            fby_plural(guess->n_dangling, "link").text);
+    }
+    for (uint32_t i = 0; i < guess->n_linked; i++) {
+        fprintf(stderr,
+            "links lead to %s: workers need it as a root, as pull does\n",
+            fby_text_show(guess->linked[i]).text);
+    }
+}
+
+static void print_root(const char *name, const char *dir)
+{
+    char option[FBY_PATH_SIZE + 16];
+    snprintf(option, sizeof(option), "%s=%s", name, dir);
+    fprintf(stderr, " --data ");
+    fby_option_print_word(stderr, option);
+}
+
+/* Print an option --data for each root that the data needs. */
+static void print_data_options(const struct fby_guess *guess)
+{
+    if (guess->data_root[0] != '\0') {
+        print_root("data", guess->data_root);
+    }
+    for (uint32_t i = 0; i < guess->n_linked; i++) {
+        char name[FBY_NAME_SIZE];
+        snprintf(name, sizeof(name), "links%u", i);
+        print_root(name, guess->linked[i]);
+    }
+}
+
+static void print_shards(const struct fby_guess *guess)
+{
+    const struct fby_guess_split *split = &guess->splits[0];
+    fprintf(stderr, " in ");
+    if (!split->counted_all && split->shards_read > 1) {
+        fprintf(stderr, "the first %" PRIu32 " of ", split->shards_read);
+    } else if (!split->counted_all) {
+        fprintf(stderr, "the first of ");
+    }
+    fprintf(
+        stderr, "%s", fby_plural(split->shards, shard_word(guess->kind)).text);
+}
+
+/* Splits of a guess other than the first. */
+struct other_splits {
+    struct fby_init_split written[FBY_GUESS_SPLITS];
+    uint32_t              n; /* number of those in the file */
+    /* Why a split of the guess is not in the file; "": it is. */
+    char reasons[FBY_GUESS_SPLITS][256];
+};
+
+static struct fby_init_split describe_split(const struct fby_guess_split *split)
+{
+    return (struct fby_init_split){.name = split->name,
+        .path                            = split->pattern,
+        .files   = (const char(*)[FBY_NAME_SIZE])split->file_columns,
+        .n_files = split->n_file_columns,
+        .tokens  = &split->tokens};
+}
+
+/* Choose the splits that the file has beside the first. */
+static void choose_splits(struct fby_guess *guess, struct other_splits *out)
+{
+    for (uint32_t i = 1; i < guess->n_splits; i++) {
+        const struct fby_guess_split *split = &guess->splits[i];
+        if (fby_text_is_evaluation_split(split->name)) {
+            fby_init_compare_splits(&guess->splits[0], split, out->reasons[i]);
+        } else {
+            snprintf(out->reasons[i], sizeof(out->reasons[i]),
+                "its name says no use; add it under splits: if it is needed");
+        }
+        if (out->reasons[i][0] == '\0') {
+            out->written[out->n++] = describe_split(split);
+            fby_init_merge_lengths(&guess->splits[0], split);
+        }
+    }
+}
+
+static void print_splits(
+    const struct fby_guess *guess, const struct other_splits *others)
+{
+    for (uint32_t i = 1; i < guess->n_splits; i++) {
+        const struct fby_guess_split *split = &guess->splits[i];
+        char                          path[FBY_PATH_SIZE];
+        snprintf(path, sizeof(path), "%s", split->pattern);
+        fby_make_one_line(path);
+        if (others->reasons[i][0] == '\0') {
+            fprintf(stderr,
+                "and split '%s' at %s: neither shuffled nor "
+                "augmented\n",
+                split->name, path);
+        } else {
+            fprintf(stderr, "left out: split '%s' at %s: %s\n", split->name,
+                path, others->reasons[i]);
+        }
+    }
+    if (guess->n_left_out > 0) {
+        fprintf(stderr, "left out: %s more\n",
+            fby_plural(guess->n_left_out, "split").text);
+    }
+}
+
 /* Print what was found, and the splits that the written file leaves out. */
-static void print_result(
-    const struct init_options *o, const struct fby_guess *guess)
+static void print_result(const struct init_options *o,
+    const struct fby_guess *guess, const struct other_splits *others)
 {
     const struct fby_guess_split *split                = &guess->splits[0];
     static const char *const      where[FBY_N_SOURCES] = {
              [FBY_SOURCE_LIST]     = " in a list",
              [FBY_SOURCE_PARALLEL] = " in parallel folders",
     };
+    bool is_flat = guess->kind == FBY_SOURCE_FOLDER && split->classes == 0;
     fprintf(stderr, "found %s%s", split->counted_all ? "" : "over ",
         fby_plural(split->samples, "sample").text);
     if (fby_source_traits(guess->kind)->has_sequences) {
         fprintf(stderr, " of %u tokens", split->tokens.length);
     }
     if (split->shards > 0) {
-        fprintf(stderr, " in %s%s", split->counted_all ? "" : "the first of ",
-            fby_plural(split->shards, shard_word(guess->kind)).text);
+        print_shards(guess);
     }
     if (split->classes > 0) {
         fprintf(
             stderr, " in %s", fby_plural(split->classes, "class folder").text);
     }
+    if (is_flat) {
+        fprintf(stderr, " in a folder without classes");
+    }
     fprintf(stderr, "%s\n", where[guess->kind] ? where[guess->kind] : "");
-    for (uint32_t i = 1; i < guess->n_splits; i++) {
-        fprintf(stderr, "left out: split '%s' at %s; add it under splits:\n",
-            guess->splits[i].name, guess->splits[i].pattern);
+    if (split->note[0] != '\0') {
+        fprintf(stderr, "note: %s\n", split->note);
     }
-    if (guess->n_left_out > 0) {
-        fprintf(stderr, "left out: %s more\n",
-            fby_plural(guess->n_left_out, "split").text);
-    }
+    print_left_out_files(split);
+    print_links(guess);
+    print_splits(guess, others);
     if (o->output != NULL) {
         fprintf(stderr, "wrote %s; try: forebay pull --pipeline ", o->output);
         fby_option_print_word(stderr, o->output);
+        print_data_options(guess);
         fputc('\n', stderr);
     }
 }
 
-static fby_err make_text(const struct fby_guess *guess, struct fby_buffer *text,
+static fby_err make_text(const struct fby_guess *guess,
+    const struct other_splits *others, struct fby_buffer *text,
     struct fby_error_detail *why)
 {
     const struct fby_guess_split *split = &guess->splits[0];
     struct fby_init_column        columns[FBY_GUESS_COLUMNS];
     const struct fby_init_summary summary = {
-        .kind    = guess->kind,
-        .path    = split->pattern,
-        .samples = split->counted_all ? split->samples : 0,
-        .estimated_samples =
-            split->samples * (split->shards > 0 ? split->shards : 1),
-        .shards    = split->shards,
-        .classes   = split->classes,
-        .members   = split->members,
-        .n_members = split->n_members,
-        .columns   = columns,
-        .n_columns = describe_columns(split, columns),
-        .files     = (const char(*)[FBY_NAME_SIZE])split->file_columns,
-        .n_files   = split->n_file_columns,
-        .tokens    = &split->tokens,
+        .kind          = guess->kind,
+        .path          = split->pattern,
+        .samples       = split->counted_all ? split->samples : 0,
+        .least_samples = split->samples,
+        .shards        = split->shards,
+        .classes       = split->classes,
+        .flat = guess->kind == FBY_SOURCE_FOLDER && split->class_depth == 0,
+        .class_depth = split->class_depth,
+        .members     = split->members,
+        .n_members   = split->n_members,
+        .columns     = columns,
+        .n_columns   = describe_columns(split, columns),
+        .files       = (const char(*)[FBY_NAME_SIZE])split->file_columns,
+        .n_files     = split->n_file_columns,
+        .tokens      = &split->tokens,
+        .data_root   = guess->data_root,
+        .others      = others->written,
+        .n_others    = others->n,
+        .linked      = (const char(*)[FBY_PATH_SIZE])guess->linked,
+        .n_linked    = guess->n_linked,
     };
     return fby_init_text(&summary, text, why);
+}
+
+/* Show the progress of the guess, on a terminal only. */
+static bool show_progress(void *arg, uint64_t done, uint64_t total)
+{
+    struct fby_progress_line *line = arg;
+    if (line->is_terminal) {
+        fby_progress_show_count(line,
+            total == 0 ? "files looked at" : "looking at the data", done,
+            total);
+    }
+    return true;
+}
+
+static fby_err guess_source(const struct init_options *o,
+    struct fby_guess *guess, struct fby_error_detail *why)
+{
+    struct fby_progress_line  line     = fby_progress_begin();
+    const struct fby_progress progress = {.fn = show_progress, .arg = &line};
+    fby_signals_exit();
+    fby_err err = fby_source_guess_at_depth(
+        o->path, o->token_type, o->class_depth, progress, guess, why);
+    fby_signals_catch(); /* the file is written whole */
+    fby_progress_end(&line);
+    return err == FBY_USAGE ? FBY_CONFIG : err; /* the data, not an option */
+}
+
+/* Refuse to overwrite a file of the data. */
+static fby_err check_output(const struct init_options *o,
+    const struct fby_guess *guess, struct fby_error_detail *why)
+{
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; i < guess->n_splits && err == FBY_OK; i++) {
+        err =
+            fby_inputs_check_pattern(o->output, guess->splits[i].pattern, why);
+    }
+    return err;
 }
 
 static fby_err write_pipeline(
     const struct init_options *o, struct fby_error_detail *why)
 {
-    struct fby_guess *guess = calloc(1, sizeof(*guess));
-    struct fby_buffer text  = {0};
+    struct fby_guess   *guess  = calloc(1, sizeof(*guess));
+    struct other_splits others = {.n = 0};
+    struct fby_buffer   text   = {0};
     if (guess == NULL) {
         return FBY_SYS;
     }
-    fby_err err = fby_source_guess(o->path, o->token_type, guess, why);
+    fby_err err = guess_source(o, guess, why);
     if (err == FBY_OK) {
-        err = make_text(guess, &text, why);
+        err = check_output(o, guess, why);
+    }
+    if (err == FBY_OK) {
+        choose_splits(guess, &others);
+        err = make_text(guess, &others, &text, why);
     }
     if (err == FBY_OK) {
         err = write_output(o, &text, why);
     }
     if (err == FBY_OK) {
-        print_result(o, guess);
+        print_result(o, guess, &others);
     }
     fby_buffer_fini(&text);
+    fby_guess_fini(guess);
     free(guess);
     return err;
 }
 
 static int run(int argc, char **argv)
 {
-    struct init_options     o   = {0};
+    struct init_options     o   = {.class_depth = FBY_GUESS_ANY_DEPTH};
     struct fby_error_detail why = {{0}};
     fby_usage_parse(&usage, argc, argv, &o);
     fby_err err = write_pipeline(&o, &why);
     if (err != FBY_OK) {
-        fprintf(stderr, "forebay init: %s\n", why.text);
-        return FBY_EXIT_FAILED;
+        return fby_command_end("init", err, &why);
     }
-    return FBY_EXIT_DONE;
+    return fby_signals_caught() != 0 ? 128 + fby_signals_caught()
+                                     : FBY_EXIT_DONE;
 }
 
 const struct fby_command fby_command_init = {

@@ -12,6 +12,7 @@
 #include "pipeline/schema.h"
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
+#include "pipeline/unread.h"
 
 /* Samples of global_batch. Rows of columns are small, so many make a batch. */
 enum { BATCH = 64, ROWS_BATCH = 4096 };
@@ -23,7 +24,7 @@ void fby_init_append(struct fby_buffer *out, const char *text)
 
 void fby_init_printf(struct fby_buffer *out, const char *format, ...)
 {
-    char    line[256];
+    char    line[512];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
@@ -31,18 +32,50 @@ void fby_init_printf(struct fby_buffer *out, const char *format, ...)
     fby_init_append(out, line);
 }
 
+/* The escape sequence of a character of more than one byte that libyaml refuses
+ * or reads as the end of a line; NULL if it needs none. */
+static const char *find_escape(const char *character)
+{
+    static const struct {
+        const char *bytes;
+        const char *escape;
+    } escapes[] = {{"\xe2\x80\xa8", "\\u2028"}, {"\xe2\x80\xa9", "\\u2029"},
+        {"\xef\xbb\xbf", "\\ufeff"}, {"\xef\xbf\xbe", "\\ufffe"},
+        {"\xef\xbf\xbf", "\\uffff"}};
+    for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
+        if (strncmp(character, escapes[i].bytes, 3) == 0) {
+            return escapes[i].escape;
+        }
+    }
+    return NULL;
+}
+
+/* Append the character of `length` bytes at `text`; 1 for an invalid byte. */
+static void append_character(
+    struct fby_buffer *out, const char *text, size_t length)
+{
+    const char *escape = find_escape(text);
+    if (fby_utf8_has_control(text, length)) { /* the last byte is the number */
+        fby_init_printf(
+            out, "\\x%02x", (unsigned)(unsigned char)text[length - 1]);
+    } else if (escape != NULL) {
+        fby_init_append(out, escape);
+    } else {
+        fby_put_bytes(out, text, length);
+    }
+}
+
 void fby_init_append_quoted(struct fby_buffer *out, const char *text)
 {
     fby_init_append(out, "\"");
-    for (; *text != '\0'; text++) {
+    while (*text != '\0') {
+        size_t length = fby_utf8_length(text, strlen(text));
+        length        = length > 0 ? length : 1;
         if (*text == '"' || *text == '\\') {
             fby_init_append(out, "\\");
         }
-        if ((unsigned char)*text < 0x20 || *text == 0x7f) { /* control */
-            fby_init_printf(out, "\\x%02x", (unsigned)(unsigned char)*text);
-        } else {
-            fby_put_u8(out, (uint8_t)*text);
-        }
+        append_character(out, text, length);
+        text += length;
     }
     fby_init_append(out, "\"");
 }
@@ -58,12 +91,37 @@ static void append_extensions(
     }
 }
 
+static void append_root(
+    struct fby_buffer *out, const char *name, const char *dir)
+{
+    char option[FBY_PATH_SIZE + 16];
+    snprintf(option, sizeof(option), "%s=%s", name, dir);
+    fby_init_append(out, " --data ");
+    fby_init_append_quoted(out, option);
+}
+
+/* Append the command that reads the file, with the roots that it needs. */
+static void append_command(
+    struct fby_buffer *out, const struct fby_init_summary *data)
+{
+    fby_init_append(out, "# Try it: forebay pull --pipeline THIS-FILE");
+    if (data->data_root != NULL && data->data_root[0] != '\0') {
+        append_root(out, "data", data->data_root);
+    }
+    for (size_t i = 0; i < data->n_linked; i++) {
+        char name[FBY_NAME_SIZE];
+        snprintf(name, sizeof(name), "links%zu", i);
+        append_root(out, name, data->linked[i]);
+    }
+    fby_init_append(out, "\n");
+}
+
 static void append_head(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
     fby_init_append(out,
-        "# A pipeline of Forebay. What each key means: docs/pipeline.md\n"
-        "# Try it: forebay pull --pipeline THIS-FILE\n");
+        "# A pipeline of Forebay. What each key means: docs/pipeline.md\n");
+    append_command(out, data);
     if (data->samples > 0) {
         fby_init_printf(
             out, "# Found: %s", fby_plural(data->samples, "sample").text);
@@ -92,33 +150,32 @@ static const char *source_key(const struct fby_init_summary *data)
     return fby_source_traits(data->kind)->key->name;
 }
 
-/* True if the samples fill a batch, or their number is unknown. */
+/* True if the samples that were read fill a batch, or none were read. */
 static bool has_full_batch(const struct fby_init_summary *data)
 {
-    uint64_t samples =
-        data->samples > 0 ? data->samples : data->estimated_samples;
+    uint64_t samples = data->samples > 0 ? data->samples : data->least_samples;
     return samples == 0 || samples >= batch_of(data);
 }
 
 static void append_files_key(
-    struct fby_buffer *out, const struct fby_init_summary *data)
+    struct fby_buffer *out, const struct fby_init_split *split)
 {
-    for (size_t i = 0; i < data->n_files; i++) {
+    for (size_t i = 0; i < split->n_files; i++) {
         fby_init_append(out, i == 0 ? "\n    files: [" : ", ");
-        fby_init_append_quoted(out, data->files[i]);
+        fby_init_append_quoted(out, split->files[i]);
     }
-    fby_init_append(out, data->n_files > 0 ? "]      # columns of paths" : "");
+    fby_init_append(out, split->n_files > 0 ? "]      # columns of paths" : "");
 }
 
 static void append_tokens(
-    struct fby_buffer *out, const struct fby_init_summary *data)
+    struct fby_buffer *out, const struct fby_init_split *split)
 {
     static const char *const formats[] = {[FBY_TOKENS_FLAT] = "flat",
         [FBY_TOKENS_MDS]                                    = "mds",
         [FBY_TOKENS_MEGATRON]                               = "megatron"};
-    const struct fby_tokens *tokens    = data->tokens;
+    const struct fby_tokens *tokens    = split->tokens;
     fby_init_append(out, "\n      files: ");
-    fby_init_append_quoted(out, data->path);
+    fby_init_append_quoted(out, split->path);
     fby_init_printf(out, "\n      format: %s\n", formats[tokens->format]);
     if (tokens->type != 0) {
         fby_init_printf(out, "      type: %s\n", fby_type_word(tokens->type));
@@ -136,15 +193,31 @@ static void append_tokens(
         tokens->length, tokens->shift);
 }
 
-static void append_source(
+static void append_class_depth(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
-    fby_init_printf(out, "splits:\n  train:\n    %s: ", source_key(data));
+    if (data->flat) {
+        fby_init_append(out,
+            "\n    class_depth: 0          # no classes: the files in it and "
+            "below");
+    } else if (data->class_depth > 1) {
+        fby_init_printf(out,
+            "\n    class_depth: %u          # levels of folders down to the "
+            "classes",
+            data->class_depth);
+    }
+}
+
+static void append_source(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_split *split)
+{
+    fby_init_printf(out, "  %s:\n    %s: ", split->name, source_key(data));
     if (fby_source_traits(data->kind)->has_sequences) {
-        append_tokens(out, data);
+        append_tokens(out, split);
     } else {
-        fby_init_append_quoted(out, data->path);
-        append_files_key(out, data);
+        fby_init_append_quoted(out, split->path);
+        append_files_key(out, split);
+        append_class_depth(out, data);
     }
 }
 
@@ -155,10 +228,13 @@ static bool has_shards(const struct fby_init_summary *data)
     return !source->has_files && !source->has_sequences;
 }
 
-static void append_split(
+static void append_train(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
-    append_source(out, data);
+    const struct fby_init_split train = {
+        "train", data->path, data->files, data->n_files, data->tokens};
+    fby_init_append(out, "splits:\n");
+    append_source(out, data, &train);
     fby_init_append(
         out, has_shards(data)
                  ? "\n    shuffle: full           # or none, or {block: 4}: 4 "
@@ -167,14 +243,36 @@ static void append_split(
     fby_init_append(out, has_full_batch(data)
                              ? "    last: drop              # or pad, or short"
                              : "    last: short             # or pad, or drop");
+    fby_init_append(out, ": what the last batch does\n");
+}
+
+/* Append the splits other than train, or a comment with one of them. */
+static void append_others(
+    struct fby_buffer *out, const struct fby_init_summary *data)
+{
+    for (size_t i = 0; i < data->n_others; i++) {
+        append_source(out, data, &data->others[i]);
+        fby_init_append(out,
+            "\n    shuffle: none\n"
+            "    last: pad               # the field `valid` is false for "
+            "padding\n");
+    }
+    if (data->n_others == 0) {
+        fby_init_printf(out, "  # val: {%s: %s, shuffle: none, last: pad}\n",
+            source_key(data),
+            fby_source_traits(data->kind)->has_sequences ? "{files: PATH, ...}"
+            : data->n_files > 0                          ? "PATH, files: [...]"
+                                                         : "PATH");
+    }
+}
+
+static void append_splits(
+    struct fby_buffer *out, const struct fby_init_summary *data)
+{
+    append_train(out, data);
+    append_others(out, data);
     fby_init_printf(out,
-        ": what the last batch does\n"
-        "  # val: {%s: %s, shuffle: none, last: pad}\n\n"
-        "global_batch: %-4u          # shared by all ranks\n",
-        source_key(data),
-        fby_source_traits(data->kind)->has_sequences ? "{files: PATH, ...}"
-        : data->n_files > 0                          ? "PATH, files: [...]"
-                                                     : "PATH",
+        "\nglobal_batch: %-4u          # shared by all ranks\n",
         batch_of(data));
     fby_init_append(out,
         "seed: 0\n"
@@ -253,8 +351,17 @@ static fby_err append_members(struct fby_buffer *out,
             fby_text_show(data->path).text,
             found[0] != '\0' ? found : "nothing");
     }
+    struct fby_unread unread;
+    for (size_t i = 0; i < data->n_members; i++) {
+        char name[FBY_NAME_SIZE + 2];
+        snprintf(name, sizeof(name), "*.%s", data->members[i].extension);
+        if (fby_unread_file(name, &unread)) {
+            return fby_error_set(why, FBY_CONFIG, "%s: %s",
+                fby_text_show(data->path).text, unread.text);
+        }
+    }
     return fby_error_set(why, FBY_CONFIG,
-        "%s: no picture among the files (.jpg, .jpeg, .png); found: %s",
+        "%s: no picture among the files (.jpg, .jpeg, .png, .webp); found: %s",
         fby_text_show(data->path).text, found[0] != '\0' ? found : "nothing");
 }
 
@@ -287,7 +394,7 @@ fby_err fby_init_text(const struct fby_init_summary *data,
     fby_err err = append_fields(&fields, data, why);
     if (err == FBY_OK) {
         append_head(out, data);
-        append_split(out, data);
+        append_splits(out, data);
         fby_put_bytes(out, fields.data, fields.size);
     }
     fby_buffer_fini(&fields);

@@ -7,6 +7,7 @@
 
 #include "common/bytes.h"
 #include "common/err.h"
+#include "pipeline/plan/geometry.h"
 #include "pipeline/types.h"
 
 /* A column of NumPy or SciPy files. Rows of a ragged column have any number of
@@ -35,6 +36,8 @@ enum fby_init_value {
     FBY_INIT_MIXED = 8 /* column: values of kinds that no field can combine */
 };
 
+enum { FBY_INIT_SIZES = 8 }; /* samples whose pictures are measured */
+
 /* The members (files or values of samples) with one extension. For lists and
  * parallel folders, the extension begins with the name of the column or
  * folder. */
@@ -44,8 +47,21 @@ struct fby_init_member {
     bool     always;                   /* each sample that was read has one */
     bool     header_read; /* the PNG header of the first such file was read */
     bool     may_be_ids;  /* by this header: pixels are grey or of a palette */
-    enum fby_init_value value;   /* kind of the values */
-    uint32_t            longest; /* bytes of the longest value */
+    /* The sizes of the pictures of the first samples; {0, 0}: unknown. */
+    struct fby_size sizes[FBY_INIT_SIZES];
+    bool            has_words; /* cls: some of those that were read are no id */
+    /* The different values, if they can be names of classes; NULL: they cannot,
+     * or none were read. Owned by the guess. */
+    struct fby_init_words *words;
+    bool no_classes;                 /* the values cannot be names of classes */
+    bool too_many_classes;           /* because there are too many of them */
+    bool some_words_unread;          /* not all values were read */
+    char other_words[FBY_NAME_SIZE]; /* the split that has other values; "" */
+    char unknown_class[160]; /* "split val has 'a'", which is no class; "" */
+    char key[FBY_NAME_SIZE]; /* a value in these JSON files; "": a file */
+    uint32_t            values_read; /* cls, JSON: files that were read */
+    enum fby_init_value value;       /* kind of the values */
+    uint32_t            longest;     /* bytes of the longest value */
     /* Entries of the longest list; TEXT_LISTS: bytes of the longest text. */
     uint32_t max_length;
     char     keys[128]; /* OBJECT: its keys: "KEY, KEY.KEY, KEY" */
@@ -53,13 +69,24 @@ struct fby_init_member {
     enum fby_init_value first_key_kind;
 };
 
-struct fby_init_summary { /* the known facts about the data of one split */
+struct fby_init_split { /* where the data of a split is */
+    const char *name;
+    const char *path; /* folder, list or pattern */
+    const char (
+        *files)[FBY_NAME_SIZE]; /* list: names of the columns that hold paths */
+    size_t                   n_files;
+    const struct fby_tokens *tokens; /* settings for token files */
+};
+
+struct fby_init_summary { /* the known facts about the data of split train */
     enum fby_source_kind kind;
-    const char          *path;    /* folder, list or pattern */
-    uint64_t             samples; /* exact number; 0: not counted */
-    uint64_t estimated_samples;   /* estimate of `samples`; 0: unknown */
-    uint32_t shards;              /* number of tar, table or token files */
-    uint32_t classes;             /* class folders; 0: unknown */
+    const char          *path;          /* folder, list or pattern */
+    uint64_t             samples;       /* exact number; 0: not counted */
+    uint64_t             least_samples; /* number that was read; 0: unknown */
+    uint32_t             shards;      /* number of tar, table or token files */
+    uint32_t             classes;     /* class folders; 0: unknown */
+    bool                 flat;        /* folder: files without classes */
+    uint32_t             class_depth; /* levels down to class folders; 0: 1 */
     const struct fby_init_member *members; /* the most frequent first */
     size_t                        n_members;
     const struct fby_init_column *columns; /* of NumPy or SciPy files */
@@ -68,12 +95,20 @@ struct fby_init_summary { /* the known facts about the data of one split */
         *files)[FBY_NAME_SIZE]; /* list: names of the columns that hold paths */
     size_t                   n_files;
     const struct fby_tokens *tokens; /* settings for token files */
+    const char
+        *data_root; /* the directory of the root "data"; NULL, "": none */
+    const struct fby_init_split *others; /* splits for validation and tests */
+    size_t                       n_others;
+    const char (*linked)[FBY_PATH_SIZE]; /* directories to which links lead */
+    size_t n_linked;
 };
 
 /* Append a commented pipeline file that works without editing. It has the split
- * `train` and batches of 64 samples (4,096 for columns). With fewer samples
- * than one batch, the file keeps the last batch although it is short.
- *   pictures: random_resized_crop 224, flip, normalised f32 in CHW, and labels;
+ * `train`, the `others`, which are neither shuffled nor augmented, and batches
+ * of 64 samples (4,096 for columns). If fewer samples than one batch were read,
+ * the file keeps the last batch although it is short.
+ *   pictures: 224 x 224, normalised f32 in CHW, and labels; train:
+ *             random_resized_crop and flip, others: resize and center_crop;
  *             masks that each sample has follow their picture
  *   lists:    each column of values is a further field, unchanged
  *   columns:  each column is a field, unchanged

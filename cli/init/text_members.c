@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text_members.c - write the fields of pictures, masks, labels and values.
+/* text_members.c - write the fields of pictures, masks and labels.
  *
  * A member is a file or value of a sample, and is known by its extension:
  * "jpg", or "mask.png" with the name "mask" before the dot. One picture of
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/init/text_state.h"
+#include "cli/init/words.h"
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
@@ -20,13 +21,20 @@ static bool has_type(const char *extension, const char *type)
     return strcmp(dot != NULL ? dot + 1 : extension, type) == 0;
 }
 
-static bool is_picture(const struct fby_init_member *member)
+bool fby_init_is_picture_suffix(const char *suffix)
+{
+    char lower[FBY_NAME_SIZE];
+    (void)fby_init_to_field_name(suffix, lower);
+    return fby_text_is_extension(lower) &&
+           (has_type(lower, "jpg") || has_type(lower, "jpeg") ||
+               has_type(lower, "png") || has_type(lower, "webp"));
+}
+
+bool fby_init_is_picture(const struct fby_init_member *member)
 {
     return member->value == FBY_INIT_NO_VALUE &&
            fby_text_is_extension(member->extension) &&
-           (has_type(member->extension, "jpg") ||
-               has_type(member->extension, "jpeg") ||
-               has_type(member->extension, "png"));
+           fby_init_is_picture_suffix(member->extension);
 }
 
 /* The bytes before the last dot (the stem): 4 for "mask.png", 0 for "jpg". */
@@ -82,14 +90,14 @@ enum image_rank {
 static enum image_rank rank_of(
     const struct fby_init_summary *data, const struct fby_init_member *member)
 {
-    if (!is_picture(member)) {
+    if (!fby_init_is_picture(member)) {
         return RANK_NO_PICTURE;
     }
     /* If all samples also have a picture of colours, ids are its mask. */
     bool may_be_mask = member->may_be_ids && member->always;
     for (size_t i = 0; may_be_mask && i < data->n_members; i++) {
         const struct fby_init_member *other = &data->members[i];
-        if (is_picture(other) && !other->may_be_ids && other->always) {
+        if (fby_init_is_picture(other) && !other->may_be_ids && other->always) {
             return RANK_OTHER_IDS;
         }
     }
@@ -123,7 +131,8 @@ static const struct fby_init_member *find_image(
 static bool is_same_image(const struct fby_init_summary *data,
     const struct fby_init_member *image, const struct fby_init_member *member)
 {
-    if (!is_picture(member) || rank_of(data, member) != rank_of(data, image)) {
+    if (!fby_init_is_picture(member) ||
+        rank_of(data, member) != rank_of(data, image)) {
         return false;
     }
     bool needs_same_stem =
@@ -179,6 +188,42 @@ static void append_from(struct fby_buffer *out,
     fby_init_append(out, n > 1 ? "]\n" : "\n");
 }
 
+/* Append the value of `only`: the splits other than train. */
+static void append_others(
+    struct fby_buffer *out, const struct fby_init_summary *data)
+{
+    for (size_t i = 0; i < data->n_others; i++) {
+        fby_init_printf(out, "%s%s",
+            i > 0                ? ", "
+            : data->n_others > 1 ? "["
+                                 : "",
+            data->others[i].name);
+    }
+    fby_init_append(out, data->n_others > 1 ? "]" : "");
+}
+
+/* Append the ops of an image or a mask: random ones for train, and none of them
+ * for the other splits. */
+static void append_ops(
+    struct fby_buffer *out, const struct fby_init_summary *data)
+{
+    fby_init_append(out,
+        "      - random_resized_crop: {size: 224, scale: [0.08, 1.0], only: "
+        "train}\n"
+        "      - horizontal_flip: {p: 0.5, only: train}\n");
+    if (data->n_others == 0) {
+        fby_init_append(out, "      # with a split val:\n"
+                             "      # - resize: {shorter: 256, only: val}\n"
+                             "      # - center_crop: {size: 224, only: val}\n");
+        return;
+    }
+    fby_init_append(out, "      - resize: {shorter: 256, only: ");
+    append_others(out, data);
+    fby_init_append(out, "}\n      - center_crop: {size: 224, only: ");
+    append_others(out, data);
+    fby_init_append(out, "}\n");
+}
+
 static void append_image(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *image)
 {
@@ -186,16 +231,15 @@ static void append_image(struct fby_buffer *out,
     name_image(data, image, name);
     fby_init_printf(out, "  %s:\n", name);
     append_from(out, data, image);
+    fby_init_append(out, "    decode: rgb8\n"
+                         "    ops:                    # on the workers\n");
+    append_ops(out, data);
     fby_init_append(out,
-        "    decode: rgb8\n"
-        "    ops:                    # on the workers; for one split: "
-        "only: SPLIT\n"
-        "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"
-        "      - horizontal_flip: {p: 0.5}\n"
-        "      # for val, with only: train added to the two above:\n"
-        "      # - resize: {shorter: 256, only: val}\n"
-        "      # - center_crop: {size: 224, only: val}\n"
-        "    device:                 # at the trainer; of values 0..1\n"
+        "    device:                 # at the trainer; of values 0..1: the "
+        "mean "
+        "and std of\n"
+        "                            # ImageNet, which most pretrained models "
+        "expect\n"
         "      - normalize: {mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, "
         "0.225]}\n"
         "    out: {dtype: f32, layout: chw}\n");
@@ -204,8 +248,14 @@ static void append_image(struct fby_buffer *out,
 static bool is_mask(const struct fby_init_summary *data,
     const struct fby_init_member *image, const struct fby_init_member *member)
 {
-    return is_picture(member) && member->may_be_ids && member->always &&
-           !is_same_image(data, image, member);
+    return fby_init_is_picture(member) && member->may_be_ids &&
+           member->always && !is_same_image(data, image, member);
+}
+
+bool fby_init_is_label(const struct fby_init_member *member)
+{
+    return has_type(member->extension, "cls") &&
+           fby_text_is_extension(member->extension);
 }
 
 /* The members with labels, as in WebDataset: extension "cls"; NULL: none. */
@@ -213,19 +263,22 @@ static const struct fby_init_member *find_cls(
     const struct fby_init_summary *data)
 {
     for (size_t i = 0; i < data->n_members; i++) {
-        const struct fby_init_member *member = &data->members[i];
-        if (has_type(member->extension, "cls") &&
-            fby_text_is_extension(member->extension)) {
-            return member;
+        if (fby_init_is_label(&data->members[i])) {
+            return &data->members[i];
         }
     }
     return NULL;
 }
 
+static bool has_classes(const struct fby_init_summary *data)
+{
+    return fby_source_traits(data->kind)->has_classes && !data->flat;
+}
+
 /* True if labels are possible: from class folders or .cls members. */
 static bool has_label(const struct fby_init_summary *data)
 {
-    return fby_source_traits(data->kind)->has_classes || find_cls(data) != NULL;
+    return has_classes(data) || find_cls(data) != NULL;
 }
 
 enum { MAX_MASKS = FBY_MAX_FIELDS - 2 }; /* beside the image and a label */
@@ -261,6 +314,49 @@ static const char *add_mask_name(
     return name;
 }
 
+/* Append `fit: stretch`, or a comment if one of the two is turned. */
+static void append_sizes(struct fby_buffer *out, size_t sample,
+    struct fby_size picture, struct fby_size mask)
+{
+    bool is_turned = mask.w == picture.h && mask.h == picture.w;
+    fby_init_printf(out,
+        "    %s# sample %zu: the mask has %u x %u pixels, its picture %u x "
+        "%u%s\n",
+        is_turned ? "" : "fit: stretch            ", sample, mask.w, mask.h,
+        picture.w, picture.h,
+        is_turned ? ": turn the masks as EXIF turns the pictures" : "");
+}
+
+/* Append the fit if the two sizes of one of the first samples differ. Returns
+ * true if so. */
+static bool append_fit_of(struct fby_buffer *out,
+    const struct fby_init_member *picture, const struct fby_init_member *mask)
+{
+    for (size_t k = 0; k < FBY_INIT_SIZES; k++) {
+        struct fby_size a     = picture->sizes[k];
+        struct fby_size b     = mask->sizes[k];
+        bool            known = a.w != 0 && b.w != 0;
+        if (known && (a.w != b.w || a.h != b.h)) {
+            append_sizes(out, k, a, b);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Append the fit of a mask if its size differs from that of the image. */
+static void append_fit(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_member *image,
+    const struct fby_init_member *mask)
+{
+    for (size_t i = 0; i < data->n_members; i++) {
+        if (is_same_image(data, image, &data->members[i]) &&
+            append_fit_of(out, &data->members[i], mask)) {
+            return;
+        }
+    }
+}
+
 static size_t append_masks(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *image)
 {
@@ -280,14 +376,35 @@ static size_t append_masks(struct fby_buffer *out,
             "    decode: mask8           # class ids, unchanged; for several "
             "masks of 0 and 1: decode: maps\n    group: %s\n",
             group);
+        append_fit(out, data, image, &data->members[i]);
         fby_init_append(out,
             "    ops:                    # those of its picture that move "
-            "pixels, in order\n"
-            "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"
-            "      - horizontal_flip: {p: 0.5}\n");
+            "pixels, in order\n");
+        append_ops(out, data);
         n++;
     }
     return n;
+}
+
+/* Say of each other picture why it is no mask. */
+static void append_left_out_pictures(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_member *image)
+{
+    for (size_t i = 0; i < data->n_members; i++) {
+        const struct fby_init_member *member = &data->members[i];
+        if (!fby_init_is_picture(member) || !member->always ||
+            is_same_image(data, image, member) || member->may_be_ids) {
+            continue;
+        }
+        fby_init_printf(out,
+            "  # %s is left out: as a mask, %s.\n"
+            "  # A mask is a PNG in grey or with a palette. If it is a second "
+            "picture, add a field.\n",
+            member->extension,
+            has_type(member->extension, "png")
+                ? "its colours, alpha or 16 bits are no ids"
+                : "its lossy compression changes ids");
+    }
 }
 
 static size_t append_folder_label(
@@ -309,7 +426,7 @@ static size_t append_folder_label(
 static size_t append_label(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
-    if (fby_source_traits(data->kind)->has_classes) {
+    if (has_classes(data)) {
         return append_folder_label(out, data);
     }
     const struct fby_init_member *cls = find_cls(data);
@@ -320,127 +437,28 @@ static size_t append_label(
         }
         return 0;
     }
+    if (cls->has_words && fby_init_are_classes(cls)) {
+        fby_init_append_class_field(out, cls, "label");
+        fby_init_append(out,
+            "    # one_hot: {smoothing: 0.1}    # a key beside names, instead "
+            "of numbers\n");
+        return 1;
+    }
+    if (cls->has_words) {
+        fby_init_append_no_classes(out, cls);
+        fby_init_printf(out,
+            "  label:                    # words, so no class ids: their "
+            "bytes\n"
+            "    from: %s\n    decode: text\n    max_length: %u\n",
+            cls->extension, fby_init_round_up(cls->longest));
+        return 1;
+    }
     fby_init_printf(out,
         "  label:\n    from: %s               # decimal text of this member\n"
         "    # one_hot: {classes: 1000, smoothing: 0.1}    # instead of "
         "numbers\n",
         cls->extension);
     return 1;
-}
-
-static uint32_t round_up_to_power_of_two(uint32_t number)
-{
-    uint32_t power = 1;
-    while (power < number) {
-        power *= 2;
-    }
-    return power;
-}
-
-static void append_left_out(struct fby_buffer *out,
-    const struct fby_init_member *member, const char *reason)
-{
-    fby_init_append(out, "  # left out, ");
-    fby_init_append(out, reason);
-    fby_init_append(out, ": column ");
-    fby_init_append_quoted(out, member->extension);
-    fby_init_append(out, "\n");
-}
-
-/* Append comments: the keys (without quotes), and a field of the first key. */
-static void append_object(struct fby_buffer *out,
-    const struct fby_init_member *member, const char *name)
-{
-    int key_length  = (int)strcspn(member->keys, ",");
-    int name_length = (int)strcspn(member->keys, ",.");
-    append_left_out(out, member, "since its values are objects");
-    if (key_length == 0) {
-        return;
-    }
-    fby_init_printf(out, "  #   members: %s\n", member->keys);
-    if (member->first_key_kind == FBY_INIT_MIXED) {
-        return;
-    }
-    fby_init_printf(out, "  #   %.*s: {from: %s, decode: %s, key: %.*s%s}\n",
-        name_length, member->keys, name,
-        member->first_key_kind == FBY_INIT_NUMBER ? "number" : "text",
-        key_length, member->keys,
-        member->first_key_kind == FBY_INIT_NUMBER ? "" : ", max_length: 256");
-}
-
-/* Append a field for a column of lists, or a comment for a column that cannot
- * be a field. Returns true if a field was appended. */
-static bool append_list_column(struct fby_buffer *out,
-    const struct fby_init_member *member, const char *name)
-{
-    if (member->value == FBY_INIT_NUMBER_LISTS) {
-        uint32_t length =
-            member->max_length > 0 ? member->max_length : 1; /* 0 is invalid */
-        fby_init_printf(out,
-            "  %s: {from: %s, decode: number, key: \".\", max_length: %u}\n",
-            name, name, length);
-        return true;
-    }
-    if (member->value == FBY_INIT_TEXT_LISTS) {
-        fby_init_printf(out,
-            "  %s: {from: %s, decode: text, key: \".\", pick: random, "
-            "max_length: %u, too_long: truncate}\n",
-            name, name, round_up_to_power_of_two(member->max_length));
-        return true;
-    }
-    if (member->value == FBY_INIT_OBJECT) {
-        append_object(out, member, name);
-    } else if (member->value == FBY_INIT_OTHER_LISTS) {
-        append_left_out(out, member,
-            "since its lists hold other values than texts or numbers (key: "
-            "\"0\" is the first entry)");
-    } else {
-        append_left_out(out, member,
-            "since it has values of several kinds, such as texts beside lists "
-            "or empty lists of texts");
-    }
-    return false;
-}
-
-/* Append the field of a column of values. Returns the number of fields. */
-static size_t append_value_column(
-    struct fby_buffer *out, const struct fby_init_member *member)
-{
-    char name[FBY_NAME_SIZE];
-    if (!fby_init_to_field_name(member->extension, name) || !member->always) {
-        append_left_out(out, member, "for its name or its gaps");
-        return 0;
-    }
-    if (member->value > FBY_INIT_TEXT) { /* lists, objects, mixed */
-        return append_list_column(out, member, name) ? 1 : 0;
-    }
-    fby_init_printf(out, "  %s: {from: %s, ", name, member->extension);
-    if (member->value == FBY_INIT_DIGITS) {
-        fby_init_append(
-            out, "decode: label} # if these are class ids: classes: N\n");
-    } else if (member->value == FBY_INIT_NUMBER) {
-        fby_init_append(out, "decode: number, key: \".\"}\n");
-    } else {
-        fby_init_printf(out,
-            "decode: text, max_length: %u, too_long: truncate}\n",
-            round_up_to_power_of_two(member->longest));
-    }
-    return 1;
-}
-
-/* Half of the fields of a pipeline; the others are left for pictures. */
-enum { MAX_VALUES = FBY_MAX_FIELDS / 2 };
-
-static size_t append_values(
-    struct fby_buffer *out, const struct fby_init_summary *data)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < data->n_members && n < MAX_VALUES; i++) {
-        if (data->members[i].value != FBY_INIT_NO_VALUE) {
-            n += append_value_column(out, &data->members[i]);
-        }
-    }
-    return n;
 }
 
 size_t fby_init_list_extensions(
@@ -451,7 +469,8 @@ size_t fby_init_list_extensions(
     out[0]      = '\0';
     for (size_t i = 0; i < data->n_members && n < FBY_MAX_FROM; i++) {
         const char *extension = data->members[i].extension;
-        if (fby_text_is_extension(extension) &&
+        if (data->members[i].key[0] == '\0' &&
+            fby_text_is_extension(extension) &&
             used + strlen(", ") + strlen(extension) + 1 < capacity) {
             used += (size_t)snprintf(out + used, capacity - used, "%s%s",
                 n > 0 ? ", " : "", extension);
@@ -486,10 +505,11 @@ size_t fby_init_append_members(
     if (image != NULL) {
         append_image(&fields, data, image);
         n += 1 + append_masks(&fields, data, image);
+        append_left_out_pictures(&fields, data, image);
         n += append_label(&fields, data);
         append_texts(&fields, data);
     }
-    n += append_values(&fields, data);
+    n += fby_init_append_values(&fields, data);
     fby_init_append(out, "fields:\n");
     fby_put_bytes(out, fields.data, fields.size);
     fby_buffer_fini(&fields);

@@ -7,7 +7,7 @@
 
 void fby_init_append(struct fby_buffer *out, const char *text);
 
-/* Append text as printf does; it is cut after 255 bytes. */
+/* Append text as printf does; it is cut after 511 bytes. */
 __attribute__((format(printf, 2, 3))) void fby_init_printf(
     struct fby_buffer *out, const char *format, ...);
 
@@ -18,10 +18,37 @@ void fby_init_append_quoted(struct fby_buffer *out, const char *text);
  * the result is also a valid name of a field. */
 bool fby_init_to_field_name(const char *name, char out[FBY_NAME_SIZE]);
 
+/* True for the suffixes of pictures that can be decoded, such as "seg.PNG". */
+bool fby_init_is_picture_suffix(const char *suffix);
+
+/* True for the file of a picture that can be decoded. */
+bool fby_init_is_picture(const struct fby_init_member *member);
+
+/* True for a member with the label, as in WebDataset: "cls". */
+bool fby_init_is_label(const struct fby_init_member *member);
+
 /* Append the fields of a source with members: pictures, masks, labels and
  * values. Returns the number of fields. */
 size_t fby_init_append_members(
     struct fby_buffer *out, const struct fby_init_summary *data);
+
+/* Append a label with the words of the member as names, in byte order. They must
+ * be the names of classes (words.h). */
+void fby_init_append_class_field(struct fby_buffer *out,
+    const struct fby_init_member *member, const char *name);
+
+/* Append a comment if the words of a member are text although they could be
+ * expected to be classes. */
+void fby_init_append_no_classes(
+    struct fby_buffer *out, const struct fby_init_member *member);
+
+/* Append a field for each value: a column of a list, or a key of JSON members.
+ * `out` has the fields before them. Returns the number of fields. */
+size_t fby_init_append_values(
+    struct fby_buffer *out, const struct fby_init_summary *data);
+
+/* The smallest power of two that is at least `number`, and at least 1. */
+uint32_t fby_init_round_up(uint32_t number);
 
 /* Write the valid extensions of the members, as "a, b": at most FBY_MAX_FROM,
  * and as many as fit. Returns the number of extensions written. */

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "cli/lint/pairs.h"
+#include "cli/lint/random_ops.h"
+#include "pipeline/class_names.h"
 #include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "pipeline/op.h"
+#include "pipeline/text.h"
 
 /* Savings below these shares are noise, or not worth a change. */
 static const double min_cpu_share   = 0.05;  /* of a field's CPU time */
@@ -20,7 +23,7 @@ static const double rounding_levels = 1; /* of 0 to 255 */
 /* A longer move is better only if it saves at least this share of CPU time. */
 static const double min_move_share = 0.03;
 
-_Static_assert((FBY_MAX_OPS + 7) * FBY_MAX_FIELDS + 4 == FBY_LINT_FINDINGS,
+_Static_assert((FBY_MAX_OPS + 8) * FBY_MAX_FIELDS + 4 == FBY_LINT_FINDINGS,
     "FBY_LINT_FINDINGS is the largest number of findings");
 
 struct findings {
@@ -88,7 +91,7 @@ static void find_class_difference(struct findings *self)
     const struct fby_lint_facts *facts = self->facts;
     uint32_t                     f     = 0;
     while (f < facts->n_fields &&
-           !fby_field_is_folder_id(facts->fields[f].content)) {
+           !fby_field_is_numbered_by_folders(facts->fields[f].content)) {
         f++;
     }
     if (!facts->classes.differ || f == facts->n_fields) {
@@ -207,6 +210,25 @@ static struct triple_text format_triple(const double values[3], double divisor)
     return out;
 }
 
+/* Pictures as floats without normalize have values of 0 to 255. Models expect
+ * this rarely. */
+static void find_bytes_as_floats(
+    struct findings *self, const struct fby_lint_field *field)
+{
+    if (field->content->decode != FBY_DECODE_RGB8 || !field->is_float ||
+        fby_field_is_normalized(field->content)) {
+        return;
+    }
+    struct fby_finding *finding =
+        append(self, FBY_FINDING_LEVELS, field, field->lines.out);
+    set_text(finding->found,
+        "the trainer gets floats of 0 to 255, as there is no normalize");
+    set_text(finding->advice,
+        "device: [{normalize: {mean: [0.485, 0.456, 0.406], std: [0.229, "
+        "0.224, 0.225]}}], as most pretrained models expect; for 0 to 1: "
+        "normalize: {mean: 0, std: 1}; nothing, if the model expects 0 to 255");
+}
+
 /* Pixel values are scaled to 0 to 1 before normalize, so a mean is at most 1
  * and a std at most 0.5. A mean above 1 is one of bytes (0 to 255). A std of 1
  * or 2 may be intended, unless the mean is of bytes. */
@@ -233,6 +255,32 @@ static void find_levels(
     set_text(finding->advice, "normalize: {mean: %s, std: %s}: divided by 255",
         format_triple(content->as.rgb8.mean, mean_in_bytes ? 255 : 1).text,
         format_triple(content->as.rgb8.std, std_in_bytes ? 255 : 1).text);
+}
+
+/* ---- Random ops ---------------------------------------------------------- */
+
+/* A split for evaluation has such a name, or keeps the order of its samples. */
+static void find_random_ops(
+    struct findings *self, const struct fby_lint_field *field)
+{
+    const struct fby_lint_facts *facts = self->facts;
+    char                         names[200];
+    uint32_t                     first = 0;
+    bool is_named = fby_text_is_evaluation_split(facts->split);
+    if ((!is_named && facts->is_shuffled) ||
+        !fby_lint_list_random_ops(
+            field->content, names, sizeof(names), &first)) {
+        return;
+    }
+    bool   on_worker = first < field->content->n_ops;
+    size_t line      = on_worker ? field->lines.ops[first] : field->lines.field;
+    struct fby_finding *finding = append(self, FBY_FINDING_RANDOM, field, line);
+    set_text(finding->found, "%s in split '%s', which is %s", names,
+        facts->split, is_named ? "for evaluation by its name" : "not shuffled");
+    set_text(finding->advice,
+        "only: train at each of them, and instead of a crop for example resize "
+        "and center_crop with only: %s",
+        facts->split);
 }
 
 /* ---- The order of ops ---------------------------------------------------- */
@@ -538,6 +586,8 @@ uint32_t fby_lint_find(const struct fby_lint_facts *facts,
     for (uint32_t i = 0; i < facts->n_fields; i++) {
         const struct fby_lint_field *field = &facts->fields[i];
         find_pair(&self, field);
+        find_random_ops(&self, field);
+        find_bytes_as_floats(&self, field);
         find_levels(&self, field);
         find_redundant(&self, field);
         find_op_orders(&self, field);

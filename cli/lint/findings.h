@@ -11,7 +11,7 @@
 
 enum {
     FBY_LINT_MOVES       = 32,  /* largest number of moves tried per field */
-    FBY_LINT_FINDINGS    = 740, /* at most: 1 per op, 7 per field, and 4 more */
+    FBY_LINT_FINDINGS    = 772, /* at most: 1 per op, 8 per field, and 4 more */
     FBY_LINT_TEXT        = 640, /* bytes for one text of a finding */
     FBY_LINT_OPEN_SHARDS = 128, /* shards that a worker keeps open */
     FBY_LINT_MIN_SAMPLES = 8    /* with fewer samples, equality may be chance */
@@ -45,7 +45,7 @@ struct fby_lint_encoding { /* a measured encoding of a field */
 };
 
 struct fby_lint_lines { /* line numbers of keys in the pipeline file */
-    size_t field, dct_scale, classes, type, codec, normalize;
+    size_t field, dct_scale, classes, type, codec, normalize, out;
     size_t ops[FBY_MAX_OPS];
 };
 
@@ -53,8 +53,9 @@ struct fby_lint_field {                      /* the measurements of one field */
     const struct fby_field_content *content; /* borrowed */
     struct fby_lint_lines           lines;
     double                          bytes; /* mean raw bytes per sample */
-    uint32_t classes; /* class folders; 0: the field is no folder id */
-    uint32_t same_as; /* first field with equal values; or its own index */
+    uint32_t classes;  /* class folders; 0: the field is no folder id */
+    bool     is_float; /* the trainer gets floats (f32, f16, bf16) */
+    uint32_t same_as;  /* first field with equal values; or its own index */
     struct fby_lint_values   values;
     struct fby_lint_encoding current; /* the encoding in the pipeline file */
     struct fby_lint_encoding best;    /* the encoding that `auto` chooses */
@@ -82,6 +83,8 @@ struct fby_lint_facts {        /* the measurements of a pipeline and its data */
     bool                  substitutes; /* true: pull replaces bad samples */
     uint32_t              n_fields;
     struct fby_lint_field fields[FBY_MAX_FIELDS];
+    const char           *split;        /* name of the split; borrowed */
+    bool                  is_shuffled;  /* the split has an order at random */
     size_t                shuffle_line; /* line of the key `shuffle` */
     double   shards; /* mean number of shards per batch; 0: unused */
     uint32_t block;  /* K of the tried shuffle: {block: K}; 0: none tried */
@@ -93,7 +96,8 @@ enum fby_finding_kind {
     FBY_FINDING_PAIR,      /* a picture and its mask are moved differently */
     FBY_FINDING_CLASSES,   /* the class folders of the splits differ */
     FBY_FINDING_NO_END,    /* token files do not contain the end token */
-    FBY_FINDING_LEVELS,    /* normalize has numbers of 0 to 255, not 0 to 1 */
+    FBY_FINDING_RANDOM,    /* random ops in a split for evaluation */
+    FBY_FINDING_LEVELS,    /* normalize is in units of 0 to 255, or missing */
     FBY_FINDING_OP_ORDER,  /* an op works on pixels that are dropped later */
     FBY_FINDING_DCT_SCALE, /* pictures are decoded larger than needed */
     FBY_FINDING_WIRE_TYPE, /* a narrower type holds all values */

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 
 #include "cli/command.h"
+#include "cli/lint/check.h"
 #include "cli/lint/measure.h"
 #include "cli/lint/report.h"
+#include "cli/signals.h"
 #include "common/mem.h"
 
 enum { MAX_SAMPLES = 4096 };
@@ -17,6 +19,8 @@ enum { MAX_SAMPLES = 4096 };
 struct lint_options {
     struct fby_local_options local;
     uint32_t                 samples;
+    bool                     check;
+    const char              *output; /* with `check`; NULL: no file */
     bool                     json;
 };
 
@@ -25,27 +29,48 @@ static const struct fby_option options[] = {
     {"samples", 'n', "N",
         "Measure on N samples, evenly over the split (default 64)",
         FBY_RANGE(FBY_NUMBER, struct lint_options, samples, 1, MAX_SAMPLES)},
+    {"check", 0, NULL, "Instead read all samples once, and list the bad ones",
+        FBY_VALUE(FBY_FLAG, struct lint_options, check)},
+    {"output", 'o', "FILE",
+        "With --check: add the names of bad samples to FILE, for the key "
+        "exclude of a split",
+        FBY_VALUE(FBY_TEXT, struct lint_options, output)},
     {"json", 0, NULL, "Print one JSON object instead of text",
         FBY_VALUE(FBY_FLAG, struct lint_options, json)},
     {0},
 };
 
+static void finish_options(const struct argp_state *state, void *values)
+{
+    const struct lint_options *o = values;
+    if (o->output != NULL && !o->check) {
+        argp_error(state, "--output needs --check");
+    }
+}
+
 static const struct fby_usage usage = {.options = options,
+    .finish                                     = finish_options,
     .help =
         "Find avoidable costs of a pipeline file, and measure them.\v"
         "It looks for bad samples, masks that are not cropped and flipped like "
-        "their pictures, normalize with numbers of 0 to 255, token files "
-        "without the token that ends a document, ops that work on pixels which "
-        "a later op drops, pictures decoded larger than needed, numbers in "
-        "wider types than needed, bytes sent without a codec that would make "
-        "them fewer, fields with only one value or the same values as another "
-        "field, and batches that come from very many shards. Each finding has "
-        "its line, the saving measured on samples of the data, and what to "
-        "write instead. Findings are advice and do not change the exit "
-        "code.\n\n"
+        "their pictures, random ops in splits for evaluation, normalize with "
+        "numbers of 0 to 255, token files without the token that ends a "
+        "document, ops that work on pixels which a later op drops, pictures "
+        "decoded larger than needed, numbers in wider types than needed, bytes "
+        "sent without a codec that would make them fewer, fields with only one "
+        "value or the same values as another field, and batches that come from "
+        "very many shards. Each finding has its line, the saving measured on "
+        "samples of the data, and what to write instead. Findings are advice "
+        "and do not change the exit code.\n\n"
+        "With --check it reads every sample of all splits, or of the one that "
+        "is named, as a worker would, and lists those that a run would stop "
+        "at; the exit code is then 1. FILE has a section for each split, and "
+        "all splits can name it. After Ctrl-C the exit code is 130, and what "
+        "was found until then is printed and added to FILE.\n\n"
         "Examples:\n"
         "  forebay lint --pipeline p.yaml\n"
-        "  forebay lint --pipeline p.yaml --split val --samples 256 --json"};
+        "  forebay lint --pipeline p.yaml --split val --samples 256 --json\n"
+        "  forebay lint --pipeline p.yaml --check -o bad.txt"};
 
 static void print_report(const struct lint_options *o,
     const struct fby_lint_facts *facts, const struct fby_finding *findings,
@@ -79,8 +104,10 @@ static fby_err lint(const struct lint_options *o, struct fby_error_detail *why)
 {
     struct fby_local        local   = {0};
     struct fby_lint_samples samples = {0};
-    fby_err                 err     = fby_local_open(&local, &o->local, why);
-    if (err == FBY_OK) {
+    fby_signals_catch(); /* opening writes manifests */
+    fby_err err = fby_local_open(&local, &o->local, why);
+    if (err == FBY_OK && fby_signals_caught() == 0) {
+        fby_signals_exit();
         err = fby_lint_samples_read(&samples, &local, o->samples, why);
         if (err == FBY_OK) {
             err = measure_and_report(o, &samples, why);
@@ -96,8 +123,17 @@ static int run(int argc, char **argv)
     struct lint_options     o   = {.samples = 64};
     struct fby_error_detail why = {{0}};
     fby_usage_parse(&usage, argc, argv, &o);
+    if (o.check) {
+        const struct fby_lint_check check = {&o.local, o.output, o.json};
+        int                         code  = fby_lint_check(&check);
+        fby_words_fini(&o.local.data);
+        return code;
+    }
     fby_err err = lint(&o, &why);
     fby_words_fini(&o.local.data);
+    if (fby_signals_caught() != 0) {
+        return 128 + fby_signals_caught();
+    }
     return fby_command_end("lint", err, &why);
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
+#include "pipeline/class_names.h"
 #include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "pipeline/lines.h"
@@ -29,6 +30,7 @@ static void find_lines(const struct fby_pipeline *pipeline, const char *split,
     lines->type      = fby_pipeline_line(pipeline, name, FBY_FIELD_WIRE_TYPE);
     lines->codec     = fby_pipeline_line(pipeline, name, FBY_FIELD_WIRE_CODEC);
     lines->normalize = fby_pipeline_line(pipeline, name, FBY_FIELD_DEVICE);
+    lines->out       = fby_pipeline_line(pipeline, name, FBY_FIELD_OUT);
     for (uint32_t i = 0; i < out->content->n_ops; i++) {
         lines->ops[i] = fby_pipeline_op_line(pipeline, split, name, i);
     }
@@ -284,13 +286,25 @@ static fby_err measure_field(const struct fby_lint_samples *samples, uint32_t f,
 {
     out->content = fby_lint_field_of(samples, f);
     out->bytes   = mean_bytes(samples, f);
-    out->classes = fby_field_is_folder_id(out->content)
+    out->classes = fby_field_is_numbered_by_folders(out->content)
                        ? fby_dataset_class_count(samples->local->dataset)
                        : 0;
+    out->is_float =
+        fby_type_is_float(samples->local->split->delivery.fields[f].dtype);
     out->same_as = first_equal(samples, f);
     measure_values(samples, f, &out->values);
     fby_err err = fby_lint_measure_encodings(samples, f, out);
     return err == FBY_OK ? fby_lint_measure_trials(samples, f, out) : err;
+}
+
+/* The name of the chosen split. */
+static const char *name_of_split(
+    const struct fby_pipeline *pipeline, const char *split)
+{
+    bool is_only = fby_pipeline_n_splits(pipeline) == 1;
+    return split != NULL ? split
+           : is_only     ? fby_pipeline_split_name(pipeline, 0)
+                         : "train";
 }
 
 fby_err fby_lint_measure(const struct fby_lint_samples *samples,
@@ -307,6 +321,8 @@ fby_err fby_lint_measure(const struct fby_lint_samples *samples,
     out->substitutes   = content->on_bad_sample == FBY_BAD_SUBSTITUTE;
     out->n_fields      = content->n_fields;
     out->shuffle_line  = fby_pipeline_shuffle_line(pipeline, split);
+    out->is_shuffled   = content->shuffle != FBY_SHUFFLE_NONE;
+    out->split         = name_of_split(pipeline, split);
     out->ends          = (struct fby_lint_ends){
                  .undivided = fby_dataset_count_undivided(dataset),
                  .files     = fby_dataset_shard_count(dataset),

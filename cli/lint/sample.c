@@ -8,8 +8,12 @@
 
 #include "cli/progress.h"
 #include "common/mem.h"
+#include "common/plural.h"
 #include "pipeline/fields/kind.h"
 #include "pipeline/plan/draw.h"
+#include "worker/plan/mask_size.h"
+#include "worker/stages/stages.h"
+#include "worker/worker.h"
 
 static const uint64_t max_bytes = UINT64_C(1) << 30; /* of all samples */
 
@@ -28,19 +32,23 @@ static struct fby_lint_member *members_of(
 struct fby_field_job fby_lint_row_job(const struct fby_lint_samples *self,
     uint32_t f, uint32_t i, const struct fby_field_content *content)
 {
-    const struct fby_lint_member *member = &members_of(self, i)[f];
+    const struct fby_lint_member *member  = &members_of(self, i)[f];
+    const struct fby_dataset     *dataset = self->local->dataset;
     return (struct fby_field_job){
         .field       = content,
+        .class_names = &content_of(self)->class_names,
         .bytes       = member->bytes,
         .size        = member->size,
         .sizes       = member->sizes,
         .token_bytes = member->width,
         .n_documents = member->documents,
-        .class_id = fby_dataset_class(self->local->dataset, self->numbers[i]),
-        .seed     = self->seed,
-        .sample   = self->numbers[i],
-        .length   = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
-        .indices  = fby_lint_row_indices(self, f, i),
+        .class_id    = fby_dataset_folder_label(
+               dataset, self->numbers[i], content_of(self), content),
+        .seed         = self->seed,
+        .sample       = self->numbers[i],
+        .picture_size = &self->picture_sizes[f],
+        .length       = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
+        .indices      = fby_lint_row_indices(self, f, i),
     };
 }
 
@@ -126,6 +134,7 @@ static fby_err append_member(struct fby_lint_samples *self,
     return err;
 }
 
+/* Sets self->bad_member to each member before it is read. */
 static fby_err read_members(struct fby_lint_samples *self, uint64_t sample,
     const struct fby_field_content *field, struct fby_lint_member *out,
     struct fby_error_detail *why)
@@ -142,12 +151,94 @@ static fby_err read_members(struct fby_lint_samples *self, uint64_t sample,
             return fby_error_set(
                 why, FBY_BAD_SAMPLE, "the sample has no %s", field->from[i]);
         }
-        err = append_member(self, &member, out, why);
+        self->bad_member     = member;
+        self->has_bad_member = true;
+        err                  = append_member(self, &member, out, why);
         if (out->sizes != NULL) {
             out->sizes[i] = member.size;
         }
     }
     return err;
+}
+
+/* Read and make row self->n of field `f`. */
+static fby_err make_field(
+    struct fby_lint_samples *self, uint32_t f, struct fby_error_detail *why)
+{
+    const struct fby_field_content *field  = fby_lint_field_of(self, f);
+    uint32_t                        i      = self->n;
+    struct fby_lint_member         *member = &members_of(self, i)[f];
+    self->has_bad_member                   = false;
+
+    fby_err err = read_members(self, self->numbers[i], field, member, why);
+    if (err == FBY_OK) {
+        uint8_t *out = self->values[f] + i * fby_field_bytes(field);
+        /* An error about a stack of maps does not say which one it is about. */
+        self->has_bad_member =
+            self->has_bad_member && !fby_field_kind(field)->is_stack;
+        err = fby_lint_make_row(self, f, i, field, out, why);
+    }
+    return fby_error_prefix(why, err, "field %s", field->name);
+}
+
+/* The bytes that a worker reads for a stack: its sizes and its members. */
+static uint64_t stack_bytes(const struct fby_lint_samples *self,
+    uint64_t sample, const struct fby_field_content *field)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < field->n_from; i++) {
+        struct fby_member member = {0}; /* one that lacks is refused later */
+        (void)find_member(self, sample, field, i, &member);
+        bytes += sizeof(member.size) + member.size;
+    }
+    return bytes;
+}
+
+static bool has_index(const uint32_t *indices, uint32_t n, uint32_t index)
+{
+    uint32_t i = 0;
+    while (i < n && indices[i] != index) {
+        i++;
+    }
+    return i < n;
+}
+
+/* The bytes that a worker reads for a sample. A member that several fields use
+ * is read once. */
+static uint64_t fetched_bytes(
+    const struct fby_lint_samples *self, uint64_t sample)
+{
+    const struct fby_content *content = content_of(self);
+    uint32_t                  read[FBY_MAX_FIELDS]; /* index of each member */
+    uint32_t                  n_read = 0;
+    uint64_t                  bytes  = 0;
+    for (uint32_t f = 0; f < content->n_fields; f++) {
+        const struct fby_field_content *field = &content->fields[f];
+        struct fby_member               member;
+        if (fby_field_kind(field)->is_stack) {
+            bytes += stack_bytes(self, sample, field);
+        } else if (n_members_of(field) > 0 &&
+                   find_member(self, sample, field, 0, &member) &&
+                   !has_index(read, n_read, member.index)) {
+            read[n_read++] = member.index;
+            bytes += member.size;
+        }
+    }
+    return bytes;
+}
+
+/* Refuse a sample that a worker with the default memory cannot read. */
+static fby_err check_size(const struct fby_lint_samples *self, uint64_t sample,
+    struct fby_error_detail *why)
+{
+    uint64_t limit =
+        fby_worker_max_sample_bytes(fby_worker_defaults().memory_bytes);
+    uint64_t bytes = self->rows == NULL ? fetched_bytes(self, sample) : 0;
+    if (bytes <= limit) {
+        return FBY_OK;
+    }
+    (void)fby_stages_refuse_size((size_t)bytes, (size_t)limit, why);
+    return FBY_BAD_SAMPLE;
 }
 
 /* Read and make row self->n of all fields. Sets *bad_field on an error. */
@@ -156,20 +247,30 @@ static fby_err make_fields(struct fby_lint_samples *self, uint32_t *bad_field,
 {
     const struct fby_content *content = content_of(self);
     uint32_t                  i       = self->n;
-    fby_err                   err     = FBY_OK;
+    self->has_bad_member              = false;
+    fby_err err                       = check_size(self, self->numbers[i], why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    memset(
+        self->picture_sizes, 0, FBY_MAX_FIELDS * sizeof(*self->picture_sizes));
     for (uint32_t f = 0; f < content->n_fields && err == FBY_OK; f++) {
-        const struct fby_field_content *field  = &content->fields[f];
-        struct fby_lint_member         *member = &members_of(self, i)[f];
+        *bad_field = f;
+        err        = make_field(self, f, why);
+    }
+    const struct fby_mask_sample sample = {
+        .content = content,
+        .dataset = self->local->dataset,
+        .number  = self->numbers[i],
+        .sizes   = self->picture_sizes,
+    };
+    struct fby_mask_mismatch mismatch;
 
-        err = read_members(self, self->numbers[i], field, member, why);
-        if (err == FBY_OK) {
-            uint8_t *out = self->values[f] + i * fby_field_bytes(field);
-            err          = fby_lint_make_row(self, f, i, field, out, why);
-        }
-        if (err != FBY_OK) {
-            *bad_field = f;
-            fby_error_prefix(why, err, "field %s", field->name);
-        }
+    err = fby_mask_size_check(&sample, err, &mismatch, why);
+    if (mismatch.field >= 0) {
+        *bad_field           = (uint32_t)mismatch.field;
+        self->bad_member     = mismatch.member;
+        self->has_bad_member = true;
     }
     return err;
 }
@@ -193,6 +294,16 @@ static void count_refusal(struct fby_lint_samples *self, uint32_t field,
     }
 }
 
+/* Say before an error where the sample, or its bad member, is. Returns `err`. */
+static fby_err add_location(const struct fby_lint_samples *self,
+    uint64_t sample, fby_err err, struct fby_error_detail *why)
+{
+    struct fby_error_detail location = {{0}};
+    fby_dataset_describe(self->local->dataset, sample,
+        self->has_bad_member ? &self->bad_member : NULL, &location);
+    return fby_error_prefix(why, err, "%s", location.text);
+}
+
 /* Add a sample. A bad sample is counted, and is not an error. */
 static fby_err add_sample(struct fby_lint_samples *self, uint64_t sample,
     struct fby_error_detail *why)
@@ -204,15 +315,15 @@ static fby_err add_sample(struct fby_lint_samples *self, uint64_t sample,
         self->n++;
         return FBY_OK;
     }
+    free_members(self, self->n);
+    if (err != FBY_BAD_SAMPLE) {
+        return add_location(self, sample, err, why);
+    }
     struct fby_row_key key;
     fby_error_prefix(why, err, "sample %" PRIu64 " (%s)", sample,
         fby_dataset_key(self->local->dataset, sample, &key));
-    free_members(self, self->n);
-    if (err == FBY_BAD_SAMPLE) {
-        count_refusal(self, field, why);
-        return FBY_OK;
-    }
-    return err;
+    count_refusal(self, field, why);
+    return FBY_OK;
 }
 
 /* ---- Choice of the samples ----------------------------------------------- */
@@ -273,6 +384,8 @@ static void allocate(struct fby_lint_samples *self, uint32_t rows)
 {
     const struct fby_content *content = content_of(self);
     self->numbers = fby_zalloc(rows * sizeof(*self->numbers));
+    self->picture_sizes =
+        fby_zalloc(FBY_MAX_FIELDS * sizeof(*self->picture_sizes));
     self->members =
         fby_zalloc((size_t)rows * content->n_fields * sizeof(*self->members));
     for (uint32_t f = 0; f < content->n_fields; f++) {
@@ -287,22 +400,52 @@ static void allocate(struct fby_lint_samples *self, uint32_t rows)
     }
 }
 
+static void begin(struct fby_lint_samples *self, struct fby_local *local)
+{
+    *self = (struct fby_lint_samples){.local = local,
+        .seed      = fby_pipeline_seed(local->pipeline),
+        .transform = fby_transform_create(/* limits */ NULL)};
+}
+
+static fby_err create_reader(
+    struct fby_lint_samples *self, struct fby_error_detail *why)
+{
+    const struct fby_local *local = self->local;
+    if (!fby_dataset_has_rows(local->dataset)) {
+        return FBY_OK;
+    }
+    self->reader = fby_row_reader_create();
+    return fby_rows_create(
+        &local->split->content, local->dataset, &self->rows, why);
+}
+
+fby_err fby_lint_samples_begin_check(struct fby_lint_samples *self,
+    struct fby_local *local, struct fby_error_detail *why)
+{
+    begin(self, local);
+    allocate(self, 1);
+    return create_reader(self, why);
+}
+
+fby_err fby_lint_samples_check(struct fby_lint_samples *self, uint64_t sample,
+    struct fby_error_detail *why)
+{
+    uint32_t field   = 0;
+    self->numbers[0] = sample;
+    fby_err err      = make_fields(self, &field, why);
+    free_members(self, 0);
+    return err == FBY_STALE ? add_location(self, sample, err, why) : err;
+}
+
 fby_err fby_lint_samples_read(struct fby_lint_samples *self,
     struct fby_local *local, uint32_t limit, struct fby_error_detail *why)
 {
     uint64_t total  = fby_dataset_sample_count(local->dataset);
     uint32_t wanted = (uint32_t)(total < limit ? total : limit);
-    *self           = (struct fby_lint_samples){.local = local,
-                  .seed      = fby_pipeline_seed(local->pipeline),
-                  .transform = fby_transform_create(/* limits */ NULL)};
-    uint32_t rows   = count_that_fit(self, total, wanted);
+    begin(self, local);
+    uint32_t rows = count_that_fit(self, total, wanted);
     allocate(self, rows);
-    fby_err err = FBY_OK;
-    if (fby_dataset_has_rows(local->dataset)) {
-        self->reader = fby_row_reader_create();
-        err          = fby_rows_create(
-                     &local->split->content, local->dataset, &self->rows, why);
-    }
+    fby_err                  err  = create_reader(self, why);
     struct fby_progress_line line = fby_progress_begin();
     for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
         err = add_sample(self, choose_sample(total, i, rows), why);
@@ -311,7 +454,8 @@ fby_err fby_lint_samples_read(struct fby_lint_samples *self,
     fby_progress_end(&line);
     return err == FBY_OK && self->n == 0
                ? fby_error_prefix(why, FBY_BAD_SAMPLE,
-                     "each of %u samples is a bad one; the last", rows)
+                     "none of %s can be used; the last",
+                     fby_plural(rows, "sample").text)
                : err;
 }
 
@@ -326,6 +470,7 @@ void fby_lint_samples_fini(struct fby_lint_samples *self)
         free(self->indices[f]);
     }
     free(self->numbers);
+    free(self->picture_sizes);
     free(self->members);
     fby_transform_destroy(&self->transform);
     fby_rows_destroy(&self->rows);

@@ -10,6 +10,7 @@
 
 #include "cli/local.h"
 #include "worker/plan/rows.h"
+#include "worker/source/dataset.h"
 #include "worker/transform/field.h"
 
 struct fby_lint_member { /* the stored bytes of one field of a sample */
@@ -30,8 +31,14 @@ struct fby_lint_samples { /* the samples, and the state of reading them */
     uint32_t                refused; /* samples left out */
     struct fby_error_detail refusal; /* cause of the first refusal */
     uint32_t                refused_field; /* its field index */
-    uint64_t               *numbers;       /* n sample numbers */
-    struct fby_lint_member *members;       /* n x n_fields */
+    /* The member that caused the error of the sample that was read last. */
+    struct fby_member bad_member;
+    bool              has_bad_member; /* false: none, or it is not known */
+    uint64_t         *numbers;        /* n sample numbers */
+    struct fby_lint_member *members;  /* n x n_fields */
+    /* The sizes of the pictures of the last sample, before the ops; one for
+     * each field. {0, 0}: not decoded. */
+    struct fby_size *picture_sizes;
     /* For each field: */
     uint8_t  *values[FBY_MAX_FIELDS];  /* n rows of fby_field_bytes */
     uint32_t *lengths[FBY_MAX_FIELDS]; /* n entry counts; NULL: dense rows */
@@ -44,6 +51,19 @@ struct fby_lint_samples { /* the samples, and the state of reading them */
  *         with the cause of the last refusal. */
 FBY_CHECKED fby_err fby_lint_samples_read(struct fby_lint_samples *self,
     struct fby_local *local, uint32_t limit, struct fby_error_detail *why);
+
+/* Prepare to check samples one at a time, with fby_lint_samples_check. Several
+ * threads may check samples of the same `local`, each with its own `self`. Call
+ * fini also after an error. Errors: those of fby_rows_create. */
+FBY_CHECKED fby_err fby_lint_samples_begin_check(struct fby_lint_samples *self,
+    struct fby_local *local, struct fby_error_detail *why);
+
+/* Read a sample and make its values once. `why` names the field and the cause,
+ * for FBY_STALE also the file. A sample is bad too if a worker with the default
+ * memory cannot read it.
+ * Errors: FBY_BAD_SAMPLE, FBY_IO, FBY_STALE; self->bad_member is set. */
+FBY_CHECKED fby_err fby_lint_samples_check(struct fby_lint_samples *self,
+    uint64_t sample, struct fby_error_detail *why);
 
 /* Free everything. `self` is {0} afterwards. */
 void fby_lint_samples_fini(struct fby_lint_samples *self);

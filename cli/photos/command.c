@@ -11,10 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/option.h"
+#include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/signals.h"
 
 struct photos_options {
     const char *dir;
@@ -59,6 +62,21 @@ static fby_err make_dir(const char *path, struct fby_error_detail *why)
                : fby_error_set(why, FBY_IO, "%s: %s", path, strerror(errno));
 }
 
+/* Files of an earlier run are replaced. What a link leads to, a pipe or a
+ * device is not: the user gave only the name of the directory. */
+static fby_err write_file(const char *path, const struct fby_buffer *jpeg,
+    struct fby_error_detail *why)
+{
+    struct stat       st;
+    struct fby_output output;
+    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        return fby_error_set(why, FBY_IO, "%s exists and is no file", path);
+    }
+    FBY_TRY(fby_output_open(&output, path, why));
+    fby_output_write(&output, jpeg->data, jpeg->size);
+    return fby_output_finish(&output, why);
+}
+
 static fby_err write_photo(const struct photos_options *o, uint32_t number,
     uint32_t label, struct fby_buffer *jpeg, struct fby_error_detail *why)
 {
@@ -77,14 +95,7 @@ static fby_err write_photo(const struct photos_options *o, uint32_t number,
     }
     snprintf(
         path, sizeof(path), "%s/c%02u/%06u.jpg", o->dir, photo.label, number);
-    FILE *file = fopen(path, "w");
-    if (file == NULL) {
-        return fby_error_set(why, FBY_IO, "%s: %s", path, strerror(errno));
-    }
-    bool written = fwrite(jpeg->data, 1, jpeg->size, file) == jpeg->size;
-    return fclose(file) == 0 && written
-               ? FBY_OK
-               : fby_error_set(why, FBY_IO, "%s: %s", path, strerror(errno));
+    return write_file(path, jpeg, why);
 }
 
 static fby_err make_dirs(
@@ -106,7 +117,10 @@ static fby_err write_all(
     struct fby_progress_line line = fby_progress_begin();
     fby_err                  err  = make_dirs(o, why);
     for (uint32_t i = 0, label = 0; i < o->n_pictures && err == FBY_OK; i++) {
-        err   = write_photo(o, i, label, &jpeg, why);
+        err = fby_signals_check(why);
+        if (err == FBY_OK) {
+            err = write_photo(o, i, label, &jpeg, why);
+        }
         label = label + 1 < o->classes ? label + 1 : 0;
         fby_progress_show_count(
             &line, "writing pictures", i + 1, o->n_pictures);
@@ -121,7 +135,9 @@ static int run(int argc, char **argv)
     struct photos_options   o   = {.n_pictures = 600, .classes = 6};
     struct fby_error_detail why = {{0}};
     fby_usage_parse(&usage, argc, argv, &o);
-    return fby_command_end("photos", write_all(&o, &why), &why);
+    fby_signals_catch(); /* no file stays half written */
+    int code = fby_command_end("photos", write_all(&o, &why), &why);
+    return fby_signals_caught() != 0 ? 128 + fby_signals_caught() : code;
 }
 
 const struct fby_command fby_command_photos = {

@@ -55,7 +55,7 @@ static const struct fby_option options[] = {
         VALUE(FBY_SIZE, stream.window_bytes)},
     {"device", 0, "NAME",
         "Where tensors are made: host, cuda, cuda:N, or auto: a GPU if one can "
-        "be used (default host); beyond host, digests only with --digests",
+        "be used (default host); on a GPU, digests only with --digests",
         VALUE(FBY_TEXT, stream.device)},
     {"audit", 0, "N",
         "Request every N-th step from a second worker too, and fail if the two "
@@ -171,10 +171,6 @@ static void finish_options(const struct argp_state *state, void *values)
     if (o->resume != NULL && o->stream.steps == 0 && o->stream.epochs == 0) {
         argp_error(state, "--resume needs --epochs or --steps: totals, "
                           "counted from epoch 0 step 0");
-    }
-    if (o->resume != NULL && o->seed.given) {
-        argp_error(state, "--seed and --resume exclude each other: the token "
-                          "holds the seed");
     }
     derive_values(o);
 }

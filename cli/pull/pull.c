@@ -8,9 +8,11 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/inputs.h"
 #include "cli/progress.h"
 #include "cli/pull/journal.h"
 #include "cli/pull/options.h"
@@ -19,8 +21,10 @@
 #include "cli/signals.h"
 #include "common/clock.h"
 #include "common/hash.h"
+#include "common/plural.h"
 #include "forebay/forebay.h"
 #include "pipeline/parse.h"
+#include "pipeline/token.h"
 #include "trainer_client/gpu/device_name.h"
 
 enum { TOKEN_SIZE = 512 }; /* bytes */
@@ -196,10 +200,11 @@ static fby_err receive_batches(
 static void print_report(struct pull_run *self)
 {
     struct fby_report result = {
-        .stats   = read_stats(self),
-        .seconds = (double)(fby_now_ns() - self->start_ns) / 1e9,
-        .token   = self->journal.token,
-        .device  = self->device,
+        .stats     = read_stats(self),
+        .seconds   = (double)(fby_now_ns() - self->start_ns) / 1e9,
+        .token     = self->journal.token,
+        .device    = self->device,
+        .has_model = self->options->hold_ns > 0,
     };
     uint8_t digest[16];
     if (forebay_stream_digest(self->stream, digest) == FOREBAY_OK) {
@@ -222,8 +227,19 @@ static fby_err run_stream(struct pull_run *self, struct fby_error_detail *why)
         self->resume_token);
     fby_err err = receive_batches(self, why);
     fby_progress_end(&self->progress);
-    if (self->journal.steps > 0 || err == FBY_OK) {
+    if (err == FBY_OK && self->options->resume != NULL &&
+        self->journal.steps == 0 && fby_signals_caught() == 0) {
+        fputs("forebay pull: the token was taken at the end of the run, so no "
+              "step is left; raise --epochs or --steps to go on\n",
+            stderr);
+    }
+    if (err == FBY_OK || (self->options->json && self->journal.steps > 0)) {
         print_report(self);
+    } else if (self->journal.steps > 0) {
+        fprintf(stderr,
+            "forebay pull: failed after %s; resume with\n"
+            "  --resume %s\n",
+            fby_plural(self->journal.steps, "step").text, self->journal.token);
     }
     return err;
 }
@@ -257,6 +273,53 @@ static fby_err check_device(
     return err == FBY_OK ? FBY_OK : FBY_CONFIG; /* not FBY_USAGE: exit code 1 */
 }
 
+/* Read the token of --resume, whose seed must be that of --seed. */
+static fby_err read_resume_token(
+    struct pull_run *self, struct fby_error_detail *why)
+{
+    const struct fby_pull_options *o = self->options;
+    struct fby_token               token;
+    fby_err                        err =
+        fby_journal_read_token(o->resume, self->resume_token, TOKEN_SIZE, why);
+    /* forebay_open() reports a token that cannot be decoded. */
+    if (err != FBY_OK || !o->seed.given ||
+        fby_token_decode(self->resume_token, &token, NULL) != FBY_OK ||
+        token.seed == o->seed.value) {
+        return err;
+    }
+    return fby_error_set(why, FBY_USAGE,
+        "--seed %" PRIu64 ", but the token has seed %" PRIu64
+        "; leave --seed out, or give the token's",
+        o->seed.value, token.seed);
+}
+
+/* A device may be given twice. */
+static bool are_one_file(const char *a, const char *b)
+{
+    struct stat st;
+    return a != NULL && b != NULL && strcmp(a, b) == 0 &&
+           (stat(a, &st) != 0 || S_ISREG(st.st_mode));
+}
+
+/* The file of --resume may be that of --token-file, whose content it becomes. */
+static fby_err check_outputs(const struct fby_pull_options *o,
+    const struct fby_words *roots, struct fby_error_detail *why)
+{
+    const char *pipeline = o->stream.pipeline_path;
+    fby_err err = fby_inputs_check_all(o->digests_path, pipeline, roots, why);
+    if (err == FBY_OK) {
+        err = fby_inputs_check_all(o->token_path, pipeline, roots, why);
+    }
+    if (err == FBY_OK && are_one_file(o->digests_path, o->token_path)) {
+        err = fby_error_set(why, FBY_USAGE,
+            "%s: --digests and --token-file need a file each", o->token_path);
+    }
+    if (err == FBY_OK && o->resume != NULL && o->resume[0] == '@') {
+        err = fby_inputs_check_file(o->digests_path, o->resume + 1, why);
+    }
+    return err;
+}
+
 /* Check the options, collect the roots and open the journal. */
 static fby_err prepare(struct pull_run *self, struct fby_served_roots *roots,
     struct fby_error_detail *why)
@@ -267,12 +330,14 @@ static fby_err prepare(struct pull_run *self, struct fby_served_roots *roots,
         err = check_split(o, why);
     }
     if (err == FBY_OK && o->resume != NULL) {
-        err = fby_journal_read_token(
-            o->resume, self->resume_token, TOKEN_SIZE, why);
+        err = read_resume_token(self, why);
     }
     if (err == FBY_OK) {
         err = fby_served_collect(roots, &o->data,
             o->stream.server == NULL ? o->stream.pipeline_path : NULL, why);
+    }
+    if (err == FBY_OK) {
+        err = check_outputs(o, &roots->data_options, why);
     }
     if (err == FBY_OK) {
         err = fby_journal_open(&self->journal, o->digests_path, o->token_path,

@@ -40,8 +40,9 @@ static void print_rates(const struct fby_report *report, FILE *out)
     print_row(out, "on the wire", "%9.1f MB/s %10.0f bytes an image, %.0f %%",
         ratio(wire, report->seconds) / 1e6, ratio(wire, images),
         100 * ratio(wire, raw));
-    print_row(out, "waited for data", "%9.2f s    %10.0f %% of the time",
-        wait_s, 100 * ratio(wait_s, report->seconds));
+    print_row(out, "waited for data", "%9.2f s    %10.0f %% of the time%s",
+        wait_s, 100 * ratio(wait_s, report->seconds),
+        report->has_model ? "" : ": no model computes (--step-ms)");
 }
 
 /* True for "worker.wait": time that batches spent in queues, without work. */
@@ -86,7 +87,8 @@ static void print_stages(const struct forebay_stats *s, FILE *out)
 
 static void print_events(const struct forebay_stats *s, FILE *out)
 {
-    print_row(out, "asked again", "%llu (hedges %llu, lost %llu, busy %llu)",
+    print_row(out, "requested again",
+        "%llu (hedges %llu, lost %llu, busy %llu)",
         (unsigned long long)s->rerequests, (unsigned long long)s->hedges,
         (unsigned long long)s->lost, (unsigned long long)s->busy);
     if (s->audits + s->audits_skipped > 0) {
@@ -99,7 +101,7 @@ static void print_events(const struct forebay_stats *s, FILE *out)
             out, "substituted", "%llu", (unsigned long long)s->substituted);
     }
     if (s->workers_left_aside > 0) {
-        print_row(out, "left aside", "%s",
+        print_row(out, "not used", "%s",
             fby_plural(s->workers_left_aside, "worker").text);
     }
 }

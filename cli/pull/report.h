@@ -6,6 +6,7 @@
 #ifndef FBY_CLI_PULL_REPORT_H
 #define FBY_CLI_PULL_REPORT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "forebay/forebay.h"
@@ -16,6 +17,7 @@ struct fby_report {
     char                 digest[33]; /* hex digest of the stream; "": none */
     const char          *token;      /* resumes after the run; "": none */
     DLDevice             device;     /* of the tensors; type 0: no batch */
+    bool                 has_model;  /* --step-ms stands for a model's steps */
 };
 
 /* Print the result as a table. */

@@ -10,9 +10,12 @@
 #include <string.h>
 
 #include "cli/show/tensor.h"
+#include "cli/signals.h"
 #include "common/mem.h"
+#include "pipeline/class_names.h"
 #include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
+#include "pipeline/text.h"
 
 enum {
     RGB         = 3,   /* bytes of a pixel */
@@ -152,9 +155,29 @@ static void add_row_lines(struct fby_sampled_params *sampled,
     }
 }
 
+struct class_text {
+    char text[FBY_SHOWN_SIZE + 1];
+};
+
+/* A blank and the name of a class; "" if it has none. */
+static struct class_text class_name(const struct fby_content *content,
+    const struct fby_field_content *field, double id)
+{
+    struct class_text     out   = {{0}};
+    struct fby_name_range range = fby_field_names(field);
+    if (id >= 0 && id < range.n) {
+        snprintf(out.text, sizeof(out.text), " %s",
+            fby_text_show(
+                fby_class_name(&content->class_names, range, (uint32_t)id))
+                .text);
+    }
+    return out;
+}
+
 /* Add the class with the largest value of a one-hot row, and this value. It may
  * be less than 1 after mixing. */
-static void add_largest(struct fby_sheet_cell *cell, const char *name,
+static void add_largest(struct fby_sheet_cell *cell,
+    const struct fby_content *content, const struct fby_field_content *field,
     const DLTensor *tensor, const uint8_t *values)
 {
     size_t bytes    = fby_tensor_element_bytes(tensor);
@@ -165,7 +188,8 @@ static void add_largest(struct fby_sheet_cell *cell, const char *name,
         class_id     = value > largest ? i : class_id;
         largest      = value > largest ? value : largest;
     }
-    add_line(cell, "%s %zu (%.3g)", name, class_id, largest);
+    add_line(cell, "%s %zu%s (%.3g)", field->name, class_id,
+        class_name(content, field, (double)class_id).text, largest);
 }
 
 /* Add the shape of an array, and its smallest and largest value, if any. */
@@ -292,8 +316,8 @@ static void add_sparse(struct fby_sheet_cell *cell,
 
 /* Add a line on the value of any field that is not shown as a picture. */
 static void add_value(struct fby_sheet_cell *cell,
-    const struct fby_field_content *field, const struct forebay_batch *batch,
-    uint32_t row)
+    const struct fby_content *content, const struct fby_field_content *field,
+    const struct forebay_batch *batch, uint32_t row)
 {
     if (fby_field_form(field) == FBY_FORM_SPARSE) {
         add_sparse(cell, field, batch, row);
@@ -311,7 +335,7 @@ static void add_value(struct fby_sheet_cell *cell,
                     (fby_field_values(field) == FBY_VALUES_NUMBERS ||
                         fby_field_values(field) == FBY_VALUES_TOKENS);
     if (fby_field_is_one_hot(field)) {
-        add_largest(cell, field->name, tensor, values);
+        add_largest(cell, content, field, tensor, values);
     } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
         add_bytes(cell, field->name, values, n);
     } else if (fby_field_packed_bits(field) > 0) {
@@ -319,8 +343,9 @@ static void add_value(struct fby_sheet_cell *cell,
     } else if (is_array) {
         add_range(cell, field->name, tensor, values);
     } else {
-        add_line(
-            cell, "%s %s", field->name, fby_tensor_text(tensor, values, text));
+        add_line(cell, "%s %s%s", field->name,
+            fby_tensor_text(tensor, values, text),
+            class_name(content, field, fby_tensor_real(tensor, values)).text);
     }
     free(values);
 }
@@ -355,7 +380,7 @@ static fby_err make_cell(struct fby_sampled_params *sampled,
     for (uint32_t i = 0; i < content->n_fields; i++) {
         if (!fby_field_kind(&content->fields[i])->is_picture ||
             fby_field_packed_bits(&content->fields[i]) > 0) {
-            add_value(cell, &content->fields[i], batch, row);
+            add_value(cell, content, &content->fields[i], batch, row);
         }
     }
     for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
@@ -392,7 +417,10 @@ fby_err fby_show_cells(struct fby_sampled_params *sampled,
     out->n_cells        = rows;
     out->cells          = fby_zalloc(rows * sizeof(*out->cells));
     for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
-        err = make_cell(sampled, batch, i, &out->cells[i], why);
+        err = fby_signals_check(why);
+        if (err == FBY_OK) {
+            err = make_cell(sampled, batch, i, &out->cells[i], why);
+        }
     }
     return err;
 }

@@ -16,7 +16,7 @@ size_t fby_show_outputs(const struct fby_content *content,
 /* Make the cells of the first `rows` rows of a batch with these outputs. Sets
  * `rows` and `valid_rows` of `sampled` from the batch.
  * Ownership: the caller ends *out with fby_sheet_fini, also after an error.
- * Errors:    those of fby_sampled_params_plan. */
+ * Errors:    FBY_GONE after a signal; those of fby_sampled_params_plan. */
 FBY_CHECKED fby_err fby_show_cells(struct fby_sampled_params *sampled,
     const struct forebay_batch *batch, uint32_t rows, struct fby_sheet *out,
     struct fby_error_detail *why);

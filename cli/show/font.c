@@ -4,7 +4,11 @@
 #include <string.h>
 
 enum { FIRST_LETTER = ' ', LAST_LETTER = '~', ROWS = 7, COLUMNS = 5 };
-enum { RGB = 3 }; /* bytes of a pixel */
+enum { RGB = 3 };     /* bytes of a pixel */
+enum { DESCENT = 2 }; /* rows that descenders reach below the others */
+
+/* Without its descender a `g` reads as a 9. */
+static const char descenders[] = "gpqy";
 
 /* The pixels of the letters in the order of ASCII: 7 rows of 5 bits each. The
  * highest of the 35 bits is the upper left pixel. */
@@ -27,12 +31,12 @@ static const uint64_t letters[LAST_LETTER - FIRST_LETTER + 1] = {
     0x462a22a31, 0x463151084, 0x7c222221f, 0x39084210e, /* X Y Z [ */
     0x020820820, 0x38421084e, 0x115100000, 0x00000001f, /* \ ] ^ _ */
     0x208200000, 0x000e0be2f, 0x4216cc63e, 0x000e8422e, /* ` a b c */
-    0x042d9c62f, 0x000e8fe0e, 0x1928e2108, 0x01f18bc2e, /* d e f g */
+    0x042d9c62f, 0x000e8fe0e, 0x1928e2108, 0x3e318bc2e, /* d e f g */
     0x4216cc631, 0x100c2108e, 0x080610a4c, 0x4212a6292, /* h i j k */
     0x30842108e, 0x001aad631, 0x0016cc631, 0x000e8c62e, /* l m n o */
-    0x001e8fa10, 0x000d9bc21, 0x0016cc210, 0x000e8383e, /* p q r s */
+    0x7a318fa10, 0x3e318bc21, 0x0016cc210, 0x000e8383e, /* p q r s */
     0x211c42126, 0x00118c66d, 0x00118c544, 0x00118d6aa, /* t u v w */
-    0x001151151, 0x00118bc2e, 0x001f1111f, 0x088441082, /* x y z { */
+    0x001151151, 0x46318bc2e, 0x001f1111f, 0x088441082, /* x y z { */
     0x108421084, 0x208411088, 0x0008a8800, /* | } ~ */
 };
 /* clang-format on */
@@ -49,6 +53,7 @@ static void draw_letter(
 {
     bool     known  = letter >= FIRST_LETTER && letter <= LAST_LETTER;
     uint64_t pixels = letters[(known ? letter : '?') - FIRST_LETTER];
+    y += known && strchr(descenders, letter) != NULL ? DESCENT : 0;
     for (uint32_t i = 0; i < ROWS * COLUMNS; i++) {
         if ((pixels >> (ROWS * COLUMNS - 1 - i) & 1) != 0) {
             blacken(canvas, x + i % COLUMNS, y + i / COLUMNS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* font.h - draw black ASCII letters of 5 x 7 pixels on a picture, without a
- * font library.
+ * font library. The letters g, p, q and y reach 2 pixels lower.
  *
  * A byte that is not printable ASCII is drawn as a question mark. */
 #ifndef FBY_CLI_SHOW_FONT_H
@@ -12,7 +12,7 @@
 
 enum {
     FBY_FONT_ADVANCE = 6, /* pixels from one letter to the next */
-    FBY_FONT_LINE    = 9  /* pixels from one line to the next */
+    FBY_FONT_LINE    = 11 /* pixels from one line to the next */
 };
 
 struct fby_canvas { /* RGB, 8 bits each, without gaps between rows */

@@ -10,13 +10,14 @@
 #include <zip.h>
 
 #include "cli/show/tensor.h"
+#include "cli/signals.h"
 #include "common/mem.h"
 
 enum {
     HEADER_MAX   = 256,    /* bytes of a .npy header */
     HEADER_ALIGN = 64,     /* a header's size is a multiple of this */
     PREAMBLE     = 10,     /* bytes of the magic, version and length */
-    MAX_WRITE    = 1 << 30 /* bytes that minizip takes at once */
+    MAX_WRITE    = 1 << 24 /* bytes between two checks for a signal */
 };
 
 /* ---- The header of one array --------------------------------------------- */
@@ -111,6 +112,7 @@ static fby_err write_bytes(zipFile archive, const void *bytes, size_t size,
     const uint8_t *next = bytes;
     while (size > 0) {
         size_t n = size < MAX_WRITE ? size : MAX_WRITE;
+        FBY_TRY(fby_signals_check(why));
         if (zipWriteInFileInZip(archive, next, (unsigned)n) != ZIP_OK) {
             return io_error(why);
         }

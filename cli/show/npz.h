@@ -14,7 +14,7 @@
 
 /* Write the first `rows` rows. If a field is called `samples`, the array of
  * sample numbers is called `samples_`.
- * Errors: FBY_IO, with the cause. */
+ * Errors: FBY_IO, with the cause; FBY_GONE after a signal. */
 FBY_CHECKED fby_err fby_npz_write(const struct forebay_batch *batch,
     uint32_t rows, FILE *file, struct fby_error_detail *why);
 

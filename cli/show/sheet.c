@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/signals.h"
+
 enum {
     RGB     = 3,         /* bytes of a pixel */
     INDENT  = 2,         /* letters before a continued line */
@@ -163,12 +165,19 @@ static fby_err write_png(
         result = spng_set_ihdr(png, &head);
     }
     if (result == 0) {
-        result = spng_encode_image(png, canvas->pixels,
-            (size_t)canvas->width * canvas->height * RGB, SPNG_FMT_PNG,
-            SPNG_ENCODE_FINALIZE);
+        result = spng_encode_image(png, NULL, 0, SPNG_FMT_PNG,
+            SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE);
+    }
+    for (uint32_t y = 0; result == 0 && fby_signals_caught() == 0; y++) {
+        result = spng_encode_row(png,
+            canvas->pixels + (size_t)y * canvas->width * RGB,
+            (size_t)canvas->width * RGB); /* SPNG_EOI: this was the last row */
     }
     spng_ctx_free(png);
-    return result == 0
+    if (result == 0) {
+        return fby_signals_check(why);
+    }
+    return result == SPNG_EOI
                ? FBY_OK
                : fby_error_set(why, FBY_IO, "cannot write the PNG: %s",
                      errno != 0 ? strerror(errno) : spng_strerror(result));

@@ -37,7 +37,7 @@ struct fby_sheet {
 
 /* Write the sheet as a PNG.
  * Errors: FBY_USAGE for more than FBY_SHEET_MAX_PIXELS; FBY_IO; FBY_FULL when
- *         memory is short. */
+ *         memory is short; FBY_GONE after a signal. */
 FBY_CHECKED fby_err fby_sheet_write(
     const struct fby_sheet *self, FILE *file, struct fby_error_detail *why);
 

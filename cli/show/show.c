@@ -4,14 +4,13 @@
  * The command starts an embedded cluster and receives the batch as a trainer
  * would, by the public header. To receive the requested step first, it makes a
  * token (a position in the epochs) and resumes the stream from it. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/show/cells.h"
 #include "cli/show/npz.h"
@@ -79,7 +78,6 @@ static const struct fby_usage usage = {
 struct show_run { /* the state of one run of the command */
     const struct show_options *options;
     struct fby_local           local;
-    struct fby_output          output;
     struct fby_position        position; /* of the options, with the seed set */
     uint64_t                   steps_per_epoch;
     struct fby_cluster        *cluster;
@@ -121,6 +119,8 @@ static fby_err open_stream(struct show_run *self, struct fby_error_detail *why)
     stream_options.pipeline_path = o->local.pipeline;
     stream_options.split         = o->local.split;
     stream_options.token         = token;
+    stream_options.seed          = self->position.seed.value;
+    stream_options.has_seed      = true;
     /* Steps are counted from epoch 0 step 0. */
     stream_options.steps =
         self->position.epoch * self->steps_per_epoch + self->position.step + 1;
@@ -164,7 +164,8 @@ static uint32_t rows_to_write(const struct show_run *self)
     return batch_rows < limit ? batch_rows : limit;
 }
 
-static fby_err write_sheet(struct show_run *self, struct fby_error_detail *why)
+static fby_err write_sheet(
+    struct show_run *self, FILE *file, struct fby_error_detail *why)
 {
     char                      title[256];
     struct fby_sheet          sheet   = {.title = title};
@@ -179,7 +180,7 @@ static fby_err write_sheet(struct show_run *self, struct fby_error_detail *why)
     fby_err err =
         fby_show_cells(&sampled, self->batch, rows_to_write(self), &sheet, why);
     if (err == FBY_OK) {
-        err = fby_sheet_write(&sheet, self->output.file, why);
+        err = fby_sheet_write(&sheet, file, why);
     }
     fby_sheet_fini(&sheet);
     fby_sampled_params_fini(&sampled);
@@ -188,27 +189,42 @@ static fby_err write_sheet(struct show_run *self, struct fby_error_detail *why)
 
 static fby_err write_output(struct show_run *self, struct fby_error_detail *why)
 {
-    fby_err err = self->options->is_sheet
-                      ? write_sheet(self, why)
-                      : fby_npz_write(self->batch, rows_to_write(self),
-                            self->output.file, why);
-    if (err == FBY_IO) {
-        fby_error_prefix(why, err, "%s", self->options->output);
+    const struct show_options *o = self->options;
+    struct fby_output          output;
+    fby_err                    err = fby_output_open(&output, o->output, why);
+    if (err != FBY_OK) {
+        return err;
     }
-    return err == FBY_OK ? fby_output_finish(&self->output, why) : err;
+    err = o->is_sheet ? write_sheet(self, output.file, why)
+                      : fby_npz_write(
+                            self->batch, rows_to_write(self), output.file, why);
+    if (err == FBY_IO) {
+        fby_error_prefix(why, err, "%s", o->output);
+    }
+    if (err == FBY_OK) {
+        err = fby_signals_check(why);
+    }
+    if (err == FBY_OK) {
+        err = fby_output_finish(&output, why);
+    }
+    fby_output_close(&output);
+    return err;
 }
 
 static fby_err prepare(struct show_run *self, struct fby_error_detail *why)
 {
     const struct show_options *o     = self->options;
     struct fby_order          *order = NULL;
-    /* Refuse a read-only FILE: the rename of FILE.part would replace it. */
-    if (access(o->output, W_OK) != 0 && errno != ENOENT) {
-        return fby_error_set(why, FBY_IO, "%s: %s", o->output, strerror(errno));
-    }
-    fby_err err = fby_output_open(&self->output, o->output, why);
+    fby_err                    err   = fby_output_check(o->output, why);
     if (err == FBY_OK) {
         err = fby_local_open(&self->local, &o->local, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_inputs_check_all(o->output, o->local.pipeline,
+            &self->local.served_roots.data_options, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_inputs_check_dataset(o->output, self->local.dataset, why);
     }
     if (err == FBY_OK) {
         err = fby_position_create_order(
@@ -248,7 +264,6 @@ static fby_err show(struct show_run *self, struct fby_error_detail *why)
     if (err != FBY_OK && fby_signals_caught() != 0) {
         fby_error_set(why, err, "ended by signal");
     }
-    fby_output_close(&self->output);
     forebay_release(&self->batch, NULL);
     forebay_close(&self->stream);
     fby_cluster_stop(&self->cluster);

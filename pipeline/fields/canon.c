@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "pipeline/class_names.h"
 #include "pipeline/derived.h"
 #include "pipeline/device_ops.h"
 #include "pipeline/fields/kind.h"
@@ -39,6 +40,9 @@ static const struct fby_canon_entry common_entries[FBY_ENTRY_KEYS] = {
     [FBY_ENTRY_TOO_LONG] = {FBY_ENTRY(TOO_LONG, U32, too_long),
         .min = FBY_TOO_LONG_TRUNCATE, .max = FBY_TOO_LONG_TRUNCATE},
     [FBY_ENTRY_DEVICE]   = {FBY_ENTRY(DEVICE, LIST, n_device), .min = 1},
+    /* Only `stretch` is written. */
+    [FBY_ENTRY_FIT] = {FBY_ENTRY(FIT, U32, fit), .min = FBY_FIT_STRETCH,
+        .max = FBY_FIT_STRETCH},
 };
 
 static const struct fby_canon_entry *find_entry(
@@ -150,10 +154,37 @@ static uint32_t decode_ops(struct fby_record *list, find_op_fn *find_op,
     return n;
 }
 
+/* ---- names of classes ---- */
+
+static void encode_names(struct fby_buffer *out,
+    const struct fby_field_content *field, const struct fby_class_names *names)
+{
+    struct fby_name_range range = field->as.label.names;
+    for (uint32_t id = 0; id < range.n; id++) {
+        fby_record_put_text(
+            out, fby_record_list_key(id), fby_class_name(names, range, id));
+    }
+}
+
+static void decode_names(struct fby_record *list, struct fby_field_content *out,
+    struct fby_class_names *names)
+{
+    struct fby_name_range range = {.first = names->n};
+    while (fby_record_has_more(list)) {
+        uint16_t        key  = fby_record_list_key(range.n);
+        struct fby_span name = fby_record_read_bytes(list, key);
+        if (fby_class_names_add(names, &range, name.data, name.size, NULL) !=
+            FBY_OK) {
+            fby_record_refuse(list, key, "is no name that a class can have");
+        }
+    }
+    out->as.label.names = range;
+}
+
 /* ---- lists ---- */
 
-static void encode_list(
-    struct fby_buffer *out, uint16_t key, const struct fby_field_content *field)
+static void encode_list(struct fby_buffer *out, uint16_t key,
+    const struct fby_field_content *field, const struct fby_class_names *names)
 {
     if (key == FBY_ENTRY_FROM) {
         fby_record_put_names(out, key, field->from, field->n_from);
@@ -162,14 +193,16 @@ static void encode_list(
     size_t mark = fby_record_open(out, key);
     if (key == FBY_ENTRY_OPS) {
         encode_ops(out, field->ops, field->n_ops);
+    } else if (key == FBY_ENTRY_NAMES) {
+        encode_names(out, field, names);
     } else {
         fby_device_list_encode(field, out);
     }
     fby_record_close(out, mark);
 }
 
-static void decode_list(
-    struct fby_record *r, uint16_t key, struct fby_field_content *out)
+static void decode_list(struct fby_record *r, uint16_t key,
+    struct fby_field_content *out, struct fby_class_names *names)
 {
     if (key == FBY_ENTRY_FROM) {
         out->n_from = fby_record_read_names(r, key, out->from, FBY_MAX_MAPS);
@@ -178,6 +211,8 @@ static void decode_list(
     struct fby_record list = fby_record_enter(r, key);
     if (key == FBY_ENTRY_OPS) {
         out->n_ops = decode_ops(&list, fby_op_by_id, out->ops, FBY_MAX_OPS);
+    } else if (key == FBY_ENTRY_NAMES) {
+        decode_names(&list, out, names);
     } else {
         out->n_device =
             decode_ops(&list, fby_device_op_by_id, out->device, FBY_MAX_DEVICE);
@@ -253,8 +288,8 @@ static uint32_t read_member(
     return is_u32 ? *(const uint32_t *)member : 0;
 }
 
-static void encode_entry(
-    struct fby_buffer *out, uint16_t key, const struct fby_field_content *field)
+static void encode_entry(struct fby_buffer *out, uint16_t key,
+    const struct fby_field_content *field, const struct fby_class_names *names)
 {
     const struct fby_canon_entry *entry  = find_entry(field, key);
     const void                   *member = (const char *)field + entry->offset;
@@ -282,13 +317,13 @@ static void encode_entry(
         encode_dims(out, key, member);
         break;
     case FBY_ENTRY_TYPE_LIST:
-        encode_list(out, key, field);
+        encode_list(out, key, field, names);
         break;
     }
 }
 
-static void decode_entry(
-    struct fby_record *r, uint16_t key, struct fby_field_content *out)
+static void decode_entry(struct fby_record *r, uint16_t key,
+    struct fby_field_content *out, struct fby_class_names *names)
 {
     const struct fby_canon_entry *entry       = find_entry(out, key);
     void                         *member      = (char *)out + entry->offset;
@@ -319,27 +354,27 @@ static void decode_entry(
         decode_dims(r, key, member);
         break;
     case FBY_ENTRY_TYPE_LIST:
-        decode_list(r, key, out);
+        decode_list(r, key, out, names);
         break;
     }
 }
 
-void fby_field_encode(
-    struct fby_buffer *out, uint16_t key, const struct fby_field_content *field)
+void fby_field_encode(struct fby_buffer *out, uint16_t key,
+    const struct fby_field_content *field, const struct fby_class_names *names)
 {
     size_t mark = fby_record_open(out, key);
     for (int k = 1; k < FBY_ENTRY_KEYS; k++) {
-        encode_entry(out, (uint16_t)k, field);
+        encode_entry(out, (uint16_t)k, field, names);
     }
     fby_record_close(out, mark);
 }
 
-void fby_field_decode(
-    struct fby_record *list, uint16_t key, struct fby_field_content *out)
+void fby_field_decode(struct fby_record *list, uint16_t key,
+    struct fby_field_content *out, struct fby_class_names *names)
 {
     struct fby_record r = fby_record_enter(list, key);
     for (int k = 1; k < FBY_ENTRY_KEYS; k++) {
-        decode_entry(&r, (uint16_t)k, out);
+        decode_entry(&r, (uint16_t)k, out, names);
     }
     if (out->max_length > 0 && out->too_long == 0) {
         out->too_long = FBY_TOO_LONG_REFUSE;

@@ -19,7 +19,8 @@ enum fby_field_entry_type {
     FBY_ENTRY_TYPE_REALS, /* double[count]; mean, std: empty if unset */
     FBY_ENTRY_TYPE_TEXT,  /* char[FBY_NAME_SIZE] */
     FBY_ENTRY_TYPE_DIMS,  /* struct fby_shape */
-    FBY_ENTRY_TYPE_LIST   /* from, ops or device; `offset` is of the length */
+    FBY_ENTRY_TYPE_LIST   /* from, ops, device or names; `offset` is of the
+                             length */
 };
 
 struct fby_canon_entry {
@@ -35,13 +36,15 @@ struct fby_canon_entry {
     .key = FBY_ENTRY_##name, .type = FBY_ENTRY_TYPE_##of_type, \
     .offset = offsetof(struct fby_field_content, member)
 
-/* Append the record of a valid field to `out`, as the entry `key` of a list. */
+/* Append the record of a valid field to `out`, as the entry `key` of a list.
+ * `names` are those of the content of the field. */
 void fby_field_encode(struct fby_buffer *out, uint16_t key,
-    const struct fby_field_content *field);
+    const struct fby_field_content *field, const struct fby_class_names *names);
 
-/* Read the entry `key` of `list` into `out`, which is zero on entry. Members
- * that are not in the record stay zero. An error is set in `list`. */
-void fby_field_decode(
-    struct fby_record *list, uint16_t key, struct fby_field_content *out);
+/* Read the entry `key` of `list` into `out`, which is zero on entry, and append
+ * its names to `names`. Members that are not in the record stay zero. An error
+ * is set in `list`. */
+void fby_field_decode(struct fby_record *list, uint16_t key,
+    struct fby_field_content *out, struct fby_class_names *names);
 
 #endif

@@ -52,7 +52,7 @@ static fby_err check_from_item(const struct fby_field_check *check, uint32_t i)
     const char                     *from  = field->from[i];
     if (!fby_text_is_extension(from)) {
         return fby_field_error_at_item(check, FBY_FIELD_FROM, i,
-            "'%s' is no extension", fby_text_show(from).text);
+            "'%s' is not a valid extension", fby_text_show(from).text);
     }
     bool is_lone_label = field->n_from == 1 && kind->id == FBY_DECODE_LABEL;
     if (strcmp(from, "folder") == 0 && !is_lone_label) {
@@ -61,8 +61,8 @@ static fby_err check_from_item(const struct fby_field_check *check, uint32_t i)
     }
     for (uint32_t k = 0; k < i; k++) {
         if (strcmp(from, field->from[k]) == 0) {
-            return fby_field_error_at_item(check, FBY_FIELD_FROM, i,
-                "'%s' stands here a second time", from);
+            return fby_field_error_at_item(
+                check, FBY_FIELD_FROM, i, "'%s' is given twice", from);
         }
     }
     bool is_column = fby_source_traits(check->source)->has_rows;
@@ -175,14 +175,16 @@ static fby_err check_ops(const struct fby_field_check *check)
         check, FBY_FIELD_DEVICE, field->device, field->n_device);
 }
 
-/* Refuse a group other than the default (the name), ops and device ops that the
- * kind does not use. Otherwise equal batches could have different digests. */
+/* Refuse a group other than the default (the name), a fit, ops and device ops
+ * that the kind does not use. Otherwise equal batches could have different
+ * digests. */
 static fby_err check_unused(const struct fby_field_check *check)
 {
     const struct fby_field_content *field    = check->field;
     uint64_t                        set_keys = 0;
     bool has_group = strcmp(field->group, field->name) != 0;
     set_keys |= has_group ? FBY_FIELD_BIT(FBY_FIELD_GROUP) : 0;
+    set_keys |= field->fit != 0 ? FBY_FIELD_BIT(FBY_FIELD_FIT) : 0;
     set_keys |= field->n_ops > 0 ? FBY_FIELD_BIT(FBY_FIELD_OPS) : 0;
     set_keys |= field->n_device > 0 ? FBY_FIELD_BIT(FBY_FIELD_DEVICE) : 0;
     uint64_t unused_keys = set_keys & ~fby_field_kind(field)->keys;
@@ -200,7 +202,7 @@ static fby_err check_max_length(const struct fby_field_check *check)
         bool has_too_long = field->too_long != 0 ||
                             fby_field_has_key(check, FBY_FIELD_TOO_LONG);
         FBY_REFUSE_IF(check, has_too_long, FBY_FIELD_TOO_LONG,
-            "too_long goes with max_length; say how long rows may be");
+            "too_long needs max_length, the most entries of a row");
         return FBY_OK;
     }
     FBY_REFUSE_IF(check, !fby_field_kind(field)->is_ragged,
@@ -221,17 +223,17 @@ static fby_err check_as(const struct fby_field_check *check)
     bool        is_documents_form = as >= FBY_AS_CU_SEQLENS;
     bool        is_sparse_form    = as != FBY_AS_PADDED && as != FBY_AS_RAGGED;
     FBY_REFUSE_IF(check, is_documents_form, FBY_FIELD_OUT_AS,
-        "cu_seqlens, positions and mask are made of from: documents; use "
+        "cu_seqlens, positions and mask need from: documents; use "
         "padded or ragged");
     FBY_REFUSE_IF(check, is_sparse_form && !is_sparse, FBY_FIELD_OUT_AS,
-        "only decode: sparse is handed out as dense, csr or coo; use padded or "
-        "ragged");
+        "only decode: sparse can be delivered as dense, csr or coo; use padded "
+        "or ragged");
     FBY_REFUSE_IF(check, is_sparse && !is_sparse_form, FBY_FIELD_OUT_AS,
-        "sparse rows are handed out as dense, csr or coo");
+        "sparse rows are delivered as dense, csr or coo");
     FBY_REFUSE_IF(check,
         as == FBY_AS_CSR && check->field->as.sparse.shape.n_dims != 1,
         FBY_FIELD_OUT_AS,
-        "csr goes with a shape of one dimension; use coo, or dense");
+        "csr needs a shape of one dimension; use coo, or dense");
     return FBY_OK;
 }
 
@@ -246,15 +248,15 @@ fby_err fby_field_check_pad(const struct fby_field_check *check)
         delivery->as == FBY_AS_RAGGED || delivery->as == FBY_AS_CSR;
     FBY_REFUSE_IF(check,
         !is_padded && fby_field_has_key(check, FBY_FIELD_OUT_TO),
-        FBY_FIELD_OUT_TO, "to goes with as: padded");
+        FBY_FIELD_OUT_TO, "to needs as: padded");
     FBY_REFUSE_IF(check,
         !is_padded && fby_field_has_key(check, FBY_FIELD_OUT_PAD),
-        FBY_FIELD_OUT_PAD, "pad goes with as: padded");
+        FBY_FIELD_OUT_PAD, "pad needs as: padded");
     FBY_REFUSE_IF(check,
         !has_offsets && fby_field_has_key(check, FBY_FIELD_OUT_OFFSETS),
-        FBY_FIELD_OUT_OFFSETS, "offsets go with as: ragged, or csr");
+        FBY_FIELD_OUT_OFFSETS, "offsets need as: ragged, or csr");
     FBY_REFUSE_IF(check, !fby_type_can_hold(delivery->dtype, delivery->pad),
-        FBY_FIELD_OUT_PAD, "pad %g is no value of dtype %s", delivery->pad,
+        FBY_FIELD_OUT_PAD, "pad %g is not a value of dtype %s", delivery->pad,
         fby_type_word(delivery->dtype));
     return FBY_OK;
 }
@@ -337,8 +339,8 @@ fby_err fby_field_check_bits(const struct fby_field_check *check)
     enum fby_type dtype = check->delivery->dtype;
     return dtype == FBY_U8 || dtype == FBY_BOOL || fby_type_is_float(dtype)
                ? FBY_OK
-               : fby_field_error_dtype(check,
-                     "is not made of bits; use u8, bool, f16, bf16 or f32");
+               : fby_field_error_dtype(check, "cannot be made from bits; use "
+                                              "u8, bool, f16, bf16 or f32");
 }
 
 /* ---- delivery ---- */
@@ -346,13 +348,24 @@ fby_err fby_field_check_bits(const struct fby_field_check *check)
 static fby_err check_layout(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    bool can_have_layout                  = fby_field_kind(field)->has_layout &&
+    if (!fby_field_has_key(check, FBY_FIELD_OUT_LAYOUT)) {
+        return FBY_OK; /* without delivery no key is set */
+    }
+    enum fby_layout layout = check->delivery->layout;
+    if (fby_field_kind(field)->has_hw) {
+        FBY_REFUSE_IF(check,
+            layout != FBY_LAYOUT_HWC && layout != FBY_LAYOUT_HW,
+            FBY_FIELD_OUT_LAYOUT,
+            "a mask has the layout hwc, or hw (without its channel)");
+        return FBY_OK;
+    }
+    bool can_have_layout = fby_field_kind(field)->has_layout &&
                            field->max_length == 0 && field->shape.n_dims == 3;
-    FBY_REFUSE_IF(check,
-        !can_have_layout && fby_field_has_key(check, FBY_FIELD_OUT_LAYOUT),
-        FBY_FIELD_OUT_LAYOUT,
+    FBY_REFUSE_IF(check, !can_have_layout, FBY_FIELD_OUT_LAYOUT,
         "only images, and arrays of three dimensions and one shape, have a "
         "layout");
+    FBY_REFUSE_IF(check, layout == FBY_LAYOUT_HW, FBY_FIELD_OUT_LAYOUT,
+        "only masks (mask8) have the layout hw; others have several channels");
     return FBY_OK;
 }
 
@@ -382,7 +395,8 @@ static fby_err check_form_keys(const struct fby_field_check *check)
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         FBY_REFUSE_IF(check,
             check->field->max_length == 0 && fby_field_has_key(check, keys[i]),
-            keys[i], "only fields with a max_length have another form");
+            keys[i],
+            "as, to, pad and offsets are for fields with a max_length");
     }
     return FBY_OK;
 }
@@ -405,9 +419,9 @@ static fby_err check_photo(const struct fby_field_check *check)
     FBY_REFUSE_IF(check, is_pack && !is_picture, FBY_FIELD_WIRE_CODEC,
         "codec pack is for pictures (rgb8, mask8); use codec: auto");
     FBY_REFUSE_IF(check, is_photo && !is_pack && codec != FBY_AUTO,
-        FBY_FIELD_WIRE_CODEC, "filter photo goes with codec: pack, or auto");
+        FBY_FIELD_WIRE_CODEC, "filter photo needs codec: pack, or auto");
     FBY_REFUSE_IF(check, is_pack && !is_photo && filter != FBY_AUTO,
-        FBY_FIELD_WIRE_FILTER, "codec pack goes with filter: photo, or auto");
+        FBY_FIELD_WIRE_FILTER, "codec pack needs filter: photo, or auto");
     return FBY_OK;
 }
 

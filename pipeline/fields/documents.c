@@ -39,10 +39,10 @@ static fby_err check_out(const struct fby_field_check *check)
     FBY_REFUSE_IF(check, is_sparse_form, FBY_FIELD_OUT_AS,
         "dense, csr and coo are forms of sparse rows");
     if (!form_allows_dtype(as, check->delivery->dtype)) {
-        return fby_field_error_dtype(
-            check, as == FBY_AS_MASK
-                       ? "is not made of a mask; use bool, u8, f32, f16 or bf16"
-                       : "is not made of documents; use i32 or i64");
+        return fby_field_error_dtype(check,
+            as == FBY_AS_MASK
+                ? "cannot be made from a mask; use bool, u8, f32, f16 or bf16"
+                : "cannot be made from documents; use i32 or i64");
     }
     return fby_field_check_pad(check);
 }

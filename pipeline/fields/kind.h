@@ -37,6 +37,8 @@ enum fby_field_entry_key {
     FBY_ENTRY_MAPS       = 22,
     FBY_ENTRY_DEVICE     = 24,
     FBY_ENTRY_YUV420     = 25,
+    FBY_ENTRY_FIT        = 26,
+    FBY_ENTRY_NAMES      = 27,
     FBY_ENTRY_KEYS /* the largest key + 1 */
 };
 
@@ -46,6 +48,7 @@ enum fby_field_key {
     FBY_FIELD_DECODE,
     FBY_FIELD_DCT_SCALE,
     FBY_FIELD_GROUP,
+    FBY_FIELD_FIT,
     FBY_FIELD_KEY,
     FBY_FIELD_PICK,
     FBY_FIELD_LENGTH,
@@ -53,6 +56,7 @@ enum fby_field_key {
     FBY_FIELD_MAX_LENGTH,
     FBY_FIELD_TOO_LONG,
     FBY_FIELD_CLASSES,
+    FBY_FIELD_NAMES,
     FBY_FIELD_OPS,
     FBY_FIELD_WIRE,
     FBY_FIELD_DEVICE,
@@ -126,6 +130,7 @@ struct fby_field_kind {
     bool is_sparse;         /* rows are values and their indices */
     bool has_bits;          /* can be sent as packed bits */
     bool has_layout;        /* rows of three dimensions can have a layout */
+    bool has_hw;            /* the layouts are hwc and hw: one channel */
     bool has_scale;         /* the device can make value * scale + offset */
 
     /* Offsets in struct fby_field_content of settings that several kinds have;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* label.c - the field kind `label`: class ids from the number of the class
- * folder, from decimal text, or from JSON. */
+ * folder, from decimal text, from JSON, or from names. */
 #include "pipeline/fields/kinds.h"
+#include "pipeline/sources/traits.h"
 
 /* "folder" is the number of the class folder that holds the sample. */
 static const char *const extensions[] = {"folder", "cls", NULL};
@@ -9,8 +10,13 @@ static const char *const extensions[] = {"folder", "cls", NULL};
 static void fill_defaults(const struct parsed_field *parsed,
     struct fby_field_content *field, struct fby_field_delivery *delivery)
 {
-    int64_t classes =
-        parsed->classes != 0 ? parsed->classes : parsed->one_hot.classes;
+    int64_t classes = parsed->names.n;
+    if (parsed->classes != 0) {
+        classes = parsed->classes;
+    } else if (parsed->one_hot.classes != 0) {
+        classes = parsed->one_hot.classes;
+    }
+    field->as.label.names   = parsed->names;
     field->as.label.json    = fby_parsed_json_selector(parsed);
     field->as.label.classes = (uint32_t)classes;
     field->wire_type        = fby_label_type((uint32_t)classes);
@@ -34,6 +40,20 @@ static fby_err check_classes(const struct fby_field_check *check)
     return FBY_OK;
 }
 
+static fby_err check_label_names(const struct fby_field_check *check)
+{
+    const struct fby_label_field *label = &check->field->as.label;
+    FBY_REFUSE_IF(check, label->names.n > 0 && label->classes < label->names.n,
+        fby_field_has_key(check, FBY_FIELD_CLASSES) ? FBY_FIELD_CLASSES
+                                                    : FBY_FIELD_ONE_HOT_CLASSES,
+        "classes is %u, and there are %u names; raise it, or leave it out",
+        label->classes, label->names.n);
+    FBY_REFUSE_IF(check,
+        label->names.n > 0 && fby_source_traits(check->source)->has_rows,
+        FBY_FIELD_NAMES, "names are for text; a column of NumPy has ids");
+    return FBY_OK;
+}
+
 static fby_err check_one_hot_dtype(const struct fby_field_check *check)
 {
     enum fby_type dtype = check->delivery->dtype;
@@ -43,7 +63,7 @@ static fby_err check_one_hot_dtype(const struct fby_field_check *check)
         "dtype u8 cannot hold smoothed values; use f32, f16 or bf16");
     FBY_REFUSE_IF(check, dtype != FBY_U8 && !fby_type_is_float(dtype),
         FBY_FIELD_ONE_HOT_DTYPE,
-        "dtype %s is not made by one_hot; use u8, f32, f16 or bf16",
+        "dtype %s cannot be made by one_hot; use u8, f32, f16 or bf16",
         fby_type_word(dtype));
     return FBY_OK;
 }
@@ -55,7 +75,8 @@ static fby_err check_id_dtype(const struct fby_field_check *check)
     int64_t  largest = fby_type_largest(check->delivery->dtype);
     if (largest == 0) { /* bool or floating-point */
         return fby_field_error_dtype(check,
-            "is not made of labels; use i64, i32, u8, u16 or u32, or one_hot");
+            "cannot be made from labels; use i64, i32, u8, u16 or u32, "
+            "or one_hot");
     }
     return largest >= n_ids - 1
                ? FBY_OK
@@ -87,7 +108,7 @@ static fby_err check_wire(const struct fby_field_check *check)
 }
 
 static fby_field_rule *const rules[] = {check_folder_key, fby_field_check_pick,
-    check_classes, check_wire, check_dtype, NULL};
+    check_classes, check_label_names, check_wire, check_dtype, NULL};
 
 static const struct fby_canon_entry entries[] = {
     {FBY_ENTRY(JSON_KEY, TEXT, as.label.json.key)},
@@ -97,6 +118,7 @@ static const struct fby_canon_entry entries[] = {
     /* Only `pick: random` is written. */
     {FBY_ENTRY(PICK, U32, as.label.json.pick), .min = FBY_PICK_RANDOM,
         .max = FBY_PICK_RANDOM},
+    {FBY_ENTRY(NAMES, LIST, as.label.names.n), .min = 1},
     {0},
 };
 
@@ -106,10 +128,10 @@ const struct fby_field_kind fby_kind_label = {
     .extensions = extensions,
     .keys       = FBY_FIELD_BIT(FBY_FIELD_CLASSES) |
             FBY_FIELD_BIT(FBY_FIELD_ONE_HOT) | FBY_FIELD_BIT(FBY_FIELD_KEY) |
-            FBY_FIELD_BIT(FBY_FIELD_PICK),
+            FBY_FIELD_BIT(FBY_FIELD_PICK) | FBY_FIELD_BIT(FBY_FIELD_NAMES),
     .wire_text =
         "a label travels as the smallest of u8, u16 and u32 that holds "
-        "'classes' (u32 where they are not said); leave its type out",
+        "'classes' (u32 without 'classes'); leave its type out",
     .can_be_column = true,
     .values        = FBY_VALUES_CLASSES,
     .entries       = entries,

@@ -36,9 +36,10 @@ static const struct fby_canon_entry entries[] = {
 };
 
 const struct fby_field_kind fby_kind_maps = {
-    .id        = FBY_DECODE_MAPS,
-    .name      = "maps",
-    .keys      = FBY_FIELD_BIT(FBY_FIELD_GROUP) | FBY_FIELD_BIT(FBY_FIELD_OPS),
+    .id   = FBY_DECODE_MAPS,
+    .name = "maps",
+    .keys = FBY_FIELD_BIT(FBY_FIELD_GROUP) | FBY_FIELD_BIT(FBY_FIELD_FIT) |
+            FBY_FIELD_BIT(FBY_FIELD_OPS),
     .only_from = "png",
     .only_from_text =
         "a mask comes from png; other formats do not keep its values",

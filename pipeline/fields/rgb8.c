@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rgb8.c - the field kind `rgb8`: JPEG and PNG pictures, u8 [h, w, 3]. */
+/* rgb8.c - the field kind `rgb8`: JPEG, PNG and WebP pictures, u8 [h, w, 3]. */
 #include "pipeline/fields/kinds.h"
 #include "pipeline/text.h"
 #include <math.h>
 
 /* Only the first formats have a decoder. The other formats are refused. If the
  * kind `bytes` took them, a decoder added later would change old pipelines. */
-enum { N_FORMATS_WITH_DECODER = 3 };
+enum { N_FORMATS_WITH_DECODER = 4 };
 static const char *const extensions[] = {"jpg", "jpeg", "png", "webp", "gif",
     "bmp", "tif", "tiff", "avif", "heic", NULL};
 
@@ -55,8 +55,9 @@ static fby_err check_formats(const struct fby_field_check *check)
         const char *format = fby_extension_last_part(check->field->from[i]);
         if (fby_text_is_one_of(format, extensions + N_FORMATS_WITH_DECODER)) {
             return fby_field_error_at_item(check, FBY_FIELD_FROM, i,
-                "%s pictures are not in this version; use jpg, jpeg or png",
-                format);
+                "%s pictures are not decoded; convert them, for example with "
+                "'mogrify -format png *.%s'",
+                format, format);
         }
     }
     return FBY_OK;
@@ -123,7 +124,7 @@ static fby_err check_dtype(const struct fby_field_check *check)
     return dtype == FBY_U8 || fby_type_is_float(dtype)
                ? FBY_OK
                : fby_field_error_dtype(check,
-                     "is not made of pictures; use u8, f32, f16 or bf16");
+                     "cannot be made from pictures; use u8, f32, f16 or bf16");
 }
 
 static fby_err check_dct_scale(const struct fby_field_check *check)

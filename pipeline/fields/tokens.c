@@ -30,7 +30,7 @@ static fby_err check_tokens(const struct fby_field_check *check)
     return dtype == FBY_I64 || dtype == FBY_I32 || dtype == FBY_U32
                ? FBY_OK
                : fby_field_error_dtype(
-                     check, "is not made of tokens; use i64, i32 or u32");
+                     check, "cannot be made from tokens; use i64, i32 or u32");
 }
 
 static fby_field_rule *const rules[] = {check_tokens, NULL};

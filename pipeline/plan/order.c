@@ -23,6 +23,7 @@
 #include <stdlib.h>
 
 #include "common/mem.h"
+#include "common/plural.h"
 #include "pipeline/plan/permutation.h"
 
 enum { MAX_DEFAULT_SLICES = 8, DEFAULT_LANES_TIMES_SLICES = 64 };
@@ -149,9 +150,9 @@ static fby_err check_batches(
     }
     if (count_steps(spec) == 0) {
         return fby_error_set(why, FBY_CONFIG,
-            "last: drop leaves no batch of %u from %" PRIu64
-            " samples; use last: pad or short, or a smaller global_batch",
-            spec->global_batch, spec->samples);
+            "last: drop leaves no batch of %u from %s; use last: pad or short, "
+            "or a smaller global_batch",
+            spec->global_batch, fby_plural(spec->samples, "sample").text);
     }
     return FBY_OK;
 }
@@ -165,9 +166,10 @@ static fby_err check_shards(
     }
     if (sum != spec->samples) {
         return fby_error_set(why, FBY_CONFIG,
-            "the %u shards hold %" PRIu64
-            " samples together, the dataset %" PRIu64 ": they must be equal",
-            spec->n_shards, sum, spec->samples);
+            "%s in %s, but %" PRIu64
+            " in the dataset: the numbers must be equal",
+            fby_plural(sum, "sample").text,
+            fby_plural(spec->n_shards, "shard").text, spec->samples);
     }
     return FBY_OK;
 }
@@ -183,9 +185,9 @@ static fby_err check_buckets(
     }
     if (buckets->samples != spec->samples) {
         return fby_error_set(why, FBY_CONFIG,
-            "the buckets hold %u samples, the dataset %" PRIu64
-            ": they must be equal",
-            buckets->samples, spec->samples);
+            "%s in the buckets, but %" PRIu64
+            " in the dataset: the numbers must be equal",
+            fby_plural(buckets->samples, "sample").text, spec->samples);
     }
     return FBY_OK;
 }

@@ -26,7 +26,7 @@ static fby_err check_path_rest(
         return FBY_OK;
     }
     return fby_error_set(why, FBY_CONFIG,
-        "'%s' is no list: a name that ends with .csv or .jsonl",
+        "'%s' is not a list: its name must end with .csv or .jsonl",
         fby_text_show(pattern).text);
 }
 

@@ -61,5 +61,6 @@ const struct fby_source_traits fby_source_parallel = {
     .has_files       = true,
     .has_names       = true,
     .lists_folders   = true,
+    .reads_zip       = true,
     .check_path_rest = check_path_rest,
 };

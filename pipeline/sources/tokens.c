@@ -37,7 +37,7 @@ static const struct fby_key tokens_keys[TOKENS_KEYS] = {
                            "an integer, 1 to 16777216 (tokens)"),
         .required = true},
     [TOKENS_SHIFT]  = {FBY_INTEGER("shift", parsed_tokens, content.shift, 0, 1,
-         "0, or 1: the target is one token on")},
+         "0, or 1: targets are the next tokens")},
     [TOKENS_PACK]   = {FBY_CHOICE(
           "pack", parsed_tokens, content.packed, "packing", packings)},
     [TOKENS_END]    = {FBY_INTEGER("end", parsed_tokens, content.end, 0,
@@ -46,8 +46,8 @@ static const struct fby_key tokens_keys[TOKENS_KEYS] = {
               "document)")},
     [TOKENS_PAD]    = {FBY_INTEGER("pad", parsed_tokens, content.pad, 0,
            FBY_MAX_TOKEN,
-           "an integer, 0 to 2147483647 (the id of the token that fills "
-              "sequences up)")},
+           "an integer, 0 to 2147483647 (the id of the token that pads "
+              "sequences)")},
 };
 static const struct fby_schema schema = {
     "{files: PATTERN, format: flat, type: u16, length: 2048}", tokens_keys,
@@ -63,17 +63,18 @@ static fby_err check_pack_keys(
     for (size_t key = TOKENS_END; key <= TOKENS_PAD; key++) { /* end, pad */
         if (!tokens->content.packed && fby_pos_is_given(tokens->key_pos[key])) {
             return fby_yaml_error_at(yaml, tokens->key_pos[key],
-                "%s goes with pack: documents", tokens_keys[key].name);
+                "%s needs pack: documents", tokens_keys[key].name);
         }
     }
     if (!is_flat && has_end) {
         return fby_yaml_error_at(yaml, tokens->key_pos[TOKENS_END],
-            "end is for flat files: the others say where documents end");
+            "end is for flat files; the other formats store where documents "
+            "end");
     }
     if (is_flat && tokens->content.packed && !has_end) {
         return fby_yaml_error_at(yaml, tokens->key_pos[TOKENS_PACK],
-            "flat files do not say where documents end; say which token ends "
-            "one, such as end: 50256");
+            "flat files do not store where documents end; write which token "
+            "ends one, such as end: 50256");
     }
     return FBY_OK;
 }
@@ -96,7 +97,8 @@ static fby_err read_tokens(
     if (tokens->content.format == FBY_TOKENS_FLAT &&
         tokens->content.type == 0) {
         return fby_yaml_error_at(yaml, tokens->key_pos[TOKENS_FORMAT],
-            "flat files do not say what they hold; say type: u16 or u32");
+            "flat files do not store the type of their tokens; write type: u16 "
+            "or u32");
     }
     return check_pack_keys(yaml, tokens);
 }
@@ -120,8 +122,7 @@ static fby_err check_packing(
                                          : (uint32_t)FBY_MAX_TOKEN;
     if (tokens->end > max_end || tokens->pad > FBY_MAX_TOKEN) {
         return fby_error_set(why, FBY_CONFIG,
-            "tokens: end (%u) is a token of the files, 0 to %u; pad (%u) is "
-            "one, 0 to %d",
+            "tokens: end (%u) must be 0 to %u, and pad (%u) 0 to %d",
             tokens->end, max_end, tokens->pad, FBY_MAX_TOKEN);
     }
     bool pad_is_valid = tokens->packed || tokens->pad == 0;

@@ -33,6 +33,7 @@ struct fby_source_traits {
     bool has_files;     /* each member is a file of its own */
     bool has_names;     /* extensions begin with a column or folder name */
     bool lists_folders; /* at each open the worker lists the source's folders */
+    bool reads_zip;     /* its folder may be a zip archive, or in one */
 
     /* The length of the directory at the start of `path`. NULL: the directory
      * ends at the last slash before the first wildcard or brace. */

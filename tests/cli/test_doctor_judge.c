@@ -309,10 +309,10 @@ static void a_stream_is_judged_by_its_batches(void **state)
         fby_judge_stream(&facts), FBY_DOCTOR_NOTE, "1 of 2 workers", "others");
     facts.lost = 1;
     ASSERT_VERDICT(
-        fby_judge_stream(&facts), FBY_DOCTOR_WARN, "1 of 2", "asked for again");
+        fby_judge_stream(&facts), FBY_DOCTOR_WARN, "1 of 2", "requested again");
     facts.left_aside = 1;
     ASSERT_VERDICT(
-        fby_judge_stream(&facts), FBY_DOCTOR_WARN, "1 of 2", "left aside");
+        fby_judge_stream(&facts), FBY_DOCTOR_WARN, "1 of 2", "were not used");
     facts.batches = 1;
     ASSERT_VERDICT(
         fby_judge_stream(&facts), FBY_DOCTOR_NOTE, "1 batch came", NULL);

@@ -14,6 +14,7 @@ static void look_with(
     const struct sandbox *sb, const char *path, enum fby_type tokens)
 {
     struct fby_error_detail why = {0};
+    fby_guess_fini(&guess);
     if (fby_source_guess(sandbox_path(sb, path), tokens, &guess, &why) !=
         FBY_OK) {
         fail_msg("%s", why.text);
@@ -30,6 +31,7 @@ static void assert_refused(const struct sandbox *sb, const char *path,
     enum fby_type tokens, const char *words)
 {
     struct fby_error_detail why = {0};
+    fby_guess_fini(&guess);
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, path), tokens, &guess, &why),
         FBY_CONFIG);
@@ -93,8 +95,9 @@ static void tar_files_make_a_brace_range_a_split(void **state)
     assert_string_equal(guess.splits[0].pattern,
         sandbox_path(sb, "p/in1k-train-{0008..0011}.tar"));
     assert_int_equal(guess.splits[0].shards, 4);
-    assert_int_equal(guess.splits[0].samples, 5);
-    assert_false(guess.splits[0].counted_all);
+    assert_int_equal(guess.splits[0].samples, 20);
+    assert_int_equal(guess.splits[0].shards_read, 4);
+    assert_true(guess.splits[0].counted_all);
     assert_string_equal(guess.splits[0].members[0].extension, "jpg");
     assert_string_equal(guess.splits[1].name, "val");
 }
@@ -134,6 +137,7 @@ static void anything_else_says_what_was_expected(void **state)
     struct fby_error_detail why = {0};
     sandbox_mkdir(sb, "empty");
     assert_refused(sb, "empty", 0, "empty");
+    fby_guess_fini(&guess);
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, "none"), 0, &guess, &why),
         FBY_NOT_FOUND);
@@ -359,15 +363,104 @@ static void lists_of_one_split_are_named_apart(void **state)
     assert_int_equal(guess.n_left_out, 4);
 }
 
-static void flat_pictures_are_refused_with_the_expected_layout(void **state)
+static void flat_pictures_are_a_folder_without_classes(void **state)
 {
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p/1.JPG", "x");
     sandbox_write_text(sb, "p/2.txt", "x");
-    assert_refused(
-        sb, "p", 0, "the directory has pictures, but no class folders");
-    assert_refused(sb, "p", 0, "or a list of the pictures");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
+    assert_int_equal(guess.splits[0].class_depth, 0);
+    assert_int_equal(guess.splits[0].classes, 0);
+    assert_int_equal(guess.splits[0].samples, 1);
+    assert_string_equal(guess.splits[0].left_out[0].extension, "txt");
     assert_refused(sb, "p/2.txt", 0, "the file is of no known kind;");
+}
+
+static void links_name_the_directories_that_must_be_roots(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "pool/x/1.jpg", "x");
+    sandbox_write_text(sb, "pool/y/2.jpg", "x");
+    sandbox_write_text(sb, "more/z/z/3.jpg", "x");
+    sandbox_write_text(sb, "p/c/4.jpg", "x");
+    sandbox_link(sb, "../pool/x", "p/a");
+    sandbox_link(sb, "../pool/y", "p/b");
+    sandbox_link(sb, "../../more/z/z/3.jpg", "p/c/3.jpg");
+    sandbox_link(sb, "4.jpg", "p/c/5.jpg");
+    sandbox_link(sb, "nowhere", "p/d");
+    look(sb, "p");
+    assert_int_equal(guess.splits[0].samples, 5);
+    assert_int_equal(guess.n_dangling, 1);
+    assert_int_equal(guess.n_linked, 2);
+    assert_string_equal(guess.linked[0], sandbox_path(sb, "pool"));
+    assert_string_equal(guess.linked[1], sandbox_path(sb, "more/z/z"));
+    sandbox_shard(sb, "q/t.tar", 0, 3);
+    sandbox_link(sb, "/etc", "q/unrelated");
+    look(sb, "q");
+    assert_int_equal(guess.n_linked, 0);
+}
+
+static void a_split_with_a_class_that_train_lacks_is_named(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/train/a/1.jpg", "x");
+    sandbox_write_text(sb, "p/train/b/1.jpg", "x");
+    sandbox_write_text(sb, "p/val/b/1.jpg", "x");
+    look(sb, "p");
+    assert_string_equal(guess.splits[0].mismatch, "");
+    assert_string_equal(guess.splits[1].mismatch, "");
+    sandbox_write_text(sb, "p/val/c/1.jpg", "x");
+    look(sb, "p");
+    assert_string_equal(guess.splits[1].mismatch,
+        "it has the class folder 'c', which train lacks, so it has no class "
+        "id; add it to train, or remove it");
+    sandbox_write_text(sb, "p/train/c/1.jpg", "x");
+    look(sb, "p");
+    assert_string_equal(guess.splits[1].mismatch, "");
+}
+
+static void split_folders_have_other_usual_names_too(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/Testing/c0/1.jpg", "x");
+    sandbox_write_text(sb, "p/Training/c0/1.jpg", "x");
+    sandbox_write_text(sb, "p/VAL/1.jpg", "x");
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 3);
+    assert_string_equal(guess.splits[0].name, "train");
+    assert_string_equal(
+        guess.splits[0].pattern, sandbox_path(sb, "p/Training"));
+    assert_string_equal(guess.splits[1].name, "val");
+    assert_int_equal(guess.splits[1].class_depth, 0);
+    assert_string_equal(guess.splits[2].name, "test");
+}
+
+static void folders_of_folders_ask_for_the_depth_of_the_classes(void **state)
+{
+    const struct sandbox   *sb  = *state;
+    struct fby_error_detail why = {0};
+    sandbox_write_text(sb, "p/photos/cat/1.jpg", "x");
+    sandbox_write_text(sb, "p/photos/cat/2.jpg", "x");
+    sandbox_write_text(sb, "p/photos/dog/1.jpg", "x");
+    sandbox_write_text(sb, "p/photos/eel/1.jpg", "x");
+    sandbox_write_text(sb, "p/photos/fox/1.jpg", "x");
+    assert_refused(sb, "p", 0,
+        "the only folder, photos, holds no files but folders (cat, dog, eel, "
+        "...)");
+    assert_ok(fby_source_guess_at_depth(sandbox_path(sb, "p"), 0, 2,
+        (struct fby_progress){.fn = NULL}, &guess, &why));
+    assert_int_equal(guess.splits[0].classes, 4);
+    assert_ok(fby_source_guess_at_depth(sandbox_path(sb, "p"), 0, 0,
+        (struct fby_progress){.fn = NULL}, &guess, &why));
+    assert_int_equal(guess.splits[0].classes, 0);
+    assert_int_equal(guess.splits[0].samples, 5);
+    sandbox_write_text(sb, "p/more/cat/1.jpg", "x");
+    look(sb, "p");
+    assert_int_equal(guess.splits[0].classes, 2);
+    assert_string_equal(guess.splits[0].note,
+        "the class folders hold only folders (cat); if these are the classes: "
+        "--class-depth 2");
 }
 
 /* The message is "looking at DIRECTORY: " and `words`. */
@@ -378,6 +471,7 @@ static void assert_refused_with(
     struct fby_error_detail why = {0};
     snprintf(right, sizeof(right), "looking at %s: %s", sandbox_path(sb, path),
         words);
+    fby_guess_fini(&guess);
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, path), 0, &guess, &why), FBY_CONFIG);
     assert_string_equal(why.text, right);
@@ -406,12 +500,12 @@ static void tar_files_of_a_folder_of_a_split_are_named_by_it(void **state)
     assert_int_equal(guess.kind, FBY_SOURCE_SHARDS);
     assert_int_equal(guess.n_splits, 3);
     assert_split(sb, 0, "train", "p/train/a-0.tar", 5);
-    assert_split(sb, 1, "b", "p/train/b-{0..1}.tar", 4);
+    assert_split(sb, 1, "b", "p/train/b-{0..1}.tar", 7);
     assert_split(sb, 2, "val", "p/val/x-train-0.tar", 2);
     assert_int_equal(guess.splits[0].shards, 1);
     assert_true(guess.splits[0].counted_all);
     assert_int_equal(guess.splits[1].shards, 2);
-    assert_false(guess.splits[1].counted_all);
+    assert_true(guess.splits[1].counted_all);
     assert_true(guess.splits[0].members[1].always);
     look(sb, "p/train/b-1.tar");
     assert_int_equal(guess.n_splits, 1);
@@ -468,6 +562,37 @@ static void png_files_in_tars_are_read_in_place(void **state)
     assert_true(members[2].header_read);
     assert_false(members[2].may_be_ids);
     assert_false(members[0].header_read);
+}
+
+static const uint8_t rgb_2x2[]  = {0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a,
+     0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00, 0x00,
+     0x02, 0x00, 0x00, 0x00, 0x02, 0x08, 0x02, 0x00, 0x00, 0x00, 0xfd, 0xd4,
+     0x9a, 0x73, 0x00, 0x00, 0x00, 0x0b, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9c,
+     0x63, 0x60, 0x40, 0x06, 0x00, 0x00, 0x0e, 0x00, 0x01, 0xa9, 0x91, 0x73,
+     0xb1, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60,
+     0x82};
+static const uint8_t grey_4x4[] = {0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a,
+    0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00, 0x00,
+    0x04, 0x00, 0x00, 0x00, 0x04, 0x08, 0x00, 0x00, 0x00, 0x00, 0x8c, 0x9a,
+    0xc1, 0xa2, 0x00, 0x00, 0x00, 0x0b, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9c,
+    0x63, 0x60, 0xc0, 0x04, 0x00, 0x00, 0x14, 0x00, 0x01, 0x7d, 0xfe, 0x1e,
+    0xee, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60,
+    0x82};
+
+/* The first sample of the class has no mask. */
+static void samples_of_the_first_class_are_measured(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write(sb, "p/c0/0.png", rgb_2x2, sizeof(rgb_2x2));
+    sandbox_write(sb, "p/c0/1.png", rgb_2x2, sizeof(rgb_2x2));
+    sandbox_write(sb, "p/c0/1.seg.png", grey_4x4, sizeof(grey_4x4));
+    sandbox_write(sb, "p/c1/2.png", rgb_2x2, sizeof(rgb_2x2));
+    look(sb, "p");
+    assert_int_equal(guess.splits[0].n_members, 2);
+    assert_int_equal(guess.splits[0].members[0].sizes[0].w, 2);
+    assert_int_equal(guess.splits[0].members[0].sizes[1].w, 2);
+    assert_int_equal(guess.splits[0].members[1].sizes[0].w, 0);
+    assert_int_equal(guess.splits[0].members[1].sizes[1].w, 4);
 }
 
 static void png_headers_of_class_folders_are_read(void **state)
@@ -568,6 +693,7 @@ static void a_path_that_is_not_there_is_named(void **state)
     snprintf(right, sizeof(right),
         "cannot look at %s: No such file or directory",
         sandbox_path(sb, "none"));
+    fby_guess_fini(&guess);
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, "none"), 0, &guess, &why),
         FBY_NOT_FOUND);
@@ -594,18 +720,11 @@ static void unknown_data_is_refused_with_the_known_kinds(void **state)
     sandbox_write_text(sb, "p/2.jpeg", "x");
     snprintf(words, sizeof(words), "the file is of no known kind%s", known);
     assert_refused_with(sb, "p/2.jpeg", words);
-    assert_refused_with(sb, "p",
-        "the directory has pictures, but no class folders; expected is one "
-        "folder for each class (CLASS/0001.jpg), or a list of the pictures "
-        "(.csv, .jsonl) with a column of paths");
-    sandbox_remove(sb, "p/2.jpeg");
-    sandbox_write_text(sb, "p/3.png", "x");
-    assert_refused(sb, "p", 0, "the directory has pictures");
 }
 
 /* ---- lists --------------------------------------------------------------- */
 
-static void only_names_of_files_beside_it_make_a_column_of_paths(void **state)
+static void paths_of_files_make_a_column_of_paths(void **state)
 {
     const struct sandbox *sb = *state;
     char                  text[512];
@@ -621,10 +740,30 @@ static void only_names_of_files_beside_it_make_a_column_of_paths(void **state)
     const struct fby_guess_split *split = &guess.splits[0];
     assert_int_equal(guess.kind, FBY_SOURCE_LIST);
     assert_int_equal(split->samples, 2);
-    assert_int_equal(split->n_file_columns, 2);
-    assert_string_equal(split->file_columns[0], "here");
-    assert_string_equal(split->file_columns[1], "later");
+    assert_int_equal(split->n_file_columns, 3);
+    assert_string_equal(split->file_columns[0], "whole");
+    assert_string_equal(split->file_columns[1], "here");
+    assert_string_equal(split->file_columns[2], "later");
     assert_true(split->counted_all);
+}
+
+static void files_outside_of_the_list_s_directory_need_a_root(void **state)
+{
+    const struct sandbox *sb = *state;
+    char                  text[512];
+    sandbox_write_text(sb, "p/x/1.jpg", "x");
+    sandbox_write_text(sb, "p/a/b/l.csv", "up\n../../x/1.jpg\n");
+    look(sb, "p/a/b/l.csv");
+    assert_string_equal(guess.data_root, sandbox_path(sb, "p"));
+    assert_string_equal(guess.splits[0].pattern, "data:a/b/l.csv");
+    assert_int_equal(guess.splits[0].n_file_columns, 1);
+    snprintf(text, sizeof(text), "up,n\n%s,3\n", sandbox_path(sb, "p/x/1.jpg"));
+    sandbox_write_text(sb, "p/a/m.csv", text);
+    look(sb, "p/a/m.csv");
+    assert_string_equal(guess.splits[0].pattern, "data:a/m.csv");
+    sandbox_write_text(sb, "p/a/m.csv", "up,n\n/etc/hostname.d/x.jpg,3\n");
+    look(sb, "p/a/m.csv"); /* there is no such file */
+    assert_string_equal(guess.data_root, "");
 }
 
 static void of_many_columns_of_paths_as_many_as_may_be_are_taken(void **state)
@@ -670,14 +809,60 @@ static void a_list_that_cannot_be_read_is_refused_unless_another_can(
 {
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p/a.csv", "no list, this\n\"\n");
-    assert_refused(sb, "p", 0, ": a.csv: line 2: a quote that does not end");
+    assert_refused(sb, "p", 0, ": a.csv: line 2: a quote that is not closed");
     sandbox_write_text(sb, "p/b.csv", "x,y\n1,2\n");
-    assert_refused(sb, "p", 0, ": a.csv: line 2: a quote that does not end");
+    assert_refused(sb, "p", 0, ": a.csv: line 2: a quote that is not closed");
     sandbox_remove(sb, "p/a.csv");
     sandbox_write_text(sb, "p/c.csv", "no list, this\n\"\n");
     look(sb, "p");
     assert_int_equal(guess.n_splits, 1);
     assert_split(sb, 0, "train", "p/b.csv", 1);
+}
+
+/* ---- commands in errors -------------------------------------------------- */
+
+static void assert_lacks(const struct sandbox *sb, const char *words)
+{
+    struct fby_error_detail why = {0};
+    fby_guess_fini(&guess);
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "p"), 0, &guess, &why), FBY_CONFIG);
+    assert_null(strstr(why.text, words));
+}
+
+/* A name that a shell would run, or that the message would cut, is not in a
+ * command. */
+static void a_command_has_only_plain_whole_names(void **state)
+{
+    static const char *const masks[] = {"1_$(id).png", "1_a b.png",
+        "1_;id;.png", "1_0123456789012345678901234567890123456789mask.png"};
+    const struct sandbox    *sb      = *state;
+    char                     path[100];
+    sandbox_write_text(sb, "p/images/1.png", "x");
+    sandbox_write_text(sb, "p/masks/1_mask.png", "x");
+    assert_refused(sb, "p", 0,
+        "rename the masks: (cd masks && for f in *_mask.png; do mv \"$f\" "
+        "\"${f%_mask.png}.png\"; done)");
+    sandbox_remove(sb, "p/masks/1_mask.png");
+    for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+        snprintf(path, sizeof(path), "p/masks/%s", masks[i]);
+        sandbox_write_text(sb, path, "x");
+        assert_refused(sb, "p", 0, "first dot: rename the masks");
+        assert_lacks(sb, "for f in");
+        sandbox_remove(sb, path);
+    }
+}
+
+static void a_command_has_no_list_that_needs_quotes(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/train/1.jpg", "x");
+    sandbox_write_text(sb, "p/a.csv", "id,y\n1.jpg,0\n");
+    assert_refused(sb, "p", 0, "t['id'] = 'train/' + t['id'] + ''; t.to_csv(");
+    sandbox_remove(sb, "p/a.csv");
+    sandbox_write_text(sb, "p/a b.csv", "id,y\n1.jpg,0\n");
+    assert_refused(sb, "p", 0, "(train/1.jpg): write the paths into the list");
+    assert_lacks(sb, "pandas");
 }
 
 /* ---- parallel folders ---------------------------------------------------- */
@@ -768,22 +953,30 @@ int main(void)
         IN_SANDBOX(token_files_of_two_formats_are_two_splits),
         IN_SANDBOX(folders_of_splits_hold_anything),
         IN_SANDBOX(lists_of_one_split_are_named_apart),
-        IN_SANDBOX(flat_pictures_are_refused_with_the_expected_layout),
+        IN_SANDBOX(flat_pictures_are_a_folder_without_classes),
+        IN_SANDBOX(links_name_the_directories_that_must_be_roots),
+        IN_SANDBOX(a_split_with_a_class_that_train_lacks_is_named),
+        IN_SANDBOX(split_folders_have_other_usual_names_too),
+        IN_SANDBOX(folders_of_folders_ask_for_the_depth_of_the_classes),
         IN_SANDBOX(anything_else_says_what_was_expected),
         IN_SANDBOX(tar_files_of_a_folder_of_a_split_are_named_by_it),
         IN_SANDBOX(train_stands_first_whatever_its_files_are_called),
         IN_SANDBOX(shards_that_cannot_be_patterns_or_read_are_refused),
         IN_SANDBOX(png_files_in_tars_are_read_in_place),
+        IN_SANDBOX(samples_of_the_first_class_are_measured),
         IN_SANDBOX(png_headers_of_class_folders_are_read),
         IN_SANDBOX(all_files_of_class_folders_are_counted),
         IN_SANDBOX(a_split_too_many_of_any_kind_is_counted),
         IN_SANDBOX(only_folders_called_so_are_splits),
         IN_SANDBOX(a_path_that_is_not_there_is_named),
         IN_SANDBOX(unknown_data_is_refused_with_the_known_kinds),
-        IN_SANDBOX(only_names_of_files_beside_it_make_a_column_of_paths),
+        IN_SANDBOX(paths_of_files_make_a_column_of_paths),
+        IN_SANDBOX(files_outside_of_the_list_s_directory_need_a_root),
         IN_SANDBOX(of_many_columns_of_paths_as_many_as_may_be_are_taken),
         IN_SANDBOX(lists_of_values_beside_folders_are_skipped),
         IN_SANDBOX(a_list_that_cannot_be_read_is_refused_unless_another_can),
+        IN_SANDBOX(a_command_has_only_plain_whole_names),
+        IN_SANDBOX(a_command_has_no_list_that_needs_quotes),
         IN_SANDBOX(pictures_or_partners_alone_are_class_folders),
         IN_SANDBOX(parallel_folders_may_be_in_the_folder_of_a_split),
         IN_SANDBOX(only_words_for_splits_are_splits_within_parallel_folders),

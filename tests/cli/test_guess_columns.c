@@ -14,6 +14,7 @@ static const struct fby_guess_split *look(
     const struct sandbox *sb, const char *path)
 {
     struct fby_error_detail why = {0};
+    fby_guess_fini(&guess);
     if (fby_source_guess(sandbox_path(sb, path), 0, &guess, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -28,6 +29,7 @@ static void assert_refused(
     struct fby_error_detail why = {0};
     snprintf(right, sizeof(right), "looking at %s: %s", sandbox_path(sb, path),
         words);
+    fby_guess_fini(&guess);
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, path), 0, &guess, &why), FBY_CONFIG);
     assert_string_equal(why.text, right);
@@ -205,8 +207,7 @@ static void matrices_alone_are_columns_of_their_folder(void **state)
     assert_table(sb, "q", "q", 1, 1);
     write_matrix(sb, "r/a.npz", "coo", 3);
     assert_refused(sb, "r",
-        "shard : a.npz: format.npy: it is saved as coo; rows can be read of "
-        "tocsr() only");
+        "shard : a.npz: format.npy: it is saved as coo; save tocsr() instead");
 }
 
 static void a_matrix_among_tables_is_named(void **state)
@@ -242,8 +243,7 @@ static void folders_of_matrices_are_shards(void **state)
     assert_table(sb, "p", "p/*", 2, 3);
     write_matrix(sb, "q/c/a.npz", "coo", 3);
     assert_refused(sb, "q",
-        "shard c: a.npz: format.npy: it is saved as coo; rows can be read of "
-        "tocsr() only");
+        "shard c: a.npz: format.npy: it is saved as coo; save tocsr() instead");
 }
 
 static void beside_other_folders_matrices_are_no_columns(void **state)
@@ -261,7 +261,7 @@ static void files_beside_pictures_or_of_one_row_are_members_of_samples(
     write_matrix(sb, "p/c/1.npz", "csr", 3);
     sandbox_write_text(sb, "p/c/1.jpg", "x");
     write_matrix(sb, "p/d/1.npz", "csr", 3);
-    sandbox_write_text(sb, "p/d/2.txt", "x");
+    sandbox_write_text(sb, "p/d/2.jpg", "x");
     assert_class_folders(sb, "p", 2);
     write_matrix(sb, "q/c/1.npz", "csr", 1);
     write_matrix(sb, "q/c/2.npz", "csr", 3); /* the first one decides */
@@ -291,6 +291,7 @@ static void a_directory_with_letters_of_patterns_is_refused(void **state)
     const struct sandbox *sb = *state;
     write_npy(sb, "p,q/a.npy", 3);
     struct fby_error_detail why = {0};
+    fby_guess_fini(&guess);
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, "p,q"), 0, &guess, &why), FBY_CONFIG);
     assert_says(&why, "/p,q has a special character of patterns; ");

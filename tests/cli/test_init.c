@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/init/text.h"
+#include "pipeline/op.h"
 #include "tests/pipeline/sample.h"
 
 static const struct fby_init_member found[] = {{.extension = "jpg"},
@@ -85,8 +86,8 @@ static void fewer_samples_than_a_batch_make_a_short_one(void **state)
     assert_int_equal(last_of(&summary), FBY_LAST_SHORT);
     summary.samples = 64;
     assert_int_equal(last_of(&summary), FBY_LAST_DROP);
-    summary.samples           = 0; /* not counted, */
-    summary.estimated_samples = 63;
+    summary.samples       = 0; /* not counted, */
+    summary.least_samples = 63;
     assert_int_equal(last_of(&summary), FBY_LAST_SHORT);
 }
 
@@ -142,10 +143,44 @@ static void the_val_split_in_its_comments_is_right_too(void **state)
         at++;
     }
     struct fby_split *val = split_of(text, "val");
-    assert_int_equal(val->content.fields[0].n_ops, 4);
+    assert_int_equal(val->content.fields[0].n_ops, 2);
     assert_true(val->content.fields[1].as.label.one_hot);
     fby_split_destroy(&val);
     free(text);
+}
+
+static void splits_other_than_train_are_not_augmented(void **state)
+{
+    (void)state;
+    static const struct fby_init_split others[] = {
+        {.name = "val", .path = "/v"}, {.name = "test", .path = "/t"}};
+    static const struct fby_init_member members[] = {{.extension = "jpg"},
+        {.extension = "mask.png", .always = true, .may_be_ids = true}};
+    struct fby_init_summary             summary   = {.kind = FBY_SOURCE_SHARDS,
+                      .path                                = "/d",
+                      .members                             = members,
+                      .n_members                           = 2,
+                      .others                              = others,
+                      .n_others                            = 1};
+    for (; summary.n_others <= 2; summary.n_others++) {
+        struct written    made = write_for(&summary, "train");
+        const char       *last = others[summary.n_others - 1].name;
+        struct fby_split *val  = split_of(made.text, last);
+        assert_int_equal(made.split->content.fields[0].n_ops, 2);
+        assert_int_equal(made.split->content.fields[0].ops[0].op->id,
+            FBY_OP_RANDOM_RESIZED_CROP);
+        for (uint32_t f = 0; f < 2; f++) { /* the image, and its mask */
+            assert_int_equal(val->content.fields[f].n_ops, 2);
+            assert_int_equal(
+                val->content.fields[f].ops[0].op->id, FBY_OP_RESIZE);
+            assert_int_equal(
+                val->content.fields[f].ops[1].op->id, FBY_OP_CENTER_CROP);
+        }
+        assert_int_equal(val->content.shuffle, FBY_SHUFFLE_NONE);
+        assert_int_equal(val->content.last, FBY_LAST_PAD);
+        fby_split_destroy(&val);
+        written_fini(&made);
+    }
 }
 
 /* The extensions in the field of the image. */
@@ -195,8 +230,8 @@ static void without_a_picture_there_is_nothing_to_write(void **state)
     struct fby_buffer       out     = {0};
     struct fby_error_detail why     = {{0}};
     assert_int_equal(fby_init_text(&summary, &out, &why), FBY_CONFIG);
-    assert_string_equal(why.text,
-        "/d: no picture among the files (.jpg, .jpeg, .png); found: txt");
+    assert_string_equal(why.text, "/d: no picture among the files (.jpg, "
+                                  ".jpeg, .png, .webp); found: txt");
     assert_null(out.data);
 }
 
@@ -355,6 +390,7 @@ int main(void)
         cmocka_unit_test(the_text_for_shards_works_at_once),
         cmocka_unit_test(shards_without_labels_get_no_label),
         cmocka_unit_test(the_val_split_in_its_comments_is_right_too),
+        cmocka_unit_test(splits_other_than_train_are_not_augmented),
         cmocka_unit_test(pictures_are_jpeg_or_png_the_commonest_first),
         cmocka_unit_test(other_pictures_of_a_sample_are_no_choice_of_its_image),
         cmocka_unit_test(without_a_picture_there_is_nothing_to_write),

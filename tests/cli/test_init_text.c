@@ -52,27 +52,30 @@ static void assert_text(const struct fby_init_summary *s, const char *wanted)
     "global_batch: " batch "          # shared by all " \
     "ranks\nseed: 0\n"                                  \
     "on_bad_sample: fail         # or {do: substitute, limit: 100}\n\n"
-#define IMAGE(name, from)                                                   \
-    "  " name ":\n    from: " from "\n    decode: rgb8\n"                   \
-    "    ops:                    # on the workers; for one split: only: "   \
-    "SPLIT\n"                                                               \
-    "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"        \
-    "      - horizontal_flip: {p: 0.5}\n"                                   \
-    "      # for val, with only: train added to the two above:\n"           \
-    "      # - resize: {shorter: 256, only: val}\n"                         \
-    "      # - center_crop: {size: 224, only: val}\n"                       \
-    "    device:                 # at the trainer; of values 0..1\n"        \
-    "      - normalize: {mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, " \
-    "0.225]}\n"                                                             \
+#define OPS                                                               \
+    "      - random_resized_crop: {size: 224, scale: [0.08, 1.0], only: " \
+    "train}"                                                              \
+    "\n"                                                                  \
+    "      - horizontal_flip: {p: 0.5, only: train}\n"                    \
+    "      # with a split val:\n"                                         \
+    "      # - resize: {shorter: 256, only: val}\n"                       \
+    "      # - center_crop: {size: 224, only: val}\n"
+#define IMAGE(name, from)                                                     \
+    "  " name ":\n    from: " from "\n    decode: rgb8\n"                     \
+    "    ops:                    # on the workers\n" OPS                      \
+    "    device:                 # at the trainer; of values 0..1: the mean " \
+    "and std of\n"                                                            \
+    "                            # ImageNet, which most pretrained models "   \
+    "expect\n"                                                                \
+    "      - normalize: {mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, "   \
+    "0.225]}\n"                                                               \
     "    out: {dtype: f32, layout: chw}\n"
 #define MASK(name, from, group)                                               \
     "  " name ":\n    from: " from "\n"                                       \
     "    decode: mask8           # class ids, unchanged; for several masks "  \
     "of 0 and 1: decode: maps\n    group: " group "\n"                        \
     "    ops:                    # those of its picture that move pixels, in" \
-    " order\n"                                                                \
-    "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"          \
-    "      - horizontal_flip: {p: 0.5}\n"
+    " order\n" OPS
 
 static void a_folder_s_file_is_written_whole(void **state)
 {
@@ -139,9 +142,9 @@ static void a_file_of_shards_is_written_whole(void **state)
                    "    # one_hot: {classes: 1000, smoothing: 0.1}    # "
                    "instead of "
                    "numbers\n");
-    summary.n_members         = 2;
-    summary.samples           = 0;
-    summary.estimated_samples = 64;
+    summary.n_members     = 2;
+    summary.samples       = 0;
+    summary.least_samples = 64;
     assert_text(&summary, HEAD VERSION
         "splits:\n  train:\n    shards: \"t.tar\"\n" FULL_OF_SHARDS DROP VAL(
             "shards", "PATH") REST("64  ") "fields:\n" IMAGE("image",
@@ -421,6 +424,7 @@ static void the_image_is_the_likeliest_picture(void **state)
     static const struct look looks[] = {
         {"jpg", "image jpg"},
         {"jpg jpeg png", "image jpg jpeg png"},
+        {"webp jpg", "image webp jpg"},
         {"jpg+ mask.png*+", "image jpg, mask mask.png of image"},
         {"mask.png*+ jpg+", "image jpg, mask mask.png of image"},
         {"jpg+ mask.png*", "image jpg"},
@@ -489,6 +493,56 @@ static void a_file_has_no_more_masks_than_fields(void **state)
     assert_non_null(strstr(text, "\n  m30:\n"));
     assert_null(strstr(text, "from: m31"));
     free(text);
+}
+
+static void pictures_that_are_no_masks_are_left_out_with_the_reason(
+    void **state)
+{
+    (void)state;
+    struct fby_init_member        members[16];
+    const struct fby_init_summary s    = {.kind = FBY_SOURCE_FOLDER,
+           .path                                = "/d",
+           .members                             = members,
+           .n_members = members_of("jpg+ mask.png+ seg.jpg+ ids.png*+", members)};
+    char                         *text = text_of(&s);
+    assert_non_null(strstr(text,
+        "\n  # mask.png is left out: as a mask, its colours, alpha or 16 bits "
+        "are no ids.\n"));
+    assert_non_null(strstr(text,
+        "\n  # seg.jpg is left out: as a mask, its lossy compression changes "
+        "ids.\n"));
+    assert_null(strstr(text, "# ids.png"));
+    free(text);
+}
+
+/* True if the text has `line`, when the picture of sample 3 is 9 x 8. */
+static bool has_fit(struct fby_size mask, const char *line)
+{
+    struct fby_init_member        members[16];
+    const struct fby_init_summary s = {.kind = FBY_SOURCE_FOLDER,
+        .path                                = "/d",
+        .members                             = members,
+        .n_members = members_of("jpg+ mask.png*+", members)};
+    members[0].sizes[3]             = (struct fby_size){9, 8};
+    members[1].sizes[3]             = mask;
+    char *text                      = text_of(&s);
+    bool  found                     = strstr(text, line) != NULL;
+    free(text);
+    return found;
+}
+
+static void masks_of_another_size_are_stretched(void **state)
+{
+    (void)state;
+    assert_true(has_fit((struct fby_size){4, 4},
+        "\n    fit: stretch            # sample 3: the mask has 4 x 4 pixels, "
+        "its picture 9 x 8\n"));
+    assert_false(has_fit((struct fby_size){9, 8}, "fit"));
+    assert_false(has_fit((struct fby_size){0, 0}, "fit")); /* unknown */
+    assert_false(has_fit((struct fby_size){8, 9}, "fit"));
+    assert_true(has_fit((struct fby_size){8, 9},
+        "\n    # sample 3: the mask has 8 x 9 pixels, its picture 9 x 8: turn "
+        "the masks as EXIF turns the pictures\n"));
 }
 
 static void columns_and_folders_of_pictures_keep_their_names(void **state)
@@ -580,6 +634,37 @@ static void quoted_texts_escape_what_yaml_needs(void **state)
     fby_buffer_fini(&out);
 }
 
+/* The path and the classes of a file that is written come back as they were. */
+static void names_with_unusual_characters_are_read_back(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"/d/u\xc2\x85x", "/d/u\xc2\x80x",
+        "/d/u\xc2\x9fx", "/d/\xc2\xa0x", "/d/u\xe2\x80\xa8x",
+        "/d/u\xe2\x80\xa9x", "/d/u\xef\xbb\xbfx", "/d/u\xef\xbf\xbdx",
+        "/d/u\xef\xbf\xbex", "/d/u\xef\xbf\xbfx", "/d/\xf0\x9f\x98\x80",
+        "/d/u\x1bx", "/d/u\nx", "/d/ \"\\'# "};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct fby_init_member  member   = {.extension = "jpg", .count = 1};
+        struct fby_pipeline    *pipeline = NULL;
+        struct fby_error_detail why      = {{0}};
+        struct fby_buffer       out      = {0};
+        struct fby_init_summary s        = {.kind = FBY_SOURCE_FOLDER,
+                   .path                          = names[i],
+                   .data_root                     = names[i],
+                   .members                       = &member,
+                   .n_members                     = 1};
+        assert_ok(fby_init_text(&s, &out, &why));
+        fby_put_u8(&out, 0);
+        assert_ok(parse_text((char *)out.data, &pipeline, &why));
+        struct fby_split *split = NULL;
+        assert_ok(fby_pipeline_make_split(pipeline, "train", &split, &why));
+        assert_string_equal(split->location.pattern, names[i]);
+        fby_split_destroy(&split);
+        fby_pipeline_destroy(&pipeline);
+        fby_buffer_fini(&out);
+    }
+}
+
 static void at_most_16_values_of_a_list_become_fields(void **state)
 {
     (void)state;
@@ -624,8 +709,9 @@ static void data_without_a_possible_field_is_named(void **state)
         "a value in each row; of an object it reads one member: {from: COLUMN, "
         "decode: number, key: MEMBER}");
     s.n_members = 0;
-    assert_nothing(&s, "l.csv: no picture among the files (.jpg, .jpeg, .png); "
-                       "found: nothing");
+    assert_nothing(&s,
+        "l.csv: no picture among the files (.jpg, .jpeg, .png, .webp); "
+        "found: nothing");
     s.path = "\xff";
     assert_nothing(
         &s, "the path is not UTF-8 text, as a pipeline file must be");
@@ -647,11 +733,15 @@ int main(void)
         cmocka_unit_test(the_image_is_the_likeliest_picture),
         cmocka_unit_test(every_mask_has_a_name_of_its_own),
         cmocka_unit_test(a_file_has_no_more_masks_than_fields),
+        cmocka_unit_test(masks_of_another_size_are_stretched),
+        cmocka_unit_test(
+            pictures_that_are_no_masks_are_left_out_with_the_reason),
         cmocka_unit_test(columns_and_folders_of_pictures_keep_their_names),
         cmocka_unit_test(names_tell_pictures_from_their_partners),
         cmocka_unit_test(a_list_of_extensions_ends_where_its_room_does),
         cmocka_unit_test(a_field_s_name_is_a_short_word_in_lower_case),
         cmocka_unit_test(quoted_texts_escape_what_yaml_needs),
+        cmocka_unit_test(names_with_unusual_characters_are_read_back),
         cmocka_unit_test(at_most_16_values_of_a_list_become_fields),
         cmocka_unit_test(data_without_a_possible_field_is_named),
     };

@@ -19,7 +19,8 @@ static int start(void **state)
 {
     (void)state;
     memset(content, 0, sizeof(content));
-    facts = (struct fby_lint_facts){.samples = 64, .n_fields = 2};
+    facts = (struct fby_lint_facts){
+        .samples = 64, .n_fields = 2, .split = "train", .is_shuffled = true};
     for (uint32_t f = 0; f < 2; f++) {
         facts.fields[f] = (struct fby_lint_field){
             .content = &content[f],
@@ -94,6 +95,41 @@ static void files_where_no_document_ends_are_counted(void **state)
     assert_non_null(strstr(findings[0].found, "50256"));
 }
 
+/* ---- random ops ---------------------------------------------------------- */
+
+static void random_ops_are_for_training(void **state)
+{
+    (void)state;
+    static const char *const evaluation[] = {
+        "val", "valid", "validation", "test", "val_small", "test-1"};
+    content[0].n_ops        = 3;
+    content[0].ops[0].op    = fby_op_named("resize");
+    content[0].ops[1].op    = fby_op_named("random_crop");
+    content[0].ops[2].op    = fby_op_named("colour_jitter");
+    content[0].n_device     = 1;
+    content[0].device[0].op = fby_device_op_named("mixup");
+    assert_int_equal(find(), 0);
+    facts.split = "value";
+    assert_int_equal(find(), 0);
+    for (size_t i = 0; i < sizeof(evaluation) / sizeof(evaluation[0]); i++) {
+        facts.split = evaluation[i];
+        assert_one(FBY_FINDING_RANDOM, 21);
+    }
+    facts.split = "val";
+    assert_int_equal(find(), 1);
+    assert_string_equal(findings[0].found,
+        "random_crop, colour_jitter, mixup in split 'val', which is for "
+        "evaluation by its name");
+    assert_non_null(strstr(findings[0].advice, "only: train at each of them"));
+    facts.split       = "train";
+    facts.is_shuffled = false;
+    assert_int_equal(find(), 1);
+    assert_non_null(strstr(findings[0].found, "which is not shuffled"));
+    content[0].n_device = 0;
+    content[0].n_ops    = 1; /* only a resize */
+    assert_int_equal(find(), 0);
+}
+
 /* ---- levels -------------------------------------------------------------- */
 
 static void put_levels(double mean, double std)
@@ -110,6 +146,19 @@ static void assert_levels(double mean, double std, const char *instead)
     put_levels(mean, std);
     assert_one(FBY_FINDING_LEVELS, 15);
     assert_non_null(strstr(findings[0].advice, instead));
+}
+
+static void floats_of_0_to_255_are_named(void **state)
+{
+    (void)state;
+    facts.fields[0].is_float  = true;
+    facts.fields[0].lines.out = 16;
+    facts.fields[1].is_float  = true; /* a number */
+    assert_one(FBY_FINDING_LEVELS, 16);
+    assert_non_null(strstr(findings[0].found, "floats of 0 to 255"));
+    assert_non_null(strstr(findings[0].advice, "{mean: 0, std: 1}"));
+    put_levels(0, 1);
+    assert_int_equal(find(), 0);
 }
 
 static void levels_of_bytes_are_divided(void **state)
@@ -582,7 +631,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_good_pipeline_has_no_findings),
         TEST(inputs_and_targets_are_one_sequence),
+        TEST(random_ops_are_for_training),
         TEST(files_where_no_document_ends_are_counted),
+        TEST(floats_of_0_to_255_are_named),
         TEST(levels_of_bytes_are_divided),
         TEST(levels_of_0_to_1_give_no_finding),
         TEST(an_op_is_moved_where_it_costs_less),

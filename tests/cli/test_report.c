@@ -69,7 +69,12 @@ static void rates_are_of_the_run_and_sizes_of_an_image(void **state)
     assert_has(text, "300.0 images/s\n");
     assert_has(text, "45.0 MB/s     150000 bytes an image\n");
     assert_has(text, "31.5 MB/s     105000 bytes an image, 70 %\n");
-    assert_has(text, "0.50 s            25 % of the time\n");
+    assert_has(text,
+        "0.50 s            25 % of the time: no model computes (--step-ms)\n");
+    free(text);
+    report.has_model = true;
+    text             = table_of(&report);
+    assert_has(text, "25 % of the time\n");
     free(text);
 }
 

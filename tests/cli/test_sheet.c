@@ -77,6 +77,35 @@ enum {
     ACROSS = FBY_SHEET_MIN_CELL_WIDTH + FBY_SHEET_GAP
 };
 
+/* The number of black pixels in rows `first` to `last` of a letter. */
+static unsigned blacks(char letter, uint32_t first, uint32_t last)
+{
+    uint8_t           pixels[5 * FBY_FONT_LINE * RGB];
+    struct fby_canvas canvas = {pixels, 5, FBY_FONT_LINE};
+    unsigned          n      = 0;
+    memset(pixels, 0xff, sizeof(pixels));
+    fby_font_draw(&canvas, 0, 0, &letter, 1);
+    for (uint32_t i = first * 5; i < (last + 1) * 5; i++) {
+        n += level(&canvas, i % 5, i / 5) == 0 ? 1 : 0;
+    }
+    return n;
+}
+
+/* "image" was read as "ima9e". */
+static void descenders_reach_below_the_digits(void **state)
+{
+    (void)state;
+    for (const char *c = "gpqy"; *c != '\0'; c++) {
+        assert_int_equal(blacks(*c, 0, 1), 0);
+        assert_true(blacks(*c, 7, 8) > 0);
+        assert_int_equal(blacks(*c, 9, FBY_FONT_LINE - 1), 0);
+    }
+    for (int c = '0'; c <= '9'; c++) {
+        assert_true(blacks((char)c, 0, 1) > 0);
+        assert_int_equal(blacks((char)c, 7, FBY_FONT_LINE - 1), 0);
+    }
+}
+
 static void pictures_stand_in_a_grid_pixel_for_pixel(void **state)
 {
     (void)state;
@@ -153,6 +182,7 @@ static void a_sheet_that_is_too_large_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(descenders_reach_below_the_digits),
         cmocka_unit_test(pictures_stand_in_a_grid_pixel_for_pixel),
         cmocka_unit_test(lines_begin_below_the_highest_picture),
         cmocka_unit_test(a_long_line_is_broken_at_a_space_and_indented),

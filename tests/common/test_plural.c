@@ -12,6 +12,9 @@ static void one_is_one_and_all_else_are_many(void **state)
     assert_string_equal(fby_plural(1, "class").text, "1 class");
     assert_string_equal(fby_plural(3, "class").text, "3 classes");
     assert_string_equal(fby_plural(2, "ash").text, "2 ashs");
+    assert_string_equal(fby_plural(2, "batch").text, "2 batches");
+    assert_string_equal(fby_plural(1, "batch").text, "1 batch");
+    assert_string_equal(fby_plural(2, "h").text, "2 hs");
     assert_string_equal(fby_plural(2, "s").text, "2 ses");
     assert_string_equal(fby_plural(2, "").text, "2 s");
     assert_string_equal(

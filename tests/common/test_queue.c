@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "common/queue.h"
@@ -54,6 +55,71 @@ static void a_closed_queue_gives_what_is_left_and_takes_nothing(void **state)
     assert_ok(fby_queue_pop(queue, &item));
     assert_ptr_equal(item, &numbers[7]);
     assert_int_equal(fby_queue_pop(queue, &item), FBY_GONE);
+    fby_queue_destroy(&queue);
+}
+
+struct producer { /* a thread that pushes one item */
+    struct fby_queue *queue;
+    int              *item;
+    fby_err           err; /* of the push */
+    pthread_t         thread;
+};
+
+static void *push_one(void *opaque)
+{
+    struct producer *self = opaque;
+    self->err             = fby_queue_push(self->queue, self->item);
+    return NULL;
+}
+
+/* Start a producer, and return when it waits. */
+static void start_waiting(struct producer *self)
+{
+    size_t waiting = fby_queue_counts(self->queue).waiting;
+    pthread_create(&self->thread, NULL, push_one, self);
+    while (fby_queue_counts(self->queue).waiting == waiting) {
+        sched_yield();
+    }
+}
+
+static void an_item_whose_producer_waits_is_not_overtaken(void **state)
+{
+    (void)state;
+    struct fby_queue *queue  = fby_queue_create(2);
+    struct producer   first  = {.queue = queue, .item = &numbers[2]};
+    struct producer   second = {.queue = queue, .item = &numbers[3]};
+    void             *item   = NULL;
+    assert_ok(fby_queue_push(queue, &numbers[0]));
+    assert_ok(fby_queue_push(queue, &numbers[1]));
+    start_waiting(&first);
+    start_waiting(&second);
+    for (int i = 0; i < 4; i++) {
+        assert_ok(fby_queue_pop(queue, &item));
+        assert_ptr_equal(item, &numbers[i]);
+        fby_err err = fby_queue_try_push(queue, &numbers[4 + i]);
+        assert_int_equal(err, i < 2 ? FBY_FULL : FBY_OK);
+    }
+    pthread_join(first.thread, NULL);
+    pthread_join(second.thread, NULL);
+    assert_ok(first.err);
+    assert_ok(second.err);
+    fby_queue_destroy(&queue);
+}
+
+static void a_producer_keeps_its_item_if_the_queue_is_closed(void **state)
+{
+    (void)state;
+    struct fby_queue *queue    = fby_queue_create(1);
+    struct producer   producer = {.queue = queue, .item = &numbers[1]};
+    void             *item     = NULL;
+    assert_ok(fby_queue_push(queue, &numbers[0]));
+    start_waiting(&producer);
+    fby_queue_close(queue);
+    assert_ok(fby_queue_pop(queue, &item));
+    assert_ptr_equal(item, &numbers[0]);
+    assert_int_equal(fby_queue_pop(queue, &item), FBY_GONE);
+    pthread_join(producer.thread, NULL);
+    assert_int_equal(producer.err, FBY_GONE);
     fby_queue_destroy(&queue);
 }
 
@@ -120,6 +186,8 @@ int main(void)
         cmocka_unit_test(items_come_out_in_the_order_they_went_in),
         cmocka_unit_test(a_full_queue_refuses_who_will_not_wait),
         cmocka_unit_test(a_closed_queue_gives_what_is_left_and_takes_nothing),
+        cmocka_unit_test(an_item_whose_producer_waits_is_not_overtaken),
+        cmocka_unit_test(a_producer_keeps_its_item_if_the_queue_is_closed),
         cmocka_unit_test(many_threads_lose_and_double_nothing),
     };
     return cmocka_run_group_tests_name("common.queue", tests, NULL, NULL);

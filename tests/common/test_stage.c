@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/test.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -151,6 +153,58 @@ static fby_err tell_nice(void *context, uint32_t thread, void *item)
     return FBY_OK;
 }
 
+static atomic_int n_next;          /* calls of count_next */
+static int        n_to_start = -1; /* then pthread_create() fails; -1: never */
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names */
+int __real_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+    void *(*run)(void *), void                                 *arg);
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+    void *(*run)(void *), void                                 *arg);
+
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+    void *(*run)(void *), void                                 *arg)
+{
+    if (n_to_start == 0) {
+        return EAGAIN;
+    }
+    n_to_start -= n_to_start > 0 ? 1 : 0;
+    return __real_pthread_create(out, attributes, run, arg);
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+static fby_err count_next(void *context, void **out)
+{
+    (void)context;
+    (void)out;
+    atomic_fetch_add(&n_next, 1);
+    return FBY_GONE;
+}
+
+/* No thread may wait in `next`: nothing would wake it, and destroying the stage
+ * would wait for it for ever. */
+static void a_stage_without_all_threads_does_not_begin(void **state)
+{
+    (void)state;
+    const struct fby_stage_config config = {.name = "none",
+        .threads                                  = THREADS,
+        .capacity                                 = 1,
+        .run                                      = count,
+        .next                                     = count_next};
+    for (int n = 0; n < THREADS; n++) {
+        for (int round = 0; round < 100; round++) {
+            struct fby_stage *stage = NULL;
+            n_to_start              = n;
+            errno                   = 0;
+            assert_int_equal(fby_stage_create(&config, &stage), FBY_SYS);
+            assert_int_equal(errno, EAGAIN);
+            assert_null(stage);
+            assert_int_equal(atomic_load(&n_next), 0);
+        }
+    }
+    n_to_start = -1;
+}
+
 static void threads_stand_back_as_far_as_they_are_told(void **state)
 {
     (void)state;
@@ -177,6 +231,7 @@ int main(void)
         cmocka_unit_test(chained_stages_pass_each_item_once),
         cmocka_unit_test(counters_tell_tasks_failures_and_time),
         cmocka_unit_test(a_stage_may_draw_from_a_source_of_its_own),
+        cmocka_unit_test(a_stage_without_all_threads_does_not_begin),
         cmocka_unit_test(threads_stand_back_as_far_as_they_are_told),
     };
     return cmocka_run_group_tests_name("common.stage", tests, NULL, NULL);

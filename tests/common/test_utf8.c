@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/utf8.h"
@@ -81,6 +82,42 @@ static void nothing_behind_the_end_is_read(void **state)
     fby_guarded_free(&whole);
 }
 
+static void control_characters_of_two_bytes_are_found(void **state)
+{
+    (void)state;
+    assert_true(fby_utf8_has_control("a\x1f", 2));
+    assert_true(fby_utf8_has_control("a\x7f", 2));
+    assert_true(fby_utf8_has_control("a\0b", 3));
+    assert_true(fby_utf8_has_control("a\xc2\x80", 3));
+    assert_true(fby_utf8_has_control("a\xc2\x9f", 3));
+    assert_false(fby_utf8_has_control("a\xc2\xa0", 3));
+    assert_false(fby_utf8_has_control("\xc3\x80 \xe2\x82\x9f", 6));
+    assert_false(fby_utf8_has_control("\x80\xc2", 2)); /* not UTF-8 */
+    assert_false(fby_utf8_has_control("", 0));
+}
+
+static void assert_one_line(const char *from, const char *wanted)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%s", from);
+    fby_make_one_line(text);
+    assert_string_equal(text, wanted);
+}
+
+static void one_line_has_only_characters_that_can_be_printed(void **state)
+{
+    (void)state;
+    assert_one_line("", "");
+    assert_one_line("a\xc3\xa9\xf0\x9f\x98\x80z", "a\xc3\xa9\xf0\x9f\x98\x80z");
+    assert_one_line("a\n\x1b\x7f", "a???");
+    assert_one_line("a\xc2\x9b"
+                    "31m\xc2\xa0",
+        "a?31m\xc2\xa0");
+    assert_one_line("\xff"
+                    "a\xe2\x82",
+        "?a??");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -89,6 +126,8 @@ int main(void)
         cmocka_unit_test(nul_is_not_text),
         cmocka_unit_test(a_character_has_as_many_bytes_as_it_says),
         cmocka_unit_test(nothing_behind_the_end_is_read),
+        cmocka_unit_test(control_characters_of_two_bytes_are_found),
+        cmocka_unit_test(one_line_has_only_characters_that_can_be_printed),
     };
     return cmocka_run_group_tests_name("common.utf8", tests, NULL, NULL);
 }

@@ -2,12 +2,14 @@
 /* fuzz_jpeg.c - hostile members through the decoders of all fields.
  *
  * The bytes are taken as a JPEG (size, then planned and written as a field
- * with ops, in pixels and in planes), as an EXIF block, as a label and as JSON.
+ * with ops, in pixels and in planes), as an EXIF block, as a label, as the name
+ * of a class and as JSON.
  * The result is FBY_OK or a refusal of the sample, and a decoded picture has
  * the size of its header. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/class_names.h"
 #include "worker/transform/field.h"
 #include "worker/transform/jpeg.h"
 #include "worker/transform/orient.h"
@@ -83,6 +85,28 @@ static void try_scalar(struct fby_transform *transform,
     }
 }
 
+/* The bytes as the name of a class, and as JSON with one. */
+static void try_names(struct fby_transform *transform, struct fby_field_job job)
+{
+    static const char *const        words[] = {"cat", "dog", "3", "\xc3\xa9"};
+    static struct fby_class_names   names;
+    static struct fby_field_content field = {
+        .name = "f", .decode = FBY_DECODE_LABEL, .wire_type = FBY_U8};
+    for (size_t i = 0; names.n < sizeof(words) / sizeof(words[0]); i++) {
+        demand(fby_class_names_add(&names, &field.as.label.names, words[i],
+                   strlen(words[i]), NULL) == FBY_OK);
+    }
+    job.field       = &field;
+    job.class_names = &names;
+    for (int has_key = 0; has_key <= 1; has_key++) {
+        uint8_t                 id  = 0;
+        struct fby_error_detail why = {{0}};
+        strcpy(field.as.label.json.key, has_key ? "k" : "");
+        fby_err err = fby_field_write(transform, &job, &id, &why);
+        demand(err == FBY_OK ? id < names.n : err == FBY_BAD_SAMPLE);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct fby_transform *transform;
@@ -96,5 +120,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_scalar(transform, job, FBY_DECODE_LABEL, "k");
     try_scalar(transform, job, FBY_DECODE_NUMBER, "k.k");
     try_scalar(transform, job, FBY_DECODE_NUMBER, "k.0");
+    try_names(transform, job);
     return 0;
 }

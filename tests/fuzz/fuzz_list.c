@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "pipeline/exclude.h"
 #include "worker/source/list/list.h"
 #include "worker/source/manifest.h"
 
@@ -33,8 +34,10 @@ static void check_shard(const struct fby_shard *shard)
 
 static void try_as(bool json, const char *text, size_t size)
 {
-    static const char        files[2][FBY_NAME_SIZE] = {"image", "mask"};
-    const struct fby_list    list    = {text, size, json, files, size % 3};
+    static const char     files[2][FBY_NAME_SIZE] = {"image", "mask"};
+    const char           *base                    = size % 2 == 0 ? "a/b" : "";
+    const struct fby_list list                    = {
+                           text, size, json, files, size % 3, base, "/d"};
     struct fby_shard_builder builder = {.count = 0};
     struct fby_error_detail  why     = {{0}};
     fby_err                  err = fby_list_build_shards(&list, &builder, &why);
@@ -49,6 +52,19 @@ static void try_as(bool json, const char *text, size_t size)
     free(builder.shards);
 }
 
+/* A list of names to exclude is read as text, too. */
+static void try_excluded(const char *text, size_t size)
+{
+    static struct fby_excluded             names;
+    static const char *const               split_names[] = {"train", "val"};
+    static const struct fby_exclude_splits splits        = {
+               .wanted = "val", .names = split_names, .n = 2};
+    fby_err err =
+        fby_excluded_parse(text, size, "bad.txt", &splits, &names, NULL, NULL);
+    demand(err == FBY_OK || err == FBY_CONFIG);
+    demand(err != FBY_OK || fby_excluded_is_valid(&names));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = fby_zalloc(size + 1); /* with a NUL, as the reader makes it */
@@ -57,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     try_as(false, text, size);
     try_as(true, text, size);
+    try_excluded(text, size);
     free(text);
     return 0;
 }

@@ -3,52 +3,10 @@
  *
  * The bytes are a file of a root, so that all steps of opening a table run:
  * directory, members, NumPy headers. */
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
+#include "tests/fuzz/input_file.h"
 #include "worker/source/columns/columns.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static char              dir[] = "/tmp/fuzz-zip-XXXXXX";
-static int               fd;
-static struct fby_roots *roots;
-
-static void clean_up(void)
-{
-    char path[64];
-    snprintf(path, sizeof(path), "%s/a.npz", dir);
-    (void)unlink(path);
-    (void)rmdir(dir);
-    fby_roots_destroy(&roots);
-}
-
-static void demand(bool truth)
-{
-    if (!truth) {
-        abort();
-    }
-}
-
-static const struct fby_root *root_of_file(void)
-{
-    const struct fby_root *root = NULL;
-    char                   text[80];
-    if (roots == NULL) {
-        demand(mkdtemp(dir) != NULL);
-        snprintf(text, sizeof(text), "%s/a.npz", dir);
-        fd = open(text, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        demand(fd >= 0);
-        snprintf(text, sizeof(text), "data=%s", dir);
-        roots = fby_roots_create();
-        demand(fby_roots_add(roots, text, NULL) == FBY_OK);
-        demand(atexit(clean_up) == 0);
-    }
-    demand(fby_roots_find(roots, "data", &root, NULL) == FBY_OK);
-    return root;
-}
 
 static void check(const struct fby_shard *shard, size_t size)
 {
@@ -69,11 +27,9 @@ static void check(const struct fby_shard *shard, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct fby_root  *root = root_of_file();
+    const struct fby_root  *root = write_input_file("a.npz", data, size);
     struct fby_shard        shard;
     struct fby_error_detail why = {{0}};
-    demand(ftruncate(fd, 0) == 0);
-    demand(pwrite(fd, data, size, 0) == (ssize_t)size);
     fby_shard_init(&shard, "a.npz", FBY_SOURCE_COLUMNS);
     fby_err err = fby_columns_scan(root, "a.npz", &shard, &why);
     demand((err == FBY_OK) == (why.text[0] == '\0'));

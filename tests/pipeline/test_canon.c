@@ -130,6 +130,26 @@ static void pictures_are_scaled_faithfully_unless_said_otherwise(void **state)
     free(not_said);
 }
 
+static void masks_fit_their_pictures_unless_said_otherwise(void **state)
+{
+    (void)state;
+#define MASK "  blob: {from: png, decode: mask8, ops: [{resize: {size: 8}}]"
+    static const char blob[] =
+        "  blob: {from: bin, decode: bytes, length: 16}\n";
+    char             *said     = changed(blob, MASK ", fit: refuse}\n");
+    char             *not_said = changed(blob, MASK "}\n");
+    char             *other    = changed(blob, MASK ", fit: stretch}\n");
+    struct fby_digest a        = digest_of(said, "train");
+    struct fby_digest b        = digest_of(not_said, "train");
+    struct fby_digest c        = digest_of(other, "train");
+    assert_true(fby_digest_equal(&a, &b));
+    assert_false(fby_digest_equal(&a, &c));
+    free(said);
+    free(not_said);
+    free(other);
+#undef MASK
+}
+
 static void what_decides_no_value_keeps_the_digest(void **state)
 {
     (void)state;
@@ -195,8 +215,8 @@ static void content_that_is_cut_anywhere_is_refused(void **state)
     fby_buffer_fini(&bytes);
 }
 
-/* Returns whether the bytes are accepted; then they are the one encoding of what
- * they decode to. */
+/* Returns whether the bytes are accepted; then they are the one encoding of
+ * what they decode to. */
 static bool accepts(
     const struct fby_buffer *bytes, size_t size, struct fby_content *out)
 {
@@ -321,7 +341,7 @@ static void content_is_bounded(void **state)
 
 static const char *const goldens[] = {"small", "full", "array", "bits",
     "columns", "list", "ragged", "sparse", "tokens", "packed", "yuv420",
-    "device"};
+    "device", "flat", "deep", "names", "fit"};
 
 /* tests/golden/content/NAME.KIND */
 static char *read_text(const char *name, const char *kind)
@@ -547,6 +567,7 @@ int main(void)
         cmocka_unit_test(every_key_of_a_picture_changes_the_digest),
         cmocka_unit_test(every_key_of_other_fields_changes_the_digest),
         cmocka_unit_test(pictures_are_scaled_faithfully_unless_said_otherwise),
+        cmocka_unit_test(masks_fit_their_pictures_unless_said_otherwise),
         cmocka_unit_test(what_decides_no_value_keeps_the_digest),
         cmocka_unit_test(content_that_is_cut_anywhere_is_refused),
         cmocka_unit_test(

@@ -38,9 +38,9 @@ static void a_content_from_a_peer_obeys_the_rules_of_files(void **state)
                "or two integers, 1 to 16384 ([height, width])");
     *image = kept;
     memcpy(image->from[0], "../x", 5);
-    refused(c, "content: field 'image': '../x' is no extension");
+    refused(c, "content: field 'image': '../x' is not a valid extension");
     memcpy(image->from[0], image->from[1], FBY_NAME_SIZE);
-    refused(c, "content: field 'image': 'jpeg' stands here a second time");
+    refused(c, "content: field 'image': 'jpeg' is given twice");
     *image = kept;
     memcpy(image->name, "aaaaa", 6);
     refused(c, "content: fields are not in byte order of their names");

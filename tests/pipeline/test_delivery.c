@@ -17,7 +17,7 @@ static const char *type_word(enum fby_type type)
  * then the scale, then the form of rows whose length varies. */
 static void describe(const struct fby_split *split, size_t i, char out[256])
 {
-    static const char *const layouts[] = {"-", "hwc", "chw", "last"};
+    static const char *const layouts[] = {"-", "hwc", "chw", "last", "hw"};
     static const char *const as[] = {"", " padded", " ragged", " dense", " csr",
         " coo", " cu_seqlens", " positions", " mask"};
     const struct fby_field_content  *f = &split->content.fields[i];
@@ -91,6 +91,8 @@ static void pictures_masks_and_maps_are_handed_out(void **state)
         {"from: png, decode: mask8, " CROP, "u8 > u8 hwc 255 255"},
         {"from: png, decode: mask8, " CROP ", out: {dtype: i64}",
             "u8 > i64 hwc 255 255"},
+        {"from: png, decode: mask8, " CROP ", out: {dtype: i64, layout: hw}",
+            "u8 > i64 hw 255 255"},
         {"from: [a.png, b.png], decode: maps, " CROP, "u8 > u8 hwc 255 255"},
         {"from: [a.png, b.png], decode: maps, " CROP
          ", out: {dtype: f32, layout: chw}",

@@ -65,6 +65,15 @@ static void a_field_takes_png_if_one_of_its_extensions_is_png(void **state)
     assert_false(fby_field_takes_png(&first));
 }
 
+static void a_field_takes_webp_if_one_of_its_extensions_is_webp(void **state)
+{
+    (void)state;
+    struct fby_field_content field = {.from = {"png", "a.webp"}, .n_from = 2};
+    assert_true(fby_field_takes_webp(&field));
+    field.n_from = 1;
+    assert_false(fby_field_takes_webp(&field));
+}
+
 static void sizes_beyond_their_limit_are_none(void **state)
 {
     (void)state;
@@ -208,6 +217,7 @@ int main(void)
         cmocka_unit_test(a_type_takes_what_lies_in_its_range),
         cmocka_unit_test(the_last_dot_of_an_extension_begins_its_kind),
         cmocka_unit_test(a_field_takes_png_if_one_of_its_extensions_is_png),
+        cmocka_unit_test(a_field_takes_webp_if_one_of_its_extensions_is_webp),
         cmocka_unit_test(sizes_beyond_their_limit_are_none),
         cmocka_unit_test(a_sparse_row_has_indices_too),
         cmocka_unit_test(only_sequences_of_packed_documents_are_packed),

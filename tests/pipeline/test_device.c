@@ -81,7 +81,7 @@ static void a_list_that_cannot_be_done_is_refused_by_name(void **state)
     (void)state;
     static const struct wrong wrong[] = {
         {{.device = "vertical_flip, vertical_flip"},
-            "vertical_flip stands twice"},
+            "vertical_flip is given twice"},
         {{.device =
                  "{normalize: {mean: 0, std: 1}}, {colour_jitter: {hue: 0.1}}"},
             "colour_jitter needs levels of 0 to 1"},
@@ -91,9 +91,9 @@ static void a_list_that_cannot_be_done_is_refused_by_name(void **state)
              .dtype = "u8"},
             "cannot hold normalised values"},
         {{.device = "", .mask = "{random_erasing: {p: 1}}"},
-            "masks have flips only"},
+            "masks allow only flips"},
         {{.device = "", .mask = "{normalize: {mean: 0, std: 1}}"},
-            "masks have flips only"},
+            "masks allow only flips"},
         {{.device = "grayscale"}, "write it under 'ops'"},
         {{.device = "horizontal_flap"}, "did you mean 'horizontal_flip'?"},
         {{.device = "posterise_all"}, "there are normalize, horizontal_flip"},

@@ -65,9 +65,9 @@ static void a_list_is_a_file_whose_name_may_hold_any_letter(void **state)
     splits_into("pets:t{1}*.jsonl", list, "pets", "", "t{1}*.jsonl");
     splits_into("/d/x.csv", list, "", "/d", "x.csv");
     splits_into("/x.csv", list, "", "/", "x.csv");
-    split_refuses("pets:a/b", list, "is no list");
-    split_refuses("pets:a/.csv", list, "is no list");
-    split_refuses("pets:../t.csv", list, "a location holds no");
+    split_refuses("pets:a/b", list, "is not a list");
+    split_refuses("pets:a/.csv", list, "is not a list");
+    split_refuses("pets:../t.csv", list, "a location must not");
 }
 
 static void parallel_folders_are_the_choices_of_one_brace(void **state)
@@ -95,7 +95,8 @@ static void paths_that_are_not_plain_are_refused_by_name(void **state)
     static const char *const paths[] = {"a:..", "a:../b", "a:b/..", "a:b/../c",
         "a:.", "a:./b", "a:b//c", "a:b/", "/b//c", "/b/../c", "/b/"};
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-        split_refuses(paths[i], FBY_SOURCE_FOLDER, "holds no '.', '..'");
+        split_refuses(
+            paths[i], FBY_SOURCE_FOLDER, "must not contain '.', '..'");
     }
     split_refuses("a:/etc", FBY_SOURCE_FOLDER, "write NAME:path");
     split_refuses("etc", FBY_SOURCE_FOLDER, "write NAME:path");
@@ -238,6 +239,39 @@ static void dots_are_resolved_only_at_the_beginning(void **state)
         fby_location_make_absolute("../../b", "/home", out, NULL), FBY_CONFIG);
 }
 
+static void an_embedded_cluster_serves_the_directory_of_an_archive(void **state)
+{
+    (void)state;
+    static const char *const paths[][2] = {{"/d/x.zip", "/d"},
+        {"/d/x.ZIP/train", "/d"}, {"/x.zip", "/"}, {"/d/.zip", "/d/.zip"},
+        {"/d/x.zip.d/a", "/d/x.zip.d/a"}, {"/d/a.zip/b.zip", "/d"}};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        char                dir[FBY_PATH_SIZE];
+        struct fby_location location = {{0}};
+        snprintf(location.pattern, sizeof(location.pattern), "%s", paths[i][0]);
+        assert_ok(
+            fby_location_plain_base(&location, FBY_SOURCE_FOLDER, dir, NULL));
+        assert_string_equal(dir, paths[i][1]);
+    }
+    struct fby_location tars = {"/d/x.zip/a.tar"}; /* a folder: tars are not
+                                                      read from archives */
+    char                dir[FBY_PATH_SIZE];
+    assert_ok(fby_location_plain_base(&tars, FBY_SOURCE_SHARDS, dir, NULL));
+    assert_string_equal(dir, "/d/x.zip");
+}
+
+static void the_first_archive_of_a_path_is_found(void **state)
+{
+    (void)state;
+    const char *path = "a/b.zip/c/D.Zip/e";
+    assert_int_equal(fby_location_zip_length(path, 0), 7);
+    assert_int_equal(fby_location_zip_length(path, 7), 15);
+    assert_int_equal(fby_location_zip_length(path, 15), 0);
+    assert_int_equal(fby_location_zip_length("", 0), 0);
+    assert_int_equal(fby_location_zip_length(".zip", 0), 0);
+    assert_int_equal(fby_location_zip_length("x.zip", 0), 5);
+}
+
 static void an_embedded_cluster_serves_the_base(void **state)
 {
     (void)state;
@@ -250,8 +284,8 @@ static void an_embedded_cluster_serves_the_base(void **state)
     assert_int_equal(
         fby_location_plain_base(&named, FBY_SOURCE_SHARDS, dir, &why),
         FBY_USAGE);
-    assert_string_equal(why.text, "'in1k:t.tar' names the root 'in1k': say "
-                                  "where it lies with --data in1k=DIR");
+    assert_string_equal(why.text, "'in1k:t.tar' names the root 'in1k': "
+                                  "name its directory with --data in1k=DIR");
 }
 
 /* ---- roots ---- */
@@ -288,7 +322,7 @@ static void a_path_below_no_root_is_refused(void **state)
     struct fby_error_detail why = {{0}};
     assert_int_equal(
         fby_location_find_root(&plain, roots, 2, &out, &why), FBY_NOT_FOUND);
-    assert_string_equal(why.text, "'/etc/passwd' lies below none of the 2 "
+    assert_string_equal(why.text, "'/etc/passwd' is not below any of the "
                                   "roots; add one to options.roots");
     assert_int_equal(
         fby_location_find_root(&plain, NULL, 0, &out, &why), FBY_NOT_FOUND);
@@ -401,7 +435,7 @@ static void wrong_braces_are_explained(void **state)
     static const char *const wrong[][2] = {
         {"{a", "'{a': the brace is not closed"},
         {"x}", "'}': the brace was not opened"},
-        {"{a,{b,c}}", "'{a,{b,c}': a brace within a brace is not known here"},
+        {"{a,{b,c}}", "'{a,{b,c}': nested braces are not supported"},
         {"{}", "'{}': a brace is a range like {000..127} or a choice like "
                "{a,b}"},
         {"{a..c}", "'{a..c}': a range is {FIRST..LAST}, both whole numbers"},
@@ -409,18 +443,18 @@ static void wrong_braces_are_explained(void **state)
                       "numbers"},
         {"{1..010}", "'{1..010}': with leading zeros, both ends have the same "
                      "number of digits"},
-        {"{9..1}", "'{9..1}': a range runs upwards"},
+        {"{9..1}", "'{9..1}': a range must ascend"},
         {"{0..1000000}", "'{0..1000000}': a pattern has at most 8 braces and "
-                         "stands for at most 1000000 names"},
+                         "expands to at most 1000000 names"},
         {"{0..999}{0..1000}", "'{0..999}{0..1000}': a pattern has at most 8 "
-                              "braces and stands for at most 1000000 names"},
+                              "braces and expands to at most 1000000 names"},
         {"{0..9999999999999999}", "'{0..9999999999999999}': a range has "
                                   "numbers of at most 15 digits"},
         {"{1000000000000000..9}", "'{1000000000000000..9}': a range has "
                                   "numbers of at most 15 digits"},
         {"{01..002}", "'{01..002}': with leading zeros, both ends have the "
                       "same number of digits"},
-        {"{a/b,c}", "'{a/b,c}': a brace stays within one path component"},
+        {"{a/b,c}", "'{a/b,c}': a brace must not contain '/'"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct fby_error_detail why = {{0}};
@@ -470,6 +504,9 @@ int main(void)
         cmocka_unit_test(a_relative_path_lies_below_the_file_s_folder),
         cmocka_unit_test(dots_are_resolved_only_at_the_beginning),
         cmocka_unit_test(an_embedded_cluster_serves_the_base),
+        cmocka_unit_test(
+            an_embedded_cluster_serves_the_directory_of_an_archive),
+        cmocka_unit_test(the_first_archive_of_a_path_is_found),
         cmocka_unit_test(the_longest_root_that_holds_a_path_names_it),
         cmocka_unit_test(a_path_below_no_root_is_refused),
         cmocka_unit_test(a_root_option_is_name_and_absolute_directory),

@@ -150,9 +150,10 @@ static void shapes_and_scales_of_arrays_have_their_limits(void **state)
             NULL},
         {"center_crop: {size: [224, 192]", SIX_PADS("[4096, 0]", "1, 16384"),
             "make pictures of 65536 x 1 pixels (width x height)"},
-        {"codec: lz4", "codec: anss", "'anss' is no codec; use one of auto"},
+        {"codec: lz4", "codec: anss",
+            "'anss' is not a valid codec; use one of auto"},
         {"length: 16", "max_length: 16, out: {as: cu_seqlens}",
-            "cu_seqlens, positions and mask are made of from: documents"},
+            "cu_seqlens, positions and mask need from: documents"},
         {"wire: f16", "wire: f16, out: {offset: -1.0e+30}", NULL},
         {"wire: f16", "wire: f16, out: {offset: -1.1e+30}", "not '-1.1e+30'"},
     };
@@ -202,7 +203,7 @@ static void keys_that_exclude_each_other_are_named(void **state)
     assert_non_null(strstr(
         field_error("from: png, decode: mask8, out: {dtype: i64}, ops: "
                     "[{center_crop: {size: 8}}], device: [vertical_flip]"),
-        "is not made by flips on the device; use i32, or flip under ops"));
+        "cannot be made by flips on the device; use i32, or flip under ops"));
 }
 
 /* `n` times `format` with the numbers from 0, between `head` and `tail`. */
@@ -321,8 +322,8 @@ static void an_op_of_the_device_is_found_among_those_of_its_split(void **state)
                     "      - horizontal_flip\n"
                     "      - horizontal_flip\n"
                     "      - normalize: {mean: 0, std: 1}\n"),
-        "p.yaml:11:9: horizontal_flip stands twice under device; write it once "
-        "(split 'train')");
+        "p.yaml:11:9: horizontal_flip is given twice under device; write it "
+        "once (split 'train')");
 }
 
 int main(void)

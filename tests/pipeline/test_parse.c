@@ -484,8 +484,74 @@ static void splits_of_columns_and_of_samples_do_not_mix(void **state)
             &pipeline, &why),
         FBY_CONFIG);
     assert_string_equal(why.text,
-        "p.yaml:2:31: split 'a' has columns and split 'b' has not; all splits "
-        "of a pipeline have them, or none");
+        "p.yaml:2:31: split 'a' has columns, and split 'b' does not; either "
+        "all splits of a pipeline have columns, or none");
+}
+
+/* ---- the numbering of class folders ---- */
+
+/* Assert that `classes` is the location that numbers the class folders of the
+ * split `name`: "": they are numbered by themselves. */
+static void assert_numbered_by(const char *splits, const char *field,
+    const char *name, const char *classes)
+{
+    char text[512];
+    snprintf(text, sizeof(text),
+        "forebay: 1\nsplits:\n%sglobal_batch: 4\nfields:\n  x: {%s}\n", splits,
+        field);
+    struct fby_split *split = split_of(text, name);
+    assert_string_equal(split->classes.pattern, classes);
+    fby_split_destroy(&split);
+}
+
+static void class_folders_are_numbered_by_those_of_train(void **state)
+{
+    (void)state;
+    static const char splits[] = "  train: {folder: a:t}\n"
+                                 "  val: {folder: a:v}\n"
+                                 "  same: {folder: a:t}\n"
+                                 "  deep: {folder: a:d, class_depth: 2}\n"
+                                 "  own: {folder: a:o, classes_from: own}\n"
+                                 "  other: {folder: a:x, classes_from: own}\n";
+    assert_numbered_by(splits, "from: folder", "train", "");
+    assert_numbered_by(splits, "from: folder", "val", "a:t");
+    assert_numbered_by(splits, "from: folder", "same", "");
+    assert_numbered_by(splits, "from: folder", "deep", "");
+    assert_numbered_by(splits, "from: folder", "own", "");
+    assert_numbered_by(splits, "from: folder", "other", "a:o");
+    assert_numbered_by(splits, "from: folder, names: [a, b]", "val", "");
+    assert_numbered_by(
+        splits, "from: jpg, decode: bytes, max_length: 8", "val", "");
+    assert_numbered_by("  train: {shards: a:t.tar}\n  val: {folder: a:v}\n",
+        "from: cls", "val", "");
+}
+
+/* Else ids of `val` would be those of `train`, which are those of `all`, only
+ * if all three have the same folders. */
+static void a_split_that_numbers_others_may_be_numbered_too(void **state)
+{
+    (void)state;
+    static const char by_all[] = "  val: {folder: a:v}\n"
+                                 "  train: {folder: a:t, classes_from: all}\n"
+                                 "  all: {folder: a:a, classes_from: all}\n";
+    static const char by_val[] = "  val: {folder: a:v}\n"
+                                 "  train: {folder: a:t, classes_from: val}\n"
+                                 "  test: {folder: a:s}\n";
+    static const char by_default[] =
+        "  train: {folder: a:t}\n"
+        "  val: {folder: a:v}\n"
+        "  test: {folder: a:s, classes_from: val}\n"
+        "  own: {folder: a:o, classes_from: own}\n"
+        "  other: {folder: a:x, classes_from: own}\n";
+    assert_numbered_by(by_all, "from: folder", "val", "a:a");
+    assert_numbered_by(by_all, "from: folder", "train", "a:a");
+    assert_numbered_by(by_all, "from: folder", "all", "");
+    assert_numbered_by(by_val, "from: folder", "val", "");
+    assert_numbered_by(by_val, "from: folder", "train", "a:v");
+    assert_numbered_by(by_val, "from: folder", "test", "a:v");
+    assert_numbered_by(by_default, "from: folder", "val", "a:t");
+    assert_numbered_by(by_default, "from: folder", "test", "a:t");
+    assert_numbered_by(by_default, "from: folder", "other", "a:o");
 }
 
 int main(void)
@@ -512,6 +578,8 @@ int main(void)
         cmocka_unit_test(fields_of_columns_need_no_extension_and_no_key),
         cmocka_unit_test(what_no_column_can_be_is_named),
         cmocka_unit_test(splits_of_columns_and_of_samples_do_not_mix),
+        cmocka_unit_test(class_folders_are_numbered_by_those_of_train),
+        cmocka_unit_test(a_split_that_numbers_others_may_be_numbered_too),
     };
     return cmocka_run_group_tests_name("pipeline.parse", tests, NULL, NULL);
 }

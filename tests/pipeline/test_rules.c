@@ -157,8 +157,7 @@ static void a_token_is_one_of_its_type(void **state)
         assert_string_equal(content_error(c), "");
         c->tokens.end++;
         snprintf(wrong, sizeof(wrong),
-            "tokens: end (%u) is a token of the files, 0 to %u; pad (9) is "
-            "one, 0 to 2147483647",
+            "tokens: end (%u) must be 0 to %u, and pad (9) 0 to 2147483647",
             c->tokens.end, types[i].most);
         assert_string_equal(content_error(c), wrong);
     }
@@ -168,7 +167,7 @@ static void a_token_is_one_of_its_type(void **state)
     c->tokens.pad              = INT32_MAX;
     assert_string_equal(content_error(c), "");
     c->tokens.pad++;
-    assert_non_null(strstr(content_error(c), "pad (2147483648) is one"));
+    assert_non_null(strstr(content_error(c), "pad (2147483648) 0 to"));
     fby_split_destroy(&split);
 }
 
@@ -365,7 +364,7 @@ static void rows_of_columns_have_lengths_where_they_vary(void **state)
     c->lanes   = 1;
     c->slices  = 1;
     assert_string_equal(content_error(c),
-        "bucket_by goes with shuffle: full or none; buckets are not cut into "
+        "bucket_by needs shuffle: full or none; buckets are not cut into "
         "blocks");
     fby_split_destroy(&split);
 }

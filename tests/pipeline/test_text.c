@@ -48,6 +48,10 @@ static void a_text_is_shown_on_one_short_line(void **state)
     (void)state;
     assert_string_equal(fby_text_show("plain").text, "plain");
     assert_string_equal(fby_text_show("a\nb\x1b[0m").text, "a?b?[0m");
+    assert_string_equal(fby_text_show("a\xc2\x9b"
+                                      "b\xff")
+                            .text,
+        "a?b?");
     char long_text[200];
     memset(long_text, 'x', sizeof(long_text));
     long_text[199] = '\0';

@@ -84,12 +84,14 @@ static void what_is_wrong_with_a_token_is_said_in_words(void **state)
     (void)state;
     struct fby_token token = sample_token();
     char             text[FBY_TOKEN_TEXT_SIZE];
-    refused("", "'' is no token: a token is one word that begins with fby1-");
-    refused("@file", "'@file' is no token: a token is one word that begins "
+    refused(
+        "", "'' is not a token: a token is one word that begins with fby1-");
+    refused("@file", "'@file' is not a token: a token is one word that begins "
                      "with fby1-");
     refused("fby2-", "this token is of format 2; this program reads format 1");
-    refused("fby1", "'fby1' is no token: a token is one word that begins with "
-                    "fby1-");
+    refused("fby1",
+        "'fby1' is not a token: a token is one word that begins with "
+        "fby1-");
     refused("fby1-", "the token has 5 letters instead of 177: is it cut off?");
     refused(
         "fby2-abc", "this token is of format 2; this program reads format 1");
@@ -101,7 +103,7 @@ static void what_is_wrong_with_a_token_is_said_in_words(void **state)
         text, "the token holds something other than letters, digits, - and _");
     fby_token_encode(&token, text);
     text[50] = text[50] == 'A' ? 'B' : 'A';
-    refused(text, "the token's check fails: a letter of it was changed");
+    refused(text, "the token's checksum is wrong: a letter of it was changed");
 }
 
 static void the_text_is_that_which_was_recorded(void **state)

@@ -25,7 +25,7 @@ static void classes_decide_a_label_s_type(void **state)
                 type == cases[i].type
                     ? ""
                     : "a label travels as the smallest of u8, u16 and u32 "
-                      "that holds 'classes' (u32 where they are not said); "
+                      "that holds 'classes' (u32 without 'classes'); "
                       "leave its type out");
         }
     }
@@ -273,7 +273,7 @@ static void ragged_rows_have_entries_of_at_most_3_dimensions(void **state)
         "max_length");
     f->max_length = 0;
     assert_string_equal(field_error(split, f),
-        "too_long goes with max_length; say how long rows may be");
+        "too_long needs max_length, the most entries of a row");
     fby_split_destroy(&split);
 }
 

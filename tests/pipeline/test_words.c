@@ -243,21 +243,21 @@ static void keys_belong_to_decoders(void **state)
     static const char *const keys[] = {"dct_scale: fast", "group: g", "key: k",
         "pick: random", "length: 2", "shape: [2]", "max_length: 2",
         "too_long: refuse", "classes: 2", "ops: []", "device: []",
-        "one_hot: {classes: 2}"};
+        "one_hot: {classes: 2}", "fit: stretch", "fit: refuse"};
     static const struct {
         const char *decode, *used;
     } rows[] = {
-        {"rgb8", "..xxxxxxx..x"},
-        {"label", "xx..xxxx.xx."},
-        {"number", "xx..xx..xxxx"},
-        {"bytes", "xxxx.x..xxxx"},
-        {"mask8", "x.xxxxxxx..x"},
-        {"array", "xxxxx...xxxx"},
-        {"text", "xx..xx..xxxx"},
-        {"sparse", "xxxxx...xxxx"},
-        {"maps", "x.xxxxxxx.xx"},
-        {"tokens", "xxxxxxxxxxxx"},
-        {"documents", "xxxxxxxxxxxx"},
+        {"rgb8", "..xxxxxxx..xxx"},
+        {"label", "xx..xxxx.xx.xx"},
+        {"number", "xx..xx..xxxxxx"},
+        {"bytes", "xxxx.x..xxxxxx"},
+        {"mask8", "x.xxxxxxx..x.."},
+        {"array", "xxxxx...xxxxxx"},
+        {"text", "xx..xx..xxxxxx"},
+        {"sparse", "xxxxx...xxxxxx"},
+        {"maps", "x.xxxxxxx.xx.."},
+        {"tokens", "xxxxxxxxxxxxxx"},
+        {"documents", "xxxxxxxxxxxxxx"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         for (size_t k = 0; k < COUNT(keys); k++) {

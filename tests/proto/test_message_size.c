@@ -122,8 +122,8 @@ static void the_memory_limit_may_be_reached_at_any_place(void **state)
     static const char *const of_workers[] = {
         "WORKERS: the body is not valid protobuf",
         "WORKERS.added: expected entries, 0 to 8192 of them",
-        "WorkerInfo.instance: expected a number from 1 to "
-        "18446744073709551615"};
+        ("WorkerInfo.instance: expected a number from 1 to "
+         "18446744073709551615")};
     for (int i = 0; i < 2; i++) {
         int               n[3] = {0};
         struct fby_buffer one  = {0};

@@ -454,9 +454,60 @@ static void the_names_of_classes_arrive(void **state)
     fby_buffer_fini(&frame);
 }
 
-/* Many short names, each in a field of its own, would unpack to more memory than
- * allowed; all names in one field do not, also in a client that does not know
- * the field (number 1000 here). */
+static void what_a_busy_worker_lacks_arrives(void **state)
+{
+    (void)state;
+    struct fby_message m;
+    struct fby_message arrived;
+    struct fby_buffer  frame  = {0};
+    struct fby_buffer  golden = {0};
+    example(FBY_MSG_BUSY, &m);
+    m.busy.text = "its memory for batches (--memory) is in use";
+    encode(&m, &frame);
+    golden_equal("BUSY_text", &frame);
+    golden_read("BUSY_text", &golden);
+    decode(&golden, &arrived);
+    assert_string_equal(arrived.busy.text, m.busy.text);
+    assert_int_equal(arrived.busy.retry_ms, 50);
+    fby_message_fini(&arrived);
+    golden.size = 0;
+    golden_read("BUSY", &golden); /* of a worker that sends no text */
+    decode(&golden, &arrived);
+    assert_string_equal(arrived.busy.text, "");
+    fby_message_fini(&arrived);
+    fby_buffer_fini(&golden);
+    fby_buffer_fini(&frame);
+}
+
+static void the_location_of_the_classes_arrives(void **state)
+{
+    (void)state;
+    struct fby_message m;
+    struct fby_message arrived;
+    struct fby_buffer  frame  = {0};
+    struct fby_buffer  golden = {0};
+    example(FBY_MSG_OPEN, &m);
+    m.open.location         = "in1k:val";
+    m.open.classes_location = "in1k:train";
+    encode(&m, &frame);
+    golden_equal("OPEN_classes", &frame);
+    golden_read("OPEN_classes", &golden);
+    decode(&golden, &arrived);
+    assert_string_equal(arrived.open.location, "in1k:val");
+    assert_string_equal(arrived.open.classes_location, "in1k:train");
+    fby_message_fini(&arrived);
+    golden.size = 0;
+    golden_read("OPEN", &golden); /* of a client that names none */
+    decode(&golden, &arrived);
+    assert_string_equal(arrived.open.classes_location, "");
+    fby_message_fini(&arrived);
+    fby_buffer_fini(&golden);
+    fby_buffer_fini(&frame);
+}
+
+/* Many short names, each in a field of its own, would unpack to more memory
+ * than allowed; all names in one field do not, also in a client that does not
+ * know the field (number 1000 here). */
 static void many_short_names_of_classes_fit(void **state)
 {
     (void)state;
@@ -557,6 +608,8 @@ int main(void)
         cmocka_unit_test(the_sender_makes_a_text_one_valid_line),
         cmocka_unit_test(a_dataset_of_many_shards_fits),
         cmocka_unit_test(the_names_of_classes_arrive),
+        cmocka_unit_test(what_a_busy_worker_lacks_arrives),
+        cmocka_unit_test(the_location_of_the_classes_arrives),
         cmocka_unit_test(many_short_names_of_classes_fit),
         cmocka_unit_test(ops_of_the_device_arrive_as_they_were_sent),
         cmocka_unit_test(a_ragged_field_arrives_with_its_max_length),

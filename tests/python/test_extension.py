@@ -5,6 +5,7 @@ Each class has one cluster on generated photos. What needs a process of its own
 (signals, fork, the interpreter's end) runs the beginning of CHILD in one."""
 
 import concurrent.futures
+import ctypes
 import gc
 import os
 import pathlib
@@ -144,8 +145,8 @@ class Values(ExtensionTest):
         self.assertEqual(stream.names, ("image", "label"))
         self.assertEqual(batch.names, stream.names)
         self.assertEqual(stream.fields, (
-            ("image", "image", "f32", (16, 3, 64, 64), 2, 0),
-            ("label", "label", "i64", (16,), 0, 0)))
+            ("image", "image", "f32", (16, 3, 64, 64), 2, 0, ()),
+            ("label", "label", "i64", (16,), 0, 0, ())))
         for i, field in enumerate(stream.fields):
             tensor = batch.tensor(i)
             self.assertEqual(
@@ -262,8 +263,7 @@ class Memory(ExtensionTest):
     def test_memory_is_flat(self):
         def rss():
             gc.collect()
-            status = pathlib.Path("/proc/self/status").read_text()
-            return int(status.split("VmRSS:")[1].split()[0]) * 1024
+            return harness.memory_bytes(os.getpid(), "VmRSS")
 
         stream = self.open(fields=["label"])
 
@@ -352,6 +352,125 @@ class CapsuleHolder(Holder):
         return self.more
 
 
+# Makes a value of a DLManagedTensorVersioned: 0, or -1 with an exception.
+TO_OBJECT = ctypes.PYFUNCTYPE(
+    ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
+DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class Table(ctypes.Structure):
+    """DLPackExchangeAPI."""
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32),
+                ("previous", ctypes.c_void_p),
+                ("allocate", ctypes.c_void_p),
+                ("from_object", ctypes.c_void_p),
+                ("to_object", TO_OBJECT),
+                ("others", ctypes.c_void_p * 2)]
+
+
+class Managed(ctypes.Structure):
+    """DLManagedTensorVersioned, the type in one number."""
+    _fields_ = [("version", ctypes.c_uint32 * 2), ("context", ctypes.c_void_p),
+                ("deleter", DELETER), ("flags", ctypes.c_uint64),
+                ("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2),
+                ("n_dims", ctypes.c_int32), ("dtype", ctypes.c_uint32),
+                ("shape", ctypes.POINTER(ctypes.c_int64))]
+
+
+class Value:
+    """A tensor of a framework."""
+
+    def __init__(self, address):
+        self.address, self.managed = address, Managed.from_address(address)
+        self.data = self.managed.data
+        self.shape = tuple(self.managed.shape[:self.managed.n_dims])
+
+    def __del__(self):
+        self.managed.deleter(self.address)
+
+
+class Exchange(ExtensionTest):
+    """A framework with a table of functions."""
+    CAPSULE = b"dlpack_exchange_api"
+    BOTH = (("image", 0), ("label", 1))
+
+    def setUp(self):
+        self.n_failing = -1  # how many tensors are made before one fails
+        self.table = Table(major=1, minor=2, to_object=TO_OBJECT(self.make))
+        self.stream = self.open()
+        self.batch = self.stream.next(harness.DEADLINE)
+
+    def make(self, address, out):
+        value, self.n_failing = Value(address), self.n_failing - 1
+        if self.n_failing == -1:
+            return -1  # an exception cannot be set from here
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
+        out[0] = id(value)
+        return 0
+
+    def api(self, table):
+        new_capsule = ctypes.pythonapi.PyCapsule_New
+        new_capsule.restype = ctypes.py_object
+        new_capsule.argtypes = [
+            ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        capsule = new_capsule(
+            ctypes.addressof(table), self.CAPSULE, None)
+        return _forebay.exchange_api(
+            type("Array", (), {"__dlpack_c_exchange_api__": capsule}))
+
+    def held(self):
+        gc.collect()
+        return self.stream.stats()["batches_held"]
+
+    def test_values_are_the_tensors_and_keep_the_memory(self):
+        values = self.batch.values(self.api(self.table), self.BOTH)
+        self.assertEqual(list(values), ["image", "label"])
+        for name, array in self.arrays(self.batch).items():
+            self.assertEqual(values[name].data, array.ctypes.data)
+            self.assertEqual(values[name].shape, array.shape)
+        before = array.tobytes()
+        self.batch.release()
+        del array
+        self.assertEqual(self.held(), 1)
+        self.stream.next(harness.DEADLINE).release()
+        self.assertEqual(
+            ctypes.string_at(values["label"].data, len(before)), before)
+        values.clear()
+        self.assertEqual(self.held(), 0)
+
+    def test_a_value_that_cannot_be_made_frees_the_others(self):
+        self.n_failing = 1
+        self.assertRaises(SystemError, self.batch.values,
+                          self.api(self.table), self.BOTH)
+        self.batch.release()
+        self.assertEqual(self.held(), 0)
+
+    def test_an_older_table_is_found_behind_a_newer_one(self):
+        newer = Table(major=2, previous=ctypes.addressof(self.table))
+        values = self.batch.values(self.api(newer), (("label", 1),))
+        self.assertEqual(values["label"].shape, (16,))
+        for unusable in (Table(major=2), Table(major=0)):
+            self.assertIsNone(self.api(unusable))
+
+    def test_types_without_a_table_have_none(self):
+        class Other:
+            __dlpack_c_exchange_api__ = 3
+
+        for type_ in (None, int, Other):
+            self.assertIsNone(_forebay.exchange_api(type_))
+
+    def test_wrong_arguments_are_refused(self):
+        api = self.api(self.table)
+        for wrong in ((), (api,), (None, self.BOTH), (api, [("label", 1)]),
+                      (api, (("label",),)), (api, ("ab",)),
+                      (api, (("label", "x"),))):
+            self.assertRaises(TypeError, self.batch.values, *wrong)
+        self.assertRaises(
+            IndexError, self.batch.values, api, (("label", 2),))
+        self.batch.release()
+        self.fails(USAGE, self.batch.values, api, self.BOTH)
+
+
 class Positions(ExtensionTest):
     def test_the_stream_ends_and_goes_on_by_seek(self):
         stream = self.open(epochs=1)
@@ -372,9 +491,22 @@ class Positions(ExtensionTest):
         self.assertEqual(
             self.open(token=token).next(harness.DEADLINE).step, 1)
 
+    def test_a_seek_waits_for_no_other_process(self):
+        stream = self.open()
+        stopped = [self.cluster.server, self.cluster.daemons[-1]]
+        for daemon in stopped:
+            daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            for epoch in range(20):
+                stream.seek_step(epoch, epoch % 12)
+        finally:
+            for daemon in stopped:
+                daemon.resume()
+        self.assertEqual(stream.next(harness.DEADLINE).step, 19 % 12)
+
     def test_wrong_positions_are_refused(self):
         stream = self.open()
-        self.assertIn("no token", self.fails(USAGE, stream.seek, "x").text)
+        self.assertIn("is not a token", self.fails(USAGE, stream.seek, "x").text)
         self.fails(USAGE, stream.seek_step, 0, 99)
         other = self.open(seed=7).next(harness.DEADLINE).token
         self.assertIn("seed", self.fails(CONFIG, stream.seek, other).text)
@@ -423,7 +555,7 @@ class Errors(ExtensionTest):
         stream = self.open(**self.other_cluster(root))
         error = self.fails(DATA, stream.next, harness.DEADLINE)
         self.assertIn("Not a JPEG", error.text)
-        self.assertIn("part-", error.parts["shard"])
+        self.assertRegex(error.parts["shard"], "^a/[0-7]$")
         self.assertIn(error.parts["sample"], range(8))
         self.assertIn("tcp://127.0.0.1:", error.parts["worker"])
         self.fails(DATA, stream.next, 0)  # the stream has failed
@@ -502,6 +634,7 @@ class Errors(ExtensionTest):
         self.assertRaises(TypeError, stream.next, 1, 2, 3, 4)
         self.assertRaises(TypeError, stream.next, 1, timeout=2)
         self.assertRaises(TypeError, stream.seek, 1)
+        self.assertRaises(TypeError, stream.check_token, 1)
         self.assertRaises(TypeError, stream.seek_step, 1)
         self.fails(USAGE, stream.next, 1, memory=4096)
         self.fails(USAGE, stream.digest)
@@ -603,6 +736,24 @@ class Threads(ExtensionTest):
         for thread in threads:
             thread.join(harness.DEADLINE)
         self.assertEqual(len(set(seen)), 60)
+
+    def test_the_error_factory_may_change_while_others_fail(self):
+        self.addCleanup(_forebay.set_error_factory, Failure)
+        batch = self.open().next(harness.DEADLINE)
+        batch.release()
+
+        def fail():
+            for _ in range(1000):
+                self.fails(USAGE, batch.samples)
+
+        def change():
+            for _ in range(1000):
+                _forebay.set_error_factory(
+                    lambda *parts: Failure(*parts))  # a new object each time
+
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            for done in [pool.submit(do) for do in (fail, fail, change)]:
+                done.result()
 
 
 class Processes(ExtensionTest):

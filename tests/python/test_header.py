@@ -5,7 +5,7 @@ import pathlib
 import re
 import unittest
 
-from forebay import errors, frames
+from forebay import adapters, errors
 
 HEADER = (pathlib.Path(__file__).resolve().parents[2] / "trainer_client" /
           "include" / "forebay" / "forebay.h").read_text()
@@ -34,8 +34,8 @@ def described(macro):
 class Header(unittest.TestCase):
     def test_dtypes_layouts_and_forms(self):
         for prefix, known in (
-                ("DTYPE_", frames._DTYPES), ("LAYOUT_", frames._LAYOUTS),
-                ("AS_", frames._FORMS), ("PAD_TO_", frames._PADS)):
+                ("DTYPE_", adapters._DTYPES), ("LAYOUT_", adapters._LAYOUTS),
+                ("AS_", adapters._FORMS), ("PAD_TO_", adapters._PADS)):
             self.assertEqual(numbers(prefix), known)
 
     def test_each_error_has_an_exception(self):

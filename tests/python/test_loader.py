@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Loader with NumPy, on clusters of real processes."""
 
+import gc
 import json
 import logging
 import os
 import pickle
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 import unittest
+from unittest import mock
 
 import numpy
 
@@ -21,6 +24,8 @@ import harness
 
 import forebay
 from forebay import cluster as local_cluster
+from forebay import state as local_state
+from forebay import interrupts
 
 
 class Epochs(PackageTest):
@@ -61,6 +66,25 @@ class Epochs(PackageTest):
                          ("image", "f32", (16, 3, 32, 32), ""))
         self.assertEqual(len(loader), STEPS)
 
+    def test_names_of_classes_are_those_of_the_pipeline(self):
+        """The file of names is beside the pipeline file; `a` has none."""
+        (self.cluster.root / "words.csv").write_text("a,animal\n" + "".join(
+            f"{i},{('dog', ' cat')[i % 2]}\n" for i in range(16)))
+        pipeline = self.cluster.pipeline("""\
+forebay: 1
+splits: {{train: {{list: "{root}/words.csv", shuffle: none}}}}
+global_batch: 16
+fields:
+  a: {{from: a, decode: label}}
+  animal: {{from: animal, names: classes.txt}}
+""", name="words.yaml")
+        (pipeline.parent / "classes.txt").write_text("cat\r\ndog\ncow\n")
+        loader = self.loader(pipeline)
+        self.assertEqual(loader.classes, ("cat", "dog", "cow"))
+        self.assertEqual(next(iter(loader))["animal"].tolist(), [1, 0] * 8)
+        loader.close()
+        self.assertEqual(self.loader().classes, ("c00", "c01", "c02", "c03"))
+
     def test_values_are_those_of_the_program(self):
         loader = self.loader()
         for batch, right in zip(loader, self.first_batches(self.pipeline, 3)):
@@ -99,7 +123,31 @@ class Epochs(PackageTest):
         loader._do_open = opening
         self.assertEqual(len(loader), STEPS)
         self.assertEqual(len(errors), 1)
-        self.assertIn("being opened", errors[0])
+        self.assertIn("in use", errors[0])
+
+    def test_a_signal_handler_that_moves_the_loader_is_refused(self):
+        loader, errors = self.loader(), []
+        right = self.take(self.loader(), STEPS)
+        batches, state = iter(loader), loader.state_dict()
+
+        def handler(*_):
+            for move in (lambda: iter(loader), lambda: loader.set_epoch(4),
+                         lambda: loader.load_state_dict(state)):
+                with self.raises(forebay.UsageError, "in use") as caught:
+                    move()
+                errors.append(caught.exception)
+
+        before = signal.signal(signal.SIGUSR1, handler)
+        self.addCleanup(signal.signal, signal.SIGUSR1, before)
+        take = loader._open.take
+
+        def taking(timeout):
+            signal.raise_signal(signal.SIGUSR1)
+            return take(timeout)
+
+        loader._open = loader._open._replace(take=taking)
+        self.assertEqual([digest(batch) for batch in batches], right)
+        self.assertEqual(len(errors), 3 * STEPS)
 
     def test_resume_at_any_step(self):
         right = self.stream()
@@ -205,6 +253,91 @@ class Epochs(PackageTest):
         loader.set_epoch(0)
         self.assertEqual([digest(batch) for batch in loader], right[0][2:])
 
+    def test_threads_that_share_an_iterator_take_one_epoch(self):
+        loader, right = self.loader(), self.stream(2)
+        for epoch in right:
+            iterator, made = iter(loader), []
+            threads = [threading.Thread(target=lambda: made.extend(
+                digest(batch) for batch in iterator)) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(sorted(made), sorted(epoch))
+
+    def test_a_thread_that_was_the_last_user_waits_for_the_next(self):
+        loader = self.loader()
+        batches = iter(loader)
+        next(batches)  # this thread is the last user
+        # Another thread has taken the lock, and releases it when we wait.
+        loader._lock = mock.MagicMock(locked=lambda: True)
+        next(batches)
+        loader._lock.__enter__.assert_called_once()
+
+    def test_close_while_it_opens(self):
+        loader = self.loader()
+        open_it = loader._do_open
+
+        def opening():
+            opened = open_it()
+            loader.close()
+            return opened
+
+        loader._do_open = opening
+        with self.raises(forebay.UsageError, "closed"):
+            iter(loader)
+        with self.raises(forebay.UsageError, "closed"):
+            loader._open.stream.stats()
+
+    def test_the_statistics_stay_after_close(self):
+        loader = self.loader()
+        list(loader)
+        before = loader.stats()
+        for _ in range(2):
+            loader.close()
+            self.assertEqual(loader.stats()["steps"], before["steps"])
+            self.assertEqual(loader.stats()["wait_share"],
+                             before["wait_share"])
+        unused = self.loader()
+        unused.close()
+        with self.raises(forebay.UsageError, "closed"):
+            unused.stats()
+
+    def test_memory_has_no_effect_on_the_cpu(self):
+        self.assertEqual([digest(batch) for batch in
+                          self.loader(memory="ring")], self.stream(1)[0])
+
+    def test_close_in_a_signal_handler_that_interrupts_next(self):
+        loader = self.loader()
+        batches = iter(loader)
+        take = loader._open.take
+
+        def taking(timeout):
+            loader.close()
+            return take(timeout)
+
+        loader._open = loader._open._replace(take=taking)
+        with self.raises(forebay.UsageError, "the loader is closed"):
+            next(batches)
+
+    def test_what_is_no_batch_is_refused_as_after(self):
+        loader = self.loader()
+        for after in ({}, 5, {"epoch": "x", "step": 2, "token": 3},
+                      {"epoch": 2**80, "step": 0, "token": ""}):
+            with self.raises(forebay.UsageError, "state_dict(after=...)"):
+                loader.state_dict(after=after)
+
+    def test_states_with_wrong_tokens(self):
+        loader = self.loader()
+        good = loader.state_dict()
+        for token in ("", "x", "a\0b", "\ud800"):
+            bad = dict(good, token=token)
+            bad["check"] = local_state._checksum(bad)
+            for one in (loader, self.loader()):
+                with self.raises(forebay.StateError, ""):
+                    one.load_state_dict(bad)
+                    len(one)
+
     def test_a_state_of_another_seed_is_refused_before_and_after_opening(self):
         state = self.loader(seed=5).state_dict()
         for opened in (False, True):
@@ -216,6 +349,35 @@ class Epochs(PackageTest):
                 loader.load_state_dict(state)
                 next(iter(loader))
             loader.close()
+
+    def test_a_state_of_other_data_says_what_changed(self):
+        loader = self.loader()
+        state = loader.state_dict()
+        loader.close()
+        next(self.cluster.root.rglob("*.jpg")).unlink()
+        count = 16 * STEPS
+        said = (f"the data changed since this state was saved: {count} "
+                f"samples in 1 shard then, {count - 1} samples in 1 shard now; "
+                "first difference: shard .*bring the data back")
+        for opened in (False, True):
+            loader = self.loader()
+            if opened:
+                len(loader)
+            with self.assertRaisesRegex(forebay.StateError, said):
+                loader.load_state_dict(state)
+                next(iter(loader))
+            loader.close()
+
+    def test_a_refused_state_with_an_own_token_does_not_move_the_stream(self):
+        loader = self.loader()
+        state = {**loader.state_dict(), "data": 16 * "0"}
+        state["check"] = forebay.state._checksum(state)
+        batches = iter(loader)
+        got = [digest(next(batches)) for _ in range(2)]
+        with self.assertRaisesRegex(forebay.StateError, "data digest 000"):
+            loader.load_state_dict(state)
+        got.append(digest(next(batches)))
+        self.assertEqual(got, self.stream()[0][:3])
 
     def test_set_epoch(self):
         right = self.stream()
@@ -252,17 +414,17 @@ class Epochs(PackageTest):
         loader = self.loader()
         iterator = iter(loader)
         got = [digest(next(iterator))]
-        frame, take = loader._open.frame, loader._open.frame.next
+        opened, take = loader._open, loader._open.take
         for error in (KeyboardInterrupt, forebay.Timeout):
-            def interrupted(*arguments):
+            def interrupted(timeout):
                 if error is KeyboardInterrupt:
-                    take(*arguments)
+                    take(timeout)
                 raise error("now")
 
-            frame.next = interrupted
+            loader._open = opened._replace(take=interrupted)
             with self.assertRaises(error):
                 next(iterator)
-            frame.next = take
+            loader._open = opened
             got.append(digest(next(iterator)))
         got += [digest(batch) for batch in iterator]
         self.assertEqual(got, right)
@@ -342,6 +504,19 @@ say(loader.state_dict())
         self.assertEqual([digest(batch) for batch in kept], before)
         with self.raises(forebay.UsageError, "closed"):
             iter(loader)
+
+    def test_memory_is_flat(self):
+        loader = self.loader(fields=["label"], info=True)
+
+        def rss_after(batches):
+            for _ in range(batches // STEPS + 1):
+                for _ in loader:
+                    loader.state_dict()
+            gc.collect()
+            return harness.memory_bytes(os.getpid(), "VmRSS")
+
+        before = rss_after(1000)
+        self.assertLess(rss_after(10000) - before, 3e6 * harness.SLOW)
 
     def test_close_ends_a_thread_that_waits(self):
         loader = self.loader(timeout=60)
@@ -476,6 +651,94 @@ class LocalClusters(PackageTest):
         os.kill(int(log.read_text()), signal.SIGKILL)
         self.assertEqual(len(list(self.loader())), STEPS)
 
+    def test_another_pipeline_does_not_wait_for_a_slow_start(self):
+        slow = self.cluster.path("slow")
+        slow.write_text("#!/bin/sh\necho begun >&2\nexec sleep 600\n")
+        slow.chmod(0o700)
+        Script(self, USER, self.pipeline, env={"FOREBAY_BIN": str(slow)})
+        folder = self.runtime / "forebay"
+        wait_until(lambda: any(p.read_text() for p in folder.glob("*.log")))
+        self.assertEqual(len(list(self.loader())), STEPS)
+
+    def test_threads_of_a_later_loader_are_not_used_and_it_says_so(self):
+        self.assertEqual(len(self.loader(threads=1)), STEPS)
+        with self.assertLogs("forebay", logging.WARNING) as logs:
+            len(self.loader(threads=2))
+        self.assertIn("threads=2 has no effect", logs.output[0])
+        with self.assertNoLogs("forebay", logging.WARNING):
+            len(self.loader(threads=1)), len(self.loader())
+        for threads, word in ((1, "sharing"), (2, "threads=2 has no effect")):
+            script = Script(self, USER.replace(
+                "threads=1", f"threads={threads}"), self.pipeline)
+            script.line()
+            self.assertIn(word, script.finish())
+
+    def test_a_process_with_many_descriptors_starts_one(self):
+        code = """
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (2000,) * 2)
+files = [open(os.devnull) for _ in range(1100)]
+loader = forebay.Loader(sys.argv[1], split="train", framework="numpy",
+                        threads=1)
+say(len(list(loader)))
+"""
+        out = Script(self, code, self.pipeline).finish()
+        self.assertIn(f"{STEPS}\n", out)
+
+    def test_files_of_a_killed_user_are_removed_by_another_cluster(self):
+        script, _, pid = self.user()
+        script.kill()
+        wait_until(lambda: not is_running(pid))
+        self.assertEqual(len(self.clusters()), 1)
+        other = self.cluster.path("other.yaml")
+        other.write_text(self.pipeline.read_text() + "# another one\n")
+        self.assertEqual(len(self.loader(other)), STEPS)
+        [file] = self.clusters()
+        self.assertNotEqual(json.loads(file.read_text())["pid"], pid)
+
+    def test_a_fork_while_a_program_starts_does_not_hide_its_end(self):
+        wrong = {"forebay": 1, "nokey": 1}
+        start, children = subprocess.Popen, []
+
+        def starting(*arguments, **options):
+            children.append(os.fork())
+            if children[-1] == 0:  # it has the ends of the pipes
+                signal.pause()
+            return start(*arguments, **options)
+
+        try:
+            with mock.patch.object(subprocess, "Popen", starting):
+                with self.raises(forebay.PipelineError, "nokey"):
+                    len(self.loader(wrong, timeout=float("inf")))
+        finally:
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+        self.assertEqual(len(children), 1)
+
+    def test_a_program_that_refuses_its_options_says_why(self):
+        program = self.cluster.path("refuses")
+        program.write_text("#!/bin/sh\necho 'forebay up: too hot' >&2\n"
+                           "echo \"Try 'forebay up --help'\" >&2\nexit 2\n")
+        program.chmod(0o700)
+        self.set_environment(FOREBAY_BIN=str(program))
+        with self.raises(forebay.PipelineError, "too hot"):
+            len(self.loader())
+
+    def test_a_signal_handler_that_opens_one_is_refused(self):
+        loader, errors = self.loader(), []
+        start = local_cluster._start
+
+        def starting(*arguments):
+            with self.raises(forebay.UsageError, "elsewhere") as caught:
+                len(self.loader(split="val"))
+            errors.append(caught.exception)
+            return start(*arguments)
+
+        with mock.patch.object(local_cluster, "_start", starting):
+            self.assertEqual(len(loader), STEPS)
+        self.assertEqual(len(errors), 1)
+
     def test_a_cluster_that_is_late_is_a_timeout(self):
         slow = self.cluster.path("slow")
         slow.write_text("#!/bin/sh\nexec sleep 600\n")
@@ -532,14 +795,17 @@ taken.wait()
             len(self.loader())
 
     def test_the_program_says_why_it_does_not_start(self):
-        with self.raises(forebay.PipelineError, "/nowhere", "cannot open"):
-            len(self.loader({"forebay": 1, "global_batch": 4, "splits": {
-                "train": {"folder": "/nowhere"}}, "fields": {
-                    "label": {"from": "folder"}}}))
+        for folder, words in (
+                ("/nowhere", "the pipeline: split 'train': cannot open"),
+                ("x:y", 'data={"x": "DIR"}')):
+            with self.raises(forebay.PipelineError, words, folder):
+                len(self.loader({"forebay": 1, "global_batch": 4, "splits": {
+                    "train": {"folder": folder}}, "fields": {
+                        "label": {"from": "folder"}}}))
         self.assertEqual(os.listdir(self.runtime / "forebay"), ["lock"])
 
-    def test_a_cluster_that_was_killed_is_named(self):
-        loader = self.loader(timeout=2)
+    def test_a_cluster_that_was_killed_is_named_before_the_timeout(self):
+        loader = self.loader(timeout=float("inf"))
         next(iter(loader))
         os.kill(loader._open.cluster.started.pid, signal.SIGKILL)
         with self.raises(forebay.ClusterError, "has ended", "another loader"):
@@ -579,8 +845,8 @@ loader.close()
 
     def test_a_program_that_reads_no_pipeline_says_why_it_ended(self):
         pipeline = {"forebay": 1, "more": "x" * 300000}  # fills the pipe
-        with self.raises(forebay.PipelineError, "no such directory"):
-            len(self.loader(pipeline, data={"BAD!": "/none"}))
+        with self.raises(forebay.PipelineError, "BAD!"):
+            len(self.loader(pipeline, data={"BAD!": self.cluster.root}))
 
     def test_a_program_that_is_too_slow(self):
         program = self.cluster.path("slow")
@@ -600,7 +866,7 @@ class Arguments(PackageTest):
                 ("shuffle", "split"), ("collate_fn", "output="),
                 ("sampler", "rank and world"), ("pin_memory", "cuda"),
                 ("prefetch_factor", "prefetch="), ("transform", "ops"),
-                ("colour", "help(")):
+                ("spilt", "did you mean split=?"), ("colour", "help(")):
             with self.raises(forebay.UsageError, f"{name}= is", words):
                 self.loader(**{name: 1})
 
@@ -610,7 +876,41 @@ class Arguments(PackageTest):
                 ({"memory": "mine"}, "own, ring"),
                 ({"device": "cuda"}, "NumPy"),
                 ({"fields": "image"}, "list of names"),
+                ({"fields": 7}, "list of names"),
+                ({"fields": [7]}, "fields[0]=7"),
+                ({"fields": ["a\0"]}, "NUL"),
+                ({"split": "a\0b"}, "NUL"),
+                ({"prefetch": 2**40}, "from 1 to 4096"),
+                ({"rank": 2**40, "world": 2**41}, "from 0 to 4294967295"),
+                ({"seed": 2**63}, "to 9223372036854775807"),
+                ({"mesh": 3}, "DeviceMesh"),
+                ({"data": {3: "/x"}}, "a name=3"),
+                ({"data": {"x": "/nowhere"}}, "no such directory"),
+                ({"threads": 2, "server": "tcp://127.0.0.1:1"}, "threads="),
+                ({"threads": 10000}, "from 1 to 1024"),
+                ({"output": {3: {}}}, "a field=3"),
+                ({"output": {"label": {"pad": "x"}}}, "'x' is not a number"),
                 ({"prefetch": 0}, "prefetch=0"),
+                ({"prefetch": "x"}, "prefetch='x'"),
+                ({"prefetch": 2.5}, "prefetch=2.5"),
+                ({"threads": True}, "threads=True"),
+                ({"seed": -1}, "whole number from 0"),
+                ({"seed": 1 << 20000}, "seed=a large int"),
+                ({"rank": -1, "world": 2}, "rank=-1"),
+                ({"timeout": float("nan")}, "timeout=nan"),
+                ({"timeout": -1}, "above 0"),
+                ({"timeout": "soon"}, "timeout='soon'"),
+                ({"timeout": None}, "timeout=None"),
+                ({"split": 3}, "split=3: give a str"),
+                ({"split": b"train"}, "give a str"),
+                ({"server": 7070}, "server=7070"),
+                ({"job": 1}, "job=1"),
+                ({"memory": 1}, "memory=1"),
+                ({"framework": numpy}, "framework=<module"),
+                ({"data": "/data"}, "data='/data'"),
+                ({"data": {"x": 1}}, "give the folder"),
+                ({"output": ["image"]}, "output=['image']"),
+                ({"output": {"image": "bf16"}}, "a dict for each field"),
                 ({"rank": 0}, "give both"),
                 ({"output": {"image": {"dtype": "f99"}}}, "bf16"),
                 ({"output": {"image": {"colour": 1}}}, "the keys are"),
@@ -618,6 +918,15 @@ class Arguments(PackageTest):
                 ({"output": {"image": {"as": "nested"}}}, "")):
             with self.raises(forebay.Error, words):
                 len(self.loader(**arguments))
+
+    def test_a_text_of_a_pipeline(self):
+        with self.raises(forebay.UsageError, "the path of its file"):
+            len(self.loader(self.pipeline.read_text()))
+
+    def test_a_framework_that_is_not_installed(self):
+        with mock.patch.dict(sys.modules, {"jax": None}):
+            with self.raises(forebay.UsageError, "pip install jax"):
+                len(self.loader(framework="jax"))
 
     def test_errors_of_a_pipeline_file_have_their_place(self):
         path = self.cluster.path("bad.yaml")
@@ -719,10 +1028,16 @@ except forebay.Error as error:
         loader = self.loader()
         iterator = iter(loader)
         next(iterator)
-        child = os.fork()
+        with loader._lock:  # as if another thread were in next()
+            child = os.fork()
         if child == 0:
             code = 1
             try:
+                try:
+                    loader.set_epoch(3)
+                    assert False
+                except forebay.UsageError as error:
+                    assert "process" in str(error)
                 try:
                     next(iterator)
                 except forebay.UsageError as error:
@@ -770,6 +1085,19 @@ except forebay.Error as error:
         self.assertEqual(batches[0]["valid"].dtype, bool)
         self.assertEqual(valid, 16 * STEPS)
 
+    def test_names_of_classes_are_those_of_train(self):
+        for name in "train/cat", "train/cow", "train/dog", "val/cow":
+            path = self.cluster.path("animals") / name
+            path.mkdir(parents=True)
+            (path / "1.txt").write_text("x")
+        loader = self.loader({
+            "forebay": 1, "global_batch": 1, "splits": {
+                split: {"folder": str(self.cluster.path("animals") / split),
+                        "shuffle": "none"} for split in ("train", "val")},
+            "fields": {"label": {"from": "folder"}}}, split="val")
+        self.assertEqual(loader.classes, ("cat", "cow", "dog"))
+        self.assertEqual(next(iter(loader))["label"].tolist(), [1])
+
     def test_repr(self):
         loader = self.loader()
         self.assertIn("p.yaml:train, epoch 0, not open", repr(loader))
@@ -789,6 +1117,27 @@ except forebay.Error as error:
                     {"resize": {"size": 8}}]}}}))
         self.assertTrue(raised.exception.shard.endswith("000.tar"))
         self.assertIn(raised.exception.sample, range(8))
+
+    def test_a_file_that_is_gone_or_a_socket_is_named(self):
+        files = sorted(self.cluster.root.rglob("*.jpg"))
+        for is_socket, cause in ((True, "not a plain file"),
+                                 (False, "is not there")):
+            batches = iter(self.loader(split="val", prefetch=1))
+            next(batches)
+            victim = files[-1]
+            picture = victim.read_bytes()
+            victim.unlink()
+            with socket.socket(socket.AF_UNIX) as made:
+                if is_socket:
+                    made.bind(str(victim))
+                with self.assertRaises(forebay.DataError) as raised:
+                    list(batches)
+            for word in (f"{victim.parent.name}/{victim.name}", cause,
+                         "was removed or replaced"):
+                self.assertIn(word, str(raised.exception))
+            self.assertIn("tcp://127.0.0.1:", raised.exception.worker)
+            victim.unlink(missing_ok=True)
+            victim.write_bytes(picture)
 
 
 PIPELINE_PAD = """\
@@ -820,6 +1169,16 @@ len(loader)
 """, self.pipeline, server.endpoint, self.cluster.root)
         script.line()
         self.ends_at_once(script)
+
+    def test_in_the_import_of_a_framework_it_comes_after_it(self):
+        done = []
+        with self.assertRaises(KeyboardInterrupt):
+            with interrupts.delayed():
+                signal.raise_signal(signal.SIGINT)
+                done.append(True)
+        self.assertTrue(done)
+        self.assertIs(signal.getsignal(signal.SIGINT),
+                      signal.default_int_handler)
 
     def test_in_next(self):
         self.cluster.start_server()

@@ -104,7 +104,8 @@ class Ranks(unittest.TestCase):
                 ("rank 0 of 0", {}, {"rank": 0, "world": 0}),
                 ("job='NAME'", {}, {"rank": 0, "world": 2}),
                 ("RANK is 'x'", dict(TORCHRUN, RANK="x"), {}),
-                ("WORLD_SIZE is ''", dict(TORCHRUN, WORLD_SIZE=""), {})):
+                ("WORLD_SIZE is ''", dict(TORCHRUN, WORLD_SIZE=""), {}),
+                ("not RANK", {"WORLD_SIZE": "2"}, {})):
             with self.assertRaises(UsageError) as caught:
                 self.find(env, **arguments)
             self.assertIn(words, str(caught.exception))

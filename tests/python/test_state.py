@@ -73,6 +73,25 @@ class State(unittest.TestCase):
             for word in words:
                 self.assertIn(word, text)
 
+    def test_what_differs_is_said_in_words_first(self):
+        for key, other, words in (
+                ("seed", 7, "the seed is 42 in the state and 7 here:"),
+                ("content_digest", "c" * 64, "the split or its definition in "
+                 "the pipeline differs (content"),
+                ("data_digest", "d" * 64,
+                 "the data has other samples, names or sizes (data")):
+            text = self.refused(self.make(), dict(INFO, **{key: other}))
+            self.assertTrue(text.startswith(
+                f"the state is of another stream: {words}"), text)
+
+    def test_a_difference_in_the_data_alone_is_told_apart(self):
+        other = {"data_digest": "d" * 64}
+        for changed, alone in (({}, False), (other, True),
+                               (dict(other, seed=7), False),
+                               ({"seed": 7}, False)):
+            self.assertEqual(state.is_of_other_data(
+                self.make(), dict(INFO, **changed)), alone)
+
     def test_a_newer_format_is_refused(self):
         text = self.refused(dict(self.make(), forebay=2, more=1))
         self.assertIn("format 2", text)
@@ -86,6 +105,12 @@ class State(unittest.TestCase):
         for key in ("forebay", "epoch", "step", "seed", "check"):
             for number in (10**5000, -10**5000):
                 self.refused(dict(self.make(), **{key: number}))
+
+    def test_a_number_that_no_stream_has_is_refused(self):
+        for key in ("epoch", "step", "seed", "global_batch"):
+            made = dict(self.make(), **{key: 2**63})
+            made["check"] = state._checksum(made)
+            self.refused(made)
 
     def test_random_damage_is_refused(self):
         seed = random.randrange(2**32)

@@ -52,8 +52,6 @@ __attribute__((format(printf, 2, 0))) static void print_line(
     int64_t now, const char *format, va_list args)
 {
     printf("%12.3f ms  ", (double)now / 1e6);
-    /* clang 14 loses track of va_start in the caller:
-     * NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     vprintf(format, args);
     printf("\n");
 }

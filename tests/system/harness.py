@@ -18,6 +18,7 @@ test asserts that they took effect. The points, with what they count:
     worker.busy, .lost                          request
     worker.slow (ms=), .wrong_bytes             sample
     worker.register_delay (ms=)                 register_first
+    worker.open_error, .read_error (errno=)     file, read
 Connections are cut by a proxy, which counts its cuts."""
 
 import concurrent.futures
@@ -161,16 +162,22 @@ class Daemon(Process):
         return self.process.wait(DEADLINE)
 
     def memory_bytes(self, name):
-        for line in open(f"/proc/{self.process.pid}/status"):
-            if line.startswith(name + ":"):
-                return int(line.split()[1]) * 1024
-        raise AssertionError("no " + name)
+        return memory_bytes(self.process.pid, name)
 
     def rss_bytes(self):
         return self.memory_bytes("VmRSS")
 
     def peak_bytes(self):
         return self.memory_bytes("VmHWM")
+
+
+def memory_bytes(pid, name):
+    """A size in /proc/PID/status, such as VmRSS."""
+    with open(f"/proc/{pid}/status") as status:
+        for line in status:
+            if line.startswith(name + ":"):
+                return int(line.split()[1]) * 1024
+    raise AssertionError("no " + name)
 
 
 def read_line(fd, deadline_s):

@@ -47,9 +47,9 @@ static bool keep_stream(struct forebay *stream, const char *folder)
 
 int main(int argc, char **argv)
 {
-    if (argc != 6 || strchr(argv[3], '=') == NULL) {
+    if (argc < 6 || argc > 7 || strchr(argv[3], '=') == NULL) {
         fprintf(stderr, "usage: take_batches SERVER PIPELINE NAME=DIR STEPS "
-                        "FOLDER\n");
+                        "FOLDER [SPLIT]\n");
         return 2;
     }
     char *directory                   = strchr(argv[3], '=');
@@ -60,6 +60,7 @@ int main(int argc, char **argv)
     char                      error[512];
     options.server        = argv[1];
     options.pipeline_path = argv[2];
+    options.split         = argv[6]; /* NULL: the default */
     options.roots         = &root;
     options.n_roots       = 1;
     options.steps         = strtoull(argv[4], NULL, 10);

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shlex
 import signal
 import socket
@@ -20,9 +21,14 @@ COMMANDS = ("init", "pull", "up", "server", "worker", "plan", "show", "lint",
             "index", "doctor", "photos")
 
 
-def forebay(*args, **environment):
+def forebay(*args, largest_file=resource.RLIM_INFINITY, **environment):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE,
+                           (largest_file, resource.RLIM_INFINITY))
+
     return subprocess.run([FOREBAY, *map(str, args)], capture_output=True,
                           text=True, check=False, timeout=120,
+                          preexec_fn=limit,
                           env={**os.environ,
                                "FOREBAY_TIME_DIVISOR": str(DIVISOR),
                                **environment})
@@ -42,6 +48,61 @@ class CommandLine(SystemTest):
             self.assertEqual(shown.returncode, 0, command)
             self.assertIn("Examples:", shown.stdout)
             self.assertIn(f"forebay {command}", shown.stdout)
+
+    def test_control_bytes_of_arguments_are_shown_escaped(self):
+        for args in (("pull", "--no\x1b[31m\nx"), ("pull", "\x1b[31m\nx"),
+                     ("worker", "--threads", "\x1b[31m\nx"),
+                     ("\x1b[31m\nx",)):
+            shown = forebay(*args)
+            self.assertEqual(shown.returncode, 2, args)
+            self.assertIn(r"\x1b[31m\x0ax", shown.stderr)
+            self.assertEqual(shown.stderr.count("\n"), 2, shown.stderr)
+
+    def test_an_empty_token_file_is_refused_before_the_first_step(self):
+        shown = forebay("pull", "-p", self.pictures(), "--token-file", "",
+                        "--steps", 1)
+        self.assertEqual(shown.returncode, 2)
+        self.assertIn("'' is not the name of a file", shown.stderr)
+        self.assertNotIn("samples/s", shown.stdout)
+
+    def test_index_fails_if_it_cannot_write_its_manifest(self):
+        root = self.cluster.path("shards")
+        self.cluster.tars(root, [{"jpg": b"x"}])
+        self.cluster.root = root
+        pipeline = self.cluster.pipeline(
+            PIPELINE.replace("folder:", "shards:").replace(
+                "{root}", "{root}/*.tar").split("  label:")[0])
+        shown = forebay("index", "-p", pipeline, "--cache", "/proc/no")
+        self.assertEqual(shown.returncode, 1, shown.stderr)
+        self.assertIn("cannot write /proc/no/", shown.stderr)
+        self.assertEqual(shown.stdout, "")
+        cache = self.cluster.path("cache")
+        shown = forebay("index", "-p", pipeline, "--cache", cache,
+                        largest_file=16)
+        self.assertEqual(shown.returncode, 1, shown.stderr)
+        self.assertIn(f"cannot write {cache}/", shown.stderr)
+        self.assertEqual(os.listdir(cache), [])
+
+    def test_a_file_that_cannot_be_written_whole_is_not_left_behind(self):
+        pipeline = self.pictures()
+        into = self.cluster.path("into")
+        into.mkdir()
+        for args in (("pull", "-p", pipeline, "--workers", 1, "--steps", 1,
+                      "--token-file", into / "token"),
+                     ("init", self.cluster.root, "-o", into / "new.yaml"),
+                     ("photos", into / "photos", "-n", 1, "-c", 1)):
+            shown = forebay(*args, largest_file=16)
+            self.assertEqual(shown.returncode, 1, shown.stderr)
+            self.assertIn(f"{into}/", shown.stderr)
+            self.assertIn("File too large", shown.stderr)
+            self.assertEqual(
+                [path for path in into.rglob("*") if path.is_file()], [])
+        old = into / "old.yaml"
+        old.write_text("mine")
+        shown = forebay("init", self.cluster.root, "-o", old, "--force",
+                        largest_file=16)
+        self.assertEqual(shown.returncode, 1, shown.stderr)
+        self.assertEqual(old.read_text(), "mine")
 
     def test_wrong_usage_is_2_and_says_what_would_be_right(self):
         for args, words in (
@@ -267,6 +328,50 @@ class CommandLine(SystemTest):
         again = forebay(*args)
         self.assertIn("(1 known before)", again.stdout)
 
+    def test_an_output_that_is_an_input_is_refused(self):
+        pipeline = self.pictures()
+        picture = next(self.cluster.root.rglob("*.jpg"))
+        link = self.cluster.path("link.png")
+        link.symlink_to(picture)
+        names = self.cluster.path("list.csv")
+        names.write_text(f"image\n{picture}\n")
+        for output, *args in (
+                (pipeline, "lint", "-p", pipeline, "--check", "-o"),
+                (pipeline, "pull", "-p", pipeline, "--digests"),
+                (pipeline, "pull", "-p", pipeline, "--token-file"),
+                (link, "show", "-p", pipeline, "-o"),
+                (picture, "lint", "-p", pipeline, "--check", "-o"),
+                (names, "init", names, "-f", "-o")):
+            before = output.read_bytes()
+            shown = forebay(*args, output)
+            self.assertEqual(shown.returncode, 2, (args, shown.stderr))
+            self.assertRegex(
+                shown.stderr, "the command reads this file|no list of names")
+            self.assertEqual(output.read_bytes(), before)
+
+    def test_digests_and_token_need_a_file_each(self):
+        path = self.cluster.path("one")
+        shown = forebay("pull", "-p", self.pictures(), "--digests", path,
+                        "--token-file", path)
+        self.assertEqual(shown.returncode, 2)
+        self.assertIn("need a file each", shown.stderr)
+        self.assertFalse(path.exists())
+
+    def test_photos_are_not_written_through_links_or_into_pipes(self):
+        root = self.cluster.path("photos")
+        (root / "c00").mkdir(parents=True)
+        first = root / "c00/000000.jpg"
+        target = self.cluster.path("mine")
+        target.write_text("mine")
+        first.symlink_to(target)
+        for make in (lambda: None, lambda: os.mkfifo(first)):
+            make()
+            shown = forebay("photos", root, "-n", 1, "-c", 1)
+            self.assertEqual(shown.returncode, 1)
+            self.assertIn(f"{first} exists and is no file", shown.stderr)
+            first.unlink()
+        self.assertEqual(target.read_text(), "mine")
+
     def test_output_that_cannot_be_written_is_a_failure(self):
         pipeline = self.pictures()
         for args in (("--help",), ("--version",), ("pull", "--help"),
@@ -362,6 +467,7 @@ class CommandLine(SystemTest):
         again = forebay("pull", "-p", pipeline, "--resume", f"@{token}",
                         "--epochs", 1, "--json")
         self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("the token was taken at the end of the run", again.stderr)
         result = json.loads(again.stdout)
         self.assertEqual(result["steps"], 0)
         self.assertEqual(result["token"], token.read_text().strip())

@@ -118,12 +118,12 @@ class Columns(tables.TableTest):
         self.cluster.table("day-0", arrays)
         self.assert_substituted(
             self.pipeline(batch=600), 4,
-            "row 17 (sample 17): field click: label 3 is too large; "
-            "0 to 2 are right: raise classes",
-            "row 18 (sample 18): field click: label -1 is too small; "
-            "0 to 2 are right",
+            "row 17 (sample 17): field click: label 3 is too large: "
+            "it must be 0 to 2; or raise classes",
+            "row 18 (sample 18): field click: label -1 is too small: "
+            "it must be 0 to 2",
             "row 19 (sample 19): field click: label 1099511627776 is "
-            "too large; 0 to 2 are right: raise classes",
+            "too large: it must be 0 to 2; or raise classes",
             "row 400 (sample 400): field price: value 0 is 1e+300")
         got = self.batch(self.pipeline(batch=600), 0)
         self.assert_equal(got["dense"], arrays["dense"][got["samples"]])

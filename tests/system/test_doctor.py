@@ -48,11 +48,11 @@ class Doctor(SystemTest):
                 (line["state"], line["finding"], line["advice"]))
         return said
 
-    def pipeline(self, splits, label):
+    def pipeline(self, splits, label, batch=1):
         path = self.cluster.path("p.yaml")
         splits = ", ".join(f"{name}: {{{split}}}" for name, split in
                            splits.items())
-        path.write_text(f"forebay: 1\nglobal_batch: 1\nsplits: {{{splits}}}\n"
+        path.write_text(f"forebay: 1\nglobal_batch: {batch}\nsplits: {{{splits}}}\n"
                         f"fields: {{label: {{{label}}}}}\n")
         return path
 
@@ -74,7 +74,8 @@ class Doctor(SystemTest):
         self.class_folders("like/c00", "like/c01", "apart/c01")
         said = self.findings("--pipeline", self.pipeline({
             "train": f"folder: {self.cluster.root}", "like": "folder: c/like",
-            "val": "folder: c/apart", "named": "folder: 'd:0'"},
+            "val": "folder: c/apart, classes_from: val",
+            "named": "folder: 'd:0'"},
             "from: folder"))
         begun = ALONE.index("copy")
         self.assertEqual(list(said), [
@@ -135,16 +136,20 @@ class Doctor(SystemTest):
         shard.write_bytes(shard.read_bytes()[:700])
         said = self.findings("--pipeline", self.pipeline({
             "train": "shards: 's-{0..3}.tar'", "cut": "shards: 's-{4..5}.tar'",
-            "none": "shards: 't-*.tar'"}, "from: cls, classes: 4"), code=1)
+            "none": "shards: 't-*.tar'", "few": "shards: 's-{0..1}.tar'"},
+            "from: cls, classes: 4", batch=4), code=1)
         self.assertEqual([line[0] for line in said["source"][:2]], ["ok"] * 2)
-        whole, cut, none = said["data"]
+        whole, cut, none, few = said["data"]
         self.assertEqual(
             whole, ("ok", "split train: 4 samples in 4 shards", None))
         self.assertEqual(cut[0], "FAIL")
         self.assertIn("split cut: shard s-5.tar: offset 0: the file is "
                       "truncated", cut[1])
         self.assertIn("fix or replace what it names", cut[2])
-        self.assertRegex(none[1], r"no file matches data\d:t-\*.tar")
+        self.assertRegex(none[1], r"no file matches /\S*/t-\*.tar")
+        self.assertEqual(few[:2], (
+            "FAIL", "split few: last: drop leaves no batch of 4 from 2 samples; "
+            "use last: pad or short, or a smaller global_batch"))
 
     def test_a_cluster_that_runs_is_well(self):
         self.cluster.photos(number=64)

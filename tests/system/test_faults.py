@@ -191,7 +191,8 @@ class Faults(SystemTest):
                 ("worker.corrupt_chunk:every_chunk=9", "checksum_failures"),
                 ("worker.lost:every_request=4", "lost"),
                 ("worker.busy:every_request=5", "busy"),
-                ("worker.slow:every_sample=100:ms=1500", "hedges")):
+                (f"worker.slow:every_sample=100:ms={int(1500 * SLOW)}",
+                 "hedges")):
             with self.subTest(fault):
                 self.cluster.start_server()
                 self.cluster.start_worker()

@@ -3,8 +3,11 @@
 and plan, and can be pulled."""
 
 import csv
+import fcntl
 import json
+import os
 import subprocess
+import unittest
 
 import harness
 import numpy
@@ -79,7 +82,7 @@ class Init(SystemTest):
             "".join(json.dumps(row) + "\n" for row in rows[:9]))
         pipeline = self.made()
         self.assertIn("found 70 samples in a list", self.said)
-        self.assertIn("left out: split 'val'", self.said)
+        self.assertIn("and split 'val'", self.said)
         self.assertIn('column "note"', pipeline.read_text())
         batch = self.batch(pipeline)
         self.check_masks(batch, "photo", "mask")
@@ -136,7 +139,7 @@ class Init(SystemTest):
                 self.save(picture(i, colours=False), f"masks/{split}/{i}.png")
         pipeline = self.made()
         self.assertIn("{images,masks}/train\"", pipeline.read_text())
-        self.assertIn("left out: split 'val'", self.said)
+        self.assertIn("and split 'val'", self.said)
         self.check_masks(self.batch(pipeline), "images", "masks")
         (self.root / "masks/train/3.png").unlink()
         self.assertIn("1 file missing: 3.* in masks/train", self.refused())
@@ -152,8 +155,9 @@ class Init(SystemTest):
 
     def test_masks_in_folders_and_shards_follow_their_picture(self):
         for i in range(SAMPLES):
-            self.save(picture(2 * i), f"c/{i:03}.jpg")
-            self.save(picture(i, colours=False), f"c/{i:03}.mask.png")
+            image = picture(2 * i)
+            self.save(image, f"c/{i:03}.jpg")
+            self.save(Image.new("L", image.size, i), f"c/{i:03}.mask.png")
         pipeline = self.made()
         self.assertIn("from: mask.png\n", pipeline.read_text())
         self.assertEqual(self.batch(pipeline)["mask"].shape[1:],
@@ -208,6 +212,110 @@ class Init(SystemTest):
             self.save_matrix(f"class{i % 2}/{i}.npz", Table(i, 1))
         self.assertIn("folder:", self.made().read_text())
 
+    def test_stray_files_beside_pictures_are_no_samples(self):
+        for i in range(SAMPLES):
+            self.save(picture(i), f"class{i % 2}/{i}.png")
+        for name in ("class0/Thumbs.db", "class0/desktop.ini", "README.md",
+                     "class1/.DS_Store", "class1/notes.txt",
+                     "class0/a.gif", "class1/b.gif"):
+            (self.root / name).write_text("not a picture")
+        self.made()
+        self.assertEqual(self.pulled["images"], 64)
+        self.assertIn(f"found {SAMPLES} samples in 2 class folders", self.said)
+        self.assertIn("left out: 2 .gif files, 1 .txt file", self.said)
+
+    def memory_for(self, number):
+        """The memory in MiB that init needs for a flat folder of so many
+        pictures, each with a text. Without a terminal it shows no progress."""
+        folder = self.root / f"{number}"
+        folder.mkdir()
+        for i in range(number):
+            for extension in ("jpg", "txt"):
+                os.close(os.open(f"{folder}/{i}.{extension}",
+                                 os.O_CREAT | os.O_WRONLY, 0o644))
+        said, end = os.pipe()
+        size = fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, 4096)
+        os.write(end, b"x" * size)  # so init waits before its next line
+        with subprocess.Popen([harness.FOREBAY, "init", folder], stderr=end,
+                              stdout=subprocess.PIPE) as process:
+            os.close(end)
+            self.assertTrue(process.stdout.read(1))  # all is looked at
+            peak = harness.memory_bytes(process.pid, "VmHWM") / 2 ** 20
+            self.assertEqual(len(os.read(said, size)), size)
+            with open(said) as said:
+                self.assertEqual(
+                    said.read(),
+                    f"found {number} samples in a folder without classes\n")
+        self.assertEqual(process.returncode, 0)
+        return peak
+
+    @unittest.skipIf(harness.SLOW > 1, "a sanitizer uses memory of its own")
+    def test_memory_hardly_depends_on_the_number_of_pictures(self):
+        self.assertLess(self.memory_for(10000) - self.memory_for(50), 3)
+
+    def test_links_lead_beneath_roots_that_init_proposes(self):
+        pool = self.cluster.path("pool")
+        for i in range(SAMPLES):
+            self.save(picture(i), f"../pool/class{i % 2}/{i}.png")
+        (self.root / "a").symlink_to(pool / "class0")
+        (self.root / "b").mkdir()
+        for path in (pool / "class1").iterdir():
+            (self.root / "b" / path.name).symlink_to(path)
+        (self.root / "b" / "gone.png").symlink_to("nowhere.png")
+        path = self.cluster.path("links.yaml")
+        made = self.run_forebay("init", self.root, "-o", path)
+        self.assertIn(f"found {SAMPLES} samples in 2 class folders",
+                      made.stderr)
+        self.assertIn("left out: 1 link to no file", made.stderr)
+        option = f"--data links0={pool}"
+        self.assertTrue(made.stderr.rstrip().endswith(option), made.stderr)
+        self.assertIn(f'--data "links0={pool}"', path.read_text())
+        pulled = self.run_forebay("pull", "-p", path, *option.split())
+        self.assertEqual(pulled.returncode, 0, pulled.stderr)
+        self.assertIn("LINKS-DANGLING skipped 1 link in", pulled.stderr)
+        pulled = self.run_forebay("pull", "-p", path)
+        self.assertEqual(pulled.returncode, 1)
+        self.assertIn(f"add the directory with --data NAME={pool}",
+                      pulled.stderr.splitlines()[-1])
+
+    def test_links_beside_a_list_do_not_matter(self):
+        (self.root / "t.csv").write_text(
+            "id\n" + "".join(f"{i}\n" for i in range(SAMPLES)))
+        (self.root / "gone").symlink_to("nowhere")
+        (self.root / "loop").symlink_to("loop")
+        (self.root / "away").symlink_to("/etc")
+        self.made(data=self.root / "t.csv")
+
+    def test_pictures_without_class_folders_have_no_label(self):
+        for i in range(SAMPLES):
+            self.save(picture(i), f"{i}.png")
+        text = self.made().read_text()
+        self.assertIn("class_depth: 0", text)
+        self.assertNotIn("label", text)
+        self.assertIn("70 samples in a folder without classes", self.said)
+
+    def test_a_folder_too_high_is_not_one_class(self):
+        for i in range(SAMPLES):
+            self.save(picture(i), f"photos/{'ab'[i % 2]}/{i}.png")
+        said = self.refused()
+        self.assertIn("the only folder, photos, holds no files but folders "
+                      "(a, b)", said)
+        text = self.made("--class-depth", "2").read_text()
+        self.assertIn("class_depth: 2", text)
+        self.assertIn("classes: 2", text)
+        self.made(data=self.root / "photos")
+        self.assertIn("classes: 1", self.made("-c", "1").read_text())
+        (self.root / "photos").rename(self.root / "Training")
+        self.save(picture(1), "Val/a/1.png")
+        self.made()
+        self.assertIn("in 2 class folders", self.said)
+        self.assertIn("and split 'val' at ", self.said)
+        self.save(picture(1), "Val/c/1.png")
+        self.made()
+        self.assertIn("left out: split 'val' at ", self.said)
+        self.assertIn("it has the class folder 'c', which train lacks",
+                      self.said)
+
     def documents(self):
         rng = numpy.random.default_rng(3)
         return [rng.integers(0, 50000, 700) for _ in range(100)]
@@ -239,7 +347,7 @@ class Init(SystemTest):
         write_megatron(self.root / "a_text.bin", documents, "i4")
         write_megatron(self.root / "a_val.bin", documents[:3], "i4")
         self.check_tokens(self.made())
-        self.assertIn("left out: split 'val'", self.said)
+        self.assertIn("and split 'val'", self.said)
 
     def test_flat_files_need_their_type(self):
         text = numpy.concatenate(self.documents())

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input: an error that names the file and position; never other bytes."""
 
+import errno
 import os
+import pathlib
 import shutil
+import signal
+import socket
 import subprocess
+import time
 import unittest
 
 import harness
-from harness import PIPELINE, SystemTest
+from harness import PIPELINE, SLOW, SystemTest
 
 
 class Inputs(SystemTest):
@@ -67,6 +72,93 @@ class Inputs(SystemTest):
         victim.write_bytes(victim.read_bytes()[:200])
         self.fails(self.cluster.pipeline(), victim.name)
 
+    def test_one_bad_file_is_one_sentence_and_no_table(self):
+        victim = self.files[7]
+        victim.write_bytes(b"no picture")
+        env = {**os.environ, "FOREBAY_CACHE_DIR": self.cluster.env[
+            "FOREBAY_CACHE_DIR"]}
+        env.pop("FOREBAY_LOG", None)
+        run = subprocess.run(
+            [harness.FOREBAY, "pull", "--pipeline", self.cluster.pipeline()],
+            env=env, capture_output=True, text=True, check=False)
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+        lines = run.stderr.splitlines()
+        name = victim.relative_to(self.cluster.root)
+        self.assertTrue(lines[-1].startswith(
+            f"forebay pull: in {self.cluster.root}: file {name}, sample 7: "),
+            lines)
+        self.assertEqual(run.stderr.count(victim.name), 1, lines)
+        self.assertNotIn("part-0", run.stderr)
+        # Before it stands only how to resume, if a step was received.
+        self.assertIn(len(lines), (1, 3))
+        if len(lines) == 3:
+            self.assertIn("; resume with", lines[0])
+
+    def lint_check(self, pipeline, *args):
+        return subprocess.run(
+            [harness.FOREBAY, "lint", "--pipeline", pipeline, "--check", *args],
+            env=self.cluster.env, capture_output=True, text=True, check=False)
+
+    def test_bad_samples_are_listed_and_excluded(self):
+        for victim in (self.files[40], self.files[7]):
+            victim.write_bytes(b"no picture")
+        names = [str(self.files[i].relative_to(self.cluster.root))
+                 for i in (7, 40)]
+        pipeline = self.cluster.pipeline()
+        failed = self.fails(pipeline, names[0]).error.splitlines()[-1]
+        self.assertTrue(failed.endswith(
+            ": replace it, set on_bad_sample: substitute, or list all bad "
+            "samples with forebay lint --check"), failed)
+        bad = self.cluster.path("bad.txt")
+        bad.write_text("# mine\nc99/none.jpg")
+        found = self.lint_check(pipeline, "-o", bad)
+        self.assertEqual(found.returncode, 1, found.stderr)
+        lines = found.stdout.splitlines()
+        self.assertTrue(lines[0].startswith(
+            f"{names[0]}: sample 7: field image: JPEG: "), lines)
+        self.assertTrue(lines[1].startswith(f"{names[1]}: sample 40: "), lines)
+        self.assertEqual(lines[2:], [f"{pipeline}: read 64 samples: 2 bad"])
+        self.assertIn(f"exclude: {bad}", found.stderr)
+        self.assertEqual(
+            [line for line in bad.read_text().splitlines()
+             if not line.startswith("#")], ["c99/none.jpg", *names])
+        # Without them the split is that of a folder without the files.
+        without = self.cluster.pipeline(
+            PIPELINE.replace("shuffle:", "exclude: bad.txt, shuffle:"),
+            name="without.yaml")
+        clean = self.lint_check(without)
+        self.assertEqual((clean.returncode, clean.stdout.splitlines()),
+                         (0, [f"{without}: read 62 samples: 0 bad"]))
+        digests = []
+        for file, workers in ((without, 1), (without, 3), (pipeline, 2)):
+            pull = self.cluster.pull_alone(file, "--workers", workers)
+            digests.append(pull.finish()["digest"])
+            if len(digests) == 2:
+                for victim in (self.files[40], self.files[7]):
+                    victim.unlink()
+        self.assertEqual(len(set(digests)), 1, digests)
+
+    def test_control_characters_of_two_bytes_are_read_and_not_printed(self):
+        """U+0085 ends a line for libyaml, U+009B begins an escape sequence for
+        some terminals."""
+        root = self.cluster.path("u\x85x")
+        for split in ("train", "val"):
+            folder = root / split / "c\x9b1m"
+            folder.mkdir(parents=True)
+            (folder / "1.jpg").write_bytes(self.files[0].read_bytes())
+            (folder / "2.jpg").write_bytes(b"no picture")
+        (root / "val/zz").mkdir()
+        (root / "val/zz/1.jpg").write_bytes(b"no picture")
+        file = self.cluster.path("p.yaml")
+        made = self.run_forebay("init", root, "-o", file)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn("u?x/val: it has the class folder 'zz'", made.stderr)
+        checked = self.run_forebay("lint", "--check", "-p", file)
+        self.assertIn("c?1m/2.jpg: sample 1: field image", checked.stdout)
+        self.assertIn("read 2 samples: 1 bad", checked.stdout)
+        shown = made.stderr + checked.stdout + checked.stderr
+        self.assertNotRegex(shown.replace(str(file), ""), "[\x80-\x9f]")
+
     def test_a_corrupt_jpeg_is_substituted_alike_by_any_number_of_workers(self):
         victim = self.files[7]
         victim.write_bytes(victim.read_bytes()[:200])
@@ -104,11 +196,109 @@ class Inputs(SystemTest):
         os.truncate(victim, victim.stat().st_size // 2)
         self.fails(pipeline, "t-1.tar")
 
+    def pull_with_faults(self, pipeline, faults, *args):
+        self.cluster.start_server()
+        worker = self.cluster.start_worker(faults=faults)
+        pull = self.cluster.pull(pipeline, *args)
+        pull.finish(code=1)
+        return worker, pull
+
+    def test_a_file_that_cannot_be_opened_or_read_is_named_to_the_trainer(self):
+        root = self.cluster.path("shards")
+        self.cluster.tars(root, [{"jpg": file.read_bytes()}
+                                 for file in self.files[:32]])
+        self.cluster.root = root
+        text = PIPELINE.replace("folder:", "shards:").replace(
+            "{root}", "{root}/*.tar").split("  label:")[0]
+        pipeline = self.cluster.pipeline(text, batch=4)
+        for point, number in (("open_error", errno.EIO),
+                              ("open_error", errno.ESTALE),
+                              ("read_error", errno.EIO)):
+            with self.subTest(point=point, errno=number):
+                _, pull = self.pull_with_faults(
+                    pipeline, f"worker.{point}:errno={number}",
+                    "--open-timeout-ms", int(2000 * SLOW))
+                last = pull.error.splitlines()[-1]
+                for word in ("worker ", "00", ".tar", os.strerror(number)):
+                    self.assertIn(word, last)
+
+    def test_a_socket_in_place_of_a_file_is_named_at_once(self):
+        path = self.cluster.path("x.tar")
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(path))
+        text = PIPELINE.replace("folder:", "shards:").split("  label:")[0]
+        pipeline = self.cluster.pipeline(text, root=path)
+        self.fails(pipeline, "x.tar is not a plain file")
+
+    def test_a_read_error_during_the_stream_names_worker_and_file(self):
+        worker, pull = self.pull_with_faults(
+            self.cluster.pipeline(),
+            f"worker.read_error:after_read=70:times=1000:errno={errno.EIO}",
+            "--epochs", 9)
+        last = pull.error.splitlines()[-1]
+        for word in ("worker ", ".jpg", os.strerror(errno.EIO)):
+            self.assertIn(word, last)
+
+    def test_a_wrong_member_is_said_once(self):
+        shards, pipeline = self.tars()
+        pipeline.write_text(pipeline.read_text().replace(
+            "from: [jpg]", "from: [nope]").replace(f"{shards}/", "data:"))
+        self.cluster.start_server()
+        worker = self.cluster.start_worker(root=shards)
+        self.cluster.pull(pipeline).finish(code=1)
+        self.assertEqual(worker.text().count("no member .nope"), 1)
+
+    @staticmethod
+    def thread_names(pid):
+        """The names of the threads of a process and of its children."""
+        tasks = pathlib.Path(f"/proc/{pid}/task")
+        names = {(task / "comm").read_text().strip()
+                 for task in tasks.iterdir()}
+        for child in (tasks / str(pid) / "children").read_text().split():
+            names |= Inputs.thread_names(child)
+        return names
+
+    def wait_for_scan(self, process):
+        """Wait until the process or a child of it has begun to scan files."""
+        until = time.monotonic() + harness.DEADLINE
+        found = False
+        while not found:
+            self.assertLess(time.monotonic(), until)
+            try:
+                found = "fby-scan" in self.thread_names(process.pid)
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # a thread that has just ended
+
+    def test_a_scan_is_given_up_at_once(self):
+        shard = self.cluster.path("x.tar")
+        shard.touch()
+        os.truncate(shard, 1 << 40)  # one that takes minutes to read
+        text = PIPELINE.replace("folder:", "shards:").split("  label:")[0]
+        pipeline = self.cluster.pipeline(text, root=shard)
+        for args, number, code in (
+                (("pull", "--workers", "1"), signal.SIGINT, 130),
+                (("pull", "--workers", "1"), signal.SIGTERM, 143),
+                (("pull", "--workers", "1", "--open-timeout-ms", "500"), 0, 1),
+                (("index",), signal.SIGINT, 130)):
+            with self.subTest(args=args, signal=number), subprocess.Popen(
+                    [harness.FOREBAY, *args, "--pipeline", pipeline],
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                    env=self.cluster.env) as process:
+                if number:
+                    self.wait_for_scan(process)
+                    process.send_signal(number)
+                begin = time.monotonic()
+                self.assertEqual(process.wait(harness.DEADLINE), code)
+                took_s = time.monotonic() - begin
+                # 0.5 s on a machine with nothing else to do
+                self.assertLess(took_s, 2 * SLOW + (0 if number else 3))
+
     def test_an_empty_folder_says_what_was_expected(self):
         empty = self.cluster.path("empty")
         empty.mkdir()
         self.cluster.root = empty
-        self.fails(self.cluster.pipeline(), f"is {empty}", "one folder a class")
+        self.fails(self.cluster.pipeline(), f"the folder {empty} has",
+                   "one folder a class")
 
     def test_a_label_that_is_no_number_is_named(self):
         _, pipeline = self.tars(

@@ -148,7 +148,8 @@ class Files(unittest.TestCase):
             self.assertEqual({name for name in needed - allowed
                               if not name.startswith("ld-linux")}, set())
         loaded = output("ldd", installed.shared)
-        for name in ("archive", "jpeg", "spng", "jansson", "not found"):
+        for name in ("archive", "jpeg", "spng", "webp", "jansson",
+                     "not found"):
             self.assertNotIn(name, loaded)
 
 

@@ -154,6 +154,12 @@ class Lint(SystemTest):
         fine = FINE.replace("  label:", "    device: [{{normalize: {{" + found[
             "write"].split("{")[1].split("}")[0] + "}}}}]\n  label:")
         self.assertEqual(self.findings(self.cluster.pipeline(fine)), {})
+        floats = FINE.replace("  label:", "    out: {{dtype: f32}}\n  label:")
+        found = self.findings(self.cluster.pipeline(floats))
+        self.assertEqual(list(found), [("levels", "image")])
+        found = found["levels", "image"]
+        self.assertEqual(found["line"], 10)
+        self.assertIn("floats of 0 to 255", found["found"])
 
     def test_savings_are_those_of_the_data(self):
         found = self.findings(self.costly(), "--samples", 64)
@@ -215,30 +221,33 @@ class Lint(SystemTest):
         for name in root.rglob("*.jpg"):
             name.write_bytes(b"no picture")
         text = self.lint(self.cluster.pipeline(FINE), code=1)
-        self.assertIn("each of 40 samples is a bad one; the last: sample", text)
+        self.assertIn("none of 40 samples can be used; the last: sample", text)
         self.assertIn("field image", text)
 
     def test_class_folders_of_two_splits_are_compared(self):
         root = self.cluster.photos(number=40)
         text = FINE.replace('folder: "{root}"}}', 'folder: "{root}/train"}}, '
                             'val: {{folder: "{root}/val"}}')
-        for split, first in (("train", ("c00", "c01")),
+        for split, first in (("train", ("c00", "c01", "c03")),
                              ("val", ("c01", "c03"))):
             (root / split).mkdir()
             for name in first:
                 subprocess.run(["cp", "-r", root / name, root / split],
                                check=True)
         found = self.findings(self.cluster.pipeline(text))
+        self.assertNotIn(("classes", "label"), found)
+        own = text.replace("/val", '/val", classes_from: "val')
+        found = self.findings(self.cluster.pipeline(own))
         self.assertIn("class 0 is the folder 'c00' here and 'c01' in split "
                       "'val'", found["classes", "label"]["found"])
-        found = self.findings(self.cluster.pipeline(text), "--split", "val")
+        found = self.findings(self.cluster.pipeline(own), "--split", "val")
         self.assertIn("'c01' here and 'c00' in split 'train'",
                       found["classes", "label"]["found"])
         for name in ("c00", "c01", "c03"):
             for split in ("train", "val"):
                 subprocess.run(["cp", "-r", root / name, root / split],
                                check=True)
-        found = self.findings(self.cluster.pipeline(text))
+        found = self.findings(self.cluster.pipeline(own))
         self.assertNotIn(("classes", "label"), found)
 
     def test_json_is_json_whatever_the_file_is_called(self):

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 
 import harness
 import numpy
@@ -160,13 +161,13 @@ class Lists(SystemTest):
 
     def test_hostile_lists_are_refused_with_file_and_line(self):
         first = row(0)["image"].encode()
-        self.refused("train.csv: line 2: a quote that does not end",
+        self.refused("train.csv: line 2: a quote that is not closed",
                      b'image,mask\n"a,b\n' + b"x" * 99)
         self.refused("train.csv: line 2: a row of more than 1 MiB",
                      b'image,mask\n"' + b"x" * 10_000_000)
         self.refused("line 1: column 'Mask' is there twice",
                      b"image,mask,Mask\n1,2,3\n")
-        self.refused("line 3, column image: a path is relative",
+        self.refused("line 3, column image: a path outside the list's",
                      b'image,mask\n"' + first + b'",masks/0/000.png\n'
                      b"../../etc/passwd,x\n")
         self.refused("train.csv, line 2", b"image,mask\nnot/there.png,x.png\n")
@@ -184,7 +185,7 @@ class Lists(SystemTest):
         good = path.read_text()
         for wrong, right, words in (
                 ("from: label", "from: lable",
-                 ("train.csv: field label: no row has anything in a column "
+                 ("train.csv: field label: no row has a value in a column "
                   "lable; did you mean 'label'?; columns: image.png, mask.png, "
                   "label, score, code, unused",)),
                 ("from: label", "from: note",
@@ -224,8 +225,7 @@ class Lists(SystemTest):
         self.assertRegex(shown, r"(?m)^row 0  sample (\d+)  line \d+$")
         source = "list: 'data:train.csv', files: [image, mask]"
         for right, wrong, words in (
-                ("from: label", "from: lable", "field label: no row has "
-                 "anything in a column lable; did you mean 'label'?; columns: "
+                ("from: label", "from: lable", "field label: no row has a value in a column lable; did you mean 'label'?; columns: "
                  "image.png, mask.png, label, score, code, unused"),
                 ("[image.jpg, image.png]", "[image.jpg, image.jpeg]",
                  "a column image.jpg; did you mean 'image.png'?")):
@@ -261,6 +261,108 @@ class Lists(SystemTest):
         self.assertNotEqual(told.returncode, 0)
         self.assertIn("4 files missing: c0/003.* in mask, c0/009.* in mask, "
                       "c1/004.* in mask, ...", told.stderr)
+
+
+OF_CLASSES = """\
+forebay: 1
+splits:
+  train: {{folder: train, shuffle: none, last: short}}
+  val: {{folder: val, shuffle: none, last: short{key}}}
+global_batch: 8
+fields: {{label: {{from: folder, classes: {classes}}}}}
+"""
+
+
+class ClassFolders(SystemTest):
+    """Class folders of val that are not those of train."""
+
+    def folders(self, **classes):
+        for split, names in classes.items():
+            for name in names:
+                path = self.cluster.path(split) / name
+                path.mkdir(parents=True)
+                (path / "1.jpg").write_text("x")
+
+    def pipeline(self, key="", classes=3, zipped=()):
+        path = self.cluster.path("p.yaml")
+        text = OF_CLASSES.format(key=key, classes=classes)
+        for split in zipped:
+            text = text.replace(f"folder: {split}", f"folder: {split}.zip")
+        path.write_text(text)
+        return path
+
+    def labels(self, pipeline):
+        return self.batch(pipeline, 0, "--split", "val")["label"].tolist()
+
+    def refused(self, command, pipeline, *args):
+        done = self.run_forebay(command, "-p", pipeline, "--split", "val",
+                                *args)
+        self.assertNotEqual(done.returncode, 0)
+        return done.stderr
+
+    def test_an_id_is_the_same_class_in_every_split(self):
+        self.folders(train="abc", val="bc")
+        pipeline = self.pipeline()
+        self.assertEqual(self.labels(pipeline), [1, 2])
+        self.assertEqual(self.labels(self.pipeline(", classes_from: train")),
+                         [1, 2])
+        self.assertEqual(self.labels(self.pipeline(", classes_from: val")),
+                         [0, 1])
+        for split in "train", "val":
+            shutil.make_archive(self.cluster.path(split), "zip",
+                                self.cluster.path(split))
+        for zipped in ("train",), ("val",), ("train", "val"):
+            self.assertEqual(self.labels(self.pipeline(zipped=zipped)),
+                             [1, 2])
+        told = self.refused("pull", self.pipeline(classes=2))
+        self.assertIn("classes is 2, and there are 3 class folders", told)
+        pipeline = self.pipeline(classes=9)
+        token = json.loads(self.forebay("pull", "-p", pipeline, "--split",
+                                        "val", "--json"))["token"]
+        self.folders(train="d")
+        told = self.refused("pull", pipeline, "--epochs", 2, "--resume",
+                            token)
+        self.assertIn("2 samples in 1 shard now; first difference: the class "
+                      "folders of the split that numbers the classes", told)
+
+    def test_a_class_that_train_lacks_is_refused_by_name(self):
+        self.folders(train="abc", val="bz")
+        pipeline = self.pipeline()
+        sentence = (f"the class folder 'z' of {self.cluster.path('val')} is "
+                    f"not in {self.cluster.path('train')}, which numbers the "
+                    "classes: remove or rename it, add it there, list "
+                    "all classes in `names` of the label, or say "
+                    "`classes_from: SPLIT`")
+        for command in "pull", "plan", "lint":
+            told = self.refused(command, pipeline)
+            self.assertIn(sentence, told)
+            last = told.splitlines()[-1]
+            self.assertEqual(last.count("class folder"), 1)
+        self.assertEqual(self.labels(self.pipeline(", classes_from: val")),
+                         [0, 1])
+
+    def test_names_of_a_label_number_class_folders(self):
+        self.folders(train="abc", val="bz")
+        pipeline = self.pipeline(classes="9, names: [z, c, b, a]")
+        self.assertEqual(self.labels(pipeline), [2, 0])
+        told = self.refused(
+            "pull", self.pipeline(classes="9, names: [a, b, c]"))
+        self.assertIn("class 'z' is not in names of field label: add it to "
+                      "names or correct the data", told)
+
+    def test_workers_without_the_training_set_say_the_way_out(self):
+        self.folders(train="abc", val="bc")
+        text = OF_CLASSES.format(key="", classes=3)
+        pipeline = self.cluster.path("p.yaml")
+        pipeline.write_text(text.replace("folder: ", "folder: data:"))
+        (self.cluster.path("only")).mkdir()
+        self.cluster.path("val").rename(self.cluster.path("only/val"))
+        told = self.refused("pull", pipeline, "--data",
+                            f"data={self.cluster.path('only')}")
+        self.assertIn("data:train numbers the classes, but cannot be listed: ",
+                      told)
+        self.assertIn("let this worker serve it, or say `classes_from: SPLIT`",
+                      told)
 
 
 if __name__ == "__main__":

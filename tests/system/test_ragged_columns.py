@@ -116,11 +116,11 @@ class RaggedColumns(tables.TableTest):
             "which wire type i32 cannot hold",
             "row 77 (sample 77): field ids: the row has 41 entries, "
             "max_length is 40; raise it, or say too_long: truncate",
-            f"row 400 (sample 400): field ids: its offsets go back, from "
+            f"row 400 (sample 400): field ids: its offsets decrease, from "
             f"{back[400]} to {back[401]}",
             f"row 499 (sample 499): field ids: its offsets are "
             f"{back[499]} and 5000; ids.values has 1840 entries",
-            "row 500 (sample 500): field ids: its offsets go back, from "
+            "row 500 (sample 500): field ids: its offsets decrease, from "
             "5000 to")
 
     def test_what_is_too_long_can_be_cut(self):

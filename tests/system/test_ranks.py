@@ -105,7 +105,15 @@ class Ranks(SystemTest):
         other = self.cluster.pull(pipeline, "--resume", token, "--seed", 1,
                                   "--epochs", 1)
         other.finish(code=2)
-        self.assertIn("--seed", other.error)
+        self.assertIn("--seed 1, but the token has seed 42", other.error)
+        edited = self.cluster.pipeline(name="edited.yaml", batch=24, seed=7)
+        other = self.cluster.pull(edited, "--resume", token, "--epochs", 1)
+        other.finish(code=1)
+        self.assertIn("the pipeline has seed: 7, but the token has seed 42: "
+                      "restore the seed in the file", other.error)
+        rest = self.cluster.pull(edited, "--resume", token, "--seed", 42,
+                                 "--epochs", 1)
+        self.assertGreater(rest.finish()["steps"], 0)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`forebay show`: it writes what a consumer gets, in readable files."""
 
+import glob
 import json
 import os
+import pathlib
 import resource
 import signal
 import subprocess
+import time
 import zipfile
 
 import harness
@@ -15,7 +18,7 @@ from PIL import Image
 from harness import FOREBAY, PIPELINE, SystemTest
 
 # As in cli/show/sheet.h and cli/show/font.h.
-MARGIN, GAP, INNER, LINE, ADVANCE = 8, 12, 4, 9, 6
+MARGIN, GAP, INNER, LINE, ADVANCE = 8, 12, 4, 11, 6
 CELL, SHEET = 198, 1600
 TOP = 2 * MARGIN + LINE
 
@@ -52,7 +55,7 @@ class Show(SystemTest):
             "show", "--pipeline", pipeline, "-o", path, *args)
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertIn(f"wrote {path}", shown.stdout)
-        self.assertFalse(os.path.exists(f"{path}.part"))
+        self.assertEqual(glob.glob(f"{path}.*"), [])
         return path
 
     def arrays(self, pipeline, *args):
@@ -255,24 +258,47 @@ class Show(SystemTest):
         path = self.show(pipeline, "large.png", "--rows", 1)
         self.assertGreater(Image.open(path).size[1], 3500)
 
-    def test_an_interrupted_one_leaves_no_file(self):
+    def test_an_interrupted_or_killed_one_leaves_no_file(self):
         pipeline = self.pictures()
         path = self.cluster.path("b.png")
-        part = self.cluster.path("b.png.part")
         env = dict(self.cluster.env,  # its worker is always BUSY
                    FOREBAY_FAULT="worker.busy:every_request=1")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            shown = subprocess.Popen(
+                [FOREBAY, "show", "-p", pipeline, "-o", path],
+                stderr=subprocess.PIPE, text=True, env=env)
+            children = f"/proc/{shown.pid}/task/{shown.pid}/children"
+            with shown:
+                while not pathlib.Path(children).read_text(encoding="ascii"):
+                    self.assertIsNone(shown.poll())
+                shown.send_signal(number)
+                said = shown.communicate()[1]
+            if number != signal.SIGKILL:
+                self.assertIn("ended by signal", said)
+                self.assertEqual(shown.returncode, 128 + number)
+            self.assertEqual(list(path.parent.glob("b.png*")), [])
+
+    def test_a_signal_ends_the_writing_too(self):
+        self.cluster.photos(number=16, classes=1)
+        pipeline = self.cluster.pipeline(
+            "forebay: 1\nsplits: {{train: {{folder: '{root}'}}}}\n"
+            "global_batch: 16\nfields:\n"
+            "  image: {{from: jpg, ops: [{{resize: {{size: 1000}}}}]}}\n")
+        path = self.cluster.path("b.png")
         shown = subprocess.Popen(
             [FOREBAY, "show", "-p", pipeline, "-o", path],
-            stderr=subprocess.PIPE, text=True, env=env)
+            stderr=subprocess.PIPE, text=True, env=self.cluster.env)
         with shown:
-            while not part.exists() and shown.poll() is None:
-                pass
+            while not any(os.path.getsize(part) > 0
+                          for part in glob.glob(f"{path}.*.part")):
+                self.assertIsNone(shown.poll())
             shown.send_signal(signal.SIGINT)
+            began = time.monotonic()
             said = shown.communicate()[1]
+        self.assertLess(time.monotonic() - began, 0.5 * harness.SLOW)
         self.assertIn("ended by signal", said)
         self.assertEqual(shown.returncode, 128 + signal.SIGINT)
-        self.assertFalse(part.exists())
-        self.assertFalse(path.exists())
+        self.assertEqual(list(path.parent.glob("b.png*")), [])
 
     def test_a_limit_of_file_sizes_is_a_failure(self):
         def limit():

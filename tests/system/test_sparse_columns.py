@@ -162,11 +162,11 @@ class SparseColumns(tables.TableTest):
             "which wire type f16 cannot hold",
             "row 77 (sample 77): field words: the row has 31 values, "
             "max_length is 30; raise it",
-            "row 400 (sample 400): field words: its offsets go back, from "
+            "row 400 (sample 400): field words: its offsets decrease, from "
             f"{good + 7} to {good}",
             "row 499 (sample 499): field words: its offsets are "
             f"{indptr[499]} and 5000; words has 1828 entries",
-            "row 500 (sample 500): field words: its offsets go back, from "
+            "row 500 (sample 500): field words: its offsets decrease, from "
             "5000 to")
 
     def refuses(self, words, **more):
@@ -194,8 +194,7 @@ class SparseColumns(tables.TableTest):
                      data=data.reshape(-1, 1))
         self.refuses("words.npz: its shape has 3 dimensions; it must "
                      "have 2", shape=(60, 50, 100))
-        self.refuses("words.npz: format.npy: it is saved as csc; rows can be "
-                     "read of tocsr() only", format=b"csc")
+        self.refuses("words.npz: format.npy: it is saved as csc; save tocsr() instead", format=b"csc")
 
     def test_compressed_and_damaged_files_are_refused_by_name(self):
         self.save_words()

@@ -2,12 +2,22 @@
 """The stream does not depend on the workers that make it (without faults)."""
 
 import collections
+import io
+import json
 import socket
 import subprocess
+import tarfile
 import unittest
 
 import harness
 from harness import SystemTest
+
+WORDS = """\
+forebay: 1
+splits: {{train: {{shards: "{root}/s-*.tar"}}}}
+global_batch: 2
+fields: {{word: {{from: txt, decode: text, max_length: 4}}}}
+"""
 
 
 class Stream(SystemTest):
@@ -110,6 +120,38 @@ class Stream(SystemTest):
         tail, _ = self.run_alone(pipeline, "--epochs", 3, "--workers", 1,
                                  "--resume", first["token"])
         self.assertEqual(head.lines + tail.lines, whole)
+
+    def test_data_that_changed_says_what_changed(self):
+        root = self.cluster.path("tars")
+        for name, first in (("s-0.tar", 0), ("s-1.tar", 3)):
+            self.tar_of_words(root / name, range(first, first + 3))
+        pipeline = self.cluster.path("words.yaml")
+        pipeline.write_text(WORDS.format(root=root))
+        run = ("pull", "-p", pipeline, "--steps", 2, "--json")
+        token = json.loads(self.forebay(*run))["token"]
+        self.tar_of_words(root / "s-1.tar", range(3, 5))
+        for said in ("6 samples in 2 shards then, 5 samples in 2 shards now; "
+                     "first difference: shard s-1.tar (3 samples then, 2 now)",
+                     "5 samples in 2 shards now"):
+            done = self.run_forebay(*run, "--resume", token)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("the data changed since this state was saved: " +
+                          said + ", at worker ", done.stderr)
+            self.assertIn("bring the data back, or start a new run",
+                          done.stderr)
+            for path in self.cluster.path("cache/shard-lists").iterdir():
+                path.write_bytes(b"damaged")
+        self.cluster.env["FOREBAY_CACHE_DIR"] = "/proc/none"
+        self.forebay(*run)
+
+    @staticmethod
+    def tar_of_words(path, numbers):
+        path.parent.mkdir(exist_ok=True)
+        with tarfile.open(path, "w") as out:
+            for number in numbers:
+                member = tarfile.TarInfo(f"{number}.txt")
+                member.size = 4
+                out.addfile(member, io.BytesIO(b"word"))
 
     def test_a_split_is_picked_by_its_name(self):
         text = harness.PIPELINE.replace(

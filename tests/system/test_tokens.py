@@ -271,7 +271,7 @@ class Tokens(TokenTest):
                      f"longest of 1 has {LENGTH} tokens")
         (self.root / "odd.bin").write_bytes(b"abc")
         self.refuses(self.pipeline("odd.bin", "format: flat, type: u16"),
-                     "odd.bin", "3 bytes are no whole number of tokens")
+                     "odd.bin", "3 bytes are not a whole number of tokens")
         self.refuses(self.pipeline("odd.bin", "format: megatron"),
                      "odd.bin", "its index beside it")
         write_megatron(self.root / "cut.bin", documents_of(1))
@@ -556,10 +556,10 @@ class Packed(TokenTest):
                      "a document begins with sequence -1 after one with 37")
         self.refuses(
             self.pack("c.bin", "format: flat, type: u16"),
-            "flat files do not say where documents end")
+            "flat files do not store where documents end")
         self.refuses(
             self.pack("c.bin", "format: flat, type: u16, end: 70000"),
-            "end (70000) is a token of the files, 0 to 65535")
+            "end (70000) must be 0 to 65535")
 
 
 if __name__ == "__main__":

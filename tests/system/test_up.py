@@ -115,6 +115,21 @@ class Up(SystemTest):
             up.process.wait(DEADLINE)
             self.assertEqual(self.lock.read_text(), after or text)
 
+    def test_a_split_without_a_step_is_named(self):
+        self.pipeline = self.cluster.pipeline(batch=65)
+        with open(self.cluster.path("up.log"), "wb") as log:
+            up = Process()
+            up.log = self.cluster.path("up.log")
+            up.process = subprocess.Popen(
+                [FOREBAY, "up", "--pipeline", self.pipeline, "--listen",
+                 "tcp://127.0.0.1:*", "--workers", "1"], stderr=log,
+                stdout=subprocess.DEVNULL, env=self.cluster.env)
+        self.addCleanup(up.kill)
+        up.wait_for_text("forebay up: split train: last: drop leaves no batch "
+                         "of 65 from 64 samples; use last: pad or short")
+        up.process.terminate()
+        self.assert_ends(up)
+
     # ---- the line of JSON ----
 
     def test_the_line_has_all_that_a_trainer_needs(self):

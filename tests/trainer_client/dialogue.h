@@ -378,7 +378,7 @@ static inline struct forebay_batch *next_batch(struct dialogue *d)
     struct forebay_batch *batch = NULL;
     if (fby_ready_queue_next(&d->ready_queue, d->batch_pool, PATIENCE, &on_host,
             &batch) != FOREBAY_OK) {
-        fail_msg("next: %s", d->ready_queue.last_error.text);
+        fail_msg("next: %s", d->ready_queue.last_error.why.text);
     }
     return batch;
 }
@@ -483,18 +483,29 @@ static inline void send_refused(struct dialogue *d, struct peer *worker,
                              }});
 }
 
-/* Send BUSY, and wait until it is the reason why the stream waits. */
+/* Send BUSY with `lacks` (NULL: as an older worker), and wait until it is the
+ * reason why the stream waits. */
+static inline void send_busy_for(struct dialogue *d, struct peer *worker,
+    struct fby_request_id request, uint32_t retry_ms, const char *lacks)
+{
+    char text[400];
+    snprintf(text, sizeof(text), "worker here (%s) is busy: %s%s",
+        worker->endpoint,
+        lacks != NULL
+            ? lacks
+            : "it lacks memory, open files or queue space for a batch",
+        lacks != NULL
+            ? "; the request is repeated"
+            : "; the request is repeated; if this continues, see its log");
+    send_message(worker, &(struct fby_message){.type = FBY_MSG_BUSY,
+                             .busy = {d->session, request, retry_ms, lacks}});
+    await_waiting(d, text);
+}
+
 static inline void send_busy(struct dialogue *d, struct peer *worker,
     struct fby_request_id request, uint32_t retry_ms)
 {
-    char text[400];
-    snprintf(text, sizeof(text),
-        "worker here (%s) is busy: it has no room, memory or files for a "
-        "batch now, and is asked again; if this lasts, its log says why",
-        worker->endpoint);
-    send_message(worker, &(struct fby_message){.type = FBY_MSG_BUSY,
-                             .busy = {d->session, request, retry_ms}});
-    await_waiting(d, text);
+    send_busy_for(d, worker, request, retry_ms, NULL);
 }
 
 /* Answer HELLO with WELCOME; return the OPEN that follows. The client repeats

@@ -3,6 +3,9 @@
  * or of the network changes. */
 #include "tests/trainer_client/client_stream.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+
 #include "common/log.h"
 #include "trainer_client/batch/digest.h"
 
@@ -451,6 +454,58 @@ static void ranks_concatenated_are_the_stream_of_one(void **state)
     ranks_together_are_the_whole("short"); /* the last: 4 rows, 3 ranks none */
 }
 
+/* Of the temporary files of lists of shards: how many were created, and by
+ * which thread the last one. */
+static int       n_lists;
+static pthread_t storing_thread;
+
+/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+
+int __real_mkostemp(char *path, int flags);
+int __wrap_mkostemp(char *path, int flags);
+
+int __wrap_mkostemp(char *path, int flags)
+{
+    n_lists++;
+    storing_thread = pthread_self();
+    return __real_mkostemp(path, flags);
+}
+
+/* NOLINTEND(readability-identifier-naming) */
+
+/* Open a stream as `rank` of 2, in an empty cache directory. Returns how often
+ * a list of shards was stored. */
+static int lists_stored_by_rank(uint32_t rank)
+{
+    struct rig rig;
+    char       cache[]     = "/tmp/forebay-rank-XXXXXX";
+    char       command[64] = "";
+    assert_non_null(mkdtemp(cache));
+    setenv("FOREBAY_CACHE_DIR", cache, 1); /* NOLINT(concurrency-mt-unsafe) */
+    rig_begin(&rig, SIZE, "drop");
+    rig_add(&rig, (struct fake_behaviour){0});
+    rig.options.job   = "together";
+    rig.options.rank  = rank;
+    rig.options.world = 2;
+    n_lists           = 0;
+    rig_open(&rig);
+    rig_end(&rig);
+    snprintf(command, sizeof(command), "rm -rf %s", cache);
+    /* NOLINTNEXTLINE(cert-env33-c,concurrency-mt-unsafe) */
+    assert_int_equal(system(command), 0);
+    return n_lists;
+}
+
+/* A file system that hangs must not stop the thread that answers workers. */
+static void the_first_rank_stores_the_list_in_the_thread_that_opens(
+    void **state)
+{
+    (void)state;
+    assert_int_equal(lists_stored_by_rank(1), 0);
+    assert_int_equal(lists_stored_by_rank(0), 1);
+    assert_true(pthread_equal(storing_thread, pthread_self()));
+}
+
 static void padding_rows_are_not_valid(void **state)
 {
     (void)state;
@@ -513,6 +568,8 @@ int main(int argc, char **argv)
             other_values_in_an_audit_name_both_workers_and_the_step),
         cmocka_unit_test(a_token_goes_on_right_after_its_batch),
         cmocka_unit_test(ranks_concatenated_are_the_stream_of_one),
+        cmocka_unit_test(
+            the_first_rank_stores_the_list_in_the_thread_that_opens),
         cmocka_unit_test(padding_rows_are_not_valid),
         cmocka_unit_test(selected_fields_come_alone),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seeks and interrupts through the public header. */
+/* Seeks, interrupts and errors of several threads, through the public header. */
 #include "tests/trainer_client/client_stream.h"
 
 #include <pthread.h>
@@ -142,9 +142,24 @@ static void a_token_of_another_stream_is_refused_by_what_differs(void **state)
     assert_int_equal(forebay_seek(rig.stream, token), FOREBAY_CONFIG);
     assert_non_null(
         strstr(forebay_error(rig.stream), "its seed is 8, this stream's is 7"));
+    assert_int_equal(forebay_check_token(rig.stream, token), FOREBAY_CONFIG);
     assert_int_equal(forebay_seek(rig.stream, "fby1-AAAA"), FOREBAY_USAGE);
+    assert_int_equal(forebay_check_token(rig.stream, "x"), FOREBAY_USAGE);
     assert_int_equal(forebay_seek_step(rig.stream, 0, EACH), FOREBAY_USAGE);
     assert_next_is(&rig, 0, 0, NULL); /* no refusal moved the stream */
+    rig_end(&rig);
+}
+
+static void a_check_of_a_token_does_not_move_the_stream(void **state)
+{
+    (void)state;
+    struct rig rig;
+    char       token[256];
+    rig_stream(&rig, SIZE);
+    assert_next_is(&rig, 0, 0, token);
+    assert_next_is(&rig, 0, 1, NULL);
+    assert_int_equal(forebay_check_token(rig.stream, token), FOREBAY_OK);
+    assert_next_is(&rig, 0, 2, NULL);
     rig_end(&rig);
 }
 
@@ -170,6 +185,63 @@ static void another_thread_ends_a_wait_for_a_batch(void **state)
     rig_end(&rig);
 }
 
+/* The failure that the calling thread is told. */
+static struct forebay_failure failure_of(const struct forebay *stream)
+{
+    struct forebay_failure failure = {.struct_size = sizeof(failure)};
+    assert_int_equal(forebay_failure(stream, &failure), FOREBAY_OK);
+    assert_string_equal(forebay_error(stream), failure.text);
+    return failure;
+}
+
+struct asked { /* by a thread that has had no error so far */
+    struct rig            *rig;
+    struct forebay_failure before, after; /* a wrong seek */
+};
+
+static void *seek_beyond_the_epoch(void *opaque)
+{
+    struct asked *asked = opaque;
+    asked->before       = failure_of(asked->rig->stream);
+    (void)forebay_seek_step(asked->rig->stream, 0, EACH);
+    asked->after = failure_of(asked->rig->stream);
+    return NULL;
+}
+
+static void each_thread_gets_its_own_error(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_stream(&rig, SIZE);
+    struct asked asked = {.rig = &rig};
+    pthread_t    thread;
+    assert_int_equal(forebay_seek(rig.stream, "x"), FOREBAY_USAGE);
+    struct forebay_failure own = failure_of(rig.stream);
+    assert_non_null(strstr(own.text, "token"));
+    pthread_create(&thread, NULL, seek_beyond_the_epoch, &asked);
+    pthread_join(thread, NULL);
+    assert_string_equal(asked.before.text, own.text); /* any thread's */
+    assert_non_null(strstr(asked.after.text, "an epoch has 4 steps"));
+    assert_string_equal(failure_of(rig.stream).text, own.text);
+    rig_end(&rig);
+}
+
+static void an_error_of_another_stream_is_not_told(void **state)
+{
+    (void)state;
+    struct rig first;
+    struct rig second;
+    rig_stream(&first, SIZE);
+    rig_stream(&second, SIZE);
+    assert_int_equal(forebay_seek(first.stream, "x"), FOREBAY_USAGE);
+    assert_int_equal(failure_of(second.stream).status, FOREBAY_OK);
+    assert_int_equal(forebay_seek_step(second.stream, 0, EACH), FOREBAY_USAGE);
+    assert_non_null(strstr(failure_of(first.stream).text, "token"));
+    assert_non_null(strstr(failure_of(second.stream).text, "an epoch has"));
+    rig_end(&first);
+    rig_end(&second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,7 +251,10 @@ int main(void)
         cmocka_unit_test(many_seeks_in_a_row_lose_and_mix_nothing),
         cmocka_unit_test(a_stream_goes_on_after_its_end),
         cmocka_unit_test(a_token_of_another_stream_is_refused_by_what_differs),
+        cmocka_unit_test(a_check_of_a_token_does_not_move_the_stream),
         cmocka_unit_test(another_thread_ends_a_wait_for_a_batch),
+        cmocka_unit_test(each_thread_gets_its_own_error),
+        cmocka_unit_test(an_error_of_another_stream_is_not_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

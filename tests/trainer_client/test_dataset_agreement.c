@@ -111,6 +111,28 @@ static void a_pin_is_met_by_its_first_match_or_not_at_all(void **state)
     fby_dataset_agreement_fini(&agreement);
 }
 
+static void answers_that_cannot_win_do_not_displace_the_right_one(void **state)
+{
+    (void)state;
+    struct fby_dataset_agreement  agreement = {0};
+    const struct fby_candidate   *winner    = NULL;
+    struct fby_error_detail       why       = {""};
+    const struct fby_maybe_digest data      = pinned('Y');
+    const struct fby_maybe_digest print     = pinned('f');
+    assert_ok(fby_dataset_agreement_pin(
+        &agreement, &data, &print, "the token", &why));
+    assert_null(fby_dataset_agreement_mismatch(&agreement));
+    for (int i = 0; i <= FBY_MAX_CANDIDATES; i++) {
+        vote(&agreement, i == 0 ? "first" : "later", (char)('a' + i), 'f');
+    }
+    assert_string_equal(
+        fby_dataset_agreement_mismatch(&agreement)->worker, "first");
+    vote(&agreement, "right", 'Y', 'f');
+    assert_ok(fby_dataset_agreement_decide(&agreement, false, &winner, &why));
+    assert_string_equal(winner->worker, "right");
+    fby_dataset_agreement_fini(&agreement);
+}
+
 static void token_and_job_must_not_disagree(void **state)
 {
     (void)state;
@@ -208,6 +230,26 @@ static void shards_with_other_names_or_missing_are_reported(void **state)
     snprintf(want, sizeof(want),
         "workers differ in data: %s at x, %s at y; 2 and 1 shards", hex('x', a),
         hex('y', b));
+    assert_words(&agreement, want);
+}
+
+static void class_folders_that_differ_are_reported(void **state)
+{
+    (void)state;
+    struct fby_dataset_agreement agreement = {0};
+    char                         want[500];
+    char                         a[17];
+    char                         b[17];
+    for (int i = 0; i < 2; i++) {
+        const struct fby_opened opened = {.data = named(i == 0 ? 'x' : 'y'),
+            .classes = {(const uint8_t *)(i == 0 ? "ant" : "bee"), 4}};
+        fby_dataset_agreement_vote(&agreement, i == 0 ? "x" : "y", &opened);
+    }
+    snprintf(want, sizeof(want),
+        "workers differ in data: %s at x, %s at y; the class folders that "
+        "number the classes differ: give all workers the same ones (and run "
+        "one version)",
+        hex('x', a), hex('y', b));
     assert_words(&agreement, want);
 }
 
@@ -379,9 +421,11 @@ int main(void)
         cmocka_unit_test(the_names_of_classes_are_those_of_the_first_worker),
         cmocka_unit_test(without_an_answer_there_is_no_winner),
         cmocka_unit_test(a_pin_is_met_by_its_first_match_or_not_at_all),
+        cmocka_unit_test(answers_that_cannot_win_do_not_displace_the_right_one),
         cmocka_unit_test(token_and_job_must_not_disagree),
         cmocka_unit_test(a_tie_is_reported_with_both_values_and_their_workers),
         cmocka_unit_test(shards_with_other_names_or_missing_are_reported),
+        cmocka_unit_test(class_folders_that_differ_are_reported),
         cmocka_unit_test(a_pin_that_no_worker_has_is_reported_with_both_values),
         cmocka_unit_test(two_pins_that_differ_are_reported),
         cmocka_unit_test(most_votes_win_in_any_order),

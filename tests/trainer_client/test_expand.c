@@ -289,6 +289,24 @@ static void a_label_beyond_the_classes_is_refused(void **state)
     free(plan);
 }
 
+static void a_label_beyond_the_classes_is_refused_without_one_hot(void **state)
+{
+    (void)state;
+    struct fby_field_content field  = label_field(false, 0);
+    struct fby_expansion    *plan   = planned(&field, FBY_I64, FBY_LAYOUT_HWC);
+    const uint16_t           raw[3] = {5, 299, 300};
+    int64_t                  out[3];
+    struct fby_error_detail  why = {""};
+    assert_ok(fby_device_host.expand(plan, raw, 2, out, &why));
+    assert_int_equal(
+        fby_device_host.expand(plan, raw, 3, out, &why), FBY_PROTO);
+    assert_string_equal(
+        why.text, "field label: label 300 is not one of 0 to 299");
+    plan->classes = 0; /* the pipeline does not say how many there are */
+    assert_ok(fby_device_host.expand(plan, raw, 3, out, &why));
+    free(plan);
+}
+
 static void numbers_are_cast_between_types(void **state)
 {
     (void)state;
@@ -595,6 +613,7 @@ int main(void)
         cmocka_unit_test(labels_become_wide_ids),
         cmocka_unit_test(one_hot_rows_are_smoothed_and_sum_to_one),
         cmocka_unit_test(a_label_beyond_the_classes_is_refused),
+        cmocka_unit_test(a_label_beyond_the_classes_is_refused_without_one_hot),
         cmocka_unit_test(numbers_are_cast_between_types),
         cmocka_unit_test(arrays_become_reals_scaled_by_channel),
         cmocka_unit_test(channels_of_arrays_come_apart),

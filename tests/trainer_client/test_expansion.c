@@ -191,7 +191,7 @@ static void rows_of_several_lengths_become_padded_or_ragged(void **state)
     pad.delivery.pad         = 256;
     refused(scaled, words);
     refused(offsets, words);
-    refused(pad, "field f: pad 256 is no value of its dtype");
+    refused(pad, "field f: pad 256 is not a value of its dtype");
     for (enum fby_as as = FBY_AS_CU_SEQLENS; as <= FBY_AS_MASK; as++) {
         refused(rows(as), /* which are no documents */
             "field f: cu_seqlens and positions are made of documents, as i32 "
@@ -222,8 +222,8 @@ static void sparse_rows_become_dense_csr_or_coo(void **state)
     struct spec csr         = sparse(FBY_AS_CSR);
     csr.field.shape.n_dims  = 2;
     csr.field.shape.dims[1] = 3;
-    refused(csr,
-        "field f: csr goes with a shape of one dimension; use coo, or dense");
+    refused(
+        csr, "field f: csr needs a shape of one dimension; use coo, or dense");
 }
 
 static void only_real_labels_are_mixed(void **state)
@@ -327,6 +327,27 @@ static void check_tensor(struct spec spec, uint32_t n, const int64_t *want)
     free(plan);
 }
 
+static void masks_can_have_no_channel_and_only_masks(void **state)
+{
+    (void)state;
+    struct spec             spec = picture();
+    struct fby_expansion    plan = {0};
+    struct fby_error_detail why  = {{0}};
+    spec.delivery.layout         = FBY_LAYOUT_HW;
+    assert_int_equal(
+        fby_expansion_init(&plan, &spec.field, &spec.delivery, &why),
+        FBY_CONFIG);
+    assert_non_null(strstr(why.text, "only masks (mask8) have the layout hw"));
+    spec.field.decode        = FBY_DECODE_MASK8;
+    spec.field.shape.dims[2] = 1;
+    check_tensor(spec, 3, (const int64_t[]){6, 5, 7, 35, 7, 1});
+    spec.delivery.layout = FBY_LAYOUT_HWC;
+    check_tensor(spec, 4, (const int64_t[]){6, 5, 7, 1, 35, 7, 1, 1});
+    spec.delivery.layout = FBY_LAYOUT_HW;
+    spec.delivery.dtype  = FBY_I64;
+    check_tensor(spec, 3, (const int64_t[]){6, 5, 7, 35, 7, 1});
+}
+
 static void tensors_have_the_shape_of_their_layout(void **state)
 {
     (void)state;
@@ -398,6 +419,7 @@ int main(void)
         cmocka_unit_test(bits_become_no_other_numbers),
         cmocka_unit_test(deliveries_no_plan_makes_are_refused_by_name),
         cmocka_unit_test(tensors_have_the_shape_of_their_layout),
+        cmocka_unit_test(masks_can_have_no_channel_and_only_masks),
         cmocka_unit_test(rows_have_the_shape_of_their_form),
     };
     return cmocka_run_group_tests_name(

@@ -256,17 +256,21 @@ static void an_array_that_is_there_may_be_of_any_length(void **state)
 static void each_enum_has_a_last_value(void **state)
 {
     (void)state;
+    const int last[5] = {FOREBAY_DTYPE_BOOL, FOREBAY_LAYOUT_HW, FOREBAY_AS_MASK,
+        FOREBAY_PAD_TO_LONGEST, FOREBAY_DTYPE_BOOL};
     for (int i = 0; i < 5; i++) {
         for (int beyond = 0; beyond < 2; beyond++) {
             static struct fby_delivery delivery;
-            struct fby_error_detail    why    = {""};
-            struct forebay_output      output = forebay_output("ids");
-            struct forebay_options     o      = forebay_options();
-            output.dtype   = i == 0 ? FOREBAY_DTYPE_BOOL + beyond : 0;
-            output.layout  = i == 1 ? FOREBAY_LAYOUT_CHANNELS_LAST + beyond : 0;
-            output.as      = i == 2 ? FOREBAY_AS_MASK + beyond : 0;
-            output.pad_to  = i == 3 ? FOREBAY_PAD_TO_LONGEST + beyond : 0;
-            output.offsets = i == 4 ? FOREBAY_DTYPE_BOOL + beyond : 0;
+            struct fby_error_detail    why       = {""};
+            struct forebay_output      output    = forebay_output("ids");
+            struct forebay_options     o         = forebay_options();
+            int                        values[5] = {0};
+            values[i]                            = last[i] + beyond;
+            output.dtype   = (enum forebay_dtype)values[0];
+            output.layout  = (enum forebay_layout)values[1];
+            output.as      = (enum forebay_as)values[2];
+            output.pad_to  = (enum forebay_pad_to)values[3];
+            output.offsets = (enum forebay_dtype)values[4];
             o.outputs      = &output;
             o.n_outputs    = 1;
             assert_int_equal(

@@ -3,10 +3,31 @@
  * their arguments and for callers of other versions. */
 #include "tests/trainer_client/rig.h"
 
+#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { SIZE = 16, MORE = 24 };
+
+/* ---- The heap ------------------------------------------------------------ */
+
+/* A block of 8 MiB, far above glibc's first threshold, is not mapped by itself
+ * while a stream is open. So the kernel need not clear pages for messages. It
+ * must be the first test: the threshold stays for the process. */
+static void blocks_as_large_as_messages_stay_on_the_heap(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_begin(&rig, SIZE, "drop");
+    rig_add(&rig, (struct fake_behaviour){0});
+    rig_open(&rig);
+    size_t mapped        = mallinfo2().hblks;
+    void *volatile block = malloc(8 << 20);
+    assert_non_null(block);
+    assert_int_equal(mallinfo2().hblks, mapped);
+    free(block);
+    rig_end(&rig);
+}
 
 /* ---- Structs of other versions ------------------------------------------- */
 
@@ -497,6 +518,7 @@ static void every_dtype_has_its_dlpack_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_as_large_as_messages_stay_on_the_heap),
         cmocka_unit_test(a_caller_gets_as_much_as_its_struct_holds),
         cmocka_unit_test(held_batches_and_bytes_are_counted),
         cmocka_unit_test(the_fields_are_known_before_the_first_batch),

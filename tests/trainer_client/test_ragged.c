@@ -315,6 +315,37 @@ static void dimensions_that_vary_are_known_before_the_first_batch(void **state)
     rig_end(&rig);
 }
 
+static void the_shape_of_a_dense_row_is_known(void **state)
+{
+    (void)state;
+    static const char *const as[] = {"dense", "csr", "coo"};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct rig rig;
+        rig_begin(&rig, 1, "drop");
+        snprintf(rig.text, sizeof(rig.text),
+            "forebay: 1\n"
+            "splits: {train: {shards: \"in1k:train-{0..0}.tar\"}}\n"
+            "global_batch: %u\n"
+            "fields:\n"
+            "  words: {from: npz, decode: sparse, shape: [900], wire: f32,"
+            " max_length: 30, out: {as: %s}}\n"
+            "  label: {from: cls, classes: 10}\n",
+            RIG_BATCH, as[i]);
+        rig_add(&rig, (struct fake_behaviour){0});
+        rig_open(&rig);
+        struct forebay_field words = {.struct_size = sizeof(words)};
+        struct forebay_field label = words;
+        assert_int_equal(forebay_field(rig.stream, 0, &label), FOREBAY_OK);
+        assert_string_equal(label.name, "label");
+        assert_int_equal(label.n_dense_dims, 0);
+        assert_int_equal(forebay_field(rig.stream, 1, &words), FOREBAY_OK);
+        assert_string_equal(words.source, "words");
+        assert_int_equal(words.n_dense_dims, 1);
+        assert_int_equal(words.dense_shape[0], 900);
+        rig_end(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +359,7 @@ int main(void)
         cmocka_unit_test(false_lengths_fail_the_stream_by_the_fields_name),
         cmocka_unit_test(the_shortest_and_longest_row_are_known),
         cmocka_unit_test(dimensions_that_vary_are_known_before_the_first_batch),
+        cmocka_unit_test(the_shape_of_a_dense_row_is_known),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.ragged", tests, NULL, NULL);

@@ -124,7 +124,7 @@ static void a_failure_after_opening_is_returned_by_next(void **state)
     assert_int_equal(wait_open(&c, &why), FOREBAY_OK);
     assert_int_equal(c.ready_queue.info.samples, 9);
     assert_int_equal(look(&c, &batch), FOREBAY_DATA);
-    assert_string_equal(c.ready_queue.last_error.text, "all are gone");
+    assert_string_equal(c.ready_queue.last_error.why.text, "all are gone");
     end(&c);
 }
 
@@ -156,12 +156,12 @@ static void each_timeout_says_what_is_waited_for_now(void **state)
     begin(&c);
     fby_ready_queue_set_wait_reason(&c.ready_queue, "no worker");
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
-    assert_string_equal(c.ready_queue.last_error.text, "no worker");
+    assert_string_equal(c.ready_queue.last_error.why.text, "no worker");
     fby_ready_queue_set_wait_reason(&c.ready_queue, "");
     publish(&c, 0);
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
     assert_string_equal(
-        c.ready_queue.last_error.text, "the next batch is not ready");
+        c.ready_queue.last_error.why.text, "the next batch is not ready");
     end(&c);
 }
 
@@ -174,7 +174,7 @@ static void the_end_is_no_error(void **state)
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
     fby_ready_queue_end(&c.ready_queue);
     assert_int_equal(look(&c, &none), FOREBAY_END);
-    assert_string_equal(c.ready_queue.last_error.text, "");
+    assert_string_equal(c.ready_queue.last_error.why.text, "");
     end(&c);
 }
 
@@ -225,7 +225,8 @@ static void a_trainer_that_holds_all_batches_gets_an_error(void **state)
         assert_int_equal(look(&c, &held[i]), FOREBAY_OK);
     }
     assert_int_equal(look(&c, &none), FOREBAY_FULL);
-    assert_non_null(strstr(c.ready_queue.last_error.text, "hold 4 batches"));
+    assert_non_null(
+        strstr(c.ready_queue.last_error.why.text, "hold 4 batches"));
     for (uint64_t i = 0; i < SLOTS; i++) {
         fby_batch_unref(held[i]);
     }
@@ -266,7 +267,7 @@ static void an_end_after_a_failure_is_a_failure(void **state)
     fby_ready_queue_end(&c.ready_queue);
     assert_int_equal(c.ready_queue.phase, FBY_PHASE_FAILED);
     assert_int_equal(look(&c, &none), FOREBAY_DATA);
-    assert_string_equal(c.ready_queue.last_error.text, "damaged");
+    assert_string_equal(c.ready_queue.last_error.why.text, "damaged");
     end(&c);
 }
 
@@ -299,7 +300,7 @@ static void values_that_cannot_be_made_fail_the_stream(void **state)
         finish(&c, publish(&c, 0), all[i].err);
         for (int k = 0; k < 2; k++) {
             assert_int_equal(look(&c, &none), all[i].status);
-            assert_string_equal(c.ready_queue.last_error.text, "label 12");
+            assert_string_equal(c.ready_queue.last_error.why.text, "label 12");
             assert_null(none);
         }
         assert_int_equal(c.ready_queue.stats.steps, 0);
@@ -595,7 +596,7 @@ static void a_seek_returns_the_failure_of_the_stream(void **state)
     assert_int_equal(fby_ready_queue_seek(
                          &c.ready_queue, (struct fby_stream_position){0, 1}),
         FOREBAY_CONFIG);
-    assert_string_equal(c.ready_queue.last_error.text, "no such shard");
+    assert_string_equal(c.ready_queue.last_error.why.text, "no such shard");
     assert_false(fby_ready_queue_take_seek(&c.ready_queue, &position, &number));
     end(&c);
 }
@@ -612,7 +613,7 @@ static void a_position_outside_of_all_epochs_is_refused(void **state)
         assert_int_equal(
             fby_ready_queue_seek(&c.ready_queue, bad[i]), FOREBAY_USAGE);
     }
-    assert_non_null(strstr(c.ready_queue.last_error.text, "4 steps"));
+    assert_non_null(strstr(c.ready_queue.last_error.why.text, "4 steps"));
     end(&c);
 }
 

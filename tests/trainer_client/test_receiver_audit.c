@@ -94,9 +94,10 @@ static void send_a_wrong_sum(struct answer *a)
 
 static void be_busy(struct answer *a)
 {
-    send_message(
-        a->worker, &(struct fby_message){.type = FBY_MSG_BUSY,
-                       .busy = {a->end.end.session, a->end.end.request, 1}});
+    send_message(a->worker, &(struct fby_message){.type = FBY_MSG_BUSY,
+                                .busy = {.session = a->end.end.session,
+                                    .request      = a->end.end.request,
+                                    .retry_ms     = 1}});
 }
 
 static void lose_it(struct answer *a)

@@ -156,6 +156,34 @@ static void a_worker_that_cannot_open_is_left_aside(void **state)
     dialogue_end(&d);
 }
 
+/* A worker that cannot read tries again, and its scans find nothing. */
+static void the_cause_why_a_worker_cannot_open_stays_shown(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    char            text[300];
+    struct fby_open open = begin_open(&d, 1);
+    snprintf(text, sizeof(text), "worker here (%s): cannot open d:x.tar: stale",
+        d.workers[0].endpoint);
+    send_message(
+        &d.workers[0], &(struct fby_message){.type = FBY_MSG_OPEN_FAILED,
+                           .open_failed            = {.session = d.session,
+                                          .open_id             = open.open_id,
+                                          .code                = FBY_OPEN_IO,
+                                          .text = "cannot open d:x.tar: stale"}});
+    await_waiting(&d, text);
+    open = await_message(&d, &d.workers[0], FBY_MSG_OPEN)->open;
+    send_message(
+        &d.workers[0], &(struct fby_message){.type = FBY_MSG_SCANNING,
+                           .scanning = {d.session, open.open_id, 0, 17}});
+    struct fby_opened opened = opened_as(&open, "data", "build");
+    await_waiting(&d, text);
+    send_opened(&d.workers[0], &opened);
+    answer_next(&d);
+    assert_delivers(&d, 0);
+    dialogue_end(&d);
+}
+
 static void scanning_is_shown_until_the_stream_is_open(void **state)
 {
     (void)state;
@@ -423,7 +451,7 @@ static void begin_with_token(struct dialogue *d, char *text)
         .content     = setup.content_digest,
         .data        = digest_of("data"),
         .fingerprint = digest_of("build"),
-        .seed        = 11,
+        .seed        = 7,
         .epoch       = 1,
         .step        = 3,
     };
@@ -440,7 +468,7 @@ static void a_token_sets_the_position_and_the_data(void **state)
     begin_with_token(&d, text);
     const struct fby_join join =
         await_message(&d, &d.server, FBY_MSG_JOIN)->join;
-    assert_int_equal(join.seed, 11);
+    assert_int_equal(join.seed, 7);
     assert_int_equal(join.epoch, 1);
     assert_int_equal(join.step, 3);
     d.session = join.session;
@@ -455,7 +483,7 @@ static void a_token_sets_the_position_and_the_data(void **state)
     struct fby_request r = answer_next(&d);
     assert_int_equal(r.epoch, 1);
     assert_int_equal(r.step, 3);
-    assert_int_equal(r.seed, 11);
+    assert_int_equal(r.seed, 7);
     assert_int_equal(info_of(&d).first_epoch, 1);
     assert_int_equal(info_of(&d).first_step, 3);
     assert_delivers(&d, 8);
@@ -490,6 +518,41 @@ static void a_job_of_other_data_than_the_tokens_is_refused(void **state)
     dialogue_end(&d);
 }
 
+/* The worker is asked once more, for its list, from which the message is made.
+ */
+static void data_other_than_the_tokens_is_described(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    char            text[FBY_TOKEN_TEXT_SIZE];
+    setenv("FOREBAY_CACHE_DIR", "/proc/none", 1); /* no list of "data" */
+    begin_with_token(&d, text);
+    d.session = await_message(&d, &d.server, FBY_MSG_JOIN)->join.session;
+    send_joined(&d);
+    send_workers(&d, 0, 1, true);
+    struct fby_open          open = handshake(&d, &d.workers[0]);
+    const struct fby_message m    = {.type = FBY_MSG_OPEN_FAILED,
+           .open_failed                    = {.session = d.session,
+                                  .open_id             = open.open_id,
+                                  .code                = FBY_OPEN_DIFFERS,
+                                  .data                = {true, digest_of("other")},
+                                  .fingerprint         = open.fingerprint,
+                                  .text                = "it differs"}};
+    send_message(&d.workers[0], &m);
+    open = await_message(&d, &d.workers[0], FBY_MSG_OPEN)->open;
+    assert_false(open.data.known || open.fingerprint.known);
+    struct fby_opened o = opened_as(&open, "other", "build");
+    send_opened(&d.workers[0], &o);
+    char want[300];
+    snprintf(want, sizeof(want),
+        "the data changed since this state was saved: 20 samples in 1 shard "
+        "now, at worker here (%s): bring the data back, or start a new run "
+        "without the state",
+        d.workers[0].endpoint);
+    await_failure(&d, FOREBAY_CONFIG, want);
+    dialogue_end(&d);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -499,6 +562,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(
             an_open_that_cannot_succeed_fails_with_the_workers_words),
         cmocka_unit_test(a_worker_that_cannot_open_is_left_aside),
+        cmocka_unit_test(the_cause_why_a_worker_cannot_open_stays_shown),
         cmocka_unit_test(scanning_is_shown_until_the_stream_is_open),
         cmocka_unit_test(a_late_worker_is_asked_where_its_data_is_the_streams),
         cmocka_unit_test(a_late_worker_of_other_data_or_build_is_left_aside),
@@ -510,6 +574,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_stream_ends_with_its_steps_or_its_epochs),
         cmocka_unit_test(a_token_sets_the_position_and_the_data),
         cmocka_unit_test(a_job_of_other_data_than_the_tokens_is_refused),
+        cmocka_unit_test(data_other_than_the_tokens_is_described),
     };
     fby_log_init("test", FBY_LOG_ERROR);
     if (argc > 1) { /* one test alone, to look into it */

@@ -3,6 +3,8 @@
  * leave or connect again. */
 #include "tests/trainer_client/dialogue_answers.h"
 
+#include <stdatomic.h>
+
 #include "common/log.h"
 
 /* ---- Refusals ------------------------------------------------------------ */
@@ -16,7 +18,8 @@ static void a_busy_worker_is_asked_again_when_it_says(void **state)
     await_request(&d, &a, &d.workers[0]);
     uint64_t id       = a.end.end.request.value;
     int64_t  begun_ns = fby_now_ns();
-    send_busy(&d, a.worker, a.end.end.request, 150);
+    send_busy_for(
+        &d, a.worker, a.end.end.request, 150, "no memory for a batch");
     await_request(&d, &a, &d.workers[0]);
     assert_true(fby_now_ns() - begun_ns >= 150 * FBY_NS_PER_MS);
     assert_true(a.end.end.request.value > id);
@@ -84,12 +87,16 @@ static void send_cannot(const struct dialogue *d, const struct answer *a,
     send_message(a->worker, &message);
 }
 
+#define REMEDY                                                  \
+    ": replace it, set on_bad_sample: substitute, or list all " \
+    "bad samples with forebay lint --check"
+
 /* All workers have refused the step: `shard` is to blame, or none. */
 static void check_cannot(const char *shard, const char *words)
 {
     struct dialogue d;
     struct answer   a;
-    char            text[400];
+    char            text[512];
     dialogue_open(&d, 2);
     struct peer *other = await_either_request(&d, &a);
     for (int i = 0; i < 2; i++) {
@@ -98,7 +105,7 @@ static void check_cannot(const char *shard, const char *words)
             await_request(&d, &a, other);
         }
     }
-    snprintf(text, sizeof(text), "in in1k:train-{0..0}.tar: %s", words);
+    snprintf(text, sizeof(text), "in in1k:train-{0..0}.tar: %s" REMEDY, words);
     if (shard[0] == '\0') {
         snprintf(
             text, sizeof(text), "worker here (%s): %s", other->endpoint, words);
@@ -128,8 +135,48 @@ static void batches_before_the_one_that_fails_are_delivered(void **state)
     send_cannot(&d, &second, "train-0.tar", "cut short");
     send_answer(&first);
     assert_delivers(&d, 0);
-    await_failure(&d, FOREBAY_DATA, "in in1k:train-{0..0}.tar: cut short");
+    await_failure(
+        &d, FOREBAY_DATA, "in in1k:train-{0..0}.tar: cut short" REMEDY);
     dialogue_end(&d);
+}
+
+struct heard { /* log lines of level warning and error */
+    atomic_int n_lines;
+    atomic_int n_cannot;
+};
+
+static void hear(void *arg, enum fby_log_level level, const char *line)
+{
+    struct heard *heard = arg;
+    (void)level;
+    atomic_fetch_add(&heard->n_lines, 1);
+    if (strncmp(line, "WORKER-CANNOT worker here (", 27) == 0 &&
+        strstr(line, "cut short; another worker delivered it") != NULL) {
+        atomic_fetch_add(&heard->n_cannot, 1);
+    }
+}
+
+/* A caller reports the failure of a stream, so the log need not. */
+static void only_a_refusal_that_another_worker_resolves_is_logged(void **state)
+{
+    (void)state;
+    struct heard    heard = {0};
+    struct dialogue d;
+    struct answer   a;
+    fby_log_redirect(FBY_LOG_WARN, hear, &heard);
+    check_cannot("train-0.tar", "cut short");
+    assert_int_equal(heard.n_lines, 0);
+    dialogue_open(&d, 2);
+    struct peer *other = await_either_request(&d, &a);
+    send_cannot(&d, &a, "train-0.tar", "cut short");
+    await_request(&d, &a, other);
+    assert_int_equal(heard.n_cannot, 0);
+    send_answer(&a);
+    assert_delivers(&d, 0);
+    assert_int_equal(heard.n_cannot, 1);
+    dialogue_end(&d);
+    fby_log_redirect(FBY_LOG_ERROR, NULL, NULL);
+    assert_int_equal(heard.n_lines, 1);
 }
 
 /* ---- Other data than it was opened with ---------------------------------- */
@@ -148,7 +195,9 @@ static void check_aside(const struct fby_message *message, const char *words)
     (void)await_message(&d, &d.workers[0], FBY_MSG_BYE);
     snprintf(text, sizeof(text), "worker here (%s): %s", d.workers[0].endpoint,
         words);
-    await_failure(&d, FOREBAY_CONFIG, text);
+    bool names_shard =
+        m.type == FBY_MSG_STALE_DATA && m.stale_data.shard[0] != '\0';
+    await_failure(&d, names_shard ? FOREBAY_DATA : FOREBAY_CONFIG, text);
     assert_int_equal(stats_of(&d).workers_left_aside, 1);
     dialogue_end(&d);
 }
@@ -169,7 +218,7 @@ static void workers_that_serve_other_bytes_are_left_aside(void **state)
                                     .shard              = "",
                                     .text               = "it has other data"}},
         "it has other data");
-    snprintf(text, sizeof(text), "its fingerprint is %s, another build",
+    snprintf(text, sizeof(text), "its fingerprint is %s: it runs another build",
         fby_hex(other.bytes, 8, hex));
     check_aside(
         &(struct fby_message){.type = FBY_MSG_WRONG_FINGERPRINT,
@@ -271,6 +320,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(forgotten_content_is_opened_again),
         cmocka_unit_test(a_step_that_all_workers_refuse_fails_the_stream),
         cmocka_unit_test(batches_before_the_one_that_fails_are_delivered),
+        cmocka_unit_test(only_a_refusal_that_another_worker_resolves_is_logged),
         cmocka_unit_test(workers_that_serve_other_bytes_are_left_aside),
         cmocka_unit_test(a_worker_that_leaves_finishes_what_it_has),
         cmocka_unit_test(a_new_route_keeps_what_the_worker_names),

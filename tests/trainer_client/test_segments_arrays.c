@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trainer_client/expand/host.h"
 #include "trainer_client/expand/segments.h"
 
 struct rig {
@@ -148,8 +149,8 @@ static void an_id_without_a_class_is_refused_by_its_number(void **state)
     const uint8_t                  *raw   = (const uint8_t *)ids;
     struct fby_error_detail         why   = {""};
     assert_ok(fby_expansion_init(&plan, &field, &to, NULL));
-    assert_ok(fby_segments_check_labels(&plan, raw, 3, &why));
-    assert_int_equal(fby_segments_check_labels(&plan, raw, 4, &why), FBY_PROTO);
+    assert_ok(fby_check_labels(&plan, raw, 3, &why));
+    assert_int_equal(fby_check_labels(&plan, raw, 4, &why), FBY_PROTO);
     assert_non_null(
         strstr(why.text, "field label: label 1000 is not one of 0 to 999"));
 }

@@ -146,11 +146,13 @@ static void a_token_of_another_pipeline_or_seed_is_refused(void **state)
     struct fby_token token = {.content = setup.content_digest, .seed = 9};
     fby_setup_fini(&setup);
     o.token = fby_token_encode(&token, text);
+    refused(&o, "the pipeline has seed: 7, but the token has seed 9: restore");
+    o.has_seed = true; /* as when the run began */
+    o.seed     = 9;
     accepted(&o, &setup);
     assert_int_equal(setup.seed, 9);
     fby_setup_fini(&setup);
-    o.has_seed = true;
-    o.seed     = 10;
+    o.seed = 10;
     refused(&o, "seed 9");
     token.content.bytes[0] ^= 1;
     o.has_seed = false;
@@ -182,6 +184,27 @@ static void plain_paths_need_a_root(void **state)
     assert_string_equal(setup.location.pattern, "photos:aa.tar");
     fby_setup_fini(&setup);
     free(text);
+}
+
+static void refused_so(
+    const struct forebay_options *o, fby_err err, const char *words);
+
+static void a_root_that_only_the_numbers_of_classes_need_is_named(void **state)
+{
+    (void)state;
+    const struct forebay_root root = {"sets", "/sets/val"};
+    struct forebay_options    o    = usable();
+    o.pipeline_text                = "forebay: 1\n"
+                                     "splits: {train: {folder: /sets/train}, "
+                                     "val: {folder: /sets/val, shuffle: none, last: pad}}\n"
+                                     "global_batch: 8\n"
+                                     "fields: {label: {from: folder}}\n";
+    o.split                        = "val";
+    o.roots                        = &root;
+    o.n_roots                      = 1;
+    refused_so(&o, FBY_NOT_FOUND,
+        "split train numbers the classes of val (classes_from): '/sets/train' "
+        "is not below any of the roots; add one to options.roots");
 }
 
 /* ---- At the edges -------------------------------------------------------- */
@@ -598,6 +621,7 @@ int main(void)
         cmocka_unit_test(a_seed_is_the_callers_else_the_pipelines),
         cmocka_unit_test(a_token_brings_place_and_seed),
         cmocka_unit_test(offsets_of_32_bits_have_to_reach),
+        cmocka_unit_test(a_root_that_only_the_numbers_of_classes_need_is_named),
         cmocka_unit_test(at_most_256_roots_are_taken),
         cmocka_unit_test(what_is_asked_of_whom_is_said),
         cmocka_unit_test(limits_that_are_too_low_are_said_with_what_is_needed),

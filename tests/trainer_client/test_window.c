@@ -126,10 +126,10 @@ static void a_first_step_beyond_the_epoch_is_refused(void **state)
     struct fby_window_batch  batch;
     assert_int_equal(start(&d, 4, 4, &why), FBY_CONFIG);
     assert_string_equal(
-        why.text, "step 4 is not below the 4 steps of an epoch");
+        why.text, "step 4: an epoch has 4 steps, counted from 0");
     assert_int_equal(start(&d, 0, 0, &why), FBY_CONFIG);
     assert_string_equal(
-        why.text, "step 0 is not below the 0 steps of an epoch");
+        why.text, "step 0: an epoch has 0 steps, counted from 0");
     assert_int_equal(start(&d, 4, UINT64_MAX, &why), FBY_CONFIG);
     assert_int_equal(take(&d, &batch), FBY_AGAIN); /* it has not started */
     fby_window_destroy(&d.w);

@@ -20,6 +20,9 @@ static void a_step_is_not_asked_again_of_a_worker_that_cannot(void **state)
         assert_int_equal(again.peer, 1 - r.peer);
         fby_window_lost(d.w, d.now, again.peer, again.id);
         turn(&d);
+        if (i > 0) { /* repeated losses pause */
+            wait(&d, 10 * MS);
+        }
     }
     assert_counters(&d, "requests 5, rerequests 4, lost 3, cannot 1");
     assert_failed(&d, "");

@@ -213,6 +213,124 @@ static void a_loss_is_remembered_when_another_worker_goes(void **state)
     fby_window_destroy(&d.w);
 }
 
+/* The worker loses the only request; its next one comes after `pause_ns`. */
+static void lose_again(struct driver *d, int64_t pause_ns)
+{
+    struct fby_action r = nth_action(d, FBY_DO_REQUEST, 0);
+    fby_window_lost(d->w, d->now, r.peer, r.id);
+    turn(d);
+    if (pause_ns > 0) {
+        assert_actions(d, "");
+        wait(d, pause_ns - 1);
+        assert_int_equal(count(d, FBY_DO_REQUEST, FBY_NO_PEER), 0);
+        wait(d, 1);
+    }
+    assert_int_equal(count(d, FBY_DO_REQUEST, r.peer), 1);
+}
+
+static void a_worker_that_loses_every_request_is_asked_ever_less_often(
+    void **state)
+{
+    (void)state;
+    struct fby_window_config c = config_of(1);
+    c.times.backoff            = 30 * MS;
+    struct driver d            = started_with(&c, 1);
+    const int64_t pauses[]     = {
+            0, 5 * MS, 10 * MS, 20 * MS, 30 * MS, 30 * MS, 30 * MS};
+    for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
+        lose_again(&d, pauses[i]);
+    }
+    fby_window_destroy(&d.w);
+}
+
+static void after_an_answer_a_loss_is_the_first_again(void **state)
+{
+    (void)state;
+    struct driver d = started(1, 1);
+    lose_again(&d, 0);
+    lose_again(&d, 5 * MS);
+    (void)answer_next(&d);
+    lose_again(&d, 0);
+    lose_again(&d, 5 * MS);
+    fby_window_destroy(&d.w);
+}
+
+static void an_answer_to_an_audit_ends_the_losses_too(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = nth_action(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
+    remove_peer(&d, main.peer);
+    turn(&d);
+    lose_again(&d, 0);
+    answer_audit(&d, &second, 1);
+    lose_again(&d, 0);
+    fby_window_destroy(&d.w);
+}
+
+static void requests_that_are_lost_together_are_one_loss(void **state)
+{
+    (void)state;
+    struct driver d = started(3, 1);
+    for (uint64_t id = 1; id <= 3; id++) {
+        fby_window_lost(d.w, d.now, 0, (struct fby_request_id){id});
+    }
+    turn(&d);
+    assert_requested_peers(&d, "000");
+    fby_window_lost(d.w, d.now, 0, (struct fby_request_id){4});
+    fby_window_lost(d.w, d.now, 0, (struct fby_request_id){5});
+    assert_turn(&d, "");
+    assert_after(
+        &d, 5 * MS, "REQUEST 0 #7 step 0 slot 0; REQUEST 0 #8 step 1 slot 1");
+    fby_window_destroy(&d.w);
+}
+
+static void a_loss_does_not_shorten_a_busy_wait(void **state)
+{
+    (void)state;
+    struct driver d = started(2, 1);
+    fby_window_lost(d.w, d.now, 0, (struct fby_request_id){1});
+    assert_turn(&d, "REQUEST 0 #3 step 0 slot 0");
+    fby_window_busy(d.w, d.now, 0, (struct fby_request_id){2}, 40 * MS);
+    fby_window_lost(d.w, d.now, 0, (struct fby_request_id){3});
+    assert_turn(&d, "");
+    assert_after(
+        &d, 40 * MS, "REQUEST 0 #4 step 0 slot 0; REQUEST 0 #5 step 1 slot 1");
+    fby_window_destroy(&d.w);
+}
+
+static void the_losses_of_a_process_are_not_held_against_the_next(void **state)
+{
+    (void)state;
+    struct driver d = started(1, 1);
+    lose_again(&d, 0);
+    lose_again(&d, 5 * MS);
+    fby_window_hello_first(d.w, d.now, 0);
+    turn(&d);
+    admit_peer(&d, 0, 2);
+    turn(&d);
+    lose_again(&d, 0);
+    fby_window_destroy(&d.w);
+}
+
+static void other_workers_are_asked_during_a_pause(void **state)
+{
+    (void)state;
+    struct fby_window_config c = config_of(1);
+    struct driver            d = of_one_block(&c, 2);
+    for (int i = 0; i < 4; i++) { /* each worker twice */
+        assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 1);
+        struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
+        fby_window_lost(d.w, d.now, r.peer, r.id);
+        turn(&d);
+    }
+    assert_actions(&d, "");
+    wait(&d, 5 * MS);
+    assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 1);
+    fby_window_destroy(&d.w);
+}
+
 /* ---- SEND_CONTENT -------------------------------------------------------- */
 
 static void content_is_sent_once_and_every_request_asked_again(void **state)
@@ -229,6 +347,29 @@ static void content_is_sent_once_and_every_request_asked_again(void **state)
     fby_window_opened(d.w, d.now, 0);
     assert_turn(&d, "REQUEST 0 #3 step 0 slot 0; REQUEST 0 #4 step 1 slot 1");
     assert_counters(&d, "requests 4, rerequests 2");
+    fby_window_destroy(&d.w);
+}
+
+static void a_worker_that_always_lacks_the_content_is_asked_less_often(
+    void **state)
+{
+    (void)state;
+    struct driver d        = started(1, 1);
+    const int64_t pauses[] = {0, 5 * MS, 10 * MS};
+    for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
+        struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
+        fby_window_send_content(d.w, d.now, 0, r.id);
+        assert_turn(&d, "OPEN 0");
+        fby_window_opened(d.w, d.now, 0);
+        turn(&d);
+        if (pauses[i] > 0) {
+            assert_actions(&d, "");
+            wait(&d, pauses[i] - 1);
+            assert_actions(&d, "");
+            wait(&d, 1);
+        }
+        assert_int_equal(count(&d, FBY_DO_REQUEST, 0), 1);
+    }
     fby_window_destroy(&d.w);
 }
 
@@ -290,8 +431,18 @@ int main(void)
         cmocka_unit_test(a_loss_counts_against_a_worker_for_one_step),
         cmocka_unit_test(a_loss_is_not_held_against_the_next_owner_of_a_number),
         cmocka_unit_test(a_loss_is_remembered_when_another_worker_goes),
+        cmocka_unit_test(
+            a_worker_that_loses_every_request_is_asked_ever_less_often),
+        cmocka_unit_test(after_an_answer_a_loss_is_the_first_again),
+        cmocka_unit_test(an_answer_to_an_audit_ends_the_losses_too),
+        cmocka_unit_test(requests_that_are_lost_together_are_one_loss),
+        cmocka_unit_test(a_loss_does_not_shorten_a_busy_wait),
+        cmocka_unit_test(the_losses_of_a_process_are_not_held_against_the_next),
+        cmocka_unit_test(other_workers_are_asked_during_a_pause),
         cmocka_unit_test(content_is_sent_once_and_every_request_asked_again),
         cmocka_unit_test(content_that_another_worker_forgot_changes_no_request),
+        cmocka_unit_test(
+            a_worker_that_always_lacks_the_content_is_asked_less_often),
         cmocka_unit_test(
             content_forgotten_while_greeting_is_sent_after_welcome),
         cmocka_unit_test(

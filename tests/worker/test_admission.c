@@ -322,6 +322,7 @@ static void the_cause_of_a_failure_decides_the_message(void **state)
     assert_int_equal(rig.loop.counts.cannot, 5);
     const struct fby_busy *busy = &fail_with(&a, FBY_AGAIN, FBY_MSG_BUSY)->busy;
     check_busy(busy, (struct fby_request_id){a.newest});
+    assert_string_equal(busy->text, "what was wrong");
     assert_int_equal(rig.loop.counts.cannot, 5);
     assert_int_equal(rig.loop.counts.busy, 1);
     rig_collect_all(&rig);

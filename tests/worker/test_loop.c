@@ -165,7 +165,7 @@ static void a_full_worker_reports_how_much_is_promised(void **state)
     assert_int_equal(refused->code, FBY_REFUSED_FULL);
     assert_string_equal(refused->text,
         "no room for a session with batches of 64 bytes: 65537 of 100000 "
-        "bytes are promised to others");
+        "bytes are reserved for others");
     party_hello(&a);
     wire_expect(&a, FBY_MSG_WELCOME);
     assert_int_equal(rig.loop.counts.refused_clients, 1);
@@ -351,7 +351,7 @@ static void opened_data_must_have_the_expected_digests(void **state)
         assert_true(
             fby_digest_equal(&failed->fingerprint.digest, &own->fingerprint));
         assert_string_equal(failed->text,
-            i == 0 ? "the data here is not the data asked for"
+            i == 0 ? "the data of this worker is not the data requested"
                    : "this worker decodes or transforms differently");
     }
     rig_close(&rig);

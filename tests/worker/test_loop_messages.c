@@ -199,7 +199,7 @@ static void a_session_beyond_the_budget_is_refused(void **state)
     const struct fby_refused *refused =
         &client_expect(&other, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_FULL);
-    assert_non_null(strstr(refused->text, "promised to others"));
+    assert_non_null(strstr(refused->text, "reserved for others"));
     client_close(&other);
     worker_thread_finish(&rig);
 }

@@ -44,8 +44,12 @@ static void close_table(struct table *t)
 static fby_err try_begin(struct table *t, const char *location,
     struct fby_plan_load **out, struct fby_error_detail *why)
 {
-    const struct fby_blob content = {t->kit.content.data, t->kit.content.size};
-    return fby_plan_cache_open(t->plans, &content, location, out, why);
+    const struct fby_open open = {
+        .content          = {t->kit.content.data, t->kit.content.size},
+        .location         = location,
+        .classes_location = "",
+    };
+    return fby_plan_cache_open(t->plans, &open, out, why);
 }
 
 static struct fby_plan_load *begin(struct table *t, const char *location)
@@ -189,14 +193,36 @@ static void another_content_is_another_load(void **state)
         t.kit.content.data, t.kit.content.size, content, NULL));
     content->global_batch++;
     fby_content_encode(content, &bytes);
-    const struct fby_blob blob = {bytes.data, bytes.size};
-    assert_ok(
-        fby_plan_cache_open(t.plans, &blob, "data:photos", &second, NULL));
+    const struct fby_open open = {.content = {bytes.data, bytes.size},
+        .location                          = "data:photos",
+        .classes_location                  = ""};
+    assert_ok(fby_plan_cache_open(t.plans, &open, &second, NULL));
     assert_ptr_not_equal(first, second);
     fby_plan_load_release(&first);
     fby_plan_load_release(&second);
     fby_buffer_fini(&bytes);
     free(content);
+    close_table(&t);
+}
+
+static void other_classes_are_another_load(void **state)
+{
+    struct table          t      = open_table(state, 0, 4);
+    struct fby_plan_load *first  = begin(&t, "data:photos");
+    struct fby_plan_load *second = NULL;
+    struct fby_plan_load *third  = NULL;
+    const struct fby_open open   = {
+          .content          = {t.kit.content.data, t.kit.content.size},
+          .location         = "data:photos",
+          .classes_location = "data:train",
+    };
+    assert_ok(fby_plan_cache_open(t.plans, &open, &second, NULL));
+    assert_ptr_not_equal(first, second);
+    assert_ok(fby_plan_cache_open(t.plans, &open, &third, NULL));
+    assert_ptr_equal(second, third);
+    fby_plan_load_release(&first);
+    fby_plan_load_release(&second);
+    fby_plan_load_release(&third);
     close_table(&t);
 }
 
@@ -212,7 +238,7 @@ static void too_many_loads_at_once_are_refused(void **state)
     }
     assert_int_equal(try_begin(&t, "data:d", &none, &why), FBY_FULL);
     assert_string_equal(
-        why.text, "this worker is opening 3 datasets already; ask again later");
+        why.text, "this worker is opening 3 datasets already; try again later");
     assert_null(none);
     assert_ok(try_begin(&t, "data:c", &none, &why)); /* joins a running load */
     assert_ptr_equal(none, going_on[2]);
@@ -228,11 +254,14 @@ static void bytes_that_are_no_content_are_refused(void **state)
     struct table            t       = open_table(state, 0, 4);
     struct fby_plan_load   *none    = NULL;
     struct fby_error_detail why     = {{0}};
-    const struct fby_blob   garbage = {(const uint8_t *)"garbage", 7};
+    const struct fby_open   garbage = {
+          .content          = {(const uint8_t *)"garbage", 7},
+          .location         = "data:photos",
+          .classes_location = "",
+    };
     for (int i = 0; i < 5; i++) { /* without using a load */
         assert_int_equal(
-            fby_plan_cache_open(t.plans, &garbage, "data:photos", &none, &why),
-            FBY_PROTO);
+            fby_plan_cache_open(t.plans, &garbage, &none, &why), FBY_PROTO);
         assert_null(none);
     }
     assert_true(why.text[0] != '\0');
@@ -395,6 +424,7 @@ int main(void)
         IN_SANDBOX(a_failed_load_has_a_reason_and_is_not_known),
         IN_SANDBOX(loads_of_one_content_at_one_location_are_shared),
         IN_SANDBOX(another_content_is_another_load),
+        IN_SANDBOX(other_classes_are_another_load),
         IN_SANDBOX(too_many_loads_at_once_are_refused),
         IN_SANDBOX(bytes_that_are_no_content_are_refused),
         IN_SANDBOX(the_least_recently_used_is_forgotten_first),

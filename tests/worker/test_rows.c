@@ -367,7 +367,7 @@ static void a_refused_row_has_a_reason(void **state)
     assert_int_equal(dst[0], 4);
     assert_int_equal(one_row(&bench, 57, dst, &why), FBY_BAD_SAMPLE);
     assert_string_equal(why.text,
-        "field x: label 5 is too large; 0 to 4 are right: raise classes");
+        "field x: label 5 is too large: it must be 0 to 4; or raise classes");
     bench_close(&bench);
     bench_open(&bench, *state, "data:t", "x: {from: x, decode: number}");
     assert_ok(one_row(&bench, 57, dst, &why));

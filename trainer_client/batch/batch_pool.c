@@ -183,7 +183,8 @@ static fby_err finish_allocation(
     pthread_mutex_unlock(&self->lock);
     if (is_first_extra) {
         fby_warn("BATCHES-HELD",
-            "the trainer holds all %u output slots; allocating more, up to %u",
+            "the trainer holds all %u preallocated batches: allocating more, "
+            "up to %u; release batches sooner",
             self->max_regular, self->max_slots);
     }
     fby_err failure = extra ? FBY_FULL : FBY_SYS;

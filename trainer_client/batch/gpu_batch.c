@@ -10,6 +10,7 @@
 
 #include "trainer_client/batch/make_batch.h"
 #include "trainer_client/expand/documents.h"
+#include "trainer_client/expand/host.h"
 #include "trainer_client/expand/ops.h"
 #include "trainer_client/expand/segments.h"
 
@@ -69,8 +70,7 @@ static fby_err check_arena_labels(const struct gpu_packer *p,
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; i < f->raw_field->n_chunks && err == FBY_OK; i++) {
-        err = fby_segments_check_labels(f->plan,
-            p->slot->arena + f->chunks[i].offset,
+        err = fby_check_labels(f->plan, p->slot->arena + f->chunks[i].offset,
             f->chunks[i].bytes / f->plan->raw_bytes, why);
     }
     return err;
@@ -88,11 +88,7 @@ static fby_err append_equal_rows(
     }
     f->value_bytes = f->raw_field->raw_bytes;
     f->values      = append_bytes(p, f->host_raw, f->value_bytes);
-    bool has_class_labels =
-        f->plan->kind == FBY_EXPAND_ONE_HOT || f->plan->kind == FBY_EXPAND_MIX;
-    return has_class_labels
-               ? fby_segments_check_labels(f->plan, f->host_raw, p->rows, why)
-               : FBY_OK;
+    return fby_check_labels(f->plan, f->host_raw, p->rows, why);
 }
 
 /* ---- ragged fields ------------------------------------------------------- */
@@ -320,7 +316,7 @@ static fby_err append_all_fields(
             err = append_ragged_rows(p, f, why);
         } else if (!f->in_arena) {
             err = append_equal_rows(p, f, why);
-        } else if (f->plan->kind == FBY_EXPAND_ONE_HOT) {
+        } else if (f->plan->classes > 0) {
             err = check_arena_labels(p, f, why);
         }
     }

@@ -5,6 +5,7 @@
 
 #include "trainer_client/batch/batch_pool.h"
 #include "trainer_client/expand/documents.h"
+#include "trainer_client/expand/host.h"
 #include "trainer_client/expand/ops_draw.h"
 
 /* Returns the raw bytes of a field in the slot's memory. */
@@ -50,15 +51,17 @@ static fby_err write_chunk_to_tensor(
 static fby_err write_direct_field(const struct fby_batch_job *job,
     uint32_t field, struct fby_error_detail *why)
 {
+    const struct fby_expansion *plan = &job->setup->expansions[field];
+    const uint8_t              *out =
+        job->input->batch->memory + job->setup->out_offset[field];
     for (uint32_t i = 0; i < job->input->layout->fields[field].n_chunks; i++) {
         /* The chunk was checked when it was received, so it is valid. */
         if (write_chunk_to_tensor(job, field, i) != FBY_OK) {
             return fby_error_set(why, FBY_PROTO,
-                "field %s: chunk %u changed in memory",
-                job->setup->expansions[field].name, i);
+                "field %s: chunk %u changed in memory", plan->name, i);
         }
     }
-    return FBY_OK;
+    return fby_check_labels(plan, out, job->input->batch->rows, why);
 }
 
 struct fby_ops_row *fby_batch_draw_params(

@@ -4,18 +4,30 @@
 #include "trainer_client/batch/ready_queue.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "common/clock.h"
+#include "common/plural.h"
 #include "trainer_client/batch/batch_pool.h"
 
 /* How often a waiting forebay_open() calls on_scan and give_up. */
 #define POLL_NS (FBY_NS_PER_S / 10)
 
+/* The calling thread's last error. `number` identifies the queue; an address
+ * would not, since a new queue may reuse it. */
+static _Thread_local struct {
+    uint64_t              number; /* 0: the thread has no error */
+    struct fby_call_error error;
+} own_error;
+
 fby_err fby_ready_queue_init(struct fby_ready_queue *self)
 {
-    pthread_condattr_t monotonic; /* so that deadlines use this clock */
-    *self = (struct fby_ready_queue){.wakeup = fby_wakeup_open()};
+    static atomic_uint_fast64_t n_queues;  /* of this process so far */
+    pthread_condattr_t          monotonic; /* for deadlines on this clock */
+    *self = (struct fby_ready_queue){.wakeup = fby_wakeup_open(),
+        .number =
+            atomic_fetch_add_explicit(&n_queues, 1, memory_order_relaxed) + 1};
     pthread_mutex_init(&self->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -295,7 +307,8 @@ enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
 
 /* Pass the first batch, which is done, to the trainer, or fail the stream. */
 static enum forebay_status deliver_first(struct fby_ready_queue *self,
-    const struct fby_consumer *consumer, struct forebay_batch **out)
+    const struct fby_consumer *consumer, struct fby_error_detail *why,
+    struct forebay_batch **out)
 {
     struct forebay_batch *batch = self->batches[0];
     if (batch->err == FBY_OK) {
@@ -306,7 +319,7 @@ static enum forebay_status deliver_first(struct fby_ready_queue *self,
         enum forebay_status status =
             batch->err == FBY_SYS ? FOREBAY_SYSTEM : FOREBAY_DATA;
         fail_locked(self, status, &batch->why);
-        self->last_error = self->why;
+        *why = self->why;
         return self->failure;
     }
     *out                  = take_first(self);
@@ -321,12 +334,13 @@ static enum forebay_status deliver_first(struct fby_ready_queue *self,
     return FOREBAY_OK;
 }
 
-static enum forebay_status set_error_all_held(
-    struct fby_ready_queue *self, struct fby_batch_pool *batch_pool)
+/* Describe why no batch can be made. Returns FOREBAY_FULL. */
+static enum forebay_status describe_all_held(
+    struct fby_batch_pool *batch_pool, struct fby_error_detail *why)
 {
     struct fby_batch_pool_counts counts = fby_batch_pool_counts(batch_pool);
-    (void)fby_error_set(&self->last_error, FBY_FULL,
-        "you hold %u batches, %s; release some", counts.held,
+    (void)fby_error_set(why, FBY_FULL, "you hold %s, %s; release some",
+        fby_plural(counts.held, "batch").text,
         counts.out_of_memory ? "and there is no memory for another"
                              : "all that max_held_bytes allows");
     return FOREBAY_FULL;
@@ -336,38 +350,53 @@ static enum forebay_status set_error_all_held(
  * Returns FOREBAY_TIMEOUT if the caller should wait. */
 static enum forebay_status try_next(struct fby_ready_queue *self,
     struct fby_batch_pool *batch_pool, const struct fby_consumer *consumer,
-    struct forebay_batch **out)
+    struct fby_error_detail *why, struct forebay_batch **out)
 {
     if (self->n_batches > 0) {
         if (!self->batches[0]->done) {
             return FOREBAY_TIMEOUT;
         }
         if (fby_batch_pool_is_blocked(batch_pool)) {
-            (void)fby_error_set(&self->last_error, FBY_FULL,
+            (void)fby_error_set(why, FBY_FULL,
                 "with fixed_outputs one batch is held at a time; release it");
             return FOREBAY_FULL;
         }
-        return deliver_first(self, consumer, out);
+        return deliver_first(self, consumer, why, out);
     }
     if (self->phase == FBY_PHASE_FAILED) {
-        self->last_error = self->why;
+        *why = self->why;
         return self->failure;
     }
     if (self->phase == FBY_PHASE_ENDED) {
-        self->last_error.text[0] = '\0';
         return FOREBAY_END;
     }
     return fby_batch_pool_is_full(batch_pool)
-               ? set_error_all_held(self, batch_pool)
+               ? describe_all_held(batch_pool, why)
                : FOREBAY_TIMEOUT;
 }
 
+/* Record the error of a call: the stream's last one, and this thread's. The
+ * stream's end is no error. */
 static enum forebay_status set_error_locked(struct fby_ready_queue *self,
     enum forebay_status status, const struct fby_error_detail *why)
 {
-    self->last_error  = *why;
-    self->last_status = status;
+    self->last_error.status = status != FOREBAY_END ? status : FOREBAY_OK;
+    self->last_error.why    = *why;
+    own_error.number        = self->number;
+    own_error.error         = self->last_error;
     return status;
+}
+
+void fby_ready_queue_last_error(
+    struct fby_ready_queue *self, struct fby_call_error *out)
+{
+    if (own_error.number == self->number) {
+        *out = own_error.error;
+        return;
+    }
+    pthread_mutex_lock(&self->lock);
+    *out = self->last_error;
+    pthread_mutex_unlock(&self->lock);
 }
 
 enum forebay_status fby_ready_queue_set_error(struct fby_ready_queue *self,
@@ -400,8 +429,8 @@ static enum forebay_status check_position(
     uint64_t                steps = self->info.steps_per_epoch;
     if (position.step >= steps) {
         (void)fby_error_set(&why, FBY_USAGE,
-            "step %llu: an epoch has %llu steps, counted from 0",
-            (unsigned long long)position.step, (unsigned long long)steps);
+            "step %llu: an epoch has %s, counted from 0",
+            (unsigned long long)position.step, fby_plural(steps, "step").text);
         return set_error_locked(self, FOREBAY_USAGE, &why);
     }
     if (position.epoch > (FBY_MAX_SEEK - position.step) / steps) {
@@ -435,6 +464,21 @@ void fby_ready_queue_interrupt(struct fby_ready_queue *self, bool on)
     notify_and_unlock(self);
 }
 
+/* Describe why no batch came. Returns FOREBAY_INTERRUPTED or FOREBAY_TIMEOUT. */
+static enum forebay_status describe_wait(
+    const struct fby_ready_queue *self, struct fby_error_detail *why)
+{
+    if (self->interrupted) {
+        (void)fby_error_set(
+            why, FBY_AGAIN, "forebay_interrupt() ended the wait");
+        return FOREBAY_INTERRUPTED;
+    }
+    bool has_reason = self->wait_reason.text[0] != '\0';
+    (void)fby_error_set(why, FBY_TIMEOUT, "%s",
+        has_reason ? self->wait_reason.text : "the next batch is not ready");
+    return FOREBAY_TIMEOUT;
+}
+
 enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
     struct fby_batch_pool *batch_pool, int64_t timeout_ns,
     const struct fby_consumer *consumer, struct forebay_batch **out)
@@ -443,31 +487,24 @@ enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
     int64_t start_ns    = may_wait ? fby_now_ns() : 0; /* else not needed */
     bool    forever     = timeout_ns < 0 || timeout_ns > INT64_MAX - start_ns;
     int64_t deadline_ns = forever ? -1 : start_ns + timeout_ns;
+    struct fby_error_detail why = {""};
     pthread_mutex_lock(&self->lock);
-    enum forebay_status status = try_next(self, batch_pool, consumer, out);
+    enum forebay_status status =
+        try_next(self, batch_pool, consumer, &why, out);
     while (status == FOREBAY_TIMEOUT) {
         if (!self->trainer_waiting) {
             self->trainer_waiting = true;
             fby_wakeup_send(&self->wakeup);
         }
         if (!may_wait || self->interrupted) {
+            status = describe_wait(self, &why);
             break;
         }
         may_wait = wait_for_change(self, deadline_ns);
-        status   = try_next(self, batch_pool, consumer, out);
-    }
-    if (status == FOREBAY_TIMEOUT && self->interrupted) {
-        status = FOREBAY_INTERRUPTED;
-        (void)fby_error_set(
-            &self->last_error, FBY_AGAIN, "forebay_interrupt() ended the wait");
-    } else if (status == FOREBAY_TIMEOUT) {
-        bool has_reason = self->wait_reason.text[0] != '\0';
-        (void)fby_error_set(&self->last_error, FBY_TIMEOUT, "%s",
-            has_reason ? self->wait_reason.text
-                       : "the next batch is not ready");
+        status   = try_next(self, batch_pool, consumer, &why, out);
     }
     if (status != FOREBAY_OK) {
-        self->last_status = status != FOREBAY_END ? status : FOREBAY_OK;
+        (void)set_error_locked(self, status, &why);
     }
     if (timeout_ns != 0) {
         self->stats.wait_ns += fby_now_ns() - start_ns;

@@ -35,6 +35,11 @@ struct fby_failed_sample { /* what a worker could not deliver */
     char     worker[320];  /* the worker that reported it */
 };
 
+struct fby_call_error {             /* how a call of the trainer failed */
+    enum forebay_status     status; /* FOREBAY_OK: there was no error */
+    struct fby_error_detail why;
+};
+
 struct fby_consumer { /* who takes a batch on a GPU */
     void    *stream;  /* its CUDA stream */
     uint8_t *memory;  /* that it gives to this batch; NULL: it gives none */
@@ -51,6 +56,7 @@ struct fby_batch_pool;
 
 struct fby_ready_queue {
     struct fby_wakeup wakeup; /* sent when the trainer waits or took a batch */
+    uint64_t          number; /* unique in this process, from 1 */
 
     pthread_mutex_t          lock;    /* guards all below */
     pthread_cond_t           changed; /* wakes trainer threads */
@@ -59,8 +65,7 @@ struct fby_ready_queue {
     struct fby_error_detail  why;        /* FAILED: text of `failure` */
     struct fby_failed_sample bad_sample; /* FAILED: where in the dataset */
     struct fby_error_detail wait_reason; /* why the next batch is late, or "" */
-    struct fby_error_detail last_error;  /* text of the last error, or "" */
-    enum forebay_status     last_status; /* of it, or FOREBAY_OK */
+    struct fby_call_error   last_error;  /* of any thread */
     struct forebay_batch   *batches[FBY_READY_QUEUE_MAX]; /* in order */
     uint32_t                n_batches;        /* entries of `batches` */
     bool                    trainer_waiting;  /* forebay_next found no batch */
@@ -148,7 +153,14 @@ enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
 enum forebay_status fby_ready_queue_seek(
     struct fby_ready_queue *self, struct fby_stream_position position);
 
-/* Set the error that the trainer can ask for, and return `status`. */
+/* The calling thread's last error on this queue. If it has none, or had one on
+ * another queue since, the last error of any thread.
+ * Thread: any.            Blocks: no. */
+void fby_ready_queue_last_error(
+    struct fby_ready_queue *self, struct fby_call_error *out);
+
+/* Record the last error of the stream and of the calling thread, and return
+ * `status`. */
 enum forebay_status fby_ready_queue_set_error(struct fby_ready_queue *self,
     enum forebay_status status, const struct fby_error_detail *why);
 

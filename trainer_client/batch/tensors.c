@@ -103,7 +103,8 @@ static struct forebay_batch *describe_example(
 uint32_t fby_describe_fields(
     const struct fby_setup *setup, struct fby_tensor out[FBY_MAX_TENSORS])
 {
-    /* A dimension varies if it differs between two possible batches. */
+    /* A dimension is constant, or follows the rows, entries or documents one by
+     * one. So it varies if it differs between two batches. */
     bool rows_vary          = setup->split->content.last == FBY_LAST_SHORT;
     struct forebay_batch *a = describe_example(setup, setup->max_rows, 1);
     struct forebay_batch *b =

@@ -28,7 +28,7 @@ struct fby_device {
     /* Expand `rows` samples at `raw` into `out`. The kind of the plan is one of
      * FBY_EXPAND_AFFINE to FBY_EXPAND_BITS. (FBY_EXPAND_COPY uses `decode`.)
      * Thread: any.  Blocks: until the values are written.
-     * Errors: FBY_PROTO  a label is out of range */
+     * Errors: FBY_PROTO  a label is not below plan->classes */
     fby_err (*expand)(const struct fby_expansion *plan, const void *raw,
         uint32_t rows, void *out, struct fby_error_detail *why);
 

@@ -32,7 +32,7 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
         plan->kind == FBY_EXPAND_SCALE) {
         uint64_t values = plan->raw_bytes / fby_type_bytes(plan->from);
         fby_expand_values(plan, raw, rows * values, out);
-        return FBY_OK;
+        return fby_check_labels(plan, raw, rows * values, why);
     }
     for (uint32_t row = 0; row < rows && err == FBY_OK; row++) {
         if (plan->yuv420) {

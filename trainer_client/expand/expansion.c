@@ -173,9 +173,8 @@ static fby_err plan_one_hot(const struct planning *p)
 {
     struct fby_expansion         *self  = p->self;
     const struct fby_label_field *label = &p->field->as.label;
-    double share  = label->classes > 0 ? label->smoothing / label->classes : 0;
-    self->kind    = FBY_EXPAND_ONE_HOT;
-    self->classes = label->classes;
+    double share = label->classes > 0 ? label->smoothing / label->classes : 0;
+    self->kind   = FBY_EXPAND_ONE_HOT;
     if (label->classes == 0 ||
         (!fby_type_is_float(self->to) && self->to != FBY_U8)) {
         return refuse(
@@ -248,7 +247,7 @@ static fby_err plan_rows(const struct planning *p)
     }
     if (!fby_type_can_hold(self->to, delivery->pad)) {
         return fby_error_set(p->why, FBY_CONFIG,
-            "field %s: pad %g is no value of its dtype", self->name,
+            "field %s: pad %g is not a value of its dtype", self->name,
             delivery->pad);
     }
     self->pad = fby_type_is_float(self->to)
@@ -306,7 +305,7 @@ static fby_err plan_sparse(const struct planning *p)
     }
     if (csr && self->shape.n_dims != 1) {
         return refuse(
-            p, "csr goes with a shape of one dimension; use coo, or dense");
+            p, "csr needs a shape of one dimension; use coo, or dense");
     }
     add_sparse_tensors(self);
     return FBY_OK;
@@ -374,11 +373,15 @@ static fby_err plan_dense(const struct planning *p)
 
 static fby_err plan_masks(const struct planning *p)
 {
+    if (p->delivery->layout == FBY_LAYOUT_HW) { /* the memory is that of hwc */
+        p->self->layout = FBY_LAYOUT_HW;
+    }
     return p->field->n_device > 0 ? plan_ops(p) : plan_dense(p);
 }
 
 static fby_err plan_labels(const struct planning *p)
 {
+    p->self->classes = p->field->as.label.classes;
     return p->field->as.label.one_hot ? plan_one_hot(p) : plan_dense(p);
 }
 
@@ -430,6 +433,10 @@ fby_err fby_expansion_init(struct fby_expansion *self,
     }
     if (fby_field_form(field) == FBY_FORM_DENSE && has_row_options) {
         return refuse(&p, "only rows of several lengths have another form");
+    }
+    if (delivery->layout == FBY_LAYOUT_HW &&
+        field->decode != FBY_DECODE_MASK8) {
+        return refuse(&p, "only masks (mask8) have the layout hw");
     }
     fby_err err = plans[field->decode](&p);
     if (self->n_tensors == 0) { /* not a ragged field */
@@ -502,6 +509,9 @@ uint32_t fby_expansion_compute_shape(const struct fby_expansion *self,
     }
     for (uint32_t i = 0; i < n_dims; i++) {
         shape[i + 1] = self->shape.dims[i];
+    }
+    if (self->layout == FBY_LAYOUT_HW) {
+        return set_row_major(n_dims, shape, strides); /* without the channel */
     }
     if (self->kind == FBY_EXPAND_BITS) {
         shape[n_dims] = self->maps; /* instead of the bytes of these bits */

@@ -80,7 +80,8 @@ struct fby_expansion {
                                        indices of csr */
     struct fby_tensor_plan tensors[FBY_TENSORS]; /* [0] has the values */
     uint32_t               n_tensors;
-    uint32_t               classes;   /* one-hot, mix: number of classes */
+    uint32_t               classes;   /* labels: number of classes; 0: unknown,
+                                         and not one-hot or mix */
     uint32_t               maps;      /* bits: number of maps of a pixel */
     bool                   documents; /* raw values are lengths of documents */
     uint32_t               shift; /* mask: 1: the last token of a document does

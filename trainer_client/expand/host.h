@@ -62,6 +62,11 @@ FBY_CHECKED fby_err fby_load_label(const struct fby_expansion *plan,
     const uint8_t *raw, uint64_t i, uint32_t *out,
     struct fby_error_detail *why);
 
+/* Check the `n` labels at `raw`. Fields without a number of classes pass.
+ * Errors: as fby_load_label. */
+FBY_CHECKED fby_err fby_check_labels(const struct fby_expansion *plan,
+    const uint8_t *raw, uint64_t n, struct fby_error_detail *why);
+
 /* Expand the label at `raw` to its one-hot row.
  * Errors: as fby_load_label. */
 FBY_CHECKED fby_err fby_expand_one_hot(const struct fby_expansion *plan,

@@ -220,6 +220,17 @@ fby_err fby_load_label(const struct fby_expansion *plan, const uint8_t *raw,
     return FBY_OK;
 }
 
+fby_err fby_check_labels(const struct fby_expansion *plan, const uint8_t *raw,
+    uint64_t n, struct fby_error_detail *why)
+{
+    fby_err err = FBY_OK;
+    for (uint64_t i = 0; i < n && plan->classes > 0 && err == FBY_OK; i++) {
+        uint32_t label = 0;
+        err            = fby_load_label(plan, raw, i, &label, why);
+    }
+    return err;
+}
+
 fby_err fby_expand_one_hot(const struct fby_expansion *plan, const uint8_t *raw,
     uint8_t *out, struct fby_error_detail *why)
 {

@@ -123,11 +123,6 @@ void fby_segments_add_documents(struct fby_segments *self,
 void fby_segments_add_ops(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_ops_piece *piece);
 
-/* Check the `rows` labels at `raw`.
- * Errors: as fby_load_label. */
-FBY_CHECKED fby_err fby_segments_check_labels(const struct fby_expansion *plan,
-    const uint8_t *raw, uint64_t rows, struct fby_error_detail *why);
-
 /* ---- internal to segments*.c --------------------------------------------- */
 
 /* Raw interleaved pictures; a piece is whole pictures, or lines of one. */

@@ -146,14 +146,3 @@ void fby_segments_add_mixed(struct fby_segments *self,
         &(struct fby_segment_units){piece->raw_bytes / plan->raw_bytes, 0,
             plan->out_bytes, plan->classes});
 }
-
-fby_err fby_segments_check_labels(const struct fby_expansion *plan,
-    const uint8_t *raw, uint64_t rows, struct fby_error_detail *why)
-{
-    fby_err err = FBY_OK;
-    for (uint64_t i = 0; i < rows && err == FBY_OK; i++) {
-        uint32_t label = 0;
-        err            = fby_load_label(plan, raw, i, &label, why);
-    }
-    return err;
-}

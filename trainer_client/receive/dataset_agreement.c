@@ -7,16 +7,21 @@
 
 #include "common/mem.h"
 
+static void free_candidate(struct fby_candidate *c)
+{
+    for (size_t k = 0; k < c->n_shards; k++) {
+        fby_free_text(c->shards[k].name);
+    }
+    free(c->shards);
+    free(c->classes);
+}
+
 void fby_dataset_agreement_fini(struct fby_dataset_agreement *self)
 {
     for (uint32_t i = 0; i < self->n_candidates; i++) {
-        struct fby_candidate *c = &self->candidates[i];
-        for (size_t k = 0; k < c->n_shards; k++) {
-            fby_free_text(c->shards[k].name);
-        }
-        free(c->shards);
-        free(c->classes);
+        free_candidate(&self->candidates[i]);
     }
+    free_candidate(&self->mismatch);
     *self = (struct fby_dataset_agreement){0};
 }
 
@@ -76,9 +81,39 @@ static struct fby_shard_info *copy_shards(const struct fby_opened *opened)
     return copy;
 }
 
+static void copy_answer(const char *worker, const struct fby_opened *opened,
+    struct fby_candidate *out)
+{
+    *out = (struct fby_candidate){
+        .data        = opened->data,
+        .fingerprint = opened->fingerprint,
+        .samples     = opened->samples,
+        .shards      = copy_shards(opened),
+        .n_shards    = opened->n_shards,
+        .votes       = 1,
+    };
+    out->classes      = fby_memdup(opened->classes.data, opened->classes.size);
+    out->classes_size = opened->classes.size;
+    snprintf(out->worker, sizeof(out->worker), "%s", worker);
+}
+
+static bool matches_pin(
+    const struct fby_maybe_digest *pin, const struct fby_digest *digest)
+{
+    return !pin->known || fby_digest_equal(&pin->digest, digest);
+}
+
 void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
     const char *worker, const struct fby_opened *opened)
 {
+    if (!matches_pin(&self->data, &opened->data) ||
+        !matches_pin(&self->fingerprint, &opened->fingerprint)) {
+        if (!self->has_mismatch) {
+            copy_answer(worker, opened, &self->mismatch);
+            self->has_mismatch = true;
+        }
+        return;
+    }
     for (uint32_t i = 0; i < self->n_candidates; i++) {
         struct fby_candidate *c = &self->candidates[i];
         if (fby_digest_equal(&c->data, &opened->data) &&
@@ -90,27 +125,31 @@ void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
     if (self->n_candidates == FBY_MAX_CANDIDATES) {
         return; /* too many different answers: ignore further ones */
     }
-    struct fby_candidate *c = &self->candidates[self->n_candidates++];
-    *c                      = (struct fby_candidate){
-                             .data        = opened->data,
-                             .fingerprint = opened->fingerprint,
-                             .samples     = opened->samples,
-                             .shards      = copy_shards(opened),
-                             .n_shards    = opened->n_shards,
-                             .votes       = 1,
-    };
-    c->classes      = fby_memdup(opened->classes.data, opened->classes.size);
-    c->classes_size = opened->classes.size;
-    snprintf(c->worker, sizeof(c->worker), "%s", worker);
+    copy_answer(worker, opened, &self->candidates[self->n_candidates++]);
 }
 
-static bool matches_pin(
-    const struct fby_maybe_digest *pin, const struct fby_digest *digest)
+const struct fby_candidate *fby_dataset_agreement_mismatch(
+    const struct fby_dataset_agreement *self)
 {
-    return !pin->known || fby_digest_equal(&pin->digest, digest);
+    for (uint32_t i = 0; i < self->n_candidates; i++) {
+        const struct fby_candidate *c = &self->candidates[i];
+        if (!matches_pin(&self->data, &c->data) ||
+            !matches_pin(&self->fingerprint, &c->fingerprint)) {
+            return c; /* it came before the pin */
+        }
+    }
+    return self->has_mismatch ? &self->mismatch : NULL;
 }
 
-/* Describe the first shard that differs, or else the numbers of shards. */
+static bool has_same_classes(
+    const struct fby_candidate *a, const struct fby_candidate *b)
+{
+    return a->classes_size == b->classes_size &&
+           (a->classes_size == 0 ||
+               memcmp(a->classes, b->classes, a->classes_size) == 0);
+}
+
+/* Describe the first shard that differs, the classes, or else the numbers of shards. */
 static void describe_difference(const struct fby_candidate *a,
     const struct fby_candidate *b, struct fby_error_detail *out)
 {
@@ -128,6 +167,12 @@ static void describe_difference(const struct fby_candidate *a,
                 "the first shard that differs: %.160s", shard_a->name);
             return;
         }
+    }
+    if (a->n_shards == b->n_shards && !has_same_classes(a, b)) {
+        snprintf(out->text, sizeof(out->text),
+            "the class folders that number the classes differ: give all "
+            "workers the same ones (and run one version)");
+        return;
     }
     snprintf(out->text, sizeof(out->text), "%zu and %zu shards", a->n_shards,
         b->n_shards);
@@ -151,10 +196,9 @@ static fby_err fail_with_tie(const struct fby_candidate *a,
         b->worker, difference.text);
 }
 
-static fby_err fail_with_pin(
-    const struct fby_dataset_agreement *self, struct fby_error_detail *why)
+static fby_err fail_with_pin(const struct fby_dataset_agreement *self,
+    const struct fby_candidate *c, struct fby_error_detail *why)
 {
-    const struct fby_candidate *c         = &self->candidates[0];
     bool                     data_differs = !matches_pin(&self->data, &c->data);
     const struct fby_digest *pinned =
         data_differs ? &self->data.digest : &self->fingerprint.digest;
@@ -195,11 +239,13 @@ fby_err fby_dataset_agreement_decide(const struct fby_dataset_agreement *self,
     struct ranking ranking     = rank_candidates(self);
     bool           both_pinned = self->data.known && self->fingerprint.known;
     bool           is_certain  = both_pinned && ranking.best != NULL;
-    if (self->n_candidates == 0 || (!final && !is_certain)) {
+    const struct fby_candidate *mismatch = fby_dataset_agreement_mismatch(self);
+    bool has_answer = ranking.best != NULL || mismatch != NULL;
+    if (!has_answer || (!final && !is_certain)) {
         return FBY_AGAIN;
     }
     if (ranking.best == NULL) {
-        return fail_with_pin(self, why);
+        return fail_with_pin(self, mismatch, why);
     }
     if (ranking.second != NULL &&
         ranking.second->votes == ranking.best->votes) {

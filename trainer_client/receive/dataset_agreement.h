@@ -22,10 +22,10 @@ struct fby_candidate { /* one answer to OPEN, and how many workers gave it */
     uint64_t               samples; /* number of samples */
     struct fby_shard_info *shards;  /* owned, with their names */
     size_t                 n_shards;
-    char                  *classes; /* owned; as in OPENED of `worker` */
-    size_t                 classes_size;
-    uint32_t               votes;
-    char worker[FBY_WORKER_LABEL_SIZE]; /* the first that gave the answer */
+    char    *classes; /* owned; equal for all answers with this `data` digest */
+    size_t   classes_size;
+    uint32_t votes;
+    char     worker[FBY_WORKER_LABEL_SIZE]; /* the first that gave the answer */
 };
 
 struct fby_dataset_agreement {
@@ -34,6 +34,8 @@ struct fby_dataset_agreement {
     const char             *pinned_by;   /* origin of the first pin */
     struct fby_candidate    candidates[FBY_MAX_CANDIDATES];
     uint32_t                n_candidates; /* entries of `candidates` in use */
+    struct fby_candidate    mismatch; /* the first that does not match a pin */
+    bool                    has_mismatch; /* `mismatch` is in use */
 };
 
 /* Free the contents and zero the struct. A zeroed struct is an agreement
@@ -48,9 +50,15 @@ FBY_CHECKED fby_err fby_dataset_agreement_pin(
     const struct fby_maybe_digest *fingerprint, const char *origin,
     struct fby_error_detail *why);
 
-/* Count the answer of a worker with the name `worker`. Call once per worker. */
+/* Count the answer of a worker with the name `worker`. Call once per worker. An
+ * answer that does not match a pin is no vote: it can only serve a message. */
 void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
     const char *worker, const struct fby_opened *opened);
+
+/* An answer that does not match a pin, or NULL. Ownership: borrowed from
+ * `self`. */
+const struct fby_candidate *fby_dataset_agreement_mismatch(
+    const struct fby_dataset_agreement *self);
 
 /* Choose the answer that the stream uses. `final`: no further answer is
  * expected. Otherwise only an answer that matches two pins can be chosen.

@@ -63,7 +63,7 @@ static void set_substituted(const struct fby_receiver *r,
         /* s->text names the shard or file, and the sample */
         (void)fby_error_set(&why, FBY_BAD_SAMPLE, "%s", s->text);
         (void)fby_error_prefix(
-            &why, FBY_BAD_SAMPLE, "in %s", r->setup->location.pattern);
+            &why, FBY_BAD_SAMPLE, "in %s", fby_setup_data_name(r->setup));
         batch->samples[s->row] = s->substitute;
         batch->substituted[i]  = (struct forebay_substitution){
              .row        = s->row,
@@ -95,6 +95,23 @@ static uint64_t raw_bytes_of(const struct fby_assembly *assembly)
     return bytes;
 }
 
+/* A batch at or after the step of an open refusal means that another worker made
+ * what the first could not. That is a fault of the worker, so it is logged. If
+ * all workers refuse, the stream fails with the cause, which is not logged. */
+static void log_resolved_refusal(
+    struct fby_receiver *r, const struct fby_expected_batch *delivered)
+{
+    struct fby_r_refusal *refusal  = &r->refusal;
+    bool                  is_later = delivered->epoch > refusal->epoch ||
+                    (delivered->epoch == refusal->epoch &&
+                        delivered->step >= refusal->step);
+    if (refusal->open && is_later) {
+        refusal->open = false;
+        fby_warn("WORKER-CANNOT", "%s; another worker delivered it",
+            refusal->text.text);
+    }
+}
+
 /* Append the slot's batch to the ready queue before a decode thread makes its
  * values, so that batches stay in order. */
 static void queue_batch(struct fby_receiver *r, int slot)
@@ -103,7 +120,8 @@ static void queue_batch(struct fby_receiver *r, int slot)
     struct forebay_batch   *batch    = r->spare_batch;
     struct fby_decode_task *task     = fby_decode_pool_new_task(r->decode_pool);
     r->spare_batch                   = NULL;
-    batch->raw_bytes                 = raw_bytes_of(assembly);
+    log_resolved_refusal(r, &assembly->expected);
+    batch->raw_bytes = raw_bytes_of(assembly);
     set_rows(r, assembly, batch);
     set_token(r, assembly, batch);
     set_substituted(r, assembly, batch);
@@ -136,7 +154,7 @@ void fby_r_on_window_failure(struct fby_receiver *r)
     enum forebay_status              status = FOREBAY_DATA;
     switch (f->cause) {
     case FBY_CAUSE_CANNOT:
-        fby_error("STREAM-FAILED", "%s", r->cannot.text);
+        fby_debug("STREAM-FAILED", "%s", r->cannot.text);
         fby_r_fail_data(r, &r->cannot);
         return;
     case FBY_CAUSE_DIFFERENT:
@@ -152,13 +170,19 @@ void fby_r_on_window_failure(struct fby_receiver *r)
             FBY_CORRUPT_MAX, peer_label(r, f->peer));
         break;
     case FBY_CAUSE_ASIDE:
+        /* A changed file, as opposed to another dataset. */
+        if (r->last_aside_code == FBY_R_STALE && r->bad_sample.shard[0] != 0) {
+            fby_error("STREAM-FAILED", "%s", r->last_aside.text);
+            fby_r_fail_data(r, &r->last_aside);
+            return;
+        }
         status = FOREBAY_CONFIG;
         why    = r->last_aside;
         break;
     case FBY_CAUSE_NONE:
         return;
     }
-    fby_error("STREAM-FAILED", "%s", why.text);
+    fby_debug("STREAM-FAILED", "%s", why.text); /* the caller reports it */
     fby_r_fail_stream(r, status, &why);
 }
 
@@ -178,7 +202,7 @@ static bool count_and_limit_substituted(struct fby_receiver *r, int slot)
     (void)fby_error_set(&why, FBY_BAD_SAMPLE, "%s", last->text);
     (void)fby_error_prefix(&why, FBY_BAD_SAMPLE,
         "more than %u bad samples (limit of on_bad_sample), the last one in %s",
-        limit, r->setup->location.pattern);
+        limit, fby_setup_data_name(r->setup));
     fby_r_fail_stream(r, FOREBAY_DATA, &why);
     return false;
 }

@@ -16,7 +16,10 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/plural.h"
 #include "common/timer.h"
+#include "pipeline/class_names.h"
+#include "trainer_client/receive/shard_list_store.h"
 
 /* If answers differ or a worker failed, the dataset is chosen so long after the
  * last answer, because more workers may be registering. */
@@ -63,20 +66,23 @@ void fby_r_open_begin(struct fby_receiver *r)
 
 void fby_r_send_open(struct fby_receiver *r, int peer)
 {
-    struct fby_peer *p            = &r->peers[peer];
-    p->open_id                    = (struct fby_open_id){++r->last_open_id};
-    p->reopen_at_ns               = 0;
-    p->silent_since_ns            = r->now_ns;
-    const struct fby_message open = {
-        .type = FBY_MSG_OPEN,
-        .open =
-            {
-                .session     = r->session,
-                .open_id     = p->open_id,
-                .content     = {r->setup->content.data, r->setup->content.size},
-                .location    = r->setup->location.pattern,
-                .data        = r->agreement.data,
-                .fingerprint = r->agreement.fingerprint,
+    struct fby_peer *p                = &r->peers[peer];
+    p->open_id                        = (struct fby_open_id){++r->last_open_id};
+    p->reopen_at_ns                   = 0;
+    p->silent_since_ns                = r->now_ns;
+    const struct fby_maybe_digest any = {.known = false};
+    const struct fby_message      open = {
+             .type = FBY_MSG_OPEN,
+             .open =
+                 {
+                     .session = r->session,
+                     .open_id = p->open_id,
+                     .content = {r->setup->content.data, r->setup->content.size},
+                     .location = r->setup->location.pattern,
+                     .data     = p->accepts_any_data ? any : r->agreement.data,
+                     .fingerprint =
+                    p->accepts_any_data ? any : r->agreement.fingerprint,
+                     .classes_location = r->setup->classes.pattern,
             },
     };
     fby_r_send_to_peer(r, peer, &open);
@@ -86,6 +92,7 @@ void fby_r_set_aside(struct fby_receiver *r, int peer,
     enum fby_r_aside_reason code, const char *text)
 {
     fby_warn("WORKER-ASIDE", "%s: %s", r->peers[peer].label, text);
+    r->last_aside_code = code;
     (void)fby_error_set(&r->last_aside, FBY_STALE, "%s", text);
     (void)fby_error_prefix(
         &r->last_aside, FBY_STALE, "%s", r->peers[peer].label);
@@ -157,6 +164,33 @@ void fby_r_on_opened(
     }
 }
 
+/* Tell the waiting trainer why the worker could not open the data yet. */
+static void tell_open_failure(struct fby_receiver *r, const struct fby_peer *p)
+{
+    struct fby_error_detail why = p->failure;
+    if (!r->opened) {
+        (void)fby_error_prefix(&why, FBY_AGAIN, "%s", p->label);
+        fby_ready_queue_set_wait_reason(r->ready_queue, why.text);
+    }
+}
+
+/* If the data is not that of the token, ask for its list of shards, from which
+ * the message tells what changed. The answer is no vote, because it does not
+ * match the token. Returns false if this does not apply. */
+static bool request_shard_list(
+    struct fby_receiver *r, int peer, const struct fby_open_failed *failed)
+{
+    struct fby_peer *p = &r->peers[peer];
+    if (r->opened || p->accepts_any_data || !r->setup->has_token ||
+        failed->code != FBY_OPEN_DIFFERS || !failed->data.known ||
+        fby_digest_equal(&failed->data.digest, &r->setup->token.data)) {
+        return false;
+    }
+    p->accepts_any_data = true;
+    fby_r_send_open(r, peer);
+    return true;
+}
+
 void fby_r_on_open_failed(
     struct fby_receiver *r, int peer, const struct fby_open_failed *failed)
 {
@@ -169,6 +203,10 @@ void fby_r_on_open_failed(
     if (failed->code == FBY_OPEN_BUSY || failed->code == FBY_OPEN_IO) {
         p->reopen_at_ns = r->now_ns + fby_scaled_timeout_ns(REOPEN_NS);
         fby_info("OPEN-LATER", "%s: %s", p->label, p->failure.text);
+        tell_open_failure(r, p);
+        return;
+    }
+    if (request_shard_list(r, peer, failed)) {
         return;
     }
     p->answer = FBY_PEER_FAILED;
@@ -185,94 +223,16 @@ void fby_r_on_scanning(
     p->silent_since_ns = r->now_ns;
     p->scan_done       = scanning->shards_done;
     p->scan_total      = scanning->shards_total;
-    if (!r->opened) {
+    /* The reason of an earlier failure stays until the scan has found files. */
+    bool failed_before = p->failure.text[0] != '\0' && p->scan_done == 0;
+    if (!r->opened && !failed_before) {
         struct fby_error_detail why = {""};
-        (void)fby_error_set(&why, FBY_AGAIN, "%s is scanning: %u of %u shards",
-            p->label, p->scan_done, p->scan_total);
+        (void)fby_error_set(&why, FBY_AGAIN, "%s is scanning: %u of %s",
+            p->label, p->scan_done, fby_plural(p->scan_total, "shard").text);
         fby_ready_queue_set_wait_reason(r->ready_queue, why.text);
         fby_ready_queue_set_scan_progress(
             r->ready_queue, p->scan_done, p->scan_total);
     }
-}
-
-/* ---- the plan of the window ---------------------------------------------- */
-
-/* Put the order of an epoch's samples into the cache, unless it is there.
- * Errors: as fby_order_create. */
-static fby_err cache_order(
-    const struct fby_receiver *r, uint64_t epoch, struct fby_error_detail *why)
-{
-    size_t             index  = epoch % FBY_R_CACHED_ORDERS;
-    struct fby_order **cached = &r->order_cache->order[index];
-    if (*cached != NULL && r->order_cache->epoch[index] == epoch) {
-        return FBY_OK;
-    }
-    struct fby_order_spec spec =
-        fby_order_spec_of(&r->setup->split->content, r->setup->seed, epoch);
-    spec.samples                 = r->n_samples;
-    spec.shard_samples           = r->shard_samples;
-    spec.n_shards                = r->n_shards;
-    r->order_cache->epoch[index] = epoch;
-    fby_order_destroy(cached);
-    return fby_order_create(&spec, cached, why);
-}
-
-/* Cannot fail: start_window created the first epoch's order, and those of other
- * epochs differ from it only in the epoch's number. */
-const struct fby_order *fby_r_epoch_order(
-    const struct fby_receiver *r, uint64_t epoch)
-{
-    struct fby_error_detail why = {""};
-    if (cache_order(r, epoch, &why) != FBY_OK) {
-        fby_error("NO-ORDER", "%s", why.text);
-        abort();
-    }
-    return r->order_cache->order[epoch % FBY_R_CACHED_ORDERS];
-}
-
-/* Returns the number of this rank's rows in a step. Sets *first_row. */
-static uint32_t count_rank_rows(const struct fby_receiver *r, uint64_t epoch,
-    uint64_t step, uint32_t *first_row)
-{
-    uint32_t rows = 0;
-    fby_order_rank_rows(fby_r_epoch_order(r, epoch), step, r->setup->rank,
-        r->setup->world, first_row, &rows);
-    return rows;
-}
-
-static uint64_t batch_bytes(const void *context, uint64_t epoch, uint64_t step)
-{
-    const struct fby_receiver *r         = context;
-    uint32_t                   first_row = 0;
-    uint32_t rows  = count_rank_rows(r, epoch, step, &first_row);
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < r->setup->n_fields; i++) {
-        bytes += r->setup->expansions[i].raw_bytes * rows;
-    }
-    return bytes > 0 ? bytes : 1; /* a batch of zero rows counts as 1 byte */
-}
-
-/* The key by which a step prefers a worker; equal if steps read equal data. */
-static uint64_t batch_locality(
-    const void *context, uint64_t epoch, uint64_t step)
-{
-    const struct fby_receiver *r         = context;
-    uint32_t                   first_row = 0;
-    uint32_t                rows  = count_rank_rows(r, epoch, step, &first_row);
-    const struct fby_order *order = fby_r_epoch_order(r, epoch);
-    return rows > 0 ? fby_order_affinity_key(order, step, first_row) : step;
-}
-
-/* The number of steps from epoch 0, step 0 to the end of the stream: the lower
- * limit of the options `steps` and `epochs`, where 0 means no limit. */
-static uint64_t count_total_steps(
-    const struct fby_setup *setup, uint64_t steps_per_epoch)
-{
-    uint64_t total = setup->steps != 0 ? setup->steps : UINT64_MAX;
-    if (setup->epochs != 0 && setup->epochs <= total / steps_per_epoch) {
-        total = setup->epochs * steps_per_epoch; /* cannot overflow */
-    }
-    return total;
 }
 
 /* ---- choosing the dataset ------------------------------------------------ */
@@ -288,15 +248,31 @@ static void store_sample_counts(
     }
 }
 
+static void append_class_name(struct fby_receiver *r, const char *name)
+{
+    r->class_names =
+        fby_array_grow(r->class_names, r->n_classes, sizeof(*r->class_names));
+    r->class_names[r->n_classes++] = name;
+}
+
+/* Store the names that the pipeline lists, else those of the class folders. */
 static void store_class_names(
     struct fby_receiver *r, const struct fby_candidate *winner)
 {
+    const struct fby_content       *content = &r->setup->split->content;
+    const struct fby_field_content *label   = fby_class_names_field(content);
     const char *end = winner->classes + winner->classes_size;
+    if (label != NULL) {
+        struct fby_name_range range = fby_field_names(label);
+        for (uint32_t id = 0; id < range.n; id++) {
+            append_class_name(
+                r, fby_class_name(&content->class_names, range, id));
+        }
+        return;
+    }
     for (const char *name = winner->classes; name < end;
          name += strlen(name) + 1) {
-        r->class_names = fby_array_grow(
-            r->class_names, r->n_classes, sizeof(*r->class_names));
-        r->class_names[r->n_classes++] = name;
+        append_class_name(r, name);
     }
 }
 
@@ -345,22 +321,9 @@ static void fill_info(const struct fby_receiver *r,
 static fby_err start_window(
     struct fby_receiver *r, struct fby_error_detail *why)
 {
-    const struct fby_token *token = &r->setup->token;
-    fby_err                 err   = cache_order(r, token->epoch, why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    uint64_t steps = fby_order_steps(fby_r_epoch_order(r, token->epoch));
-    struct fby_window_plan plan = {
-        .steps_per_epoch = steps,
-        .epoch           = token->epoch,
-        .step            = token->step,
-        .total           = count_total_steps(r->setup, steps),
-        .bytes           = batch_bytes,
-        .locality        = batch_locality,
-        .context         = r,
-    };
-    err = fby_window_start(r->window, r->now_ns, &plan, why);
+    struct fby_window_plan plan;
+    FBY_TRY(fby_r_make_plan(r, &plan, why));
+    fby_err err = fby_window_start(r->window, r->now_ns, &plan, why);
     if (err == FBY_OK) {
         struct forebay_info info;
         fill_info(r, &plan, &info);
@@ -368,6 +331,12 @@ static fby_err start_window(
         fby_ready_queue_set_opened(r->ready_queue, &info);
     }
     return err;
+}
+
+static struct fby_shard_list list_of(const struct fby_candidate *candidate)
+{
+    return (struct fby_shard_list){
+        candidate->samples, candidate->shards, candidate->n_shards};
 }
 
 static void start_stream(
@@ -378,6 +347,7 @@ static void start_stream(
     r->agreement.data           = (struct fby_maybe_digest){true, winner->data};
     r->agreement.fingerprint =
         (struct fby_maybe_digest){true, winner->fingerprint};
+    r->dataset = winner;
     store_sample_counts(r, winner);
     store_class_names(r, winner);
     fby_membership_pin(
@@ -445,6 +415,51 @@ static void send_due_opens(struct fby_receiver *r)
     }
 }
 
+/* Describe how the data of `now` differs from that with the digest `then`. */
+static void describe_data_change(const struct fby_setup *setup,
+    const struct fby_digest *then, const struct fby_candidate *now,
+    struct fby_error_detail *out)
+{
+    struct fby_shard_list   list   = list_of(now);
+    struct fby_error_detail change = {""};
+    fby_shard_list_describe(setup->cache_dir, then, &list, &change);
+    (void)fby_error_set(out, FBY_CONFIG,
+        "%.350s, at %.80s: bring the data back, or start a new run without "
+        "the state",
+        change.text, now->worker);
+}
+
+void fby_receiver_store_shard_list(const struct fby_receiver *self)
+{
+    struct fby_shard_list list = list_of(self->dataset);
+    fby_shard_list_store(self->setup->cache_dir, &self->dataset->data, &list);
+}
+
+void fby_receiver_describe_data_change(const struct fby_receiver *self,
+    const struct fby_digest *then, struct fby_error_detail *out)
+{
+    describe_data_change(self->setup, then, self->dataset, out);
+}
+
+/* Fail the stream, because no dataset can be chosen. */
+static void fail_choice(struct fby_receiver *r, struct fby_error_detail *why)
+{
+    const struct fby_setup     *setup = r->setup;
+    const struct fby_candidate *found =
+        fby_dataset_agreement_mismatch(&r->agreement);
+    if (setup->has_token && found != NULL &&
+        !fby_digest_equal(&found->data, &setup->token.data)) {
+        describe_data_change(setup, &setup->token.data, found, why);
+    }
+    fby_r_fail_stream(r, FOREBAY_CONFIG, why);
+}
+
+/* The number of different answers; those that match no pin count as one. */
+static uint32_t n_answers(const struct fby_dataset_agreement *agreement)
+{
+    return agreement->n_candidates + agreement->has_mismatch;
+}
+
 /* Start the stream if a dataset can be chosen now. Fail it if none can be. */
 static void decide_dataset(struct fby_receiver *r)
 {
@@ -457,14 +472,14 @@ static void decide_dataset(struct fby_receiver *r)
     } else if (r->decide_at_ns == 0) {
         r->decide_at_ns = r->now_ns + fby_scaled_timeout_ns(DECIDE_DELAY_NS);
     }
-    bool    unanimous = r->agreement.n_candidates == 1 && n_failed == 0;
+    bool    unanimous = n_answers(&r->agreement) == 1 && n_failed == 0;
     bool    final     = answered && (unanimous || r->now_ns >= r->decide_at_ns);
     fby_err err =
         fby_dataset_agreement_decide(&r->agreement, final, &winner, &why);
     if (err == FBY_OK) {
         start_stream(r, winner);
     } else if (err != FBY_AGAIN) {
-        fby_r_fail_stream(r, FOREBAY_CONFIG, &why);
+        fail_choice(r, &why);
     } else if (final && n_failed > 0) { /* no worker could open the data */
         fail_with_open_error(r);
     }

@@ -27,7 +27,8 @@ struct fby_peer {
     void                  *socket;     /* to the worker; NULL: closed */
     char               label[320]; /* "worker HOST (ENDPOINT)", for messages */
     struct fby_open_id open_id;    /* id of the last OPEN */
-    int64_t            reopen_at_ns; /* time to repeat OPEN; 0: do not repeat */
+    bool accepts_any_data; /* OPEN takes any data, to get its list of shards */
+    int64_t reopen_at_ns;  /* time to repeat OPEN; 0: do not repeat */
     int64_t silent_since_ns; /* time of last OPEN sent or SCANNING received */
     enum fby_peer_answer    answer;
     struct fby_digest       data;        /* if `answer` is OPENED */

@@ -8,10 +8,19 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
+#include "common/limits.h"
 #include "common/mem.h"
 #include "common/timer.h"
 #include "trainer_client/receive/receiver_state.h"
 #include "trainer_client/receive/sockets.h"
+
+enum {
+    HEAP_BLOCK_BYTES = 31 << 20, /* see keep_messages_on_heap */
+    OWN_FILES        = 16,       /* descriptors of the receiver and ZeroMQ */
+    CONNECTIONS      = 16,       /* two descriptors for each of 8 workers */
+    OWN_THREADS      = 3,        /* the receiver's and two of ZeroMQ */
+    SPARE_BYTES      = 16 << 20  /* memory for ZeroMQ, at least */
+};
 
 /* ---- sending ------------------------------------------------------------- */
 
@@ -34,6 +43,7 @@ void fby_r_fail_stream(struct fby_receiver *r, enum forebay_status status,
 {
     if (!r->finished) {
         r->finished = true;
+        fby_r_publish_stats(r); /* before the trainer can see the failure */
         fby_ready_queue_fail(r->ready_queue, status, why);
     }
 }
@@ -42,6 +52,7 @@ void fby_r_fail_data(struct fby_receiver *r, const struct fby_error_detail *why)
 {
     if (!r->finished) {
         r->finished = true;
+        fby_r_publish_stats(r);
         fby_ready_queue_fail_data(r->ready_queue, why, &r->bad_sample);
     }
 }
@@ -272,9 +283,21 @@ static fby_err create_slots(
     return FBY_OK;
 }
 
+/* libzmq aborts if it gets no descriptor or thread, so they are checked. */
 static fby_err open_server_socket(
     struct fby_receiver *r, struct fby_error_detail *why)
 {
+    static const char user[] = "a stream";
+    fby_err err = fby_limits_check_files(user, OWN_FILES + CONNECTIONS, why);
+    if (err == FBY_OK) {
+        err = fby_limits_check_threads(user, OWN_THREADS, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_limits_check_memory(user, SPARE_BYTES, why);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
     r->zmq = zmq_ctx_new();
     if (r->zmq == NULL) {
         return fby_error_set(why, FBY_SYS, "no ZeroMQ context");
@@ -286,6 +309,18 @@ static fby_err open_server_socket(
             zmq_strerror(zmq_errno()));
     }
     return FBY_OK;
+}
+
+/* Messages of a MiB or so are allocated by ZeroMQ's thread and freed by others.
+ * By default glibc returns such memory to the kernel each time, which then maps
+ * and clears pages for the next messages. When a large mapped block is freed,
+ * glibc raises its thresholds to this size and twice this size (M_MMAP_THRESHOLD
+ * in mallopt(3)), unless the program or its user has set them. 32 MiB is the
+ * most that it accepts. No page of the block is used. Once for a process. */
+static void keep_messages_on_heap(void)
+{
+    void *volatile block = malloc(HEAP_BLOCK_BYTES);
+    free(block);
 }
 
 /* Open the server's socket, and start all threads with signals blocked, so that
@@ -303,6 +338,8 @@ static fby_err start_threads(
         err = open_server_socket(r, why);
     }
     if (err == FBY_OK) {
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+        (void)pthread_once(&once, keep_messages_on_heap);
         fby_r_open_begin(r);
         r->has_thread = pthread_create(&r->thread, NULL, thread_main, r) == 0;
         err           = r->has_thread ? FBY_OK : FBY_SYS;
@@ -312,7 +349,10 @@ static fby_err start_threads(
     }
     pthread_sigmask(SIG_SETMASK, &old_mask, NULL);
     if (err == FBY_SYS && why->text[0] == '\0') { /* no reason is known yet */
-        (void)fby_error_set(why, err, "no thread could be started");
+        (void)fby_error_set(why, err,
+            "the threads of a stream cannot be started: raise the limits on "
+            "processes and memory (ulimit -u, ulimit -v, or those of the "
+            "container)");
     }
     return err;
 }

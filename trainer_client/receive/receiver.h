@@ -37,6 +37,17 @@ FBY_CHECKED fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
 const char *fby_receiver_class_name(
     const struct fby_receiver *self, uint32_t id);
 
+/* Keep the list of the stream's shards in the user's cache directory, for
+ * fby_receiver_describe_data_change() of later streams. Errors are ignored. Call
+ * it only once the stream is open. Blocks: for file I/O. Thread: any but the
+ * receiver's, which must answer workers also if the file system hangs. */
+void fby_receiver_store_shard_list(const struct fby_receiver *self);
+
+/* Describe how the stream's data differs from the data with the digest `then`.
+ * Call it only once the stream is open. Blocks: for file I/O. Thread: any. */
+void fby_receiver_describe_data_change(const struct fby_receiver *self,
+    const struct fby_digest *then, struct fby_error_detail *out);
+
 /* Send BYE to the workers and QUIT to the server, and join the thread; *self_p
  * becomes NULL. NULL is allowed. */
 void fby_receiver_destroy(struct fby_receiver **self_p);

@@ -55,6 +55,12 @@ struct fby_r_empty_request { /* a request for zero rows, answered locally */
     struct fby_request_id id;
 };
 
+struct fby_r_refusal { /* CANNOT of a worker, while others are asked */
+    bool                    open; /* false: none */
+    uint64_t                epoch, step;
+    struct fby_error_detail text; /* worker and cause */
+};
+
 struct fby_receiver {
     const struct fby_setup *setup;
     struct fby_ready_queue *ready_queue;
@@ -91,6 +97,7 @@ struct fby_receiver {
 
     /* opening the stream */
     struct fby_dataset_agreement agreement;
+    const struct fby_candidate  *dataset; /* the chosen one of `agreement` */
     bool      opened;   /* the dataset is chosen and the window has started */
     bool      finished; /* the stream ended or failed: deliver nothing */
     bool      worker_listed; /* the server has listed a worker */
@@ -99,12 +106,15 @@ struct fby_receiver {
     uint32_t *shard_samples; /* number of samples of each shard */
     uint32_t  n_shards;
     /* Constant once the stream is open: the trainer's threads read them. */
-    const char **class_names; /* by id; the names are those of `agreement` */
+    const char **class_names; /* by id; the names are those of the pipeline, or
+                                 else of `agreement` */
     uint32_t     n_classes;
 
     struct fby_error_detail  cannot;     /* text of the last CANNOT */
-    struct fby_failed_sample bad_sample; /* of the last CANNOT */
+    struct fby_failed_sample bad_sample; /* of the last CANNOT or STALE */
+    struct fby_r_refusal     refusal;    /* the first one not yet resolved */
     struct fby_error_detail  last_aside; /* why a worker was last set aside */
+    enum fby_r_aside_reason  last_aside_code;
     bool warned_no_workers; /* NO-WORKERS was logged, WORKERS-BACK not yet */
     bool busy_reported;     /* the wait reason reports BUSY; HEADER clears it */
 
@@ -165,6 +175,14 @@ void fby_r_set_aside(struct fby_receiver *r, int peer,
 /* Write the token that resumes the stream at a step, once it is open. */
 void fby_r_write_token(const struct fby_receiver *r, uint64_t epoch,
     uint64_t step, char out[FBY_TOKEN_TEXT_SIZE]);
+
+/* ---- plan.c -------------------------------------------------------------- */
+
+/* Set *out to the steps of the stream, whose dataset is known. `out` borrows r.
+ * Errors: those of fby_order_create. */
+FBY_CHECKED fby_err fby_r_make_plan(const struct fby_receiver *r,
+    struct fby_window_plan *out, struct fby_error_detail *why);
+
 /* The order of an epoch's samples, borrowed. It is created if it is not one of
  * the FBY_R_CACHED_ORDERS in the cache. */
 const struct fby_order *fby_r_epoch_order(

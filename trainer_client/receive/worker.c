@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/fault.h"
 #include "common/log.h"
+#include "pipeline/sources/traits.h"
 
 static void on_welcome(
     struct fby_receiver *r, int peer, const struct fby_welcome *welcome)
@@ -61,16 +62,20 @@ static void on_pong(
     fby_window_pong(r->window, r->now_ns, peer, &report);
 }
 
-/* BUSY has no reason, so tell the waiting trainer the possible reasons. */
+/* Tell the waiting trainer what the worker lacks. An older worker does not say
+ * it, so then tell the possible reasons. */
 static void on_busy(
     struct fby_receiver *r, int peer, const struct fby_busy *busy)
 {
     struct fby_error_detail why = {""};
     if (!r->busy_reported) {
+        bool says_why = busy->text[0] != '\0';
         (void)fby_error_set(&why, FBY_AGAIN,
-            "%s is busy: it has no room, memory or files for a batch now, and "
-            "is asked again; if this lasts, its log says why",
-            r->peers[peer].label);
+            "%s is busy: %.300s; the request is repeated%s",
+            r->peers[peer].label,
+            says_why ? busy->text
+                     : "it lacks memory, open files or queue space for a batch",
+            says_why ? "" : "; if this continues, see its log");
         fby_ready_queue_set_wait_reason(r->ready_queue, why.text);
         r->busy_reported = true;
     }
@@ -78,34 +83,70 @@ static void on_busy(
         (int64_t)busy->retry_ms * FBY_NS_PER_MS);
 }
 
-static void note_bad_sample(
-    struct fby_receiver *r, int peer, const struct fby_cannot *cannot)
+/* Keep where `sample` is, for the exception that a trainer gets. */
+static void note_bad_sample(struct fby_receiver *r, int peer, const char *shard,
+    struct fby_failed_sample sample)
 {
-    r->bad_sample = (struct fby_failed_sample){
-        .has_sample = cannot->shard[0] != '\0',
-        .sample     = cannot->sample,
-        .offset     = cannot->offset,
-    };
-    snprintf(
-        r->bad_sample.shard, sizeof(r->bad_sample.shard), "%s", cannot->shard);
+    r->bad_sample = sample;
+    snprintf(r->bad_sample.shard, sizeof(r->bad_sample.shard), "%s", shard);
     snprintf(r->bad_sample.worker, sizeof(r->bad_sample.worker), "%s",
         r->peers[peer].label);
+}
+
+/* Keep the first of several refusals, for the log (deliver.c). */
+static void note_refusal(
+    struct fby_receiver *r, int peer, struct fby_request_id request)
+{
+    const struct fby_assembly *assembly = fby_r_find_assembly(r, request);
+    fby_debug("WORKER-CANNOT", "%s: %s", r->peers[peer].label, r->cannot.text);
+    if (assembly == NULL || r->refusal.open) {
+        return;
+    }
+    r->refusal = (struct fby_r_refusal){
+        .open  = true,
+        .epoch = assembly->expected.epoch,
+        .step  = assembly->expected.step,
+        .text  = r->cannot,
+    };
+    (void)fby_error_prefix(
+        &r->refusal.text, FBY_IO, "%s", r->peers[peer].label);
+}
+
+/* Say what can be done about a bad sample. */
+static void append_remedy(struct fby_error_detail *why)
+{
+    const struct fby_error_detail cause = *why;
+    (void)fby_error_set(why, FBY_BAD_SAMPLE,
+        "replace it, set on_bad_sample: substitute, or list all bad samples "
+        "with forebay lint --check");
+    (void)fby_error_prefix(why, FBY_BAD_SAMPLE, "%s", cause.text);
 }
 
 static void on_cannot(
     struct fby_receiver *r, int peer, const struct fby_cannot *cannot)
 {
-    bool dataset_is_cause = cannot->shard[0] != '\0';
+    /* Only a bad sample is the same for all workers. */
+    bool dataset_is_cause =
+        cannot->shard[0] != '\0' && cannot->code == FBY_CANNOT_SAMPLE;
     if (dataset_is_cause) { /* the text names shard, sample and offset */
         (void)fby_error_set(&r->cannot, FBY_BAD_SAMPLE, "%s", cannot->text);
         (void)fby_error_prefix(
-            &r->cannot, FBY_BAD_SAMPLE, "in %s", r->setup->location.pattern);
+            &r->cannot, FBY_BAD_SAMPLE, "in %s", fby_setup_data_name(r->setup));
     } else {
         (void)fby_error_set(&r->cannot, FBY_IO, "%s", cannot->text);
         (void)fby_error_prefix(&r->cannot, FBY_IO, "%s", r->peers[peer].label);
     }
-    note_bad_sample(r, peer, cannot);
-    fby_warn("WORKER-CANNOT", "%s: %s", r->peers[peer].label, r->cannot.text);
+    /* The shards of a source of files are no files: name the sample's. */
+    bool has_files =
+        fby_source_traits(r->setup->split->content.source)->has_files;
+    note_bad_sample(r, peer, has_files ? cannot->key : cannot->shard,
+        (struct fby_failed_sample){.has_sample = cannot->shard[0] != '\0',
+            .sample                            = cannot->sample,
+            .offset                            = cannot->offset});
+    note_refusal(r, peer, cannot->request);
+    if (dataset_is_cause && cannot->code == FBY_CANNOT_SAMPLE) {
+        append_remedy(&r->cannot);
+    }
     fby_window_cannot(
         r->window, r->now_ns, peer, cannot->request, (int)cannot->code);
 }
@@ -120,6 +161,7 @@ static void on_stale(
     } else {
         snprintf(text, sizeof(text), "%.200s", stale->text);
     }
+    note_bad_sample(r, peer, stale->shard, (struct fby_failed_sample){0});
     fby_r_set_aside(r, peer, FBY_R_STALE, text);
 }
 
@@ -128,7 +170,7 @@ static void on_wrong_fingerprint(
 {
     char text[120];
     char hex[17]; /* the first 8 bytes */
-    snprintf(text, sizeof(text), "its fingerprint is %s, another build",
+    snprintf(text, sizeof(text), "its fingerprint is %s: it runs another build",
         fby_hex(fingerprint->bytes, 8, hex));
     fby_r_set_aside(r, peer, FBY_R_FINGERPRINT, text);
 }

@@ -149,7 +149,7 @@ static fby_err check_output(const struct forebay_output *output,
         int         value, max;
     } checks[] = {
         {"dtype", (int)output->dtype, FOREBAY_DTYPE_BOOL},
-        {"layout", (int)output->layout, FOREBAY_LAYOUT_CHANNELS_LAST},
+        {"layout", (int)output->layout, FOREBAY_LAYOUT_HW},
         {"as", (int)output->as, FOREBAY_AS_MASK},
         {"pad_to", (int)output->pad_to, FOREBAY_PAD_TO_LONGEST},
         {"offsets", (int)output->offsets, FOREBAY_DTYPE_BOOL},

@@ -11,6 +11,7 @@
 #include "common/cores.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/user_cache.h"
 #include "common/utf8.h"
 #include "pipeline/canon.h"
 #include "pipeline/device_ops.h"
@@ -68,30 +69,47 @@ static fby_err resolve_pipeline(struct fby_setup *self,
     return err;
 }
 
-/* Express the location as a path below a named root, unless it is one. */
-static fby_err resolve_location(struct fby_setup *self,
-    const struct forebay_options *o, struct fby_error_detail *why)
+/* Write the options' roots as NAME=DIRECTORY. The caller frees the texts. */
+static void write_roots(const struct forebay_options *o, char **texts)
 {
-    char *texts[MAX_ROOTS]; /* NAME=DIRECTORY of each root */
-    if (fby_location_is_named(self->split->location.pattern)) {
-        self->location = self->split->location;
-        return FBY_OK;
-    }
-    if (o->n_roots > MAX_ROOTS) {
-        return fby_error_set(why, FBY_USAGE, "more than %d roots", MAX_ROOTS);
-    }
     for (size_t i = 0; i < o->n_roots; i++) {
         const struct forebay_root *root = &o->roots[i];
         size_t size = strlen(root->name) + strlen(root->directory) + 2;
         texts[i]    = fby_zalloc(size);
         snprintf(texts[i], size, "%s=%s", root->name, root->directory);
     }
-    fby_err err = fby_location_find_root(&self->split->location,
-        (const char *const *)texts, o->n_roots, &self->location, why);
+}
+
+/* Express a location as a path below a named root, unless it is one, or "". */
+static fby_err find_root(const struct fby_location *location,
+    const struct forebay_options *o, struct fby_location *out,
+    struct fby_error_detail *why)
+{
+    char *texts[MAX_ROOTS];
+    if (location->pattern[0] == '\0' ||
+        fby_location_is_named(location->pattern)) {
+        *out = *location;
+        return FBY_OK;
+    }
+    if (o->n_roots > MAX_ROOTS) {
+        return fby_error_set(why, FBY_USAGE, "more than %d roots", MAX_ROOTS);
+    }
+    write_roots(o, texts);
+    fby_err err = fby_location_find_root(
+        location, (const char *const *)texts, o->n_roots, out, why);
     for (size_t i = 0; i < o->n_roots; i++) {
         free(texts[i]);
     }
     return err;
+}
+
+static fby_err resolve_location(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_error_detail *why)
+{
+    FBY_TRY(find_root(&self->split->location, o, &self->location, why));
+    fby_err err = find_root(&self->split->classes, o, &self->classes, why);
+    return err == FBY_OK ? FBY_OK
+                         : fby_split_prefix_classes(self->split, err, why);
 }
 
 /* ---- rank, job and token ------------------------------------------------- */
@@ -152,8 +170,16 @@ static fby_err resolve_token(struct fby_setup *self,
             "seed %llu, but the token has seed %llu; leave the seed out",
             (unsigned long long)o->seed, (unsigned long long)self->token.seed);
     }
+    if (self->seed != self->token.seed) { /* that of the pipeline file */
+        return fby_error_set(why, FBY_CONFIG,
+            "the pipeline has seed: %llu, but the token has seed %llu: restore "
+            "the seed in the file, or if the run began with another seed than "
+            "the file's, give %llu as the seed again",
+            (unsigned long long)self->seed,
+            (unsigned long long)self->token.seed,
+            (unsigned long long)self->token.seed);
+    }
     self->has_token = true;
-    self->seed      = self->token.seed;
     return FBY_OK;
 }
 
@@ -341,8 +367,8 @@ static fby_err resolve_device(struct fby_setup *self,
     }
     if (o->caller_memory && (o->fixed_outputs || o->allocate != NULL)) {
         return fby_error_set(why, FBY_USAGE,
-            "caller_memory goes with neither fixed_outputs nor allocate: "
-            "leave them out");
+            "caller_memory excludes fixed_outputs and allocate: leave them "
+            "out");
     }
     self->device        = fby_device_named("host"); /* for work on the host */
     self->cuda          = fby_cuda();
@@ -429,6 +455,8 @@ fby_err fby_setup_init(struct fby_setup *out,
         resolve_limits, resolve_server};
     const size_t n_resolvers = sizeof(resolvers) / sizeof(resolvers[0]);
     fby_err      err         = FBY_OK;
+    /* Here, because the thread of the application may change its environment. */
+    (void)fby_user_cache_dir(out->cache_dir, sizeof(out->cache_dir));
     for (size_t i = 0; i < n_resolvers && err == FBY_OK; i++) {
         err = resolvers[i](out, options, why);
     }

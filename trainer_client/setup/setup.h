@@ -33,8 +33,11 @@ struct fby_setup {
     struct fby_buffer   content; /* canonical bytes of split->content */
     struct fby_digest   content_digest;
     struct fby_location location; /* of the split's data, below a named root */
+    struct fby_location classes;  /* of the folders that number its classes;
+                                     "": its own */
     bool                has_token;
     struct fby_token    token; /* the stream begins at its epoch and step */
+    char                cache_dir[FBY_PATH_SIZE]; /* of the user; "": none */
     uint64_t            steps; /* steps from epoch 0 to the end; 0: no limit */
     uint64_t epochs;           /* epochs from epoch 0 to the end; 0: no limit */
 
@@ -92,6 +95,12 @@ uint32_t fby_setup_max_batches(const struct fby_setup *self);
  * because the host does not need the values. */
 bool fby_setup_uploads_as_received(
     const struct fby_setup *self, uint32_t field);
+
+/* The location of the data as the pipeline has it, for error messages. */
+static inline const char *fby_setup_data_name(const struct fby_setup *self)
+{
+    return self->split->location.pattern;
+}
 
 /* Returns bits: bit i is set if the selected field i is ragged (its rows differ
  * in length). */

@@ -161,6 +161,7 @@ static void finish_answer(struct fby_window *w, struct window_slot *slot,
     }
     fby_w_measure_answer(w, slot);
     fby_w_count_request_closed(w, slot->peer, slot->bytes);
+    fby_w_reset_loss_pause(w, slot->peer);
     slot->content_hash = end->content_hash;
     fby_w_set_slot_state(w, slot, SLOT_ENDED);
     if (slot->n_decoded == slot->n_chunks) {
@@ -266,6 +267,31 @@ void fby_window_busy(struct fby_window *self, int64_t now_ns, int peer,
     step->is_repeat = was_repeat; /* a request after BUSY is not a repeat */
 }
 
+/* Several requests can be lost at once. So only the loss of a request that was
+ * sent after the last loss shows that asking again did not help. */
+void fby_w_pause_after_loss(
+    struct fby_window *w, int peer, struct fby_request_id id)
+{
+    struct window_peer *p = &w->peers[peer];
+    if (id.value <= p->newest_id_at_loss) {
+        return;
+    }
+    p->newest_id_at_loss = w->newest_id;
+    int64_t pause_ns     = p->lost_pause_ns;
+    int64_t until_ns     = w->now + pause_ns;
+    if (pause_ns > 0 && until_ns > p->busy_until_ns) {
+        p->busy_until_ns = until_ns;
+    }
+    const struct fby_window_times *t = &w->config.times;
+    int64_t next_ns  = pause_ns > 0 ? 2 * pause_ns : t->busy_min;
+    p->lost_pause_ns = fby_earlier_ns(next_ns, t->backoff);
+}
+
+void fby_w_reset_loss_pause(struct fby_window *w, int peer)
+{
+    w->peers[peer].lost_pause_ns = 0;
+}
+
 void fby_window_lost(
     struct fby_window *self, int64_t now_ns, int peer, struct fby_request_id id)
 {
@@ -274,6 +300,7 @@ void fby_window_lost(
         return;
     }
     self->counters.lost++;
+    fby_w_pause_after_loss(self, peer, id);
     if (slot != NULL) {
         /* This worker may lose the next request too: prefer another one. */
         fby_w_step(self, slot->position)->avoid_peer = peer;

@@ -219,6 +219,7 @@ enum fby_verdict fby_w_audit_end(
     audit->ended = true;
     fby_w_measure_pace(w, audit->peer, audit->bytes, audit->requested_ns);
     fby_w_count_request_closed(w, audit->peer, audit->bytes);
+    fby_w_reset_loss_pause(w, audit->peer);
     if (audit->main_known) {
         compare_answers(w, audit, &end->content_hash);
     } else {

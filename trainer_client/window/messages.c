@@ -41,6 +41,7 @@ static void note_instance(struct fby_window *w, struct window_peer *peer,
     peer->leaving       = false;
     peer->pace          = 0;
     peer->busy_until_ns = 0;
+    peer->lost_pause_ns = 0;
 }
 
 /* Cancel a request that the worker has open but whose answer is not awaited. */
@@ -216,6 +217,7 @@ void fby_window_send_content(
     }
     int slot = fby_window_find_slot(self, id);
     if (slot != FBY_NO_SLOT && self->slots[slot].peer == peer) {
+        fby_w_pause_after_loss(self, peer, id);
         fby_w_drop_request(self, &self->slots[slot], DROP_SILENTLY);
     }
     struct audit *audit = fby_w_find_audit(self, id);

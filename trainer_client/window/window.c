@@ -13,6 +13,7 @@
 
 #include "common/clock.h"
 #include "common/mem.h"
+#include "common/plural.h"
 #include "trainer_client/window/window_state.h"
 
 struct fby_window_config fby_window_defaults(void)
@@ -132,9 +133,9 @@ fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
     fby_w_set_now(self, now_ns);
     if (plan->step >= plan->steps_per_epoch) {
         return fby_error_set(why, FBY_CONFIG,
-            "step %llu is not below the %llu steps of an epoch",
+            "step %llu: an epoch has %s, counted from 0",
             (unsigned long long)plan->step,
-            (unsigned long long)plan->steps_per_epoch);
+            fby_plural(plan->steps_per_epoch, "step").text);
     }
     if (plan->epoch > (FBY_MAX_POSITION - plan->step) / plan->steps_per_epoch) {
         return fby_error_set(why, FBY_CONFIG,

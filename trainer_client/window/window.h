@@ -45,7 +45,8 @@ enum { FBY_CORRUPT_MAX = 8 }; /* damaged answers that fail a step */
 struct fby_window_times {
     int64_t ping;            /* interval of PINGs to a peer: 1 s */
     int64_t reach;           /* a peer silent for so long is unreachable: 3 s */
-    int64_t backoff;         /* wait before the first reconnect: 1 s */
+    int64_t backoff;         /* wait before the first reconnect, and longest
+                                wait after LOST: 1 s */
     int64_t backoff_max;     /* the wait doubles each time, up to: 30 s */
     int64_t idle;            /* a peer without requests is closed after: 60 s */
     int64_t hedge_min;       /* lowest age of a request that is hedged: 20 ms */
@@ -56,7 +57,8 @@ struct fby_window_times {
     int64_t suspended_after; /* if an event comes so long after the deadline,
                                 the caller was suspended: 500 ms */
     int64_t credit;          /* longest delay before CREDIT for a chunk: 5 ms */
-    int64_t busy_min;        /* shortest wait after BUSY: 5 ms */
+    int64_t busy_min;        /* shortest wait after BUSY, and after LOST if the
+                                worker loses requests repeatedly: 5 ms */
     int64_t warn;            /* interval of WARN_NO_WORKERS: 5 s */
 };
 
@@ -270,14 +272,16 @@ bool fby_window_has_all_chunks(
 void fby_window_busy(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id, int64_t retry_ns);
 /* LOST: the worker dropped the request. The step is requested again, from
- * another peer if possible. */
+ * another peer if possible. If `peer` drops requests again and again, it gets
+ * none for busy_min, then for twice as long each time, up to `backoff`. */
 void fby_window_lost(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id);
 /* CANNOT: the request goes to another peer. When all peers have refused it, the
  * stream fails with the last `code` (> 0). Only the caller interprets it. */
 void fby_window_cannot(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id, int code);
-/* SEND_CONTENT: the worker lacks what OPEN carries, so OPEN is sent again. */
+/* SEND_CONTENT: the worker lacks what OPEN carries, so OPEN is sent again. The
+ * request is repeated as after LOST. */
 void fby_window_send_content(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id);
 

@@ -105,16 +105,19 @@ struct window_peer {
     int64_t  last_ping_ns;        /* time of the last PING */
     uint64_t ping_number;         /* number of the last PING to this peer */
     int64_t  probed_ns; /* time of an unanswered PING to a late peer, or 0 */
-    int64_t  last_heard_ns;    /* time of the last message received */
-    int64_t  last_used_ns;     /* last time at which a request was open */
-    int64_t  busy_until_ns;    /* no request is sent before this time */
-    int64_t  retry_at_ns;      /* end of PEER_BACKOFF */
-    int64_t  backoff_ns;       /* duration of the last wait, without jitter */
-    int64_t  service_since_ns; /* earliest start of the current answer */
-    int64_t  measured_ns;      /* time of the last update of `pace` */
-    double   pace;             /* ns per byte of a decoded batch; 0: unknown */
-    uint32_t n_open;           /* open requests */
-    uint64_t open_bytes;       /* decoded bytes of the open requests */
+    int64_t  last_heard_ns;     /* time of the last message received */
+    int64_t  last_used_ns;      /* last time at which a request was open */
+    int64_t  busy_until_ns;     /* no request is sent before this time */
+    int64_t  lost_pause_ns;     /* wait after the next loss; 0: no request was
+                                  lost since the last complete answer */
+    uint64_t newest_id_at_loss; /* newest request id at the last loss */
+    int64_t  retry_at_ns;       /* end of PEER_BACKOFF */
+    int64_t  backoff_ns;        /* duration of the last wait, without jitter */
+    int64_t  service_since_ns;  /* earliest start of the current answer */
+    int64_t  measured_ns;       /* time of the last update of `pace` */
+    double   pace;              /* ns per byte of a decoded batch; 0: unknown */
+    uint32_t n_open;            /* open requests */
+    uint64_t open_bytes;        /* decoded bytes of the open requests */
 };
 
 struct answer_times { /* times from request to END, of one kind of batch */
@@ -336,6 +339,14 @@ int64_t fby_w_peers_deadline(const struct fby_window *w);
 
 /* Report a breach of the protocol by `peer`; returns FBY_BREACH. */
 enum fby_verdict fby_w_report_breach(struct fby_window *w, int peer);
+/* The worker dropped the open request `id` (LOST, SEND_CONTENT). The first time
+ * the peer may be asked again at once. If it drops a request that was sent
+ * since, and has completed no answer, it gets no request for busy_min, then for
+ * twice as long each time, up to `backoff`. */
+void fby_w_pause_after_loss(
+    struct fby_window *w, int peer, struct fby_request_id id);
+/* The peer completed an answer: its next loss is a first one again. */
+void fby_w_reset_loss_pause(struct fby_window *w, int peer);
 
 /* ---- drop.c -------------------------------------------------------------- */
 

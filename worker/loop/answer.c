@@ -54,14 +54,14 @@ void fby_loop_send_to_peer(struct fby_loop *self, struct fby_loop_peer *peer,
     }
 }
 
-void fby_loop_send_busy(
-    struct fby_loop *self, struct fby_loop_peer *peer, struct fby_request_id id)
+void fby_loop_send_busy(struct fby_loop *self, struct fby_loop_peer *peer,
+    struct fby_request_id id, const char *text)
 {
     const int64_t retry_ns = self->session_config.retry_ns;
     self->counts.busy++;
     fby_loop_send_to_peer(self, peer,
         FBY_MESSAGE(BUSY, busy, .session = peer->id, .request = id,
-            .retry_ms = (uint32_t)(retry_ns / FBY_NS_PER_MS)));
+            .retry_ms = (uint32_t)(retry_ns / FBY_NS_PER_MS), .text = text));
 }
 
 void fby_loop_send_lost(
@@ -117,7 +117,7 @@ static struct fby_loop_peer *find_or_add_peer(struct fby_loop *self,
     }
     if (self->leave_until_ns != 0) {
         send_refused(self, sender, hello->session, FBY_REFUSED_LEAVING,
-            "this worker is leaving");
+            "this worker is stopping");
         return NULL;
     }
     /* If `known` is not NULL, that peer has left, but still holds memory. */

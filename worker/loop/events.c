@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handle the events of the stages, the threads that make batches: a chunk is
  * ready, or a job (the making of one batch) has failed. */
+#include "common/clock.h"
 #include "common/log.h"
 #include "worker/loop/loop.h"
+
+/* Times between two lines of the log: */
+#define NOT_NOW_NS (10 * FBY_NS_PER_S)
+#define CAUSE_NS   FBY_NS_PER_S
+#define ANY_CAUSE  1 /* in logged_cause: all causes that may pass */
 
 static void on_chunk_ready(
     struct fby_loop_work *work, struct fby_job_chunk *chunk)
@@ -45,7 +51,7 @@ static void send_failure(
     const struct fby_job_failure *failure = &job->failure;
     struct fby_row_key            key;
     if (failure->err == FBY_AGAIN) { /* a retry may succeed */
-        fby_loop_send_busy(self, request->peer, request->id);
+        fby_loop_send_busy(self, request->peer, request->id, failure->why.text);
         return;
     }
     self->counts.cannot++;
@@ -62,13 +68,32 @@ static void send_failure(
                   .offset = failure->offset, .text = failure->why.text));
 }
 
+/* Log why a job failed. Many jobs fail for one cause: a wrong name of a member,
+ * or no file descriptor, for which the job is tried again at once. So a cause is
+ * logged once in CAUSE_NS, and causes that may pass once in NOT_NOW_NS. */
+static void log_failure(struct fby_loop *self, const struct fby_job *job)
+{
+    const struct fby_job_failure *failure      = &job->failure;
+    bool                          is_temporary = failure->err == FBY_AGAIN;
+    uint64_t cause = is_temporary ? ANY_CAUSE : failure->cause;
+    if (cause == self->logged_cause && self->now_ns < self->cause_due_ns) {
+        return;
+    }
+    self->logged_cause = cause;
+    self->cause_due_ns = self->now_ns + (is_temporary ? NOT_NOW_NS : CAUSE_NS);
+    unsigned long long step = job->spec.step;
+    if (is_temporary) {
+        fby_warn("NOT-NOW", "step %llu: %s", step, failure->why.text);
+    } else { /* the trainer reports it, so that is no warning */
+        fby_info("CANNOT", "step %llu: %s", step, failure->why.text);
+    }
+}
+
 static void on_job_failed(struct fby_loop *self, struct fby_loop_work *work)
 {
     /* The work and its reference to the job end with the last request. */
     struct fby_job *job = fby_job_hold(work->job);
-    fby_warn(job->failure.err == FBY_AGAIN ? "NOT-NOW" : "CANNOT",
-        "step %llu: %s", (unsigned long long)job->spec.step,
-        job->failure.why.text);
+    log_failure(self, job);
     for (struct fby_loop_request *request = work->requests, *next = NULL;
          request != NULL; request = next) {
         next = request->next_of_work;

@@ -38,7 +38,8 @@ static bool has_open_batches(const struct fby_loop *self)
 
 static void send_lost_for_open_batches(struct fby_loop *self)
 {
-    fby_warn("GIVEN-BACK", "the time to leave is over: open batches are lost");
+    fby_warn("GIVEN-BACK",
+        "the time to finish is over: the open batches are dropped");
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                       = peer->next) {
         if (!peer->has_left) {

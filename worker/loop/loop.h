@@ -134,12 +134,14 @@ struct fby_loop {
     struct fby_loop_open    *opens;
     struct fby_buffer        frame; /* a control message being sent */
     struct fby_loop_counts   counts;
-    int     signal_fd;       /* readable after SIGINT or SIGTERM; -1: none */
-    int64_t now_ns;          /* time at which this turn began */
-    int64_t progress_due_ns; /* when to send SCANNING next */
-    int64_t trim_due_ns;     /* when to unmap unused memory next */
-    int64_t leave_until_ns;  /* when leaving must end; 0: not leaving */
-    bool    done;            /* the worker ends after this turn */
+    int      signal_fd;       /* readable after SIGINT or SIGTERM; -1: none */
+    int64_t  now_ns;          /* time at which this turn began */
+    int64_t  progress_due_ns; /* when to send SCANNING next */
+    int64_t  trim_due_ns;     /* when to unmap unused memory next */
+    uint64_t logged_cause;    /* of the last failure that was logged */
+    int64_t  cause_due_ns;    /* when it may be logged again */
+    int64_t  leave_until_ns;  /* when leaving must end; 0: not leaving */
+    bool     done;            /* the worker ends after this turn */
 };
 
 /* ---- loop.c -------------------------------------------------------------- */
@@ -164,9 +166,10 @@ void fby_loop_route_lost(struct fby_loop *self, struct fby_loop_peer *peer);
 void fby_loop_send_to_peer(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message);
 
-/* Answer BUSY to a request: the client asks again after retry_ns. */
+/* Answer BUSY to a request: the client asks again after retry_ns. `text` says
+ * what this worker lacks. */
 void fby_loop_send_busy(struct fby_loop *self, struct fby_loop_peer *peer,
-    struct fby_request_id id);
+    struct fby_request_id id, const char *text);
 
 /* Answer LOST: the request was dropped. The client asks any worker again. */
 void fby_loop_send_lost(struct fby_loop *self, struct fby_loop_peer *peer,

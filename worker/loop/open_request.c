@@ -50,7 +50,7 @@ static void send_open_differs(struct fby_loop *self,
     const struct fby_dataset_plan             *dataset_plan)
 {
     const char *text = differs(&open->data, &dataset_plan->data_digest)
-                           ? "the data here is not the data asked for"
+                           ? "the data of this worker is not the data requested"
                            : "this worker decodes or transforms differently";
     fby_loop_send_to_peer(self, open->peer,
         FBY_MESSAGE(OPEN_FAILED, open_failed, .session = open->peer->id,
@@ -103,7 +103,8 @@ bool fby_loop_fit_opened(
 {
     bool fits = can_be_sent(message, why);
     if (!fits && message->opened.classes.size > 0) {
-        fby_debug("NO-CLASS-NAMES", "they are left out: %s", why->text);
+        fby_debug("NO-CLASS-NAMES", "the names of classes are not sent: %s",
+            why->text);
         message->opened.classes = (struct fby_blob){0};
         fits                    = can_be_sent(message, why);
     }
@@ -197,8 +198,7 @@ void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
     /* A client may not repeat an id. If it does, only its last OPEN counts. */
     fby_loop_drop_opens(self, peer, open->open_id);
     if (count_opens(self, peer) < MAX_SESSION_OPENS) {
-        err = fby_plan_cache_open(
-            self->plans, &open->content, open->location, &load, &why);
+        err = fby_plan_cache_open(self->plans, open, &load, &why);
     } else {
         err = fby_error_set(&why, FBY_FULL,
             "this session already waits for %d contents to be opened",

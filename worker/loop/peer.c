@@ -50,7 +50,7 @@ struct fby_loop_peer *fby_loop_peer_add(struct fby_loop *self,
             &session) != FBY_OK) {
         fby_error_set(why, FBY_FULL,
             "no room for a session with batches of %llu bytes: %llu of %llu "
-            "bytes are promised to others",
+            "bytes are reserved for others",
             (unsigned long long)hello->max_bytes,
             (unsigned long long)budget->entitled,
             (unsigned long long)budget->total);

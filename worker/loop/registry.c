@@ -229,8 +229,7 @@ static fby_err replace_connection(struct fby_loop *self)
     struct fby_loop_registry *registry = &self->registry;
     if (!registry->silence_logged) {
         registry->silence_logged = true;
-        fby_warn("SERVER-SILENT",
-            "no answer from %s; this worker asks again until one comes",
+        fby_warn("SERVER-SILENT", "no answer from %s; this worker keeps trying",
             registry->endpoint);
     }
     return reconnect(self);
@@ -299,8 +298,7 @@ static void on_refused(struct fby_loop *self, const struct fby_refused *refused)
     struct fby_loop_registry *registry = &self->registry;
     if (!registry->refusal_logged) {
         registry->refusal_logged = true;
-        fby_warn("REGISTER-REFUSED",
-            "by %s: %s; this worker asks again until the server accepts",
+        fby_warn("REGISTER-REFUSED", "by %s: %s; this worker keeps trying",
             registry->endpoint, refused->text);
     }
 }

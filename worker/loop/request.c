@@ -23,7 +23,7 @@ static void send_cannot(struct fby_loop *self, const struct incoming *in,
     enum fby_cannot_code code, const char *text)
 {
     self->counts.cannot++;
-    fby_warn("CANNOT", "for %s: %s", in->peer->name, text);
+    fby_info("CANNOT", "for %s: %s", in->peer->name, text);
     fby_loop_send_to_peer(self, in->peer,
         FBY_MESSAGE(CANNOT, cannot, .session = in->peer->id,
             .request = in->message->request, .code = code, .shard = "",
@@ -45,7 +45,7 @@ static void send_no_plan(struct fby_loop *self, const struct incoming *in,
             FBY_MESSAGE(STALE_DATA, stale_data, .session = in->peer->id,
                 .request = message->request,
                 .data = {true, nearest->data_digest}, .shard = "",
-                .text = "the data here is not the data asked for"));
+                .text = "the data of this worker is not the data requested"));
     } else {
         fby_loop_send_to_peer(self, in->peer,
             FBY_MESSAGE(WRONG_FINGERPRINT, wrong_fingerprint,
@@ -193,6 +193,12 @@ static void send_too_large(struct fby_loop *self, const struct incoming *in)
     send_cannot(self, in, FBY_CANNOT_MEMORY, why.text);
 }
 
+static void send_busy(
+    struct fby_loop *self, const struct incoming *in, const char *text)
+{
+    fby_loop_send_busy(self, in->peer, in->message->request, text);
+}
+
 static void admit(struct fby_loop *self, const struct incoming *in)
 {
     struct fby_loop_work            *work   = find_joinable_work(self, in);
@@ -207,12 +213,12 @@ static void admit(struct fby_loop *self, const struct incoming *in)
         if (work != NULL) {
             join_work(self, in, work);
         } else if (start_work(self, in) != FBY_OK) {
-            fby_loop_send_busy(self, in->peer, in->message->request);
+            send_busy(self, in, "no memory for a batch");
         }
         break;
     case FBY_SESSION_BUSY:
         make_room(self, in->peer);
-        fby_loop_send_busy(self, in->peer, in->message->request);
+        send_busy(self, in, "its memory for batches (--memory) is in use");
         break;
     case FBY_SESSION_TOO_LARGE:
         send_too_large(self, in);
@@ -262,7 +268,7 @@ static bool lay_out_or_refuse(struct fby_loop *self, struct incoming *in)
 static bool refuse_by_fault(struct fby_loop *self, const struct incoming *in)
 {
     if (fby_fault_takes_effect("worker.busy", "request")) {
-        fby_loop_send_busy(self, in->peer, in->message->request);
+        send_busy(self, in, "a fault is injected");
         return true;
     }
     if (fby_fault_takes_effect("worker.lost", "request")) {

@@ -5,6 +5,7 @@
  * zip64 field has the number. */
 #include "worker/npy/zip.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -13,7 +14,11 @@ enum {
     END64_SIZE     = 56, /* bytes of the zip64 end record */
     ZIP64_EXTRA    = 1,  /* id of the extra field for zip64 */
     FLAG_ENCRYPTED = 1,  /* bit of the flags */
-    STORED         = 0,  /* methods of compression */
+    MADE_BY_UNIX   = 3,  /* systems that set a mode as Unix has it */
+    MADE_BY_DARWIN = 19,
+    MODE_TYPE      = 0170000, /* bits of a mode that have a file's type */
+    MODE_LINK      = 0120000,
+    STORED         = 0, /* methods of compression */
     DEFLATED       = 8
 };
 
@@ -70,10 +75,34 @@ static bool read_end64(const uint8_t *tail, size_t end, uint64_t tail_offset,
     size_t end64 = (size_t)(file_offset - tail_offset);
     r            = fby_reader(tail + end64, locator - end64);
     signature    = fby_read_u32(&r);
-    (void)fby_read_bytes(&r, END64_SIZE - 4 - 16); /* all but two u64 */
-    out->size   = fby_read_u64(&r);
-    out->offset = fby_read_u64(&r);
+    (void)fby_read_bytes(&r, END64_SIZE - 4 - 24); /* all but three u64 */
+    out->n_members      = fby_read_u64(&r);
+    out->is_zip64_count = true;
+    out->size           = fby_read_u64(&r);
+    out->offset         = fby_read_u64(&r);
     return signature == end64_signature && !r.bad;
+}
+
+/* Read the zip64 end record if `out`, from the end record, lacks a number. */
+static fby_err complete_from_end64(const uint8_t *tail, size_t end,
+    uint64_t tail_offset, struct fby_zip_directory *out,
+    struct fby_error_detail *why)
+{
+    struct fby_zip_directory zip64 = {0};
+    bool has_extent = out->size != UINT32_MAX && out->offset != UINT32_MAX;
+    if (has_extent && out->n_members != UINT16_MAX) {
+        return FBY_OK;
+    }
+    bool is_there = read_end64(tail, end, tail_offset, &zip64);
+    if (!has_extent) {
+        *out = zip64;
+        return is_there ? FBY_OK : refuse_damaged(why, "no zip64 end record");
+    }
+    if (is_there) { /* only the number of members is too large */
+        out->n_members      = zip64.n_members;
+        out->is_zip64_count = true;
+    }
+    return FBY_OK;
 }
 
 fby_err fby_zip_find_directory(const uint8_t *tail, size_t size,
@@ -82,28 +111,40 @@ fby_err fby_zip_find_directory(const uint8_t *tail, size_t size,
 {
     size_t end = 0;
     if (!find_end(tail, size, &end)) {
-        return fby_error_set(
-            why, FBY_CONFIG, "the file does not end as a zip file");
+        return fby_error_set(why, FBY_CONFIG,
+            "the file does not end as a zip file: it is none, or was cut "
+            "short");
     }
     struct fby_reader r          = fby_reader(tail + end + 4, END_SIZE - 4);
     uint16_t          disk       = fby_read_u16(&r); /* of this file */
     uint16_t          first_disk = fby_read_u16(&r); /* of the directory */
-    (void)fby_read_u32(&r);                          /* numbers of members */
+    (void)fby_read_u16(&r);                          /* members on this disk */
+    *out        = (struct fby_zip_directory){.n_members = fby_read_u16(&r)};
     out->size   = fby_read_u32(&r);
     out->offset = fby_read_u32(&r);
-    if ((out->size == UINT32_MAX || out->offset == UINT32_MAX) &&
-        !read_end64(tail, end, file_size - size, out)) {
-        return refuse_damaged(why, "no zip64 end record");
-    }
+    FBY_TRY(complete_from_end64(tail, end, file_size - size, out, why));
     /* Disk 0 is the only one; UINT16_MAX means that the zip64 record has it. */
     if (disk != first_disk || (disk != 0 && disk != UINT16_MAX)) {
         return fby_error_set(why, FBY_CONFIG, "a zip file in several parts");
     }
-    if (out->size > FBY_ZIP_DIRECTORY || out->size > file_size ||
-        out->offset > file_size - out->size) {
+    if (out->size > file_size || out->offset > file_size - out->size) {
         return refuse_damaged(why, "the directory is outside the file");
     }
     return FBY_OK;
+}
+
+fby_err fby_zip_check_count(const struct fby_zip_directory *self, uint64_t n,
+    struct fby_error_detail *why)
+{
+    uint64_t read = self->is_zip64_count ? n : n & UINT16_MAX;
+    if (read == self->n_members ||
+        (!self->is_zip64_count && self->n_members == UINT16_MAX)) {
+        return FBY_OK;
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "damaged zip file: the number of members is %" PRIu64
+        " in its end record and %" PRIu64 " in its directory",
+        self->n_members, n);
 }
 
 /* ---- a member ---- */
@@ -143,18 +184,29 @@ static bool replace_from_extra(
 
 static void copy_name(struct fby_zip_member *out, const uint8_t *name, size_t n)
 {
-    size_t copied = n < sizeof(out->name) ? n : sizeof(out->name) - 1;
-    memcpy(out->name, name, copied);
-    out->name[copied] = '\0';
+    size_t copied =
+        n < sizeof(out->short_name) ? n : sizeof(out->short_name) - 1;
+    memcpy(out->short_name, name, copied);
+    out->short_name[copied] = '\0';
+}
+
+/* Is it a link, by the version that made it and its attributes? */
+static bool is_link(uint16_t version, uint32_t attributes)
+{
+    uint16_t system = version >> 8;
+    return (system == MADE_BY_UNIX || system == MADE_BY_DARWIN) &&
+           (attributes >> 16 & MODE_TYPE) == MODE_LINK;
 }
 
 fby_err fby_zip_next_member(struct fby_reader *directory,
-    struct fby_zip_member *out, struct fby_error_detail *why)
+    struct fby_zip_member *out, struct fby_zip_name *name,
+    struct fby_error_detail *why)
 {
     uint32_t signature = fby_read_u32(directory);
-    (void)fby_read_u32(directory); /* versions */
-    uint16_t flags  = fby_read_u16(directory);
-    uint16_t method = fby_read_u16(directory);
+    uint16_t version   = fby_read_u16(directory); /* that made it */
+    (void)fby_read_u16(directory);                /* version that is needed */
+    uint16_t flags = fby_read_u16(directory);
+    out->method    = fby_read_u16(directory);
     (void)fby_read_u32(directory); /* time */
     out->sum           = fby_read_u32(directory);
     out->packed_bytes  = fby_read_u32(directory);
@@ -162,23 +214,28 @@ fby_err fby_zip_next_member(struct fby_reader *directory,
     uint16_t n_name    = fby_read_u16(directory);
     uint16_t n_extra   = fby_read_u16(directory);
     uint16_t n_comment = fby_read_u16(directory);
-    (void)fby_read_u64(directory); /* disk, attributes */
+    (void)fby_read_u32(directory); /* disk, internal attributes */
+    uint32_t attributes  = fby_read_u32(directory);
     out->head_offset     = fby_read_u32(directory);
-    const uint8_t *name  = fby_read_bytes(directory, n_name);
+    const uint8_t *text  = fby_read_bytes(directory, n_name);
     const uint8_t *extra = fby_read_bytes(directory, n_extra);
     (void)fby_read_bytes(directory, n_comment);
-    if (directory->bad || name == NULL || extra == NULL ||
+    if (directory->bad || text == NULL || extra == NULL ||
         signature != entry_signature) {
         return refuse_damaged(why, "an entry of the directory is invalid");
     }
-    copy_name(out, name, n_name);
+    copy_name(out, text, n_name);
+    if (name != NULL) {
+        *name = (struct fby_zip_name){(const char *)text, n_name};
+    }
     if (!replace_from_extra(fby_reader(extra, n_extra), &out->size,
             &out->packed_bytes, &out->head_offset)) {
         return refuse_damaged(why, "a member has no valid zip64 sizes");
     }
     out->is_encrypted = (flags & FLAG_ENCRYPTED) != 0;
-    out->is_stored    = !out->is_encrypted && method == STORED;
-    out->is_deflated  = !out->is_encrypted && method == DEFLATED;
+    out->is_stored    = !out->is_encrypted && out->method == STORED;
+    out->is_deflated  = !out->is_encrypted && out->method == DEFLATED;
+    out->is_link      = is_link(version, attributes);
     return !out->is_stored || out->packed_bytes == out->size
                ? FBY_OK
                : refuse_damaged(why, "a stored member has two sizes");
@@ -187,8 +244,8 @@ fby_err fby_zip_next_member(struct fby_reader *directory,
 bool fby_zip_is_array(const struct fby_zip_member *member, const char *name)
 {
     size_t n = strlen(name);
-    return strncmp(member->name, name, n) == 0 &&
-           strcmp(member->name + n, ".npy") == 0;
+    return strncmp(member->short_name, name, n) == 0 &&
+           strcmp(member->short_name + n, ".npy") == 0;
 }
 
 fby_err fby_zip_data_offset(const uint8_t head[FBY_ZIP_HEAD],

@@ -18,6 +18,7 @@ struct fby_plan_load {
     struct fby_content     content;
     struct fby_digest      digest;    /* of the content */
     char                  *location;  /* of the data */
+    char                  *classes;   /* location of the classes; "": none */
     unsigned               n_waiters; /* loop only: callers that wait */
     bool        is_collected; /* loop only: ended, and its plan was cached */
     atomic_bool abandoned;    /* set by the loop: end early */
@@ -58,11 +59,14 @@ static fby_err open_dataset(
                 .roots          = config->roots,
                 .kind           = self->content.source,
                 .pattern        = self->location,
+                .classes        = self->classes,
                 .tokens         = &self->content.tokens,
                 .file_columns   = self->content.files,
                 .n_file_columns = self->content.n_files,
+                .excluded       = &self->content.excluded,
                 .cache_dir      = config->cache_dir,
                 .length_field   = fby_stored_length_field(&self->content),
+                .content        = &self->content,
     };
     const struct fby_progress progress = {.fn = note_progress, .arg = self};
     return fby_dataset_open(&spec, progress, out, &self->why);
@@ -118,6 +122,7 @@ static void free_load(struct fby_plan_load *self)
 {
     fby_dataset_plan_release(&self->dataset_plan);
     free(self->location);
+    free(self->classes);
     free(self);
 }
 
@@ -217,21 +222,22 @@ void fby_plan_cache_collect(struct fby_plan_cache *self)
     collect_ended(self);
 }
 
-/* Is `load` a running load of this content at this location, so that another
+/* Is `load` a running load of this content at these locations, so that another
  * caller can wait for it? */
 static bool can_be_joined(const struct fby_plan_load *load,
-    const struct fby_digest *digest, const char *location)
+    const struct fby_digest *digest, const struct fby_open *open)
 {
     return !atomic_load(&load->ended) && !atomic_load(&load->abandoned) &&
            fby_digest_equal(&load->digest, digest) &&
-           strcmp(load->location, location) == 0;
+           strcmp(load->location, open->location) == 0 &&
+           strcmp(load->classes, open->classes_location) == 0;
 }
 
 static struct fby_plan_load *find_running_load(struct fby_plan_cache *self,
-    const struct fby_digest *digest, const char *location)
+    const struct fby_digest *digest, const struct fby_open *open)
 {
     struct fby_plan_load *load = self->loads;
-    while (load != NULL && !can_be_joined(load, digest, location)) {
+    while (load != NULL && !can_be_joined(load, digest, open)) {
         load = load->next;
     }
     return load;
@@ -245,7 +251,7 @@ static fby_err start_load(struct fby_plan_cache *self,
         fby_content_decode(content->data, content->size, &load->content, why));
     if (fby_stage_try_push(self->loaders, load) != FBY_OK) {
         return fby_error_set(why, FBY_FULL,
-            "this worker is opening %u datasets already; ask again later",
+            "this worker is opening %u datasets already; try again later",
             self->config.max_running + self->config.max_waiting);
     }
     load->next  = self->loads;
@@ -254,16 +260,18 @@ static fby_err start_load(struct fby_plan_cache *self,
 }
 
 fby_err fby_plan_cache_open(struct fby_plan_cache *self,
-    const struct fby_blob *content, const char *location,
-    struct fby_plan_load **out, struct fby_error_detail *why)
+    const struct fby_open *open, struct fby_plan_load **out,
+    struct fby_error_detail *why)
 {
-    struct fby_digest     digest = fby_digest_of(content->data, content->size);
-    struct fby_plan_load *load   = find_running_load(self, &digest, location);
+    const struct fby_blob *content = &open->content;
+    struct fby_digest      digest = fby_digest_of(content->data, content->size);
+    struct fby_plan_load  *load   = find_running_load(self, &digest, open);
     if (load == NULL) {
         load           = fby_zalloc(sizeof(*load));
         load->cache    = self;
         load->digest   = digest;
-        load->location = fby_strdup(location);
+        load->location = fby_strdup(open->location);
+        load->classes  = fby_strdup(open->classes_location);
         fby_err err    = start_load(self, content, load, why);
         if (err != FBY_OK) {
             free_load(load);

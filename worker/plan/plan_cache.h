@@ -46,15 +46,15 @@ void fby_plan_cache_collect(struct fby_plan_cache *self);
 
 struct fby_plan_load; /* shared by the callers that wait for it */
 
-/* Start to load `content` (its canonical bytes) at `location`, or join a load
- * of the same content and location that is running.
+/* Start to load what `open` asks for, or join a load of the same content and
+ * locations that is running. `open` is borrowed for the call.
  *
  * Ownership: the caller returns *out with fby_plan_load_release.
  * Errors:    FBY_PROTO  the bytes are not a content
  *            FBY_FULL   too many loads run or wait. */
 FBY_CHECKED fby_err fby_plan_cache_open(struct fby_plan_cache *self,
-    const struct fby_blob *content, const char *location,
-    struct fby_plan_load **out, struct fby_error_detail *why);
+    const struct fby_open *open, struct fby_plan_load **out,
+    struct fby_error_detail *why);
 
 struct fby_plan_load_state {
     bool                     ended;

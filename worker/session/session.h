@@ -69,7 +69,7 @@ enum fby_session_answer {
     FBY_SESSION_ACCEPT,    /* make the batch */
     FBY_SESSION_BUSY,      /* no memory now: answer BUSY with retry_ns */
     FBY_SESSION_TOO_LARGE, /* exceeds the whole budget: answer CANNOT */
-    FBY_SESSION_LOST,      /* answer LOST: this worker is leaving */
+    FBY_SESSION_LOST,      /* answer LOST: this worker is stopping */
     FBY_SESSION_REPEATED   /* the id was used: drop and count the message */
 };
 struct fby_session_request {

@@ -13,6 +13,7 @@
 #include "common/bytes.h"
 #include "common/hash.h"
 #include "common/mem.h"
+#include "common/user_cache.h"
 #include "worker/source/manifest.h"
 
 enum {
@@ -122,30 +123,13 @@ fby_err fby_cache_decode(const uint8_t *data, size_t size, const char *source,
                                 : FBY_OK;
 }
 
-/* Write the user's cache directory to `out`. Returns "" if there is none. */
-static const char *user_dir(char *out, size_t size)
-{
-    const char *forebay = getenv("FOREBAY_CACHE_DIR");
-    const char *xdg     = getenv("XDG_CACHE_HOME");
-    const char *home    = getenv("HOME");
-    int         n       = -1; /* length of the path */
-    if (forebay != NULL && forebay[0] != '\0') {
-        n = snprintf(out, size, "%s", forebay);
-    } else if (xdg != NULL && xdg[0] == '/') {
-        n = snprintf(out, size, "%s/forebay", xdg);
-    } else if (home != NULL && home[0] == '/') {
-        n = snprintf(out, size, "%s/.cache/forebay", home);
-    }
-    return n > 0 && (size_t)n < size ? out : "";
-}
-
 fby_err fby_cache_path(
     const char *dir, const char *source, char out[FBY_PATH_SIZE])
 {
     char user_path[FBY_PATH_SIZE];
     char hex[33]; /* the first 16 bytes of the digest, and NUL */
     if (dir == NULL) {
-        dir = user_dir(user_path, sizeof(user_path));
+        dir = fby_user_cache_dir(user_path, sizeof(user_path));
     }
     struct fby_digest digest = fby_digest_of(source, strlen(source));
     int               n    = snprintf(out, FBY_PATH_SIZE, "%s/%s.manifest", dir,
@@ -237,21 +221,6 @@ static bool write_all(
     return ferror(file) == 0;
 }
 
-/* Make the directories in the path of `file`. Errors are ignored, because then
- * opening the file fails. */
-static void make_dirs(const char *file)
-{
-    char path[FBY_PATH_SIZE];
-    snprintf(path, sizeof(path), "%s", file);
-    char *slash = strchr(path + 1, '/');
-    while (slash != NULL) {
-        *slash = '\0';
-        (void)mkdir(path, 0777);
-        *slash = '/';
-        slash  = strchr(slash + 1, '/');
-    }
-}
-
 static bool have_same_files(
     const struct fby_cached_manifest *a, const struct fby_cached_manifest *b)
 {
@@ -323,7 +292,7 @@ fby_err fby_cache_store(const char *path, const char *source,
 {
     char temporary[FBY_PATH_SIZE + 8]; /* with .XXXXXX and NUL */
     snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
-    make_dirs(path);
+    fby_make_dirs_of(path);
     int   fd   = mkostemp(temporary, O_CLOEXEC);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
     bool  ok   = file != NULL && write_all(file, source, manifest);

@@ -8,8 +8,10 @@
 #include "common/bytes.h"
 #include "common/interval.h"
 #include "common/mem.h"
+#include "pipeline/class_names.h"
 #include "pipeline/text.h"
 #include "worker/source/dataset_state.h"
+#include "worker/source/exclude.h"
 #include "worker/source/manifest.h"
 #include "worker/source/ops.h"
 
@@ -28,7 +30,8 @@ static void number_and_digest(struct fby_dataset *self)
         self->first[i + 1]            = self->first[i] + shard->n_samples;
         self->map_ids[i + 1] = self->map_ids[i] + fby_shard_count_stamps(shard);
     }
-    self->digest = fby_data_digest(self->digests, n);
+    self->digest = fby_class_numbering_digest(
+        &self->classes, fby_data_digest(self->digests, n));
 }
 
 fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
@@ -38,6 +41,13 @@ fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
     struct fby_dataset          *self = fby_zalloc(sizeof(*self));
     const struct fby_source_ops *ops  = fby_source_ops(spec->kind);
     fby_err err = fby_index_build(spec, progress, &self->index, why);
+    if (err == FBY_OK) {
+        err = fby_index_exclude(&self->index, spec->excluded, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_class_numbering_open(
+            spec, progress, &self->index, &self->classes, why);
+    }
     if (err == FBY_OK && ops->check != NULL) {
         err = ops->check(spec, &self->index, why);
     }
@@ -68,6 +78,7 @@ void fby_dataset_destroy(struct fby_dataset **self_p)
     fby_file_cache_destroy(&self->files);
     fby_mapped_files_destroy(&self->maps);
     free(self->map_ids);
+    fby_class_numbering_fini(&self->classes);
     fby_index_fini(&self->index);
     free(self->digests);
     free(self->samples);
@@ -171,22 +182,64 @@ const char *fby_dataset_key(
     return fby_shard_key(at.shard, at.sample);
 }
 
+bool fby_dataset_write_name(
+    const struct fby_dataset *self, uint64_t sample, char out[FBY_PATH_SIZE])
+{
+    struct fby_sample_at at = find_sample(self, sample);
+    return fby_sample_write_name(&self->index, at.shard, at.sample, out);
+}
+
+bool fby_dataset_write_member_name(const struct fby_dataset *self,
+    const struct fby_member *member, char out[FBY_PATH_SIZE])
+{
+    const struct fby_shard *shard = &self->index.shards[member->shard];
+    return fby_member_write_name(&self->index, shard, member->index, out);
+}
+
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample)
 {
     struct fby_sample_at at = find_sample(self, sample);
-    return at.shard->class_ids != NULL ? at.shard->class_ids[at.sample] : 0;
+    if (at.shard->class_ids == NULL) {
+        return 0;
+    }
+    uint32_t folder = at.shard->class_ids[at.sample];
+    return self->classes.ids != NULL ? self->classes.ids[folder] : folder;
+}
+
+uint32_t fby_dataset_folder_label(const struct fby_dataset *self,
+    uint64_t sample, const struct fby_content *content,
+    const struct fby_field_content *field)
+{
+    struct fby_sample_at  at    = find_sample(self, sample);
+    struct fby_name_range names = fby_field_names(field);
+    uint32_t              id    = UINT32_MAX; /* refused as a value */
+    if (names.n == 0 || at.shard->class_ids == NULL) {
+        return fby_dataset_class(self, sample);
+    }
+    uint32_t    folder = at.shard->class_ids[at.sample];
+    const char *name   = self->index.folders[folder].name;
+    (void)fby_class_names_find(
+        &content->class_names, names, name, strlen(name), &id);
+    return id;
 }
 
 uint32_t fby_dataset_class_count(const struct fby_dataset *self)
 {
+    if (self->classes.folders != NULL) {
+        return self->classes.n;
+    }
     bool has_classes =
-        self->index.n_shards > 0 && self->index.shards[0].class_ids != NULL;
+        self->index.n_shards > 0 && self->index.shards[0].class_ids != NULL &&
+        self->index.folders[0].name[0] != '\0'; /* "": no classes */
     return has_classes ? self->index.n_folders : 0;
 }
 
 const char *fby_dataset_class_name(const struct fby_dataset *self, uint32_t id)
 {
-    return self->index.folders[id].name;
+    const struct fby_folder *folders = self->classes.folders != NULL
+                                           ? self->classes.folders
+                                           : self->index.folders;
+    return folders[id].name;
 }
 
 uint32_t fby_dataset_sample_length(
@@ -237,6 +290,28 @@ fby_err fby_dataset_find_member(const struct fby_dataset *self, uint64_t sample,
         .size   = at.shard->member_bytes[index],
     };
     return FBY_OK;
+}
+
+const char *fby_dataset_extension(
+    const struct fby_dataset *self, const struct fby_member *member)
+{
+    return fby_shard_suffix(&self->index.shards[member->shard], member->index);
+}
+
+bool fby_dataset_has_file(
+    const struct fby_dataset *self, uint64_t device, uint64_t inode)
+{
+    for (uint32_t i = 0; i < self->index.n_shards; i++) {
+        const struct fby_shard *shard = &self->index.shards[i];
+        uint32_t                n     = fby_shard_count_stamps(shard);
+        for (uint32_t k = 0; k < n; k++) {
+            const struct fby_stamp *stamp = &shard->stamps[k];
+            if (stamp->inode == inode && stamp->device == device) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 bool fby_dataset_has_extension(
@@ -355,10 +430,12 @@ void fby_sample_describe(const struct fby_dataset *dataset,
     } else {
         char members[160];
         fby_sample_write_extensions(at, members, sizeof(members));
+        const char *what = shard->has_files ? "files" : "members";
         snprintf(text->text, sizeof(text->text),
-            "%s%.100s, sample %llu (key %.100s; members: %s)",
-            shard->has_files ? "" : "shard ", shard->name, number, key,
-            members);
+            "%s%.100s%ssample %llu (key %.100s; %s: %s)",
+            shard->has_files ? "" : "shard ",
+            shard->has_files ? "" : shard->name, shard->has_files ? "" : ", ",
+            number, key, what, members);
     }
 }
 

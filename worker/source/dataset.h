@@ -70,15 +70,28 @@ struct fby_row_key {
 const char *fby_dataset_key(
     const struct fby_dataset *self, uint64_t sample, struct fby_row_key *row);
 
-/* The class id of a sample: the index of its class folder in byte order; 0
- * without class folders. */
+/* Write a name of the sample that a list of names to exclude may have
+ * (exclude.h). False: it has none, as rows of columns. */
+bool fby_dataset_write_name(
+    const struct fby_dataset *self, uint64_t sample, char out[FBY_PATH_SIZE]);
+
+/* The class id of a sample: the index of its class folder in byte order, among
+ * the folders of the dataset or of spec->classes; 0 without class folders. */
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
 
-/* The number of class folders; 0 in other datasets. */
+/* The value of a label from `folder`: the position of the sample's class folder
+ * in `names` of the field, or without names fby_dataset_class(). Each folder
+ * has a position if fby_dataset_check_fields() allowed the content. */
+uint32_t fby_dataset_folder_label(const struct fby_dataset *self,
+    uint64_t sample, const struct fby_content *content,
+    const struct fby_field_content *field);
+
+/* The number of classes, which are class folders; 0 in other datasets. */
 uint32_t fby_dataset_class_count(const struct fby_dataset *self);
 
-/* The name of class folder `id`, below fby_dataset_class_count(). Keys of its
- * samples begin with it, so that data digests differ where names differ. */
+/* The name of class `id`, below fby_dataset_class_count(). Keys of samples
+ * begin with it, and the data digest has the names if those of other classes
+ * come from elsewhere: data digests differ where names differ. */
 const char *fby_dataset_class_name(const struct fby_dataset *self, uint32_t id);
 
 /* The length of a sample, in a dataset that was opened with a length_field. */
@@ -95,6 +108,11 @@ bool fby_dataset_has_unpacked_tokens(const struct fby_dataset *self);
 /* The number of shards for which fby_sequences_is_one_document() is true: the
  * end token in the pipeline is probably wrong. */
 uint32_t fby_dataset_count_undivided(const struct fby_dataset *self);
+
+/* Is the file with this device and inode one of those that the samples are read
+ * from? Not known: entries of zip archives, and the file of a list. */
+bool fby_dataset_has_file(
+    const struct fby_dataset *self, uint64_t device, uint64_t inode);
 
 /* A member of a sample, and where its bytes are. */
 struct fby_member {
@@ -118,6 +136,15 @@ FBY_CHECKED fby_err fby_dataset_find_member(const struct fby_dataset *self,
     uint64_t sample, const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts,
     struct fby_member *out);
 
+/* Write the path of a member that is a file of its own. It is also a name of
+ * the sample, as from fby_dataset_write_name(). False: it has no such path. */
+bool fby_dataset_write_member_name(const struct fby_dataset *self,
+    const struct fby_member *member, char out[FBY_PATH_SIZE]);
+
+/* The extension of a member of a sample, as in the data: "jpg", "mask.png". */
+const char *fby_dataset_extension(
+    const struct fby_dataset *self, const struct fby_member *member);
+
 /* Does any sample have a member with this extension (lower case, without the
  * dot)? False for rows and sequences. */
 bool fby_dataset_has_extension(
@@ -129,6 +156,7 @@ bool fby_dataset_has_extension(
  * Errors: FBY_FULL   size < member->size
  *         FBY_STALE  the file changed since it was indexed; `buffer` is
  *                    undefined
+ *         FBY_BAD_SAMPLE  an entry of an archive is damaged
  *         FBY_IO
  *         `why` is only the cause; fby_dataset_describe() adds the position. */
 FBY_CHECKED fby_err fby_dataset_read(struct fby_dataset *self,
@@ -136,7 +164,7 @@ FBY_CHECKED fby_err fby_dataset_read(struct fby_dataset *self,
     struct fby_error_detail *why);
 
 /* Refuse fields that do not match the index: a label with fewer classes than
- * class folders, or a field of a missing column.
+ * class folders or without the name of one, or a field of a missing column.
  * Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_dataset_check_fields(const struct fby_dataset *self,
     const struct fby_content *content, struct fby_error_detail *why);

@@ -6,13 +6,15 @@
 
 #include "worker/source/dataset.h"
 #include "worker/source/file_cache.h"
+#include "worker/source/folder/numbering.h"
 #include "worker/source/index.h"
 #include "worker/source/mapped_files.h"
 
 struct fby_dataset {
-    struct fby_index         index;
-    struct fby_file_cache   *files; /* open files; NULL for columns */
-    struct fby_mapped_files *maps;  /* mapped files; columns and tokens only */
+    struct fby_index           index;
+    struct fby_class_numbering classes; /* zero: its own folders */
+    struct fby_file_cache     *files;   /* open files; NULL for columns */
+    struct fby_mapped_files   *maps; /* mapped files; columns and tokens only */
     uint64_t *map_ids; /* per shard: id of its file 0 in `maps`; then total */
     struct fby_digest *digests; /* per shard */
     struct fby_digest  digest;  /* the data digest */

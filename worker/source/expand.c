@@ -16,6 +16,7 @@ struct expansion { /* the arguments of fby_pattern_expand() */
     const struct fby_location_parts *parts;
     enum fby_expand_want             want;
     struct fby_names                *out;
+    uint64_t                         n_dangling; /* skipped links */
 };
 
 void fby_names_fini(struct fby_names *self)
@@ -88,6 +89,7 @@ static fby_err match_below(struct expansion *e, const char *dir,
     const char        *rest    = slash != NULL ? slash + 1 : NULL;
     struct fby_listing listing = {0};
     fby_err            err     = list_matches(e, dir, pattern, &listing, why);
+    e->n_dangling += listing.n_dangling;
     for (uint32_t i = 0; err == FBY_OK && i < listing.count; i++) {
         err = follow_match(e, dir, &listing.entries[i], rest, why);
     }
@@ -137,7 +139,7 @@ fby_err fby_pattern_expand(const struct fby_root *root,
     const struct fby_location_parts *parts, enum fby_expand_want want,
     struct fby_names *out, struct fby_error_detail *why)
 {
-    struct expansion e     = {root, parts, want, out};
+    struct expansion e     = {root, parts, want, out, 0};
     uint32_t         count = 0;
     *out                   = (struct fby_names){0};
     fby_err err            = fby_braces_count(parts->rest, &count, why);
@@ -146,6 +148,7 @@ fby_err fby_pattern_expand(const struct fby_root *root,
         fby_braces_write_name(parts->rest, i, name);
         err = expand_globs(&e, name, why);
     }
+    fby_listing_log_dangling(root, parts->base, e.n_dangling);
     sort_unique(out);
     return err;
 }

@@ -31,7 +31,7 @@ enum fby_expand_want { /* which entries a glob matches as shards */
  *
  * Errors: FBY_CONFIG     a wrong pattern, or too many shards
  *         FBY_NOT_FOUND  a glob without a match, or a missing folder
- *         FBY_USAGE      a link leads out of the root;  FBY_IO */
+ *         FBY_USAGE      a link is outside the root;  FBY_IO */
 FBY_CHECKED fby_err fby_pattern_expand(const struct fby_root *root,
     const struct fby_location_parts *parts, enum fby_expand_want want,
     struct fby_names *out, struct fby_error_detail *why);

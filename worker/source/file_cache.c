@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "common/limits.h"
 #include "common/mem.h"
 
-enum { DEFAULT_MAX_OPEN = 128 };
+enum { DEFAULT_MAX_OPEN = 128, SHARE_OF_LIMIT = 16 };
 
 static const uint64_t no_file = UINT64_MAX;
 
@@ -32,10 +33,18 @@ struct held_file {
     struct fby_object object; /* with a slot: a copy of its handle */
 };
 
+/* A worker has up to 8 caches, and needs half of its descriptors otherwise. */
+static uint32_t default_max_open(void)
+{
+    uint32_t share = fby_limits_max_files() / SHARE_OF_LIMIT;
+    share          = share > 0 ? share : 1;
+    return share < DEFAULT_MAX_OPEN ? share : DEFAULT_MAX_OPEN;
+}
+
 struct fby_file_cache *fby_file_cache_create(uint32_t max_open)
 {
     struct fby_file_cache *self = fby_zalloc(sizeof(*self));
-    self->count                 = max_open > 0 ? max_open : DEFAULT_MAX_OPEN;
+    self->count                 = max_open > 0 ? max_open : default_max_open();
     self->slots = fby_zalloc(self->count * sizeof(*self->slots));
     for (uint32_t i = 0; i < self->count; i++) {
         self->slots[i] = (struct file_slot){.id = no_file};
@@ -184,10 +193,11 @@ static fby_err read_extent(const struct fby_object *object,
 {
     size_t n = extent.size;
     FBY_TRY(fby_object_read_some(object, extent.offset, buffer, &n, why));
-    return n < extent.size ? fby_error_set(why, FBY_STALE,
-                                 "ended at offset %llu since it was indexed",
-                                 (unsigned long long)extent.offset + n)
-                           : FBY_OK;
+    return n < extent.size
+               ? fby_error_set(why, FBY_STALE,
+                     "was cut short to %llu bytes since it was indexed",
+                     (unsigned long long)extent.offset + n)
+               : FBY_OK;
 }
 
 fby_err fby_file_cache_read(struct fby_file_cache *self,
@@ -197,8 +207,9 @@ fby_err fby_file_cache_read(struct fby_file_cache *self,
     struct held_file held = {0};
     FBY_TRY(acquire_file(self, file, &held, why));
     fby_err err = read_extent(&held.object, extent, buffer, why);
-    /* The stamp is checked also after an early end: it tells what changed. */
-    if (err == FBY_OK || err == FBY_STALE) {
+    /* The stamp is checked also after an early end or damage: it tells whether
+     * the file changed. */
+    if (err == FBY_OK || err == FBY_STALE || err == FBY_BAD_SAMPLE) {
         fby_err checked = fby_stamp_check(&held.object, file->stamp, why);
         err             = checked != FBY_OK ? checked : err;
     }

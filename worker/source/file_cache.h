@@ -16,7 +16,8 @@
 
 struct fby_file_cache; /* the cache */
 
-/* Create a cache of at most `max_open` open files; 0 means 128. */
+/* Create a cache of at most `max_open` open files; 0 means 128, or less
+ * if the limit on open files is below 2048. */
 struct fby_file_cache *fby_file_cache_create(uint32_t max_open);
 void                   fby_file_cache_destroy(struct fby_file_cache **self_p);
 
@@ -37,7 +38,8 @@ FBY_CHECKED fby_err fby_file_open(const struct fby_file *file,
 /* Read `extent` of `file` into `buffer`.
  *
  * Thread: any.  Blocks: for the storage.
- * Errors: those of fby_file_open; FBY_IO. `buffer` is undefined then. */
+ * Errors: those of fby_file_open and fby_object_read. `buffer` is undefined
+ *         then. */
 FBY_CHECKED fby_err fby_file_cache_read(struct fby_file_cache *self,
     const struct fby_file *file, struct fby_extent extent, void *buffer,
     struct fby_error_detail *why);

@@ -38,6 +38,9 @@ fby_err fby_index_path(const struct fby_index *self,
         return fby_path_join(self->location.base, shard->name, out, why);
     }
     FBY_TRY(ops->path(self, shard, number, file, why));
+    if (file[0] == '/') { /* relative to the root, as in some lists */
+        return fby_path_join("", file + 1, out, why);
+    }
     return fby_path_join(self->location.base, file, out, why);
 }
 
@@ -183,16 +186,24 @@ static bool should_store(const struct fby_build *b)
     return changed && (has_read_data || !lists_at_open);
 }
 
-static void store_cache(const struct fby_build *b)
+/* Store the manifest in the cache. If this fails, log the reason, or fail if
+ * the caller needs the stored manifest. */
+static fby_err store_cache(
+    const struct fby_build *b, struct fby_error_detail *failed)
 {
     char                             path[FBY_PATH_SIZE];
     struct fby_error_detail          why      = {0};
     const struct fby_cached_manifest manifest = {
         b->out->shards, b->out->n_shards, b->out->hashed};
     if (!should_store(b)) {
-        return;
+        return FBY_OK;
     }
     if (!find_cache_file(b, path)) {
+        if (b->spec->must_store) {
+            return fby_error_set(failed, FBY_CONFIG,
+                "nowhere to keep the manifest: give --cache, or set "
+                "FOREBAY_CACHE_DIR or HOME");
+        }
         if (b->spec->cache_dir == NULL) { /* else it is "": no cache wanted */
             fby_warn("CACHE-NONE",
                 "nowhere to keep the manifest: set FOREBAY_CACHE_DIR or HOME; "
@@ -200,9 +211,38 @@ static void store_cache(const struct fby_build *b)
         }
     } else if (fby_cache_store(path, (const char *)b->identity.data, &manifest,
                    &why) != FBY_OK) {
+        if (b->spec->must_store) {
+            return fby_error_set(failed, FBY_IO, "%s", why.text);
+        }
         fby_warn(
             "CACHE-NOT-WRITTEN", "%s; the next open indexes again", why.text);
     }
+    return FBY_OK;
+}
+
+static fby_err open_archive(void *arg, uint32_t i, const atomic_bool *stop,
+    struct fby_error_detail *why)
+{
+    struct fby_index *out = arg;
+    (void)i; /* the only job */
+    return fby_archive_open(
+        out->root, out->location.base, stop, &out->archive, why);
+}
+
+/* If the source may lie in an archive, and does, open the archive and make it
+ * the root. */
+static fby_err enter_archive(struct fby_build *b, struct fby_error_detail *why)
+{
+    struct fby_index *out = b->out;
+    if (!fby_source_traits(b->spec->kind)->reads_zip ||
+        fby_location_zip_length(out->location.base, 0) == 0) {
+        return FBY_OK;
+    }
+    FBY_TRY(fby_build_run_jobs(b, 1, open_archive, out, why));
+    if (out->archive != NULL) {
+        out->root = fby_archive_root(out->archive);
+    }
+    return FBY_OK;
 }
 
 fby_err fby_index_build(const struct fby_dataset_spec *spec,
@@ -215,12 +255,16 @@ fby_err fby_index_build(const struct fby_dataset_spec *spec,
     write_identity(&b);
     load_cache(&b);
     out->hashed = spec->hash || b.cached.hashed;
-    fby_err err = fby_source_ops(spec->kind)->index(&b, why);
-    /* Here FBY_USAGE means that a link in the data leads out of the root. */
-    err         = err == FBY_USAGE ? FBY_CONFIG : err;
+    fby_err err = enter_archive(&b, why);
+    if (err == FBY_OK) {
+        err = fby_source_ops(spec->kind)->index(&b, why);
+    }
+    /* Here FBY_USAGE means that a link in the data is outside the root, and
+     * FBY_BAD_SAMPLE that an entry of an archive is damaged. */
+    err         = err == FBY_USAGE || err == FBY_BAD_SAMPLE ? FBY_CONFIG : err;
     out->reused = atomic_load(&b.reused);
     if (err == FBY_OK) {
-        store_cache(&b);
+        err = store_cache(&b, why);
     }
     free(b.cached_shards);
     fby_names_fini(&b.names);
@@ -236,5 +280,6 @@ void fby_index_fini(struct fby_index *self)
     }
     free(self->shards);
     fby_folders_free(self->folders, self->n_folders);
+    fby_archive_destroy(&self->archive);
     *self = (struct fby_index){0};
 }

@@ -15,9 +15,11 @@
 #include "worker/source/roots.h"
 #include "worker/source/shard.h"
 #include "worker/source/spec.h"
+#include "worker/source/zip/archive.h"
 
 struct fby_index {
-    const struct fby_root    *root;
+    const struct fby_root    *root;     /* of the source, or of `archive` */
+    struct fby_archive       *archive;  /* that the source lies in; or NULL */
     struct fby_location_parts location; /* of the source */
     struct fby_shard         *shards;
     uint32_t                  n_shards;

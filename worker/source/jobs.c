@@ -48,15 +48,20 @@ static bool take_next_job(struct job_state *s, uint32_t *i)
     return may_start;
 }
 
+static void run_job(struct job_state *s, uint32_t i)
+{
+    struct fby_error_detail why = {0};
+    fby_err                 err = s->work->job(s->work->arg, i, &s->stop, &why);
+    record_result(s, i, err, &why);
+}
+
 static void *thread_main(void *opaque)
 {
     struct job_state *s = opaque;
     uint32_t          i = 0;
     pthread_setname_np(pthread_self(), "fby-scan");
     while (take_next_job(s, &i)) {
-        struct fby_error_detail why = {0};
-        fby_err err = s->work->job(s->work->arg, i, &s->stop, &why);
-        record_result(s, i, err, &why);
+        run_job(s, i);
     }
     pthread_mutex_lock(&s->lock);
     s->active--;
@@ -106,6 +111,18 @@ static void report_until_done(struct job_state *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Run the jobs on the calling thread, which can report only between them. */
+static void run_without_threads(struct job_state *s)
+{
+    uint32_t i = 0;
+    while (take_next_job(s, &i)) {
+        run_job(s, i);
+        pthread_mutex_lock(&s->lock);
+        report_progress(s);
+        pthread_mutex_unlock(&s->lock);
+    }
+}
+
 static uint32_t count_threads(const struct fby_jobs *work)
 {
     uint32_t n = work->n_threads > 0 ? work->n_threads : fby_usable_cores();
@@ -148,6 +165,9 @@ fby_err fby_jobs_run(const struct fby_jobs *work, struct fby_error_detail *why)
     init_state(&s, work);
     uint32_t started = start_threads(&s, threads, count_threads(work));
     report_until_done(&s);
+    if (started == 0) {
+        run_without_threads(&s);
+    }
     for (uint32_t i = 0; i < started; i++) {
         pthread_join(threads[i], NULL);
     }
@@ -157,9 +177,6 @@ fby_err fby_jobs_run(const struct fby_jobs *work, struct fby_error_detail *why)
     bool stop_between_jobs = s.err == FBY_OK && atomic_load(&s.stop);
     if (job_saw_stop || stop_between_jobs) {
         return fby_error_set(why, FBY_GONE, "given up");
-    }
-    if (started == 0 && work->n_jobs > 0) {
-        return fby_error_set(why, FBY_SYS, "cannot start a thread");
     }
     if (s.err != FBY_OK && why != NULL) {
         *why = s.why;

@@ -23,12 +23,12 @@ struct fby_jobs {
     struct fby_progress progress;
 };
 
-/* Run all jobs. The calling thread calls progress.
+/* Run all jobs. The calling thread calls progress. If no thread can be started,
+ * because others use up the limit, it also runs the jobs.
  *
  * Blocks: until all jobs have ended.
  * Errors: those of the jobs
- *         FBY_GONE  progress returned false
- *         FBY_SYS   no thread could be started */
+ *         FBY_GONE  progress returned false */
 FBY_CHECKED fby_err fby_jobs_run(
     const struct fby_jobs *work, struct fby_error_detail *why);
 

@@ -38,7 +38,7 @@ const char *fby_stamp_change(
     }
     return now->mtime_ns != indexed->mtime_ns
                ? "was written to"
-               : "was touched (links, owner or mode)";
+               : "had its links, owner or mode changed";
 }
 
 fby_err fby_object_open(const struct fby_root *root, const char *path,
@@ -129,19 +129,47 @@ fby_err fby_object_read(const struct fby_object *self, uint64_t offset,
                     : FBY_OK;
 }
 
-static fby_err add_bytes(struct fby_checksum_state *sum,
-    const struct fby_object *self, uint8_t *buffer, const atomic_bool *stop,
-    struct fby_error_detail *why)
+struct summing { /* adds the bytes of an object to a checksum */
+    struct fby_checksum_state *sum;
+    const atomic_bool         *stop;
+};
+
+static fby_err add_bytes(void *arg, const void *bytes, size_t size)
 {
-    size_t n = CHECKSUM_STEP; /* bytes of the last read; fewer at the end */
-    for (uint64_t offset = 0; n == CHECKSUM_STEP; offset += n) {
-        FBY_TRY(fby_object_read_some(self, offset, buffer, &n, why));
-        if (atomic_load(stop)) {
-            return FBY_GONE;
-        }
-        fby_checksum_add(sum, buffer, n);
+    struct summing *self = arg;
+    if (atomic_load(self->stop)) {
+        return FBY_GONE;
     }
+    fby_checksum_add(self->sum, bytes, size);
     return FBY_OK;
+}
+
+static fby_err visit_in_steps(const struct fby_object *self,
+    fby_object_visit_fn *visit, void *arg, struct fby_error_detail *why)
+{
+    uint8_t *buffer = fby_zalloc(CHECKSUM_STEP);
+    fby_err  err    = FBY_OK;
+    size_t   n      = CHECKSUM_STEP; /* bytes of the last read */
+    for (uint64_t offset = 0; err == FBY_OK && n == CHECKSUM_STEP;
+         offset += n) {
+        err = fby_object_read_some(self, offset, buffer, &n, why);
+        if (err == FBY_OK) {
+            err = visit(arg, buffer, n);
+        }
+    }
+    free(buffer);
+    return err;
+}
+
+/* Call `visit` for all bytes, in order. */
+static fby_err visit_bytes(const struct fby_object *self,
+    fby_object_visit_fn *visit, void *arg, struct fby_error_detail *why)
+{
+    if (self->ops->visit == NULL) {
+        return visit_in_steps(self, visit, arg, why);
+    }
+    fby_err err = self->ops->visit(self, visit, arg, why);
+    return err == FBY_GONE ? err : fby_error_prefix(why, err, "cannot read");
 }
 
 fby_err fby_checksum_add_file(struct fby_checksum_state *sum,
@@ -149,8 +177,7 @@ fby_err fby_checksum_add_file(struct fby_checksum_state *sum,
     const atomic_bool *stop, struct fby_error_detail *why)
 {
     FBY_TRY(fby_stamp_check(self, stamp, why));
-    uint8_t *buffer = fby_zalloc(CHECKSUM_STEP);
-    fby_err  err    = add_bytes(sum, self, buffer, stop, why);
-    free(buffer);
+    struct summing summing = {sum, stop};
+    fby_err        err     = visit_bytes(self, add_bytes, &summing, why);
     return err == FBY_OK ? fby_stamp_check(self, stamp, why) : err;
 }

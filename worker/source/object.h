@@ -2,9 +2,9 @@
 /* object.h - an object: one file of a dataset, on any storage.
  *
  * All bytes of data are read through this interface, or from files that
- * mapped_files.h maps. An implementation is a table of four functions, which
- * the root of a path determines. So far there is one, for local files
- * (object_file.c).
+ * mapped_files.h maps. An implementation is a table of functions, which the
+ * root of a path determines. There are two: for local files (object_file.c),
+ * and for the entries of a zip archive (archive.h).
  *
  * A file can change while it is open. So readers compare its stamp (identity,
  * size and times) with the stamp of the index, before and after they read. */
@@ -21,7 +21,8 @@
 #include "common/err.h"
 #include "common/hash.h"
 
-struct fby_root; /* roots.h */
+struct fby_listing_request; /* listing.h */
+struct fby_root;            /* roots.h */
 struct fby_object_ops;
 
 /* Distinguishes a file from another file, and from itself after a change. */
@@ -54,7 +55,11 @@ struct fby_object {
         int   fd;    /* of a local file */
         void *state; /* of any other implementation */
     };
+    uint32_t entry; /* in an archive: number of the entry */
 };
+
+/* A function that gets the next bytes of an object. */
+typedef fby_err fby_object_visit_fn(void *arg, const void *bytes, size_t size);
 
 /* The functions of an implementation. Their contracts are those of the
  * fby_object functions below, which readers call. */
@@ -64,15 +69,28 @@ struct fby_object_ops {
         struct fby_object *out, struct fby_error_detail *why);
     fby_err (*stamp)(const struct fby_object *self, struct fby_stamp *out,
         struct fby_error_detail *why);
+    /* Call request->visit for each wanted entry of a directory, in any order.
+     * *n_dangling, which is 0, becomes the number of skipped links. */
+    fby_err (*list)(const struct fby_listing_request *request,
+        uint32_t *n_dangling, struct fby_error_detail *why);
     /* Read at most *size bytes (not 0) and set *size to the number of bytes
      * read, which is 0 only at the end of the object. `why` has only the
      * cause; the caller adds "cannot read". */
     fby_err (*read)(const struct fby_object *self, uint64_t offset,
         void *buffer, size_t *size, struct fby_error_detail *why);
+    /* Call `visit` for all bytes in order, up to its first error. `why` as for
+     * read(). NULL: read() is as fast, in steps. */
+    fby_err (*visit)(const struct fby_object *self, fby_object_visit_fn *visit,
+        void *arg, struct fby_error_detail *why);
     void (*close)(struct fby_object *self);
 };
 
 extern const struct fby_object_ops fby_local_file_ops; /* local files */
+
+/* The function `list` for local files; in listing.c. */
+FBY_CHECKED fby_err fby_listing_visit_local(
+    const struct fby_listing_request *request, uint32_t *n_dangling,
+    struct fby_error_detail *why);
 
 /* A range of bytes in an object. */
 struct fby_extent {
@@ -122,18 +140,20 @@ FBY_CHECKED fby_err fby_stamp_check(const struct fby_object *self,
     const struct fby_stamp *stamp, struct fby_error_detail *why);
 
 /* Read exactly `size` bytes from byte `offset` on.
- * Errors: FBY_IO, also at an early end of the object: "cannot read: ...". */
+ * Errors: FBY_IO, also at an early end of the object: "cannot read: ..."
+ *         FBY_BAD_SAMPLE  an entry of an archive is damaged
+ *         FBY_STALE       the archive of an entry became shorter */
 FBY_CHECKED fby_err fby_object_read(const struct fby_object *self,
     uint64_t offset, void *buffer, size_t size, struct fby_error_detail *why);
 
 /* Read *size bytes, or those up to the end of the object, and set *size to the
- * number read. Errors: FBY_IO: "cannot read: ...". */
+ * number read. Errors: as fby_object_read, but an early end is none. */
 FBY_CHECKED fby_err fby_object_read_some(const struct fby_object *self,
     uint64_t offset, void *buffer, size_t *size, struct fby_error_detail *why);
 
 /* Add all bytes of the object to the checksum `sum`, and check its stamp before
  * and after.
- * Errors: FBY_STALE, FBY_IO, FBY_GONE (*stop became true). */
+ * Errors: FBY_STALE, FBY_GONE (*stop became true), those of fby_object_read. */
 FBY_CHECKED fby_err fby_checksum_add_file(struct fby_checksum_state *sum,
     const struct fby_object *self, const struct fby_stamp *stamp,
     const atomic_bool *stop, struct fby_error_detail *why);

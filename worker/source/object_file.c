@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/fault.h"
 #include "worker/source/object.h"
 #include "worker/source/roots.h"
 
@@ -39,6 +40,10 @@ static fby_err read_file(const struct fby_object *self, uint64_t offset,
     do {
         n = pread(self->fd, buffer, *size, (off_t)offset);
     } while (n < 0 && errno == EINTR);
+    if (fby_fault_takes_effect("worker.read_error", "read")) {
+        n     = -1;
+        errno = (int)fby_fault_param("worker.read_error", "errno", EIO);
+    }
     if (n < 0) {
         return fby_error_set(why, FBY_IO, "%s", strerror(errno));
     }
@@ -58,6 +63,7 @@ int fby_object_local_fd(const struct fby_object *self)
 
 const struct fby_object_ops fby_local_file_ops = {
     .open  = open_file,
+    .list  = fby_listing_visit_local,
     .stamp = stamp_file,
     .read  = read_file,
     .close = close_file,

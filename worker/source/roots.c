@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/fault.h"
 #include "common/mem.h"
 #include "pipeline/location.h"
 #include "pipeline/text.h"
@@ -20,6 +21,7 @@
 
 /* openat2 fails with EAGAIN if a rename happens meanwhile. */
 enum { MAX_TRIES = 8 };
+enum { MAX_DIR_SHOWN = 150 }; /* bytes of a directory in an error */
 /* O_NONBLOCK: opening a pipe must not wait for its writer. */
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 
@@ -28,11 +30,16 @@ struct fby_root {
     char                        *dir;        /* absolute, links resolved */
     int                          fd;         /* of dir */
     const struct fby_object_ops *object_ops; /* functions to read its files */
+    const struct fby_roots      *all; /* links may lead beneath any of them */
+    void *state; /* of object_ops; NULL: files of the system */
 };
 
 struct fby_roots {
     struct fby_root **list;
     uint32_t          count; /* number of roots */
+    /* NULL: links must lead beneath a root. */
+    fby_roots_outside *on_outside;
+    void              *arg;
 };
 
 struct fby_roots *fby_roots_create(void)
@@ -61,6 +68,13 @@ void fby_roots_destroy(struct fby_roots **self_p)
     }
     free(self->list);
     free(self);
+}
+
+void fby_roots_follow_outside(
+    struct fby_roots *self, fby_roots_outside *fn, void *arg)
+{
+    self->on_outside = fn;
+    self->arg        = arg;
 }
 
 static const struct fby_root *find_root(
@@ -98,6 +112,7 @@ fby_err fby_roots_add(struct fby_roots *self, const char *name_and_dir,
     struct fby_root *root = fby_zalloc(sizeof(*root));
     root->fd              = -1;
     root->object_ops      = &fby_local_file_ops;
+    root->all             = self;
     fby_err err = fby_location_parse_root(name_and_dir, root->name, dir, why);
     if (err == FBY_OK && find_root(self, root->name) != NULL) {
         err = fby_error_set(why, FBY_USAGE,
@@ -157,6 +172,32 @@ const struct fby_object_ops *fby_root_object_ops(const struct fby_root *root)
     return root->object_ops;
 }
 
+void *fby_root_state(const struct fby_root *root)
+{
+    return root->state;
+}
+
+struct fby_root *fby_root_create_with_ops(const struct fby_root *parent,
+    const struct fby_object_ops *ops, void *state)
+{
+    struct fby_root *self = fby_zalloc(sizeof(*self));
+    memcpy(self->name, parent->name, sizeof(self->name));
+    self->dir        = fby_strdup(parent->dir);
+    self->fd         = -1;
+    self->object_ops = ops;
+    self->all        = parent->all;
+    self->state      = state;
+    return self;
+}
+
+void fby_root_destroy(struct fby_root **self_p)
+{
+    if (*self_p != NULL) {
+        destroy_root(*self_p);
+        *self_p = NULL;
+    }
+}
+
 /* Is the path relative, with no component `..`? */
 static bool is_relative_without_dotdot(const char *path)
 {
@@ -203,23 +244,46 @@ static bool is_beneath(const struct fby_root *root, const char *real)
            (real[size] == '/' || real[size] == '\0');
 }
 
+static bool is_beneath_any(const struct fby_roots *roots, const char *real)
+{
+    uint32_t i = 0;
+    while (i < roots->count && !is_beneath(roots->list[i], real)) {
+        i++;
+    }
+    return i < roots->count;
+}
+
+/* May a worker open `real`, a path without links? */
+static bool is_allowed(const struct fby_roots *roots, const char *real)
+{
+    if (is_beneath_any(roots, real)) {
+        return true;
+    }
+    if (roots->on_outside == NULL) {
+        return false;
+    }
+    roots->on_outside(roots->arg, real);
+    return true;
+}
+
 /* Get a handle of the target without opening it (O_PATH), ask the kernel for
  * its path, check the path, and open the target through the handle. So the file
- * that is opened is the file that was checked. */
-static int open_checked(const struct fby_root *root, const char *path)
+ * that is opened is the file that was checked. `real` gets the target's path,
+ * or "" if it is unknown. */
+static int open_checked(
+    const struct fby_root *root, const char *path, char real[PATH_MAX])
 {
     char link[64]; /* the handle's link in /proc */
-    char real[PATH_MAX];
     int  handle = openat(root->fd, path, O_PATH | O_CLOEXEC);
     if (handle < 0) {
         return -1;
     }
     snprintf(link, sizeof(link), "/proc/self/fd/%d", handle);
-    ssize_t n           = readlink(link, real, sizeof(real) - 1);
+    ssize_t n           = readlink(link, real, PATH_MAX - 1);
     real[n > 0 ? n : 0] = '\0';
-    bool beneath        = n > 0 && is_beneath(root, real);
-    int  fd             = beneath ? open(link, OPEN_FLAGS) : -1;
-    int  error          = beneath ? errno : EXDEV; /* as openat2 does */
+    bool allowed        = n > 0 && is_allowed(root->all, real);
+    int  fd             = allowed ? open(link, OPEN_FLAGS) : -1;
+    int  error          = allowed ? errno : EXDEV; /* as openat2 does */
     close(handle);
     errno = error;
     return fd;
@@ -234,17 +298,38 @@ static bool may_use_open_checked(int error)
     return has_no_openat2 || may_be_link || error == EAGAIN;
 }
 
-static fby_err error_from_errno(
-    const struct fby_root *root, const char *path, struct fby_error_detail *why)
+/* The error for a path that leads to `real`, beneath no root. */
+static fby_err error_from_outside(const struct fby_root *root, const char *path,
+    const char *real, struct fby_error_detail *why)
+{
+    const char *slash    = strrchr(real, '/'); /* NULL: `real` is "" */
+    int         dir_size = slash == NULL || slash == real ? (int)strlen(real)
+                                                          : (int)(slash - real);
+    return fby_error_set(why, FBY_USAGE,
+        "%s:%.150s is outside the root: a link leads to %.150s; a worker "
+        "reads only files below its roots: add the directory with --data "
+        "NAME=%.*s",
+        root->name, path, real[0] != '\0' ? real : "another directory",
+        real[0] == '\0' || dir_size > MAX_DIR_SHOWN ? MAX_DIR_SHOWN : dir_size,
+        real[0] != '\0' ? real : "DIR");
+}
+
+static const char *const type_faults[] = {
+    [FBY_WANT_FILE]   = "not a plain file",
+    [FBY_WANT_DIR]    = "not a directory",
+    [FBY_WANT_EITHER] = "neither a plain file nor a directory",
+};
+
+static fby_err error_from_errno(const struct fby_root *root, const char *path,
+    enum fby_root_want want, struct fby_error_detail *why)
 {
     fby_err     err  = FBY_IO;
     const char *when = ""; /* " now" if a later try may succeed */
     switch (errno) {
-    case EXDEV:
-        return fby_error_set(why, FBY_USAGE,
-            "%s:%s leads out of the root; a worker reads only what lies "
-            "beneath it",
-            root->name, path);
+    case ENXIO: /* a socket, or a device that is not there */
+    case ENODEV:
+        return fby_error_set(why, FBY_NOT_FOUND, "%s:%s is %s", root->name,
+            path, type_faults[want]);
     case ENOENT:
     case ENOTDIR:
         return fby_error_set(
@@ -272,17 +357,12 @@ static fby_err error_from_errno(
 /* Check the type of an open file; *fault says what is wrong with it. */
 static fby_err check_type(int fd, enum fby_root_want want, const char **fault)
 {
-    static const char *const faults[] = {
-        [FBY_WANT_FILE]   = "not a plain file",
-        [FBY_WANT_DIR]    = "not a directory",
-        [FBY_WANT_EITHER] = "neither a plain file nor a directory",
-    };
     struct stat st;
     if (fstat(fd, &st) != 0) {
         *fault = "unreadable";
         return FBY_IO;
     }
-    *fault        = faults[want];
+    *fault        = type_faults[want];
     bool has_type = (want != FBY_WANT_DIR && S_ISREG(st.st_mode)) ||
                     (want != FBY_WANT_FILE && S_ISDIR(st.st_mode));
     return has_type ? FBY_OK : FBY_NOT_FOUND;
@@ -296,13 +376,21 @@ fby_err fby_root_open(const struct fby_root *root, const char *path,
             "%s:%s: a path is relative to its root and has no `..` in it",
             root->name, path);
     }
-    const char *relative = path[0] == '\0' ? "." : path;
-    int         opened   = open_beneath(root->fd, relative);
+    char        real[PATH_MAX] = "";
+    const char *relative       = path[0] == '\0' ? "." : path;
+    int         opened         = open_beneath(root->fd, relative);
     if (opened < 0 && may_use_open_checked(errno)) {
-        opened = open_checked(root, relative);
+        opened = open_checked(root, relative, real);
+    }
+    if (opened >= 0 && want == FBY_WANT_FILE &&
+        fby_fault_takes_effect("worker.open_error", "file")) {
+        close(opened);
+        opened = -1;
+        errno  = (int)fby_fault_param("worker.open_error", "errno", EIO);
     }
     if (opened < 0) {
-        return error_from_errno(root, path, why);
+        return errno == EXDEV ? error_from_outside(root, path, real, why)
+                              : error_from_errno(root, path, want, why);
     }
     const char *fault = NULL;
     fby_err     err   = check_type(opened, want, &fault);

@@ -4,7 +4,7 @@
  * A pipeline comes from a client, so a worker opens no data outside its roots.
  * The pipeline names files as `NAME:path`. The worker was given the root NAME
  * as NAME=DIR, and resolves the path beneath the directory DIR. Links are
- * followed if their targets are beneath this directory. */
+ * followed if their targets are beneath this directory or another root's. */
 #ifndef FBY_WORKER_SOURCE_ROOTS_H
 #define FBY_WORKER_SOURCE_ROOTS_H
 
@@ -27,6 +27,15 @@ void              fby_roots_destroy(struct fby_roots **self_p);
 FBY_CHECKED fby_err fby_roots_add(struct fby_roots *self,
     const char *name_and_dir, struct fby_error_detail *why);
 
+/* A function for the target of a link, an absolute path beneath no root. */
+typedef void fby_roots_outside(void *arg, const char *target);
+
+/* Follow links to anywhere, and call `fn` for each target beneath no root. Only
+ * for a program that looks at data for its own user, never for a worker.
+ * Thread: as fby_roots_add; `fn` is called in any thread that opens a file. */
+void fby_roots_follow_outside(
+    struct fby_roots *self, fby_roots_outside *fn, void *arg);
+
 /* The number of roots, and the name of root `i` in the order of adding. */
 uint32_t    fby_roots_count(const struct fby_roots *self);
 const char *fby_roots_name(const struct fby_roots *self, uint32_t i);
@@ -43,6 +52,14 @@ const char *fby_root_dir(const struct fby_root *root); /* absolute, no links */
 /* Returns the functions that read files beneath the root. */
 const struct fby_object_ops *fby_root_object_ops(const struct fby_root *root);
 
+/* Create a root with the name and directory of `parent`, whose files are read
+ * through `ops` instead of the file system. `state` is for these functions, and
+ * borrowed. fby_root_open() fails for such a root. */
+struct fby_root *fby_root_create_with_ops(const struct fby_root *parent,
+    const struct fby_object_ops *ops, void *state);
+void             fby_root_destroy(struct fby_root **self_p);
+void            *fby_root_state(const struct fby_root *root);
+
 /* The type that the file at a path must have. */
 enum fby_root_want { FBY_WANT_FILE, FBY_WANT_DIR, FBY_WANT_EITHER };
 
@@ -50,7 +67,7 @@ enum fby_root_want { FBY_WANT_FILE, FBY_WANT_DIR, FBY_WANT_EITHER };
  * closes *fd. Pipes and devices are refused without blocking.
  *
  * Errors: FBY_NOT_FOUND  the path does not exist, or has another type
- *         FBY_USAGE      the path, or a link in it, leads out of the root
+ *         FBY_USAGE      the path, or a link in it, leads out of all roots
  *         FBY_CONFIG     no permission, or a name that is too long
  *         FBY_AGAIN      too many open files, or no memory
  *         FBY_IO         any other error of the system */

@@ -108,7 +108,8 @@ static fby_err locate_input(struct fby_task *task, uint32_t chosen,
     struct fby_task_input    *input   = &task->inputs[chosen];
     *input                            = (struct fby_task_input){0};
     if (fby_field_is_folder_id(field)) {
-        input->class_id = fby_dataset_class(dataset, task->sample);
+        input->class_id = fby_dataset_folder_label(dataset, task->sample,
+            &task->job->spec.dataset_plan->content, field);
         return FBY_OK;
     }
     if (fby_field_kind(field)->is_stack) {
@@ -145,6 +146,15 @@ static size_t round_up_to_power_of_two(size_t bytes)
     return power;
 }
 
+fby_err fby_stages_refuse_size(
+    size_t bytes, size_t limit, struct fby_error_detail *why)
+{
+    return fby_error_set(why, FBY_FULL,
+        "the sample has %zu bytes, this worker can read at most %zu; raise its "
+        "--memory",
+        bytes, limit);
+}
+
 static fby_err allocate_block(struct fby_stages *self, struct fby_task *task,
     size_t bytes, struct fby_error_detail *why)
 {
@@ -156,10 +166,7 @@ static fby_err allocate_block(struct fby_stages *self, struct fby_task *task,
             self->fetch_memory, size < limit ? size : limit, &task->block);
     }
     if (err == FBY_FULL) {
-        fby_error_set(why, err,
-            "the sample has %zu bytes, this worker can read at most %zu; raise "
-            "its --memory",
-            bytes, limit);
+        err = fby_stages_refuse_size(bytes, limit, why);
     }
     return err;
 }

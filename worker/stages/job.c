@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/mem.h"
+#include "common/plural.h"
 #include "worker/stages/ragged_pack.h"
 
 enum {
@@ -50,8 +51,8 @@ static fby_err check_rows(const struct fby_job_spec *spec,
     uint64_t steps = fby_order_steps(order);
     if (spec->step >= steps) {
         return fby_error_set(why, FBY_USAGE,
-            "step %llu does not exist: an epoch has %llu steps",
-            (unsigned long long)spec->step, (unsigned long long)steps);
+            "step %llu does not exist: an epoch has %s",
+            (unsigned long long)spec->step, fby_plural(steps, "step").text);
     }
     /* With FBY_LAST_SHORT the last step may have fewer rows than the others. */
     uint32_t step_rows = spec->dataset_plan->content.global_batch;
@@ -61,10 +62,10 @@ static fby_err check_rows(const struct fby_job_spec *spec,
     if (spec->first_row > step_rows ||
         spec->rows > step_rows - spec->first_row) {
         return fby_error_set(why, FBY_USAGE,
-            "rows %u to %llu of step %llu do not exist: the step has %u rows",
+            "rows %u to %llu of step %llu do not exist: the step has %s",
             spec->first_row,
             (unsigned long long)spec->first_row + spec->rows - 1,
-            (unsigned long long)spec->step, step_rows);
+            (unsigned long long)spec->step, fby_plural(step_rows, "row").text);
     }
     return FBY_OK;
 }

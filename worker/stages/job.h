@@ -63,7 +63,8 @@ struct fby_job_failure { /* written once */
     uint64_t                sample; /* number of the refused sample */
     uint32_t                shard;  /* number of the sample's shard */
     uint64_t                offset; /* bytes to the member in the shard, or 0 */
-    struct fby_error_detail why;
+    struct fby_error_detail why;    /* with the sample's place */
+    uint64_t                cause;  /* hash of the text without the place */
 };
 
 struct fby_job_substituted {       /* a row with the values of another sample */

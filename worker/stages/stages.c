@@ -4,7 +4,9 @@
 #include "worker/stages/stages_state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/hash.h"
 #include "common/mem.h"
 #include "pipeline/plan/draw.h"
 
@@ -274,6 +276,7 @@ void fby_stages_fail_job(struct fby_stages *self, struct fby_task *task,
             fby_dataset_shard_of(job->spec.dataset_plan->dataset, task->sample),
         .offset = member != NULL ? member->offset : 0,
         .why    = with_location(task, member, why),
+        .cause  = fby_xxh3_64(why->text, strlen(why->text)),
     };
     if (fby_job_fail(job, &failure)) { /* it was not aborted before */
         fby_backlog_remove_aborted(self->backlog);

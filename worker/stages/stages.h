@@ -27,6 +27,11 @@ struct fby_stages_config {
     size_t   encode_bytes;  /* memory for the output of compression */
 };
 
+/* Refuse a sample of `bytes` bytes where at most `limit` can be read. Sets `why`
+ * and returns FBY_FULL. */
+fby_err fby_stages_refuse_size(
+    size_t bytes, size_t limit, struct fby_error_detail *why);
+
 /* The largest encode_bytes that `encode_threads` threads can use. */
 size_t fby_stages_max_encode_bytes(uint32_t encode_threads);
 

@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/fault.h"
 #include "common/log.h"
+#include "worker/plan/mask_size.h"
 #include "worker/stages/stages_state.h"
 
 static void queue_chunk(void *context, struct fby_job_chunk *chunk)
@@ -33,24 +34,27 @@ static void set_stack_input(const struct fby_task *task,
 
 /* Write the row's values of chosen field `chosen` (index). */
 static fby_err write_field(struct fby_transformer *transformer,
-    struct fby_task *task, uint32_t chosen, struct fby_error_detail *why)
+    struct fby_task *task, uint32_t chosen, struct fby_size *picture_size,
+    struct fby_error_detail *why)
 {
     struct fby_job              *job   = task->job;
     const struct fby_task_input *input = &task->inputs[chosen];
     uint32_t                     field = job->content_field[chosen];
 
     struct fby_field_job work = {
-        .field = &job->spec.dataset_plan->content.fields[field],
+        .field       = &job->spec.dataset_plan->content.fields[field],
+        .class_names = &job->spec.dataset_plan->content.class_names,
         .bytes = input->has_member ? task->block.data + input->offset : NULL,
         .size  = input->size,
-        .token_bytes = input->member.width,
-        .n_documents = input->member.documents,
-        .class_id    = input->class_id,
-        .seed        = job->spec.seed,
-        .epoch       = job->spec.epoch,
-        .sample      = task->sample,
-        .length      = fby_job_length_dst(job, chosen, task->row),
-        .indices     = fby_job_indices_dst(job, chosen, task->row),
+        .token_bytes  = input->member.width,
+        .n_documents  = input->member.documents,
+        .class_id     = input->class_id,
+        .seed         = job->spec.seed,
+        .epoch        = job->spec.epoch,
+        .sample       = task->sample,
+        .picture_size = picture_size,
+        .length       = fby_job_length_dst(job, chosen, task->row),
+        .indices      = fby_job_indices_dst(job, chosen, task->row),
     };
     if (input->is_stack) {
         set_stack_input(task, input, &work);
@@ -63,18 +67,42 @@ static fby_err write_field(struct fby_transformer *transformer,
     return err;
 }
 
+/* Check the sizes of the row's masks. `err` is the result of its fields. */
+static fby_err check_masks(struct fby_task *task, const struct fby_size *sizes,
+    fby_err err, const struct fby_member **decoding,
+    struct fby_error_detail *why)
+{
+    const struct fby_dataset_plan *plan   = task->job->spec.dataset_plan;
+    const struct fby_mask_sample   sample = {
+          .content = &plan->content,
+          .dataset = plan->dataset,
+          .number  = task->sample,
+          .sizes   = sizes,
+    };
+    struct fby_mask_mismatch mismatch;
+
+    err = fby_mask_size_check(&sample, err, &mismatch, why);
+    if (mismatch.field >= 0) {
+        task->refused_mask = mismatch.member;
+        *decoding          = &task->refused_mask;
+    }
+    return err;
+}
+
 /* Write every field of the row. *decoding is set to the member of each field
  * before it is decoded, or to NULL if the field has none. */
 static fby_err write_row(struct fby_transformer *transformer,
     struct fby_task *task, const struct fby_member **decoding,
     struct fby_error_detail *why)
 {
-    fby_err err = FBY_OK;
+    struct fby_size sizes[FBY_MAX_FIELDS] = {{0}}; /* [field of the content] */
+    fby_err         err                   = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < task->job->layout.n_fields; i++) {
+        uint32_t field = task->job->content_field[i];
         *decoding = task->inputs[i].has_member ? &task->inputs[i].member : NULL;
-        err       = write_field(transformer, task, i, why);
+        err       = write_field(transformer, task, i, &sizes[field], why);
     }
-    return err;
+    return check_masks(task, sizes, err, decoding, why);
 }
 
 /* For tests: the fault worker.slow delays each task. */

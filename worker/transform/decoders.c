@@ -80,6 +80,11 @@ static bool has_path(const struct fby_field_content *field)
     return has_key(field) && (is_label || key_is_path || picks);
 }
 
+static bool has_class_names(const struct fby_field_content *field)
+{
+    return field->as.label.names.n > 0;
+}
+
 static bool is_ragged(const struct fby_field_content *field)
 {
     return fby_field_form(field) == FBY_FORM_RAGGED;
@@ -97,6 +102,8 @@ const struct fby_decoder_entry fby_decoders[FBY_N_DECODERS] = {
     [FBY_DECODER_FAST]     = {"rgb8_fast", OF(RGB8), is_fast,
             fby_self_check_dct_fast},
     [FBY_DECODER_LABEL]    = {"label", OF(LABEL), NULL, fby_self_check_labels},
+    [FBY_DECODER_LABEL_NAMES] = {"label_names", OF(LABEL), has_class_names,
+        fby_self_check_label_names},
     [FBY_DECODER_NUMBER] = {"number", OF(NUMBER), NULL, fby_self_check_numbers},
     [FBY_DECODER_BYTES]  = {"bytes", OF(BYTES), NULL, NULL},
     [FBY_DECODER_PNG]    = {"rgb8_png", OF(RGB8), fby_field_takes_png,
@@ -119,4 +126,6 @@ const struct fby_decoder_entry fby_decoders[FBY_N_DECODERS] = {
     [FBY_DECODER_SPARSE] = {"sparse", OF(SPARSE), NULL, fby_self_check_sparse},
     [FBY_DECODER_JSON_TEXT] = {"json_text", OF(TEXT), has_key,
         fby_self_check_json_texts},
+    [FBY_DECODER_WEBP]      = {"rgb8_webp", OF(RGB8), fby_field_takes_webp,
+             fby_self_check_webps},
 };

@@ -27,7 +27,8 @@ FBY_CHECKED fby_field_writer fby_stack_write;
 
 /* Write a class id. It comes from the class folder; or, if the field has a key,
  * from an integer of a JSON object; else from decimal digits, with optional
- * blanks around them. */
+ * blanks around them. If the field has names, a text in the place of the
+ * integer or the digits is the name of a class. */
 FBY_CHECKED fby_field_writer fby_label_write;
 
 /* Write a number of a JSON object (see json.h), or a list of numbers if the
@@ -86,6 +87,7 @@ enum fby_decoder {
     FBY_DECODER_FAITHFUL, /* JPEGs decoded smaller, with dct_scale: faithful */
     FBY_DECODER_FAST,     /* JPEGs decoded smaller, with dct_scale: fast */
     FBY_DECODER_LABEL,
+    FBY_DECODER_LABEL_NAMES,
     FBY_DECODER_NUMBER,
     FBY_DECODER_BYTES,
     FBY_DECODER_PNG, /* pictures */
@@ -99,6 +101,7 @@ enum fby_decoder {
     FBY_DECODER_RAGGED, /* rows of varying length */
     FBY_DECODER_SPARSE,
     FBY_DECODER_JSON_TEXT,
+    FBY_DECODER_WEBP, /* pictures */
     FBY_N_DECODERS
 };
 

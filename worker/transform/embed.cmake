@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Turn small files into a C source: cmake -DFOLDER=... -DOUT=... -P embed.cmake
 # Each *.jpg of FOLDER becomes an entry of fby_jpeg_probes[], each *.png one of
-# fby_png_probes[], in the order of their names.
+# fby_png_probes[],
+# each *.webp one of fby_webp_probes[], in the order of their names.
 set(arrays "")
 function(embed pattern table)
     file(GLOB files ${FOLDER}/*.${pattern})
@@ -25,6 +26,7 @@ const size_t fby_n_${table} = ${n};\n\n")
 endfunction()
 embed(jpg jpeg_probes)
 embed(png png_probes)
+embed(webp webp_probes)
 file(WRITE ${OUT} "/* Made by worker/transform/embed.cmake. */
 #include \"worker/transform/self_check/probes.h\"
 

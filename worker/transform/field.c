@@ -12,8 +12,7 @@
 #include "pipeline/plan/draw.h"
 #include "worker/transform/apply.h"
 #include "worker/transform/decoders.h"
-#include "worker/transform/jpeg.h"
-#include "worker/transform/png.h"
+#include "worker/transform/picture_format.h"
 #include "worker/transform/transform_private.h"
 #include "worker/transform/yuv.h"
 
@@ -41,38 +40,6 @@ size_t fby_field_index_bytes(const struct fby_field_content *field)
 }
 
 /* ---- planning a picture -------------------------------------------------- */
-
-/* True if the file begins with the start-of-image marker of JPEG. */
-static bool begins_as_jpeg(const struct fby_picture_file *file)
-{
-    return file->size >= 2 && file->bytes[0] == 0xff && file->bytes[1] == 0xd8;
-}
-
-fby_err fby_picture_decoder_for(const struct fby_field_content *field,
-    const struct fby_picture_file *file, const struct fby_picture_decoder **out,
-    struct fby_error_detail *why)
-{
-    bool is_png = fby_picture_is_png(file);
-    if (fby_field_values(field) == FBY_VALUES_IDS) { /* a mask */
-        *out = &fby_png_mask;
-        return is_png ? FBY_OK
-                      : fby_error_set(why, FBY_BAD_SAMPLE,
-                            "a mask that is no PNG: ids do not survive other "
-                            "formats");
-    }
-    *out           = is_png ? &fby_png_picture : &fby_jpeg_picture;
-    bool takes_png = fby_field_takes_png(field);
-    if (is_png && !takes_png) {
-        return fby_error_set(why, FBY_BAD_SAMPLE,
-            "a PNG under another name: add png to the field's 'from'");
-    }
-    /* Without png in 'from', the JPEG decoder reports what is wrong. */
-    if (takes_png && !is_png && !begins_as_jpeg(file)) {
-        return fby_error_set(
-            why, FBY_BAD_SAMPLE, "the file is no PNG and no JPEG");
-    }
-    return FBY_OK;
-}
 
 static struct fby_shape picture_shape(uint32_t width, uint32_t height)
 {
@@ -232,7 +199,10 @@ static fby_err on_head(void *arg, const struct fby_picture_head *head,
 {
     struct picture_work  *work = arg;
     struct fby_field_plan plan = {.width = head->width, .height = head->height};
-    fby_err               err  = plan_ops(work->job, &plan, why);
+    if (work->job->picture_size != NULL) {
+        *work->job->picture_size = (struct fby_size){head->width, head->height};
+    }
+    fby_err err = plan_ops(work->job, &plan, why);
     if (err != FBY_OK) {
         return err;
     }

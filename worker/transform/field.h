@@ -21,7 +21,9 @@ enum {
 
 /* The input of one field of one sample. */
 struct fby_field_job {
-    const struct fby_field_content *field; /* borrowed */
+    const struct fby_field_content *field;       /* borrowed */
+    const struct fby_class_names   *class_names; /* of the content, borrowed;
+                                                  for a label with names */
     const uint8_t  *bytes;       /* the member, borrowed; unused if the field
                                   takes the folder's class id */
     size_t          size;        /* bytes of the member */
@@ -39,6 +41,9 @@ struct fby_field_job {
                                 needed if rows vary in length */
     uint8_t        *indices; /* receives the indices of a sparse row; has
                                 fby_field_index_bytes bytes */
+    /* Receives the size of the upright picture before the ops; NULL: not
+     * wanted. */
+    struct fby_size *picture_size;
 };
 
 /* Bytes of one sample of the field. If rows vary in length, these are the bytes
@@ -61,16 +66,6 @@ size_t fby_field_index_bytes(const struct fby_field_content *field);
 FBY_CHECKED fby_err fby_field_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst,
     struct fby_error_detail *why);
-
-struct fby_picture_file;
-struct fby_picture_decoder;
-
-/* Choose the decoder for a picture file of this field. Any thread.
- * Errors: FBY_BAD_SAMPLE for a PNG in a field whose `from` names no png, for a
- * mask that is not a PNG, and for a file that is neither PNG nor JPEG. */
-FBY_CHECKED fby_err fby_picture_decoder_for(
-    const struct fby_field_content *field, const struct fby_picture_file *file,
-    const struct fby_picture_decoder **out, struct fby_error_detail *why);
 
 /* The plans of the ops that fby_field_write would run on a picture. */
 struct fby_field_plan {

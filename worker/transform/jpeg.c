@@ -18,6 +18,7 @@
 
 enum {
     APP1           = JPEG_APP0 + 1,
+    CMYK           = 4,  /* channels of CMYK and YCCK */
     STRIP_ROWS     = 16, /* rows that are decoded at a time; few enough to stay
                             in the cache */
     ROW_SLACK      = 64, /* readable bytes after a row of a strip */
@@ -134,15 +135,11 @@ static void open_decoder(struct jpeg_decoder *d)
 
 static void check_kind(struct jpeg_decoder *d)
 {
-    const struct jpeg_decompress_struct *jpeg  = &d->jpeg;
-    J_COLOR_SPACE                        space = jpeg->jpeg_color_space;
-    if (space == JCS_CMYK || space == JCS_YCCK) {
-        REFUSE(d, "JPEG is %s; grey, YCbCr or RGB is needed",
-            space == JCS_CMYK ? "CMYK" : "YCCK");
-    }
-    if (jpeg->num_components != 1 && jpeg->num_components != 3) {
-        REFUSE(
-            d, "JPEG has %d channels; 1 or 3 are needed", jpeg->num_components);
+    const struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    if (jpeg->num_components != 1 && jpeg->num_components != 3 &&
+        jpeg->num_components != CMYK) {
+        REFUSE(d, "JPEG has %d channels; 1, 3 or 4 are needed",
+            jpeg->num_components);
     }
     if (jpeg->arith_code) {
         REFUSE(d, "JPEG is arithmetic-coded; Huffman coding is needed");
@@ -209,6 +206,17 @@ static bool can_scale(const struct jpeg_decompress_struct *jpeg)
     return jpeg->max_h_samp_factor * jpeg->max_v_samp_factor <= 4;
 }
 
+static bool is_cmyk(const struct jpeg_decompress_struct *jpeg)
+{
+    return jpeg->num_components == CMYK;
+}
+
+/* Bytes of a pixel as the library delivers it. */
+static uint32_t decoded_channels(bool is_cmyk_file)
+{
+    return is_cmyk_file ? CMYK : FBY_RGB;
+}
+
 static struct fby_picture_head head_of(const struct jpeg_decoder *d)
 {
     const struct jpeg_decompress_struct *jpeg = &d->jpeg;
@@ -218,8 +226,8 @@ static struct fby_picture_head head_of(const struct jpeg_decoder *d)
     uint32_t h     = jpeg->image_height;
     /* The library rounds the width up to whole MCUs, which adds less than the
      * width of the widest MCU. */
-    uint64_t row_bytes =
-        fby_image_bytes(w + DCTSIZE * MAX_SAMP_FACTOR, ROWS_BUFFERED);
+    uint64_t row_bytes = (uint64_t)(w + DCTSIZE * MAX_SAMP_FACTOR) *
+                         ROWS_BUFFERED * decoded_channels(is_cmyk(jpeg));
     return (struct fby_picture_head){
         .width         = turns ? h : w,
         .height        = turns ? w : h,
@@ -227,6 +235,7 @@ static struct fby_picture_head head_of(const struct jpeg_decoder *d)
         .channels      = FBY_RGB,
         .is_scalable   = can_scale(jpeg),
         .is_ycbcr      = jpeg->jpeg_color_space == JCS_YCbCr,
+        .is_cmyk       = is_cmyk(jpeg),
         .library_bytes = FIXED_BYTES + row_bytes +
                          (d->has_several_scans ? coefficient_bytes(jpeg) : 0),
     };
@@ -283,9 +292,10 @@ static struct fby_picture_region region_of(
 
 /* Bytes from one row of a strip to the next. A row has the pixels of the area
  * and the extra pixels on both sides of the area. */
-static size_t strip_stride(uint32_t width)
+static size_t strip_stride(const struct fby_picture_head *head, uint32_t width)
 {
-    size_t bytes = (size_t)(width + EXTRA_PIXELS) * FBY_RGB + ROW_SLACK;
+    size_t pixel_bytes = decoded_channels(head->is_cmyk);
+    size_t bytes       = (width + EXTRA_PIXELS) * pixel_bytes + ROW_SLACK;
     return (bytes + ROW_SLACK - 1) / ROW_SLACK * ROW_SLACK;
 }
 
@@ -294,7 +304,7 @@ static struct fby_picture_need need_of(
 {
     struct jpeg_area area = area_of(head, part);
     return (struct fby_picture_need){
-        .scratch = {MISALIGN_BYTES + strip_stride(area.w) * STRIP_ROWS,
+        .scratch = {MISALIGN_BYTES + strip_stride(head, area.w) * STRIP_ROWS,
             head->orientation == 1
                 ? 0
                 : fby_image_bytes(area.w, area.h) + ROW_SLACK}};
@@ -305,7 +315,9 @@ static struct fby_picture_need need_of(
 static void start_decoding(
     struct jpeg_decoder *d, const struct fby_picture_part *part)
 {
-    d->jpeg.out_color_space     = part->ycbcr ? JCS_YCbCr : JCS_RGB;
+    d->jpeg.out_color_space     = d->head.is_cmyk ? JCS_CMYK
+                                  : part->ycbcr   ? JCS_YCbCr
+                                                  : JCS_RGB;
     d->jpeg.dct_method          = JDCT_ISLOW;
     d->jpeg.do_fancy_upsampling = TRUE;
     d->jpeg.do_block_smoothing  = FALSE;
@@ -356,6 +368,43 @@ static void read_strip(
     }
 }
 
+/* a * b / 255, rounded to the nearest. */
+static uint32_t multiply_255(uint32_t a, uint32_t b)
+{
+    uint32_t product = a * b + 128;
+    return (product + (product >> 8)) >> 8;
+}
+
+/* Make RGB of a row of CMYK, in place. The inks are stored inverted, as Adobe's
+ * programs and Pillow do: 255 is no ink. With c = 255 - stored c, and k
+ * likewise, red is (255 - k) - c (255 - k) / 255. */
+static void make_rgb_of_cmyk(uint8_t *row, uint32_t width)
+{
+    for (size_t x = 0; x < width; x++) {
+        const uint8_t inks[CMYK] = {row[x * CMYK], row[x * CMYK + 1],
+            row[x * CMYK + 2], row[x * CMYK + 3]};
+        uint32_t      light      = inks[3];
+        for (size_t k = 0; k < FBY_RGB; k++) {
+            row[x * FBY_RGB + k] =
+                (uint8_t)(light - multiply_255(UINT8_MAX - inks[k], light));
+        }
+    }
+}
+
+/* Return the wanted columns of a strip, as RGB (or Y, Cb, Cr). */
+static struct fby_image rows_of_strip(const struct jpeg_decoder *d,
+    const struct fby_image *strip, uint32_t extra_left, uint32_t width)
+{
+    struct fby_image rows    = *strip;
+    bool             convert = d->head.is_cmyk;
+    rows.pixels += (size_t)extra_left * decoded_channels(convert);
+    rows.width = width;
+    for (uint32_t y = 0; convert && y < rows.height; y++) {
+        make_rgb_of_cmyk(rows.pixels + y * rows.stride, width);
+    }
+    return rows;
+}
+
 /* Decode the area strip by strip. Rows go to the sink, or to `upright` if the
  * orientation is not 1. */
 static void read_area(struct jpeg_decoder *d, const struct jpeg_area *area,
@@ -367,7 +416,7 @@ static void read_area(struct jpeg_decoder *d, const struct jpeg_area *area,
      * should be cached, so they begin at other addresses. */
     struct fby_image strip = {
         .pixels = (uint8_t *)d->scratch[0].memory + MISALIGN_BYTES,
-        .stride = strip_stride(area->w)};
+        .stride = strip_stride(&d->head, area->w)};
     /* The library skips rows correctly only once, from row 0. If that skip ends
      * before the area, read the other rows. The library itself decodes the
      * row of MCUs above the area, because upsampling reads neighbours. */
@@ -380,9 +429,7 @@ static void read_area(struct jpeg_decoder *d, const struct jpeg_area *area,
     while (d->jpeg.output_scanline < area->y + area->h) {
         uint32_t first_row = d->jpeg.output_scanline - area->y;
         read_strip(d, &strip, area->y + area->h);
-        struct fby_image rows = strip;
-        rows.pixels += (size_t)extra_left * FBY_RGB;
-        rows.width = area->w;
+        struct fby_image rows = rows_of_strip(d, &strip, extra_left, area->w);
         if (d->orientation == 1) {
             d->sink->rows(d->sink->arg, &rows);
         } else {

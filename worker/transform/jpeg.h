@@ -12,12 +12,13 @@
  * also refused at the first warning of the library, so a picture with missing
  * or damaged data is never delivered. These are accepted:
  *   - baseline, extended and progressive Huffman coding with 8 bits, in grey,
- *     YCbCr and RGB;
+ *     YCbCr, RGB, CMYK and YCCK. CMYK becomes RGB as in Pillow: the inks are
+ *     taken as inverted (Adobe), and the colour profile is ignored;
  *   - any bytes after the data of the last pixel (files of one scan) or after
  *     the end marker (other files), because cameras append thumbnails and
  *     padding;
  *   - damaged EXIF data: the picture is then decoded as stored.
- * CMYK, YCCK, two channels, 12 bits and arithmetic coding are refused, and the
+ * Two channels, 12 bits and arithmetic coding are refused, and the
  * message names the reason. */
 #ifndef FBY_WORKER_TRANSFORM_JPEG_H
 #define FBY_WORKER_TRANSFORM_JPEG_H

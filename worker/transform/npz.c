@@ -7,10 +7,6 @@
 #include <string.h>
 #include <zlib.h>
 
-/* A byte inflates to at most 1032 bytes: deflate needs at least 2 bits for a
- * copy, which makes at most 258 bytes. */
-enum { DEFLATE_MAX_RATIO = 8 / 2 * 258 };
-
 /* ---- finding members ---- */
 
 /* Set the member if the directory entry has its name. */
@@ -31,11 +27,12 @@ static fby_err set_if_named(const uint8_t *bytes, size_t size,
         return FBY_BAD_SAMPLE;
     }
     if (entry->is_deflated &&
-        entry->size / DEFLATE_MAX_RATIO > entry->packed_bytes) {
+        entry->size / FBY_ZIP_DEFLATE_RATIO > entry->packed_bytes) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "its %s.npy is damaged: %" PRIu64 " bytes deflated to %" PRIu64
             "; a byte inflates to at most %d",
-            member->name, entry->size, entry->packed_bytes, DEFLATE_MAX_RATIO);
+            member->name, entry->size, entry->packed_bytes,
+            FBY_ZIP_DEFLATE_RATIO);
     }
     member->entry = *entry;
     member->data  = bytes + offset;
@@ -56,7 +53,7 @@ fby_err fby_npz_find_members(const uint8_t *bytes, size_t size,
     fby_err err = FBY_OK;
     while (in.left > 0 && err == FBY_OK) {
         struct fby_zip_member entry;
-        if (fby_zip_next_member(&in, &entry, why) != FBY_OK) {
+        if (fby_zip_next_member(&in, &entry, NULL, why) != FBY_OK) {
             return FBY_BAD_SAMPLE;
         }
         for (size_t i = 0; i < n && err == FBY_OK; i++) {

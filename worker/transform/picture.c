@@ -24,8 +24,8 @@ fby_err fby_picture_check_size(const char *format,
     return pixels / pixels_per_byte <= file->size
                ? FBY_OK
                : fby_error_set(why, FBY_BAD_SAMPLE,
-                     "%s claims %u x %u pixels in %zu bytes; no %s packs so "
-                     "many",
+                     "%s claims %u x %u pixels in %zu bytes, more than a %s of "
+                     "this size can hold",
                      format, width, height, file->size, format);
 }
 

@@ -31,6 +31,7 @@ struct fby_picture_head {
     bool     is_scalable;   /* can be decoded at 1/2, 1/4 and 1/8 of its size */
     bool     needs_whole;   /* only the whole picture can be decoded */
     bool     is_ycbcr;      /* Y, Cb, Cr are stored and can be delivered */
+    bool     is_cmyk;       /* four inks are stored; RGB is delivered */
     uint64_t library_bytes; /* most memory that the library allocates */
 };
 

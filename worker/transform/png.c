@@ -13,7 +13,8 @@ enum {
     ROW_SLACK   = 64,        /* readable bytes after a row */
     FIXED_BYTES = 160 << 10, /* state of the decoder and of inflate */
     ROWS_HELD   = 4,         /* most rows that the library keeps */
-    PIXEL_BYTES = 4,         /* most bytes of a pixel in these rows */
+    PIXEL_BYTES = 4,         /* most bytes of a pixel in these rows, ... */
+    WIDE_BYTES  = 8,         /* ... or of one with 16 bits a channel */
     CHUNK_HEAD  = 8,         /* bytes of a chunk's length and type */
     CHUNK_FRAME = 12         /* bytes of a chunk's length, type and checksum */
 };
@@ -109,45 +110,29 @@ static fby_err verify_checksums(struct png_decoder *d)
 
 /* ---- the header ---------------------------------------------------------- */
 
-/* Returns why this kind of PNG is refused, or NULL if it is accepted. */
-static const char *refusal_reason(const struct png_decoder *d)
+/* Returns why this kind of mask is refused, or NULL if it is accepted. */
+static const char *mask_refusal(const struct spng_ihdr *ihdr)
 {
-    uint8_t colour = d->ihdr.color_type;
-    if (d->ihdr.bit_depth == 16) {
-        return "16 bits a channel; 8 are needed";
+    switch (ihdr->color_type) {
+    case SPNG_COLOR_TYPE_GRAYSCALE_ALPHA:
+    case SPNG_COLOR_TYPE_TRUECOLOR_ALPHA:
+        return "an alpha channel";
+    case SPNG_COLOR_TYPE_TRUECOLOR:
+        return "three channels: colours are not ids";
+    default:
+        return ihdr->bit_depth == 16 ? "16 bits a channel" : NULL;
     }
-    if (colour == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA ||
-        colour == SPNG_COLOR_TYPE_TRUECOLOR_ALPHA) {
-        return "an alpha channel; grey, RGB or a palette is needed";
-    }
-    if (d->is_mask && colour == SPNG_COLOR_TYPE_TRUECOLOR) {
-        return "three channels; a mask is grey or has a palette";
-    }
-    return NULL;
 }
 
 static fby_err check_kind(struct png_decoder *d)
 {
-    const char *reason = refusal_reason(d);
+    const char *reason = d->is_mask ? mask_refusal(&d->ihdr) : NULL;
     return reason == NULL
                ? FBY_OK
-               : fby_error_set(d->why, FBY_BAD_SAMPLE, "PNG has %s", reason);
-}
-
-/* Refuse a transparent colour. Call when memory is reserved (sink->head),
- * because the library reads all chunks before the pixels for this. */
-static fby_err check_transparency(struct png_decoder *d)
-{
-    struct spng_trns trns;
-    int              error = spng_get_trns(d->png, &trns);
-    if (error == SPNG_OK && !d->is_mask) {
-        return fby_error_set(d->why, FBY_BAD_SAMPLE,
-            "PNG has a transparent colour; grey, RGB or a palette without one "
-            "is needed");
-    }
-    /* SPNG_ECHUNKAVAIL: the file has no transparency chunk */
-    return error == SPNG_OK || error == SPNG_ECHUNKAVAIL ? FBY_OK
-                                                         : refuse(d, error);
+               : fby_error_set(d->why, FBY_BAD_SAMPLE,
+                     "PNG has %s; a mask is grey of up to 8 bits, or has a "
+                     "palette",
+                     reason);
 }
 
 static fby_err set_limits(struct png_decoder *d)
@@ -167,6 +152,7 @@ static fby_err set_limits(struct png_decoder *d)
 
 static struct fby_picture_head head_of(const struct png_decoder *d)
 {
+    uint64_t pixel_bytes = d->ihdr.bit_depth == 16 ? WIDE_BYTES : PIXEL_BYTES;
     return (struct fby_picture_head){
         .width         = d->ihdr.width,
         .height        = d->ihdr.height,
@@ -174,7 +160,7 @@ static struct fby_picture_head head_of(const struct png_decoder *d)
         .channels      = d->is_mask ? 1 : FBY_RGB,
         .needs_whole   = d->ihdr.interlace_method != SPNG_INTERLACE_NONE,
         .library_bytes = FIXED_BYTES + FBY_PNG_MAX_CHUNK_BYTES +
-                         (uint64_t)d->ihdr.width * ROWS_HELD * PIXEL_BYTES,
+                         (uint64_t)d->ihdr.width * ROWS_HELD * pixel_bytes,
     };
 }
 
@@ -257,16 +243,37 @@ static void unpack_row(uint8_t *row, uint32_t width, uint32_t bits)
     }
 }
 
-static int output_format(const struct png_decoder *d)
+/* True for a picture in grey of 16 bits. The library would make 8 bits of them
+ * by a shift, Pillow clips. */
+static bool is_grey16(const struct png_decoder *d)
 {
-    return d->is_mask ? SPNG_FMT_PNG : SPNG_FMT_RGB8;
+    return !d->is_mask && d->ihdr.color_type == SPNG_COLOR_TYPE_GRAYSCALE &&
+           d->ihdr.bit_depth == 16;
 }
 
-/* Bytes of a row as the library decodes it, before it is unpacked. */
+/* Make RGB of grey values of 16 bits, in place: values above 255 become 255.
+ * The last pixel is written first, because a result is longer than a value. */
+static void clip_grey16_row(uint8_t *row, uint32_t width)
+{
+    for (size_t x = width; x-- > 0;) {
+        uint16_t value;
+        memcpy(&value, row + x * sizeof(value), sizeof(value));
+        memset(
+            row + x * FBY_RGB, value < UINT8_MAX ? value : UINT8_MAX, FBY_RGB);
+    }
+}
+
+static int output_format(const struct png_decoder *d)
+{
+    return d->is_mask || is_grey16(d) ? SPNG_FMT_PNG : SPNG_FMT_RGB8;
+}
+
+/* Bytes of a row as the library decodes it, before deliver_row changes it. */
 static size_t packed_row_bytes(const struct png_decoder *d)
 {
-    return d->is_mask ? ((size_t)d->ihdr.width * d->ihdr.bit_depth + 7) / 8
-                      : (size_t)d->ihdr.width * FBY_RGB;
+    return output_format(d) == SPNG_FMT_PNG
+               ? ((size_t)d->ihdr.width * d->ihdr.bit_depth + 7) / 8
+               : (size_t)d->ihdr.width * FBY_RGB;
 }
 
 /* Pass the wanted columns of a decoded row to the sink. */
@@ -279,6 +286,8 @@ static void deliver_row(const struct png_decoder *d, uint8_t *row)
         .height                      = 1};
     if (d->is_mask) {
         unpack_row(row, d->ihdr.width, d->ihdr.bit_depth);
+    } else if (is_grey16(d)) {
+        clip_grey16_row(row, d->ihdr.width);
     }
     d->sink->rows(d->sink->arg, &rows);
 }
@@ -323,9 +332,6 @@ static fby_err decode_part(struct png_decoder *d)
 {
     d->part.unit = 1;
     fby_err err  = d->sink->head(d->sink->arg, &d->head, &d->part, d->why);
-    if (err == FBY_OK) {
-        err = check_transparency(d);
-    }
     if (err == FBY_OK) {
         struct fby_picture_need need = need_of(&d->head, &d->part);
         err = fby_picture_alloc_scratch(&need, &d->head, d->scratch, d->why);

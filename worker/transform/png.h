@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* png.h - decode a PNG in memory, or a part of it, to rows of RGB or of ids.
  *
- * In a picture, grey is copied to the three channels, fewer than 8 bits are
- * scaled to 8, and a palette is expanded. In a mask, each pixel is one byte
- * with the stored number: a grey value that is not scaled, or an index into the
- * palette. Gamma, colour profiles and EXIF data are not applied.
+ * A picture is what Pillow's `convert("RGB")` makes of the file: grey is copied
+ * to the three channels, fewer than 8 bits are scaled to 8, a palette is
+ * expanded. An alpha channel, a transparent colour and transparent palette
+ * entries are ignored. Of 16 bits a channel the upper 8 are taken, except in
+ * grey without alpha, where values above 255 become 255. In a mask, each pixel
+ * is one byte with the stored number: a grey value that is not scaled, or an
+ * index into the palette. Gamma, colour profiles and EXIF data are not applied.
  *
  * Files are untrusted. These are refused (FBY_BAD_SAMPLE) before memory is
  * allocated for pixels, and the message names the reason:
- *   - 16 bits a channel, an alpha channel, a mask in RGB;
- *   - a transparent colour or palette entry, except in a mask, whose colours
- *     are ignored;
+ *   - a mask in RGB, with an alpha channel, or of 16 bits;
  *   - more pixels, or larger ancillary chunks, than a limit below.
  * Files that libspng refuses are refused, too. All chunks up to the last one
  * with pixels need a correct checksum, even if their rows are not wanted.

@@ -49,8 +49,8 @@ static void count_wait(struct fby_shared_quota *self, uint64_t bytes)
 {
     if (self->counts.waits++ == 0) {
         fby_warn("MEMORY-WAIT",
-            "decoding a picture takes %llu bytes more than a thread has for "
-            "itself, and waits for others; a larger --memory would be faster",
+            "decoding a picture takes %llu bytes more than the share of one "
+            "thread, so it waits for others; a larger --memory would be faster",
             (unsigned long long)bytes);
     }
 }

@@ -199,8 +199,8 @@ static fby_err read_indices(
     return n_good == indices->n_values
                ? FBY_OK
                : fby_error_set(why, FBY_BAD_SAMPLE,
-                     "index %" PRIu64 " is %s (%s); whole numbers up to 2^63 "
-                     "are right",
+                     "index %" PRIu64
+                     " is %s (%s); it must be a whole number up to 2^63",
                      n_good, fby_convert_text(indices, n_good, text),
                      fby_npy_dtype_name(indices->type));
 }

@@ -139,7 +139,7 @@ static fby_err read_array(
     }
     return err == FBY_OK && npy->n_dims != 1
                ? fby_error_set(why, FBY_BAD_SAMPLE,
-                     "its %s.npy has %" PRIu32 " dimensions; one is right",
+                     "its %s.npy has %" PRIu32 " dimensions; it must have one",
                      member->name, npy->n_dims)
                : err;
 }
@@ -197,7 +197,8 @@ static fby_err read_shape(
     uint64_t n_dims  = file->npy[SHAPE].n_values;
     if (err == FBY_OK && n_dims != 1 && n_dims != 2) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
-            "its shape has %" PRIu64 " dimensions; 1 or 2 are right", n_dims);
+            "its shape has %" PRIu64 " dimensions; it must have 1 or 2",
+            n_dims);
     }
     if (err == FBY_OK) {
         /* A single dimension is the columns, and goes to dims[1]. */
@@ -259,7 +260,7 @@ static fby_err read_offset(const struct sparse_file *file, uint64_t row,
     fby_err  err      = convert_to_i64(file, INDPTR, row, 1, out, why);
     if (err == FBY_OK && *out < previous) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
-            "its offsets go back, from %" PRId64 " to %" PRId64, previous,
+            "its offsets decrease, from %" PRId64 " to %" PRId64, previous,
             *out);
     }
     if (err == FBY_OK && (uint64_t)*out > n_values) {

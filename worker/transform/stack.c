@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "worker/transform/decoders.h"
-#include "worker/transform/picture.h"
+#include "worker/transform/picture_format.h"
 #include "worker/transform/transform_private.h"
 
 /* Return file i, which begins at *next, and move *next to the file after it. */

@@ -9,34 +9,19 @@
 
 #include "common/bytes.h"
 #include "common/utf8.h"
+#include "pipeline/class_names.h"
 #include "pipeline/derived.h"
 #include "worker/transform/decoders.h"
 #include "worker/transform/json.h"
 
 /* ---- labels ---- */
 
-static bool is_blank(uint8_t c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static void strip_blanks(const uint8_t **text, size_t *size)
-{
-    while (*size > 0 && is_blank((*text)[0])) {
-        (*text)++;
-        (*size)--;
-    }
-    while (*size > 0 && is_blank((*text)[*size - 1])) {
-        (*size)--;
-    }
-}
-
 /* Returns false if the text is not a decimal number below 2^64. */
-static bool parse_decimal(const uint8_t *text, size_t size, uint64_t *out)
+static bool parse_decimal(const char *text, size_t size, uint64_t *out)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < size; i++) {
-        unsigned digit = (unsigned)text[i] - '0';
+        unsigned digit = (unsigned char)text[i] - (unsigned)'0';
         if (digit > 9 || value > (UINT64_MAX - digit) / 10) {
             return false;
         }
@@ -51,16 +36,83 @@ enum { SHOWN_BYTES = 24, SHOWN_SIZE = SHOWN_BYTES + 4 /* "..." and NUL */ };
 /* Copy up to SHOWN_BYTES of `text` as printable characters, then "..." if there
  * are more. Returns `out`. */
 static const char *printable(
-    const uint8_t *text, size_t size, char out[SHOWN_SIZE])
+    const char *text, size_t size, char out[SHOWN_SIZE])
 {
     size_t n_shown = size < SHOWN_BYTES ? size : SHOWN_BYTES;
     for (size_t i = 0; i < n_shown; i++) {
-        bool is_printable = text[i] >= 0x20 && text[i] < 0x7f;
-        out[i]            = (char)(is_printable ? text[i] : '?');
+        if (text[i] >= 0x20 && text[i] < 0x7f) {
+            out[i] = text[i];
+        } else {
+            out[i] = '?';
+        }
     }
     const char *ellipsis = size > n_shown ? "..." : "";
     memcpy(out + n_shown, ellipsis, strlen(ellipsis) + 1);
     return out;
+}
+
+/* True if the text begins with a letter: it is a word, not a wrong number. */
+static bool is_word(const char *text, size_t size)
+{
+    return size > 0 && ((text[0] >= 'a' && text[0] <= 'z') ||
+                           (text[0] >= 'A' && text[0] <= 'Z') ||
+                           (unsigned char)text[0] >= 0x80);
+}
+
+static bool has_names(const struct fby_field_job *job)
+{
+    return job->field->as.label.names.n > 0;
+}
+
+/* Find the class whose name is `text`, without the blanks around it and without
+ * a byte order mark, unless the name has one. */
+static fby_err find_class(const struct fby_field_job *job, const char *text,
+    size_t size, uint64_t *out, struct fby_error_detail *why)
+{
+    struct fby_name_range names = job->field->as.label.names;
+    uint32_t              id    = 0;
+    fby_class_name_strip(&text, &size);
+    bool found =
+        fby_class_names_find(job->class_names, names, text, size, &id) ||
+        (fby_class_name_skip_mark(&text, &size) &&
+            fby_class_names_find(job->class_names, names, text, size, &id));
+    if (!found) {
+        return fby_class_names_refuse(
+            job->class_names, job->field, text, size, FBY_BAD_SAMPLE, why);
+    }
+    *out = id;
+    return FBY_OK;
+}
+
+/* The end of the error for a word, where a number is expected. */
+static const char words_hint[] =
+    "; if the classes have names, list them: names: [...]";
+
+static fby_err read_json_name(const struct fby_field_job *job,
+    const json_t *value, uint64_t *out, struct fby_error_detail *why)
+{
+    return json_is_string(value)
+               ? find_class(job, json_string_value(value),
+                     json_string_length(value), out, why)
+               : fby_json_refuse(job, value, "the name of a class", why);
+}
+
+static fby_err read_json_number(const struct fby_field_job *job,
+    const json_t *value, uint64_t *out, struct fby_error_detail *why)
+{
+    json_int_t label = json_integer_value(value);
+    if (json_is_integer(value) && label >= 0) {
+        *out = (uint64_t)label;
+        return FBY_OK;
+    }
+    if (!json_is_string(value)) {
+        return fby_json_refuse(
+            job, value, "a label, a whole number from 0", why);
+    }
+    return fby_error_set(why, FBY_BAD_SAMPLE,
+        "JSON '%s' is not a label, a whole number from 0: it is %s%s",
+        fby_field_json(job->field)->key, fby_json_describe(value).text,
+        words_hint);
 }
 
 static fby_err read_json_label(struct fby_transform *transform,
@@ -72,12 +124,8 @@ static fby_err read_json_label(struct fby_transform *transform,
     if (err != FBY_OK) {
         return err;
     }
-    json_int_t label = json_integer_value(json.value);
-    if (!json_is_integer(json.value) || label < 0) {
-        err = fby_json_refuse(
-            job, json.value, "a label, a whole number from 0", why);
-    }
-    *out = (uint64_t)label;
+    err = has_names(job) ? read_json_name(job, json.value, out, why)
+                         : read_json_number(job, json.value, out, why);
     fby_json_free(transform, &json);
     return err;
 }
@@ -85,21 +133,25 @@ static fby_err read_json_label(struct fby_transform *transform,
 static fby_err read_text_label(const struct fby_field_job *job, uint64_t *out,
     struct fby_error_detail *why)
 {
-    const uint8_t *text = job->bytes;
-    size_t         size = job->size;
-    char           shown[SHOWN_SIZE];
+    const char *text = (const char *)job->bytes;
+    size_t      size = job->size;
+    char        shown[SHOWN_SIZE];
+    if (has_names(job)) {
+        return find_class(job, text, size, out, why);
+    }
     if (size > FBY_LABEL_MAX_BYTES) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "a label's text has %zu bytes; at most %d are read", size,
             FBY_LABEL_MAX_BYTES);
     }
-    strip_blanks(&text, &size);
+    fby_class_name_strip(&text, &size);
     return parse_decimal(text, size, out)
                ? FBY_OK
                : fby_error_set(why, FBY_BAD_SAMPLE,
                      "a label is a whole number from 0 to 2^64 - 1, and not "
-                     "'%s'",
-                     printable(text, size, shown));
+                     "'%s'%s",
+                     printable(text, size, shown),
+                     is_word(text, size) ? words_hint : "");
 }
 
 static fby_err read_label(struct fby_transform *transform,
@@ -131,9 +183,9 @@ fby_err fby_label_refuse(const struct fby_field_content *field,
     /* the number of classes is the limit, and not the wire type */
     bool classes_are_limit = !is_negative && max + 1 == field->as.label.classes;
     return fby_error_set(why, FBY_BAD_SAMPLE,
-        "label %s is too %s; 0 to %llu are right%s", label,
+        "label %s is too %s: it must be 0 to %llu%s", label,
         is_negative ? "small" : "large", max,
-        classes_are_limit ? ": raise classes" : "");
+        classes_are_limit ? "; or raise classes" : "");
 }
 
 fby_err fby_label_write(struct fby_transform *transform,

@@ -3,8 +3,9 @@
 
 An independent spelling of the split `train` of small.yaml, full.yaml,
 array.yaml, bits.yaml, columns.yaml, list.yaml, ragged.yaml, sparse.yaml,
-tokens.yaml, packed.yaml, yuv420.yaml and device.yaml: run it in this folder,
-and compare before committing.
+tokens.yaml, packed.yaml, yuv420.yaml, device.yaml, flat.yaml, deep.yaml,
+fit.yaml and names.yaml:
+run it in this folder, and compare before committing.
 """
 
 import hashlib
@@ -34,7 +35,7 @@ def op(number, *params):
 def field(name, origins, decode, wire, group=None, json_key=b"", dct=0,
           length=0, classes=0, smoothing=None, ops=(), mean=(), std=(),
           shape=None, maps=None, yuv420=False, device=(), pick=None,
-          most=0, too_long=1):
+          most=0, too_long=1, fit=0, names=()):
     return b"".join((
         entry(1, name), entry(2, group or name), listed(3, origins),
         integers(4, decode), integers(5, dct), entry(6, json_key),
@@ -47,7 +48,9 @@ def field(name, origins, decode, wire, group=None, json_key=b"", dct=0,
         b"" if pick is None else integers(19, pick),
         b"" if maps is None else integers(22, maps),
         listed(24, device) if device else b"",
-        integers(25, 1) if yuv420 else b""))
+        integers(25, 1) if yuv420 else b"",
+        integers(26, fit) if fit else b"",
+        listed(27, names) if names else b""))
 
 
 def content(source, order, batch, bad_samples, fields):
@@ -141,13 +144,35 @@ DEVICE = content(1, (2, 0, 0, 0, 1), 8, 1, [
     field(b"other", [b"jpg"], RGB8, U8, dct=2, mean=(0.5, 0.5, 0.5),
           std=(0.25, 0.25, 0.25), ops=[op(3, integers(1, 64, 64))])])
 
+FLAT = content(1, (2, 0, 0, 0, 1), 64, 1, [
+    field(b"label", [b"cls"], LABEL, U8, classes=10)]) + integers(22, 0)
+
+DEEP = SMALL + integers(22, 3)
+
+NAMES = content(4, (2, 0, 0, 0, 1), 8, 1, [
+    field(b"label", [b"breed"], LABEL, U8, classes=3, smoothing=0.1,
+          names=[b"tabby", b"3", "Sch\u00e4fer hund".encode()]),
+    field(b"mood", [b"mood"], LABEL, U16, classes=300,
+          names=[b"happy", b"sad"])]) + listed(19, [b"image"])
+FIT = content(5, (2, 0, 0, 0, 1), 8, 1, [
+    field(b"image", [b"images.jpg"], RGB8, U8, dct=2,
+          ops=[op(3, integers(1, 32, 32))]),
+    field(b"maps", [b"a.png", b"b.png"], MAPS, U8, group=b"image", maps=2,
+          fit=1, ops=[op(3, integers(1, 32, 32))]),
+    field(b"mask", [b"masks.png"], 5, U8, group=b"image", fit=1,
+          ops=[op(3, integers(1, 32, 32))]),
+    field(b"same", [b"masks.png"], 5, U8, group=b"image",
+          ops=[op(3, integers(1, 32, 32))])])
+
 for path, data in (("small.hex", SMALL), ("full.hex", FULL),
                    ("array.hex", ARRAYS), ("bits.hex", BITS),
                    ("list.hex", LIST), ("columns.hex", COLUMNS),
                    ("ragged.hex", RAGGED), ("sparse.hex", SPARSE_ROWS),
                    ("tokens.hex", SEQUENCES), ("packed.hex", PACKED),
                    ("yuv420.hex", YUV420),
-                   ("device.hex", DEVICE)):
+                   ("device.hex", DEVICE), ("flat.hex", FLAT),
+                   ("deep.hex", DEEP), ("names.hex", NAMES),
+                   ("fit.hex", FIT)):
     with open(path, "w", encoding="ascii") as file:
         digest = hashlib.blake2b(data, digest_size=32)
         file.write(f"{data.hex()}\n{digest.hexdigest()}\n")

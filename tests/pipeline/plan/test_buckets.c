@@ -186,8 +186,8 @@ static void buckets_of_other_samples_are_refused(void **unused)
             .last                              = FBY_LAST_SHORT,
             .global_batch                      = 2};
     assert_int_equal(fby_order_create(&spec, &order, &why), FBY_CONFIG);
-    assert_string_equal(why.text,
-        "the buckets hold 7 samples, the dataset 8: they must be equal");
+    assert_string_equal(why.text, "7 samples in the buckets, but 8 in the "
+                                  "dataset: the numbers must be equal");
     fby_buckets_destroy(&seven);
 }
 

@@ -381,9 +381,9 @@ static void what_cannot_be_ordered_is_refused_in_words(void **state)
     assert_refused(&bad, "no batch of 102 from 101 samples");
     bad          = good;
     bad.n_shards = SHARDS - 1;
-    assert_refused(&bad, "hold 94 samples");
+    assert_refused(&bad, "94 samples in 11 shards, but 101");
     bad.n_shards = 0;
-    assert_refused(&bad, "hold 0 samples");
+    assert_refused(&bad, "0 samples in 0 shards, but 101");
 }
 
 static void slices_are_the_largest_divisor_up_to_8(void **state)

@@ -132,9 +132,10 @@ static inline void example_csr(struct fby_shard *shard)
 /* Rows of lines 2 and 5; the row of line 5 names no file. */
 static inline void example_list(struct fby_shard *shard)
 {
-    static const char        files[1][FBY_NAME_SIZE] = {"image"};
-    static const char        text[] = "image,label\na/1.jpg,17\n\n\n,\"o,k\"\n";
-    const struct fby_list    list   = {text, strlen(text), false, files, 1};
+    static const char     files[1][FBY_NAME_SIZE] = {"image"};
+    static const char     text[] = "image,label\na/1.jpg,17\n\n\n,\"o,k\"\n";
+    const struct fby_list list   = {
+          .text = text, .size = strlen(text), .files = files, .n_files = 1};
     struct fby_shard_builder builder = {.count = 0};
     assert_ok(fby_list_build_shards(&list, &builder, NULL));
     assert_int_equal(builder.count, 1);

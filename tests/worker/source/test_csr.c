@@ -133,7 +133,7 @@ static void scipy_files_that_cannot_be_mapped_are_refused(void **state)
     refuses_csr(*state, &csr, "a.npz: format.npy: it is encrypted; save it ");
     csr        = good_csr();
     csr.format = "coo";
-    refuses_csr(*state, &csr, "it is saved as coo; rows can be read of tocsr");
+    refuses_csr(*state, &csr, "it is saved as coo; save tocsr() instead");
     csr = good_csr();
     csr.indices.bytes -= 2;
     refuses_csr(*state, &csr, "a.npz: indices.npy: 6 bytes follow the header");

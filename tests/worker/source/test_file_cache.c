@@ -110,7 +110,7 @@ static void a_file_that_failed_is_closed_and_looked_at_anew(void **state)
     struct fby_extent past = {.offset = 3, .size = 4};
     assert_int_equal(
         fby_file_cache_read(files, &one, past, bytes, &why), FBY_STALE);
-    assert_says(&why, "ended at offset 6 since it was indexed");
+    assert_says(&why, "was cut short to 6 bytes since it was indexed");
     assert_int_equal(open_descriptors(), before);
     read_file(files, &some, 0);
     sandbox_append(*state, "data/f0", "!", 1);

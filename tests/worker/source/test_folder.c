@@ -129,8 +129,7 @@ static void a_member_is_the_whole_file_with_its_spelling(void **state)
     fby_dataset_describe(ds, 0, &member, &text);
     assert_string_equal(text.text, "file c/one.JPG, sample 0");
     fby_dataset_describe(ds, 0, NULL, &text);
-    assert_string_equal(
-        text.text, "part-0000000, sample 0 (key c/one; members: JPG)");
+    assert_string_equal(text.text, "sample 0 (key c/one; files: JPG)");
     fby_dataset_destroy(&ds);
 }
 
@@ -180,10 +179,10 @@ static void paths_out_of_the_root_are_refused_by_name(void **state)
     sandbox_write_text(sb, "outside/1.jpg", "x");
     sandbox_write_text(sb, "data/f/a/1.jpg", "x");
     sandbox_link(sb, sandbox_path(sb, "outside"), "data/f/b");
-    assert_refused(sb, "data:f", FBY_CONFIG, "data:f/b leads out of the root");
+    assert_refused(sb, "data:f", FBY_CONFIG, "data:f/b is outside the root");
     sandbox_remove(sb, "data/f/b");
     sandbox_link(sb, "../../../outside/1.jpg", "data/f/a/2.jpg");
-    assert_refused(sb, "data:f", FBY_CONFIG, "data:f/a/2.jpg leads out");
+    assert_refused(sb, "data:f", FBY_CONFIG, "data:f/a/2.jpg is outside");
 }
 
 static void links_within_the_root_are_classes_and_files(void **state)
@@ -199,6 +198,153 @@ static void links_within_the_root_are_classes_and_files(void **state)
     assert_int_equal(fby_dataset_sample_count(ds), 3);
     assert_string_equal(fby_dataset_key(ds, 0, NULL), "linked/1");
     fby_dataset_destroy(&ds);
+}
+
+static struct fby_content *one_picture_field(void)
+{
+    struct fby_content *content = fby_zalloc(sizeof(*content));
+    content->source             = FBY_SOURCE_FOLDER;
+    content->n_fields           = 2;
+    content->fields[0].n_from   = 2;
+    content->fields[1].n_from   = 1;
+    strcpy(content->fields[0].from[0], "jpg");
+    strcpy(content->fields[0].from[1], "png");
+    strcpy(content->fields[1].from[0], "folder");
+    return content;
+}
+
+static struct fby_digest digest_of(const struct fby_dataset_spec *spec)
+{
+    struct fby_dataset *ds     = sandbox_dataset(spec);
+    struct fby_digest   digest = fby_dataset_digest(ds);
+    fby_dataset_destroy(&ds);
+    return digest;
+}
+
+static void files_that_no_field_reads_are_no_samples(void **state)
+{
+    const struct sandbox *sb      = *state;
+    struct fby_content   *content = one_picture_field();
+    sandbox_write_text(sb, "data/f/a/1.JPG", "1");
+    sandbox_write_text(sb, "data/f/a/1.json", "{}");
+    sandbox_write_text(sb, "data/f/b/2.png", "2");
+    struct fby_dataset_spec spec   = sandbox_folder(sb, "data:f");
+    struct fby_digest       before = digest_of(&spec);
+    sandbox_write_text(sb, "data/f/a/0.gif", "0");
+    sandbox_write_text(sb, "data/f/a/notes.txt", "n");
+    sandbox_write_text(sb, "data/f/a/thumbs.DB", "t");
+    sandbox_write_text(sb, "data/f/b/Desktop.ini", "d");
+    sandbox_write_text(sb, "data/f/__MACOSX/3.png", "m");
+    spec.content             = content;
+    struct fby_digest behind = digest_of(&spec);
+    assert_true(fby_digest_equal(&before, &behind));
+    content->n_fields      = 1; /* labels alone: every file is a sample */
+    content->fields[0]     = content->fields[1];
+    struct fby_dataset *ds = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_sample_count(ds), 4);
+    fby_dataset_destroy(&ds);
+    free(content);
+}
+
+static void a_folder_without_a_file_that_a_field_reads_is_named(void **state)
+{
+    const struct sandbox *sb      = *state;
+    struct fby_content   *content = one_picture_field();
+    sandbox_write_text(sb, "data/f/a/1.jpg", "1");
+    sandbox_write_text(sb, "data/f/docs/readme.txt", "2");
+    struct fby_dataset_spec spec = sandbox_folder(sb, "data:f");
+    spec.content                 = content;
+    sandbox_refuses(&spec, FBY_CONFIG,
+        "class folder docs has no file that a field reads (jpg, png), only "
+        "files such as docs/readme.txt");
+    free(content);
+}
+
+static void a_folder_without_classes_has_the_files_below_it(void **state)
+{
+    const struct sandbox   *sb      = *state;
+    struct fby_content     *content = fby_zalloc(sizeof(*content));
+    struct fby_dataset_spec spec    = sandbox_folder(sb, "data:f");
+    struct fby_member       member;
+    static const char       exts[][FBY_NAME_SIZE] = {"jpg"};
+    char                    bytes[6]              = "";
+    sandbox_mkdir(sb, "data/f");
+    content->flat = true;
+    spec.content  = content;
+    sandbox_refuses(&spec, FBY_CONFIG, "the folder data:f has no files named");
+    sandbox_write_text(sb, "data/f/b/1.jpg", "photo");
+    sandbox_write_text(sb, "data/f/a.jpg", "x");
+    struct fby_dataset *ds = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_sample_count(ds), 2);
+    assert_int_equal(fby_dataset_class_count(ds), 0);
+    assert_string_equal(fby_dataset_key(ds, 0, NULL), "a");
+    assert_string_equal(fby_dataset_key(ds, 1, NULL), "b/1");
+    assert_ok(fby_dataset_find_member(ds, 1, exts, 1, &member));
+    assert_ok(fby_dataset_read(ds, &member, bytes, sizeof(bytes), NULL));
+    assert_string_equal(bytes, "photo");
+    fby_dataset_destroy(&ds);
+    free(content);
+}
+
+static void classes_may_lie_deeper(void **state)
+{
+    const struct sandbox   *sb      = *state;
+    struct fby_content     *content = fby_zalloc(sizeof(*content));
+    struct fby_dataset_spec spec    = sandbox_folder(sb, "data:f");
+    sandbox_write_text(sb, "data/f/a/z/1.jpg", "1");
+    sandbox_write_text(sb, "data/f/a-b/y/2.jpg", "2");
+    sandbox_write_text(sb, "data/f/a-b/y/deep/3.jpg", "3");
+    sandbox_write_text(sb, "data/f/a/beside.jpg", "x");
+    content->class_depth   = 2;
+    spec.content           = content;
+    struct fby_dataset *ds = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_sample_count(ds), 3);
+    assert_int_equal(fby_dataset_class_count(ds), 2);
+    assert_string_equal(fby_dataset_class_name(ds, 0), "a-b/y");
+    assert_string_equal(fby_dataset_class_name(ds, 1), "a/z");
+    assert_string_equal(fby_dataset_key(ds, 2, NULL), "a/z/1");
+    assert_int_equal(fby_dataset_class(ds, 2), 1);
+    fby_dataset_destroy(&ds);
+    content->class_depth = 4;
+    sandbox_refuses(&spec, FBY_CONFIG, "has no class folders");
+    free(content);
+}
+
+static void dangling_links_are_skipped_and_change_no_digest(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "data/f/a/1.jpg", "1");
+    sandbox_write_text(sb, "data/f/b/2.jpg", "2");
+    const struct fby_dataset_spec spec   = sandbox_folder(sb, "data:f");
+    struct fby_digest             before = digest_of(&spec);
+    sandbox_link(sb, "nowhere.jpg", "data/f/a/3.jpg");
+    sandbox_link(sb, "../2.jpg/x.jpg", "data/f/b/4.jpg");
+    sandbox_link(sb, "5.jpg", "data/f/b/5.jpg");
+    sandbox_link(sb, "nowhere", "data/f/c");
+    struct fby_digest behind = digest_of(&spec);
+    assert_true(fby_digest_equal(&before, &behind));
+}
+
+static void links_beneath_another_root_give_the_digest_of_files(void **state)
+{
+    const struct sandbox *sb = *state;
+    char                  option[128];
+    sandbox_write_text(sb, "data/f/a/1.jpg", "1");
+    sandbox_write_text(sb, "data/f/b/2.jpg", "2");
+    sandbox_write_text(sb, "pool/x/1.jpg", "1");
+    sandbox_write_text(sb, "pool/y.jpg", "2");
+    sandbox_mkdir(sb, "data/g/b");
+    sandbox_link(sb, "../../pool/x", "data/g/a");
+    sandbox_link(sb, sandbox_path(sb, "pool/y.jpg"), "data/g/b/2.jpg");
+    const struct fby_dataset_spec files = sandbox_folder(sb, "data:f");
+    const struct fby_dataset_spec links = sandbox_folder(sb, "data:g");
+    snprintf(option, sizeof(option), "--data NAME=%s/pool", sb->dir);
+    sandbox_refuses(&links, FBY_CONFIG, option);
+    snprintf(option, sizeof(option), "more=%s/pool", sb->dir);
+    assert_ok(fby_roots_add(sb->roots, option, NULL));
+    struct fby_digest a = digest_of(&files);
+    struct fby_digest b = digest_of(&links);
+    assert_true(fby_digest_equal(&a, &b));
 }
 
 static void a_folder_linked_into_itself_is_named(void **state)
@@ -241,6 +387,12 @@ int main(void)
         IN_SANDBOX(an_empty_class_folder_is_named),
         IN_SANDBOX(paths_out_of_the_root_are_refused_by_name),
         IN_SANDBOX(links_within_the_root_are_classes_and_files),
+        IN_SANDBOX(files_that_no_field_reads_are_no_samples),
+        IN_SANDBOX(a_folder_without_a_file_that_a_field_reads_is_named),
+        IN_SANDBOX(a_folder_without_classes_has_the_files_below_it),
+        IN_SANDBOX(classes_may_lie_deeper),
+        IN_SANDBOX(dangling_links_are_skipped_and_change_no_digest),
+        IN_SANDBOX(links_beneath_another_root_give_the_digest_of_files),
         IN_SANDBOX(a_folder_linked_into_itself_is_named),
         IN_SANDBOX(a_class_has_sixteen_folders_below_one_another),
     };

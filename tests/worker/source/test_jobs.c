@@ -1,10 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/test.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "tests/worker/source/sandbox.h"
 #include "worker/source/jobs.h"
+
+static bool no_threads; /* none can be started */
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names */
+int __real_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+    void *(*run)(void *), void                                 *arg);
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+    void *(*run)(void *), void                                 *arg);
+
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+    void *(*run)(void *), void                                 *arg)
+{
+    return no_threads ? EAGAIN
+                      : __real_pthread_create(out, attributes, run, arg);
+}
+/* NOLINTEND(readability-identifier-naming) */
 
 static fby_err count(void *arg, uint32_t i, const atomic_bool *stop,
     struct fby_error_detail *why)
@@ -39,6 +57,36 @@ static void every_job_is_done_once_and_the_end_is_reported(void **state)
         assert_int_equal(atomic_load(&done[i]), 1);
     }
     assert_int_equal(reported, 500);
+}
+
+static bool give_up_at_ten(void *arg, uint64_t done, uint64_t total)
+{
+    (void)total;
+    return remember(arg, done, total) && done < 10;
+}
+
+static void without_threads_the_caller_runs_the_jobs(void **state)
+{
+    (void)state;
+    atomic_uint     done[50] = {0};
+    uint64_t        reported = 0;
+    struct fby_jobs work     = {
+            .job       = count,
+            .arg       = done,
+            .n_jobs    = 50,
+            .n_threads = 4,
+            .progress  = {.fn = remember, .arg = &reported},
+    };
+    no_threads = true;
+    assert_ok(fby_jobs_run(&work, NULL));
+    assert_int_equal(reported, 50);
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(atomic_load(&done[i]), 1);
+    }
+    work.progress.fn = give_up_at_ten;
+    assert_int_equal(fby_jobs_run(&work, NULL), FBY_GONE);
+    assert_int_equal(reported, 10);
+    no_threads = false;
 }
 
 static fby_err fail_from_seven(void *arg, uint32_t i, const atomic_bool *stop,
@@ -102,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_job_is_done_once_and_the_end_is_reported),
+        cmocka_unit_test(without_threads_the_caller_runs_the_jobs),
         cmocka_unit_test(the_lowest_failure_is_the_one_reported),
         cmocka_unit_test(progress_can_stop_jobs_that_run),
         cmocka_unit_test(no_jobs_are_done_at_once),

@@ -10,6 +10,7 @@
 #include "tests/says.h"
 #include "worker/source/list/json_line.h"
 #include "worker/source/list/list.h"
+#include "worker/source/list/path.h"
 #include "worker/source/manifest.h"
 
 static const char files[1][FBY_NAME_SIZE] = {"image"};
@@ -17,7 +18,11 @@ static const char files[1][FBY_NAME_SIZE] = {"image"};
 static fby_err read_list(const char *text, bool json,
     struct fby_shard_builder *out, struct fby_error_detail *why)
 {
-    const struct fby_list list = {text, strlen(text), json, files, 1};
+    const struct fby_list list = {.text = text,
+        .size                           = strlen(text),
+        .json                           = json,
+        .files                          = files,
+        .n_files                        = 1};
     return fby_list_build_shards(&list, out, why);
 }
 
@@ -76,6 +81,23 @@ static void refuse(const char *text, bool json, const char *words)
     forget(&builder);
 }
 
+static fby_err receive_any(
+    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
+{
+    (void)arg, (void)row, (void)why;
+    return FBY_OK;
+}
+
+static void refuse_nul(void)
+{
+    static const char          text[] = "image\na\0b\n";
+    const struct fby_list_sink sink   = {.receive = receive_any};
+    struct fby_error_detail    why    = {{0}};
+    assert_int_equal(
+        fby_list_csv(text, sizeof(text) - 1, &sink, &why), FBY_CONFIG);
+    assert_says(&why, "line 2: a NUL byte; a list is UTF-8 text");
+}
+
 static void a_csv_row_is_a_sample_and_a_column_a_member(void **state)
 {
     (void)state;
@@ -98,23 +120,35 @@ static void quotes_line_ends_and_marks_are_those_of_rfc_4180(void **state)
         "2: image.jpg@a.jpg;3: image.jpg@b.jpg text=x;");
 }
 
+/* pandas writes one by default. */
+static void a_first_csv_column_without_a_name_numbers_the_rows(void **state)
+{
+    (void)state;
+    check(",image,label\n0,a.jpg,3\n1,b.jpg,\n", false,
+        "2: image.jpg@a.jpg label=3;3: image.jpg@b.jpg;");
+    refuse(",image,b\n0,x,y\n1,,\n", false, "line 3: a row without any value");
+    refuse(",image\n0,x\n1\n", false, "line 3: 1 field, but the header has 2");
+}
+
 static void a_csv_that_is_wrong_is_refused_with_its_line(void **state)
 {
     (void)state;
     refuse("", false, "it is empty");
     refuse("image\n", false, "it has no rows");
-    refuse("image,b\nx.jpg\n", false, "line 2: 1 fields, but the header has 2");
+    refuse("image,b\nx.jpg\n", false, "line 2: 1 field, but the header has 2");
     refuse("image\nx.jpg,y\n", false, "line 2: 2 fields, but the header has 1");
-    refuse("image\n\n\"x.jpg\n\n", false, "line 3: a quote that does not end");
+    refuse("image\n\n\"x.jpg\n\n", false, "line 3: a quote that is not closed");
     refuse("image\nx\"y.jpg\n", false, "line 2: a quote within a field");
-    refuse("image\n\"x\"y\n", false, "line 2: text behind a quote");
+    refuse("image\n\"x\"y\n", false, "line 2: text after a closing quote");
     refuse("image\nx\ry\n", false, "line 2: a lone carriage return");
     refuse("image,IMAGE\nx,y\n", false, "column 'IMAGE' is there twice");
     refuse("image,\nx,y\n", false, "a column without a name");
-    refuse(",image\nx,y\n", false, "a column without a name");
+    refuse(",\nx,y\n", false, "a column without a name");
+    refuse("\"\"\nx\n", false, "a column without a name");
     refuse("image;label\na;3\n", false, "no comma, but ';'; columns are");
     refuse("image\tlabel\na\t3\n", false, "no comma, but tabs; columns");
     refuse("image\n\xff\n", false, "line 2: is not UTF-8 text");
+    refuse_nul();
     refuse("b\nx\n", false, "no row has a path in the column 'image'");
     refuse("image,b\nx,y\n,\n", false, "line 3: a row without any value");
 }
@@ -228,8 +262,11 @@ static void a_list_that_ends_early_is_read_no_further(void **state)
             struct fby_guarded copy = fby_guarded_copy(texts[json], n + 1);
             struct fby_shard_builder builder = {.count = 0};
             struct fby_error_detail  why     = {{0}};
-            const struct fby_list    list    = {
-                      (const char *)copy.bytes, n, json == 1, files, 1};
+            const struct fby_list    list = {.text = (const char *)copy.bytes,
+                   .size                           = n,
+                   .json                           = json == 1,
+                   .files                          = files,
+                   .n_files                        = 1};
             copy.bytes[n] = '\0'; /* as read_file puts it there */
             fby_err err   = fby_list_build_shards(&list, &builder, &why);
             assert_true(err == FBY_OK || err == FBY_CONFIG);
@@ -240,19 +277,55 @@ static void a_list_that_ends_early_is_read_no_further(void **state)
     }
 }
 
-static void paths_lead_downwards_only(void **state)
+static void paths_do_not_lead_out_of_the_root(void **state)
 {
     (void)state;
-    static const char *const paths[] = {"/etc/passwd", "../x.jpg", "a/../x.jpg",
-        "a//x.jpg", "./x.jpg", "a/", "a/..", "."};
+    static const char *const paths[] = {
+        "/etc/passwd", "../x.jpg", "a/../../x.jpg", "a/..", "."};
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         char text[64];
         snprintf(text, sizeof(text), "image\n%s\n", paths[i]);
-        refuse(text, false, "line 2, column image: a path is relative");
-        refuse(text, false, "as --data NAME=DIR and the list as NAME:FILE");
+        refuse(text, false,
+            "line 2, column image: a path outside the list's root; add a root "
+            "that contains both (--data NAME=DIR), and write the list as "
+            "NAME:PATH");
     }
+    refuse("image\na/\n", false, "a path without the name of a file");
+    check("image\n./a//b/../x.jpg\n", false, "2: image.jpg@a/x.jpg;");
     refuse("image\n\"a\nb.jpg\"\n", false, "a control character");
     check("image\n..a/.b.jpg\n", false, "2: image.b.jpg@..a/.b.jpg;");
+}
+
+static void assert_resolved(
+    const char *base, const char *root, const char *path, const char *wanted)
+{
+    char        out[FBY_PATH_SIZE];
+    const char *fault =
+        fby_list_resolve_path(base, root, path, strlen(path), out);
+    if (wanted == NULL) {
+        assert_non_null(fault);
+    } else {
+        assert_null(fault);
+        assert_string_equal(out, wanted);
+    }
+}
+
+static void paths_are_relative_to_the_list_or_absolute(void **state)
+{
+    (void)state;
+    assert_resolved("lists", "/d", "x/1.jpg", "x/1.jpg");
+    assert_resolved("lists", "/d", "../x/1.jpg", "/x/1.jpg");
+    assert_resolved("lists", "/d", "/d/x/1.jpg", "/x/1.jpg");
+    assert_resolved("lists", "/d", "/d/lists/1.jpg", "1.jpg");
+    assert_resolved("lists", "/d", "/d/lists2/1.jpg", "/lists2/1.jpg");
+    assert_resolved("a/b", "/d", "../../x.jpg", "/x.jpg");
+    assert_resolved("a/b", "/d", "../../../x.jpg", NULL);
+    assert_resolved("", "/d", "/d/x.jpg", "x.jpg");
+    assert_resolved("", "/", "/x.jpg", "x.jpg");
+    assert_resolved("", "/d", "/dd/x.jpg", NULL);
+    assert_resolved("", "/d", "/d/../x.jpg", NULL);
+    assert_resolved("", "/d", "/d", NULL);
+    assert_resolved("", "", "/x.jpg", NULL);
 }
 
 static void a_json_line_is_a_sample(void **state)
@@ -344,7 +417,7 @@ static void json_lines_that_are_wrong_are_refused(void **state)
     refuse("{\"image\": \"a\", \"x\": \"\\u0000\"}", true,
         "line 1: JSON: \\u0000, which no text may have");
     refuse("{\"image\": 7}\n{\"image\": \"../a\"}", true,
-        "line 2, column image: a path is relative");
+        "line 2, column image: a path outside the list's root");
     refuse("{\"\xff\": 1}", true, "line 1: JSON:");
     refuse("{}", true, "line 1: a row without any value");
     refuse("{\"image\": \"a\"} x", true, "line 1: JSON:");
@@ -389,12 +462,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_csv_row_is_a_sample_and_a_column_a_member),
         cmocka_unit_test(quotes_line_ends_and_marks_are_those_of_rfc_4180),
+        cmocka_unit_test(a_first_csv_column_without_a_name_numbers_the_rows),
         cmocka_unit_test(a_csv_that_is_wrong_is_refused_with_its_line),
         cmocka_unit_test(rows_and_columns_are_bounded),
         cmocka_unit_test(a_row_has_at_most_256_columns),
         cmocka_unit_test(a_row_has_at_most_a_mebibyte),
         cmocka_unit_test(a_list_that_ends_early_is_read_no_further),
-        cmocka_unit_test(paths_lead_downwards_only),
+        cmocka_unit_test(paths_do_not_lead_out_of_the_root),
+        cmocka_unit_test(paths_are_relative_to_the_list_or_absolute),
         cmocka_unit_test(a_json_line_is_a_sample),
         cmocka_unit_test(numbers_of_json_lines_are_their_text),
         cmocka_unit_test(what_is_no_number_of_json_is_refused),

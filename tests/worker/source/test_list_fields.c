@@ -66,7 +66,7 @@ static void a_column_that_no_row_has_is_refused(void **state)
     accept(sb, "folder", "");
     accept(sb, "labl", "label");
     refuse(sb, "data:l.csv", content_of("labl", ""),
-        "l.csv: field f: no row has anything in a column labl; did you mean "
+        "l.csv: field f: no row has a value in a column labl; did you mean "
         "'label'?; columns: label, note");
     refuse(sb, "data:l.jsonl", content_of("size", "other"),
         "in a column size; columns: label, id");

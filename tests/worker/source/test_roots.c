@@ -63,9 +63,9 @@ static void a_link_out_of_the_root_is_refused_by_name(void **state)
     sandbox_link(sb, "/etc/passwd", "data/absolute.txt");
     sandbox_link(sb, "..", "data/up");
     assert_int_equal(try_open(sb, "relative.txt", &why), FBY_USAGE);
-    assert_says(&why, "data:relative.txt leads out of the root");
+    assert_says(&why, "data:relative.txt is outside the root");
     assert_int_equal(try_open(sb, "absolute.txt", &why), FBY_USAGE);
-    assert_says(&why, "data:absolute.txt leads out of the root");
+    assert_says(&why, "data:absolute.txt is outside the root");
     assert_int_equal(try_open(sb, "up/secret.txt", &why), FBY_USAGE);
 }
 
@@ -88,6 +88,48 @@ static void links_that_stay_beneath_the_root_are_followed(void **state)
     assert_ok(try_open(sb, "relative.txt", NULL));
     assert_ok(try_open(sb, "absolute.txt", NULL));
     assert_ok(try_open(sb, "folder/b.txt", NULL));
+}
+
+static void a_link_may_lead_beneath_another_root(void **state)
+{
+    const struct sandbox   *sb  = *state;
+    struct fby_error_detail why = {0};
+    char                    option[128];
+    sandbox_write_text(sb, "pool/deep/x.txt", "x");
+    sandbox_write_text(sb, "pool-2/x.txt", "x");
+    sandbox_link(sb, "../pool/deep/x.txt", "data/relative.txt");
+    sandbox_link(sb, sandbox_path(sb, "pool/deep"), "data/folder");
+    sandbox_link(sb, "../pool-2/x.txt", "data/other.txt");
+    assert_int_equal(try_open(sb, "folder/x.txt", &why), FBY_USAGE);
+    snprintf(option, sizeof(option), "--data NAME=%s/pool/deep", sb->dir);
+    assert_says(&why, option);
+    snprintf(option, sizeof(option), "pool=%s/pool", sb->dir);
+    assert_ok(fby_roots_add(sb->roots, option, &why));
+    assert_ok(try_open(sb, "relative.txt", NULL));
+    assert_ok(try_open(sb, "folder/x.txt", NULL));
+    assert_int_equal(try_open(sb, "other.txt", &why), FBY_USAGE);
+    assert_int_equal(try_open(sb, "../pool/deep/x.txt", &why), FBY_USAGE);
+}
+
+static void note_target(void *arg, const char *target)
+{
+    snprintf(arg, 128, "%s", target);
+}
+
+static void links_to_anywhere_are_followed_and_noted_if_asked_for(void **state)
+{
+    const struct sandbox *sb = *state;
+    char                  target[128];
+    sandbox_write_text(sb, "pool/x.txt", "x");
+    sandbox_write_text(sb, "data/a/b.txt", "x");
+    sandbox_link(sb, "../pool", "data/folder");
+    sandbox_link(sb, sandbox_path(sb, "data/a/b.txt"), "data/absolute.txt");
+    fby_roots_follow_outside(sb->roots, note_target, target);
+    target[0] = '\0';
+    assert_ok(try_open(sb, "absolute.txt", NULL));
+    assert_string_equal(target, "");
+    assert_ok(try_open(sb, "folder/x.txt", NULL));
+    assert_string_equal(target, sandbox_path(sb, "pool/x.txt"));
 }
 
 static void a_loop_of_links_is_an_error(void **state)
@@ -239,6 +281,8 @@ int main(void)
         IN_SANDBOX(a_link_out_of_the_root_is_refused_by_name),
         IN_SANDBOX(a_sibling_whose_name_begins_alike_is_outside),
         IN_SANDBOX(links_that_stay_beneath_the_root_are_followed),
+        IN_SANDBOX(a_link_may_lead_beneath_another_root),
+        IN_SANDBOX(links_to_anywhere_are_followed_and_noted_if_asked_for),
         IN_SANDBOX(a_loop_of_links_is_an_error),
         IN_SANDBOX(a_pipe_or_a_folder_is_no_file_and_nothing_waits),
         IN_SANDBOX(files_without_permission_are_refused_for_good),

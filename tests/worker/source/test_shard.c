@@ -51,7 +51,7 @@ static void a_change_is_named_by_what_changed(void **state)
     const struct fby_stamp was = fby_stamp_of(&indexed_stat);
     struct fby_stamp       now = was;
     assert_string_equal(
-        fby_stamp_change(&was, &now), "was touched (links, owner or mode)");
+        fby_stamp_change(&was, &now), "had its links, owner or mode changed");
     now.mtime_ns++;
     assert_string_equal(fby_stamp_change(&was, &now), "was written to");
     now.size = 2;

@@ -233,7 +233,8 @@ static void a_member_that_cannot_be_read_says_why(void **state)
     assert_int_equal(
         fby_dataset_read(dataset, &member, bytes, member.size, &why),
         FBY_STALE);
-    assert_string_equal(why.text, "ended at offset 512 since it was indexed");
+    assert_string_equal(
+        why.text, "was cut short to 512 bytes since it was indexed");
     atomic_store(&how, BROKEN);
     assert_int_equal(
         fby_dataset_read(dataset, &member, bytes, member.size, &why), FBY_IO);

@@ -173,7 +173,7 @@ static void a_damaged_header_is_named_with_its_offset(void **state)
     tar_file(&tar, "0002.jpg", "photo");
     tar_end(&tar);
     tar.data[1024 + 3] ^= 1;
-    assert_refused(&tar, "offset 1024: this is no tar header");
+    assert_refused(&tar, "offset 1024: this is not a tar header");
 }
 
 static void a_file_cut_anywhere_is_truncated(void **state)
@@ -226,11 +226,11 @@ static void a_size_beyond_the_file_is_truncated(void **state)
     memset(tar.data + 124, 0xff, 12);
     tar_sum(tar.data);
     tar_end(&tar);
-    assert_refused(&tar, "size field is no number");
+    assert_refused(&tar, "size field is not a number");
     tar_pax(&tar, "size", "18446744073709551615");
     tar_header(&tar, "0001.jpg", '0', 0);
     tar_end(&tar);
-    assert_refused(&tar, "size of the next member is no number");
+    assert_refused(&tar, "size of the next member is not a number");
 }
 
 static void names_that_are_too_long_are_refused_with_the_limit(void **state)

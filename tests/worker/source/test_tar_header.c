@@ -100,7 +100,7 @@ static void a_sum_is_of_bytes_with_or_without_a_sign(void **state)
         assert_int_equal(
             parse(header, &parsed, &why), less == 512 ? FBY_OK : FBY_CONFIG);
     }
-    assert_says(&why, "this is no tar header, or a damaged one");
+    assert_says(&why, "this is not a tar header, or a damaged one");
     fby_buffer_fini(&tar);
 }
 
@@ -185,10 +185,10 @@ static void records_that_are_damaged_are_named_by_their_byte(void **state)
         {"7 path\n", "byte 0"},
         {"18446744073709551625 path=a\n", "byte 0"},
         {"8 path=\n", "is empty or holds a NUL"},
-        {"8 size=\n", "no number, or too large"},
+        {"8 size=\n", "not a number, or too large"},
         {"10 size=1x\n", "byte 0"},
-        {"10 size=x\n", "no number, or too large"},
-        {"11 size=1:\n", "no number, or too large"},
+        {"10 size=x\n", "not a number, or too large"},
+        {"11 size=1:\n", "not a number, or too large"},
         {"29 size=18446744073709551610\n", "or too large"},
         {"30 size=184467440737095516000\n", "or too large"},
     };

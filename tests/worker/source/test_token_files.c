@@ -359,12 +359,12 @@ static void samples_outside_their_place_are_refused(void **state)
     assert_mds_refused(12, begin_at + 3, "does not lie in the shard");
     assert_mds_refused(begin_at, 1, "is not as long as its columns");
     assert_mds_refused(begin_at + 4, UINT32_MAX, "as long as its columns");
-    assert_mds_refused(0, 4, "is no JSON");
-    assert_mds_refused(0, 1 << 20, "no shard of format mds");
-    assert_mds_refused(4, 27, "no shard of format mds");
-    assert_mds_refused(4, 28, "is no JSON");
+    assert_mds_refused(0, 4, "is not JSON");
+    assert_mds_refused(0, 1 << 20, "not a shard of format mds");
+    assert_mds_refused(4, 27, "not a shard of format mds");
+    assert_mds_refused(4, 28, "is not JSON");
     assert_mds_refused(4, ends_at + 1, "its header goes on to byte");
-    assert_mds_refused(4, 28 + (1 << 20) + 1, "no shard of format mds");
+    assert_mds_refused(4, 28 + (1 << 20) + 1, "not a shard of format mds");
     assert_mds_refused(4, 28 + (1 << 20), "its header goes on to byte");
 }
 
@@ -411,9 +411,7 @@ static struct token_reading read_columns_of_mds(unsigned n)
     struct fby_buffer config  = {0};
     struct fby_buffer bytes   = {0};
     const char *const lists[] = {"{\"column_encodings\": [",
-        "],"
-        "\"column_names\": [",
-        "], \"column_sizes\": ["};
+        "],\"column_names\": [", "], \"column_sizes\": ["};
     for (int list = 0; list < 3; list++) {
         fby_put_bytes(&config, lists[list], strlen(lists[list]));
         for (unsigned i = 0; i < n; i++) {

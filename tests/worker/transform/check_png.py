@@ -55,15 +55,26 @@ def refused(ours, data, words, channels=(1, 3)):
         assert words in answer, f"'{answer}' does not say '{words}'"
 
 
-def kinds_that_are_refused_by_name(ours, rng):
-    for kind in GREY_ALPHA, RGB_ALPHA:
-        refused(ours, png(png_file.values(rng, 9, 8, kind, 8), kind), "alpha")
-    for kind in GREY, RGB:
-        refused(ours, png(png_file.values(rng, 9, 8, kind, 16), kind, 16),
-                "16 bits")
-    grey = png_file.values(rng, 9, 8, GREY, 8)
+def kinds_that_pillow_converts(ours, rng):
+    """An alpha channel, 16 bits and transparency: pictures, but no masks."""
     clear = chunk(b"tRNS", b"\0\7")
-    refused(ours, png(grey, GREY, extra=clear), "transparent", (3,))
+    kinds = [(GREY_ALPHA, 8, b""), (RGB_ALPHA, 8, b""), (GREY, 16, b""),
+             (RGB, 16, b""), (GREY_ALPHA, 16, b""), (RGB_ALPHA, 16, b""),
+             (GREY, 8, clear)]
+    for kind, depth, extra in kinds:
+        for interlaced in False, True:
+            for width, height in (1, 1), (3, 8), (9, 5), (71, 40):
+                pixels = png_file.values(rng, width, height, kind, depth)
+                data = png(pixels, kind, depth, None, interlaced, extra)
+                right = Image.open(io.BytesIO(data)).convert("RGB")
+                name = f"{kind} {depth} {interlaced} {width}x{height}"
+                assert numpy.array_equal(ours.png(data, 3), right), name
+    for kind in GREY_ALPHA, RGB_ALPHA:
+        refused(ours, png(png_file.values(rng, 9, 8, kind, 8), kind), "alpha",
+                (1,))
+    refused(ours, png(png_file.values(rng, 9, 8, GREY, 16), GREY, 16),
+            "16 bits", (1,))
+    grey = png_file.values(rng, 9, 8, GREY, 8)
     assert numpy.array_equal(ours.png(png(grey, GREY, extra=clear), 1), grey)
 
 
@@ -79,7 +90,7 @@ def claims_and_damage(ours, rng):
     for rest in data[:-12], data + b"beyond the end", data[:-7]:
         assert numpy.array_equal(ours.png(rest, 1), grey)
     for width, height, words in ((65535, 65535, "at most"), (0, 5, "PNG"),
-                                 (70000, 3, "PNG"), (8000, 8000, "no PNG packs so many")):
+                                 (70000, 3, "PNG"), (8000, 8000, "more than a PNG")):
         head = chunk(b"IHDR", struct.pack(
             ">IIBBBBB", width, height, 8, GREY, 0, 0, 0))
         refused(ours, data[:8] + head + data[33:], words)
@@ -113,7 +124,7 @@ def main():
     rng = numpy.random.default_rng(11)
     ours = Ours(sys.argv[1])
     every_kind_and_size(ours, rng)
-    kinds_that_are_refused_by_name(ours, rng)
+    kinds_that_pillow_converts(ours, rng)
     claims_and_damage(ours, rng)
     what_stands_beside_the_picture(ours, rng)
     ours.close()

@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 #include "common/bytes.h"
+#include "common/mem.h"
+#include "pipeline/class_names.h"
 #include "pipeline/plan/draw.h"
 #include "worker/transform/field.h"
 
@@ -21,12 +23,16 @@ static struct fby_field_content field_of(
     return field;
 }
 
+static const struct fby_class_names *class_names; /* of labels with names */
+
 /* Write a scalar field of the member `text`. */
 static fby_err write_text(const struct fby_field_content *field,
     const char *text, uint8_t value[8], struct fby_error_detail *why)
 {
-    struct fby_field_job job = {
-        .field = field, .bytes = (const uint8_t *)text, .size = strlen(text)};
+    struct fby_field_job job = {.field = field,
+        .class_names                   = class_names,
+        .bytes                         = (const uint8_t *)text,
+        .size                          = strlen(text)};
     memset(value, 0xee, 8);
     return fby_field_write(transform, &job, value, why);
 }
@@ -165,15 +171,15 @@ static void a_label_fits_its_classes_and_its_wire_type(void **state)
     struct fby_field_content field = field_of(FBY_DECODE_LABEL, FBY_U8);
     assert_value(&field, "255", 255);
     assert_text_refused(
-        &field, "256", "label 256 is too large; 0 to 255 are right");
+        &field, "256", "label 256 is too large: it must be 0 to 255");
     field.as.label.classes = 10;
     assert_value(&field, "9", 9);
-    assert_text_refused(
-        &field, "10", "label 10 is too large; 0 to 9 are right: raise classes");
+    assert_text_refused(&field, "10",
+        "label 10 is too large: it must be 0 to 9; or raise classes");
     field.as.label.classes = 1;
     assert_value(&field, "0", 0);
-    assert_text_refused(
-        &field, "1", "label 1 is too large; 0 to 0 are right: raise classes");
+    assert_text_refused(&field, "1",
+        "label 1 is too large: it must be 0 to 0; or raise classes");
     field.wire_type        = FBY_U32;
     field.as.label.classes = 0;
     assert_value(&field, "4294967295", UINT32_MAX);
@@ -344,9 +350,51 @@ static void a_label_comes_out_of_json_where_it_has_a_key(void **state)
     assert_text_refused(
         &field, "{\"class\": {\"id\": \"1\"}}", "is not a label");
     assert_text_refused(&field, "{\"class\": {\"id\": \"one\"}}",
-        "a whole number from 0: it is the text \"one\"");
+        "a whole number from 0: it is the text \"one\"; if the classes have "
+        "names, list them: names: [...]");
     assert_text_refused(&field, "7", "write key: \".\" to read it");
     assert_text_refused(&field, "7 8", "JSON line 1");
+}
+
+static void a_label_with_names_is_the_position_of_its_name(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"zebras", "cat", "3", "Sch\303\244fer"};
+    struct fby_class_names  *pool    = fby_zalloc(sizeof(*pool));
+    struct fby_field_content field   = field_of(FBY_DECODE_LABEL, FBY_U8);
+    for (size_t i = 0; i < 4; i++) {
+        assert_ok(fby_class_names_add(
+            pool, &field.as.label.names, names[i], strlen(names[i]), NULL));
+    }
+    class_names = pool;
+    assert_value(&field, "zebras", 0);
+    assert_value(&field, " \tcat\r\n", 1);
+    assert_value(&field, "3", 2);
+    assert_value(&field,
+        "Sch\xc3\xa4"
+        "fer",
+        3);
+    assert_text_refused(&field, "zebra",
+        "class 'zebra' is not in names of field f (nearest: zebras): add it "
+        "to names or correct the data");
+    assert_text_refused(&field, "0", "class '0' is not in names of field f");
+    assert_text_refused(&field, " ", "class '' is not in names of field f");
+    assert_value(&field, "\xef\xbb\xbf cat\r\n", 1); /* a byte order mark */
+    assert_text_refused(&field,
+        "\xef\xbb\xbf"
+        "dog",
+        "class 'dog' is not in names of field f");
+    strcpy(field.as.label.json.key, "k");
+    assert_value(&field, "{\"k\": \"3\"}", 2);
+    assert_value(&field,
+        "{\"k\": \"Sch\\u00e4"
+        "fer \"}",
+        3);
+    assert_text_refused(
+        &field, "{\"k\": 3}", "JSON 'k' is not the name of a class: it is 3");
+    assert_text_refused(&field, "{\"k\": \"caf\"}", "(nearest: cat)");
+    class_names = NULL;
+    free(pool);
 }
 
 /* Entries are picked about equally often, by the draw named "pick". */
@@ -458,6 +506,7 @@ static void bytes_have_the_one_right_length(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_label_with_names_is_the_position_of_its_name),
         cmocka_unit_test(a_text_may_be_a_string_of_json),
         cmocka_unit_test(one_text_of_a_list_is_drawn),
         cmocka_unit_test(a_label_is_decimal_digits_with_blanks_around),

@@ -309,6 +309,34 @@ static void png_and_masks_are_known_where_they_may_come(void **state)
     assert_false(fby_digest_equal(&mask, &jpeg));
 }
 
+static void webp_has_the_recorded_fingerprint_where_it_may_come(void **state)
+{
+    (void)state;
+    char                      hex[65];
+    struct fby_field_content *image = add_field(FBY_DECODE_RGB8);
+    struct fby_digest         jpeg  = fingerprint();
+    image->as.rgb8.dct_scale        = FBY_DCT_OFF;
+    image->n_from                   = 1;
+    strcpy(image->from[0], "webp");
+    struct fby_digest webp = fingerprint();
+    assert_false(fby_digest_equal(&jpeg, &webp));
+    assert_string_equal(fby_hex(webp.bytes, sizeof(webp.bytes), hex),
+        "d15a360a857c3116a88c3c11bd10b71c5bfa0c3648a7f362c0b2f52c02313610");
+}
+
+static void names_of_classes_have_the_recorded_fingerprint(void **state)
+{
+    (void)state;
+    char                      hex[65];
+    struct fby_field_content *label = add_field(FBY_DECODE_LABEL);
+    struct fby_digest         ids   = fingerprint();
+    label->as.label.names           = (struct fby_name_range){.n = 2};
+    struct fby_digest names         = fingerprint();
+    assert_false(fby_digest_equal(&ids, &names));
+    assert_string_equal(fby_hex(names.bytes, sizeof(names.bytes), hex),
+        "830b0aef93f82976d4cd780357c4254748d0a95be1228b11fdd67c5d41d24c99");
+}
+
 static void what_this_worker_lacks_is_refused_by_name(void **state)
 {
     (void)state;
@@ -377,6 +405,10 @@ int main(void)
             scaling_is_known_apart_and_off_is_as_it_was, clear),
         cmocka_unit_test_setup(
             png_and_masks_are_known_where_they_may_come, clear),
+        cmocka_unit_test_setup(
+            webp_has_the_recorded_fingerprint_where_it_may_come, clear),
+        cmocka_unit_test_setup(
+            names_of_classes_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(
             what_this_worker_lacks_is_refused_by_name, clear),
     };

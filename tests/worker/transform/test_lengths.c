@@ -286,8 +286,8 @@ static void errors_tell_large_labels_from_wrong_ones(void **state)
 {
     (void)state;
     refuses_label(FBY_I64, "18446744073709551615",
-        "label 18446744073709551615 is too large; 0 to 9223372036854775807 "
-        "are right");
+        "label 18446744073709551615 is too large: it must be 0 to "
+        "9223372036854775807");
     refuses_label(FBY_I64, "18446744073709551616",
         "a label is a whole number from 0 to 2^64 - 1, and not "
         "'18446744073709551616'");
@@ -296,6 +296,9 @@ static void errors_tell_large_labels_from_wrong_ones(void **state)
         "'999999999999999999999999...'");
     refuses_label(FBY_U8, "12a",
         "a label is a whole number from 0 to 2^64 - 1, and not '12a'");
+    refuses_label(FBY_U8, "cat",
+        "a label is a whole number from 0 to 2^64 - 1, and not 'cat'; if the "
+        "classes have names, list them: names: [...]");
     refuses_label(FBY_U8, " ",
         "a label is a whole number from 0 to 2^64 - 1, and not ''");
 }

@@ -144,11 +144,11 @@ static void a_png_is_taken_where_from_names_one(void **state)
     job = job_of(&field, (struct fby_picture_file){jpeg.data + 1, 99});
     assert_int_equal(
         fby_field_write(transform, &job, pixels, &why), FBY_BAD_SAMPLE);
-    assert_non_null(strstr(why.text, "no PNG and no JPEG"));
+    assert_non_null(strstr(why.text, "not a PNG or JPEG"));
     field.decode = FBY_DECODE_MASK8;
     assert_int_equal(
         fby_field_write(transform, &job, pixels, &why), FBY_BAD_SAMPLE);
-    assert_non_null(strstr(why.text, "a mask that is no PNG"));
+    assert_non_null(strstr(why.text, "a mask that is not a PNG"));
     fby_buffer_fini(&jpeg);
 }
 
@@ -425,7 +425,7 @@ static void a_small_file_claims_no_large_picture(void **state)
     assert_ok(
         claimed((struct claim){side, 100, 8, 0}, 100, false, &head, NULL));
     refuses_claim((struct claim){side, 101, 8, 0}, 100, false,
-        "in 100 bytes; no PNG packs so many");
+        "in 100 bytes, more than a PNG of this size can hold");
     assert_ok(
         claimed((struct claim){8192, 8192, 8, 0}, 1 << 20, false, &head, NULL));
     refuses_claim((struct claim){8193, 8192, 8, 0}, 1 << 20, false,
@@ -469,17 +469,19 @@ static void chunks_beside_the_pixels_are_bounded(void **state)
     }
 }
 
-static void kinds_that_are_no_rgb_are_refused_by_name(void **state)
+static void masks_without_ids_are_refused_by_name(void **state)
 {
     (void)state;
-    refuses_claim((struct claim){9, 9, 16, 0}, 99, false, "16 bits a channel");
-    refuses_claim((struct claim){9, 9, 16, 2}, 99, false, "16 bits a channel");
     refuses_claim((struct claim){9, 9, 16, 0}, 99, true, "16 bits a channel");
-    refuses_claim((struct claim){9, 9, 8, 4}, 99, false, "an alpha channel");
-    refuses_claim((struct claim){9, 9, 8, 6}, 99, false, "an alpha channel");
     refuses_claim((struct claim){9, 9, 8, 4}, 99, true, "an alpha channel");
-    refuses_claim((struct claim){9, 9, 8, 2}, 99, true, "three channels; a ");
+    refuses_claim((struct claim){9, 9, 8, 6}, 99, true, "an alpha channel");
+    refuses_claim((struct claim){9, 9, 8, 2}, 99, true,
+        "three channels: colours are not ids; a mask is grey");
     struct fby_picture_head head;
+    assert_ok(claimed((struct claim){9, 7, 8, 6}, 99, false, &head, NULL));
+    assert_ok(claimed((struct claim){9, 7, 16, 0}, 99, false, &head, NULL));
+    assert_int_equal(
+        head.library_bytes, (160 << 10) + FBY_PNG_MAX_CHUNK_BYTES + 9 * 4 * 8);
     assert_ok(claimed((struct claim){9, 7, 8, 2}, 99, false, &head, NULL));
     assert_ok(claimed((struct claim){9, 7, 8, 3}, 99, true, &head, NULL));
     assert_ok(claimed((struct claim){9, 7, 1, 0}, 99, true, &head, NULL));
@@ -552,7 +554,7 @@ int main(void)
         cmocka_unit_test(a_damaged_byte_is_refused),
         cmocka_unit_test(a_small_file_claims_no_large_picture),
         cmocka_unit_test(chunks_beside_the_pixels_are_bounded),
-        cmocka_unit_test(kinds_that_are_no_rgb_are_refused_by_name),
+        cmocka_unit_test(masks_without_ids_are_refused_by_name),
         cmocka_unit_test(the_memory_of_decoding_is_known_before_it),
         cmocka_unit_test(memory_is_reserved_before_it_is_taken),
     };

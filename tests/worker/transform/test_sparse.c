@@ -211,7 +211,7 @@ static void offsets_that_do_not_fit_are_refused(void **state)
                     .indices                  = NUMBERS(1, 0, 3),
                     .indptr                   = NUMBERS(0, 2, 1, 3),
                     .data                     = NUMBERS(7, 8, 9)};
-    assert_refused(&field, &parts, "its offsets go back, from 2 to 1");
+    assert_refused(&field, &parts, "its offsets decrease, from 2 to 1");
     parts.indptr = NUMBERS(0, 1, 4, 3);
     assert_refused(&field, &parts, "an offset is 4, but there are 3 values");
     parts.indptr = NUMBERS(1, 1, 1, 3);

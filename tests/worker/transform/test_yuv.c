@@ -11,6 +11,7 @@
 #include "common/yuv420.h"
 #include "worker/transform/field.h"
 #include "worker/transform/orient.h"
+#include "worker/transform/picture_format.h"
 #include "worker/transform/self_check/probes.h"
 #include "worker/transform/yuv.h"
 

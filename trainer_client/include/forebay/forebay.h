@@ -138,7 +138,8 @@ enum forebay_layout { /* for images and arrays of three dimensions */
     FOREBAY_LAYOUT_PIPELINE      = 0, /* as the pipeline file says */
     FOREBAY_LAYOUT_HWC           = 1, /* shape n, h, w, c */
     FOREBAY_LAYOUT_CHW           = 2, /* shape n, c, h, w */
-    FOREBAY_LAYOUT_CHANNELS_LAST = 3  /* shape n, c, h, w over HWC memory */
+    FOREBAY_LAYOUT_CHANNELS_LAST = 3, /* shape n, c, h, w over HWC memory */
+    FOREBAY_LAYOUT_HW            = 4  /* masks only: shape n, h, w */
 };
 
 /* The tensors of a ragged field (its rows vary in length) or of a sparse field.
@@ -214,7 +215,8 @@ struct forebay_options {
 
     uint64_t    seed; /* only with has_seed; default: the pipeline's */
     bool        has_seed;
-    const char *token;  /* resume right after the batch that carried it */
+    const char *token;  /* resume right after the batch that carried it; the
+                           seed must be that of the token */
     uint64_t    steps;  /* end before this step, counted from epoch 0 step 0 */
     uint64_t    epochs; /* end before this epoch, or at `steps` if sooner */
 
@@ -294,6 +296,9 @@ static inline struct forebay_options forebay_options(void)
 
 /* Open a stream: join the job at the server, find workers, agree on the data.
  *
+ * Heap:      glibc then keeps freed blocks of up to 31 MiB for the process, as
+ *            after its first large block. mallopt() or MALLOC_MMAP_THRESHOLD_
+ *            set another limit.
  * Ownership: *out is the caller's, for forebay_close(); NULL on failure.
  * Blocks:    until workers have opened the source, at most open_timeout_ns.
  * Errors:    FOREBAY_USAGE, FOREBAY_CONFIG, FOREBAY_TIMEOUT (no server, no
@@ -345,9 +350,11 @@ struct forebay_field {
     const char         *source; /* the pipeline's field; "" for "valid" */
     DLDataType          dtype;
     int32_t             n_dims;
-    int64_t             shape[8]; /* -1: varies from batch to batch */
-    enum forebay_layout layout;   /* of a picture; else 0 */
-    enum forebay_as     as;       /* of a ragged or sparse field; else 0 */
+    int64_t             shape[8];     /* -1: varies from batch to batch */
+    enum forebay_layout layout;       /* of a picture; else 0 */
+    enum forebay_as     as;           /* of a ragged or sparse field; else 0 */
+    int32_t             n_dense_dims; /* 0 unless the field is sparse */
+    int64_t             dense_shape[8]; /* of a sparse row as a dense array */
 };
 
 /* Describe tensor i, 0 to info.n_fields - 1, in the order of a batch's tensors;
@@ -357,17 +364,20 @@ enum forebay_status forebay_field(
     const struct forebay *self, uint32_t i, struct forebay_field *out);
 
 /* The name of class `id` of the dataset, 0 to info.n_classes - 1. It is the
- * value of a label where the source names classes: a folder for each class.
+ * value of a label where the pipeline or the source names classes: the key
+ * `names` of the first field that has it, else a folder for each class, in all
+ * splits those of the split train unless the pipeline says otherwise.
  * Borrowed until forebay_close(); NULL when there is none, and in a forked
  * child. */
 const char *forebay_class_name(const struct forebay *self, uint32_t id);
 
-/* One line about the last error on this stream; "" before the first one and at
- * the stream's end. The text is the calling thread's copy, valid until this
- * thread calls forebay_error() again. */
+/* One line about the calling thread's last error on this stream. If the thread
+ * has none, or had one on another stream since, it is about the last error of
+ * any thread; "" before the first one and at the stream's end. The text is
+ * valid until this thread calls forebay_error() again. */
 const char *forebay_error(const struct forebay *self);
 
-/* The last error on this stream, of any thread, in parts; the caller sets
+/* The error that forebay_error() is about, in parts; the caller sets
  * out->struct_size first. `status` is FOREBAY_OK before the first error and at
  * the stream's end.
  * Errors: FOREBAY_USAGE when struct_size is too small. */
@@ -423,12 +433,18 @@ enum forebay_status forebay_interrupt(struct forebay *self, bool on);
  * stay, and batches that were taken are not affected. A position at or behind
  * info.end_step ends the stream.
  *
- * Blocks: until the receiving thread has changed the position: at most for the
- *         decoding of some chunks.
+ * Blocks: until the receiving thread has changed the position. It does not
+ *         wait for the server, a worker or decoding.
  * Errors: FOREBAY_CONFIG: the token belongs to another stream (pipeline, data,
  *         workers' results or seed); forebay_error() says what differs.
  *         FOREBAY_USAGE: it is no token. The error of a stream that failed. */
 enum forebay_status forebay_seek(struct forebay *self, const char *token);
+/* Check that a token is of this stream, without a change of the position.
+ * Blocks: for file I/O, if the token is of other data: forebay_error() says what
+ *         changed.
+ * Errors: FOREBAY_CONFIG and FOREBAY_USAGE, as forebay_seek(). */
+enum forebay_status forebay_check_token(
+    struct forebay *self, const char *token);
 /* As forebay_seek(), to a step of an epoch.
  * Errors: FOREBAY_USAGE: `step` is not below info.steps_per_epoch, or the epoch
  *         is too large to count its steps. */

@@ -71,22 +71,22 @@ static struct forebay_batch *held(struct batch *self)
 }
 
 /* Define `function`, which calls read_<name>() under the object's lock. */
-#define LOCKED(function, name, type)                           \
-    static PyObject *function(PyObject *object, type argument) \
-    {                                                          \
-        struct batch *self   = (struct batch *)object;         \
-        PyObject     *result = NULL;                           \
-        FBY_PY_LOCK(object);                                   \
-        struct forebay_batch *batch = held(self);              \
-        if (batch != NULL) {                                   \
-            result = read_##name(self, batch, argument);       \
-        }                                                      \
-        FBY_PY_UNLOCK();                                       \
-        return result;                                         \
+#define LOCKED(function, result_type, name, type)                \
+    static result_type function(PyObject *object, type argument) \
+    {                                                            \
+        struct batch *self   = (struct batch *)object;           \
+        result_type   result = NULL;                             \
+        FBY_PY_LOCK(object);                                     \
+        struct forebay_batch *batch = held(self);                \
+        if (batch != NULL) {                                     \
+            result = read_##name(self, batch, argument);         \
+        }                                                        \
+        FBY_PY_UNLOCK();                                         \
+        return result;                                           \
     }
 
 /* Define the method batch_<name>(). */
-#define LOCKED_METHOD(name) LOCKED(batch_##name, name, PyObject *)
+#define LOCKED_METHOD(name) LOCKED(batch_##name, PyObject *, name, PyObject *)
 
 static PyObject *read_samples(
     struct batch *self, const struct forebay_batch *batch, PyObject *unused)
@@ -194,9 +194,9 @@ static PyObject *read_row_lengths(
     return Py_BuildValue("(II)", shortest, longest);
 }
 
-LOCKED(locked_tensor, tensor, uint32_t)
-LOCKED(locked_capsule, capsule, uint32_t)
-LOCKED(locked_row_lengths, row_lengths, uint32_t)
+LOCKED(locked_tensor, PyObject *, tensor, uint32_t)
+LOCKED(locked_capsule, PyObject *, capsule, uint32_t)
+LOCKED(locked_row_lengths, PyObject *, row_lengths, uint32_t)
 
 static PyObject *batch_tensor(PyObject *object, PyObject *number)
 {
@@ -220,6 +220,28 @@ static PyObject *batch_row_lengths(PyObject *object, PyObject *number)
     return to_index((struct batch *)object, number, &i)
                ? locked_row_lengths(object, i)
                : NULL;
+}
+
+static DLManagedTensorVersioned *read_export(
+    struct batch *self, const struct forebay_batch *batch, uint32_t i)
+{
+    DLManagedTensorVersioned *managed = NULL;
+    enum forebay_status       status =
+        forebay_batch_export(batch, i, DLPACK_MAJOR_VERSION, &managed);
+    if (status != FOREBAY_OK) {
+        (void)fby_py_raise_text(fby_py_state_of(&self->ob_base), status,
+            forebay_status_text(status));
+    }
+    return managed;
+}
+LOCKED(locked_export, DLManagedTensorVersioned *, export, uint32_t)
+
+DLManagedTensorVersioned *fby_py_batch_export_number(
+    PyObject *batch, PyObject *number)
+{
+    uint32_t i = 0;
+    return to_index((struct batch *)batch, number, &i) ? locked_export(batch, i)
+                                                       : NULL;
 }
 
 /* ---- release ------------------------------------------------------------- */
@@ -279,6 +301,10 @@ static PyMethodDef methods[] = {
     {"capsule", batch_capsule, METH_O,
         "capsule(i)\n--\n\n"
         "What tensor(i).__dlpack__(stream=-1) returns, in less time."},
+    {"values", FBY_PY_FAST(fby_py_batch_values), METH_FASTCALL,
+        "values(api, numbers)\n--\n\n"
+        "A dict of tensors in the type of the framework whose exchange_api() "
+        "this is, for a tuple of tuples (name, number)."},
     {"release", FBY_PY_FAST(batch_release), METH_FASTCALL | METH_KEYWORDS,
         "release(stream=None)\n--\n\n"
         "Give the memory back once no tensor of the batch is left. On a GPU "

@@ -25,7 +25,8 @@ static bool is_error(enum forebay_status status)
     return status != FOREBAY_OK && status != FOREBAY_END;
 }
 
-/* Copy why the call failed. The stream's last error may be another call's. */
+/* Copy why the call failed. A few calls record no error: then this thread's
+ * last one is of another call. */
 static void note_failure(const struct forebay *stream, struct fby_py_call *call)
 {
     call->failure.struct_size = sizeof(call->failure);

@@ -143,9 +143,10 @@ static PyObject *field_object(const struct forebay *stream, uint32_t i)
 {
     struct forebay_field field = {.struct_size = sizeof(field)};
     (void)forebay_field(stream, i, &field);
-    return Py_BuildValue("(sssNii)", field.name, field.source,
+    return Py_BuildValue("(sssNiiN)", field.name, field.source,
         fby_py_dtype_name(field.dtype), shape_object(field.shape, field.n_dims),
-        (int)field.layout, (int)field.as);
+        (int)field.layout, (int)field.as,
+        shape_object(field.dense_shape, field.n_dense_dims));
 }
 
 PyObject *fby_py_fields(const struct forebay *stream, uint32_t n)

@@ -54,6 +54,27 @@ static void set_exception(PyObject *exception)
     }
 }
 
+/* The lock of `error_factory` is that of a type, since the state has none. */
+PyObject *fby_py_swap_factory(struct fby_py_state *state, PyObject *factory)
+{
+    PyObject *previous = NULL;
+    FBY_PY_LOCK((PyObject *)state->stream_type);
+    previous             = state->error_factory;
+    state->error_factory = factory;
+    FBY_PY_UNLOCK();
+    return previous;
+}
+
+/* A reference to the factory, which another thread may replace; or NULL. */
+static PyObject *error_factory_of(struct fby_py_state *state)
+{
+    PyObject *factory = NULL;
+    FBY_PY_LOCK((PyObject *)state->stream_type);
+    factory = Py_XNewRef(state->error_factory);
+    FBY_PY_UNLOCK();
+    return factory;
+}
+
 PyObject *fby_py_raise(
     struct fby_py_state *state, const struct forebay_failure *failure)
 {
@@ -63,17 +84,19 @@ PyObject *fby_py_raise(
     PyObject   *line =
         PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
     PyObject *parts     = line != NULL ? parts_of(failure) : NULL;
+    PyObject *factory   = error_factory_of(state);
     PyObject *exception = NULL;
-    if (parts != NULL && state->error_factory == NULL) {
+    if (parts != NULL && factory == NULL) {
         PyErr_SetObject(PyExc_RuntimeError, line);
     } else if (parts != NULL) {
         exception = PyObject_CallFunction(
-            state->error_factory, "iOO", (int)failure->status, line, parts);
+            factory, "iOO", (int)failure->status, line, parts);
     }
     if (exception != NULL) {
         set_exception(exception);
     }
     Py_XDECREF(exception);
+    Py_XDECREF(factory);
     Py_XDECREF(parts);
     Py_XDECREF(line);
     return NULL;

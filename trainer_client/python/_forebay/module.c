@@ -11,8 +11,8 @@ static PyObject *set_error_factory(PyObject *module, PyObject *factory)
             "returns an exception, or None");
         return NULL;
     }
-    PyObject *previous   = state->error_factory;
-    state->error_factory = factory == Py_None ? NULL : Py_NewRef(factory);
+    PyObject *previous = fby_py_swap_factory(
+        state, factory == Py_None ? NULL : Py_NewRef(factory));
     Py_XDECREF(previous);
     Py_RETURN_NONE;
 }
@@ -24,6 +24,10 @@ static PyMethodDef methods[] = {
     {"log_lines", fby_py_log_lines, METH_NOARGS,
         "log_lines()\n--\n\n"
         "The log lines since the last call: a list of (level, line)."},
+    {"exchange_api", fby_py_exchange_api, METH_O,
+        "exchange_api(type)\n--\n\n"
+        "The table of C functions by which Batch.values() makes tensors of "
+        "this type; None if it has none that can be used."},
     {NULL, NULL, 0, NULL},
 };
 

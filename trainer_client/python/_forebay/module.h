@@ -32,7 +32,7 @@
 #endif
 
 struct fby_py_state {
-    PyObject     *error_factory; /* NULL: RuntimeError */
+    PyObject     *error_factory; /* read and set by functions of error.c */
     PyTypeObject *stream_type;
     PyTypeObject *batch_type;
     PyTypeObject *tensor_type;
@@ -49,6 +49,9 @@ static inline struct fby_py_state *fby_py_state_of(PyObject *self)
 
 /* ---- errors (error.c) ---------------------------------------------------- */
 
+/* Set the error factory, whose reference is taken; NULL: RuntimeError. Returns
+ * a reference to the previous one. */
+PyObject *fby_py_swap_factory(struct fby_py_state *state, PyObject *factory);
 /* Set the exception that the error factory makes. Returns NULL. */
 PyObject *fby_py_raise(
     struct fby_py_state *state, const struct forebay_failure *failure);
@@ -125,6 +128,9 @@ const char *fby_py_dtype_format(DLDataType dtype);
  * CUDA stream that was given for its values. */
 PyObject *fby_py_batch_new(struct fby_py_state *state,
     struct forebay_batch **batch_p, void *stream, PyObject *names);
+/* Export a tensor of a Batch, by its number. */
+DLManagedTensorVersioned *fby_py_batch_export_number(
+    PyObject *batch, PyObject *number);
 /* Note that `stream` is the last one given for the values of a Batch. */
 void fby_py_batch_set_stream(PyObject *batch, void *stream);
 
@@ -148,6 +154,10 @@ PyObject *fby_py_tensor_new(PyObject *owner, struct forebay_batch *batch,
 /* Tensor `index` of a batch as a DLPack capsule of the version before 1.0. */
 PyObject *fby_py_capsule(struct fby_py_state *state,
     const struct forebay_batch *batch, uint32_t index);
+/* exchange_api() of the module, and values() of Batch (exchange.c). */
+PyObject *fby_py_batch_values(
+    PyObject *batch, PyObject *const *args, Py_ssize_t n_args);
+PyObject *fby_py_exchange_api(PyObject *module, PyObject *type);
 /* The methods of Tensor for DLPack (dlpack.c). */
 PyObject *fby_py_dlpack(PyObject *object, PyObject *const *args,
     Py_ssize_t n_args, PyObject *names);

@@ -102,18 +102,37 @@ static enum forebay_status seek(
                : forebay_seek_step(stream, call->epoch, call->step);
 }
 
-static PyObject *stream_seek(PyObject *self, PyObject *token)
+static enum forebay_status check_token(
+    struct forebay *stream, struct fby_py_call *call)
 {
-    struct fby_py_call call = {.run = seek};
-    call.token =
+    return forebay_check_token(stream, call->token);
+}
+
+/* Make a call that takes a token. `name` is that of the method. */
+static PyObject *run_with_token(
+    PyObject *self, struct fby_py_call *call, const char *name, PyObject *token)
+{
+    call->token =
         PyUnicode_Check(token) ? PyUnicode_AsUTF8AndSize(token, NULL) : NULL;
-    if (call.token == NULL) {
+    if (call->token == NULL) {
         if (PyErr_Occurred() == NULL) {
-            PyErr_SetString(PyExc_TypeError, "seek: the token must be a str");
+            PyErr_Format(PyExc_TypeError, "%s: the token must be a str", name);
         }
         return NULL;
     }
-    return run_for_none((struct fby_py_stream *)self, &call);
+    return run_for_none((struct fby_py_stream *)self, call);
+}
+
+static PyObject *stream_seek(PyObject *self, PyObject *token)
+{
+    struct fby_py_call call = {.run = seek};
+    return run_with_token(self, &call, "seek", token);
+}
+
+static PyObject *stream_check_token(PyObject *self, PyObject *token)
+{
+    struct fby_py_call call = {.run = check_token};
+    return run_with_token(self, &call, "check_token", token);
 }
 
 static PyObject *stream_seek_step(
@@ -201,6 +220,9 @@ static PyMethodDef methods[] = {
         "The next Batch; None at the end. timeout in seconds, < 0: no limit."},
     {"seek", stream_seek, METH_O,
         "seek(token)\n--\n\nGo on right after the batch with this token."},
+    {"check_token", stream_check_token, METH_O,
+        "check_token(token)\n--\n\n"
+        "Check that a token is of this stream, without a move."},
     {"seek_step", FBY_PY_FAST(stream_seek_step), METH_FASTCALL | METH_KEYWORDS,
         "seek_step(epoch, step)\n--\n\nGo on at a step of an epoch."},
     {"interrupt", stream_interrupt, METH_O,

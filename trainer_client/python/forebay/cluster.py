@@ -10,10 +10,10 @@ after its end. Such a late process starts another cluster.
 The files of a cluster are in the user's runtime folder:
     KEY.used  the file with the locks         KEY.json  its address, pid
     KEY.log   standard error of the program   KEY.new   KEY.json while written
-    lock      held while a process enters or leaves a cluster
+    lock      one byte for each KEY, locked while a process enters or leaves
 
 A POSIX lock ends when its process closes any descriptor of the file. So a
-process opens KEY.used once and counts its own users."""
+process opens KEY.used once and counts its own users, and keeps `lock` open."""
 
 from __future__ import annotations
 
@@ -22,15 +22,19 @@ import hashlib
 import json
 import os
 import re
+import select
+import signal
 import stat
+import subprocess
 import tempfile
 import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Iterator, Mapping, NamedTuple, Optional
+from typing import Any, Iterator, Mapping, NamedTuple, Optional
 
-from forebay.errors import ClusterError, Error, PipelineError, Timeout
+from forebay.errors import (
+    ClusterError, PipelineError, Timeout, UsageError, in_python)
 from forebay.log import logger
 from forebay.pipeline import Pipeline, with_key
 
@@ -38,10 +42,12 @@ CORE_SHARE = 0.4
 NICE = 10
 POLITE_S = 1.0  # for the end of a cluster, before it is told again
 STOP_S = 10.0
+LOOK_S = 0.2            # between looks at a program that starts
 
 _threads = threading.RLock()  # guards what follows, and the locks of files
 _local: dict[str, "Cluster"] = {}
-_entered = 0                  # nested uses of _starting()
+_entered: list[str] = []      # keys of nested uses of _excluding_others()
+_lock_files: dict[Path, int] = {}
 
 
 class Started(NamedTuple):
@@ -50,6 +56,7 @@ class Started(NamedTuple):
     roots: Mapping[str, str]
     pid: int
     start_ticks: str  # when the process began: a later one may have its pid
+    threads: int
 
 
 class Cluster:
@@ -60,14 +67,13 @@ class Cluster:
         self.users = 0
         self.pid = os.getpid()
 
-    def explain(self, error: Error) -> Error:
-        """The error of a stream: this one if the cluster runs."""
-        if _is_alive(self.started):
-            return error
-        return ClusterError(
-            f"the local cluster at {self.started.server} has ended (it was "
-            "killed, or it crashed): make another loader, which starts a new "
-            "one")
+    def check(self) -> None:
+        """Errors: ClusterError if the cluster has ended."""
+        if not _is_alive(self.started):
+            raise ClusterError(
+                f"the local cluster at {self.started.server} has ended (it "
+                "was killed, or it crashed): make another loader, which "
+                "starts a new one")
 
     def release(self) -> None:
         """End one use. The last use of all processes ends the cluster. In a
@@ -85,28 +91,45 @@ class Cluster:
 def use(pipeline: Pipeline, data: Mapping[str, str],
         threads: Optional[int], timeout: float) -> Cluster:
     """Start a cluster that serves the data of a pipeline, or share one that
-    runs. Blocks: while another process starts or ends one, and until its
-    workers are ready, at most `timeout` seconds.
-    Errors: ClusterError, Timeout, PipelineError."""
+    runs. Blocks: while another process starts or ends this one, or another
+    thread any one; and until its workers are ready, at most `timeout` seconds.
+    Errors: ClusterError, Timeout, PipelineError, UsageError (in a signal
+    handler that interrupted such a call)."""
     with _threads:
+        if _entered:
+            raise UsageError("a local cluster is being started or left by the "
+                             "call that this signal handler interrupted: open "
+                             "the loader elsewhere")
         key = _key(pipeline, data)
         cluster = _local.get(key)
         if cluster is not None and not _is_alive(cluster.started):
             del _local[key]  # it crashed; its users keep their lock file
             cluster = None
         if cluster is None:
-            cluster = _enter(key, pipeline, data, threads, timeout)
+            try:
+                cluster = _enter(key, pipeline, data, threads, timeout)
+            except Timeout:
+                raise
+            except OSError as error:  # of the files in the runtime folder
+                raise ClusterError(f"the local cluster: {error}") from None
             _local[key] = cluster
+        if threads not in (None, cluster.started.threads):
+            logger.warning(
+                "threads=%s has no effect: the local cluster that runs has "
+                "%d, and ends with its last loader", threads,
+                cluster.started.threads)
         cluster.users += 1
         return cluster
 
 
 def _forget() -> None:
     """In a forked child, which has none of the locks."""
-    global _threads, _entered
+    global _threads
     _threads = threading.RLock()
-    _entered = 0
+    _entered.clear()
     _local.clear()
+    while _lock_files:
+        os.close(_lock_files.popitem()[1])
 
 
 os.register_at_fork(after_in_child=_forget)
@@ -171,31 +194,46 @@ def _key(pipeline: Pipeline, data: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def _starting() -> Iterator[Path]:
-    """Exclude all other processes that enter or leave a cluster. It is nested
-    when a loader is collected as garbage in the meantime."""
-    global _entered
+def _excluding_others(key: str) -> Iterator[Path]:
+    """Exclude all other processes that enter or leave this cluster. The
+    garbage collector may close another loader inside the block. This nested
+    call does not wait: BlockingIOError if another process has the byte."""
     folder = runtime_folder()
-    fd = -1 if _entered else os.open(
-        folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    _entered += 1
+    fd = _lock_file(folder / "lock")
+    offset = int(key[:15], 16)  # of this cluster's byte
+    is_outermost = key not in _entered
+    if is_outermost:
+        fcntl.lockf(fd, fcntl.LOCK_EX | (fcntl.LOCK_NB if _entered else 0),
+                    1, offset)
+    _entered.append(key)
     try:
-        if fd >= 0:
-            fcntl.lockf(fd, fcntl.LOCK_EX)
         yield folder
     finally:
-        _entered -= 1
-        if fd >= 0:
-            os.close(fd)
+        _entered.remove(key)
+        if is_outermost:
+            fcntl.lockf(fd, fcntl.LOCK_UN, 1, offset)
+
+
+def _lock_file(path: Path) -> int:
+    """A descriptor of `lock`, which stays open."""
+    fd = _lock_files.pop(path, -1)
+    if fd >= 0 and os.fstat(fd).st_nlink == 0:  # the folder was removed
+        os.close(fd)
+        fd = -1
+    if fd < 0:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    _lock_files[path] = fd
+    return fd
 
 
 def _enter(key: str, pipeline: Pipeline, data: Mapping[str, str],
            threads: Optional[int], timeout: float) -> Cluster:
-    with _starting() as folder:
+    with _excluding_others(key) as folder:
         used = folder / f"{key}.used"
         started = _read(folder / f"{key}.json")
         fd = _lock(used) if started and _is_alive(started) else None
         if fd is None:
+            _remove_dead(folder, key)
             used.unlink(missing_ok=True)  # a cluster that ends has a lock on it
             fd = _lock(used)
             assert fd is not None
@@ -215,7 +253,7 @@ def _leave(cluster: Cluster) -> None:
     """Remove our lock. If no process has one, end the cluster now, and remove
     its files."""
     try:
-        with _starting() as folder:
+        with _excluding_others(cluster.key) as folder:
             used = folder / f"{cluster.key}.used"
             try:
                 fcntl.lockf(cluster.lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -226,6 +264,8 @@ def _leave(cluster: Cluster) -> None:
             if is_last:
                 _stop(cluster.started)
                 _remove(folder, cluster.key)
+    except BlockingIOError:
+        pass  # another process enters or leaves it; it ends by itself
     finally:
         os.close(cluster.lock_fd)
 
@@ -256,6 +296,21 @@ def _remove(folder: Path, key: str) -> None:
         (folder / f"{key}.{end}").unlink(missing_ok=True)
 
 
+def _remove_dead(folder: Path, key: str) -> None:
+    """Remove the files of other clusters whose users were all killed."""
+    for used in folder.glob("*.used"):
+        other = used.stem
+        if other == key:
+            continue
+        try:
+            with _excluding_others(other):
+                started = _read(folder / f"{other}.json")
+                if not started or not _is_alive(started):
+                    _remove(folder, other)
+        except (BlockingIOError, ValueError):
+            pass  # it is being started or left; or no file of ours
+
+
 def _start_ticks(pid: int) -> str:
     """When a process began, in the kernel's ticks; "" if it has ended."""
     try:
@@ -274,7 +329,6 @@ def _is_alive(started: Started) -> bool:
 def _stop(started: Started) -> None:
     """Ask a cluster without users to end; it also ends by itself. Its workers
     may wait for a user that was killed: a second signal ends them at once."""
-    import signal
     for wait in (POLITE_S, STOP_S):
         if not _is_alive(started):
             break
@@ -305,7 +359,7 @@ def _start(key: str, folder: Path, pipeline: Pipeline,
     log = folder / f"{key}.log"
     answer = _run(command, pipeline, log, timeout)
     started = Started(answer["server"], answer["roots"], answer["pid"],
-                      _start_ticks(answer["pid"]))
+                      _start_ticks(answer["pid"]), count)
     new = folder / f"{key}.new"
     new.write_text(json.dumps(started._asdict()))
     new.rename(folder / f"{key}.json")  # readers see all of it or none
@@ -319,13 +373,15 @@ def _run(command: list[str], pipeline: Pipeline, log: Path,
          timeout: float) -> dict[str, Any]:
     """Start the program, in a session of its own: Ctrl-C is for the trainer.
     Returns its line of JSON."""
-    import subprocess
     read_end, write_end = os.pipe()
-    with open(log, "wb") as errors, open(read_end, "rb") as ready:
+    with open(log, "wb") as errors, open(read_end, "rb") as ready, \
+            tempfile.TemporaryFile() as text:
+        text.write(b"" if pipeline.path else pipeline.text.encode())
+        text.seek(0)
         try:
             process = subprocess.Popen(
                 [*command, "--ready-fd", str(write_end)],
-                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                stdin=text, stdout=subprocess.DEVNULL,
                 stderr=errors, pass_fds=[write_end], start_new_session=True)
         except OSError as error:
             raise ClusterError(f"{command[0]}: cannot start the program: "
@@ -333,8 +389,7 @@ def _run(command: list[str], pipeline: Pipeline, log: Path,
         finally:
             os.close(write_end)
         try:
-            _send_pipeline(process.stdin, pipeline)
-            line = _line(ready.fileno(), timeout)
+            line = _line(ready.fileno(), process, timeout)
         except BaseException:
             process.kill()
             process.wait()
@@ -348,39 +403,40 @@ def _run(command: list[str], pipeline: Pipeline, log: Path,
     return answer
 
 
-def _send_pipeline(stdin: Optional[IO[bytes]], pipeline: Pipeline) -> None:
-    assert stdin is not None
-    try:
-        with stdin:
-            if pipeline.path is None:
-                stdin.write(pipeline.text.encode())
-    except BrokenPipeError:
-        pass  # the program has ended, and its log says why
-
-
-def _line(fd: int, timeout: float) -> bytes:
-    """A line from a pipe; b"" if it is closed before. Errors: Timeout."""
-    import select
+def _line(fd: int, process: subprocess.Popen[bytes], timeout: float) -> bytes:
+    """A line from a pipe; b"" if the program closes it or ends before. A child
+    that another thread forks may keep the pipe open. Errors: Timeout."""
     line, until = b"", time.monotonic() + timeout
+    ready = select.poll()
+    ready.register(fd, select.POLLIN)
     while not line.endswith(b"\n"):
         left = until - time.monotonic()
-        if left <= 0 or not select.select([fd], [], [], left)[0]:
+        if left <= 0:
             raise Timeout(f"the local cluster was not ready in {timeout:g} s: "
                           "give a larger timeout=")
-        more = os.read(fd, 4096)
-        if not more:
+        has_ended = process.poll() is not None
+        if ready.poll(0 if has_ended else 1000 * min(left, LOOK_S)):
+            more = os.read(fd, 4096)
+            has_ended = not more
+            line += more
+        if has_ended:
             return b""
-        line += more
     return line
 
 
 def _failure(log: Path, code: int, source: Pipeline) -> Exception:
-    """The error of a program that did not start. Its last line says why."""
+    """The error of a program that did not start. Its last line of its own
+    name says why."""
     lines = log.read_text(errors="replace").strip().splitlines()
-    text = lines[-1].removeprefix("forebay up: ") if lines else (
+    said = [line.removeprefix("forebay up: ") for line in lines
+            if line.startswith("forebay up: ")] or lines
+    text = said[-1] if said else (
         f"the program ended with {code} and said nothing")
     if code not in (1, 2):
         return ClusterError(text)
+    text = in_python(text)
+    if source.path is None:
+        text = text.replace("standard input: ", f"{source.name}: ", 1)
     error = PipelineError(text)
     place = re.match(r"(.+?):(\d+):(\d+): ", text)
     if place:

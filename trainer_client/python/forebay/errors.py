@@ -6,6 +6,7 @@ it knows; from_status() makes the exception."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, Mapping, Optional
 
 
@@ -63,10 +64,15 @@ _ARGUMENTS: Mapping[str, str] = {  # options of the library and of programs
         "all that fit into 1 GiB; drop or clone some"}
 
 
-def from_status(status: int, text: str, parts: Mapping[str, Any]) -> Error:
-    """The exception for a failure of the library."""
+def in_python(text: str) -> str:
+    """A text of the library or a program, with this package's arguments."""
     for option, argument in _ARGUMENTS.items():
         text = text.replace(option, argument)
-    error = _CLASSES.get(status, Error)(text)
+    return re.sub(r"--data (\w+)=DIR", r'data={"\1": "DIR"}', text)
+
+
+def from_status(status: int, text: str, parts: Mapping[str, Any]) -> Error:
+    """The exception for a failure of the library."""
+    error = _CLASSES.get(status, Error)(in_python(text))
     error.__dict__.update(parts)
     return error

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
-from forebay import frames, loader
+from forebay import adapters, loader
 
 if TYPE_CHECKING:
     from forebay._forebay import Tensor
 
 
-class FRAME(frames.Frame):
+class Adapter(adapters.Adapter):
     """Arrays are JAX's: on the host JAX copies memory whose alignment it
     cannot use."""
     name = "jax"
+    array_type = jax.Array
 
     def tensor(self, tensor: Tensor) -> Any:
         return jax.dlpack.from_dlpack(tensor)

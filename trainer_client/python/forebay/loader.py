@@ -11,13 +11,14 @@ pickled, and a child process can open it."""
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import threading
 import weakref
 from typing import (
-    TYPE_CHECKING, Any, Iterator, Mapping, NoReturn, Optional,
-    Sequence, Union)
+    TYPE_CHECKING, Any, Callable, Iterator, Mapping, NoReturn, Optional,
+    Sequence, TypeVar, cast)
 
 from forebay import arguments, log, opening, pipeline, ranks, state, stats
 from forebay.errors import Error, UsageError
@@ -26,9 +27,35 @@ from forebay.stats import now_ns
 
 if TYPE_CHECKING:
     from forebay._forebay import Batch
-    from forebay.frames import Field
+    from forebay.adapters import Field
 
-_UNKNOWN = (-1, 0)  # the stream must be moved before its next batch
+_MOST = 2**32 - 1      # of numbers that the library has as uint32_t
+_MOST_PREFETCH = 4096  # batches in the library's window
+_MOST_THREADS = 1024   # of a worker
+_UNKNOWN = (-1, 0)     # the stream must be moved before its next batch
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _exclusive(method: Method) -> Method:
+    """A method that uses the stream or moves the loader: one call at a time.
+    Errors: UsageError in a signal handler that interrupted such a call of the
+    same thread: it would wait for itself."""
+    @functools.wraps(method)
+    def call(self: Loader, *args: Any) -> Any:
+        caller = threading.get_ident()
+        if self._user == caller and self._lock.locked():
+            raise UsageError("the loader is in use by the call that this "
+                             "signal handler interrupted: note the signal, "
+                             "and act on it in the loop")
+        with self._lock:
+            self._user = caller
+            try:
+                return method(self, *args)
+            finally:
+                self._user = 0
+    return cast(Method, call)
 
 
 class Loader:
@@ -47,9 +74,10 @@ class Loader:
     fields     names of the fields to deliver; default: all
     output     {field: {dtype, layout, as, to, pad, offsets}}: another form of a
                field, with the keys of `out` in a pipeline; `as` is also
-               "nested", "sparse", "sparse_csr" (with `shape`) or "text"
+               "nested", "sparse", "sparse_csr" or "text"
     prefetch   batches to request ahead; default: 16, at most 256 MiB
-    memory     on a GPU: "own", "ring" or "fixed", see forebay.torch
+    memory     on a GPU: "own", "ring" or "fixed", see forebay.torch; without
+               effect on the CPU
     seed       instead of the pipeline's
     timeout    seconds to wait for the opening, and for a batch
     framework  "torch" (the default), "numpy" or "jax"
@@ -66,44 +94,60 @@ class Loader:
     def __init__(
             self, pipeline: pipeline.Source, *, split: Optional[str] = None,
             server: Optional[str] = None,
-            data: Optional[Mapping[str, Union[str, os.PathLike[str]]]] = None,
+            data: Optional[arguments.Folders] = None,
             job: Optional[str] = None, rank: Optional[int] = None,
             world: Optional[int] = None, mesh: Any = None,
             device: object = None, fields: Optional[Sequence[str]] = None,
-            output: Optional[Mapping[str, Mapping[str, Any]]] = None,
+            output: Optional[arguments.Output] = None,
             prefetch: Optional[int] = None, memory: Optional[str] = None,
             seed: Optional[int] = None, timeout: float = 300.0,
             framework: Optional[str] = None, threads: Optional[int] = None,
             info: bool = False, **unknown: NoReturn):
-        arguments.refuse(unknown)
-        if isinstance(fields, str):
-            raise UsageError(f"fields={fields!r}: give a list of names")
+        arguments.refuse(unknown, Loader.__init__.__kwdefaults__ or ())
         self._options: dict[str, Any] = dict(
-            split=split, server=server, job=job, rank=rank, world=world,
-            mesh=mesh, device=device, output=dict(output or {}),
-            fields=None if fields is None else list(fields),
-            prefetch=arguments.positive("prefetch", prefetch), memory=memory, seed=seed,
-            threads=arguments.positive("threads", threads),
-            data={k: os.fspath(v) for k, v in (data or {}).items()})
+            split=arguments.text("split", split),
+            server=arguments.text("server", server),
+            job=arguments.text("job", job),
+            rank=arguments.optional_count("rank", rank, 0, _MOST),
+            world=arguments.optional_count("world", world, 1, _MOST),
+            mesh=mesh, device=device, output=arguments.outputs(output),
+            fields=arguments.names("fields", fields),
+            prefetch=arguments.optional_count(
+                "prefetch", prefetch, 1, _MOST_PREFETCH),
+            memory=arguments.text("memory", memory),
+            seed=arguments.optional_count("seed", seed, 0),
+            threads=arguments.optional_count(
+                "threads", threads, 1, _MOST_THREADS),
+            data=arguments.folders(data))
+        if server is not None and threads is not None:
+            raise UsageError("threads= is for the local cluster: leave it out "
+                             "with server=")
         self._pipeline = pipeline
-        self._set(framework or self.framework, float(timeout), info)
+        self._set(arguments.text("framework", framework) or self.framework,
+                  arguments.seconds("timeout", timeout), bool(info))
 
     def _set(self, framework: str, timeout: float, info: bool) -> None:
         """The part of the construction that a copy repeats."""
         self.framework, self.timeout, self.info = framework, timeout, info
         self._open: Optional[Open] = None
         self._closed = False
+        self._last_counts: Optional[Mapping[str, Any]] = None  # when closed
         self._loaded: Optional[dict[str, Any]] = None  # until it is opened
-        self._lock = threading.Lock()  # while the stream is used
-        self._opener = 0               # the thread that opens it
+        self._renew_lock()
+        _loaders.add(self)
         self._epoch = self._step = 0   # delivered
         self._token = ""               # of some position of the stream
         self._next_at = (0, 0)         # epoch, step: the stream's next batch
         self._begun = False            # an iteration has used this epoch
         self._again = False            # the next iteration begins it again
-        self._turn = 0                 # iterations so far
+        self._iteration = 0            # the number of the newest one
         self._waits = stats.Waits()
-        self._place_found: Optional[ranks.Place] = None
+        self._place: Optional[ranks.Place] = None
+
+    def _renew_lock(self) -> None:
+        """Also in a forked child, where no thread will release the old one."""
+        self._lock = threading.Lock()  # while the stream is used
+        self._user = 0                 # the thread that has the lock; or 0
 
     # ---- iteration ---------------------------------------------------------
 
@@ -111,39 +155,44 @@ class Loader:
         """Iterate over the rest of this epoch, or over the next one."""
         _refuse_dataloader_worker()
         self._opened()
-        with self._lock:
-            if self._begun:
-                self._place(self._epoch + (0 if self._again else 1), 0)
-            self._turn += 1
-            self._waits.pause()
-        return _Iteration(self, self._turn)
+        return self._begin()
 
     def __len__(self) -> int:
         """The batches of an epoch."""
         return self._opened().length
 
-    def _next(self, turn: int) -> Optional[dict[str, Any]]:
+    @_exclusive
+    def _begin(self) -> _Iteration:
+        if self._begun:
+            self._move_to(self._epoch + (0 if self._again else 1), 0)
+        self._iteration += 1
+        self._waits.pause()
+        return _Iteration(self, self._iteration)
+
+    @_exclusive
+    def _next(self, iteration: _Iteration) -> Optional[dict[str, Any]]:
         """The next batch of the epoch of an iteration; None at its end."""
         opened = self._open
         assert opened is not None
-        with self._lock:
-            if turn != self._turn:
-                raise UsageError("this iteration ended when the loader was "
-                                 "moved or iterated again: use the newest "
-                                 "iterator")
-            if self._step == opened.length:
-                self._place(self._epoch + 1, 0)
-                return None
-            begin = now_ns()
-            batch = self._take(opened)
-            self._waits.add(begin, now_ns(), batch.rows)
-            values = opened.reader.read(batch)
-            if self.info:
-                values["forebay"] = _info(batch)
-            opened.frame.release(batch)
-            self._delivered(batch, opened.length)
+        if iteration.ended:
+            return None
+        if iteration.number != self._iteration:
+            raise UsageError("this iteration ended when the loader was moved "
+                             "or iterated again: use the newest iterator")
+        if self._step == opened.length:
+            iteration.ended = True
+            self._move_to(self._epoch + 1, 0)
+            return None
+        begin = now_ns()
+        batch = self._take(opened)
+        self._waits.add(begin, now_ns(), batch.rows)
+        values = opened.reader.read(batch)
+        if self.info:
+            values["forebay"] = _info(batch)
+        opened.adapter.release(batch)
         if self._waits.is_due():
             self._report(opened)
+        self._delivered(batch, opened.length)
         return values
 
     def _take(self, opened: Open) -> Batch:
@@ -154,12 +203,14 @@ class Loader:
         if before != at:
             opened.stream.seek_step(*at)
         try:
-            batch = opened.frame.next(opened.stream, self.timeout)
-        except Error as error:
+            batch = opened.take(self.timeout)
+        except Error:
             self._next_at = at  # none was taken
             log.drain()
+            if self._closed:
+                raise UsageError(_CLOSED) from None
             if opened.cluster is not None:
-                raise opened.cluster.explain(error)
+                opened.cluster.check()
             raise
         if batch is None:
             raise Error("the stream ended before the epoch did")
@@ -167,7 +218,7 @@ class Loader:
 
     def _delivered(self, batch: Batch, length: int) -> None:
         self._epoch, self._step = batch.epoch, batch.step + 1
-        self._token, self._begun = batch.token, True
+        self._begun = True
         self._next_at = ((self._epoch, self._step) if self._step < length
                          else (self._epoch + 1, 0))
 
@@ -190,18 +241,18 @@ class Loader:
         """The batches of this epoch that were delivered."""
         return self._step
 
+    @_exclusive
     def set_epoch(self, epoch: int) -> None:
         """Let the next iteration begin this epoch. A position that was loaded
         in it stays. If the loader stands in another epoch, it moves at once,
-        and a running iteration ends."""
-        if isinstance(epoch, bool) or int(epoch) != epoch or epoch < 0:
-            raise UsageError(f"set_epoch({epoch!r}): an epoch is a number "
-                             "from 0")
-        with self._lock:
-            if epoch != self._epoch:
-                self._place(int(epoch), 0)
-                self._turn += 1
-            self._again = self._begun
+        and a running iteration ends. If it stands in this one, a running
+        iteration and state_dict() keep their position."""
+        wanted = arguments.count("set_epoch: epoch", epoch, 0)
+        self._check_process()
+        if wanted != self._epoch:
+            self._move_to(wanted, 0)
+            self._iteration += 1
+        self._again = self._begun
 
     def state_dict(self, after: Optional[Mapping[str, Any]] = None
                    ) -> dict[str, Any]:
@@ -211,28 +262,28 @@ class Loader:
         after: the key "forebay" of a batch (see `info`): the position after
         this one, for callers that take batches ahead of their use."""
         info = self._opened().stream.info
-        position = state.Position(self._epoch, self._step, self._token)
         if after is not None:
-            position = state.Position(after["epoch"], after["step"] + 1,
-                                      after["token"])
-        return state.make(position, info)
+            return state.make(state.after(after), info)
+        return state.make(
+            state.Position(self._epoch, self._step, self._token), info)
 
+    @_exclusive
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continue at a position. The next iteration finishes its epoch.
         Errors: StateError, which says how the states differ."""
         position = state.parse(state_dict)
-        with self._lock:
-            if self._open is None:
-                self._loaded = dict(state_dict)
-            else:
-                state.compare(state_dict, self._open.stream.info)
-                self._next_at = _UNKNOWN
-                self._open.stream.seek(position.token)
-            self._place(position.epoch, position.step)
-            self._token = position.token
-            self._turn += 1
+        self._check_process()
+        if self._open is None:
+            self._loaded = dict(state_dict)
+        else:
+            opening.compare(self._open.stream, state_dict)
+            self._next_at = _UNKNOWN
+            opening.seek(self._open.stream, position.token)
+        self._move_to(position.epoch, position.step)
+        self._token = position.token
+        self._iteration += 1
 
-    def _place(self, epoch: int, step: int) -> None:
+    def _move_to(self, epoch: int, step: int) -> None:
         self._epoch, self._step = epoch, step
         self._begun = self._again = False
 
@@ -245,16 +296,23 @@ class Loader:
 
     @property
     def classes(self) -> Optional[tuple[str, ...]]:
-        """The names of the ids, if the source has names; opens the loader."""
+        """The names of the ids, if the pipeline or the source has names; opens
+        the loader."""
         return self._opened().stream.classes
 
     def stats(self) -> dict[str, Any]:
-        """Rates, waits and counters; see forebay.stats.summary()."""
+        """Rates, waits and counters; see forebay.stats.summary(). After
+        close() those of its time."""
         log.drain()
+        if self._last_counts is not None:
+            return stats.summary(self._waits, self._last_counts)
         return stats.summary(self._waits, self._opened().stream.stats())
 
     def close(self) -> None:
         """Close the stream, and leave the local cluster. Tensors stay."""
+        if (self._open is not None and not self._closed
+                and self._open.pid == os.getpid()):
+            self._last_counts = self._open.stream.stats()
         self._closed = True
         if self._open is not None:
             self._finalize()
@@ -281,34 +339,30 @@ class Loader:
     def _opened(self) -> Open:
         opened = self._open
         if self._closed:
-            raise UsageError("the loader is closed: make another one")
-        if opened is None:
-            opened = self._open_once()
-        if opened.pid != os.getpid():
-            raise UsageError(
-                f"the loader was opened in process {opened.pid}, which is not "
-                "this one: make it in the process that uses it")
-        return opened
+            raise UsageError(_CLOSED)
+        self._check_process()
+        return opened or self._open_once()
 
+    def _check_process(self) -> None:
+        if self._open is not None and self._open.pid != os.getpid():
+            raise UsageError(
+                f"the loader was opened in process {self._open.pid}, which is "
+                "not this one: make it in the process that uses it")
+
+    @_exclusive
     def _open_once(self) -> Open:
-        if self._opener == threading.get_ident():  # a signal handler
-            raise UsageError("the loader is being opened: it has no state and "
-                             "no batches yet")
-        with self._lock:
-            if self._open is None:
-                try:
-                    self._opener = threading.get_ident()
-                    self._open = self._do_open()
-                finally:
-                    self._opener = 0
-            return self._open
+        if self._open is None:
+            self._open = self._do_open()
+            if self._closed:  # in the meantime
+                self._finalize()
+                raise UsageError(_CLOSED)
+        return self._open
 
     def _do_open(self) -> Open:
         # A second attempt has the place, and so the job's name, of the first.
-        self._place_found = self._place_found or opening.find_place(
-            self._options)
+        self._place = self._place or opening.find_place(self._options)
         opened = opening.open_stream(
-            self._pipeline, self._options, self._place_found, self.framework,
+            self._pipeline, self._options, self._place, self.framework,
             self.timeout, self._loaded)
         self._finalize = weakref.finalize(self, opening.close, opened)
         info = opened.stream.info
@@ -339,31 +393,41 @@ class Loader:
         self._loaded = saved["loaded"]
         if self._loaded is not None:
             self._token = self._loaded["token"]
-        self._place(*saved["position"])
+        self._move_to(*saved["position"])
+
+
+_loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    for loader in list(_loaders):
+        loader._renew_lock()
+
+
+os.register_at_fork(after_in_child=_renew_locks)
 
 
 class _Iteration:
     """An iteration over one epoch, until the next one of its loader."""
 
-    def __init__(self, loader: Loader, turn: int):
-        self._loader, self._turn = loader, turn
-        self._ended = False
+    def __init__(self, loader: Loader, number: int):
+        self._loader, self.number = loader, number
+        self.ended = False
 
     def __iter__(self) -> _Iteration:
         return self
 
     def __next__(self) -> dict[str, Any]:
-        if self._ended:
-            raise StopIteration
-        values = self._loader._next(self._turn)
+        values = self._loader._next(self)
         if values is None:
-            self._ended = True
             raise StopIteration
         return values
 
     def __len__(self) -> int:
         return len(self._loader)
 
+
+_CLOSED = "the loader is closed: make another one"
 
 _USE_ITSELF = (
     "a loader is not a dataset of torch.utils.data.DataLoader, whose workers "

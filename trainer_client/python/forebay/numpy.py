@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from forebay import frames, loader
+from forebay import adapters, loader
 from forebay.errors import UsageError
 
 if TYPE_CHECKING:
     from forebay._forebay import Batch, Stream, Tensor
 
 
-class FRAME(frames.Frame):
+class Adapter(adapters.Adapter):
     """Arrays are writable, and keep their batch while referenced."""
     name = "numpy"
 
@@ -35,7 +35,7 @@ class FRAME(frames.Frame):
     def tensor(self, tensor: Tensor) -> numpy.ndarray[Any, Any]:
         return numpy.asarray(tensor)
 
-    def tensors(self, batch: Batch, names: Sequence[tuple[str, int]]
+    def tensors(self, batch: Batch, names: tuple[tuple[str, int], ...]
                 ) -> dict[str, numpy.ndarray[Any, Any]]:
         take, values = batch.tensor, {}
         for name, i in names:

@@ -3,26 +3,35 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional
+from typing import (
+    TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional)
 
 from forebay import errors, log, pipeline, ranks, state
-from forebay.errors import PipelineError, UsageError
+from forebay.errors import (
+    PipelineError, StateError, Timeout, UsageError)
 
 if TYPE_CHECKING:
-    from forebay._forebay import Stream
+    from forebay._forebay import Batch, Stream
     from forebay.cluster import Cluster
-    from forebay.frames import Frame, Reader
+    from forebay.adapters import Adapter, Reader
 
 Options = Mapping[str, Any]  # arguments of the Loader, by name
+
+
+CHECK_S = 1.0  # between looks at the local cluster, while waiting
+
+Take = Callable[[float], "Optional[Batch]"]
 
 
 class Open(NamedTuple):
     """What an open loader holds."""
     stream: Stream
+    take: Take                  # the next batch, within a timeout
     cluster: Optional[Cluster]  # the local one, if it is used
-    frame: Frame
+    adapter: Adapter
     reader: Reader
     place: ranks.Place
     length: int                 # steps of an epoch
@@ -33,26 +42,27 @@ def open_stream(source: pipeline.Source, options: Options, place: ranks.Place,
                 framework: str, timeout: float,
                 loaded: Optional[Mapping[str, Any]]) -> Open:
     """Open a stream at the position of a state, if one was loaded."""
-    from forebay import _forebay, cluster, frames
+    from forebay import _forebay, adapters, cluster
     _forebay.set_error_factory(errors.from_status)
     text = pipeline.read(source)
-    frame = frames.make(framework, options["device"], options["memory"])
-    outputs = frames.to_library(options["output"])
+    adapter = adapters.make(framework, options["device"], options["memory"])
+    outputs = adapters.to_library(options["output"])
     local: Optional[Cluster] = None
     stream: Optional[Stream] = None
     if options["server"] is None:
+        _check_folders(options["data"])
         local = cluster.use(text, options["data"], options["threads"], timeout)
     try:
         roots = local.started.roots if local else options["data"]
         stream = _connect(text, loaded, dict(
             job=place.job, rank=place.rank, world=place.world), dict(
             server=local.started.server if local else options["server"],
-            roots=list(roots.items()), outputs=outputs, device=frame.device,
-            memory=frame.stream_memory, open_timeout=timeout,
+            roots=list(roots.items()), outputs=outputs, device=adapter.device,
+            memory=adapter.stream_memory, open_timeout=timeout,
             window_batches=options["prefetch"] or 0,
             **{key: options[key] for key in ("split", "fields", "seed")}))
-        frame.opened(stream)
-        reader = frames.Reader(frame, stream, options["output"])
+        adapter.opened(stream)
+        reader = adapters.Reader(adapter, stream, options["output"])
     except BaseException:
         if stream is not None:
             stream.close()  # the traceback keeps it
@@ -61,7 +71,8 @@ def open_stream(source: pipeline.Source, options: Options, place: ranks.Place,
         raise
     finally:
         log.drain()
-    return Open(stream, local, frame, reader, place,
+    take = _taker(stream, adapter, local)
+    return Open(stream, take, local, adapter, reader, place,
                 stream.info["steps_per_epoch"], os.getpid())
 
 
@@ -111,12 +122,55 @@ def _resume(loaded: Mapping[str, Any], job: Options,
     from forebay import _forebay
     stream = _forebay.Stream(**options, **job)
     try:
-        state.compare(loaded, stream.info)
-        stream.seek(loaded["token"])
+        compare(stream, loaded)
+        seek(stream, loaded["token"])
     except BaseException:
         stream.close()  # the traceback keeps it
         raise
     return stream
+
+
+def _taker(stream: Stream, adapter: Adapter, local: Optional[Cluster]) -> Take:
+    take: Take = functools.partial(adapter.next, stream)
+    if local is None:
+        return take
+
+    def watch(timeout: float) -> Optional[Batch]:
+        """Notice before the timeout that the cluster has ended."""
+        while timeout > CHECK_S:
+            try:
+                return take(CHECK_S)
+            except Timeout:
+                local.check()
+                timeout -= CHECK_S
+        return take(timeout)
+    return watch
+
+
+def _check_folders(data: Mapping[str, str]) -> None:
+    for name, path in data.items():
+        if not os.path.isdir(path):
+            raise UsageError(f"data: {name!r} is {path}: there is no such "
+                             "directory")
+
+
+def compare(stream: Stream, loaded: Mapping[str, Any]) -> None:
+    """Check that a parsed state is of this stream. If only the data differs,
+    the library tells what changed. Errors: StateError."""
+    if state.is_of_other_data(loaded, stream.info):
+        try:
+            stream.check_token(loaded["token"])
+        except PipelineError as error:
+            raise StateError(str(error)) from None
+    state.compare(loaded, stream.info)
+
+
+def seek(stream: Stream, token: str) -> None:
+    """Continue at the token of a state. Errors: StateError."""
+    try:
+        stream.seek(token)
+    except ValueError as error:  # UsageError and PipelineError are below it
+        raise StateError(f"the token of the state: {error}") from None
 
 
 def _distributed() -> Any:

@@ -35,10 +35,18 @@ def read(source: Source) -> Pipeline:
     if not isinstance(source, (str, os.PathLike)):
         raise UsageError(f"pipeline: give the path of a file or a dict, not "
                          f"{type(source).__name__}")
+    if "\n" in os.fspath(source):
+        raise UsageError("pipeline: this is the text of a pipeline: give the "
+                         "path of its file, or a dict with the file's keys")
     path = os.path.abspath(source)
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise PipelineError(
+            f"{os.fspath(source)}: cannot read the pipeline file: "
+            f"{error.strerror}; `forebay init DIR -o FILE` writes one for a "
+            "folder of data") from None
     except OSError as error:
         raise PipelineError(f"{os.fspath(source)}: cannot read the pipeline "
                             f"file: {error.strerror}") from None

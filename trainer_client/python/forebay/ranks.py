@@ -41,6 +41,9 @@ def from_launcher(env: Environment) -> Optional[tuple[int, int, str]]:
     if "RANK" in env and "WORLD_SIZE" in env:
         return (number(env, "RANK"), number(env, "WORLD_SIZE"),
                 "RANK and WORLD_SIZE")
+    if env.get("WORLD_SIZE", "1") != "1":
+        raise UsageError("the environment has WORLD_SIZE but not RANK: set "
+                         "both, or give rank= and world=")
     # Without SLURM_STEP_ID it is the script of sbatch, which is no task.
     if "SLURM_STEP_ID" in env and "SLURM_PROCID" in env:
         return (number(env, "SLURM_PROCID"),
@@ -69,6 +72,9 @@ def of_mesh(mesh: Any) -> tuple[int, int, int]:
     """Rank and world along the data dimensions of a DeviceMesh, and a number
     that is the same in this group only: ranks of several groups receive the
     same data, as a job of each group."""
+    if not hasattr(mesh, "mesh_dim_names"):
+        raise UsageError(f"mesh: give a DeviceMesh of torch.distributed, not "
+                         f"{type(mesh).__name__}")
     names = mesh.mesh_dim_names or ()
     n_dims = mesh.ndim
     data = [i for i in range(n_dims) if n_dims == 1 or

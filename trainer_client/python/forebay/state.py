@@ -10,18 +10,23 @@ from __future__ import annotations
 import zlib
 from typing import Any, Mapping, NamedTuple
 
-from forebay.errors import StateError
+from forebay.errors import StateError, UsageError
 
 FORMAT = 1
 HEX = 16  # digits of a digest
-_LIMIT = 2**64  # of numbers; far larger ones cannot even be printed
+_LIMIT = 2**63  # of numbers
+_MOST = 2**48   # epochs, and steps of one
 
 _TYPES: Mapping[str, type] = {
     "token": str, "epoch": int, "step": int, "pipeline": str, "data": str,
     "seed": int, "global_batch": int}
-_WORDS: Mapping[str, str] = {
-    "pipeline": "the pipeline's content digest", "seed": "the seed",
-    "global_batch": "the global batch", "data": "the data's digest"}
+_DIFFERENCES: Mapping[str, str] = {  # of the state, and of the open stream
+    "seed": "the seed is {} in the state and {} here",
+    "global_batch": "the global batch is {} in the state and {} here",
+    "pipeline": "the split or its definition in the pipeline differs "
+                "(content digest {} in the state, {} here)",
+    "data": "the data has other samples, names or sizes (data digest {} in "
+            "the state, {} here)"}
 
 
 class Position(NamedTuple):
@@ -47,6 +52,24 @@ def make(position: Position, info: Mapping[str, Any]) -> dict[str, Any]:
     return state
 
 
+def after(info: Any) -> Position:
+    """The position after a batch with this `info`. Errors: UsageError."""
+    try:
+        position = Position(info["epoch"], info["step"] + 1, info["token"])
+    except (KeyError, TypeError):
+        position = None
+    if position is None or not _is_possible(position):
+        raise UsageError('state_dict(after=...): give the value of the key '
+                         '"forebay" of a batch, as info=True adds it')
+    return position
+
+
+def _is_possible(position: Position) -> bool:
+    return (type(position.epoch) is type(position.step) is int
+            and type(position.token) is str
+            and 0 <= position.epoch < _MOST and 0 <= position.step < _MOST)
+
+
 def parse(state: Any) -> Position:
     """The position of a state. Errors: StateError if it is none, or newer."""
     if not isinstance(state, Mapping) or "forebay" not in state:
@@ -62,23 +85,34 @@ def parse(state: Any) -> Position:
              and all(-_LIMIT < state[k] < _LIMIT for k in _TYPES
                      if _TYPES[k] is int)
              and state["check"] == _checksum(state))
-    if not whole or min(state["epoch"], state["step"]) < 0:
-        raise StateError("the state is damaged: use an older checkpoint")
-    return Position(state["epoch"], state["step"], state["token"])
+    if whole:
+        position = Position(state["epoch"], state["step"], state["token"])
+        if _is_possible(position):
+            return position
+    raise StateError("the state is damaged: use an older checkpoint")
+
+
+def is_of_other_data(state: Mapping[str, Any],
+                     info: Mapping[str, Any]) -> bool:
+    """True if a parsed state differs from this stream in its data alone."""
+    here = stream_of(info)
+    return [key for key in _DIFFERENCES if state[key] != here[key]] == ["data"]
 
 
 def compare(state: Mapping[str, Any], info: Mapping[str, Any]) -> None:
-    """Check that a parsed state is of this stream. Errors: StateError with
-    both values of what differs."""
+    """Check that a parsed state is of this stream. Errors: StateError, which
+    says what differs, with both values."""
     here = stream_of(info)
-    differ = [f"{words} is {state[key]} in the state and {here[key]} here"
-              for key, words in _WORDS.items() if state[key] != here[key]]
+    differ = [words.format(state[key], here[key])
+              for key, words in _DIFFERENCES.items()
+              if state[key] != here[key]]
     if state["step"] > info["steps_per_epoch"]:
         differ.append(f"step {state['step']} is in the state, and an epoch "
                       f"has {info['steps_per_epoch']} steps here")
     if differ:
         raise StateError("the state is of another stream: " +
-                         "; ".join(differ))
+                         "; ".join(differ) + ": use what the state was made "
+                         "with, or begin without a state")
 
 
 def _checksum(state: Mapping[str, Any]) -> int:

@@ -76,8 +76,8 @@ class Waits:
         where = f"; most of the work is in {busiest}" if busiest else ""
         return (
             f"the trainer waits for data {self.share:.0%} of the time "
-            f"({self.percentile_ms(50):.1f} ms a batch, "
-            f"{self.percentile_ms(99):.1f} ms at most in 99 of 100; "
+            f"(median {self.percentile_ms(50):.1f} ms a batch, 99th percentile "
+            f"{self.percentile_ms(99):.1f} ms; "
             f"{ready} batches ready){where}: give it more workers, or more "
             "threads= if this machine has idle cores")
 

@@ -11,12 +11,13 @@ PyTorch's own, so its allocator knows the streams that use it:
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Optional, Sequence
 
 import torch
 from torch.utils.dlpack import from_dlpack
 
-from forebay import frames, loader
+from forebay import adapters, loader
 from forebay.errors import ClusterError, UsageError
 
 if TYPE_CHECKING:
@@ -28,17 +29,18 @@ _is_profiled = getattr(torch.autograd, "_profiler_enabled", lambda: False)
 _from_capsule = getattr(torch._C, "_from_dlpack", from_dlpack)
 
 
-class FRAME(frames.Frame):
+class Adapter(adapters.Adapter):
     """Tensors on the host or on one GPU."""
     name = "torch"
     memories = ("own", "ring", "fixed")
+    array_type = torch.Tensor
 
     def __init__(self, device: object, memory: Optional[str]):
         super().__init__(device, memory)
         self.gpu: Optional[torch.device] = None
         self.batch_bytes = 0
         self.bytes: Optional[torch.Tensor] = None  # of the batch being taken
-        self.cuda_stream = 0
+        self.stream: Optional[torch.cuda.Stream] = None  # of the last batch
 
     def find_device(self, device: object) -> str:
         name = super().find_device(device)
@@ -59,56 +61,74 @@ class FRAME(frames.Frame):
         return "own" if self._gives_memory() else "ring"
 
     def opened(self, stream: Stream) -> None:
+        super().opened(stream)
         if stream.info["device"].startswith("cuda"):
             self.gpu = torch.device(stream.info["device"])
             self.batch_bytes = stream.info["batch_bytes"]
 
+    def can_exchange(self, stream: Stream) -> bool:
+        # The values are ready on the stream that next() was given.
+        return True
+
     def next(self, stream: Stream, timeout: float) -> Optional[Batch]:
-        if _is_profiled():
-            with torch.profiler.record_function("forebay.next"):
-                return self._next(stream, timeout)
-        if self.gpu is None:
-            return stream.next(timeout)
-        return self._next(stream, timeout)
+        take = stream.next if self.gpu is None else functools.partial(
+            self._next, stream)
+        if not _is_profiled():
+            return take(timeout)
+        with torch.profiler.record_function("forebay.next"):
+            return take(timeout)
 
     def _next(self, stream: Stream, timeout: float) -> Optional[Batch]:
-        if self.gpu is None:
-            return stream.next(timeout)
-        self.cuda_stream = torch.cuda.current_stream(self.gpu).cuda_stream
-        if not self._gives_memory():
-            return stream.next(timeout, self.cuda_stream)
+        with torch.cuda.device(self.gpu):
+            is_capturing = torch.cuda.is_current_stream_capturing()
+        if is_capturing:
+            raise UsageError("next() cannot be captured in a CUDA graph: call "
+                             "it before each replay, with memory='fixed'")
+        current = torch.cuda.current_stream(self.gpu)
+        memory = self._take_memory(current) if self._gives_memory() else 0
+        batch = stream.next(timeout, current.cuda_stream, memory)
+        self.stream = current
+        return batch
+
+    def _take_memory(self, current: torch.cuda.Stream) -> int:
+        """The address of memory that later work on this stream may write."""
         if self.memory == "own" or self.bytes is None:
             self.bytes = torch.empty(self.batch_bytes, dtype=torch.uint8,
                                      device=self.gpu)
-        return stream.next(timeout, self.cuda_stream, self.bytes.data_ptr())
+            self.stream = current
+        elif self.stream is not None and self.stream != current:
+            # The batch before may still be read on the stream that it had.
+            current.wait_stream(self.stream)
+            self.bytes.record_stream(current)
+        return self.bytes.data_ptr()
 
     def release(self, batch: Batch) -> None:
-        if self.gpu is None:
-            batch.release()
-            return
-        batch.release(self.cuda_stream)
+        super().release(batch)
         if self.memory == "own":
             self.bytes = None  # the tensors of the batch keep it
 
-    def tensors(self, batch: Batch, names: Sequence[tuple[str, int]]
+    def tensors(self, batch: Batch, names: tuple[tuple[str, int], ...]
                 ) -> dict[str, torch.Tensor]:
-        if self.gpu is not None:
-            return super().tensors(batch, names)
-        capsule, values = batch.capsule, {}
-        for name, i in names:
-            values[name] = _from_capsule(capsule(i))
-        return values
+        # next() made the current stream wait for the values: no tensor has to.
+        if self.exchange is not None:
+            values = batch.values(self.exchange, names)
+        else:
+            values = {name: _from_capsule(batch.capsule(i))
+                      for name, i in names}
+        if self.bytes is None:
+            return values
+        return {name: self._view(made) for name, made in values.items()}
 
     def tensor(self, tensor: Tensor) -> torch.Tensor:
-        if self.bytes is None:
-            return from_dlpack(tensor)
         made: torch.Tensor = from_dlpack(tensor)
-        if made.numel() == 0:
+        return made if self.bytes is None else self._view(made)
+
+    def _view(self, made: torch.Tensor) -> torch.Tensor:
+        """The same values as a view of PyTorch's own memory."""
+        assert self.bytes is not None
+        if made.numel() == 0:  # without memory
             return made.clone()
-        # The same values as a view of PyTorch's own memory.
         offset = made.data_ptr() - self.bytes.data_ptr()
-        if not 0 <= offset < self.batch_bytes:
-            return made.clone()
         return torch.empty(0, dtype=made.dtype, device=made.device).set_(
             self.bytes.untyped_storage(), offset // made.element_size(),
             made.size(), made.stride())

@@ -7,6 +7,7 @@
 
 #include "common/array.h"
 #include "common/mem.h"
+#include "common/plural.h"
 #include "pipeline/text.h"
 #include "worker/source/columns/csr.h"
 #include "worker/source/columns/ragged.h"
@@ -111,9 +112,9 @@ static fby_err match_samples(struct scan *s, const struct fby_column *column,
     }
     if (rows != s->samples || rows == 0) {
         return fby_error_set(why, FBY_CONFIG,
-            "it has %" PRIu64 " rows%s, and column %s has %" PRIu64
+            "it has %s%s, and column %s has %" PRIu64
             "; all columns of a shard have the same number, at least 1",
-            rows, note, s->first_name, s->samples);
+            fby_plural(rows, "row").text, note, s->first_name, s->samples);
     }
     return rows <= UINT32_MAX
                ? FBY_OK
@@ -238,6 +239,7 @@ static fby_err scan_dir(
 {
     struct fby_listing listing = {0};
     fby_err err = fby_listing_read(s->root, path, NULL, &listing, why);
+    fby_listing_log_dangling(s->root, path, listing.n_dangling);
     for (uint32_t i = 0; err == FBY_OK && i < listing.count; i++) {
         const struct fby_entry *entry = &listing.entries[i];
         bool is_column = is_npy(entry->name) || fby_is_npz(entry->name);
@@ -255,7 +257,8 @@ static fby_err scan_dir(
 static fby_err scan_member(struct scan *s, const struct fby_zip_file *zip,
     const struct fby_zip_member *member, struct fby_error_detail *why)
 {
-    struct column_extent array = {zip->object, {0, member->size}, member->name};
+    struct column_extent array = {
+        zip->object, {0, member->size}, member->short_name};
     FBY_TRY(fby_zip_file_find_content(zip, member, &array.extent.offset, why));
     return add_column(s, &array, why);
 }
@@ -263,12 +266,12 @@ static fby_err scan_member(struct scan *s, const struct fby_zip_file *zip,
 static fby_err scan_members(
     struct scan *s, struct fby_zip_file *zip, struct fby_error_detail *why)
 {
-    while (zip->unread.left > 0) { /* bytes of the directory not yet read */
+    while (fby_zip_file_has_more(zip)) {
         struct fby_zip_member member;
-        FBY_TRY(fby_zip_next_member(&zip->unread, &member, why));
-        if (is_npy(member.name)) {
+        FBY_TRY(fby_zip_file_next(zip, &member, NULL, why));
+        if (is_npy(member.short_name)) {
             FBY_TRY(fby_error_prefix(why, scan_member(s, zip, &member, why),
-                "%s", fby_text_show(member.name).text));
+                "%s", fby_text_show(member.short_name).text));
         }
     }
     return FBY_OK;

@@ -45,8 +45,8 @@ static fby_err prefix_member_error(
 static fby_err find_members(struct csr_file *file, struct fby_error_detail *why)
 {
     struct fby_zip_member member;
-    while (file->zip.unread.left > 0) { /* bytes of the directory */
-        FBY_TRY(fby_zip_next_member(&file->zip.unread, &member, why));
+    while (fby_zip_file_has_more(&file->zip)) {
+        FBY_TRY(fby_zip_file_next(&file->zip, &member, NULL, why));
         for (int i = 0; i < MEMBERS; i++) {
             if (fby_zip_is_array(&member, member_names[i])) {
                 file->members[i] = member;
@@ -92,8 +92,7 @@ static fby_err check_format(
     return strcmp(word, "csr") == 0
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
-                     "it is saved as %s; rows can be read of tocsr() only",
-                     word);
+                     "it is saved as %s; save tocsr() instead", word);
 }
 
 static fby_err check_array(enum csr_member member, const struct fby_npy *npy,

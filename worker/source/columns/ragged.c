@@ -185,7 +185,7 @@ fby_err fby_ragged_refuse(const struct fby_column *values, int64_t begin,
 {
     if (begin > end) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
-            "its offsets go back, from %s to %s",
+            "its offsets decrease, from %s to %s",
             fby_ragged_offset_text(begin).text,
             fby_ragged_offset_text(end).text);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/bytes.h"
+#include "common/plural.h"
 #include "common/utf8.h"
 #include "worker/source/list/list.h"
 
@@ -27,7 +28,7 @@ static fby_err refuse(const struct csv *csv, const char *fault)
 static fby_err append_text(struct csv *csv, const char *text, size_t size)
 {
     if (csv->row.size + size > FBY_LIST_MAX_ROW) {
-        return refuse(csv, "a row of more than 1 MiB; does a quote not end?");
+        return refuse(csv, "a row of more than 1 MiB; is a quote not closed?");
     }
     fby_put_bytes(&csv->row, text, size);
     return FBY_OK;
@@ -55,7 +56,7 @@ static fby_err read_quoted(struct csv *csv)
         }
         if (quote == NULL) {
             csv->line = first_line;
-            return refuse(csv, "a quote that does not end");
+            return refuse(csv, "a quote that is not closed");
         }
         csv->next = quote + 1;
         if (csv->next == csv->end || *csv->next != '"') {
@@ -93,7 +94,12 @@ static fby_err read_field(struct csv *csv)
     fby_err err       = is_quoted ? read_quoted(csv) : read_plain(csv);
     csv->sizes[i]     = csv->row.size - csv->begins[i];
     if (err == FBY_OK && !at_line_end(csv) && *csv->next != ',') {
-        err = refuse(csv, "text behind a quote that ended; a comma is needed");
+        err = refuse(csv, "text after a closing quote; a comma is needed");
+    }
+    if (err == FBY_OK && csv->sizes[i] > 0 &&
+        memchr(csv->row.data + csv->begins[i], 0, csv->sizes[i]) != NULL) {
+        return refuse(csv, "a NUL byte; a list is UTF-8 text, so convert it if "
+                           "it is UTF-16");
     }
     if (err == FBY_OK && csv->sizes[i] > 0 &&
         !fby_is_utf8(csv->row.data + csv->begins[i], csv->sizes[i])) {
@@ -130,6 +136,9 @@ struct csv_table { /* the columns, and their cells in the current row */
     struct fby_buffer    names; /* of the columns, each followed by a NUL */
     struct fby_list_cell cells[FBY_LIST_MAX_COLUMNS]; /* one for each column */
     uint32_t             n_columns;
+    /* 1: the first column has no name, so it only numbers the rows (pandas
+     * writes it by default) and is left out; else 0. */
+    uint32_t n_index_columns;
 };
 
 /* Refuse a header of one column if its name contains another separator. */
@@ -152,7 +161,7 @@ static fby_err check_commas(
 
 static fby_err check_names(const struct csv *csv, const struct csv_table *table)
 {
-    for (uint32_t i = 0; i < table->n_columns; i++) {
+    for (uint32_t i = table->n_index_columns; i < table->n_columns; i++) {
         if (table->cells[i].column[0] == '\0') {
             return refuse(csv, "a column without a name");
         }
@@ -185,6 +194,8 @@ static fby_err read_header(struct csv *csv, struct csv_table *table)
             (const char *)table->names.data + csv->begins[i];
     }
     FBY_TRY(check_commas(csv, table));
+    table->n_index_columns =
+        table->n_columns > 1 && table->cells[0].column[0] == '\0' ? 1 : 0;
     return check_names(csv, table);
 }
 
@@ -193,14 +204,15 @@ static fby_err send_row(struct csv *csv, struct csv_table *table, uint64_t line,
 {
     if (csv->n_fields != table->n_columns) {
         return fby_error_set(csv->why, FBY_CONFIG,
-            "line %llu: %u fields, but the header has %u",
-            (unsigned long long)line, csv->n_fields, table->n_columns);
+            "line %llu: %s, but the header has %u", (unsigned long long)line,
+            fby_plural(csv->n_fields, "field").text, table->n_columns);
     }
     for (uint32_t i = 0; i < csv->n_fields; i++) {
         table->cells[i].text = (const char *)csv->row.data + csv->begins[i];
         table->cells[i].size = csv->sizes[i];
     }
-    struct fby_list_row row = {line, table->n_columns, table->cells};
+    struct fby_list_row row = {line, table->n_columns - table->n_index_columns,
+        table->cells + table->n_index_columns};
     return sink->receive(sink->arg, &row, csv->why);
 }
 

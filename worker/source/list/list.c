@@ -6,6 +6,7 @@
 
 #include "common/utf8.h"
 #include "pipeline/text.h"
+#include "worker/source/list/path.h"
 
 struct row_context {
     const struct fby_list    *list;
@@ -57,36 +58,6 @@ static fby_err refuse_cell(const struct fby_list_row *row,
 
 /* ---- paths ---- */
 
-/* Returns a static text that says what is wrong with a path; NULL if valid. */
-static const char *path_fault(const char *path, size_t size)
-{
-    if (size >= FBY_PATH_SIZE) {
-        return "a path of more than 4095 bytes";
-    }
-    for (size_t i = 0; i < size; i++) {
-        if (fby_is_control(path[i])) {
-            return "a path with a control character in it";
-        }
-    }
-    for (size_t begin = 0; begin <= size;) {
-        size_t end = begin; /* of the name that begins at `begin` */
-        while (end < size && path[end] != '/') {
-            end++;
-        }
-        size_t n       = end - begin;
-        bool   is_dots = /* "." or ".." */
-            (n == 1 || n == 2) && path[begin] == '.' && path[end - 1] == '.';
-        if (n == 0 || is_dots) {
-            return "a path is relative to the list's folder, without '.', '..' "
-                   "and '//'; put the list into a folder that all its files "
-                   "are below, or give that folder as --data NAME=DIR and the "
-                   "list as NAME:FILE";
-        }
-        begin = end + 1;
-    }
-    return NULL;
-}
-
 /* Write COLUMN.EXTENSION, or COLUMN if the file has no extension. Returns false
  * if the suffix is too long. */
 static bool make_suffix(
@@ -129,16 +100,24 @@ static fby_err add_file(struct row_context *context,
     const struct fby_list_row *row, const struct fby_list_cell *cell,
     const char *name, struct fby_error_detail *why)
 {
-    char        suffix[FBY_NAME_SIZE];
-    const char *fault = path_fault(cell->text, cell->size);
+    const struct fby_list *list = context->list;
+    char                   path[FBY_PATH_SIZE];
+    char                   suffix[FBY_NAME_SIZE];
+    const char            *fault =
+        fby_list_resolve_path(list->base != NULL ? list->base : "",
+            list->root_dir != NULL ? list->root_dir : "", cell->text,
+            cell->size, path);
     if (fault != NULL) {
         return refuse_cell(row, cell, fault, why);
     }
-    if (!make_suffix(name, cell->text, cell->size, suffix)) {
+    struct fby_list_cell resolved = *cell;
+    resolved.text                 = path;
+    resolved.size                 = strlen(path);
+    if (!make_suffix(name, resolved.text, resolved.size, suffix)) {
         return refuse_cell(row, cell,
             "the column's name and the extension have more than 63 bytes", why);
     }
-    return add_member(context, suffix, cell, CELL_IS_PATH, why);
+    return add_member(context, suffix, &resolved, CELL_IS_PATH, why);
 }
 
 static fby_err add_cell(struct row_context *context,

@@ -60,7 +60,9 @@ struct fby_list { /* the content of a list file, and its columns of paths */
     size_t      size;                   /* bytes */
     bool        json;                   /* true: JSON lines; false: CSV */
     const char (*files)[FBY_NAME_SIZE]; /* columns of paths, lower case */
-    uint32_t n_files;                   /* number of these columns */
+    uint32_t    n_files;                /* number of these columns */
+    const char *base;     /* the list's folder below its root; NULL: the root */
+    const char *root_dir; /* of absolute paths; NULL: they are refused */
 };
 
 /* Build the samples of a list, in virtual shards (shard_builder.h). The sizes

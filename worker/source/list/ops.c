@@ -92,7 +92,8 @@ static fby_err index_list(struct fby_build *self, struct fby_error_detail *why)
     if (err == FBY_OK) {
         bool is_json = fby_text_ends_with(out->location.rest, ".jsonl");
         const struct fby_list list = {text, size, is_json,
-            self->spec->file_columns, self->spec->n_file_columns};
+            self->spec->file_columns, self->spec->n_file_columns,
+            out->location.base, fby_root_dir(out->root)};
         err           = fby_list_build_shards(&list, &builder, why);
         out->shards   = builder.shards;
         out->n_shards = builder.count;
@@ -178,7 +179,7 @@ static fby_err refuse_missing(const struct fby_index *index,
         fby_nearest_offer(&nearest, shard->suffixes[i]);
     }
     return fby_error_set(why, FBY_CONFIG,
-        "%.200s: field %s: no row has anything in a column %s%s; columns: "
+        "%.200s: field %s: no row has a value in a column %s%s; columns: "
         "%.200s",
         index->location.rest, field->name, name,
         fby_nearest_hint(&nearest, NULL).text, nearest.known);

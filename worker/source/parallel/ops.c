@@ -187,6 +187,8 @@ static fby_err index_parallel(
     if (err == FBY_OK) {
         err = check_complete(m, why);
     }
+    fby_listing_log_dangling(out->root, out->location.base,
+        fby_folders_count_dangling(out->folders, out->n_folders));
     fby_folders_free_files(out->folders, out->n_folders);
     free(m);
     return err == FBY_OK ? fby_build_complete_shards(self, why) : err;

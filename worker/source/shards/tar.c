@@ -126,7 +126,7 @@ static fby_err check_type(
     }
     if (w->header.type == CONTINUED) {
         return fby_error_set(why, FBY_CONFIG,
-            "member %.200s goes on from another volume; a shard is one file",
+            "member %.200s continues from another volume; a shard is one file",
             name);
     }
     if (w->header.type == HARD_LINK || w->header.type == SYMBOLIC_LINK) {
@@ -199,6 +199,11 @@ static fby_err check_zeros(const struct tar_walk *w, uint64_t at,
     return FBY_OK;
 }
 
+static bool must_stop(const struct tar_walk *w)
+{
+    return w->file->stop != NULL && atomic_load(w->file->stop);
+}
+
 /* Check that only zeros follow the end mark. Other bytes are probably a second
  * archive, whose samples would be missing. */
 static fby_err check_tail(
@@ -209,7 +214,7 @@ static fby_err check_tail(
     for (uint64_t at = w->header_at; err == FBY_OK && at < w->file->size;) {
         uint64_t left = w->file->size - at;
         size_t   n    = left < TAIL_BUFFER ? (size_t)left : TAIL_BUFFER;
-        err           = check_zeros(w, at, buffer, n, why);
+        err = must_stop(w) ? FBY_GONE : check_zeros(w, at, buffer, n, why);
         at += n;
     }
     free(buffer);
@@ -257,8 +262,7 @@ fby_err fby_tar_scan(const struct fby_tar_file *file, struct fby_shard *out,
     w->shard  = out;
     out->size = file->size;
     do {
-        bool stopped = file->stop != NULL && atomic_load(file->stop);
-        err          = stopped ? FBY_GONE : walk_header(w, why);
+        err = must_stop(w) ? FBY_GONE : walk_header(w, why);
     } while (err == FBY_OK && !w->has_ended);
     if (err != FBY_OK && err != FBY_GONE) {
         err = fby_error_prefix(

@@ -85,7 +85,7 @@ static fby_err check_sum(const uint8_t *block, struct fby_error_detail *why)
         return FBY_OK;
     }
     return fby_error_set(why, FBY_CONFIG,
-        "this is no tar header, or a damaged one (its checksum is %lld, not "
+        "this is not a tar header, or a damaged one (its checksum is %lld, not "
         "the %lld that it says)",
         (long long)unsigned_sum, (long long)stored);
 }
@@ -113,7 +113,7 @@ fby_err fby_tar_header_parse(const uint8_t block[FBY_TAR_BLOCK],
 {
     FBY_TRY(check_sum(block, why));
     if (!parse_number(block + SIZE_AT, NUMBER_SIZE, &out->size)) {
-        return fby_error_set(why, FBY_CONFIG, "the size field is no number");
+        return fby_error_set(why, FBY_CONFIG, "the size field is not a number");
     }
     out->type = (char)(block[TYPE_AT] != 0 ? block[TYPE_AT] : '0');
     join_name(block, out->name);
@@ -169,7 +169,8 @@ static fby_err set_size(
     return parse_decimal(value.at, value.size, &out->size)
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
-                     "the size of the next member is no number, or too large");
+                     "the size of the next member is not a number, or too "
+                     "large");
 }
 
 /* Apply one pax record: path, size or GNU.sparse.*; ignore any other key. */

@@ -101,7 +101,8 @@ fby_err fby_flat_read(const struct fby_token_file *file, uint32_t end,
     uint32_t width = fby_type_bytes(out->type);
     if (file->size % width != 0) {
         return fby_error_set(why, FBY_CONFIG,
-            "%" PRIu64 " bytes are no whole number of tokens of %u bytes (type "
+            "%" PRIu64
+            " bytes are not a whole number of tokens of %u bytes (type "
             "%s)",
             file->size, width, fby_type_word(out->type));
     }

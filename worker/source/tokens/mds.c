@@ -171,7 +171,7 @@ static fby_err read_config(
     if (r->first_sample < json_at || r->first_sample - json_at > MAX_JSON) {
         return fby_error_set(why, FBY_CONFIG,
             "its samples begin at byte %" PRIu64 ", their table of offsets "
-            "ends at %" PRIu64 ": no shard of format mds",
+            "ends at %" PRIu64 ": not a shard of format mds",
             r->first_sample, json_at);
     }
     size_t  size = (size_t)(r->first_sample - json_at);
@@ -180,11 +180,12 @@ static fby_err read_config(
     json_t *json = NULL;
     if (err == FBY_OK) {
         json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-        err  = json != NULL ? apply_config(r, json, column, why)
-                            : fby_error_set(why, FBY_CONFIG,
-                                  "the text behind its table of offsets is "
-                                   "no JSON: %.80s",
-                                  error.text);
+        err =
+            json != NULL
+                ? apply_config(r, json, column, why)
+                : fby_error_set(why, FBY_CONFIG,
+                      "the text after its table of offsets is not JSON: %.80s",
+                      error.text);
     }
     json_decref(json);
     free(text);
@@ -268,7 +269,7 @@ static fby_err add_sample(const struct mds_reading *r,
     if (size % width != 0) {
         return fby_error_set(why, FBY_CONFIG,
             "%" PRIu64 " bytes at byte %" PRIu64
-            " are no whole number of tokens of %u bytes (type %s)",
+            " are not a whole number of tokens of %u bytes (type %s)",
             size, tokens.begin, width, fby_type_word(r->out->type));
     }
     FBY_TRY(fby_sequences_add_run(r->out, tokens.begin, size / width, why));

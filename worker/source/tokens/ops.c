@@ -83,7 +83,7 @@ static void warn_of_missing_ends(const struct fby_build *build)
     if (first != NULL) {
         fby_warn("NO-END",
             "shard %s has no token %u among its %llu, so it is one document, "
-            "as are %u of %u files: check end, the token behind each document, "
+            "as are %u of %u files: check end (the token after each document) "
             "and type",
             first->name, build->spec->tokens->end,
             (unsigned long long)first->sequences->tokens, n_without,

@@ -14,4 +14,7 @@ extern const size_t                  fby_n_jpeg_probes; /* <= FBY_MAX_PROBES */
 extern const struct fby_picture_file fby_png_probes[];
 extern const size_t                  fby_n_png_probes;
 
+extern const struct fby_picture_file fby_webp_probes[];
+extern const size_t                  fby_n_webp_probes;
+
 #endif

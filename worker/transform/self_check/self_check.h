@@ -17,10 +17,12 @@
 
 /* The state of a self check. */
 struct fby_self_check {
-    struct fby_transform    *transform; /* borrowed */
-    struct fby_digest_state  hash;      /* of all outcomes so far */
-    struct fby_field_content field;     /* the field that is decoded; set by
+    struct fby_transform         *transform; /* borrowed */
+    struct fby_digest_state       hash;      /* of all outcomes so far */
+    struct fby_field_content      field; /* the field that is decoded; set by
                                            each check */
+    const struct fby_class_names *class_names; /* of a label with names; else
+                                                  NULL */
     fby_err err; /* the first error other than FBY_BAD_SAMPLE, such as short
                     memory; the hash is then useless. Else FBY_OK */
 };
@@ -53,12 +55,18 @@ fby_self_check_fn fby_self_check_dct_faithful, fby_self_check_dct_fast;
  * half. */
 fby_self_check_fn fby_self_check_pngs, fby_self_check_masks;
 
+/* Decode each built-in WebP whole, then its first half. */
+fby_self_check_fn fby_self_check_webps;
+
 /* Decode each built-in JPEG and PNG to yuv420: whole, its first half, and with
  * ops that paint, for two samples. */
 fby_self_check_fn fby_self_check_yuv;
 
 /* Decode texts as a label, and numbers of JSON, in each wire type. */
 fby_self_check_fn fby_self_check_labels, fby_self_check_numbers;
+
+/* Decode names of classes: texts, and texts of JSON. */
+fby_self_check_fn fby_self_check_label_names;
 
 /* Decode numbers of JSON at keys that are paths, and picks from a list. */
 fby_self_check_fn fby_self_check_paths;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* texts.c - self checks of labels and numbers, and of rows of bytes, text and
  * JSON. */
+#include <stdlib.h>
+
+#include "common/mem.h"
+#include "pipeline/class_names.h"
 #include "worker/transform/self_check/self_check.h"
 
 /* Decode each text as check->field says; `length` is NULL unless the field is
@@ -11,6 +15,7 @@ static void check_texts(struct fby_self_check *check, const char *const *texts,
     for (size_t i = 0; i < n; i++) {
         fby_self_check_decode(
             check, &(struct fby_field_job){.field = &check->field,
+                       .class_names               = check->class_names,
                        .bytes                     = (const uint8_t *)texts[i],
                        .size                      = strlen(texts[i]),
                        .length                    = length});
@@ -29,6 +34,31 @@ void fby_self_check_labels(struct fby_self_check *check)
             check_texts(check, texts, COUNT_OF(texts), NULL);
         }
     }
+}
+
+void fby_self_check_label_names(struct fby_self_check *check)
+{
+    static const char *const names[] = {"b", "a", "3", "\xc3\xa9", "a b"};
+    static const char *const texts[] = {
+        "a", " b\n", "3", "\xc3\xa9", "\ta b\r\n", "a  b", "A", "0", "", "ab"};
+    static const char *const json[] = {"{\"k\":\"a\"}", "{\"k\":\" b \"}",
+        "{\"k\":\"\\u00e9\"}", "{\"k\":\"c\"}", "{\"k\":3}", "{\"k\":[\"a\"]}"};
+    struct fby_class_names  *pool   = fby_zalloc(sizeof(*pool));
+    struct fby_name_range    range  = {0};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        fby_err err =
+            fby_class_names_add(pool, &range, names[i], strlen(names[i]), NULL);
+        (void)err; /* without a name the hash differs */
+    }
+    check->field       = (struct fby_field_content){.decode = FBY_DECODE_LABEL,
+              .wire_type                                    = FBY_U8,
+              .as.label.names                               = range};
+    check->class_names = pool;
+    check_texts(check, texts, COUNT_OF(texts), NULL);
+    strcpy(check->field.as.label.json.key, "k");
+    check_texts(check, json, COUNT_OF(json), NULL);
+    check->class_names = NULL;
+    free(pool);
 }
 
 void fby_self_check_numbers(struct fby_self_check *check)

@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the tensors of a batch become the values of a dict.
 
-A Frame knows one framework: its devices, and how it takes a tensor. A Reader
+An Adapter knows one framework: its devices, and how it takes a tensor. A Reader
 knows one stream: which tensors become which key. A tensor of a ragged or sparse
 field can be joined with those that follow it, such as NAME.offsets."""
 
@@ -10,14 +11,19 @@ import importlib
 from typing import (
     TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional, Sequence)
 
+from forebay import _forebay
 from forebay.errors import UsageError
+from forebay.interrupts import delayed
 
 if TYPE_CHECKING:
     from forebay._forebay import Batch, Stream, Tensor
 
 _DTYPES = {"u8": 1, "u16": 2, "i32": 3, "i64": 4, "f16": 5, "bf16": 6,
            "f32": 7, "u32": 8, "bool": 9}
-_LAYOUTS = {"hwc": 1, "chw": 2, "channels_last": 3}
+_LONG_DTYPES = {  # the names of frameworks
+    "uint8": "u8", "uint16": "u16", "int32": "i32", "int64": "i64",
+    "float16": "f16", "bfloat16": "bf16", "float32": "f32", "uint32": "u32"}
+_LAYOUTS = {"hwc": 1, "chw": 2, "channels_last": 3, "hw": 4}
 _FORMS = {"padded": 1, "ragged": 2, "dense": 3, "csr": 4, "coo": 5,
           "cu_seqlens": 6, "positions": 7, "mask": 8}
 _PADS = {"max": 1, "longest": 2}
@@ -37,12 +43,14 @@ class Field(NamedTuple):
     form: str               # "", or what `as` says
 
 
-class Frame:
+class Adapter:
     """The host and no framework: values are the extension's tensors."""
     name = "none"
     memories: tuple[str, ...] = ("own", "ring")
+    array_type: Optional[type] = None  # the framework's
 
     def __init__(self, device: object, memory: Optional[str]):
+        self.exchange: Any = None  # its table of C functions, if it has one
         self.device = self.find_device(device)
         if memory is not None and memory not in self.memories:
             raise UsageError(f"memory={memory!r}: with {self.name} it is one "
@@ -61,6 +69,12 @@ class Frame:
 
     def opened(self, stream: Stream) -> None:
         """Look at a stream that was just opened."""
+        if self.can_exchange(stream):
+            self.exchange = _forebay.exchange_api(self.array_type)
+
+    def can_exchange(self, stream: Stream) -> bool:
+        """Whether tensors can be taken without waiting for a CUDA stream."""
+        return bool(stream.info["device"] == "host")
 
     def next(self, stream: Stream, timeout: float) -> Optional[Batch]:
         """Take the next batch."""
@@ -74,9 +88,11 @@ class Frame:
         """A tensor in the framework's type, without a copy on the host."""
         return tensor
 
-    def tensors(self, batch: Batch, names: Sequence[tuple[str, int]]
+    def tensors(self, batch: Batch, names: tuple[tuple[str, int], ...]
                 ) -> dict[str, Any]:
         """The tensors of a batch with these names and numbers."""
+        if self.exchange is not None:
+            return batch.values(self.exchange, names)
         values = {}
         for name, i in names:
             values[name] = self.tensor(batch.tensor(i))
@@ -98,24 +114,27 @@ class Frame:
         return [int(number) for number in array.tolist()]
 
 
-def make(framework: str, device: object, memory: Optional[str]) -> Frame:
-    """The frame of a framework, which is imported now."""
+def make(framework: str, device: object, memory: Optional[str]) -> Adapter:
+    """The adapter of a framework, which is imported now."""
     if framework not in ("torch", "numpy", "jax"):
         raise UsageError(f"framework={framework!r}: it is torch, numpy or jax")
     try:
-        module = importlib.import_module(f"forebay.{framework}")
+        with delayed():
+            module = importlib.import_module(f"forebay.{framework}")
     except ModuleNotFoundError as error:
         if error.name != framework:
             raise
-        raise UsageError(f"framework={framework!r}: it is not installed; "
-                         "framework= is torch, numpy or jax") from None
-    frame: Frame = module.FRAME(device, memory)
-    return frame
+        raise UsageError(
+            f"framework={framework!r}: it is not installed in this Python: "
+            f"pip install {framework}, or use another framework= (torch, "
+            "numpy, jax)") from None
+    adapter: Adapter = module.Adapter(device, memory)
+    return adapter
 
 
 def to_library(output: Output) -> list[dict[str, Any]]:
     """The overrides in the numbers of the library. The keys are those of `out`
-    in a pipeline, without scale and offset; `shape` is of sparse tensors."""
+    in a pipeline, without scale and offset."""
     made = []
     for field, wanted in output.items():
         entry: dict[str, Any] = {"field": field}
@@ -127,14 +146,16 @@ def to_library(output: Output) -> list[dict[str, Any]]:
             elif key == "to":
                 entry["pad_to"] = _number(where, value, _PADS)
             elif key in ("dtype", "offsets"):
-                entry[key] = _number(where, value, _DTYPES)
+                word = str(value).removeprefix("torch.")
+                entry[key] = _number(where, _LONG_DTYPES.get(word, value),
+                                     _DTYPES)
             elif key == "layout":
                 entry[key] = _number(where, value, _LAYOUTS)
             elif key == "pad":
-                entry[key] = float(value)
-            elif key != "shape":
+                entry[key] = _real(where, value)
+            else:
                 raise UsageError(f"{where}: the keys are dtype, layout, as, "
-                                 "to, pad, offsets, shape")
+                                 "to, pad, offsets")
         made.append(entry)
     return made
 
@@ -147,22 +168,29 @@ def _number(where: str, value: object, numbers: Mapping[str, int],
     return numbers[value]
 
 
+def _real(where: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise UsageError(f"{where}: {value!r} is not a number")
+    return float(value)
+
+
 Maker = Callable[["Batch"], Any]
 
 
 class Reader:
     """Makes the dicts of one stream."""
 
-    def __init__(self, frame: Frame, stream: Stream, output: Output):
-        self.frame = frame
+    def __init__(self, adapter: Adapter, stream: Stream, output: Output):
+        self.adapter = adapter
         self.fields: dict[str, Field] = {}
-        self.plain: list[tuple[str, int]] = []
         self.joined: list[tuple[str, Maker]] = []
         index = {field[0]: i for i, field in enumerate(stream.fields)}
+        plain: list[tuple[str, int]] = []
         parts = {f"{name}.{end}" for name in output
                  if output[name].get("as") in _JOINED
                  for end in ("offsets", "indices")}
-        for i, (name, _, dtype, shape, _, form) in enumerate(stream.fields):
+        for i, (name, _, dtype, shape, _, form, dense) in enumerate(
+                stream.fields):
             wanted = output.get(name, {})
             joined = wanted.get("as")
             if name in parts:
@@ -172,56 +200,56 @@ class Reader:
                                  f"with `decode: text`; this one is {dtype}")
             if joined in _JOINED:
                 self.joined.append((name, self._maker(
-                    name, joined, index, wanted.get("shape"))))
+                    name, joined, index, dense)))
                 dtype = "str" if joined == "text" else dtype
-                shape = _joined_shape(shape, joined, wanted)
+                shape = _joined_shape(shape, joined, dense)
             else:
-                self.plain.append((name, i))
+                plain.append((name, i))
                 joined = next((k for k, n in _FORMS.items() if n == form), "")
             self.fields[name] = Field(name, dtype, tuple(shape), joined)
+        self.plain = tuple(plain)
 
     def read(self, batch: Batch) -> dict[str, Any]:
         """The values of a batch, by name."""
-        values = self.frame.tensors(batch, self.plain)
+        values = self.adapter.tensors(batch, self.plain)
         for name, make_value in self.joined:
             values[name] = make_value(batch)
         return values
 
     def _maker(self, name: str, form: str, index: Mapping[str, int],
-               shape: Optional[Sequence[int]]) -> Maker:
-        frame, first = self.frame, index[name]
+               dense: Sequence[int]) -> Maker:
+        adapter, first = self.adapter, index[name]
         offsets = index.get(f"{name}.offsets")
         indices = index.get(f"{name}.indices")
-        if form in ("sparse", "sparse_csr") and not shape:
-            raise UsageError(
-                f"output[{name!r}]: a sparse tensor needs the shape of a "
-                "dense row, as in {'as': 'sparse', 'shape': [50000]}")
+        if form in ("sparse", "sparse_csr") and not dense:
+            raise UsageError(f"output[{name!r}]: as: {form} is for fields "
+                             "with `decode: sparse`")
 
         def get(batch: Batch, i: Optional[int]) -> Any:
-            return None if i is None else frame.tensor(batch.tensor(i))
+            return None if i is None else adapter.tensor(batch.tensor(i))
 
         def nested(batch: Batch) -> Any:
-            return frame.nested(get(batch, first), get(batch, offsets),
+            return adapter.nested(get(batch, first), get(batch, offsets),
                                 batch.row_lengths(first))
 
         def text(batch: Batch) -> list[str]:
-            whole = bytes(frame.numbers(get(batch, first)))
-            ends = frame.numbers(get(batch, offsets))
+            whole = bytes(adapter.numbers(get(batch, first)))
+            ends = adapter.numbers(get(batch, offsets))
             return [whole[begin:end].decode("utf-8", "replace")
                     for begin, end in zip(ends, ends[1:])]
 
         def sparse(batch: Batch) -> Any:
-            return frame.sparse(get(batch, first), get(batch, indices),
+            return adapter.sparse(get(batch, first), get(batch, indices),
                                 get(batch, offsets),
-                                (batch.rows, *(shape or ())))
+                                (batch.rows, *dense))
 
         return {"nested": nested, "text": text}.get(form, sparse)
 
 
-def _joined_shape(shape: Sequence[int], form: str,
-                  wanted: Mapping[str, Any]) -> tuple[int, ...]:
+def _joined_shape(shape: Sequence[int], form: str, dense: Sequence[int]
+                  ) -> tuple[int, ...]:
     if form == "text":
         return (-1,)
     if form == "nested":
         return (-1, *shape)
-    return (-1, *wanted.get("shape", ()))
+    return (-1, *dense)

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_folders.c - recognise a folder of class folders, or of pictures alone.
+ *
+ * All files are counted. Samples have a picture; other files, such as
+ * notes.txt, are counted by their type and left out. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/init/count_folders.h"
+#include "cli/init/guess_search.h"
+#include "cli/init/text_state.h"
+#include "pipeline/text.h"
+#include "worker/source/folder/folder.h"
+
+enum { MAX_NAMED = 3 }; /* folders that a message names */
+
+struct class_folders { /* also the argument of open_in_folder */
+    struct fby_search       *search;
+    const char              *path; /* their parent folder */
+    struct fby_folder       *classes;
+    uint32_t                 n; /* number of classes */
+    struct fby_folder_counts counts;
+};
+
+static fby_err open_in_folder(const void *arg, const struct fby_shard *shard,
+    uint32_t member, struct fby_member_file *out, struct fby_error_detail *why)
+{
+    const struct class_folders *folders = arg;
+    char                        file[FBY_PATH_SIZE];
+    char                        path[FBY_PATH_SIZE];
+
+    int n = snprintf(file, sizeof(file), "%s.%s",
+        fby_shard_key(shard, fby_shard_sample_of(shard, member)),
+        fby_shard_suffix(shard, member));
+    if (n < 0 || n >= (int)sizeof(file)) {
+        return fby_error_set(
+            why, FBY_CONFIG, "the path of a member is too long");
+    }
+    fby_err err = fby_path_join(folders->path, file, path, why);
+    return err == FBY_OK
+               ? fby_object_open(folders->search->root, path, &out->object, why)
+               : err;
+}
+
+/* Read the header of the first PNG file of each extension. */
+static fby_err read_pngs(struct class_folders *folders,
+    struct fby_guess_split *split, struct fby_error_detail *why)
+{
+    const struct fby_member_opener opener = {open_in_folder, folders};
+    struct fby_folder_file         firsts[FBY_GUESS_MEMBERS];
+    struct fby_folder              folder = {.files = firsts};
+    struct fby_shard              *shards = NULL;
+    uint32_t                       n      = 0;
+    for (uint32_t i = 0; i < folders->counts.n_types; i++) {
+        firsts[folder.count++] =
+            (struct fby_folder_file){.path = folders->counts.types[i].first};
+    }
+    fby_err err = fby_folders_to_shards(&folder, 1, &shards, &n, why);
+    for (uint32_t i = 0; i < n; i++) {
+        if (err == FBY_OK) {
+            err = fby_guess_read_pngs(split, &shards[i], &opener, why);
+        }
+        fby_shard_fini(&shards[i]);
+    }
+    free(shards);
+    return err;
+}
+
+/* Measure the pictures of the first samples of the first class, if the split
+ * has masks. */
+static fby_err read_sizes(const struct class_folders *folders,
+    struct fby_guess_split *split, struct fby_error_detail *why)
+{
+    const struct fby_member_opener opener = {open_in_folder, folders};
+    struct fby_folder class               = {.name = folders->classes[0].name};
+    struct fby_shard *shards              = NULL;
+    uint32_t          n                   = 0;
+    atomic_bool       stop                = false;
+    if (!fby_guess_has_masks(split)) {
+        return FBY_OK;
+    }
+    fby_err err = fby_folder_find_class_files(
+        folders->search->root, folders->path, &stop, &class, why);
+    if (err == FBY_OK) {
+        err = fby_folders_to_shards(&class, 1, &shards, &n, why);
+    }
+    if (err == FBY_OK && n > 0) {
+        fby_guess_read_sizes(split, &shards[0], &opener);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        fby_shard_fini(&shards[i]);
+    }
+    free(shards);
+    fby_folders_free_files(&class, 1);
+    return err;
+}
+
+static bool reads_suffix(const void *arg, const char *suffix)
+{
+    (void)arg;
+    return fby_init_is_picture_suffix(suffix);
+}
+
+/* Refuse class folder `i`, which has no picture. */
+static fby_err refuse_class(const struct class_folders *folders, uint32_t i,
+    struct fby_error_detail *why)
+{
+    const struct fby_folder_filter filter = {
+        reads_suffix, NULL, "jpg, jpeg, png, webp"};
+    atomic_bool stop = false;
+    FBY_TRY(fby_folder_find_class_files(folders->search->root, folders->path,
+        &stop, &folders->classes[i], why));
+    return fby_folder_select_samples(&folders->classes[i], &filter, why);
+}
+
+/* Set the members and the types left out of the split. */
+static void set_types(struct class_folders *folders, bool only_pictures,
+    struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < folders->counts.n_types; i++) {
+        const struct fby_file_type *type = &folders->counts.types[i];
+        char                        extension[FBY_NAME_SIZE];
+        uint64_t count = only_pictures ? type->n_with_picture : type->n_files;
+        (void)fby_init_to_field_name(
+            type->extension, extension); /* lower case */
+        if (count > 0) {
+            struct fby_init_member *member =
+                &split->members[split->n_members++];
+            *member = (struct fby_init_member){.count = count};
+            memcpy(member->extension, extension, sizeof(extension));
+        }
+        if (count < type->n_files) {
+            struct fby_guess_left_out *out =
+                &split->left_out[split->n_left_out++];
+            out->count = type->n_files - count;
+            memcpy(out->extension, extension, sizeof(extension));
+        }
+    }
+}
+
+/* Set what the split is from the counts of its class folders. */
+static fby_err set_samples(struct class_folders *folders,
+    struct fby_guess_split *split, struct fby_error_detail *why)
+{
+    const struct fby_folder_counts *counts       = &folders->counts;
+    bool                            has_pictures = counts->n_with_picture > 0;
+    FBY_TRY(fby_guess_check_dots(counts, why));
+    if (has_pictures && counts->no_picture < folders->n) {
+        return refuse_class(folders, counts->no_picture, why);
+    }
+    split->samples = has_pictures ? counts->n_with_picture : counts->n_samples;
+    split->counted_all = true;
+    set_types(folders, has_pictures, split);
+    fby_guess_sort_members(split);
+    /* The files that read_pngs() has are not those of whole samples. */
+    split->sizes_read = true;
+    fby_err err       = read_pngs(folders, split, why);
+    split->sizes_read = false;
+    return err == FBY_OK ? read_sizes(folders, split, why) : err;
+}
+
+/* Write the first names of the folders in a class folder: "cat, dog, ...". */
+static fby_err list_inner_folders(const struct class_folders *folders,
+    char *out, size_t size, struct fby_error_detail *why)
+{
+    char               path[FBY_PATH_SIZE];
+    struct fby_listing inner = {0};
+    uint32_t           n     = 0;
+    out[0]                   = '\0';
+    FBY_TRY(fby_path_join(folders->path, folders->classes[0].name, path, why));
+    fby_err err =
+        fby_listing_read(folders->search->root, path, NULL, &inner, why);
+    for (uint32_t i = 0; i < inner.count && n <= MAX_NAMED; i++) {
+        size_t used = strlen(out);
+        if (inner.entries[i].is_dir) {
+            snprintf(out + used, size - used, "%s%.40s", n > 0 ? ", " : "",
+                n == MAX_NAMED ? "..." : inner.entries[i].name);
+            n++;
+        }
+    }
+    fby_listing_fini(&inner);
+    return err;
+}
+
+/* Refuse a single folder of folders, which may be a level too high. For several
+ * of them, write a note. */
+static fby_err check_depth(const struct class_folders *folders,
+    struct fby_guess_split *split, struct fby_error_detail *why)
+{
+    const struct fby_search *search = folders->search;
+    const char              *name   = folders->classes[0].name;
+    char                     inner[160];
+    if (search->class_depth != FBY_GUESS_ANY_DEPTH ||
+        folders->counts.has_direct_files) {
+        return FBY_OK;
+    }
+    FBY_TRY(list_inner_folders(folders, inner, sizeof(inner), why));
+    if (folders->n > 1) {
+        snprintf(split->note, sizeof(split->note),
+            "the class folders hold only folders (%s); if these are the "
+            "classes: --class-depth 2",
+            fby_text_show(inner).text);
+        return FBY_OK;
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "the only folder, %.60s, holds no files but folders (%s); if these are "
+        "the classes, add %.60s to the path or --class-depth 2; if %.60s is "
+        "the class, add --class-depth 1",
+        fby_text_show(name).text, fby_text_show(inner).text,
+        fby_text_show(name).text, fby_text_show(name).text);
+}
+
+/* The first folder of `names` that `others` lacks; NULL: none. Both are sorted
+ * by name. */
+static const char *find_missing(const struct fby_folder *names, uint32_t n,
+    const struct fby_folder *others, uint32_t n_others)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        while (k < n_others && strcmp(others[k].name, names[i].name) < 0) {
+            k++;
+        }
+        if (k == n_others || strcmp(others[k].name, names[i].name) != 0) {
+            return names[i].name;
+        }
+    }
+    return NULL;
+}
+
+/* Set split->mismatch if the split has a class that train lacks, because the
+ * folders of train number the classes. */
+static void compare_with_train(
+    const struct class_folders *folders, struct fby_guess_split *split)
+{
+    const struct fby_search *search = folders->search;
+    const char              *extra  = find_missing(
+                      folders->classes, folders->n, search->train, search->n_train);
+    if (search->train == NULL || extra == NULL) {
+        return;
+    }
+    snprintf(split->mismatch, sizeof(split->mismatch),
+        "it has the class folder '%.60s', which train lacks, so it has no "
+        "class id; add it to train, or remove it",
+        fby_text_show(extra).text);
+}
+
+/* Keep the class folders of split train for compare_with_train(). */
+static void keep_train(struct fby_search *search, struct class_folders *folders)
+{
+    fby_folders_free_files(folders->classes, folders->n);
+    search->train    = folders->classes;
+    search->n_train  = folders->n;
+    folders->classes = NULL;
+    folders->n       = 0;
+}
+
+fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
+    uint32_t depth, const char *name, struct fby_error_detail *why)
+{
+    struct class_folders    folders = {.search = search, .path = path};
+    struct fby_guess_split *split   = fby_guess_add_split(search, name);
+    if (split == NULL) {
+        return FBY_OK;
+    }
+    search->out->kind = FBY_SOURCE_FOLDER;
+    fby_err err       = fby_folder_list_classes(
+              search->root, path, depth, &folders.classes, &folders.n, why);
+    if (err == FBY_OK) {
+        err = fby_count_folders(
+            search, path, folders.classes, folders.n, &folders.counts, why);
+        search->out->n_dangling += folders.counts.n_dangling;
+    }
+    split->classes     = depth > 0 ? folders.n : 0;
+    split->class_depth = depth;
+    if (err == FBY_OK && depth > 0) {
+        err = check_depth(&folders, split, why);
+    }
+    if (err == FBY_OK) {
+        err = set_samples(&folders, split, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_guess_set_pattern(search, path, split, why);
+    }
+    if (depth > 0 && search->train == NULL && strcmp(name, "train") == 0) {
+        keep_train(search, &folders);
+    } else if (depth > 0) {
+        compare_with_train(&folders, split);
+    }
+    fby_folders_free(folders.classes, folders.n);
+    fby_folder_counts_fini(&folders.counts);
+    return err;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_layouts.c - refuse layouts of well-known data sets that are not read as
+ * they are: COCO, Pascal VOC, Cityscapes, masks with other names than their
+ * pictures.
+ *
+ * Without this check their folders would be taken for classes. Each error names
+ * what was seen and a command that makes something that is read. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/guess_search.h"
+#include "pipeline/text.h"
+#include "pipeline/unread.h"
+
+enum { MAX_DEPTH = 3 }; /* levels of single folders, as in VOCdevkit/VOC2012 */
+
+struct layout { /* a directory that is checked */
+    struct fby_search        *search;
+    const char               *path; /* below the root */
+    const struct fby_listing *listing;
+};
+
+static const struct fby_entry *find_entry(
+    const struct fby_listing *listing, const char *name)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        if (strcmp(listing->entries[i].name, name) == 0) {
+            return &listing->entries[i];
+        }
+    }
+    return NULL;
+}
+
+/* The first file whose name ends so; NULL: none. */
+static const char *find_file(
+    const struct fby_listing *listing, const char *ending)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct fby_entry *entry = &listing->entries[i];
+        if (!entry->is_dir && fby_text_ends_with(entry->name, ending)) {
+            return entry->name;
+        }
+    }
+    return NULL;
+}
+
+/* The error of a folder that cannot be listed. FBY_CONFIG is for a layout that is
+ * refused. */
+static fby_err listing_error(fby_err err)
+{
+    return err == FBY_CONFIG ? FBY_IO : err;
+}
+
+static fby_err list_below(const struct layout *layout, const char *dir,
+    struct fby_listing *out, struct fby_error_detail *why)
+{
+    char path[FBY_PATH_SIZE];
+    FBY_TRY(fby_path_join(layout->path, dir, path, why));
+    return listing_error(
+        fby_guess_list_dir(layout->search, path, NULL, out, why));
+}
+
+/* Visit a directory, in which links may have nothing to do with the data. */
+static fby_err visit_dir(const struct layout *layout, const char *path,
+    fby_listing_visit_fn *visit, void *arg, struct fby_error_detail *why)
+{
+    uint32_t n_dangling           = 0;
+    layout->search->ignores_links = true;
+    fby_err err                   = fby_listing_visit(
+                          layout->search->root, path, NULL, visit, arg, &n_dangling, why);
+    layout->search->ignores_links = false;
+    return listing_error(err);
+}
+
+/* ---- COCO: JSON in annotations/ beside folders of pictures ---- */
+
+static fby_err check_coco(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    static const char       dir[]  = "annotations";
+    const struct fby_entry *entry  = find_entry(layout->listing, dir);
+    struct fby_listing      within = {0};
+    if (entry == NULL || !entry->is_dir) {
+        return FBY_OK;
+    }
+    fby_err     err  = list_below(layout, dir, &within, why);
+    const char *json = err == FBY_OK ? find_file(&within, ".json") : NULL;
+    if (json != NULL) {
+        err = fby_error_set(why, FBY_CONFIG,
+            "COCO's annotations (annotations/%.60s) are not read: write a "
+            "list with a line for each picture into the same folder, "
+            "train.jsonl: {\"image\": \"train2017/1.jpg\", \"label\": 3, "
+            "\"caption\": \"a cat\", \"boxes\": [1, 2, 3, 4]}; or give a "
+            "folder of "
+            "the pictures alone",
+            fby_text_show(json).text);
+    }
+    fby_listing_fini(&within);
+    return err;
+}
+
+/* ---- layouts that two of their folders tell ---- */
+
+static const struct {
+    const char *folders[2];
+    const char *advice;
+} known[] = {
+    {{"JPEGImages", "ImageSets"},
+        "Pascal VOC's ImageSets/ and Annotations/ are not read: write a list "
+        "into the same folder and look at it, here for the masks: (echo "
+        "image,mask; sed "
+        "'s|.*|JPEGImages/&.jpg,SegmentationClass/&.png|' "
+        "ImageSets/Segmentation/train.txt) > train.csv"},
+    {{"leftImg8bit", "gtFine"},
+        "Cityscapes' pictures and masks have different names: write a list of "
+        "both into the same folder, and look at it: (echo image,mask; ls "
+        "leftImg8bit/train/*/*.png | sed 's|.*|&,&|; "
+        "s|,leftImg8bit\\(.*\\)_leftImg8bit|,gtFine\\1_gtFine_labelIds|') > "
+        "train.csv"},
+};
+
+static fby_err check_known(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (find_entry(layout->listing, known[i].folders[0]) != NULL &&
+            find_entry(layout->listing, known[i].folders[1]) != NULL) {
+            return fby_error_set(why, FBY_CONFIG, "%s", known[i].advice);
+        }
+    }
+    return FBY_OK;
+}
+
+/* ---- masks/x_mask.png of images/x.png ---- */
+
+/* A search for the mask of a picture in a folder that may be very large. */
+struct mask_search {
+    const char *picture;
+    size_t      stem;     /* the length of its name up to the first dot */
+    bool        has_same; /* a file has the same name up to the dot */
+    char        longer[FBY_NAME_SIZE]; /* a file whose name continues that, as
+                                 * x_mask.png does x.png; "": none */
+};
+
+static fby_err match_mask_name(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    struct mask_search *self = arg;
+    (void)why;
+    if (entry->is_dir || strncmp(entry->name, self->picture, self->stem) != 0) {
+        return FBY_OK;
+    }
+    char next = entry->name[self->stem];
+    if (next == '.') {
+        self->has_same = true;
+    } else if ((next == '_' || next == '-') &&
+               strchr(entry->name, '.') != NULL &&
+               strlen(entry->name) < sizeof(self->longer)) {
+        snprintf(self->longer, sizeof(self->longer), "%s", entry->name);
+    }
+    return FBY_OK;
+}
+
+static fby_err find_mask(const struct layout *layout, const char *dir,
+    struct mask_search *out, struct fby_error_detail *why)
+{
+    char path[FBY_PATH_SIZE];
+    FBY_TRY(fby_path_join(layout->path, dir, path, why));
+    return visit_dir(layout, path, match_mask_name, out, why);
+}
+
+/* Write the command that renames the masks. Returns false if it does not fit,
+ * or would need quotes. */
+static bool write_command(const char *mask_dir, const struct mask_search *found,
+    char *out, size_t size)
+{
+    const char *end = found->longer + found->stem; /* "_mask.png" */
+    int         n   = snprintf(out, size,
+                  "(cd %s && for f in *%s; do mv \"$f\" \"${f%%%s}%s\"; done)", mask_dir,
+                  end, end, strrchr(end, '.'));
+    return n >= 0 && (size_t)n < size && fby_guess_is_shell_safe(mask_dir) &&
+           fby_guess_is_shell_safe(found->longer);
+}
+
+static fby_err compare_names(const struct layout *layout,
+    const char *picture_dir, const char *mask_dir, const char *picture,
+    struct fby_error_detail *why)
+{
+    struct mask_search found = {
+        .picture = picture, .stem = strcspn(picture, ".")};
+    FBY_TRY(find_mask(layout, mask_dir, &found, why));
+    if (found.has_same || found.longer[0] == '\0') {
+        return FBY_OK;
+    }
+    char command[144];
+    bool has_command =
+        write_command(mask_dir, &found, command, sizeof(command));
+    return fby_error_set(why, FBY_CONFIG,
+        "%.40s/%.40s seems to be the mask of %.40s/%.40s, but files of a "
+        "sample have one name up to the first dot: rename the masks%s%s",
+        fby_text_show(mask_dir).text, fby_text_show(found.longer).text,
+        fby_text_show(picture_dir).text, fby_text_show(picture).text,
+        has_command ? ": " : "", has_command ? command : "");
+}
+
+/* The first file in a listing; NULL: none. */
+static const char *find_first_file(const struct fby_listing *listing)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        if (!listing->entries[i].is_dir) {
+            return listing->entries[i].name;
+        }
+    }
+    return NULL;
+}
+
+static fby_err check_mask_names(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    const char        *pictures = NULL;
+    const char        *masks    = NULL;
+    struct fby_listing files    = {0};
+    for (uint32_t i = 0; i < layout->listing->count; i++) {
+        const struct fby_entry *entry = &layout->listing->entries[i];
+        if (entry->is_dir && fby_init_is_picture_name(entry->name)) {
+            pictures = entry->name;
+        } else if (entry->is_dir && fby_init_is_partner_name(entry->name)) {
+            masks = entry->name;
+        }
+    }
+    if (pictures == NULL || masks == NULL) {
+        return FBY_OK;
+    }
+    fby_err     err     = list_below(layout, pictures, &files, why);
+    const char *picture = err == FBY_OK ? find_first_file(&files) : NULL;
+    if (picture != NULL) {
+        err = compare_names(layout, pictures, masks, picture, why);
+    }
+    fby_listing_fini(&files);
+    return err;
+}
+
+/* ---- x_mask.png beside x.png ---- */
+
+static const char mask_word[] = "_mask";
+
+/* Keep the first name such as x_mask.png in `arg`, a char[FBY_NAME_SIZE]. */
+static fby_err keep_mask_name(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    char  *name = arg;
+    size_t word = strlen(mask_word);
+    size_t stem = strcspn(entry->name, ".");
+    (void)why;
+    if (name[0] == '\0' && !entry->is_dir && stem > word &&
+        strncmp(entry->name + stem - word, mask_word, word) == 0 &&
+        strlen(entry->name) < FBY_NAME_SIZE && entry->name[stem] == '.') {
+        snprintf(name, FBY_NAME_SIZE, "%s", entry->name);
+    }
+    return FBY_OK;
+}
+
+/* Is there a picture x.jpg or x.png in `dir` for the mask x_mask.png? */
+static bool has_picture(
+    const struct layout *layout, const char *dir, const char *mask)
+{
+    static const char *const endings[] = {"png", "jpg", "jpeg", "webp"};
+    size_t                   stem      = strcspn(mask, ".") - strlen(mask_word);
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        char file[FBY_NAME_SIZE + 8];
+        char path[FBY_PATH_SIZE];
+        snprintf(file, sizeof(file), "%.*s.%s", (int)stem, mask, endings[i]);
+        if (fby_path_join(dir, file, path, NULL) == FBY_OK &&
+            fby_object_exists(layout->search->root, path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Refuse masks that would be samples of their own. */
+static fby_err check_masks_beside(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    bool     is_flat             = fby_guess_has_pictures(layout->listing);
+    char     mask[FBY_NAME_SIZE] = "";
+    char     dir[FBY_PATH_SIZE];
+    uint32_t i = 0;
+    while (!is_flat && i < layout->listing->count &&
+           !layout->listing->entries[i].is_dir) {
+        i++;
+    }
+    if (!is_flat && i == layout->listing->count) {
+        return FBY_OK; /* no folders */
+    }
+    FBY_TRY(fby_path_join(layout->path,
+        is_flat ? "" : layout->listing->entries[i].name, dir, why));
+    FBY_TRY(visit_dir(layout, dir, keep_mask_name, mask, why));
+    if (mask[0] == '\0' || !has_picture(layout, dir, mask)) {
+        return FBY_OK;
+    }
+    char        command[160] = "";
+    const char *end          = mask + strcspn(mask, ".") - strlen(mask_word);
+    if (fby_guess_is_shell_safe(mask)) {
+        snprintf(command, sizeof(command),
+            ": (for f in %s*%.30s; do mv \"$f\" \"${f%%%.30s}.%.30s\"; done)",
+            is_flat ? "" : "*/", end, end, end + 1);
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "%.60s seems to be the mask of the picture beside it; files of a "
+        "sample have one name up to the first dot, so rename the masks%s",
+        fby_text_show(mask).text, strlen(end) <= 30 ? command : "");
+}
+
+/* ---- the checks of a directory ---- */
+
+/* Refuse a folder without pictures and folders if it has a file of a format
+ * that is not read, as MNIST/raw. Zip archives are looked at elsewhere. */
+static fby_err check_unread(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    const struct fby_listing *listing = layout->listing;
+    struct fby_unread         unread;
+    bool                      has_known =
+        fby_guess_has_pictures(listing) || fby_listing_has_dirs(listing);
+    for (uint32_t i = 0; !has_known && i < listing->count; i++) {
+        const char *name = listing->entries[i].name;
+        if (!fby_text_ends_with(name, ".zip") &&
+            fby_unread_file(name, &unread)) {
+            return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
+        }
+    }
+    return FBY_OK;
+}
+
+/* The only directory of a listing; NULL: none, or several. */
+static const char *find_only_dir(const struct fby_listing *listing)
+{
+    const char *found = NULL;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        if (listing->entries[i].is_dir && found != NULL) {
+            return NULL;
+        }
+        if (listing->entries[i].is_dir) {
+            found = listing->entries[i].name;
+        }
+    }
+    return found;
+}
+
+static fby_err check_folders(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    FBY_TRY(check_coco(layout, why));
+    FBY_TRY(check_known(layout, why));
+    FBY_TRY(check_mask_names(layout, why));
+    return check_masks_beside(layout, why);
+}
+
+/* Check the directories below, as long as each is alone at its level. */
+static fby_err check_below(
+    const struct layout *outer, unsigned depth, struct fby_error_detail *why)
+{
+    const char        *dir     = find_only_dir(outer->listing);
+    struct fby_listing listing = {0};
+    char               path[FBY_PATH_SIZE];
+    if (dir == NULL || depth == 0) {
+        return FBY_OK;
+    }
+    struct layout layout = {.search = outer->search, .path = path};
+    FBY_TRY(fby_path_join(outer->path, dir, path, why));
+    fby_err err    = list_below(outer, dir, &listing, why);
+    layout.listing = &listing;
+    if (err == FBY_OK) {
+        err = check_folders(&layout, why);
+    }
+    if (err == FBY_OK) {
+        err = check_unread(&layout, why);
+    }
+    if (err == FBY_CONFIG) {
+        fby_error_prefix(why, err, "in %.80s", path);
+    } else if (err == FBY_OK) {
+        err = check_below(&layout, depth - 1, why);
+    }
+    fby_listing_fini(&listing);
+    return err;
+}
+
+fby_err fby_guess_check_layout(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    const struct layout layout = {
+        .search = search, .path = path, .listing = listing};
+    if (search->class_depth != FBY_GUESS_ANY_DEPTH) {
+        return FBY_OK; /* the user knows that they are class folders */
+    }
+    fby_err err = check_folders(&layout, why);
+    if (err == FBY_OK) {
+        err = check_unread(&layout, why);
+    }
+    if (err == FBY_CONFIG && search->in_zip) {
+        fby_error_prefix(why, err, "unpack the archive first");
+    }
+    if (err == FBY_OK) {
+        err = fby_guess_check_unused_lists(search, path, listing, why);
+    }
+    return err == FBY_OK ? check_below(&layout, MAX_DEPTH, why) : err;
+}

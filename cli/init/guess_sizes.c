@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_sizes.c - the sizes of the pictures and masks of the first samples. A
+ * mask of another size than its picture needs `fit: stretch`. */
+#include <stdlib.h>
+
+#include "cli/init/guess_search.h"
+#include "cli/init/text_state.h"
+#include "common/mem.h"
+#include "worker/transform/picture_format.h"
+
+enum { MAX_FILE = 64 << 20 }; /* bytes of a picture that is measured */
+
+bool fby_guess_has_masks(const struct fby_guess_split *split)
+{
+    uint32_t pictures = 0;
+    uint32_t ids      = 0;
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        bool is_picture = fby_init_is_picture(&split->members[i]);
+        pictures += is_picture ? 1 : 0;
+        ids += is_picture && split->members[i].may_be_ids ? 1 : 0;
+    }
+    return ids > 0 && pictures > 1;
+}
+
+/* The size of the upright picture in a file; {0, 0}: it is none. */
+static struct fby_size size_of_picture(const struct fby_picture_file *file)
+{
+    static const struct fby_field_content field = {
+        .decode = FBY_DECODE_RGB8, .from = {"jpg", "png", "webp"}, .n_from = 3};
+    const struct fby_picture_decoder *decoder;
+    struct fby_picture_head           head = {0};
+    if (fby_picture_decoder_for(&field, file, &decoder, NULL) != FBY_OK ||
+        decoder->head(file, &head, NULL) != FBY_OK) {
+        return (struct fby_size){0, 0};
+    }
+    return (struct fby_size){head.width, head.height};
+}
+
+static struct fby_size size_of_member(const struct fby_shard *shard, uint32_t m,
+    const struct fby_member_opener *opener)
+{
+    struct fby_size        size  = {0, 0};
+    struct fby_member_file file  = {.offset = 0};
+    size_t                 bytes = (size_t)shard->member_bytes[m];
+    if (shard->member_bytes[m] > MAX_FILE ||
+        opener->open(opener->arg, shard, m, &file, NULL) != FBY_OK) {
+        return size;
+    }
+    uint8_t *data = fby_zalloc(bytes + 1); /* + 1: not 0 */
+    if (fby_object_read(&file.object, file.offset, data, bytes, NULL) ==
+        FBY_OK) {
+        size = size_of_picture(&(struct fby_picture_file){data, bytes});
+    }
+    free(data);
+    fby_object_close(&file.object);
+    return size;
+}
+
+/* Measure the pictures of sample `i` of the shard. */
+static void read_sample(struct fby_guess_split *split,
+    const struct fby_shard *shard, uint32_t i,
+    const struct fby_member_opener *opener)
+{
+    for (uint32_t m = shard->first_member[i]; m < shard->first_member[i + 1];
+         m++) {
+        struct fby_init_member *member =
+            fby_guess_find_member(split, fby_shard_suffix(shard, m));
+        if (member != NULL && !fby_shard_is_value(shard, m) &&
+            fby_init_is_picture(member)) {
+            member->sizes[i] = size_of_member(shard, m, opener);
+        }
+    }
+}
+
+void fby_guess_read_sizes(struct fby_guess_split *split,
+    const struct fby_shard *shard, const struct fby_member_opener *opener)
+{
+    if (split->sizes_read || !fby_guess_has_masks(split)) {
+        return;
+    }
+    split->sizes_read = true;
+    for (uint32_t i = 0; i < shard->n_samples && i < FBY_INIT_SIZES; i++) {
+        read_sample(split, shard, i, opener);
+    }
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_tars.c - recognise tar shards in a directory.
+ *
+ * Tar files whose names differ only in a number are the shards of one split.
+ * The shards of a split are read one after the other until they have enough
+ * members, so small data is counted exactly. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/init/guess_search.h"
+#include "cli/init/words.h"
+#include "common/mem.h"
+#include "pipeline/text.h"
+#include "worker/source/shards/tar.h"
+#include "worker/source/shards/tar_names.h"
+
+static fby_err open_in_tar(const void *arg, const struct fby_shard *shard,
+    uint32_t member, struct fby_member_file *out, struct fby_error_detail *why)
+{
+    const struct fby_search *search = arg;
+    out->offset                     = fby_shard_offset(shard, member);
+    return fby_object_open(search->root, shard->name, &out->object, why);
+}
+
+static fby_err scan_tar(const struct fby_search *search, const char *path,
+    struct fby_shard *out, struct fby_error_detail *why)
+{
+    struct fby_object object;
+    struct fby_stamp  stamp;
+    fby_err           err =
+        fby_object_open_stamped(search->root, path, &object, &stamp, why);
+    if (err == FBY_OK) {
+        struct fby_tar_file file = {.object = &object, .size = stamp.size};
+        err                      = fby_tar_scan(&file, out, why);
+        fby_object_close(&object);
+    }
+    return err;
+}
+
+/* The values of members that are read: enough for their kinds. Of values that may
+ * be the names of classes, more are read, because all names are needed. After
+ * UNIQUE_AFTER, those that are nearly all different are taken for captions. */
+enum {
+    MAX_VALUES_READ = 256,
+    UNIQUE_AFTER    = 20000,
+    MAX_WORDS_READ  = 200000,
+    MAX_VALUE_BYTES = 1 << 20
+};
+
+static bool has_type(const struct fby_init_member *member, const char *type)
+{
+    const char *dot = strrchr(member->extension, '.');
+    return strcmp(dot != NULL ? dot + 1 : member->extension, type) == 0;
+}
+
+static void add_label(
+    struct fby_init_member *member, const char *text, size_t size)
+{
+    while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r')) {
+        size--;
+    }
+    member->has_words = member->has_words || !fby_guess_is_digits(text, size);
+    fby_init_add_word(member, text, size);
+    member->longest = size > member->longest ? (uint32_t)size : member->longest;
+}
+
+/* True if values of the member, a label or a JSON file, may be the names of
+ * classes. */
+static bool may_have_classes(
+    const struct fby_guess_split *split, const struct fby_init_member *member)
+{
+    if (member->words != NULL && member->has_words) {
+        return true;
+    }
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        const struct fby_init_member *key = &split->members[i];
+        if (key->key[0] != '\0' && key->words != NULL &&
+            strcmp(key->extension, member->extension) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_enough(
+    const struct fby_guess_split *split, const struct fby_init_member *member)
+{
+    return member->values_read >= MAX_VALUES_READ &&
+           (member->values_read >= MAX_WORDS_READ ||
+               !may_have_classes(split, member));
+}
+
+/* Stop to collect captions in the keys of a JSON file. */
+static void give_up_captions(
+    struct fby_guess_split *split, const struct fby_init_member *file)
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        struct fby_init_member *key = &split->members[i];
+        if (key->key[0] != '\0' &&
+            strcmp(key->extension, file->extension) == 0) {
+            fby_init_give_up_unique_words(key);
+        }
+    }
+}
+
+/* Read member `m` if it is a label or JSON, unless enough were read. */
+static fby_err read_value(const struct fby_object *tar,
+    struct fby_guess_split *split, const struct fby_shard *shard, uint32_t m,
+    struct fby_error_detail *why)
+{
+    struct fby_init_member *member =
+        fby_guess_find_member(split, fby_shard_suffix(shard, m));
+    size_t size    = (size_t)shard->member_bytes[m];
+    bool   is_json = member != NULL && has_type(member, "json");
+    if (member == NULL || (!is_json && !has_type(member, "cls")) ||
+        is_enough(split, member) || size > MAX_VALUE_BYTES) {
+        return FBY_OK;
+    }
+    char   *text = fby_realloc(NULL, size + 1);
+    fby_err err =
+        fby_object_read(tar, fby_shard_offset(shard, m), text, size, why);
+    if (err == FBY_OK) {
+        member->values_read++;
+        if (member->values_read == UNIQUE_AFTER) {
+            give_up_captions(split, member);
+        }
+        if (is_json) {
+            fby_guess_add_json(split, member->extension, text, size);
+        } else {
+            add_label(member, text, size);
+        }
+    }
+    free(text);
+    return err;
+}
+
+static fby_err read_values(const struct fby_search *search,
+    struct fby_guess_split *split, const struct fby_shard *shard,
+    struct fby_error_detail *why)
+{
+    struct fby_object tar;
+    fby_err err = fby_object_open(search->root, shard->name, &tar, why);
+    for (uint32_t m = 0; err == FBY_OK && m < shard->n_members; m++) {
+        err = read_value(&tar, split, shard, m, why);
+    }
+    fby_object_close(&tar);
+    return err;
+}
+
+static fby_err read_tar(struct fby_search *search, const char *path,
+    struct fby_guess_split *split, struct fby_shard *shard,
+    struct fby_error_detail *why)
+{
+    const struct fby_member_opener opener = {open_in_tar, search};
+    fby_shard_init(shard, path, FBY_SOURCE_SHARDS);
+    fby_err err = scan_tar(search, path, shard, why);
+    if (err == FBY_OK) {
+        fby_guess_count_members(split, shard);
+        err = fby_guess_read_pngs(split, shard, &opener, why);
+    }
+    if (err == FBY_OK) {
+        err = read_values(search, split, shard, why);
+    }
+    return err == FBY_OK ? FBY_OK
+                         : fby_error_prefix(why, err, "shard %s", path);
+}
+
+/* A key is in all samples if it was in all JSON files that were read, and each
+ * sample has such a file. */
+static void find_constant_keys(struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        struct fby_init_member *key = &split->members[i];
+        if (key->key[0] != '\0') {
+            const struct fby_init_member *file =
+                fby_guess_find_member(split, key->extension);
+            key->always = file->always && key->count == file->values_read;
+        }
+    }
+}
+
+/* True if more shards are to be read only for the names of classes. */
+static bool needs_more_names(const struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        const struct fby_init_member *member = &split->members[i];
+        if (member->values_read > 0 && !is_enough(split, member) &&
+            may_have_classes(split, member)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Note which names of classes may be missing: those of values not read. */
+static void find_unread_words(struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        struct fby_init_member       *member = &split->members[i];
+        const struct fby_init_member *file =
+            fby_guess_find_member(split, member->extension);
+        member->some_words_unread =
+            !split->counted_all || file->values_read < file->count;
+    }
+}
+
+/* Read the shards of a split until they have enough members. */
+static fby_err read_tars(struct fby_search *search, const char *path,
+    const struct fby_entry *tars, struct fby_guess_split *split,
+    struct fby_error_detail *why)
+{
+    fby_err           err     = FBY_OK;
+    uint64_t          members = 0;
+    struct fby_shard *shards  = NULL;
+    while (err == FBY_OK && split->shards_read < split->shards &&
+           (members < FBY_GUESS_ENOUGH_FILES || needs_more_names(split))) {
+        char     file[FBY_PATH_SIZE];
+        uint32_t n = split->shards_read++;
+        shards     = fby_realloc(shards, (n + 1) * sizeof(*shards));
+        shards[n]  = (struct fby_shard){0};
+        err        = fby_path_join(path, tars[n].name, file, why);
+        if (err == FBY_OK) {
+            err = read_tar(search, file, split, &shards[n], why);
+        }
+        members += shards[n].n_members;
+    }
+    split->counted_all = split->shards_read == split->shards;
+    fby_guess_sort_members(split);
+    find_constant_keys(split);
+    find_unread_words(split);
+    if (err == FBY_OK) {
+        err = fby_guess_check_shards(shards, split->shards_read, why);
+    }
+    for (uint32_t i = 0; i < split->shards_read; i++) {
+        fby_shard_fini(&shards[i]);
+    }
+    free(shards);
+    return err;
+}
+
+/* Add a split for the tar files of a group, which begin at `tars`. */
+static fby_err add_tar_split(struct fby_search *search, const char *path,
+    const struct fby_entry *tars, const struct fby_tar_group *group,
+    struct fby_error_detail *why)
+{
+    char pattern[FBY_PATH_SIZE];
+    char below[FBY_PATH_SIZE];
+    char prefix[FBY_NAME_SIZE];
+    char name[FBY_NAME_SIZE];
+    snprintf(prefix, sizeof(prefix), "%.*s", group->prefix, group->first);
+    fby_guess_name_of_split(search, prefix, name);
+    struct fby_guess_split *split = fby_guess_add_split(search, name);
+    if (split == NULL) {
+        return FBY_OK;
+    }
+    fby_tar_group_pattern(group, pattern, sizeof(pattern));
+    fby_err err = fby_path_join(path, pattern, below, why);
+    if (err == FBY_OK) {
+        err = fby_guess_set_pattern(search, below, split, why);
+    }
+    split->shards     = group->count;
+    search->out->kind = FBY_SOURCE_SHARDS;
+    return err == FBY_OK ? read_tars(search, path, tars, split, why) : err;
+}
+
+/* Move the tar files of a listing to its front, so that each group of shards is
+ * contiguous. Returns the number of tar files. */
+static uint32_t move_tars_first(struct fby_listing *listing)
+{
+    uint32_t n_tars = 0;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct fby_entry *entry = &listing->entries[i];
+        if (!entry->is_dir && fby_is_tar_name(entry->name)) {
+            struct fby_entry other     = listing->entries[n_tars];
+            listing->entries[n_tars++] = *entry;
+            listing->entries[i]        = other;
+        }
+    }
+    return n_tars;
+}
+
+fby_err fby_guess_tars(struct fby_search *search, const char *path,
+    struct fby_listing *listing, struct fby_error_detail *why)
+{
+    const struct fby_entry *tars = listing->entries;
+    uint32_t                n    = move_tars_first(listing);
+    fby_err                 err  = FBY_OK;
+    for (uint32_t i = 0; err == FBY_OK && i < n;) {
+        uint32_t             first = i;
+        struct fby_tar_group group = fby_tar_group_begin(tars[first].name);
+        i++;
+        while (i < n && fby_tar_group_join(&group, tars[i].name)) {
+            i++;
+        }
+        err = fby_guess_check_name(fby_root_dir(search->root), why);
+        if (err == FBY_OK) {
+            err = fby_guess_check_name(group.first, why);
+        }
+        if (err == FBY_OK) {
+            err = add_tar_split(search, path, &tars[first], &group, why);
+        }
+    }
+    return err;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_unused_lists.c - refuse lists that fby_guess_lists() has not used, beside
+ * a folder of their pictures.
+ *
+ * Without this check the folder would be taken for the only class. Each error
+ * says why the list is not used, and names a command that writes one that is. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/guess_search.h"
+#include "cli/init/text_state.h"
+#include "pipeline/text.h"
+
+enum { MAX_SHOWN = 60 /* bytes of a name in a command */ };
+
+struct list_dir { /* a directory with lists and folders */
+    struct fby_search        *search;
+    const char               *path; /* below the root */
+    const struct fby_listing *listing;
+    const char *only_dir; /* the only folder of pictures; NULL: any */
+};
+
+bool fby_guess_has_pictures(const struct fby_listing *listing)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const char *dot = strrchr(listing->entries[i].name, '.');
+        if (dot != NULL && fby_init_is_picture_suffix(dot + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- a list without paths ---- */
+
+bool fby_guess_is_shell_safe(const char *name)
+{
+    return name[0] != '-' &&
+           name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
+                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")] ==
+               '\0';
+}
+
+/* True for the usual names of a folder of pictures without classes: images,
+ * train_images, val2017. */
+static bool is_picture_folder(const struct fby_entry *entry)
+{
+    return entry->is_dir && (fby_init_is_picture_name(entry->name) ||
+                                fby_guess_split_word(entry->name) != NULL);
+}
+
+static bool has_only_picture_folders(const struct fby_listing *listing)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        bool is_dir = listing->entries[i].is_dir;
+        if (is_dir && !is_picture_folder(&listing->entries[i])) {
+            return false;
+        }
+        n += is_dir ? 1 : 0;
+    }
+    return n > 0;
+}
+
+/* A value of a list that is the name of a file. */
+struct named_file {
+    const char *column;
+    const char *folder;
+    char        name[FBY_NAME_SIZE]; /* the value */
+    const char *ending;              /* what the value lacks: ".jpg", or "" */
+};
+
+/* Look for the file FOLDER/VALUE, also with an extension of pictures. */
+static bool find_named_file(
+    const struct list_dir *dir, const char *folder, struct named_file *out)
+{
+    static const char *const endings[] = {
+        "", ".jpg", ".jpeg", ".png", ".webp", ".JPG", ".JPEG", ".PNG"};
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        char file[FBY_NAME_SIZE + 8];
+        char within[FBY_PATH_SIZE];
+        char path[FBY_PATH_SIZE];
+        snprintf(file, sizeof(file), "%s%s", out->name, endings[i]);
+        if (fby_path_join(dir->path, folder, within, NULL) == FBY_OK &&
+            fby_path_join(within, file, path, NULL) == FBY_OK &&
+            fby_object_exists(dir->search->root, path)) {
+            out->folder = folder;
+            out->ending = endings[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Copy a value of a list to out->name. Returns false for one that is no name. */
+static bool copy_name(const char *text, size_t size, struct named_file *out)
+{
+    if (size == 0 || size >= sizeof(out->name)) {
+        return false;
+    }
+    memcpy(out->name, text, size);
+    out->name[size] = '\0';
+    return strlen(out->name) == size && fby_guess_is_shell_safe(out->name);
+}
+
+/* Look for the file of the value in each folder. */
+static bool find_in_folders(const struct list_dir *dir, struct named_file *out)
+{
+    for (uint32_t i = 0; i < dir->listing->count; i++) {
+        const struct fby_entry *entry = &dir->listing->entries[i];
+        bool                    is_chosen =
+            entry->is_dir &&
+            (dir->only_dir == NULL || strcmp(dir->only_dir, entry->name) == 0);
+        if (is_chosen && find_named_file(dir, entry->name, out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Find a file that a value of the first row names. */
+static bool find_file_of_row(const struct list_dir *dir,
+    const struct fby_shard *shard, struct named_file *out)
+{
+    for (uint32_t m = 0;
+         m < shard->n_members && fby_shard_sample_of(shard, m) == 0; m++) {
+        out->column = fby_shard_suffix(shard, m);
+        if (copy_name((const char *)shard->texts.data + shard->text_offset[m],
+                shard->text_size[m], out) &&
+            find_in_folders(dir, out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Write the command that adds the paths to a list. Returns false if it does not
+ * fit, or would need quotes. */
+static bool write_command(
+    const char *list, const struct named_file *file, char *out, size_t size)
+{
+    int n = snprintf(out, size,
+        "python3 -c \"import pandas; t = pandas.read_csv('%s', "
+        "dtype=str).rename(columns=str.lower); t['%s'] = '%s/' + t['%s'] + "
+        "'%s'; t.to_csv('paths.csv', index=False)\"",
+        list, file->column, file->folder, file->column, file->ending);
+    return n >= 0 && (size_t)n < size && fby_text_ends_with(list, ".csv") &&
+           fby_guess_is_shell_safe(list) &&
+           fby_guess_is_shell_safe(file->column) &&
+           fby_guess_is_shell_safe(file->folder);
+}
+
+static fby_err refuse_names(const char *list, const struct named_file *file,
+    struct fby_error_detail *why)
+{
+    char command[240];
+    bool has_command = write_command(list, file, command, sizeof(command));
+    return fby_error_set(why, FBY_CONFIG,
+        "%.40s: the column %.40s names files without their path "
+        "(%.40s/%.40s%s): %s%s",
+        fby_text_show(list).text, fby_text_show(file->column).text,
+        fby_text_show(file->folder).text, file->name, file->ending,
+        has_command ? "write a list of paths, and look at that: "
+                    : "write the paths into the list",
+        has_command ? command : "");
+}
+
+/* Refuse a list that fby_guess_lists() has not used. */
+static fby_err check_list(
+    const struct list_dir *dir, const char *list, struct fby_error_detail *why)
+{
+    struct fby_index        index  = {0};
+    struct fby_dataset_spec spec   = {.kind = FBY_SOURCE_LIST};
+    struct fby_error_detail reason = {{0}};
+    struct named_file       file;
+    char                    path[FBY_PATH_SIZE];
+    if (dir->search->in_zip) {
+        return fby_error_set(why, FBY_CONFIG,
+            "the list %.60s in the archive is not read: unpack the archive",
+            fby_text_show(list).text);
+    }
+    FBY_TRY(fby_path_join(dir->path, list, path, why));
+    fby_err err = fby_guess_index(dir->search, &spec, path, &index, &reason);
+    if (err == FBY_OK && find_file_of_row(dir, &index.shards[0], &file)) {
+        err = refuse_names(list, &file, why);
+    } else if (err != FBY_OK && dir->only_dir == NULL) {
+        err = fby_error_set(why, err, "%s", reason.text);
+    } else {
+        err = FBY_OK; /* it has other uses */
+    }
+    fby_index_fini(&index);
+    return err;
+}
+
+static bool is_list(const struct fby_entry *entry)
+{
+    return !entry->is_dir &&
+           (fby_text_ends_with(entry->name, ".csv") ||
+               fby_text_ends_with(entry->name, ".jsonl")) &&
+           strstr(entry->name, "submission") == NULL; /* Kaggle's */
+}
+
+static fby_err check_lists(
+    const struct list_dir *dir, struct fby_error_detail *why)
+{
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; err == FBY_OK && i < dir->listing->count; i++) {
+        const struct fby_entry *entry = &dir->listing->entries[i];
+        if (is_list(entry)) {
+            err = check_list(dir, entry->name, why);
+        }
+    }
+    return err;
+}
+
+/* ---- lists in other formats ---- */
+
+static fby_err refuse_other_list(const char *name, struct fby_error_detail *why)
+{
+    bool is_safe = fby_guess_is_shell_safe(name) && strlen(name) <= MAX_SHOWN;
+    const char *shown = is_safe ? name : "FILE";
+    if (fby_text_ends_with(name, ".json")) {
+        return fby_error_set(why, FBY_CONFIG,
+            "%s is not read as a list: write JSON lines, an object in each "
+            "line: jq -c '.[]' %s > train.jsonl; if it has such lines, "
+            "rename it to train.jsonl",
+            shown, shown);
+    }
+    if (fby_text_ends_with(name, ".tsv")) {
+        return fby_error_set(why, FBY_CONFIG,
+            "%s has tabs: write a list with commas: python3 -c \"import "
+            "pandas; pandas.read_csv('%s', sep='\\t', dtype=str)"
+            ".to_csv('train.csv', index=False)\"",
+            shown, shown);
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "%s is not read as a list: write one with commas and a header: "
+        "(echo image,label; tr ' ' , < %s) > train.csv",
+        shown, shown);
+}
+
+/* The listing has at least one file of each type. */
+static fby_err check_other_lists(
+    const struct list_dir *dir, struct fby_error_detail *why)
+{
+    char path[FBY_PATH_SIZE];
+    for (uint32_t i = 0; i < dir->listing->count; i++) {
+        const struct fby_entry *entry = &dir->listing->entries[i];
+        if (!entry->is_dir && (fby_text_ends_with(entry->name, ".json") ||
+                                  fby_text_ends_with(entry->name, ".tsv"))) {
+            return refuse_other_list(entry->name, why);
+        }
+    }
+    const char *only_file = dir->search->only_file;
+    bool        is_looked_at =
+        only_file[0] == '\0' || strcmp(only_file, "train.txt") == 0;
+    FBY_TRY(fby_path_join(dir->path, "train.txt", path, why));
+    return is_looked_at && fby_object_exists(dir->search->root, path)
+               ? refuse_other_list("train.txt", why)
+               : FBY_OK;
+}
+
+fby_err fby_guess_check_unused_lists(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why)
+{
+    const struct list_dir dir = {
+        .search = search, .path = path, .listing = listing};
+    bool has_folders = has_only_picture_folders(listing);
+    bool has_no_other =
+        !fby_listing_has_dirs(listing) && !fby_guess_has_pictures(listing);
+    fby_err err = has_folders ? check_lists(&dir, why) : FBY_OK;
+    return err == FBY_OK && (has_folders || has_no_other)
+               ? check_other_lists(&dir, why)
+               : err;
+}
+
+fby_err fby_guess_check_lists_of_train(struct fby_search *search,
+    const struct fby_listing *listing, const char *dir,
+    struct fby_error_detail *why)
+{
+    const struct list_dir beside = {
+        .search = search, .path = "", .listing = listing, .only_dir = dir};
+    bool is_flat = search->out->n_splits > 0 &&
+                   search->out->splits[0].kind == FBY_SOURCE_FOLDER &&
+                   search->out->splits[0].class_depth == 0;
+    return is_flat && search->class_depth == FBY_GUESS_ANY_DEPTH
+               ? check_lists(&beside, why)
+               : FBY_OK;
+}

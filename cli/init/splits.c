@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* splits.c - compare the splits of a guess: see splits.h. */
+#include "cli/init/splits.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/guess_search.h"
+#include "cli/init/text_state.h"
+#include "cli/init/words.h"
+#include "pipeline/schema.h"
+#include "pipeline/sources/traits.h"
+
+/* True for a member that a field probably reads from each sample. */
+static bool is_needed(const struct fby_init_member *member)
+{
+    return member->always &&
+           (member->value != FBY_INIT_NO_VALUE || fby_init_is_picture(member) ||
+               fby_init_is_label(member));
+}
+
+static const struct fby_init_member *find_member(
+    const struct fby_guess_split *split, const struct fby_init_member *wanted)
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        if (strcmp(split->members[i].extension, wanted->extension) == 0 &&
+            strcmp(split->members[i].key, wanted->key) == 0) {
+            return &split->members[i];
+        }
+    }
+    return NULL;
+}
+
+static void compare_member(const struct fby_init_member *first,
+    const struct fby_init_member *other, char reason[256])
+{
+    const char *name = first->key[0] != '\0' ? first->key : first->extension;
+    if (other == NULL || !other->always) {
+        snprintf(reason, 256, "%s samples have no %s",
+            other == NULL ? "its" : "some of its", name);
+    } else if (fby_guess_merge_values(first->value, other->value) !=
+               first->value) {
+        snprintf(reason, 256, "its %s has other values", name);
+    } else if (other->has_words != first->has_words) {
+        snprintf(reason, 256, "its %s has %s", name,
+            other->has_words ? "words, not numbers" : "numbers, not words");
+    } else if (first->may_be_ids && !other->may_be_ids) {
+        snprintf(reason, 256, "its %s has other colours", first->extension);
+    }
+}
+
+static const struct fby_column *find_column(
+    const struct fby_guess_split *split, const char *name)
+{
+    for (uint32_t i = 0; i < split->n_columns; i++) {
+        if (strcmp(split->columns[i].name, name) == 0) {
+            return &split->columns[i];
+        }
+    }
+    return NULL;
+}
+
+static void compare_column(const struct fby_column *first,
+    const struct fby_column *other, char reason[256])
+{
+    if (other == NULL) {
+        snprintf(reason, 256, "it has no column %s", first->name);
+    } else if (other->role != first->role || other->type != first->type ||
+               other->n_dims != first->n_dims ||
+               other->dense_width != first->dense_width ||
+               memcmp(other->dims, first->dims, sizeof(first->dims)) != 0) {
+        snprintf(reason, 256, "its column %s has another type or shape",
+            first->name);
+    }
+}
+
+void fby_init_compare_splits(const struct fby_guess_split *first,
+    const struct fby_guess_split *other, char reason[256])
+{
+    reason[0] = '\0';
+    if (other->kind != first->kind) {
+        snprintf(reason, 256, "it is given as '%s', not as '%s'",
+            fby_source_traits(other->kind)->key->name,
+            fby_source_traits(first->kind)->key->name);
+    } else if (other->class_depth != first->class_depth) {
+        snprintf(reason, 256, "class_depth is %u there, and %u in '%s'",
+            other->class_depth, first->class_depth, first->name);
+    } else if (other->mismatch[0] != '\0') {
+        snprintf(reason, 256, "%s", other->mismatch);
+    }
+    for (uint32_t i = 0; reason[0] == '\0' && i < first->n_members; i++) {
+        const struct fby_init_member *member = &first->members[i];
+        if (is_needed(member)) {
+            compare_member(member, find_member(other, member), reason);
+        }
+    }
+    for (uint32_t i = 0; reason[0] == '\0' && i < first->n_columns; i++) {
+        compare_column(&first->columns[i],
+            find_column(other, first->columns[i].name), reason);
+    }
+}
+
+static void raise_to(uint32_t *largest, uint32_t number)
+{
+    *largest = number > *largest ? number : *largest;
+}
+
+static bool has_named_label(const struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        if (fby_init_is_named_label(&split->members[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void fby_init_merge_lengths(
+    struct fby_guess_split *first, const struct fby_guess_split *other)
+{
+    bool has_label = has_named_label(first);
+    for (uint32_t i = 0; i < first->n_members; i++) {
+        struct fby_init_member       *member = &first->members[i];
+        const struct fby_init_member *its    = find_member(other, member);
+        if (its != NULL) {
+            raise_to(&member->longest, its->longest);
+            raise_to(&member->max_length, its->max_length);
+            fby_init_compare_words(member, its, other->name, has_label);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text_values.c - write the fields of values: columns of lists (.csv, .jsonl),
+ * and keys of JSON members of tar samples. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/text_state.h"
+#include "cli/init/words.h"
+#include "pipeline/text.h"
+
+uint32_t fby_init_round_up(uint32_t number)
+{
+    uint32_t power = 1;
+    while (power < number) {
+        power *= 2;
+    }
+    return power;
+}
+
+static void append_left_out(struct fby_buffer *out,
+    const struct fby_init_member *member, const char *reason)
+{
+    fby_init_append(out, "  # left out, ");
+    fby_init_append(out, reason);
+    fby_init_append(out, member->key[0] != '\0' ? ": key " : ": column ");
+    fby_init_append_quoted(
+        out, member->key[0] != '\0' ? member->key : member->extension);
+    fby_init_append(out, "\n");
+}
+
+/* Append comments: the keys (without quotes), and a field of the first key. */
+static void append_object(struct fby_buffer *out,
+    const struct fby_init_member *member, const char *name)
+{
+    int key_length  = (int)strcspn(member->keys, ",");
+    int name_length = (int)strcspn(member->keys, ",.");
+    append_left_out(out, member, "since its values are objects");
+    if (key_length == 0) {
+        return;
+    }
+    fby_init_printf(out, "  #   members: %s\n", member->keys);
+    if (member->first_key_kind == FBY_INIT_MIXED) {
+        return;
+    }
+    fby_init_printf(out, "  #   %.*s: {from: %s, decode: %s, key: %.*s%s}\n",
+        name_length, member->keys, name,
+        member->first_key_kind == FBY_INIT_NUMBER ? "number" : "text",
+        key_length, member->keys,
+        member->first_key_kind == FBY_INIT_NUMBER ? "" : ", max_length: 256");
+}
+
+/* Append a field for a column of lists, or a comment for a column that cannot
+ * be a field. Returns true if a field was appended. */
+static bool append_list_column(struct fby_buffer *out,
+    const struct fby_init_member *member, const char *name)
+{
+    bool        has_key = member->key[0] != '\0';
+    const char *from    = has_key ? member->extension : name;
+    const char *key     = has_key ? member->key : "\".\"";
+    if (member->value == FBY_INIT_NUMBER_LISTS) {
+        uint32_t length = has_key ? fby_init_round_up(member->max_length)
+                                  : member->max_length;
+        fby_init_printf(out,
+            "  %s: {from: %s, decode: number, key: %s, max_length: %u}\n", name,
+            from, key, length > 0 ? length : 1); /* 0 is invalid */
+        return true;
+    }
+    if (member->value == FBY_INIT_TEXT_LISTS) {
+        fby_init_printf(out,
+            "  %s: {from: %s, decode: text, key: %s, pick: random, "
+            "max_length: %u, too_long: truncate}\n",
+            name, from, key, fby_init_round_up(member->max_length));
+        return true;
+    }
+    if (member->value == FBY_INIT_OBJECT) {
+        append_object(out, member, name);
+    } else if (member->value == FBY_INIT_OTHER_LISTS) {
+        append_left_out(out, member,
+            "since its lists hold other values than texts or numbers (key: "
+            "\"0\" is the first entry)");
+    } else if (has_key) {
+        append_left_out(out, member,
+            "since it is no number, text or list of these, or has several of "
+            "them");
+    } else {
+        append_left_out(out, member,
+            "since it has values of several kinds, such as texts beside lists "
+            "or empty lists of texts");
+    }
+    return false;
+}
+
+/* True if `out` has a field of that name. */
+static bool has_field(const struct fby_buffer *out, const char *name)
+{
+    char line[FBY_NAME_SIZE + 8];
+    int  n = snprintf(line, sizeof(line), "\n  %s:", name);
+    return out->size > 0 &&
+           (memmem(out->data, out->size, line, (size_t)n) != NULL ||
+               memmem(out->data, (size_t)n - 1, line + 1, (size_t)n - 1) !=
+                   NULL);
+}
+
+/* Write the name of the field of a column, or of a key: "a.b" gives "a_b", or
+ * "json_a_b" if `out` has that field. Returns false if the name is invalid. */
+static bool name_value(const struct fby_buffer *out,
+    const struct fby_init_member *member, char name[FBY_NAME_SIZE])
+{
+    char text[FBY_NAME_SIZE];
+    char longer[FBY_NAME_SIZE];
+    if (member->key[0] == '\0') {
+        return fby_init_to_field_name(member->extension, name);
+    }
+    memcpy(text, member->key, sizeof(text));
+    for (char *c = text; *c != '\0'; c++) {
+        if (*c == '.') {
+            *c = '_';
+        }
+    }
+    bool valid = fby_init_to_field_name(text, name);
+    if (valid && has_field(out, name)) {
+        valid = snprintf(longer, sizeof(longer), "json_%s", name) <
+                    (int)sizeof(longer) &&
+                fby_init_to_field_name(longer, name) && !has_field(out, name);
+    }
+    return valid;
+}
+
+/* Append the field of a JSON key with a number or a text. */
+static void append_key(struct fby_buffer *out,
+    const struct fby_init_member *member, const char *name)
+{
+    if (fby_init_are_classes(member)) {
+        fby_init_append_class_field(out, member, name);
+        return;
+    }
+    fby_init_append_no_classes(out, member);
+    fby_init_printf(out, "  %s: {from: %s, decode: %s, key: %s", name,
+        member->extension,
+        member->value == FBY_INIT_DIGITS   ? "label"
+        : member->value == FBY_INIT_NUMBER ? "number"
+                                           : "text",
+        member->key);
+    if (member->value == FBY_INIT_TEXT) {
+        fby_init_printf(out, ", max_length: %u, too_long: truncate",
+            fby_init_round_up(member->longest));
+    }
+    fby_init_append(out, "}\n");
+}
+
+/* Append the field of a column with a number or a text. */
+static void append_column(struct fby_buffer *out,
+    const struct fby_init_member *member, const char *name)
+{
+    if (fby_init_are_classes(member)) {
+        fby_init_append_class_field(out, member, name);
+        return;
+    }
+    fby_init_append_no_classes(out, member);
+    fby_init_printf(out, "  %s: {from: %s, ", name, member->extension);
+    if (member->value == FBY_INIT_DIGITS) {
+        fby_init_append(
+            out, "decode: label} # if these are class ids: classes: N\n");
+    } else if (member->value == FBY_INIT_NUMBER) {
+        fby_init_append(out, "decode: number, key: \".\"}\n");
+    } else {
+        fby_init_printf(out,
+            "decode: text, max_length: %u, too_long: truncate}\n",
+            fby_init_round_up(member->longest));
+    }
+}
+
+/* Append the field of a column of values, or of a JSON key. Returns the number
+ * of fields. */
+static size_t append_value_column(
+    struct fby_buffer *out, const struct fby_init_member *member)
+{
+    char name[FBY_NAME_SIZE];
+    if (!name_value(out, member, name) || !member->always) {
+        append_left_out(out, member, "for its name or its gaps");
+        return 0;
+    }
+    if (member->value > FBY_INIT_TEXT) { /* lists, objects, mixed */
+        return append_list_column(out, member, name) ? 1 : 0;
+    }
+    if (member->key[0] != '\0') {
+        append_key(out, member, name);
+    } else {
+        append_column(out, member, name);
+    }
+    return 1;
+}
+
+/* Half of the fields of a pipeline; the others are left for pictures. */
+enum { MAX_VALUES = FBY_MAX_FIELDS / 2 };
+
+size_t fby_init_append_values(
+    struct fby_buffer *out, const struct fby_init_summary *data)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < data->n_members && n < MAX_VALUES; i++) {
+        if (data->members[i].value != FBY_INIT_NO_VALUE) {
+            n += append_value_column(out, &data->members[i]);
+        }
+    }
+    return n;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/init/words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/init/text_state.h"
+#include "common/mem.h"
+#include "pipeline/text.h"
+
+enum { MAX_WORD = 64 /* bytes; longer values are probably captions */ };
+
+void fby_init_free_words(struct fby_init_member *member)
+{
+    free(member->words);
+    member->words = NULL;
+}
+
+static void end_collection(struct fby_init_member *member)
+{
+    fby_init_free_words(member);
+    member->no_classes = true;
+}
+
+/* True for the column or the key of a label, by its name: "label", "breed". The
+ * last part of a key counts: "annotation.class". */
+static bool has_name_of_classes(const struct fby_init_member *member)
+{
+    static const char *const words[] = {"label", "labels", "class", "classes",
+        "class_name", "classname", "label_name", "category", "category_name",
+        "target", "breed", "species", "y", NULL};
+    char                     name[FBY_NAME_SIZE];
+    const char *text = member->key[0] != '\0' ? member->key : member->extension;
+    const char *dot  = strrchr(text, '.');
+    (void)fby_init_to_field_name(dot != NULL ? dot + 1 : text, name);
+    return fby_text_is_one_of(name, words);
+}
+
+/* True if there is no place for one more class, and the values so far are not
+ * all different, as captions are. */
+static bool has_too_many(const struct fby_init_member *member)
+{
+    uint64_t n = member->words->range.n;
+    return n == FBY_MAX_CLASS_NAMES &&
+           (10 * member->words->n_values > 11 * n ||
+               fby_init_is_label(member) || has_name_of_classes(member));
+}
+
+void fby_init_add_word(
+    struct fby_init_member *member, const char *text, size_t size)
+{
+    uint32_t id = 0;
+    if (member->no_classes) {
+        return;
+    }
+    if (member->words == NULL) {
+        member->words = fby_zalloc(sizeof(*member->words));
+    }
+    struct fby_init_words *words = member->words;
+    fby_class_name_strip(&text, &size);
+    (void)fby_class_name_skip_mark(&text, &size);
+    words->n_values++;
+    if (fby_class_names_find(&words->names, words->range, text, size, &id)) {
+        return;
+    }
+    member->too_many_classes = size <= MAX_WORD && has_too_many(member);
+    if (size > MAX_WORD || fby_class_names_add(&words->names, &words->range,
+                               text, size, NULL) != FBY_OK) {
+        end_collection(member);
+    }
+}
+
+/* True if each value was there twice on average. One value alone is no class:
+ * a column of it says nothing. */
+static bool are_repeated(const struct fby_init_words *words)
+{
+    return words->range.n > 1 &&
+           UINT64_C(2) * words->range.n <= words->n_values;
+}
+
+void fby_init_give_up_unique_words(struct fby_init_member *member)
+{
+    if (member->words != NULL && member->words->range.n > 1 &&
+        !are_repeated(member->words)) {
+        end_collection(member);
+    }
+}
+
+bool fby_init_are_classes(const struct fby_init_member *member)
+{
+    if (member->no_classes || member->words == NULL) {
+        return false;
+    }
+    return are_repeated(member->words) || fby_init_is_label(member) ||
+           (has_name_of_classes(member) && member->words->range.n > 1);
+}
+
+const char *fby_init_sorted_word(const struct fby_init_words *self, uint32_t i)
+{
+    return fby_class_name(
+        &self->names, self->range, self->names.sorted[self->range.first + i]);
+}
+
+bool fby_init_is_named_label(const struct fby_init_member *member)
+{
+    return fby_init_are_classes(member) &&
+           (fby_init_is_label(member) || has_name_of_classes(member));
+}
+
+/* The number of words of `its` that are not in `words`; *first is one of them. */
+static uint32_t count_unknown(const struct fby_init_words *words,
+    const struct fby_init_words *its, const char **first)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < its->range.n; i++) {
+        const char *word = fby_init_sorted_word(its, i);
+        uint32_t    id   = 0;
+        if (!fby_class_names_find(
+                &words->names, words->range, word, strlen(word), &id)) {
+            *first = n == 0 ? word : *first;
+            n++;
+        }
+    }
+    return n;
+}
+
+void fby_init_compare_words(struct fby_init_member *member,
+    const struct fby_init_member *other, const char *split, bool has_label)
+{
+    const struct fby_init_words *its   = other->words;
+    const char                  *first = NULL;
+    if (!fby_init_are_classes(member)) {
+        return;
+    }
+    uint32_t n = its != NULL ? count_unknown(member->words, its, &first) : 0;
+    bool     is_other =
+        its == NULL || (has_label ? n > 0 : UINT64_C(2) * n > its->range.n);
+    if (is_other && !fby_init_is_named_label(member)) {
+        end_collection(member);
+        snprintf(member->other_words, sizeof(member->other_words), "%s", split);
+    } else if (n > 0 && member->unknown_class[0] == '\0') {
+        snprintf(member->unknown_class, sizeof(member->unknown_class),
+            "split %s has '%s'", split, fby_text_show(first).text);
+    }
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* unread.h - formats of data that are not read yet, and how to convert them.
+ *
+ * Formats are recognised by the name of a file. */
+#ifndef FBY_PIPELINE_UNREAD_H
+#define FBY_PIPELINE_UNREAD_H
+
+#include <stdbool.h>
+
+struct fby_unread {
+    char text[400]; /* a sentence: what is not read, and what to do */
+};
+
+/* True if the format of a file with this name is not read: archives, Parquet,
+ * videos and so on. Then `out` says how to convert the file. */
+bool fby_unread_file(const char *name, struct fby_unread *out);
+
+/* True for the URL of an object store or a web server, as s3://bucket/a.tar.
+ * Then `out` says what to do. */
+bool fby_unread_url(const char *path, struct fby_unread *out);
+
+#endif

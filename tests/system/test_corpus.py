@@ -1,0 +1,722 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Little data sets as people have them: `forebay init` and then `forebay pull`
+is all that is typed.
+
+A row of CORPUS has a name, a function that makes the data in a folder, and the
+result. The result is either the shapes of the arrays of the first batch, by
+field (SHAPES; a list has the first values instead, a Counter how often each is
+there), or a sentence that `init` prints when it refuses the data (a text), or a
+Remedy. The results of other splits follow, as (split, shapes), or (split, text)
+if pulling it is refused.
+The rows run in parallel, one process after another each."""
+
+import concurrent.futures
+import dataclasses
+import io
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+from collections import Counter
+
+import harness
+import numpy
+from PIL import Image
+
+from harness import FOREBAY, SystemTest
+from test_tokens import write_mds
+
+IMAGE = (3, 224, 224)
+
+
+@dataclasses.dataclass
+class Remedy:
+    """`init` prints this sentence, which ends with a command. After the command
+    it makes a pipeline of `path` in the data, with these shapes."""
+    sentence: str
+    path: str
+    shapes: dict
+
+
+def picture(level, side=40):
+    return Image.fromarray(
+        numpy.full((side, side + 8, 3), level % 256, "u1"), "RGB")
+
+
+def encoded(image, form="JPEG"):
+    out = io.BytesIO()
+    image.save(out, form)
+    return out.getvalue()
+
+
+def save(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, str):
+        path.write_text(content)
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        content.save(path)
+
+
+def tar(path, members):
+    """Write a tar of {name: bytes or text}."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w") as out:
+        for name, data in members.items():
+            data = data.encode() if isinstance(data, str) else data
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            out.addfile(member, io.BytesIO(data))
+
+
+def samples(first, last, **members):
+    """Members of tar samples; a member is made from the sample's number."""
+    return {f"{i:04}.{extension}": make(i) for i in range(first, last)
+            for extension, make in members.items()}
+
+
+def jpg(number):
+    return encoded(picture(number))
+
+
+def id_text(number):
+    return str(number % 4)
+
+
+# ---- the data sets ----
+
+def two_small_tars(root):
+    tar(root / "t-0.tar", samples(0, 40, jpg=jpg, cls=id_text))
+    tar(root / "t-1.tar", samples(40, 60, jpg=jpg, cls=id_text))
+
+
+def one_sample(root):
+    tar(root / "t.tar", samples(0, 1, jpg=jpg, cls=id_text))
+
+
+def one_picture_in_a_class(root):
+    save(root / "cat/1.jpg", picture(1))
+
+
+def one_row_of_a_csv(root):
+    save(root / "x.csv", "a,b\n1,2.5\n")
+
+
+def small_tables(root):
+    for i, rows in enumerate((3000, 5)):
+        folder = root / f"day-{i}"
+        folder.mkdir(parents=True)
+        numpy.save(folder / "x.npy", numpy.zeros((rows, 3), "f4"))
+
+
+def train_and_val_tars(root):
+    tar(root / "train-0.tar", samples(0, 70, jpg=jpg, cls=id_text))
+    tar(root / "val-0.tar", samples(70, 79, jpg=jpg, cls=id_text))
+
+
+def train_and_val_classes(root):
+    for split, number in (("train", 6), ("val", 2)):
+        for i in range(number):
+            save(root / split / ("cat", "dog")[i % 2] / f"{i}.png", picture(i))
+
+
+def kaggle_lists(root):
+    """The rows to predict have no label."""
+    for i in range(8):
+        save(root / f"images/{i}.jpg", picture(i))
+    for name, label, rows in (("train", ",y", range(5)),
+                              ("test", "", range(5, 8))):
+        save(root / f"{name}.csv", f"file{label}\n" + "".join(
+            f"images/{i}.jpg{label and ',' + str(i % 2)}\n" for i in rows))
+
+
+def values_of_train_and_val(root):
+    """The texts of val are longer."""
+    save(root / "train.csv", "id,words\n1,short\n")
+    save(root / "val.csv", "id,words\n1,a longer text than that\n")
+
+
+def meta(number):
+    return json.dumps({
+        "caption": "a picture, number " + "x" * (number % 9),
+        "size": {"width": 48, "height": 40}, "score": number / 2,
+        "tags": ["x", "yz"], "box": [1, 2, 3, 4], "flag": True,
+        "image": "a name that is taken",
+        **({"rare": 1} if number == 3 else {})})
+
+
+def tars_with_json(root):
+    tar(root / "t.tar", samples(0, 5, jpg=jpg, json=meta))
+
+
+def tars_of_json_alone(root):
+    tar(root / "t.tar", samples(0, 5, json=meta))
+
+
+def class_words(root):
+    """Classes are numbered by their names in train."""
+    for split, first, last in (("train", 0, 5), ("val", 5, 7)):
+        tar(root / f"{split}-0.tar", samples(
+            first, last, jpg=jpg, cls=lambda i: ("cat", "dog\n")[i % 2]))
+
+
+def word(number):
+    return ("dog", "cat", "3")[number % 3]
+
+
+def list_of_words(root, last="3"):
+    for name, words in (("train", map(word, range(9))),
+                        ("val", ("dog", " cat", last))):
+        save(root / f"{name}.csv", "caption,breed\n" + "".join(
+            f"picture {i},{text}\n" for i, text in enumerate(words)))
+
+
+def unknown_class_in_val(root):
+    list_of_words(root, "cats")
+
+
+def json_words(root):
+    def note(number):
+        return json.dumps({"species": word(number), "note": f"n{number}"})
+    tar(root / "train-0.tar", samples(0, 9, jpg=jpg, json=note))
+    tar(root / "val-0.tar", samples(1, 3, jpg=jpg, json=note))
+
+
+def write_zip(path, members, method=zipfile.ZIP_DEFLATED):
+    """Write a zip archive of {name: bytes}."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", method) as out:
+        for name, data in members.items():
+            out.writestr(name, data)
+
+
+def classes_of(number, top=""):
+    return {f"{top}{('cat', 'dog')[i % 2]}/{i}.jpg": jpg(i)
+            for i in range(number)}
+
+
+def kaggle_zip(root):
+    """All in one folder, and the files that macOS adds."""
+    write_zip(root / "photos.zip", {
+        **classes_of(6, "photos/"), "photos/.DS_Store": b"x",
+        **{f"__MACOSX/{name.replace('/', '/._')}": b"x"
+           for name in classes_of(6, "photos/")}})
+
+
+def stored_zip_of_splits(root):
+    write_zip(root / "x.zip", {**classes_of(6, "train/"),
+                               **classes_of(2, "val/")}, zipfile.ZIP_STORED)
+    return root / "x.zip"
+
+
+def zip_for_each_split(root):
+    write_zip(root / "train.zip", classes_of(6))
+    write_zip(root / "val.zip", classes_of(2))
+
+
+def zip_of_pictures_alone(root):
+    write_zip(root / "test.zip", {f"test/{i}.jpg": jpg(i) for i in range(5)})
+
+
+def zip_cut_short(root):
+    write_zip(root / "x.zip", classes_of(6))
+    data = (root / "x.zip").read_bytes()
+    (root / "x.zip").write_bytes(data[:-30])
+
+
+def zip_of_tables(root):
+    write_zip(root / "x.zip", {"train.csv": b"a,b", "test.csv": b"a,b"})
+
+
+def zip_by_another_method(root):
+    write_zip(root / "x.zip", classes_of(2), zipfile.ZIP_LZMA)
+
+
+def sample_in_two_shards(root):
+    members = list(samples(0, 8, jpg=jpg, cls=id_text).items())
+    tar(root / "t-0.tar", dict(members[:7]))
+    tar(root / "t-1.tar", dict(members[7:]))
+
+
+def shard_without_pictures(root):
+    tar(root / "t-0.tar", samples(0, 4, jpg=jpg, cls=id_text))
+    tar(root / "t-1.tar", samples(4, 8, cls=id_text))
+
+
+def files_named(*names):
+    """Files whose formats are not read; their content does not matter."""
+    def make(root):
+        for name in names:
+            save(root / name, b"x")
+    return make
+
+
+def mds_of_pictures(root):
+    write_mds(root / "shard.00000.mds", [], others=[("image", b"x")])
+    path = root / "shard.00000.mds"
+    path.write_bytes(path.read_bytes().replace(b'"tokens"', b'"labels"'))
+
+
+def address(text):
+    return lambda root: text
+
+
+def absolute_paths(root):
+    """A list of absolute paths beside the folder of pictures."""
+    for i in range(5):
+        save(root / f"images/{i}.jpg", picture(i))
+    save(root / "lists/train.csv", "file,y\n" + "".join(
+        f"{root}/images/{i}.jpg,{i % 2}\n" for i in range(5)))
+    save(root / "lists/val.csv", f"file,y\n{root}/images/0.jpg,1\n")
+    return root / "lists"
+
+
+def absolute_paths_below(root):
+    save(root / "images/0.jpg", picture(0))
+    save(root / "train.csv", f"file,y\n{root}/images/0.jpg,1\n")
+
+
+def paths_upwards(root):
+    save(root / "images/0.jpg", picture(0))
+    save(root / "a/lists/train.jsonl", '{"file": "../../images/0.jpg"}\n')
+    return root / "a/lists/train.jsonl"
+
+
+def paths_with_a_dot(root):
+    save(root / "images/0.jpg", picture(0))
+    save(root / "train.csv", "file,y\n./images/0.jpg,1\n")
+
+
+def mask(number):
+    return encoded(Image.fromarray(
+        numpy.full((40, 48), number % 3, "u1")), "PNG")
+
+
+def palette(number):
+    image = Image.fromarray(numpy.full((40, 48), number % 3, "u1"), "P")
+    image.putpalette([0, 0, 0, 128, 0, 0, 0, 128, 0])
+    return encoded(image, "PNG")
+
+
+def coco(root):
+    for split in ("train2017", "val2017"):
+        for i in range(3):
+            save(root / f"{split}/{i:012}.jpg", picture(i))
+        for kind in ("captions", "instances"):
+            save(root / f"annotations/{kind}_{split}.json", json.dumps({
+                "images": [{"id": 1, "file_name": f"{1:012}.jpg"}],
+                "annotations": [{"id": 1, "image_id": 1, "category_id": 1,
+                                 "bbox": [1, 2, 3, 4]}],
+                "categories": [{"id": 1, "name": "cat"}]}))
+
+
+def voc(root):
+    root = root / "VOCdevkit/VOC2012"
+    for i in range(4):
+        save(root / f"JPEGImages/2007_{i:06}.jpg", picture(i))
+        save(root / f"Annotations/2007_{i:06}.xml", "<annotation/>")
+    for i in range(3):
+        for folder in ("SegmentationClass", "SegmentationObject"):
+            save(root / f"{folder}/2007_{i:06}.png", palette(i))
+    for split, ids in (("train", (0, 1)), ("val", (2,))):
+        save(root / f"ImageSets/Segmentation/{split}.txt",
+             "".join(f"2007_{i:06}\n" for i in ids))
+
+
+def cityscapes(root):
+    for split, number in (("train", 3), ("val", 2)):
+        for i in range(number):
+            name = f"{split}/ulm/ulm_{i}"
+            save(root / f"leftImg8bit/{name}_leftImg8bit.png", picture(i))
+            save(root / f"gtFine/{name}_gtFine_labelIds.png", mask(i))
+            save(root / f"gtFine/{name}_gtFine_polygons.json", "{}")
+
+
+def medical_masks(root):
+    for i in range(4):
+        save(root / f"images/case{i}.png", picture(i))
+        save(root / f"masks/case{i}_mask.png", mask(i))
+
+
+def masks_beside(root):
+    """The masks of brain scans: a folder for each patient."""
+    for i in range(4):
+        save(root / f"patient{i % 2}/{i}.png", picture(i))
+        save(root / f"patient{i % 2}/{i}_mask.png", mask(i))
+
+
+def masks_beside_in_train(root):
+    for i in range(4):
+        save(root / f"train/{i}.jpg", picture(i))
+        save(root / f"train/{i}_mask.png", mask(i))
+
+
+def masks_of_one_name(root):
+    for i in range(4):
+        save(root / f"images/case{i}.png", picture(i))
+        save(root / f"masks/case{i}.png", palette(i))
+
+
+def ids_without_extension(root):
+    """The ids are in train.csv, the pictures in train/ and test/."""
+    for i in range(4):
+        save(root / f"train/ab{i}.jpg", picture(i))
+        save(root / f"test/cd{i}.jpg", picture(i))
+    save(root / "train.csv", "Id,label\n" + "".join(
+        f"ab{i},{i % 2}\n" for i in range(4)))
+    save(root / "sample_submission.csv", "Id,label\ncd0,0\n")
+
+
+def names_without_folder(root):
+    for i in range(4):
+        save(root / f"train_images/ab{i}.jpg", picture(i))
+        save(root / f"test_images/cd{i}.jpg", picture(i))
+    save(root / "train.csv", "image_id,label\n" + "".join(
+        f"ab{i}.jpg,{i % 2}\n" for i in range(4)))
+
+
+def other_list(name, text):
+    """A list that is not read, beside the folder of its pictures."""
+    def make(root):
+        for i in range(4):
+            save(root / f"images/{i}.jpg", picture(i))
+        save(root / name, text)
+    return make
+
+
+def dotted(*names):
+    """Pictures whose names have more dots than the one of the extension."""
+    def make(root):
+        for i, name in enumerate(names):
+            save(root / name, picture(i))
+    return make
+
+
+def index_column(root):
+    """What pandas writes: an index without a name, and empty cells."""
+    for i in range(4):
+        save(root / f"images/{i}.jpg", picture(i))
+    save(root / "train.csv", ",path,age,y\n" + "".join(
+        f"{i},images/{i}.jpg,{'' if i == 1 else i / 2},{i % 2}\n"
+        for i in range(4)))
+
+
+def mnist(root):
+    for split in ("train", "t10k"):
+        save(root / f"MNIST/raw/{split}-images-idx3-ubyte",
+             struct.pack(">IIII", 0x803, 4, 28, 28) + bytes(4 * 784))
+        save(root / f"MNIST/raw/{split}-labels-idx1-ubyte",
+             struct.pack(">II", 0x801, 4) + bytes(4))
+
+
+def two_numpy_splits(root):
+    for split, rows in (("train", 10), ("val", 4)):
+        folder = root / split
+        folder.mkdir(parents=True)
+        numpy.save(folder / "images.npy", numpy.zeros((rows, 28, 28), "u1"))
+        numpy.save(folder / "labels.npy", numpy.arange(rows))
+
+
+def one_npz(root):
+    numpy.savez(root / "train.npz", x=numpy.zeros((10, 5)), y=numpy.arange(10))
+
+
+def compressed_npz(root):
+    numpy.savez_compressed(root / "train.npz", x=numpy.zeros((10, 5)))
+
+
+def half_masks(root):
+    """Masks of half the size; one of them in train, all in val."""
+    for split, number in (("train", 6), ("val", 2)):
+        for i in range(number):
+            mask = picture(i).convert("L")
+            small = i == 4 or split == "val"
+            save(root / f"images/{split}/{i}.jpg", picture(i))
+            save(root / f"masks/{split}/{i}.png", mask.resize(
+                (mask.width // 2, mask.height // 2) if small else mask.size))
+
+
+def zipped(make):
+    """The same data in an archive, with the folder's name."""
+    def make_archive(root):
+        make(root / "data")
+        shutil.make_archive(root / "data", "zip", root, "data")
+        return root / "data.zip"
+    return make_archive
+
+
+CORPUS = [
+    ("60 samples in two tars", two_small_tars,
+     {"image": (60, *IMAGE), "label": (60,)}),
+    ("one sample in a tar", one_sample, {"image": (1, *IMAGE), "label": (1,)}),
+    ("one picture in one class folder", one_picture_in_a_class,
+     {"image": (1, *IMAGE), "label": (1,)}),
+    ("a CSV of one row", one_row_of_a_csv, {"a": (1,), "b": (1,)}),
+    ("two tables, the second small", small_tables, {"x": (3005, 3)}),
+    ("tars of train and val", train_and_val_tars,
+     {"image": (64, *IMAGE), "label": (64,)},
+     ("val", {"image": (64, *IMAGE), "label": (64,), "valid": (64,)})),
+    ("class folders in train/ and val/", train_and_val_classes,
+     {"image": (6, *IMAGE), "label": Counter([0, 0, 0, 1, 1, 1])},
+     ("val", {"image": (64, *IMAGE), "label": (64,)})),
+    ("Kaggle: a list without labels", kaggle_lists,
+     {"file": (5, *IMAGE), "y": (5,)}),
+    ("tars of pictures and JSON", tars_with_json,
+     {"image": (5, *IMAGE), "caption": (5, 32), "size_width": (5,),
+      "score": (5,), "tags": (5, 2), "box": (5, 4), "json_image": (5, 32)}),
+    ("tars of JSON alone", tars_of_json_alone, {"caption": (5, 32)}),
+    ("tars with words as classes", class_words,
+     {"image": (5, *IMAGE), "label": (5,)}, ("val", {"label": [1, 0]})),
+    ("lists with words as classes", list_of_words,
+     {"caption": (9, 16), "breed": (9,)}, ("val", {"breed": [2, 1, 0]})),
+    ("a class in val that train lacks", unknown_class_in_val,
+     {"breed": (9,)}, ("val", "class 'cats' is not in names of field breed "
+                       "(nearest: cat): add it to names")),
+    ("JSON with words as classes", json_words,
+     {"species": (9,)}, ("val", {"species": [1, 0]})),
+    ("a sample in two tars", sample_in_two_shards,
+     "sample 0003 is in two shards: t-0.tar has its .jpg, and t-1.tar its "
+     ".cls"),
+    ("a tar without pictures", shard_without_pictures,
+     "shard t-1.tar has no picture (.jpg, .jpeg, .png, .webp)"),
+    ("ImageNet's tar.gz", files_named("train.tar.gz"),
+     "unpack it first: gunzip train.tar.gz"),
+    ("a folder of .tgz", files_named("a-0.tgz", "a-1.tgz"), "gunzip a-0.tgz"),
+    ("tar.zst", files_named("a.tar.zst"), "zstd -d a.tar.zst"),
+    ("Kaggle's zip", kaggle_zip, {"image": (6, *IMAGE), "label": (6,)}),
+    ("a zip of train/ and val/", stored_zip_of_splits,
+     {"image": (6, *IMAGE), "label": (6,)},
+     ("val", {"image": (64, *IMAGE), "label": (64,)})),
+    ("train.zip and val.zip", zip_for_each_split,
+     {"image": (6, *IMAGE), "label": (6,)},
+     ("val", {"image": (64, *IMAGE), "label": (64,)})),
+    ("a zip of pictures alone", zip_of_pictures_alone,
+     {"image": (5, *IMAGE)}),
+    ("a zip that was cut short", zip_cut_short,
+     "x.zip: the file does not end as a zip file: it is none, or was cut "
+     "short"),
+    ("a zip of tables", zip_of_tables, "the archive has no pictures (.jpg,"),
+    ("a zip of LZMA", zip_by_another_method,
+     "is compressed with LZMA (14), which is not read; unpack the archive and "
+     "pack it again: 7z x x.zip -oFOLDER && cd FOLDER && zip -r0"),
+    ("Parquet of Hugging Face", files_named(
+        "README.md", "data/train-00000-of-00001.parquet"),
+     "in data: Parquet (train-00000-of-00001.parquet) is not read yet"),
+    ("TFRecord", files_named("t.tfrecord-00000-of-00010"), "TFRecord (t."),
+    ("Arrow", files_named("dataset_info.json", "data-0.arrow"), "Arrow ("),
+    ("HDF5", files_named("train.h5"), "HDF5 (train.h5) is not read yet"),
+    ("LMDB", files_named("data.mdb", "lock.mdb"), "LMDB (data.mdb)"),
+    ("RecordIO", files_named("train.idx", "train.rec"), "RecordIO ("),
+    ("class folders of videos", files_named("dance/1.mp4", "jump/2.mp4"),
+     "video (*.mp4) is not read yet"),
+    ("MDS of pictures", mds_of_pictures,
+     "pictures in .mds files are not read yet: write tar shards"),
+    ("an object store", address("s3://bucket/train"),
+     "s3:// is not read yet; mount it or copy it"),
+    ("a web server", address("https://host/train.tar"),
+     "https:// is not read yet; mount it or copy it"),
+    ("a list of absolute paths", absolute_paths,
+     {"file": (5, *IMAGE), "y": (5,)}, ("val", {"file": (64, *IMAGE)})),
+    ("absolute paths below the list", absolute_paths_below,
+     {"file": (1, *IMAGE), "y": (1,)}),
+    ("a list of ../ paths", paths_upwards, {"file": (1, *IMAGE)}),
+    ("a list of ./ paths", paths_with_a_dot, {"file": (1, *IMAGE)}),
+    ("lists of train and val", values_of_train_and_val, {"words": (1, 32)},
+     ("val", {"words": (64, 32)})),
+    ("COCO", coco,
+     "COCO's annotations (annotations/"),
+    ("the pictures of COCO", lambda root: coco(root) or root / "val2017",
+     {"image": (3, *IMAGE)}),
+    ("Pascal VOC", voc, Remedy(
+        "in VOCdevkit/VOC2012: Pascal VOC's ImageSets/", "VOCdevkit/VOC2012",
+        {"image": (2, *IMAGE), "mask": (2, 224, 224, 1)})),
+    ("Cityscapes", cityscapes, Remedy(
+        "Cityscapes' pictures and masks have different names", "",
+        {"image": (3, *IMAGE), "mask": (3, 224, 224, 1)})),
+    ("medical masks", medical_masks, Remedy(
+        "_mask.png seems to be the mask of images/case", "",
+        {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)})),
+    ("masks beside the pictures", masks_beside, Remedy(
+        "_mask.png seems to be the mask of the picture beside it", "",
+        {"image": (4, *IMAGE), "mask": (4, 224, 224, 1), "label": (4,)})),
+    ("masks beside the pictures of train", masks_beside_in_train, Remedy(
+        "_mask.png seems to be the mask of the picture beside it", "train",
+        {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
+    ("masks of one name", masks_of_one_name,
+     {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)}),
+    ("dogs and cats: numbers after a dot", dotted(
+        "train/cat.0.jpg", "train/cat.1.jpg", "train/dog.0.jpg",
+        "train/a b.0.jpg"), Remedy(
+            "ends at the first dot of a name, so that ", "train",
+            {"image": (4, *IMAGE)})),
+    ("dates in names", dotted(*(f"{c}/2023.01.0{i}.jpg" for c in "ab"
+                                for i in range(3))), Remedy(
+        "2023.01.00.jpg has the extension 01.00.jpg", "",
+        {"image": (6, *IMAGE), "label": Counter([0, 0, 0, 1, 1, 1])})),
+    ("one name with a dot", dotted(
+        "a/1.jpg", "a/2.jpg", "b/1.jpg", "b/4.copy.jpg"), Remedy(
+            "b/4.copy.jpg has the extension copy.jpg: rename such files", "",
+            {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])})),
+    ("masks of which one has no picture", dotted(
+        "a/1.jpg", "a/1.mask.png", "a/2.mask.png", "b/3.jpg", "b/3.mask.png"),
+     "pictures of 1 sample have only an extension such as mask.png (a/1.mask"),
+    ("a second picture with a dot", dotted(
+        "a/1.jpg", "a/1.depth.jpg", "b/2.jpg", "b/2.depth.jpg"),
+     {"image": (2, *IMAGE), "label": Counter([0, 1])}),
+    ("Kaggle: ids without extension", ids_without_extension,
+     "train.csv: the column id names files without their path (train/ab0.jpg)"),
+    ("Kaggle: names without a folder", names_without_folder,
+     "the column image_id names files without their path (train_images/ab0.j"),
+    ("a list of lines in a .txt", other_list(
+        "train.txt", "images/0.jpg 1\nimages/3.jpg 0\n"), Remedy(
+            "train.txt is not read as a list", "",
+            {"image": (2, *IMAGE), "label": Counter([0, 1])})),
+    ("a list with tabs", other_list("train.tsv", "file\ty\nimages/0.jpg\t1\n"),
+     "train.tsv has tabs: write a list with commas"),
+    ("a list with semicolons", other_list("a.csv", "file;y\nimages/0.jpg;1\n"),
+     "a.csv: line 1: it has no comma, but ';'; columns are separated by"),
+    ("LLaVA: a JSON of objects", other_list(
+        "chat.json", '[{"image": "images/0.jpg"}]'),
+     "chat.json is not read as a list: write JSON lines"),
+    ("pandas: an index column", index_column,
+     {"path": (4, *IMAGE), "y": Counter([0, 0, 1, 1])}),
+    ("a zip of pictures and their list", zipped(index_column),
+     "the list train.csv in the archive is not read: unpack the archive"),
+    ("Kaggle's zip of ids", zipped(ids_without_extension),
+     "the list train.csv in the archive is not read: unpack the archive"),
+    ("a zip of medical masks", zipped(medical_masks),
+     "unpack the archive first: masks/case"),
+    ("MNIST", mnist, "in MNIST/raw: MNIST's idx format (t10k-images-idx3-ubyte"),
+    ("CIFAR", files_named("cifar-10-batches-py/batches.meta",
+                          "cifar-10-batches-py/data_batch_1"),
+     "in cifar-10-batches-py: a batch of CIFAR (data_batch_1) is not read yet"),
+    ("a pickle", files_named("train.pkl"), "a pickle (train.pkl) is not read"),
+    ("class folders of audio", files_named("yes/1.wav", "no/2.wav"),
+     "audio (*.wav) is not read yet; save its arrays as NumPy files"),
+    ("NumPy: train/ and val/", two_numpy_splits,
+     {"images": (10, 28, 28), "labels": Counter(range(10))},
+     ("val", {"images": (4096, 28, 28)})),
+    ("NumPy: one .npz", one_npz, {"x": (10, 5), "y": (10,)}),
+    ("NumPy: a compressed .npz", compressed_npz,
+     "save it with np.savez instead of np.savez_compressed"),
+    ("masks of half the size", half_masks,
+     {"images": (6, *IMAGE), "masks": (6, 224, 224, 1)},
+     ("val", {"masks": (64, 224, 224, 1)})),
+]
+
+
+def described_as(value, array):
+    """The description of an array in the form of `value`."""
+    if isinstance(value, tuple):
+        return array.shape
+    values = array.tolist()
+    return (Counter(values) if isinstance(value, dict)
+            else values[:len(value)])
+
+
+class Corpus(SystemTest):
+    rows = CORPUS
+
+    def run_one(self, *command):
+        return subprocess.run(
+            [FOREBAY, *command], check=False, capture_output=True, text=True,
+            env=self.cluster.env, timeout=60 * harness.SLOW)
+
+    def arrays_with_root(self, pipeline, *args):
+        """The same for a pipeline that needs --data, with its own workers."""
+        pulled = self.run_one("pull", "-p", pipeline, "--json", *args)
+        self.assertEqual(pulled.returncode, 0, pulled.stderr)
+        saved = pipeline.with_suffix(f".{len(args)}.npz")
+        shown = self.run_one("show", "-p", pipeline, "-o", saved, *args)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        with numpy.load(saved) as batch:
+            return dict(batch)
+
+    def pull(self, pipeline, *args):
+        return self.run_one("pull", "-p", pipeline, "--json", "--server",
+                            self.server, "--data", f"all={self.cluster.dir}",
+                            *args)
+
+    def arrays(self, pipeline, split, said):
+        """The arrays of the first batch, by field, after an epoch was
+        pulled."""
+        args = [] if split is None else ["--split", split]
+        if " --data " in said:
+            root = said.split(" --data ")[1].split()[0]
+            return self.arrays_with_root(pipeline, "--data", root, *args)
+        pulled = self.pull(pipeline, *args)
+        self.assertEqual(pulled.returncode, 0, pulled.stderr)
+        self.assertGreater(json.loads(pulled.stdout)["images"], 0)
+        folder = pipeline.with_suffix(f".{split}")
+        folder.mkdir()
+        taken = subprocess.run(
+            [harness.TAKE_BATCHES, self.server, pipeline,
+             f"all={self.cluster.dir}", "1", folder, *args[1:]], check=False,
+            capture_output=True, text=True, env=self.cluster.env,
+            timeout=60 * harness.SLOW)
+        self.assertEqual(taken.returncode, 0, taken.stderr)
+        with numpy.load(folder / "0.npz") as batch:
+            return dict(batch)
+
+    def check_remedy(self, root, pipeline, said, remedy):
+        self.assertIn(remedy.sentence, said)
+        command = re.search(r"(\(echo|\(cd|\(find|\(for|python3 -c) .*", said)[0]
+        folder = root / remedy.path
+        path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+        subprocess.run(command, check=True, shell=True,
+                       cwd=folder if folder.is_dir() else folder.parent,
+                       env=dict(os.environ, PATH=path))
+        self.check_shapes(folder, pipeline, [(None, remedy.shapes)])
+
+    def check_shapes(self, operand, pipeline, splits):
+        made = self.run_one("init", operand, "-o", pipeline)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        for split, wanted in splits:
+            if isinstance(wanted, str):
+                pulled = self.pull(pipeline, "--split", split)
+                self.assertEqual(pulled.returncode, 1, pulled.stderr)
+                self.assertIn(wanted, pulled.stderr)
+                continue
+            got = self.arrays(pipeline, split, made.stderr)
+            for name, value in wanted.items():
+                self.assertIn(name, got)
+                self.assertEqual(described_as(value, got[name]), value,
+                                 (split, name))
+
+    def check(self, number, make, result, others):
+        root = self.cluster.path(f"{number}") / "data"
+        root.mkdir(parents=True)
+        operand = make(root) or root
+        pipeline = root.parent / "p.yaml"
+        if isinstance(result, dict):
+            self.check_shapes(operand, pipeline, [(None, result), *others])
+            return
+        made = self.run_one("init", operand, "-o", pipeline)
+        self.assertEqual(made.returncode, 1, made.stderr)
+        if isinstance(result, Remedy):
+            self.check_remedy(root, pipeline, made.stderr, result)
+        else:
+            self.assertIn(result, made.stderr)
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.cluster.start_batch_server()
+
+    def test_init_and_pull_are_all_that_is_typed(self):
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            rows = [(row[0], pool.submit(self.check, i, *row[1:3], row[3:]))
+                    for i, row in enumerate(self.rows)]
+            for name, result in rows:
+                with self.subTest(name):
+                    result.result()
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shard_list_diff.c - compare two lists of shards, which are sorted by name. */
+#include "trainer_client/receive/shard_list_diff.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/plural.h"
+
+enum { MAX_NAME = 120 }; /* bytes of a shard's name in the message */
+
+static void describe_added(
+    const struct fby_shard_info *shard, struct fby_error_detail *out)
+{
+    (void)fby_error_set(out, FBY_CONFIG, "shard %.*s was added (%s)", MAX_NAME,
+        shard->name, fby_plural(shard->samples, "sample").text);
+}
+
+static void describe_removed(
+    const struct fby_shard_info *shard, struct fby_error_detail *out)
+{
+    (void)fby_error_set(out, FBY_CONFIG, "shard %.*s is missing (%s then)",
+        MAX_NAME, shard->name, fby_plural(shard->samples, "sample").text);
+}
+
+static void describe_changed(const struct fby_shard_info *then,
+    const struct fby_shard_info *now, struct fby_error_detail *out)
+{
+    if (then->samples != now->samples) {
+        (void)fby_error_set(out, FBY_CONFIG,
+            "shard %.*s (%s then, %" PRIu32 " now)", MAX_NAME, now->name,
+            fby_plural(then->samples, "sample").text, now->samples);
+    } else {
+        (void)fby_error_set(out, FBY_CONFIG,
+            "shard %.*s (same number of samples, but names, sizes or hashes "
+            "differ)",
+            MAX_NAME, now->name);
+    }
+}
+
+/* Describe the first difference of the lists. If there is none, it is in the
+ * names of the classes, which the data digest has, too (proto/PROTOCOL.md). */
+static void describe_first(const struct fby_shard_list *then,
+    const struct fby_shard_list *now, struct fby_error_detail *out)
+{
+    size_t i = 0; /* both lists are equal up to here */
+    while (i < then->n_shards && i < now->n_shards &&
+           strcmp(then->shards[i].name, now->shards[i].name) == 0 &&
+           fby_digest_equal(&then->shards[i].digest, &now->shards[i].digest)) {
+        i++;
+    }
+    bool then_ended = i == then->n_shards;
+    bool now_ended  = i == now->n_shards;
+    int  order      = then_ended || now_ended
+                          ? now_ended - then_ended
+                          : strcmp(now->shards[i].name, then->shards[i].name);
+    if (then_ended && now_ended) { /* the digest has only one part more */
+        (void)fby_error_set(out, FBY_CONFIG,
+            "the class folders of the split that numbers the classes");
+    } else if (order < 0) {
+        describe_added(&now->shards[i], out);
+    } else if (order > 0) {
+        describe_removed(&then->shards[i], out);
+    } else {
+        describe_changed(&then->shards[i], &now->shards[i], out);
+    }
+}
+
+void fby_shard_list_diff(const struct fby_shard_list *then,
+    const struct fby_shard_list *now, struct fby_error_detail *out)
+{
+    struct fby_error_detail first   = {""};
+    struct fby_plural       samples = fby_plural(now->samples, "sample");
+    struct fby_plural       shards  = fby_plural(now->n_shards, "shard");
+    if (then == NULL) {
+        (void)fby_error_set(out, FBY_CONFIG,
+            "the data changed since this state was saved: %s in %s now",
+            samples.text, shards.text);
+        return;
+    }
+    describe_first(then, now, &first);
+    (void)fby_error_set(out, FBY_CONFIG,
+        "the data changed since this state was saved: %s in %s then, %s in %s "
+        "now; first difference: %.250s",
+        fby_plural(then->samples, "sample").text,
+        fby_plural(then->n_shards, "shard").text, samples.text, shards.text,
+        first.text);
+}
