@@ -8,7 +8,7 @@
 #ifndef FBY_WORKER_TRANSFORM_NPZ_H
 #define FBY_WORKER_TRANSFORM_NPZ_H
 
-#include "worker/npy/zip.h"
+#include "worker/zip/zip.h"
 
 struct fby_npz_member {
     const char           *name;  /* set by the caller, without ".npy" */

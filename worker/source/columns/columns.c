@@ -13,6 +13,7 @@
 #include "worker/source/columns/ragged.h"
 #include "worker/source/listing.h"
 #include "worker/source/npy_reader.h"
+#include "worker/source/zip/file.h"
 
 struct scan { /* the state of indexing one shard */
     const struct fby_root *root;

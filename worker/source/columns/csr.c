@@ -9,6 +9,7 @@
 #include "worker/npy/convert.h"
 #include "worker/source/columns/ragged.h"
 #include "worker/source/npy_reader.h"
+#include "worker/source/zip/file.h"
 
 /* The arrays that SciPy writes for a CSR matrix, each as a member of the .npz
  * file. FORMAT is a word; the others are numbers. */

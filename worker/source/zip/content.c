@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 #include "common/mem.h"
-#include "worker/npy/zip.h"
+#include "worker/zip/zip.h"
 
 enum {
     CHUNK       = 256 << 10, /* bytes; most that is read at once */

@@ -11,7 +11,7 @@
 #include "common/utf8.h"
 #include "pipeline/text.h"
 #include "pipeline/types.h"
-#include "worker/source/npy_reader.h"
+#include "worker/source/zip/file.h"
 
 struct entry_reader { /* reads a directory */
     struct fby_zip_file     zip;

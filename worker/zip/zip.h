@@ -6,8 +6,8 @@
  * before its bytes; only the length of the header is used. All functions are
  * pure, and all input is untrusted. CRC-32 sums are returned and not verified,
  * because a caller that maps a file does not read all of its bytes. */
-#ifndef FBY_WORKER_NPY_ZIP_H
-#define FBY_WORKER_NPY_ZIP_H
+#ifndef FBY_WORKER_ZIP_ZIP_H
+#define FBY_WORKER_ZIP_ZIP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "worker/npy/zip.h"
+#include "worker/zip/zip.h"
 
 enum {
     END     = 22, /* bytes of the end record without its comment */

@@ -3,7 +3,7 @@
  * sections 4.3 and 4.5.3. A zip file ends with the directory and the end
  * record. If a number does not fit in 32 bits there, it is 0xffffffff, and a
  * zip64 field has the number. */
-#include "worker/npy/zip.h"
+#include "worker/zip/zip.h"
 
 #include <inttypes.h>
 #include <string.h>
