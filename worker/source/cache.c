@@ -15,6 +15,7 @@
 #include "common/mem.h"
 #include "common/user_cache.h"
 #include "worker/source/manifest.h"
+#include "worker/source/object_file.h"
 
 enum {
     VERSION         = 1,  /* of the format of cache files */

@@ -10,6 +10,7 @@
 #include "common/utf8.h"
 #include "pipeline/text.h"
 #include "worker/source/listing.h"
+#include "worker/source/shard.h"
 
 struct expansion { /* the arguments of fby_pattern_expand() */
     const struct fby_root           *root;

@@ -6,7 +6,7 @@
  * beneath a root. A link to no file is skipped and counted. Sockets, pipes,
  * devices and hidden entries are skipped, and the files that desktop systems
  * make: Thumbs.db, ehthumbs.db, desktop.ini and __MACOSX, in upper or lower
- * case. A directory in a zip archive is listed in the same way (archive.h). */
+ * case. A directory in a zip archive is listed in the same way. */
 #ifndef FBY_WORKER_SOURCE_LISTING_H
 #define FBY_WORKER_SOURCE_LISTING_H
 
@@ -14,14 +14,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "worker/source/roots.h"
-#include "worker/source/shard.h"
-
-struct fby_entry {
-    char            *name; /* without the path of the directory */
-    bool             is_dir;
-    struct fby_stamp stamp; /* identity, size and times (object.h) */
-};
+#include "worker/source/storage.h"
 
 struct fby_listing {
     struct fby_entry *entries; /* in byte order of names */
@@ -40,11 +33,6 @@ FBY_CHECKED fby_err fby_listing_read(const struct fby_root *root,
     struct fby_error_detail *why);
 void                fby_listing_fini(struct fby_listing *self);
 
-/* A function for an entry; entry->name is valid only during the call. An error
- * ends the listing. */
-typedef fby_err fby_listing_visit_fn(
-    void *arg, const struct fby_entry *entry, struct fby_error_detail *why);
-
 /* Call `visit` for each entry that fby_listing_read() lists, in any order,
  * without keeping them. Files may have no stamp (all zero): where the directory
  * says their type, they are not looked at. *n_dangling is the number of skipped
@@ -62,34 +50,11 @@ FBY_CHECKED fby_err fby_listing_add(
     void *listing, const struct fby_entry *entry, struct fby_error_detail *why);
 void fby_listing_sort(struct fby_listing *self);
 
-/* ---- for implementations of fby_object_ops.list ---- */
-
-struct fby_listing_request {
-    const struct fby_root *root;
-    const char            *path;        /* of the directory, beneath the root */
-    const char            *glob;        /* NULL: all names match */
-    bool                   with_stamps; /* also of files */
-    fby_listing_visit_fn  *visit;       /* to call for each entry */
-    void                  *arg;         /* for `visit` */
-};
-
-/* True if the request wants the entry `name`: it matches the glob, and is
- * neither hidden nor made by a desktop system. */
-bool fby_listing_wants(
-    const struct fby_listing_request *request, const char *name);
-
-/* ---- */
-
 /* Log the number of skipped links at `path`, if it is not 0. */
 void fby_listing_log_dangling(
     const struct fby_root *root, const char *path, uint64_t n);
 
 /* Is any entry a directory? */
 bool fby_listing_has_dirs(const struct fby_listing *self);
-
-/* Write `dir`/`name` to `out`; without the slash if either is "".
- * Errors: FBY_CONFIG  the path is too long. */
-FBY_CHECKED fby_err fby_path_join(const char *dir, const char *name,
-    char out[FBY_PATH_SIZE], struct fby_error_detail *why);
 
 #endif

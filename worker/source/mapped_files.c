@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/mem.h"
+#include "worker/source/object_file.h"
 
 /* The default of max_mapped is 1/16 of the file descriptors that the process
  * may have, within these bounds. Each map needs a descriptor. */

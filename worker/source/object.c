@@ -4,48 +4,22 @@
 #include <stdlib.h>
 
 #include "common/mem.h"
+#include "worker/source/object_file.h"
 #include "worker/source/roots.h"
 
 enum { CHECKSUM_STEP = 1 << 20 /* bytes read at a time */ };
 
-static int64_t nanoseconds(struct timespec t)
+const struct fby_object_ops *fby_object_ops_of(const struct fby_root *root)
 {
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-struct fby_stamp fby_stamp_of(const struct stat *st)
-{
-    return (struct fby_stamp){
-        .device   = st->st_dev,
-        .inode    = st->st_ino,
-        .size     = (uint64_t)st->st_size,
-        .mtime_ns = nanoseconds(st->st_mtim),
-        .ctime_ns = nanoseconds(st->st_ctim),
-    };
-}
-
-const char *fby_stamp_change(
-    const struct fby_stamp *indexed, const struct fby_stamp *now)
-{
-    if (now->device != indexed->device || now->inode != indexed->inode) {
-        return "was replaced";
-    }
-    if (now->size > indexed->size) {
-        return "was appended to";
-    }
-    if (now->size < indexed->size) {
-        return "was cut short";
-    }
-    return now->mtime_ns != indexed->mtime_ns
-               ? "was written to"
-               : "had its links, owner or mode changed";
+    const struct fby_object_ops *ops = fby_root_object_ops(root);
+    return ops != NULL ? ops : &fby_local_file_ops;
 }
 
 fby_err fby_object_open(const struct fby_root *root, const char *path,
     struct fby_object *out, struct fby_error_detail *why)
 {
     *out = (struct fby_object){0};
-    return fby_root_object_ops(root)->open(root, path, out, why);
+    return fby_object_ops_of(root)->open(root, path, out, why);
 }
 
 fby_err fby_object_open_stamped(const struct fby_root *root, const char *path,

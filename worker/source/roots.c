@@ -17,7 +17,6 @@
 #include "common/mem.h"
 #include "pipeline/location.h"
 #include "pipeline/text.h"
-#include "worker/source/object.h"
 
 /* openat2 fails with EAGAIN if a rename happens meanwhile. */
 enum { MAX_TRIES = 8 };
@@ -26,12 +25,13 @@ enum { MAX_DIR_SHOWN = 150 }; /* bytes of a directory in an error */
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 
 struct fby_root {
-    char                         name[FBY_NAME_SIZE];
-    char                        *dir;        /* absolute, links resolved */
-    int                          fd;         /* of dir */
-    const struct fby_object_ops *object_ops; /* functions to read its files */
-    const struct fby_roots      *all; /* links may lead beneath any of them */
-    void *state; /* of object_ops; NULL: files of the system */
+    char  name[FBY_NAME_SIZE];
+    char *dir; /* absolute, links resolved */
+    int   fd;  /* of dir */
+    const struct fby_object_ops
+                           *object_ops; /* to read its files; NULL: local */
+    const struct fby_roots *all;        /* links may lead beneath any of them */
+    void                   *state;      /* of object_ops */
 };
 
 struct fby_roots {
@@ -111,7 +111,6 @@ fby_err fby_roots_add(struct fby_roots *self, const char *name_and_dir,
     char             dir[FBY_PATH_SIZE];
     struct fby_root *root = fby_zalloc(sizeof(*root));
     root->fd              = -1;
-    root->object_ops      = &fby_local_file_ops;
     root->all             = self;
     fby_err err = fby_location_parse_root(name_and_dir, root->name, dir, why);
     if (err == FBY_OK && find_root(self, root->name) != NULL) {

@@ -12,7 +12,7 @@
 
 #include "common/err.h"
 
-struct fby_object_ops; /* object.h */
+struct fby_object_ops; /* storage.h */
 struct fby_roots;
 struct fby_root; /* one directory */
 
@@ -49,7 +49,8 @@ FBY_CHECKED fby_err fby_roots_find(const struct fby_roots *self,
 const char *fby_root_name(const struct fby_root *root);
 const char *fby_root_dir(const struct fby_root *root); /* absolute, no links */
 
-/* Returns the functions that read files beneath the root. */
+/* Returns the functions that fby_root_create_with_ops() got; NULL for a root of
+ * local files. */
 const struct fby_object_ops *fby_root_object_ops(const struct fby_root *root);
 
 /* Create a root with the name and directory of `parent`, whose files are read

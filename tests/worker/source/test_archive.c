@@ -12,6 +12,7 @@
 #include "tests/worker/source/sandbox.h"
 #include "tests/worker/source/zip_writer.h"
 #include "worker/source/listing.h"
+#include "worker/source/object.h"
 #include "worker/source/zip/archive.h"
 
 static const struct fby_root *root_of(const struct sandbox *sb)

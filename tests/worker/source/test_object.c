@@ -8,6 +8,7 @@
 #include "tests/descriptors.h"
 #include "tests/worker/source/memory_object.h"
 #include "tests/worker/source/sandbox.h"
+#include "worker/source/object_file.h"
 #include "worker/source/shards/tar.h"
 #include "worker/source/tokens/token_file.h"
 

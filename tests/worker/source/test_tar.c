@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/worker/source/tars.h"
+#include "worker/source/object_file.h"
 
 /* The file at `path` of the sandbox, beneath no root. */
 static struct fby_object open_path(const struct sandbox *sb, const char *path)
