@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* output.h - an output file that is written completely or not at all.
  *
- * Bytes go to a new file FILE.XXXXXXXX.part (8 random digits), which is renamed
- * to FILE at the end. So no reader of FILE sees a partial file, and no other
- * file is changed. If FILE is a link, this happens to the file that it leads
- * to, and the link stays. A device, a pipe and a file that a link names but
- * that is not there are written in place. */
+ * It is an atomic file (common/atomic_file.h). If FILE is a link, the file that
+ * it leads to is replaced, and the link stays. A device, a pipe and a file that
+ * a link names but that is not there are written in place. */
 #ifndef FBY_CLI_OUTPUT_H
 #define FBY_CLI_OUTPUT_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
-#include "common/err.h"
+#include "common/atomic_file.h"
 
 struct fby_output {
-    const char *path;            /* as given, for messages; borrowed */
-    char        real_path[4096]; /* of FILE, without links */
-    char        part_path[4096]; /* of the new file, or FILE if in place */
-    bool        in_place;
-    FILE       *file;
-    int         error; /* errno of a failed fby_output_write; 0: none */
+    const char            *path;            /* as given; borrowed */
+    char                   real_path[4096]; /* of FILE, without links */
+    bool                   in_place;
+    struct fby_atomic_file whole; /* at real_path */
+    FILE                  *file;  /* borrowed from `whole` */
 };
 
 /* Check early that the file can be written: create and remove the new file. A
@@ -31,7 +27,7 @@ FBY_CHECKED fby_err fby_output_check(
     const char *path, struct fby_error_detail *why);
 
 /* Open the file. Call it when its content is ready: a process that is killed
- * between open and finish leaves FILE.XXXXXXXX.part.
+ * between open and finish leaves the new file.
  * Errors: FBY_IO, with the cause. */
 FBY_CHECKED fby_err fby_output_open(
     struct fby_output *self, const char *path, struct fby_error_detail *why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/output.c: an output file is there completely or not at all, no other file
- * is changed, and no partial file stays, whatever fails. */
+/* Output files: the paths that are replaced or written in place, and the names
+ * in errors. */
 #include "tests/test.h"
 
 #include <signal.h>
@@ -80,63 +80,6 @@ static void a_file_size_limit_keeps_the_old_file(void **state)
     assert_holds(folder->file, "old");
 }
 
-static void the_cause_of_a_failed_write_is_kept(void **state)
-{
-    const struct folder    *folder     = *state;
-    struct fby_error_detail why        = {""};
-    static const char       text[9000] = {1}; /* more than a buffer of stdio */
-    struct fby_output       output;
-    struct rlimit           old;
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-    (void)signal(SIGXFSZ, SIG_IGN);
-    assert_ok(fby_output_open(&output, folder->file, &why));
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){4, old.rlim_max});
-    fby_output_write(&output, text, sizeof(text));
-    setrlimit(RLIMIT_FSIZE, &old);
-    assert_int_equal(fby_output_finish(&output, &why), FBY_IO);
-    assert_failed(folder, &why, "File too large");
-}
-
-static void a_folder_made_in_place_of_the_file_meanwhile_is_kept(void **state)
-{
-    const struct folder    *folder = *state;
-    struct fby_error_detail why    = {""};
-    struct fby_output       output;
-    assert_ok(fby_output_open(&output, folder->file, &why));
-    fputs("text", output.file);
-    assert_int_equal(mkdir(folder->file, 0777), 0);
-    assert_int_equal(fby_output_finish(&output, &why), FBY_IO);
-    assert_failed(folder, &why, "Is a directory");
-}
-
-static void a_file_that_is_given_up_is_removed(void **state)
-{
-    const struct folder    *folder = *state;
-    struct fby_error_detail why    = {""};
-    struct fby_output       output;
-    assert_ok(write_text(folder, "old", &why));
-    assert_ok(fby_output_open(&output, folder->file, &why));
-    fputs("half", output.file);
-    fby_output_close(&output);
-    fby_output_close(&output);
-    assert_holds(folder->file, "old");
-}
-
-static void a_file_left_by_a_killed_process_does_not_block_a_new_one(
-    void **state)
-{
-    const struct folder    *folder = *state;
-    struct fby_error_detail why    = {""};
-    struct fby_output       killed;
-    assert_ok(fby_output_open(&killed, folder->file, &why));
-    fputs("what a killed process wrote", killed.file);
-    fclose(killed.file);
-    assert_ok(fby_output_check(folder->file, &why));
-    assert_ok(write_text(folder, "new", &why));
-    assert_holds(folder->file, "new");
-    assert_int_equal(unlink(killed.part_path), 0);
-}
-
 static void a_file_beside_it_with_the_suffix_is_kept(void **state)
 {
     const struct folder    *folder = *state;
@@ -198,10 +141,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_file_size_limit_keeps_the_old_file),
-        IN_FOLDER(the_cause_of_a_failed_write_is_kept),
-        IN_FOLDER(a_folder_made_in_place_of_the_file_meanwhile_is_kept),
-        IN_FOLDER(a_file_that_is_given_up_is_removed),
-        IN_FOLDER(a_file_left_by_a_killed_process_does_not_block_a_new_one),
         IN_FOLDER(a_file_beside_it_with_the_suffix_is_kept),
         IN_FOLDER(a_new_file_has_the_mode_of_the_umask),
         IN_FOLDER(a_full_device_behind_a_link_is_a_failure),

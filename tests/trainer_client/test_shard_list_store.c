@@ -194,8 +194,8 @@ static void files_of_others_are_never_removed(void **state)
         const char *end;
     } names[]        = {{3, ".tar"}, {3, ".shards"}, {64, ""}, {64, ".opened"},
                {63, ".shards"}, {64, "0.shards"}, {63, "G.shards"}, {63, "A.shards"},
-               {64, ".shards."}, {64, ".shards.abcde"}, {64, ".shards.abcdefg"},
-               {64, ".shards.abc.ef"}, {64, ".shardsXabcdef"}};
+               {64, ".shards."}, {64, ".shards.part"}, {64, ".shards.0123cde.part"},
+               {64, ".shardsX0123cdef.part"}};
     const uint32_t n = sizeof(names) / sizeof(names[0]);
     fill_folder();
     for (uint32_t i = 0; i < n; i++) {
@@ -215,7 +215,7 @@ static void temporary_files_of_killed_processes_are_removed(void **state)
     (void)state;
     char path[320];
     fill_folder();
-    snprintf(path, sizeof(path), "%s.aZ09bc", path_of(77));
+    snprintf(path, sizeof(path), "%s.0123cdef.part", path_of(77));
     create_old_file(path);
     store(200);
     assert_int_equal(count_files(), FBY_MAX_SHARD_LISTS);
@@ -227,7 +227,7 @@ static void a_failed_write_removes_nothing(void **state)
     (void)state;
     char path[320];
     fill_folder();
-    snprintf(path, sizeof(path), "%s.abcdef", path_of(77));
+    snprintf(path, sizeof(path), "%s.abcdef01.part", path_of(77));
     create_old_file(path);
     assert_int_equal(mkdir(path_of(200), 0700), 0);
     store(200); /* the file cannot replace the directory */

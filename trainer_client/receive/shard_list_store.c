@@ -3,7 +3,6 @@
 #include "trainer_client/receive/shard_list_store.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/atomic_file.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/user_cache.h"
@@ -19,8 +19,7 @@
 #define SUFFIX ".shards"     /* behind the digits of the data digest */
 enum {
     PATH_SIZE = 4096,
-    N_DIGITS  = 2 * sizeof(struct fby_digest), /* in a name */
-    N_RANDOM  = 6                              /* letters that mkostemp adds */
+    N_DIGITS  = 2 * sizeof(struct fby_digest) /* in a name */
 };
 
 /* Write the path of a list. Returns false if it is too long. */
@@ -59,19 +58,6 @@ static bool touch(const char *path, size_t size)
            utimensat(AT_FDCWD, path, NULL, 0) == 0;
 }
 
-static bool write_all(int fd, const uint8_t *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, bytes, size);
-        if (n < 0 && errno != EINTR) {
-            return false;
-        }
-        bytes += n > 0 ? n : 0;
-        size -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
 /* Make the directories of the file: the own folder is private, and those
  * above it are as a worker makes them, because workers of other users may keep
  * their manifests there. */
@@ -84,41 +70,27 @@ static void make_dirs(const char *path)
     (void)mkdir(folder, 0700);
 }
 
-/* Returns 0, or the errno of the failure. */
-static int replace_file(const char *path, const struct fby_buffer *frame)
+static fby_err replace_file(const char *path, const struct fby_buffer *frame,
+    struct fby_error_detail *why)
 {
-    char temporary[PATH_SIZE + 8]; /* with .XXXXXX and NUL */
-    snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
+    struct fby_atomic_file file;
     make_dirs(path);
-    int fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
-    if (fd < 0) {
-        return errno;
-    }
-    errno   = 0;
-    bool ok = write_all(fd, frame->data, frame->size);
-    ok      = close(fd) == 0 && ok && rename(temporary, path) == 0;
-    int err = errno;
-    if (!ok) {
-        (void)unlink(temporary);
-    }
-    return ok ? 0 : err;
+    FBY_TRY(fby_atomic_file_open(&file, path, 0600, why));
+    fby_atomic_file_write(&file, frame->data, frame->size);
+    return fby_atomic_file_finish(&file, why);
 }
 
 /* True for the names of lists and of their temporary files. Other files in
  * the folder are not ours. */
 static bool is_own_name(const char *name)
 {
-    const char  alphanumeric[] = "0123456789abcdefghijklmnopqrstuvwxyz"
-                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    const char *end            = name + N_DIGITS;
+    const char *end = name + N_DIGITS;
     if (strspn(name, "0123456789abcdef") != N_DIGITS ||
         strncmp(end, SUFFIX, strlen(SUFFIX)) != 0) {
         return false;
     }
     end += strlen(SUFFIX);
-    bool is_temporary = end[0] == '.' && strlen(end) == 1 + N_RANDOM &&
-                        strspn(end + 1, alphanumeric) == N_RANDOM;
-    return end[0] == '\0' || is_temporary;
+    return end[0] == '\0' || fby_atomic_file_is_part_suffix(end);
 }
 
 static bool is_older(const struct timespec *a, const struct timespec *b)
@@ -171,15 +143,15 @@ static void remove_old(const char *cache_dir)
 void fby_shard_list_store(const char *dir, const struct fby_digest *data,
     const struct fby_shard_list *list)
 {
-    char              path[PATH_SIZE];
-    struct fby_buffer frame = {0};
+    char                    path[PATH_SIZE];
+    struct fby_buffer       frame = {0};
+    struct fby_error_detail why;
     if (write_path(dir, data, path) && encode(data, list, &frame) == FBY_OK &&
         !touch(path, frame.size)) {
-        int err = replace_file(path, &frame);
-        if (err == 0) {
+        if (replace_file(path, &frame, &why) == FBY_OK) {
             remove_old(dir);
         } else {
-            fby_debug("NO-SHARD-LIST", "%s: %s", path, strerror(err));
+            fby_debug("NO-SHARD-LIST", "%s: %s", path, why.text);
         }
     }
     fby_buffer_fini(&frame);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/atomic_file.h"
 #include "common/bytes.h"
 #include "common/hash.h"
 #include "common/mem.h"
@@ -171,16 +172,15 @@ fby_err fby_cache_load(const char *path, const char *source,
 }
 
 struct cache_writer { /* a cache file that is being written */
-    FILE                     *file;
+    struct fby_atomic_file   *file;
     struct fby_checksum_state sum;     /* of all bytes written so far */
     struct fby_buffer         pending; /* bytes to write next */
 };
 
-/* The stream keeps its errors, and write_all() checks them at the end. */
 static void write_pending(struct cache_writer *w)
 {
     fby_checksum_add(&w->sum, w->pending.data, w->pending.size);
-    (void)fwrite(w->pending.data, 1, w->pending.size, w->file);
+    fby_atomic_file_write(w->file, w->pending.data, w->pending.size);
     w->pending.size = 0;
 }
 
@@ -201,8 +201,8 @@ static void write_shard(struct cache_writer *w, const struct fby_shard *shard)
     write_pending(w);
 }
 
-static bool write_all(
-    FILE *file, const char *source, const struct fby_cached_manifest *manifest)
+static void write_all(struct fby_atomic_file *file, const char *source,
+    const struct fby_cached_manifest *manifest)
 {
     struct cache_writer w = {.file = file};
     fby_checksum_begin(&w.sum);
@@ -217,9 +217,8 @@ static bool write_all(
         write_shard(&w, &manifest->shards[i]);
     }
     struct fby_checksum sum = fby_checksum_end(&w.sum);
-    (void)fwrite(sum.bytes, 1, sizeof(sum.bytes), file);
+    fby_atomic_file_write(file, sum.bytes, sizeof(sum.bytes));
     fby_buffer_fini(&w.pending);
-    return ferror(file) == 0;
 }
 
 static bool have_same_files(
@@ -271,44 +270,29 @@ static int lock_dir_of(const char *file)
     return fd;
 }
 
-/* Rename the temporary file to `path`, or remove it if the rename would lose
- * checksums. Returns false and sets errno on failure. */
-static bool rename_or_remove(const char *temporary, const char *path,
-    const char *source, const struct fby_cached_manifest *manifest)
+/* Finish the file, unless it would replace one with checksums. */
+static fby_err finish_or_drop(struct fby_atomic_file *file, const char *source,
+    const struct fby_cached_manifest *manifest, struct fby_error_detail *why)
 {
-    int  lock  = lock_dir_of(path);
-    bool ok    = would_lose_checksums(path, source, manifest)
-                     ? unlink(temporary) == 0
-                     : rename(temporary, path) == 0;
-    int  error = errno;
+    int     lock  = lock_dir_of(file->path);
+    bool    loses = would_lose_checksums(file->path, source, manifest);
+    fby_err err   = loses ? FBY_OK : fby_atomic_file_finish(file, why);
+    fby_atomic_file_close(file);
     if (lock >= 0) {
         close(lock);
     }
-    errno = error;
-    return ok;
+    return err;
 }
 
 fby_err fby_cache_store(const char *path, const char *source,
     const struct fby_cached_manifest *manifest, struct fby_error_detail *why)
 {
-    char temporary[FBY_PATH_SIZE + 8]; /* with .XXXXXX and NUL */
-    snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
+    struct fby_atomic_file file;
     fby_make_dirs_of(path);
-    int   fd   = mkostemp(temporary, O_CLOEXEC);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
-    bool  ok   = file != NULL && write_all(file, source, manifest);
-    if (file != NULL) {
-        ok = fclose(file) == 0 && ok;
-    } else if (fd >= 0) {
-        close(fd);
+    fby_err err = fby_atomic_file_open(&file, path, 0600, why);
+    if (err == FBY_OK) {
+        write_all(&file, source, manifest);
+        err = finish_or_drop(&file, source, manifest, why);
     }
-    if (ok && rename_or_remove(temporary, path, source, manifest)) {
-        return FBY_OK;
-    }
-    int error = errno;
-    if (fd >= 0) {
-        (void)unlink(temporary);
-    }
-    return fby_error_set(
-        why, FBY_IO, "cannot write %s: %s", path, strerror(error));
+    return fby_error_prefix(why, err, "cannot write %s", path);
 }
