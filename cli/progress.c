@@ -76,9 +76,10 @@ void fby_progress_write_text(const struct fby_stream_progress *state,
         snprintf(
             total, sizeof(total), "/%llu", (unsigned long long)state->total);
     }
-    snprintf(out, size, "step %llu%s  %.0f images/s%s  waited %.1f s (%.0f %%)",
+    snprintf(out, size, "step %llu%s  %.0f %ss/s%s  waited %.1f s (%.0f %%)",
         (unsigned long long)state->steps, total,
-        (double)state->images / elapsed, eta, waited, 100 * waited / elapsed);
+        (double)state->samples / elapsed, state->noun, eta, waited,
+        100 * waited / elapsed);
 }
 
 uint32_t fby_progress_bar_width(uint32_t columns, uint32_t text_length)

@@ -19,10 +19,11 @@ struct fby_progress_line {
 
 /* The progress of a stream of batches. */
 struct fby_stream_progress {
-    uint64_t steps;   /* steps received in this run */
-    uint64_t total;   /* steps to receive in this run; 0: unlimited */
-    uint64_t images;  /* images received in this run */
-    int64_t  wait_ns; /* time the consumer waited for data */
+    uint64_t    steps;   /* steps received in this run */
+    uint64_t    total;   /* steps to receive in this run; 0: unlimited */
+    uint64_t    samples; /* samples received in this run */
+    const char *noun;    /* for a sample: "image" */
+    int64_t     wait_ns; /* time the consumer waited for data */
 };
 
 /* Begin a line; its elapsed time counts from now. Nothing has to be freed. */

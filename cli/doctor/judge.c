@@ -467,9 +467,9 @@ struct fby_verdict fby_judge_stream(const struct fby_stream_facts *facts)
         advice = "the others did not answer, or were not needed";
     }
     return fby_verdict(state, advice,
-        "%.0f images/s, %.1f MB/s on the wire (%.1f MB/s raw) in %.1f s, the "
+        "%.0f %ss/s, %.1f MB/s on the wire (%.1f MB/s raw) in %.1f s, the "
         "first batch after %.1f s; %u of %s in use",
-        (double)facts->images / seconds,
+        (double)facts->samples / seconds, facts->noun,
         (double)facts->wire_bytes / 1e6 / seconds,
         (double)facts->raw_bytes / 1e6 / seconds, seconds, facts->first_s,
         facts->in_use, fby_plural(facts->known, "worker").text);

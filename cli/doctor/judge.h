@@ -167,7 +167,8 @@ struct fby_stream_facts {
     double      seconds;    /* from the first batch to the last */
     double      first_s;    /* seconds from the start to the first batch */
     uint64_t    batches;    /* received in all */
-    uint64_t    images;     /* received after the first batch */
+    uint64_t    samples;    /* received after the first batch */
+    const char *noun;       /* for a sample: "image" */
     uint64_t    wire_bytes; /* received after the first batch */
     uint64_t    raw_bytes;  /* received after the first batch, unpacked */
     uint32_t    known;      /* workers that the client knows */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/doctor/checks.h"
+#include "cli/sample_noun.h"
 #include "cli/served.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -14,6 +15,8 @@ static const int64_t open_timeout_ns  = 10 * FBY_NS_PER_S;
 static const int64_t receive_limit_ns = 3 * FBY_NS_PER_S; /* after opening */
 
 struct stream_check {
+    char                 split[FBY_NAME_SIZE]; /* the split to read */
+    const char          *noun; /* for a sample, in the verdict */
     struct forebay      *stream;
     int64_t              begun_ns; /* when the check began */
     int64_t              first_ns; /* when the first batch came; 0: not yet */
@@ -33,12 +36,12 @@ static void read_stats(
 
 static bool open_stream(struct stream_check *self,
     const struct fby_doctor_options         *options,
-    const struct fby_served_roots *roots, const char *split)
+    const struct fby_served_roots           *roots)
 {
     struct forebay_options stream = forebay_options();
     stream.server                 = options->server;
     stream.pipeline_path          = options->pipeline;
-    stream.split                  = split;
+    stream.split                  = self->split;
     stream.roots                  = roots->roots;
     stream.n_roots                = roots->n_roots;
     stream.open_timeout_ns        = open_timeout_ns;
@@ -99,7 +102,8 @@ static struct fby_verdict judge_result(const struct stream_check *self)
         .seconds    = (double)(self->last_ns - self->first_ns) / 1e9,
         .first_s    = (double)(self->first_ns - self->begun_ns) / 1e9,
         .batches    = end->steps,
-        .images     = end->images - first->images,
+        .samples    = end->images - first->images,
+        .noun       = self->noun,
         .wire_bytes = end->wire_bytes - first->wire_bytes,
         .raw_bytes  = end->raw_bytes - first->raw_bytes,
         .known      = end->workers_known,
@@ -112,36 +116,43 @@ static struct fby_verdict judge_result(const struct stream_check *self)
     return fby_judge_stream(&facts);
 }
 
-/* Write the name of the split to read: `train`, else the first of the file. */
+/* Set the split to read, `train` or else the first of the file, and its noun. */
 static fby_err choose_split(
-    const char *path, char out[FBY_NAME_SIZE], struct fby_error_detail *why)
+    struct stream_check *self, const char *path, struct fby_error_detail *why)
 {
     struct fby_pipeline *pipeline = NULL;
+    struct fby_split    *split    = NULL;
     fby_err              err      = fby_pipeline_load(path, &pipeline, why);
     size_t n = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;
     for (size_t i = 0; i < n; i++) {
         const char *name = fby_pipeline_split_name(pipeline, i);
         if (i == 0 || strcmp(name, "train") == 0) {
-            strncpy(out, name, FBY_NAME_SIZE - 1);
+            strncpy(self->split, name, FBY_NAME_SIZE - 1);
         }
     }
+    if (err == FBY_OK) {
+        err = fby_pipeline_make_split(pipeline, self->split, &split, why);
+    }
+    if (err == FBY_OK) {
+        self->noun = fby_sample_noun(&split->content);
+    }
+    fby_split_destroy(&split);
     fby_pipeline_destroy(&pipeline);
     return err;
 }
 
 void fby_doctor_stream(const struct fby_doctor_options *options, int pipe_fd)
 {
-    struct fby_served_roots roots                = {0};
-    struct fby_error_detail why                  = {{0}};
-    char                    split[FBY_NAME_SIZE] = "";
-    struct stream_check     self                 = {.begun_ns = fby_now_ns()};
+    struct fby_served_roots roots = {0};
+    struct fby_error_detail why   = {{0}};
+    struct stream_check     self  = {.begun_ns = fby_now_ns()};
     struct fby_verdict      verdict;
     fby_log_init("doctor", FBY_LOG_ERROR); /* the verdict replaces warnings */
-    if (choose_split(options->pipeline, split, &why) != FBY_OK ||
+    if (choose_split(&self, options->pipeline, &why) != FBY_OK ||
         fby_served_collect(&roots, &options->data, NULL, &why) != FBY_OK) {
         verdict = fby_verdict(FBY_DOCTOR_FAIL, NULL, "%s", why.text);
     } else {
-        if (open_stream(&self, options, &roots, split)) {
+        if (open_stream(&self, options, &roots)) {
             receive_batches(&self);
         }
         verdict = judge_result(&self);

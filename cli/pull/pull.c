@@ -17,6 +17,7 @@
 #include "cli/pull/journal.h"
 #include "cli/pull/options.h"
 #include "cli/pull/report.h"
+#include "cli/sample_noun.h"
 #include "cli/served.h"
 #include "cli/signals.h"
 #include "common/clock.h"
@@ -39,6 +40,7 @@ struct pull_run { /* the state of one run of the command */
     struct forebay_info      info; /* struct_size 0: the stream never opened */
     DLDevice                 device; /* of the last batch */
     struct fby_journal       journal;
+    const char              *noun; /* for a sample, in statistics */
     struct fby_progress_line progress;
     int64_t                  start_ns;
     int64_t last_check_ns; /* time of the last check for ended children */
@@ -113,7 +115,8 @@ static void show_progress(struct pull_run *self, int64_t now_ns)
     struct fby_stream_progress state = {
         .steps   = stats.steps,
         .total   = count_steps_to_do(&self->info),
-        .images  = stats.images,
+        .samples = stats.images,
+        .noun    = self->noun,
         .wait_ns = stats.wait_ns,
     };
     fby_progress_show_stream(&self->progress, &state, now_ns);
@@ -201,6 +204,7 @@ static void print_report(struct pull_run *self)
 {
     struct fby_report result = {
         .stats     = read_stats(self),
+        .noun      = self->noun,
         .seconds   = (double)(fby_now_ns() - self->start_ns) / 1e9,
         .token     = self->journal.token,
         .device    = self->device,
@@ -244,15 +248,18 @@ static fby_err run_stream(struct pull_run *self, struct fby_error_detail *why)
     return err;
 }
 
-/* Load the pipeline and check that it has the split. */
-static fby_err check_split(
-    const struct fby_pull_options *o, struct fby_error_detail *why)
+/* Load the pipeline, check that it has the split and set the noun. */
+static fby_err check_split(struct pull_run *self, struct fby_error_detail *why)
 {
-    struct fby_pipeline *pipeline = NULL;
-    struct fby_split    *split    = NULL;
+    const struct fby_pull_options *o        = self->options;
+    struct fby_pipeline           *pipeline = NULL;
+    struct fby_split              *split    = NULL;
     fby_err err = fby_pipeline_load(o->stream.pipeline_path, &pipeline, why);
     if (err == FBY_OK) {
         err = fby_pipeline_make_split(pipeline, o->stream.split, &split, why);
+    }
+    if (err == FBY_OK) {
+        self->noun = fby_sample_noun(&split->content);
     }
     fby_split_destroy(&split);
     fby_pipeline_destroy(&pipeline);
@@ -327,7 +334,7 @@ static fby_err prepare(struct pull_run *self, struct fby_served_roots *roots,
     const struct fby_pull_options *o   = self->options;
     fby_err                        err = check_device(o, why);
     if (err == FBY_OK) {
-        err = check_split(o, why);
+        err = check_split(self, why);
     }
     if (err == FBY_OK && o->resume != NULL) {
         err = read_resume_token(self, why);

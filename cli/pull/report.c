@@ -27,18 +27,19 @@ __attribute__((format(printf, 3, 4))) static void print_row(
 static void print_rates(const struct fby_report *report, FILE *out)
 {
     const struct forebay_stats *s      = &report->stats;
-    double                      images = (double)s->images;
+    double                      rows   = (double)s->images;
     double                      raw    = (double)s->raw_bytes;
     double                      wire   = (double)s->wire_bytes;
     double                      wait_s = (double)s->wait_ns / 1e9;
     print_row(out, "delivered", "%s in %s, %.2f s",
-        fby_plural(s->images, "image").text, fby_plural(s->steps, "step").text,
-        report->seconds);
-    print_row(out, "rate", "%9.1f images/s", ratio(images, report->seconds));
-    print_row(out, "raw", "%9.1f MB/s %10.0f bytes an image",
-        ratio(raw, report->seconds) / 1e6, ratio(raw, images));
-    print_row(out, "on the wire", "%9.1f MB/s %10.0f bytes an image, %.0f %%",
-        ratio(wire, report->seconds) / 1e6, ratio(wire, images),
+        fby_plural(s->images, report->noun).text,
+        fby_plural(s->steps, "step").text, report->seconds);
+    print_row(
+        out, "rate", "%9.1f %ss/s", ratio(rows, report->seconds), report->noun);
+    print_row(out, "raw", "%9.1f MB/s %10.0f bytes per %s",
+        ratio(raw, report->seconds) / 1e6, ratio(raw, rows), report->noun);
+    print_row(out, "on the wire", "%9.1f MB/s %10.0f bytes per %s, %.0f %%",
+        ratio(wire, report->seconds) / 1e6, ratio(wire, rows), report->noun,
         100 * ratio(wire, raw));
     print_row(out, "waited for data", "%9.2f s    %10.0f %% of the time%s",
         wait_s, 100 * ratio(wait_s, report->seconds),

@@ -13,6 +13,7 @@
 
 struct fby_report {
     struct forebay_stats stats;
+    const char          *noun;       /* for a sample: "image" */
     double               seconds;    /* of the run, after opening the stream */
     char                 digest[33]; /* hex digest of the stream; "": none */
     const char          *token;      /* resumes after the run; "": none */

@@ -25,6 +25,7 @@ static struct fby_report example(void)
                         {"client.expand", 1000000000},
                     },
             },
+        .noun    = "image",
         .seconds = 2,
         .digest  = "00112233445566778899aabbccddeeff",
         .token   = "fby1-x",
@@ -67,14 +68,28 @@ static void rates_are_of_the_run_and_sizes_of_an_image(void **state)
     struct fby_report report = example();
     char             *text   = table_of(&report);
     assert_has(text, "300.0 images/s\n");
-    assert_has(text, "45.0 MB/s     150000 bytes an image\n");
-    assert_has(text, "31.5 MB/s     105000 bytes an image, 70 %\n");
+    assert_has(text, "45.0 MB/s     150000 bytes per image\n");
+    assert_has(text, "31.5 MB/s     105000 bytes per image, 70 %\n");
     assert_has(text,
         "0.50 s            25 % of the time: no model computes (--step-ms)\n");
     free(text);
     report.has_model = true;
     text             = table_of(&report);
     assert_has(text, "25 % of the time\n");
+    free(text);
+}
+
+static void the_noun_is_that_of_the_samples(void **state)
+{
+    (void)state;
+    struct fby_report report = example();
+    report.noun              = "sequence";
+    report.stats.images      = 1;
+    char *text               = table_of(&report);
+    assert_has(text, "delivered          1 sequence in 10 steps, 2.00 s\n");
+    assert_has(text, "0.5 sequences/s\n");
+    assert_has(text, "bytes per sequence\n");
+    assert_null(strstr(text, "image"));
     free(text);
 }
 
@@ -139,7 +154,7 @@ static void audits_are_named_where_there_are_any(void **state)
 static void a_run_without_a_batch_divides_by_nothing(void **state)
 {
     (void)state;
-    struct fby_report report = {.token = ""};
+    struct fby_report report = {.noun = "image", .token = ""};
     char             *text   = table_of(&report);
     assert_has(text, "0.0 images/s\n");
     assert_null(strstr(text, "nan"));
@@ -150,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_are_of_the_run_and_sizes_of_an_image),
+        cmocka_unit_test(the_noun_is_that_of_the_samples),
         cmocka_unit_test(waiting_is_no_share_of_the_work),
         cmocka_unit_test(
             a_gpu_is_named_and_has_no_digest_that_was_not_asked_for),

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import unittest
 
+import numpy
 from PIL import Image
 
 from harness import DIVISOR, FOREBAY, PIPELINE, SystemTest
@@ -235,8 +236,29 @@ class CommandLine(SystemTest):
         self.assertIn("--force", again.stderr)
         table = forebay("pull", "--pipeline", path)
         self.assertEqual(table.returncode, 0, table.stderr)
-        for words in ("images/s", "bytes an image", "digest", "token"):
+        for words in ("images/s", "bytes per image", "digest", "token"):
             self.assertIn(words, table.stdout)
+
+    def test_statistics_use_the_word_for_the_samples(self):
+        """Sequences of token files, samples of other data without pictures."""
+        tokens = self.cluster.path("tokens")
+        tokens.mkdir()
+        (tokens / "t.bin").write_bytes(bytes(2 * 64 * 1025))
+        table = self.cluster.path("table")
+        table.mkdir()
+        numpy.save(table / "x.npy", numpy.zeros((64, 3), "f4"))
+        for data, noun, *options in ((tokens, "sequence", "--tokens", "u16"),
+                                     (table, "sample")):
+            path = self.cluster.path(f"{noun}.yaml")
+            made = forebay("init", data, *options, "-o", path)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            shown = forebay("pull", "--pipeline", path)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertRegex(
+                shown.stdout, rf"delivered +64 {noun}s in 1 step, .*\n"
+                rf"  rate .* {noun}s/s\n  raw .* bytes per {noun}\n"
+                rf"  on the wire .* bytes per {noun}, ")
+            self.assertNotIn("image", shown.stdout)
 
     def made_and_pulled(self, data, name="made.yaml"):
         """The pipeline that init makes for it, and how many images it has."""
