@@ -196,12 +196,14 @@ static void print_json(const struct check_run *self)
     json_decref(root);
 }
 
-static fby_err write_output(
-    const struct check_run *self, struct fby_error_detail *why)
+/* `is_complete`: all samples were read. */
+static fby_err write_output(const struct check_run *self, bool is_complete,
+    struct fby_error_detail *why)
 {
     struct fby_bad_names names;
     const char          *path = self->options->output;
-    if (path == NULL || self->n_bad == 0 || self->is_output_refused) {
+    if (path == NULL || self->is_output_refused ||
+        (self->n_bad == 0 && !is_complete)) {
         return FBY_OK;
     }
     fby_err err = fby_bad_names_add(
@@ -318,7 +320,8 @@ static fby_err check_all(struct check_run *self, struct fby_error_detail *why)
         print_json(self);
     }
     /* After an error too, what was found is kept. */
-    fby_err written = write_output(self, &why_not_written);
+    bool    is_complete = err == FBY_OK && fby_signals_caught() == 0;
+    fby_err written     = write_output(self, is_complete, &why_not_written);
     if (err == FBY_OK && written != FBY_OK) {
         *why = why_not_written;
     }

@@ -18,6 +18,7 @@ struct name_list {
     const struct fby_pipeline *pipeline;
     struct fby_buffer          text;     /* of the file, then with new names */
     size_t                     old_size; /* bytes of the file */
+    bool                       is_new;   /* there is no such file yet */
     bool                       has_sections;
     size_t                     split; /* of the last section; SIZE_MAX: none */
     struct fby_excluded       *names; /* in the file, for `split` */
@@ -87,9 +88,10 @@ static fby_err open_list(struct name_list *self,
     struct fby_error_detail *why)
 {
     struct stat st;
-    *self       = (struct name_list){.pipeline = pipeline, .split = SIZE_MAX};
-    self->names = fby_zalloc(sizeof(*self->names));
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
+    *self        = (struct name_list){.pipeline = pipeline, .split = SIZE_MAX};
+    self->names  = fby_zalloc(sizeof(*self->names));
+    self->is_new = stat(path, &st) != 0;
+    if (self->is_new || !S_ISREG(st.st_mode) || st.st_size == 0) {
         return FBY_OK;
     }
     if (fby_text_file_read(path, FBY_EXCLUDE_MAX_BYTES, &self->text, why) !=
@@ -217,7 +219,11 @@ fby_err fby_bad_names_add(const struct fby_pipeline *pipeline, const char *path,
     if (err == FBY_OK) {
         err = add_all(&list, path, bad, n, out, why);
     }
-    if (err == FBY_OK && out->added > 0) {
+    if (err == FBY_OK && n == 0 && list.is_new) {
+        put_text(&list.text, "# names of bad samples, for the key exclude\n");
+        out->is_empty_list = true;
+    }
+    if (err == FBY_OK && (out->added > 0 || out->is_empty_list)) {
         err = write_list(&list, path, why);
     }
     close_list(&list);
@@ -228,6 +234,9 @@ void fby_bad_names_report(const struct fby_pipeline *pipeline, const char *path,
     const struct fby_bad_names *names)
 {
     bool is_one = fby_pipeline_n_splits(pipeline) == 1;
+    if (names->is_empty_list) {
+        fprintf(stderr, "wrote %s, a list without names\n", path);
+    }
     if (names->added > 0) {
         fprintf(stderr, "added %s to %s; write in %s:  exclude: %s\n",
             fby_plural(names->added, "name").text, path,

@@ -23,6 +23,7 @@ struct fby_lint_bad {
 
 /* Numbers of samples. */
 struct fby_bad_names {
+    bool     is_empty_list; /* the file is new and has no name */
     uint32_t added;
     uint32_t present; /* in the list already */
     uint32_t without; /* a list cannot have their names */
@@ -37,8 +38,9 @@ bool fby_bad_name_is_excludable(const char *name);
 FBY_CHECKED fby_err fby_bad_names_check(const struct fby_pipeline *pipeline,
     const char *path, struct fby_error_detail *why);
 
-/* Add the names of `n` samples, in ascending order of splits. If there is
- * nothing to add, the file is not touched.
+/* Add the names of `n` samples, in ascending order of splits. If none is added,
+ * a file that exists stays as it is. If `n` is 0 and there is no file, a list
+ * without names is written, so that the key `exclude` can name it.
  * Errors: FBY_IO; those of fby_bad_names_check. */
 FBY_CHECKED fby_err fby_bad_names_add(const struct fby_pipeline *pipeline,
     const char *path, const struct fby_lint_bad *bad, uint32_t n,

@@ -114,6 +114,19 @@ static void names_that_are_there_are_not_added_again(void **state)
     assert_holds(folder->file, text);
 }
 
+static void without_bad_samples_a_new_list_is_empty(void **state)
+{
+    const struct folder *folder = *state;
+    struct fby_bad_names names  = add(folder, NULL, 0);
+    assert_true(names.is_empty_list);
+    assert_holds(folder->file, "# names of bad samples, for the key exclude\n");
+    assert_int_equal(count_names(folder, "train"), 0);
+    write_bytes(folder->file, "a.jpg", 5);
+    names = add(folder, NULL, 0);
+    assert_false(names.is_empty_list);
+    assert_holds(folder->file, "a.jpg");
+}
+
 static void a_full_list_gets_no_more_names(void **state)
 {
     enum { OLD = FBY_MAX_EXCLUDED - 2 };
@@ -173,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(names_that_are_there_are_not_added_again),
+        IN_FOLDER(without_bad_samples_a_new_list_is_empty),
         IN_FOLDER(a_full_list_gets_no_more_names),
         IN_FOLDER(a_name_with_a_line_break_is_not_added),
         IN_FOLDER(a_file_that_is_no_list_is_refused),

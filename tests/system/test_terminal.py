@@ -162,6 +162,22 @@ class OnTerminal(SystemTest):
         self.assertEqual(json.loads(clean.stdout),
                          {"samples": 3, "read": 3, "bad": []})
 
+    def test_a_list_without_bad_samples_can_be_excluded(self):
+        self.lists(train=["good.jpg"])
+        bad = self.cluster.path("bad.txt")
+        pipeline = self.cluster.path("p.yaml")
+        with_list = pipeline.read_text()
+        pipeline.write_text(with_list.replace(", exclude: bad.txt", ""))
+        bad.unlink()
+        clean = self.check("-o", bad)
+        self.assertEqual((clean.returncode, clean.stderr), (
+            0, f"wrote {bad}, a list without names\n"))
+        pipeline.write_text(with_list)
+        again = self.check("-o", bad)
+        self.assertEqual((again.returncode, again.stderr), (0, ""))
+        self.assertEqual(bad.read_text(),
+                         "# names of bad samples, for the key exclude\n")
+
     def test_a_file_that_changes_during_lint_check_is_named(self):
         self.lists(train=["good.jpg"] * 50000)
         started = self.start("lint", "--check", "-p",
