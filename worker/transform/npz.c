@@ -50,8 +50,9 @@ fby_err fby_npz_find_members(const uint8_t *bytes, size_t size,
     }
     struct fby_reader in =
         fby_reader(bytes + directory.offset, (size_t)directory.size);
-    fby_err err = FBY_OK;
-    while (in.left > 0 && err == FBY_OK) {
+    fby_err  err     = FBY_OK;
+    uint64_t n_found = 0;
+    for (; in.left > 0 && err == FBY_OK; n_found++) {
         struct fby_zip_member entry;
         if (fby_zip_next_member(&in, &entry, NULL, why) != FBY_OK) {
             return FBY_BAD_SAMPLE;
@@ -59,6 +60,10 @@ fby_err fby_npz_find_members(const uint8_t *bytes, size_t size,
         for (size_t i = 0; i < n && err == FBY_OK; i++) {
             err = set_if_named(bytes, size, &entry, &members[i], why);
         }
+    }
+    if (err == FBY_OK &&
+        fby_zip_check_count(&directory, n_found, why) != FBY_OK) {
+        err = FBY_BAD_SAMPLE;
     }
     return err;
 }

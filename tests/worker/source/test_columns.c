@@ -472,6 +472,20 @@ static void what_is_no_column_is_passed_over(void **state)
     fby_buffer_fini(&text);
 }
 
+static void a_directory_that_lacks_members_is_refused(void **state)
+{
+    static const uint8_t values[3];
+    struct npz_file      file = {0};
+    put_npz_array(&file, "a", "|u1", "(3,)", values, 3);
+    file.n++; /* in the end record only */
+    end_npz(&file);
+    sandbox_write(*state, "data/t.npz", file.bytes.data, file.bytes.size);
+    refuses(*state, "data:t.npz",
+        "damaged zip file: the number of members is 2 in its end record and 1 "
+        "in its directory");
+    npz_fini(&file);
+}
+
 static void a_column_that_no_shard_has_is_told_what_it_has(void **state)
 {
     struct fby_field_content field = {
@@ -611,6 +625,7 @@ int main(void)
         IN_SANDBOX(values_in_fortran_order_are_refused),
         IN_SANDBOX(a_column_has_a_name_that_can_be_shown),
         IN_SANDBOX(what_is_no_column_is_passed_over),
+        IN_SANDBOX(a_directory_that_lacks_members_is_refused),
         IN_SANDBOX(a_column_that_no_shard_has_is_told_what_it_has),
     };
     return cmocka_run_group_tests_name(

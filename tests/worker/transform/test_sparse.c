@@ -356,6 +356,19 @@ static void a_member_that_is_not_what_its_sum_says_is_refused(void **state)
     npz_fini(&file);
 }
 
+static void a_directory_that_lacks_members_is_refused(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_I32, list);
+    struct npz_file          file  = {.n = 1};
+    put_npz_array(&file, "data", "<i8", "(0,)", "", 0);
+    end_npz(&file);
+    assert_refused_file(&field, &file,
+        "damaged zip file: the number of members is 2 in its end record and 1 "
+        "in its directory");
+    npz_fini(&file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +390,7 @@ int main(void)
         cmocka_unit_test(members_of_other_types_are_refused),
         cmocka_unit_test(damaged_files_are_refused_or_rows),
         cmocka_unit_test(a_member_that_is_not_what_its_sum_says_is_refused),
+        cmocka_unit_test(a_directory_that_lacks_members_is_refused),
     };
     return cmocka_run_group_tests(tests, open_transform, close_transform);
 }

@@ -267,7 +267,8 @@ static fby_err scan_member(struct scan *s, const struct fby_zip_file *zip,
 static fby_err scan_members(
     struct scan *s, struct fby_zip_file *zip, struct fby_error_detail *why)
 {
-    while (fby_zip_file_has_more(zip)) {
+    uint64_t n = 0;
+    for (; fby_zip_file_has_more(zip); n++) {
         struct fby_zip_member member;
         FBY_TRY(fby_zip_file_next(zip, &member, NULL, why));
         if (is_npy(member.short_name)) {
@@ -275,7 +276,7 @@ static fby_err scan_members(
                 "%s", fby_text_show(member.short_name).text));
         }
     }
-    return FBY_OK;
+    return fby_zip_check_count(&zip->directory, n, why);
 }
 
 static fby_err scan_npz(
