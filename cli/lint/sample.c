@@ -47,6 +47,7 @@ struct fby_field_job fby_lint_row_job(const struct fby_lint_samples *self,
         .seed         = self->seed,
         .sample       = self->numbers[i],
         .picture_size = &self->picture_sizes[f],
+        .bad_file     = self->bad_file,
         .length       = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
         .indices      = fby_lint_row_indices(self, f, i),
     };
@@ -173,10 +174,11 @@ static fby_err make_field(
     fby_err err = read_members(self, self->numbers[i], field, member, why);
     if (err == FBY_OK) {
         uint8_t *out = self->values[f] + i * fby_field_bytes(field);
-        /* An error about a stack of maps does not say which one it is about. */
-        self->has_bad_member =
-            self->has_bad_member && !fby_field_kind(field)->is_stack;
-        err = fby_lint_make_row(self, f, i, field, out, why);
+        err          = fby_lint_make_row(self, f, i, field, out, why);
+        if (err != FBY_OK && fby_field_kind(field)->is_stack) {
+            self->has_bad_member = find_member(self, self->numbers[i], field,
+                *self->bad_file, &self->bad_member);
+        }
     }
     return fby_error_prefix(why, err, "field %s", field->name);
 }
@@ -383,7 +385,8 @@ static uint32_t count_that_fit(
 static void allocate(struct fby_lint_samples *self, uint32_t rows)
 {
     const struct fby_content *content = content_of(self);
-    self->numbers = fby_zalloc(rows * sizeof(*self->numbers));
+    self->numbers  = fby_zalloc(rows * sizeof(*self->numbers));
+    self->bad_file = fby_zalloc(sizeof(*self->bad_file));
     self->picture_sizes =
         fby_zalloc(FBY_MAX_FIELDS * sizeof(*self->picture_sizes));
     self->members =
@@ -470,6 +473,7 @@ void fby_lint_samples_fini(struct fby_lint_samples *self)
         free(self->indices[f]);
     }
     free(self->numbers);
+    free(self->bad_file);
     free(self->picture_sizes);
     free(self->members);
     fby_transform_destroy(&self->transform);

@@ -34,6 +34,7 @@ struct fby_lint_samples { /* the samples, and the state of reading them */
     /* The member that caused the error of the sample that was read last. */
     struct fby_member bad_member;
     bool              has_bad_member; /* false: none, or it is not known */
+    uint32_t         *bad_file;       /* of a stack: its index in `from` */
     uint64_t         *numbers;        /* n sample numbers */
     struct fby_lint_member *members;  /* n x n_fields */
     /* The sizes of the pictures of the last sample, before the ops; one for

@@ -142,6 +142,41 @@ class Bits(SystemTest):
                       "the sample has no member .m10.png"):
             self.assertIn(words, pull.error)
 
+    def test_the_mask_that_is_bad_is_named(self):
+        """A file of a sample of five: another size, too wide, damaged."""
+        root = self.cluster.path("files")
+        path = self.cluster.path("files.yaml")
+        names = ("image", "m0", "m1", "m2", "m3")
+        path.write_text(
+            "forebay: 1\n"
+            f"splits: {{train: {{parallel: '{root}/{{{','.join(names)}}}', "
+            "shuffle: none}}\nglobal_batch: 1\nfields:\n  things:\n    from: ["
+            + ", ".join(f"{name}.png" for name in names[1:])
+            + "]\n    decode: maps\n    ops: [{random_crop: {size: 8}}]\n")
+        good = png(numpy.ones((8, 9), "u1"))
+        for name in names:
+            (root / name).mkdir(parents=True)
+            (root / name / "1.png").write_bytes(good)
+        for name, bad, says in (
+                ("m1", png(numpy.ones((9, 9), "u1")),
+                 ".m0.png has 9 x 8 pixels, .m1.png 9 x 9; masks of one field "
+                 "have one size"),
+                ("m2", png(numpy.ones((1, 70000), "u1")),
+                 ".m2.png: PNG claims 70000 x 1 pixels; a picture has at most "
+                 "65535 a side: make it smaller"),
+                ("m3", good[:-30] + b"x" + good[-29:], ".m3.png: PNG: the "
+                 "chunk at byte 33 is damaged or truncated")):
+            (root / name / "1.png").write_bytes(bad)
+            pull = self.run_forebay("pull", "-p", path)
+            self.assertIn(
+                f"file {name}/1.png, sample 0: field things: {says}: replace ",
+                pull.stderr)
+            check = self.run_forebay("lint", "--check", "-p", path)
+            self.assertEqual(
+                check.stdout.splitlines()[0],
+                f"{name}/1.png: sample 0: field things: {says}")
+            (root / name / "1.png").write_bytes(good)
+
     def test_lint_plan_and_show_know_maps(self):
         pipeline = self.pipeline("f32", "chw")
         for command in ("lint",), ("plan",), (

@@ -38,7 +38,7 @@ struct fby_task {                /* a row, or a run of rows, in the stages */
     struct fby_memory_block block;   /* fetched bytes of all inputs; size 0
                                         before they are fetched */
     struct fby_task_input   inputs[FBY_MAX_FIELDS]; /* [chosen field] */
-    struct fby_member       refused_mask;           /* a mask of a wrong size */
+    struct fby_member       refused_mask; /* of several, or of a wrong size */
     struct fby_task        *next; /* in the list of free tasks or of retries */
 };
 

@@ -32,14 +32,28 @@ static void set_stack_input(const struct fby_task *task,
     work->size              = input->size - sizes_bytes;
 }
 
-/* Write the row's values of chosen field `chosen` (index). */
+/* Set *decoding to the file that is bad in a field of several members. */
+static void name_bad_file(struct fby_task *task,
+    const struct fby_field_content *field, uint32_t bad_file,
+    const struct fby_member **decoding)
+{
+    if (fby_dataset_find_member(task->job->spec.dataset_plan->dataset,
+            task->sample, &field->from[bad_file], 1,
+            &task->refused_mask) == FBY_OK) {
+        *decoding = &task->refused_mask;
+    }
+}
+
+/* Write the row's values of chosen field `chosen` (index). *decoding becomes
+ * the member that is decoded, or NULL if the field has none. */
 static fby_err write_field(struct fby_transformer *transformer,
     struct fby_task *task, uint32_t chosen, struct fby_size *picture_size,
-    struct fby_error_detail *why)
+    const struct fby_member **decoding, struct fby_error_detail *why)
 {
-    struct fby_job              *job   = task->job;
-    const struct fby_task_input *input = &task->inputs[chosen];
-    uint32_t                     field = job->content_field[chosen];
+    uint32_t                     bad_file = 0;
+    struct fby_job              *job      = task->job;
+    const struct fby_task_input *input    = &task->inputs[chosen];
+    uint32_t                     field    = job->content_field[chosen];
 
     struct fby_field_job work = {
         .field       = &job->spec.dataset_plan->content.fields[field],
@@ -53,18 +67,20 @@ static fby_err write_field(struct fby_transformer *transformer,
         .epoch        = job->spec.epoch,
         .sample       = task->sample,
         .picture_size = picture_size,
+        .bad_file     = &bad_file,
         .length       = fby_job_length_dst(job, chosen, task->row),
         .indices      = fby_job_indices_dst(job, chosen, task->row),
     };
+    *decoding = input->has_member ? &input->member : NULL;
     if (input->is_stack) {
         set_stack_input(task, input, &work);
     }
     fby_err err = fby_field_write(transformer->transform, &work,
         fby_job_row_dst(job, chosen, task->row), why);
-    if (err != FBY_OK) {
-        fby_error_prefix(why, err, "field %s", work.field->name);
+    if (err != FBY_OK && input->is_stack) {
+        name_bad_file(task, work.field, bad_file, decoding);
     }
-    return err;
+    return fby_error_prefix(why, err, "field %s", work.field->name);
 }
 
 /* Check the sizes of the row's masks. `err` is the result of its fields. */
@@ -89,8 +105,7 @@ static fby_err check_masks(struct fby_task *task, const struct fby_size *sizes,
     return err;
 }
 
-/* Write every field of the row. *decoding is set to the member of each field
- * before it is decoded, or to NULL if the field has none. */
+/* Write every field of the row; *decoding as for write_field. */
 static fby_err write_row(struct fby_transformer *transformer,
     struct fby_task *task, const struct fby_member **decoding,
     struct fby_error_detail *why)
@@ -99,8 +114,7 @@ static fby_err write_row(struct fby_transformer *transformer,
     fby_err         err                   = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < task->job->layout.n_fields; i++) {
         uint32_t field = task->job->content_field[i];
-        *decoding = task->inputs[i].has_member ? &task->inputs[i].member : NULL;
-        err       = write_field(transformer, task, i, &sizes[field], why);
+        err = write_field(transformer, task, i, &sizes[field], decoding, why);
     }
     return check_masks(task, sizes, err, decoding, why);
 }

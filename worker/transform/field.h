@@ -44,6 +44,9 @@ struct fby_field_job {
     /* Receives the size of the upright picture before the ops; NULL: not
      * wanted. */
     struct fby_size *picture_size;
+    /* Receives the index in `sizes` of the last file that was read: after an
+     * error that one is bad; NULL: not wanted. Other fields leave it. */
+    uint32_t *bad_file;
 };
 
 /* Bytes of one sample of the field. If rows vary in length, these are the bytes

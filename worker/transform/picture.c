@@ -16,6 +16,12 @@ fby_err fby_picture_check_size(const char *format,
     uint32_t pixels_per_byte, struct fby_error_detail *why)
 {
     uint64_t pixels = (uint64_t)width * height;
+    if (width > FBY_MAX_SIDE || height > FBY_MAX_SIDE) {
+        return fby_error_set(why, FBY_BAD_SAMPLE,
+            "%s claims %u x %u pixels; a picture has at most %d a side: make "
+            "it smaller",
+            format, width, height, FBY_MAX_SIDE);
+    }
     if (pixels > FBY_PICTURE_MAX_PIXELS) {
         return fby_error_set(why, FBY_BAD_SAMPLE,
             "%s claims %u x %u pixels; at most %llu are decoded", format, width,

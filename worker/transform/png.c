@@ -139,11 +139,8 @@ static fby_err set_limits(struct png_decoder *d)
 {
     int wrong_sum_action =
         d->checksums_are_verified ? SPNG_CRC_USE : SPNG_CRC_ERROR;
-    int error = spng_set_image_limits(d->png, FBY_MAX_SIDE, FBY_MAX_SIDE);
-    if (error == SPNG_OK) {
-        error = spng_set_chunk_limits(
-            d->png, FBY_PNG_MAX_CHUNK_BYTES, FBY_PNG_MAX_CHUNK_BYTES);
-    }
+    int error = spng_set_chunk_limits(
+        d->png, FBY_PNG_MAX_CHUNK_BYTES, FBY_PNG_MAX_CHUNK_BYTES);
     if (error == SPNG_OK) {
         error = spng_set_crc_action(d->png, wrong_sum_action, wrong_sum_action);
     }

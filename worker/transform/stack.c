@@ -11,10 +11,14 @@
 #include "worker/transform/picture_format.h"
 #include "worker/transform/transform_private.h"
 
-/* Return file i, which begins at *next, and move *next to the file after it. */
+/* Return file i, which begins at *next, and move *next to the file after it.
+ * An error that follows is about this file. */
 static struct fby_picture_file next_file(
     const struct fby_field_job *job, uint32_t i, const uint8_t **next)
 {
+    if (job->bad_file != NULL) {
+        *job->bad_file = i;
+    }
     struct fby_picture_file file = {*next, (size_t)job->sizes[i]};
     *next += file.size;
     return file;

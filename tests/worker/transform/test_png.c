@@ -430,6 +430,14 @@ static void a_small_file_claims_no_large_picture(void **state)
         claimed((struct claim){8192, 8192, 8, 0}, 1 << 20, false, &head, NULL));
     refuses_claim((struct claim){8193, 8192, 8, 0}, 1 << 20, false,
         "PNG claims 8193 x 8192 pixels; at most 67108864 are decoded");
+    assert_ok(
+        claimed((struct claim){1, FBY_MAX_SIDE, 8, 0}, 70, true, &head, NULL));
+    refuses_claim((struct claim){1, 70000, 8, 0}, 1 << 20, true,
+        "PNG claims 1 x 70000 pixels; a picture has at most 65535 a side: make "
+        "it smaller");
+    refuses_claim((struct claim){70000, 1, 8, 0}, 1 << 20, false,
+        "PNG claims 70000 x 1 pixels; a picture has at most 65535 a side: make "
+        "it smaller");
 }
 
 /* The grey probe with a text chunk of `n` bytes after its header. */
