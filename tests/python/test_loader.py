@@ -2,9 +2,11 @@
 """The Loader with NumPy, on clusters of real processes."""
 
 import gc
+import itertools
 import json
 import logging
 import os
+import pathlib
 import pickle
 import random
 import signal
@@ -13,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 import unittest
 from unittest import mock
 
@@ -857,8 +860,38 @@ loader.close()
             len(self.loader(timeout=0.1))
 
 
+PIPELINE_BAD = "forebay: 1\nsplits: {{train: {{folder: '{root}'}}}}\n"
+
+
 class Arguments(PackageTest):
     """What is refused, and the words for it."""
+
+    def test_errors_show_one_frame_of_the_package(self):
+        bad = self.cluster.pipeline(PIPELINE_BAD, name="bad.yaml")
+        self.cluster.start_server()
+        self.cluster.start_worker()
+        fine = self.loader()
+        next(iter(fine))
+        damaged = next(self.cluster.root.rglob("*.jpg"))
+        damaged.write_bytes(b"no picture")
+        for error, do in (
+                (forebay.UsageError, lambda: self.loader(prefetch=0)),
+                (forebay.UsageError, lambda: self.loader(spilt="x")),
+                (forebay.PipelineError, lambda: iter(self.loader(bad))),
+                (forebay.PipelineError, lambda: len(self.loader("/none"))),
+                (forebay.UsageError, lambda: fine.set_epoch(-1)),
+                (forebay.StateError, lambda: fine.load_state_dict({})),
+                (forebay.UsageError, lambda: self.loader(fields=["x"]).fields),
+                (forebay.Error, lambda: list(self.loader()))):
+            with self.assertRaises(error) as caught:
+                try:
+                    do()
+                except error:
+                    text = traceback.format_exc()
+                    raise
+            self.assertEqual(text.count(f'File "{PYTHON}/forebay/'), 1, text)
+            self.assertEqual(text.count("Traceback"), 1, text)
+            self.assertTrue(str(caught.exception))
 
     def test_arguments_of_other_loaders(self):
         for name, words in (
@@ -1170,15 +1203,66 @@ len(loader)
         script.line()
         self.ends_at_once(script)
 
-    def test_in_the_import_of_a_framework_it_comes_after_it(self):
+    def test_at_a_prompt_it_comes_after_the_import_of_a_framework(self):
         done = []
-        with self.assertRaises(KeyboardInterrupt):
-            with interrupts.delayed():
-                signal.raise_signal(signal.SIGINT)
-                done.append(True)
+        with self.assertRaises(KeyboardInterrupt), mock.patch.object(
+                sys, "ps1", ">>> ", create=True), interrupts.in_import():
+            signal.raise_signal(signal.SIGINT)
+            done.append(True)
         self.assertTrue(done)
         self.assertIs(signal.getsignal(signal.SIGINT),
                       signal.default_int_handler)
+
+    def test_in_a_script_it_ends_the_import_of_a_framework(self):
+        """Also one that makes another error of it, as numpy does."""
+        module = self.cluster.path("slow/jax.py")
+        module.parent.mkdir()
+        module.write_text(
+            "import signal\n"
+            "print('importing', flush=True)\n"
+            "try:\n"
+            "    while True: signal.pause()\n"
+            "except KeyboardInterrupt: raise ImportError('no') from None\n")
+        script = Script(
+            self, "len(forebay.Loader(sys.argv[1], framework='jax'))",
+            self.pipeline,
+            env={"PYTHONPATH": f"{PYTHON}:{module.parent}"})
+        self.assertEqual(script.line(), "importing")
+        self.ends_at_once(script)
+        self.assertEqual(script.process.returncode, -signal.SIGINT)
+
+    def scans(self):
+        """Whether the worker of a local cluster looks at its data."""
+        for file in self.clusters():
+            up = pathlib.Path(f"/proc/{json.loads(file.read_text())['pid']}")
+            children = (up / f"task/{up.name}/children").read_text().split()
+            for task in itertools.chain.from_iterable(
+                    pathlib.Path(f"/proc/{pid}/task").iterdir()
+                    for pid in children):
+                if (task / "comm").read_text().strip() == "fby-scan":
+                    return True
+        return False
+
+    def test_in_a_scan_the_local_cluster_ends_too(self):
+        shard = self.cluster.path("x.tar")
+        shard.touch()
+        os.truncate(shard, 1 << 40)  # one that takes minutes to read
+        pipeline = self.cluster.pipeline(
+            "forebay: 1\nsplits: {{train: {{shards: '{root}'}}}}\n"
+            "global_batch: 1\nfields: {{image: {{from: jpg, decode: bytes, "
+            "max_length: 8}}}}\n", root=shard)
+        script = Script(
+            self, "len(forebay.Loader(sys.argv[1], framework='numpy'))",
+            pipeline)
+        wait_until(self.scans)
+        [file] = self.clusters()
+        pid = json.loads(file.read_text())["pid"]
+        begin = time.monotonic()
+        script.interrupt()
+        self.assertIn("KeyboardInterrupt", script.finish(-signal.SIGINT))
+        self.assertLess(time.monotonic() - begin, 1.5 * harness.SLOW)
+        self.assertFalse(is_running(pid))
+        self.assertEqual(os.listdir(self.runtime / "forebay"), ["lock"])
 
     def test_in_next(self):
         self.cluster.start_server()

@@ -13,7 +13,7 @@ from typing import (
 
 from forebay import _forebay
 from forebay.errors import UsageError
-from forebay.interrupts import delayed
+from forebay.interrupts import in_import
 
 if TYPE_CHECKING:
     from forebay._forebay import Batch, Stream, Tensor
@@ -119,7 +119,7 @@ def make(framework: str, device: object, memory: Optional[str]) -> Adapter:
     if framework not in ("torch", "numpy", "jax"):
         raise UsageError(f"framework={framework!r}: it is torch, numpy or jax")
     try:
-        with delayed():
+        with in_import():
             module = importlib.import_module(f"forebay.{framework}")
     except ModuleNotFoundError as error:
         if error.name != framework:

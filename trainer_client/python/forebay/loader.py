@@ -58,6 +58,18 @@ def _exclusive(method: Method) -> Method:
     return cast(Method, call)
 
 
+def _public(method: Method) -> Method:
+    """A method whose errors show one frame of this package: their text says
+    what to do, and the frames below say nothing to a caller."""
+    @functools.wraps(method)
+    def call(*args: Any, **options: Any) -> Any:
+        try:
+            return method(*args, **options)
+        except Error as error:
+            raise error.with_traceback(None) from None
+    return cast(Method, call)
+
+
 class Loader:
     """Batches of a pipeline, in order, each exactly once.
 
@@ -91,6 +103,7 @@ class Loader:
 
     framework = "torch"
 
+    @_public
     def __init__(
             self, pipeline: pipeline.Source, *, split: Optional[str] = None,
             server: Optional[str] = None,
@@ -103,7 +116,8 @@ class Loader:
             seed: Optional[int] = None, timeout: float = 300.0,
             framework: Optional[str] = None, threads: Optional[int] = None,
             info: bool = False, **unknown: NoReturn):
-        arguments.refuse(unknown, Loader.__init__.__kwdefaults__ or ())
+        undecorated = getattr(Loader.__init__, "__wrapped__")
+        arguments.refuse(unknown, undecorated.__kwdefaults__)
         self._options: dict[str, Any] = dict(
             split=arguments.text("split", split),
             server=arguments.text("server", server),
@@ -151,12 +165,14 @@ class Loader:
 
     # ---- iteration ---------------------------------------------------------
 
+    @_public
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Iterate over the rest of this epoch, or over the next one."""
         _refuse_dataloader_worker()
         self._opened()
         return self._begin()
 
+    @_public
     def __len__(self) -> int:
         """The batches of an epoch."""
         return self._opened().length
@@ -241,6 +257,7 @@ class Loader:
         """The batches of this epoch that were delivered."""
         return self._step
 
+    @_public
     @_exclusive
     def set_epoch(self, epoch: int) -> None:
         """Let the next iteration begin this epoch. A position that was loaded
@@ -254,6 +271,7 @@ class Loader:
             self._iteration += 1
         self._again = self._begun
 
+    @_public
     def state_dict(self, after: Optional[Mapping[str, Any]] = None
                    ) -> dict[str, Any]:
         """The position after the last batch that was delivered, as a dict of
@@ -267,6 +285,7 @@ class Loader:
         return state.make(
             state.Position(self._epoch, self._step, self._token), info)
 
+    @_public
     @_exclusive
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continue at a position. The next iteration finishes its epoch.
@@ -290,16 +309,19 @@ class Loader:
     # ---- what is open ------------------------------------------------------
 
     @property
+    @_public
     def fields(self) -> Mapping[str, Field]:
         """Name, dtype and shape of each entry of a batch; opens the loader."""
         return self._opened().reader.fields
 
     @property
+    @_public
     def classes(self) -> Optional[tuple[str, ...]]:
         """The names of the ids, if the pipeline or the source has names; opens
         the loader."""
         return self._opened().stream.classes
 
+    @_public
     def stats(self) -> dict[str, Any]:
         """Rates, waits and counters; see forebay.stats.summary(). After
         close() those of its time."""
@@ -417,12 +439,14 @@ class _Iteration:
     def __iter__(self) -> _Iteration:
         return self
 
+    @_public
     def __next__(self) -> dict[str, Any]:
         values = self._loader._next(self)
         if values is None:
             raise StopIteration
         return values
 
+    @_public
     def __len__(self) -> int:
         return len(self._loader)
 
