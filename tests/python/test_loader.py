@@ -1153,8 +1153,8 @@ except forebay.Error as error:
 
     def test_a_file_that_is_gone_or_a_socket_is_named(self):
         files = sorted(self.cluster.root.rglob("*.jpg"))
-        for is_socket, cause in ((True, "not a plain file"),
-                                 (False, "is not there")):
+        for is_socket, cause in ((True, "it is not a plain file"),
+                                 (False, "it is not there")):
             batches = iter(self.loader(split="val", prefetch=1))
             next(batches)
             victim = files[-1]
@@ -1165,9 +1165,11 @@ except forebay.Error as error:
                     made.bind(str(victim))
                 with self.assertRaises(forebay.DataError) as raised:
                     list(batches)
-            for word in (f"{victim.parent.name}/{victim.name}", cause,
-                         "was removed or replaced"):
-                self.assertIn(word, str(raised.exception))
+            self.assertRegex(str(raised.exception), (
+                r"^worker \S+ \(tcp://127.0.0.1:\d+\): file "
+                f"{victim.parent.name}/{victim.name}, sample 95: was removed "
+                f"or replaced since it was indexed: {cause}: restore the file "
+                "and resume, or begin a new run with the data as it is now$"))
             self.assertIn("tcp://127.0.0.1:", raised.exception.worker)
             victim.unlink(missing_ok=True)
             victim.write_bytes(picture)

@@ -82,6 +82,10 @@ class TableTest(harness.SystemTest):
         pull.finish(code=None, deadline_s=harness.DEADLINE)
         self.assertEqual(pull.process.returncode, 1, pull.error)
         self.assertIn(self.CUT + ": was cut short", pull.error)
+        self.assertTrue(pull.error.endswith(
+            " now: restore the file and resume, or begin a new run with the "
+            "data as it is now\n"), pull.error)
+        self.assertEqual(pull.error.count("restore the file"), 1, pull.error)
         self.assertNotIn("WORKER-LOST", pull.error)
 
     def test_bytes_are_hashed_once_and_again_when_a_file_changed(self):

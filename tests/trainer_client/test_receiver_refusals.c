@@ -212,7 +212,9 @@ static void workers_that_serve_other_bytes_are_left_aside(void **state)
                     .stale_data             = {.request = {1},
                                     .shard              = "train-0.tar",
                                     .text = "shard train-0.tar: another size"}},
-        "not as it was opened: shard train-0.tar: another size");
+        "shard train-0.tar: another size: restore the file and resume, or "
+        "begin a "
+        "new run with the data as it is now");
     check_aside(&(struct fby_message){.type = FBY_MSG_STALE_DATA,
                     .stale_data             = {.request = {1},
                                     .shard              = "",

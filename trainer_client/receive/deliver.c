@@ -172,7 +172,11 @@ void fby_r_on_window_failure(struct fby_receiver *r)
     case FBY_CAUSE_ASIDE:
         /* A changed file, as opposed to another dataset. */
         if (r->last_aside_code == FBY_R_STALE && r->bad_sample.shard[0] != 0) {
-            fby_error("STREAM-FAILED", "%s", r->last_aside.text);
+            fby_r_append_remedy(&r->last_aside,
+                "restore the file and resume, or begin a new run with the data "
+                "as it "
+                "is now");
+            fby_debug("STREAM-FAILED", "%s", r->last_aside.text);
             fby_r_fail_data(r, &r->last_aside);
             return;
         }

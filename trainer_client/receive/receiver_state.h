@@ -199,6 +199,9 @@ bool fby_r_decode_message(struct fby_receiver *r, zmq_msg_t *frame,
 void fby_r_on_server_frame(struct fby_receiver *r, zmq_msg_t *frame);
 void fby_r_on_worker_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame);
 void fby_r_on_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame);
+/* Append ": " and what can be done. If the text is then too long, its beginning
+ * is shortened. */
+void fby_r_append_remedy(struct fby_error_detail *why, const char *remedy);
 /* Take the finished tasks of the decode pool. Release the slots whose batches
  * are made and, with a GPU, whose bytes are copied to it. */
 void fby_r_take_results(struct fby_receiver *r);

@@ -112,13 +112,10 @@ static void note_refusal(
         &r->refusal.text, FBY_IO, "%s", r->peers[peer].label);
 }
 
-/* Say what can be done about a bad sample. */
-static void append_remedy(struct fby_error_detail *why)
+void fby_r_append_remedy(struct fby_error_detail *why, const char *remedy)
 {
     const struct fby_error_detail cause = *why;
-    (void)fby_error_set(why, FBY_BAD_SAMPLE,
-        "replace it, set on_bad_sample: substitute, or list all bad samples "
-        "with forebay lint --check");
+    (void)fby_error_set(why, FBY_BAD_SAMPLE, "%s", remedy);
     (void)fby_error_prefix(why, FBY_BAD_SAMPLE, "%s", cause.text);
 }
 
@@ -145,7 +142,9 @@ static void on_cannot(
             .offset                            = cannot->offset});
     note_refusal(r, peer, cannot->request);
     if (dataset_is_cause && cannot->code == FBY_CANNOT_SAMPLE) {
-        append_remedy(&r->cannot);
+        fby_r_append_remedy(&r->cannot,
+            "replace it, set on_bad_sample: substitute, or list all bad "
+            "samples with forebay lint --check");
     }
     fby_window_cannot(
         r->window, r->now_ns, peer, cannot->request, (int)cannot->code);
@@ -154,15 +153,8 @@ static void on_cannot(
 static void on_stale(
     struct fby_receiver *r, int peer, const struct fby_stale_data *stale)
 {
-    char text[400];
-    if (stale->shard[0] != '\0') { /* a shard or file has changed */
-        snprintf(
-            text, sizeof(text), "not as it was opened: %.350s", stale->text);
-    } else {
-        snprintf(text, sizeof(text), "%.200s", stale->text);
-    }
     note_bad_sample(r, peer, stale->shard, (struct fby_failed_sample){0});
-    fby_r_set_aside(r, peer, FBY_R_STALE, text);
+    fby_r_set_aside(r, peer, FBY_R_STALE, stale->text);
 }
 
 static void on_wrong_fingerprint(

@@ -3,10 +3,14 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/limits.h"
 #include "common/mem.h"
+#include "pipeline/types.h"
+#include "worker/source/roots.h"
 
 enum { DEFAULT_MAX_OPEN = 128, SHARE_OF_LIMIT = 16 };
 
@@ -127,13 +131,31 @@ static struct fby_object cache_object(struct fby_file_cache *self, uint64_t id,
     return to_close;
 }
 
+/* Say that the file is gone. The cause in `why` begins with root and path, which
+ * are left out: the caller names the file. Returns FBY_STALE. */
+static fby_err set_gone(
+    const struct fby_file *file, struct fby_error_detail *why)
+{
+    char                    name[FBY_PATH_SIZE + FBY_NAME_SIZE];
+    struct fby_error_detail cause = {{0}};
+    if (why == NULL) {
+        return FBY_STALE;
+    }
+    cause    = *why;
+    int size = snprintf(
+        name, sizeof(name), "%s:%s ", fby_root_name(file->root), file->path);
+    bool has_name = strncmp(cause.text, name, (size_t)size) == 0;
+    return fby_error_set(why, FBY_STALE,
+        "was removed or replaced since it was indexed: %s%s",
+        has_name ? "it " : "", cause.text + (has_name ? size : 0));
+}
+
 fby_err fby_file_open(const struct fby_file *file, struct fby_object *out,
     struct fby_error_detail *why)
 {
     fby_err err = fby_object_open(file->root, file->path, out, why);
     if (err == FBY_NOT_FOUND || err == FBY_USAGE) { /* USAGE: now a bad link */
-        return fby_error_prefix(
-            why, FBY_STALE, "was removed or replaced since it was indexed");
+        return set_gone(file, why);
     }
     if (err == FBY_OK) {
         err = fby_stamp_check(out, file->stamp, why);
