@@ -101,7 +101,9 @@ uint64_t fby_option_parse_u64(const struct argp_state *state, const char *name,
 /* Print `text` with each control byte as \xNN. */
 void fby_option_print_escaped(FILE *out, const char *text);
 
-/* Print `word` so that a shell reads it as one word: quoted if needed. */
+/* Print `word` so that a shell reads it as one word: quoted if needed. No
+ * control byte is printed: a word with one has the form $'...' of bash and zsh.
+ */
 void fby_option_print_word(FILE *out, const char *word);
 
 #endif

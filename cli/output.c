@@ -2,10 +2,21 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "common/utf8.h"
+
+struct fby_shown_path fby_show_path(const char *path)
+{
+    struct fby_shown_path shown;
+    snprintf(shown.text, sizeof(shown.text), "%s", path);
+    fby_make_one_line(shown.text);
+    return shown;
+}
 
 static bool is_dir(const char *path)
 {

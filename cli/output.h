@@ -11,6 +11,14 @@
 
 #include "common/atomic_file.h"
 
+struct fby_shown_path {
+    char text[4096];
+};
+
+/* A copy of `path` for a message: control characters, and bytes that are not
+ * UTF-8, become '?'. */
+struct fby_shown_path fby_show_path(const char *path);
+
 struct fby_output {
     const char            *path;            /* as given; borrowed */
     char                   real_path[4096]; /* of FILE, without links */

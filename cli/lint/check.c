@@ -25,7 +25,6 @@
 #include "common/array.h"
 #include "common/mem.h"
 #include "common/plural.h"
-#include "common/utf8.h"
 #include "worker/source/jobs.h"
 
 enum { MIN_CHUNK = 64, MAX_JOBS = 1 << 20 };
@@ -161,13 +160,11 @@ static void print_text(const struct check_run *self, uint32_t first)
 {
     uint64_t done = atomic_load(&self->done);
     for (uint32_t i = first; i < self->n_bad; i++) {
-        char *name = fby_strdup(self->bad[i].name);
-        fby_make_one_line(name);
-        printf("%s: sample %" PRIu64 ": %s\n", name, self->bad[i].number,
+        printf("%s: sample %" PRIu64 ": %s\n",
+            fby_show_path(self->bad[i].name).text, self->bad[i].number,
             self->bad[i].cause);
-        free(name);
     }
-    printf("%s: ", self->options->local->pipeline);
+    printf("%s: ", fby_show_path(self->options->local->pipeline).text);
     if (has_several_splits(self)) {
         printf("split %s: ", split_name(self, self->split));
     }

@@ -233,30 +233,32 @@ fby_err fby_bad_names_add(const struct fby_pipeline *pipeline, const char *path,
 void fby_bad_names_report(const struct fby_pipeline *pipeline, const char *path,
     const struct fby_bad_names *names)
 {
-    bool is_one = fby_pipeline_n_splits(pipeline) == 1;
+    const struct fby_shown_path shown  = fby_show_path(path);
+    const char                 *file   = shown.text;
+    bool                        is_one = fby_pipeline_n_splits(pipeline) == 1;
     if (names->is_empty_list) {
-        fprintf(stderr, "wrote %s, a list without names\n", path);
+        fprintf(stderr, "wrote %s, a list without names\n", file);
     }
     if (names->added > 0) {
         fprintf(stderr, "added %s to %s; write in %s:  exclude: %s\n",
-            fby_plural(names->added, "name").text, path,
-            is_one ? "the split" : "each split", path);
+            fby_plural(names->added, "name").text, file,
+            is_one ? "the split" : "each split", file);
     }
     if (names->present > 0) {
-        fprintf(stderr, "%s had the names of %s already\n", path,
+        fprintf(stderr, "%s had the names of %s already\n", file,
             fby_plural(names->present, "bad sample").text);
     }
     if (names->beyond > 0) {
         fprintf(stderr,
             "not added to %s: %s: a list has at most %d names and %d MiB; move "
             "the files of bad samples out of the data instead\n",
-            path, fby_plural(names->beyond, "bad sample").text,
+            file, fby_plural(names->beyond, "bad sample").text,
             FBY_MAX_EXCLUDED, FBY_EXCLUDE_MAX_BYTES >> 20);
     }
     if (names->without > 0) {
         fprintf(stderr,
             "not added to %s: %s: exclude is not for rows of columns, tokens "
             "and names with a line break; repair the data instead\n",
-            path, fby_plural(names->without, "bad sample").text);
+            file, fby_plural(names->without, "bad sample").text);
     }
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "cli/output.h"
 #include "common/plural.h"
 #include "common/utf8.h"
 
@@ -71,10 +72,11 @@ static void print_finding(
 
 void fby_lint_report_text(const struct fby_lint_report *report, FILE *out)
 {
+    const struct fby_shown_path file = fby_show_path(report->file);
     for (uint32_t i = 0; i < report->n; i++) {
-        print_finding(report->file, &report->findings[i], out);
+        print_finding(file.text, &report->findings[i], out);
     }
-    fprintf(out, "%s: %s, measured on %s", report->file,
+    fprintf(out, "%s: %s, measured on %s", file.text,
         report->n == 0 ? "nothing found"
                        : fby_plural(report->n, "finding").text,
         fby_plural(report->facts->samples, "sample").text);

@@ -258,8 +258,9 @@ static fby_err show(struct show_run *self, struct fby_error_detail *why)
     }
     if (err == FBY_OK) {
         printf("wrote %s: %s of epoch %" PRIu64 " step %" PRIu64 "\n",
-            self->options->output, fby_plural(rows_to_write(self), "row").text,
-            self->position.epoch, self->position.step);
+            fby_show_path(self->options->output).text,
+            fby_plural(rows_to_write(self), "row").text, self->position.epoch,
+            self->position.step);
     }
     if (err != FBY_OK && fby_signals_caught() != 0) {
         fby_error_set(why, err, "ended by signal");

@@ -239,6 +239,44 @@ class CommandLine(SystemTest):
         for words in ("images/s", "bytes per image", "digest", "token"):
             self.assertIn(words, table.stdout)
 
+    def test_a_command_that_is_printed_can_be_run_and_is_no_escape_sequence(
+            self):
+        """Its path has control characters, quotes and bytes of no text."""
+        folder = os.fsencode(self.cluster.path("d"))
+        folder += b"\x1b[31m\n'\\x$\xc2\x9b1m\xff\xc3\xa9 "
+        os.mkdir(folder)
+        path = folder + b"/p.yaml"
+        os.rename(self.pictures(), path)
+        with subprocess.Popen(
+                [FOREBAY, "up", "-p", path, "--listen", "tcp://127.0.0.1:*",
+                 "--workers", "1"], stdout=subprocess.PIPE) as up:
+            up.stdout.readline()
+            command = up.stdout.readline()
+            up.terminate()
+        self.assertNotRegex(
+            command, rb"[\x00-\x09\x0b-\x1f\x7f\xff]|\xc2\x9b")
+        self.assertIn("\u00e9".encode(), command)
+        words = subprocess.run(
+            ["bash", "-c", b"printf '%s\\0' " + command], check=True,
+            capture_output=True).stdout.split(b"\0")
+        self.assertEqual(words[:4], [b"forebay", b"pull", b"--pipeline", path])
+
+    def test_paths_in_messages_are_no_escape_sequences(self):
+        pipeline = self.pictures()
+        odd = self.cluster.path("a\x1b[31m\nb")
+        shown = forebay("lint", "-p", pipeline, "--check", "-o", f"{odd}.txt")
+        self.assertEqual(
+            shown.stderr, f"wrote {self.cluster.path('a?[31m?b')}.txt, a list "
+            "without names\n")
+        shown = forebay("show", "-p", pipeline, "-o", f"{odd}.npz")
+        self.assertTrue(shown.stdout.startswith(
+            f"wrote {self.cluster.path('a?[31m?b')}.npz: "), shown)
+        os.rename(pipeline, f"{odd}.yaml")
+        for args in (), ("--check",):
+            shown = forebay("lint", "-p", f"{odd}.yaml", *args)
+            self.assertNotIn("\x1b", shown.stdout + shown.stderr)
+            self.assertIn("a?[31m?b.yaml: ", shown.stdout)
+
     def test_statistics_use_the_word_for_the_samples(self):
         """Sequences of token files, samples of other data without pictures."""
         tokens = self.cluster.path("tokens")
