@@ -222,10 +222,12 @@ static void replace_root(
 void fby_served_complete_error(
     const struct fby_served_roots *self, struct fby_error_detail *why)
 {
-    if (strstr(why->text, "options.roots") != NULL) {
-        size_t used = strlen(why->text);
-        snprintf(why->text + used, sizeof(why->text) - used,
-            ", which is --data NAME=DIR here");
+    static const char             name[] = "options.roots";
+    const struct fby_error_detail before = *why;
+    const char                   *found  = strstr(before.text, name);
+    if (found != NULL) {
+        snprintf(why->text, sizeof(why->text), "%.*s--data NAME=DIR%s",
+            (int)(found - before.text), before.text, found + strlen(name));
     }
     for (unsigned i = self->n_given; i < self->n_roots; i++) {
         replace_root(&self->roots[i], why);

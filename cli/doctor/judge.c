@@ -166,8 +166,8 @@ struct fby_verdict fby_judge_memlock(uint64_t bytes)
 {
     bool little = bytes < gib;
     return fby_verdict(little ? FBY_DOCTOR_NOTE : FBY_DOCTOR_OK,
-        little ? "where memory is pinned for a GPU or a network card: ulimit "
-                 "-l unlimited (a container's --ulimit memlock=-1)"
+        little ? "raise it if memory is pinned for a GPU or a network card: "
+                 "ulimit -l unlimited (a container's --ulimit memlock=-1)"
                : NULL,
         "memory that may be locked: %s", format_size(bytes).text);
 }
@@ -176,8 +176,8 @@ struct fby_verdict fby_judge_shm(uint64_t bytes)
 {
     bool little = bytes < gib;
     return fby_verdict(little ? FBY_DOCTOR_NOTE : FBY_DOCTOR_OK,
-        little ? "Forebay needs none; a framework's own loader and NCCL do: a "
-                 "container's --shm-size"
+        little ? "Forebay needs none, but PyTorch's DataLoader and NCCL do: "
+                 "raise a container's --shm-size"
                : NULL,
         bytes > 0 ? "/dev/shm has %s" : "there is no /dev/shm",
         format_size(bytes).text);
@@ -188,13 +188,13 @@ struct fby_verdict fby_judge_huge_pages(const char *setting)
     bool known = setting[0] != '\0';
     if (strcmp(setting, "always") == 0 || strcmp(setting, "madvise") == 0) {
         return fby_verdict(FBY_DOCTOR_OK, NULL,
-            "transparent huge pages: %s; batches lie in them", setting);
+            "transparent huge pages: %s; batches use them", setting);
     }
     return fby_verdict(FBY_DOCTOR_NOTE,
         known ? "as root: echo madvise > "
                 "/sys/kernel/mm/transparent_hugepage/enabled"
               : NULL,
-        "transparent huge pages: %s; batches lie in small pages",
+        "transparent huge pages: %s; batches use small pages",
         known ? setting : "none");
 }
 
@@ -226,8 +226,8 @@ struct fby_verdict fby_judge_clock(const struct fby_clock_facts *facts)
                  "cannot be measured at that resolution";
     } else if (!facts->known || !facts->synchronised) {
         state  = FBY_DOCTOR_NOTE;
-        advice = "only the times in logs of several hosts need a synchronised "
-                 "clock: chrony or systemd-timesyncd";
+        advice = "to compare logs of several hosts, synchronise it: chrony or "
+                 "systemd-timesyncd";
     }
     return fby_verdict(state, advice,
         "the monotonic clock has steps of %lld ns; the wall clock is %s",

@@ -80,8 +80,8 @@ static void find_refused(struct findings *self)
         facts->substitutes
             ? "nothing, if that is intended: pull takes other samples instead "
               "(%u of %u checked are refused), up to the limit of on_bad_sample"
-            : "on_bad_sample: substitute, or fix the data: pull stops at such "
-              "a sample, and %u of %u checked are refused",
+            : "on_bad_sample: substitute, or fix the data: pull stops at a bad "
+              "sample, and %u of %u checked are bad",
         facts->refused, facts->refused + facts->samples);
     finding->changes_content = !facts->substitutes;
 }
@@ -550,8 +550,8 @@ static void find_shifted_sequence(
         "all tokens of a row except one are also in field '%s'",
         inputs->content->name);
     set_text(finding->advice,
-        "one field 'from: sequence' for both: the inputs are its tokens "
-        "without the last in a row, the targets those without the first");
+        "one field 'from: sequence': the inputs are all tokens of a row but "
+        "the last, the targets all but the first");
     set_saving(finding, field->current.bytes + inputs->current.bytes,
         inputs->current.bytes + fby_type_bytes(field->content->wire_type),
         "bytes a sample");

@@ -55,7 +55,7 @@ static void print_finding(
     fprintf(
         out, "%s:%zu: %s", file, finding->line, finding_name(finding->kind));
     if (finding->field != NULL) {
-        fprintf(out, " of field %s", finding->field);
+        fprintf(out, " (field %s)", finding->field);
     }
     fprintf(out, "\n  found  %s\n", finding->found);
     if (finding->unit != NULL) {

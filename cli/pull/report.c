@@ -43,7 +43,7 @@ static void print_rates(const struct fby_report *report, FILE *out)
         100 * ratio(wire, raw));
     print_row(out, "waited for data", "%9.2f s    %10.0f %% of the time%s",
         wait_s, 100 * ratio(wait_s, report->seconds),
-        report->has_model ? "" : ": no model computes (--step-ms)");
+        report->has_model ? "" : ": no model runs (see --step-ms)");
 }
 
 /* True for "worker.wait": time that batches spent in queues, without work. */
@@ -80,7 +80,7 @@ static void print_stages(const struct forebay_stats *s, FILE *out)
     for (uint32_t i = 0; i < s->n_stages; i++) {
         if (is_queue_time(&s->stages[i])) {
             print_row(out, s->stages[i].name,
-                "%9.2f s, batches in queues (no work)",
+                "%9.2f s that batches spent queued",
                 (double)s->stages[i].busy_ns / 1e9);
         }
     }

@@ -226,7 +226,8 @@ static void every_class_folder_needs_a_picture(void **state)
         "the class folder b has no file that a field reads (jpg, jpeg, png, "
         "webp), only files such as b/1.txt");
     sandbox_mkdir(sb, "p/d");
-    assert_refused(sb, "the class folder d has no files named KEY.EXTENSION");
+    assert_refused(
+        sb, "the class folder d has no files such as 7.jpg: fill or remove it");
 }
 
 static void a_loop_of_links_is_refused(void **state)

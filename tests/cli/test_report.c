@@ -71,7 +71,7 @@ static void rates_are_of_the_run_and_sizes_of_an_image(void **state)
     assert_has(text, "45.0 MB/s     150000 bytes per image\n");
     assert_has(text, "31.5 MB/s     105000 bytes per image, 70 %\n");
     assert_has(text,
-        "0.50 s            25 % of the time: no model computes (--step-ms)\n");
+        "0.50 s            25 % of the time: no model runs (see --step-ms)\n");
     free(text);
     report.has_model = true;
     text             = table_of(&report);
@@ -101,7 +101,7 @@ static void waiting_is_no_share_of_the_work(void **state)
     assert_has(text, "4.00 s, by stage:\n");
     assert_has(text, "3.00 s            75 %\n");
     assert_has(text, "1.00 s            25 %\n");
-    assert_has(text, "9.00 s, batches in queues (no work)\n");
+    assert_has(text, "9.00 s that batches spent queued\n");
     free(text);
 }
 

@@ -200,7 +200,7 @@ class Lint(SystemTest):
     def test_the_table_has_place_saving_and_advice(self):
         pipeline = self.costly()
         text = self.lint(pipeline, "--samples", 64)
-        for words in (f"{pipeline}:11: wire-type of field number",
+        for words in (f"{pipeline}:11: wire-type (field number)",
                       "saves  6 of 8 bytes a sample (75 %)",
                       "write  wire: u16,", "and so its digest",
                       "9 findings, measured on 64 samples"):
@@ -212,9 +212,10 @@ class Lint(SystemTest):
             name.write_bytes(b"no picture")
         text = self.lint(self.cluster.pipeline(FINE))
         self.assertIn("measured on 37 samples (3 more were refused)", text)
-        self.assertRegex(text, r"p.yaml:5: refused of field image\n"
+        self.assertRegex(text, r"p.yaml:5: refused \(field image\)\n"
                          r"  found  sample \d+ \(c00/.*\): field image: .*\n"
-                         r"  write  on_bad_sample: substitute.* pull stops")
+                         r"  write  on_bad_sample: substitute.* pull stops at "
+                         r"a bad sample, and 3 of 40 checked are bad\n")
         text = self.lint(self.cluster.pipeline(
             FINE + "on_bad_sample: {{do: substitute, limit: 5}}\n"))
         self.assertIn("takes other samples instead (3 of 40", text)

@@ -115,7 +115,7 @@ fby_err fby_roots_add(struct fby_roots *self, const char *name_and_dir,
     fby_err err = fby_location_parse_root(name_and_dir, root->name, dir, why);
     if (err == FBY_OK && find_root(self, root->name) != NULL) {
         err = fby_error_set(why, FBY_USAGE,
-            "two roots are named %s; each needs a name of its own", root->name);
+            "two roots are named %s: give each another name", root->name);
     }
     if (err == FBY_OK) {
         err = open_dir(root, dir, why);

@@ -95,8 +95,9 @@ static fby_err find_or_add_suffix(struct fby_shard *self, const char *suffix,
     }
     if (i == FBY_SHARD_MAX_SUFFIXES) { /* not found, and the list is full */
         return fby_error_set(why, FBY_CONFIG,
-            "more than %d different extensions (the next is .%s); a member is "
-            "named KEY.EXTENSION, and the extension begins at the first dot",
+            "more than %d different extensions (the next is .%s); the "
+            "extension "
+            "begins at the first dot: rename files such as a.b.jpg",
             FBY_SHARD_MAX_SUFFIXES, suffix);
     }
     if (i == self->n_suffixes) {

@@ -270,13 +270,13 @@ fby_err fby_folder_find_class_files(const struct fby_root *root,
     FBY_TRY(fby_folder_find_files(root, path, stop, self, why));
     if (self->count == 0 && self->name[0] == '\0') {
         return fby_error_set(why, FBY_CONFIG,
-            "the folder %s:%s has no files named KEY.EXTENSION in it",
+            "the folder %s:%s has no files such as 7.jpg: correct the path, or "
+            "add files",
             fby_root_name(root), path);
     }
     if (self->count == 0) {
         return fby_error_set(why, FBY_CONFIG,
-            "the class folder %s has no files named KEY.EXTENSION in it; an "
-            "empty folder would take a class id, so fill or remove it",
+            "the class folder %s has no files such as 7.jpg: fill or remove it",
             fby_text_show(self->name).text);
     }
     return FBY_OK;
@@ -346,8 +346,7 @@ fby_err fby_folder_select_samples(struct fby_folder *self,
             fby_text_show(self->name).text, filter->suffixes,
             fby_text_show(example).text,
             self->name[0] != '\0'
-                ? "; it would take a class id: correct `from`, or move it "
-                  "elsewhere"
+                ? ": correct `from`, or move the folder out of the data"
                 : "");
     }
     return FBY_OK;

@@ -271,8 +271,7 @@ fby_err fby_tar_scan(const struct fby_tar_file *file, struct fby_shard *out,
     free(w);
     if (err == FBY_OK && out->n_samples == 0) {
         err = fby_error_set(why, FBY_CONFIG,
-            "it has no samples; members are named KEY.EXTENSION, such "
-            "as 0001.jpg");
+            "it has no samples: pack files such as 0001.jpg into it");
     }
     return err == FBY_OK ? fby_shard_finish(out, why) : err;
 }
