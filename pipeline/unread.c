@@ -19,6 +19,8 @@ struct unread_format {
     NOT_READ(what)                                                           \
     "write its samples as files into tar shards first (0001.jpg, 0001.cls, " \
     "0001.json; for example with webdataset.ShardWriter)"
+#define WRITE_SHARDS_OR_TOKENS(what) \
+    WRITE_SHARDS(what) "; token ids into .bin files (numpy's tofile)"
 #define SAVE_ARRAYS(what)                                                     \
     NOT_READ(what)                                                            \
     "save its arrays as NumPy files first, in a folder for each split: "      \
@@ -45,10 +47,10 @@ static const struct unread_format formats[] = {
     {".rar", UNPACK("a rar archive", "unrar x")},
     {".gz", UNPACK("a compressed file", "gunzip")},
     {".zst", UNPACK("a compressed file", "zstd -d")},
-    {".parquet", WRITE_SHARDS("Parquet")},
+    {".parquet", WRITE_SHARDS_OR_TOKENS("Parquet")},
     {".tfrecord", WRITE_SHARDS("TFRecord")},
     {".tfrecords", WRITE_SHARDS("TFRecord")},
-    {".arrow", WRITE_SHARDS("Arrow")},
+    {".arrow", WRITE_SHARDS_OR_TOKENS("Arrow")},
     {".feather", WRITE_SHARDS("Arrow")},
     {".h5", WRITE_SHARDS("HDF5")},
     {".hdf5", WRITE_SHARDS("HDF5")},

@@ -220,6 +220,10 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
     if (err == FBY_OK && !search->in_zip) {
         err = fby_guess_lists(search, path, listing, why);
     }
+    if (err == FBY_OK && found.shards == 0 &&
+        fby_guess_n_splits(search) == before) {
+        err = fby_guess_check_untyped_tokens(search, path, listing, why);
+    }
     if (err == FBY_OK && fby_guess_n_splits(search) == before) {
         err = fby_guess_check_layout(search, path, listing, why);
     }

@@ -262,6 +262,21 @@ FBY_CHECKED fby_err fby_guess_tokens(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* ---- tokens that are not read (guess_unused_tokens.c) ---- */
+
+/* Refuse NumPy files where the user gave the type of tokens, and no token files
+ * were found.
+ * Errors: FBY_CONFIG  what to do. */
+FBY_CHECKED fby_err fby_guess_check_token_arrays(
+    const struct fby_search *search, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+/* Refuse .bin files whose type is not given, if nothing else there is data.
+ * Errors: FBY_CONFIG  the option that is needed;  FBY_IO. */
+FBY_CHECKED fby_err fby_guess_check_untyped_tokens(
+    const struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why);
+
 /* ---- zip archives (guess_zip.c) ---- */
 
 /* Does the path lead to a zip archive or into it, by its name? */

@@ -42,7 +42,8 @@ static enum fby_tokens_format format_of(const struct fby_search *search,
         return FBY_TOKENS_MEGATRON;
     }
     bool may_be_flat = fby_text_ends_with(entry->name, ".bin") ||
-                       strcmp(search->only_file, entry->name) == 0;
+                       (strcmp(search->only_file, entry->name) == 0 &&
+                           !fby_text_ends_with(entry->name, ".npy"));
     return search->token_type != 0 && may_be_flat ? FBY_TOKENS_FLAT
                                                   : (enum fby_tokens_format)0;
 }
@@ -285,5 +286,7 @@ fby_err fby_guess_tokens(struct fby_search *search, const char *path,
     for (uint32_t i = 0; err == FBY_OK && i < listing->count; i++) {
         err = add_group(&folder, i, why);
     }
-    return err;
+    return err == FBY_OK && folder.n_added == 0
+               ? fby_guess_check_token_arrays(search, listing, why)
+               : err;
 }

@@ -354,7 +354,7 @@ class Init(SystemTest):
         write_flat(self.root / "train-0.bin", text)
         write_flat(self.root / "train-1.bin", text[:500])
         write_flat(self.root / "val.bin", text[:500])
-        self.assertIn("--tokens TYPE", self.refused())
+        self.assertIn("give it, as --tokens u16", self.refused())
         pipeline = self.made("--tokens", "u16")
         self.assertIn("/train-*.bin\"", pipeline.read_text())
         self.check_tokens(pipeline)

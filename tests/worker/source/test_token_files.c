@@ -120,6 +120,50 @@ static void a_token_ends_a_document_with_all_of_its_bytes(void **state)
     }
 }
 
+/* A file of llm.c for GPT-2, or LLaMA 3, with `extra` bytes too many. */
+static struct fby_buffer write_llmc(
+    uint32_t magic, uint32_t tokens, uint32_t width, size_t extra)
+{
+    static const uint8_t zeros[1024];
+    struct fby_buffer    out = {0};
+    fby_put_u32(&out, magic);
+    fby_put_u32(&out, 1);
+    fby_put_u32(&out, tokens);
+    fby_put_bytes(&out, zeros, 1024 - 12);
+    fby_put_bytes(&out, zeros, (size_t)tokens * width + extra);
+    return out;
+}
+
+static void a_header_of_llm_c_is_no_tokens(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t    magic, tokens, width;
+        size_t      extra;
+        const char *type; /* NULL: it is read */
+    } files[] = {{20240520, 50, 2, 0, "u16"}, {20240801, 50, 4, 0, "u32"},
+        {20240801, 0, 4, 0, "u32"}, {20240520, 50, 2, 2, NULL},
+        {20240520, 50, 4, 0, NULL}, {20240521, 50, 2, 0, NULL}};
+    const struct fby_tokens how = {
+        .format = FBY_TOKENS_FLAT, .type = FBY_U16, .length = 10};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        char              right[256];
+        struct fby_buffer bytes = write_llmc(
+            files[i].magic, files[i].tokens, files[i].width, files[i].extra);
+        struct token_reading r = begin(&bytes, &how);
+        r.err                  = fby_flat_read(&r.file, 0, r.all, &r.why);
+        assert_int_equal(r.err, files[i].type != NULL ? FBY_CONFIG : FBY_OK);
+        snprintf(right, sizeof(right),
+            "a header of llm.c is no tokens; copy the tokens, which are %s, "
+            "without it: (mkdir tokens && for f in *.bin; do tail -c +1025 "
+            "\"$f\" > \"tokens/$f\"; done)",
+            files[i].type != NULL ? files[i].type : "");
+        assert_string_equal(r.why.text, files[i].type != NULL ? right : "");
+        end(&r);
+        fby_buffer_fini(&bytes);
+    }
+}
+
 /* ---- Megatron ------------------------------------------------------------ */
 
 /* The tokens of sequence i, which follow one another in the .bin. */
@@ -517,6 +561,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents_go_on_from_piece_to_piece),
         cmocka_unit_test(a_token_ends_a_document_with_all_of_its_bytes),
+        cmocka_unit_test(a_header_of_llm_c_is_no_tokens),
         cmocka_unit_test(sequences_of_a_document_are_added_up),
         cmocka_unit_test(
             documents_that_do_not_divide_the_sequences_are_refused),

@@ -99,6 +99,7 @@ fby_err fby_flat_read(const struct fby_token_file *file, uint32_t end,
     struct fby_sequences *out, struct fby_error_detail *why)
 {
     uint32_t width = fby_type_bytes(out->type);
+    FBY_TRY(fby_llmc_refuse(file->object, file->size, why));
     if (file->size % width != 0) {
         return fby_error_set(why, FBY_CONFIG,
             "%" PRIu64

@@ -33,6 +33,11 @@ struct fby_token_file {              /* an open token file, or its .idx file */
 FBY_CHECKED fby_err fby_flat_read(const struct fby_token_file *file,
     uint32_t end, struct fby_sequences *out, struct fby_error_detail *why);
 
+/* Refuse a file of llm.c, whose header would be taken for tokens.
+ * Errors: FBY_CONFIG  such a file; `why` has a command;  FBY_IO. */
+FBY_CHECKED fby_err fby_llmc_refuse(const struct fby_object *object,
+    uint64_t size, struct fby_error_detail *why);
+
 /* Read an MDS shard. The tokens are in its column named `column`. */
 FBY_CHECKED fby_err fby_mds_read(const struct fby_token_file *file,
     const char *column, struct fby_sequences *out,

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_unused_tokens.c - refuse files that may be tokens and are not read so:
+ * .bin files whose type is not given, and NumPy files with --tokens. */
+#include "cli/init/guess_search.h"
+#include "pipeline/text.h"
+#include "pipeline/unread.h"
+#include "worker/source/tokens/token_file.h"
+
+/* The first file whose name ends so, and is of no other known format. */
+static const char *find_file(
+    const struct fby_listing *listing, const char *ending)
+{
+    struct fby_unread unread;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct fby_entry *entry = &listing->entries[i];
+        if (!entry->is_dir && fby_text_ends_with(entry->name, ending) &&
+            !fby_unread_file(entry->name, &unread)) {
+            return entry->name;
+        }
+    }
+    return NULL;
+}
+
+fby_err fby_guess_check_token_arrays(const struct fby_search *search,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    const char *name = find_file(listing, ".npy");
+    if (search->token_type == 0 || name == NULL) {
+        return FBY_OK;
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "%s is a NumPy file: leave out --tokens if its rows are samples; else "
+        "write plain tokens: python3 -c \"import glob, numpy; "
+        "[numpy.load(f).tofile(f[:-3] + 'bin') for f in glob.glob('*.npy')]\"",
+        fby_text_show(name).text);
+}
+
+static fby_err refuse_untyped(const struct fby_search *search, const char *path,
+    const char *name, struct fby_error_detail *why)
+{
+    struct fby_object object;
+    struct fby_stamp  stamp;
+    char              below[FBY_PATH_SIZE];
+    FBY_TRY(fby_path_join(path, name, below, why));
+    FBY_TRY(fby_object_open_stamped(search->root, below, &object, &stamp, why));
+    fby_err err = fby_llmc_refuse(&object, stamp.size, why);
+    fby_object_close(&object);
+    return err != FBY_OK
+               ? err
+               : fby_error_set(why, FBY_CONFIG,
+                     "%s may be token ids, without their type: give it, as "
+                     "--tokens u16 for ids below 65536 (GPT-2, nanoGPT), or "
+                     "--tokens u32",
+                     fby_text_show(name).text);
+}
+
+fby_err fby_guess_check_untyped_tokens(const struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why)
+{
+    const char *name = find_file(listing, ".bin");
+    if (search->token_type != 0 || search->in_zip || name == NULL ||
+        fby_listing_has_dirs(listing) || fby_guess_has_pictures(listing)) {
+        return FBY_OK;
+    }
+    return refuse_untyped(search, path, name, why);
+}
