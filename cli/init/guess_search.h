@@ -189,6 +189,30 @@ FBY_CHECKED fby_err fby_guess_scan_columns(const struct fby_root *root,
 FBY_CHECKED fby_err fby_guess_check_shards(
     const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why);
 
+/* ---- names in tar shards (guess_tar_names.c) ---- */
+
+/* Look at the names in the `n` shards of a split that were read. If its samples
+ * are pictures alone, without labels, set split->only_pictures, in_folder and
+ * the note, which has a command if the samples are in several folders.
+ * Errors: FBY_CONFIG for tar files in a tar file, and for folders such as images
+ *         and masks: what to do. */
+FBY_CHECKED fby_err fby_guess_check_tar_names(struct fby_guess_split *split,
+    const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why);
+
+/* ---- a directory of tar files (guess_tar_files.c) ---- */
+
+/* Check the `n` tar files of `path`, of which the splits from `first_split` on
+ * were made.
+ * Errors: FBY_CONFIG if each may be a class: what to do. */
+FBY_CHECKED fby_err fby_guess_check_class_tars(const struct fby_search *search,
+    const char *path, const struct fby_entry *tars, uint32_t n,
+    uint32_t first_split, struct fby_error_detail *why);
+
+/* Add the types of the files behind the tar files of a listing, and the folders
+ * there, to guess->beside. */
+void fby_guess_note_beside_tars(struct fby_guess *guess,
+    const struct fby_listing *listing, uint32_t n_tars);
+
 /* ---- layouts that are not read as they are (guess_layouts.c) ---- */
 
 /* Check the listing of `path`, in which no lists, tables, tar or token files

@@ -232,6 +232,9 @@ static fby_err read_tars(struct fby_search *search, const char *path,
     if (err == FBY_OK) {
         err = fby_guess_check_shards(shards, split->shards_read, why);
     }
+    if (err == FBY_OK) {
+        err = fby_guess_check_tar_names(split, shards, split->shards_read, why);
+    }
     for (uint32_t i = 0; i < split->shards_read; i++) {
         fby_shard_fini(&shards[i]);
     }
@@ -283,9 +286,10 @@ static uint32_t move_tars_first(struct fby_listing *listing)
 fby_err fby_guess_tars(struct fby_search *search, const char *path,
     struct fby_listing *listing, struct fby_error_detail *why)
 {
-    const struct fby_entry *tars = listing->entries;
-    uint32_t                n    = move_tars_first(listing);
-    fby_err                 err  = FBY_OK;
+    const struct fby_entry *tars        = listing->entries;
+    uint32_t                n           = move_tars_first(listing);
+    uint32_t                first_split = search->out->n_splits;
+    fby_err                 err         = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < n;) {
         uint32_t             first = i;
         struct fby_tar_group group = fby_tar_group_begin(tars[first].name);
@@ -301,5 +305,8 @@ fby_err fby_guess_tars(struct fby_search *search, const char *path,
             err = add_tar_split(search, path, &tars[first], &group, why);
         }
     }
-    return err;
+    fby_guess_note_beside_tars(search->out, listing, n);
+    return err == FBY_OK ? fby_guess_check_class_tars(
+                               search, path, tars, n, first_split, why)
+                         : err;
 }

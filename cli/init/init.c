@@ -377,6 +377,9 @@ static void print_result(const struct init_options *o,
     if (split->note[0] != '\0') {
         fprintf(stderr, "note: %s\n", split->note);
     }
+    if (guess->beside[0] != '\0') {
+        fprintf(stderr, "left out: %s (beside the tar files)\n", guess->beside);
+    }
     print_left_out_files(split);
     print_links(guess);
     print_splits(guess, others);

@@ -3,6 +3,7 @@
 each is streamed, or one sentence has the command that makes what is read."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -10,11 +11,28 @@ import harness
 import numpy
 
 from harness import SystemTest
-from test_corpus import save
+from test_corpus import jpg, samples, save, tar
 
 LLMC = """a header of llm.c is no tokens; copy the tokens, which are {}, \
 without it: (mkdir tokens && for f in *.bin; do tail -c +1025 "$f" > \
 "tokens/$f"; done)"""
+
+
+UNPACK = ("unpack it (else number the names: 0.tar, 1.tar): for f in *.tar; do "
+          "d=classes/${f%.tar}; mkdir -p \"$d\" && tar -xf \"$f\" -C \"$d\"; "
+          "done")
+
+NO_LABELS = ("note: no labels: the samples are pictures alone, without .cls or "
+             ".json")
+
+
+def pictures(*names):
+    return {name: jpg(i) for i, name in enumerate(names)}
+
+
+def classes(folder, *names, each=2):
+    return pictures(*(f"{folder}{name}/{i}.jpg" for name in names
+                      for i in range(each)))
 
 
 class Download(SystemTest):
@@ -49,6 +67,159 @@ class Download(SystemTest):
         path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
         subprocess.run(command, shell=True, check=True, cwd=self.root / cwd,
                        env=dict(os.environ, PATH=path))
+
+
+class Folders(Download):
+    def note(self, path=""):
+        return re.search("note: (.*)", self.made(path))[1]
+
+    def check_command(self, said, cwd=""):
+        """Run the command, which ends with `forebay init FOLDER`."""
+        command, folder = said.split("unpack it: ")[1].split("forebay init ")
+        self.shell(command.rstrip("& ;"), cwd)
+        return self.made(os.path.join(cwd, folder))
+
+    def test_a_tar_of_class_folders_is_unpacked_for_its_classes(self):
+        tar(self.root / "t.tar", classes("photos/", "cat", "dog"))
+        said = self.note()
+        self.assertEqual(
+            said, "no labels: folders in a tar (cat, dog) are not read as "
+            "classes; to use them, unpack it: tar -xf t.tar && forebay init "
+            "photos")
+        self.assertIn("found 4 samples in 1 tar shard", self.made())
+        self.assertIn("found 4 samples in 2 class folders",
+                      self.check_command(said))
+
+    def test_a_tar_without_a_folder_of_its_own_gets_one(self):
+        tar(self.root / "t.tar", classes("./", "a", "ab", "abc"))
+        said = self.note()
+        self.assertTrue(said.endswith(
+            "(a, ab) are not read as classes; to use them, unpack it: mkdir "
+            "unpacked && tar -xf t.tar -C unpacked && forebay init unpacked"))
+        self.assertIn("found 6 samples in 3 class folders",
+                      self.check_command(said))
+
+    def test_several_tars_of_class_folders_are_unpacked_together(self):
+        for i in range(2):
+            tar(self.root / f"p-{i}.tar",
+                pictures(f"/p/train/cat/{i}.jpg", f"/p/train/dog/{i}.jpg",
+                         f"/p/val/dog/{i}9.jpg"))
+        said = self.note()
+        self.assertTrue(said.endswith(
+            '(cat, dog) are not read as classes; to use them, unpack it: for f '
+            'in p-*.tar; do tar -xf "$f"; done; forebay init p'), said)
+        said = self.check_command(said)
+        self.assertIn("found 4 samples in 2 class folders", said)
+        self.assertIn("and split 'val'", said)
+
+    def test_a_command_that_would_need_quotes_is_left_out(self):
+        tar(self.root / "my pets.tar", classes("p/", "cat", "dog"))
+        self.assertTrue(self.note().endswith("to use them, unpack it"))
+        tar(self.root / "x" / f"{'l' * 200}.tar", classes("p/", "cat", "dog"))
+        self.assertTrue(self.note("x").endswith("to use them, unpack it"))
+
+    def test_other_folders_in_a_tar_are_no_classes(self):
+        tar(self.root / "a/00000.tar", classes("", "00000", "00001"))
+        tar(self.root / "b/t.tar", classes("", "train"))
+        tar(self.root / "c/t.tar", pictures("1.jpg", "2.jpg"))
+        for folder in "abc":
+            self.assertIn(NO_LABELS, self.made(folder))
+        tar(self.root / "d/t.tar",
+            {**classes("", "cat", "dog"), "cat/0.cls": "0", "cat/1.cls": "1"})
+        self.assertNotIn("note:", self.init("d").stderr)
+
+    def test_images_and_masks_in_a_tar_are_unpacked(self):
+        tar(self.root / "t.tar", classes("seg/", "images", "masks"))
+        said = self.refused()
+        self.assertEqual(
+            said, "the files of a sample in a tar have one name up to the first "
+            "dot, and folders (images, masks) are a part of it; unpack the tar: "
+            "tar -xf t.tar && forebay init seg")
+
+
+class TarsOfTars(Download):
+    def image_net(self, root, *words):
+        for word in words:
+            tar(root / f"{word}.tar",
+                pictures(*(f"{word}_{i}.JPEG" for i in range(3))))
+
+    def command(self, said):
+        return said[re.search(r"\((mkdir|cd) |(mkdir classes && )?for f", said).start():]
+
+    def test_image_net_as_downloaded(self):
+        words = "n01440764", "n01443537", "n15075141"
+        self.image_net(self.root / "w", *words)
+        name = "ILSVRC2012_img_train.tar"
+        tar(self.root / name, {f"{word}.tar": (
+            self.root / f"w/{word}.tar").read_bytes() for word in words})
+        tar(self.root / "ILSVRC2012_img_val.tar",
+            pictures(*(f"ILSVRC2012_val_{i:08}.JPEG" for i in range(4))))
+        said = self.refused()
+        self.assertEqual(said, f"{name} holds tar files; unpack each into a "
+                         "folder of its name: (mkdir classes && cd classes && "
+                         f"tar -xf ../{name} && for f in *.tar; do d=${{f%.tar}}"
+                         '; mkdir "$d" && tar -xf "$f" -C "$d" && rm "$f"; '
+                         'done)')
+        self.assertEqual(self.refused(name), said)
+        self.shell(self.command(said))
+        self.assertEqual(sorted(os.listdir(self.root / "classes")),
+                         sorted(words))
+        self.assertIn("found 9 samples in 3 class folders",
+                      self.made("classes"))
+        self.assertIn(NO_LABELS, self.made("ILSVRC2012_img_val.tar"))
+
+    def test_tars_in_a_folder_of_a_tar(self):
+        self.image_net(self.root / "w", "n1", "n2")
+        tar(self.root / "t.tar", {f"x/train/{word}.tar": (
+            self.root / f"w/{word}.tar").read_bytes() for word in ("n1", "n2")})
+        said = self.refused("t.tar")
+        self.assertIn("for f in x/train/*.tar; do", said)
+        self.shell(self.command(said))
+        self.assertIn("in 2 class folders", self.made("classes/x/train"))
+
+    def test_a_folder_of_the_tars_of_image_net(self):
+        self.image_net(self.root / "train", "n01440764", "n01443537")
+        said = self.refused("train")
+        self.assertEqual(said, "n01440764.tar and 1 more tar have pictures "
+                         f"alone, without labels; if each is a class, {UNPACK}")
+        self.shell(self.command(said), "train")
+        self.assertIn("found 6 samples in 2 class folders",
+                      self.made("train/classes"))
+        self.assertTrue(self.refused().endswith(
+            "(cd train && " + UNPACK[UNPACK.index("for f"):] + ")"))
+
+    def test_a_folder_of_tars_with_a_folder_each(self):
+        for word in "cat", "dog", "ox":
+            tar(self.root / f"{word}.tar", classes("", word))
+        said = self.refused()
+        self.assertEqual(self.command(said), 'mkdir classes && for f in *.tar; '
+                         'do tar -xf "$f" -C classes; done')
+        self.shell(self.command(said))
+        self.assertIn("in 3 class folders", self.made("classes"))
+
+    def test_shards_with_ordinary_names_are_shards(self):
+        for names in (("shard-000",), ("a-0001", "a-0002"), ("00000", "00001"),
+                      ("train-0", "val-0"), ("train", "extra"),
+                      ("n00000001", "n00000002")):
+            root = self.root / names[0]
+            for i, name in enumerate(names):
+                tar(root / f"{name}.tar", samples(4 * i, 4 * i + 4, jpg=jpg))
+            self.assertIn(NO_LABELS, self.made(names[0]))
+        for name in "cat", "dog":
+            tar(self.root / f"l/{name}.tar",
+                samples(0, 4, jpg=jpg, cls=lambda i: "1"))
+        self.assertIn("left out: split 'dog'", self.made("l"))
+
+    def test_files_beside_shards_are_left_out_with_a_word(self):
+        root = self.root / "laion"
+        for i in range(2):
+            tar(root / f"{i:05}.tar", samples(0, 4, jpg=jpg, txt=str))
+            save(root / f"{i:05}.parquet", b"PAR1")
+            save(root / f"{i:05}_stats.json", "{}")
+        (root / "logs").mkdir()
+        self.assertIn("\nleft out: .json, .parquet, logs/ (beside the tar "
+                      "files)\n", self.made("laion"))
+        self.assertNotIn("left out", self.made("laion/00000.tar"))
 
 
 class Tokens(Download):
