@@ -10,11 +10,20 @@
 
 struct unread_format {
     const char *ending; /* of a file name */
-    const char *text; /* the message; each FILE becomes the name of the file */
+    /* The message. Each FILE becomes the name of the file, and each STEM that
+     * without the ending. */
+    const char *text;
 };
 
 #define NOT_READ(what)        what " (FILE) is not read yet; "
 #define UNPACK(what, command) NOT_READ(what) "unpack it first: " command " FILE"
+#define COMPRESSED_TAR(command, unpack)     \
+    NOT_READ("a compressed tar file")       \
+    "unpack shards to plain tars: " command \
+    " FILE; class folders: mkdir STEM "     \
+    "&& " unpack " FILE -C STEM"
+#define JOIN(what, command) \
+    "a part of a split " what " (FILE) is not read; join the parts: " command
 #define WRITE_SHARDS(what)                                                   \
     NOT_READ(what)                                                           \
     "write its samples as files into tar shards first (0001.jpg, 0001.cls, " \
@@ -36,13 +45,16 @@ struct unread_format {
 
 static const struct unread_format formats[] = {
     {".nii.gz", SAVE_ARRAYS("a medical volume")},
-    {".tar.gz", UNPACK("a compressed tar file", "gunzip")},
-    {".tgz", UNPACK("a compressed tar file", "gunzip")},
-    {".tar.zst", UNPACK("a compressed tar file", "zstd -d")},
-    {".tar.xz", UNPACK("a compressed tar file", "unxz")},
-    {".tar.bz2", UNPACK("a compressed tar file", "bunzip2")},
-    {".tar.lz4", UNPACK("a compressed tar file", "lz4 -d")},
+    {".tar.gz", COMPRESSED_TAR("gunzip -k", "tar -xf")},
+    {".tgz", COMPRESSED_TAR("gunzip -k", "tar -xf")},
+    {".tar.zst", COMPRESSED_TAR("zstd -d", "tar -xf")},
+    {".tar.xz", COMPRESSED_TAR("unxz -k", "tar -xf")},
+    {".tar.bz2", COMPRESSED_TAR("bunzip2 -k", "tar -xf")},
+    {".tar.lz4", COMPRESSED_TAR("lz4 -d", "tar -I lz4 -xf")},
     {".zip", ZIP},
+    {".z01", JOIN("zip archive", "zip -s 0 STEM.zip --out joined.zip")},
+    {".zip.001", JOIN("zip archive", "cat STEM.zip.* > STEM.zip")},
+    {".7z.001", JOIN("7z archive", "cat STEM.7z.* > STEM.7z")},
     {".7z", UNPACK("a 7z archive", "7z x")},
     {".rar", UNPACK("a rar archive", "unrar x")},
     {".gz", UNPACK("a compressed file", "gunzip")},
@@ -84,12 +96,12 @@ static bool has_ending(const char *name, const char *ending)
     return length >= n && strcasecmp(name + length - n, ending) == 0;
 }
 
-/* The message for the ending of a name; NULL: the table lacks it. */
-static const char *find_ending(const char *name)
+/* The format by the ending of a name; NULL: the table lacks it. */
+static const struct unread_format *find_ending(const char *name)
 {
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         if (has_ending(name, formats[i].ending)) {
-            return formats[i].text;
+            return &formats[i];
         }
     }
     return NULL;
@@ -123,45 +135,71 @@ static bool is_numbered_tfrecord(const char *name)
     return number[strspn(number, "0123456789-of{.,}*?")] == '\0';
 }
 
-/* The message for a file; NULL: its format is read, or not known. */
-static const char *find_text(const char *name)
+/* The format of a file; NULL: its format is read, or not known. */
+static const struct unread_format *find_format(const char *name)
 {
+    static const struct unread_format idx = {
+        "", SAVE_ARRAYS("MNIST's idx format")};
+    static const struct unread_format cifar = {
+        "", SAVE_ARRAYS("a batch of CIFAR")};
+    static const struct unread_format tfrecord = {"", WRITE_SHARDS("TFRecord")};
     if (has_ending(name, "-idx3-ubyte") || has_ending(name, "-idx1-ubyte") ||
         has_ending(name, "-idx3-ubyte.gz") ||
         has_ending(name, "-idx1-ubyte.gz")) {
-        return SAVE_ARRAYS("MNIST's idx format");
+        return &idx;
     }
     if (is_cifar_batch(name)) {
-        return SAVE_ARRAYS("a batch of CIFAR");
+        return &cifar;
     }
-    return is_numbered_tfrecord(name) ? WRITE_SHARDS("TFRecord")
-                                      : find_ending(name);
+    return is_numbered_tfrecord(name) ? &tfrecord : find_ending(name);
 }
 
-/* Write `text` with `name` in the place of each FILE. */
-static void write_text(
-    const char *text, const char *name, struct fby_unread *out)
+/* Append the text up to the next FILE or STEM, and `name` or `stem` in its
+ * place. Returns the rest of the text. */
+static const char *append_text(const char *text, const char *name,
+    const char *stem, struct fby_unread *out)
 {
-    static const char mark[] = "FILE";
-    const char       *at     = text;
-    size_t            length = 0;
-    while (*at != '\0' && length < sizeof(out->text)) {
-        const char *next   = strstr(at, mark);
-        size_t      before = next != NULL ? (size_t)(next - at) : strlen(at);
-        length +=
-            (size_t)snprintf(out->text + length, sizeof(out->text) - length,
-                "%.*s%s", (int)before, at, next != NULL ? name : "");
-        at += before + (next != NULL ? strlen(mark) : 0);
+    enum { MARK = 4 /* bytes of FILE, and of STEM */ };
+    size_t      used    = strlen(out->text);
+    const char *file    = strstr(text, "FILE");
+    const char *other   = strstr(text, "STEM");
+    bool        is_stem = other != NULL && (file == NULL || other < file);
+    const char *mark    = is_stem ? other : file;
+    size_t      before  = mark != NULL ? (size_t)(mark - text) : strlen(text);
+    snprintf(out->text + used, sizeof(out->text) - used, "%.*s%s", (int)before,
+        text,
+        mark == NULL ? ""
+        : is_stem    ? stem
+                     : name);
+    return text + before + (mark != NULL ? MARK : 0);
+}
+
+/* Write the message. In it, a long name is there once only, and then FILE. */
+static void write_text(const struct unread_format *format, const char *name,
+    struct fby_unread *out)
+{
+    enum { LONG_NAME = 40 /* bytes */ };
+    struct fby_shown shown   = fby_text_show(name);
+    struct fby_shown stem    = shown;
+    bool             is_long = strlen(name) > LONG_NAME;
+    const char      *rest    = format->text;
+    if (!is_long) {
+        stem.text[strlen(name) - strlen(format->ending)] = '\0';
+    }
+    out->text[0] = '\0';
+    for (const char *word = shown.text; *rest != '\0';) {
+        rest = append_text(rest, word, is_long ? "FOLDER" : stem.text, out);
+        word = is_long ? "FILE" : word;
     }
 }
 
 bool fby_unread_file(const char *name, struct fby_unread *out)
 {
-    const char *text = find_text(name);
-    if (text != NULL) {
-        write_text(text, fby_text_show(name).text, out);
+    const struct unread_format *format = find_format(name);
+    if (format != NULL) {
+        write_text(format, name, out);
     }
-    return text != NULL;
+    return format != NULL;
 }
 
 bool fby_unread_url(const char *path, struct fby_unread *out)

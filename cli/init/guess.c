@@ -147,15 +147,13 @@ static fby_err add_table_split(struct fby_search *search, const char *name,
                : err;
 }
 
-static fby_err no_known_data(const struct fby_search *search,
+static fby_err no_known_data(const struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     bool              is_file = search->only_file[0] != '\0';
     struct fby_unread unread;
     if (search->in_zip) {
-        return fby_error_set(why, FBY_CONFIG,
-            "the archive has no pictures (.jpg, .jpeg, .png, .webp); a zip "
-            "archive is read only as a folder of pictures: unpack it");
+        return fby_guess_refuse_zip(path, listing, why);
     }
     for (uint32_t i = 0; i < listing->count; i++) {
         if (!listing->entries[i].is_dir &&
@@ -198,7 +196,7 @@ static fby_err add_folders(struct fby_search *search, const char *path,
                           ? FBY_OK
                           : fby_guess_zips(search, path, name, listing, why);
     return err == FBY_OK && fby_guess_n_splits(search) == before
-               ? no_known_data(search, listing, why)
+               ? no_known_data(search, path, listing, why)
                : err;
 }
 

@@ -301,6 +301,18 @@ FBY_CHECKED fby_err fby_guess_check_untyped_tokens(
     const struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why);
 
+/* ---- zip archives that are not read (guess_archives.c) ---- */
+
+/* Check the zip archive at `path`.
+ * Errors: FBY_CONFIG if it is a part of a split archive: what to do. */
+FBY_CHECKED fby_err fby_guess_check_zip_parts(const struct fby_search *search,
+    const char *path, struct fby_error_detail *why);
+
+/* Refuse a zip archive without pictures. `path` is in it, with this listing.
+ * Errors: FBY_CONFIG  always: what to do. */
+FBY_CHECKED fby_err fby_guess_refuse_zip(const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why);
+
 /* ---- zip archives (guess_zip.c) ---- */
 
 /* Does the path lead to a zip archive or into it, by its name? */

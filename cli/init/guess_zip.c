@@ -75,6 +75,9 @@ fby_err fby_guess_zip(struct fby_search *search, const char *path,
     FBY_TRY(fby_path_join(path, "", folder, why));
     fby_err err = fby_guess_check_name(path, why);
     if (err == FBY_OK) {
+        err = fby_guess_check_zip_parts(search, path, why);
+    }
+    if (err == FBY_OK) {
         err = fby_archive_open(root, path, NULL, &archive, why);
     }
     if (err == FBY_OK && archive == NULL) {

@@ -125,6 +125,8 @@ void fby_init_merge_lengths(
         if (its != NULL) {
             raise_to(&member->longest, its->longest);
             raise_to(&member->max_length, its->max_length);
+            member->some_words_unread =
+                member->some_words_unread || its->some_words_unread;
             fby_init_compare_words(member, its, other->name, has_label);
         }
     }

@@ -450,7 +450,7 @@ static size_t append_label(
             "  label:                    # words, so no class ids: their "
             "bytes\n"
             "    from: %s\n    decode: text\n    max_length: %u\n",
-            cls->extension, fby_init_round_up(cls->longest));
+            cls->extension, fby_init_text_limit(cls, cls->longest));
         return 1;
     }
     fby_init_printf(out,

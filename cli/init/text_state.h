@@ -50,6 +50,11 @@ size_t fby_init_append_values(
 /* The smallest power of two that is at least `number`, and at least 1. */
 uint32_t fby_init_round_up(uint32_t number);
 
+/* The most bytes of a text, of which the longest that was read has `longest`: a
+ * power of two, and if not all texts were read, a margin. */
+uint32_t fby_init_text_limit(
+    const struct fby_init_member *member, uint32_t longest);
+
 /* Write the valid extensions of the members, as "a, b": at most FBY_MAX_FROM,
  * and as many as fit. Returns the number of extensions written. */
 size_t fby_init_list_extensions(

@@ -17,6 +17,28 @@ uint32_t fby_init_round_up(uint32_t number)
     return power;
 }
 
+enum { MARGIN = 4, LEAST_LIMIT = 64 /* bytes */ };
+
+uint32_t fby_init_text_limit(
+    const struct fby_init_member *member, uint32_t longest)
+{
+    if (!member->some_words_unread) {
+        return fby_init_round_up(longest);
+    }
+    uint32_t limit = fby_init_round_up(MARGIN * longest);
+    return limit > LEAST_LIMIT ? limit : LEAST_LIMIT;
+}
+
+/* Say where the max_length of the next field is from, if it is a guess. */
+static void append_limit_note(
+    struct fby_buffer *out, const struct fby_init_member *member)
+{
+    if (member->some_words_unread) {
+        fby_init_append(out, "  # Not all texts were read: max_length has a "
+                             "margin, and longer texts are cut.\n");
+    }
+}
+
 static void append_left_out(struct fby_buffer *out,
     const struct fby_init_member *member, const char *reason)
 {
@@ -66,10 +88,11 @@ static bool append_list_column(struct fby_buffer *out,
         return true;
     }
     if (member->value == FBY_INIT_TEXT_LISTS) {
+        append_limit_note(out, member);
         fby_init_printf(out,
             "  %s: {from: %s, decode: text, key: %s, pick: random, "
             "max_length: %u, too_long: truncate}\n",
-            name, from, key, fby_init_round_up(member->max_length));
+            name, from, key, fby_init_text_limit(member, member->max_length));
         return true;
     }
     if (member->value == FBY_INIT_OBJECT) {
@@ -135,6 +158,9 @@ static void append_key(struct fby_buffer *out,
         return;
     }
     fby_init_append_no_classes(out, member);
+    if (member->value == FBY_INIT_TEXT) {
+        append_limit_note(out, member);
+    }
     fby_init_printf(out, "  %s: {from: %s, decode: %s, key: %s", name,
         member->extension,
         member->value == FBY_INIT_DIGITS   ? "label"
@@ -143,7 +169,7 @@ static void append_key(struct fby_buffer *out,
         member->key);
     if (member->value == FBY_INIT_TEXT) {
         fby_init_printf(out, ", max_length: %u, too_long: truncate",
-            fby_init_round_up(member->longest));
+            fby_init_text_limit(member, member->longest));
     }
     fby_init_append(out, "}\n");
 }

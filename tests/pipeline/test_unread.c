@@ -19,12 +19,31 @@ static void assert_file(const char *name, const char *wanted)
 static void archives_name_the_command_that_unpacks_them(void **state)
 {
     (void)state;
-    assert_file("a.tar.gz", "not read yet; unpack it first: gunzip a.tar.gz");
-    assert_file("A.TGZ", ": gunzip A.TGZ");
-    assert_file("a.tar.zst", ": zstd -d a.tar.zst");
+    assert_file("a.tar.gz", "a compressed tar file (a.tar.gz) is not read yet; "
+                            "unpack shards to plain tars: gunzip -k a.tar.gz; "
+                            "class folders: mkdir a && tar -xf a.tar.gz -C a");
+    assert_file("A.TGZ", ": gunzip -k A.TGZ; class folders: mkdir A && ");
+    assert_file("a.tar.zst", ": zstd -d a.tar.zst;");
+    assert_file("a.7z", "not read yet; unpack it first: 7z x a.7z");
+    assert_file("a.z01", "a part of a split zip archive (a.z01) is not read; "
+                         "join the parts: zip -s 0 a.zip --out joined.zip");
+    assert_file("a.zip.001", ": cat a.zip.* > a.zip");
+    assert_file("a.7z.001", ": cat a.7z.* > a.7z");
     assert_file("a.zip", "a zip archive (a.zip) is read as a folder of "
                          "pictures (folder: PATH); for other data unpack it "
                          "first: unzip a.zip -d FOLDER");
+}
+
+static void a_long_name_is_in_a_message_once(void **state)
+{
+    (void)state;
+    assert_file("0123456789012345678901234567890123456.tgz",
+        "file (0123456789012345678901234567890123456.tgz) is not read yet; "
+        "unpack shards to plain tars: gunzip -k FILE; class folders: mkdir "
+        "FOLDER && tar -xf FILE -C FOLDER");
+    assert_file("012345678901234567890123456789012345.tgz",
+        "tar -xf 012345678901234567890123456789012345.tgz -C "
+        "012345678901234567890123456789012345");
 }
 
 static void other_formats_say_what_is_read_instead(void **state)
@@ -94,7 +113,7 @@ static void a_split_of_them_is_refused(void **state)
     assert_int_equal(fby_location_split("in1k:t-{0..3}.tar.gz",
                          FBY_SOURCE_SHARDS, &parts, &why),
         FBY_CONFIG);
-    assert_non_null(strstr(why.text, ": gunzip t-{0..3}.tar.gz"));
+    assert_non_null(strstr(why.text, ": gunzip -k t-{0..3}.tar.gz"));
     assert_int_equal(
         fby_location_split("gs://b/t.csv", FBY_SOURCE_LIST, &parts, &why),
         FBY_CONFIG);
@@ -119,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(archives_name_the_command_that_unpacks_them),
+        cmocka_unit_test(a_long_name_is_in_a_message_once),
         cmocka_unit_test(other_formats_say_what_is_read_instead),
         cmocka_unit_test(files_of_arrays_say_how_to_save_them_with_numpy),
         cmocka_unit_test(files_that_are_read_are_not_named),

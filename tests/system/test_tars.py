@@ -2,10 +2,15 @@
 """`forebay init` and tars, archives and token files as people download them:
 each is streamed, or one sentence has the command that makes what is read."""
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
+import unittest
+import zipfile
 
 import harness
 import numpy
@@ -220,6 +225,122 @@ class TarsOfTars(Download):
         self.assertIn("\nleft out: .json, .parquet, logs/ (beside the tar "
                       "files)\n", self.made("laion"))
         self.assertNotIn("left out", self.made("laion/00000.tar"))
+
+
+class Captions(Download):
+    def shard(self, number, sizes):
+        tar(self.root / f"{number:05}.tar", {
+            f"{number}{i:04}.{extension}": data
+            for i, size in enumerate(sizes) for extension, data in (
+                ("jpg", jpg(0)),
+                ("json", json.dumps({"caption": f"{i:04}".ljust(size, "x"),
+                                     "tags": [f"{i:04}"], "w": i % 9 - 20})))})
+
+    def test_texts_that_were_not_all_read_have_a_margin(self):
+        note = ("  # Not all texts were read: max_length has a margin, and "
+                "longer texts are cut.\n")
+        self.shard(0, [70] * 256 + [250] * 5)
+        self.made()
+        self.assertIn(
+            f"{note}  caption: {{from: json, decode: text, key: caption, "
+            "max_length: 512, too_long: truncate}\n", self.pipeline())
+        self.assertIn(
+            f"{note}  tags: {{from: json, decode: text, key: tags, pick: "
+            "random, max_length: 64, too_long: truncate}\n", self.pipeline())
+        self.assertEqual(self.pipeline().count(note), 2)
+
+    def test_texts_that_were_all_read_have_their_length(self):
+        self.shard(0, [70] * 4)
+        self.made()
+        self.assertIn("max_length: 128, too_long: truncate}", self.pipeline())
+        self.assertNotIn("Not all texts", self.pipeline())
+
+    def test_texts_of_val_that_were_not_all_read_count(self):
+        self.shard(0, [70] * 4)
+        os.rename(self.root / "00000.tar", self.root / "train.tar")
+        self.shard(0, [70] * 256 + [250])
+        os.rename(self.root / "00000.tar", self.root / "val.tar")
+        self.made()
+        self.assertIn("key: caption, max_length: 512", self.pipeline())
+
+
+class Archives(Download):
+    def test_compressed_tars_are_unpacked_as_what_they_hold(self):
+        tar(self.root / "a/t.tar", classes("", "cat", "dog"))
+        for name, mode in (("t.tgz", "gz"), ("u.tar.xz", "xz"),
+                           ("v.tar.bz2", "bz2")):
+            with tarfile.open(self.root / name, f"w:{mode}") as out, \
+                    tarfile.open(self.root / "a/t.tar") as data:
+                for member in data:
+                    out.addfile(member, data.extractfile(member))
+        for name, stem, command in (("t.tgz", "t", "gunzip -k"),
+                                    ("u.tar.xz", "u", "unxz -k"),
+                                    ("v.tar.bz2", "v", "bunzip2 -k")):
+            said = self.refused(name)
+            self.assertEqual(
+                said, f"a compressed tar file ({name}) is not read yet; unpack "
+                f"shards to plain tars: {command} {name}; class folders: mkdir "
+                f"{stem} && tar -xf {name} -C {stem}")
+            self.shell(said[said.index("mkdir"):])
+            self.assertIn("in 2 class folders", self.made(stem))
+            self.shell(f"{command} {name}")
+            self.assertIn("(cat, dog) are not read", self.made(f"{stem}.tar"))
+
+    def zip(self, name, members):
+        with zipfile.ZipFile(self.root / name, "w") as out:
+            for member, data in members.items():
+                out.writestr(member, data)
+
+    def test_archives_in_a_zip_archive_are_unpacked(self):
+        self.zip("train.zip", pictures("train/1.jpg", "train/2.jpg"))
+        tar(self.root / "t.tar", classes("", "cat"))
+        for name, inner in (("cats.zip", "train.zip"), ("tars.zip", "t.tar")):
+            self.zip(name, {inner: (self.root / inner).read_bytes(),
+                            "x.txt": "x"})
+            stem = name.removesuffix(".zip")
+            self.assertEqual(
+                self.refused(name), "the archive has no pictures (.jpg, .jpeg, "
+                f".png, .webp), but {inner}; a zip archive is read only as a "
+                f"folder of pictures: unpack it: unzip {name} -d {stem}")
+            self.shell(f"{sys.executable} -m zipfile -e {name} {stem}")
+            self.assertIn("found 2 samples in", self.made(stem))
+
+    @unittest.skipUnless(shutil.which("zip"), "it makes a split archive")
+    def test_a_split_zip_archive_is_joined(self):
+        for i in range(3):
+            save(self.root / f"p/{i}.jpg", jpg(i) + os.urandom(60000))
+        self.shell("zip -q -r -s 64k x.zip p && rm -r p")
+        said = self.refused("x.zip")
+        self.assertEqual(
+            said, "a part of a split zip archive (x.z01) is not read; join the "
+            "parts: zip -s 0 x.zip --out joined.zip")
+        self.assertEqual(self.refused(), said)
+        self.assertEqual(self.refused("x.z01"), said)
+        self.shell(said[said.index("zip -s"):] + " >zip.log")
+        self.assertIn("found 3 samples", self.made("joined.zip"))
+
+    def test_odd_names_in_a_tar(self):
+        tar(self.root / "above.tar", pictures("../1.jpg", "../2.jpg"))
+        self.assertEqual(
+            self.refused("above.tar"), "shard above.tar: it has no samples; "
+            "members are named KEY.EXTENSION, such as 0001.jpg; ../1.jpg is "
+            "skipped (hidden, in .. or without an extension)")
+        tar(self.root / "none.tar", {})
+        self.assertEqual(
+            self.refused("none.tar"), "shard none.tar: it has no samples; "
+            "members are named KEY.EXTENSION, such as 0001.jpg")
+        tar(self.root / "absolute.tar", pictures("/d/1.jpg", "/d/2.jpg"))
+        tar(self.root / "long.tar", pictures(f"{'a' * 200}/1.jpg"))
+        for name in "absolute.tar", "long.tar":
+            self.assertIn(NO_LABELS, self.made(name))
+        with tarfile.open(self.root / "linked.tar", "w") as out:
+            member = tarfile.TarInfo("9.jpg")
+            member.type, member.linkname = tarfile.LNKTYPE, "0.jpg"
+            out.addfile(member)
+        self.assertEqual(
+            self.refused("linked.tar"), "shard linked.tar: offset 0: member "
+            "9.jpg is a link; write the shard with --dereference and "
+            "--hard-dereference")
 
 
 class Tokens(Download):

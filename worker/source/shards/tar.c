@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "pipeline/text.h"
 #include "worker/source/shards/tar_header.h"
 
 /* Types of extended headers. PAX_GLOBAL describes all members that follow, the
@@ -23,6 +24,7 @@ struct tar_walk { /* the state of one scan */
     struct fby_shard          *shard;
     uint64_t                   header_at; /* offset of the current header */
     bool                       has_ended; /* the end mark was read */
+    struct fby_shown           skipped;   /* the first file that is skipped */
     struct fby_tar_header      header;    /* the current header */
     struct fby_tar_extras      extras;    /* properties for the next member */
 };
@@ -143,6 +145,10 @@ static fby_err add_member(struct tar_walk *w, const char *name, uint64_t size,
 {
     struct fby_name_parts parts;
     if (!fby_name_split(name, &parts)) {
+        if (strchr("07", w->header.type) != NULL &&
+            w->skipped.text[0] == '\0') {
+            w->skipped = fby_text_show(name);
+        }
         return FBY_OK; /* a hidden file, or without an extension */
     }
     FBY_TRY(check_type(w, name, why));
@@ -268,10 +274,14 @@ fby_err fby_tar_scan(const struct fby_tar_file *file, struct fby_shard *out,
         err = fby_error_prefix(
             why, err, "offset %llu", (unsigned long long)w->header_at);
     }
-    free(w);
     if (err == FBY_OK && out->n_samples == 0) {
-        err = fby_error_set(why, FBY_CONFIG,
-            "it has no samples: pack files such as 0001.jpg into it");
+        bool has_files = w->skipped.text[0] != '\0';
+        err            = fby_error_set(why, FBY_CONFIG,
+                       "it has no samples: pack files such as 0001.jpg into it%s%s%s",
+            has_files ? "; " : "", w->skipped.text,
+            has_files ? " is skipped (hidden, in .. or without an extension)"
+                                 : "");
     }
+    free(w);
     return err == FBY_OK ? fby_shard_finish(out, why) : err;
 }
