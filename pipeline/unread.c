@@ -89,6 +89,25 @@ static const struct unread_format formats[] = {
     {".webm", VIDEO},
 };
 
+static const struct {
+    const char *ending;
+    const char *format;
+} pictures[] = {
+    {".tif", "TIFF"},
+    {".tiff", "TIFF"},
+    {".gif", "GIF"},
+    {".bmp", "BMP"},
+    {".avif", "AVIF"},
+    {".heic", "HEIC"},
+    {".heif", "HEIF"},
+    {".jp2", "JPEG 2000"},
+    {".j2k", "JPEG 2000"},
+    {".jxl", "JPEG XL"},
+    {".ppm", "PPM"},
+    {".pgm", "PGM"},
+    {".tga", "TGA"},
+};
+
 static bool has_ending(const char *name, const char *ending)
 {
     size_t length = strlen(name);
@@ -193,9 +212,27 @@ static void write_text(const struct unread_format *format, const char *name,
     }
 }
 
+const char *fby_unread_picture(const char *name)
+{
+    for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++) {
+        if (has_ending(name, pictures[i].ending)) {
+            return pictures[i].format;
+        }
+    }
+    return NULL;
+}
+
 bool fby_unread_file(const char *name, struct fby_unread *out)
 {
-    const struct unread_format *format = find_format(name);
+    const struct unread_format *format  = find_format(name);
+    const char                 *picture = fby_unread_picture(name);
+    if (picture != NULL) {
+        snprintf(out->text, sizeof(out->text),
+            "%s pictures (%s) are not decoded; convert them, in their folder: "
+            "find . -iname '*%s' -exec mogrify -format png {} +",
+            picture, fby_text_show(name).text, strrchr(name, '.'));
+        return true;
+    }
     if (format != NULL) {
         write_text(format, name, out);
     }

@@ -15,6 +15,10 @@ struct fby_unread {
  * videos and so on. Then `out` says how to convert the file. */
 bool fby_unread_file(const char *name, struct fby_unread *out);
 
+/* The format of a picture that is not decoded ("TIFF"), by the name of its file;
+ * NULL: it is none. fby_unread_file() is true for these, too. */
+const char *fby_unread_picture(const char *name);
+
 /* True for the URL of an object store or a web server, as s3://bucket/a.tar.
  * Then `out` says what to do. */
 bool fby_unread_url(const char *path, struct fby_unread *out);

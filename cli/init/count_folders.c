@@ -471,6 +471,30 @@ static void merge_in_order(
     pthread_mutex_unlock(&all->lock);
 }
 
+/* Explain the error of a class folder by the names of its pictures, if they are
+ * such as cat.0.jpg: these have more extensions than the source takes. */
+static fby_err explain_by_dots(
+    struct class_walk *walk, fby_err err, struct fby_error_detail *why)
+{
+    struct counting *all            = walk->all;
+    struct class_counts *class      = take_counts(walk);
+    struct fby_error_detail  dots   = {{0}};
+    struct fby_folder_counts counts = {
+        .n_types = class->n_types, .n_with_picture = class->n_with_picture};
+    for (uint32_t i = 0; i < class->n_types; i++) {
+        counts.types[i] = class->types[i];
+    }
+    if (fby_guess_check_dots(all->search, all->path, &counts, &dots) !=
+        FBY_OK) {
+        pthread_mutex_lock(&all->lock);
+        all->out->has_dots = true;
+        pthread_mutex_unlock(&all->lock);
+        err = fby_error_set(why, err, "%s", dots.text);
+    }
+    free_counts(class);
+    return err;
+}
+
 static fby_err count_class(void *arg, uint32_t i, const atomic_bool *stop,
     struct fby_error_detail *why)
 {
@@ -483,6 +507,7 @@ static fby_err count_class(void *arg, uint32_t i, const atomic_bool *stop,
     if (err == FBY_OK && (walk->n_files == 0 || walk->needs_check ||
                              walk->types[OTHER_TYPE].n_files > 0)) {
         err = check_class(walk, class, why);
+        err = err == FBY_CONFIG ? explain_by_dots(walk, err, why) : err;
     }
     if (err == FBY_OK) {
         report_files(walk);

@@ -239,8 +239,8 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
 
 /* The types of files of which there may be very many, and no guess needs more
  * than one of each in the listing of a directory. */
-static const char *const numerous_types[] = {
-    "jpg", "jpeg", "png", "webp", "txt", "json", "xml", "cls"};
+static const char *const numerous_types[] = {"jpg", "jpeg", "png", "webp",
+    "tif", "tiff", "gif", "bmp", "txt", "json", "xml", "cls"};
 enum { NUMEROUS_TYPES = sizeof(numerous_types) / sizeof(numerous_types[0]) };
 
 struct listing_filter {
@@ -321,23 +321,60 @@ static fby_err add_data(struct fby_search *search, const char *path,
     return err;
 }
 
+/* Add the data of the folder `dir` of a split. A list of the files of train is
+ * the better advice, if there is one, than what is wrong with their names. */
+static fby_err add_split_folder(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, const char *dir, const char *name,
+    struct fby_error_detail *why)
+{
+    char                    below[FBY_PATH_SIZE];
+    struct fby_error_detail of_lists = {{0}};
+    FBY_TRY(fby_path_join(path, dir, below, why));
+    fby_err err = add_data(search, below, name, why);
+    if (err == FBY_CONFIG) {
+        fby_error_prefix(why, err, "in %.60s", dir);
+    }
+    fby_err lists = FBY_OK;
+    if (strcmp(name, "train") == 0 && (err == FBY_OK || err == FBY_CONFIG)) {
+        lists = fby_guess_check_lists_of_train(search, listing, dir, &of_lists);
+    }
+    return lists != FBY_OK ? fby_error_set(why, lists, "%s", of_lists.text)
+                           : err;
+}
+
+/* Add a note of the folders that are not among the `n` used ones. */
+static void note_other_folders(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, const char *const *used, size_t n)
+{
+    struct fby_unused_folders unused = {.n = 0};
+    for (uint32_t i = 0; i < listing->count; i++) {
+        size_t k = 0;
+        while (k < n && used[k] != listing->entries[i].name) {
+            k++;
+        }
+        if (k == n) {
+            fby_guess_add_unused(&unused, &listing->entries[i]);
+        }
+    }
+    fby_guess_note_unused(search, path, &unused, FBY_SPLIT_NAMES);
+}
+
 /* Add the data of the folders train, val and so on in `path`. */
 static fby_err add_split_folders(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    fby_err err = FBY_OK;
+    const char *used[SPLIT_FOLDERS];
+    size_t      n   = 0;
+    fby_err     err = FBY_OK;
     for (size_t i = 0; err == FBY_OK && i < SPLIT_FOLDERS; i++) {
         const char *name = split_folders[i].split;
         const char *dir  = find_dir(listing, split_folders[i].folder);
-        char        below[FBY_PATH_SIZE];
         if (dir != NULL && !fby_guess_has_split(search, name)) {
-            err = fby_path_join(path, dir, below, why);
-            err = err == FBY_OK ? add_data(search, below, name, why) : err;
-        }
-        if (dir != NULL && err == FBY_OK && strcmp(name, "train") == 0) {
-            err = fby_guess_check_lists_of_train(search, listing, dir, why);
+            err       = add_split_folder(search, path, listing, dir, name, why);
+            used[n++] = dir;
         }
     }
+    note_other_folders(search, path, listing, used, n);
     return err;
 }
 

@@ -35,7 +35,6 @@ struct fby_guess_split {                      /* the data of one split */
     uint32_t classes; /* number of class folders; else 0 */
     uint32_t shards_read; /* tar: number of shards whose samples were read */
     uint32_t class_depth; /* folder: levels down to them; 0: no classes */
-    char     note[512];   /* for the user, as about class_depth; "": none */
     char mismatch[256]; /* a class folder that train lacks, as text; "": none */
     bool only_pictures; /* tar: samples have nothing more */
     bool in_folder;     /* and one folder in the tar has all of them */
@@ -55,7 +54,7 @@ struct fby_guess_split {                      /* the data of one split */
     uint32_t          n_columns;
 };
 
-enum { FBY_GUESS_LINKED = 4 };
+enum { FBY_GUESS_LINKED = 4, FBY_GUESS_NOTES = 4096 };
 
 struct fby_guess {
     /* Directories outside the searched one to which links lead. */
@@ -67,8 +66,8 @@ struct fby_guess {
     /* A directory that has the lists and all their files, if those are not all
      * below the folders of the lists; "": they are. */
     char     data_root[FBY_PATH_SIZE];
-    char     beside[160]; /* types of files beside tar files: ".txt, .json" */
-    uint32_t n_left_out;  /* splits found beyond FBY_GUESS_SPLITS, not read */
+    uint32_t n_left_out; /* splits found beyond FBY_GUESS_SPLITS, not read */
+    char     notes[FBY_GUESS_NOTES]; /* for the user: whole lines */
     struct fby_guess_split splits[FBY_GUESS_SPLITS]; /* train first, if any */
 };
 

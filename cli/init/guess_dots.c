@@ -5,6 +5,7 @@
  * The key of a sample ends at the first dot of a name, so that 7.jpg and
  * 7.mask.png are one sample. By this rule cat.0.jpg and cat.1.jpg are one, too,
  * and 4.copy.jpg has no file with the extension jpg. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/init/count_folders.h"
@@ -42,7 +43,26 @@ static struct dots find_dots(const struct fby_folder_counts *counts)
     return found;
 }
 
-fby_err fby_guess_check_dots(
+/* Write the command that renames the files below `path`: all of them, so that
+ * files of one sample, in whatever folder, keep one name. `out` has its sentence,
+ * too. */
+static void write_command(
+    const struct fby_search *search, const char *path, char *out, size_t size)
+{
+    char folder[FBY_PATH_SIZE];
+    char word[100];
+    bool is_named = !search->in_zip &&
+                    fby_path_join(fby_root_dir(search->root), path, folder,
+                        NULL) == FBY_OK &&
+                    fby_guess_quote(folder, word, sizeof(word));
+    snprintf(out, size,
+        "rename such files%s: (find %s -name '[!.]*.*.*' ! -type d | while "
+        "IFS= read -r f; do b=${f##*/}; mv -n \"$f\" \"${f%%/*}/$(echo "
+        "\"${b%%.*}\" | tr . _).${b##*.}\"; done)",
+        is_named ? "" : ", in this folder", is_named ? word : ".");
+}
+
+fby_err fby_guess_check_dots(const struct fby_search *search, const char *path,
     const struct fby_folder_counts *counts, struct fby_error_detail *why)
 {
     struct dots dots      = find_dots(counts);
@@ -64,11 +84,13 @@ fby_err fby_guess_check_dots(
             "the pictures that are missing, or rename the files",
             fby_plural(n_without, "sample").text, extension.text, file.text);
     }
-    const char *last = strrchr(dots.first->extension, '.') + 1; /* "jpg" */
-    return fby_error_set(why, FBY_CONFIG,
+    char command[320];
+    write_command(search, path, command, sizeof(command));
+    fby_err err = fby_error_set(why, FBY_CONFIG,
         "the key of a sample ends at the first dot of a name, so that %.60s "
-        "has the extension %.20s: rename such files, in this folder: (find . "
-        "-name '*.*.%.8s' | while read -r f; do b=${f##*/}; mv -n \"$f\" "
-        "\"${f%%/*}/$(echo \"${b%%.*}\" | tr . _).%.8s\"; done)",
-        file.text, extension.text, last, last);
+        "has the extension %.20s: %s",
+        file.text, extension.text, command);
+    return search->in_zip
+               ? fby_error_prefix(why, err, "unpack the archive first")
+               : err;
 }

@@ -11,6 +11,7 @@
 #include "cli/init/guess_search.h"
 #include "cli/init/text_state.h"
 #include "pipeline/text.h"
+#include "pipeline/unread.h"
 #include "worker/source/folder/folder.h"
 
 enum { MAX_NAMED = 3 }; /* folders that a message names */
@@ -108,10 +109,15 @@ static fby_err refuse_class(const struct class_folders *folders, uint32_t i,
 {
     const struct fby_folder_filter filter = {
         reads_suffix, NULL, "jpg, jpeg, png, webp"};
-    atomic_bool stop = false;
-    FBY_TRY(fby_folder_find_class_files(folders->search->root, folders->path,
-        &stop, &folders->classes[i], why));
-    return fby_folder_select_samples(&folders->classes[i], &filter, why);
+    struct fby_folder *class = &folders->classes[i];
+    atomic_bool       stop   = false;
+    struct fby_unread unread;
+    FBY_TRY(fby_folder_find_class_files(
+        folders->search->root, folders->path, &stop, class, why));
+    if (class->count > 0 && fby_unread_file(class->files[0].path, &unread)) {
+        return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
+    }
+    return fby_folder_select_samples(class, &filter, why);
 }
 
 /* Set the members and the types left out of the split. */
@@ -145,7 +151,7 @@ static fby_err set_samples(struct class_folders *folders,
 {
     const struct fby_folder_counts *counts       = &folders->counts;
     bool                            has_pictures = counts->n_with_picture > 0;
-    FBY_TRY(fby_guess_check_dots(counts, why));
+    FBY_TRY(fby_guess_check_dots(folders->search, folders->path, counts, why));
     if (has_pictures && counts->no_picture < folders->n) {
         return refuse_class(folders, counts->no_picture, why);
     }
@@ -185,8 +191,8 @@ static fby_err list_inner_folders(const struct class_folders *folders,
 
 /* Refuse a single folder of folders, which may be a level too high. For several
  * of them, write a note. */
-static fby_err check_depth(const struct class_folders *folders,
-    struct fby_guess_split *split, struct fby_error_detail *why)
+static fby_err check_depth(
+    const struct class_folders *folders, struct fby_error_detail *why)
 {
     const struct fby_search *search = folders->search;
     const char              *name   = folders->classes[0].name;
@@ -197,8 +203,8 @@ static fby_err check_depth(const struct class_folders *folders,
     }
     FBY_TRY(list_inner_folders(folders, inner, sizeof(inner), why));
     if (folders->n > 1) {
-        snprintf(split->note, sizeof(split->note),
-            "the class folders hold only folders (%s); if these are the "
+        fby_guess_note(folders->search,
+            "note: the class folders hold only folders (%s); if these are the "
             "classes: --class-depth 2",
             fby_text_show(inner).text);
         return FBY_OK;
@@ -274,7 +280,7 @@ fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
     split->classes     = depth > 0 ? folders.n : 0;
     split->class_depth = depth;
     if (err == FBY_OK && depth > 0) {
-        err = check_depth(&folders, split, why);
+        err = check_depth(&folders, why);
     }
     if (err == FBY_OK) {
         err = set_samples(&folders, split, why);

@@ -315,7 +315,8 @@ static fby_err check_masks_beside(
 /* ---- the checks of a directory ---- */
 
 /* Refuse a folder without pictures and folders if it has a file of a format
- * that is not read, as MNIST/raw. Zip archives are looked at elsewhere. */
+ * that is not read, as MNIST/raw. Zip archives are looked at elsewhere, and
+ * pictures that are not decoded may lie beside tables. */
 static fby_err check_unread(
     const struct layout *layout, struct fby_error_detail *why)
 {
@@ -326,6 +327,7 @@ static fby_err check_unread(
     for (uint32_t i = 0; !has_known && i < listing->count; i++) {
         const char *name = listing->entries[i].name;
         if (!fby_text_ends_with(name, ".zip") &&
+            fby_unread_picture(name) == NULL &&
             fby_unread_file(name, &unread)) {
             return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
         }

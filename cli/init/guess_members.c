@@ -61,25 +61,32 @@ void fby_guess_sort_members(struct fby_guess_split *split)
 
 enum { PNG_HEAD = 26 }; /* bytes of a PNG file up to its colour type */
 
-/* True for PNG files of at most 8 bits a pixel, grey or with a palette. */
-static bool may_be_ids(const uint8_t head[PNG_HEAD])
+/* Set what the header of a PNG file tells: ids have at most 8 bits a pixel, and
+ * are grey or of a palette. */
+static void read_colours(
+    const uint8_t head[PNG_HEAD], struct fby_init_member *member)
 {
     /* The signature, and the length and name of the first chunk. */
     static const uint8_t begin[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
         0, 0, 0, 13, 'I', 'H', 'D', 'R'};
     enum { DEPTH = 24, COLOUR = 25, GREY = 0, PALETTE = 3 };
-    return memcmp(head, begin, sizeof(begin)) == 0 && head[DEPTH] <= 8 &&
-           (head[COLOUR] == GREY || head[COLOUR] == PALETTE);
+    bool is_png  = memcmp(head, begin, sizeof(begin)) == 0;
+    bool is_grey = head[COLOUR] == GREY;
+    member->may_be_ids =
+        is_png && head[DEPTH] <= 8 && (is_grey || head[COLOUR] == PALETTE);
+    member->is_grey16 = is_png && head[DEPTH] == 16 && is_grey;
 }
 
-static fby_err read_head(
-    const struct fby_member_file *file, bool *ids, struct fby_error_detail *why)
+static fby_err read_head(const struct fby_member_file *file,
+    struct fby_init_member *member, struct fby_error_detail *why)
 {
     uint8_t head[PNG_HEAD] = {0};
     size_t  n              = sizeof(head);
     fby_err err =
         fby_object_read_some(&file->object, file->offset, head, &n, why);
-    *ids = err == FBY_OK && may_be_ids(head);
+    if (err == FBY_OK) {
+        read_colours(head, member);
+    }
     return err;
 }
 
@@ -111,7 +118,7 @@ static fby_err read_png_header(struct fby_init_member *member,
     fby_err err = opener->open(opener->arg, shard, m, &file, why);
     if (err == FBY_OK) {
         member->header_read = true;
-        err                 = read_head(&file, &member->may_be_ids, why);
+        err                 = read_head(&file, member, why);
         fby_object_close(&file.object);
     }
     return err;

@@ -7,51 +7,152 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/count_folders.h"
 #include "cli/init/guess_search.h"
+#include "cli/init/text_state.h"
 #include "pipeline/text.h"
+#include "pipeline/unread.h"
 
-struct parallel_folders {             /* those found in a directory */
-    char     brace[FBY_PATH_SIZE];    /* their pattern: "{images,masks}" */
-    uint32_t n;                       /* number of folders */
-    char     first[FBY_NAME_SIZE];    /* name of the first folder */
-    char     bad_name[FBY_NAME_SIZE]; /* not allowed in a brace; "": none */
-    bool     has_pictures;            /* a folder has a name for pictures */
-    bool     has_partners;            /* a folder has a name for partners */
+struct parallel_folders { /* those found in a directory */
+    const char               *names[FBY_MAX_PARALLEL]; /* borrowed */
+    uint32_t                  n;                       /* number of folders */
+    struct fby_unused_folders unused;                  /* the others */
+    const char               *pictures; /* a name for pictures; NULL: none */
+    const char               *partner;  /* a name for partners; NULL: none */
+    const char               *boxes;    /* a folder of text; NULL: none */
 };
 
-static bool is_parallel_folder(const struct fby_entry *entry)
+/* Text files of boxes are no partners. */
+static bool is_parallel_folder(struct fby_search *search, const char *path,
+    const struct fby_entry *entry, struct parallel_folders *out)
 {
-    return entry->is_dir && strlen(entry->name) < FBY_NAME_SIZE &&
-           (fby_init_is_picture_name(entry->name) ||
-               fby_init_is_partner_name(entry->name));
+    char below[FBY_PATH_SIZE];
+    bool is_partner = fby_init_is_partner_name(entry->name);
+    if (!entry->is_dir || strlen(entry->name) >= FBY_NAME_SIZE ||
+        (!is_partner && !fby_init_is_picture_name(entry->name))) {
+        return false;
+    }
+    if (is_partner && fby_path_join(path, entry->name, below, NULL) == FBY_OK &&
+        fby_guess_has_boxes(search, below)) {
+        out->boxes = entry->name;
+        return false;
+    }
+    return true;
 }
 
-static void add_folder(struct parallel_folders *out, const char *name)
-{
-    size_t used = strlen(out->brace);
-    snprintf(out->brace + used, sizeof(out->brace) - used, "%s%s",
-        out->n > 0 ? "," : "{", name);
-    if (out->n++ == 0) {
-        snprintf(out->first, sizeof(out->first), "%s", name);
-    }
-    if (!fby_text_is_extension(name) || strchr(name, '.') != NULL) {
-        snprintf(out->bad_name, sizeof(out->bad_name), "%s", name);
-    }
-    bool is_pictures  = fby_init_is_picture_name(name);
-    out->has_pictures = out->has_pictures || is_pictures;
-    out->has_partners = out->has_partners || !is_pictures;
-}
-
-static void find_folders(
+static void find_folders(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct parallel_folders *out)
 {
-    for (uint32_t i = 0; i < listing->count && out->n < FBY_MAX_PARALLEL; i++) {
-        if (is_parallel_folder(&listing->entries[i])) {
-            add_folder(out, listing->entries[i].name);
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct fby_entry *entry = &listing->entries[i];
+        if (out->n == FBY_MAX_PARALLEL ||
+            !is_parallel_folder(search, path, entry, out)) {
+            if (entry->name != out->boxes) {
+                fby_guess_add_unused(&out->unused, entry);
+            }
+            continue;
+        }
+        out->names[out->n++] = entry->name;
+        if (fby_init_is_picture_name(entry->name)) {
+            out->pictures = entry->name;
+        } else {
+            out->partner = entry->name;
         }
     }
-    size_t used = strlen(out->brace);
-    snprintf(out->brace + used, sizeof(out->brace) - used, "}");
+}
+
+/* Write the pattern of the folders: "{images,masks}", or "images". */
+static void write_pattern(
+    const struct parallel_folders *folders, char out[FBY_PATH_SIZE])
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < folders->n; i++) {
+        used += (size_t)snprintf(out + used, FBY_PATH_SIZE - used, "%s%s",
+            folders->n == 1 ? ""
+            : i > 0         ? ","
+                            : "{",
+            folders->names[i]);
+    }
+    snprintf(out + used, FBY_PATH_SIZE - used, "%s", folders->n > 1 ? "}" : "");
+}
+
+static fby_err check_names(
+    const struct parallel_folders *folders, struct fby_error_detail *why)
+{
+    for (uint32_t i = 0; i < folders->n; i++) {
+        const char *name = folders->names[i];
+        if (!fby_text_is_extension(name) || strchr(name, '.') != NULL) {
+            return fby_error_set(why, FBY_CONFIG,
+                "the folder %s seems to be one of parallel folders, whose "
+                "names are lower-case letters, digits, _ and -: rename it",
+                fby_text_show(name).text);
+        }
+    }
+    return FBY_OK;
+}
+
+/* Refuse pictures such as cat.0.jpg in the folder. */
+static fby_err check_dots_in(struct fby_search *search, const char *path,
+    const char *folder, struct fby_error_detail *why)
+{
+    char name[FBY_NAME_SIZE];
+    const struct fby_folder class   = {.name = name};
+    struct fby_folder_counts counts = {.n_types = 0};
+    snprintf(name, sizeof(name), "%s", folder);
+    fby_err err = fby_count_folders(search, path, &class, 1, &counts, why);
+    if (err == FBY_OK) {
+        err = fby_guess_check_dots(search, path, &counts, why);
+    } else if (err == FBY_CONFIG && !counts.has_dots) {
+        err = FBY_OK; /* no error of parallel folders */
+    }
+    fby_folder_counts_fini(&counts);
+    return err;
+}
+
+static fby_err check_dots(struct fby_search *search, const char *path,
+    const struct parallel_folders *folders, struct fby_error_detail *why)
+{
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; err == FBY_OK && i < folders->n; i++) {
+        err = check_dots_in(search, path, folders->names[i], why);
+    }
+    return err;
+}
+
+/* The number of pictures whose extension begins with the same folder. */
+static uint64_t count_pictures(
+    const struct fby_guess_split *split, const char *extension)
+{
+    size_t   stem = (size_t)(strrchr(extension, '.') - extension) + 1;
+    uint64_t n    = 0;
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        const struct fby_init_member *member = &split->members[i];
+        bool is_same = strncmp(member->extension, extension, stem) == 0;
+        n += is_same && fby_init_is_picture(member) ? member->count : 0;
+    }
+    return n;
+}
+
+/* Refuse samples whose picture has no decoder, such as a TIFF. */
+static fby_err check_decoders(
+    const struct fby_guess_split *split, struct fby_error_detail *why)
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        const char       *extension = split->members[i].extension;
+        const char       *dot       = strrchr(extension, '.');
+        char              name[2 * FBY_NAME_SIZE];
+        struct fby_unread unread;
+        if (dot == NULL || fby_unread_picture(dot) == NULL ||
+            count_pictures(split, extension) >= split->samples) {
+            continue;
+        }
+        snprintf(name, sizeof(name), "%.*s/*%s", (int)(dot - extension),
+            extension, dot);
+        if (fby_unread_file(name, &unread)) {
+            return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
+        }
+    }
+    return FBY_OK;
 }
 
 static fby_err add_parallel_split(struct fby_search *search, const char *below,
@@ -71,66 +172,92 @@ static fby_err add_parallel_split(struct fby_search *search, const char *below,
     if (err == FBY_OK) {
         err = fby_guess_count_index(split, &index, why);
     }
+    if (err == FBY_OK) {
+        err = check_decoders(split, why);
+    }
     fby_index_fini(&index);
     return err == FBY_OK ? fby_guess_set_pattern(search, below, split, why)
                          : err;
 }
 
-/* Add a split for each set of folders such as images/train and masks/train.
- * `within` is the listing of the first parallel folder (images). */
-static fby_err add_inner_splits(struct fby_search *search, const char *path,
-    const struct parallel_folders *folders, const struct fby_listing *within,
+/* Add a split of parallel folders, or of one folder beside boxes. */
+static fby_err add_split(struct fby_search *search,
+    const struct parallel_folders *folders, const char *below, const char *name,
     struct fby_error_detail *why)
 {
-    char    brace[FBY_PATH_SIZE];
-    char    below[FBY_PATH_SIZE];
-    fby_err err = fby_path_join(path, folders->brace, brace, why);
+    return folders->n > 1
+               ? add_parallel_split(search, below, name, why)
+               : fby_guess_class_folders(search, below, 0, name, why);
+}
+
+/* Add a split for each set of folders such as images/train and masks/train.
+ * `within` is the listing of `first`, the first parallel folder (images). */
+static fby_err add_inner_splits(struct fby_search *search, const char *pattern,
+    const struct parallel_folders *folders, const char *first,
+    const struct fby_listing *within, struct fby_error_detail *why)
+{
+    struct fby_unused_folders unused = {.n = 0};
+    uint32_t                  before = fby_guess_n_splits(search);
+    char                      below[FBY_PATH_SIZE];
+    fby_err                   err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < within->count; i++) {
         const char *name     = within->entries[i].name;
         const char *word     = fby_guess_split_word(name);
         bool        is_split = within->entries[i].is_dir && word != NULL &&
                         strcmp(word, name) == 0;
         if (is_split) {
-            err = fby_path_join(brace, name, below, why);
+            err = fby_path_join(pattern, name, below, why);
+        } else {
+            fby_guess_add_unused(&unused, &within->entries[i]);
         }
         if (is_split && err == FBY_OK) {
-            err = add_parallel_split(search, below, name, why);
+            err = add_split(search, folders, below, name, why);
         }
     }
+    if (fby_guess_n_splits(search) > before) {
+        fby_guess_note_unused(search, first, &unused, FBY_SPLIT_NAMES);
+    }
     return err;
+}
+
+static fby_err add_splits(struct fby_search *search, const char *path,
+    const struct parallel_folders *folders, struct fby_error_detail *why)
+{
+    struct fby_listing within = {0};
+    char               names[FBY_PATH_SIZE];
+    char               pattern[FBY_PATH_SIZE];
+    char               first[FBY_PATH_SIZE];
+    uint32_t           before = fby_guess_n_splits(search);
+    write_pattern(folders, names);
+    FBY_TRY(fby_path_join(path, names, pattern, why));
+    FBY_TRY(fby_path_join(path, folders->names[0], first, why));
+    fby_err err = fby_listing_read(search->root, first, NULL, &within, why);
+    if (err == FBY_OK) {
+        err = add_inner_splits(search, pattern, folders, first, &within, why);
+    }
+    fby_listing_fini(&within);
+    /* Without folders such as images/train, all samples are one split. */
+    return err == FBY_OK && fby_guess_n_splits(search) == before
+               ? add_split(search, folders, pattern, search->default_name, why)
+               : err;
 }
 
 fby_err fby_guess_parallel(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     struct parallel_folders folders = {.n = 0};
-    struct fby_listing      within  = {0};
-    char                    below[FBY_PATH_SIZE];
-    uint32_t                before = fby_guess_n_splits(search);
-    find_folders(listing, &folders);
-    if (!folders.has_pictures || !folders.has_partners) {
+    find_folders(search, path, listing, &folders);
+    if (folders.pictures == NULL ||
+        (folders.partner == NULL && (folders.boxes == NULL || folders.n > 1))) {
         return FBY_OK; /* no parallel folders */
     }
-    if (folders.bad_name[0] != '\0') {
-        return fby_error_set(why, FBY_CONFIG,
-            "the folder %s seems to be one of parallel folders, whose names "
-            "are lower-case letters, digits, _ and -: rename it",
-            fby_text_show(folders.bad_name).text);
+    FBY_TRY(check_names(&folders, why));
+    FBY_TRY(check_dots(search, path, &folders, why));
+    FBY_TRY(add_splits(search, path, &folders, why));
+    if (folders.boxes != NULL) {
+        fby_guess_note_boxes(search, folders.pictures, folders.boxes);
     }
-    fby_err err = fby_path_join(path, folders.first, below, why);
-    if (err == FBY_OK) {
-        err = fby_listing_read(search->root, below, NULL, &within, why);
-    }
-    if (err == FBY_OK) {
-        err = add_inner_splits(search, path, &folders, &within, why);
-    }
-    fby_listing_fini(&within);
-    if (err != FBY_OK || fby_guess_n_splits(search) > before) {
-        return err;
-    }
-    /* Without folders such as images/train, all samples are one split. */
-    err = fby_path_join(path, folders.brace, below, why);
-    return err == FBY_OK
-               ? add_parallel_split(search, below, search->default_name, why)
-               : err;
+    fby_guess_note_unused(search, path, &folders.unused,
+        "parallel folders are called images, masks, labels and so on");
+    return FBY_OK;
 }

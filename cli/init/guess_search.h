@@ -192,12 +192,13 @@ FBY_CHECKED fby_err fby_guess_check_shards(
 /* ---- names in tar shards (guess_tar_names.c) ---- */
 
 /* Look at the names in the `n` shards of a split that were read. If its samples
- * are pictures alone, without labels, set split->only_pictures, in_folder and
- * the note, which has a command if the samples are in several folders.
+ * are pictures alone, without labels, set split->only_pictures and in_folder, and
+ * add a note, which has a command if the samples are in several folders.
  * Errors: FBY_CONFIG for tar files in a tar file, and for folders such as images
  *         and masks: what to do. */
-FBY_CHECKED fby_err fby_guess_check_tar_names(struct fby_guess_split *split,
-    const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why);
+FBY_CHECKED fby_err fby_guess_check_tar_names(struct fby_search *search,
+    struct fby_guess_split *split, const struct fby_shard *shards, uint32_t n,
+    struct fby_error_detail *why);
 
 /* ---- a directory of tar files (guess_tar_files.c) ---- */
 
@@ -208,9 +209,9 @@ FBY_CHECKED fby_err fby_guess_check_class_tars(const struct fby_search *search,
     const char *path, const struct fby_entry *tars, uint32_t n,
     uint32_t first_split, struct fby_error_detail *why);
 
-/* Add the types of the files behind the tar files of a listing, and the folders
- * there, to guess->beside. */
-void fby_guess_note_beside_tars(struct fby_guess *guess,
+/* Add a note of the types of the files behind the tar files of a listing, and of
+ * the folders there. */
+void fby_guess_note_beside_tars(struct fby_search *search,
     const struct fby_listing *listing, uint32_t n_tars);
 
 /* ---- layouts that are not read as they are (guess_layouts.c) ---- */
@@ -224,6 +225,15 @@ void fby_guess_note_beside_tars(struct fby_guess *guess,
 FBY_CHECKED fby_err fby_guess_check_layout(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
+
+/* ---- boxes as text (guess_boxes.c) ---- */
+
+/* Has the folder, or one in it, text files of boxes, as YOLO's? */
+bool fby_guess_has_boxes(struct fby_search *search, const char *path);
+
+/* Add a note on the folder `boxes` beside the folder `pictures`. */
+void fby_guess_note_boxes(
+    struct fby_search *search, const char *pictures, const char *boxes);
 
 /* ---- lists that are not used (guess_unused_lists.c) ---- */
 
@@ -241,6 +251,35 @@ FBY_CHECKED fby_err fby_guess_check_unused_lists(struct fby_search *search,
 FBY_CHECKED fby_err fby_guess_check_lists_of_train(struct fby_search *search,
     const struct fby_listing *listing, const char *dir,
     struct fby_error_detail *why);
+
+/* ---- what the user is told (guess_notes.c) ---- */
+
+/* Add a line to the notes of the guess, unless it has that line. One that does
+ * not fit is left out. */
+__attribute__((format(printf, 2, 3))) void fby_guess_note(
+    struct fby_search *search, const char *format, ...);
+
+#define FBY_SPLIT_NAMES \
+    "a split is called train, val, valid, validation or test"
+
+/* Folders of a directory that no split has. */
+struct fby_unused_folders {
+    char        names[160]; /* of the first: "a, b" */
+    const char *first;      /* the name of the first; borrowed */
+    uint32_t    n;
+};
+
+void fby_guess_add_unused(
+    struct fby_unused_folders *self, const struct fby_entry *entry);
+
+/* Add a note of the folders in `path`, if there are any. `reason` says what
+ * would be read. */
+void fby_guess_note_unused(struct fby_search *search, const char *path,
+    const struct fby_unused_folders *folders, const char *reason);
+
+/* Write `path` as one word of a shell command. Returns false if it does not fit,
+ * or has a quote or control characters. */
+bool fby_guess_quote(const char *path, char *out, size_t size);
 
 /* True for a name that needs no quotes in a shell command. */
 bool fby_guess_is_shell_safe(const char *name);

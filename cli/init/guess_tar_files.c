@@ -108,10 +108,14 @@ static void add_type(const struct fby_entry *entry, char *list, size_t size)
     }
 }
 
-void fby_guess_note_beside_tars(
-    struct fby_guess *guess, const struct fby_listing *listing, uint32_t n_tars)
+void fby_guess_note_beside_tars(struct fby_search *search,
+    const struct fby_listing *listing, uint32_t n_tars)
 {
+    char types[160] = "";
     for (uint32_t i = n_tars; n_tars > 0 && i < listing->count; i++) {
-        add_type(&listing->entries[i], guess->beside, sizeof(guess->beside));
+        add_type(&listing->entries[i], types, sizeof(types));
+    }
+    if (types[0] != '\0') {
+        fby_guess_note(search, "left out: %s (beside the tar files)", types);
     }
 }

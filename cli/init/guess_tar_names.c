@@ -224,22 +224,25 @@ static bool are_parallel(struct fby_shown a, struct fby_shown b)
 }
 
 /* Note that the samples have no labels, and which folders may be labels. */
-static void note_folders(struct fby_guess_split *split, struct fby_shown first,
+static void note_folders(struct fby_search *search, struct fby_shown first,
     struct fby_shown other, const char *command)
 {
     if (may_be_class(first.text) && may_be_class(other.text)) {
-        snprintf(split->note, sizeof(split->note),
-            "no labels: folders in a tar (%s, %s) are not read as classes; to "
+        fby_guess_note(search,
+            "note: no labels: folders in a tar (%s, %s) are not read as "
+            "classes; to "
             "use them, unpack it%s%s",
             first.text, other.text, command[0] != '\0' ? ": " : "", command);
     } else {
-        snprintf(split->note, sizeof(split->note),
-            "no labels: the samples are pictures alone, without .cls or .json");
+        fby_guess_note(search,
+            "note: no labels: the samples are pictures alone, without .cls or "
+            ".json");
     }
 }
 
-fby_err fby_guess_check_tar_names(struct fby_guess_split *split,
-    const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why)
+fby_err fby_guess_check_tar_names(struct fby_search *search,
+    struct fby_guess_split *split, const struct fby_shard *shards, uint32_t n,
+    struct fby_error_detail *why)
 {
     struct tar_folders folders          = find_folders(shards, n);
     char               command[COMMAND] = "";
@@ -260,6 +263,6 @@ fby_err fby_guess_check_tar_names(struct fby_guess_split *split,
     if (are_parallel(first, other)) {
         return refuse_parallel(first, other, command, why);
     }
-    note_folders(split, first, other, command);
+    note_folders(search, first, other, command);
     return FBY_OK;
 }

@@ -233,7 +233,8 @@ static fby_err read_tars(struct fby_search *search, const char *path,
         err = fby_guess_check_shards(shards, split->shards_read, why);
     }
     if (err == FBY_OK) {
-        err = fby_guess_check_tar_names(split, shards, split->shards_read, why);
+        err = fby_guess_check_tar_names(
+            search, split, shards, split->shards_read, why);
     }
     for (uint32_t i = 0; i < split->shards_read; i++) {
         fby_shard_fini(&shards[i]);
@@ -305,7 +306,7 @@ fby_err fby_guess_tars(struct fby_search *search, const char *path,
             err = add_tar_split(search, path, &tars[first], &group, why);
         }
     }
-    fby_guess_note_beside_tars(search->out, listing, n);
+    fby_guess_note_beside_tars(search, listing, n);
     return err == FBY_OK ? fby_guess_check_class_tars(
                                search, path, tars, n, first_split, why)
                          : err;

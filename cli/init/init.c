@@ -10,6 +10,7 @@
 
 #include "cli/command.h"
 #include "cli/init/guess.h"
+#include "cli/init/guess_search.h"
 #include "cli/init/splits.h"
 #include "cli/init/text.h"
 #include "cli/inputs.h"
@@ -21,6 +22,7 @@
 #include "common/utf8.h"
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
+#include "pipeline/unread.h"
 #include "worker/source/columns/ragged.h"
 
 struct init_options {
@@ -227,18 +229,51 @@ static const char *shard_word(enum fby_source_kind kind)
     return words[kind] != NULL ? words[kind] : "tar shard";
 }
 
-/* Print the files that are no samples, by their type. */
-static void print_left_out_files(const struct fby_guess_split *split)
+/* Print the command that converts the pictures of the split that have no
+ * decoder, if there are any. */
+static void print_conversion(const struct fby_guess_split *split)
+{
+    size_t n      = 0;
+    bool   in_zip = fby_guess_is_zip_path(split->pattern);
+    for (uint32_t i = 0; i < split->n_left_out; i++) {
+        char name[FBY_NAME_SIZE + 2];
+        snprintf(name, sizeof(name), "*.%s", split->left_out[i].extension);
+        if (fby_unread_picture(name) == NULL) {
+            continue;
+        }
+        if (n++ == 0) {
+            fprintf(stderr, "to convert%s: find ",
+                in_zip ? " them, unpack the archive; in its folder" : " them");
+            fby_option_print_word(stderr, in_zip ? "." : split->pattern);
+        }
+        fprintf(stderr, "%s -iname ", n > 1 ? " -o" : " '('");
+        fby_option_print_word(stderr, name);
+    }
+    if (n > 0) {
+        fprintf(stderr, " ')' -exec mogrify -format png {} +\n");
+    }
+}
+
+/* Print the files of a split that are no samples, by their type. */
+static void print_left_out_files(
+    const struct fby_guess_split *split, bool is_first)
 {
     for (uint32_t i = 0; i < split->n_left_out; i++) {
         char noun[32];
         snprintf(
             noun, sizeof(noun), ".%.16s file", split->left_out[i].extension);
-        fprintf(stderr, "%s%s", i == 0 ? "left out: " : ", ",
+        if (i == 0 && !is_first) {
+            fprintf(stderr, "left out of split '%s': ", split->name);
+        }
+        fprintf(stderr, "%s%s",
+            i > 0      ? ", "
+            : is_first ? "left out: "
+                       : "",
             fby_plural(split->left_out[i].count, noun).text);
     }
     if (split->n_left_out > 0) {
         fprintf(stderr, " (no pictures that can be decoded)\n");
+        print_conversion(split);
     }
 }
 
@@ -350,7 +385,8 @@ static void print_splits(
 
 /* Print what was found, and the splits that the written file leaves out. */
 static void print_result(const struct init_options *o,
-    const struct fby_guess *guess, const struct other_splits *others)
+    const struct fby_guess *guess, const struct other_splits *others,
+    const struct fby_buffer *notes)
 {
     const struct fby_guess_split *split                = &guess->splits[0];
     static const char *const      where[FBY_N_SOURCES] = {
@@ -374,13 +410,13 @@ static void print_result(const struct init_options *o,
         fprintf(stderr, " in a folder without classes");
     }
     fprintf(stderr, "%s\n", where[guess->kind] ? where[guess->kind] : "");
-    if (split->note[0] != '\0') {
-        fprintf(stderr, "note: %s\n", split->note);
+    fputs(guess->notes, stderr);
+    fwrite(notes->data, 1, notes->size, stderr);
+    for (uint32_t i = 0; i < guess->n_splits; i++) {
+        if (others->reasons[i][0] == '\0') {
+            print_left_out_files(&guess->splits[i], i == 0);
+        }
     }
-    if (guess->beside[0] != '\0') {
-        fprintf(stderr, "left out: %s (beside the tar files)\n", guess->beside);
-    }
-    print_left_out_files(split);
     print_links(guess);
     print_splits(guess, others);
     if (o->output != NULL) {
@@ -391,13 +427,13 @@ static void print_result(const struct init_options *o,
     }
 }
 
-static fby_err make_text(const struct fby_guess *guess,
-    const struct other_splits *others, struct fby_buffer *text,
-    struct fby_error_detail *why)
+/* Describe the first split. Uses `columns` as memory. */
+static struct fby_init_summary summarize(const struct fby_guess *guess,
+    const struct other_splits                                   *others,
+    struct fby_init_column columns[FBY_GUESS_COLUMNS])
 {
     const struct fby_guess_split *split = &guess->splits[0];
-    struct fby_init_column        columns[FBY_GUESS_COLUMNS];
-    const struct fby_init_summary summary = {
+    return (struct fby_init_summary){
         .kind          = guess->kind,
         .path          = split->pattern,
         .samples       = split->counted_all ? split->samples : 0,
@@ -419,6 +455,16 @@ static fby_err make_text(const struct fby_guess *guess,
         .linked      = (const char(*)[FBY_PATH_SIZE])guess->linked,
         .n_linked    = guess->n_linked,
     };
+}
+
+/* Make the text of the file, and the notes for the terminal. */
+static fby_err make_text(const struct fby_guess *guess,
+    const struct other_splits *others, struct fby_buffer *text,
+    struct fby_buffer *notes, struct fby_error_detail *why)
+{
+    struct fby_init_column        columns[FBY_GUESS_COLUMNS];
+    const struct fby_init_summary summary = summarize(guess, others, columns);
+    fby_init_append_notes(&summary, notes);
     return fby_init_text(&summary, text, why);
 }
 
@@ -465,6 +511,7 @@ static fby_err write_pipeline(
     struct fby_guess   *guess  = calloc(1, sizeof(*guess));
     struct other_splits others = {.n = 0};
     struct fby_buffer   text   = {0};
+    struct fby_buffer   notes  = {0};
     if (guess == NULL) {
         return FBY_SYS;
     }
@@ -474,15 +521,16 @@ static fby_err write_pipeline(
     }
     if (err == FBY_OK) {
         choose_splits(guess, &others);
-        err = make_text(guess, &others, &text, why);
+        err = make_text(guess, &others, &text, &notes, why);
     }
     if (err == FBY_OK) {
         err = write_output(o, &text, why);
     }
     if (err == FBY_OK) {
-        print_result(o, guess, &others);
+        print_result(o, guess, &others, &notes);
     }
     fby_buffer_fini(&text);
+    fby_buffer_fini(&notes);
     fby_guess_fini(guess);
     free(guess);
     return err;

@@ -74,6 +74,22 @@ static void compare_column(const struct fby_column *first,
     }
 }
 
+/* Write the reason if one split has class folders and the other has none. */
+static void compare_depths(const struct fby_guess_split *first,
+    const struct fby_guess_split *other, char reason[256])
+{
+    char word[160];
+    if (other->class_depth > 0) {
+        snprintf(reason, 256, "it has class folders, and '%s' has none",
+            first->name);
+        return;
+    }
+    bool fits = fby_guess_quote(other->pattern, word, sizeof(word));
+    snprintf(reason, 256,
+        "it has no class folders; to stream it by itself: forebay init %s",
+        fits ? word : "FOLDER");
+}
+
 void fby_init_compare_splits(const struct fby_guess_split *first,
     const struct fby_guess_split *other, char reason[256])
 {
@@ -83,8 +99,7 @@ void fby_init_compare_splits(const struct fby_guess_split *first,
             fby_source_traits(other->kind)->key->name,
             fby_source_traits(first->kind)->key->name);
     } else if (other->class_depth != first->class_depth) {
-        snprintf(reason, 256, "class_depth is %u there, and %u in '%s'",
-            other->class_depth, first->class_depth, first->name);
+        compare_depths(first, other, reason);
     } else if (other->mismatch[0] != '\0') {
         snprintf(reason, 256, "%s", other->mismatch);
     }

@@ -47,6 +47,7 @@ struct fby_init_member {
     bool     always;                   /* each sample that was read has one */
     bool     header_read; /* the PNG header of the first such file was read */
     bool     may_be_ids;  /* by this header: pixels are grey or of a palette */
+    bool     is_grey16;   /* by this header: pixels are grey, of 16 bits */
     /* The sizes of the pictures of the first samples; {0, 0}: unknown. */
     struct fby_size sizes[FBY_INIT_SIZES];
     bool            has_words; /* cls: some of those that were read are no id */
@@ -117,6 +118,11 @@ struct fby_init_summary { /* the known facts about the data of split train */
  *                     value of a list, and no usable column. */
 FBY_CHECKED fby_err fby_init_text(const struct fby_init_summary *data,
     struct fby_buffer *out, struct fby_error_detail *why);
+
+/* Append lines for the terminal: members that the pipeline leaves out, and what
+ * can be done about that. */
+void fby_init_append_notes(
+    const struct fby_init_summary *data, struct fby_buffer *out);
 
 /* True for names that are usual for pictures ("images"). */
 bool fby_init_is_picture_name(const char *name);

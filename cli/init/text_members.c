@@ -14,8 +14,7 @@
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
-/* True if the extension is `type` or ends with a dot and `type`. */
-static bool has_type(const char *extension, const char *type)
+bool fby_init_has_type(const char *extension, const char *type)
 {
     const char *dot = strrchr(extension, '.');
     return strcmp(dot != NULL ? dot + 1 : extension, type) == 0;
@@ -26,8 +25,10 @@ bool fby_init_is_picture_suffix(const char *suffix)
     char lower[FBY_NAME_SIZE];
     (void)fby_init_to_field_name(suffix, lower);
     return fby_text_is_extension(lower) &&
-           (has_type(lower, "jpg") || has_type(lower, "jpeg") ||
-               has_type(lower, "png") || has_type(lower, "webp"));
+           (fby_init_has_type(lower, "jpg") ||
+               fby_init_has_type(lower, "jpeg") ||
+               fby_init_has_type(lower, "png") ||
+               fby_init_has_type(lower, "webp"));
 }
 
 bool fby_init_is_picture(const struct fby_init_member *member)
@@ -111,7 +112,7 @@ static enum image_rank rank_of(
                                                        : RANK_OTHER_IDS;
 }
 
-static const struct fby_init_member *find_image(
+const struct fby_init_member *fby_init_find_image(
     const struct fby_init_summary *data)
 {
     const struct fby_init_member *best = NULL;
@@ -254,7 +255,7 @@ static bool is_mask(const struct fby_init_summary *data,
 
 bool fby_init_is_label(const struct fby_init_member *member)
 {
-    return has_type(member->extension, "cls") &&
+    return fby_init_has_type(member->extension, "cls") &&
            fby_text_is_extension(member->extension);
 }
 
@@ -386,14 +387,20 @@ static size_t append_masks(struct fby_buffer *out,
     return n;
 }
 
+bool fby_init_is_left_out(const struct fby_init_summary *data,
+    const struct fby_init_member *image, const struct fby_init_member *member)
+{
+    return fby_init_is_picture(member) && member->always &&
+           !is_same_image(data, image, member) && !member->may_be_ids;
+}
+
 /* Say of each other picture why it is no mask. */
 static void append_left_out_pictures(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *image)
 {
     for (size_t i = 0; i < data->n_members; i++) {
         const struct fby_init_member *member = &data->members[i];
-        if (!fby_init_is_picture(member) || !member->always ||
-            is_same_image(data, image, member) || member->may_be_ids) {
+        if (!fby_init_is_left_out(data, image, member)) {
             continue;
         }
         fby_init_printf(out,
@@ -401,7 +408,7 @@ static void append_left_out_pictures(struct fby_buffer *out,
             "  # A mask is a PNG in grey or with a palette. If it is a second "
             "picture, add a field.\n",
             member->extension,
-            has_type(member->extension, "png")
+            fby_init_has_type(member->extension, "png")
                 ? "its colours, alpha or 16 bits are no ids"
                 : "its lossy compression changes ids");
     }
@@ -486,7 +493,7 @@ static void append_texts(
 {
     for (size_t i = 0; i < data->n_members; i++) {
         const struct fby_init_member *member = &data->members[i];
-        if (has_type(member->extension, "txt") &&
+        if (fby_init_has_type(member->extension, "txt") &&
             fby_text_is_extension(member->extension)) {
             fby_init_printf(out,
                 "  # text: {from: %s, decode: text, max_length: 256, "
@@ -499,7 +506,7 @@ static void append_texts(
 size_t fby_init_append_members(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
-    const struct fby_init_member *image  = find_image(data);
+    const struct fby_init_member *image  = fby_init_find_image(data);
     struct fby_buffer             fields = {0};
     size_t                        n      = 0;
     if (image != NULL) {

@@ -24,6 +24,17 @@ bool fby_init_is_picture_suffix(const char *suffix);
 /* True for the file of a picture that can be decoded. */
 bool fby_init_is_picture(const struct fby_init_member *member);
 
+/* True if the extension is `type` or ends with a dot and `type`. */
+bool fby_init_has_type(const char *extension, const char *type);
+
+/* The member that is the picture of the first field; NULL: none. */
+const struct fby_init_member *fby_init_find_image(
+    const struct fby_init_summary *data);
+
+/* True for a picture beside the image that is no mask, so no field reads it. */
+bool fby_init_is_left_out(const struct fby_init_summary *data,
+    const struct fby_init_member *image, const struct fby_init_member *member);
+
 /* True for a member with the label, as in WebDataset: "cls". */
 bool fby_init_is_label(const struct fby_init_member *member);
 

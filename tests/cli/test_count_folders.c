@@ -199,10 +199,18 @@ static void what_the_source_refuses_is_refused(void **state)
     write_files(sb, "p/b/", ".JPG", 0, 1);
     write_files(sb, "p/b/", ".jpg", 0, 2);
     assert_refused(sb, "sample b/0 has two members named .jpg");
-    write_files(sb, "p/a/x.", ".jpg", 0, 300);
+    write_files(sb, "p/a/x.", ".txt", 0, 300);
     assert_refused(sb, "more than 256 different extensions");
     write_files(sb, "p/a/\x01", ".jpg", 0, 1);
     assert_refused(sb, "has control characters or is not UTF-8");
+}
+
+/* They have more extensions than the source takes. */
+static void numbers_between_dots_are_explained_as_such(void **state)
+{
+    const struct sandbox *sb = *state;
+    write_files(sb, "p/a/x.", ".jpg", 0, 300);
+    assert_refused(sb, "the key of a sample ends at the first dot of a name");
 }
 
 static void a_folder_s_name_is_refused_as_by_the_source(void **state)
@@ -281,6 +289,7 @@ int main(void)
         IN_SANDBOX(the_first_types_in_order_of_classes_are_kept),
         IN_SANDBOX(a_type_that_appears_between_two_readings_is_left_out),
         IN_SANDBOX(what_the_source_refuses_is_refused),
+        IN_SANDBOX(numbers_between_dots_are_explained_as_such),
         IN_SANDBOX(a_folder_s_name_is_refused_as_by_the_source),
         IN_SANDBOX(every_class_folder_needs_a_picture),
         IN_SANDBOX(a_loop_of_links_is_refused),

@@ -458,9 +458,9 @@ static void folders_of_folders_ask_for_the_depth_of_the_classes(void **state)
     sandbox_write_text(sb, "p/more/cat/1.jpg", "x");
     look(sb, "p");
     assert_int_equal(guess.splits[0].classes, 2);
-    assert_string_equal(guess.splits[0].note,
-        "the class folders hold only folders (cat); if these are the classes: "
-        "--class-depth 2");
+    assert_string_equal(guess.notes,
+        "note: the class folders hold only folders (cat); if these are the "
+        "classes: --class-depth 2\n");
 }
 
 /* The message is "looking at DIRECTORY: " and `words`. */
@@ -898,8 +898,102 @@ static void parallel_folders_may_be_in_the_folder_of_a_split(void **state)
     assert_int_equal(guess.splits[0].n_members, 3);
     sandbox_write_text(sb, "p/val/seg.1/1.png", "x");
     assert_refused_with(sb, "p",
-        "the folder seg.1 seems to be one of parallel folders, whose names are "
-        "lower-case letters, digits, _ and -: rename it");
+        "in val: the folder seg.1 seems to be one of parallel folders, whose "
+        "names are lower-case letters, digits, _ and -: rename it");
+}
+
+static void assert_note(
+    const struct sandbox *sb, const char *words, const char *path)
+{
+    char right[512];
+    snprintf(right, sizeof(right), "%s%s\n", words, sandbox_path(sb, path));
+    assert_string_equal(guess.notes, right);
+}
+
+static void folders_that_no_split_has_are_noted(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/train/a/1.jpg", "x");
+    sandbox_write_text(sb, "p/val/a/1.jpg", "x");
+    sandbox_write_text(sb, "p/test 1/1.jpg", "x");
+    sandbox_write_text(sb, "p/__MACOSX/1.jpg", "x");
+    sandbox_write_text(sb, "p/notes.txt", "x");
+    look(sb, "p");
+    char word[256];
+    snprintf(word, sizeof(word), "'%s'", sandbox_path(sb, "p/test 1"));
+    assert_non_null(strstr(guess.notes, word));
+    sandbox_write_text(sb, "p/a/1.jpg", "x");
+    sandbox_write_text(sb, "p/b/1.jpg", "x");
+    sandbox_write_text(sb, "p/c/1.jpg", "x");
+    look(sb, "p");
+    assert_note(sb,
+        "left out: folders a, b, c, ...: a split is called train, val, valid, "
+        "validation or test; to stream it by itself: forebay init ",
+        "p/a");
+    sandbox_write_text(sb, "q/images/1.jpg", "x");
+    sandbox_write_text(sb, "q/masks/1.png", "x");
+    sandbox_write_text(sb, "q/other/1.png", "x");
+    look(sb, "q");
+    assert_note(sb,
+        "left out: folder other: parallel folders are called images, masks, "
+        "labels and so on; to stream it by itself: forebay init ",
+        "q/other");
+}
+
+static void inner_folders_that_no_split_has_are_noted(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/images/train/1.jpg", "x");
+    sandbox_write_text(sb, "p/masks/train/1.png", "x");
+    sandbox_write_text(sb, "p/images/more/1.jpg", "x");
+    look(sb, "p");
+    assert_note(sb,
+        "left out: folder more: a split is called train, val, valid, "
+        "validation or test; to stream it by itself: forebay init ",
+        "p/images/more");
+}
+
+/* Five numbers in the first line of the first file that is not empty. */
+static void folders_of_boxes_are_no_partners(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/images/1.jpg", "x");
+    sandbox_write_text(sb, "p/images/2.jpg", "x");
+    sandbox_write_text(sb, "p/labels/classes.txt", "cat");
+    sandbox_write_text(sb, "p/labels/1.txt", "");
+    sandbox_write_text(sb, "p/labels/2.txt", "0 0.5 .5 1e-1 0.1\r\n1 x");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
+    assert_split(sb, 0, "train", "p/images", 2);
+    assert_int_equal(guess.splits[0].class_depth, 0);
+    assert_int_equal(
+        strncmp(guess.notes, "left out: labels: its text files are boxes", 42),
+        0);
+    static const char *const others[] = {
+        "a cat", "0 1 2 3", "0 1 2 3 4 5", "0 1 2 3 4 x", "\n0 1 2 3 4"};
+    sandbox_write_text(sb, "q/images/1.jpg", "x");
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        sandbox_write_text(sb, "q/labels/1.txt", others[i]);
+        look(sb, "q");
+        assert_int_equal(guess.kind, FBY_SOURCE_PARALLEL);
+        assert_string_equal(guess.notes, "");
+    }
+}
+
+static void a_picture_without_decoder_is_refused_unless_it_was_converted(
+    void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/images/1.jpg", "x");
+    sandbox_write_text(sb, "p/images/2.tif", "x");
+    sandbox_write_text(sb, "p/masks/1.png", "x");
+    sandbox_write_text(sb, "p/masks/2.png", "x");
+    assert_refused_with(sb, "p",
+        "TIFF pictures (images/*.tif) are not decoded; convert them, in their "
+        "folder: find . -iname '*.tif' -exec mogrify -format png {} +");
+    sandbox_write_text(sb, "p/images/2.png", "x");
+    look(sb, "p");
+    assert_split(sb, 0, "train", "p/{images,masks}", 2);
 }
 
 static void only_words_for_splits_are_splits_within_parallel_folders(
@@ -979,6 +1073,11 @@ int main(void)
         IN_SANDBOX(a_command_has_no_list_that_needs_quotes),
         IN_SANDBOX(pictures_or_partners_alone_are_class_folders),
         IN_SANDBOX(parallel_folders_may_be_in_the_folder_of_a_split),
+        IN_SANDBOX(folders_that_no_split_has_are_noted),
+        IN_SANDBOX(inner_folders_that_no_split_has_are_noted),
+        IN_SANDBOX(folders_of_boxes_are_no_partners),
+        IN_SANDBOX(
+            a_picture_without_decoder_is_refused_unless_it_was_converted),
         IN_SANDBOX(only_words_for_splits_are_splits_within_parallel_folders),
         IN_SANDBOX(
             a_directory_with_letters_of_patterns_has_no_parallel_folders),

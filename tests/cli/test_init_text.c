@@ -721,6 +721,71 @@ static void data_without_a_possible_field_is_named(void **state)
                        "words, and rows have at most 4 dimensions");
 }
 
+static void assert_notes(
+    const struct fby_init_summary *summary, const char *wanted)
+{
+    struct fby_buffer out = {0};
+    fby_init_append_notes(summary, &out);
+    fby_put_u8(&out, 0);
+    if (strstr((char *)out.data, wanted) == NULL) {
+        fail_msg("%s", (char *)out.data);
+    }
+    fby_buffer_fini(&out);
+}
+
+static void what_no_field_reads_is_noted_for_the_terminal(void **state)
+{
+    (void)state;
+    struct fby_init_member members[] = {
+        {.extension = "images.jpg", .always = true},
+        {.extension = "masks.png", .always = true}, {.extension = "notes.txt"}};
+    struct fby_init_summary s = {.kind = FBY_SOURCE_PARALLEL,
+        .path                          = "/my data/{images,masks}",
+        .members                       = members,
+        .n_members                     = 3};
+    assert_notes(&s,
+        "left out: masks.png: its colours are no class ids; to number them: "
+        "(cd '/my data' && python3 -c \"import glob, shutil");
+    assert_notes(&s, "left out: notes.txt, unless you remove the # before "
+                     "`text:` in the pipeline file\n");
+    const struct fby_init_split val = {
+        "val", "/d/val/{images,masks}", NULL, 0, NULL};
+    s.path     = "/d/train/{images,masks}";
+    s.others   = &val;
+    s.n_others = 1;
+    assert_notes(&s, "(cd /d && python3");
+    s.n_others = 0;
+    s.path     = "/it's/{images,masks}"; /* has no simple quotes */
+    assert_notes(&s, "its colours are no class ids; masks are PNG in grey or "
+                     "with a palette\n");
+    members[1].is_grey16 = true;
+    assert_notes(&s, "left out: masks.png: ids of masks have 8 bits, not 16; "
+                     "save other values as .npy files, and read these with "
+                     "decode: array\n");
+    strcpy(members[1].extension, "masks.jpg");
+    members[1].is_grey16 = false;
+    assert_notes(&s, "left out: masks.jpg: its compression changes class ids; "
+                     "save masks as PNG in grey or with a palette\n");
+}
+
+static void pictures_of_16_bits_in_grey_are_noted(void **state)
+{
+    (void)state;
+    struct fby_init_member member = {
+        .extension = "png", .always = true, .is_grey16 = true};
+    struct fby_init_summary s = {.kind = FBY_SOURCE_FOLDER,
+        .path                          = "/d",
+        .members                       = &member,
+        .n_members                     = 1};
+    assert_notes(&s,
+        "note: the pictures are grey of 16 bits: all above 255 becomes white, "
+        "as Pillow's convert(\"RGB\") does; scale them to 8 bits, which "
+        "changes "
+        "the files: find /d -iname '*.png' -exec mogrify -depth 8 {} +\n");
+    s.kind = FBY_SOURCE_SHARDS;
+    assert_notes(&s, "does; scale them to 8 bits\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -743,6 +808,8 @@ int main(void)
         cmocka_unit_test(quoted_texts_escape_what_yaml_needs),
         cmocka_unit_test(names_with_unusual_characters_are_read_back),
         cmocka_unit_test(at_most_16_values_of_a_list_become_fields),
+        cmocka_unit_test(what_no_field_reads_is_noted_for_the_terminal),
+        cmocka_unit_test(pictures_of_16_bits_in_grey_are_noted),
         cmocka_unit_test(data_without_a_possible_field_is_named),
     };
     return cmocka_run_group_tests_name("pipeline.init_text", tests, NULL, NULL);

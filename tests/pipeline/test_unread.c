@@ -46,6 +46,25 @@ static void a_long_name_is_in_a_message_once(void **state)
         "012345678901234567890123456789012345");
 }
 
+static void pictures_without_decoder_name_the_command_that_converts(
+    void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {{"a.tif", "TIFF"},
+        {"a.TIFF", "TIFF"}, {"a.gif", "GIF"}, {"a.bmp", "BMP"},
+        {"a.avif", "AVIF"}, {"a.heic", "HEIC"}, {"a.jp2", "JPEG 2000"},
+        {"a.jxl", "JPEG XL"}};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_string_equal(fby_unread_picture(names[i][0]), names[i][1]);
+        assert_file(names[i][0], names[i][1]);
+    }
+    assert_file("b/a.tif",
+        "TIFF pictures (b/a.tif) are not decoded; convert them, in their "
+        "folder: find . -iname '*.tif' -exec mogrify -format png {} +");
+    assert_null(fby_unread_picture("a.png"));
+    assert_null(fby_unread_picture("tif"));
+}
+
 static void other_formats_say_what_is_read_instead(void **state)
 {
     (void)state;
@@ -139,6 +158,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(archives_name_the_command_that_unpacks_them),
         cmocka_unit_test(a_long_name_is_in_a_message_once),
+        cmocka_unit_test(
+            pictures_without_decoder_name_the_command_that_converts),
         cmocka_unit_test(other_formats_say_what_is_read_instead),
         cmocka_unit_test(files_of_arrays_say_how_to_save_them_with_numpy),
         cmocka_unit_test(files_that_are_read_are_not_named),

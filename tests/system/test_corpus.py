@@ -6,7 +6,7 @@ A row of CORPUS has a name, a function that makes the data in a folder, and the
 result. The result is either the shapes of the arrays of the first batch, by
 field (SHAPES; a list has the first values instead, a Counter how often each is
 there), or a sentence that `init` prints when it refuses the data (a text), or a
-Remedy. The results of other splits follow, as (split, shapes), or (split, text)
+Remedy, or a Note. The results of other splits follow, as (split, shapes), or (split, text)
 if pulling it is refused.
 The rows run in parallel, one process after another each."""
 
@@ -42,6 +42,33 @@ class Remedy:
     sentence: str
     path: str
     shapes: dict
+
+
+@dataclasses.dataclass
+class Note:
+    """`init` makes a pipeline with these shapes, and prints this sentence. If
+    that has a command, `after` has the shapes by split once it was run."""
+    sentence: str
+    shapes: dict
+    after: dict = None
+
+
+COMMAND = re.compile(r"(\(echo|\(cd|\(find|\(for|python3 -c|find [./]) ?.*")
+
+# ImageMagick's mogrify, as far as `init` advises it.
+MOGRIFY = f"""#!{sys.executable}
+import os
+import sys
+from PIL import Image
+import numpy
+option, value, *files = sys.argv[1:]
+for file in files:
+    image = Image.open(file)
+    if option == "-depth":
+        Image.fromarray((numpy.array(image) >> 8).astype("u1")).save(file)
+    else:
+        image.save(os.path.splitext(file)[0] + "." + value)
+"""
 
 
 def picture(level, side=40):
@@ -399,6 +426,98 @@ def dotted(*names):
     return make
 
 
+def coloured_masks(*layout):
+    """Masks in colours, of which val has one more."""
+    def make(root):
+        colours = {"train": [[[128, 64, 128], [244, 35, 232]]],
+                   "val": [[[0, 0, 0], [244, 35, 232]]]}
+        for split, row in colours.items():
+            for i in range(4):
+                names = [part.format(split) for part in layout]
+                save(root / names[0] / f"{i}.jpg", picture(i))
+                save(root / names[1] / f"{i}.png", Image.fromarray(
+                    numpy.tile(numpy.array(row, "u1"), (40, 24, 1))))
+    return make
+
+
+def jpeg_masks(root):
+    for i in range(4):
+        save(root / f"images/{i}.jpg", picture(i))
+        save(root / f"masks/{i}.jpg", picture(i))
+
+
+def yolo(*layout):
+    """The last picture has no objects."""
+    def make(root):
+        for split in ("train", "val"):
+            pictures, labels = (part.format(split) for part in layout)
+            save(root / labels / "classes.txt", "cat\n")
+            for i in range(4):
+                save(root / pictures / f"{i}.jpg", picture(i))
+            for i in range(3):
+                save(root / labels / f"{i}.txt",
+                     "0 .5 .5 .1 .1\n1 0.25 .5 .1 .1\n" * i)
+    return make
+
+
+def captions(root):
+    for i in range(4):
+        save(root / f"images/{i}.jpg", picture(i))
+        save(root / f"labels/{i}.txt", "a cat")
+
+
+def pictures_at(*names):
+    """Pictures whose formats are those of their names."""
+    def make(root):
+        for i, name in enumerate(names):
+            save(root / name, picture(i).convert("L") if "mask" in name
+                 else picture(i))
+    return make
+
+
+def test1_beside_train(root):
+    classes = ("a", "b", "c")
+    for i in range(6):
+        save(root / f"train/{classes[i % 3]}/{i}.jpg", picture(i))
+        save(root / f"test1/{i}.jpg", picture(i))
+
+
+def flat_test(root):
+    for i in range(6):
+        save(root / f"train/{'ab'[i % 2]}/{i}.jpg", picture(i))
+        save(root / f"test/{i}.jpg", picture(i))
+
+
+def empty_class_in_val(root):
+    train_and_val_classes(root)
+    (root / "val/empty").mkdir()
+    (root / "train/empty").mkdir()
+    save(root / "train/empty/1.png", picture(1))
+
+
+def grey16(root):
+    for i in range(4):
+        save(root / f"{'ab'[i % 2]}/{i}.png", Image.fromarray(
+            numpy.full((40, 48), 256 * i, "u2")))
+
+
+def dogs_and_cats(number):
+    """Kaggle's names, of more pictures than a sample may have extensions."""
+    def make(root):
+        image = encoded(picture(1))
+        for i in range(number):
+            save(root / f"train/cat.{i}.jpg", image)
+            save(root / f"train/dog.{i}.jpg", image)
+        save(root / "test1/1.jpg", image)
+        save(root / "sampleSubmission.csv", "id,label\n1,0.5\n")
+    return make
+
+
+def dogs_and_cats_with_list(root):
+    dogs_and_cats(3)(root)
+    save(root / "train.csv", "file,y\ncat.0.jpg,0\ndog.1.jpg,1\n")
+
+
 def index_column(root):
     """What pandas writes: an index without a name, and empty cells."""
     for i in range(4):
@@ -560,6 +679,24 @@ CORPUS = [
                                 for i in range(3))), Remedy(
         "2023.01.00.jpg has the extension 01.00.jpg", "",
         {"image": (6, *IMAGE), "label": Counter([0, 0, 0, 1, 1, 1])})),
+    ("dogs and cats of Kaggle", dogs_and_cats(300), Remedy(
+        "in train: the key of a sample ends at the first dot of a name, so "
+        "that cat.", "", {"image": (64, *IMAGE)})),
+    ("dogs and cats with a list", dogs_and_cats_with_list,
+     "train.csv: the column file names files without their path (train/cat.0."),
+    ("dots in parallel folders", dotted(
+        "images/a b.0.jpg", "images/a b.1.jpg", "masks/a b.0.png",
+        "masks/a b.1.png"), Remedy(
+            "so that images/a b.0.jpg has the extension 0.jpg: rename such "
+            "files: (find /", "", {"images": (2, *IMAGE)})),
+    ("300 dots in parallel folders", dotted(
+        *(f"{name}/cat.{i}.jpg" for i in range(300)
+          for name in ("images", "targets"))), Remedy(
+              "the key of a sample ends at the first dot", "",
+              {"images": (64, *IMAGE)})),
+    ("masks.mask.png in parallel folders", dotted(
+        "images/1.jpg", "images/2.jpg", "masks/1.mask.png",
+        "masks/2.mask.png"), {"images": (2, *IMAGE)}),
     ("one name with a dot", dotted(
         "a/1.jpg", "a/2.jpg", "b/1.jpg", "b/4.copy.jpg"), Remedy(
             "b/4.copy.jpg has the extension copy.jpg: rename such files", "",
@@ -606,6 +743,90 @@ CORPUS = [
     ("NumPy: one .npz", one_npz, {"x": (10, 5), "y": (10,)}),
     ("NumPy: a compressed .npz", compressed_npz,
      "save it with np.savez instead of np.savez_compressed"),
+    ("masks in colours", coloured_masks("images/{}", "masks/{}"), Note(
+        "left out: masks.png: its colours are no class ids; to number them: "
+        "(cd ", {"images": (4, *IMAGE)},
+        {"train": {"masks": (4, 224, 224, 1)},
+         "val": {"masks": (64, 224, 224, 1)}})),
+    ("masks in colours for each split", coloured_masks(
+        "{}/images", "{}/masks"), Note(
+            "left out: masks.png: its colours are no class ids; to number "
+            "them: (cd ", {"images": (4, *IMAGE)},
+            {"train": {"masks": (4, 224, 224, 1)},
+             "val": {"masks": (64, 224, 224, 1)}})),
+    ("a zip of masks in colours", zipped(coloured_masks(
+        "images/{}", "masks/{}")), Note(
+            "left out: masks.png: its colours are no class ids; masks are PNG "
+            "in grey or with a palette", {"images": (4, *IMAGE)})),
+    ("masks of JPEG", jpeg_masks, Note(
+        "left out: masks.jpg: its compression changes class ids; save masks "
+        "as PNG in grey or with a palette", {"images": (4, *IMAGE)})),
+    ("YOLO", yolo("images", "labels"), Note(
+        "left out: labels: its text files are boxes; to read them, too, write "
+        "lists, and run init again: (cd ", {"image": (4, *IMAGE)},
+        {"train": {"image": (4, *IMAGE), "boxes": (4, 20)}})),
+    ("YOLO: images/train", yolo("images/{}", "labels/{}"), Note(
+        "left out: labels: its text files are boxes", {"image": (4, *IMAGE)},
+        {"train": {"boxes": (4, 20)}, "val": {"boxes": (64, 20)}})),
+    ("YOLO: train/images", yolo("{}/images", "{}/labels"), Note(
+        "left out: labels: its text files are boxes", {"image": (4, *IMAGE)},
+        {"train": {"boxes": (4, 20)}, "val": {"boxes": (64, 20)}})),
+    ("a zip of YOLO", zipped(yolo("images", "labels")), Note(
+        "left out: labels: its text files are boxes, which a list can have: "
+        '{"image": "images/1.jpg", "boxes": [0, 0.5, 0.5, 0.2, 0.2]}',
+        {"image": (4, *IMAGE)})),
+    ("pictures and texts in parallel folders", captions, Note(
+        "left out: labels.txt, unless you remove the # before `text:` in the "
+        "pipeline file", {"images": (4, *IMAGE)})),
+    ("class folders of TIFF", pictures_at("a/1.tif", "b/2.TIF"), Remedy(
+        "TIFF pictures (*.tif) are not decoded; convert them, in their "
+        "folder: find . -iname '*.tif'", "",
+        {"image": (2, *IMAGE), "label": Counter([0, 1])})),
+    ("a class folder of TIFF", pictures_at("a/1.jpg", "b/2.tif"), Remedy(
+        "TIFF pictures (b/2.tif) are not decoded; convert them, in their "
+        "folder: find . -iname '*.tif'", "",
+        {"image": (2, *IMAGE), "label": Counter([0, 1])})),
+    ("a folder of TIFF", pictures_at("1.tif", "2.tif"), Remedy(
+        "are not decoded; convert them, in their folder: find . -iname "
+        "'*.tif'", "", {"image": (2, *IMAGE)})),
+    ("TIFF in parallel folders", pictures_at(
+        "images/1.tif", "images/2.png", "masks/1.png", "masks/2.png"), Remedy(
+            "TIFF pictures (images/*.tif) are not decoded; convert them, in "
+            "their folder: find .", "",
+            {"images": (2, *IMAGE), "masks": (2, 224, 224, 1)})),
+    ("Carvana: masks of GIF", pictures_at(
+        "images/1.jpg", "images/2.jpg", "masks/1.gif", "masks/2.gif"), Remedy(
+            "GIF pictures (masks/*.gif) are not decoded; convert them", "",
+            {"images": (2, *IMAGE), "masks": (2, 224, 224, 1)})),
+    ("TIFF and BMP among pictures", pictures_at(
+        "a/1.jpg", "b/2.jpg", "a/3.tif", "b/4.bmp"), Note(
+            "left out: 1 .tif file, 1 .bmp file (no pictures that can be "
+            "decoded)\nto convert them: find /", {"image": (2, *IMAGE)},
+            {"train": {"image": (4, *IMAGE)}})),
+    ("a GIF in val", pictures_at(
+        "train/a/1.png", "train/b/2.png", "val/a/3.png", "val/b/4.png",
+        "val/b/5.gif"), Note(
+            "left out of split 'val': 1 .gif file (no pictures that can be "
+            "decoded)\nto convert them: find /", {"image": (2, *IMAGE)},
+            {"val": {"label": [0, 1, 1]}})),
+    ("test1/ beside train/", test1_beside_train, Note(
+        "left out: folder test1: a split is called train, val, valid, "
+        "validation or test; to stream it by itself: forebay init /",
+        {"image": (6, *IMAGE), "label": Counter([0, 0, 1, 1, 2, 2])})),
+    ("a test/ without class folders", flat_test, Note(
+        "/test: it has no class folders; to stream it by itself: forebay "
+        "init /", {"image": (6, *IMAGE), "label": Counter([0, 0, 0, 1, 1, 1])}
+    )),
+    ("the same test/ by itself",
+     lambda root: flat_test(root) or root / "test", {"image": (6, *IMAGE)}),
+    ("an empty class folder in val/", empty_class_in_val,
+     "in val: the class folder empty has no files such as 7.jpg: fill or "
+     "remove it"),
+    ("PNG of 16 bits in grey", grey16, Note(
+        "note: the pictures are grey of 16 bits: all above 255 becomes white, "
+        "as Pillow's convert(\"RGB\") does; scale them to 8 bits, which "
+        "changes the files: find /", {"image": (4, *IMAGE)},
+        {"train": {"image": (4, *IMAGE)}})),
     ("masks of half the size", half_masks,
      {"images": (6, *IMAGE), "masks": (6, 224, 224, 1)},
      ("val", {"masks": (64, 224, 224, 1)})),
@@ -667,13 +888,27 @@ class Corpus(SystemTest):
 
     def check_remedy(self, root, pipeline, said, remedy):
         self.assertIn(remedy.sentence, said)
-        command = re.search(r"(\(echo|\(cd|\(find|\(for|python3 -c) .*", said)[0]
         folder = root / remedy.path
-        path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
-        subprocess.run(command, check=True, shell=True,
-                       cwd=folder if folder.is_dir() else folder.parent,
-                       env=dict(os.environ, PATH=path))
+        self.run_command(said, folder)
         self.check_shapes(folder, pipeline, [(None, remedy.shapes)])
+
+    def check_note(self, operand, pipeline, note):
+        said = self.check_shapes(operand, pipeline, [(None, note.shapes)])
+        self.assertIn(note.sentence, said)
+        if note.after is None:
+            self.assertIsNone(COMMAND.search(said), said)
+            return
+        self.run_command(said, operand)
+        said = self.check_shapes(operand, pipeline.with_name("after.yaml"),
+                                 note.after.items())
+        self.assertNotIn(note.sentence, said)
+
+    def run_command(self, said, folder):
+        path = [str(self.cluster.path("bin")), os.path.dirname(sys.executable),
+                os.environ["PATH"]]
+        subprocess.run(COMMAND.search(said)[0], check=True, shell=True,
+                       cwd=folder if folder.is_dir() else folder.parent,
+                       env=dict(os.environ, PATH=":".join(path)))
 
     def check_shapes(self, operand, pipeline, splits):
         made = self.run_one("init", operand, "-o", pipeline)
@@ -689,6 +924,7 @@ class Corpus(SystemTest):
                 self.assertIn(name, got)
                 self.assertEqual(described_as(value, got[name]), value,
                                  (split, name))
+        return made.stderr
 
     def check(self, number, make, result, others):
         root = self.cluster.path(f"{number}") / "data"
@@ -697,6 +933,9 @@ class Corpus(SystemTest):
         pipeline = root.parent / "p.yaml"
         if isinstance(result, dict):
             self.check_shapes(operand, pipeline, [(None, result), *others])
+            return
+        if isinstance(result, Note):
+            self.check_note(operand, pipeline, result)
             return
         made = self.run_one("init", operand, "-o", pipeline)
         self.assertEqual(made.returncode, 1, made.stderr)
@@ -708,6 +947,9 @@ class Corpus(SystemTest):
     def setUp(self):
         super().setUp()
         self.server = self.cluster.start_batch_server()
+        mogrify = self.cluster.path("bin") / "mogrify"
+        save(mogrify, MOGRIFY)
+        mogrify.chmod(0o755)
 
     def test_init_and_pull_are_all_that_is_typed(self):
         with concurrent.futures.ThreadPoolExecutor(3) as pool:

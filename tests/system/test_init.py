@@ -245,7 +245,9 @@ class Init(SystemTest):
             with open(said) as said:
                 self.assertEqual(
                     said.read(),
-                    f"found {number} samples in a folder without classes\n")
+                    f"found {number} samples in a folder without classes\n"
+                    "left out: txt, unless you remove the # before `text:` in "
+                    "the pipeline file\n")
         self.assertEqual(process.returncode, 0)
         return peak
 

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_notes.c - what the user is told beside the pipeline file. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/guess_search.h"
+#include "common/utf8.h"
+#include "pipeline/text.h"
+
+void fby_guess_note(struct fby_search *search, const char *format, ...)
+{
+    char    line[FBY_GUESS_NOTES];
+    char   *notes = search->out->notes;
+    size_t  used  = strlen(notes);
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    fby_make_one_line(line);
+    if (n >= 0 && used + (size_t)n + 2 <= FBY_GUESS_NOTES && /* 2: "\n", NUL */
+        strstr(notes, line) == NULL) {
+        memcpy(notes + used, line, (size_t)n);
+        memcpy(notes + used + n, "\n", 2);
+    }
+}
+
+enum { MAX_NAMED = 3 }; /* folders that a note names */
+
+void fby_guess_add_unused(
+    struct fby_unused_folders *self, const struct fby_entry *entry)
+{
+    struct fby_shown name = fby_text_show(entry->name);
+    size_t           used = strlen(self->names);
+    if (!entry->is_dir || strcmp(entry->name, "__MACOSX") == 0) {
+        return;
+    }
+    if (self->n == 0) {
+        self->first = entry->name;
+    }
+    if (self->n <= MAX_NAMED) {
+        snprintf(self->names + used, sizeof(self->names) - used, "%s%.40s",
+            self->n > 0 ? ", " : "", self->n < MAX_NAMED ? name.text : "...");
+    }
+    self->n++;
+}
+
+void fby_guess_note_unused(struct fby_search *search, const char *path,
+    const struct fby_unused_folders *folders, const char *reason)
+{
+    char below[FBY_PATH_SIZE];
+    char full[FBY_PATH_SIZE];
+    char word[FBY_PATH_SIZE];
+    if (folders->n == 0) {
+        return;
+    }
+    bool is_named =
+        fby_path_join(path, folders->first, below, NULL) == FBY_OK &&
+        fby_path_join(fby_root_dir(search->root), below, full, NULL) ==
+            FBY_OK &&
+        fby_guess_quote(full, word, sizeof(word));
+    fby_guess_note(search, "left out: folder%s %s: %s%s%s",
+        folders->n > 1 ? "s" : "", folders->names, reason,
+        is_named ? "; to stream it by itself: forebay init " : "",
+        is_named ? word : "");
+}
+
+bool fby_guess_quote(const char *path, char *out, size_t size)
+{
+    static const char unquoted[] = "abcdefghijklmnopqrstuvwxyz"
+                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                   "0123456789_-+=./:,@%";
+    bool              is_plain   = path[strspn(path, unquoted)] == '\0';
+    if (strchr(path, '\'') != NULL ||
+        fby_utf8_has_control(path, strlen(path))) {
+        return false;
+    }
+    return (size_t)snprintf(out, size, is_plain ? "%s" : "'%s'", path) < size;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text_notes.c - the lines for the terminal on members that no field reads as
+ * they are: pictures that are no masks, grey of 16 bits, and texts. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/guess_search.h"
+#include "cli/init/text_state.h"
+#include "pipeline/sources/traits.h"
+#include "pipeline/text.h"
+
+/* Numbers the colours of all PNG files in the folders of one name, in order of
+ * red, green, blue. The copies have no name of parallel folders. */
+#define NUMBER_COLOURS                                                         \
+    "(cd %s && python3 -c \"import glob, shutil, numpy as n; from PIL import " \
+    "Image as I; [shutil.copytree(d, d[:-%d] + 'colours') for d in "           \
+    "glob.glob('**/%s/', recursive=True)]; read = lambda f: "                  \
+    "n.array(I.open(f).convert('RGB')) @ [65536, 256, 1]; files = "            \
+    "glob.glob('**/%s/**/*.png', recursive=True); ids = sorted({c for f in "   \
+    "files for c in n.unique(read(f))}); assert len(ids) < 257, len(ids); "    \
+    "[I.fromarray(n.searchsorted(ids, read(f)).astype('u1')).save(f) for f "   \
+    "in files]; print({'%%06x' %% c: i for i, c in enumerate(ids)})\")\n"
+
+enum { WORD = 400 /* bytes of a path in a command */ };
+
+/* The bytes of a path before "/{images,masks}", or all of them. */
+static size_t length_of_folder(const char *path)
+{
+    const char *brace = strstr(path, "/{");
+    return brace != NULL ? (size_t)(brace - path) : strlen(path);
+}
+
+/* Are the splits in folders of their own: train/images and val/images? */
+static bool has_split_folders(const struct fby_init_summary *data)
+{
+    size_t size   = length_of_folder(data->path);
+    bool   differ = false;
+    for (size_t i = 0; i < data->n_others; i++) {
+        differ = differ || length_of_folder(data->others[i].path) != size ||
+                 memcmp(data->others[i].path, data->path, size) != 0;
+    }
+    return differ;
+}
+
+/* Write the folder with the files of all splits as a word of a command. Returns
+ * false if there is none. */
+static bool write_folder(const struct fby_init_summary *data, char out[WORD])
+{
+    char   dir[FBY_PATH_SIZE];
+    size_t size = length_of_folder(data->path);
+    if ((data->kind != FBY_SOURCE_FOLDER &&
+            data->kind != FBY_SOURCE_PARALLEL) ||
+        fby_guess_is_zip_path(data->path)) {
+        return false;
+    }
+    if (has_split_folders(data)) { /* the folder that holds them */
+        do {
+            size--;
+        } while (size > 1 && data->path[size] != '/');
+    }
+    snprintf(dir, sizeof(dir), "%.*s", (int)size, data->path);
+    return size > 1 && fby_guess_quote(dir, out, WORD);
+}
+
+static void append_colours(const struct fby_init_summary *data,
+    const struct fby_init_member *member, struct fby_buffer *out)
+{
+    char        word[WORD];
+    char        folder[FBY_NAME_SIZE];
+    const char *dot = strrchr(member->extension, '.');
+    fby_init_printf(
+        out, "left out: %s: its colours are no class ids", member->extension);
+    if (data->kind != FBY_SOURCE_PARALLEL || dot == NULL ||
+        !write_folder(data, word)) {
+        fby_init_append(out, "; masks are PNG in grey or with a palette\n");
+        return;
+    }
+    snprintf(folder, sizeof(folder), "%.*s", (int)(dot - member->extension),
+        member->extension);
+    char command[sizeof(NUMBER_COLOURS) + WORD + 2 * FBY_NAME_SIZE];
+    snprintf(command, sizeof(command), NUMBER_COLOURS, word,
+        (int)strlen(folder) + 1, folder, folder);
+    fby_init_append(out, "; to number them: ");
+    fby_init_append(out, command);
+}
+
+static void append_left_out(const struct fby_init_summary *data,
+    const struct fby_init_member *member, struct fby_buffer *out)
+{
+    if (member->is_grey16) {
+        fby_init_printf(out,
+            "left out: %s: ids of masks have 8 bits, not 16; save other values "
+            "as .npy files, and read these with decode: array\n",
+            member->extension);
+    } else if (fby_init_has_type(member->extension, "png")) {
+        append_colours(data, member, out);
+    } else {
+        fby_init_printf(out,
+            "left out: %s: its compression changes class ids; save masks as "
+            "PNG in grey or with a palette\n",
+            member->extension);
+    }
+}
+
+/* Grey of 16 bits is clipped at 255. */
+static void append_grey16(
+    const struct fby_init_summary *data, struct fby_buffer *out)
+{
+    char word[WORD];
+    fby_init_append(out,
+        "note: the pictures are grey of 16 bits: all above 255 becomes white, "
+        "as Pillow's convert(\"RGB\") does; scale them to 8 bits");
+    if (write_folder(data, word)) {
+        fby_init_append(out, ", which changes the files: find ");
+        fby_init_append(out, word);
+        fby_init_append(out, " -iname '*.png' -exec mogrify -depth 8 {} +");
+    }
+    fby_init_append(out, "\n");
+}
+
+static bool is_text(
+    const struct fby_init_summary *data, const struct fby_init_member *member)
+{
+    return (data->kind == FBY_SOURCE_FOLDER ||
+               data->kind == FBY_SOURCE_PARALLEL) &&
+           fby_init_has_type(member->extension, "txt") &&
+           fby_text_is_extension(member->extension);
+}
+
+void fby_init_append_notes(
+    const struct fby_init_summary *data, struct fby_buffer *out)
+{
+    const struct fby_init_member *image =
+        fby_source_traits(data->kind)->has_rows ? NULL
+                                                : fby_init_find_image(data);
+    for (size_t i = 0; image != NULL && i < data->n_members; i++) {
+        const struct fby_init_member *member = &data->members[i];
+        if (fby_init_is_left_out(data, image, member)) {
+            append_left_out(data, member, out);
+        } else if (is_text(data, member)) {
+            fby_init_printf(out,
+                "left out: %s, unless you remove the # before `text:` in the "
+                "pipeline file\n",
+                member->extension);
+        }
+    }
+    if (image != NULL && image->is_grey16) {
+        append_grey16(data, out);
+    }
+}
