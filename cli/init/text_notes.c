@@ -77,7 +77,7 @@ static void append_colours(const struct fby_init_summary *data,
     }
     snprintf(folder, sizeof(folder), "%.*s", (int)(dot - member->extension),
         member->extension);
-    char command[sizeof(NUMBER_COLOURS) + WORD + 2 * FBY_NAME_SIZE];
+    char command[sizeof(NUMBER_COLOURS) + WORD + FBY_NAME_SIZE + FBY_NAME_SIZE];
     snprintf(command, sizeof(command), NUMBER_COLOURS, word,
         (int)strlen(folder) + 1, folder, folder);
     fby_init_append(out, "; to number them: ");
