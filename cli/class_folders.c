@@ -55,13 +55,8 @@ static fby_err list_classes(const struct fby_local *local,
 {
     struct fby_location *location = fby_zalloc(sizeof(*location));
     bool                 by_other = split->classes.pattern[0] != '\0';
-    fby_err              err =
-        fby_location_find_root(by_other ? &split->classes : &split->location,
-            (const char *const *)local->served_roots.data_options.items,
-            local->served_roots.n_roots, location, why);
-    if (err != FBY_OK && by_other) {
-        err = fby_split_prefix_classes(split, err, why);
-    }
+    fby_err              err      = fby_local_find_root(local, split,
+        by_other ? &split->classes : &split->location, location, why);
     if (err == FBY_OK) {
         err = fby_class_folders_list(local->roots, location->pattern,
             fby_folder_class_depth(&split->content), NULL, &out->folders,

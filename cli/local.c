@@ -38,27 +38,29 @@ fby_err fby_local_load(struct fby_local *self,
     return err;
 }
 
-static fby_err find_root(const struct fby_local *self,
-    const struct fby_location *location, struct fby_location *out,
-    struct fby_error_detail *why)
+fby_err fby_local_find_root(const struct fby_local *self,
+    const struct fby_split *split, const struct fby_location *location,
+    struct fby_location *out, struct fby_error_detail *why)
 {
-    return fby_location_find_root(location,
+    fby_err err = fby_location_find_root(location,
         (const char *const *)self->served_roots.data_options.items,
         self->served_roots.n_roots, out, why);
+    return err != FBY_OK && location == &split->classes
+               ? fby_split_prefix_classes(split, err, why)
+               : err;
 }
 
 static fby_err open_dataset(struct fby_local *self,
     const struct fby_local_options *options, struct fby_progress progress,
     struct fby_error_detail *why)
 {
-    struct fby_location location;
-    struct fby_location classes = {""};
-    FBY_TRY(find_root(self, &self->split->location, &location, why));
-    if (self->split->classes.pattern[0] != '\0') {
-        fby_err err = find_root(self, &self->split->classes, &classes, why);
-        if (err != FBY_OK) {
-            return fby_split_prefix_classes(self->split, err, why);
-        }
+    const struct fby_split *split = self->split;
+    struct fby_location     location;
+    struct fby_location     classes = {""};
+    FBY_TRY(fby_local_find_root(self, split, &split->location, &location, why));
+    if (split->classes.pattern[0] != '\0') {
+        FBY_TRY(
+            fby_local_find_root(self, split, &split->classes, &classes, why));
     }
     const struct fby_dataset_spec spec = {
         .roots   = self->roots,

@@ -65,6 +65,12 @@ FBY_CHECKED fby_err fby_local_open_data(struct fby_local *self,
     const struct fby_local_options *options, struct fby_progress progress,
     struct fby_error_detail *why);
 
+/* Turn `location`, a member of `split`, into NAME:path below one of the roots.
+ * Errors: those of fby_location_find_root. */
+FBY_CHECKED fby_err fby_local_find_root(const struct fby_local *self,
+    const struct fby_split *split, const struct fby_location *location,
+    struct fby_location *out, struct fby_error_detail *why);
+
 /* Check that an epoch over the open dataset has a step.
  * Errors: FBY_CONFIG  `why` has what to change; FBY_SYS. */
 FBY_CHECKED fby_err fby_local_check_steps(
