@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_csr.c - any bytes as a SciPy file used as a column: refused, or lists
  * within the file. Each row is refused or has ascending indices. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/demand.h"
 #include "tests/worker/source/memory_object.h"
 #include "worker/source/columns/csr.h"
 #include "worker/source/columns/ragged.h"
@@ -14,13 +14,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { MOST = 8, ROWS = 16 };
 
 static struct fby_transform *transform;
-
-static void demand(bool truth)
-{
-    if (!truth) {
-        abort();
-    }
-}
 
 static void check_list(
     uint64_t offset, uint64_t n, uint64_t bytes, uint64_t size)

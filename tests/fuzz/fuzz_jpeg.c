@@ -6,10 +6,10 @@
  * of a class and as JSON.
  * The result is FBY_OK or a refusal of the sample, and a decoded picture has
  * the size of its header. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "pipeline/class_names.h"
+#include "tests/fuzz/demand.h"
 #include "worker/transform/field.h"
 #include "worker/transform/jpeg.h"
 #include "worker/transform/orient.h"
@@ -17,13 +17,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { SIDE = 24, DECODE_PIXELS = 1 << 20 };
-
-static void demand(bool truth)
-{
-    if (!truth) {
-        abort();
-    }
-}
 
 static struct fby_field_content *picture_field(void)
 {

@@ -7,17 +7,11 @@
 
 #include "common/mem.h"
 #include "pipeline/exclude.h"
+#include "tests/fuzz/demand.h"
 #include "worker/source/list/list.h"
 #include "worker/source/manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(bool truth)
-{
-    if (!truth) {
-        abort();
-    }
-}
 
 static void check_shard(const struct fby_shard *shard)
 {

@@ -5,19 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/demand.h"
 #include "worker/npy/convert.h"
 #include "worker/transform/bits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST_VALUES = 1 << 16 };
-
-static void demand(bool truth)
-{
-    if (!truth) {
-        abort();
-    }
-}
 
 static void convert(const struct fby_npy *npy, enum fby_type to)
 {

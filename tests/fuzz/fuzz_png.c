@@ -3,22 +3,15 @@
  *
  * The result is FBY_OK or a refusal of the sample; a file that decodes was
  * planned from its header. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/demand.h"
 #include "worker/transform/field.h"
 #include "worker/transform/picture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { SIDE = 24, DECODE_PIXELS = 1 << 20 };
-
-static void demand(bool truth)
-{
-    if (!truth) {
-        abort();
-    }
-}
 
 static void try_as(enum fby_decode decode, struct fby_field_job job)
 {

@@ -5,18 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/demand.h"
 #include "trainer_client/expand/device.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ROWS = 5 };
-
-static void demand(bool truth)
-{
-    if (!truth) {
-        abort();
-    }
-}
 
 static struct fby_raw_layout layout_of(const struct fby_field_content *field)
 {

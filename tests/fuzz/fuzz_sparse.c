@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_sparse.c - hostile .npz files as sparse rows: indices within the shape,
  * ascending, or a refusal. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/demand.h"
 #include "worker/transform/field.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST = 8 };
-
-static void demand(bool truth)
-{
-    if (!truth) {
-        abort();
-    }
-}
 
 static void check(const struct fby_field_content *field, const uint8_t *indices,
     uint32_t length)

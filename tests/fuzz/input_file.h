@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/fuzz/demand.h"
 #include "worker/source/roots.h"
 
 static struct {
@@ -19,13 +20,6 @@ static struct {
     int               fd;
     struct fby_roots *roots; /* NULL: the file does not exist yet */
 } input_file;
-
-static void demand(bool truth)
-{
-    if (!truth) {
-        abort();
-    }
-}
 
 static void remove_input_file(void)
 {
