@@ -116,6 +116,16 @@ static const struct {
     {"test", "test"}, {"testing", "test"}};
 enum { SPLIT_FOLDERS = sizeof(split_folders) / sizeof(split_folders[0]) };
 
+const char *fby_guess_split_of_folder(const char *name)
+{
+    for (size_t i = 0; i < SPLIT_FOLDERS; i++) {
+        if (fby_equal_ignoring_case(name, split_folders[i].folder)) {
+            return split_folders[i].split;
+        }
+    }
+    return NULL;
+}
+
 /* The directory with that name, in upper or lower case; NULL: none. */
 static const char *find_dir(const struct fby_listing *listing, const char *name)
 {
@@ -126,6 +136,12 @@ static const char *find_dir(const struct fby_listing *listing, const char *name)
         }
     }
     return NULL;
+}
+
+const char *fby_guess_find_train(const struct fby_listing *listing)
+{
+    const char *train = find_dir(listing, "train");
+    return train != NULL ? train : find_dir(listing, "training");
 }
 
 static fby_err add_table_split(struct fby_search *search, const char *name,
@@ -177,6 +193,31 @@ static fby_err no_known_data(const struct fby_search *search, const char *path,
                               : "the directory has no files of a known kind");
 }
 
+/* Add class folders whose depth is not given, or a folder that is alone. */
+static fby_err add_class_folders(struct fby_search *search, const char *path,
+    const char *name, const struct fby_listing *listing,
+    struct fby_error_detail *why)
+{
+    char     only[FBY_PATH_SIZE] = "";
+    uint32_t index               = search->out->n_splits;
+    bool     has_dirs            = fby_listing_has_dirs(listing);
+    if (has_dirs) {
+        FBY_TRY(fby_guess_only_folder(search, path, listing, only, why));
+    }
+    uint32_t depth = has_dirs && only[0] == '\0' ? 1 : 0;
+    FBY_TRY(fby_guess_class_folders(search, path, depth, name, why));
+    if (index == search->out->n_splits) {
+        return FBY_OK; /* there are too many splits */
+    }
+    fby_guess_note_npy(search, &search->out->splits[index]);
+    if (only[0] != '\0') {
+        fby_guess_note_only_folder(search, only);
+    } else if (depth == 1) {
+        fby_guess_note_pairs(search, path, listing);
+    }
+    return FBY_OK;
+}
+
 /* Add class folders, a folder without classes, or zip archives. */
 static fby_err add_folders(struct fby_search *search, const char *path,
     const char *name, const struct fby_listing *listing,
@@ -184,12 +225,13 @@ static fby_err add_folders(struct fby_search *search, const char *path,
 {
     bool has_dirs  = fby_listing_has_dirs(listing);
     bool is_chosen = search->class_depth != FBY_GUESS_ANY_DEPTH;
-    bool is_flat   = search->only_file[0] == '\0' &&
-                   (is_chosen ? search->class_depth == 0
-                              : !has_dirs && fby_guess_has_pictures(listing));
-    uint32_t depth = is_flat ? 0 : is_chosen ? search->class_depth : 1;
-    if (is_flat || has_dirs) {
-        return fby_guess_class_folders(search, path, depth, name, why);
+    bool is_file   = search->only_file[0] != '\0';
+    if (is_chosen && (has_dirs || (search->class_depth == 0 && !is_file))) {
+        return fby_guess_class_folders(
+            search, path, search->class_depth, name, why);
+    }
+    if (has_dirs || (fby_guess_has_pictures(listing) && !is_file)) {
+        return add_class_folders(search, path, name, listing, why);
     }
     uint32_t before = fby_guess_n_splits(search);
     fby_err  err    = search->in_zip
@@ -198,6 +240,51 @@ static fby_err add_folders(struct fby_search *search, const char *path,
     return err == FBY_OK && fby_guess_n_splits(search) == before
                ? no_known_data(search, path, listing, why)
                : err;
+}
+
+static void remove_splits(struct fby_search *search, uint32_t first)
+{
+    struct fby_guess *out = search->out;
+    for (uint32_t i = first; i < out->n_splits; i++) {
+        for (uint32_t m = 0; m < out->splits[i].n_members; m++) {
+            fby_init_free_words(&out->splits[i].members[m]);
+        }
+    }
+    out->n_splits = first;
+}
+
+/* Add the lists of a directory with .npy files if one names existing files. */
+static fby_err add_lists_of_files(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    uint32_t first     = search->out->n_splits;
+    bool     has_paths = false;
+    FBY_TRY(fby_guess_lists(search, path, listing, why));
+    for (uint32_t i = first; i < search->out->n_splits; i++) {
+        has_paths = has_paths || search->out->splits[i].n_file_columns > 0;
+    }
+    if (!has_paths) {
+        remove_splits(search, first);
+    }
+    return FBY_OK;
+}
+
+/* Add the data of a directory with .npy files: a list of pictures, pictures with
+ * .npy files of the same names, or a table. */
+static fby_err add_npy(struct fby_search *search, const char *path,
+    const char *name, const struct fby_listing *listing,
+    const struct fby_guess_tables *found, struct fby_error_detail *why)
+{
+    uint32_t before = fby_guess_n_splits(search);
+    if (fby_guess_has_pictures(listing)) {
+        FBY_TRY(add_lists_of_files(search, path, listing, why));
+    }
+    if (fby_guess_n_splits(search) > before) {
+        return FBY_OK;
+    }
+    return fby_guess_is_npy_paired(search->root, path, listing)
+               ? add_folders(search, path, name, listing, why)
+               : add_table_split(search, name, found, why);
 }
 
 /* Add the data directly in `path`, of the first of these kinds that is found:
@@ -213,7 +300,7 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
         err = fby_guess_find_tables(search->root, path, listing, &found, why);
     }
     if (err == FBY_OK && found.is_table) {
-        return add_table_split(search, name, &found, why);
+        return add_npy(search, path, name, listing, &found, why);
     }
     if (err == FBY_OK && !search->in_zip) {
         err = fby_guess_lists(search, path, listing, why);
@@ -384,10 +471,9 @@ fby_err fby_guess_splits_below(struct fby_search *search, const char *path,
     struct fby_listing listing = {0};
     fby_err err = fby_guess_list_dir(search, path, NULL, &listing, why);
     if (err == FBY_OK) {
-        bool by_split = find_dir(&listing, "train") != NULL ||
-                        find_dir(&listing, "training") != NULL;
-        err = by_split ? add_split_folders(search, path, &listing, why)
-                       : add_data(search, path, name, why);
+        err = fby_guess_find_train(&listing) != NULL
+                  ? add_split_folders(search, path, &listing, why)
+                  : add_data(search, path, name, why);
     }
     fby_listing_fini(&listing);
     return err;

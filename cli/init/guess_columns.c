@@ -88,8 +88,10 @@ static fby_err check_table_dir(const struct fby_root *root, const char *path,
 {
     struct fby_listing files = {0}; /* .npy and .npz */
     fby_err            err = fby_listing_read(root, path, "*.np?", &files, why);
-    *out                   = err == FBY_OK && has_npy(&files);
-    if (err == FBY_OK && !*out && files.count > 0) {
+    bool               is_paired =
+        err == FBY_OK && fby_guess_is_npy_paired(root, path, &files);
+    *out = err == FBY_OK && has_npy(&files) && !is_paired;
+    if (err == FBY_OK && !*out && !is_paired && files.count > 0) {
         err = check_matrix_folder(root, path, out, why);
     }
     fby_listing_fini(&files);

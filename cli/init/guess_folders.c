@@ -239,10 +239,15 @@ static const char *find_missing(const struct fby_folder *names, uint32_t n,
 static void compare_with_train(
     const struct class_folders *folders, struct fby_guess_split *split)
 {
-    const struct fby_search *search = folders->search;
-    const char              *extra  = find_missing(
-                      folders->classes, folders->n, search->train, search->n_train);
+    struct fby_search *search = folders->search;
+    const char        *extra  = find_missing(
+                folders->classes, folders->n, search->train, search->n_train);
     if (search->train == NULL || extra == NULL) {
+        return;
+    }
+    if (folders->n == 1) {
+        fby_guess_explain_lone_folder(search, folders->path, extra,
+            split->mismatch, sizeof(split->mismatch));
         return;
     }
     snprintf(split->mismatch, sizeof(split->mismatch),

@@ -379,6 +379,9 @@ static fby_err check_below(
     if (err == FBY_OK) {
         err = check_unread(&layout, why);
     }
+    if (err == FBY_OK) {
+        err = fby_guess_check_roles(outer->search, path, &listing, why);
+    }
     if (err == FBY_CONFIG) {
         fby_error_prefix(why, err, "in %.80s", path);
     } else if (err == FBY_OK) {
@@ -405,6 +408,9 @@ fby_err fby_guess_check_layout(struct fby_search *search, const char *path,
     }
     if (err == FBY_OK) {
         err = fby_guess_check_unused_lists(search, path, listing, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_guess_check_roles(search, path, listing, why);
     }
     return err == FBY_OK ? check_below(&layout, MAX_DEPTH, why) : err;
 }

@@ -202,16 +202,16 @@ static fby_err add_inner_splits(struct fby_search *search, const char *pattern,
     fby_err                   err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < within->count; i++) {
         const char *name     = within->entries[i].name;
-        const char *word     = fby_guess_split_word(name);
-        bool        is_split = within->entries[i].is_dir && word != NULL &&
-                        strcmp(word, name) == 0;
+        const char *split    = fby_guess_split_of_folder(name);
+        bool        is_split = within->entries[i].is_dir && split != NULL &&
+                        !fby_guess_has_split(search, split);
         if (is_split) {
             err = fby_path_join(pattern, name, below, why);
         } else {
             fby_guess_add_unused(&unused, &within->entries[i]);
         }
         if (is_split && err == FBY_OK) {
-            err = add_split(search, folders, below, name, why);
+            err = add_split(search, folders, below, split, why);
         }
     }
     if (fby_guess_n_splits(search) > before) {

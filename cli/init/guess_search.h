@@ -57,6 +57,13 @@ void fby_guess_name_of_split(
 /* The split word in a name ("in1k-train-" gives "train"); NULL: none. */
 const char *fby_guess_split_word(const char *name);
 
+/* The split of a folder with a usual name, in any case ("Training" gives
+ * "train"); NULL: none. */
+const char *fby_guess_split_of_folder(const char *name);
+
+/* The folder of the split train in a listing; NULL: none. */
+const char *fby_guess_find_train(const struct fby_listing *listing);
+
 /* True if the guess has a split of that name. */
 bool fby_guess_has_split(const struct fby_search *search, const char *name);
 
@@ -181,6 +188,16 @@ FBY_CHECKED fby_err fby_guess_scan_columns(const struct fby_root *root,
     const struct fby_guess_tables *found, struct fby_guess_split *split,
     struct fby_error_detail *why);
 
+/* ---- .npy files beside pictures (guess_npy.c) ---- */
+
+/* Has a picture in `path` the name of the first .npy file in its listing? */
+bool fby_guess_is_npy_paired(const struct fby_root *root, const char *path,
+    const struct fby_listing *listing);
+
+/* Add a note on how a field reads the .npy files of a split of folders, if any. */
+void fby_guess_note_npy(
+    struct fby_search *search, const struct fby_guess_split *split);
+
 /* ---- tar shards (guess_shards.c) ---- */
 
 /* Check the `n` shards of a split that were read.
@@ -234,6 +251,44 @@ bool fby_guess_has_boxes(struct fby_search *search, const char *path);
 /* Add a note on the folder `boxes` beside the folder `pictures`. */
 void fby_guess_note_boxes(
     struct fby_search *search, const char *pictures, const char *boxes);
+
+/* ---- folders that are no classes ---- */
+
+/* Check a few folders in the listing of `path` (guess_roles.c).
+ * Errors: FBY_CONFIG for folders that look like splits or hold splits, and for
+ *         several of which only one has pictures: what to do. */
+FBY_CHECKED fby_err fby_guess_check_roles(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+enum { FBY_OPERAND_SIZE = 160 }; /* bytes of a path in a command, with NUL */
+
+/* Write the path `below` in the root as the operand of a command, with quotes if
+ * it needs them; "DIR" for one that is too long (guess_roles.c). */
+void fby_guess_write_operand(const struct fby_search *search, const char *below,
+    char out[FBY_OPERAND_SIZE]);
+
+/* Write to `out` the path, below `path`, of a folder of pictures that is alone
+ * in the listing; "": it is not alone, has no pictures, or is a class of split
+ * train (guess_only.c).
+ * Errors: those of listing; FBY_CONFIG for pictures beside it, and for folders
+ *         several levels below. */
+FBY_CHECKED fby_err fby_guess_only_folder(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    char out[FBY_PATH_SIZE], struct fby_error_detail *why);
+
+/* Add the note that the folder is read without classes. */
+void fby_guess_note_only_folder(struct fby_search *search, const char *folder);
+
+/* If the class folders in the listing of `path` have the same file names, add a
+ * note on how they are read as pairs (guess_pairs.c). */
+void fby_guess_note_pairs(struct fby_search *search, const char *path,
+    const struct fby_listing *listing);
+
+/* Write why `folder`, the only one of the split at `path`, is no class of train,
+ * and what to do (guess_lone_class.c). */
+void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,
+    const char *folder, char *out, size_t size);
 
 /* ---- lists that are not used (guess_unused_lists.c) ---- */
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/survey.h"
 #include "cli/init/text_state.h"
 #include "pipeline/text.h"
 
@@ -17,7 +17,8 @@ struct list_dir { /* a directory with lists and folders */
     struct fby_search        *search;
     const char               *path; /* below the root */
     const struct fby_listing *listing;
-    const char *only_dir; /* the only folder of pictures; NULL: any */
+    const char *only_dir;    /* the only folder of pictures; NULL: any */
+    bool        whole_names; /* values have the extensions: 1 is not 1.jpg */
 };
 
 bool fby_guess_has_pictures(const struct fby_listing *listing)
@@ -65,7 +66,7 @@ static bool has_only_picture_folders(const struct fby_listing *listing)
 /* A value of a list that is the name of a file. */
 struct named_file {
     const char *column;
-    const char *folder;
+    char        folder[FBY_PATH_SIZE];
     char        name[FBY_NAME_SIZE]; /* the value */
     const char *ending;              /* what the value lacks: ".jpg", or "" */
 };
@@ -76,7 +77,8 @@ static bool find_named_file(
 {
     static const char *const endings[] = {
         "", ".jpg", ".jpeg", ".png", ".webp", ".JPG", ".JPEG", ".PNG"};
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+    size_t n = dir->whole_names ? 1 : sizeof(endings) / sizeof(endings[0]);
+    for (size_t i = 0; i < n; i++) {
         char file[FBY_NAME_SIZE + 8];
         char within[FBY_PATH_SIZE];
         char path[FBY_PATH_SIZE];
@@ -84,7 +86,7 @@ static bool find_named_file(
         if (fby_path_join(dir->path, folder, within, NULL) == FBY_OK &&
             fby_path_join(within, file, path, NULL) == FBY_OK &&
             fby_object_exists(dir->search->root, path)) {
-            out->folder = folder;
+            snprintf(out->folder, sizeof(out->folder), "%s", folder);
             out->ending = endings[i];
             return true;
         }
@@ -103,6 +105,29 @@ static bool copy_name(const char *text, size_t size, struct named_file *out)
     return strlen(out->name) == size && fby_guess_is_shell_safe(out->name);
 }
 
+/* Look for the file of the value in the folder, or in the only one in it. */
+static bool find_in_folder(
+    const struct list_dir *dir, const char *folder, struct named_file *out)
+{
+    struct fby_listing inner = {0};
+    char               path[FBY_PATH_SIZE];
+    char               below[FBY_PATH_SIZE];
+    const char        *only  = NULL;
+    bool               found = find_named_file(dir, folder, out);
+    if (found || fby_path_join(dir->path, folder, path, NULL) != FBY_OK) {
+        return found;
+    }
+    fby_err err = fby_guess_list_dir(dir->search, path, NULL, &inner, NULL);
+    if (err == FBY_OK && fby_survey_count_dirs(&inner, &only) == 1 &&
+        fby_path_join(folder, only, below, NULL) == FBY_OK) {
+        struct list_dir whole = *dir;
+        whole.whole_names     = true;
+        found                 = find_named_file(&whole, below, out);
+    }
+    fby_listing_fini(&inner);
+    return found;
+}
+
 /* Look for the file of the value in each folder. */
 static bool find_in_folders(const struct list_dir *dir, struct named_file *out)
 {
@@ -111,7 +136,7 @@ static bool find_in_folders(const struct list_dir *dir, struct named_file *out)
         bool                    is_chosen =
             entry->is_dir &&
             (dir->only_dir == NULL || strcmp(dir->only_dir, entry->name) == 0);
-        if (is_chosen && find_named_file(dir, entry->name, out)) {
+        if (is_chosen && find_in_folder(dir, entry->name, out)) {
             return true;
         }
     }
@@ -134,6 +159,18 @@ static bool find_file_of_row(const struct list_dir *dir,
     return false;
 }
 
+/* True for a path of names that need no quotes. */
+static bool is_safe_path(const char *path)
+{
+    char name[FBY_PATH_SIZE];
+    snprintf(name, sizeof(name), "%s", path);
+    for (char *slash = strchr(name, '/'); slash != NULL;
+         slash       = strchr(slash, '/')) {
+        *slash = '_';
+    }
+    return fby_guess_is_shell_safe(name);
+}
+
 /* Write the command that adds the paths to a list. Returns false if it does not
  * fit, or would need quotes. */
 static bool write_command(
@@ -146,8 +183,7 @@ static bool write_command(
         list, file->column, file->folder, file->column, file->ending);
     return n >= 0 && (size_t)n < size && fby_text_ends_with(list, ".csv") &&
            fby_guess_is_shell_safe(list) &&
-           fby_guess_is_shell_safe(file->column) &&
-           fby_guess_is_shell_safe(file->folder);
+           fby_guess_is_shell_safe(file->column) && is_safe_path(file->folder);
 }
 
 static fby_err refuse_names(const char *list, const struct named_file *file,
@@ -264,12 +300,20 @@ fby_err fby_guess_check_unused_lists(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why)
 {
-    const struct list_dir dir = {
-        .search = search, .path = path, .listing = listing};
-    bool has_folders = has_only_picture_folders(listing);
-    bool has_no_other =
+    struct list_dir dir  = {.search = search, .path = path, .listing = listing};
+    const char     *only = NULL;
+    bool            has_folders = has_only_picture_folders(listing);
+    bool            is_alone    = fby_survey_count_dirs(listing, &only) == 1;
+    bool            has_no_other =
         !fby_listing_has_dirs(listing) && !fby_guess_has_pictures(listing);
-    fby_err err = has_folders ? check_lists(&dir, why) : FBY_OK;
+    fby_err err = FBY_OK;
+    if (has_folders) {
+        err = check_lists(&dir, why);
+    } else if (is_alone && !search->in_zip) {
+        dir.only_dir    = only;
+        dir.whole_names = true;
+        err             = check_lists(&dir, why);
+    }
     return err == FBY_OK && (has_folders || has_no_other)
                ? check_other_lists(&dir, why)
                : err;

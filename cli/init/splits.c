@@ -78,15 +78,18 @@ static void compare_column(const struct fby_column *first,
 static void compare_depths(const struct fby_guess_split *first,
     const struct fby_guess_split *other, char reason[256])
 {
-    char word[160];
+    char word[140];
     if (other->class_depth > 0) {
-        snprintf(reason, 256, "it has class folders, and '%s' has none",
+        snprintf(reason, 256,
+            "it has class folders, '%s' has none; to read both without "
+            "classes: --class-depth 0",
             first->name);
         return;
     }
     bool fits = fby_guess_quote(other->pattern, word, sizeof(word));
     snprintf(reason, 256,
-        "it has no class folders; to stream it by itself: forebay init %s",
+        "it has no class folders; to stream it by itself: forebay init %s; to "
+        "read both without classes: --class-depth 0",
         fits ? word : "FOLDER");
 }
 

@@ -230,6 +230,7 @@ static void every_class_folder_needs_a_picture(void **state)
     write_files(sb, "p/a/", ".jpg", 0, 2);
     write_files(sb, "p/b/", ".txt", 0, 2);
     write_files(sb, "p/c/", ".txt", 0, 2);
+    write_files(sb, "p/e/", ".jpg", 0, 2);
     assert_refused(sb,
         "the class folder b has no file that a field reads (jpg, jpeg, png, "
         "webp), only files such as b/1.txt");

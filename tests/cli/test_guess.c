@@ -666,7 +666,7 @@ static void only_folders_called_so_are_splits(void **state)
     look(sb, "p");
     assert_int_equal(guess.n_splits, 1);
     assert_split(sb, 0, "train", "p", 1);
-    assert_int_equal(guess.splits[0].classes, 1);
+    assert_int_equal(guess.splits[0].classes, 0);
     sandbox_write_text(sb, "q/train/c/1.jpg", "x");
     sandbox_write_text(sb, "q/training/c/1.jpg", "x");
     sandbox_write_text(sb, "q/validation/c/1.jpg", "x");
@@ -1000,9 +1000,9 @@ static void only_words_for_splits_are_splits_within_parallel_folders(
     void **state)
 {
     const struct sandbox *sb = *state;
-    sandbox_write_text(sb, "p/images/training/1.jpg", "x");
+    sandbox_write_text(sb, "p/images/trained/1.jpg", "x");
     sandbox_write_text(sb, "p/images/other/2.jpg", "x");
-    sandbox_write_text(sb, "p/masks/training/1.png", "x");
+    sandbox_write_text(sb, "p/masks/trained/1.png", "x");
     sandbox_write_text(sb, "p/masks/other/2.png", "x");
     look(sb, "p");
     assert_int_equal(guess.n_splits, 1);

@@ -128,7 +128,7 @@ def one_sample(root):
     tar(root / "t.tar", samples(0, 1, jpg=jpg, cls=id_text))
 
 
-def one_picture_in_a_class(root):
+def one_picture_in_a_folder(root):
     save(root / "cat/1.jpg", picture(1))
 
 
@@ -575,8 +575,8 @@ CORPUS = [
     ("60 samples in two tars", two_small_tars,
      {"image": (60, *IMAGE), "label": (60,)}),
     ("one sample in a tar", one_sample, {"image": (1, *IMAGE), "label": (1,)}),
-    ("one picture in one class folder", one_picture_in_a_class,
-     {"image": (1, *IMAGE), "label": (1,)}),
+    ("one picture in a single folder", one_picture_in_a_folder,
+     {"image": (1, *IMAGE)}),
     ("a CSV of one row", one_row_of_a_csv, {"a": (1,), "b": (1,)}),
     ("two tables, the second small", small_tables, {"x": (3005, 3)}),
     ("tars of train and val", train_and_val_tars,

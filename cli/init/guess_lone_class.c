@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_lone_class.c - a split whose only folder is no class of train, as
+ * val/images of Tiny ImageNet: say where its classes are. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/survey.h"
+#include "pipeline/text.h"
+
+enum { HEAD_BYTES = 512 /* of a list */ };
+
+struct lone_folder {
+    struct fby_search *search;
+    const char        *path;   /* of the split, below the root */
+    const char        *folder; /* its only folder */
+};
+
+/* The first .txt file in a listing; NULL: none. */
+static const char *find_text(const struct fby_listing *listing)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct fby_entry *entry = &listing->entries[i];
+        if (!entry->is_dir && fby_text_ends_with(entry->name, ".txt")) {
+            return entry->name;
+        }
+    }
+    return NULL;
+}
+
+/* Read the first two words of a list, which may be cut. */
+static bool read_words(const struct lone_folder *lone, const char *list,
+    char file[FBY_NAME_SIZE], char class[FBY_NAME_SIZE])
+{
+    char              path[FBY_PATH_SIZE];
+    char              head[HEAD_BYTES + 1];
+    size_t            n      = HEAD_BYTES;
+    struct fby_object object = {.ops = NULL};
+    if (fby_path_join(lone->path, list, path, NULL) != FBY_OK ||
+        fby_object_open(lone->search->root, path, &object, NULL) != FBY_OK) {
+        return false;
+    }
+    fby_err err = fby_object_read_some(&object, 0, head, &n, NULL);
+    fby_object_close(&object);
+    head[err == FBY_OK ? n : 0] = '\0';
+    return sscanf(head, "%63s %63s", file, class) == 2;
+}
+
+static bool is_class(const struct fby_search *search, const char *name)
+{
+    uint32_t i = 0;
+    while (i < search->n_train && strcmp(search->train[i].name, name) != 0) {
+        i++;
+    }
+    return i < search->n_train;
+}
+
+/* Is the list one of the folder's files and of classes of train? */
+static bool has_classes(const struct lone_folder *lone, const char *list)
+{
+    char file[FBY_NAME_SIZE];
+    char class[FBY_NAME_SIZE];
+    char dir[FBY_PATH_SIZE];
+    char path[FBY_PATH_SIZE];
+    return read_words(lone, list, file, class) &&
+           is_class(lone->search, class) &&
+           fby_path_join(lone->path, lone->folder, dir, NULL) == FBY_OK &&
+           fby_path_join(dir, file, path, NULL) == FBY_OK &&
+           fby_object_exists(lone->search->root, path);
+}
+
+void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,
+    const char *folder, char *out, size_t size)
+{
+    const struct lone_folder lone    = {search, path, folder};
+    struct fby_listing       listing = {0};
+    char                     operand[FBY_OPERAND_SIZE];
+    fby_err     err  = fby_guess_list_dir(search, path, NULL, &listing, NULL);
+    const char *list = err == FBY_OK ? find_text(&listing) : NULL;
+    fby_guess_write_operand(search, path, operand);
+    if (list != NULL && has_classes(&lone, list) &&
+        fby_guess_is_shell_safe(list) && fby_guess_is_shell_safe(folder)) {
+        snprintf(out, size,
+            "%s has its classes; move the pictures into class folders: (cd %s "
+            "&& while read f c x; do mkdir -p $c && mv %s/$f $c; done < %s && "
+            "rmdir %s)",
+            list, operand, folder, list, folder);
+    } else {
+        snprintf(out, size,
+            "its only folder, %.60s, is no class of train; move the pictures "
+            "into class folders, or read them alone: forebay init %s",
+            fby_text_show(folder).text, operand);
+    }
+    fby_listing_fini(&listing);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_roles.c - refuse folders that are no classes: splits, and folders of
+ * lists beside the one of the pictures.
+ *
+ * Without these checks each would be taken for a class. The errors end with a
+ * command that can be copied. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/split_names.h"
+#include "cli/init/survey.h"
+#include "common/utf8.h"
+#include "pipeline/text.h"
+
+enum { MAX_NAMED = 3 /* folders that a message names */ };
+
+void fby_guess_write_operand(const struct fby_search *search, const char *below,
+    char out[FBY_OPERAND_SIZE])
+{
+    const char *dir = fby_root_dir(search->root);
+    char        path[FBY_PATH_SIZE];
+    if (fby_path_join(dir, below, path, NULL) != FBY_OK ||
+        strlen(path) + 3 > FBY_OPERAND_SIZE || strchr(path, '\'') != NULL) {
+        memcpy(out, "DIR", sizeof("DIR"));
+        return;
+    }
+    bool is_plain = path[strspn(path, "abcdefghijklmnopqrstuvwxyz"
+                                      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                      "0123456789_-+./@%")] == '\0';
+    snprintf(out, FBY_OPERAND_SIZE, "%s%.*s%s", is_plain ? "" : "'",
+        FBY_OPERAND_SIZE - 3, path, is_plain ? "" : "'");
+    fby_make_one_line(out);
+}
+
+/* Write the operand of a command for the folder `name` in `path`. */
+static void write_operand(const struct fby_search *search, const char *path,
+    const char *name, char out[FBY_OPERAND_SIZE])
+{
+    char below[FBY_PATH_SIZE];
+    if (fby_path_join(path, name, below, NULL) != FBY_OK) {
+        snprintf(below, sizeof(below), "%s", name);
+    }
+    fby_guess_write_operand(search, below, out);
+}
+
+/* Write the first names: "a, b, c, ...". */
+static void list_names(
+    const char *const *names, uint32_t n, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (uint32_t i = 0; i < n && i <= MAX_NAMED; i++) {
+        char name[44];
+        snprintf(name, sizeof(name), "%.40s",
+            i == MAX_NAMED ? "..." : fby_text_show(names[i]).text);
+        fby_text_append_name(out, size, name);
+    }
+}
+
+static fby_err refuse_splits(const struct fby_search *search, const char *path,
+    const char *const *names, uint32_t n, const char *train,
+    struct fby_error_detail *why)
+{
+    const char *splits[FBY_SURVEY_FOLDERS];
+    uint32_t    n_splits = 0;
+    char        operand[FBY_OPERAND_SIZE];
+    char        list[160];
+    for (uint32_t i = 0; i < n; i++) {
+        if (fby_is_split_name(names[i])) {
+            splits[n_splits++] = names[i];
+        }
+    }
+    write_operand(search, path, train, operand);
+    list_names(splits, n_splits, list, sizeof(list));
+    return fby_error_set(why, FBY_CONFIG,
+        "the folders %s look like splits, not classes: write a pipeline for "
+        "each: forebay init %s; if files of one name in two folders are "
+        "pairs, name the folders images and masks; if all are classes, add "
+        "--class-depth 1",
+        list, operand);
+}
+
+static fby_err refuse_nested_splits(const struct fby_search *search,
+    const char *path, const char *const *names, uint32_t n,
+    struct fby_error_detail *why)
+{
+    char operand[FBY_OPERAND_SIZE];
+    char list[160];
+    write_operand(search, path, names[0], operand);
+    list_names(names, n, list, sizeof(list));
+    return fby_error_set(why, FBY_CONFIG,
+        "each of the folders %s holds a folder train: write a pipeline for "
+        "each: forebay init %s; if they are classes, add --class-depth 1",
+        list, operand);
+}
+
+/* Find the only folder with pictures beside folders without. NULL: there are
+ * others, or it is not certain. */
+static const struct fby_survey_folder *find_only_pictures(
+    const struct fby_survey *survey)
+{
+    const struct fby_survey_folder *found = NULL;
+    for (uint32_t i = 0; i < survey->n; i++) {
+        const struct fby_survey_folder *folder = &survey->folders[i];
+        if (!folder->is_whole || folder->is_empty ||
+            (folder->picture != NULL && found != NULL)) {
+            return NULL;
+        }
+        found = folder->picture != NULL ? folder : found;
+    }
+    return survey->n > 1 ? found : NULL;
+}
+
+/* True if another folder has a file of the picture's sample: parallel folders,
+ * as labels/a.txt beside images/a.jpg. */
+static bool has_partner(struct fby_search *search, const char *path,
+    const struct fby_survey *survey, const struct fby_survey_folder *pictures)
+{
+    char               partners[FBY_PATH_SIZE];
+    char               dir[FBY_PATH_SIZE];
+    char               glob[FBY_PATH_SIZE];
+    const char        *slash = strrchr(pictures->picture, '/');
+    const char        *file  = slash != NULL ? slash + 1 : pictures->picture;
+    struct fby_listing found = {0};
+    snprintf(glob, sizeof(glob), "%.*s.*", (int)strcspn(file, "."), file);
+    for (uint32_t i = 0; i < survey->n && found.count == 0; i++) {
+        const struct fby_survey_folder *other = &survey->folders[i];
+        snprintf(partners, sizeof(partners), "%s/%.*s", other->name,
+            (int)(file - pictures->picture), pictures->picture);
+        if (other == pictures ||
+            fby_path_join(path, partners, dir, NULL) != FBY_OK) {
+            continue;
+        }
+        dir[strlen(dir) - 1] = '\0'; /* the slash at its end */
+        if (fby_listing_read(search->root, dir, glob, &found, NULL) != FBY_OK) {
+            found.count = 0;
+        }
+    }
+    bool has_any = found.count > 0;
+    fby_listing_fini(&found);
+    return has_any;
+}
+
+/* Do the names look like those of parallel folders, as images and masks? */
+static bool are_parallel_names(const char *const *names, uint32_t n)
+{
+    bool has_pictures = false;
+    bool has_partners = false;
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_pictures = fby_init_is_picture_name(names[i]);
+        has_pictures     = has_pictures || is_pictures;
+        has_partners     = has_partners ||
+                       (!is_pictures && fby_init_is_partner_name(names[i]));
+    }
+    return has_pictures && has_partners;
+}
+
+static fby_err check_survey(struct fby_search *search, const char *path,
+    const struct fby_survey *survey, const char *const *names,
+    struct fby_error_detail *why)
+{
+    bool     is_parallel = are_parallel_names(names, survey->n);
+    uint32_t n_train     = 0;
+    char     operand[FBY_OPERAND_SIZE];
+    for (uint32_t i = 0; i < survey->n; i++) {
+        n_train += survey->folders[i].has_train ? 1 : 0;
+    }
+    if (n_train == survey->n && survey->n > 1 && !is_parallel) {
+        return refuse_nested_splits(search, path, names, survey->n, why);
+    }
+    const struct fby_survey_folder *only = find_only_pictures(survey);
+    if (only == NULL ||
+        (is_parallel && has_partner(search, path, survey, only))) {
+        return FBY_OK;
+    }
+    write_operand(search, path, only->name, operand);
+    return fby_error_set(why, FBY_CONFIG,
+        "only the folder %.60s has pictures: forebay init %s",
+        fby_text_show(only->name).text, operand);
+}
+
+fby_err fby_guess_check_roles(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    const char       *names[FBY_SURVEY_FOLDERS];
+    struct fby_survey survey;
+    uint32_t          train;
+    if (fby_guess_find_train(listing) != NULL) {
+        return FBY_OK; /* folders of splits, as they are read */
+    }
+    fby_survey_folders(search, path, listing, &survey);
+    for (uint32_t i = 0; i < survey.n; i++) {
+        names[i] = survey.folders[i].name;
+    }
+    fby_err err =
+        fby_are_split_names(names, survey.n, &train)
+            ? refuse_splits(search, path, names, survey.n, names[train], why)
+            : check_survey(search, path, &survey, names, why);
+    fby_survey_fini(&survey);
+    return err;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* split_names.c - names of folders that are splits: see split_names.h. */
+#include "cli/init/split_names.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+/* The longer ones first: "training" begins with "train". */
+static const char *const split_words[] = {
+    "validation", "training", "testing", "train", "valid", "test", "val"};
+enum { SPLIT_WORDS = sizeof(split_words) / sizeof(split_words[0]) };
+
+struct split_word { /* in a name; length 0: none */
+    size_t begin;
+    size_t length;
+    bool   is_train;
+    bool   is_whole; /* no letter of the same word follows: "trainA" */
+};
+
+static bool is_delimiter(char c)
+{
+    return c == '_' || c == '-' || c == ' ' || c == '.';
+}
+
+static struct split_word match_word(const char *name, size_t begin)
+{
+    for (size_t i = 0; i < SPLIT_WORDS; i++) {
+        size_t length = strlen(split_words[i]);
+        if (strncasecmp(name + begin, split_words[i], length) == 0) {
+            return (struct split_word){.begin = begin,
+                .length                       = length,
+                .is_train = strncmp(split_words[i], "train", 5) == 0,
+                .is_whole = !islower((unsigned char)name[begin + length])};
+        }
+    }
+    return (struct split_word){.length = 0};
+}
+
+/* The split word at the beginning of a name, or the first whole one in it. */
+static struct split_word find_word(const char *name)
+{
+    struct split_word found = match_word(name, 0);
+    for (size_t i = 1; found.length == 0 && name[0] != '\0' && name[i] != '\0';
+         i++) {
+        if (is_delimiter(name[i - 1])) {
+            found        = match_word(name, i);
+            found.length = found.is_whole ? found.length : 0;
+        }
+    }
+    return found;
+}
+
+/* True if the names are equal but for their split words, of which one is train
+ * and the other is not. */
+static bool differ_in_word(const char *train, const char *other)
+{
+    struct split_word a = find_word(train);
+    struct split_word b = find_word(other);
+    return a.is_whole && b.is_whole && a.is_train && !b.is_train &&
+           a.begin == b.begin && strncmp(train, other, a.begin) == 0 &&
+           strcmp(train + a.begin + a.length, other + b.begin + b.length) == 0;
+}
+
+static bool has_other_split(
+    const char *const *names, uint32_t n, const char *train)
+{
+    uint32_t i = 0;
+    while (i < n && !differ_in_word(train, names[i])) {
+        i++;
+    }
+    return i < n;
+}
+
+bool fby_is_split_name(const char *name)
+{
+    return find_word(name).length > 0;
+}
+
+bool fby_are_split_names(const char *const *names, uint32_t n, uint32_t *train)
+{
+    uint32_t n_splits = 0;
+    bool     has_pair = false;
+    *train            = n;
+    for (uint32_t i = 0; i < n; i++) {
+        struct split_word word = find_word(names[i]);
+        n_splits += word.length > 0 && word.begin == 0 ? 1 : 0;
+        if (word.is_train && word.is_whole && *train == n) {
+            *train   = i;
+            has_pair = has_other_split(names, n, names[i]);
+        }
+    }
+    return n >= 2 && *train < n && (n_splits == n || has_pair);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of folders that look like splits, and names of classes that do not. */
+#include "cli/init/split_names.h"
+#include "tests/test.h"
+
+enum { MAX_NAMES = 4 };
+
+static void names_of_splits_are_told_from_names_of_classes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *names[MAX_NAMES];
+        int         train; /* the first name with train; -1: no splits */
+    } rows[] = {
+        {{"testA", "testB", "trainA", "trainB"}, 2},
+        {{"train_a", "train_b"}, 0},
+        {{"train2017", "val2017"}, 0},
+        {{"Training-1", "Validation 1"}, 0},
+        {{"DIV2K_train_HR", "DIV2K_train_LR", "DIV2K_valid_HR"}, 0},
+        {{"seg_pred", "seg_test", "seg_train"}, 2},
+        {{"cars_test", "cars_train", "devkit"}, 1},
+        {{"trainers", "boots"}, -1},
+        {{"trainers", "test_tube"}, -1},
+        {{"test_tube", "valley"}, -1},
+        {{"train", "bus", "test_tube"}, -1},
+        {{"freight_train", "passenger_train"}, -1},
+        {{"strain_a", "contest_a"}, -1},
+        {{"car_training", "car_testing", "x"}, 0},
+        {{"train_a", "test_b", "x"}, -1},
+        {{"train_"}, -1},
+        {{"train_a", "train_b", "validity"}, 0},
+        {{"a", "b"}, -1},
+        {{""}, -1},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint32_t n = 0;
+        uint32_t train;
+        while (n < MAX_NAMES && rows[i].names[n] != NULL) {
+            n++;
+        }
+        assert_int_equal(
+            fby_are_split_names(rows[i].names, n, &train), rows[i].train >= 0);
+        if (rows[i].train >= 0) {
+            assert_int_equal(train, rows[i].train);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_of_splits_are_told_from_names_of_classes),
+    };
+    return cmocka_run_group_tests_name("cli.split_names", tests, NULL, NULL);
+}

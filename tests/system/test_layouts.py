@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layouts of well-known data sets: what `forebay init` writes, or the sentence
+that it prints, and that the commands in these sentences work as they stand."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import harness
+import numpy
+
+from harness import SystemTest
+from test_corpus import mask, picture, save
+
+
+class Layouts(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.root = self.cluster.path("data")
+        self.root.mkdir()
+        self.pipeline = self.cluster.path("p.yaml")
+
+    def save(self, *names, content=None):
+        for i, name in enumerate(names):
+            save(self.root / name, picture(i) if content is None else content)
+
+    def pictures(self, *folders, number=3, ending=".jpg"):
+        for folder in folders:
+            self.save(*(f"{folder}/{i:04}{ending}" for i in range(number)))
+
+    def init(self, *args, data=None):
+        return self.run_forebay("init", data or self.root, "-f", "-o",
+                                self.pipeline, *args)
+
+    def made(self, *args, data=None):
+        """What init says about data of which it writes a pipeline."""
+        made = self.init(*args, data=data)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return made.stderr.splitlines()
+
+    def refused(self, *args, data=None):
+        """The sentence with which init refuses data."""
+        made = self.init(*args, data=data)
+        self.assertEqual(made.returncode, 1, made.stderr)
+        start = f"forebay init: looking at {data or self.root}: "
+        self.assertTrue(made.stderr.startswith(start), made.stderr)
+        return made.stderr[len(start):].rstrip("\n")
+
+    def pulled(self, split="train"):
+        """The number of pictures of an epoch."""
+        got = self.run_forebay("pull", "-p", self.pipeline, "--json",
+                               "--split", split)
+        self.assertEqual(got.returncode, 0, got.stderr)
+        return json.loads(got.stdout)["images"]
+
+    def remove_data(self):
+        shutil.rmtree(self.root)
+        self.root.mkdir()
+
+    def run_shell(self, command):
+        subprocess.run(command, check=True, shell=True, cwd=self.root)
+
+    def check_next(self, said, found):
+        """The command at the end of the sentence finds so much."""
+        folder = re.search(r"forebay init (/[^ ;]*)", said)[1]
+        self.assertEqual(self.made(data=folder)[0], found)
+
+    def test_ade_has_training_and_validation_in_parallel_folders(self):
+        for split, number in (("training", 4), ("validation", 2)):
+            for i in range(number):
+                self.save(f"images/{split}/{i}.jpg")
+                self.save(f"annotations/{split}/{i}.png", content=mask(i))
+        said = self.made()
+        self.assertIn("found 4 samples in parallel folders", said)
+        self.assertIn(
+            "and split 'validation' at "
+            f"{self.root}/{{annotations,images}}/validation: neither shuffled "
+            "nor augmented", said)
+        self.assertEqual(self.pulled(), 4)
+        self.assertEqual(self.pulled("validation"), 64)  # with padding
+
+    def test_a_single_folder_is_no_class(self):
+        self.pictures("img_align_celeba", number=6)
+        self.save("list_attr_celeba.txt", "a.mat", content="x")
+        said = self.made()
+        self.assertEqual(said[:3], [
+            "found 6 samples in a folder without classes",
+            "note: the only folder, img_align_celeba, is read without "
+            "classes; if it is a class: --class-depth 1",
+            "left out: 1 .mat file, 1 .txt file (no pictures that can be "
+            "decoded)"])
+        self.assertIn("class_depth: 0", self.pipeline.read_text())
+        self.assertNotIn("label:", self.pipeline.read_text())
+        self.assertEqual(self.pulled(), 6)
+        self.assertEqual(self.made("--class-depth", "1")[0],
+                         "found 6 samples in 1 class folder")
+
+    def test_single_folders_below_single_folders_are_followed(self):
+        self.pictures("a/b")
+        self.assertEqual(self.made()[1],
+                         "note: the only folder, a/b, is read without "
+                         "classes; if it is a class: --class-depth 1")
+        self.pictures("a/b/Training/x", "a/b/Test/x")
+        self.pictures("a/b/Training/y", "a/b/Test/y")
+        for i in range(3):
+            (self.root / f"a/b/{i:04}.jpg").unlink()
+        said = self.refused()
+        self.assertEqual(said, "the data is in the only folder, a/b: forebay "
+                               f"init {self.root}/a/b")
+        self.check_next(said, "found 6 samples in 2 class folders")
+
+    def test_of_several_folders_only_one_has_pictures(self):
+        self.pictures("images/001.a", "images/002.b")
+        self.save("attributes/a.txt", "images.txt", content="x")
+        said = self.refused()
+        self.assertEqual(said, "only the folder images has pictures: forebay "
+                               f"init {self.root}/images")
+        self.check_next(said, "found 6 samples in 2 class folders")
+        self.remove_data()
+        self.pictures("my images/a", "my images/b")
+        self.save("Annotation/a/0000", content="x")  # as Stanford Dogs
+        said = self.refused()
+        self.assertEqual(said, "only the folder my images has pictures: "
+                               f"forebay init '{self.root}/my images'")
+
+    def test_an_empty_class_folder_is_still_called_so(self):
+        self.pictures("cat")
+        (self.root / "dog").mkdir()
+        self.assertIn("dog", self.refused())
+        self.assertNotIn("only the folder", self.refused())
+
+    def test_a_list_finds_its_pictures_two_levels_down(self):
+        self.pictures("img_align_celeba/img_align_celeba")
+        self.save("list_attr.csv", content="image_id,Male\n" + "".join(
+            f"{i:04}.jpg,{i % 2}\n" for i in range(3)))
+        said = self.refused()
+        self.assertIn(
+            "list_attr.csv: the column image_id names files without their "
+            "path (img_align_celeba/img_align_celeba/0000.jpg): write a list "
+            "of paths, and look at that: python3 -c ", said)
+        command = said[said.index("python3"):]
+        self.assertIn("'img_align_celeba/img_align_celeba/' + ", command)
+        self.assertTrue(command.endswith(
+            "t.to_csv('paths.csv', index=False)\""), command)
+        rows = (self.root / "list_attr.csv").read_text().splitlines()
+        self.save("paths.csv", content="\n".join(
+            [rows[0], *(f"img_align_celeba/img_align_celeba/{row}"
+                        for row in rows[1:])]))
+        self.made(data=self.root / "paths.csv")
+        self.assertEqual(self.pulled(), 3)
+
+    def test_folders_named_as_splits_are_no_classes(self):
+        self.pictures("trainA", "trainB", "testA", "testB")
+        said = self.refused()
+        self.assertEqual(
+            said, "the folders testA, testB, trainA, ... look like splits, "
+            f"not classes: write a pipeline for each: forebay init {self.root}"
+            "/trainA; if files of one name in two folders are pairs, name the "
+            "folders images and masks; if all are classes, add --class-depth "
+            "1")
+        self.check_next(said, "found 3 samples in a folder without classes")
+        self.assertEqual(self.made("--class-depth", "1")[0],
+                         "found 12 samples in 4 class folders")
+        self.remove_data()
+        self.pictures("cars_train/x", "cars_test/x")
+        self.save("devkit/x.mat", content="x")
+        self.assertIn("the folders cars_test, cars_train look like splits, ",
+                      self.refused())
+
+    def test_classes_may_begin_like_splits(self):
+        self.pictures("trainers", "test_tube", "valley", "bus")
+        self.assertEqual(self.made()[0],
+                         "found 12 samples in 4 class folders")
+
+    def test_two_folders_of_the_same_names_may_be_pairs(self):
+        self.pictures("HR", "LR", ending=".png")
+        said = self.made()
+        self.assertEqual(said[:2], [
+            "found 6 samples in 2 class folders",
+            "note: HR and LR have the same file names; if they are pairs, not "
+            f'classes: name them hr and lr, parallel: "{self.root}/{{hr,lr}}" '
+            "in place of folder, and from: hr.png and from: lr.png in place of "
+            "image and label"])
+        for name in ("HR", "LR"):
+            (self.root / name).rename(self.root / name.lower())
+        source = re.search('parallel: "[^"]*"', said[1])[0]
+        names = re.findall("from: [a-z.]*", said[1])
+        resize = "{resize: {size: 8}}"
+        self.pipeline.write_text(
+            "forebay: 1\nsplits:\n"
+            f"  train: {{{source}, shuffle: none, last: short}}\n"
+            "global_batch: 3\nseed: 0\nfields:\n"
+            f"  a: {{{names[0]}, decode: rgb8, ops: [{resize}]}}\n"
+            f"  b: {{{names[1]}, decode: rgb8, ops: [{resize}]}}\n")
+        batch = self.batch(self.pipeline)
+        self.assertTrue(numpy.array_equal(batch["a"], batch["b"]))
+        self.assertIn('if they are pairs, not classes: parallel: "',
+                      self.made()[1])
+        self.save("lr/more.png")
+        self.assertNotIn("pairs", "".join(self.made()))
+
+    def test_a_list_of_pictures_wins_over_npy_files_beside_it(self):
+        for i in range(3):
+            self.save(f"{i}.jpg")
+            numpy.save(self.root / f"{i}.npy", numpy.zeros(4, "f4"))
+        self.save("labels.csv", content="file,label\n" + "".join(
+            f"{i}.jpg,{i}\n" for i in range(3)))
+        self.assertEqual(self.made()[0], "found 3 samples in a list")
+        self.assertEqual(self.pulled(), 3)
+        (self.root / "labels.csv").unlink()
+        said = self.made()
+        self.assertEqual(said[:2], [
+            "found 3 samples in a folder without classes",
+            "note: the .npy files beside the pictures have no field yet; add "
+            "one: {from: npy, decode: array, shape: [N], wire: f32}"])
+        field = said[1][said[1].index("{from"):].replace("N", "4")
+        self.pipeline.write_text(
+            f"{self.pipeline.read_text()}  extra: {field}\n")
+        self.assertEqual(self.batch(self.pipeline)["extra"].shape, (3, 4))
+
+    def test_npy_files_beside_the_pictures_of_classes_are_no_tables(self):
+        for name in ("a", "b"):
+            self.save(f"{name}/1.jpg")
+            numpy.save(self.root / f"{name}/1.npy", numpy.zeros(4, "f4"))
+        self.assertEqual(self.made()[0], "found 2 samples in 2 class folders")
+
+    def test_a_picture_beside_a_table_is_no_sample(self):
+        numpy.save(self.root / "x.npy", numpy.zeros((5, 4), "f4"))
+        self.save("plot.png")
+        self.save("notes.csv", content="a,b\n1,2\n")
+        self.assertEqual(self.made()[0], "found 5 samples in 1 table")
+
+    def tiny(self):
+        """Tiny ImageNet."""
+        for name in ("n01", "n02"):
+            self.save(*(f"train/{name}/images/{name}_{i}.JPEG"
+                        for i in range(4)))
+            self.save(f"train/{name}/{name}_boxes.txt", content="x")
+        self.save(*(f"val/images/val_{i}.JPEG" for i in range(4)))
+        self.save(*(f"test/images/test_{i}.JPEG" for i in range(4)))
+        self.save("val/val_annotations.txt", content="".join(
+            f"val_{i}.JPEG\tn0{1 + i % 2}\t0\t0\t62\t62\n" for i in range(4)))
+
+    def test_the_classes_of_a_split_may_be_in_a_text(self):
+        self.tiny()
+        said = self.made()
+        val = f"left out: split 'val' at {self.root}/val: "
+        line = next(line for line in said if line.startswith(val))
+        self.assertEqual(
+            line, f"{val}val_annotations.txt has its classes; move the "
+            f"pictures into class folders: (cd {self.root}/val && while read "
+            "f c x; do mkdir -p $c && mv images/$f $c; done < "
+            "val_annotations.txt && rmdir images)")
+        self.assertIn(
+            f"left out: split 'test' at {self.root}/test: its only folder, "
+            "images, is no class of train; move the pictures into class "
+            f"folders, or read them alone: forebay init {self.root}/test",
+            said)
+        self.run_shell(line[line.index("(cd"):])
+        said = self.made()
+        self.assertIn(f"and split 'val' at {self.root}/val: neither shuffled "
+                      "nor augmented", said)
+        batch = self.batch(self.pipeline, 0, "--split", "val")
+        self.assertEqual(batch["label"][batch["valid"] > 0].tolist(),
+                         [0, 0, 1, 1])
+
+    def test_mvtec_has_splits_for_each_object(self):
+        for name in ("bottle", "cable"):
+            self.pictures(f"{name}/train/good", f"{name}/test/good",
+                          f"{name}/test/broken")
+            self.pictures(f"{name}/ground_truth/broken", ending="_mask.png")
+        said = self.refused()
+        self.assertEqual(
+            said, "each of the folders bottle, cable holds a folder train: "
+            f"write a pipeline for each: forebay init {self.root}/bottle; if "
+            "they are classes, add --class-depth 1")
+        self.check_next(said, "found 3 samples in a folder without classes")
+        self.assertIn(
+            f"left out: split 'test' at {self.root}/bottle/test: it has class "
+            "folders, 'train' has none; to read both without classes: "
+            "--class-depth 0", self.made(data=self.root / "bottle"))
+        self.made("-c", "0", data=self.root / "bottle")
+        self.assertEqual(self.pulled("test"), 64)  # with padding
+
+    def test_dagm_has_masks_in_a_folder_beside_the_pictures(self):
+        self.pictures("Train", ending=".PNG")
+        self.save("Train/Label/0000_label.PNG", content=mask(1))
+        said = self.refused()
+        self.assertEqual(
+            said, "there are pictures beside the only folder, Label: for all "
+            "of them without classes add --class-depth 0; for those in the "
+            f"folder alone: forebay init {self.root}/Train/Label; if they are "
+            "masks, give both folders of their own, images and masks")
+
+    def test_a_validation_set_without_class_folders_says_so(self):
+        self.pictures("train/a", "train/b", "val")
+        self.assertIn(
+            f"left out: split 'val' at {self.root}/val: it has no class "
+            f"folders; to stream it by itself: forebay init {self.root}/val; "
+            "to read both without classes: --class-depth 0", self.made())
+
+
+if __name__ == "__main__":
+    harness.main()
