@@ -84,7 +84,7 @@ static bool find_pair(const struct fby_search *search, const char *path,
 void fby_guess_note_pairs(struct fby_search *search, const char *path,
     const struct fby_listing *listing)
 {
-    struct paired_folder pair[2];
+    struct paired_folder pair[2] = {{.n_files = 0}, {.n_files = 0}};
     char                 below[FBY_PATH_SIZE];
     if (!find_pair(search, path, listing, pair) ||
         fby_path_join(fby_root_dir(search->root), path, below, NULL) !=
