@@ -150,7 +150,7 @@ class Inputs(SystemTest):
         (root / "val/zz").mkdir()
         (root / "val/zz/1.jpg").write_bytes(b"no picture")
         file = self.cluster.path("p.yaml")
-        made = self.run_forebay("init", root, "-o", file)
+        made = self.run_forebay("init", root, "-c", "1", "-o", file)
         self.assertEqual(made.returncode, 0, made.stderr)
         self.assertIn("u?x/val: it has the class folder 'zz'", made.stderr)
         checked = self.run_forebay("lint", "--check", "-p", file)
