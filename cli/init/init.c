@@ -277,6 +277,21 @@ static void print_left_out_files(
     }
 }
 
+/* Print the comments of the file that say what it leaves out. */
+static void print_left_out_fields(const struct fby_buffer *text)
+{
+    static const char mark[] = "\n  # left out: ";
+    const char       *end    = (const char *)text->data + text->size;
+    const char       *at     = (const char *)text->data;
+    while (
+        (at = memmem(at, (size_t)(end - at), mark, sizeof(mark) - 1)) != NULL) {
+        at += strlen("\n  # ");
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        fprintf(stderr, "%.*s\n", (int)(newline - at), at);
+        at = newline;
+    }
+}
+
 static void print_links(const struct fby_guess *guess)
 {
     if (guess->n_dangling > 0) {
@@ -383,10 +398,10 @@ static void print_splits(
     }
 }
 
-/* Print what was found, and the splits that the written file leaves out. */
+/* Print what was found, and what the written file leaves out. */
 static void print_result(const struct init_options *o,
     const struct fby_guess *guess, const struct other_splits *others,
-    const struct fby_buffer *notes)
+    const struct fby_buffer *notes, const struct fby_buffer *text)
 {
     const struct fby_guess_split *split                = &guess->splits[0];
     static const char *const      where[FBY_N_SOURCES] = {
@@ -417,6 +432,7 @@ static void print_result(const struct init_options *o,
             print_left_out_files(&guess->splits[i], i == 0);
         }
     }
+    print_left_out_fields(text);
     print_links(guess);
     print_splits(guess, others);
     if (o->output != NULL) {
@@ -527,7 +543,7 @@ static fby_err write_pipeline(
         err = write_output(o, &text, why);
     }
     if (err == FBY_OK) {
-        print_result(o, guess, &others, &notes);
+        print_result(o, guess, &others, &notes, &text);
     }
     fby_buffer_fini(&text);
     fby_buffer_fini(&notes);

@@ -292,14 +292,50 @@ bool fby_init_to_field_name(const char *name, char out[FBY_NAME_SIZE])
     return fby_text_is_extension(out) && fby_text_is_name(out) && !is_reserved;
 }
 
+void fby_init_propose_name(const char *name, char out[FBY_NAME_SIZE])
+{
+    char   lower[FBY_NAME_SIZE];
+    size_t n = 0;
+    if (fby_init_to_field_name(name, lower)) {
+        memcpy(out, lower, sizeof(lower));
+        return;
+    }
+    out[n++] = 'c'; /* not a digit, and no reserved name */
+    out[n++] = '_';
+    for (const char *c = lower; *c != '\0' && n < FBY_NAME_SIZE - 1; c++) {
+        bool is_plain = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9');
+        if (is_plain || out[n - 1] != '_') {
+            out[n++] = (char)(is_plain ? *c : '_');
+        }
+    }
+    out[n] = '\0';
+    if (fby_init_to_field_name(out + 2, lower)) {
+        memcpy(out, lower, sizeof(lower)); /* needs no prefix */
+    }
+}
+
+void fby_init_append_left_out(struct fby_buffer *out, const char *what,
+    const char *name, const char *reason)
+{
+    fby_init_printf(out, "  # left out: %s ", what);
+    fby_init_append_quoted(out, name);
+    fby_init_printf(out, ": %s\n", reason);
+}
+
 static bool append_column(
     struct fby_buffer *out, const struct fby_init_column *column)
 {
     char from[FBY_NAME_SIZE];
-    if (!fby_init_to_field_name(column->name, from) || column->wire == 0) {
-        fby_init_printf(out, "  # left out, for its name or its rows: column ");
-        fby_init_append_quoted(out, column->name);
-        fby_init_append(out, "\n");
+    if (!fby_init_to_field_name(column->name, from)) {
+        fby_init_append_left_out(out, "column", column->name,
+            "no field can have this name: rename its file in lower-case "
+            "letters");
+        return false;
+    }
+    if (column->wire == 0) {
+        fby_init_append_left_out(out, "column", column->name,
+            "its rows have too many dimensions or values: store it in another "
+            "shape");
         return false;
     }
     fby_init_printf(out, "  %s: {from: %s, decode: ", from, from);

@@ -495,6 +495,8 @@ static void append_texts(
         const struct fby_init_member *member = &data->members[i];
         if (fby_init_has_type(member->extension, "txt") &&
             fby_text_is_extension(member->extension)) {
+            fby_init_append_left_out(out, "text", member->extension,
+                "choose its max_length in the file, and remove the # there");
             fby_init_printf(out,
                 "  # text: {from: %s, decode: text, max_length: 256, "
                 "too_long: truncate}\n",

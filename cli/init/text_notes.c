@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text_notes.c - the lines for the terminal on members that no field reads as
- * they are: pictures that are no masks, grey of 16 bits, and texts. */
+ * they are: pictures that are no masks, and grey of 16 bits. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/init/guess_search.h"
 #include "cli/init/text_state.h"
 #include "pipeline/sources/traits.h"
-#include "pipeline/text.h"
 
 /* Numbers the colours of all PNG files in the folders of one name, in order of
  * red, green, blue. The copies have no name of parallel folders. */
@@ -118,15 +117,6 @@ static void append_grey16(
     fby_init_append(out, "\n");
 }
 
-static bool is_text(
-    const struct fby_init_summary *data, const struct fby_init_member *member)
-{
-    return (data->kind == FBY_SOURCE_FOLDER ||
-               data->kind == FBY_SOURCE_PARALLEL) &&
-           fby_init_has_type(member->extension, "txt") &&
-           fby_text_is_extension(member->extension);
-}
-
 void fby_init_append_notes(
     const struct fby_init_summary *data, struct fby_buffer *out)
 {
@@ -137,11 +127,6 @@ void fby_init_append_notes(
         const struct fby_init_member *member = &data->members[i];
         if (fby_init_is_left_out(data, image, member)) {
             append_left_out(data, member, out);
-        } else if (is_text(data, member)) {
-            fby_init_printf(out,
-                "left out: %s, unless you remove the # before `text:` in the "
-                "pipeline file\n",
-                member->extension);
         }
     }
     if (image != NULL && image->is_grey16) {

@@ -18,6 +18,14 @@ void fby_init_append_quoted(struct fby_buffer *out, const char *text);
  * the result is also a valid name of a field. */
 bool fby_init_to_field_name(const char *name, char out[FBY_NAME_SIZE]);
 
+/* Write a valid name of a field that resembles `name`: "my age" gives my_age. */
+void fby_init_propose_name(const char *name, char out[FBY_NAME_SIZE]);
+
+/* Append the comment `left out: WHAT "NAME": REASON`. `init` prints these
+ * comments, too, so the reason says what to do. */
+void fby_init_append_left_out(struct fby_buffer *out, const char *what,
+    const char *name, const char *reason);
+
 /* True for the suffixes of pictures that can be decoded, such as "seg.PNG". */
 bool fby_init_is_picture_suffix(const char *suffix);
 

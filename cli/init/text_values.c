@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text_values.c - write the fields of values: columns of lists (.csv, .jsonl),
  * and keys of JSON members of tar samples. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
+#include "common/plural.h"
 #include "pipeline/text.h"
 
 uint32_t fby_init_round_up(uint32_t number)
@@ -42,12 +44,36 @@ static void append_limit_note(
 static void append_left_out(struct fby_buffer *out,
     const struct fby_init_member *member, const char *reason)
 {
-    fby_init_append(out, "  # left out, ");
-    fby_init_append(out, reason);
-    fby_init_append(out, member->key[0] != '\0' ? ": key " : ": column ");
-    fby_init_append_quoted(
-        out, member->key[0] != '\0' ? member->key : member->extension);
-    fby_init_append(out, "\n");
+    bool has_key = member->key[0] != '\0';
+    fby_init_append_left_out(out, has_key ? "key" : "column",
+        has_key ? member->key : member->extension, reason);
+}
+
+/* Append a comment that no field can have the name of this column or key. */
+static void append_name_left_out(
+    struct fby_buffer *out, const struct fby_init_member *member)
+{
+    char reason[FBY_NAME_SIZE + 64];
+    char name[FBY_NAME_SIZE];
+    fby_init_propose_name(
+        member->key[0] != '\0' ? member->key : member->extension, name);
+    snprintf(reason, sizeof(reason),
+        "no field can have this name: rename it, as in %s", name);
+    append_left_out(out, member, reason);
+}
+
+/* Append a comment that some samples have no such value. */
+static void append_gaps(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_member *member)
+{
+    char reason[128] = "some samples lack it: add it to all of them";
+    if (member->key[0] == '\0' && data->samples > 0) {
+        snprintf(reason, sizeof(reason),
+            "it has no value in %s of %" PRIu64 ": write one into each",
+            fby_plural(data->samples - member->count, "row").text,
+            data->samples);
+    }
+    append_left_out(out, member, reason);
 }
 
 /* Append comments: the keys (without quotes), and a field of the first key. */
@@ -56,10 +82,14 @@ static void append_object(struct fby_buffer *out,
 {
     int key_length  = (int)strcspn(member->keys, ",");
     int name_length = (int)strcspn(member->keys, ",.");
-    append_left_out(out, member, "since its values are objects");
     if (key_length == 0) {
+        append_left_out(
+            out, member, "its values are objects without plain keys");
         return;
     }
+    append_left_out(out, member,
+        "its values are objects: add a field for each member that is needed; "
+        "the file lists them");
     fby_init_printf(out, "  #   members: %s\n", member->keys);
     if (member->first_key_kind == FBY_INIT_MIXED) {
         return;
@@ -99,16 +129,12 @@ static bool append_list_column(struct fby_buffer *out,
         append_object(out, member, name);
     } else if (member->value == FBY_INIT_OTHER_LISTS) {
         append_left_out(out, member,
-            "since its lists hold other values than texts or numbers (key: "
-            "\"0\" is the first entry)");
-    } else if (has_key) {
-        append_left_out(out, member,
-            "since it is no number, text or list of these, or has several of "
-            "them");
+            "its lists hold other values than texts or numbers: add a field "
+            "for each entry that is needed (key: \"0\" is the first)");
     } else {
         append_left_out(out, member,
-            "since it has values of several kinds, such as texts beside lists "
-            "or empty lists of texts");
+            "its values are of several kinds (an empty list counts as one of "
+            "numbers): make all numbers, texts, or lists of either");
     }
     return false;
 }
@@ -198,12 +224,16 @@ static void append_column(struct fby_buffer *out,
 
 /* Append the field of a column of values, or of a JSON key. Returns the number
  * of fields. */
-static size_t append_value_column(
-    struct fby_buffer *out, const struct fby_init_member *member)
+static size_t append_value_column(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_member *member)
 {
     char name[FBY_NAME_SIZE];
-    if (!name_value(out, member, name) || !member->always) {
-        append_left_out(out, member, "for its name or its gaps");
+    if (!name_value(out, member, name)) {
+        append_name_left_out(out, member);
+        return 0;
+    }
+    if (!member->always) {
+        append_gaps(out, data, member);
         return 0;
     }
     if (member->value > FBY_INIT_TEXT) { /* lists, objects, mixed */
@@ -223,11 +253,23 @@ enum { MAX_VALUES = FBY_MAX_FIELDS / 2 };
 size_t fby_init_append_values(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < data->n_members && n < MAX_VALUES; i++) {
-        if (data->members[i].value != FBY_INIT_NO_VALUE) {
-            n += append_value_column(out, &data->members[i]);
+    size_t n         = 0;
+    size_t n_further = 0;
+    for (size_t i = 0; i < data->n_members; i++) {
+        if (data->members[i].value == FBY_INIT_NO_VALUE) {
+            continue;
         }
+        if (n == MAX_VALUES) {
+            n_further++;
+        } else {
+            n += append_value_column(out, data, &data->members[i]);
+        }
+    }
+    if (n_further > 0) {
+        fby_init_printf(out,
+            "  # left out: %s: init writes %d fields of values at most: add "
+            "those that are needed\n",
+            fby_plural(n_further, "further value").text, MAX_VALUES);
     }
     return n;
 }

@@ -101,6 +101,9 @@ static void a_folder_s_file_is_written_whole(void **state)
                                 "    # one_hot: {classes: 300, smoothing: 0.1} "
                                 "   # instead of "
                                 "numbers\n"
+                                "  # left out: text \"en.txt\": choose its "
+                                "max_length in the file, and remove the # "
+                                "there\n"
                                 "  # text: {from: en.txt, decode: text, "
                                 "max_length: 256, "
                                 "too_long: truncate}\n");
@@ -167,7 +170,7 @@ static void a_list_s_file_is_written_whole(void **state)
                          .always  = true,
                          .value   = FBY_INIT_TEXT,
                          .longest = 16},
-                     {.extension = "gaps", .value = FBY_INIT_TEXT},
+                     {.extension = "gaps", .count = 60, .value = FBY_INIT_TEXT},
                      {.extension = "A b", .always = true, .value = FBY_INIT_TEXT},
     };
     struct fby_init_summary summary = {.kind = FBY_SOURCE_LIST,
@@ -192,10 +195,11 @@ static void a_list_s_file_is_written_whole(void **state)
                        "  note: {from: note, decode: text, max_length: 16, "
                        "too_long: "
                        "truncate}\n"
-                       "  # left out, for its name or its gaps: column "
-                       "\"gaps\"\n"
-                       "  # left out, for its name or its gaps: column \"A "
-                       "b\"\n");
+                       "  # left out: column \"gaps\": it has no value in 3 "
+                       "rows "
+                       "of 63: write one into each\n"
+                       "  # left out: column \"A b\": no field can have this "
+                       "name: rename it, as in a_b\n");
 }
 
 /* A list with values of every kind but plain ones. */
@@ -250,26 +254,29 @@ static void lists_and_objects_of_a_list_are_written_whole(void **state)
                         "max_length: 1}\n"
                         "  none: {from: none, decode: number, key: \".\", "
                         "max_length: 1}\n"
-                        "  # left out, since its values are objects: "
-                        "column \"m\"\n"
+                        "  # left out: column \"m\": its values are objects: "
+                        "add a field for each member that is needed; the file "
+                        "lists them\n"
                         "  #   members: car.speed, id\n"
                         "  #   car: {from: m, decode: number, key: car.speed}\n"
-                        "  # left out, since its values are objects: "
-                        "column \"n\"\n"
+                        "  # left out: column \"n\": its values are objects: "
+                        "add a field for each member that is needed; the file "
+                        "lists them\n"
                         "  #   members: id\n"
                         "  #   id: {from: n, decode: text, key: id, "
                         "max_length: 256}\n"
-                        "  # left out, since its values are objects: "
-                        "column \"o\"\n"
+                        "  # left out: column \"o\": its values are objects: "
+                        "add a field for each member that is needed; the file "
+                        "lists them\n"
                         "  #   members: id\n"
-                        "  # left out, since its values are objects: "
-                        "column \"p\"\n"
-                        "  # left out, since its lists hold other values than "
-                        "texts or numbers (key: \"0\" "
-                        "is the first entry): column \"q\"\n"
-                        "  # left out, since it has values of several kinds, "
-                        "such as texts beside lists "
-                        "or empty lists of texts: column \"r\"\n");
+                        "  # left out: column \"p\": its values are objects "
+                        "without plain keys\n"
+                        "  # left out: column \"q\": its lists hold other "
+                        "values than texts or numbers: add a field for each "
+                        "entry that is needed (key: \"0\" is the first)\n"
+                        "  # left out: column \"r\": its values are of several "
+                        "kinds (an empty list counts as one of numbers): make "
+                        "all numbers, texts, or lists of either\n");
 }
 
 static void a_file_of_columns_is_written_whole(void **state)
@@ -301,9 +308,10 @@ static void a_file_of_columns_is_written_whole(void **state)
                 "  words: {from: words, decode: sparse, shape: [300], "
                 "max_length: 16, "
                 "wire: f32} # 4 times the mean: longer rows are refused\n"
-                "  # left out, for its name or its rows: column "
-                "\"a\\\"b\\x01\"\n"
-                "  # left out, for its name or its rows: column \"cube\"\n";
+                "  # left out: column \"a\\\"b\\x01\": no field can have this "
+                "name: rename its file in lower-case letters\n"
+                "  # left out: column \"cube\": its rows have too many "
+                "dimensions or values: store it in another shape\n";
     char *text = text_of(&summary);
     assert_non_null(strstr(text, fields));
     assert_string_equal(strstr(text, fields), fields);
@@ -681,7 +689,10 @@ static void at_most_16_values_of_a_list_become_fields(void **state)
     members[3].always = false; /* left out, and not counted */
     char *text        = text_of(&s);
     assert_non_null(strstr(text, "\n  c16: "));
-    assert_null(strstr(text, "c17"));
+    assert_null(strstr(text, "\n  c17: "));
+    assert_non_null(strstr(text,
+        "  # left out: 1 further value: init writes 16 fields of values at "
+        "most: add those that are needed\n"));
     free(text);
 }
 
@@ -738,16 +749,14 @@ static void what_no_field_reads_is_noted_for_the_terminal(void **state)
     (void)state;
     struct fby_init_member members[] = {
         {.extension = "images.jpg", .always = true},
-        {.extension = "masks.png", .always = true}, {.extension = "notes.txt"}};
+        {.extension = "masks.png", .always = true}};
     struct fby_init_summary s = {.kind = FBY_SOURCE_PARALLEL,
         .path                          = "/my data/{images,masks}",
         .members                       = members,
-        .n_members                     = 3};
+        .n_members                     = 2};
     assert_notes(&s,
         "left out: masks.png: its colours are no class ids; to number them: "
         "(cd '/my data' && python3 -c \"import glob, shutil");
-    assert_notes(&s, "left out: notes.txt, unless you remove the # before "
-                     "`text:` in the pipeline file\n");
     const struct fby_init_split val = {
         "val", "/d/val/{images,masks}", NULL, 0, NULL};
     s.path     = "/d/train/{images,masks}";

@@ -776,8 +776,8 @@ CORPUS = [
         '{"image": "images/1.jpg", "boxes": [0, 0.5, 0.5, 0.2, 0.2]}',
         {"image": (4, *IMAGE)})),
     ("pictures and texts in parallel folders", captions, Note(
-        "left out: labels.txt, unless you remove the # before `text:` in the "
-        "pipeline file", {"images": (4, *IMAGE)})),
+        "left out: text \"labels.txt\": choose its max_length in the file, and "
+        "remove the # there", {"images": (4, *IMAGE)})),
     ("class folders of TIFF", pictures_at("a/1.tif", "b/2.TIF"), Remedy(
         "TIFF pictures (*.tif) are not decoded; convert them, in their "
         "folder: find . -iname '*.tif'", "",
