@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_layouts.c - refuse layouts of well-known data sets that are not read as
- * they are: COCO, Pascal VOC, Cityscapes, masks with other names than their
- * pictures.
+ * they are: COCO, Oxford-IIIT Pets, nnU-Net, Pascal VOC, Cityscapes, masks with
+ * other names than their pictures.
  *
  * Without this check their folders would be taken for classes. Each error names
  * what was seen and a command that makes something that is read. */
@@ -94,6 +94,67 @@ static fby_err check_coco(
             "folder of "
             "the pictures alone",
             fby_text_show(json).text);
+    }
+    fby_listing_fini(&within);
+    return err;
+}
+
+/* ---- Oxford-IIIT Pets: lists and masks in annotations/ ---- */
+
+static bool has_file(const struct layout *layout, const char *file)
+{
+    char path[FBY_PATH_SIZE];
+    return fby_path_join(layout->path, file, path, NULL) == FBY_OK &&
+           fby_object_exists(layout->search->root, path);
+}
+
+static fby_err check_pets(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    const struct fby_entry *images = find_entry(layout->listing, "images");
+    struct fby_listing      within = {0};
+    if (images == NULL || !has_file(layout, "annotations/list.txt")) {
+        return FBY_OK;
+    }
+    fby_err err = list_below(layout, "annotations", &within, why);
+    if (err == FBY_OK && find_entry(&within, "trimaps") != NULL) {
+        bool has_splits = has_file(layout, "annotations/trainval.txt") &&
+                          has_file(layout, "annotations/test.txt");
+        err = fby_error_set(why, FBY_CONFIG,
+            "the annotations of Oxford-IIIT Pets are not read: write lists "
+            "into the same folder, and look at it: (for s in %s; do (echo "
+            "image,label,mask; awk '!/^#/ {print \"images/\" $1 \".jpg,\" $2 "
+            "\",annotations/trimaps/\" $1 \".png\"}' annotations/$s.txt) > "
+            "$s.csv; done)",
+            has_splits ? "trainval test" : "list");
+    }
+    fby_listing_fini(&within);
+    return err;
+}
+
+/* ---- nnU-Net: labelsTr/x.png of imagesTr/x_0000.png ---- */
+
+static fby_err check_nnunet(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    static const char  masks[] = "labelsTr";
+    struct fby_listing within  = {0};
+    if (find_entry(layout->listing, "imagesTr") == NULL ||
+        find_entry(layout->listing, masks) == NULL) {
+        return FBY_OK;
+    }
+    fby_err err = list_below(layout, masks, &within, why);
+    if (err == FBY_OK && find_file(&within, ".png") != NULL) {
+        err = fby_error_set(why, FBY_CONFIG,
+            "nnU-Net's pictures and masks have different names: write a list "
+            "of both into the same folder, and look at it: (echo image,mask; "
+            "ls labelsTr | sed 's|\\(.*\\)\\.png$|imagesTr/\\1_0000.png,"
+            "labelsTr/&|') > train.csv");
+    } else if (err == FBY_OK) {
+        err = fby_error_set(why, FBY_CONFIG,
+            "nnU-Net's volumes (imagesTr, labelsTr) are not read: save each "
+            "slice as a PNG, images/CASE-001.png and masks/CASE-001.png, for "
+            "example with nibabel and Pillow, and look at that folder");
     }
     fby_listing_fini(&within);
     return err;
@@ -354,6 +415,8 @@ static fby_err check_folders(
     const struct layout *layout, struct fby_error_detail *why)
 {
     FBY_TRY(check_coco(layout, why));
+    FBY_TRY(check_pets(layout, why));
+    FBY_TRY(check_nnunet(layout, why));
     FBY_TRY(check_known(layout, why));
     FBY_TRY(check_mask_names(layout, why));
     return check_masks_beside(layout, why);

@@ -61,7 +61,7 @@ static void raise_dir(char dir[FBY_PATH_SIZE], const char *path)
     snprintf(dir + n, FBY_PATH_SIZE - n, "%s", n == 0 ? "/" : "");
 }
 
-static bool is_file_column(
+bool fby_guess_is_file_column(
     const struct fby_guess_split *split, const char *column)
 {
     for (uint32_t i = 0; i < split->n_file_columns; i++) {
@@ -82,7 +82,7 @@ static void find_data_root(const struct fby_search *search,
         const struct fby_shard *shard = &index->shards[i];
         for (uint32_t m = 0; m < shard->n_members; m++) {
             char path[FBY_PATH_SIZE];
-            if (is_file_column(split, fby_shard_suffix(shard, m)) &&
+            if (fby_guess_is_file_column(split, fby_shard_suffix(shard, m)) &&
                 make_outside_path(search, index->location.base,
                     (const char *)shard->texts.data + shard->text_offset[m],
                     shard->text_size[m], path)) {
@@ -113,6 +113,13 @@ static bool is_file_path(const struct fby_search *search, const char *base,
            fby_object_exists(search->root, path);
 }
 
+bool fby_guess_is_path_of_file(const struct fby_search *search,
+    const char *base, const char *text, size_t size)
+{
+    return is_file_path(search, base, text, size) ||
+           is_outside_file(search, base, text, size);
+}
+
 /* Set split->file_columns to the columns of paths. */
 static void find_path_columns(const struct fby_search *search,
     const struct fby_index *index, struct fby_guess_split *split)
@@ -124,12 +131,9 @@ static void find_path_columns(const struct fby_search *search,
             first++;
         }
         if (first < shard->n_members && split->n_file_columns < FBY_MAX_FILES &&
-            (is_file_path(search, index->location.base,
-                 (const char *)shard->texts.data + shard->text_offset[first],
-                 shard->text_size[first]) ||
-                is_outside_file(search, index->location.base,
-                    (const char *)shard->texts.data + shard->text_offset[first],
-                    shard->text_size[first]))) {
+            fby_guess_is_path_of_file(search, index->location.base,
+                (const char *)shard->texts.data + shard->text_offset[first],
+                shard->text_size[first])) {
             memcpy(split->file_columns[split->n_file_columns++],
                 shard->suffixes[i], FBY_NAME_SIZE);
         }
@@ -281,8 +285,12 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
     if (split == NULL) {
         return FBY_OK;
     }
-    fby_err err = read_for_paths(search, list_path, split, why);
-    if (is_skipped(err, split, has_dirs, *n_lists)) {
+    bool    names_files = false;
+    fby_err err = fby_guess_check_header(search, list_path, &names_files, why);
+    if (err == FBY_OK) {
+        err = read_for_paths(search, list_path, split, why);
+    }
+    if (!names_files && is_skipped(err, split, has_dirs, *n_lists)) {
         search->out->n_splits--; /* remove the split */
         return FBY_OK;
     }
@@ -290,6 +298,9 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
     search->out->kind = FBY_SOURCE_LIST;
     if (err == FBY_OK) {
         err = read_for_values(search, list_path, split, why);
+    }
+    if (err == FBY_OK) {
+        fby_guess_add_other_columns(search, list_path, split);
     }
     return err == FBY_OK ? fby_guess_set_pattern(search, list_path, split, why)
                          : err;

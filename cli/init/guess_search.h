@@ -206,6 +206,14 @@ void fby_guess_note_npy(
 FBY_CHECKED fby_err fby_guess_check_shards(
     const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why);
 
+/* Refuse pictures whose keys would end within their names, such as cat.0.jpg.
+ * The members of the split are those of the `n` shards, also of one whose scan
+ * failed.
+ * Errors: FBY_CONFIG: the command that writes tars with other names. */
+FBY_CHECKED fby_err fby_guess_check_shard_names(
+    const struct fby_guess_split *split, const struct fby_shard *shards,
+    uint32_t n, struct fby_error_detail *why);
+
 /* ---- names in tar shards (guess_tar_names.c) ---- */
 
 /* Look at the names in the `n` shards of a split that were read. If its samples
@@ -362,6 +370,28 @@ FBY_CHECKED fby_err fby_guess_tars(struct fby_search *search, const char *path,
  * Errors: those of reading; FBY_CONFIG for an invalid list. */
 FBY_CHECKED fby_err fby_guess_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why);
+
+/* True if `text`, in a list of the directory `base` below the root, is the path
+ * of an existing file. */
+bool fby_guess_is_path_of_file(const struct fby_search *search,
+    const char *base, const char *text, size_t size);
+
+/* True if the column, in lower case, is in split->file_columns. */
+bool fby_guess_is_file_column(
+    const struct fby_guess_split *split, const char *column);
+
+/* Check that the first row of the list is a header, and the names of columns
+ * with paths (guess_header.c). Of a list that cannot be read, nothing is said.
+ * Sets *names_files if a cell of the first two rows is the path of a file.
+ * Errors: FBY_CONFIG  the first row has values, or no field can have the name of
+ *                     a column with paths: the command that changes the row. */
+FBY_CHECKED fby_err fby_guess_check_header(const struct fby_search *search,
+    const char *list_path, bool *names_files, struct fby_error_detail *why);
+
+/* Add the columns in the first row of the list that have no member yet, since
+ * their names are invalid or they have no values: members with a count of 0. */
+void fby_guess_add_other_columns(const struct fby_search *search,
+    const char *list_path, struct fby_guess_split *split);
 
 /* Write the patterns of all splits as data:PATH if the guess has a data root.
  * Errors: FBY_CONFIG for a path that is too long. */

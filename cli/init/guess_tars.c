@@ -155,8 +155,8 @@ static fby_err read_tar(struct fby_search *search, const char *path,
     const struct fby_member_opener opener = {open_in_tar, search};
     fby_shard_init(shard, path, FBY_SOURCE_SHARDS);
     fby_err err = scan_tar(search, path, shard, why);
+    fby_guess_count_members(split, shard); /* after an error, too */
     if (err == FBY_OK) {
-        fby_guess_count_members(split, shard);
         err = fby_guess_read_pngs(split, shard, &opener, why);
     }
     if (err == FBY_OK) {
@@ -205,6 +205,18 @@ static void find_unread_words(struct fby_guess_split *split)
     }
 }
 
+/* Check the shards that were read. `err` is the result of reading the last; names
+ * with dots come first, because they may be its cause. */
+static fby_err check_tars(const struct fby_guess_split *split,
+    const struct fby_shard *shards, fby_err err, struct fby_error_detail *why)
+{
+    FBY_TRY(
+        fby_guess_check_shard_names(split, shards, split->shards_read, why));
+    return err == FBY_OK
+               ? fby_guess_check_shards(shards, split->shards_read, why)
+               : err;
+}
+
 /* Read the shards of a split until they have enough members. */
 static fby_err read_tars(struct fby_search *search, const char *path,
     const struct fby_entry *tars, struct fby_guess_split *split,
@@ -229,8 +241,8 @@ static fby_err read_tars(struct fby_search *search, const char *path,
     fby_guess_sort_members(split);
     find_constant_keys(split);
     find_unread_words(split);
-    if (err == FBY_OK) {
-        err = fby_guess_check_shards(shards, split->shards_read, why);
+    if (err == FBY_OK || err == FBY_CONFIG) {
+        err = check_tars(split, shards, err, why);
     }
     if (err == FBY_OK) {
         err = fby_guess_check_tar_names(

@@ -210,12 +210,14 @@ static fby_err check_list(
     struct fby_error_detail reason = {{0}};
     struct named_file       file;
     char                    path[FBY_PATH_SIZE];
+    bool                    names_files = false;
     if (dir->search->in_zip) {
         return fby_error_set(why, FBY_CONFIG,
             "the list %.60s in the archive is not read: unpack the archive",
             fby_text_show(list).text);
     }
     FBY_TRY(fby_path_join(dir->path, list, path, why));
+    FBY_TRY(fby_guess_check_header(dir->search, path, &names_files, why));
     fby_err err = fby_guess_index(dir->search, &spec, path, &index, &reason);
     if (err == FBY_OK && find_file_of_row(dir, &index.shards[0], &file)) {
         err = refuse_names(list, &file, why);

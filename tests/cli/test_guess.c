@@ -787,6 +787,37 @@ static void of_many_columns_of_paths_as_many_as_may_be_are_taken(void **state)
     assert_string_equal(guess.splits[0].file_columns[FBY_MAX_FILES - 1], "c15");
 }
 
+static void a_first_row_of_values_is_no_header(void **state)
+{
+    const struct sandbox *sb     = *state;
+    static const char     rule[] = " where the names of the columns must be: ";
+    static const struct {
+        const char *text, *shown, *command;
+    } rows[] = {
+        {"x.jpg,3\n", "x.jpg", "add a line: sed -i '1i image,label'"},
+        {"3,x.png\n", "3", "add a line: sed -i '1i label,image'"},
+        {"\xef\xbb\xbf"
+         "1.t,3,3\n",
+            "1.t", "add a line: sed -i \"1i $(seq -s, -f c%g 3)\""},
+        {"-1.5,,a b\n", "-1.5",
+            "add a line: sed -i \"1i $(seq -s, -f c%g 3)\""},
+        {"0,1\n", "0", "replace the line: sed -i \"1c $(seq -s, -f c%g 2)\""},
+    };
+    sandbox_write_text(sb, "p/1.t", "x");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char words[256];
+        sandbox_write_text(sb, "p/a b.csv", rows[i].text);
+        snprintf(words, sizeof(words),
+            "a b.csv: line 1 has values (%s)%s%s 'a "
+            "b.csv'",
+            rows[i].shown, rule, rows[i].command);
+        assert_refused_with(sb, "p/a b.csv", words);
+    }
+    sandbox_write_text(sb, "p/a b.csv", "country,2019\nx,3\n");
+    look(sb, "p/a b.csv");
+    assert_int_equal(guess.splits[0].samples, 1);
+}
+
 static void lists_of_values_beside_folders_are_skipped(void **state)
 {
     const struct sandbox *sb = *state;
@@ -1067,6 +1098,7 @@ int main(void)
         IN_SANDBOX(paths_of_files_make_a_column_of_paths),
         IN_SANDBOX(files_outside_of_the_list_s_directory_need_a_root),
         IN_SANDBOX(of_many_columns_of_paths_as_many_as_may_be_are_taken),
+        IN_SANDBOX(a_first_row_of_values_is_no_header),
         IN_SANDBOX(lists_of_values_beside_folders_are_skipped),
         IN_SANDBOX(a_list_that_cannot_be_read_is_refused_unless_another_can),
         IN_SANDBOX(a_command_has_only_plain_whole_names),

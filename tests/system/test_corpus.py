@@ -53,7 +53,8 @@ class Note:
     after: dict = None
 
 
-COMMAND = re.compile(r"(\(echo|\(cd|\(find|\(for|python3 -c|find [./]) ?.*")
+COMMAND = re.compile(
+    r"(\(echo|\(cd|\(find|\(for|\(mkdir|sed -i|python3 -c|find [./]) ?.*")
 
 # ImageMagick's mogrify, as far as `init` advises it.
 MOGRIFY = f"""#!{sys.executable}
@@ -518,6 +519,62 @@ def dogs_and_cats_with_list(root):
     save(root / "train.csv", "file,y\ncat.0.jpg,0\ndog.1.jpg,1\n")
 
 
+def dotted_tars(*names):
+    """Two tars of samples whose names have a dot, each with a label."""
+    def make(root):
+        for i in range(2):
+            tar(root / f"t-{i}.tar", {
+                f"{name.format(2 * k + i)}.{extension}": member(k)
+                for k in range(3) for name in names
+                for extension, member in (("jpg", jpg), ("cls", id_text))})
+    return make
+
+
+def versions_in_a_tar(root):
+    """One extension of a picture for all samples: it is no part of a name."""
+    tar(root / "t.tar", samples(0, 4, **{"v2.jpg": jpg, "v2.cls": id_text}))
+
+
+def csv_lines(*lines):
+    """A CSV without a header, beside the folder of its pictures."""
+    return other_list("train.csv", "".join(f"{line}\n" for line in lines))
+
+
+def nnunet(ending, content):
+    def make(root):
+        for i in range(3):
+            for folder, name in (("imagesTr", f"case_{i:03}_0000"),
+                                 ("labelsTr", f"case_{i:03}")):
+                save(root / f"set/{folder}/{name}{ending}",
+                     content(folder, i))
+        save(root / "set/dataset.json", "{}")
+    return make
+
+
+def nnunet_content(folder, number):
+    return mask(number) if folder == "labelsTr" else encoded(
+        picture(number), "PNG")
+
+
+def pets(*lists):
+    """The pictures, masks and lists of Oxford-IIIT Pets."""
+    def make(root):
+        names = [f"{('Abyssinian', 'great_pyrenees')[i % 2]}_{i}"
+                 for i in range(6)]
+        for i, name in enumerate(names):
+            save(root / f"images/{name}.jpg", picture(i))
+            save(root / f"annotations/trimaps/{name}.png", mask(i))
+            save(root / f"annotations/trimaps/._{name}.png", b"x")
+            save(root / f"annotations/xmls/{name}.xml", "<annotation/>")
+        lines = [f"{name} {i % 2 + 1} 1 {i % 2 + 1}\n"
+                 for i, name in enumerate(names)]
+        save(root / "annotations/list.txt",
+             "#Image CLASS-ID SPECIES BREED ID\n" + "".join(lines))
+        for name, first, last in lists:
+            save(root / f"annotations/{name}.txt", "".join(lines[first:last]))
+    return make
+
+
 def index_column(root):
     """What pandas writes: an index without a name, and empty cells."""
     for i in range(4):
@@ -707,6 +764,48 @@ CORPUS = [
     ("a second picture with a dot", dotted(
         "a/1.jpg", "a/1.depth.jpg", "b/2.jpg", "b/2.depth.jpg"),
      {"image": (2, *IMAGE), "label": Counter([0, 1])}),
+    ("tars with numbers after a dot", dotted_tars("cat.{}", "./dog.{}"), Remedy(
+        "so that cat.0.jpg has the extension 0.jpg: write tars with", "new",
+        {"image": (12, *IMAGE), "label": Counter([0, 1, 2] * 4)})),
+    ("tars with versions after a dot", dotted_tars("a{}.v1", "b{}.v2"), Remedy(
+        "so that a0.v1.jpg has the extension v1.jpg: write tars with", "new",
+        {"image": (12, *IMAGE), "label": Counter([0, 1, 2] * 4)})),
+    ("a tar with one version", versions_in_a_tar,
+     {"image": (4, *IMAGE), "label": Counter(range(4))}),
+    ("a CSV without a header", csv_lines("images/0.jpg,1", "images/1.jpg,0"),
+     Remedy("line 1 has values (images/0.jpg) where the names of the columns "
+            "must be: add a line: sed -i '1i image,label' train.csv", "",
+            {"image": (2, *IMAGE), "label": Counter([0, 1])})),
+    ("boxes without a header", csv_lines("images/0.jpg,1,1,2", "images/1.jpg,,,"),
+     Remedy("add a line: sed -i \"1i $(seq -s, -f c%g 4)\" train.csv", "",
+            {"c1": (2, *IMAGE)})),
+    ("numbers without a header", csv_lines("2,2,0.5", "3,3,0.25"),
+     Remedy("line 1 has values (2)", "train.csv",
+            {"c1": Counter([2, 3]), "c3": Counter([0.5, 0.25])})),
+    ("texts without a header", csv_lines('3,"Wall St. falls"', '1,"It rains"'),
+     Remedy("line 1 has values (3)", "train.csv", {"c1": Counter([1, 3])})),
+    ("pandas: columns without names", csv_lines("0,1,2", "7,8,9"),
+     Remedy("replace the line: sed -i \"1c ", "train.csv", {"c1": [7]})),
+    ("names of pictures without a header", csv_lines("0.jpg,1", "1.jpg,0"),
+     "add a line: sed -i '1i image,label' train.csv"),
+    ("a column of paths with a blank in its name", csv_lines(
+        "my file,y", "images/0.jpg,1"),
+     "the column 'my file' has paths of files, but no field can read a column "
+     "of that name: rename it in the list, as in my_file"),
+    ("nnU-Net", nnunet(".png", nnunet_content), Remedy(
+        "in set: nnU-Net's pictures and masks have different names", "set",
+        {"image": (3, *IMAGE), "mask": (3, 224, 224, 1)})),
+    ("nnU-Net with NIfTI", nnunet(".nii.gz", lambda folder, number: b"x"),
+     "in set: nnU-Net's volumes (imagesTr, labelsTr) are not read: save each "
+     "slice as a PNG"),
+    ("Oxford-IIIT Pets", pets(("trainval", 0, 4), ("test", 4, 6)), Remedy(
+        "the annotations of Oxford-IIIT Pets are not read", "",
+        {"image": (4, *IMAGE), "label": Counter([1, 1, 2, 2]),
+         "mask": (4, 224, 224, 1)})),
+    ("Oxford-IIIT Pets with one list", pets(), Remedy(
+        "the annotations of Oxford-IIIT Pets are not read", "",
+        {"image": (6, *IMAGE), "label": Counter([1, 2] * 3),
+         "mask": (6, 224, 224, 1)})),
     ("Kaggle: ids without extension", ids_without_extension,
      "train.csv: the column id names files without their path (train/ab0.jpg)"),
     ("Kaggle: names without a folder", names_without_folder,

@@ -125,6 +125,28 @@ class Init(SystemTest):
                              rows[number]["box"])
             self.assertEqual(batch["score"][row], number / 2)
 
+    def test_columns_that_are_left_out_are_said_with_the_reason(self):
+        (self.root / "rows.csv").write_text(
+            "id,my age,age,None,2nd,valid\n" +
+            "".join(f"{i},1,{i or ''},,3,1\n" for i in range(SAMPLES)))
+        pipeline = self.made()
+        name = "no field can have this name: rename it, as in"
+        self.assertEqual(self.said.splitlines()[1:-1], [
+            f'left out: column "2nd": {name} c_2nd',
+            f'left out: column "valid": {name} c_valid',
+            'left out: column "age": it has no value in 1 row of 70: write '
+            'one into each',
+            f'left out: column "my age": {name} my_age',
+            'left out: column "None": it has no value in 70 rows of 70: write '
+            'one into each'])
+        for line in self.said.splitlines()[1:-1]:
+            self.assertIn(f"  # {line}\n", pipeline.read_text())
+        (self.root / "rows.csv").unlink()
+        (self.root / "rows.jsonl").write_text(
+            '{"a b": 1, "c": 2}\n{"a b": 1, "c": 3}\n')
+        self.made()
+        self.assertIn(f'left out: column "a b": {name} a_b\n', self.said)
+
     def test_notes_beside_class_folders_are_no_list(self):
         for i in range(8):
             self.save(picture(i), f"class{i % 2}/{i}.png")

@@ -240,3 +240,22 @@ fby_err fby_list_csv(const char *text, size_t size,
     fby_buffer_fini(&table.names);
     return err;
 }
+
+fby_err fby_list_csv_first_row(const char *text, size_t size,
+    const struct fby_list_sink *sink, struct fby_error_detail *why)
+{
+    struct csv csv = {.next = text, .end = text + size, .line = 1, .why = why};
+    struct fby_list_cell cells[FBY_LIST_MAX_COLUMNS];
+    uint64_t             line = 0;
+    fby_err              err  = read_next_row(&csv, &line);
+    if (err == FBY_OK) {
+        for (uint32_t i = 0; i < csv.n_fields; i++) {
+            cells[i] = (struct fby_list_cell){
+                "", (const char *)csv.row.data + csv.begins[i], csv.sizes[i]};
+        }
+        const struct fby_list_row row = {line, csv.n_fields, cells};
+        err                           = sink->receive(sink->arg, &row, why);
+    }
+    fby_buffer_fini(&csv.row);
+    return err;
+}

@@ -44,6 +44,12 @@ struct fby_list_sink {
 FBY_CHECKED fby_err fby_list_csv(const char *text, size_t size,
     const struct fby_list_sink *sink, struct fby_error_detail *why);
 
+/* Read only the first row of CSV, usually its header. Its cells may have any
+ * texts; their columns are "".
+ * Errors: FBY_NOT_FOUND if there is no row; those of fby_list_csv. */
+FBY_CHECKED fby_err fby_list_csv_first_row(const char *text, size_t size,
+    const struct fby_list_sink *sink, struct fby_error_detail *why);
+
 /* Read JSON lines: one object a line. The text of a cell is 1 for `true`, 0 for
  * `false`, and the content of a string. The text of any other value is copied
  * from the line, without blanks between tokens. A NUL must follow `text`.

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_header.c - look at the names of a list's columns, before its rows.
+ *
+ * A CSV without a header would lose its first row, and a column with a name
+ * that no field can have would be left out. Only the begin of the list is read,
+ * which has at least two rows, since a row has a limit. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/init/guess_search.h"
+#include "cli/init/text_state.h"
+#include "common/mem.h"
+#include "pipeline/text.h"
+#include "worker/source/list/list.h"
+
+enum { MAX_READ = 2 * FBY_LIST_MAX_ROW };
+
+struct header { /* the list, and what its first row says */
+    const struct fby_search *search;
+    const char              *list;               /* its name */
+    char                     dir[FBY_PATH_SIZE]; /* below the root */
+    char                    *text;               /* the begin of the list */
+    size_t                   size;               /* bytes of `text` */
+    bool                     is_json;
+    bool                     names_files; /* a cell is the path of a file */
+    struct fby_guess_split  *split;       /* for the columns without a member */
+    fby_err                  err;         /* of the check */
+    struct fby_error_detail *why;         /* the text of `err` */
+};
+
+/* Read the begin of the list. Returns false if that fails: reading the whole
+ * list will say why. */
+static bool read_begin(
+    const struct fby_search *search, const char *list_path, struct header *out)
+{
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
+    struct fby_object object;
+    const char       *slash = strrchr(list_path, '/');
+    out->search             = search;
+    out->list               = slash != NULL ? slash + 1 : list_path;
+    out->is_json            = fby_text_ends_with(list_path, ".jsonl");
+    snprintf(out->dir, sizeof(out->dir), "%.*s",
+        slash != NULL ? (int)(slash - list_path) : 0, list_path);
+    if (fby_object_open(search->root, list_path, &object, NULL) != FBY_OK) {
+        return false;
+    }
+    out->text   = fby_zalloc(MAX_READ + 1); /* a NUL follows the text */
+    out->size   = MAX_READ;
+    fby_err err = fby_object_read_some(&object, 0, out->text, &out->size, NULL);
+    fby_object_close(&object);
+    if (err == FBY_OK && strncmp(out->text, mark, strlen(mark)) == 0) {
+        out->size -= strlen(mark);
+        memmove(out->text, out->text + strlen(mark), out->size + 1);
+    }
+    return err == FBY_OK;
+}
+
+/* ---- a first row of values ---- */
+
+static bool is_number(const struct fby_list_cell *cell)
+{
+    struct fby_init_member member = {.count = 0};
+    if (cell->size > 0) {
+        fby_guess_add_value(&member, cell->text, cell->size);
+    }
+    return member.value == FBY_INIT_DIGITS || member.value == FBY_INIT_NUMBER;
+}
+
+/* True for the path of a file, which is noted. */
+static bool is_path(struct header *self, const struct fby_list_cell *cell)
+{
+    bool found = fby_guess_is_path_of_file(
+        self->search, self->dir, cell->text, cell->size);
+    self->names_files = self->names_files || found;
+    return found;
+}
+
+/* True for the path of a file, and for the name of a picture. */
+static bool is_file(struct header *self, const struct fby_list_cell *cell)
+{
+    const char *dot = memrchr(cell->text, '.', cell->size);
+    return is_path(self, cell) ||
+           (dot != NULL && fby_init_is_picture_suffix(dot + 1));
+}
+
+/* True if the cells are 0, 1, 2 and so on: the names that pandas gives. */
+static bool are_positions(const struct fby_list_row *row)
+{
+    uint32_t i = 0;
+    while (i < row->n_cells && strtoul(row->cells[i].text, NULL, 10) == i &&
+           is_number(&row->cells[i])) {
+        i++;
+    }
+    return i == row->n_cells;
+}
+
+/* True for a name that a field can have, or has after a change of its case. */
+static bool is_name(const struct fby_list_cell *cell)
+{
+    char name[FBY_NAME_SIZE];
+    return fby_init_to_field_name(cell->text, name);
+}
+
+/* Are the cells values: one is a file; or none is a name, and one a number? */
+static bool has_values(struct header *self, const struct fby_list_row *row)
+{
+    uint32_t n_names   = 0;
+    uint32_t n_numbers = 0;
+    uint32_t n_files   = 0;
+    for (uint32_t i = 0; i < row->n_cells; i++) {
+        n_files += is_file(self, &row->cells[i]) ? 1 : 0;
+        n_names += is_name(&row->cells[i]) ? 1 : 0;
+        n_numbers += is_number(&row->cells[i]) ? 1 : 0;
+    }
+    return n_files > 0 || (n_names == 0 && n_numbers > 0);
+}
+
+enum { SCRIPT_SIZE = 64 };
+
+/* Write the script of sed that adds names: image and label for a file and a
+ * value, else c1, c2 and so on. */
+static void write_script(
+    struct header *self, const struct fby_list_row *row, char out[SCRIPT_SIZE])
+{
+    bool is_first  = is_file(self, &row->cells[0]);
+    bool is_second = row->n_cells == 2 && is_file(self, &row->cells[1]);
+    if (row->n_cells == 2 && is_first != is_second) {
+        snprintf(out, SCRIPT_SIZE, "'1i %s'",
+            is_first ? "image,label" : "label,image");
+    } else {
+        snprintf(out, SCRIPT_SIZE, "\"1%c $(seq -s, -f c%%g %u)\"",
+            are_positions(row) ? 'c' : 'i', row->n_cells);
+    }
+}
+
+static fby_err check_first_row(
+    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
+{
+    struct header   *self  = arg;
+    struct fby_shown list  = fby_text_show(self->list);
+    const char      *quote = fby_guess_is_shell_safe(self->list) ? "" : "'";
+    char             script[SCRIPT_SIZE];
+    (void)why;
+    if (!has_values(self, row)) {
+        return FBY_OK;
+    }
+    write_script(self, row, script);
+    self->err = fby_error_set(self->why, FBY_CONFIG,
+        "%s: line 1 has values (%.40s) where the names of the columns must be: "
+        "%s: sed -i %s %s%s%s",
+        list.text, fby_text_show(row->cells[0].text).text,
+        are_positions(row) ? "replace the line" : "add a line", script, quote,
+        list.text, quote);
+    return FBY_GONE;
+}
+
+/* ---- the names of columns ---- */
+
+/* Write the name in lower case. Returns false if no `from` can have it. */
+static bool lower_column(const char *name, char out[FBY_NAME_SIZE])
+{
+    (void)fby_init_to_field_name(name, out);
+    return strlen(name) < FBY_NAME_SIZE && fby_text_is_extension(out) &&
+           strchr(out, '.') == NULL;
+}
+
+static fby_err check_columns(
+    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
+{
+    struct header *self = arg;
+    (void)why;
+    for (uint32_t i = 0; i < row->n_cells; i++) {
+        char name[FBY_NAME_SIZE];
+        bool has_path = is_path(self, &row->cells[i]);
+        if (has_path && !lower_column(row->cells[i].column, name)) {
+            fby_init_propose_name(row->cells[i].column, name);
+            self->err = fby_error_set(self->why, FBY_CONFIG,
+                "%s: the column '%s' has paths of files, but no field can read "
+                "a column of that name: rename it in the list, as in %.40s",
+                fby_text_show(self->list).text,
+                fby_text_show(row->cells[i].column).text, name);
+            break;
+        }
+    }
+    return FBY_GONE; /* only the first row is wanted */
+}
+
+static fby_err add_columns(
+    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
+{
+    struct fby_guess_split *split = ((struct header *)arg)->split;
+    (void)why;
+    for (uint32_t i = 0; i < row->n_cells; i++) {
+        char        lower[FBY_NAME_SIZE];
+        const char *name = row->cells[i].column;
+        (void)lower_column(name, lower);
+        if (fby_guess_find_member(split, name) == NULL &&
+            !fby_guess_is_file_column(split, lower) &&
+            split->n_members < FBY_GUESS_MEMBERS) {
+            struct fby_init_member *member =
+                &split->members[split->n_members++];
+            *member = (struct fby_init_member){.value = FBY_INIT_TEXT};
+            snprintf(member->extension, sizeof(member->extension), "%s", name);
+        }
+    }
+    return FBY_GONE;
+}
+
+/* Call `receive` with the first row of the list, if it has one. */
+static void visit_first_row(
+    const struct header *self, const struct fby_list_sink *sink)
+{
+    fby_err err = self->is_json
+                      ? fby_list_json(self->text, self->size, sink, NULL)
+                      : fby_list_csv(self->text, self->size, sink, NULL);
+    (void)err; /* FBY_GONE, or what reading the whole list will say */
+}
+
+fby_err fby_guess_check_header(const struct fby_search *search,
+    const char *list_path, bool *names_files, struct fby_error_detail *why)
+{
+    struct header              self    = {.why = why};
+    const struct fby_list_sink first   = {check_first_row, &self};
+    const struct fby_list_sink columns = {check_columns, &self};
+    bool                       is_read = read_begin(search, list_path, &self);
+    if (is_read && !self.is_json) {
+        fby_err err =
+            fby_list_csv_first_row(self.text, self.size, &first, NULL);
+        (void)err; /* reading the whole list will say it */
+    }
+    if (is_read && self.err == FBY_OK) {
+        visit_first_row(&self, &columns);
+    }
+    free(self.text);
+    *names_files = self.names_files;
+    return self.err;
+}
+
+void fby_guess_add_other_columns(const struct fby_search *search,
+    const char *list_path, struct fby_guess_split *split)
+{
+    struct header              self = {.split = split};
+    const struct fby_list_sink sink = {add_columns, &self};
+    if (read_begin(search, list_path, &self)) {
+        visit_first_row(&self, &sink);
+    }
+    free(self.text);
+}
