@@ -199,6 +199,12 @@ static fby_err read_values(struct fby_search *search, const char *list_path,
     return err;
 }
 
+/* The bytes of a path before the part that is relative to the directory `dir`. */
+static size_t length_of_root(const char *dir)
+{
+    return strcmp(dir, "/") == 0 ? 1 : strlen(dir) + 1;
+}
+
 /* The second reading of a list, with the data root of the guess, if any. */
 static fby_err read_for_values(struct fby_search *search, const char *list_path,
     struct fby_guess_split *split, struct fby_error_detail *why)
@@ -210,12 +216,6 @@ static fby_err read_for_values(struct fby_search *search, const char *list_path,
     if (dir[0] == '\0') {
         return read_values(search, list_path, split, why);
     }
-    if (strcmp(dir, "/") == 0) {
-        return fby_error_set(why, FBY_CONFIG,
-            "%s: the list and its files have only the directory / in common; "
-            "put a copy of the list into the directory of the files",
-            list_path);
-    }
     snprintf(option, sizeof(option), "data=%s", dir);
     outer.roots = fby_roots_create();
     fby_err err = fby_roots_add(outer.roots, option, why);
@@ -226,7 +226,7 @@ static fby_err read_for_values(struct fby_search *search, const char *list_path,
         err = fby_path_join(fby_root_dir(search->root), list_path, path, why);
     }
     if (err == FBY_OK) {
-        err = read_values(&outer, path + strlen(dir) + 1, split, why);
+        err = read_values(&outer, path + length_of_root(dir), split, why);
     }
     fby_roots_destroy(&outer.roots);
     return err;
@@ -235,11 +235,13 @@ static fby_err read_for_values(struct fby_search *search, const char *list_path,
 fby_err fby_guess_use_data_root(
     struct fby_guess *guess, struct fby_error_detail *why)
 {
-    size_t  n   = strlen(guess->data_root);
-    fby_err err = FBY_OK;
-    for (uint32_t i = 0; n > 0 && err == FBY_OK && i < guess->n_splits; i++) {
+    bool    has_root = guess->data_root[0] != '\0';
+    size_t  n        = length_of_root(guess->data_root);
+    fby_err err      = FBY_OK;
+    for (uint32_t i = 0; has_root && err == FBY_OK && i < guess->n_splits;
+         i++) {
         char below[FBY_PATH_SIZE];
-        snprintf(below, sizeof(below), "%s", guess->splits[i].pattern + n + 1);
+        snprintf(below, sizeof(below), "%s", guess->splits[i].pattern + n);
         err = fby_path_format(guess->splits[i].pattern, why, "data:%s", below);
     }
     return err;

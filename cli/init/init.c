@@ -298,10 +298,10 @@ static void print_links(const struct fby_guess *guess)
         fprintf(stderr, "left out: %s to no file\n",
             fby_plural(guess->n_dangling, "link").text);
     }
-    for (uint32_t i = 0; i < guess->n_linked; i++) {
+    if (strcmp(guess->data_root, "/") == 0) {
         fprintf(stderr,
-            "links lead to %s: workers need it as a root, as pull does\n",
-            fby_text_show(guess->linked[i]).text);
+            "note: the list and its files have only / in common, so with the "
+            "root / workers can read all files that you can\n");
     }
 }
 
@@ -324,6 +324,19 @@ static void print_data_options(const struct fby_guess *guess)
         snprintf(name, sizeof(name), "links%u", i);
         print_root(name, guess->linked[i]);
     }
+}
+
+/* Print the argument of forebay.Loader that these options are, if any. */
+static void print_python_argument(const struct fby_guess *guess)
+{
+    struct fby_buffer text = {0};
+    fby_init_append_python_roots(&text, guess->data_root,
+        (const char(*)[FBY_PATH_SIZE])guess->linked, guess->n_linked);
+    if (text.size > 0) {
+        fprintf(stderr, "the same in Python: forebay.Loader(..., %.*s)\n",
+            (int)text.size, (const char *)text.data);
+    }
+    fby_buffer_fini(&text);
 }
 
 static void print_shards(const struct fby_guess *guess)
@@ -440,6 +453,7 @@ static void print_result(const struct init_options *o,
         fby_option_print_word(stderr, o->output);
         print_data_options(guess);
         fputc('\n', stderr);
+        print_python_argument(guess);
     }
 }
 

@@ -100,6 +100,49 @@ static void append_root(
     fby_init_append_quoted(out, option);
 }
 
+static void append_python_root(
+    struct fby_buffer *out, const char *name, const char *dir)
+{
+    fby_init_append(out, out->size == 0 ? "data={" : ", ");
+    fby_init_append_quoted(out, name);
+    fby_init_append(out, ": ");
+    fby_init_append_quoted(out, dir);
+}
+
+void fby_init_append_python_roots(struct fby_buffer *out, const char *data_root,
+    const char (*linked)[FBY_PATH_SIZE], size_t                       n_linked)
+{
+    struct fby_buffer roots = {0};
+    if (data_root != NULL && data_root[0] != '\0') {
+        append_python_root(&roots, "data", data_root);
+    }
+    for (size_t i = 0; i < n_linked; i++) {
+        char name[FBY_NAME_SIZE];
+        snprintf(name, sizeof(name), "links%zu", i);
+        append_python_root(&roots, name, linked[i]);
+    }
+    if (roots.size > 0) {
+        fby_put_bytes(out, roots.data, roots.size);
+        fby_init_append(out, "}");
+    }
+    fby_buffer_fini(&roots);
+}
+
+/* Append the call that does so in Python, if it needs roots. */
+static void append_python_call(
+    struct fby_buffer *out, const struct fby_init_summary *data)
+{
+    struct fby_buffer roots = {0};
+    fby_init_append_python_roots(
+        &roots, data->data_root, data->linked, data->n_linked);
+    if (roots.size > 0) {
+        fby_init_append(out, "# In Python: forebay.Loader(\"THIS-FILE\", ");
+        fby_put_bytes(out, roots.data, roots.size);
+        fby_init_append(out, ")\n");
+    }
+    fby_buffer_fini(&roots);
+}
+
 /* Append the command that reads the file, with the roots that it needs. */
 static void append_command(
     struct fby_buffer *out, const struct fby_init_summary *data)
@@ -114,6 +157,7 @@ static void append_command(
         append_root(out, name, data->linked[i]);
     }
     fby_init_append(out, "\n");
+    append_python_call(out, data);
 }
 
 static void append_head(

@@ -124,6 +124,11 @@ FBY_CHECKED fby_err fby_init_text(const struct fby_init_summary *data,
 void fby_init_append_notes(
     const struct fby_init_summary *data, struct fby_buffer *out);
 
+/* Append the argument `data={"NAME": "DIR", ...}` of Python's forebay.Loader for
+ * the roots that the data needs; nothing if it needs none. */
+void fby_init_append_python_roots(struct fby_buffer *out, const char *data_root,
+    const char (*linked)[FBY_PATH_SIZE], size_t                       n_linked);
+
 /* True for names that are usual for pictures ("images"). */
 bool fby_init_is_picture_name(const char *name);
 

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import subprocess
+import tempfile
 import unittest
 
 import harness
@@ -290,15 +291,37 @@ class Init(SystemTest):
                       made.stderr)
         self.assertIn("left out: 1 link to no file", made.stderr)
         option = f"--data links0={pool}"
-        self.assertTrue(made.stderr.rstrip().endswith(option), made.stderr)
-        self.assertIn(f'--data "links0={pool}"', path.read_text())
+        argument = f'data={{"links0": "{pool}"}}'
+        self.assertEqual(made.stderr.splitlines()[-2:], [
+            f"wrote {path}; try: forebay pull --pipeline {path} {option}",
+            f"the same in Python: forebay.Loader(..., {argument})"])
+        self.assertIn(f'--data "links0={pool}"\n# In Python: forebay.Loader('
+                      f'"THIS-FILE", {argument})\n', path.read_text())
         pulled = self.run_forebay("pull", "-p", path, *option.split())
         self.assertEqual(pulled.returncode, 0, pulled.stderr)
         self.assertIn("LINKS-DANGLING skipped 1 link in", pulled.stderr)
         pulled = self.run_forebay("pull", "-p", path)
         self.assertEqual(pulled.returncode, 1)
-        self.assertIn(f"add the directory with --data NAME={pool}",
+        self.assertIn(f"start workers with --data links0={pool}",
                       pulled.stderr.splitlines()[-1])
+
+    def test_a_list_far_from_its_files_needs_the_root_of_all(self):
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            for i in range(2):
+                picture(i).save(f"{folder}/{i}.png")
+            (self.root / "t.csv").write_text(
+                f"file,y\n{folder}/0.png,0\n{folder}/1.png,1\n")
+            path = self.cluster.path("far.yaml")
+            made = self.run_forebay("init", self.root / "t.csv", "-o", path)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            self.assertEqual(made.stderr.splitlines()[1:], [
+                "note: the list and its files have only / in common, so with "
+                "the root / workers can read all files that you can",
+                f"wrote {path}; try: forebay pull --pipeline {path} --data "
+                "data=/",
+                'the same in Python: forebay.Loader(..., data={"data": "/"})'])
+            pulled = self.run_forebay("pull", "-p", path, "--data", "data=/")
+            self.assertEqual(pulled.returncode, 0, pulled.stderr)
 
     def test_links_beside_a_list_do_not_matter(self):
         (self.root / "t.csv").write_text(

@@ -305,10 +305,11 @@ static fby_err error_from_outside(const struct fby_root *root, const char *path,
     int         dir_size = slash == NULL || slash == real ? (int)strlen(real)
                                                           : (int)(slash - real);
     return fby_error_set(why, FBY_USAGE,
-        "%s:%.150s is outside the root: a link leads to %.150s; a worker "
-        "reads only files below its roots: add the directory with --data "
-        "NAME=%.*s",
+        "%s:%.100s is outside the root: a link leads to %.100s: start workers "
+        "with --data links%u=%.*s ('forebay init' prints all options that the "
+        "links need)",
         root->name, path, real[0] != '\0' ? real : "another directory",
+        root->all->count - 1,
         real[0] == '\0' || dir_size > MAX_DIR_SHOWN ? MAX_DIR_SHOWN : dir_size,
         real[0] != '\0' ? real : "DIR");
 }

@@ -340,7 +340,7 @@ static void links_beneath_another_root_give_the_digest_of_files(void **state)
     sandbox_link(sb, sandbox_path(sb, "pool/y.jpg"), "data/g/b/2.jpg");
     const struct fby_dataset_spec files = sandbox_folder(sb, "data:f");
     const struct fby_dataset_spec links = sandbox_folder(sb, "data:g");
-    snprintf(option, sizeof(option), "--data NAME=%s/pool", sb->dir);
+    snprintf(option, sizeof(option), "--data links0=%s/pool", sb->dir);
     sandbox_refuses(&links, FBY_CONFIG, option);
     snprintf(option, sizeof(option), "more=%s/pool", sb->dir);
     assert_ok(fby_roots_add(sb->roots, option, NULL));

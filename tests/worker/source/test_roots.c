@@ -101,7 +101,7 @@ static void a_link_may_lead_beneath_another_root(void **state)
     sandbox_link(sb, sandbox_path(sb, "pool/deep"), "data/folder");
     sandbox_link(sb, "../pool-2/x.txt", "data/other.txt");
     assert_int_equal(try_open(sb, "folder/x.txt", &why), FBY_USAGE);
-    snprintf(option, sizeof(option), "--data NAME=%s/pool/deep", sb->dir);
+    snprintf(option, sizeof(option), "--data links0=%s/pool/deep", sb->dir);
     assert_says(&why, option);
     snprintf(option, sizeof(option), "pool=%s/pool", sb->dir);
     assert_ok(fby_roots_add(sb->roots, option, &why));

@@ -68,7 +68,7 @@ def in_python(text: str) -> str:
     """A text of the library or a program, with this package's arguments."""
     for option, argument in _ARGUMENTS.items():
         text = text.replace(option, argument)
-    return re.sub(r"--data (\w+)=DIR", r'data={"\1": "DIR"}', text)
+    return re.sub(r"--data (\w+)=(DIR|/[^\s:,)]*)", r'data={"\1": "\2"}', text)
 
 
 def from_status(status: int, text: str, parts: Mapping[str, Any]) -> Error:
