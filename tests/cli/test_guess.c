@@ -958,7 +958,9 @@ static void folders_that_no_split_has_are_noted(void **state)
     sandbox_write_text(sb, "p/c/1.jpg", "x");
     look(sb, "p");
     assert_note(sb,
-        "left out: folders a, b, c, ...: a split is called train, val, valid, "
+        "note: the only folder, a, is read without classes; if it is a class: "
+        "--class-depth 1\nleft out: folders a, b, c, ...: a split is called "
+        "train, val, valid, "
         "validation or test; to stream it by itself: forebay init ",
         "p/a");
     sandbox_write_text(sb, "q/images/1.jpg", "x");

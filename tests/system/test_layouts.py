@@ -288,8 +288,8 @@ class Layouts(SystemTest):
         self.save("Train/Label/0000_label.PNG", content=mask(1))
         said = self.refused()
         self.assertEqual(
-            said, "there are pictures beside the only folder, Label: for all "
-            "of them without classes add --class-depth 0; for those in the "
+            said, "in Train: there are pictures beside the only folder, "
+            "Label: for all of them without classes add --class-depth 0; for those in the "
             f"folder alone: forebay init {self.root}/Train/Label; if they are "
             "masks, give both folders of their own, images and masks")
 

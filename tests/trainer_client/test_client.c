@@ -454,21 +454,21 @@ static void ranks_concatenated_are_the_stream_of_one(void **state)
     ranks_together_are_the_whole("short"); /* the last: 4 rows, 3 ranks none */
 }
 
-/* Of the temporary files of lists of shards: how many were created, and by
+/* Of the files with lists of shards: how many were renamed at their end, and by
  * which thread the last one. */
 static int       n_lists;
 static pthread_t storing_thread;
 
 /* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
 
-int __real_mkostemp(char *path, int flags);
-int __wrap_mkostemp(char *path, int flags);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
 
-int __wrap_mkostemp(char *path, int flags)
+int __wrap_rename(const char *from, const char *to)
 {
     n_lists++;
     storing_thread = pthread_self();
-    return __real_mkostemp(path, flags);
+    return __real_rename(from, to);
 }
 
 /* NOLINTEND(readability-identifier-naming) */
