@@ -7,6 +7,7 @@
 
 #include "common/cpus.h"
 #include "common/mem.h"
+#include "common/shell.h"
 #include "common/utf8.h"
 
 enum { MESSAGE_SIZE = 1 << 16 }; /* bytes of a message of argp, at most */
@@ -328,52 +329,14 @@ void fby_usage_parse(
 
 /* ---- Words --------------------------------------------------------------- */
 
-/* Print a word in the form $'...'. The bytes of control characters, and those
- * that are not UTF-8, become octal numbers. */
-static void print_octal_word(FILE *out, const char *word)
-{
-    size_t left = strlen(word);
-    fputs("$'", out);
-    while (left > 0) {
-        size_t length   = fby_utf8_length(word, left);
-        bool   is_plain = length > 0 && !fby_utf8_has_control(word, length);
-        length          = length > 0 ? length : 1;
-        for (size_t i = 0; i < length; i++) {
-            if (is_plain) {
-                bool is_special = word[i] == '\'' || word[i] == '\\';
-                fprintf(out, "%s%c", is_special ? "\\" : "", word[i]);
-            } else {
-                fprintf(out, "\\%03o", (unsigned char)word[i]);
-            }
-        }
-        word += length;
-        left -= length;
-    }
-    fputc('\'', out);
-}
-
 void fby_option_print_word(FILE *out, const char *word)
 {
-    static const char unquoted[] = "abcdefghijklmnopqrstuvwxyz"
-                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                   "0123456789_-+=./:,@%";
-    if (word[0] != '\0' && word[strspn(word, unquoted)] == '\0') {
-        fputs(word, out);
-        return;
+    size_t size   = 4 * strlen(word) + 4;
+    char  *quoted = fby_zalloc(size);
+    if (fby_shell_quote(word, quoted, size)) {
+        fputs(quoted, out);
     }
-    if (!fby_is_utf8(word, strlen(word)) ||
-        fby_utf8_has_control(word, strlen(word))) {
-        print_octal_word(out, word);
-        return;
-    }
-    fputc('\'', out);
-    for (; *word != '\0'; word++) {
-        if (*word == '\'') {
-            fputs("'\\'", out); /* with the ' below: '\'', a quoted ' */
-        }
-        fputc(*word, out);
-    }
-    fputc('\'', out);
+    free(quoted);
 }
 
 void fby_words_add(struct fby_words *list, const char *word)

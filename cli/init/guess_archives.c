@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/init/guess_search.h"
+#include "common/shell.h"
 #include "pipeline/location.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
@@ -54,8 +55,7 @@ fby_err fby_guess_refuse_zip(const char *path,
     copy_stem(path, stem);
     int n =
         snprintf(command, sizeof(command), ": unzip %s.zip -d %s", stem, stem);
-    bool has_command =
-        n < (int)sizeof(command) && fby_guess_is_shell_safe(stem);
+    bool has_command = n < (int)sizeof(command) && fby_shell_is_plain(stem);
     return fby_error_set(why, FBY_CONFIG,
         "the archive has no pictures (.jpg, .jpeg, .png, .webp)%s%s; a zip "
         "archive is read only as a folder of pictures: unpack it%s",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/init/guess_search.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 
 enum {
@@ -122,7 +123,7 @@ void fby_guess_note_boxes(
 {
     char word[FBY_PATH_SIZE];
     if (search->in_zip ||
-        !fby_guess_quote(fby_root_dir(search->root), word, sizeof(word))) {
+        !fby_shell_quote(fby_root_dir(search->root), word, sizeof(word))) {
         fby_guess_note(search,
             "left out: %s: its text files are boxes, which a list can have: "
             "{\"image\": \"%s/1.jpg\", \"boxes\": [0, 0.5, 0.5, 0.2, 0.2]}",

@@ -11,6 +11,7 @@
 #include "cli/init/count_folders.h"
 #include "cli/init/text_state.h"
 #include "common/plural.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 
 /* With more such extensions they are parts of names, not kinds of files. */
@@ -54,7 +55,7 @@ static void write_command(
     bool is_named = !search->in_zip &&
                     fby_path_join(fby_root_dir(search->root), path, folder,
                         NULL) == FBY_OK &&
-                    fby_guess_quote(folder, word, sizeof(word));
+                    fby_shell_quote(folder, word, sizeof(word));
     snprintf(out, size,
         "rename such files%s: (find %s -name '[!.]*.*.*' ! -type d | while "
         "IFS= read -r f; do b=${f##*/}; mv -n \"$f\" \"${f%%/*}/$(echo "

@@ -11,6 +11,7 @@
 #include "cli/init/guess_search.h"
 #include "cli/init/text_state.h"
 #include "common/mem.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 #include "worker/source/list/list.h"
 
@@ -137,21 +138,22 @@ static void write_script(
 static fby_err check_first_row(
     void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
 {
-    struct header   *self  = arg;
-    struct fby_shown list  = fby_text_show(self->list);
-    const char      *quote = fby_guess_is_shell_safe(self->list) ? "" : "'";
+    struct header   *self = arg;
+    struct fby_shown list = fby_text_show(self->list);
     char             script[SCRIPT_SIZE];
+    char             word[200];
     (void)why;
     if (!has_values(self, row)) {
         return FBY_OK;
     }
     write_script(self, row, script);
+    bool fits = fby_shell_quote(self->list, word, sizeof(word));
     self->err = fby_error_set(self->why, FBY_CONFIG,
         "%s: line 1 has values (%.40s) where the names of the columns must be: "
-        "%s: sed -i %s %s%s%s",
+        "%s: sed -i %s %s",
         list.text, fby_text_show(row->cells[0].text).text,
-        are_positions(row) ? "replace the line" : "add a line", script, quote,
-        list.text, quote);
+        are_positions(row) ? "replace the line" : "add a line", script,
+        fits ? word : "FILE");
     return FBY_GONE;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/init/guess_search.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 
@@ -239,8 +240,8 @@ static bool write_command(const char *mask_dir, const struct mask_search *found,
     int         n   = snprintf(out, size,
                   "(cd %s && for f in *%s; do mv \"$f\" \"${f%%%s}%s\"; done)", mask_dir,
                   end, end, strrchr(end, '.'));
-    return n >= 0 && (size_t)n < size && fby_guess_is_shell_safe(mask_dir) &&
-           fby_guess_is_shell_safe(found->longer);
+    return n >= 0 && (size_t)n < size && fby_shell_is_plain(mask_dir) &&
+           fby_shell_is_plain(found->longer);
 }
 
 static fby_err compare_names(const struct layout *layout,
@@ -362,7 +363,7 @@ static fby_err check_masks_beside(
     }
     char        command[160] = "";
     const char *end          = mask + strcspn(mask, ".") - strlen(mask_word);
-    if (fby_guess_is_shell_safe(mask)) {
+    if (fby_shell_is_plain(mask)) {
         snprintf(command, sizeof(command),
             ": (for f in %s*%.30s; do mv \"$f\" \"${f%%%.30s}.%.30s\"; done)",
             is_flat ? "" : "*/", end, end, end + 1);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/init/survey.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 
 enum { HEAD_BYTES = 512 /* of a list */ };
@@ -77,8 +78,8 @@ void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,
     fby_err     err  = fby_guess_list_dir(search, path, NULL, &listing, NULL);
     const char *list = err == FBY_OK ? find_text(&listing) : NULL;
     fby_guess_write_operand(search, path, operand);
-    if (list != NULL && has_classes(&lone, list) &&
-        fby_guess_is_shell_safe(list) && fby_guess_is_shell_safe(folder)) {
+    if (list != NULL && has_classes(&lone, list) && fby_shell_is_plain(list) &&
+        fby_shell_is_plain(folder)) {
         snprintf(out, size,
             "%s has its classes; move the pictures into class folders: (cd %s "
             "&& while read f c x; do mkdir -p $c && mv %s/$f $c; done < %s && "

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/init/guess_search.h"
+#include "common/shell.h"
 #include "common/utf8.h"
 #include "pipeline/text.h"
 
@@ -58,22 +59,9 @@ void fby_guess_note_unused(struct fby_search *search, const char *path,
         fby_path_join(path, folders->first, below, NULL) == FBY_OK &&
         fby_path_join(fby_root_dir(search->root), below, full, NULL) ==
             FBY_OK &&
-        fby_guess_quote(full, word, sizeof(word));
+        fby_shell_quote(full, word, sizeof(word));
     fby_guess_note(search, "left out: folder%s %s: %s%s%s",
         folders->n > 1 ? "s" : "", folders->names, reason,
         is_named ? "; to stream it by itself: forebay init " : "",
         is_named ? word : "");
-}
-
-bool fby_guess_quote(const char *path, char *out, size_t size)
-{
-    static const char unquoted[] = "abcdefghijklmnopqrstuvwxyz"
-                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                   "0123456789_-+=./:,@%";
-    bool              is_plain   = path[strspn(path, unquoted)] == '\0';
-    if (strchr(path, '\'') != NULL ||
-        fby_utf8_has_control(path, strlen(path))) {
-        return false;
-    }
-    return (size_t)snprintf(out, size, is_plain ? "%s" : "'%s'", path) < size;
 }

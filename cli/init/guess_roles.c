@@ -9,7 +9,7 @@
 
 #include "cli/init/split_names.h"
 #include "cli/init/survey.h"
-#include "common/utf8.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 
 enum { MAX_NAMED = 3 /* folders that a message names */ };
@@ -17,19 +17,12 @@ enum { MAX_NAMED = 3 /* folders that a message names */ };
 void fby_guess_write_operand(const struct fby_search *search, const char *below,
     char out[FBY_OPERAND_SIZE])
 {
-    const char *dir = fby_root_dir(search->root);
-    char        path[FBY_PATH_SIZE];
-    if (fby_path_join(dir, below, path, NULL) != FBY_OK ||
-        strlen(path) + 3 > FBY_OPERAND_SIZE || strchr(path, '\'') != NULL) {
+    char path[FBY_PATH_SIZE];
+    if (fby_path_join(fby_root_dir(search->root), below, path, NULL) !=
+            FBY_OK ||
+        !fby_shell_quote(path, out, FBY_OPERAND_SIZE)) {
         memcpy(out, "DIR", sizeof("DIR"));
-        return;
     }
-    bool is_plain = path[strspn(path, "abcdefghijklmnopqrstuvwxyz"
-                                      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                      "0123456789_-+./@%")] == '\0';
-    snprintf(out, FBY_OPERAND_SIZE, "%s%.*s%s", is_plain ? "" : "'",
-        FBY_OPERAND_SIZE - 3, path, is_plain ? "" : "'");
-    fby_make_one_line(out);
 }
 
 /* Write the operand of a command for the folder `name` in `path`. */

@@ -340,13 +340,6 @@ void fby_guess_add_unused(
 void fby_guess_note_unused(struct fby_search *search, const char *path,
     const struct fby_unused_folders *folders, const char *reason);
 
-/* Write `path` as one word of a shell command. Returns false if it does not fit,
- * or has a quote or control characters. */
-bool fby_guess_quote(const char *path, char *out, size_t size);
-
-/* True for a name that needs no quotes in a shell command. */
-bool fby_guess_is_shell_safe(const char *name);
-
 /* Is a file in the listing a picture that can be decoded, by its name? */
 bool fby_guess_has_pictures(const struct fby_listing *listing);
 

@@ -9,6 +9,7 @@
 
 #include "cli/init/guess_search.h"
 #include "cli/init/text_state.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 
 struct folder_name { /* the folder of a sample, in its key */
@@ -128,19 +129,6 @@ static bool has_tars(const struct fby_guess_split *split)
 
 /* ---- the commands ---- */
 
-/* True for a path that needs no quotes in a shell command. */
-static bool is_plain_path(const char *path)
-{
-    char text[FBY_PATH_SIZE];
-    snprintf(text, sizeof(text), "%s", path);
-    for (char *c = text; *c != '\0'; c++) {
-        if (*c == '/') {
-            *c = '_';
-        }
-    }
-    return fby_guess_is_shell_safe(text);
-}
-
 /* Write the words for the shards, which are in byte order: "t.tar", or
  * "train-*.tar" if there are several. */
 static void name_shards(const struct fby_guess_split *split, const char *first,
@@ -179,8 +167,8 @@ static bool write_unpack(const struct fby_guess_split *split,
                     : snprintf(out, size,
                           "%sfor f in %s; do tar -xf \"$f\"%s; done; forebay init %s",
                           make, tars, into, dir);
-    return n >= 0 && (size_t)n < size && is_plain_path(first) &&
-           is_plain_path(last) && is_plain_path(dir);
+    return n >= 0 && (size_t)n < size && fby_shell_is_plain(first) &&
+           fby_shell_is_plain(last) && fby_shell_is_plain(dir);
 }
 
 /* ---- the checks ---- */
@@ -200,7 +188,8 @@ static fby_err refuse_tars(const struct fby_shard *shard,
                               "\"$f\"; done)",
                    shard->name, dir);
     bool has_command = n >= 0 && n < (int)sizeof(command) &&
-                       is_plain_path(shard->name) && is_plain_path(dir);
+                       fby_shell_is_plain(shard->name) &&
+                       fby_shell_is_plain(dir);
     return fby_error_set(why, FBY_CONFIG,
         "%s holds tar files; unpack each into a folder of its name%s",
         fby_text_show(shard->name).text, has_command ? command : "");

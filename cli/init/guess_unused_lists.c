@@ -9,6 +9,7 @@
 
 #include "cli/init/survey.h"
 #include "cli/init/text_state.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 
 enum { MAX_SHOWN = 60 /* bytes of a name in a command */ };
@@ -33,14 +34,6 @@ bool fby_guess_has_pictures(const struct fby_listing *listing)
 }
 
 /* ---- a list without paths ---- */
-
-bool fby_guess_is_shell_safe(const char *name)
-{
-    return name[0] != '-' &&
-           name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
-                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")] ==
-               '\0';
-}
 
 /* True for the usual names of a folder of pictures without classes: images,
  * train_images, val2017. */
@@ -102,7 +95,7 @@ static bool copy_name(const char *text, size_t size, struct named_file *out)
     }
     memcpy(out->name, text, size);
     out->name[size] = '\0';
-    return strlen(out->name) == size && fby_guess_is_shell_safe(out->name);
+    return strlen(out->name) == size && fby_shell_is_plain(out->name);
 }
 
 /* Look for the file of the value in the folder, or in the only one in it. */
@@ -159,18 +152,6 @@ static bool find_file_of_row(const struct list_dir *dir,
     return false;
 }
 
-/* True for a path of names that need no quotes. */
-static bool is_safe_path(const char *path)
-{
-    char name[FBY_PATH_SIZE];
-    snprintf(name, sizeof(name), "%s", path);
-    for (char *slash = strchr(name, '/'); slash != NULL;
-         slash       = strchr(slash, '/')) {
-        *slash = '_';
-    }
-    return fby_guess_is_shell_safe(name);
-}
-
 /* Write the command that adds the paths to a list. Returns false if it does not
  * fit, or would need quotes. */
 static bool write_command(
@@ -182,8 +163,8 @@ static bool write_command(
         "'%s'; t.to_csv('paths.csv', index=False)\"",
         list, file->column, file->folder, file->column, file->ending);
     return n >= 0 && (size_t)n < size && fby_text_ends_with(list, ".csv") &&
-           fby_guess_is_shell_safe(list) &&
-           fby_guess_is_shell_safe(file->column) && is_safe_path(file->folder);
+           fby_shell_is_plain(list) && fby_shell_is_plain(file->column) &&
+           fby_shell_is_plain(file->folder);
 }
 
 static fby_err refuse_names(const char *list, const struct named_file *file,
@@ -255,8 +236,8 @@ static fby_err check_lists(
 
 static fby_err refuse_other_list(const char *name, struct fby_error_detail *why)
 {
-    bool is_safe = fby_guess_is_shell_safe(name) && strlen(name) <= MAX_SHOWN;
-    const char *shown = is_safe ? name : "FILE";
+    bool        is_safe = fby_shell_is_plain(name) && strlen(name) <= MAX_SHOWN;
+    const char *shown   = is_safe ? name : "FILE";
     if (fby_text_ends_with(name, ".json")) {
         return fby_error_set(why, FBY_CONFIG,
             "%s is not read as a list: write JSON lines, an object in each "

@@ -8,6 +8,7 @@
 #include "cli/init/guess_search.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
+#include "common/shell.h"
 #include "pipeline/schema.h"
 #include "pipeline/sources/traits.h"
 
@@ -86,7 +87,7 @@ static void compare_depths(const struct fby_guess_split *first,
             first->name);
         return;
     }
-    bool fits = fby_guess_quote(other->pattern, word, sizeof(word));
+    bool fits = fby_shell_quote(other->pattern, word, sizeof(word));
     snprintf(reason, 256,
         "it has no class folders; to stream it by itself: forebay init %s; to "
         "read both without classes: --class-depth 0",

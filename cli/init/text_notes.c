@@ -6,6 +6,7 @@
 
 #include "cli/init/guess_search.h"
 #include "cli/init/text_state.h"
+#include "common/shell.h"
 #include "pipeline/sources/traits.h"
 
 /* Numbers the colours of all PNG files in the folders of one name, in order of
@@ -58,7 +59,7 @@ static bool write_folder(const struct fby_init_summary *data, char out[WORD])
         } while (size > 1 && data->path[size] != '/');
     }
     snprintf(dir, sizeof(dir), "%.*s", (int)size, data->path);
-    return size > 1 && fby_guess_quote(dir, out, WORD);
+    return size > 1 && fby_shell_quote(dir, out, WORD);
 }
 
 static void append_colours(const struct fby_init_summary *data,

@@ -764,9 +764,8 @@ static void what_no_field_reads_is_noted_for_the_terminal(void **state)
     s.n_others = 1;
     assert_notes(&s, "(cd /d && python3");
     s.n_others = 0;
-    s.path     = "/it's/{images,masks}"; /* has no simple quotes */
-    assert_notes(&s, "its colours are no class ids; masks are PNG in grey or "
-                     "with a palette\n");
+    s.path     = "/it's/{images,masks}";
+    assert_notes(&s, "(cd '/it'\\''s' && python3");
     members[1].is_grey16 = true;
     assert_notes(&s, "left out: masks.png: ids of masks have 8 bits, not 16; "
                      "save other values as .npy files, and read these with "
