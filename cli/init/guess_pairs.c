@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_pairs.c - two class folders with the same file names, which may be
- * pairs, as HR/1.png and LR/1.png. */
+/* guess_pairs.c - two class folders with the same file names, which are probably
+ * pairs if one has a usual name, as HR/1.png and LR/1.png. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,6 +61,24 @@ static bool read_folder(const struct fby_search *search, const char *path,
            fby_text_is_extension(out->column);
 }
 
+/* Is a word of the name, in lower case, usual for one picture of a pair? */
+static bool has_pair_word(const char *column)
+{
+    static const char *const words[] = {"hr", "lr", "gt", "input", "inputs",
+        "target", "targets", "clean", "clear", "noisy", "noise", "blur",
+        "sharp", "rain", "haze", "hazy", "high", "low", "source", "before",
+        "after", "left", "right"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        const char *at     = strstr(column, words[i]);
+        size_t      length = strlen(words[i]);
+        if (at != NULL && (at == column || at[-1] == '_') &&
+            (at[length] == '\0' || at[length] == '_')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Read the two folders in the listing. Returns true if their files have the
  * same names. */
 static bool find_pair(const struct fby_search *search, const char *path,
@@ -78,7 +96,8 @@ static bool find_pair(const struct fby_search *search, const char *path,
             return false;
         }
     }
-    return out[0].n_files == out[1].n_files && out[0].sum == out[1].sum;
+    return out[0].n_files == out[1].n_files && out[0].sum == out[1].sum &&
+           (has_pair_word(out[0].column) || has_pair_word(out[1].column));
 }
 
 void fby_guess_note_pairs(struct fby_search *search, const char *path,
@@ -86,7 +105,7 @@ void fby_guess_note_pairs(struct fby_search *search, const char *path,
 {
     struct paired_folder pair[2] = {{.n_files = 0}, {.n_files = 0}};
     char                 below[FBY_PATH_SIZE];
-    if (!find_pair(search, path, listing, pair) ||
+    if (search->out->n_splits > 1 || !find_pair(search, path, listing, pair) ||
         fby_path_join(fby_root_dir(search->root), path, below, NULL) !=
             FBY_OK) {
         return;
@@ -106,8 +125,8 @@ void fby_guess_note_pairs(struct fby_search *search, const char *path,
     }
     fby_guess_note(search,
         "note: %s and %s have the same file names; if they are pairs, not "
-        "classes: "
-        "%sparallel: \"%.100s/{%s,%s}\" in place of folder, and from: %s.%s "
+        "classes: %sparallel: \"%.100s/{%s,%s}\" in place of folder, and from: "
+        "%s.%s "
         "and from: %s.%s in place of image and label",
         a->name, b->name, names, below, a->column, b->column, a->column,
         a->suffix, b->column, b->suffix);

@@ -382,7 +382,7 @@ static void choose_splits(struct fby_guess *guess, struct other_splits *out)
         }
         if (out->reasons[i][0] == '\0') {
             out->written[out->n++] = describe_split(split);
-            fby_init_merge_lengths(&guess->splits[0], split);
+            fby_init_merge_split(&guess->splits[0], split);
         }
     }
 }

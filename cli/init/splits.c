@@ -94,10 +94,32 @@ static void compare_depths(const struct fby_guess_split *first,
         fits ? word : "FOLDER");
 }
 
+/* True for a picture whose extension has no name before it: jpg, not mask.png. */
+static bool is_format(const struct fby_init_member *member)
+{
+    return fby_init_is_picture(member) &&
+           strchr(member->extension, '.') == NULL;
+}
+
+/* True if each sample of a split has one picture, whatever its format: then the
+ * field of the picture can read the formats of all splits. */
+static bool has_any_format(const struct fby_guess_split *split)
+{
+    uint32_t n_formats = 0;
+    uint32_t n_always  = 0;
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        const struct fby_init_member *member = &split->members[i];
+        n_formats += is_format(member) ? 1 : 0;
+        n_always += is_format(member) && member->always ? 1 : 0;
+    }
+    return split->kind == FBY_SOURCE_FOLDER && n_formats > 0 && n_always < 2;
+}
+
 void fby_init_compare_splits(const struct fby_guess_split *first,
     const struct fby_guess_split *other, char reason[256])
 {
-    reason[0] = '\0';
+    bool any_format = has_any_format(first) && has_any_format(other);
+    reason[0]       = '\0';
     if (other->kind != first->kind) {
         snprintf(reason, 256, "it is given as '%s', not as '%s'",
             fby_source_traits(other->kind)->key->name,
@@ -109,7 +131,7 @@ void fby_init_compare_splits(const struct fby_guess_split *first,
     }
     for (uint32_t i = 0; reason[0] == '\0' && i < first->n_members; i++) {
         const struct fby_init_member *member = &first->members[i];
-        if (is_needed(member)) {
+        if (is_needed(member) && !(any_format && is_format(member))) {
             compare_member(member, find_member(other, member), reason);
         }
     }
@@ -134,10 +156,29 @@ static bool has_named_label(const struct fby_guess_split *split)
     return false;
 }
 
-void fby_init_merge_lengths(
+/* Add the formats of pictures that only `other` has. */
+static void merge_formats(
+    struct fby_guess_split *first, const struct fby_guess_split *other)
+{
+    for (uint32_t i = 0; i < other->n_members; i++) {
+        const struct fby_init_member *its = &other->members[i];
+        if (is_format(its) && find_member(first, its) == NULL &&
+            first->n_members < FBY_GUESS_MEMBERS) {
+            struct fby_init_member *added = &first->members[first->n_members++];
+            *added                        = *its;
+            added->count                  = 0;
+            added->always                 = false;
+        }
+    }
+}
+
+void fby_init_merge_split(
     struct fby_guess_split *first, const struct fby_guess_split *other)
 {
     bool has_label = has_named_label(first);
+    if (has_any_format(first) && has_any_format(other)) {
+        merge_formats(first, other);
+    }
     for (uint32_t i = 0; i < first->n_members; i++) {
         struct fby_init_member       *member = &first->members[i];
         const struct fby_init_member *its    = find_member(other, member);

@@ -12,9 +12,9 @@
 void fby_init_compare_splits(const struct fby_guess_split *first,
     const struct fby_guess_split *other, char reason[256]);
 
-/* Raise the largest lengths of values in `first` to those of `other`, and
- * compare the names of classes. */
-void fby_init_merge_lengths(
+/* Raise the largest lengths of values in `first` to those of `other`, add the
+ * formats of its pictures, and compare the names of classes. */
+void fby_init_merge_split(
     struct fby_guess_split *first, const struct fby_guess_split *other);
 
 #endif

@@ -167,7 +167,7 @@ static void classes_are_those_of_train(void **state)
     sandbox_write_text(
         sb, "p/val.csv", "animal,site\ncat,east\ndog,east\ncow,west\n");
     look(sb, "p");
-    fby_init_merge_lengths(&guess.splits[0], &guess.splits[1]);
+    fby_init_merge_split(&guess.splits[0], &guess.splits[1]);
     assert_true(are_classes("animal"));
     assert_false(are_classes("site")); /* val has other words altogether */
     assert_written("  # split val has 'cow', which is no class of train: it is "
@@ -180,7 +180,7 @@ static void classes_are_those_of_train(void **state)
     sandbox_write_text(
         sb, "q/val.csv", "breed,city\ncow,rome\nox,oslo\nelk,bonn\n");
     look(sb, "q");
-    fby_init_merge_lengths(&guess.splits[0], &guess.splits[1]);
+    fby_init_merge_split(&guess.splits[0], &guess.splits[1]);
     assert_true(are_classes("breed")); /* is named like a label */
     assert_false(are_classes("city")); /* and so, this one need not be one */
 }

@@ -642,6 +642,10 @@ CORPUS = [
     ("class folders in train/ and val/", train_and_val_classes,
      {"image": (6, *IMAGE), "label": Counter([0, 0, 0, 1, 1, 1])},
      ("val", {"image": (64, *IMAGE), "label": (64,)})),
+    ("train/ in JPEG, val/ in PNG and WebP", pictures_at(
+        "train/a/1.jpeg", "train/b/1.jpg", "val/a/1.png", "val/b/1.webp"),
+     {"image": (2, *IMAGE), "label": Counter([0, 1])},
+     ("val", {"image": (64, *IMAGE), "label": (64,)})),
     ("Kaggle: a list without labels", kaggle_lists,
      {"file": (5, *IMAGE), "y": (5,)}),
     ("tars of pictures and JSON", tars_with_json,

@@ -200,6 +200,10 @@ class Layouts(SystemTest):
         self.save("lr/more.png")
         self.assertNotIn("pairs", "".join(self.made()))
 
+    def test_class_folders_with_numbered_files_are_no_pairs(self):
+        self.pictures("cat", "dog")
+        self.assertEqual(len(self.made()), 2)
+
     def test_a_list_of_pictures_wins_over_npy_files_beside_it(self):
         for i in range(3):
             self.save(f"{i}.jpg")
