@@ -439,7 +439,8 @@ static void print_result(const struct init_options *o,
     }
     fprintf(stderr, "%s\n", where[guess->kind] ? where[guess->kind] : "");
     fputs(guess->notes, stderr);
-    fwrite(notes->data, 1, notes->size, stderr);
+    fprintf(stderr, "%.*s", (int)notes->size,
+        notes->size > 0 ? (const char *)notes->data : "");
     for (uint32_t i = 0; i < guess->n_splits; i++) {
         if (others->reasons[i][0] == '\0') {
             print_left_out_files(&guess->splits[i], i == 0);
