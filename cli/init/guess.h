@@ -27,6 +27,8 @@ struct fby_guess_left_out { /* files that are no samples, of one type */
     uint64_t count;
 };
 
+enum { FBY_REASON_SIZE = 512 /* bytes of the reason to leave a split out */ };
+
 struct fby_guess_split {                      /* the data of one split */
     char                 name[FBY_NAME_SIZE]; /* "train", "val", ... */
     enum fby_source_kind kind;
@@ -35,11 +37,12 @@ struct fby_guess_split {                      /* the data of one split */
     uint32_t classes; /* number of class folders; else 0 */
     uint32_t shards_read; /* tar: number of shards whose samples were read */
     uint32_t class_depth; /* folder: levels down to them; 0: no classes */
-    char mismatch[256]; /* a class folder that train lacks, as text; "": none */
-    bool only_pictures; /* tar: samples have nothing more */
-    bool in_folder;     /* and one folder in the tar has all of them */
-    uint64_t samples;   /* number of samples that were read */
-    bool     counted_all; /* all samples were read; false: there are more */
+    char     mismatch
+        [FBY_REASON_SIZE]; /* a class folder that train lacks, as text; "": none */
+    bool     only_pictures; /* tar: samples have nothing more */
+    bool     in_folder;     /* and one folder in the tar has all of them */
+    uint64_t samples;       /* number of samples that were read */
+    bool     counted_all;   /* all samples were read; false: there are more */
     struct fby_init_member members[FBY_GUESS_MEMBERS]; /* most used first */
     uint32_t               n_members;
     bool sizes_read; /* those of the first pictures and masks */

@@ -9,6 +9,20 @@
 #include "common/utf8.h"
 #include "pipeline/text.h"
 
+/* True if one of the lines is `line`. */
+static bool has_line(const char *lines, const char *line)
+{
+    size_t size = strlen(line);
+    while (*lines != '\0') {
+        size_t length = strcspn(lines, "\n");
+        if (length == size && memcmp(lines, line, size) == 0) {
+            return true;
+        }
+        lines += length + 1;
+    }
+    return false;
+}
+
 void fby_guess_note(struct fby_search *search, const char *format, ...)
 {
     char    line[FBY_GUESS_NOTES];
@@ -20,7 +34,7 @@ void fby_guess_note(struct fby_search *search, const char *format, ...)
     va_end(args);
     fby_make_one_line(line);
     if (n >= 0 && used + (size_t)n + 2 <= FBY_GUESS_NOTES && /* 2: "\n", NUL */
-        strstr(notes, line) == NULL) {
+        !has_line(notes, line)) {
         memcpy(notes + used, line, (size_t)n);
         memcpy(notes + used + n, "\n", 2);
     }

@@ -96,7 +96,8 @@ static bool find_pair(const struct fby_search *search, const char *path,
             return false;
         }
     }
-    return out[0].n_files == out[1].n_files && out[0].sum == out[1].sum &&
+    return out[0].n_files > 0 && out[0].n_files == out[1].n_files &&
+           out[0].sum == out[1].sum &&
            (has_pair_word(out[0].column) || has_pair_word(out[1].column));
 }
 

@@ -37,19 +37,18 @@ static bool may_be_classes(const struct fby_entry *tars, uint32_t n)
     return n > 1;
 }
 
-/* Write the command that unpacks each tar file, into a folder of its name or,
- * if the tar files have one, into the folder `classes`. */
-static void write_unpack(
-    const char *path, bool in_folder, char *out, size_t size)
+/* Write the command that unpacks each tar file of `path`, into a folder of its
+ * name or, if the tar files have one, into the folder `classes`. */
+static void write_unpack(const struct fby_search *search, const char *path,
+    bool in_folder, char *out, size_t size)
 {
-    bool enters = path[0] != '\0';
-    snprintf(out, size, "%s%s%s%s%s", enters ? "(cd " : "", path,
-        enters ? " && " : "",
+    char operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(search, path, operand);
+    snprintf(out, size, "(cd %s && %s)", operand,
         in_folder ? "mkdir classes && for f in *.tar; do tar -xf \"$f\" -C "
                     "classes; done"
                   : "for f in *.tar; do d=classes/${f%.tar}; mkdir -p \"$d\" "
-                    "&& tar -xf \"$f\" -C \"$d\"; done",
-        enters ? ")" : "");
+                    "&& tar -xf \"$f\" -C \"$d\"; done");
 }
 
 fby_err fby_guess_check_class_tars(const struct fby_search *search,
@@ -57,7 +56,7 @@ fby_err fby_guess_check_class_tars(const struct fby_search *search,
     uint32_t first_split, struct fby_error_detail *why)
 {
     bool in_folder = true;
-    char command[FBY_PATH_SIZE + 128];
+    char command[FBY_OPERAND_SIZE + 128];
     if (!may_be_classes(tars, n)) {
         return FBY_OK;
     }
@@ -67,7 +66,7 @@ fby_err fby_guess_check_class_tars(const struct fby_search *search,
         }
         in_folder = in_folder && search->out->splits[i].in_folder;
     }
-    write_unpack(path, in_folder, command, sizeof(command));
+    write_unpack(search, path, in_folder, command, sizeof(command));
     return fby_error_set(why, FBY_CONFIG,
         "%.40s and %s have pictures alone, without labels; if each is a class, "
         "unpack it (else number the names: 0.tar, 1.tar): %s",

@@ -77,7 +77,8 @@ static struct fby_shown last_folder(struct folder_name folder)
 {
     char        text[FBY_PATH_SIZE];
     const char *slash = NULL;
-    snprintf(text, sizeof(text), "%.*s", (int)folder.size, folder.path);
+    snprintf(text, sizeof(text), "%.*s", (int)folder.size,
+        folder.path != NULL ? folder.path : "");
     slash = strrchr(text, '/');
     return fby_text_show(slash != NULL ? slash + 1 : text);
 }
@@ -129,27 +130,28 @@ static bool has_tars(const struct fby_guess_split *split)
 
 /* ---- the commands ---- */
 
-/* Write the words for the shards, which are in byte order: "t.tar", or
- * "train-*.tar" if there are several. */
+/* Write the words for the shards of a split, of which `first` is one: "t.tar", or
+ * "train-[0-9]*.tar" if there are several. */
 static void name_shards(const struct fby_guess_split *split, const char *first,
-    const char *last, char *out, size_t size)
+    char *out, size_t size)
 {
-    size_t same = 0;
-    while (first[same] != '\0' && first[same] == last[same]) {
-        same++;
-    }
+    const char *slash   = strrchr(first, '/');
+    const char *name    = slash != NULL ? slash + 1 : first;
+    const char *pattern = strrchr(split->pattern, '/');
+    size_t      prefix  = strcspn(pattern != NULL ? pattern + 1 : "", "{*?");
     if (split->shards == 1) {
         snprintf(out, size, "%s", first);
     } else {
-        snprintf(out, size, "%.*s*.tar", (int)same, first);
+        snprintf(out, size, "%.*s[0-9]*.tar", (int)(name - first) + (int)prefix,
+            first);
     }
 }
 
 /* Write the command that unpacks the shards into folders, and looks at them.
  * Without a folder that has all samples, the folder `unpacked` is made. */
 static bool write_unpack(const struct fby_guess_split *split,
-    const struct tar_folders *folders, const char *first, const char *last,
-    char *out, size_t size)
+    const struct tar_folders *folders, const char *first, char *out,
+    size_t size)
 {
     char tars[FBY_PATH_SIZE + 8];
     char dir[FBY_PATH_SIZE] = "unpacked";
@@ -157,7 +159,7 @@ static bool write_unpack(const struct fby_guess_split *split,
         snprintf(dir, sizeof(dir), "%.*s", (int)folders->common,
             folders->first.path);
     }
-    name_shards(split, first, last, tars, sizeof(tars));
+    name_shards(split, first, tars, sizeof(tars));
     const char *make = folders->common > 0 ? "" : "mkdir unpacked && ";
     const char *into = folders->common > 0 ? "" : " -C unpacked";
     int         n =
@@ -168,7 +170,7 @@ static bool write_unpack(const struct fby_guess_split *split,
                           "%sfor f in %s; do tar -xf \"$f\"%s; done; forebay init %s",
                           make, tars, into, dir);
     return n >= 0 && (size_t)n < size && fby_shell_is_plain(first) &&
-           fby_shell_is_plain(last) && fby_shell_is_plain(dir);
+           fby_shell_is_plain(dir);
 }
 
 /* ---- the checks ---- */
@@ -245,8 +247,8 @@ fby_err fby_guess_check_tar_names(struct fby_search *search,
     split->in_folder       = folders.common > 0;
     struct fby_shown first = last_folder(folders.first);
     struct fby_shown other = last_folder(folders.other);
-    if (!write_unpack(split, &folders, shards[0].name, shards[n - 1].name,
-            command, sizeof(command))) {
+    if (!write_unpack(
+            split, &folders, shards[0].name, command, sizeof(command))) {
         command[0] = '\0';
     }
     if (are_parallel(first, other)) {

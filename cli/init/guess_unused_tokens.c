@@ -31,8 +31,9 @@ fby_err fby_guess_check_token_arrays(const struct fby_search *search,
     return fby_error_set(why, FBY_CONFIG,
         "%s is a NumPy file: leave out --tokens if its rows are samples; else "
         "write plain tokens: python3 -c \"import glob, numpy; "
-        "[numpy.load(f).tofile(f[:-3] + 'bin') for f in glob.glob('*.npy')]\"",
-        fby_text_show(name).text);
+        "[numpy.load(f).astype('<u%u').tofile(f[:-3] + 'bin') for f in "
+        "glob.glob('*.npy')]\"",
+        fby_text_show(name).text, fby_type_bytes(search->token_type));
 }
 
 static fby_err refuse_untyped(const struct fby_search *search, const char *path,

@@ -357,7 +357,7 @@ struct other_splits {
     struct fby_init_split written[FBY_GUESS_SPLITS];
     uint32_t              n; /* number of those in the file */
     /* Why a split of the guess is not in the file; "": it is. */
-    char reasons[FBY_GUESS_SPLITS][256];
+    char reasons[FBY_GUESS_SPLITS][FBY_REASON_SIZE];
 };
 
 static struct fby_init_split describe_split(const struct fby_guess_split *split)

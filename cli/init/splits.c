@@ -33,20 +33,21 @@ static const struct fby_init_member *find_member(
 }
 
 static void compare_member(const struct fby_init_member *first,
-    const struct fby_init_member *other, char reason[256])
+    const struct fby_init_member *other, char reason[FBY_REASON_SIZE])
 {
     const char *name = first->key[0] != '\0' ? first->key : first->extension;
     if (other == NULL || !other->always) {
-        snprintf(reason, 256, "%s samples have no %s",
+        snprintf(reason, FBY_REASON_SIZE, "%s samples have no %s",
             other == NULL ? "its" : "some of its", name);
     } else if (fby_guess_merge_values(first->value, other->value) !=
                first->value) {
-        snprintf(reason, 256, "its %s has other values", name);
+        snprintf(reason, FBY_REASON_SIZE, "its %s has other values", name);
     } else if (other->has_words != first->has_words) {
-        snprintf(reason, 256, "its %s has %s", name,
+        snprintf(reason, FBY_REASON_SIZE, "its %s has %s", name,
             other->has_words ? "words, not numbers" : "numbers, not words");
     } else if (first->may_be_ids && !other->may_be_ids) {
-        snprintf(reason, 256, "its %s has other colours", first->extension);
+        snprintf(reason, FBY_REASON_SIZE, "its %s has other colours",
+            first->extension);
     }
 }
 
@@ -62,33 +63,33 @@ static const struct fby_column *find_column(
 }
 
 static void compare_column(const struct fby_column *first,
-    const struct fby_column *other, char reason[256])
+    const struct fby_column *other, char reason[FBY_REASON_SIZE])
 {
     if (other == NULL) {
-        snprintf(reason, 256, "it has no column %s", first->name);
+        snprintf(reason, FBY_REASON_SIZE, "it has no column %s", first->name);
     } else if (other->role != first->role || other->type != first->type ||
                other->n_dims != first->n_dims ||
                other->dense_width != first->dense_width ||
                memcmp(other->dims, first->dims, sizeof(first->dims)) != 0) {
-        snprintf(reason, 256, "its column %s has another type or shape",
-            first->name);
+        snprintf(reason, FBY_REASON_SIZE,
+            "its column %s has another type or shape", first->name);
     }
 }
 
 /* Write the reason if one split has class folders and the other has none. */
 static void compare_depths(const struct fby_guess_split *first,
-    const struct fby_guess_split *other, char reason[256])
+    const struct fby_guess_split *other, char reason[FBY_REASON_SIZE])
 {
     char word[140];
     if (other->class_depth > 0) {
-        snprintf(reason, 256,
+        snprintf(reason, FBY_REASON_SIZE,
             "it has class folders, '%s' has none; to read both without "
             "classes: --class-depth 0",
             first->name);
         return;
     }
     bool fits = fby_shell_quote(other->pattern, word, sizeof(word));
-    snprintf(reason, 256,
+    snprintf(reason, FBY_REASON_SIZE,
         "it has no class folders; to stream it by itself: forebay init %s; to "
         "read both without classes: --class-depth 0",
         fits ? word : "FOLDER");
@@ -116,18 +117,18 @@ static bool has_any_format(const struct fby_guess_split *split)
 }
 
 void fby_init_compare_splits(const struct fby_guess_split *first,
-    const struct fby_guess_split *other, char reason[256])
+    const struct fby_guess_split *other, char reason[FBY_REASON_SIZE])
 {
     bool any_format = has_any_format(first) && has_any_format(other);
     reason[0]       = '\0';
     if (other->kind != first->kind) {
-        snprintf(reason, 256, "it is given as '%s', not as '%s'",
+        snprintf(reason, FBY_REASON_SIZE, "it is given as '%s', not as '%s'",
             fby_source_traits(other->kind)->key->name,
             fby_source_traits(first->kind)->key->name);
     } else if (other->class_depth != first->class_depth) {
         compare_depths(first, other, reason);
     } else if (other->mismatch[0] != '\0') {
-        snprintf(reason, 256, "%s", other->mismatch);
+        snprintf(reason, FBY_REASON_SIZE, "%s", other->mismatch);
     }
     for (uint32_t i = 0; reason[0] == '\0' && i < first->n_members; i++) {
         const struct fby_init_member *member = &first->members[i];

@@ -10,7 +10,7 @@
 
 /* Write why the fields of `first` cannot be read from `other`; "": they can. */
 void fby_init_compare_splits(const struct fby_guess_split *first,
-    const struct fby_guess_split *other, char reason[256]);
+    const struct fby_guess_split *other, char reason[FBY_REASON_SIZE]);
 
 /* Raise the largest lengths of values in `first` to those of `other`, add the
  * formats of its pictures, and compare the names of classes. */

@@ -244,7 +244,7 @@ class Layouts(SystemTest):
         self.save(*(f"val/images/val_{i}.JPEG" for i in range(4)))
         self.save(*(f"test/images/test_{i}.JPEG" for i in range(4)))
         self.save("val/val_annotations.txt", content="".join(
-            f"val_{i}.JPEG\tn0{1 + i % 2}\t0\t0\t62\t62\n" for i in range(4)))
+            f"val_{i}.JPEG\tn0{1 + i % 2}\t0\t0\t62\t62\r\n" for i in range(4)))
 
     def test_the_classes_of_a_split_may_be_in_a_text(self):
         self.tiny()
@@ -253,9 +253,9 @@ class Layouts(SystemTest):
         line = next(line for line in said if line.startswith(val))
         self.assertEqual(
             line, f"{val}val_annotations.txt has its classes; move the "
-            f"pictures into class folders: (cd {self.root}/val && while read "
-            "f c x; do mkdir -p $c && mv images/$f $c; done < "
-            "val_annotations.txt && rmdir images)")
+            f"pictures into class folders: (cd {self.root}/val && tr -d "
+            "'\\r' < val_annotations.txt | while read -r f c x; do mkdir -p "
+            '"$c" && mv images/"$f" "$c"; done; rmdir images)')
         self.assertIn(
             f"left out: split 'test' at {self.root}/test: its only folder, "
             "images, is no class of train; move the pictures into class "

@@ -141,10 +141,11 @@ static fby_err set_gone(
     if (why == NULL) {
         return FBY_STALE;
     }
-    cause    = *why;
-    int size = snprintf(
+    cause = *why;
+    snprintf(
         name, sizeof(name), "%s:%s ", fby_root_name(file->root), file->path);
-    bool has_name = strncmp(cause.text, name, (size_t)size) == 0;
+    size_t size     = strlen(name);
+    bool   has_name = strncmp(cause.text, name, size) == 0;
     return fby_error_set(why, FBY_STALE,
         "was removed or replaced since it was indexed: %s%s",
         has_name ? "it " : "", cause.text + (has_name ? size : 0));
