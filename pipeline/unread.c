@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/shell.h"
 #include "pipeline/text.h"
 
 struct unread_format {
@@ -193,22 +194,24 @@ static const char *append_text(const char *text, const char *name,
     return text + before + (mark != NULL ? MARK : 0);
 }
 
-/* Write the message. In it, a long name is there once only, and then FILE. */
+/* Write the message. In it, a name that is long, or that a shell or tar would not
+ * take as it is, is there once only, and then FILE. */
 static void write_text(const struct unread_format *format, const char *name,
     struct fby_unread *out)
 {
     enum { LONG_NAME = 40 /* bytes */ };
-    struct fby_shown shown   = fby_text_show(name);
-    struct fby_shown stem    = shown;
-    bool             is_long = strlen(name) > LONG_NAME;
-    const char      *rest    = format->text;
-    if (!is_long) {
+    struct fby_shown shown = fby_text_show(name);
+    struct fby_shown stem  = shown;
+    bool is_once = strlen(name) > LONG_NAME || !fby_shell_is_plain(name) ||
+                   strchr(name, ':') != NULL;
+    const char *rest = format->text;
+    if (!is_once) {
         stem.text[strlen(name) - strlen(format->ending)] = '\0';
     }
     out->text[0] = '\0';
     for (const char *word = shown.text; *rest != '\0';) {
-        rest = append_text(rest, word, is_long ? "FOLDER" : stem.text, out);
-        word = is_long ? "FILE" : word;
+        rest = append_text(rest, word, is_once ? "FOLDER" : stem.text, out);
+        word = is_once ? "FILE" : word;
     }
 }
 

@@ -46,6 +46,18 @@ static void a_long_name_is_in_a_message_once(void **state)
         "012345678901234567890123456789012345");
 }
 
+static void a_command_has_no_name_that_a_shell_would_run(void **state)
+{
+    (void)state;
+    assert_file("$(touch x).tgz",
+        "file ($(touch x).tgz) is not read yet; unpack shards to plain tars: "
+        "gunzip -k FILE; class folders: mkdir FOLDER && tar -xf FILE -C "
+        "FOLDER");
+    assert_file("-rf.tgz", "gunzip -k FILE;");
+    assert_file("a@host:b.tgz", "tar -xf FILE -C FOLDER");
+    assert_file("my data.7z", "FILE");
+}
+
 static void pictures_without_decoder_name_the_command_that_converts(
     void **state)
 {
@@ -132,7 +144,7 @@ static void a_split_of_them_is_refused(void **state)
     assert_int_equal(fby_location_split("in1k:t-{0..3}.tar.gz",
                          FBY_SOURCE_SHARDS, &parts, &why),
         FBY_CONFIG);
-    assert_non_null(strstr(why.text, ": gunzip -k t-{0..3}.tar.gz"));
+    assert_non_null(strstr(why.text, ": gunzip -k FILE"));
     assert_int_equal(
         fby_location_split("gs://b/t.csv", FBY_SOURCE_LIST, &parts, &why),
         FBY_CONFIG);
@@ -158,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(archives_name_the_command_that_unpacks_them),
         cmocka_unit_test(a_long_name_is_in_a_message_once),
+        cmocka_unit_test(a_command_has_no_name_that_a_shell_would_run),
         cmocka_unit_test(
             pictures_without_decoder_name_the_command_that_converts),
         cmocka_unit_test(other_formats_say_what_is_read_instead),
