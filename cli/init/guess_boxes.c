@@ -109,7 +109,8 @@ bool fby_guess_has_boxes(struct fby_search *search, const char *path)
 /* The command writes boxes.jsonl beside `pictures`, and boxes-train.jsonl for
  * the folder `train` in it. The paths in a list are relative to the list. */
 #define WRITE_LISTS                                                           \
-    "(cd %s && python3 -c \"import glob, json, os; [open(a + 'boxes' + "      \
+    "(cd %s && python3 -c \"import glob, json, os; assert not "               \
+    "glob.glob('**/boxes*.jsonl', recursive=True); [open(a + 'boxes' + "      \
     "''.join('-' + d for d in b.split('/')[:-1]) + '.jsonl', "                \
     "'a').write(json.dumps({'image': '%s/' + b, 'boxes': [float(x) for x in " \
     "open(t).read().split()] if os.path.exists(t) else []}) + '\\n') for f "  \

@@ -57,9 +57,9 @@ static void write_command(
                         NULL) == FBY_OK &&
                     fby_shell_quote(folder, word, sizeof(word));
     snprintf(out, size,
-        "rename such files%s: (find %s -name '[!.]*.*.*' ! -type d | while "
-        "IFS= read -r f; do b=${f##*/}; mv -n \"$f\" \"${f%%/*}/$(echo "
-        "\"${b%%.*}\" | tr . _).${b##*.}\"; done)",
+        "rename such files%s: find %s -name '[!.]*.*.*' ! -type d -exec sh -c "
+        "'for f; do b=${f##*/}; mv -n \"$f\" \"${f%%/*}/$(printf %%s "
+        "\"${b%%.*}\" | tr . _).${b##*.}\"; done' sh {} +",
         is_named ? "" : ", in this folder", is_named ? word : ".");
 }
 

@@ -141,19 +141,21 @@ static fby_err check_first_row(
     struct header   *self = arg;
     struct fby_shown list = fby_text_show(self->list);
     char             script[SCRIPT_SIZE];
-    char             word[200];
+    char             operand[FBY_OPERAND_SIZE];
+    char             path[FBY_PATH_SIZE];
     (void)why;
     if (!has_values(self, row)) {
         return FBY_OK;
     }
     write_script(self, row, script);
-    bool fits = fby_shell_quote(self->list, word, sizeof(word));
+    FBY_TRY(fby_path_join(self->dir, self->list, path, why));
+    fby_guess_write_operand(self->search, path, operand);
     self->err = fby_error_set(self->why, FBY_CONFIG,
         "%s: line 1 has values (%.40s) where the names of the columns must be: "
         "%s: sed -i %s %s",
         list.text, fby_text_show(row->cells[0].text).text,
         are_positions(row) ? "replace the line" : "add a line", script,
-        fits ? word : "FILE");
+        operand);
     return FBY_GONE;
 }
 

@@ -73,6 +73,18 @@ static fby_err visit_dir(const struct layout *layout, const char *path,
     return listing_error(err);
 }
 
+/* Refuse the layout with a command that writes lists into its folder. It does
+ * not overwrite files. */
+static fby_err refuse(const struct layout *layout, const char *reason,
+    const char *command, struct fby_error_detail *why)
+{
+    char operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(layout->search, layout->path, operand);
+    return fby_error_set(why, FBY_CONFIG,
+        "%s; write a list, and run init again: (set -C; cd %s && %s)", reason,
+        operand, command);
+}
+
 /* ---- COCO: JSON in annotations/ beside folders of pictures ---- */
 
 static fby_err check_coco(
@@ -121,13 +133,14 @@ static fby_err check_pets(
     if (err == FBY_OK && find_entry(&within, "trimaps") != NULL) {
         bool has_splits = has_file(layout, "annotations/trainval.txt") &&
                           has_file(layout, "annotations/test.txt");
-        err = fby_error_set(why, FBY_CONFIG,
-            "the annotations of Oxford-IIIT Pets are not read: write lists "
-            "into the same folder, and look at it: (for s in %s; do (echo "
-            "image,label,mask; awk '!/^#/ {print \"images/\" $1 \".jpg,\" $2 "
-            "\",annotations/trimaps/\" $1 \".png\"}' annotations/$s.txt) > "
-            "$s.csv; done)",
+        char command[256];
+        snprintf(command, sizeof(command),
+            "for s in %s; do (echo image,label,mask; awk '!/^#/ {print "
+            "\"images/\" $1 \".jpg,\" $2 \",annotations/trimaps/\" $1 "
+            "\".png\"}' annotations/$s.txt) > $s.csv; done",
             has_splits ? "trainval test" : "list");
+        err = refuse(layout, "the annotations of Oxford-IIIT Pets are not read",
+            command, why);
     }
     fby_listing_fini(&within);
     return err;
@@ -146,11 +159,12 @@ static fby_err check_nnunet(
     }
     fby_err err = list_below(layout, masks, &within, why);
     if (err == FBY_OK && find_file(&within, ".png") != NULL) {
-        err = fby_error_set(why, FBY_CONFIG,
-            "nnU-Net's pictures and masks have different names: write a list "
-            "of both into the same folder, and look at it: (echo image,mask; "
-            "ls labelsTr | sed 's|\\(.*\\)\\.png$|imagesTr/\\1_0000.png,"
-            "labelsTr/&|') > train.csv");
+        err =
+            refuse(layout, "nnU-Net's pictures and masks have different names",
+                "(echo image,mask; ls labelsTr | sed "
+                "'s|\\(.*\\)\\.png$|imagesTr/\\1_0000.png,labelsTr/&|') > "
+                "train.csv",
+                why);
     } else if (err == FBY_OK) {
         err = fby_error_set(why, FBY_CONFIG,
             "nnU-Net's volumes (imagesTr, labelsTr) are not read: save each "
@@ -165,18 +179,18 @@ static fby_err check_nnunet(
 
 static const struct {
     const char *folders[2];
-    const char *advice;
+    const char *reason;
+    const char *command;
 } known[] = {
     {{"JPEGImages", "ImageSets"},
-        "Pascal VOC's ImageSets/ and Annotations/ are not read: write a list "
-        "into the same folder and look at it, here for the masks: (echo "
-        "image,mask; sed "
+        "Pascal VOC's ImageSets/ and Annotations/ are not read (the list here "
+        "has the masks)",
+        "(echo image,mask; sed "
         "'s|.*|JPEGImages/&.jpg,SegmentationClass/&.png|' "
         "ImageSets/Segmentation/train.txt) > train.csv"},
     {{"leftImg8bit", "gtFine"},
-        "Cityscapes' pictures and masks have different names: write a list of "
-        "both into the same folder, and look at it: (echo image,mask; ls "
-        "leftImg8bit/train/*/*.png | sed 's|.*|&,&|; "
+        "Cityscapes' pictures and masks have different names",
+        "(echo image,mask; ls leftImg8bit/train/*/*.png | sed 's|.*|&,&|; "
         "s|,leftImg8bit\\(.*\\)_leftImg8bit|,gtFine\\1_gtFine_labelIds|') > "
         "train.csv"},
 };
@@ -187,7 +201,7 @@ static fby_err check_known(
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (find_entry(layout->listing, known[i].folders[0]) != NULL &&
             find_entry(layout->listing, known[i].folders[1]) != NULL) {
-            return fby_error_set(why, FBY_CONFIG, "%s", known[i].advice);
+            return refuse(layout, known[i].reason, known[i].command, why);
         }
     }
     return FBY_OK;
@@ -233,15 +247,21 @@ static fby_err find_mask(const struct layout *layout, const char *dir,
 
 /* Write the command that renames the masks. Returns false if it does not fit,
  * or would need quotes. */
-static bool write_command(const char *mask_dir, const struct mask_search *found,
-    char *out, size_t size)
+static bool write_command(const struct layout *layout, const char *mask_dir,
+    const struct mask_search *found, char *out, size_t size)
 {
     const char *end = found->longer + found->stem; /* "_mask.png" */
-    int         n   = snprintf(out, size,
-                  "(cd %s && for f in *%s; do mv \"$f\" \"${f%%%s}%s\"; done)", mask_dir,
-                  end, end, strrchr(end, '.'));
-    return n >= 0 && (size_t)n < size && fby_shell_is_plain(mask_dir) &&
-           fby_shell_is_plain(found->longer);
+    char        path[FBY_PATH_SIZE];
+    char        operand[FBY_OPERAND_SIZE];
+    if (fby_path_join(layout->path, mask_dir, path, NULL) != FBY_OK ||
+        !fby_shell_is_plain(found->longer)) {
+        return false;
+    }
+    fby_guess_write_operand(layout->search, path, operand);
+    int n = snprintf(out, size,
+        "(cd %s && for f in ./*%s; do mv -n \"$f\" \"${f%%%s}%s\"; done)",
+        operand, end, end, strrchr(end, '.'));
+    return n >= 0 && (size_t)n < size;
 }
 
 static fby_err compare_names(const struct layout *layout,
@@ -254,9 +274,9 @@ static fby_err compare_names(const struct layout *layout,
     if (found.has_same || found.longer[0] == '\0') {
         return FBY_OK;
     }
-    char command[144];
+    char command[288];
     bool has_command =
-        write_command(mask_dir, &found, command, sizeof(command));
+        write_command(layout, mask_dir, &found, command, sizeof(command));
     return fby_error_set(why, FBY_CONFIG,
         "%.40s/%.40s seems to be the mask of %.40s/%.40s, but files of a "
         "sample have one name up to the first dot: rename the masks%s%s",
@@ -361,12 +381,15 @@ static fby_err check_masks_beside(
     if (mask[0] == '\0' || !has_picture(layout, dir, mask)) {
         return FBY_OK;
     }
-    char        command[160] = "";
-    const char *end          = mask + strcspn(mask, ".") - strlen(mask_word);
+    char        command[320] = "";
+    char        operand[FBY_OPERAND_SIZE];
+    const char *end = mask + strcspn(mask, ".") - strlen(mask_word);
+    fby_guess_write_operand(layout->search, layout->path, operand);
     if (fby_shell_is_plain(mask)) {
         snprintf(command, sizeof(command),
-            ": (for f in %s*%.30s; do mv \"$f\" \"${f%%%.30s}.%.30s\"; done)",
-            is_flat ? "" : "*/", end, end, end + 1);
+            ": (cd %s && for f in ./%s*%.30s; do mv -n \"$f\" "
+            "\"${f%%%.30s}.%.30s\"; done)",
+            operand, is_flat ? "" : "*/", end, end, end + 1);
     }
     return fby_error_set(why, FBY_CONFIG,
         "%.60s seems to be the mask of the picture beside it; files of a "

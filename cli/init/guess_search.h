@@ -207,12 +207,12 @@ FBY_CHECKED fby_err fby_guess_check_shards(
     const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why);
 
 /* Refuse pictures whose keys would end within their names, such as cat.0.jpg.
- * The members of the split are those of the `n` shards, also of one whose scan
- * failed.
+ * The members of the split are those of the `n` shards in `path`, also of one
+ * whose scan failed.
  * Errors: FBY_CONFIG: the command that writes tars with other names. */
-FBY_CHECKED fby_err fby_guess_check_shard_names(
-    const struct fby_guess_split *split, const struct fby_shard *shards,
-    uint32_t n, struct fby_error_detail *why);
+FBY_CHECKED fby_err fby_guess_check_shard_names(const struct fby_search *search,
+    const char *path, const struct fby_guess_split *split,
+    const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why);
 
 /* ---- names in tar shards (guess_tar_names.c) ---- */
 
@@ -405,12 +405,12 @@ FBY_CHECKED fby_err fby_guess_tokens(struct fby_search *search,
 
 /* ---- tokens that are not read (guess_unused_tokens.c) ---- */
 
-/* Refuse NumPy files where the user gave the type of tokens, and no token files
+/* Refuse NumPy files in `path` where the user gave the type of tokens, and no token files
  * were found.
  * Errors: FBY_CONFIG  what to do. */
 FBY_CHECKED fby_err fby_guess_check_token_arrays(
-    const struct fby_search *search, const struct fby_listing *listing,
-    struct fby_error_detail *why);
+    const struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why);
 
 /* Refuse .bin files whose type is not given, if nothing else there is data.
  * Errors: FBY_CONFIG  the option that is needed;  FBY_IO. */

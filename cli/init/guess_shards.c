@@ -171,9 +171,12 @@ static uint32_t find_dotted_picture(const struct fby_shard *shard)
     return m;
 }
 
-fby_err fby_guess_check_shard_names(const struct fby_guess_split *split,
+fby_err fby_guess_check_shard_names(const struct fby_search *search,
+    const char *path, const struct fby_guess_split *split,
     const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why)
 {
+    char operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(search, path, operand);
     for (uint32_t i = 0; are_names(split) && i < n; i++) {
         uint32_t m = find_dotted_picture(&shards[i]);
         if (m < shards[i].n_members) {
@@ -181,15 +184,17 @@ fby_err fby_guess_check_shard_names(const struct fby_guess_split *split,
             return fby_error_set(why, FBY_CONFIG,
                 "%.60s: the key of a sample ends at the first dot of a name, "
                 "so that %.40s.%.20s has the extension %.20s: write tars with "
-                "other names into new/, and look at that: (mkdir new; for t in "
-                "*.tar; do d=$(mktemp -dp new); tar xf \"$t\" -C $d "
-                "--xform='s,^\\./,,;s/\\./_/g;s/_\\([^_]*\\)$/.\\1/'; tar cf "
-                "\"new/$t\" --sort=name -C $d .; rm -r $d; done)",
+                "other names into new/, and look at that: (cd %s && mkdir new "
+                "&& "
+                "for t in ./*.tar; do d=$(mktemp -dp new) && tar -kxf \"$t\" "
+                "-C "
+                "$d --xform='s,^\\./,,;s/\\./_/g;s/_\\([^_]*\\)$/.\\1/' && tar "
+                "-cf \"new/$t\" --sort=name -C $d . && rm -r $d || exit; done)",
                 shards[i].name,
                 fby_text_show(fby_shard_key(&shards[i],
                                   fby_shard_sample_of(&shards[i], m)))
                     .text,
-                suffix, suffix);
+                suffix, suffix, operand);
         }
     }
     return FBY_OK;

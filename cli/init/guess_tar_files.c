@@ -45,9 +45,9 @@ static void write_unpack(const struct fby_search *search, const char *path,
     char operand[FBY_OPERAND_SIZE];
     fby_guess_write_operand(search, path, operand);
     snprintf(out, size, "(cd %s && %s)", operand,
-        in_folder ? "mkdir classes && for f in *.tar; do tar -xf \"$f\" -C "
+        in_folder ? "mkdir classes && for f in ./*.tar; do tar -xf \"$f\" -C "
                     "classes; done"
-                  : "for f in *.tar; do d=classes/${f%.tar}; mkdir -p \"$d\" "
+                  : "for f in ./*.tar; do d=classes/${f%.tar}; mkdir -p \"$d\" "
                     "&& tar -xf \"$f\" -C \"$d\"; done");
 }
 

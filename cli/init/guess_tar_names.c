@@ -149,46 +149,53 @@ static void name_shards(const struct fby_guess_split *split, const char *first,
 
 /* Write the command that unpacks the shards into folders, and looks at them.
  * Without a folder that has all samples, the folder `unpacked` is made. */
-static bool write_unpack(const struct fby_guess_split *split,
-    const struct tar_folders *folders, const char *first, char *out,
-    size_t size)
+static bool write_unpack(const struct fby_search *search,
+    const struct fby_guess_split *split, const struct tar_folders *folders,
+    const char *first, char *out, size_t size)
 {
     char tars[FBY_PATH_SIZE + 8];
+    char operand[FBY_OPERAND_SIZE];
     char dir[FBY_PATH_SIZE] = "unpacked";
     if (folders->common > 0) {
         snprintf(dir, sizeof(dir), "%.*s", (int)folders->common,
             folders->first.path);
     }
     name_shards(split, first, tars, sizeof(tars));
+    fby_guess_write_operand(search, "", operand);
     const char *make = folders->common > 0 ? "" : "mkdir unpacked && ";
     const char *into = folders->common > 0 ? "" : " -C unpacked";
-    int         n =
-        split->shards == 1
-                    ? snprintf(out, size, "%star -xf %s%s && forebay init %s", make,
-                          tars, into, dir)
-                    : snprintf(out, size,
-                          "%sfor f in %s; do tar -xf \"$f\"%s; done; forebay init %s",
-                          make, tars, into, dir);
+    int         n    = split->shards == 1
+                           ? snprintf(out, size,
+                                 "cd %s && %star -xf ./%s%s && forebay init %s", operand,
+                                 make, tars, into, dir)
+                           : snprintf(out, size,
+                                 "cd %s && %sfor f in ./%s; do tar -xf \"$f\"%s; done; "
+                                            "forebay init %s",
+                                 operand, make, tars, into, dir);
     return n >= 0 && (size_t)n < size && fby_shell_is_plain(first) &&
            fby_shell_is_plain(dir);
 }
 
 /* ---- the checks ---- */
 
-enum { COMMAND = 200 /* bytes */ };
+enum { COMMAND = 360 /* bytes */ };
 
-static fby_err refuse_tars(const struct fby_shard *shard,
-    const struct tar_folders *folders, struct fby_error_detail *why)
+static fby_err refuse_tars(const struct fby_search *search,
+    const struct fby_shard *shard, const struct tar_folders *folders,
+    struct fby_error_detail *why)
 {
+    char operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(search, "", operand);
     char command[COMMAND];
     char dir[FBY_PATH_SIZE];
     snprintf(dir, sizeof(dir), "%.*s%s", (int)folders->common,
         folders->first.path, folders->common > 0 ? "/" : "");
     int  n           = snprintf(command, sizeof(command),
-                   ": (mkdir classes && cd classes && tar -xf ../%s && for f in %s*.tar; "
+                   ": (cd %s && mkdir classes && cd classes && tar -xf ../%s && for f in "
+                              "./%s*.tar; "
                               "do d=${f%%.tar}; mkdir \"$d\" && tar -xf \"$f\" -C \"$d\" && rm "
-                              "\"$f\"; done)",
-                   shard->name, dir);
+                              "\"$f\" || exit; done)",
+                   operand, shard->name, dir);
     bool has_command = n >= 0 && n < (int)sizeof(command) &&
                        fby_shell_is_plain(shard->name) &&
                        fby_shell_is_plain(dir);
@@ -238,7 +245,7 @@ fby_err fby_guess_check_tar_names(struct fby_search *search,
     struct tar_folders folders          = find_folders(shards, n);
     char               command[COMMAND] = "";
     if (has_tars(split)) {
-        return refuse_tars(&shards[0], &folders, why);
+        return refuse_tars(search, &shards[0], &folders, why);
     }
     if (!has_only_pictures(split)) {
         return FBY_OK;
@@ -247,8 +254,8 @@ fby_err fby_guess_check_tar_names(struct fby_search *search,
     split->in_folder       = folders.common > 0;
     struct fby_shown first = last_folder(folders.first);
     struct fby_shown other = last_folder(folders.other);
-    if (!write_unpack(
-            split, &folders, shards[0].name, command, sizeof(command))) {
+    if (!write_unpack(search, split, &folders, shards[0].name, command,
+            sizeof(command))) {
         command[0] = '\0';
     }
     if (are_parallel(first, other)) {

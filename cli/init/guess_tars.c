@@ -207,11 +207,12 @@ static void find_unread_words(struct fby_guess_split *split)
 
 /* Check the shards that were read. `err` is the result of reading the last; names
  * with dots come first, because they may be its cause. */
-static fby_err check_tars(const struct fby_guess_split *split,
-    const struct fby_shard *shards, fby_err err, struct fby_error_detail *why)
+static fby_err check_tars(const struct fby_search *search, const char *path,
+    const struct fby_guess_split *split, const struct fby_shard *shards,
+    fby_err err, struct fby_error_detail *why)
 {
-    FBY_TRY(
-        fby_guess_check_shard_names(split, shards, split->shards_read, why));
+    FBY_TRY(fby_guess_check_shard_names(
+        search, path, split, shards, split->shards_read, why));
     return err == FBY_OK
                ? fby_guess_check_shards(shards, split->shards_read, why)
                : err;
@@ -242,7 +243,7 @@ static fby_err read_tars(struct fby_search *search, const char *path,
     find_constant_keys(split);
     find_unread_words(split);
     if (err == FBY_OK || err == FBY_CONFIG) {
-        err = check_tars(split, shards, err, why);
+        err = check_tars(search, path, split, shards, err, why);
     }
     if (err == FBY_OK) {
         err = fby_guess_check_tar_names(

@@ -287,6 +287,6 @@ fby_err fby_guess_tokens(struct fby_search *search, const char *path,
         err = add_group(&folder, i, why);
     }
     return err == FBY_OK && folder.n_added == 0
-               ? fby_guess_check_token_arrays(search, listing, why)
+               ? fby_guess_check_token_arrays(search, path, listing, why)
                : err;
 }

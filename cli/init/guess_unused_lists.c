@@ -154,24 +154,26 @@ static bool find_file_of_row(const struct list_dir *dir,
 
 /* Write the command that adds the paths to a list. Returns false if it does not
  * fit, or would need quotes. */
-static bool write_command(
-    const char *list, const struct named_file *file, char *out, size_t size)
+static bool write_command(const struct list_dir *dir, const char *list,
+    const struct named_file *file, char *out, size_t size)
 {
+    char operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(dir->search, dir->path, operand);
     int n = snprintf(out, size,
-        "python3 -c \"import pandas; t = pandas.read_csv('%s', "
+        "(cd %s && python3 -c \"import pandas; t = pandas.read_csv('%s', "
         "dtype=str).rename(columns=str.lower); t['%s'] = '%s/' + t['%s'] + "
-        "'%s'; t.to_csv('paths.csv', index=False)\"",
-        list, file->column, file->folder, file->column, file->ending);
+        "'%s'; t.to_csv('paths.csv', mode='x', index=False)\")",
+        operand, list, file->column, file->folder, file->column, file->ending);
     return n >= 0 && (size_t)n < size && fby_text_ends_with(list, ".csv") &&
            fby_shell_is_plain(list) && fby_shell_is_plain(file->column) &&
            fby_shell_is_plain(file->folder);
 }
 
-static fby_err refuse_names(const char *list, const struct named_file *file,
-    struct fby_error_detail *why)
+static fby_err refuse_names(const struct list_dir *dir, const char *list,
+    const struct named_file *file, struct fby_error_detail *why)
 {
-    char command[240];
-    bool has_command = write_command(list, file, command, sizeof(command));
+    char command[384];
+    bool has_command = write_command(dir, list, file, command, sizeof(command));
     return fby_error_set(why, FBY_CONFIG,
         "%.40s: the column %.40s names files without their path "
         "(%.40s/%.40s%s): %s%s",
@@ -201,7 +203,7 @@ static fby_err check_list(
     FBY_TRY(fby_guess_check_header(dir->search, path, &names_files, why));
     fby_err err = fby_guess_index(dir->search, &spec, path, &index, &reason);
     if (err == FBY_OK && find_file_of_row(dir, &index.shards[0], &file)) {
-        err = refuse_names(list, &file, why);
+        err = refuse_names(dir, list, &file, why);
     } else if (err != FBY_OK && dir->only_dir == NULL) {
         err = fby_error_set(why, err, "%s", reason.text);
     } else {
@@ -234,28 +236,31 @@ static fby_err check_lists(
 
 /* ---- lists in other formats ---- */
 
-static fby_err refuse_other_list(const char *name, struct fby_error_detail *why)
+static fby_err refuse_other_list(
+    const struct list_dir *dir, const char *name, struct fby_error_detail *why)
 {
     bool        is_safe = fby_shell_is_plain(name) && strlen(name) <= MAX_SHOWN;
     const char *shown   = is_safe ? name : "FILE";
+    char        operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(dir->search, dir->path, operand);
     if (fby_text_ends_with(name, ".json")) {
         return fby_error_set(why, FBY_CONFIG,
             "%s is not read as a list: write JSON lines, an object in each "
-            "line: jq -c '.[]' %s > train.jsonl; if it has such lines, "
-            "rename it to train.jsonl",
-            shown, shown);
+            "line: (set -C; cd %s && jq -c '.[]' %s > train.jsonl); if it has "
+            "such lines, rename it to train.jsonl",
+            shown, operand, shown);
     }
     if (fby_text_ends_with(name, ".tsv")) {
         return fby_error_set(why, FBY_CONFIG,
-            "%s has tabs: write a list with commas: python3 -c \"import "
-            "pandas; pandas.read_csv('%s', sep='\\t', dtype=str)"
-            ".to_csv('train.csv', index=False)\"",
-            shown, shown);
+            "%s has tabs: write a list with commas: (cd %s && python3 -c "
+            "\"import pandas; pandas.read_csv('%s', sep='\\t', dtype=str)"
+            ".to_csv('train.csv', mode='x', index=False)\")",
+            shown, operand, shown);
     }
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: write one with commas and a header: "
-        "(echo image,label; tr ' ' , < %s) > train.csv",
-        shown, shown);
+        "(set -C; cd %s && (echo image,label; tr ' ' , < %s) > train.csv)",
+        shown, operand, shown);
 }
 
 /* The listing has at least one file of each type. */
@@ -267,7 +272,7 @@ static fby_err check_other_lists(
         const struct fby_entry *entry = &dir->listing->entries[i];
         if (!entry->is_dir && (fby_text_ends_with(entry->name, ".json") ||
                                   fby_text_ends_with(entry->name, ".tsv"))) {
-            return refuse_other_list(entry->name, why);
+            return refuse_other_list(dir, entry->name, why);
         }
     }
     const char *only_file = dir->search->only_file;
@@ -275,7 +280,7 @@ static fby_err check_other_lists(
         only_file[0] == '\0' || strcmp(only_file, "train.txt") == 0;
     FBY_TRY(fby_path_join(dir->path, "train.txt", path, why));
     return is_looked_at && fby_object_exists(dir->search->root, path)
-               ? refuse_other_list("train.txt", why)
+               ? refuse_other_list(dir, "train.txt", why)
                : FBY_OK;
 }
 

@@ -22,18 +22,21 @@ static const char *find_file(
 }
 
 fby_err fby_guess_check_token_arrays(const struct fby_search *search,
-    const struct fby_listing *listing, struct fby_error_detail *why)
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why)
 {
+    char        operand[FBY_OPERAND_SIZE];
     const char *name = find_file(listing, ".npy");
     if (search->token_type == 0 || name == NULL) {
         return FBY_OK;
     }
+    fby_guess_write_operand(search, path, operand);
     return fby_error_set(why, FBY_CONFIG,
         "%s is a NumPy file: leave out --tokens if its rows are samples; else "
-        "write plain tokens: python3 -c \"import glob, numpy; "
+        "write plain tokens: (cd %s && python3 -c \"import glob, numpy; "
         "[numpy.load(f).astype('<u%u').tofile(f[:-3] + 'bin') for f in "
-        "glob.glob('*.npy')]\"",
-        fby_text_show(name).text, fby_type_bytes(search->token_type));
+        "glob.glob('*.npy')]\")",
+        fby_text_show(name).text, operand, fby_type_bytes(search->token_type));
 }
 
 static fby_err refuse_untyped(const struct fby_search *search, const char *path,

@@ -94,6 +94,25 @@ static const struct fby_usage usage = {.options = options,
     .finish          = finish_options,
     .help            = about};
 
+/* True for a file with data in which no line begins with `forebay:`, as one of
+ * each pipeline file does. */
+static bool is_other_file(const char *path)
+{
+    struct stat st;
+    char        line[256];
+    bool        is_pipeline = false;
+    FILE       *file        = NULL;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0 ||
+        (file = fopen(path, "re")) == NULL) {
+        return false;
+    }
+    while (!is_pipeline && fgets(line, sizeof(line), file) != NULL) {
+        is_pipeline = strncmp(line, "forebay:", strlen("forebay:")) == 0;
+    }
+    fclose(file);
+    return !is_pipeline;
+}
+
 static fby_err write_file(const struct init_options *o,
     const struct fby_buffer *text, struct fby_error_detail *why)
 {
@@ -102,6 +121,12 @@ static fby_err write_file(const struct init_options *o,
     if (!o->force && lstat(o->output, &st) == 0) {
         return fby_error_set(
             why, FBY_IO, "%s exists already; --force overwrites it", o->output);
+    }
+    if (is_other_file(o->output)) {
+        return fby_error_set(why, FBY_USAGE,
+            "%s is no pipeline file, so --force does not overwrite it; write "
+            "to another file",
+            o->output);
     }
     fby_err err = fby_output_open(&output, o->output, why);
     if (err != FBY_OK) {
@@ -450,7 +475,8 @@ static void print_result(const struct init_options *o,
     print_links(guess);
     print_splits(guess, others);
     if (o->output != NULL) {
-        fprintf(stderr, "wrote %s; try: forebay pull --pipeline ", o->output);
+        fprintf(stderr, "wrote %s; try: forebay pull --pipeline ",
+            fby_show_path(o->output).text);
         fby_option_print_word(stderr, o->output);
         print_data_options(guess);
         fputc('\n', stderr);

@@ -21,6 +21,7 @@ import struct
 import subprocess
 import sys
 import tarfile
+import tempfile
 import zipfile
 
 from collections import Counter
@@ -53,8 +54,7 @@ class Note:
     after: dict = None
 
 
-COMMAND = re.compile(
-    r"(\(echo|\(cd|\(find|\(for|\(mkdir|sed -i|python3 -c|find [./]) ?.*")
+COMMAND = re.compile(r"(\((set -C; )?cd /|sed -i|find [/.]).*")
 
 # ImageMagick's mogrify, as far as `init` advises it.
 MOGRIFY = f"""#!{sys.executable}
@@ -749,7 +749,7 @@ CORPUS = [
         "images/a b.0.jpg", "images/a b.1.jpg", "masks/a b.0.png",
         "masks/a b.1.png"), Remedy(
             "so that images/a b.0.jpg has the extension 0.jpg: rename such "
-            "files: (find /", "", {"images": (2, *IMAGE)})),
+            "files: find /", "", {"images": (2, *IMAGE)})),
     ("300 dots in parallel folders", dotted(
         *(f"{name}/cat.{i}.jpg" for i in range(300)
           for name in ("images", "targets"))), Remedy(
@@ -778,10 +778,10 @@ CORPUS = [
      {"image": (4, *IMAGE), "label": Counter(range(4))}),
     ("a CSV without a header", csv_lines("images/0.jpg,1", "images/1.jpg,0"),
      Remedy("line 1 has values (images/0.jpg) where the names of the columns "
-            "must be: add a line: sed -i '1i image,label' train.csv", "",
+            "must be: add a line: sed -i '1i image,label' /", "",
             {"image": (2, *IMAGE), "label": Counter([0, 1])})),
     ("boxes without a header", csv_lines("images/0.jpg,1,1,2", "images/1.jpg,,,"),
-     Remedy("add a line: sed -i \"1i $(seq -s, -f c%g 4)\" train.csv", "",
+     Remedy("add a line: sed -i \"1i $(seq -s, -f c%g 4)\" /", "",
             {"c1": (2, *IMAGE)})),
     ("numbers without a header", csv_lines("2,2,0.5", "3,3,0.25"),
      Remedy("line 1 has values (2)", "train.csv",
@@ -791,7 +791,7 @@ CORPUS = [
     ("pandas: columns without names", csv_lines("0,1,2", "7,8,9"),
      Remedy("replace the line: sed -i \"1c ", "train.csv", {"c1": [7]})),
     ("names of pictures without a header", csv_lines("0.jpg,1", "1.jpg,0"),
-     "add a line: sed -i '1i image,label' train.csv"),
+     "add a line: sed -i '1i image,label' /"),
     ("a column of paths with a blank in its name", csv_lines(
         "my file,y", "images/0.jpg,1"),
      "the column 'my file' has paths of files, but no field can read a column "
@@ -1009,9 +1009,13 @@ class Corpus(SystemTest):
     def run_command(self, said, folder):
         path = [str(self.cluster.path("bin")), os.path.dirname(sys.executable),
                 os.environ["PATH"]]
-        subprocess.run(COMMAND.search(said)[0], check=True, shell=True,
-                       cwd=folder if folder.is_dir() else folder.parent,
-                       env=dict(os.environ, PATH=":".join(path)))
+        command = COMMAND.search(said)[0]
+        with tempfile.TemporaryDirectory() as elsewhere:
+            subprocess.run(command, check=True, shell=True,
+                           cwd=folder if command.startswith("find .")
+                           else elsewhere,
+                           env=dict(os.environ, PATH=":".join(path)))
+            self.assertEqual(os.listdir(elsewhere), [])
 
     def check_shapes(self, operand, pipeline, splits):
         made = self.run_one("init", operand, "-o", pipeline)

@@ -247,6 +247,20 @@ class Init(SystemTest):
         self.assertIn(f"found {SAMPLES} samples in 2 class folders", self.said)
         self.assertIn("left out: 2 .gif files, 1 .txt file", self.said)
 
+    def test_only_a_pipeline_file_is_overwritten(self):
+        self.save(picture(1), "a/1.png")
+        for path in (self.root / "a/1.png", self.root / "notes.txt"):
+            if not path.exists():
+                path.write_text("mine")
+            before = path.read_bytes()
+            done = self.run_forebay(
+                "init", self.root, "--force", "-o", path)
+            self.assertIn(
+                f"{path} is no pipeline file, so --force does not overwrite "
+                "it; write to another file", done.stderr)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(path.read_bytes(), before)
+
     def memory_for(self, number):
         """The memory in MiB that init needs for a flat folder of so many
         pictures, each with a text. Without a terminal it shows no progress."""

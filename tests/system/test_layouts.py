@@ -59,7 +59,7 @@ class Layouts(SystemTest):
         self.root.mkdir()
 
     def run_shell(self, command):
-        subprocess.run(command, check=True, shell=True, cwd=self.root)
+        subprocess.run(command, check=True, shell=True, cwd="/")
 
     def check_next(self, said, found):
         """The command at the end of the sentence finds so much."""
@@ -138,11 +138,11 @@ class Layouts(SystemTest):
         self.assertIn(
             "list_attr.csv: the column image_id names files without their "
             "path (img_align_celeba/img_align_celeba/0000.jpg): write a list "
-            "of paths, and look at that: python3 -c ", said)
+            f"of paths, and look at that: (cd {self.root} && python3 -c ", said)
         command = said[said.index("python3"):]
         self.assertIn("'img_align_celeba/img_align_celeba/' + ", command)
         self.assertTrue(command.endswith(
-            "t.to_csv('paths.csv', index=False)\""), command)
+            "t.to_csv('paths.csv', mode='x', index=False)\")"), command)
         rows = (self.root / "list_attr.csv").read_text().splitlines()
         self.save("paths.csv", content="\n".join(
             [rows[0], *(f"img_align_celeba/img_align_celeba/{row}"
@@ -244,7 +244,8 @@ class Layouts(SystemTest):
         self.save(*(f"val/images/val_{i}.JPEG" for i in range(4)))
         self.save(*(f"test/images/test_{i}.JPEG" for i in range(4)))
         self.save("val/val_annotations.txt", content="".join(
-            f"val_{i}.JPEG\tn0{1 + i % 2}\t0\t0\t62\t62\r\n" for i in range(4)))
+            f"val_{i}.JPEG\tn0{1 + i % 2}\t0\t0\t62\t62\r\n" for i in range(4))
+            + "../x.JPEG\tn01\r\nval_0.JPEG\t../x\r\n")
 
     def test_the_classes_of_a_split_may_be_in_a_text(self):
         self.tiny()
@@ -254,8 +255,9 @@ class Layouts(SystemTest):
         self.assertEqual(
             line, f"{val}val_annotations.txt has its classes; move the "
             f"pictures into class folders: (cd {self.root}/val && tr -d "
-            "'\\r' < val_annotations.txt | while read -r f c x; do mkdir -p "
-            '"$c" && mv images/"$f" "$c"; done; rmdir images)')
+            "'\\r' < val_annotations.txt | while read -r f c x; do case "
+            '$f$c in */*) continue;; esac; mkdir -p "./$c" && mv -n images/"$f" '
+            '"./$c"; done; rmdir images)')
         self.assertIn(
             f"left out: split 'test' at {self.root}/test: its only folder, "
             "images, is no class of train; move the pictures into class "

@@ -154,9 +154,9 @@ static void a_header_of_llm_c_is_no_tokens(void **state)
         r.err                  = fby_flat_read(&r.file, 0, r.all, &r.why);
         assert_int_equal(r.err, files[i].type != NULL ? FBY_CONFIG : FBY_OK);
         snprintf(right, sizeof(right),
-            "a header of llm.c is no tokens; copy the tokens, which are %s, "
-            "without it: (mkdir tokens && for f in *.bin; do tail -c +1025 "
-            "\"$f\" > \"tokens/$f\"; done)",
+            "the file begins with a header of llm.c, and its tokens are %s; "
+            "copy each such file without the header: tail -c +1025 IN.bin > "
+            "OUT.bin",
             files[i].type != NULL ? files[i].type : "");
         assert_string_equal(r.why.text, files[i].type != NULL ? right : "");
         end(&r);

@@ -34,9 +34,7 @@ fby_err fby_llmc_refuse(const struct fby_object *object, uint64_t size,
         return FBY_OK;
     }
     return fby_error_set(why, FBY_CONFIG,
-        "a header of llm.c is no tokens; copy the tokens, which are %s, "
-        "without "
-        "it: (mkdir tokens && for f in *.bin; do tail -c +%d \"$f\" > "
-        "\"tokens/$f\"; done)",
+        "the file begins with a header of llm.c, and its tokens are %s; copy "
+        "each such file without the header: tail -c +%d IN.bin > OUT.bin",
         fby_type_word(type), HEADER + 1);
 }
