@@ -65,9 +65,8 @@ void fby_guess_name_of_split(
     while (length > 0 && strchr("-_.", stem[length - 1]) != NULL) {
         length--;
     }
-    snprintf(
-        out, FBY_NAME_SIZE, "%s", word != NULL ? word : search->default_name);
-    if (fby_guess_has_split(search, out)) {
+    snprintf(out, FBY_NAME_SIZE, "%s", word != NULL ? word : "");
+    if (word == NULL || fby_guess_has_split(search, out)) {
         snprintf(out, FBY_NAME_SIZE, "%.*s", (int)length, stem);
     }
     if (fby_guess_has_split(search, out) || !fby_text_is_name(out)) {
@@ -373,8 +372,25 @@ fby_err fby_guess_list_dir(struct fby_search *search, const char *path,
     return err;
 }
 
-/* Add the splits of the data directly in `path`. A split that is alone gets the
- * name `name`. */
+/* If no split has the name `name`, give it to the first of those from `first` on
+ * that is alone or has no split word in its name: extra.csv is train only where
+ * there is no train.csv. */
+static void give_default_name(
+    struct fby_guess *out, uint32_t first, const char *name)
+{
+    bool     is_alone = out->n_splits == first + 1;
+    uint32_t i        = first;
+    while (i < out->n_splits && !is_alone &&
+           fby_guess_split_word(out->splits[i].name) != NULL) {
+        i++;
+    }
+    if (i < out->n_splits) {
+        snprintf(out->splits[i].name, FBY_NAME_SIZE, "%s", name);
+    }
+}
+
+/* Add the splits of the data directly in `path`. One that has no split word gets
+ * the name `name`. */
 static fby_err add_data(struct fby_search *search, const char *path,
     const char *name, struct fby_error_detail *why)
 {
@@ -399,10 +415,8 @@ static fby_err add_data(struct fby_search *search, const char *path,
     for (uint32_t i = first_split; i < search->out->n_splits; i++) {
         search->out->splits[i].kind = search->out->kind;
     }
-    bool is_alone = search->out->n_splits == first_split + 1;
-    if (err == FBY_OK && is_alone) {
-        snprintf(
-            search->out->splits[first_split].name, FBY_NAME_SIZE, "%s", name);
+    if (!fby_guess_has_split(search, name)) {
+        give_default_name(search->out, first_split, name);
     }
     fby_listing_fini(&listing);
     return err;

@@ -308,29 +308,18 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
                          : err;
 }
 
-/* Add the lists whose names have the word of a split, or the others. */
-static fby_err add_lists(struct fby_search *search, const char *path,
-    const struct fby_listing *listing, bool with_word, uint32_t *n_lists,
-    struct fby_error_detail *why)
-{
-    bool has_dirs = fby_listing_has_dirs(listing);
-    for (uint32_t i = 0; i < listing->count; i++) {
-        const struct fby_entry *entry = &listing->entries[i];
-        bool has_word = fby_guess_split_word(entry->name) != NULL;
-        char list_path[FBY_PATH_SIZE];
-        if (is_list(entry) && has_word == with_word) {
-            FBY_TRY(fby_path_join(path, entry->name, list_path, why));
-            FBY_TRY(add_list_split(search, list_path, has_dirs, n_lists, why));
-        }
-    }
-    return FBY_OK;
-}
-
 fby_err fby_guess_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    uint32_t n_lists = 0;
-    /* In this order: else extra.csv would be train, before train.csv. */
-    FBY_TRY(add_lists(search, path, listing, true, &n_lists, why));
-    return add_lists(search, path, listing, false, &n_lists, why);
+    bool     has_dirs = fby_listing_has_dirs(listing);
+    uint32_t n_lists  = 0;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        char list_path[FBY_PATH_SIZE];
+        if (is_list(&listing->entries[i])) {
+            FBY_TRY(
+                fby_path_join(path, listing->entries[i].name, list_path, why));
+            FBY_TRY(add_list_split(search, list_path, has_dirs, &n_lists, why));
+        }
+    }
+    return FBY_OK;
 }

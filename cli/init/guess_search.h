@@ -49,8 +49,8 @@ static inline uint32_t fby_guess_n_splits(const struct fby_search *search)
 }
 
 /* Choose an unused name for a split whose files begin with `stem`: the split
- * word in `stem`, else search->default_name, else `stem` without its end
- * ("in1k-a-" gives "in1k-a"), else "split" and a number. */
+ * word in `stem`, else `stem` without its end ("in1k-a-" gives "in1k-a"), else
+ * "split" and a number. */
 void fby_guess_name_of_split(
     const struct fby_search *search, const char *stem, char out[FBY_NAME_SIZE]);
 

@@ -352,8 +352,8 @@ static void lists_of_one_split_are_named_apart(void **state)
     assert_string_equal(guess.splits[0].name, "train");
     assert_string_equal(
         guess.splits[0].pattern, sandbox_path(sb, "p/train.csv"));
-    assert_string_equal(guess.splits[1].name, "a");
-    assert_string_equal(guess.splits[2].name, "b");
+    assert_string_equal(guess.splits[1].name, "b");
+    assert_string_equal(guess.splits[2].name, "a");
     char path[16];
     for (unsigned i = 0; i < FBY_GUESS_SPLITS; i++) {
         snprintf(path, sizeof(path), "p/c%u.csv", i);

@@ -99,11 +99,11 @@ class CommandLine(SystemTest):
             self.assertEqual(
                 [path for path in into.rglob("*") if path.is_file()], [])
         old = into / "old.yaml"
-        old.write_text("mine")
+        old.write_text("forebay: 1\n")
         shown = forebay("init", self.cluster.root, "-o", old, "--force",
                         largest_file=16)
         self.assertEqual(shown.returncode, 1, shown.stderr)
-        self.assertEqual(old.read_text(), "mine")
+        self.assertEqual(old.read_text(), "forebay: 1\n")
 
     def test_wrong_usage_is_2_and_says_what_would_be_right(self):
         for args, words in (

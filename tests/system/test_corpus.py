@@ -149,6 +149,11 @@ def train_and_val_tars(root):
     tar(root / "val-0.tar", samples(70, 79, jpg=jpg, cls=id_text))
 
 
+def extra_tar(root):
+    for name, first, last in (("extra-0", 0, 1), ("train-0", 1, 5)):
+        tar(root / f"{name}.tar", samples(first, last, jpg=jpg, cls=id_text))
+
+
 def train_and_val_classes(root):
     for split, number in (("train", 6), ("val", 2)):
         for i in range(number):
@@ -642,6 +647,8 @@ CORPUS = [
     ("class folders in train/ and val/", train_and_val_classes,
      {"image": (6, *IMAGE), "label": Counter([0, 0, 0, 1, 1, 1])},
      ("val", {"image": (64, *IMAGE), "label": (64,)})),
+    ("a tar that is no split, and comes first", extra_tar,
+     {"image": (4, *IMAGE), "label": (4,)}),
     ("train/ in JPEG, val/ in PNG and WebP", pictures_at(
         "train/a/1.jpeg", "train/b/1.jpg", "val/a/1.png", "val/b/1.webp"),
      {"image": (2, *IMAGE), "label": Counter([0, 1])},
