@@ -360,14 +360,25 @@ static fby_err add_entry(
     return fby_listing_add(filter->out, entry, why);
 }
 
+fby_err fby_guess_visit_dir(struct fby_search *search, const char *path,
+    const char *glob, fby_listing_visit_fn *visit, void *arg,
+    uint32_t *n_dangling, struct fby_error_detail *why)
+{
+    bool     before       = search->ignores_links;
+    uint32_t n            = 0;
+    search->ignores_links = true;
+    fby_err err = fby_listing_visit(search->root, path, glob, visit, arg,
+        n_dangling != NULL ? n_dangling : &n, why);
+    search->ignores_links = before;
+    return err;
+}
+
 fby_err fby_guess_list_dir(struct fby_search *search, const char *path,
     const char *glob, struct fby_listing *out, struct fby_error_detail *why)
 {
     struct listing_filter filter = {.out = out};
-    search->ignores_links        = true;
-    fby_err err                  = fby_listing_visit(
-                         search->root, path, glob, add_entry, &filter, &out->n_dangling, why);
-    search->ignores_links = false;
+    fby_err               err    = fby_guess_visit_dir(
+                         search, path, glob, add_entry, &filter, &out->n_dangling, why);
     fby_listing_sort(out);
     return err;
 }

@@ -76,15 +76,12 @@ static fby_err visit_file(
 
 static void look_at(struct boxes *self, const char *path, unsigned levels)
 {
-    struct fby_search *search     = self->search;
-    struct fby_listing listing    = {0};
-    uint32_t           n_dangling = 0;
+    struct fby_search *search  = self->search;
+    struct fby_listing listing = {0};
     char               below[FBY_PATH_SIZE];
-    self->path            = path;
-    search->ignores_links = true;
-    fby_err err           = fby_listing_visit(
-                  search->root, path, NULL, visit_file, self, &n_dangling, NULL);
-    search->ignores_links = false;
+    self->path = path;
+    fby_err err =
+        fby_guess_visit_dir(search, path, NULL, visit_file, self, NULL, NULL);
     if (err == FBY_OK && !self->is_known && levels > 1) {
         err = fby_guess_list_dir(search, path, NULL, &listing, NULL);
     }

@@ -61,16 +61,11 @@ static fby_err list_below(const struct layout *layout, const char *dir,
         fby_guess_list_dir(layout->search, path, NULL, out, why));
 }
 
-/* Visit a directory, in which links may have nothing to do with the data. */
 static fby_err visit_dir(const struct layout *layout, const char *path,
     fby_listing_visit_fn *visit, void *arg, struct fby_error_detail *why)
 {
-    uint32_t n_dangling           = 0;
-    layout->search->ignores_links = true;
-    fby_err err                   = fby_listing_visit(
-                          layout->search->root, path, NULL, visit, arg, &n_dangling, why);
-    layout->search->ignores_links = false;
-    return listing_error(err);
+    return listing_error(
+        fby_guess_visit_dir(layout->search, path, NULL, visit, arg, NULL, why));
 }
 
 /* Refuse the layout with a command that writes lists into its folder. It does
@@ -264,6 +259,24 @@ static bool write_command(const struct layout *layout, const char *mask_dir,
     return n >= 0 && (size_t)n < size;
 }
 
+/* Is there a picture in `dir` whose name before the dot is the `size` bytes of
+ * `stem`? */
+static bool has_picture(
+    const struct layout *layout, const char *dir, const char *stem, size_t size)
+{
+    static const char *const endings[] = {"png", "jpg", "jpeg", "webp"};
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        char file[FBY_NAME_SIZE + 8];
+        char path[FBY_PATH_SIZE];
+        snprintf(file, sizeof(file), "%.*s.%s", (int)size, stem, endings[i]);
+        if (fby_path_join(dir, file, path, NULL) == FBY_OK &&
+            fby_object_exists(layout->search->root, path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static fby_err compare_names(const struct layout *layout,
     const char *picture_dir, const char *mask_dir, const char *picture,
     struct fby_error_detail *why)
@@ -271,7 +284,11 @@ static fby_err compare_names(const struct layout *layout,
     struct mask_search found = {
         .picture = picture, .stem = strcspn(picture, ".")};
     FBY_TRY(find_mask(layout, mask_dir, &found, why));
-    if (found.has_same || found.longer[0] == '\0') {
+    char pictures[FBY_PATH_SIZE];
+    FBY_TRY(fby_path_join(layout->path, picture_dir, pictures, why));
+    if (found.has_same || found.longer[0] == '\0' ||
+        has_picture(layout, pictures, found.longer,
+            strcspn(found.longer, "."))) { /* the mask of another picture */
         return FBY_OK;
     }
     char command[288];
@@ -342,24 +359,6 @@ static fby_err keep_mask_name(
     return FBY_OK;
 }
 
-/* Is there a picture x.jpg or x.png in `dir` for the mask x_mask.png? */
-static bool has_picture(
-    const struct layout *layout, const char *dir, const char *mask)
-{
-    static const char *const endings[] = {"png", "jpg", "jpeg", "webp"};
-    size_t                   stem      = strcspn(mask, ".") - strlen(mask_word);
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        char file[FBY_NAME_SIZE + 8];
-        char path[FBY_PATH_SIZE];
-        snprintf(file, sizeof(file), "%.*s.%s", (int)stem, mask, endings[i]);
-        if (fby_path_join(dir, file, path, NULL) == FBY_OK &&
-            fby_object_exists(layout->search->root, path)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Refuse masks that would be samples of their own. */
 static fby_err check_masks_beside(
     const struct layout *layout, struct fby_error_detail *why)
@@ -378,7 +377,8 @@ static fby_err check_masks_beside(
     FBY_TRY(fby_path_join(layout->path,
         is_flat ? "" : layout->listing->entries[i].name, dir, why));
     FBY_TRY(visit_dir(layout, dir, keep_mask_name, mask, why));
-    if (mask[0] == '\0' || !has_picture(layout, dir, mask)) {
+    if (mask[0] == '\0' || !has_picture(layout, dir, mask,
+                               strcspn(mask, ".") - strlen(mask_word))) {
         return FBY_OK;
     }
     char        command[320] = "";

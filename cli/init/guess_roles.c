@@ -125,7 +125,7 @@ static bool has_partner(struct fby_search *search, const char *path,
         }
         dir[strlen(dir) - 1] = '\0'; /* the slash at its end */
         if (fby_listing_read(search->root, dir, glob, &found, NULL) != FBY_OK) {
-            found.count = 0;
+            fby_listing_fini(&found);
         }
     }
     bool has_any = found.count > 0;

@@ -77,6 +77,13 @@ FBY_CHECKED fby_err fby_guess_set_pattern(const struct fby_search *search,
     const char *below, struct fby_guess_split *split,
     struct fby_error_detail *why);
 
+/* Visit the entries of a directory, in which links may have nothing to do with
+ * the data. n_dangling counts links that lead to no file; NULL: not needed.
+ * Errors: those of fby_listing_visit(). */
+FBY_CHECKED fby_err fby_guess_visit_dir(struct fby_search *search,
+    const char *path, const char *glob, fby_listing_visit_fn *visit, void *arg,
+    uint32_t *n_dangling, struct fby_error_detail *why);
+
 /* List a directory, in which links may have nothing to do with the data. Of the
  * types of files that may be very many (jpg, txt, json and so on), the listing
  * has any one.

@@ -66,12 +66,11 @@ static fby_err look_at_entry(
 static fby_err look_into(struct survey_walk *walk, const char *parent,
     const char *path, unsigned depth)
 {
-    struct survey_dir dir        = {.walk = walk, .path = path, .depth = depth};
-    uint32_t          n_dangling = 0;
+    struct survey_dir dir = {.walk = walk, .path = path, .depth = depth};
     char              below[FBY_PATH_SIZE];
     FBY_TRY(fby_path_join(parent, path, below, NULL));
-    fby_err err = fby_listing_visit(walk->search->root, below, NULL,
-        look_at_entry, &dir, &n_dangling, NULL);
+    fby_err err = fby_guess_visit_dir(
+        walk->search, below, NULL, look_at_entry, &dir, NULL, NULL);
     if (err == FBY_OK && depth == MAX_DEPTH && dir.dirs.count > 0) {
         err = FBY_GONE;
     }
@@ -106,7 +105,6 @@ void fby_survey_folders(struct fby_search *search, const char *path,
     if (fby_survey_count_dirs(listing, &first) > FBY_SURVEY_FOLDERS) {
         return;
     }
-    search->ignores_links = true;
     for (uint32_t i = 0; i < listing->count; i++) {
         struct fby_survey_folder *folder = &out->folders[out->n];
         struct survey_walk        walk   = {.search = search, .out = folder};
@@ -120,7 +118,6 @@ void fby_survey_folders(struct fby_search *search, const char *path,
             out->n++;
         }
     }
-    search->ignores_links = false;
 }
 
 void fby_survey_fini(struct fby_survey *self)

@@ -874,6 +874,12 @@ static void a_command_has_only_plain_whole_names(void **state)
         "/p/masks && for f in ./*_mask.png; do mv -n \"$f\" "
         "\"${f%_mask.png}.png\"; done)");
     sandbox_remove(sb, "p/masks/1_mask.png");
+    sandbox_write_text(sb, "p/masks/1_2.png", "x");
+    sandbox_write_text(
+        sb, "p/images/1_2.png", "x"); /* it is the mask of this */
+    look(sb, "p");
+    sandbox_remove(sb, "p/masks/1_2.png");
+    sandbox_remove(sb, "p/images/1_2.png");
     for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
         snprintf(path, sizeof(path), "p/masks/%s", masks[i]);
         sandbox_write_text(sb, path, "x");
