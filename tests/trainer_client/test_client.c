@@ -454,8 +454,8 @@ static void ranks_concatenated_are_the_stream_of_one(void **state)
     ranks_together_are_the_whole("short"); /* the last: 4 rows, 3 ranks none */
 }
 
-/* Of the files with lists of shards: how many were renamed at their end, and by
- * which thread the last one. */
+/* How many lists of shards were stored (renamed to their final name), and the
+ * thread that stored the last one. */
 static int       n_lists;
 static pthread_t storing_thread;
 

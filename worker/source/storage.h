@@ -56,7 +56,7 @@ struct fby_entry {
 typedef fby_err fby_listing_visit_fn(
     void *arg, const struct fby_entry *entry, struct fby_error_detail *why);
 
-/* What to list. */
+/* The directory to list, and how. */
 struct fby_listing_request {
     const struct fby_root *root;
     const char            *path;        /* of the directory, beneath the root */

@@ -140,7 +140,7 @@ static void classes_that_cannot_be_listed_are_refused(void **state)
     sandbox_refuses(&spec, FBY_USAGE, "say `classes_from: SPLIT`");
 }
 
-/* So a data set that streamed before has the digest that it had. */
+/* A data set that was read before `classes_from` existed keeps its digest. */
 static void equal_classes_change_no_digest(void **state)
 {
     write_splits(*state);

@@ -26,7 +26,7 @@ struct zip_entry {
     uint16_t    flags;
     uint16_t    head_extra; /* bytes of extra fields in the header */
     uint32_t    mode;       /* of Unix, as a link has it */
-    /* What the directory says instead of the truth; 0: the truth. */
+    /* Wrong values for the directory of the archive; 0: the right ones. */
     uint32_t said_size, said_packed, said_head, said_sum;
 };
 

@@ -30,7 +30,7 @@ void fby_zip_entries_fini(struct fby_zip_entries *self)
 
 /* ---- names ---- */
 
-/* What is wrong with a name without NUL in it; NULL: nothing. */
+/* Returns why a name is refused, or NULL if it is valid. The name has no NUL. */
 static const char *find_name_fault(const char *name)
 {
     size_t size = strlen(name);
