@@ -9,7 +9,15 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { HANDSHAKE_MS = 2000, RECONNECT_MS = 100, RECONNECT_MAX_MS = 5000 };
+enum {
+    HANDSHAKE_MS     = 2000,
+    RECONNECT_MS     = 100,
+    RECONNECT_MAX_MS = 5000,
+    KEY_BYTES        = 32
+};
+
+/* Without a domain libzmq asks no handler about keys. */
+static const char zap_domain[] = "forebay";
 
 static bool has_prefix(const char *text, const char *prefix)
 {
@@ -28,6 +36,28 @@ static bool set_family(void *socket, const char *endpoint)
     return set_int(socket, ZMQ_IPV6, strchr(endpoint, '[') != NULL);
 }
 
+static bool set_key(void *socket, int option, const uint8_t *key)
+{
+    return zmq_setsockopt(socket, option, key, KEY_BYTES) == 0;
+}
+
+/* The socket encrypts with CURVE, as the side that binds or that connects. */
+static bool set_keys(void *socket, const struct fby_socket_limits *limits)
+{
+    if (limits->secret_key == NULL) {
+        return true;
+    }
+    if (limits->server_key == NULL) {
+        return set_int(socket, ZMQ_CURVE_SERVER, 1) &&
+               set_key(socket, ZMQ_CURVE_SECRETKEY, limits->secret_key) &&
+               zmq_setsockopt(
+                   socket, ZMQ_ZAP_DOMAIN, zap_domain, strlen(zap_domain)) == 0;
+    }
+    return set_key(socket, ZMQ_CURVE_SERVERKEY, limits->server_key) &&
+           set_key(socket, ZMQ_CURVE_PUBLICKEY, limits->public_key) &&
+           set_key(socket, ZMQ_CURVE_SECRETKEY, limits->secret_key);
+}
+
 static bool set_options(void *socket, const struct fby_socket_limits *limits)
 {
     int64_t bytes = limits->max_message_bytes;
@@ -36,7 +66,7 @@ static bool set_options(void *socket, const struct fby_socket_limits *limits)
            set_int(socket, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) &&
            set_int(socket, ZMQ_SNDHWM, limits->send_messages) &&
            set_int(socket, ZMQ_RCVHWM, limits->receive_messages) &&
-           set_int(socket, ZMQ_TCP_KEEPALIVE, 1) &&
+           set_int(socket, ZMQ_TCP_KEEPALIVE, 1) && set_keys(socket, limits) &&
            (limits->dead_peer_ms == 0 ||
                set_int(socket, ZMQ_TCP_MAXRT, limits->dead_peer_ms));
 }

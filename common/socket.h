@@ -34,6 +34,11 @@ struct fby_socket_limits {
     int     send_messages;    /* longest send queue of a peer; 0: no limit */
     int     dead_peer_ms;     /* TCP closes a connection when data was not
                                   acknowledged for so long; 0: system default */
+    /* Keys of CURVE, of 32 bytes each; NULL: no encryption. A socket that binds
+     * needs secret_key only, and a handler of keys (secure/zap.h). */
+    const uint8_t *secret_key;
+    const uint8_t *public_key; /* of secret_key */
+    const uint8_t *server_key; /* the public key of the side that binds */
 };
 
 /* Create a ROUTER socket in the context `zmq` and bind it to `endpoint`

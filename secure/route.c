@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "secure/route.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "common/bytes.h"
+
+enum { SEAL_VERSION = 1, MAGIC_BYTES = 4 };
+
+static const uint8_t  magic[MAGIC_BYTES] = {'F', 'B', 'Y', 'S'};
+static const uint64_t max_key_bytes      = UINT64_C(64) << 30;
+
+/* ---- keys ---------------------------------------------------------------- */
+
+fby_err fby_lanes_derive(
+    const struct fby_route_secrets *secrets, struct fby_lanes *out)
+{
+    static const char label[] = "forebay route 1";
+    uint8_t           salt[2 * FBY_ROUTE_NONCE];
+    uint8_t           keys[2 * FBY_KEY_BYTES];
+    struct fby_buffer info = {0};
+    memcpy(salt, secrets->worker_nonce.bytes, FBY_ROUTE_NONCE);
+    memcpy(
+        salt + FBY_ROUTE_NONCE, secrets->client_nonce.bytes, FBY_ROUTE_NONCE);
+    fby_put_bytes(&info, label, strlen(label));
+    fby_put_u8(&info, (uint8_t)secrets->cipher);
+    fby_put_u8(&info, (uint8_t)secrets->mode);
+    fby_put_u64(&info, secrets->session.value);
+    fby_put_u64(&info, secrets->worker.value);
+    fby_err err =
+        fby_derive((struct fby_span){secrets->session_key.bytes, FBY_KEY_BYTES},
+            (struct fby_span){salt, sizeof(salt)},
+            (struct fby_span){info.data, info.size}, keys, sizeof(keys));
+    fby_buffer_fini(&info);
+    if (err == FBY_OK) {
+        *out = (struct fby_lanes){.to_worker = {.cipher = secrets->cipher},
+            .to_client                       = {.cipher = secrets->cipher}};
+        memcpy(out->to_worker.key.bytes, keys, FBY_KEY_BYTES);
+        memcpy(out->to_client.key.bytes, keys + FBY_KEY_BYTES, FBY_KEY_BYTES);
+    }
+    sodium_memzero(keys, sizeof(keys));
+    return err;
+}
+
+static fby_err derive_next_key(struct fby_lane *lane)
+{
+    static const char label[] = "forebay next key 1";
+    struct fby_key    next;
+    FBY_TRY(fby_derive((struct fby_span){lane->key.bytes, FBY_KEY_BYTES},
+        (struct fby_span){"", 0}, (struct fby_span){label, strlen(label)},
+        next.bytes, sizeof(next.bytes)));
+    lane->key       = next;
+    lane->key_bytes = 0;
+    lane->generation++;
+    sodium_memzero(&next, sizeof(next));
+    return FBY_OK;
+}
+
+/* ---- places -------------------------------------------------------------- */
+
+fby_err fby_lane_next(struct fby_lane *self, size_t size, struct fby_seal *out)
+{
+    if (self->key_bytes > max_key_bytes - size) {
+        if (self->generation == UINT16_MAX) {
+            return FBY_GONE;
+        }
+        FBY_TRY(derive_next_key(self));
+    }
+    *out = (struct fby_seal){
+        self->key, self->cipher, self->generation, self->count};
+    self->key_bytes += size;
+    self->count++;
+    return FBY_OK;
+}
+
+bool fby_is_sealed_frame(const void *frame, size_t size)
+{
+    const uint8_t *bytes = frame;
+    return size >= FBY_SEAL_BYTES && memcmp(bytes, magic, MAGIC_BYTES) == 0 &&
+           bytes[MAGIC_BYTES] == SEAL_VERSION && bytes[MAGIC_BYTES + 1] == 0;
+}
+
+fby_err fby_lane_accept(
+    struct fby_lane *self, const void *frame, size_t size, struct fby_seal *out)
+{
+    const uint8_t *bytes = frame;
+    if (!fby_is_sealed_frame(frame, size) ||
+        fby_load_le(bytes + 8, 8) != self->count) {
+        return FBY_PROTO;
+    }
+    struct fby_lane next = *self;
+    fby_err         err  = fby_lane_next(&next, size - FBY_SEAL_BYTES, out);
+    if (err == FBY_GONE ||
+        (err == FBY_OK && fby_load_le(bytes + 6, 2) != out->generation)) {
+        err = FBY_PROTO;
+    }
+    if (err == FBY_OK) {
+        *self = next;
+    }
+    sodium_memzero(&next, sizeof(next));
+    return err;
+}
+
+/* ---- frames -------------------------------------------------------------- */
+
+static void write_head(const struct fby_seal *seal, uint8_t *head)
+{
+    memcpy(head, magic, MAGIC_BYTES);
+    head[MAGIC_BYTES]     = SEAL_VERSION;
+    head[MAGIC_BYTES + 1] = 0;
+    fby_store_le(head + 6, seal->generation, 2);
+    fby_store_le(head + 8, seal->count, 8);
+}
+
+static struct fby_nonce make_nonce(const struct fby_seal *seal)
+{
+    struct fby_nonce nonce = {{0}};
+    fby_store_le(nonce.bytes, seal->count, 8);
+    return nonce;
+}
+
+fby_err fby_seal_frame(struct fby_aead *aead, const struct fby_seal *seal,
+    const void *frame, size_t size, uint8_t *out)
+{
+    const struct fby_nonce nonce = make_nonce(seal);
+    write_head(seal, out);
+    return fby_aead_seal(aead, seal->cipher, &seal->key, &nonce,
+        (struct fby_span){out, FBY_SEAL_HEAD}, (struct fby_span){frame, size},
+        out + FBY_SEAL_HEAD);
+}
+
+fby_err fby_open_frame(struct fby_aead *aead, const struct fby_seal *seal,
+    const void *frame, size_t size, uint8_t *out)
+{
+    const struct fby_nonce nonce  = make_nonce(seal);
+    const uint8_t         *sealed = (const uint8_t *)frame + FBY_SEAL_HEAD;
+    return fby_aead_open(aead, seal->cipher, &seal->key, &nonce,
+        (struct fby_span){frame, FBY_SEAL_HEAD},
+        (struct fby_span){sealed, size - FBY_SEAL_HEAD}, out);
+}
