@@ -25,6 +25,7 @@ int fby_command_end(
 extern const struct fby_command fby_command_doctor;
 extern const struct fby_command fby_command_index;
 extern const struct fby_command fby_command_init;
+extern const struct fby_command fby_command_keys;
 extern const struct fby_command fby_command_lint;
 extern const struct fby_command fby_command_photos;
 extern const struct fby_command fby_command_plan;

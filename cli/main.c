@@ -29,6 +29,7 @@ static const struct fby_command *const commands[] = {
     &fby_command_show,
     &fby_command_lint,
     &fby_command_index,
+    &fby_command_keys,
     &fby_command_doctor,
     &fby_command_photos,
 };

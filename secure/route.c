@@ -6,7 +6,13 @@
 
 #include "common/bytes.h"
 
-enum { SEAL_VERSION = 1, MAGIC_BYTES = 4 };
+enum {
+    SEAL_VERSION      = 1,
+    MAGIC_BYTES       = 4, /* then the version */
+    CLEAR_OFFSET      = 5,
+    GENERATION_OFFSET = 6,
+    COUNT_OFFSET      = 8
+};
 
 static const uint8_t  magic[MAGIC_BYTES] = {'F', 'B', 'Y', 'S'};
 static const uint64_t max_key_bytes      = UINT64_C(64) << 30;
@@ -78,7 +84,10 @@ bool fby_is_sealed_frame(const void *frame, size_t size)
 {
     const uint8_t *bytes = frame;
     return size >= FBY_SEAL_BYTES && memcmp(bytes, magic, MAGIC_BYTES) == 0 &&
-           bytes[MAGIC_BYTES] == SEAL_VERSION && bytes[MAGIC_BYTES + 1] == 0;
+           bytes[MAGIC_BYTES] == SEAL_VERSION &&
+           (bytes[CLEAR_OFFSET] == 0 ||
+               (bytes[CLEAR_OFFSET] == FBY_SEAL_CLEAR &&
+                   size >= FBY_SEAL_BYTES + FBY_SEAL_CLEAR));
 }
 
 fby_err fby_lane_accept(
@@ -86,13 +95,14 @@ fby_err fby_lane_accept(
 {
     const uint8_t *bytes = frame;
     if (!fby_is_sealed_frame(frame, size) ||
-        fby_load_le(bytes + 8, 8) != self->count) {
+        fby_load_le(bytes + COUNT_OFFSET, 8) != self->count) {
         return FBY_PROTO;
     }
     struct fby_lane next = *self;
     fby_err         err  = fby_lane_next(&next, size - FBY_SEAL_BYTES, out);
     if (err == FBY_GONE ||
-        (err == FBY_OK && fby_load_le(bytes + 6, 2) != out->generation)) {
+        (err == FBY_OK &&
+            fby_load_le(bytes + GENERATION_OFFSET, 2) != out->generation)) {
         err = FBY_PROTO;
     }
     if (err == FBY_OK) {
@@ -104,13 +114,14 @@ fby_err fby_lane_accept(
 
 /* ---- frames -------------------------------------------------------------- */
 
-static void write_head(const struct fby_seal *seal, uint8_t *head)
+static void write_head(
+    const struct fby_seal *seal, size_t n_clear, uint8_t *head)
 {
     memcpy(head, magic, MAGIC_BYTES);
-    head[MAGIC_BYTES]     = SEAL_VERSION;
-    head[MAGIC_BYTES + 1] = 0;
-    fby_store_le(head + 6, seal->generation, 2);
-    fby_store_le(head + 8, seal->count, 8);
+    head[MAGIC_BYTES]  = SEAL_VERSION;
+    head[CLEAR_OFFSET] = (uint8_t)n_clear;
+    fby_store_le(head + GENERATION_OFFSET, seal->generation, 2);
+    fby_store_le(head + COUNT_OFFSET, seal->count, 8);
 }
 
 static struct fby_nonce make_nonce(const struct fby_seal *seal)
@@ -121,21 +132,24 @@ static struct fby_nonce make_nonce(const struct fby_seal *seal)
 }
 
 fby_err fby_seal_frame(struct fby_aead *aead, const struct fby_seal *seal,
-    const void *frame, size_t size, uint8_t *out)
+    const void *frame, size_t size, size_t n_clear, uint8_t *out)
 {
-    const struct fby_nonce nonce = make_nonce(seal);
-    write_head(seal, out);
+    const struct fby_nonce nonce  = make_nonce(seal);
+    const size_t           n_head = FBY_SEAL_HEAD + n_clear;
+    write_head(seal, n_clear, out);
+    memcpy(out + FBY_SEAL_HEAD, frame, n_clear);
     return fby_aead_seal(aead, seal->cipher, &seal->key, &nonce,
-        (struct fby_span){out, FBY_SEAL_HEAD}, (struct fby_span){frame, size},
-        out + FBY_SEAL_HEAD);
+        (struct fby_span){out, n_head},
+        (struct fby_span){(const uint8_t *)frame + n_clear, size - n_clear},
+        out + n_head);
 }
 
 fby_err fby_open_frame(struct fby_aead *aead, const struct fby_seal *seal,
-    const void *frame, size_t size, uint8_t *out)
+    uint8_t *frame, size_t size)
 {
     const struct fby_nonce nonce  = make_nonce(seal);
-    const uint8_t         *sealed = (const uint8_t *)frame + FBY_SEAL_HEAD;
+    const size_t           n_head = FBY_SEAL_HEAD + frame[CLEAR_OFFSET];
     return fby_aead_open(aead, seal->cipher, &seal->key, &nonce,
-        (struct fby_span){frame, FBY_SEAL_HEAD},
-        (struct fby_span){sealed, size - FBY_SEAL_HEAD}, out);
+        (struct fby_span){frame, n_head},
+        (struct fby_span){frame + n_head, size - n_head}, frame + n_head);
 }

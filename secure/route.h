@@ -9,8 +9,10 @@
  * or out of order is refused. After 64 GiB the next key is derived from the
  * last.
  *
- * A sealed frame is a head of 16 bytes, the encrypted frame and a tag of 16;
- * docs/security.md has the byte table. All state is in these structs, so a
+ * A sealed frame is a head of 16 bytes, the frame, of which all but the first
+ * bytes is encrypted, and a tag of 16; docs/security.md has the byte table. The
+ * bytes in the clear, the prefix of a chunk, are authenticated: so the receiver
+ * can pass a chunk to another thread, which opens it. All state is in these structs, so a
  * frame may be sealed by any thread once its place in the order is taken. */
 #ifndef FBY_SECURE_ROUTE_H
 #define FBY_SECURE_ROUTE_H
@@ -21,7 +23,8 @@
 #include "secure/aead.h"
 
 enum {
-    FBY_SEAL_HEAD   = 16, /* bytes before the encrypted frame */
+    FBY_SEAL_HEAD   = 16, /* bytes before the frame */
+    FBY_SEAL_CLEAR  = 64, /* bytes of a chunk that stay in the clear */
     FBY_SEAL_BYTES  = FBY_SEAL_HEAD + FBY_TAG_BYTES, /* added to a frame */
     FBY_ROUTE_NONCE = 32 /* bytes of the nonce of each side */
 };
@@ -77,11 +80,13 @@ struct fby_seal {
 FBY_CHECKED fby_err fby_lane_next(
     struct fby_lane *self, size_t size, struct fby_seal *out);
 
-/* Write size + FBY_SEAL_BYTES bytes to `out`, which must not overlap `frame`,
- * unless `frame` is out + FBY_SEAL_HEAD.
+/* Seal a frame of `size` bytes, the first `n_clear` (0 or FBY_SEAL_CLEAR) of
+ * which stay in the clear. Writes size + FBY_SEAL_BYTES bytes to `out`, which
+ * must not overlap `frame`.
  * Errors: FBY_SYS  libcrypto failed. */
 FBY_CHECKED fby_err fby_seal_frame(struct fby_aead *aead,
-    const struct fby_seal *seal, const void *frame, size_t size, uint8_t *out);
+    const struct fby_seal *seal, const void *frame, size_t size, size_t n_clear,
+    uint8_t *out);
 
 /* True if `frame` begins like a sealed frame of a version that is read here. */
 bool fby_is_sealed_frame(const void *frame, size_t size);
@@ -95,10 +100,10 @@ bool fby_is_sealed_frame(const void *frame, size_t size);
 FBY_CHECKED fby_err fby_lane_accept(struct fby_lane *self, const void *frame,
     size_t size, struct fby_seal *out);
 
-/* Open a frame that fby_lane_accept() accepted: write size - FBY_SEAL_BYTES
- * bytes to `out`, which may be frame + FBY_SEAL_HEAD.
+/* Open a frame that fby_lane_accept() accepted, in place: its size -
+ * FBY_SEAL_BYTES bytes then begin at frame + FBY_SEAL_HEAD.
  * Errors: FBY_PROTO  the frame is not genuine: end the route. */
 FBY_CHECKED fby_err fby_open_frame(struct fby_aead *aead,
-    const struct fby_seal *seal, const void *frame, size_t size, uint8_t *out);
+    const struct fby_seal *seal, uint8_t *frame, size_t size);
 
 #endif

@@ -34,7 +34,8 @@ static struct ends ends_create(void)
     return ends;
 }
 
-static void seal(struct ends *ends, uint8_t fill, uint8_t out[SEALED])
+static void seal_clear(
+    struct ends *ends, uint8_t fill, size_t n_clear, uint8_t out[SEALED])
 {
     struct fby_seal place = {0};
     uint8_t         frame[SIZE];
