@@ -41,7 +41,12 @@ static void seal_clear(
     uint8_t         frame[SIZE];
     memset(frame, fill, sizeof(frame));
     assert_ok(fby_lane_next(&ends->from, SIZE, &place));
-    assert_ok(fby_seal_frame(ends->aead, &place, frame, SIZE, out));
+    assert_ok(fby_seal_frame(ends->aead, &place, frame, SIZE, n_clear, out));
+}
+
+static void seal(struct ends *ends, uint8_t fill, uint8_t out[SEALED])
+{
+    seal_clear(ends, fill, 0, out);
 }
 
 /* Open a copy of the frame, as the receiver does. */
@@ -52,8 +57,7 @@ static fby_err open_copy(
     uint8_t         frame[SEALED + 1];
     memcpy(frame, sealed, size);
     FBY_TRY(fby_lane_accept(&ends->to, frame, size, &place));
-    FBY_TRY(
-        fby_open_frame(ends->aead, &place, frame, size, frame + FBY_SEAL_HEAD));
+    FBY_TRY(fby_open_frame(ends->aead, &place, frame, size));
     *fill = frame[FBY_SEAL_HEAD];
     return FBY_OK;
 }
@@ -76,7 +80,7 @@ static void keys_and_frames_are_those_of_the_documentation(void **state)
         "16321d8b6f70d7f4b13dafed0d6f95b01560b8fa0576a151d14a96ab1b620ce5");
     assert_ok(fby_lane_next(&ends.from, 4, &place));
     assert_ok(fby_lane_next(&ends.from, 4, &place)); /* the second frame */
-    assert_ok(fby_seal_frame(ends.aead, &place, "FBYM", 4, out));
+    assert_ok(fby_seal_frame(ends.aead, &place, "FBYM", 4, 0, out));
     assert_string_equal(sodium_bin2hex(text, sizeof(text), out, sizeof(out)),
         "4642595301000000010000000000000092ad6a2ac50b9fc1292322b944ff1742136db3"
         "c8");
@@ -154,6 +158,30 @@ static void no_bit_of_a_frame_can_change(void **state)
     fby_aead_destroy(&ends.aead);
 }
 
+/* The prefix of a chunk can be read before the frame is opened, but not
+ * changed. */
+static void bytes_in_the_clear_are_authenticated(void **state)
+{
+    (void)state;
+    struct ends ends = ends_create();
+    uint8_t     frame[SEALED];
+    uint8_t     fill = 0;
+    seal_clear(&ends, 5, FBY_SEAL_CLEAR, frame);
+    const struct fby_lane before = ends.to;
+    for (size_t i = 0; i < SIZE; i++) {
+        uint8_t *byte = &frame[FBY_SEAL_HEAD + i];
+        assert_true(i >= FBY_SEAL_CLEAR || *byte == 5);
+        ends.to = before;
+        *byte ^= 1;
+        assert_int_equal(open_copy(&ends, frame, SEALED, &fill), FBY_PROTO);
+        *byte ^= 1;
+    }
+    ends.to = before;
+    assert_ok(open_copy(&ends, frame, SEALED, &fill));
+    assert_int_equal(fill, 5);
+    fby_aead_destroy(&ends.aead);
+}
+
 /* A frame of the other direction, or of another route, is refused. */
 static void a_frame_of_another_lane_is_refused(void **state)
 {
@@ -211,6 +239,7 @@ int main(void)
         cmocka_unit_test(each_secret_changes_the_keys),
         cmocka_unit_test(frames_come_out_in_their_order_only),
         cmocka_unit_test(no_bit_of_a_frame_can_change),
+        cmocka_unit_test(bytes_in_the_clear_are_authenticated),
         cmocka_unit_test(a_frame_of_another_lane_is_refused),
         cmocka_unit_test(a_key_is_replaced_after_64_gib),
     };
