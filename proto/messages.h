@@ -40,6 +40,7 @@ enum {
     FBY_KEY_MAX         = 4095, /* shard names and sample keys */
     FBY_ENDPOINT_MAX    = 255,
     FBY_CLASS_NAME_MAX  = 255,
+    FBY_TICKET_BYTES    = 8192,
     FBY_CONTENT_MAX     = FBY_MAX_CONTENT,
     /* Maximum counts. */
     FBY_OPEN_REQUESTS_MAX = 1024,    /* not finished, per session and worker */
@@ -80,6 +81,8 @@ enum {
     X(21, END, end)                             \
     X(22, LEAVE, leave)                         \
     X(23, BYE, bye)                             \
+    X(24, SEALED_HELLO, sealed_hello)           \
+    X(25, TICKET, ticket_renewal)               \
     /* worker and server */                     \
     X(32, REGISTER, registration)               \
     X(33, REGISTERED, registered)               \
@@ -120,6 +123,8 @@ struct fby_maybe_digest {
 #define FBY_FEATURE_FILTER(n)   (UINT64_C(1) << (n))
 #define FBY_FEATURE_CODEC(n)    (UINT64_C(1) << (16 + (n)))
 #define FBY_FEATURE_ENCODING(n) (UINT64_C(1) << (32 + (n)))
+/* In HELLO_FIRST: the CPU has instructions for AES. */
+#define FBY_FEATURE_AES (UINT64_C(1) << 48)
 
 /* The filters or the codecs in `features`, as bits: bit n is number n. */
 #define FBY_FEATURED_FILTERS(features) ((uint32_t)((features)&0xffff))
@@ -169,16 +174,19 @@ struct fby_welcome { /* worker > client: the first message of a route */
     struct fby_request_ids requests; /* the session's requests without END */
 };
 
-struct fby_hello_first {           /* worker > client: send HELLO first */
-    struct fby_session_id session; /* copied from the answered message */
+struct fby_hello_first {              /* worker > client: send HELLO first */
+    struct fby_session_id   session;  /* copied from the answered message */
+    struct fby_maybe_digest nonce;    /* of a worker with keys: random */
+    uint64_t                features; /* of a worker with keys */
 };
 
 enum fby_refused_code {
     FBY_REFUSED_VERSION = 1, /* no version in common */
     FBY_REFUSED_FULL    = 2, /* no memory budget for a session */
-    FBY_REFUSED_LEAVING = 3  /* the worker takes no new sessions */
+    FBY_REFUSED_LEAVING = 3, /* the worker takes no new sessions */
+    FBY_REFUSED_KEY     = 4  /* a key or ticket is not accepted */
 };
-struct fby_refused {               /* worker > client: no session */
+struct fby_refused { /* worker > client, server > both: no session */
     struct fby_session_id session; /* 0: could not be read */
     enum fby_refused_code code;
     uint32_t              version_min, version_max; /* the worker's */
@@ -425,6 +433,20 @@ struct fby_bye { /* client > worker: the session ends */
     struct fby_session_id session;
 };
 
+/* Instead of HELLO, to a worker with keys (docs/security.md). */
+struct fby_sealed_hello { /* client > worker */
+    struct fby_session_id   session;
+    struct fby_blob         ticket;
+    struct fby_maybe_digest nonce;  /* the client's; required */
+    uint32_t                cipher; /* enum fby_cipher */
+    struct fby_blob         hello;  /* HELLO as a sealed frame */
+};
+
+struct fby_ticket_renewal { /* client > worker: a newer ticket */
+    struct fby_session_id session;
+    struct fby_blob       ticket;
+};
+
 struct fby_name_list {
     const char *const *at; /* n names */
     size_t             n;
@@ -437,6 +459,10 @@ struct fby_registration { /* worker > server */
     uint32_t               pid;
     uint32_t               cores;
     struct fby_name_list   roots; /* the NAMEs of --data NAME=PATH */
+    /* Of a worker with keys: what its tickets are sealed with, and its clock
+     * now. */
+    struct fby_maybe_digest secret;
+    uint64_t                clock_ns;
 };
 
 struct fby_registered {              /* server > worker */
@@ -459,6 +485,7 @@ struct fby_heartbeat { /* worker > server */
     uint32_t                  load_permille; /* load of the busiest stage */
     const struct fby_counter *counters;
     size_t                    n_counters;
+    uint64_t                  clock_ns; /* as in REGISTER */
 };
 
 struct fby_heartbeat_ok {            /* server > worker */
@@ -501,7 +528,8 @@ enum fby_join_refused_code {
     FBY_JOIN_FINGERPRINT = 5,
     FBY_JOIN_START       = 6,
     FBY_JOIN_TAKEN       = 7, /* the rank has a live session */
-    FBY_JOIN_FULL        = 8  /* the server has too many sessions */
+    FBY_JOIN_FULL        = 8, /* the server has too many sessions */
+    FBY_JOIN_KEY         = 9  /* the key does not permit the job */
 };
 struct fby_join_refused { /* server > client */
     struct fby_session_id      session;
@@ -525,6 +553,11 @@ struct fby_worker_info {
     struct fby_instance_id instance;
     struct fby_name_list   endpoints;
     const char            *host;
+    /* To a trainer with a key: what it shows the worker, the key of its routes
+     * to it, and enum fby_secure_mode. */
+    struct fby_blob         ticket;
+    struct fby_maybe_digest session_key;
+    uint32_t                secure;
 };
 struct fby_instance_ids {
     const struct fby_instance_id *at;

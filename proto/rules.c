@@ -28,6 +28,14 @@ fby_err rule_hello(const void *record, struct fby_error_detail *why)
     return check_versions("HELLO", m->version_min, m->version_max, why);
 }
 
+fby_err rule_sealed_hello(const void *record, struct fby_error_detail *why)
+{
+    const struct fby_sealed_hello *m = record;
+    return m->nonce.known
+               ? FBY_OK
+               : fby_error_set(why, FBY_PROTO, "SEALED_HELLO: no nonce");
+}
+
 fby_err rule_refused(const void *record, struct fby_error_detail *why)
 {
     const struct fby_refused *m = record;

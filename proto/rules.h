@@ -11,7 +11,8 @@
  * itself was checked before. Pure.
  * Errors: FBY_PROTO  `why` has the reason. */
 typedef fby_err schema_rule(const void *record, struct fby_error_detail *why);
-schema_rule rule_hello, rule_refused, rule_scanning, rule_opened, rule_request,
-    rule_header_field, rule_header, rule_end, rule_join;
+schema_rule     rule_hello, rule_sealed_hello, rule_refused, rule_scanning,
+    rule_opened, rule_request, rule_header_field, rule_header, rule_end,
+    rule_join;
 
 #endif

@@ -143,9 +143,15 @@ static const struct schema_column welcome_columns[] = {
     LIST(IDS, 7, welcome, requests.at, requests.n, 0, FBY_OPEN_REQUESTS_MAX),
 };
 
+static const struct schema_column hello_first_columns[] = {
+    ID(1, hello_first, session),
+    MAYBE_DIGEST(2, hello_first, nonce),
+    U64(3, hello_first, features, 0, UINT64_MAX),
+};
+
 static const struct schema_column refused_columns[] = {
     U64(1, refused, session, 0, UINT64_MAX), /* 0: could not be read */
-    U32(2, refused, code, FBY_REFUSED_VERSION, FBY_REFUSED_LEAVING),
+    U32(2, refused, code, FBY_REFUSED_VERSION, FBY_REFUSED_KEY),
     U32(3, refused, version_min, 1, VERSION_MAX),
     U32(4, refused, version_max, 1, VERSION_MAX),
     TEXT(5, refused, text),
@@ -326,6 +332,19 @@ static const struct schema_column end_columns[] = {
     LIST(NUMBERS, 10, end, samples, n_samples, 0, FBY_ROWS_MAX),
 };
 
+static const struct schema_column sealed_hello_columns[] = {
+    ID(1, sealed_hello, session),
+    BLOB(2, sealed_hello, ticket, 1, FBY_TICKET_BYTES),
+    MAYBE_DIGEST(3, sealed_hello, nonce),
+    U32(4, sealed_hello, cipher, 1, 2),
+    BLOB(5, sealed_hello, hello, 1, SMALL / 2),
+};
+
+static const struct schema_column ticket_renewal_columns[] = {
+    ID(1, ticket_renewal, session),
+    BLOB(2, ticket_renewal, ticket, 1, FBY_TICKET_BYTES),
+};
+
 static const struct schema_column registration_columns[] = {
     ID(1, registration, instance),
     LIST(NAMES, 2, registration, endpoints.at, endpoints.n, 1,
@@ -335,6 +354,8 @@ static const struct schema_column registration_columns[] = {
     U32(5, registration, cores, 1, UINT32_MAX),
     LIST(NAMES, 6, registration, roots.at, roots.n, 0, FBY_ROOTS_MAX,
         .name_max = FBY_NAME_MAX),
+    MAYBE_DIGEST(7, registration, secret),
+    U64(8, registration, clock_ns, 0, UINT64_MAX),
 };
 
 static const struct schema_column registered_columns[] = {
@@ -356,6 +377,7 @@ static const struct schema_column heartbeat_columns[] = {
     U32(2, heartbeat, sessions, 0, UINT32_MAX),
     U32(3, heartbeat, load_permille, 0, 1000),
     RECORDS(4, heartbeat, counters, 0, FBY_COUNTERS_MAX, counter),
+    U64(5, heartbeat, clock_ns, 0, UINT64_MAX),
 };
 
 static const struct schema_column heartbeat_ok_columns[] = {
@@ -389,7 +411,7 @@ static const struct schema_column joined_columns[] = {
 
 static const struct schema_column join_refused_columns[] = {
     ID(1, join_refused, session),
-    U32(2, join_refused, code, FBY_JOIN_WORLD, FBY_JOIN_FULL),
+    U32(2, join_refused, code, FBY_JOIN_WORLD, FBY_JOIN_KEY),
     TEXT(3, join_refused, text),
 };
 
@@ -406,6 +428,9 @@ static const struct schema_column worker_info_columns[] = {
     LIST(NAMES, 2, worker_info, endpoints.at, endpoints.n, 1, FBY_ENDPOINTS_MAX,
         .name_max = FBY_ENDPOINT_MAX),
     NAME(3, worker_info, host, 1, FBY_HOST_MAX),
+    BLOB(4, worker_info, ticket, 0, FBY_TICKET_BYTES),
+    MAYBE_DIGEST(5, worker_info, session_key),
+    U32(6, worker_info, secure, 0, 2),
 };
 static const struct schema worker_info_schema =
     SCHEMA(worker_info, "WorkerInfo", worker_info, 0, NULL);
@@ -428,7 +453,7 @@ static const struct schema_column unreachable_columns[] = {
 static const struct schema schemas[] = {
     MESSAGE(HELLO, hello, SMALL, rule_hello),
     MESSAGE(WELCOME, welcome, SMALL, NULL),
-    IDS_ONLY(HELLO_FIRST, hello_first, session),
+    MESSAGE(HELLO_FIRST, hello_first, SMALL, NULL),
     MESSAGE(REFUSED, refused, SMALL, rule_refused),
     MESSAGE(PING, ping, SMALL, NULL),
     MESSAGE(PONG, pong, SMALL, NULL),
@@ -449,6 +474,8 @@ static const struct schema schemas[] = {
     MESSAGE(END, end, FBY_MESSAGE_MAX, rule_end),
     IDS_ONLY(LEAVE, leave, session),
     IDS_ONLY(BYE, bye, session),
+    MESSAGE(SEALED_HELLO, sealed_hello, SMALL, rule_sealed_hello),
+    [FBY_MSG_TICKET]   = SCHEMA(ticket_renewal, "TICKET", ticket, SMALL, NULL),
     [FBY_MSG_REGISTER] = /* the struct is not `register`, a C keyword */
     SCHEMA(registration, "REGISTER", register, SMALL, NULL),
     MESSAGE(REGISTERED, registered, SMALL, NULL),

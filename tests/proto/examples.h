@@ -178,6 +178,16 @@ static inline void example_data_plane(struct fby_message *m)
             .data                                          = example_maybe(21),
             .text = "other data lies here"};
         break;
+    case FBY_MSG_SEALED_HELLO:
+        m->sealed_hello.ticket = (struct fby_blob){(const uint8_t *)"FBYT", 4};
+        m->sealed_hello.nonce  = example_maybe(40);
+        m->sealed_hello.cipher = 1;
+        m->sealed_hello.hello  = (struct fby_blob){(const uint8_t *)"FBYS", 4};
+        break;
+    case FBY_MSG_TICKET:
+        m->ticket_renewal.ticket =
+            (struct fby_blob){(const uint8_t *)"FBYT", 4};
+        break;
     case FBY_MSG_CREDIT:
         m->credit.route    = (struct fby_route_id)EXAMPLE_ROUTE;
         m->credit.received = UINT64_C(1) << 40;

@@ -191,6 +191,8 @@ static const struct number ids[] = {
     {IN(END), 2, "request", 'v', 1, UINT64_MAX},
     {IN(LEAVE), 1, "session", 'f', 1, UINT64_MAX},
     {IN(BYE), 1, "session", 'f', 1, UINT64_MAX},
+    {IN(SEALED_HELLO), 1, "session", 'f', 1, UINT64_MAX},
+    {IN(TICKET), 1, "session", 'f', 1, UINT64_MAX},
     {IN(REGISTER), 1, "instance", 'f', 1, UINT64_MAX},
     {IN(REGISTERED), 1, "instance", 'f', 1, UINT64_MAX},
     {IN(REGISTERED), 2, "server", 'f', 1, UINT64_MAX},
@@ -224,7 +226,8 @@ static const struct number numbers[] = {
     {IN(WELCOME), 4, "version", 'v', 1, 255},
     {IN(WELCOME), 5, "features", 'v', 0, UINT64_MAX},
     {IN(WELCOME), 6, "send_window", 'v', 1, UINT64_MAX},
-    {IN(REFUSED), 2, "code", 'v', 1, 3},
+    {IN(HELLO_FIRST), 3, "features", 'v', 0, UINT64_MAX},
+    {IN(REFUSED), 2, "code", 'v', 1, 4},
     {IN(REFUSED), 3, "version_min", 'v', 1, 255},
     {IN(REFUSED), 4, "version_max", 'v', 1, 255},
     {IN(PING), 2, "sequence", 'v', 0, UINT64_MAX},
@@ -268,11 +271,13 @@ static const struct number numbers[] = {
     {IN(END), 9, "wait_ns", 'v', 0, UINT64_MAX},
     {IN(REGISTER), 4, "pid", 'v', 0, UINT32_MAX},
     {IN(REGISTER), 5, "cores", 'v', 1, UINT32_MAX},
+    {IN(REGISTER), 8, "clock_ns", 'v', 0, UINT64_MAX},
     {IN(REGISTERED), 3, "lease_ms", 'v', 1, UINT32_MAX},
     {IN(REGISTERED), 4, "heartbeat_ms", 'v', 1, UINT32_MAX},
     {COUNTER, 2, "value", 'v', 0, UINT64_MAX},
     {IN(HEARTBEAT), 2, "sessions", 'v', 0, UINT32_MAX},
     {IN(HEARTBEAT), 3, "load_permille", 'v', 0, 1000},
+    {IN(HEARTBEAT), 5, "clock_ns", 'v', 0, UINT64_MAX},
     {IN(JOIN), 3, "rank", 'v', 0, 65535},
     {IN(JOIN), 4, "world", 'v', 1, 65536},
     {IN(JOIN), 6, "pid", 'v', 0, UINT32_MAX},
@@ -281,9 +286,11 @@ static const struct number numbers[] = {
     {IN(JOIN), 12, "step", 'v', 0, UINT64_MAX},
     {IN(JOINED), 3, "lease_ms", 'v', 1, UINT32_MAX},
     {IN(JOINED), 4, "heartbeat_ms", 'v', 1, UINT32_MAX},
-    {IN(JOIN_REFUSED), 2, "code", 'v', 1, 8},
+    {IN(JOIN_REFUSED), 2, "code", 'v', 1, 9},
     {IN(RENEW), 3, "sequence", 'v', 0, UINT64_MAX},
+    {WORKER_INFO, 6, "secure", 'v', 0, 2},
     {IN(WORKERS), 3, "sequence", 'v', 1, UINT64_MAX},
+    {IN(SEALED_HELLO), 4, "cipher", 'v', 1, 2},
 };
 
 static struct fby_buffer number(const struct number *n, uint64_t value)
@@ -375,7 +382,11 @@ static const struct bytes names[] = {
     {IN(JOIN), 5, "host", name, 1, 255},
     {IN(JOIN_REFUSED), 3, "text", text, 0, 1024},
     {WORKER_INFO, 3, "host", name, 1, 255},
+    {WORKER_INFO, 4, "ticket", blob, 0, 8192},
     {IN(UNREACHABLE), 3, "text", text, 0, 1024},
+    {IN(SEALED_HELLO), 2, "ticket", blob, 1, 8192},
+    {IN(SEALED_HELLO), 5, "hello", blob, 1, 32768},
+    {IN(TICKET), 2, "ticket", blob, 1, 8192},
 };
 
 static const struct bytes digests[] = {
@@ -401,6 +412,10 @@ static const struct bytes digests[] = {
     {IN(JOINED), 6, "fingerprint", maybe, 32, 32},
     {IN(RENEW), 4, "data", maybe, 32, 32},
     {IN(RENEW), 5, "fingerprint", maybe, 32, 32},
+    {IN(HELLO_FIRST), 2, "nonce", maybe, 32, 32},
+    {IN(SEALED_HELLO), 3, "nonce", maybe, 32, 32},
+    {IN(REGISTER), 7, "secret", maybe, 32, 32},
+    {WORKER_INFO, 5, "session_key", maybe, 32, 32},
 };
 
 static struct fby_buffer block(

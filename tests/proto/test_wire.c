@@ -505,6 +505,63 @@ static void the_location_of_the_classes_arrives(void **state)
     fby_buffer_fini(&frame);
 }
 
+/* Record the message as a golden frame of its own, and decode that. */
+static void through_golden(
+    const char *name, const struct fby_message *m, struct fby_message *arrived)
+{
+    struct fby_buffer frame  = {0};
+    struct fby_buffer golden = {0};
+    encode(m, &frame);
+    golden_equal(name, &frame);
+    golden_read(name, &golden);
+    decode(&golden, arrived);
+    fby_buffer_fini(&golden);
+    fby_buffer_fini(&frame);
+}
+
+static void what_only_a_cluster_with_keys_sends_arrives(void **state)
+{
+    (void)state;
+    struct fby_message     m;
+    struct fby_message     arrived;
+    struct fby_worker_info worker = example_workers[1];
+    example(FBY_MSG_HELLO_FIRST, &m);
+    m.hello_first.nonce    = example_maybe(50);
+    m.hello_first.features = FBY_FEATURE_AES;
+    through_golden("HELLO_FIRST_keys", &m, &arrived);
+    assert_memory_equal(
+        &arrived.hello_first.nonce.digest, &m.hello_first.nonce.digest, 32);
+    assert_true(arrived.hello_first.features == FBY_FEATURE_AES);
+    fby_message_fini(&arrived);
+
+    example(FBY_MSG_REGISTER, &m);
+    m.registration.secret   = example_maybe(60);
+    m.registration.clock_ns = 5000000000;
+    through_golden("REGISTER_keys", &m, &arrived);
+    assert_true(arrived.registration.secret.known);
+    assert_true(arrived.registration.clock_ns == 5000000000);
+    fby_message_fini(&arrived);
+
+    example(FBY_MSG_HEARTBEAT, &m);
+    m.heartbeat.clock_ns = 6000000000;
+    through_golden("HEARTBEAT_keys", &m, &arrived);
+    assert_true(arrived.heartbeat.clock_ns == 6000000000);
+    fby_message_fini(&arrived);
+
+    example(FBY_MSG_WORKERS, &m);
+    worker.ticket       = (struct fby_blob){(const uint8_t *)"FBYT", 4};
+    worker.session_key  = example_maybe(70);
+    worker.secure       = 2;
+    m.workers.added     = &worker;
+    m.workers.n_added   = 1;
+    m.workers.removed.n = 0;
+    through_golden("WORKERS_keys", &m, &arrived);
+    assert_int_equal(arrived.workers.added[0].ticket.size, 4);
+    assert_true(arrived.workers.added[0].session_key.known);
+    assert_int_equal(arrived.workers.added[0].secure, 2);
+    fby_message_fini(&arrived);
+}
+
 /* Many short names, each in a field of its own, would unpack to more memory
  * than allowed; all names in one field do not, also in a client that does not
  * know the field (number 1000 here). */
@@ -610,6 +667,7 @@ int main(void)
         cmocka_unit_test(the_names_of_classes_arrive),
         cmocka_unit_test(what_a_busy_worker_lacks_arrives),
         cmocka_unit_test(the_location_of_the_classes_arrives),
+        cmocka_unit_test(what_only_a_cluster_with_keys_sends_arrives),
         cmocka_unit_test(many_short_names_of_classes_fit),
         cmocka_unit_test(ops_of_the_device_arrive_as_they_were_sent),
         cmocka_unit_test(a_ragged_field_arrives_with_its_max_length),
