@@ -17,6 +17,7 @@
 #include "common/limits.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/peer_endpoint.h"
 #include "common/socket.h"
 #include "common/timer.h"
 #include "server/directory.h"
@@ -81,7 +82,12 @@ static void send_to(struct server *self, const struct fby_routing_id *to,
 
 /* ---- one handler per message type ---- */
 
-typedef void handler(struct server *self, const struct fby_routing_id *from,
+struct sender { /* of one message */
+    const struct fby_routing_id *route;
+    const char *address; /* numeric; NULL: unknown; valid for the call */
+};
+
+typedef void handler(struct server *self, const struct sender *from,
     const struct fby_message *message);
 
 static uint32_t ns_to_ms(int64_t ns)
@@ -89,13 +95,11 @@ static uint32_t ns_to_ms(int64_t ns)
     return (uint32_t)(ns / FBY_NS_PER_MS);
 }
 
-static void refuse_worker(struct server *self, const struct fby_routing_id *to)
+/* The code is FULL for all causes, because older workers know no other one. The
+ * text says the cause, which the worker logs. */
+static void refuse_worker(
+    struct server *self, const struct fby_routing_id *to, const char *text)
 {
-    char text[128];
-    snprintf(text, sizeof(text),
-        "this server has %d workers already and takes no more; start another "
-        "server",
-        MAX_WORKERS);
     fby_warn("WORKER-REFUSED", "%s", text);
     send_to(self, to,
         FBY_MESSAGE(REFUSED, refused, .code = FBY_REFUSED_FULL,
@@ -103,37 +107,61 @@ static void refuse_worker(struct server *self, const struct fby_routing_id *to)
             .version_max = FBY_PROTOCOL_VERSION, .text = text));
 }
 
-static void on_register(struct server *self, const struct fby_routing_id *from,
+/* Check that the sender may name all endpoints of its registration. */
+static fby_err check_endpoints(const struct fby_name_list *endpoints,
+    const struct sender *from, struct fby_error_detail *why)
+{
+    for (size_t i = 0; i < endpoints->n; i++) {
+        FBY_TRY(fby_peer_endpoint_check_sender(
+            endpoints->at[i], from->address, false, why));
+    }
+    return FBY_OK;
+}
+
+static fby_err register_worker(struct server *self,
+    const struct fby_registration *worker, const struct sender *from,
+    struct fby_error_detail *why)
+{
+    FBY_TRY(check_endpoints(&worker->endpoints, from, why));
+    fby_err err = fby_directory_register(self->directory, worker, self->now_ns);
+    return err == FBY_OK ? FBY_OK
+                         : fby_error_set(why, err,
+                               "this server has %d workers already and takes "
+                               "no more; start another server",
+                               MAX_WORKERS);
+}
+
+static void on_register(struct server *self, const struct sender *from,
     const struct fby_message *message)
 {
     const struct fby_registration *worker = &message->registration;
-    if (fby_directory_register(self->directory, worker, self->now_ns) !=
-        FBY_OK) {
-        refuse_worker(self, from);
+    struct fby_error_detail        why;
+    if (register_worker(self, worker, from, &why) != FBY_OK) {
+        refuse_worker(self, from->route, why.text);
         return;
     }
-    send_to(self, from,
+    send_to(self, from->route,
         FBY_MESSAGE(REGISTERED, registered, .instance = worker->instance,
             .server       = self->instance,
             .lease_ms     = ns_to_ms(self->options.lease_ns),
             .heartbeat_ms = ns_to_ms(self->options.heartbeat_ns)));
 }
 
-static void on_heartbeat(struct server *self, const struct fby_routing_id *from,
+static void on_heartbeat(struct server *self, const struct sender *from,
     const struct fby_message *message)
 {
     struct fby_instance_id worker = message->heartbeat.instance;
     fby_err                err =
         fby_directory_heartbeat(self->directory, worker, self->now_ns);
-    send_to(self, from,
+    send_to(self, from->route,
         err == FBY_OK
             ? FBY_MESSAGE(HEARTBEAT_OK, heartbeat_ok, .instance = worker,
                   .server = self->instance)
             : FBY_MESSAGE(REGISTER_FIRST, register_first, .instance = worker));
 }
 
-static void on_deregister(struct server *self,
-    const struct fby_routing_id *from, const struct fby_message *message)
+static void on_deregister(struct server *self, const struct sender *from,
+    const struct fby_message *message)
 {
     (void)from;
     fby_directory_deregister(self->directory, message->deregister.instance);
@@ -153,38 +181,38 @@ static void refuse_join(struct server *self, const struct fby_routing_id *to,
             .code = FBY_JOIN_FULL, .text = text));
 }
 
-static void on_join(struct server *self, const struct fby_routing_id *from,
+static void on_join(struct server *self, const struct sender *from,
     const struct fby_message *message)
 {
     const struct fby_join *join = &message->join;
-    if (fby_directory_join(self->directory, join, from, self->now_ns) !=
+    if (fby_directory_join(self->directory, join, from->route, self->now_ns) !=
         FBY_OK) {
-        refuse_join(self, from, join);
+        refuse_join(self, from->route, join);
     } /* otherwise the answer is a due message of the directory */
 }
 
-static void on_renew(struct server *self, const struct fby_routing_id *from,
+static void on_renew(struct server *self, const struct sender *from,
     const struct fby_message *message)
 {
     const struct fby_renew *renew = &message->renew;
     /* Fault injection for tests; does nothing otherwise. */
     fby_fault_kill_or_stop("server.exit", "server.stop", "renew");
-    if (fby_directory_renew(self->directory, renew, from, self->now_ns) !=
-        FBY_OK) {
-        send_to(self, from,
+    if (fby_directory_renew(
+            self->directory, renew, from->route, self->now_ns) != FBY_OK) {
+        send_to(self, from->route,
             FBY_MESSAGE(JOIN_FIRST, join_first, .session = renew->session));
     }
 }
 
-static void on_unreachable(struct server *self,
-    const struct fby_routing_id *from, const struct fby_message *message)
+static void on_unreachable(struct server *self, const struct sender *from,
+    const struct fby_message *message)
 {
     (void)from;
     fby_directory_report_unreachable(
         self->directory, message->unreachable.instance);
 }
 
-static void on_quit(struct server *self, const struct fby_routing_id *from,
+static void on_quit(struct server *self, const struct sender *from,
     const struct fby_message *message)
 {
     (void)from;
@@ -211,8 +239,9 @@ static void refuse_message(struct server *self, const char *cause)
 }
 
 static void dispatch(
-    struct server *self, const struct fby_routing_id *from, zmq_msg_t *frame)
+    struct server *self, const struct fby_routing_id *route, zmq_msg_t *frame)
 {
+    const struct sender     from = {route, zmq_msg_gets(frame, "Peer-Address")};
     struct fby_message      message;
     struct fby_error_detail why;
     if (fby_message_decode(zmq_msg_data(frame), zmq_msg_size(frame), &message,
@@ -222,7 +251,7 @@ static void dispatch(
     }
     handler *handle = handlers[(uint8_t)message.type];
     if (handle != NULL) {
-        handle(self, from, &message);
+        handle(self, &from, &message);
     } else {
         refuse_message(self, fby_message_name(message.type));
     }

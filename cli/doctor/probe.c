@@ -14,6 +14,7 @@
 
 #include "common/clock.h"
 #include "common/mem.h"
+#include "common/peer_endpoint.h"
 #include "trainer_client/receive/sockets.h"
 
 enum { MAX_MESSAGE = 64 << 10 }; /* bytes; no answer to a probe is longer */
@@ -35,7 +36,7 @@ static struct addrinfo *parse_endpoint(const char *endpoint)
     struct addrinfo *found = NULL;
     struct addrinfo  hints = {.ai_socktype = SOCK_STREAM,
          .ai_flags                         = AI_NUMERICHOST | AI_NUMERICSERV};
-    if (begin == NULL || colon < begin + 3) {
+    if (fby_peer_endpoint_check(endpoint, NULL) != FBY_OK) {
         return NULL;
     }
     snprintf(host, sizeof(host), "%.*s", (int)(colon - begin - 3), begin + 3);

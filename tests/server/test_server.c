@@ -102,14 +102,20 @@ static void send_message(struct world *world, const struct fby_message *message)
     fby_buffer_fini(&frame);
 }
 
+static struct fby_message registering_at(
+    uint64_t worker, const char *const *endpoints, size_t n_endpoints)
+{
+    return (struct fby_message){.type = FBY_MSG_REGISTER,
+        .registration                 = {.instance = {worker},
+                            .endpoints             = {endpoints, n_endpoints},
+                            .host                  = "a-host",
+                            .cores                 = 1}};
+}
+
 static struct fby_message registering(uint64_t worker)
 {
     static const char *const endpoints[] = {"tcp://127.0.0.1:1"};
-    return (struct fby_message){.type = FBY_MSG_REGISTER,
-        .registration                 = {.instance = {worker},
-                            .endpoints             = {endpoints, 1},
-                            .host                  = "a-host",
-                            .cores                 = 1}};
+    return registering_at(worker, endpoints, 1);
 }
 
 static void send_register(struct world *world, uint64_t worker)
@@ -155,6 +161,36 @@ static void a_worker_too_many_is_refused_until_another_leaves(void **state)
     send_message(world,
         &(struct fby_message){.type = FBY_MSG_DEREGISTER, .deregister = {{7}}});
     send_register(world, MAX_WORKERS + 1);
+    expect(world, FBY_MSG_REGISTERED);
+}
+
+static void expect_endpoint_refused(struct world *world,
+    const char *const *endpoints, size_t n_endpoints, const char *words)
+{
+    const struct fby_message sent = registering_at(5, endpoints, n_endpoints);
+    send_message(world, &sent);
+    struct fby_message answer = receive_message(world, FBY_MSG_REFUSED);
+    assert_int_equal(answer.refused.code, FBY_REFUSED_FULL);
+    assert_non_null(strstr(answer.refused.text, words));
+    fby_message_fini(&answer);
+}
+
+/* The same connection may then register its own address. */
+static void a_worker_with_another_endpoint_than_its_own_is_refused(void **state)
+{
+    static const char *const local[] = {"ipc:///tmp/x"};
+    static const char *const other[] = {
+        "tcp://127.0.0.1:1", "tcp://10.0.0.9:1"};
+    struct world *world = *state;
+    expect_endpoint_refused(world, local, 1,
+        "endpoint 'ipc:///tmp/x': not a numeric TCP endpoint: ");
+    expect_endpoint_refused(world, other, 2,
+        "endpoint 'tcp://10.0.0.9:1': the worker registers from address "
+        "127.0.0.1: ");
+    send_message(world, &(struct fby_message){.type = FBY_MSG_HEARTBEAT,
+                            .heartbeat              = {.instance = {5}}});
+    expect(world, FBY_MSG_REGISTER_FIRST);
+    send_register(world, 5);
     expect(world, FBY_MSG_REGISTERED);
 }
 
@@ -319,6 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_defaults_are_those_of_the_manual),
         WITH_SERVER(a_worker_too_many_is_refused_until_another_leaves),
+        WITH_SERVER(a_worker_with_another_endpoint_than_its_own_is_refused),
         WITH_SERVER(an_unknown_peer_must_register_or_join),
         WITH_SERVER(garbage_is_not_answered),
         WITH_SERVER(a_message_of_several_parts_is_dropped_whole),

@@ -12,6 +12,7 @@ import socket
 import struct
 import unittest
 
+import harness
 import zmtp
 from harness import PATIENT, SLOW, SystemTest
 
@@ -154,6 +155,20 @@ class Hostile(SystemTest):
             self.pull.steps(20)
             self.assertLess(part.rss_bytes() - before, (32 << 20) * SLOW)
             peer.close()
+        self.assert_undisturbed()
+
+    def test_a_worker_of_another_address_is_told_to_listen_elsewhere(self):
+        """And the server names no such worker to a trainer."""
+        worker = harness.Daemon(self.cluster, [
+            "worker", "--server", self.cluster.server.endpoint,
+            "--data", f"data={self.cluster.root}",
+            "--advertise", "tcp://192.0.2.1:7999"])
+        worker.wait_for_text(
+            f" REGISTER-REFUSED by {self.cluster.server.endpoint}: endpoint "
+            "'tcp://192.0.2.1:7999': the worker registers from address "
+            "127.0.0.1: without keys both must be the same: start the worker "
+            "with --listen tcp://127.0.0.1:*; this worker keeps trying")
+        self.assertNotIn("192.0.2.1", self.pull.text())
         self.assert_undisturbed()
 
     def test_a_version_that_is_not_spoken_is_answered(self):

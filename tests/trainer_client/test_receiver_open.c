@@ -553,6 +553,28 @@ static void data_other_than_the_tokens_is_described(void **state)
     dialogue_end(&d);
 }
 
+/* A list of each of these endpoints, and then one with a usable worker. */
+static void a_worker_without_a_numeric_endpoint_is_ignored(void **state)
+{
+    static const char *const evil[] = {
+        "ipc:///tmp/forebay-test", "tcp://localhost:1", "tcp://*:1"};
+    struct dialogue d;
+    (void)state;
+    dialogue_begin(&d, 2);
+    dialogue_start(&d);
+    d.session = await_message(&d, &d.server, FBY_MSG_JOIN)->join.session;
+    send_joined(&d);
+    for (uint64_t i = 0; i < 3; i++) {
+        d.workers[0].named[0] = evil[i];
+        send_workers(&d, 0, 1, true);
+        await_errors(&d, i + 1);
+    }
+    send_workers(&d, 1, 1, true);
+    (void)handshake(&d, &d.workers[1]);
+    assert_int_equal(stats_of(&d).protocol_errors, 3);
+    dialogue_end(&d);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -575,6 +597,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_token_sets_the_position_and_the_data),
         cmocka_unit_test(a_job_of_other_data_than_the_tokens_is_refused),
         cmocka_unit_test(data_other_than_the_tokens_is_described),
+        cmocka_unit_test(a_worker_without_a_numeric_endpoint_is_ignored),
     };
     fby_log_init("test", FBY_LOG_ERROR);
     if (argc > 1) { /* one test alone, to look into it */

@@ -4,6 +4,7 @@
 #include "trainer_client/receive/receiver_state.h"
 
 #include "common/log.h"
+#include "common/peer_endpoint.h"
 
 static void on_joined(struct fby_receiver *r, const struct fby_joined *joined)
 {
@@ -66,6 +67,23 @@ static void add_worker(
     fby_r_run_actions(r);
 }
 
+/* True if this client may connect to the worker. A server that checks nothing
+ * could list files of this machine, or names that ZeroMQ would resolve. */
+static bool has_valid_endpoints(
+    struct fby_receiver *r, const struct fby_worker_info *info)
+{
+    struct fby_error_detail why = {""};
+    for (size_t i = 0; i < info->endpoints.n; i++) {
+        if (fby_peer_endpoint_check(info->endpoints.at[i], &why) != FBY_OK) {
+            r->protocol_errors++;
+            fby_warn(
+                "WORKER-IGNORED", "worker %.100s: %s", info->host, why.text);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool adds_worker(
     const struct fby_workers *workers, struct fby_instance_id instance)
 {
@@ -108,8 +126,10 @@ static void on_workers(
         return;
     }
     for (size_t i = 0; i < workers->n_added; i++) {
-        r->worker_listed = true;
-        add_worker(r, &workers->added[i]);
+        if (has_valid_endpoints(r, &workers->added[i])) {
+            r->worker_listed = true;
+            add_worker(r, &workers->added[i]);
+        }
     }
     remove_unlisted_workers(r, workers);
 }
