@@ -182,7 +182,7 @@ struct fby_hello_first {              /* worker > client: send HELLO first */
 
 enum fby_refused_code {
     FBY_REFUSED_VERSION = 1, /* no version in common */
-    FBY_REFUSED_FULL    = 2, /* no memory budget for a session */
+    FBY_REFUSED_FULL    = 2, /* no room for one more; the text says why */
     FBY_REFUSED_LEAVING = 3, /* the worker takes no new sessions */
     FBY_REFUSED_KEY     = 4  /* a key or ticket is not accepted */
 };

@@ -100,9 +100,7 @@ static struct fby_session_config session_config(
     struct fby_session_config config = fby_session_defaults();
     config.send_window               = options->send_window_bytes;
     config.retry_ns                  = fby_scaled_timeout_ns(config.retry_ns);
-    config.silence_limit_ns = fby_scaled_timeout_ns(config.silence_limit_ns);
-    config.disconnect_limit_ns =
-        fby_scaled_timeout_ns(config.disconnect_limit_ns);
+    config.lease_ns                  = fby_scaled_timeout_ns(config.lease_ns);
     config.stall_limit_ns = fby_scaled_timeout_ns(config.stall_limit_ns);
     return config;
 }
@@ -216,10 +214,9 @@ static fby_err open_sockets(struct fby_loop *self, struct fby_error_detail *why)
         .max_message_bytes = FBY_MESSAGE_MAX,
         .receive_messages  = RECEIVE_MESSAGES,
         .send_messages     = SEND_MESSAGES,
-        /* TCP keeps a dead connection no longer than the worker keeps a session
-         * without a route. */
-        .dead_peer_ms =
-            (int)(self->session_config.disconnect_limit_ns / FBY_NS_PER_MS),
+        /* TCP keeps a dead connection no longer than the worker keeps its
+         * session. */
+        .dead_peer_ms = (int)(self->session_config.lease_ns / FBY_NS_PER_MS),
     };
     self->zmq = zmq_ctx_new();
     if (self->zmq == NULL) {

@@ -104,10 +104,10 @@ void sim_worker_rival(struct sim *sim, int worker)
 {
     struct sim_worker        *w = &sim->workers[worker];
     struct fby_session_config c = fby_session_defaults();
-    if (w->rival != NULL || fby_session_create(&c, &w->budget, BATCH_BYTES,
-                                sim->now, &w->rival) != FBY_OK) {
-        return; /* there is one already, or the budget is used up */
+    if (w->rival != NULL) {
+        return;
     }
+    w->rival = fby_session_create(&c, &w->budget, BATCH_BYTES, sim->now);
     enum fby_session_answer answer = fby_session_request(w->rival, sim->now,
         &(struct fby_session_request){
             .id = {++w->rival_id}, .bytes = BATCH_BYTES});
@@ -358,15 +358,12 @@ static void list_open(struct sim_worker *w, struct sim_message *message)
         (uint32_t)fby_session_list_open(w->session, message->open, SIM_NAMED);
 }
 
-static bool make_session(struct sim *sim, struct sim_worker *w)
+static void make_session(struct sim *sim, struct sim_worker *w)
 {
     struct fby_session_config c = fby_session_defaults();
     c.send_window               = sim->config.send_window;
     c.max_batches               = SIM_JOBS;
-    c.silence_limit_ns          = 20 * FBY_NS_PER_S;
-    c.disconnect_limit_ns       = 5 * FBY_NS_PER_S;
-    return fby_session_create(
-               &c, &w->budget, BATCH_BYTES, sim->now, &w->session) == FBY_OK;
+    w->session = fby_session_create(&c, &w->budget, BATCH_BYTES, sim->now);
 }
 
 static void hello(struct sim *sim, int peer, const struct sim_message *message)
@@ -374,10 +371,13 @@ static void hello(struct sim *sim, int peer, const struct sim_message *message)
     int                worker     = sim->peers[peer].worker;
     struct sim_worker *w          = &sim->workers[worker];
     uint64_t           connection = sim->peers[peer].connection;
-    if (w->leaving || (w->session == NULL && !make_session(sim, w))) {
+    if (w->leaving) {
         (void)sim_send_down(
             sim, peer, connection, &(struct sim_message){.kind = SIM_FULL});
         return;
+    }
+    if (w->session == NULL) {
+        make_session(sim, w);
     }
     w->route      = peer;
     w->connection = connection;
@@ -442,6 +442,7 @@ static void request(
         accept(sim, w, message);
         break;
     case FBY_SESSION_BUSY:
+    case FBY_SESSION_NO_SHARE:
         send_about(sim, worker, SIM_BUSY, message->id);
         break;
     case FBY_SESSION_LOST:

@@ -19,6 +19,11 @@ from harness import PATIENT, SLOW, SystemTest
 FRAMES = pathlib.Path(__file__).parents[1] / "golden" / "frames"
 
 
+# Field 6 of HELLO, max_bytes: as recorded (8 GiB), and 512 MiB.
+RECORDED_MAX_BYTES = b"\x30\x80\x80\x80\x80\x20"
+HALF_OF_MEMORY = b"\x30\x80\x80\x80\x80\x02"
+
+
 def recorded_frames():
     """One valid message of each type, from tests/golden."""
     frames = []
@@ -169,6 +174,26 @@ class Hostile(SystemTest):
             "127.0.0.1: without keys both must be the same: start the worker "
             "with --listen tcp://127.0.0.1:*; this worker keeps trying")
         self.assertNotIn("192.0.2.1", self.pull.text())
+        self.assert_undisturbed()
+
+    def test_many_sessions_of_one_connection_leave_room_for_others(self):
+        """Each announces batches of half of the worker's memory."""
+        hello = next(f for f in recorded_frames() if f[5] == 1).replace(
+            RECORDED_MAX_BYTES, HALF_OF_MEMORY)
+        peer = zmtp.Peer(self.workers[0].port)
+        for number in range(1200):
+            session = bytearray(hello)
+            session[17:25] = struct.pack("<Q", 1 + number)
+            seal(session)
+            peer.send(bytes(session))
+            self.assertEqual(peer.receive()[5], 2)  # WELCOME
+        peer.close()
+        pull = self.cluster.pull(self.pipeline, "--job", "other", "--epochs", 1)
+        pull.finish()
+        self.assert_sound(pull.result)
+        self.assertNotIn("WORKER-FULL", pull.text())
+        self.assertEqual(
+            self.workers[0].text().count("CLIENT-SILENT"), 0)
         self.assert_undisturbed()
 
     def test_a_version_that_is_not_spoken_is_answered(self):

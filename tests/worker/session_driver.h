@@ -33,7 +33,7 @@ static inline void begin(struct driver *d, uint64_t batches)
 {
     struct fby_session_config c = config();
     fby_budget_init(&d->budget, batches * BATCH);
-    assert_ok(fby_session_create(&c, &d->budget, BATCH, 0, &d->s));
+    d->s = fby_session_create(&c, &d->budget, BATCH, 0);
     fby_session_hello(d->s, 0, 7);
 }
 

@@ -113,6 +113,17 @@ static void a_frame_of_another_version_is_refused(void **state)
     rig_close(&rig);
 }
 
+/* Connect with batches of `max_bytes`, then send a first REQUEST. */
+static void party_begin(struct party *party, uint64_t max_bytes)
+{
+    struct fby_job_spec spec = rig_spec(party->rig, 0);
+    party->max_bytes         = max_bytes;
+    party_open(party);
+    assert_int_equal(party_state(party).entitled, 0);
+    party->max_bytes = 1 << 20; /* room for the answer */
+    party_request(party, &spec);
+}
+
 /* A sixty-fourth and 64 KiB beyond the batch, for head rooms and pages. */
 static void a_session_is_entitled_to_its_largest_batch(void **state)
 {
@@ -125,9 +136,7 @@ static void a_session_is_entitled_to_its_largest_batch(void **state)
     rig_open_limited(&rig, state, (struct rig_limits){.budget = BUDGET});
     for (uint64_t i = 0; i < 5; i++) {
         struct party party = party_of(&rig, i + 1);
-        party.max_bytes    = asked[i];
-        party_hello(&party);
-        wire_expect(&party, FBY_MSG_WELCOME);
+        party_begin(&party, asked[i]);
         assert_int_equal(party_state(&party).entitled, right[i]);
     }
     rig_close(&rig);
@@ -140,12 +149,10 @@ static void a_session_may_be_entitled_to_the_whole_budget(void **state)
     rig_open_limited(&rig, state, (struct rig_limits){.budget = BUDGET});
     struct party a = party_of(&rig, 1);
     struct party b = party_of(&rig, 2);
-    a.max_bytes    = 1 << 20;
-    party_hello(&a);
-    wire_expect(&a, FBY_MSG_WELCOME);
+    party_begin(&a, 1 << 20);
     assert_int_equal(party_state(&a).entitled, BUDGET);
-    party_hello(&b);
-    wire_expect(&b, FBY_MSG_REFUSED);
+    party_begin(&b, 1);
+    wire_expect(&b, FBY_MSG_BUSY);
     rig_close(&rig);
 }
 
@@ -155,20 +162,55 @@ static void a_full_worker_reports_how_much_is_promised(void **state)
     rig_open_limited(&rig, state, (struct rig_limits){.budget = 100000});
     struct party a = party_of(&rig, 1);
     struct party b = party_of(&rig, 2);
-    a.max_bytes    = 1;
-    b.max_bytes    = 64;
-    party_hello(&a);
-    wire_expect(&a, FBY_MSG_WELCOME);
-    party_hello(&b);
-    const struct fby_refused *refused =
-        &wire_expect(&b, FBY_MSG_REFUSED)->refused;
-    assert_int_equal(refused->code, FBY_REFUSED_FULL);
-    assert_string_equal(refused->text,
+    party_begin(&a, 1);
+    party_begin(&b, 64);
+    const struct fby_busy *busy = &wire_expect(&b, FBY_MSG_BUSY)->busy;
+    assert_string_equal(busy->text,
         "no room for a session with batches of 64 bytes: 65537 of 100000 "
-        "bytes are reserved for others");
-    party_hello(&a);
-    wire_expect(&a, FBY_MSG_WELCOME);
-    assert_int_equal(rig.loop.counts.refused_clients, 1);
+        "bytes are reserved for others (--memory)");
+    assert_int_equal(rig.loop.counts.busy, 1);
+    assert_int_equal(rig.loop.counts.refused_clients, 0);
+    rig_close(&rig);
+}
+
+/* They take nothing from others, and all but the last have ended. */
+static void many_sessions_on_one_connection_are_one(void **state)
+{
+    struct rig   rig;
+    struct party many;
+    struct party trainer;
+    rig_open_limited(&rig, state, (struct rig_limits){.budget = 100000});
+    many = party_of(&rig, 1);
+    for (uint64_t i = 0; i < 200; i++) {
+        many.session.value = 10 + i;
+        party_hello(&many);
+        wire_expect(&many, FBY_MSG_WELCOME);
+    }
+    fby_loop_peers_sweep(&rig.loop);
+    assert_ptr_equal(
+        rig.loop.peers, fby_loop_find_peer(&rig.loop, many.session));
+    assert_null(rig.loop.peers->next);
+    trainer = party_of(&rig, 2);
+    party_begin(&trainer, 1);
+    wire_expect(&trainer, FBY_MSG_HEADER);
+    rig_close(&rig);
+}
+
+/* The connection is closed, which ZeroMQ does not tell. */
+static void a_silent_session_ends_after_a_lease(void **state)
+{
+    struct rig rig;
+    rig_open_limited(&rig, state, (struct rig_limits){.budget = 100000});
+    struct party a = party_of(&rig, 1);
+    party_begin(&a, 1);
+    assert_true(rig.loop.budget.entitled > 0);
+    fby_loop_peers_extend_leases(&rig.loop, FBY_NS_PER_S);
+    rig.loop.now_ns += 11 * FBY_NS_PER_S;
+    fby_loop_peers_sweep(&rig.loop);
+    assert_true(rig.loop.budget.entitled > 0);
+    rig.loop.now_ns++;
+    fby_loop_peers_sweep(&rig.loop);
+    assert_int_equal(rig.loop.budget.entitled, 0);
     rig_close(&rig);
 }
 
@@ -217,7 +259,7 @@ static void pong_names_what_is_open(void **state)
     party_request(&a, &spec);
     spec.step = 1;
     party_request(&a, &spec);
-    rig.loop.now_ns += 100 * S;
+    rig.loop.now_ns += 9 * S;
     send_ping(&a, UINT64_MAX);
     const struct fby_pong *pong = &wire_expect(&a, FBY_MSG_PONG)->pong;
     assert_int_equal(pong->sequence, UINT64_MAX);
@@ -225,7 +267,7 @@ static void pong_names_what_is_open(void **state)
     assert_int_equal(pong->requests.n, 2);
     assert_int_equal(
         pong->requests.at[0].value + pong->requests.at[1].value, 3);
-    rig.loop.now_ns += 100 * S;
+    rig.loop.now_ns += 9 * S;
     fby_loop_peers_sweep(&rig.loop);
     assert_false(rig.loop.peers->has_left); /* its PING ended the silence */
     rig_close(&rig);
@@ -293,7 +335,7 @@ static void a_silent_client_is_forgotten(void **state)
     party_open(&a);
     party_open(&b);
     party_request(&a, &spec);
-    rig.loop.now_ns += 120 * S;
+    rig.loop.now_ns += 10 * S;
     fby_loop_peers_sweep(&rig.loop);
     assert_int_equal(party_state(&a).open, 1);
     send_ping(&b, 1);
@@ -532,6 +574,8 @@ int main(void)
         IN_SANDBOX(a_frame_of_another_version_is_refused),
         IN_SANDBOX(a_session_is_entitled_to_its_largest_batch),
         IN_SANDBOX(a_session_may_be_entitled_to_the_whole_budget),
+        IN_SANDBOX(many_sessions_on_one_connection_are_one),
+        IN_SANDBOX(a_silent_session_ends_after_a_lease),
         IN_SANDBOX(a_full_worker_reports_how_much_is_promised),
         IN_SANDBOX(a_session_is_known_by_its_route),
         IN_SANDBOX(pong_names_what_is_open),

@@ -179,31 +179,6 @@ static void garbage_is_dropped_and_the_worker_goes_on(void **state)
     worker_thread_finish(&rig);
 }
 
-static void a_session_beyond_the_budget_is_refused(void **state)
-{
-    struct worker_thread rig;
-    struct client        other;
-    worker_thread_prepare(&rig, state);
-    worker_thread_start(&rig);
-    rig.client.max_bytes = 20 << 20;
-    client_hello(&rig.client);
-    client_open(&other, rig.endpoint);
-    client_send_message(&other, &(struct fby_message){.type = FBY_MSG_HELLO,
-                                    .hello = {.session = other.session,
-                                        .route         = {5},
-                                        .version_min   = 1,
-                                        .version_max   = 1,
-                                        .max_bytes     = 20 << 20,
-                                        .job           = "test",
-                                        .host          = "here"}});
-    const struct fby_refused *refused =
-        &client_expect(&other, FBY_MSG_REFUSED)->refused;
-    assert_int_equal(refused->code, FBY_REFUSED_FULL);
-    assert_non_null(strstr(refused->text, "reserved for others"));
-    client_close(&other);
-    worker_thread_finish(&rig);
-}
-
 /* Each answer has both numbers, and the client can ask another worker. */
 static void a_batch_this_worker_can_never_hold_names_both_numbers(void **state)
 {
@@ -522,7 +497,6 @@ int main(void)
         IN_SANDBOX(a_request_without_choices_is_not_that_with_choices),
         IN_SANDBOX(codings_that_a_client_does_not_know_are_not_sent),
         IN_SANDBOX(garbage_is_dropped_and_the_worker_goes_on),
-        IN_SANDBOX(a_session_beyond_the_budget_is_refused),
         IN_SANDBOX(a_batch_this_worker_can_never_hold_names_both_numbers),
         IN_SANDBOX(unknown_content_is_asked_for),
         IN_SANDBOX(a_step_that_does_not_exist_is_named),

@@ -143,18 +143,29 @@ static void beyond_the_budget_is_busy(void **state)
     finish(&d);
 }
 
-static void a_session_that_cannot_be_entitled_is_refused_as_full(void **state)
+static void only_sessions_that_requested_are_entitled(void **state)
 {
     (void)state;
-    struct driver             d = {0};
-    struct fby_session_config c = config();
-    struct fby_session       *s = NULL;
+    struct driver              d     = {0};
+    struct fby_session_config  c     = config();
+    struct fby_session_request r     = {.id = {1}, .bytes = BATCH};
+    struct fby_session        *other = NULL;
     begin(&d, 1);
-    assert_int_equal(fby_session_create(&c, &d.budget, BATCH, 0, &s), FBY_FULL);
-    assert_null(s);
+    other = fby_session_create(&c, &d.budget, BATCH, 0);
+    fby_session_hello(other, 0, 8);
+    assert_int_equal(d.budget.entitled, 0);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    assert_int_equal(d.budget.entitled, BATCH);
+    assert_int_equal(fby_session_request(other, 0, &r), FBY_SESSION_NO_SHARE);
+    assert_int_equal(fby_session_state(other).entitled, 0);
+    fby_session_freed(d.s, (struct fby_request_id){1});
+    r.id.value++; /* the first session keeps its share */
+    assert_int_equal(fby_session_request(other, 0, &r), FBY_SESSION_NO_SHARE);
     finish(&d);
-    begin(&d, 1);
-    finish(&d);
+    r.id.value++;
+    assert_int_equal(fby_session_request(other, 0, &r), FBY_SESSION_ACCEPT);
+    fby_session_freed(other, r.id);
+    fby_session_destroy(&other);
 }
 
 static void a_cancelled_batch_is_not_sent_and_need_not_be_made(void **state)
@@ -211,8 +222,11 @@ static void a_surplus_is_shed_for_a_session_below_its_share(void **state)
     assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
     assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
     assert_int_equal(request(&d, 3, 2), FBY_SESSION_ACCEPT);
-    assert_ok(fby_session_create(&c, &d.budget, BATCH, 0, &other));
-    struct fby_session *const all[] = {d.s, other};
+    other = fby_session_create(&c, &d.budget, BATCH, 0);
+    struct fby_session *const        all[] = {d.s, other};
+    const struct fby_session_request want  = {.id = {1}, .bytes = BATCH};
+    assert_null(fby_session_choose_victim(all, 2, other, 0));
+    assert_int_equal(fby_session_request(other, 0, &want), FBY_SESSION_BUSY);
     assert_ptr_equal(fby_session_choose_victim(all, 2, other, 0), d.s);
     assert_int_equal(fby_session_shed_batch(d.s).value, 3);
     expect(&d, FBY_SEND_LOST, 3);
@@ -265,7 +279,7 @@ int main(void)
         cmocka_unit_test(credit_for_more_than_was_sent_breaks_the_protocol),
         cmocka_unit_test(an_id_is_accepted_once),
         cmocka_unit_test(beyond_the_budget_is_busy),
-        cmocka_unit_test(a_session_that_cannot_be_entitled_is_refused_as_full),
+        cmocka_unit_test(only_sessions_that_requested_are_entitled),
         cmocka_unit_test(a_cancelled_batch_is_not_sent_and_need_not_be_made),
         cmocka_unit_test(chunks_are_counted_before_a_batch_is_complete),
         cmocka_unit_test(open_requests_are_named),

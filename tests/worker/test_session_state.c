@@ -40,8 +40,7 @@ static void the_defaults_are_those_of_the_header(void **state)
     assert_int_equal(c.send_window, 16 << 20);
     assert_int_equal(c.max_batches, 64);
     assert_int_equal(c.retry_ns, 50 * FBY_NS_PER_MS);
-    assert_int_equal(c.silence_limit_ns, 120 * S);
-    assert_int_equal(c.disconnect_limit_ns, 30 * S);
+    assert_int_equal(c.lease_ns, 10 * S);
     assert_int_equal(c.stall_limit_ns, S);
 }
 
@@ -51,9 +50,10 @@ static void a_session_counts_what_is_open_charged_sent_and_credited(
     (void)state;
     struct driver d = {0};
     begin(&d, 4);
-    struct fby_session_state now = {.route = 7, .entitled = BATCH};
+    struct fby_session_state now = {.route = 7};
     check_state(&d, &now);
     assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    now.entitled = BATCH;
     assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
     now.open    = 2;
     now.charged = UINT64_C(2) * BATCH;
@@ -304,11 +304,11 @@ static void a_new_route_starts_without_uncredited_bytes(void **state)
 
 /* ---- Time ---------------------------------------------------------------- */
 
-/* Check that a session silent since `since_ns` expires after `limit_ns`. */
-static void expires(struct driver *d, int64_t since_ns, int64_t limit_ns)
+/* Check that a session silent since `since_ns` expires after one lease. */
+static void expires(struct driver *d, int64_t since_ns)
 {
-    assert_false(fby_session_expired(d->s, since_ns + limit_ns));
-    assert_true(fby_session_expired(d->s, since_ns + limit_ns + 1));
+    assert_false(fby_session_expired(d->s, since_ns + 10 * S));
+    assert_true(fby_session_expired(d->s, since_ns + 10 * S + 1));
 }
 
 static void every_message_of_a_client_ends_its_silence(void **state)
@@ -317,21 +317,23 @@ static void every_message_of_a_client_ends_its_silence(void **state)
     struct driver             d = {0};
     struct fby_session_config c = config();
     fby_budget_init(&d.budget, BATCH);
-    assert_ok(fby_session_create(&c, &d.budget, BATCH, 5 * S, &d.s));
-    expires(&d, 5 * S, 30 * S);
+    d.s = fby_session_create(&c, &d.budget, BATCH, 5 * S);
+    expires(&d, 5 * S);
     fby_session_hello(d.s, 6 * S, 7);
-    expires(&d, 6 * S, 120 * S);
+    expires(&d, 6 * S);
     fby_session_heard(d.s, 7 * S);
-    expires(&d, 7 * S, 120 * S);
+    expires(&d, 7 * S);
     const struct fby_session_request r = {.id = {1}};
     assert_int_equal(fby_session_request(d.s, 8 * S, &r), FBY_SESSION_ACCEPT);
-    expires(&d, 8 * S, 120 * S);
+    expires(&d, 8 * S);
     fby_session_cancel(d.s, 9 * S, id_of(4));
-    expires(&d, 9 * S, 120 * S);
+    expires(&d, 9 * S);
     assert_int_equal(fby_session_credit(d.s, 10 * S, 7, 1), FBY_PROTO);
-    expires(&d, 10 * S, 120 * S);
+    expires(&d, 10 * S);
     fby_session_route_lost(d.s);
-    expires(&d, 10 * S, 30 * S);
+    expires(&d, 10 * S);
+    fby_session_extend_lease(d.s, 3 * S); /* the worker was stopped */
+    expires(&d, 13 * S);
     finish(&d);
 }
 
@@ -440,7 +442,7 @@ static void no_session_sheds_for_one_that_has_its_share(void **state)
     struct fby_session        *other = NULL;
     struct fby_session_request r     = {.id = {1}, .bytes = BATCH - 1};
     begin(&d, 4);
-    assert_ok(fby_session_create(&c, &d.budget, BATCH, 0, &other));
+    other = fby_session_create(&c, &d.budget, BATCH, 0);
     struct fby_session *const all[] = {other, d.s};
     for (uint64_t id = 1; id <= 3; id++) {
         assert_int_equal(request(&d, id, id), FBY_SESSION_ACCEPT);
@@ -466,7 +468,7 @@ static void the_session_furthest_beyond_its_share_sheds(void **state)
     static const uint64_t     n[]    = {2, 4, 4};
     fby_budget_init(&d.budget, UINT64_C(10) * BATCH);
     for (int i = 0; i < 3; i++) {
-        assert_ok(fby_session_create(&c, &d.budget, BATCH, 0, &all[i]));
+        all[i] = fby_session_create(&c, &d.budget, BATCH, 0);
         for (uint64_t id = 1; id <= n[i]; id++) {
             const struct fby_session_request r = {{id}, id, BATCH};
             assert_int_equal(

@@ -107,6 +107,30 @@ static void send_welcome(struct fby_loop *self, struct fby_loop_peer *peer,
             .requests    = {open, n_open}));
 }
 
+/* True if `sender` is the connection on which the peer sent its last HELLO. */
+static bool is_route_of(
+    const struct fby_loop_peer *peer, const struct fby_routing_id *sender)
+{
+    const struct fby_routing_id *route = &peer->routing_id;
+    return route->size == sender->size &&
+           memcmp(route->bytes, sender->bytes, route->size) == 0;
+}
+
+/* End the session of a route that is not `kept`. A route has one session, so
+ * that the number of sessions is limited by that of connections. */
+static void end_other_session(struct fby_loop *self,
+    const struct fby_routing_id *route, const struct fby_loop_peer *kept)
+{
+    for (struct fby_loop_peer *peer = self->peers; peer != NULL;
+         peer                       = peer->next) {
+        if (peer != kept && !peer->has_left && is_route_of(peer, route)) {
+            fby_info("CLIENT-REPLACED", "%s: another session on its connection",
+                peer->name);
+            fby_loop_peer_end(self, peer);
+        }
+    }
+}
+
 /* Find or add the peer of `hello`. Returns NULL if REFUSED was sent instead. */
 static struct fby_loop_peer *find_or_add_peer(struct fby_loop *self,
     const struct fby_routing_id *sender, const struct fby_hello *hello)
@@ -120,15 +144,12 @@ static struct fby_loop_peer *find_or_add_peer(struct fby_loop *self,
             "this worker is stopping");
         return NULL;
     }
-    /* If `known` is not NULL, that peer has left, but still holds memory. */
-    struct fby_error_detail why = {
-        "the last session of this client still holds memory"};
-    struct fby_loop_peer *added =
-        known == NULL ? fby_loop_peer_add(self, hello, &why) : NULL;
-    if (added == NULL) {
-        send_refused(self, sender, hello->session, FBY_REFUSED_FULL, why.text);
+    if (known != NULL) {
+        send_refused(self, sender, hello->session, FBY_REFUSED_FULL,
+            "the last session of this client still holds memory");
+        return NULL;
     }
-    return added;
+    return fby_loop_peer_add(self, hello);
 }
 
 static void on_hello(struct fby_loop *self, const struct fby_routing_id *sender,
@@ -144,6 +165,7 @@ static void on_hello(struct fby_loop *self, const struct fby_routing_id *sender,
     if (peer == NULL) {
         return;
     }
+    end_other_session(self, sender, peer);
     peer->routing_id      = *sender;
     peer->features        = hello->features & FBY_FEATURES;
     peer->is_deferred     = false;
@@ -210,15 +232,6 @@ static handler *const handlers[UINT8_MAX + 1] = {
 };
 
 /* ---- Dispatch ------------------------------------------------------------ */
-
-/* True if `sender` is the connection on which the peer sent its last HELLO. */
-static bool is_route_of(
-    const struct fby_loop_peer *peer, const struct fby_routing_id *sender)
-{
-    const struct fby_routing_id *route = &peer->routing_id;
-    return route->size == sender->size &&
-           memcmp(route->bytes, sender->bytes, route->size) == 0;
-}
 
 static void dispatch(struct fby_loop *self, const struct fby_routing_id *sender,
     const struct fby_message *message)

@@ -34,6 +34,20 @@ static bool receive_one(struct fby_loop *self)
     return err != FBY_AGAIN;
 }
 
+/* If a turn begins so much later than the longest wait allows, the process was
+ * stopped or starved, and could not receive messages. */
+static const int64_t max_oversleep_ns = FBY_NS_PER_S / 2;
+
+static void read_clock(struct fby_loop *self)
+{
+    int64_t now_ns    = fby_now_ns();
+    int64_t latest_ns = self->now_ns + longest_wait_ns + max_oversleep_ns;
+    if (now_ns > latest_ns) {
+        fby_loop_peers_extend_leases(self, now_ns - latest_ns);
+    }
+    self->now_ns = now_ns;
+}
+
 /* Milliseconds to wait for messages and events: until the next timer is due, at
  * most longest_wait_ns. */
 static long wait_ms(const struct fby_loop *self)
@@ -109,7 +123,7 @@ void fby_loop_turn(struct fby_loop *self)
     if (zmq_poll(items, N_ITEMS, wait_ms(self)) < 0 && errno != EINTR) {
         fby_error("POLL", "%s", zmq_strerror(errno));
     }
-    self->now_ns = fby_now_ns();
+    read_clock(self);
     int received = 0;
     while (received < MESSAGES_PER_TURN && receive_one(self)) {
         received++;

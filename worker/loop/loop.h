@@ -64,7 +64,8 @@ struct fby_loop_peer { /* one session of one client */
     struct fby_session_id    id;
     struct fby_routing_id    routing_id; /* size 0: no route */
     struct fby_session      *session;
-    uint64_t                 features; /* FBY_FEATURE_ bits of both sides */
+    uint64_t                 max_bytes; /* of its largest batch, from HELLO */
+    uint64_t                 features;  /* FBY_FEATURE_ bits of both sides */
     struct fby_loop_encoding encoding;
     struct fby_loop_request *requests;
     struct fby_session_item  deferred; /* next to send, if is_deferred */
@@ -239,16 +240,18 @@ void fby_loop_send_ready(struct fby_loop *self);
 struct fby_loop_peer *fby_loop_find_peer(
     const struct fby_loop *self, struct fby_session_id session);
 
-/* Add the peer of `hello`. Returns NULL when the memory budget has too few
- * bytes for one more session; then `why` has the numbers. */
-struct fby_loop_peer *fby_loop_peer_add(struct fby_loop *self,
-    const struct fby_hello *hello, struct fby_error_detail *why);
+/* Add the peer of `hello`; never NULL. */
+struct fby_loop_peer *fby_loop_peer_add(
+    struct fby_loop *self, const struct fby_hello *hello);
 
 /* End the session of a peer that left or was silent for too long. Once the
  * memory of its batches is free, fby_loop_peers_sweep frees the peer. */
 void fby_loop_peer_end(struct fby_loop *self, struct fby_loop_peer *peer);
 
-/* End the sessions of peers that were silent for too long, and free the peers
+/* The worker did not run for `gap_ns`: extend the leases of all sessions. */
+void fby_loop_peers_extend_leases(struct fby_loop *self, int64_t gap_ns);
+
+/* End the sessions of peers that were silent for a lease, and free the peers
  * that left and have no request any more. */
 void fby_loop_peers_sweep(struct fby_loop *self);
 

@@ -28,7 +28,7 @@ struct fby_loop_peer *fby_loop_find_peer(
     return peer;
 }
 
-/* The bytes of the budget that are reserved for a session whose largest batch
+/* The bytes of the budget to reserve for a session whose largest batch
  * has `max_bytes`. If that batch exceeds the whole budget, only the smallest
  * entitlement is reserved. Requests that are too large are answered CANNOT
  * later, so that the client asks another worker or reports the reason. */
@@ -40,27 +40,16 @@ static uint64_t entitlement(const struct fby_loop *self, uint64_t max_bytes)
     return max_batch_memory(fits ? max_bytes : 0);
 }
 
-struct fby_loop_peer *fby_loop_peer_add(struct fby_loop *self,
-    const struct fby_hello *hello, struct fby_error_detail *why)
+struct fby_loop_peer *fby_loop_peer_add(
+    struct fby_loop *self, const struct fby_hello *hello)
 {
-    const struct fby_budget *budget  = &self->budget;
-    struct fby_session      *session = NULL;
-    if (fby_session_create(&self->session_config, &self->budget,
-            entitlement(self, hello->max_bytes), self->now_ns,
-            &session) != FBY_OK) {
-        fby_error_set(why, FBY_FULL,
-            "no room for a session with batches of %llu bytes: %llu of %llu "
-            "bytes are reserved for others",
-            (unsigned long long)hello->max_bytes,
-            (unsigned long long)budget->entitled,
-            (unsigned long long)budget->total);
-        return NULL;
-    }
     struct fby_loop_peer *peer = fby_zalloc(sizeof(*peer));
     peer->id                   = hello->session;
-    peer->session              = session;
-    peer->next                 = self->peers;
-    self->peers                = peer;
+    peer->max_bytes            = hello->max_bytes;
+    peer->session = fby_session_create(&self->session_config, &self->budget,
+        entitlement(self, hello->max_bytes), self->now_ns);
+    peer->next    = self->peers;
+    self->peers   = peer;
     snprintf(peer->name, sizeof(peer->name), "%.40s/%u at %.40s", hello->job,
         hello->rank, hello->host);
     fby_info("CLIENT-NEW", "%s", peer->name);
@@ -86,6 +75,14 @@ void fby_loop_peer_end(struct fby_loop *self, struct fby_loop_peer *peer)
         fby_loop_request_end(self, request);
     }
     peer->has_left = true; /* from now on no message is sent to the peer */
+}
+
+void fby_loop_peers_extend_leases(struct fby_loop *self, int64_t gap_ns)
+{
+    for (struct fby_loop_peer *peer = self->peers; peer != NULL;
+         peer                       = peer->next) {
+        fby_session_extend_lease(peer->session, gap_ns);
+    }
 }
 
 void fby_loop_peers_sweep(struct fby_loop *self)

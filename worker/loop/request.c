@@ -199,6 +199,18 @@ static void send_busy(
     fby_loop_send_busy(self, in->peer, in->message->request, text);
 }
 
+static void send_no_share(struct fby_loop *self, const struct incoming *in)
+{
+    struct fby_error_detail why;
+    fby_error_set(&why, FBY_FULL,
+        "no room for a session with batches of %llu bytes: %llu of %llu bytes "
+        "are reserved for others (--memory)",
+        (unsigned long long)in->peer->max_bytes,
+        (unsigned long long)self->budget.entitled,
+        (unsigned long long)self->budget.total);
+    send_busy(self, in, why.text);
+}
+
 static void admit(struct fby_loop *self, const struct incoming *in)
 {
     struct fby_loop_work            *work   = find_joinable_work(self, in);
@@ -219,6 +231,9 @@ static void admit(struct fby_loop *self, const struct incoming *in)
     case FBY_SESSION_BUSY:
         make_room(self, in->peer);
         send_busy(self, in, "its memory for batches (--memory) is in use");
+        break;
+    case FBY_SESSION_NO_SHARE:
+        send_no_share(self, in);
         break;
     case FBY_SESSION_TOO_LARGE:
         send_too_large(self, in);

@@ -37,7 +37,8 @@ struct fby_session {
     struct fby_session_config config;
     struct fby_budget        *budget; /* borrowed */
     struct fby_budget_share   share;
-    uint64_t                  route; /* nonce; 0: none */
+    uint64_t                  batch_bytes; /* to be entitled to */
+    uint64_t                  route;       /* nonce; 0: none */
     uint64_t                  sent;  /* bytes of chunks sent on this route */
     uint64_t               credited; /* bytes of `sent` that CREDIT confirmed */
     int64_t                heard_ns; /* time of the client's last message */
@@ -54,33 +55,25 @@ struct fby_session {
 struct fby_session_config fby_session_defaults(void)
 {
     return (struct fby_session_config){
-        .send_window         = UINT64_C(16) << 20,
-        .max_batches         = 64,
-        .retry_ns            = 50 * FBY_NS_PER_MS,
-        .silence_limit_ns    = 120 * FBY_NS_PER_S,
-        .disconnect_limit_ns = 30 * FBY_NS_PER_S,
-        .stall_limit_ns      = FBY_NS_PER_S,
+        .send_window    = UINT64_C(16) << 20,
+        .max_batches    = 64,
+        .retry_ns       = 50 * FBY_NS_PER_MS,
+        .lease_ns       = 10 * FBY_NS_PER_S,
+        .stall_limit_ns = FBY_NS_PER_S,
     };
 }
 
-fby_err fby_session_create(const struct fby_session_config *config,
-    struct fby_budget *budget, uint64_t entitled, int64_t now_ns,
-    struct fby_session **out)
+struct fby_session *fby_session_create(const struct fby_session_config *config,
+    struct fby_budget *budget, uint64_t batch_bytes, int64_t now_ns)
 {
-    struct fby_budget_share share = {0};
-    fby_err                 err   = fby_budget_join(budget, &share, entitled);
-    if (err != FBY_OK) {
-        return err;
-    }
     struct fby_session *self = fby_zalloc(sizeof(*self));
     self->config             = *config;
     self->budget             = budget;
-    self->share              = share;
+    self->batch_bytes        = batch_bytes;
     self->heard_ns           = now_ns;
     self->batches = fby_zalloc(config->max_batches * sizeof(*self->batches));
     self->lost    = fby_zalloc(config->max_batches * sizeof(*self->lost));
-    *out          = self;
-    return FBY_OK;
+    return self;
 }
 
 void fby_session_destroy(struct fby_session **self_p)
@@ -188,16 +181,31 @@ size_t fby_session_list_open(
     return n;
 }
 
+/* Entitle the session to its largest batch, unless it is entitled already.
+ * Errors: FBY_FULL  the budget cannot entitle one more session. */
+static fby_err take_share(struct fby_session *self)
+{
+    return self->share.entitled > 0
+               ? FBY_OK
+               : fby_budget_join(self->budget, &self->share, self->batch_bytes);
+}
+
 static enum fby_session_answer charge_and_open(
     struct fby_session *self, const struct fby_session_request *request)
 {
     struct session_batch *b = find_free(self);
+    if (request->bytes > self->budget->total) {
+        return FBY_SESSION_TOO_LARGE;
+    }
+    if (take_share(self) != FBY_OK) {
+        return FBY_SESSION_NO_SHARE;
+    }
     if (b == NULL) {
         return FBY_SESSION_BUSY;
     }
-    fby_err err = fby_budget_charge(self->budget, &self->share, request->bytes);
-    if (err != FBY_OK) {
-        return err == FBY_FULL ? FBY_SESSION_TOO_LARGE : FBY_SESSION_BUSY;
+    if (fby_budget_charge(self->budget, &self->share, request->bytes) !=
+        FBY_OK) {
+        return FBY_SESSION_BUSY;
     }
     *b = (struct session_batch){
         .id = request->id, .order = request->order, .bytes = request->bytes};
@@ -480,11 +488,14 @@ void fby_session_lose_open(struct fby_session *self)
     }
 }
 
+void fby_session_extend_lease(struct fby_session *self, int64_t gap_ns)
+{
+    self->heard_ns += gap_ns;
+}
+
 bool fby_session_expired(const struct fby_session *self, int64_t now_ns)
 {
-    int64_t limit = self->route == 0 ? self->config.disconnect_limit_ns
-                                     : self->config.silence_limit_ns;
-    return now_ns - self->heard_ns > limit;
+    return now_ns - self->heard_ns > self->config.lease_ns;
 }
 
 struct fby_session_state fby_session_state(const struct fby_session *self)

@@ -32,22 +32,20 @@ struct fby_session_config {
     uint64_t send_window; /* limit of bytes sent but not confirmed; 16 MiB */
     uint32_t max_batches; /* limit of batches open or charged; 64 */
     int64_t  retry_ns;    /* delay that BUSY advises; 50 ms */
-    /* A session expires after this time without a message: */
-    int64_t silence_limit_ns;    /* if it has a route; 120 s */
-    int64_t disconnect_limit_ns; /* if it has no route; 30 s */
-    int64_t stall_limit_ns; /* a client that confirms no sent bytes for this
+    int64_t  lease_ns;    /* a session ends after this time without a message;
+                          10 s. ZeroMQ does not report closed connections */
+    int64_t  stall_limit_ns; /* a client that confirms no sent bytes for this
                                time is stalled; 1 s */
 };
 /* Returns the default values, which end the comments above. */
 struct fby_session_config fby_session_defaults(void);
 
-/* Create a session without a route. `entitled` is the size in bytes of its
- * client's largest batch (HELLO's max_bytes).
- *
- * Errors: FBY_FULL  the budget cannot entitle one more session. */
-FBY_CHECKED fby_err fby_session_create(const struct fby_session_config *config,
-    struct fby_budget *budget, uint64_t entitled, int64_t now_ns,
-    struct fby_session **out);
+/* Create a session without a route; never NULL. `batch_bytes` is the size of
+ * its client's largest batch (HELLO's max_bytes). The budget entitles the
+ * session to so many bytes at its first request: a client that only connects
+ * takes nothing from others. */
+struct fby_session *fby_session_create(const struct fby_session_config *config,
+    struct fby_budget *budget, uint64_t batch_bytes, int64_t now_ns);
 /* Destroy a session whose batches have all been freed. NULL is allowed. */
 void fby_session_destroy(struct fby_session **self_p);
 
@@ -68,6 +66,8 @@ size_t fby_session_list_open(
 enum fby_session_answer {
     FBY_SESSION_ACCEPT,    /* make the batch */
     FBY_SESSION_BUSY,      /* no memory now: answer BUSY with retry_ns */
+    FBY_SESSION_NO_SHARE,  /* the budget cannot entitle one more session: answer
+                              BUSY with retry_ns */
     FBY_SESSION_TOO_LARGE, /* exceeds the whole budget: answer CANNOT */
     FBY_SESSION_LOST,      /* answer LOST: this worker is stopping */
     FBY_SESSION_REPEATED   /* the id was used: drop and count the message */
@@ -181,7 +181,11 @@ void fby_session_leave(struct fby_session *self);
 /* The worker ends now: all open batches become lost. */
 void fby_session_lose_open(struct fby_session *self);
 
-/* True if the client has been silent for too long. The loop then calls
+/* The process did not run for `gap_ns`, and could not receive messages: extend
+ * the lease. */
+void fby_session_extend_lease(struct fby_session *self, int64_t gap_ns);
+
+/* True if the client has been silent for one lease. The loop then calls
  * fby_session_bye, and destroys the session once nothing is charged. */
 bool fby_session_expired(const struct fby_session *self, int64_t now_ns);
 
