@@ -163,6 +163,12 @@ fby_err fby_socket_connect(void *zmq, const char *endpoint,
     return FBY_OK;
 }
 
+bool fby_routing_id_equal(
+    const struct fby_routing_id *a, const struct fby_routing_id *b)
+{
+    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
 fby_err fby_socket_receive(
     void *router, struct fby_routing_id *from, zmq_msg_t *frame)
 {

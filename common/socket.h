@@ -69,6 +69,10 @@ struct fby_routing_id { /* ZeroMQ's name of a connection to a ROUTER */
     size_t  size; /* bytes; 0: no connection */
 };
 
+/* True if both name the same connection. */
+bool fby_routing_id_equal(
+    const struct fby_routing_id *a, const struct fby_routing_id *b);
+
 /* Receive one message from a ROUTER socket. The message must have two frames:
  * the sender's routing id, and *frame.
  *

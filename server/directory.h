@@ -48,23 +48,34 @@ void fby_directory_destroy(struct fby_directory **self_p);
 
 /* ---- workers ---- */
 
-/* Add a worker, or renew its lease if it is registered already.
- * Errors: FBY_FULL  there are max_workers workers. */
+/* A registration belongs to the route (connection) that it came from, because
+ * the lists of workers tell each client the ids of all instances. */
+
+/* Add a worker, or renew its lease if it is registered already. The same
+ * registration from another route moves to it: the worker has reconnected.
+ * Errors: FBY_FULL  there are max_workers workers
+ *         FBY_GONE  the instance is registered with other endpoints. */
 FBY_CHECKED fby_err fby_directory_register(struct fby_directory *self,
-    const struct fby_registration *registration, int64_t now_ns);
+    const struct fby_registration                               *registration,
+    const struct fby_routing_id *from, int64_t now_ns);
 
 /* Renew the lease of a worker.
- * Errors: FBY_NOT_FOUND  the worker is unknown and has to register. */
+ * Errors: FBY_NOT_FOUND  the worker is not registered from this route and has
+ *                        to register. */
 FBY_CHECKED fby_err fby_directory_heartbeat(struct fby_directory *self,
-    struct fby_instance_id instance, int64_t now_ns);
+    struct fby_instance_id instance, const struct fby_routing_id *from,
+    int64_t now_ns);
 
-/* Remove a worker that stops. An unknown worker is ignored. */
-void fby_directory_deregister(
-    struct fby_directory *self, struct fby_instance_id instance);
+/* Remove a worker that stops. One that is not registered from this route is
+ * ignored. */
+void fby_directory_deregister(struct fby_directory *self,
+    struct fby_instance_id instance, const struct fby_routing_id *from);
 
-/* Count and log a client's report that it cannot reach a worker. */
-void fby_directory_report_unreachable(
-    struct fby_directory *self, struct fby_instance_id instance);
+/* Count the report of a session that it cannot reach a worker, and log it at
+ * most once in a lease for each worker. Reports of unknown sessions, and about
+ * unknown workers, are ignored. */
+void fby_directory_report_unreachable(struct fby_directory *self,
+    const struct fby_unreachable *report, int64_t now_ns);
 
 /* ---- sessions ---- */
 

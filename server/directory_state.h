@@ -14,13 +14,15 @@
 enum { MAX_ADDED = 1024 }; /* workers in one WORKERS message */
 
 struct fby_dir_worker {
-    uint64_t       instance; /* key */
-    char          *host;
-    char         **endpoints;
-    size_t         n_endpoints;
-    uint64_t       serial;  /* number in the order of adding, from 1 */
-    int64_t        seen_ns; /* time of the last register or heartbeat */
-    UT_hash_handle hh;
+    uint64_t instance; /* key */
+    char    *host;
+    char   **endpoints;
+    size_t   n_endpoints;
+    uint64_t serial;        /* number in the order of adding, from 1 */
+    int64_t  seen_ns;       /* time of the last register or heartbeat */
+    int64_t unreachable_ns; /* time of the last log line that it is; 0: never */
+    struct fby_routing_id route; /* of its registration */
+    UT_hash_handle        hh;
 };
 
 enum session_state {
@@ -71,6 +73,10 @@ struct fby_directory {
     struct fby_directory_counts counts;
     struct fby_worker_info     *added; /* [MAX_ADDED]: of the last WORKERS */
 };
+
+/* The session with this id, or NULL. */
+struct fby_dir_session *fby_directory_find_session(
+    const struct fby_directory *self, struct fby_session_id id);
 
 /* Remove and free a worker, or a session. The last session of a job is freed
  * with its job. */

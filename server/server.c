@@ -123,7 +123,13 @@ static fby_err register_worker(struct server *self,
     struct fby_error_detail *why)
 {
     FBY_TRY(check_endpoints(&worker->endpoints, from, why));
-    fby_err err = fby_directory_register(self->directory, worker, self->now_ns);
+    fby_err err = fby_directory_register(
+        self->directory, worker, from->route, self->now_ns);
+    if (err == FBY_GONE) {
+        return fby_error_set(why, err,
+            "worker %s is registered with other endpoints: restart this worker",
+            fby_id_text(worker->instance.value).text);
+    }
     return err == FBY_OK ? FBY_OK
                          : fby_error_set(why, err,
                                "this server has %d workers already and takes "
@@ -151,8 +157,8 @@ static void on_heartbeat(struct server *self, const struct sender *from,
     const struct fby_message *message)
 {
     struct fby_instance_id worker = message->heartbeat.instance;
-    fby_err                err =
-        fby_directory_heartbeat(self->directory, worker, self->now_ns);
+    fby_err                err    = fby_directory_heartbeat(
+                          self->directory, worker, from->route, self->now_ns);
     send_to(self, from->route,
         err == FBY_OK
             ? FBY_MESSAGE(HEARTBEAT_OK, heartbeat_ok, .instance = worker,
@@ -163,8 +169,8 @@ static void on_heartbeat(struct server *self, const struct sender *from,
 static void on_deregister(struct server *self, const struct sender *from,
     const struct fby_message *message)
 {
-    (void)from;
-    fby_directory_deregister(self->directory, message->deregister.instance);
+    fby_directory_deregister(
+        self->directory, message->deregister.instance, from->route);
 }
 
 static void refuse_join(struct server *self, const struct fby_routing_id *to,
@@ -209,7 +215,7 @@ static void on_unreachable(struct server *self, const struct sender *from,
 {
     (void)from;
     fby_directory_report_unreachable(
-        self->directory, message->unreachable.instance);
+        self->directory, &message->unreachable, self->now_ns);
 }
 
 static void on_quit(struct server *self, const struct sender *from,

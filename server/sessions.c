@@ -28,7 +28,7 @@ static void set_state(struct fby_directory *self,
 
 /* NOLINTBEGIN(bugprone-*,performance-*,readability-*): uthash's expansions */
 
-static struct fby_dir_session *find_session(
+struct fby_dir_session *fby_directory_find_session(
     const struct fby_directory *self, struct fby_session_id id)
 {
     struct fby_dir_session *session = NULL;
@@ -255,7 +255,8 @@ fby_err fby_directory_join(struct fby_directory *self,
     const struct fby_join *join, const struct fby_routing_id *from,
     int64_t now_ns)
 {
-    struct fby_dir_session *session = find_session(self, join->session);
+    struct fby_dir_session *session =
+        fby_directory_find_session(self, join->session);
     if (session == NULL) {
         if (HASH_COUNT(self->sessions) >= self->config.max_sessions) {
             return FBY_FULL;
@@ -294,7 +295,8 @@ fby_err fby_directory_renew(struct fby_directory *self,
     const struct fby_renew *renew, const struct fby_routing_id *from,
     int64_t now_ns)
 {
-    struct fby_dir_session *session = find_session(self, renew->session);
+    struct fby_dir_session *session =
+        fby_directory_find_session(self, renew->session);
     if (session == NULL) {
         return FBY_NOT_FOUND;
     }
@@ -313,7 +315,7 @@ fby_err fby_directory_renew(struct fby_directory *self,
 
 void fby_directory_quit(struct fby_directory *self, struct fby_session_id id)
 {
-    struct fby_dir_session *session = find_session(self, id);
+    struct fby_dir_session *session = fby_directory_find_session(self, id);
     if (session != NULL) {
         fby_directory_remove_session(self, session);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* workers.c - the workers of the directory: register, heartbeat, remove. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/log.h"
 #include "common/mem.h"
@@ -47,8 +48,19 @@ void fby_directory_remove_worker(
 
 /* NOLINTEND(bugprone-*,performance-*,readability-*) */
 
+static bool has_endpoints(
+    const struct fby_dir_worker *worker, const struct fby_name_list *endpoints)
+{
+    bool same = worker->n_endpoints == endpoints->n;
+    for (size_t i = 0; same && i < endpoints->n; i++) {
+        same = strcmp(worker->endpoints[i], endpoints->at[i]) == 0;
+    }
+    return same;
+}
+
 fby_err fby_directory_register(struct fby_directory *self,
-    const struct fby_registration *registration, int64_t now_ns)
+    const struct fby_registration                   *registration,
+    const struct fby_routing_id *from, int64_t now_ns)
 {
     struct fby_dir_worker *worker = find_worker(self, registration->instance);
     if (worker == NULL) {
@@ -59,15 +71,28 @@ fby_err fby_directory_register(struct fby_directory *self,
         fby_info("WORKER-NEW", "%s at %s on %s",
             fby_id_text(worker->instance).text,
             worker->n_endpoints > 0 ? worker->endpoints[0] : "?", worker->host);
+    } else if (!has_endpoints(worker, &registration->endpoints)) {
+        return FBY_GONE;
     }
+    worker->route   = *from;
     worker->seen_ns = now_ns;
     return FBY_OK;
 }
 
-fby_err fby_directory_heartbeat(
-    struct fby_directory *self, struct fby_instance_id instance, int64_t now_ns)
+/* The worker that registered from this route, or NULL. */
+static struct fby_dir_worker *find_registered(const struct fby_directory *self,
+    struct fby_instance_id instance, const struct fby_routing_id *from)
 {
     struct fby_dir_worker *worker = find_worker(self, instance);
+    return worker != NULL && fby_routing_id_equal(&worker->route, from) ? worker
+                                                                        : NULL;
+}
+
+fby_err fby_directory_heartbeat(struct fby_directory *self,
+    struct fby_instance_id instance, const struct fby_routing_id *from,
+    int64_t now_ns)
+{
+    struct fby_dir_worker *worker = find_registered(self, instance, from);
     if (worker == NULL) {
         return FBY_NOT_FOUND;
     }
@@ -75,10 +100,10 @@ fby_err fby_directory_heartbeat(
     return FBY_OK;
 }
 
-void fby_directory_deregister(
-    struct fby_directory *self, struct fby_instance_id instance)
+void fby_directory_deregister(struct fby_directory *self,
+    struct fby_instance_id instance, const struct fby_routing_id *from)
 {
-    struct fby_dir_worker *worker = find_worker(self, instance);
+    struct fby_dir_worker *worker = find_registered(self, instance, from);
     if (worker != NULL) {
         fby_info("WORKER-LEFT", "%s on %s", fby_id_text(instance.value).text,
             worker->host);
@@ -86,14 +111,22 @@ void fby_directory_deregister(
     }
 }
 
-void fby_directory_report_unreachable(
-    struct fby_directory *self, struct fby_instance_id instance)
+void fby_directory_report_unreachable(struct fby_directory *self,
+    const struct fby_unreachable *report, int64_t now_ns)
 {
-    const struct fby_dir_worker *worker = find_worker(self, instance);
+    struct fby_dir_worker *worker = find_worker(self, report->instance);
+    if (worker == NULL ||
+        fby_directory_find_session(self, report->session) == NULL) {
+        return;
+    }
     self->counts.unreachable++;
-    fby_warn("WORKER-UNREACHABLE", "%s on %s: a client cannot connect to it",
-        fby_id_text(instance.value).text,
-        worker != NULL ? worker->host : "a host no longer known");
+    if (worker->unreachable_ns == 0 ||
+        now_ns - worker->unreachable_ns > self->config.lease_ns) {
+        worker->unreachable_ns = now_ns;
+        fby_warn("WORKER-UNREACHABLE",
+            "%s on %s: a client cannot connect to it",
+            fby_id_text(worker->instance).text, worker->host);
+    }
 }
 
 void fby_directory_expire_workers(struct fby_directory *self, int64_t now_ns)

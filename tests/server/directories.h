@@ -36,6 +36,9 @@ static inline int destroy_directory(void **state)
 #define DIRECTORY_TEST(test) \
     cmocka_unit_test_setup_teardown(test, make_directory, destroy_directory)
 
+/* The connection of all workers. */
+static const struct fby_routing_id worker_route = {.bytes = {200}, .size = 2};
+
 static inline fby_err register_as(
     struct fby_directory *d, uint64_t id, int64_t now_ns)
 {
@@ -45,7 +48,19 @@ static inline fby_err register_as(
              .endpoints = {endpoints, 2},
              .host      = "a-host",
     };
-    return fby_directory_register(d, &worker, now_ns);
+    return fby_directory_register(d, &worker, &worker_route, now_ns);
+}
+
+static inline fby_err heartbeat_of(
+    struct fby_directory *d, uint64_t id, int64_t now_ns)
+{
+    return fby_directory_heartbeat(
+        d, (struct fby_instance_id){id}, &worker_route, now_ns);
+}
+
+static inline void deregister(struct fby_directory *d, uint64_t id)
+{
+    fby_directory_deregister(d, (struct fby_instance_id){id}, &worker_route);
 }
 
 static inline void add_worker(

@@ -28,7 +28,7 @@ static void a_worker_that_came_and_went_is_no_news(void **state)
     join_ok(*state, 7, 0, 0);
     expect_due(*state, FBY_MSG_WORKERS, 7);
     add_worker(*state, 2, 0);
-    fby_directory_deregister(*state, (struct fby_instance_id){2});
+    deregister(*state, 2);
     expect_nothing_due(*state);
 }
 
@@ -47,12 +47,9 @@ static void a_silent_worker_is_no_longer_listed_and_must_register_again(
 {
     add_worker(*state, 1, 0);
     fby_directory_tick(*state, lease_ns);
-    assert_ok(
-        fby_directory_heartbeat(*state, (struct fby_instance_id){1}, lease_ns));
+    assert_ok(heartbeat_of(*state, 1, lease_ns));
     fby_directory_tick(*state, 2 * lease_ns + 1);
-    assert_int_equal(fby_directory_heartbeat(
-                         *state, (struct fby_instance_id){1}, 2 * lease_ns + 1),
-        FBY_NOT_FOUND);
+    assert_int_equal(heartbeat_of(*state, 1, 2 * lease_ns + 1), FBY_NOT_FOUND);
     assert_int_equal(fby_directory_counts(*state).expired_workers, 1);
 
     join_ok(*state, 7, 0, 2 * lease_ns + 1);

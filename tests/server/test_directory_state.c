@@ -2,6 +2,7 @@
 /* Leases, lists, refusals and waiting, with every count and deadline. */
 #include "tests/server/directories.h"
 
+#include "common/log.h"
 #include "server/directory_state.h"
 
 enum { LIST = 1024 };
@@ -48,11 +49,8 @@ static void a_worker_is_late_after_its_lease(void **state)
         .workers = 1, .expired_workers = 1};
     check_counts(*state, &late);
     assert_int_equal(fby_directory_deadline(*state), 9 + lease_ns + 1);
-    assert_ok(fby_directory_heartbeat(
-        *state, (struct fby_instance_id){2}, 100 + lease_ns));
-    assert_int_equal(fby_directory_heartbeat(
-                         *state, (struct fby_instance_id){1}, 100 + lease_ns),
-        FBY_NOT_FOUND);
+    assert_ok(heartbeat_of(*state, 2, 100 + lease_ns));
+    assert_int_equal(heartbeat_of(*state, 1, 100 + lease_ns), FBY_NOT_FOUND);
     assert_int_equal(fby_directory_deadline(*state), 100 + 2 * lease_ns + 1);
     add_worker(*state, 2, 200 + lease_ns); /* renewed */
     assert_int_equal(fby_directory_deadline(*state), 200 + 2 * lease_ns + 1);
@@ -186,16 +184,78 @@ static void a_worker_that_leaves_is_no_longer_listed(void **state)
 {
     add_worker(*state, 1, 0);
     add_worker(*state, 2, 0);
-    fby_directory_deregister(*state, (struct fby_instance_id){1});
-    fby_directory_deregister(*state, (struct fby_instance_id){3});
-    fby_directory_report_unreachable(*state, (struct fby_instance_id){2});
-    fby_directory_report_unreachable(*state, (struct fby_instance_id){3});
-    const struct fby_directory_counts counts = {.workers = 1, .unreachable = 2};
-    check_counts(*state, &counts);
+    deregister(*state, 1);
+    deregister(*state, 3);
+    check_counts(*state, &(struct fby_directory_counts){.workers = 1});
     join_ok(*state, 10, 0, 0);
     struct fby_message message = expect_due(*state, FBY_MSG_WORKERS, 10);
     assert_int_equal(message.workers.n_added, 1);
     assert_int_equal(message.workers.added[0].instance.value, 2);
+}
+
+/* The lists tell every client the ids of all instances. */
+static void only_the_route_of_a_worker_renews_or_removes_it(void **state)
+{
+    const struct fby_routing_id  other  = {.bytes = {201}, .size = 2};
+    const struct fby_instance_id worker = {1};
+    add_worker(*state, 1, 0);
+    assert_int_equal(
+        fby_directory_heartbeat(*state, worker, &other, 1), FBY_NOT_FOUND);
+    fby_directory_deregister(*state, worker, &other);
+    assert_int_equal(fby_directory_deadline(*state), lease_ns + 1);
+    assert_ok(heartbeat_of(*state, 1, 2));
+    deregister(*state, 1);
+    assert_int_equal(fby_directory_counts(*state).workers, 0);
+}
+
+/* It has reconnected if its endpoints are those that it registered. */
+static void a_registration_moves_to_a_new_route(void **state)
+{
+    static const char *const    endpoints[] = {"tcp://a:1", "tcp://b:2"};
+    static const char *const    false_one[] = {"tcp://a:1", "tcp://b:3"};
+    const struct fby_routing_id other       = {.bytes = {201}, .size = 2};
+    struct fby_registration     again       = {
+                  .instance = {1}, .endpoints = {false_one, 2}, .host = "a-host"};
+    add_worker(*state, 1, 0);
+    assert_int_equal(
+        fby_directory_register(*state, &again, &other, 1), FBY_GONE);
+    again.endpoints = (struct fby_name_list){endpoints, 1};
+    assert_int_equal(
+        fby_directory_register(*state, &again, &other, 1), FBY_GONE);
+    assert_ok(heartbeat_of(*state, 1, 2));
+    again.endpoints = (struct fby_name_list){endpoints, 2};
+    assert_ok(fby_directory_register(*state, &again, &other, 3));
+    assert_int_equal(heartbeat_of(*state, 1, 4), FBY_NOT_FOUND);
+    assert_ok(fby_directory_heartbeat(*state, again.instance, &other, 5));
+    assert_int_equal(fby_directory_counts(*state).workers, 1);
+}
+
+static void count_line(void *arg, enum fby_log_level level, const char *line)
+{
+    (void)level;
+    *(int *)arg += strncmp(line, "WORKER-UNREACHABLE ", 19) == 0;
+}
+
+static void an_unreachable_worker_is_logged_once_in_a_lease(void **state)
+{
+    struct fby_unreachable report  = {.session = {10}, .instance = {1}};
+    int                    n_lines = 0;
+    fby_log_redirect(FBY_LOG_WARN, count_line, &n_lines);
+    add_worker(*state, 1, 0);
+    fby_directory_report_unreachable(*state, &report, 1); /* of no session */
+    assert_int_equal(n_lines, 0);
+    join_ok(*state, 10, 0, 0);
+    for (int64_t i = 0; i < 5; i++) {
+        fby_directory_report_unreachable(*state, &report, 5 + i);
+    }
+    assert_int_equal(n_lines, 1);
+    fby_directory_report_unreachable(*state, &report, 6 + lease_ns);
+    assert_int_equal(n_lines, 2);
+    report.instance.value = 3; /* no such worker */
+    fby_directory_report_unreachable(*state, &report, 7 + lease_ns);
+    fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
+    assert_int_equal(n_lines, 2);
+    assert_int_equal(fby_directory_counts(*state).unreachable, 6);
 }
 
 /* ---- Ranks of a job ------------------------------------------------------ */
@@ -514,7 +574,7 @@ static void a_session_that_joins_again_gets_the_whole_list(void **state)
     assert_int_equal(message.workers.n_added, 1);
     assert_int_equal(message.workers.sequence, 2);
     assert_int_equal(fby_directory_deadline(*state), lease_ns + 1);
-    fby_directory_deregister(*state, (struct fby_instance_id){1});
+    deregister(*state, 1);
     assert_int_equal(fby_directory_deadline(*state), 3 + lease_ns + 1);
 }
 
@@ -529,6 +589,9 @@ int main(void)
         DIRECTORY_TEST(a_list_names_endpoints_and_host_of_each_worker),
         DIRECTORY_TEST(a_long_list_is_told_in_parts),
         DIRECTORY_TEST(a_worker_that_leaves_is_no_longer_listed),
+        DIRECTORY_TEST(only_the_route_of_a_worker_renews_or_removes_it),
+        DIRECTORY_TEST(a_registration_moves_to_a_new_route),
+        DIRECTORY_TEST(an_unreachable_worker_is_logged_once_in_a_lease),
         DIRECTORY_TEST(another_job_may_have_the_same_rank_and_other_facts),
         DIRECTORY_TEST(each_difference_is_told_with_both_values_and_hosts),
         DIRECTORY_TEST(a_digest_is_pinned_by_the_first_session_to_send_it),

@@ -305,10 +305,13 @@ static void a_session_is_told_the_servers_times_and_workers(void **state)
 static void the_last_log_line_counts_what_happened(void **state)
 {
     struct world *world = *state;
-    send_message(world, &(struct fby_message){.type = FBY_MSG_UNREACHABLE,
-                            .unreachable            = {{1}, {2}, "refused"}});
+    send_register(world, 2);
+    expect(world, FBY_MSG_REGISTERED);
     send_join(world, 1, "a-job");
     expect(world, FBY_MSG_JOINED);
+    expect(world, FBY_MSG_WORKERS);
+    send_message(world, &(struct fby_message){.type = FBY_MSG_UNREACHABLE,
+                            .unreachable            = {{1}, {2}, "refused"}});
     send_message(world, &(struct fby_message){.type = FBY_MSG_JOIN,
                             .join                   = {.session = {2},
                                                   .job          = "a-job",

@@ -145,6 +145,18 @@ class Faults(SystemTest):
         self.assertGreater(sum(p.resets for p in proxies), 3)
         self.assertGreater(cut.resets, 1)
 
+    def test_a_worker_registers_again_on_each_new_connection(self):
+        server = self.cluster.start_server()
+        cut = proxy.Proxy(server.port, 0.3 * SLOW)
+        self.addCleanup(cut.close)
+        direct, server.endpoint = server.endpoint, cut.endpoint
+        worker = self.cluster.start_worker()
+        server.endpoint = direct
+        worker.wait_for_text(" REGISTERED ", times=3)
+        self.assert_same(self.pull())
+        self.assertEqual(server.text().count("WORKER-NEW"), 1)
+        self.assertNotIn("WORKER-LATE", server.text())
+
     def test_a_worker_restarted_on_its_port(self):
         self.cluster.start_server()
         endpoint, pull = "tcp://127.0.0.1:*", None

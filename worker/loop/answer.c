@@ -3,8 +3,6 @@
  * names each connection by a routing id. A message on a connection that sent no
  * HELLO is answered by HELLO_FIRST. A message that the protocol forbids in the
  * current state is counted and dropped. */
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/log.h"
 #include "worker/loop/loop.h"
@@ -107,15 +105,6 @@ static void send_welcome(struct fby_loop *self, struct fby_loop_peer *peer,
             .requests    = {open, n_open}));
 }
 
-/* True if `sender` is the connection on which the peer sent its last HELLO. */
-static bool is_route_of(
-    const struct fby_loop_peer *peer, const struct fby_routing_id *sender)
-{
-    const struct fby_routing_id *route = &peer->routing_id;
-    return route->size == sender->size &&
-           memcmp(route->bytes, sender->bytes, route->size) == 0;
-}
-
 /* End the session of a route that is not `kept`. A route has one session, so
  * that the number of sessions is limited by that of connections. */
 static void end_other_session(struct fby_loop *self,
@@ -123,7 +112,8 @@ static void end_other_session(struct fby_loop *self,
 {
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                       = peer->next) {
-        if (peer != kept && !peer->has_left && is_route_of(peer, route)) {
+        if (peer != kept && !peer->has_left &&
+            fby_routing_id_equal(&peer->routing_id, route)) {
             fby_info("CLIENT-REPLACED", "%s: another session on its connection",
                 peer->name);
             fby_loop_peer_end(self, peer);
@@ -247,7 +237,8 @@ static void dispatch(struct fby_loop *self, const struct fby_routing_id *sender,
         return;
     }
     struct fby_loop_peer *peer = fby_loop_find_peer(self, session);
-    if (peer != NULL && !peer->has_left && is_route_of(peer, sender)) {
+    if (peer != NULL && !peer->has_left &&
+        fby_routing_id_equal(&peer->routing_id, sender)) {
         fby_session_heard(peer->session, self->now_ns);
         handle(self, peer, message);
         return;
