@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/variables.h"
 #include "common/cpus.h"
 #include "common/mem.h"
 #include "common/shell.h"
 #include "common/utf8.h"
+#include "worker/options.h"
 
 enum { MESSAGE_SIZE = 1 << 16 }; /* bytes of a message of argp, at most */
 
@@ -24,17 +26,40 @@ static bool read_digits(const char *text, char **end, uint64_t *out)
     return errno == 0;
 }
 
-uint64_t fby_option_parse_u64(const struct argp_state *state, const char *name,
-    const char *text, uint64_t min, uint64_t max)
+/* A text to parse, and how messages name what it was given for. */
+struct given {
+    const struct argp_state *state;
+    char                     label[FBY_VARIABLE_SIZE]; /* "--threads" or
+                                                          "FOREBAY_THREADS" */
+    const char              *text;
+};
+
+static uint64_t parse_u64(const struct given *given, uint64_t min, uint64_t max)
 {
     char    *end   = NULL;
     uint64_t value = 0;
-    if (!read_digits(text, &end, &value) || *end != '\0' || value < min ||
-        value > max) {
-        argp_error(state, "--%s: '%s' is not a whole number from %llu to %llu",
-            name, text, (unsigned long long)min, (unsigned long long)max);
+    if (!read_digits(given->text, &end, &value) || *end != '\0' ||
+        value < min || value > max) {
+        argp_error(given->state,
+            "%s: '%s' is not a whole number from %llu to %llu", given->label,
+            given->text, (unsigned long long)min, (unsigned long long)max);
     }
     return value;
+}
+
+static struct given given_as_option(
+    const struct argp_state *state, const char *name, const char *text)
+{
+    struct given given = {.state = state, .text = text};
+    snprintf(given.label, sizeof(given.label), "--%s", name);
+    return given;
+}
+
+uint64_t fby_option_parse_u64(const struct argp_state *state, const char *name,
+    const char *text, uint64_t min, uint64_t max)
+{
+    const struct given given = given_as_option(state, name, text);
+    return parse_u64(&given, min, max);
 }
 
 /* Returns 10 for "K", 20 for "M", 30 for "G", 40 for "T", 0 for "", else -1. */
@@ -49,92 +74,120 @@ static int suffix_shift(const char *suffix)
     return valid ? 10 * (int)(letter - letters + 1) : -1;
 }
 
-static uint64_t parse_size(
-    const struct argp_state *state, const char *name, const char *text)
+static uint64_t parse_size(const struct given *given)
 {
     char    *end   = NULL;
     uint64_t value = 0;
-    int      shift = read_digits(text, &end, &value) ? suffix_shift(end) : -1;
+    int shift = read_digits(given->text, &end, &value) ? suffix_shift(end) : -1;
     if (shift < 0 || value > UINT64_MAX >> shift) {
-        argp_error(state,
-            "--%s: '%s' is not a size: write for example 512M or 2G", name,
-            text);
+        argp_error(given->state,
+            "%s: '%s' is not a size: write for example 512M or 2G",
+            given->label, given->text);
         return 0; /* not reached: argp_error exits */
     }
     return value << shift;
 }
 
-static int64_t parse_ms(
-    const struct argp_state *state, const char *name, const char *text)
+/* Parse a time of up to 1e9 units; returns ns. */
+static int64_t parse_time(
+    const struct given *given, double unit_ns, const char *units)
 {
     char  *end      = NULL;
-    double ms       = strtod(text, &end);
-    bool   in_range = ms >= 0 && ms <= 1e9; /* false for NaN */
-    if (end == text || *end != '\0' || !in_range) {
-        argp_error(
-            state, "--%s: '%s' is not a number of milliseconds", name, text);
+    double value    = strtod(given->text, &end);
+    bool   in_range = value >= 0 && value <= 1e9; /* false for NaN */
+    if (end == given->text || *end != '\0' || !in_range) {
+        argp_error(given->state, "%s: '%s' is not a number of %s", given->label,
+            given->text, units);
     }
-    return (int64_t)(ms * 1e6); /* ns */
+    return (int64_t)(value * unit_ns);
 }
 
-static void check_cpus(
-    const struct argp_state *state, const char *name, const char *text)
+static void check_cpus(const struct given *given)
 {
     cpu_set_t               set;
     struct fby_error_detail why = {{0}};
-    if (fby_cpus_parse_usable(text, &set, &why) != FBY_OK) {
-        argp_error(state, "--%s %s: %s", name, text, why.text);
+    if (fby_cpus_parse_usable(given->text, &set, &why) != FBY_OK) {
+        argp_error(
+            given->state, "%s %s: %s", given->label, given->text, why.text);
     }
 }
 
-static uint64_t parse_number(const struct fby_option *option,
-    const struct argp_state *state, const char *text)
+static int parse_numa(const struct given *given)
 {
-    return fby_option_parse_u64(
-        state, option->name, text, option->min, option->max);
+    const char *text = given->text;
+    if (strcmp(text, "auto") == 0) {
+        return FBY_NUMA_AUTO;
+    }
+    if (strcmp(text, "off") == 0) {
+        return FBY_NUMA_OFF;
+    }
+    if (text[0] == '\0' || text[strspn(text, "0123456789")] != '\0') {
+        argp_error(given->state, "%s: '%s' is not auto, off or a node's number",
+            given->label, text);
+    }
+    return (int)parse_u64(given, 0, CPU_SETSIZE - 1);
 }
 
-static void store_value(const struct fby_option *option,
-    const struct argp_state *state, const char *arg, void *member)
+/* A flag as an option has no text, which means true. */
+static bool parse_flag(const struct given *given)
+{
+    const char *text = given->text != NULL ? given->text : "1";
+    if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0) {
+        argp_error(
+            given->state, "%s: '%s' is neither 0 nor 1", given->label, text);
+    }
+    return text[0] == '1';
+}
+
+static uint64_t parse_number(
+    const struct fby_option *option, const struct given *given)
+{
+    return parse_u64(given, option->min, option->max);
+}
+
+static void store_value(
+    const struct fby_option *option, const struct given *given, void *member)
 {
     switch (option->kind) {
     case FBY_FLAG:
-        *(bool *)member = true;
+        *(bool *)member = parse_flag(given);
         return;
     case FBY_WORDS:
-        fby_words_add(member, arg);
+        fby_words_add(member, given->text);
         return;
     case FBY_NUMBER:
         if (option->size == sizeof(uint64_t)) {
-            *(uint64_t *)member = parse_number(option, state, arg);
+            *(uint64_t *)member = parse_number(option, given);
         } else {
-            *(uint32_t *)member = (uint32_t)parse_number(option, state, arg);
+            *(uint32_t *)member = (uint32_t)parse_number(option, given);
         }
         return;
     case FBY_SIZE:
-        *(uint64_t *)member = parse_size(state, option->name, arg);
+        *(uint64_t *)member = parse_size(given);
         return;
     case FBY_MS:
-        *(int64_t *)member = parse_ms(state, option->name, arg);
+        *(int64_t *)member = parse_time(given, 1e6, "milliseconds");
+        return;
+    case FBY_NUMA:
+        *(int *)member = parse_numa(given);
         return;
     case FBY_SEED:
-        *(struct fby_seed *)member = (struct fby_seed){
-            fby_option_parse_u64(state, option->name, arg, 0, UINT64_MAX),
-            true};
+        *(struct fby_seed *)member =
+            (struct fby_seed){parse_u64(given, 0, UINT64_MAX), true};
         return;
     case FBY_NUMBER_AS_TEXT:
-        (void)parse_number(option, state, arg); /* a check only */
+        (void)parse_number(option, given); /* a check only */
         break;
     case FBY_SIZE_AS_TEXT:
-        (void)parse_size(state, option->name, arg); /* a check only */
+        (void)parse_size(given); /* a check only */
         break;
     case FBY_CPUS_AS_TEXT:
-        check_cpus(state, option->name, arg);
+        check_cpus(given);
         break;
     case FBY_TEXT:
         break;
     }
-    *(const char **)member = arg; /* the kinds that keep the text */
+    *(const char **)member = given->text; /* the kinds that keep the text */
 }
 
 /* ---- The command line ---------------------------------------------------- */
@@ -145,6 +198,7 @@ enum { FIRST_KEY = 0x100 };
 struct parse_input {
     const struct fby_usage *usage;
     char                   *values;
+    bool                   *given; /* options[i] is on the command line */
 };
 
 static int key_of(const struct fby_usage *usage, size_t i)
@@ -207,6 +261,60 @@ static void store_argument(const struct parse_input *input,
     }
 }
 
+/* Store each word of the list `text`. */
+static void store_list(
+    const struct fby_option *option, struct given *given, void *member)
+{
+    char *words = fby_strdup(given->text);
+    char *rest  = words;
+    for (char *word = strsep(&rest, FBY_VARIABLE_SEPARATOR); word != NULL;
+         word       = strsep(&rest, FBY_VARIABLE_SEPARATOR)) {
+        if (word[0] != '\0') {
+            given->text = word;
+            store_value(option, given, member);
+        }
+    }
+    free(words);
+}
+
+/* Take the value of an option from its variable; an empty one is not set. */
+static void read_variable(const struct parse_input *input,
+    const struct argp_state *state, const struct fby_option *option)
+{
+    struct given given  = {.state = state};
+    char        *member = input->values + option->offset;
+    fby_variable_name(option->name, given.label);
+    given.text = getenv(given.label);
+    if (given.text == NULL || given.text[0] == '\0') {
+        return;
+    }
+    if (option->kind == FBY_WORDS) {
+        store_list(option, &given, member);
+    } else {
+        store_value(option, &given, member);
+    }
+}
+
+bool fby_option_has_variable(const struct fby_option *option)
+{
+    return option->name != NULL && option->help[0] != '\0';
+}
+
+static void read_variables(
+    const struct parse_input *input, const struct argp_state *state)
+{
+    const struct fby_usage *usage = input->usage;
+    if (usage->reads_variables == NULL ||
+        !usage->reads_variables(input->values)) {
+        return;
+    }
+    for (size_t i = 0; usage->options[i].help != NULL; i++) {
+        if (fby_option_has_variable(&usage->options[i]) && !input->given[i]) {
+            read_variable(input, state, &usage->options[i]);
+        }
+    }
+}
+
 static void finish_values(
     const struct parse_input *input, const struct argp_state *state)
 {
@@ -232,6 +340,7 @@ static error_t parse_argument(int key, char *arg, struct argp_state *state)
     const struct parse_input *input = state->input;
     const struct fby_usage   *usage = input->usage;
     if (key == ARGP_KEY_END) {
+        read_variables(input, state);
         finish_values(input, state);
         return 0;
     }
@@ -242,7 +351,10 @@ static error_t parse_argument(int key, char *arg, struct argp_state *state)
     for (size_t i = 0; usage->options[i].help != NULL; i++) {
         const struct fby_option *option = &usage->options[i];
         if (option->name != NULL && key_of(usage, i) == key) {
-            store_value(option, state, arg, input->values + option->offset);
+            const struct given given =
+                given_as_option(state, option->name, arg);
+            store_value(option, &given, input->values + option->offset);
+            input->given[i] = true;
             return 0;
         }
     }
@@ -301,30 +413,57 @@ void fby_option_parse(
     }
 }
 
+/* Append the text of an option for --help: with its variable, if it has one. */
+static void add_help(const struct fby_usage *usage,
+    const struct fby_option *option, struct fby_words *out)
+{
+    char name[FBY_VARIABLE_SIZE];
+    char help[512];
+    if (usage->reads_variables == NULL || !fby_option_has_variable(option)) {
+        fby_words_add(out, option->help);
+        return;
+    }
+    fby_variable_name(option->name, name);
+    snprintf(help, sizeof(help), "%s [%s]", option->help, name);
+    fby_words_add(out, help);
+}
+
+/* `texts` receives the texts that `out` borrows. */
+static void fill_options(const struct fby_usage *usage, size_t count,
+    struct argp_option *out, struct fby_words *texts)
+{
+    int group = 0; /* number of titles so far */
+    for (size_t i = 0; i < count; i++) {
+        const struct fby_option *option = &usage->options[i];
+        group += option->name == NULL; /* a title begins a group */
+        add_help(usage, option, texts);
+        out[i] = (struct argp_option){.name = option->name,
+            .key   = option->name != NULL ? key_of(usage, i) : 0,
+            .arg   = option->value,
+            .flags = option->help[0] == '\0' ? OPTION_HIDDEN : 0,
+            .doc   = texts->items[i],
+            .group = group};
+    }
+}
+
 void fby_usage_parse(
     const struct fby_usage *usage, int argc, char **argv, void *values)
 {
-    size_t count = 0;
-    int    group = 0; /* number of titles so far */
+    size_t           count = 0;
+    struct fby_words texts = {0};
     while (usage->options[count].help != NULL) {
         count++;
     }
     struct argp_option *options = fby_zalloc((count + 1) * sizeof(*options));
-    for (size_t i = 0; i < count; i++) {
-        const struct fby_option *option = &usage->options[i];
-        group += option->name == NULL; /* a title begins a group */
-        options[i] = (struct argp_option){.name = option->name,
-            .key   = option->name != NULL ? key_of(usage, i) : 0,
-            .arg   = option->value,
-            .flags = option->help[0] == '\0' ? OPTION_HIDDEN : 0,
-            .doc   = option->help,
-            .group = group};
-    }
+    fill_options(usage, count, options, &texts);
     const struct argp argp = {
         options, parse_argument, usage->operand, usage->help, NULL, NULL, NULL};
-    struct parse_input input = {usage, values};
+    struct parse_input input = {
+        usage, values, fby_zalloc((count + 1) * sizeof(bool))};
     fby_option_parse(&argp, argc, argv, &input);
+    free(input.given);
     free(options);
+    fby_words_fini(&texts);
 }
 
 /* ---- Words --------------------------------------------------------------- */

@@ -30,11 +30,12 @@ void fby_words_fini(struct fby_words *list);
 
 enum fby_option_kind {  /* the member's type, and the accepted values */
     FBY_FLAG,           /* bool; the option has no value and sets true */
-    FBY_TEXT,           /* const char *, borrowed from argv */
+    FBY_TEXT,           /* const char *, borrowed from argv or environ */
     FBY_WORDS,          /* struct fby_words; the option may be repeated */
     FBY_NUMBER,         /* integer of 32 or 64 bits, from `min` to `max` */
     FBY_SIZE,           /* uint64_t in bytes; K, M, G, T are powers of 1024 */
     FBY_MS,             /* int64_t in ns; the user gives ms: "2.5" */
+    FBY_NUMA,           /* int: a node's number, or FBY_NUMA_AUTO or _OFF */
     FBY_SEED,           /* struct fby_seed */
     FBY_NUMBER_AS_TEXT, /* const char *, checked as FBY_NUMBER */
     FBY_SIZE_AS_TEXT,   /* const char *, checked as FBY_SIZE */
@@ -57,6 +58,9 @@ struct fby_option {
     uint64_t             min, max;     /* limits of a number, inclusive */
     const char          *why_required; /* for the error; NULL: it is optional */
 };
+
+/* True for an option that has a name and is not hidden. */
+bool fby_option_has_variable(const struct fby_option *option);
 
 /* The initialisers of struct fby_option from `kind` to the end. `member` of
  * `type` receives the value. FBY_RANGE is for a number, FBY_REQUIRED for a
@@ -81,6 +85,9 @@ struct fby_usage {
     size_t      operand_offset;  /* of the const char * in `values` */
     const char *help; /* for --help: the text before the options, "\v", and the
                          text after them */
+    /* True if options that are not given are read from variables of the
+     * environment (variables.h); NULL: never. Asked after the command line. */
+    bool (*reads_variables)(const void *values);
     /* Called at the end, to check and complete `values`; may be NULL. */
     void (*finish)(const struct argp_state *state, void *values);
 };

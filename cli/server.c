@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/option.h"
 #include "cli/signals.h"
+#include "cli/variables.h"
 #include "common/log.h"
 
 struct server_command {
@@ -13,7 +14,7 @@ struct server_command {
     uint32_t                  parent; /* process id of --parent; 0: none */
 };
 
-static const struct fby_option options[] = {
+const struct fby_option fby_server_settings[] = {
     {"listen", 'l', "ADDR",
         "Where to listen (default tcp://127.0.0.1:7070); beyond loopback, a "
         "warning says what is exposed",
@@ -27,11 +28,18 @@ static const struct fby_option options[] = {
     {0},
 };
 
-static const struct fby_usage usage = {.options = options,
+/* A server that `up` or `pull` started has only the options from there. */
+static bool reads_variables(const void *values)
+{
+    return ((const struct server_command *)values)->parent == 0;
+}
+
+static const struct fby_usage usage = {.options = fby_server_settings,
+    .reads_variables                            = reads_variables,
     .help = "Keep the list of workers that are up, and give it to trainers.\v"
             "Examples:\n"
             "  forebay server\n"
-            "  forebay server --listen tcp://10.0.0.1:7070\n"
+            "  forebay server --listen tcp://10.0.0.1:7070\n" FBY_VARIABLES_HELP
             "It keeps nothing on disk, and can be restarted at any time."};
 
 static int run(int argc, char **argv)
@@ -41,6 +49,9 @@ static int run(int argc, char **argv)
     fby_signals_block();
     fby_usage_parse(&usage, argc, argv, &self);
     fby_log_init("server", self.parent == 0 ? FBY_LOG_INFO : FBY_LOG_WARN);
+    if (reads_variables(&self)) {
+        fby_variables_warn_unknown();
+    }
     if (fby_child_end_with_parent((pid_t)self.parent) != FBY_OK) {
         return FBY_EXIT_FAILED; /* the parent has ended */
     }

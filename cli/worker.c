@@ -2,19 +2,16 @@
 /* worker.c - `forebay worker`: run one worker process. */
 #include "worker/worker.h"
 
-#include <sched.h>
-#include <string.h>
-
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/served.h"
 #include "cli/signals.h"
+#include "cli/variables.h"
 #include "common/log.h"
 
 struct worker_command {
     struct fby_worker_options worker;
     struct fby_words          data;
-    const char               *numa;   /* "auto", "off" or a node's number */
     uint32_t                  parent; /* process id of --parent; 0: none */
 };
 
@@ -22,7 +19,7 @@ struct worker_command {
 #define NUMBER(member, min, max) \
     FBY_RANGE(FBY_NUMBER, struct worker_command, member, min, max)
 
-static const struct fby_option options[] = {
+const struct fby_option fby_worker_settings[] = {
     {"data", 'd', "NAME=DIR",
         "Serve the data below DIR to pipelines that say NAME:path "
         "(required, repeatable); the worker opens no other files",
@@ -54,7 +51,7 @@ static const struct fby_option options[] = {
     {"numa", 0, "auto|off|N",
         "Run only on the CPUs of node N; auto (default): network threads "
         "prefer the node of the network card that has the --listen address",
-        VALUE(FBY_TEXT, numa)},
+        VALUE(FBY_NUMA, worker.numa)},
     {"nice", 0, "N",
         "Nice value of the threads that compute, 0 to 19 (default 5)",
         NUMBER(worker.nice, 0, 19)},
@@ -74,27 +71,9 @@ static const struct fby_option options[] = {
     {0},
 };
 
-static int parse_numa(const struct argp_state *state, const char *arg)
-{
-    if (strcmp(arg, "auto") == 0) {
-        return FBY_NUMA_AUTO;
-    }
-    if (strcmp(arg, "off") == 0) {
-        return FBY_NUMA_OFF;
-    }
-    if (arg[0] == '\0' || arg[strspn(arg, "0123456789")] != '\0') {
-        argp_error(
-            state, "--numa: '%s' is not auto, off or a node's number", arg);
-    }
-    return (int)fby_option_parse_u64(state, "numa", arg, 0, CPU_SETSIZE - 1);
-}
-
 static void finish_options(const struct argp_state *state, void *values)
 {
-    struct worker_command *self = values;
-    if (self->numa != NULL) {
-        self->worker.numa = parse_numa(state, self->numa);
-    }
+    const struct worker_command *self = values;
     bool numa_is_node = self->worker.numa >= 0; /* else FBY_NUMA_AUTO or _OFF */
     if (self->worker.cpus != NULL && numa_is_node) {
         argp_error(state,
@@ -108,12 +87,21 @@ static const char about[] =
     "  forebay worker --server tcp://10.0.0.1:7070 --data in1k=/data/imagenet "
     "\\\n"
     "      --listen 'tcp://10.0.0.2:*'\n"
-    "  forebay worker --server tcp://127.0.0.1:7070 --data p=/photos -t 4\n"
+    "  forebay worker --server tcp://127.0.0.1:7070 --data p=/photos -t "
+    "4\n" FBY_VARIABLES_HELP
     "On SIGTERM the worker takes no new work, finishes or returns the rest,\n"
     "and ends within 25 s.";
 
-static const struct fby_usage usage = {
-    .options = options, .finish = finish_options, .help = about};
+/* A worker that `up` or `pull` started has only the options from there. */
+static bool reads_variables(const void *values)
+{
+    return ((const struct worker_command *)values)->parent == 0;
+}
+
+static const struct fby_usage usage = {.options = fby_worker_settings,
+    .reads_variables                            = reads_variables,
+    .finish                                     = finish_options,
+    .help                                       = about};
 
 static fby_err serve(struct worker_command *self, struct fby_error_detail *why)
 {
@@ -138,6 +126,9 @@ static int run(int argc, char **argv)
     fby_signals_block();
     fby_usage_parse(&usage, argc, argv, &self);
     fby_log_init("worker", self.parent == 0 ? FBY_LOG_INFO : FBY_LOG_WARN);
+    if (reads_variables(&self)) {
+        fby_variables_warn_unknown();
+    }
     int status = FBY_EXIT_FAILED;
     if (fby_child_end_with_parent((pid_t)self.parent) == FBY_OK) {
         status = fby_command_end("worker", serve(&self, &why), &why);

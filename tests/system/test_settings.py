@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of a server and a worker: options, and variables for each."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import unittest
+
+from harness import Daemon, FOREBAY, SystemTest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+
+
+def forebay(*args, **environment):
+    return subprocess.run([FOREBAY, *map(str, args)], capture_output=True,
+                          text=True, check=False, timeout=120,
+                          env={**os.environ, **environment})
+
+
+def settings(command):
+    """{option: variable} of --help."""
+    text = forebay(command, "--help").stdout.split("\nExamples:")[0]
+    entries = re.split(r"^ {2,6}(?=-)", text, flags=re.M)[1:]
+    found = {}
+    for entry in entries:
+        option = re.search(r"--([\w-]+)", entry).group(1)
+        variable = re.search(r"\[(FOREBAY_\w+)\]", " ".join(entry.split()))
+        found[option] = variable and variable.group(1)
+    return found
+
+
+class Variables(SystemTest):
+    def test_each_option_of_server_and_worker_has_a_variable(self):
+        for command in ("server", "worker"):
+            found = settings(command)
+            self.assertIn("listen", found)
+            for option, variable in found.items():
+                self.assertEqual(
+                    variable, None if option in ("help", "usage") else
+                    "FOREBAY_" + option.upper().replace("-", "_"))
+
+    def test_the_manuals_list_each_variable_and_no_other(self):
+        variables = {name for command in ("server", "worker")
+                     for name in settings(command).values() if name}
+        text = (SOURCE / "docs/operations.md").read_text()
+        table = text.split("## Settings of server and worker", 1)[1].split(
+            "\n## ", 1)[0]
+        self.assertEqual(set(re.findall(r"^\| `(FOREBAY_\w+)`", table, re.M)),
+                         variables)
+        page = (SOURCE / "docs/man/forebay.1").read_text()
+        section = re.search(r"^\.Ss Settings as variables\n(.*?)^\.S[sh] ",
+                            page, re.M | re.S).group(1)
+        self.assertEqual(set(re.findall(r"^\.It Ev (\w+)", section, re.M)),
+                         variables)
+
+    def test_the_option_comes_before_the_variable(self):
+        listen = {"FOREBAY_LISTEN": "tcp://127.0.0.2:*"}
+        server = Daemon(self.cluster, ["server"], env=listen)
+        self.assertRegex(server.endpoint, r"^tcp://127\.0\.0\.2:")
+        server = Daemon(self.cluster,
+                        ["server", "--listen", "tcp://127.0.0.3:*"], env=listen)
+        self.assertRegex(server.endpoint, r"^tcp://127\.0\.0\.3:")
+
+    def test_an_empty_variable_is_not_set(self):
+        server = Daemon(self.cluster,
+                        ["server", "--listen", "tcp://127.0.0.1:*"],
+                        env={"FOREBAY_LISTEN": "", "FOREBAY_READY_FD": ""})
+        self.assertRegex(server.endpoint, r"^tcp://127\.0\.0\.1:")
+
+    def test_a_worker_runs_with_variables_alone(self):
+        photos = self.cluster.photos(number=32)
+        server = self.cluster.start_server()
+        other = self.cluster.path("other")
+        other.mkdir()
+        worker = Daemon(self.cluster, ["worker"], env={
+            "FOREBAY_SERVER": server.endpoint,
+            "FOREBAY_DATA": f"other={other},data={photos},",
+            "FOREBAY_THREADS": "1", "FOREBAY_MEMORY": "64M",
+            "FOREBAY_NUMA": "off"})
+        worker.wait_for_text(" REGISTERED ")
+        self.cluster.pull(self.cluster.pipeline(), "--epochs", 1).finish()
+
+    def test_roots_of_options_replace_those_of_the_variable(self):
+        photos = self.cluster.photos(number=32)
+        self.cluster.start_server()
+        self.cluster.start_worker(
+            env={"FOREBAY_DATA": "missing=/nowhere", "FOREBAY_THREADS": "1"})
+        self.assertTrue(photos.exists())
+
+    def test_an_invalid_value_names_the_variable(self):
+        for variable, value, words in (
+                ("THREADS", "0", "'0' is not a whole number from 1 to 1024"),
+                ("MEMORY", "1X", "'1X' is not a size: write for example 512M "
+                                 "or 2G"),
+                ("NUMA", "all", "'all' is not auto, off or a node's number")):
+            shown = forebay("worker", "--server", "tcp://127.0.0.1:1",
+                            "--data", "d=/", **{"FOREBAY_" + variable: value})
+            self.assertEqual(shown.returncode, 2, shown.stderr)
+            self.assertTrue(shown.stderr.startswith(
+                f"forebay worker: FOREBAY_{variable}: {words}\n"), shown.stderr)
+        shown = forebay("worker", "--server", "tcp://127.0.0.1:1", "--data",
+                        "d=/", "--threads", "1x", FOREBAY_THREADS="2x")
+        self.assertIn("worker: --threads: '1x' is not", shown.stderr)
+
+    def test_an_unknown_variable_is_a_warning_with_the_nearest_name(self):
+        server = Daemon(self.cluster,
+                        ["server", "--listen", "tcp://127.0.0.1:*"],
+                        env={"FOREBAY_LISTN": "x", "FOREBAY_DATA": "a=/",
+                             "FOREBAY_SIMD": "portable"})
+        self.assertIn(
+            "UNKNOWN-VARIABLE FOREBAY_LISTN is no setting of Forebay; did you "
+            "mean FOREBAY_LISTEN?\n", server.text())
+        self.assertEqual(server.text().count("UNKNOWN-VARIABLE"), 1)
+
+    def test_variables_that_the_project_reads_are_known(self):
+        """In C and Python, and in the shell scripts and CMake files."""
+        read = set()
+        for path in subprocess.run(
+                ["git", "ls-files", "*.c", "*.py", "*.txt", "tools/*"],
+                cwd=SOURCE, capture_output=True, text=True,
+                check=False).stdout.split():
+            text = (SOURCE / path).read_text(errors="replace")
+            read |= set(re.findall(
+                r'(?:getenv\(|environ(?:\.get|\.setdefault)?[([]|\$\{?)"?'
+                r"(FOREBAY_[A-Z_]+)", text))
+        if not read:
+            self.skipTest("the sources are in no git repository")
+        self.assertIn("FOREBAY_FAULT", read)
+        server = Daemon(self.cluster,
+                        ["server", "--listen", "tcp://127.0.0.1:*"],
+                        env={name: os.environ.get(name, "") for name in read})
+        self.assertNotIn("UNKNOWN-VARIABLE", server.text())
+
+    def test_a_cluster_of_its_own_reads_no_variables(self):
+        self.cluster.photos(number=32)
+        pull = self.cluster.pull_alone(
+            self.cluster.pipeline(), "--epochs", 1, "--workers", 1,
+            env={"FOREBAY_LISTEN": "nothing", "FOREBAY_ADVERTISE": "nothing",
+                 "FOREBAY_ENCODE_THREADS": "x", "FOREBAY_LISTN": "x"})
+        pull.finish()
+        self.assertNotIn("VARIABLE", pull.text())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
