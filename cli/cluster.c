@@ -15,7 +15,7 @@
 
 static const int64_t start_timeout_ns     = 60 * FBY_NS_PER_S;
 static const int64_t max_restart_delay_ns = 30 * FBY_NS_PER_S;
-/* Time between SIGTERM and SIGKILL; a worker needs up to 25 s to end. */
+/* Time between SIGTERM and SIGKILL; a worker has 25 s (--drain) to end. */
 static const int64_t grace_ns = 26 * FBY_NS_PER_S;
 /* The same without a trainer. A worker does not know that one was killed. */
 static const int64_t unused_grace_ns = 1 * FBY_NS_PER_S;

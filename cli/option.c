@@ -88,18 +88,36 @@ static uint64_t parse_size(const struct given *given)
     return value << shift;
 }
 
-/* Parse a time of up to 1e9 units; returns ns. */
-static int64_t parse_time(
-    const struct given *given, double unit_ns, const char *units)
+/* Returns false if `text` is no number from `min` to `max`. */
+static bool read_decimal(const char *text, double min, double max, double *out)
 {
-    char  *end      = NULL;
-    double value    = strtod(given->text, &end);
-    bool   in_range = value >= 0 && value <= 1e9; /* false for NaN */
-    if (end == given->text || *end != '\0' || !in_range) {
-        argp_error(given->state, "%s: '%s' is not a number of %s", given->label,
-            given->text, units);
+    char *end = NULL;
+    *out      = strtod(text, &end);
+    return end != text && *end == '\0' && *out >= min && *out <= max;
+}
+
+static int64_t parse_ms(const struct given *given)
+{
+    double ms = 0;
+    if (!read_decimal(given->text, 0, 1e9, &ms)) {
+        argp_error(given->state, "%s: '%s' is not a number of milliseconds",
+            given->label, given->text);
     }
-    return (int64_t)(value * unit_ns);
+    return (int64_t)(ms * 1e6); /* ns */
+}
+
+static int64_t parse_seconds(
+    const struct fby_option *option, const struct given *given)
+{
+    double seconds = 0;
+    if (!read_decimal(
+            given->text, (double)option->min, (double)option->max, &seconds)) {
+        argp_error(given->state,
+            "%s: '%s' is not a number of seconds from %llu to %llu",
+            given->label, given->text, (unsigned long long)option->min,
+            (unsigned long long)option->max);
+    }
+    return (int64_t)(seconds * 1e9); /* ns */
 }
 
 static void check_cpus(const struct given *given)
@@ -166,7 +184,10 @@ static void store_value(
         *(uint64_t *)member = parse_size(given);
         return;
     case FBY_MS:
-        *(int64_t *)member = parse_time(given, 1e6, "milliseconds");
+        *(int64_t *)member = parse_ms(given);
+        return;
+    case FBY_SECONDS:
+        *(int64_t *)member = parse_seconds(option, given);
         return;
     case FBY_NUMA:
         *(int *)member = parse_numa(given);

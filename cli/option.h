@@ -35,6 +35,7 @@ enum fby_option_kind {  /* the member's type, and the accepted values */
     FBY_NUMBER,         /* integer of 32 or 64 bits, from `min` to `max` */
     FBY_SIZE,           /* uint64_t in bytes; K, M, G, T are powers of 1024 */
     FBY_MS,             /* int64_t in ns; the user gives ms: "2.5" */
+    FBY_SECONDS,        /* int64_t in ns, from `min` to `max` s: "2.5" */
     FBY_NUMA,           /* int: a node's number, or FBY_NUMA_AUTO or _OFF */
     FBY_SEED,           /* struct fby_seed */
     FBY_NUMBER_AS_TEXT, /* const char *, checked as FBY_NUMBER */

@@ -23,6 +23,15 @@ const struct fby_option fby_server_settings[] = {
         "Write the endpoint to this descriptor once the server listens",
         FBY_RANGE(
             FBY_NUMBER, struct server_command, server.ready_fd, 0, 1 << 20)},
+    {"ready-file", 0, "PATH",
+        "Write the endpoint to this file once the server listens; it is "
+        "removed at the end",
+        FBY_VALUE(FBY_TEXT, struct server_command, server.ready_file)},
+    {"lease", 0, "S",
+        "Seconds without a message after which a worker or a trainer counts "
+        "as gone, 1 to 3600 (default 10)",
+        FBY_RANGE(
+            FBY_SECONDS, struct server_command, server.lease_ns, 1, 3600)},
     {"parent", 0, "PID", "",
         FBY_RANGE(FBY_NUMBER, struct server_command, parent, 1, INT32_MAX)},
     {0},

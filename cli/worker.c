@@ -67,6 +67,14 @@ const struct fby_option fby_worker_settings[] = {
     {"ready-fd", 0, "N",
         "Write the endpoint to this descriptor once the worker listens",
         NUMBER(worker.ready_fd, 0, 1 << 20)},
+    {"ready-file", 0, "PATH",
+        "Write the endpoint to this file once the worker listens; it is "
+        "removed at the end",
+        VALUE(FBY_TEXT, worker.ready_file)},
+    {"drain", 0, "S",
+        "Seconds to finish open batches after SIGTERM (default 25)",
+        FBY_RANGE(
+            FBY_SECONDS, struct worker_command, worker.drain_ns, 0, 86400)},
     {"parent", 0, "PID", "", NUMBER(parent, 1, INT32_MAX)},
     {0},
 };
@@ -90,7 +98,7 @@ static const char about[] =
     "  forebay worker --server tcp://127.0.0.1:7070 --data p=/photos -t "
     "4\n" FBY_VARIABLES_HELP
     "On SIGTERM the worker takes no new work, finishes or returns the rest,\n"
-    "and ends within 25 s.";
+    "and ends within the seconds of --drain.";
 
 /* A worker that `up` or `pull` started has only the options from there. */
 static bool reads_variables(const void *values)

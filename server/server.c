@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/peer_endpoint.h"
+#include "common/ready.h"
 #include "common/socket.h"
 #include "common/timer.h"
 #include "server/directory.h"
@@ -39,26 +40,30 @@ enum {
 static const int64_t max_oversleep_ns = FBY_NS_PER_S / 2;
 static const int64_t longest_wait_ns  = FBY_NS_PER_S / 2;
 
+/* Peers send a message this often, or ten times in a lease if that is more. */
+static const int64_t longest_heartbeat_ns = FBY_NS_PER_S;
+
 struct server {
     struct fby_server_options options;
-    struct fby_directory     *directory;
-    struct fby_instance_id    instance;  /* id of this process */
-    void                     *zmq;       /* context */
-    void                     *socket;    /* ROUTER */
-    int                       signal_fd; /* signalfd for SIGTERM and SIGINT */
-    int64_t                   now_ns;    /* clock, read once per iteration */
-    uint64_t                  refused_messages;
-    bool                      stopping;
-    struct fby_buffer         frame; /* scratch memory of send_to */
+    int64_t heartbeat_ns; /* time between two messages that renew a lease */
+    bool    announced;    /* the ready file was written */
+    struct fby_directory  *directory;
+    struct fby_instance_id instance;  /* id of this process */
+    void                  *zmq;       /* context */
+    void                  *socket;    /* ROUTER */
+    int                    signal_fd; /* signalfd for SIGTERM and SIGINT */
+    int64_t                now_ns;    /* clock, read once per iteration */
+    uint64_t               refused_messages;
+    bool                   stopping;
+    struct fby_buffer      frame; /* scratch memory of send_to */
 };
 
 struct fby_server_options fby_server_defaults(void)
 {
     return (struct fby_server_options){
-        .listen       = "tcp://127.0.0.1:7070",
-        .ready_fd     = -1,
-        .lease_ns     = 10 * FBY_NS_PER_S,
-        .heartbeat_ns = FBY_NS_PER_S,
+        .listen   = "tcp://127.0.0.1:7070",
+        .ready_fd = -1,
+        .lease_ns = 10 * FBY_NS_PER_S,
     };
 }
 
@@ -150,7 +155,7 @@ static void on_register(struct server *self, const struct sender *from,
         FBY_MESSAGE(REGISTERED, registered, .instance = worker->instance,
             .server       = self->instance,
             .lease_ms     = ns_to_ms(self->options.lease_ns),
-            .heartbeat_ms = ns_to_ms(self->options.heartbeat_ns)));
+            .heartbeat_ms = ns_to_ms(self->heartbeat_ns)));
 }
 
 static void on_heartbeat(struct server *self, const struct sender *from,
@@ -298,7 +303,7 @@ static void send_due_messages(struct server *self)
         if (message.type == FBY_MSG_JOINED) {
             message.joined.server       = self->instance;
             message.joined.lease_ms     = ns_to_ms(self->options.lease_ns);
-            message.joined.heartbeat_ms = ns_to_ms(self->options.heartbeat_ns);
+            message.joined.heartbeat_ms = ns_to_ms(self->heartbeat_ns);
         } else if (message.type == FBY_MSG_WORKERS) {
             message.workers.server = self->instance;
         }
@@ -334,17 +339,12 @@ static void run_iteration(struct server *self)
     send_due_messages(self);
 }
 
-/* Write the endpoint to ready_fd, close this, and log the endpoint. */
-static void report_ready(const struct server *self, const char *endpoint)
+static fby_err report_ready(
+    struct server *self, const char *endpoint, struct fby_error_detail *why)
 {
-    char line[FBY_ENDPOINT_SIZE + 1];
-    int  n = snprintf(line, sizeof(line), "%s\n", endpoint);
-    if (self->options.ready_fd >= 0) {
-        if (write(self->options.ready_fd, line, (size_t)n) != n) {
-            fby_warn("READY", "cannot write the endpoint to --ready-fd");
-        }
-        close(self->options.ready_fd);
-    }
+    FBY_TRY(fby_ready_announce(
+        self->options.ready_fd, self->options.ready_file, endpoint, why));
+    self->announced = true;
     fby_info("SERVER-READY", "%s", endpoint);
     if (!fby_endpoint_is_loopback(endpoint)) {
         fby_warn("LISTENS-OPENLY",
@@ -353,6 +353,7 @@ static void report_ready(const struct server *self, const char *endpoint)
             "in a trusted network",
             endpoint);
     }
+    return FBY_OK;
 }
 
 /* Block SIGTERM and SIGINT in this process and return a signalfd for them. */
@@ -396,20 +397,15 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
     self->instance  = fby_instance_random();
     self->now_ns    = fby_now_ns();
     self->signal_fd = block_signals();
-    fby_err err     = check_limits(why);
-    if (err != FBY_OK) {
-        return err;
-    }
+    FBY_TRY(check_limits(why));
+    FBY_TRY(fby_ready_prepare(self->options.ready_file, why));
     self->zmq = zmq_ctx_new();
     if (self->signal_fd < 0 || self->zmq == NULL) {
         return fby_error_set(why, FBY_SYS, "cannot start: %s", strerror(errno));
     }
-    err = fby_socket_bind(
-        self->zmq, self->options.listen, &limits, bound, &self->socket, why);
-    if (err == FBY_OK) {
-        report_ready(self, bound);
-    }
-    return err;
+    FBY_TRY(fby_socket_bind(
+        self->zmq, self->options.listen, &limits, bound, &self->socket, why));
+    return report_ready(self, bound, why);
 }
 
 static void log_ended(const struct server *self)
@@ -425,6 +421,9 @@ static void log_ended(const struct server *self)
 
 static void close_server(struct server *self)
 {
+    if (self->announced) {
+        fby_ready_withdraw(self->options.ready_file);
+    }
     if (self->socket != NULL) {
         zmq_close(self->socket);
     }
@@ -441,10 +440,11 @@ static void close_server(struct server *self)
 fby_err fby_server_run(
     const struct fby_server_options *options, struct fby_error_detail *why)
 {
-    struct server self        = {.options = *options, .signal_fd = -1};
-    self.options.lease_ns     = fby_scaled_timeout_ns(options->lease_ns);
-    self.options.heartbeat_ns = fby_scaled_timeout_ns(options->heartbeat_ns);
-    fby_err err               = open_server(&self, why);
+    struct server self    = {.options = *options, .signal_fd = -1};
+    self.options.lease_ns = fby_scaled_timeout_ns(options->lease_ns);
+    self.heartbeat_ns     = fby_earlier_ns(self.options.lease_ns / 10,
+            fby_scaled_timeout_ns(longest_heartbeat_ns));
+    fby_err err           = open_server(&self, why);
     while (err == FBY_OK && !self.stopping) {
         run_iteration(&self);
     }

@@ -16,8 +16,9 @@ struct fby_server_options {
     const char *listen;   /* "tcp://127.0.0.1:7070"; port *: any free one */
     int         ready_fd; /* descriptor to which the endpoint and a newline are
                            written; then closed; -1: none */
+    const char *ready_file; /* holds the same while the server listens; NULL:
+                               none */
     int64_t     lease_ns; /* peers without a message for so long are removed */
-    int64_t     heartbeat_ns; /* time between two messages that renew a lease */
 };
 
 struct fby_server_options fby_server_defaults(void);
@@ -26,7 +27,8 @@ struct fby_server_options fby_server_defaults(void);
  *
  * Blocks: until one of these signals.
  * Errors: FBY_USAGE   `listen` is malformed
- *         FBY_CONFIG  the server cannot listen on `listen`
+ *         FBY_CONFIG  the server cannot listen on `listen`, or `ready_file`
+ *                     cannot be written
  *         FBY_SYS     a system call failed. */
 FBY_CHECKED fby_err fby_server_run(
     const struct fby_server_options *options, struct fby_error_detail *why);

@@ -30,12 +30,14 @@ struct fby_worker_options {
     uint32_t           encode_threads;    /* 0: one per two cores */
     uint64_t           memory_bytes;      /* limit for the memory of all samples
                                              and batches in progress */
-    uint64_t send_window_bytes; /* limit of uncredited bytes per client */
-    int      ready_fd;          /* gets the bound endpoint and a newline, and
+    uint64_t    send_window_bytes; /* limit of uncredited bytes per client */
+    int         ready_fd;          /* gets the bound endpoint and a newline, and
                                     is then closed; -1: none */
-    int      stop_fd;           /* when readable, the worker leaves as on
+    const char *ready_file;      /* holds the same while the worker runs; NULL:
+                               none */
+    int         stop_fd;         /* when readable, the worker leaves as on
                                     SIGTERM; -1: none */
-    bool     handles_signals;   /* SIGTERM and SIGINT tell the worker to leave;
+    bool        handles_signals; /* SIGTERM and SIGINT tell the worker to leave;
                                    the calling thread and the threads it creates
                                    later block them */
     /* Times. The worker divides them by FOREBAY_TIME_DIVISOR (common/timer.h),

@@ -21,6 +21,7 @@
 #include "common/cores.h"
 #include "common/limits.h"
 #include "common/log.h"
+#include "common/ready.h"
 #include "common/timer.h"
 #include "worker/cpu_placement.h"
 #include "worker/loop/loop.h"
@@ -246,17 +247,11 @@ static fby_err open_signals(struct fby_loop *self, struct fby_error_detail *why)
                                       strerror(errno));
 }
 
-static void announce_ready(struct fby_loop *self)
+static fby_err announce_ready(
+    struct fby_loop *self, struct fby_error_detail *why)
 {
-    char line[FBY_ENDPOINT_SIZE + 1];
-    int  length = snprintf(line, sizeof(line), "%s\n", self->bound);
-    if (self->options.ready_fd >= 0) {
-        if (write(self->options.ready_fd, line, (size_t)length) != length) {
-            fby_warn(
-                "READY", "cannot write the endpoint to the ready descriptor");
-        }
-        close(self->options.ready_fd);
-    }
+    FBY_TRY(fby_ready_announce(
+        self->options.ready_fd, self->options.ready_file, self->bound, why));
     fby_info("WORKER-READY", "%s", self->bound);
     if (!fby_endpoint_is_loopback(self->bound)) {
         fby_warn("LISTENS-OPENLY",
@@ -265,6 +260,7 @@ static void announce_ready(struct fby_loop *self)
             "authentication yet, so keep the port in a trusted network",
             self->bound);
     }
+    return FBY_OK;
 }
 
 static fby_err open_loop(struct fby_loop *self, struct fby_error_detail *why)
@@ -272,7 +268,10 @@ static fby_err open_loop(struct fby_loop *self, struct fby_error_detail *why)
     self->instance       = fby_instance_random();
     self->session_config = session_config(&self->options);
     self->now_ns         = fby_now_ns();
-    fby_err err          = fby_codec_self_test(why);
+    fby_err err          = fby_ready_prepare(self->options.ready_file, why);
+    if (err == FBY_OK) {
+        err = fby_codec_self_test(why);
+    }
     if (err == FBY_OK) {
         err = fby_jpeg_parts_check(why);
     }
@@ -298,7 +297,7 @@ static fby_err open_loop(struct fby_loop *self, struct fby_error_detail *why)
         fby_cpu_placement_near_nic(&self->options);
         err = open_sockets(self, why);
     }
-    return err;
+    return err == FBY_OK ? announce_ready(self, why) : err;
 }
 
 /* ---- The end ------------------------------------------------------------- */
@@ -365,13 +364,11 @@ fby_err fby_worker_run(
     }
     resolve_defaults(&self.options); /* counts the CPUs that are left */
     err = open_loop(&self, why);
-    if (err == FBY_OK) {
-        announce_ready(&self);
-    }
     while (err == FBY_OK && !self.done) {
         fby_loop_turn(&self);
     }
     if (err == FBY_OK) {
+        fby_ready_withdraw(self.options.ready_file);
         log_totals(&self);
     }
     close_loop(&self);

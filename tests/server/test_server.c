@@ -338,7 +338,7 @@ static void the_defaults_are_those_of_the_manual(void **state)
     assert_string_equal(o.listen, "tcp://127.0.0.1:7070");
     assert_int_equal(o.ready_fd, -1);
     assert_int_equal(o.lease_ns, 10 * FBY_NS_PER_S);
-    assert_int_equal(o.heartbeat_ns, FBY_NS_PER_S);
+    assert_null(o.ready_file);
 }
 
 #define WITH_SERVER(test) \

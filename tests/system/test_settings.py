@@ -4,11 +4,11 @@
 import os
 import pathlib
 import re
-import signal
 import subprocess
+import time
 import unittest
 
-from harness import Daemon, FOREBAY, SystemTest
+from harness import Daemon, FOREBAY, PATIENT, SystemTest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
@@ -29,6 +29,78 @@ def settings(command):
         variable = re.search(r"\[(FOREBAY_\w+)\]", " ".join(entry.split()))
         found[option] = variable and variable.group(1)
     return found
+
+
+class Ready(SystemTest):
+    def test_the_ready_file_holds_the_endpoint_while_the_process_runs(self):
+        photos = self.cluster.photos(number=32)
+        for args in (["server", "--listen", "tcp://127.0.0.1:*"],
+                     ["worker", "--server", "tcp://127.0.0.1:9", "--data",
+                      f"d={photos}"]):
+            path = self.cluster.path("ready")
+            path.write_text("tcp://127.0.0.1:1\n")  # of an earlier process
+            process = Daemon(self.cluster, [*args, "--ready-file", str(path)])
+            self.assertEqual(path.read_text(), process.endpoint + "\n")
+            self.assertEqual(process.terminate(), 0)
+            self.assertFalse(path.exists())
+            self.assertEqual(
+                [name for name in os.listdir(self.cluster.dir)
+                 if name.startswith("ready")], [])
+
+    def test_a_ready_file_that_cannot_be_written_ends_the_process(self):
+        photos = self.cluster.photos(number=32)
+        for path, cause in (("/nowhere/ready", "No such file or directory"),
+                            ("/dev/null", "this is no regular file")):
+            for args in (("server", "--listen", "tcp://127.0.0.1:*"),
+                         ("worker", "--server", "tcp://127.0.0.1:9", "--data",
+                          f"d={photos}")):
+                shown = forebay(*args, "--ready-file", path)
+                self.assertEqual(shown.returncode, 1)
+                self.assertIn(
+                    f"forebay {args[0]}: --ready-file {path}: {cause}: give "
+                    "the path of a file in a directory that this process can "
+                    "write\n", shown.stderr)
+
+
+class Times(SystemTest):
+    def test_the_lease_is_an_option(self):
+        """A worker that says nothing is gone after one lease."""
+        self.cluster.photos(number=32)
+        self.cluster.server = Daemon(self.cluster, [
+            "server", "--listen", "tcp://127.0.0.1:*", "--lease", "1.5"],
+            env=PATIENT)
+        worker = self.cluster.start_worker(env=PATIENT)
+        began = time.monotonic()
+        worker.kill()
+        self.cluster.server.wait_for_text(" WORKER-LATE ")
+        self.assertTrue(0.5 < time.monotonic() - began < 8)
+
+    def test_the_time_to_drain_is_an_option(self):
+        """A worker that cannot finish its batches gives them back in time."""
+        self.cluster.photos(number=64)
+        self.cluster.start_server()
+        worker = self.cluster.start_worker(
+            "--drain", "0.5", "--threads", "1", env=PATIENT,
+            faults="worker.slow:every_sample=1:ms=300")
+        pull = self.cluster.pull(self.cluster.pipeline(), "--epochs", 1)
+        worker.wait_for_text(" FAULT worker.slow")
+        began = time.monotonic()
+        self.assertEqual(worker.terminate(), 0)
+        self.assertIn(" GIVEN-BACK ", worker.text())
+        self.assertTrue(0.5 <= time.monotonic() - began < 20)
+        self.cluster.start_worker()
+        pull.finish()
+
+    def test_times_out_of_range_are_wrong_usage(self):
+        for args, words in (
+                (("server", "--lease", "0.5"),
+                 "--lease: '0.5' is not a number of seconds from 1 to 3600"),
+                (("worker", "--server", "tcp://127.0.0.1:9", "--data", "d=/",
+                  "--drain", "nan"),
+                 "--drain: 'nan' is not a number of seconds from 0 to 86400")):
+            shown = forebay(*args)
+            self.assertEqual(shown.returncode, 2)
+            self.assertIn(words + "\n", shown.stderr)
 
 
 class Variables(SystemTest):

@@ -36,6 +36,7 @@ static void the_defaults_are_those_of_the_manual(void **state)
     assert_int_equal(o.memory_bytes, 1 << 30);
     assert_int_equal(o.send_window_bytes, 16 << 20);
     assert_int_equal(o.ready_fd, -1);
+    assert_null(o.ready_file);
     assert_int_equal(o.stop_fd, -1);
     assert_false(o.handles_signals);
     assert_int_equal(o.heartbeat_ns, FBY_NS_PER_S);
