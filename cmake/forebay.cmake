@@ -7,6 +7,7 @@ find_package(PkgConfig REQUIRED)
 foreach(dependency zmq:libzmq protobuf_c:libprotobuf-c lz4:liblz4
         jpeg:libjpeg spng:spng webp:libwebp zlib:zlib yaml:yaml-0.1 xxhash:libxxhash
         sodium:libsodium crypto:libcrypto archive:libarchive minizip:minizip
+        microhttpd:libmicrohttpd
         "jansson:jansson>=2.11" cmocka:cmocka)
     string(REPLACE ":" ";" pair ${dependency})
     list(GET pair 0 name)
