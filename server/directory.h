@@ -65,6 +65,9 @@ FBY_CHECKED fby_err fby_directory_register(struct fby_directory *self,
 FBY_CHECKED fby_err fby_directory_heartbeat(struct fby_directory *self,
     struct fby_instance_id instance, const struct fby_routing_id *from,
     int64_t now_ns);
+/* Note what the worker's clock is now (HEARTBEAT's clock_ns). */
+void fby_directory_set_clock(struct fby_directory *self,
+    struct fby_instance_id instance, uint64_t clock_ns, int64_t now_ns);
 
 /* Remove a worker that stops. One that is not registered from this route is
  * ignored. */
@@ -76,6 +79,14 @@ void fby_directory_deregister(struct fby_directory *self,
  * unknown workers, are ignored. */
 void fby_directory_report_unreachable(struct fby_directory *self,
     const struct fby_unreachable *report, int64_t now_ns);
+
+struct fby_dir_secret {               /* of a worker with keys, from REGISTER */
+    struct fby_digest secret;         /* 32 random bytes */
+    int64_t           clock_ahead_ns; /* the worker's clock less this one */
+};
+/* False if the worker is unknown, or sent no secret. */
+bool fby_directory_find_secret(const struct fby_directory *self,
+    struct fby_instance_id instance, struct fby_dir_secret *out);
 
 /* ---- sessions ---- */
 
@@ -100,6 +111,23 @@ FBY_CHECKED fby_err fby_directory_renew(struct fby_directory *self,
 
 /* Remove a session. An unknown session is ignored. */
 void fby_directory_quit(struct fby_directory *self, struct fby_session_id id);
+
+struct fby_dir_admitted { /* a session, and the key that it joined with */
+    struct fby_session_id id;
+    const char           *job;
+    struct fby_digest     public_key; /* 32 bytes */
+};
+/* Note the key that a session joined with. */
+void fby_directory_set_key(struct fby_directory *self, struct fby_session_id id,
+    const struct fby_digest *public_key);
+/* False if the session is unknown or has no key. The name of the job is
+ * borrowed until the session ends. */
+bool fby_directory_find_admitted(const struct fby_directory *self,
+    struct fby_session_id id, struct fby_dir_admitted *out);
+/* Make a full list of workers due to a session with a key, if the last full one
+ * is older than `age_ns`: its tickets expire. */
+void fby_directory_renew_tickets(struct fby_directory *self,
+    struct fby_session_id id, int64_t age_ns, int64_t now_ns);
 
 /* ---- time and due messages ---- */
 

@@ -22,6 +22,8 @@ struct fby_dir_worker {
     int64_t  seen_ns;       /* time of the last register or heartbeat */
     int64_t unreachable_ns; /* time of the last log line that it is; 0: never */
     struct fby_routing_id route; /* of its registration */
+    bool                  has_secret;
+    struct fby_dir_secret secret; /* if has_secret */
     UT_hash_handle        hh;
 };
 
@@ -50,7 +52,10 @@ struct fby_dir_session {
     char                       refusal[512]; /* cause of SESSION_REFUSED */
     uint64_t sent_serial; /* of the newest worker sent; 0: a full list is due */
     uint64_t sequence;    /* number of the last WORKERS message */
-    UT_hash_handle hh;
+    bool     has_key;
+    struct fby_digest public_key; /* if has_key */
+    int64_t           listed_ns;  /* when the last full list was made due */
+    UT_hash_handle    hh;
 };
 
 struct fby_dir_job {

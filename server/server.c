@@ -21,7 +21,10 @@
 #include "common/ready.h"
 #include "common/socket.h"
 #include "common/timer.h"
+#include "secure/zap.h"
+#include "server/access.h"
 #include "server/directory.h"
+#include "server/tickets.h"
 
 enum {
     MAX_WORKERS  = 8192,
@@ -39,6 +42,10 @@ enum {
  * the excess is about the whole time for which the process did not run. */
 static const int64_t max_oversleep_ns = FBY_NS_PER_S / 2;
 static const int64_t longest_wait_ns  = FBY_NS_PER_S / 2;
+/* Tickets are renewed when they are so old: half the time they are valid. */
+static const int64_t ticket_age_ns = 300 * FBY_NS_PER_S;
+/* A change of the list of keys is noticed within this time. */
+static const int64_t refresh_period_ns = FBY_NS_PER_S;
 
 /* Peers send a message this often, or ten times in a lease if that is more. */
 static const int64_t longest_heartbeat_ns = FBY_NS_PER_S;
@@ -48,11 +55,15 @@ struct server {
     int64_t heartbeat_ns; /* time between two messages that renew a lease */
     bool    announced;    /* the ready file was written */
     struct fby_directory  *directory;
-    struct fby_instance_id instance;  /* id of this process */
-    void                  *zmq;       /* context */
-    void                  *socket;    /* ROUTER */
-    int                    signal_fd; /* signalfd for SIGTERM and SIGINT */
-    int64_t                now_ns;    /* clock, read once per iteration */
+    struct fby_instance_id instance;   /* id of this process */
+    void                  *zmq;        /* context */
+    void                  *socket;     /* ROUTER */
+    struct fby_access     *access;     /* NULL: no keys */
+    struct fby_zap        *zap;        /* NULL: no keys */
+    struct fby_tickets    *tickets;    /* NULL: no keys */
+    int64_t                refresh_ns; /* when to look at the list of keys */
+    int                    signal_fd;  /* signalfd for SIGTERM and SIGINT */
+    int64_t                now_ns;     /* clock, read once per iteration */
     uint64_t               refused_messages;
     bool                   stopping;
     struct fby_buffer      frame; /* scratch memory of send_to */
@@ -64,6 +75,7 @@ struct fby_server_options fby_server_defaults(void)
         .listen   = "tcp://127.0.0.1:7070",
         .ready_fd = -1,
         .lease_ns = 10 * FBY_NS_PER_S,
+        .secure   = FBY_SECURE_FULL,
     };
 }
 
@@ -90,6 +102,7 @@ static void send_to(struct server *self, const struct fby_routing_id *to,
 struct sender { /* of one message */
     const struct fby_routing_id *route;
     const char *address; /* numeric; NULL: unknown; valid for the call */
+    const struct fby_allowed_key *key; /* NULL: the server has no keys */
 };
 
 typedef void handler(struct server *self, const struct sender *from,
@@ -118,7 +131,7 @@ static fby_err check_endpoints(const struct fby_name_list *endpoints,
 {
     for (size_t i = 0; i < endpoints->n; i++) {
         FBY_TRY(fby_peer_endpoint_check_sender(
-            endpoints->at[i], from->address, false, why));
+            endpoints->at[i], from->address, from->key != NULL, why));
     }
     return FBY_OK;
 }
@@ -164,6 +177,10 @@ static void on_heartbeat(struct server *self, const struct sender *from,
     struct fby_instance_id worker = message->heartbeat.instance;
     fby_err                err    = fby_directory_heartbeat(
                           self->directory, worker, from->route, self->now_ns);
+    if (err == FBY_OK) {
+        fby_directory_set_clock(
+            self->directory, worker, message->heartbeat.clock_ns, self->now_ns);
+    }
     send_to(self, from->route,
         err == FBY_OK
             ? FBY_MESSAGE(HEARTBEAT_OK, heartbeat_ok, .instance = worker,
@@ -192,14 +209,42 @@ static void refuse_join(struct server *self, const struct fby_routing_id *to,
             .code = FBY_JOIN_FULL, .text = text));
 }
 
+/* proto/ passes keys as struct fby_digest: 32 bytes. */
+static const struct fby_digest *digest_of(const struct fby_allowed_key *key)
+{
+    _Static_assert(sizeof(key->public_key) == sizeof(struct fby_digest), "");
+    return (const struct fby_digest *)(const void *)&key->public_key;
+}
+
+static void refuse_job(
+    struct server *self, const struct sender *from, const struct fby_join *join)
+{
+    struct fby_error_detail why = {""};
+    (void)fby_error_set(&why, FBY_CONFIG,
+        "the key '%s' does not permit the job '%.100s', but only '%.100s'; "
+        "change the list of keys, or the job's name",
+        from->key->name, join->job, from->key->jobs);
+    fby_warn("JOIN-REFUSED", "%s", why.text);
+    send_to(self, from->route,
+        FBY_MESSAGE(JOIN_REFUSED, join_refused, .session = join->session,
+            .code = FBY_JOIN_KEY, .text = why.text));
+}
+
 static void on_join(struct server *self, const struct sender *from,
     const struct fby_message *message)
 {
     const struct fby_join *join = &message->join;
+    if (from->key != NULL && !fby_allowed_permits_job(from->key, join->job)) {
+        refuse_job(self, from, join);
+        return;
+    }
     if (fby_directory_join(self->directory, join, from->route, self->now_ns) !=
         FBY_OK) {
         refuse_join(self, from->route, join);
-    } /* otherwise the answer is a due message of the directory */
+    } else if (from->key != NULL) {
+        fby_directory_set_key(
+            self->directory, join->session, digest_of(from->key));
+    } /* the answer is a due message of the directory */
 }
 
 static void on_renew(struct server *self, const struct sender *from,
@@ -213,6 +258,8 @@ static void on_renew(struct server *self, const struct sender *from,
         send_to(self, from->route,
             FBY_MESSAGE(JOIN_FIRST, join_first, .session = renew->session));
     }
+    fby_directory_renew_tickets(
+        self->directory, renew->session, ticket_age_ns, self->now_ns);
 }
 
 static void on_unreachable(struct server *self, const struct sender *from,
@@ -249,23 +296,75 @@ static void refuse_message(struct server *self, const char *cause)
     fby_debug("MESSAGE-REFUSED", "%s", cause);
 }
 
+/* Answer a message whose sender may not send it. Nothing of a stranger's message
+ * is read, so its session is not known. */
+static void refuse_key(struct server *self, const struct sender *from,
+    struct fby_session_id session, const char *text)
+{
+    refuse_message(self, text);
+    fby_warn("KEY-REFUSED", "%s: %s",
+        from->address != NULL ? from->address : "a peer", text);
+    send_to(self, from->route,
+        FBY_MESSAGE(REFUSED, refused, .session = session,
+            .code = FBY_REFUSED_KEY, .version_min = FBY_PROTOCOL_VERSION,
+            .version_max = FBY_PROTOCOL_VERSION, .text = text));
+}
+
+/* Set the key of the sender. False: it is a stranger, and was refused. */
+static bool admit(struct server *self, struct sender *from, zmq_msg_t *frame)
+{
+    struct fby_key key;
+    if (self->access == NULL) {
+        return true;
+    }
+    if (fby_zap_key_of(frame, &key)) {
+        from->key = fby_access_find(self->access, &key);
+    }
+    if (from->key == NULL) {
+        refuse_key(self, from, (struct fby_session_id){0},
+            "the server does not admit this key: it was removed, or is of "
+            "another cluster; forebay keys add makes a new one");
+    }
+    return from->key != NULL;
+}
+
+static void handle_message(struct server *self, const struct sender *from,
+    const struct fby_message *message)
+{
+    handler *handle = handlers[(uint8_t)message->type];
+    if (handle == NULL) {
+        refuse_message(self, fby_message_name(message->type));
+        return;
+    }
+    if (from->key != NULL &&
+        !fby_access_permits(from->key->role, message->type)) {
+        struct fby_error_detail why = {""};
+        (void)fby_error_set(&why, FBY_CONFIG,
+            "the key '%s' is of a %s, which sends no %s; use a key of the "
+            "right role",
+            from->key->name, fby_role_name(from->key->role),
+            fby_message_name(message->type));
+        refuse_key(self, from, fby_message_session(message), why.text);
+        return;
+    }
+    handle(self, from, message);
+}
+
 static void dispatch(
     struct server *self, const struct fby_routing_id *route, zmq_msg_t *frame)
 {
-    const struct sender     from = {route, zmq_msg_gets(frame, "Peer-Address")};
+    struct sender from = {route, zmq_msg_gets(frame, "Peer-Address"), NULL};
     struct fby_message      message;
     struct fby_error_detail why;
+    if (!admit(self, &from, frame)) {
+        return;
+    }
     if (fby_message_decode(zmq_msg_data(frame), zmq_msg_size(frame), &message,
             &why) != FBY_OK) {
         refuse_message(self, why.text);
         return;
     }
-    handler *handle = handlers[(uint8_t)message.type];
-    if (handle != NULL) {
-        handle(self, &from, &message);
-    } else {
-        refuse_message(self, fby_message_name(message.type));
-    }
+    handle_message(self, &from, &message);
     fby_message_fini(&message);
 }
 
@@ -295,6 +394,26 @@ static int64_t wait_until_ns(const struct server *self)
     return until_ns > self->now_ns ? until_ns : self->now_ns;
 }
 
+/* Add tickets to a list of workers. A session whose key was removed gets no
+ * list. Returns false if the list must not be sent. */
+static bool add_tickets(struct server *self, struct fby_workers *workers)
+{
+    struct fby_dir_admitted session;
+    struct fby_key          public_key;
+    if (self->access == NULL) {
+        return true;
+    }
+    if (!fby_directory_find_admitted(
+            self->directory, workers->session, &session)) {
+        return false;
+    }
+    memcpy(public_key.bytes, session.public_key.bytes, FBY_KEY_BYTES);
+    const struct fby_allowed_key *key =
+        fby_access_find(self->access, &public_key);
+    return key != NULL && fby_tickets_add(self->tickets, self->directory,
+                              &session, key, self->now_ns, workers) == FBY_OK;
+}
+
 static void send_due_messages(struct server *self)
 {
     struct fby_message    message;
@@ -306,6 +425,9 @@ static void send_due_messages(struct server *self)
             message.joined.heartbeat_ms = ns_to_ms(self->heartbeat_ns);
         } else if (message.type == FBY_MSG_WORKERS) {
             message.workers.server = self->instance;
+            if (!add_tickets(self, &message.workers)) {
+                continue;
+            }
         }
         send_to(self, &to, &message);
     }
@@ -335,6 +457,10 @@ static void run_iteration(struct server *self)
     while (n_read < MAX_READ && receive_one(self)) {
         n_read++;
     }
+    if (self->access != NULL && self->now_ns >= self->refresh_ns) {
+        fby_access_refresh(self->access);
+        self->refresh_ns = self->now_ns + refresh_period_ns;
+    }
     fby_directory_tick(self->directory, self->now_ns);
     send_due_messages(self);
 }
@@ -346,7 +472,7 @@ static fby_err report_ready(
         self->options.ready_fd, self->options.ready_file, endpoint, why));
     self->announced = true;
     fby_info("SERVER-READY", "%s", endpoint);
-    if (!fby_endpoint_is_loopback(endpoint)) {
+    if (self->access == NULL && !fby_endpoint_is_loopback(endpoint)) {
         fby_warn("LISTENS-OPENLY",
             "%s: any host that reaches this port can list and register workers "
             "and join jobs; there is no authentication yet, so keep the port "
@@ -379,6 +505,23 @@ static fby_err check_limits(struct fby_error_detail *why)
                          : err;
 }
 
+/* Read the keys, if there are any, and start the handler of keys. */
+static fby_err open_keys(struct server *self, struct fby_error_detail *why)
+{
+    if (self->options.keys == NULL) {
+        return FBY_OK;
+    }
+    FBY_TRY(fby_access_open(
+        self->options.keys, self->options.allowed, &self->access, why));
+    if (fby_tickets_create(self->options.secure, &self->tickets) != FBY_OK ||
+        fby_zap_start(self->zmq, fby_access_knows, self->access, &self->zap) !=
+            FBY_OK) {
+        return fby_error_set(why, FBY_SYS,
+            "cannot start the handler of keys: %s", strerror(errno));
+    }
+    return FBY_OK;
+}
+
 static fby_err open_server(struct server *self, struct fby_error_detail *why)
 {
     const struct fby_directory_config config = {
@@ -386,7 +529,7 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
         .max_workers  = MAX_WORKERS,
         .max_sessions = MAX_SESSIONS,
     };
-    const struct fby_socket_limits limits = {
+    struct fby_socket_limits limits = {
         .max_message_bytes = FBY_MESSAGE_MAX,
         .receive_messages  = MAX_QUEUED,
         .send_messages     = MAX_QUEUED,
@@ -402,6 +545,10 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
     self->zmq = zmq_ctx_new();
     if (self->signal_fd < 0 || self->zmq == NULL) {
         return fby_error_set(why, FBY_SYS, "cannot start: %s", strerror(errno));
+    }
+    FBY_TRY(open_keys(self, why));
+    if (self->access != NULL) {
+        limits.secret_key = fby_access_secret(self->access);
     }
     FBY_TRY(fby_socket_bind(
         self->zmq, self->options.listen, &limits, bound, &self->socket, why));
@@ -428,8 +575,12 @@ static void close_server(struct server *self)
         zmq_close(self->socket);
     }
     if (self->zmq != NULL) {
+        zmq_ctx_shutdown(self->zmq); /* ends the handler of keys */
+        fby_zap_join(&self->zap);
         zmq_ctx_term(self->zmq);
     }
+    fby_access_close(&self->access);
+    fby_tickets_destroy(&self->tickets);
     if (self->signal_fd >= 0) {
         close(self->signal_fd);
     }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "secure/route.h"
 
 struct fby_server_options {
     const char *listen;   /* "tcp://127.0.0.1:7070"; port *: any free one */
@@ -18,7 +19,11 @@ struct fby_server_options {
                            written; then closed; -1: none */
     const char *ready_file; /* holds the same while the server listens; NULL:
                                none */
-    int64_t     lease_ns; /* peers without a message for so long are removed */
+    const char *keys; /* folder of keys, or the key's file (secure/key_file.h);
+                            NULL: no keys, all connections in the clear */
+    const char *allowed; /* list of admitted keys; NULL: `allowed` in `keys` */
+    enum fby_secure_mode secure; /* what workers and trainers seal */
+    int64_t lease_ns; /* peers without a message for so long are removed */
 };
 
 struct fby_server_options fby_server_defaults(void);

@@ -384,3 +384,43 @@ void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns)
         restart_waits(self, session, now_ns);
     }
 }
+
+/* ---- keys ---- */
+
+void fby_directory_set_key(struct fby_directory *self, struct fby_session_id id,
+    const struct fby_digest *public_key)
+{
+    struct fby_dir_session *session = fby_directory_find_session(self, id);
+    if (session != NULL) {
+        session->has_key    = true;
+        session->public_key = *public_key;
+    }
+}
+
+bool fby_directory_find_admitted(const struct fby_directory *self,
+    struct fby_session_id id, struct fby_dir_admitted *out)
+{
+    const struct fby_dir_session *session =
+        fby_directory_find_session(self, id);
+    bool known = session != NULL && session->has_key;
+    if (known) {
+        *out = (struct fby_dir_admitted){
+            id, session->job->name, session->public_key};
+    }
+    return known;
+}
+
+void fby_directory_renew_tickets(struct fby_directory *self,
+    struct fby_session_id id, int64_t age_ns, int64_t now_ns)
+{
+    struct fby_dir_session *session = fby_directory_find_session(self, id);
+    if (session == NULL || !session->has_key) {
+        return;
+    }
+    if (session->listed_ns == 0) {
+        session->listed_ns = now_ns; /* of the list that JOIN made due */
+    } else if (now_ns - session->listed_ns > age_ns) {
+        session->listed_ns   = now_ns;
+        session->sent_serial = 0;
+    }
+}

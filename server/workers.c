@@ -58,6 +58,16 @@ static bool has_endpoints(
     return same;
 }
 
+static void set_secret(struct fby_dir_worker *worker,
+    const struct fby_registration *registration, int64_t now_ns)
+{
+    worker->has_secret = registration->secret.known;
+    worker->secret     = (struct fby_dir_secret){
+            .secret         = registration->secret.digest,
+            .clock_ahead_ns = (int64_t)registration->clock_ns - now_ns,
+    };
+}
+
 fby_err fby_directory_register(struct fby_directory *self,
     const struct fby_registration                   *registration,
     const struct fby_routing_id *from, int64_t now_ns)
@@ -76,6 +86,7 @@ fby_err fby_directory_register(struct fby_directory *self,
     }
     worker->route   = *from;
     worker->seen_ns = now_ns;
+    set_secret(worker, registration, now_ns);
     return FBY_OK;
 }
 
@@ -98,6 +109,26 @@ fby_err fby_directory_heartbeat(struct fby_directory *self,
     }
     worker->seen_ns = now_ns;
     return FBY_OK;
+}
+
+void fby_directory_set_clock(struct fby_directory *self,
+    struct fby_instance_id instance, uint64_t clock_ns, int64_t now_ns)
+{
+    struct fby_dir_worker *worker = find_worker(self, instance);
+    if (worker != NULL) {
+        worker->secret.clock_ahead_ns = (int64_t)clock_ns - now_ns;
+    }
+}
+
+bool fby_directory_find_secret(const struct fby_directory *self,
+    struct fby_instance_id instance, struct fby_dir_secret *out)
+{
+    const struct fby_dir_worker *worker = find_worker(self, instance);
+    bool                         known  = worker != NULL && worker->has_secret;
+    if (known) {
+        *out = worker->secret;
+    }
+    return known;
 }
 
 void fby_directory_deregister(struct fby_directory *self,
