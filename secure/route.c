@@ -11,7 +11,8 @@ enum {
     MAGIC_BYTES       = 4, /* then the version */
     CLEAR_OFFSET      = 5,
     GENERATION_OFFSET = 6,
-    COUNT_OFFSET      = 8
+    COUNT_OFFSET      = 8,
+    SESSION_OFFSET    = 16
 };
 
 static const uint8_t  magic[MAGIC_BYTES] = {'F', 'B', 'Y', 'S'};
@@ -40,8 +41,9 @@ fby_err fby_lanes_derive(
             (struct fby_span){info.data, info.size}, keys, sizeof(keys));
     fby_buffer_fini(&info);
     if (err == FBY_OK) {
-        *out = (struct fby_lanes){.to_worker = {.cipher = secrets->cipher},
-            .to_client                       = {.cipher = secrets->cipher}};
+        const struct fby_lane lane = {
+            .session = secrets->session, .cipher = secrets->cipher};
+        *out = (struct fby_lanes){lane, lane};
         memcpy(out->to_worker.key.bytes, keys, FBY_KEY_BYTES);
         memcpy(out->to_client.key.bytes, keys + FBY_KEY_BYTES, FBY_KEY_BYTES);
     }
@@ -74,7 +76,7 @@ fby_err fby_lane_next(struct fby_lane *self, size_t size, struct fby_seal *out)
         FBY_TRY(derive_next_key(self));
     }
     *out = (struct fby_seal){
-        self->key, self->cipher, self->generation, self->count};
+        self->session, self->key, self->cipher, self->generation, self->count};
     self->key_bytes += size;
     self->count++;
     return FBY_OK;
@@ -90,12 +92,19 @@ bool fby_is_sealed_frame(const void *frame, size_t size)
                    size >= FBY_SEAL_BYTES + FBY_SEAL_CLEAR));
 }
 
+struct fby_session_id fby_sealed_session(const void *frame)
+{
+    const uint8_t *bytes = frame;
+    return (struct fby_session_id){fby_load_le(bytes + SESSION_OFFSET, 8)};
+}
+
 fby_err fby_lane_accept(
     struct fby_lane *self, const void *frame, size_t size, struct fby_seal *out)
 {
     const uint8_t *bytes = frame;
     if (!fby_is_sealed_frame(frame, size) ||
-        fby_load_le(bytes + COUNT_OFFSET, 8) != self->count) {
+        fby_load_le(bytes + COUNT_OFFSET, 8) != self->count ||
+        fby_sealed_session(frame).value != self->session.value) {
         return FBY_PROTO;
     }
     struct fby_lane next = *self;
@@ -122,6 +131,7 @@ static void write_head(
     head[CLEAR_OFFSET] = (uint8_t)n_clear;
     fby_store_le(head + GENERATION_OFFSET, seal->generation, 2);
     fby_store_le(head + COUNT_OFFSET, seal->count, 8);
+    fby_store_le(head + SESSION_OFFSET, seal->session.value, 8);
 }
 
 static struct fby_nonce make_nonce(const struct fby_seal *seal)

@@ -9,7 +9,7 @@
  * or out of order is refused. After 64 GiB the next key is derived from the
  * last.
  *
- * A sealed frame is a head of 16 bytes, the frame, of which all but the first
+ * A sealed frame is a head of 24 bytes, the frame, of which all but the first
  * bytes is encrypted, and a tag of 16; docs/security.md has the byte table. The
  * bytes in the clear, the prefix of a chunk, are authenticated: so the receiver
  * can pass a chunk to another thread, which opens it. All state is in these structs, so a
@@ -23,7 +23,7 @@
 #include "secure/aead.h"
 
 enum {
-    FBY_SEAL_HEAD   = 16, /* bytes before the frame */
+    FBY_SEAL_HEAD   = 24, /* bytes before the frame */
     FBY_SEAL_CLEAR  = 64, /* bytes of a chunk that stay in the clear */
     FBY_SEAL_BYTES  = FBY_SEAL_HEAD + FBY_TAG_BYTES, /* added to a frame */
     FBY_ROUTE_NONCE = 32 /* bytes of the nonce of each side */
@@ -50,11 +50,12 @@ struct fby_route_secrets {
 };
 
 struct fby_lane { /* one direction of a route */
-    struct fby_key  key;
-    enum fby_cipher cipher;
-    uint16_t        generation; /* of the key, from 0 */
-    uint64_t        count;      /* frames so far */
-    uint64_t        key_bytes;  /* sealed with this key so far */
+    struct fby_session_id session;
+    struct fby_key        key;
+    enum fby_cipher       cipher;
+    uint16_t              generation; /* of the key, from 0 */
+    uint64_t              count;      /* frames so far */
+    uint64_t              key_bytes;  /* sealed with this key so far */
 };
 
 struct fby_lanes {
@@ -67,10 +68,11 @@ FBY_CHECKED fby_err fby_lanes_derive(
 
 /* The place of a frame in its lane, with all that seals or opens it. */
 struct fby_seal {
-    struct fby_key  key;
-    enum fby_cipher cipher;
-    uint16_t        generation;
-    uint64_t        count;
+    struct fby_session_id session;
+    struct fby_key        key;
+    enum fby_cipher       cipher;
+    uint16_t              generation;
+    uint64_t              count;
 };
 
 /* Take the next place of the lane, for a frame of `size` bytes. Frames must be
@@ -90,12 +92,14 @@ FBY_CHECKED fby_err fby_seal_frame(struct fby_aead *aead,
 
 /* True if `frame` begins like a sealed frame of a version that is read here. */
 bool fby_is_sealed_frame(const void *frame, size_t size);
+/* The session that a sealed frame names; it may be forged. */
+struct fby_session_id fby_sealed_session(const void *frame);
 
 /* Check that a received frame of `size` bytes has the next place of the lane,
  * and take that place. The frame is not yet known to be genuine.
  * Errors: FBY_PROTO  it is no sealed frame, is out of order, or has another
- *                    generation of the key than its place; the lane is as
- *                    before
+ *                    session or generation of the key than its place; the
+ *                    lane is as before
  *         FBY_SYS    libcrypto failed. */
 FBY_CHECKED fby_err fby_lane_accept(struct fby_lane *self, const void *frame,
     size_t size, struct fby_seal *out);
