@@ -12,8 +12,7 @@ void fby_buffer_fini(struct fby_buffer *b)
     *b = (struct fby_buffer){0};
 }
 
-/* Append `size` uninitialised bytes; returns a pointer to the first byte. */
-static uint8_t *extend(struct fby_buffer *b, size_t size)
+uint8_t *fby_put_room(struct fby_buffer *b, size_t size)
 {
     if (b->capacity - b->size < size) {
         size_t capacity = b->capacity < 64 ? 64 /* bytes */ : b->capacity;
@@ -31,26 +30,26 @@ static uint8_t *extend(struct fby_buffer *b, size_t size)
 void fby_put_bytes(struct fby_buffer *b, const void *data, size_t size)
 {
     if (size > 0) {
-        memcpy(extend(b, size), data, size);
+        memcpy(fby_put_room(b, size), data, size);
     }
 }
 
 void fby_put_u8(struct fby_buffer *b, uint8_t value)
 {
-    *extend(b, 1) = value;
+    *fby_put_room(b, 1) = value;
 }
 
 void fby_put_u16(struct fby_buffer *b, uint16_t value)
 {
-    fby_store_le(extend(b, 2), value, 2);
+    fby_store_le(fby_put_room(b, 2), value, 2);
 }
 
 void fby_put_u32(struct fby_buffer *b, uint32_t value)
 {
-    fby_store_le(extend(b, 4), value, 4);
+    fby_store_le(fby_put_room(b, 4), value, 4);
 }
 
 void fby_put_u64(struct fby_buffer *b, uint64_t value)
 {
-    fby_store_le(extend(b, 8), value, 8);
+    fby_store_le(fby_put_room(b, 8), value, 8);
 }

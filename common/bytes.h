@@ -81,6 +81,9 @@ struct fby_buffer {
 /* Free the memory and reset `b` to {0}. */
 void fby_buffer_fini(struct fby_buffer *b);
 
+/* Append `size` bytes that have no value yet; returns a pointer to them, valid
+ * until more is appended. */
+uint8_t *fby_put_room(struct fby_buffer *b, size_t size);
 /* Append `size` bytes, or one number in little-endian order. */
 void fby_put_bytes(struct fby_buffer *b, const void *data, size_t size);
 void fby_put_u8(struct fby_buffer *b, uint8_t value);

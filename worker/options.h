@@ -14,6 +14,8 @@ enum { FBY_NUMA_AUTO = -1, FBY_NUMA_OFF = -2 };
 struct fby_worker_options {
     const char        *server;    /* endpoint; NULL: no server */
     const char        *listen;    /* endpoint to bind, "tcp://127.0.0.1:*" */
+    const char        *keys;      /* key file, or a folder with worker.key;
+                                     NULL: no keys, all in the clear */
     const char        *advertise; /* endpoint sent to the server; NULL: the
                                      bound one */
     const char *const *roots;     /* data directories, each "NAME=DIR" */

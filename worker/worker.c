@@ -182,9 +182,11 @@ static fby_err open_memory_and_stages(
      * to the system when they are freed. */
     mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
     /* Batches may use 13/16 of the pool. A reused block may be 1/8 larger than
-     * its batch (13/16 * 9/8 < 15/16). The last 1/16 is for copied chunks. */
+     * its batch (13/16 * 9/8 < 15/16). The last 1/16 is for copied chunks. With
+     * keys each chunk that is being sent is a sealed copy: 10/16 and 4/16. */
     self->memory = fby_memory_create(batch_bytes);
-    fby_budget_init(&self->budget, batch_bytes / 16 * 13);
+    fby_budget_init(
+        &self->budget, batch_bytes / 16 * (self->keys != NULL ? 10 : 13));
     fby_err err = fby_arenas_create(self->memory, &self->arenas);
     if (err != FBY_OK) {
         return fby_error_set(
@@ -253,7 +255,7 @@ static fby_err announce_ready(
     FBY_TRY(fby_ready_announce(
         self->options.ready_fd, self->options.ready_file, self->bound, why));
     fby_info("WORKER-READY", "%s", self->bound);
-    if (!fby_endpoint_is_loopback(self->bound)) {
+    if (self->keys == NULL && !fby_endpoint_is_loopback(self->bound)) {
         fby_warn("LISTENS-OPENLY",
             "%s: any host that reaches this port can read all files below the "
             "--data directories as pictures, labels and bytes; there is no "
@@ -286,6 +288,9 @@ static fby_err open_loop(struct fby_loop *self, struct fby_error_detail *why)
     }
     if (err == FBY_OK) {
         err = check_memory(&self->options, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_loop_keys_open(self, why);
     }
     if (err == FBY_OK) {
         err = open_memory_and_stages(self, why);
@@ -344,11 +349,13 @@ static void close_loop(struct fby_loop *self)
         fby_arenas_free_released(self->arenas, fby_loop_request_free, self);
     }
     fby_loop_peers_sweep(self);
+    fby_loop_keys_close(self);
     fby_plan_cache_destroy(&self->plans);
     fby_arenas_destroy(&self->arenas);
     fby_memory_destroy(&self->memory);
     fby_roots_destroy(&self->roots);
     fby_buffer_fini(&self->frame);
+    fby_buffer_fini(&self->sealed);
     if (self->signal_fd >= 0) {
         close(self->signal_fd);
     }

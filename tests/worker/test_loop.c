@@ -97,16 +97,19 @@ static void a_frame_of_another_version_is_refused(void **state)
 {
     struct rig rig;
     rig_open(&rig, state);
-    struct party a = party_of(&rig, 1);
-    fby_loop_handle_frame(&rig.loop, &a.routing_id, "FBYM\2\1\0\0", 8);
+    struct party a       = party_of(&rig, 1);
+    uint8_t      other[] = "FBYM\2\1\0\0";
+    fby_loop_handle_frame(&rig.loop, &a.routing_id, other, 8);
     struct party stranger = a;
     stranger.session      = (struct fby_session_id){0};
     const struct fby_refused *refused =
         &wire_expect(&stranger, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_VERSION);
     assert_int_equal(rig.loop.counts.malformed, 1);
-    fby_loop_handle_frame(&rig.loop, &a.routing_id, "FBYM\1\1\0\0\377", 9);
-    fby_loop_handle_frame(&rig.loop, &a.routing_id, "hello", 5);
+    uint8_t cut[]   = "FBYM\1\1\0\0\377";
+    uint8_t words[] = "hello";
+    fby_loop_handle_frame(&rig.loop, &a.routing_id, cut, 9);
+    fby_loop_handle_frame(&rig.loop, &a.routing_id, words, 5);
     assert_int_equal(rig.loop.counts.malformed, 3);
     assert_int_equal(rig.loop.counts.out_of_place, 0);
     wire_expect_nothing(&rig);

@@ -23,6 +23,19 @@ bool fby_loop_encode(struct fby_loop *self, const struct fby_message *message)
     return err == FBY_OK;
 }
 
+/* Send the encoded message in self->frame to the peer, sealed. Returns false if
+ * the route cannot be used further. */
+static bool seal_and_send(struct fby_loop *self, struct fby_loop_peer *peer)
+{
+    struct fby_buffer *sealed = &self->sealed;
+    sealed->size              = 0;
+    (void)fby_put_room(sealed, self->frame.size + FBY_SEAL_BYTES);
+    return fby_loop_seal_frame(self, peer, self->frame.data, self->frame.size,
+               0, sealed->data) == FBY_OK &&
+           fby_socket_send(
+               self->router, &peer->routing_id, sealed->data, sealed->size);
+}
+
 /* Returns false if the connection is gone. Returns true also if the message
  * cannot be encoded and is dropped, because the connection may still exist. */
 static bool encode_and_send(struct fby_loop *self,
@@ -46,8 +59,14 @@ void fby_loop_route_lost(struct fby_loop *self, struct fby_loop_peer *peer)
 void fby_loop_send_to_peer(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message)
 {
-    if (peer->routing_id.size > 0 &&
-        !encode_and_send(self, &peer->routing_id, message)) {
+    if (peer->routing_id.size == 0 || !fby_loop_encode(self, message)) {
+        return;
+    }
+    bool sent = peer->seal != NULL
+                    ? seal_and_send(self, peer)
+                    : fby_socket_send(self->router, &peer->routing_id,
+                          self->frame.data, self->frame.size);
+    if (!sent) {
         fby_loop_route_lost(self, peer);
     }
 }
@@ -142,19 +161,23 @@ static struct fby_loop_peer *find_or_add_peer(struct fby_loop *self,
     return fby_loop_peer_add(self, hello);
 }
 
+/* Handle HELLO. `seal` (NULL: in the clear) is then the peer's, or freed. */
 static void on_hello(struct fby_loop *self, const struct fby_routing_id *sender,
-    const struct fby_hello *hello)
+    const struct fby_hello *hello, struct fby_loop_seal *seal)
 {
     if (hello->version_min > FBY_PROTOCOL_VERSION ||
         hello->version_max < FBY_PROTOCOL_VERSION) {
         send_refused(self, sender, hello->session, FBY_REFUSED_VERSION,
             "no protocol version in common");
+        fby_loop_seal_free(&seal);
         return;
     }
     struct fby_loop_peer *peer = find_or_add_peer(self, sender, hello);
     if (peer == NULL) {
+        fby_loop_seal_free(&seal);
         return;
     }
+    fby_loop_peer_set_seal(peer, seal);
     end_other_session(self, sender, peer);
     peer->routing_id      = *sender;
     peer->features        = hello->features & FBY_FEATURES;
@@ -162,6 +185,35 @@ static void on_hello(struct fby_loop *self, const struct fby_routing_id *sender,
     peer->duplicate_bytes = 0;
     fby_session_hello(peer->session, self->now_ns, hello->route.value);
     send_welcome(self, peer, hello);
+}
+
+/* Answer a message of a connection without a route. */
+static void send_hello_first(struct fby_loop *self,
+    const struct fby_routing_id *to, struct fby_session_id session)
+{
+    struct fby_message *message =
+        FBY_MESSAGE(HELLO_FIRST, hello_first, .session = session);
+    self->counts.unknown_peers++;
+    fby_loop_keys_challenge(self, to, &message->hello_first);
+    send_to_connection(self, to, message);
+}
+
+static void on_sealed_hello(struct fby_loop *self,
+    const struct fby_routing_id *sender, const struct fby_sealed_hello *message)
+{
+    struct fby_message      hello;
+    struct fby_loop_seal   *seal = NULL;
+    struct fby_error_detail why  = {{0}};
+    fby_err                 err =
+        fby_loop_keys_begin(self, sender, message, &hello, &seal, &why);
+    if (err == FBY_NOT_FOUND) {
+        send_hello_first(self, sender, message->session);
+    } else if (err != FBY_OK) {
+        send_refused(self, sender, message->session, FBY_REFUSED_KEY, why.text);
+    } else {
+        on_hello(self, sender, &hello.hello, seal);
+        fby_message_fini(&hello);
+    }
 }
 
 /* ---- Messages on a known route ------------------------------------------- */
@@ -219,42 +271,96 @@ static handler *const handlers[UINT8_MAX + 1] = {
     [FBY_MSG_CANCEL]  = on_cancel,
     [FBY_MSG_CREDIT]  = on_credit,
     [FBY_MSG_BYE]     = on_bye,
+    [FBY_MSG_TICKET]  = fby_loop_on_ticket,
 };
 
 /* ---- Dispatch ------------------------------------------------------------ */
 
-static void dispatch(struct fby_loop *self, const struct fby_routing_id *sender,
+/* The peer whose route is this connection; NULL: it has none. */
+static struct fby_loop_peer *find_on_route(const struct fby_loop *self,
+    const struct fby_routing_id *sender, struct fby_session_id session)
+{
+    struct fby_loop_peer *peer        = fby_loop_find_peer(self, session);
+    bool                  is_on_route = peer != NULL && !peer->has_left &&
+                       fby_routing_id_equal(&peer->routing_id, sender);
+    return is_on_route ? peer : NULL;
+}
+
+/* Handle a message of a peer on its route. */
+static void handle_message(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message)
 {
-    if (message->type == FBY_MSG_HELLO) {
-        on_hello(self, sender, &message->hello);
-        return;
-    }
-    handler              *handle  = handlers[(uint8_t)message->type];
-    struct fby_session_id session = fby_message_session(message);
+    handler *handle = handlers[(uint8_t)message->type];
     if (handle == NULL) {
         self->counts.out_of_place++;
         return;
     }
-    struct fby_loop_peer *peer = fby_loop_find_peer(self, session);
-    if (peer != NULL && !peer->has_left &&
-        fby_routing_id_equal(&peer->routing_id, sender)) {
-        fby_session_heard(peer->session, self->now_ns);
-        handle(self, peer, message);
+    fby_session_heard(peer->session, self->now_ns);
+    handle(self, peer, message);
+}
+
+/* Handle a message that came in the clear. A worker with keys reads only
+ * SEALED_HELLO, and challenges the sender of any other message. */
+static void dispatch(struct fby_loop *self, const struct fby_routing_id *sender,
+    const struct fby_message *message)
+{
+    struct fby_session_id session = fby_message_session(message);
+    if (message->type == FBY_MSG_HELLO && self->keys == NULL) {
+        on_hello(self, sender, &message->hello, NULL);
         return;
     }
-    if (message->type != FBY_MSG_BYE) { /* a client that left needs no answer */
-        self->counts.unknown_peers++;
-        send_to_connection(self, sender,
-            FBY_MESSAGE(HELLO_FIRST, hello_first, .session = session));
+    if (message->type == FBY_MSG_SEALED_HELLO && self->keys != NULL) {
+        on_sealed_hello(self, sender, &message->sealed_hello);
+        return;
+    }
+    if (message->type != FBY_MSG_HELLO &&
+        handlers[(uint8_t)message->type] == NULL) {
+        self->counts.out_of_place++;
+        return;
+    }
+    struct fby_loop_peer *peer =
+        self->keys == NULL ? find_on_route(self, sender, session) : NULL;
+    if (peer != NULL) {
+        handle_message(self, peer, message);
+    } else if (message->type != FBY_MSG_BYE) { /* who left needs no answer */
+        send_hello_first(self, sender, session);
+    }
+}
+
+/* Handle a sealed frame, which is opened in place. A frame that is not genuine
+ * ends the route: the client begins a new one when its PINGs are not answered. */
+static void handle_sealed_frame(struct fby_loop *self,
+    const struct fby_routing_id *sender, uint8_t *frame, size_t size)
+{
+    struct fby_message    message;
+    struct fby_session_id session = fby_sealed_session(frame);
+    struct fby_loop_peer *peer    = find_on_route(self, sender, session);
+    if (peer == NULL && session.value != 0) {
+        send_hello_first(self, sender, session);
+    } else if (peer == NULL || fby_loop_open_message(self, peer, frame, size,
+                                   &message) != FBY_OK) {
+        self->counts.malformed++;
+        if (peer != NULL) {
+            fby_warn("BAD-FRAME",
+                "%s: a frame is forged, repeated or lost; its route ends",
+                peer->name);
+            fby_loop_route_lost(self, peer);
+        }
+    } else {
+        handle_message(self, peer, &message);
+        fby_message_fini(&message);
     }
 }
 
 void fby_loop_handle_frame(struct fby_loop *self,
-    const struct fby_routing_id *sender, const void *frame, size_t size)
+    const struct fby_routing_id *sender, void *frame, size_t size)
 {
     struct fby_message      message;
     struct fby_error_detail why = {{0}};
+    if (self->keys != NULL && fby_is_sealed_frame(frame, size)) {
+        handle_sealed_frame(self, sender, frame, size);
+        return;
+    }
     if (fby_frame_kind(frame, size) == FBY_FRAME_OTHER_VERSION) {
         self->counts.malformed++;
         send_refused(self, sender, (struct fby_session_id){0},

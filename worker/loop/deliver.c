@@ -6,7 +6,8 @@
  * arena (the memory of the batch) has before each payload. While the frame is
  * lent to ZeroMQ, its bytes must not change. If the same chunk must then be
  * sent for a second request, it is copied. If there is no memory for the copy,
- * that send is deferred. */
+ * that send is deferred. On a route that seals chunks, the sealed frame is such
+ * a copy. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,6 +236,46 @@ static fby_err copy_and_lend(struct fby_arena *arena,
         FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
 }
 
+/* Seal the chunk for its route into `arena`, which was created for it, and
+ * initialise `message` with the sealed frame. */
+static fby_err seal_and_lend(struct fby_loop *self, struct fby_arena *arena,
+    struct fby_job_chunk *chunk, const struct fby_loop_request *request,
+    zmq_msg_t *message)
+{
+    uint8_t *frame = chunk->payload - FBY_CHUNK_PREFIX;
+    size_t   size  = FBY_CHUNK_PREFIX + chunk->wire_bytes;
+    if (needs_new_prefix(chunk, request)) {
+        write_prefix(chunk, request, chunk->payload, frame);
+        chunk->session = request->peer->id;
+        chunk->request = request->id;
+    }
+    uint8_t *sealed = fby_arena_data(arena);
+    FBY_TRY(fby_loop_seal_frame(
+        self, request->peer, frame, size, FBY_CHUNK_PREFIX, sealed));
+    return fby_arena_lend(
+        arena, 0 /* the only slot */, sealed, size + FBY_SEAL_BYTES, message);
+}
+
+static fby_err lend_sealed(struct fby_loop *self, struct fby_job_chunk *chunk,
+    const struct fby_loop_request *request, zmq_msg_t *message)
+{
+    struct fby_arena           *arena = NULL;
+    const struct fby_arena_spec spec  = {
+         .size  = FBY_CHUNK_PREFIX + chunk->wire_bytes + FBY_SEAL_BYTES,
+         .slots = 1};
+    fby_err err = fby_arena_create(self->arenas, &spec, &arena);
+    if (err == FBY_OK) {
+        err = fby_arena_commit(arena);
+    }
+    if (err == FBY_OK &&
+        seal_and_lend(self, arena, chunk, request, message) != FBY_OK) {
+        fby_loop_route_lost(self, request->peer); /* its frames have a gap */
+        err = FBY_GONE;
+    }
+    fby_arena_release(&arena);
+    return err;
+}
+
 static fby_err lend_copy(struct fby_loop *self, struct fby_job_chunk *chunk,
     const struct fby_loop_request *request, zmq_msg_t *message)
 {
@@ -269,12 +310,17 @@ static fby_err send_chunk(struct fby_loop *self,
     struct fby_loop_request *request, struct fby_job_chunk *chunk)
 {
     zmq_msg_t message;
+    fby_err   err       = FBY_OK;
     bool      must_copy = needs_new_prefix(chunk, request) &&
                      fby_arena_is_lent(chunk->job->arena, chunk->index);
-    fby_err err = must_copy ? lend_copy(self, chunk, request, &message)
-                            : lend_in_place(chunk, request, &message);
+    if (fby_loop_seals_chunks(request->peer)) {
+        err = lend_sealed(self, chunk, request, &message);
+    } else {
+        err = must_copy ? lend_copy(self, chunk, request, &message)
+                        : lend_in_place(chunk, request, &message);
+    }
     if (err != FBY_OK) {
-        return err;
+        return err == FBY_GONE ? FBY_OK : err; /* GONE: the route is lost */
     }
     send_frame(self, request->peer, &message);
     self->counts.chunks++;

@@ -12,6 +12,7 @@
  *   deliver.c          send the items that the sessions have ready
  *   peer.c             add, find and end clients and their requests
  *   registry.c         register at the server, and send it heartbeats
+ *   keys.c             tickets, and sealed frames in place of messages
  *   counters.c         list the counters for a heartbeat
  *   leave.c            send LEAVE, finish the open batches, end
  *
@@ -24,6 +25,7 @@
 #include "codec/auto.h"
 #include "common/socket.h"
 #include "proto/wire.h"
+#include "secure/ticket.h"
 #include "worker/options.h"
 #include "worker/plan/plan_cache.h"
 #include "worker/session/session.h"
@@ -64,6 +66,7 @@ struct fby_loop_peer { /* one session of one client */
     struct fby_session_id    id;
     struct fby_routing_id    routing_id; /* size 0: no route */
     struct fby_session      *session;
+    struct fby_loop_seal    *seal;      /* NULL: messages are in the clear */
     uint64_t                 max_bytes; /* of its largest batch, from HELLO */
     uint64_t                 features;  /* FBY_FEATURE_ bits of both sides */
     struct fby_loop_encoding encoding;
@@ -119,6 +122,7 @@ struct fby_loop {
     struct fby_worker_options options; /* counts of 0 resolved, and the times
                                             divided by FOREBAY_TIME_DIVISOR */
     struct fby_instance_id    instance;
+    struct fby_loop_keys     *keys; /* NULL: the worker has none */
     struct fby_roots         *roots;
     struct fby_plan_cache    *plans;
     struct fby_memory        *memory; /* blocks for `arenas` */
@@ -133,7 +137,8 @@ struct fby_loop {
     struct fby_loop_peer    *peers;
     struct fby_loop_work    *works;
     struct fby_loop_open    *opens;
-    struct fby_buffer        frame; /* a control message being sent */
+    struct fby_buffer        frame;  /* a control message being sent */
+    struct fby_buffer        sealed; /* the same, sealed */
     struct fby_loop_counts   counts;
     int      signal_fd;       /* readable after SIGINT or SIGTERM; -1: none */
     int64_t  now_ns;          /* time at which this turn began */
@@ -154,7 +159,7 @@ void fby_loop_turn(struct fby_loop *self);
 
 /* Handle one frame from a client. A malformed frame is counted and dropped. */
 void fby_loop_handle_frame(struct fby_loop *self,
-    const struct fby_routing_id *sender, const void *frame, size_t size);
+    const struct fby_routing_id *sender, void *frame, size_t size);
 
 /* Encode `message` into self->frame. Returns false after a failure, which is a
  * fault of this worker and is logged. */
@@ -322,5 +327,65 @@ void fby_loop_start_leaving(struct fby_loop *self);
 /* If the worker is leaving, set `done` once no batch is open or drain_ns has
  * passed. */
 void fby_loop_leave_tick(struct fby_loop *self);
+
+/* ---- keys.c -------------------------------------------------------------- */
+
+/* Read the worker's key, if the options name one.
+ * Errors: FBY_CONFIG, FBY_SYS; call fby_loop_keys_close after an error too. */
+FBY_CHECKED fby_err fby_loop_keys_open(
+    struct fby_loop *self, struct fby_error_detail *why);
+void fby_loop_keys_close(struct fby_loop *self);
+
+/* With keys: the keys of the socket to the server, what REGISTER tells it, and
+ * a new nonce for a connection, which HELLO_FIRST carries. */
+void fby_loop_keys_set_socket(
+    const struct fby_loop *self, struct fby_socket_limits *limits);
+void fby_loop_keys_register(
+    const struct fby_loop *self, struct fby_registration *registration);
+void fby_loop_keys_challenge(struct fby_loop *self,
+    const struct fby_routing_id *connection, struct fby_hello_first *out);
+
+/* Open SEALED_HELLO: decode the HELLO in it, and derive the keys of the route.
+ * Ownership: the caller frees *hello (fby_message_fini) and *out.
+ * Errors: FBY_NOT_FOUND  the connection has no nonce: challenge it
+ *         FBY_PROTO      refuse it; `why` has the cause. */
+FBY_CHECKED fby_err fby_loop_keys_begin(struct fby_loop *self,
+    const struct fby_routing_id *sender, const struct fby_sealed_hello *message,
+    struct fby_message *hello, struct fby_loop_seal **out,
+    struct fby_error_detail *why);
+void                fby_loop_seal_free(struct fby_loop_seal **self_p);
+/* Replace the seal of the peer. The contents that it has opened stay. */
+void fby_loop_peer_set_seal(
+    struct fby_loop_peer *peer, struct fby_loop_seal *seal);
+
+void fby_loop_on_ticket(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_message *message);
+bool fby_loop_ticket_expired(
+    const struct fby_loop *self, const struct fby_loop_peer *peer);
+
+/* Check that the peer's ticket permits the root of a location "NAME:path"; "" is
+ * permitted. Errors: FBY_USAGE. */
+FBY_CHECKED fby_err fby_loop_check_location(const struct fby_loop_peer *peer,
+    const char *location, struct fby_error_detail *why);
+
+/* A session with a ticket may request only contents that it has opened: the
+ * cache of plans also has those of other sessions. */
+void fby_loop_note_opened(
+    struct fby_loop_peer *peer, const struct fby_digest *content);
+bool fby_loop_may_request(
+    const struct fby_loop_peer *peer, const struct fby_digest *content);
+
+/* Open a sealed message in place, and decode it.
+ * Errors: FBY_PROTO  it is not the next genuine frame of the route. */
+FBY_CHECKED fby_err fby_loop_open_message(struct fby_loop *self,
+    struct fby_loop_peer *peer, uint8_t *frame, size_t size,
+    struct fby_message *out);
+/* True if chunks are sealed on the route of the peer. */
+bool fby_loop_seals_chunks(const struct fby_loop_peer *peer);
+/* fby_seal_frame with the next place of the peer's route. The frame must be
+ * sent at once. Errors: FBY_SYS, FBY_GONE: the route cannot be used further. */
+FBY_CHECKED fby_err fby_loop_seal_frame(struct fby_loop *self,
+    struct fby_loop_peer *peer, const void *frame, size_t size, size_t n_clear,
+    uint8_t *out);
 
 #endif

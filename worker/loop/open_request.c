@@ -148,6 +148,7 @@ static void send_result(struct fby_loop *self, const struct fby_loop_open *open,
                differs(&open->fingerprint, &state->dataset_plan->fingerprint)) {
         send_open_differs(self, open, state->dataset_plan);
     } else {
+        fby_loop_note_opened(open->peer, &state->dataset_plan->content_digest);
         send_opened(self, open, state->dataset_plan);
     }
 }
@@ -188,6 +189,13 @@ void fby_loop_drop_opens(struct fby_loop *self,
     }
 }
 
+static fby_err check_roots(const struct fby_loop_peer *peer,
+    const struct fby_open *open, struct fby_error_detail *why)
+{
+    FBY_TRY(fby_loop_check_location(peer, open->location, why));
+    return fby_loop_check_location(peer, open->classes_location, why);
+}
+
 void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message)
 {
@@ -198,7 +206,10 @@ void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
     /* A client may not repeat an id. If it does, only its last OPEN counts. */
     fby_loop_drop_opens(self, peer, open->open_id);
     if (count_opens(self, peer) < MAX_SESSION_OPENS) {
-        err = fby_plan_cache_open(self->plans, open, &load, &why);
+        err = check_roots(peer, open, &why);
+        if (err == FBY_OK) {
+            err = fby_plan_cache_open(self->plans, open, &load, &why);
+        }
     } else {
         err = fby_error_set(&why, FBY_FULL,
             "this session already waits for %d contents to be opened",

@@ -96,9 +96,15 @@ void fby_loop_peers_sweep(struct fby_loop *self)
                 "CLIENT-SILENT", "%s: no message for too long", peer->name);
             fby_loop_peer_end(self, peer);
         }
+        if (!peer->has_left && fby_loop_ticket_expired(self, peer)) {
+            fby_warn("TICKET-EXPIRED",
+                "%s: its ticket was not renewed; the session ends", peer->name);
+            fby_loop_peer_end(self, peer);
+        }
         if (peer->has_left && peer->requests == NULL) {
             *link = peer->next;
             fby_session_destroy(&peer->session);
+            fby_loop_seal_free(&peer->seal);
             free(peer);
         } else {
             link = &peer->next;

@@ -110,11 +110,11 @@ static fby_err choose_client_endpoint(
 /* Replace the connection to the server. The old one is kept on failure. */
 static fby_err reconnect(struct fby_loop *self)
 {
-    const struct fby_socket_limits limits = {
-        .max_message_bytes = FBY_MESSAGE_SMALL,
-        .receive_messages  = QUEUE_MESSAGES};
+    struct fby_socket_limits  limits = {.max_message_bytes = FBY_MESSAGE_SMALL,
+         .receive_messages                                 = QUEUE_MESSAGES};
     struct fby_loop_registry *registry = &self->registry;
     void                     *socket   = NULL;
+    fby_loop_keys_set_socket(self, &limits);
     FBY_TRY(
         fby_socket_connect(self->zmq, registry->endpoint, &limits, &socket));
     fby_loop_registry_close(self);
@@ -180,11 +180,12 @@ static void send_register(struct fby_loop *self)
     for (uint32_t i = 0; i < n_roots; i++) {
         names[i] = fby_roots_name(self->roots, i);
     }
-    send_to_server(
-        self, FBY_MESSAGE(REGISTER, registration, .instance = self->instance,
-                  .endpoints = {&endpoint, 1}, .host = self->registry.host,
-                  .pid = (uint32_t)getpid(), .cores = fby_usable_cores(),
-                  .roots = {names, n_roots}));
+    struct fby_message *message = FBY_MESSAGE(REGISTER, registration,
+        .instance = self->instance, .endpoints = {&endpoint, 1},
+        .host = self->registry.host, .pid = (uint32_t)getpid(),
+        .cores = fby_usable_cores(), .roots = {names, n_roots});
+    fby_loop_keys_register(self, &message->registration);
+    send_to_server(self, message);
     free(names);
 }
 
@@ -221,7 +222,8 @@ static void send_heartbeat(struct fby_loop *self)
         self, FBY_MESSAGE(HEARTBEAT, heartbeat, .instance = self->instance,
                   .sessions      = count_sessions(self),
                   .load_permille = measure_load_permille(self),
-                  .counters = counters.list, .n_counters = counters.n));
+                  .counters = counters.list, .n_counters = counters.n,
+                  .clock_ns = (uint64_t)self->now_ns));
 }
 
 static fby_err replace_connection(struct fby_loop *self)

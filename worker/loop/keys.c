@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keys.c - the keys of a worker: tickets, the keys of routes, and sealed frames
+ * in place of messages in the clear. docs/security.md describes all of them.
+ *
+ * A connection begins with any message of the client, which HELLO_FIRST answers
+ * with a nonce. SEALED_HELLO then shows a ticket, and HELLO is sealed in it.
+ * From then on all messages of the connection are sealed frames. */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/mem.h"
+#include "secure/key_file.h"
+#include "worker/loop/loop.h"
+
+enum {
+    MAX_CHALLENGES = 1024, /* connections that have a nonce and no route */
+    MAX_OPENED     = 64    /* contents that a session may request */
+};
+
+struct challenge { /* the nonce of a connection; used once */
+    struct fby_routing_id  connection;
+    struct fby_route_nonce nonce;
+};
+
+struct fby_loop_keys {
+    struct fby_key_file key;
+    struct fby_key      secret; /* what the server seals tickets with */
+    struct fby_aead    *aead;
+    struct challenge    challenges[MAX_CHALLENGES];
+    size_t              next_challenge; /* where the next one goes */
+};
+
+struct fby_loop_seal { /* what a peer with a ticket has */
+    struct fby_lanes  lanes;
+    struct fby_ticket ticket;
+    struct fby_digest opened[MAX_OPENED]; /* digests of contents */
+    size_t            n_opened;
+};
+
+/* ---- open and close ------------------------------------------------------ */
+
+fby_err fby_loop_keys_open(struct fby_loop *self, struct fby_error_detail *why)
+{
+    if (self->options.keys == NULL) {
+        return FBY_OK;
+    }
+    struct fby_loop_keys *keys = fby_zalloc(sizeof(*keys));
+    self->keys                 = keys;
+    randombytes_buf(&keys->secret, sizeof(keys->secret));
+    if (fby_aead_create(&keys->aead) != FBY_OK) {
+        return fby_error_set(
+            why, FBY_SYS, "libcrypto has no AES-256-GCM for the keys");
+    }
+    return fby_key_file_load(
+        self->options.keys, FBY_ROLE_WORKER, &keys->key, why);
+}
+
+void fby_loop_keys_close(struct fby_loop *self)
+{
+    struct fby_loop_keys *keys = self->keys;
+    if (keys != NULL) {
+        fby_aead_destroy(&keys->aead);
+        sodium_memzero(keys, sizeof(*keys));
+        free(keys);
+        self->keys = NULL;
+    }
+}
+
+/* ---- the server ---------------------------------------------------------- */
+
+void fby_loop_keys_set_socket(
+    const struct fby_loop *self, struct fby_socket_limits *limits)
+{
+    if (self->keys != NULL) {
+        limits->secret_key = self->keys->key.secret_key.bytes;
+        limits->public_key = self->keys->key.public_key.bytes;
+        limits->server_key = self->keys->key.server_key.bytes;
+    }
+}
+
+void fby_loop_keys_register(
+    const struct fby_loop *self, struct fby_registration *registration)
+{
+    if (self->keys != NULL) {
+        registration->secret.known = true;
+        memcpy(registration->secret.digest.bytes, self->keys->secret.bytes,
+            FBY_KEY_BYTES);
+        registration->clock_ns = (uint64_t)self->now_ns;
+    }
+}
+
+/* ---- challenges ---------------------------------------------------------- */
+
+static struct challenge *find_challenge(
+    struct fby_loop_keys *keys, const struct fby_routing_id *connection)
+{
+    for (size_t i = 0; i < MAX_CHALLENGES; i++) {
+        if (keys->challenges[i].connection.size > 0 &&
+            fby_routing_id_equal(&keys->challenges[i].connection, connection)) {
+            return &keys->challenges[i];
+        }
+    }
+    return NULL;
+}
+
+void fby_loop_keys_challenge(struct fby_loop *self,
+    const struct fby_routing_id *connection, struct fby_hello_first *out)
+{
+    struct fby_loop_keys *keys = self->keys;
+    if (keys == NULL) {
+        return;
+    }
+    struct challenge *challenge = find_challenge(keys, connection);
+    if (challenge == NULL) {
+        challenge            = &keys->challenges[keys->next_challenge];
+        keys->next_challenge = (keys->next_challenge + 1) % MAX_CHALLENGES;
+    }
+    challenge->connection = *connection;
+    randombytes_buf(&challenge->nonce, sizeof(challenge->nonce));
+    out->nonce.known = true;
+    memcpy(out->nonce.digest.bytes, challenge->nonce.bytes, FBY_ROUTE_NONCE);
+    out->features =
+        fby_cipher_preferred() == FBY_CIPHER_AES ? FBY_FEATURE_AES : 0;
+}
+
+/* ---- SEALED_HELLO -------------------------------------------------------- */
+
+static fby_err check_ticket(const struct fby_loop *self,
+    const struct fby_ticket *ticket, struct fby_session_id session,
+    struct fby_error_detail *why)
+{
+    if (!fby_session_equal(ticket->session, session)) {
+        return fby_error_set(why, FBY_PROTO,
+            "the ticket is of another session; the client is faulty");
+    }
+    if (ticket->expiry_ns <= self->now_ns) {
+        return fby_error_set(why, FBY_GONE,
+            "the ticket has expired: the server does not answer the trainer, "
+            "or its key was removed");
+    }
+    return FBY_OK;
+}
+
+static fby_err open_ticket(const struct fby_loop *self, struct fby_blob sealed,
+    struct fby_session_id session, struct fby_ticket *out,
+    struct fby_error_detail *why)
+{
+    if (fby_ticket_open(self->keys->aead, &self->keys->secret,
+            (struct fby_span){sealed.data, sealed.size}, out) != FBY_OK) {
+        return fby_error_set(why, FBY_PROTO,
+            "the ticket is not for this worker: it was restarted, or the "
+            "ticket is forged");
+    }
+    fby_err err = check_ticket(self, out, session, why);
+    if (err != FBY_OK) {
+        fby_ticket_fini(out);
+    }
+    return err;
+}
+
+/* Derive the keys of the route from the ticket and both nonces. */
+static fby_err derive_lanes(const struct fby_loop *self,
+    const struct fby_sealed_hello *message, const struct challenge *challenge,
+    struct fby_loop_seal *seal)
+{
+    struct fby_route_secrets secrets = {
+        .session_key  = seal->ticket.session_key,
+        .worker_nonce = challenge->nonce,
+        .cipher       = (enum fby_cipher)message->cipher,
+        .mode         = seal->ticket.mode,
+        .session      = message->session,
+        .worker       = self->instance,
+    };
+    memcpy(secrets.client_nonce.bytes, message->nonce.digest.bytes,
+        FBY_ROUTE_NONCE);
+    fby_err err = fby_lanes_derive(&secrets, &seal->lanes);
+    sodium_memzero(&secrets, sizeof(secrets));
+    return err;
+}
+
+/* Open a sealed message in place, and decode it. */
+static fby_err open_message(const struct fby_loop *self,
+    struct fby_loop_seal *seal, uint8_t *frame, size_t size,
+    struct fby_message *out)
+{
+    struct fby_seal         place;
+    struct fby_error_detail why = {""};
+    FBY_TRY(fby_lane_accept(&seal->lanes.to_worker, frame, size, &place));
+    FBY_TRY(fby_open_frame(self->keys->aead, &place, frame, size));
+    fby_err err = fby_message_decode(
+        frame + FBY_SEAL_HEAD, size - FBY_SEAL_BYTES, out, &why);
+    sodium_memzero(&place, sizeof(place));
+    return err;
+}
+
+static fby_err open_hello(struct fby_loop *self,
+    const struct fby_sealed_hello *message, const struct challenge *challenge,
+    struct fby_loop_seal *seal, struct fby_message *hello,
+    struct fby_error_detail *why)
+{
+    FBY_TRY(open_ticket(
+        self, message->ticket, message->session, &seal->ticket, why));
+    uint8_t *frame = fby_memdup(message->hello.data, message->hello.size);
+    fby_err  err   = derive_lanes(self, message, challenge, seal);
+    if (err == FBY_OK) {
+        err = open_message(self, seal, frame, message->hello.size, hello);
+    }
+    free(frame);
+    if (err != FBY_OK) {
+        return fby_error_set(why, err, "HELLO was not sealed with the ticket");
+    }
+    if (hello->type != FBY_MSG_HELLO ||
+        !fby_session_equal(hello->hello.session, message->session) ||
+        strcmp(hello->hello.job, seal->ticket.job) != 0) {
+        fby_message_fini(hello);
+        return fby_error_set(
+            why, FBY_PROTO, "HELLO is not of the ticket's session and job");
+    }
+    return FBY_OK;
+}
+
+fby_err fby_loop_keys_begin(struct fby_loop *self,
+    const struct fby_routing_id *sender, const struct fby_sealed_hello *message,
+    struct fby_message *hello, struct fby_loop_seal **out,
+    struct fby_error_detail *why)
+{
+    struct challenge *challenge =
+        self->keys != NULL ? find_challenge(self->keys, sender) : NULL;
+    if (challenge == NULL) {
+        return FBY_NOT_FOUND;
+    }
+    struct fby_loop_seal *seal = fby_zalloc(sizeof(*seal));
+    fby_err err = open_hello(self, message, challenge, seal, hello, why);
+    *challenge  = (struct challenge){0};
+    if (err != FBY_OK) {
+        fby_loop_seal_free(&seal);
+        return FBY_PROTO;
+    }
+    *out = seal;
+    return FBY_OK;
+}
+
+void fby_loop_seal_free(struct fby_loop_seal **self_p)
+{
+    struct fby_loop_seal *self = *self_p;
+    if (self != NULL) {
+        fby_ticket_fini(&self->ticket);
+        sodium_memzero(self, sizeof(*self));
+        free(self);
+        *self_p = NULL;
+    }
+}
+
+void fby_loop_peer_set_seal(
+    struct fby_loop_peer *peer, struct fby_loop_seal *seal)
+{
+    if (seal != NULL && peer->seal != NULL) {
+        memcpy(seal->opened, peer->seal->opened, sizeof(seal->opened));
+        seal->n_opened = peer->seal->n_opened;
+    }
+    fby_loop_seal_free(&peer->seal);
+    peer->seal = seal;
+}
+
+/* ---- TICKET, and what a ticket permits ----------------------------------- */
+
+void fby_loop_on_ticket(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_message *message)
+{
+    struct fby_ticket       ticket = {0};
+    struct fby_error_detail why    = {""};
+    if (peer->seal == NULL) {
+        self->counts.out_of_place++;
+        return;
+    }
+    if (open_ticket(self, message->ticket_renewal.ticket, peer->id, &ticket,
+            &why) != FBY_OK) {
+        fby_warn("TICKET-REFUSED", "%s: %s", peer->name, why.text);
+        return;
+    }
+    fby_ticket_fini(&peer->seal->ticket);
+    peer->seal->ticket = ticket;
+}
+
+bool fby_loop_ticket_expired(
+    const struct fby_loop *self, const struct fby_loop_peer *peer)
+{
+    return peer->seal != NULL && peer->seal->ticket.expiry_ns <= self->now_ns;
+}
+
+/* True if the ticket permits the root of "NAME:path". */
+static bool permits(const struct fby_ticket *ticket, const char *location)
+{
+    char   root[FBY_TICKET_NAME_MAX + 1];
+    size_t size = strcspn(location, ":");
+    if (size >= sizeof(root)) {
+        return false;
+    }
+    memcpy(root, location, size);
+    root[size] = '\0';
+    return fby_ticket_allows_root(ticket, root);
+}
+
+fby_err fby_loop_check_location(const struct fby_loop_peer *peer,
+    const char *location, struct fby_error_detail *why)
+{
+    if (peer->seal == NULL || location[0] == '\0' ||
+        permits(&peer->seal->ticket, location)) {
+        return FBY_OK;
+    }
+    return fby_error_set(why, FBY_USAGE,
+        "the key of this trainer does not permit %.200s: change its roots in "
+        "the list of keys",
+        location);
+}
+
+void fby_loop_note_opened(
+    struct fby_loop_peer *peer, const struct fby_digest *content)
+{
+    struct fby_loop_seal *seal = peer->seal;
+    if (seal != NULL && !fby_loop_may_request(peer, content)) {
+        seal->opened[seal->n_opened % MAX_OPENED] = *content;
+        seal->n_opened++;
+    }
+}
+
+bool fby_loop_may_request(
+    const struct fby_loop_peer *peer, const struct fby_digest *content)
+{
+    const struct fby_loop_seal *seal = peer->seal;
+    bool                        may  = seal == NULL;
+    for (size_t i = 0; !may && i < seal->n_opened && i < MAX_OPENED; i++) {
+        may = fby_digest_equal(&seal->opened[i], content);
+    }
+    return may;
+}
+
+/* ---- sealed frames ------------------------------------------------------- */
+
+fby_err fby_loop_open_message(struct fby_loop *self, struct fby_loop_peer *peer,
+    uint8_t *frame, size_t size, struct fby_message *out)
+{
+    return peer->seal != NULL ? open_message(self, peer->seal, frame, size, out)
+                              : FBY_PROTO;
+}
+
+bool fby_loop_seals_chunks(const struct fby_loop_peer *peer)
+{
+    return peer->seal != NULL && peer->seal->ticket.mode == FBY_SECURE_FULL;
+}
+
+fby_err fby_loop_seal_frame(struct fby_loop *self, struct fby_loop_peer *peer,
+    const void *frame, size_t size, size_t n_clear, uint8_t *out)
+{
+    struct fby_seal place;
+    FBY_TRY(fby_lane_next(&peer->seal->lanes.to_client, size, &place));
+    fby_err err =
+        fby_seal_frame(self->keys->aead, &place, frame, size, n_clear, out);
+    sodium_memzero(&place, sizeof(place));
+    return err;
+}
