@@ -124,8 +124,8 @@ void fby_directory_set_key(struct fby_directory *self, struct fby_session_id id,
  * borrowed until the session ends. */
 bool fby_directory_find_admitted(const struct fby_directory *self,
     struct fby_session_id id, struct fby_dir_admitted *out);
-/* Make a full list of workers due to a session with a key, if the last full one
- * is older than `age_ns`: its tickets expire. */
+/* Make a list of all workers due to a session with a key, if the last one is
+ * older than `age_ns`: its tickets expire. */
 void fby_directory_renew_tickets(struct fby_directory *self,
     struct fby_session_id id, int64_t age_ns, int64_t now_ns);
 
@@ -142,7 +142,8 @@ void fby_directory_tick(struct fby_directory *self, int64_t now_ns);
 /* The time of the next call of fby_directory_tick; INT64_MAX: never. */
 int64_t fby_directory_deadline(const struct fby_directory *self);
 
-/* Take one due message and its destination; false when none is due. The
+/* Take one due message and its destination; false when none is due at the time
+ * of the last call with now_ns. A session gets one WORKERS in 50 ms. The
  * pointers in the message are borrowed from the directory until the next call.
  * The caller sets the `server` of the message; in JOINED also lease_ms and
  * heartbeat_ms. */

@@ -34,6 +34,7 @@ enum {
     ZMQ_THREADS  = 2,
     SPARE_BYTES  = 16 << 20, /* memory for ZeroMQ, at least */
     MAX_READ     = 256,      /* messages read per iteration of the loop */
+    MAX_SENT     = 512,      /* due messages sent per iteration of the loop */
     MAX_QUEUED   = 1000 /* messages queued from or to a peer; more are lost */
 };
 
@@ -418,7 +419,9 @@ static void send_due_messages(struct server *self)
 {
     struct fby_message    message;
     struct fby_routing_id to;
-    while (fby_directory_take_due(self->directory, &message, &to)) {
+    for (int i = 0;
+         i < MAX_SENT && fby_directory_take_due(self->directory, &message, &to);
+         i++) {
         if (message.type == FBY_MSG_JOINED) {
             message.joined.server       = self->instance;
             message.joined.lease_ms     = ns_to_ms(self->options.lease_ns);

@@ -15,18 +15,10 @@
 #include "common/mem.h"
 #include "server/directory_state.h"
 
-/* Set the state, and keep n_waiting the number of waiting sessions. */
-static void set_state(struct fby_directory *self,
-    struct fby_dir_session *session, enum session_state state)
-{
-    self->n_waiting -= session->state == SESSION_WAITING;
-    self->n_waiting += state == SESSION_WAITING;
-    session->state = state;
-}
-
 /* ---- the tables ---- */
 
-/* NOLINTBEGIN(bugprone-*,performance-*,readability-*): uthash's expansions */
+/* Expansions of uthash and utlist:
+ * NOLINTBEGIN(bugprone-*,clang-analyzer-*,performance-*,readability-*) */
 
 struct fby_dir_session *fby_directory_find_session(
     const struct fby_directory *self, struct fby_session_id id)
@@ -34,19 +26,6 @@ struct fby_dir_session *fby_directory_find_session(
     struct fby_dir_session *session = NULL;
     HASH_FIND(hh, self->sessions, &id.value, sizeof(id.value), session);
     return session;
-}
-
-static struct fby_dir_job *find_or_add_job(
-    struct fby_directory *self, const char *name)
-{
-    struct fby_dir_job *job = NULL;
-    HASH_FIND_STR(self->jobs, name, job);
-    if (job == NULL) {
-        job       = fby_zalloc(sizeof(*job));
-        job->name = fby_strdup(name);
-        HASH_ADD_KEYPTR(hh, self->jobs, job->name, strlen(job->name), job);
-    }
-    return job;
 }
 
 static struct fby_dir_session *add_session(
@@ -60,8 +39,7 @@ static struct fby_dir_session *add_session(
     session->join                   = *join;
     session->join.job               = NULL; /* borrowed from the message */
     session->join.host              = NULL;
-    session->job                    = find_or_add_job(self, join->job);
-    session->job->n_sessions++;
+    fby_directory_enter_job(self, session, join->job);
     HASH_ADD(hh, self->sessions, id, sizeof(session->id), session);
     return session;
 }
@@ -69,20 +47,40 @@ static struct fby_dir_session *add_session(
 void fby_directory_remove_session(
     struct fby_directory *self, struct fby_dir_session *session)
 {
-    struct fby_dir_job *job = session->job;
-    set_state(self, session, SESSION_NEW); /* no longer counted in n_waiting */
-    HASH_DEL(self->sessions, session);
-    if (--job->n_sessions == 0) {
-        HASH_DEL(self->jobs, job);
-        free(job->name);
-        free(job->facts_host);
-        free(job);
+    fby_directory_set_state(self, session, SESSION_NEW); /* in no list now */
+    fby_directory_set_answer_due(self, session, false);
+    HASH_DELETE(hh, self->sessions, session);
+    if (session->route.size > 0) {
+        HASH_DELETE(hh_route, self->routes, session);
     }
+    fby_directory_leave_job(self, session);
     free(session->host);
     free(session);
 }
 
-/* NOLINTEND(bugprone-*,performance-*,readability-*) */
+/* Let messages go to `route`. It has only this session from now on: another one
+ * there is removed. So the number of sessions is limited by that of
+ * connections. */
+static void set_route(struct fby_directory *self,
+    struct fby_dir_session *session, const struct fby_routing_id *route)
+{
+    struct fby_dir_session *other = NULL;
+    HASH_FIND(hh_route, self->routes, route->bytes, route->size, other);
+    if (other == session) {
+        return;
+    }
+    if (other != NULL) {
+        fby_directory_remove_session(self, other);
+    }
+    if (session->route.size > 0) {
+        HASH_DELETE(hh_route, self->routes, session);
+    }
+    session->route = *route;
+    HASH_ADD_KEYPTR(hh_route, self->routes, session->route.bytes,
+        session->route.size, session);
+}
+
+/* NOLINTEND(bugprone-*,clang-analyzer-*,performance-*,readability-*) */
 
 /* ---- agreement of ranks ---- */
 
@@ -90,9 +88,9 @@ void fby_directory_remove_session(
 static void refuse(struct fby_directory *self, struct fby_dir_session *session,
     enum fby_join_refused_code code)
 {
-    set_state(self, session, SESSION_REFUSED);
+    fby_directory_set_state(self, session, SESSION_REFUSED);
     session->refusal_code = code;
-    session->answer_due   = true;
+    fby_directory_set_answer_due(self, session, true);
     self->counts.refused++;
     fby_warn("JOIN-REFUSED", "%s", session->refusal);
 }
@@ -192,41 +190,6 @@ static void refuse_if_facts_differ(
 
 /* ---- sessions ---- */
 
-enum which_rank { SAME_RANK, ANOTHER_RANK };
-
-/* Another session of the job, in `state`, of the same or another rank. */
-static struct fby_dir_session *find_in_job(struct fby_directory *self,
-    const struct fby_dir_session *session, enum session_state state,
-    enum which_rank which)
-{
-    for (struct fby_dir_session *s = self->sessions; s != NULL;
-         s                         = s->hh.next) {
-        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): removed ones are unlinked */
-        bool same_rank = s->rank == session->rank;
-        if (s != session && s->job == session->job && s->state == state &&
-            same_rank == (which == SAME_RANK)) {
-            return s;
-        }
-    }
-    return NULL;
-}
-
-/* The session that holds the rank of `session`; NULL: none. */
-static struct fby_dir_session *find_holder(
-    struct fby_directory *self, const struct fby_dir_session *session)
-{
-    return find_in_job(self, session, SESSION_JOINED, SAME_RANK);
-}
-
-/* A session that waits for the rank of `holder`; NULL: none, the usual case. */
-static struct fby_dir_session *find_waiting(
-    struct fby_directory *self, const struct fby_dir_session *holder)
-{
-    return self->n_waiting > 0
-               ? find_in_job(self, holder, SESSION_WAITING, SAME_RANK)
-               : NULL;
-}
-
 static void set_facts(const struct fby_dir_session *session)
 {
     struct fby_dir_job *job = session->job;
@@ -241,13 +204,38 @@ static void set_facts(const struct fby_dir_session *session)
  * other ranks. */
 static void admit(struct fby_directory *self, struct fby_dir_session *session)
 {
-    if (find_in_job(self, session, SESSION_JOINED, ANOTHER_RANK) == NULL) {
+    if (session->job->n_joined == 0) {
         set_facts(session); /* no other rank has set them */
     }
     refuse_if_facts_differ(self, session);
     if (session->state != SESSION_REFUSED) {
-        set_state(self, session, SESSION_JOINED);
-        session->answer_due = true;
+        fby_directory_set_state(self, session, SESSION_JOINED);
+        fby_directory_set_answer_due(self, session, true);
+    }
+}
+
+/* Admit a new session, or let it wait until its rank is free. */
+static void admit_or_wait(
+    struct fby_directory *self, struct fby_dir_session *session)
+{
+    if (session->rank_entry->holder != NULL) {
+        fby_directory_set_state(self, session, SESSION_WAITING);
+    } else {
+        admit(self, session);
+    }
+}
+
+/* A repeated JOIN: repeat the answer, if there is one yet. */
+static void join_again(
+    struct fby_directory *self, struct fby_dir_session *session)
+{
+    if (session->state == SESSION_WAITING) {
+        return;
+    }
+    fby_directory_set_answer_due(self, session, true);
+    fby_directory_restart_lease(self, session);
+    if (session->state == SESSION_JOINED) {
+        fby_directory_send_full_list(self, session);
     }
 }
 
@@ -257,23 +245,18 @@ fby_err fby_directory_join(struct fby_directory *self,
 {
     struct fby_dir_session *session =
         fby_directory_find_session(self, join->session);
-    if (session == NULL) {
-        if (HASH_COUNT(self->sessions) >= self->config.max_sessions) {
-            return FBY_FULL;
-        }
-        session = add_session(self, join);
-        if (find_holder(self, session) != NULL) {
-            set_state(self, session, SESSION_WAITING);
-            session->waits_until_ns = now_ns + self->config.lease_ns;
-        } else {
-            admit(self, session);
-        }
-    } else { /* a repeated request: repeat the answer, if there is one yet */
-        session->answer_due = session->state != SESSION_WAITING;
+    fby_directory_set_time(self, now_ns);
+    if (session != NULL) {
+        set_route(self, session, from);
+        join_again(self, session);
+        return FBY_OK;
     }
-    session->route       = *from;
-    session->seen_ns     = now_ns;
-    session->sent_serial = 0; /* send a full list of workers */
+    if (HASH_COUNT(self->sessions) >= self->config.max_sessions) {
+        return FBY_FULL;
+    }
+    session = add_session(self, join);
+    set_route(self, session, from);
+    admit_or_wait(self, session);
     return FBY_OK;
 }
 
@@ -282,7 +265,7 @@ static void refuse_waiting(
     struct fby_directory *self, const struct fby_dir_session *holder)
 {
     struct fby_dir_session *waiting = NULL;
-    while ((waiting = find_waiting(self, holder)) != NULL) {
+    while ((waiting = holder->rank_entry->waiting) != NULL) {
         snprintf(waiting->refusal, sizeof(waiting->refusal),
             "job '%s': rank %u is held by process %u on %s; stop that one, or "
             "use another --job",
@@ -297,16 +280,20 @@ fby_err fby_directory_renew(struct fby_directory *self,
 {
     struct fby_dir_session *session =
         fby_directory_find_session(self, renew->session);
+    fby_directory_set_time(self, now_ns);
     if (session == NULL) {
         return FBY_NOT_FOUND;
     }
-    session->route   = *from;
-    session->seen_ns = now_ns;
-    if (session->state != SESSION_JOINED) {
-        return FBY_OK; /* waiting or refused: only the lease is renewed */
+    set_route(self, session, from);
+    if (session->state == SESSION_WAITING) {
+        return FBY_OK; /* only its wait counts */
     }
-    if (renew->sequence != session->sequence) {
-        session->sent_serial = 0; /* a list was lost: send a full one */
+    fby_directory_restart_lease(self, session);
+    if (session->state == SESSION_REFUSED) {
+        return FBY_OK;
+    }
+    if (renew->sequence != session->sequence) { /* a list was lost */
+        fby_directory_send_full_list(self, session);
     }
     refuse_waiting(self, session);
     set_or_check_digests(self, session, &renew->data, &renew->fingerprint);
@@ -321,67 +308,52 @@ void fby_directory_quit(struct fby_directory *self, struct fby_session_id id)
     }
 }
 
-void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns)
+void fby_directory_expire_sessions(struct fby_directory *self)
 {
-    struct fby_dir_session *next = NULL;
-    for (struct fby_dir_session *session = self->sessions; session != NULL;
-         session                         = next) {
-        next = session->hh.next; /* read before `session` may be freed */
-        if (now_ns - session->seen_ns > self->config.lease_ns &&
-            session->state != SESSION_WAITING) { /* its own deadline applies */
-            fby_info("SESSION-LATE", "job '%s' rank %u on %s",
-                session->job->name, session->rank, session->host);
-            fby_directory_remove_session(self, session);
-            self->counts.expired_sessions++;
-        }
+    struct fby_dir_session *session = NULL;
+    while ((session = self->session_leases) != NULL &&
+           self->awake_ns - session->lease_ns > self->config.lease_ns) {
+        fby_info("SESSION-LATE", "job '%s' rank %u on %s", session->job->name,
+            session->rank, session->host);
+        fby_directory_remove_session(self, session);
+        self->counts.expired_sessions++;
     }
 }
 
-/* Let sessions that wait for the rank of the new `holder` wait for one lease
- * from now, so that the holder has time to renew. */
-static void restart_waits(struct fby_directory *self,
-    const struct fby_dir_session *holder, int64_t now_ns)
+/* Let all sessions that wait for this rank wait for one lease from now, so that
+ * its new holder has time to renew. */
+static void restart_waits(
+    struct fby_directory *self, const struct fby_dir_rank *rank)
 {
-    for (struct fby_dir_session *s = self->sessions; s != NULL;
-         s                         = s->hh.next) {
-        if (s->state == SESSION_WAITING && s->job == holder->job &&
-            s->rank == holder->rank) {
-            s->waits_until_ns = now_ns + self->config.lease_ns;
-        }
+    for (struct fby_dir_session *s = rank->waiting; s != NULL;
+         s                         = s->rank_next) {
+        fby_directory_restart_lease(self, s);
     }
 }
 
 /* Return a waiting session that can be admitted; NULL: none. If its wait is
  * over, the holder of its rank is removed. The holder did not renew during the
  * wait, since a renewal would have refused the session. */
-static struct fby_dir_session *make_admissible(
-    struct fby_directory *self, int64_t now_ns)
+static struct fby_dir_session *make_admissible(struct fby_directory *self)
 {
-    for (struct fby_dir_session *s = self->sessions; s != NULL;
-         s                         = s->hh.next) {
-        struct fby_dir_session *holder = NULL;
-        if (s->state != SESSION_WAITING) {
-            continue;
-        }
-        holder = find_holder(self, s);
-        if (holder == NULL) {
-            return s;
-        }
-        if (now_ns >= s->waits_until_ns) {
-            fby_directory_remove_session(self, holder);
-            return s;
-        }
+    struct fby_dir_session *first = self->waits;
+    if (self->vacant != NULL) {
+        return self->vacant->waiting;
     }
-    return NULL;
+    if (first == NULL ||
+        self->awake_ns - first->lease_ns < self->config.lease_ns) {
+        return NULL;
+    }
+    fby_directory_remove_session(self, first->rank_entry->holder);
+    return first;
 }
 
-void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns)
+void fby_directory_admit_waiting(struct fby_directory *self)
 {
     struct fby_dir_session *session = NULL;
-    while ((session = make_admissible(self, now_ns)) != NULL) {
-        session->seen_ns = now_ns;
+    while ((session = make_admissible(self)) != NULL) {
         admit(self, session);
-        restart_waits(self, session, now_ns);
+        restart_waits(self, session->rank_entry);
     }
 }
 
@@ -420,7 +392,7 @@ void fby_directory_renew_tickets(struct fby_directory *self,
     if (session->listed_ns == 0) {
         session->listed_ns = now_ns; /* of the list that JOIN made due */
     } else if (now_ns - session->listed_ns > age_ns) {
-        session->listed_ns   = now_ns;
-        session->sent_serial = 0;
+        session->listed_ns = now_ns;
+        fby_directory_list_all_again(self, session);
     }
 }

@@ -3,11 +3,81 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "server/directory_state.h"
 
-/* NOLINTBEGIN(bugprone-*,performance-*,readability-*): uthash's expansions */
+/* ---- the order of adding ---- */
+
+/* The index of the first entry whose serial number is above `serial`. */
+static uint32_t find_in_order(const struct fby_directory *self, uint64_t serial)
+{
+    uint32_t low  = 0;
+    uint32_t high = self->n_added_order;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (self->added_order[middle].serial > serial) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+/* Drop the entries of removed workers. */
+static void compact_order(struct fby_directory *self)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < self->n_added_order; i++) {
+        if (self->added_order[i].worker != NULL) {
+            self->added_order[n++] = self->added_order[i];
+        }
+    }
+    self->n_added_order = n;
+}
+
+/* Append a new worker. Entries of removed workers are dropped only when they
+ * are more than half, so the cost for each worker is constant. */
+static void append_in_order(
+    struct fby_directory *self, struct fby_dir_worker *worker)
+{
+    if (self->n_added_order / 2 > HASH_COUNT(self->workers)) {
+        compact_order(self);
+    }
+    self->added_order = fby_array_grow(
+        self->added_order, self->n_added_order, sizeof(*self->added_order));
+    self->added_order[self->n_added_order++] =
+        (struct fby_dir_added){worker->serial, worker};
+}
+
+size_t fby_directory_collect_added(struct fby_directory *self, uint64_t *serial)
+{
+    size_t   n = 0;
+    uint32_t i = find_in_order(self, *serial);
+    for (; i < self->n_added_order && n < MAX_ADDED; i++) {
+        const struct fby_dir_worker *w = self->added_order[i].worker;
+        if (w != NULL) {
+            *serial          = w->serial;
+            self->added[n++] = (struct fby_worker_info){
+                .instance  = {w->instance},
+                .endpoints = {(const char *const *)w->endpoints,
+                    w->n_endpoints},
+                .host      = w->host,
+            };
+        }
+    }
+    if (i == self->n_added_order) {
+        *serial = self->last_serial;
+    }
+    return n;
+}
+
+/* ---- the table ---- */
+
+/* Expansions of uthash and utlist:
+ * NOLINTBEGIN(bugprone-*,clang-analyzer-*,performance-*,readability-*) */
 
 static struct fby_dir_worker *find_worker(
     const struct fby_directory *self, struct fby_instance_id instance)
@@ -31,6 +101,8 @@ static struct fby_dir_worker *add_worker(
         worker->endpoints[i] = fby_strdup(registration->endpoints.at[i]);
     }
     HASH_ADD(hh, self->workers, instance, sizeof(worker->instance), worker);
+    DL_APPEND(self->worker_leases, worker);
+    append_in_order(self, worker);
     return worker;
 }
 
@@ -38,6 +110,8 @@ void fby_directory_remove_worker(
     struct fby_directory *self, struct fby_dir_worker *worker)
 {
     HASH_DEL(self->workers, worker);
+    DL_DELETE(self->worker_leases, worker);
+    self->added_order[find_in_order(self, worker->serial - 1)].worker = NULL;
     for (size_t i = 0; i < worker->n_endpoints; i++) {
         free(worker->endpoints[i]);
     }
@@ -46,7 +120,15 @@ void fby_directory_remove_worker(
     free(worker);
 }
 
-/* NOLINTEND(bugprone-*,performance-*,readability-*) */
+static void restart_lease(
+    struct fby_directory *self, struct fby_dir_worker *worker)
+{
+    worker->seen_ns = self->awake_ns;
+    DL_DELETE(self->worker_leases, worker);
+    DL_APPEND(self->worker_leases, worker);
+}
+
+/* NOLINTEND(bugprone-*,clang-analyzer-*,performance-*,readability-*) */
 
 static bool has_endpoints(
     const struct fby_dir_worker *worker, const struct fby_name_list *endpoints)
@@ -73,6 +155,7 @@ fby_err fby_directory_register(struct fby_directory *self,
     const struct fby_routing_id *from, int64_t now_ns)
 {
     struct fby_dir_worker *worker = find_worker(self, registration->instance);
+    fby_directory_set_time(self, now_ns);
     if (worker == NULL) {
         if (HASH_COUNT(self->workers) >= self->config.max_workers) {
             return FBY_FULL;
@@ -84,8 +167,8 @@ fby_err fby_directory_register(struct fby_directory *self,
     } else if (!has_endpoints(worker, &registration->endpoints)) {
         return FBY_GONE;
     }
-    worker->route   = *from;
-    worker->seen_ns = now_ns;
+    worker->route = *from;
+    restart_lease(self, worker);
     set_secret(worker, registration, now_ns);
     return FBY_OK;
 }
@@ -107,7 +190,8 @@ fby_err fby_directory_heartbeat(struct fby_directory *self,
     if (worker == NULL) {
         return FBY_NOT_FOUND;
     }
-    worker->seen_ns = now_ns;
+    fby_directory_set_time(self, now_ns);
+    restart_lease(self, worker);
     return FBY_OK;
 }
 
@@ -160,18 +244,15 @@ void fby_directory_report_unreachable(struct fby_directory *self,
     }
 }
 
-void fby_directory_expire_workers(struct fby_directory *self, int64_t now_ns)
+void fby_directory_expire_workers(struct fby_directory *self)
 {
-    struct fby_dir_worker *next = NULL;
-    for (struct fby_dir_worker *worker = self->workers; worker != NULL;
-         worker                        = next) {
-        next = worker->hh.next; /* read before `worker` may be freed */
-        if (now_ns - worker->seen_ns > self->config.lease_ns) {
-            fby_warn("WORKER-LATE", "%s on %s: no heartbeat for %.1f s",
-                fby_id_text(worker->instance).text, worker->host,
-                (double)(now_ns - worker->seen_ns) / 1e9);
-            fby_directory_remove_worker(self, worker);
-            self->counts.expired_workers++;
-        }
+    struct fby_dir_worker *worker = NULL;
+    while ((worker = self->worker_leases) != NULL &&
+           self->awake_ns - worker->seen_ns > self->config.lease_ns) {
+        fby_warn("WORKER-LATE", "%s on %s: no heartbeat for %.1f s",
+            fby_id_text(worker->instance).text, worker->host,
+            (double)(self->awake_ns - worker->seen_ns) / 1e9);
+        fby_directory_remove_worker(self, worker);
+        self->counts.expired_workers++;
     }
 }

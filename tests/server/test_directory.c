@@ -13,7 +13,7 @@ static void a_session_is_told_the_workers_once_and_new_ones_as_they_come(
     assert_int_equal(message.workers.sequence, 1);
     expect_nothing_due(*state);
 
-    add_worker(*state, 2, 0);
+    add_worker(*state, 2, FBY_NS_PER_S);
     message = expect_due(*state, FBY_MSG_WORKERS, 7);
     assert_false(message.workers.is_complete);
     assert_int_equal(message.workers.n_added, 1);
@@ -37,7 +37,7 @@ static void a_lost_list_is_told_again_in_full(void **state)
     add_worker(*state, 1, 0);
     join_ok(*state, 7, 0, 0);
     expect_due(*state, FBY_MSG_WORKERS, 7);
-    assert_ok(renew(*state, 7, 1)); /* of sequence 0 */
+    assert_ok(renew(*state, 7, FBY_NS_PER_S)); /* of sequence 0 */
     struct fby_message message = expect_due(*state, FBY_MSG_WORKERS, 7);
     assert_true(message.workers.is_complete);
 }

@@ -5,7 +5,8 @@
 #include "common/log.h"
 #include "server/directory_state.h"
 
-enum { LIST = 1024 };
+enum { LIST = 256 };
+static const int64_t pace_ns = 50 * FBY_NS_PER_MS;
 
 static void check_counts(
     const struct fby_directory *d, const struct fby_directory_counts *expected)
@@ -28,10 +29,12 @@ static void expect_refused(struct fby_directory *d, uint64_t session,
     assert_string_equal(message.join_refused.text, text);
 }
 
-/* The count of waiting sessions decides whether the list is searched. */
-static void check_waiting(const struct fby_directory *d, uint32_t n)
+static void check_waiting(const struct fby_directory *d, int n)
 {
-    assert_int_equal(d->n_waiting, n);
+    const struct fby_dir_session *session   = NULL;
+    int                           n_waiting = 0;
+    DL_COUNT(d->waits, session, n_waiting);
+    assert_int_equal(n_waiting, n);
 }
 
 /* ---- Time ---------------------------------------------------------------- */
@@ -54,8 +57,8 @@ static void a_worker_is_late_after_its_lease(void **state)
     assert_int_equal(fby_directory_deadline(*state), 100 + 2 * lease_ns + 1);
     add_worker(*state, 2, 200 + lease_ns); /* renewed */
     assert_int_equal(fby_directory_deadline(*state), 200 + 2 * lease_ns + 1);
-    add_worker(*state, 3, 150 + lease_ns); /* the second is the first due */
-    assert_int_equal(fby_directory_deadline(*state), 150 + 2 * lease_ns + 1);
+    add_worker(*state, 3, 250 + lease_ns);
+    assert_int_equal(fby_directory_deadline(*state), 200 + 2 * lease_ns + 1);
 }
 
 static void all_late_peers_are_forgotten_in_one_turn(void **state)
@@ -115,9 +118,9 @@ static void no_lease_counts_the_time_the_server_was_paused(void **state)
         "or use another --job");
     expect_nothing_due(*state);
     fby_directory_tick(*state, gap_ns + 30 + lease_ns);
-    assert_int_equal(fby_directory_counts(*state).sessions, 2);
+    assert_int_equal(fby_directory_counts(*state).sessions, 3);
     fby_directory_tick(*state, gap_ns + 30 + lease_ns + 1);
-    assert_int_equal(fby_directory_counts(*state).sessions, 1);
+    assert_int_equal(fby_directory_counts(*state).sessions, 2);
     fby_directory_tick(*state, gap_ns + 40 + lease_ns);
     assert_int_equal(fby_directory_counts(*state).workers, 1);
     fby_directory_tick(*state, gap_ns + 40 + lease_ns + 1);
@@ -169,15 +172,79 @@ static void a_long_list_is_told_in_parts(void **state)
     assert_int_equal(first.workers.n_added, LIST);
     assert_int_equal(first.workers.added[0].instance.value, 1);
     assert_int_equal(first.workers.added[LIST - 1].instance.value, LIST);
+    expect_nothing_due(*state);
+    assert_int_equal(fby_directory_deadline(*state), pace_ns);
+    fby_directory_tick(*state, pace_ns - 1);
+    expect_nothing_due(*state);
+    fby_directory_tick(*state, pace_ns);
     struct fby_message rest = expect_due(*state, FBY_MSG_WORKERS, 10);
     assert_false(rest.workers.is_complete);
     assert_int_equal(rest.workers.sequence, 2);
     assert_int_equal(rest.workers.n_added, 1);
     assert_int_equal(rest.workers.added[0].instance.value, LIST + 1);
     expect_nothing_due(*state);
-    assert_ok(renew_as(
-        *state, &(struct fby_renew){.session = {10}, .sequence = 2}, 1));
+    assert_ok(renew_as(*state,
+        &(struct fby_renew){.session = {10}, .sequence = 2}, 3 * pace_ns));
     expect_nothing_due(*state);
+}
+
+/* Every JOIN is answered, but the list is not sent again each time. */
+static void repeated_joins_draw_one_list_in_its_pace(void **state)
+{
+    add_worker(*state, 1, 0);
+    join_ok(*state, 10, 0, 0);
+    expect_due(*state, FBY_MSG_WORKERS, 10);
+    for (int64_t i = 1; i < 100; i++) {
+        join_ok(*state, 10, 0, i);
+        expect_nothing_due(*state);
+    }
+    fby_directory_tick(*state, pace_ns);
+    expect_due(*state, FBY_MSG_WORKERS, 10);
+    expect_nothing_due(*state);
+}
+
+/* Sessions that had all workers, and one that gets a long list in parts. */
+static void a_new_worker_is_listed_for_all_in_their_pace(void **state)
+{
+    for (uint64_t id = 1; id <= LIST + 1; id++) {
+        add_worker(*state, id, 0);
+    }
+    join_ok(*state, 10, 0, 0);
+    expect_due(*state, FBY_MSG_WORKERS, 10);
+    fby_directory_tick(*state, pace_ns);
+    expect_due(*state, FBY_MSG_WORKERS, 10); /* now it has all */
+    join_ok(*state, 11, 1, pace_ns + 1);
+    expect_due(*state, FBY_MSG_WORKERS, 11); /* the first part */
+    add_worker(*state, LIST + 2, pace_ns + 2);
+    expect_nothing_due(*state);
+    fby_directory_tick(*state, 2 * pace_ns);
+    assert_int_equal(
+        expect_due(*state, FBY_MSG_WORKERS, 10).workers.n_added, 1);
+    expect_nothing_due(*state);
+    fby_directory_tick(*state, 2 * pace_ns + 1);
+    assert_int_equal(
+        expect_due(*state, FBY_MSG_WORKERS, 11).workers.n_added, 2);
+    fby_directory_tick(*state, 9 * pace_ns);
+    expect_nothing_due(*state);
+}
+
+/* More than the entries of removed workers that are kept. */
+static void workers_that_come_and_go_leave_no_entry(void **state)
+{
+    const struct fby_directory *d = *state;
+    add_worker(*state, 1, 0);
+    for (uint64_t id = 2; id < 1000; id++) {
+        add_worker(*state, id, 0);
+        if (id > 2) {
+            deregister(*state, id - 1);
+        }
+    }
+    assert_true(d->n_added_order <= 6);
+    join_ok(*state, 10, 0, 0);
+    struct fby_message list = expect_due(*state, FBY_MSG_WORKERS, 10);
+    assert_int_equal(list.workers.n_added, 2);
+    assert_int_equal(list.workers.added[0].instance.value, 1);
+    assert_int_equal(list.workers.added[1].instance.value, 999);
 }
 
 static void a_worker_that_leaves_is_no_longer_listed(void **state)
@@ -488,10 +555,10 @@ static void each_session_waits_for_its_own_rank(void **state)
     struct fby_join join = joining(12, 0);
     join.job             = "other";
     join_ok(*state, 10, 0, 0);
-    assert_ok(join_as(*state, &join, 15));
-    expect_due(*state, FBY_MSG_JOINED, 12);
     const struct fby_join second = joining(11, 0);
     assert_ok(join_as(*state, &second, 11));
+    assert_ok(join_as(*state, &join, 15));
+    expect_due(*state, FBY_MSG_JOINED, 12);
     struct fby_join fourth = join;
     fourth.session.value   = 13;
     assert_ok(join_as(*state, &fourth, 20));
@@ -569,6 +636,8 @@ static void a_session_that_joins_again_gets_the_whole_list(void **state)
     expect_due(*state, FBY_MSG_WORKERS, 10);
     join_ok(*state, 10, 0, 3);
     assert_int_equal(fby_directory_counts(*state).sessions, 1);
+    expect_nothing_due(*state); /* before its time */
+    fby_directory_tick(*state, pace_ns);
     struct fby_message message = expect_due(*state, FBY_MSG_WORKERS, 10);
     assert_true(message.workers.is_complete);
     assert_int_equal(message.workers.n_added, 1);
@@ -588,6 +657,9 @@ int main(void)
         DIRECTORY_TEST(a_session_waits_for_a_rank_as_long_after_a_pause),
         DIRECTORY_TEST(a_list_names_endpoints_and_host_of_each_worker),
         DIRECTORY_TEST(a_long_list_is_told_in_parts),
+        DIRECTORY_TEST(repeated_joins_draw_one_list_in_its_pace),
+        DIRECTORY_TEST(a_new_worker_is_listed_for_all_in_their_pace),
+        DIRECTORY_TEST(workers_that_come_and_go_leave_no_entry),
         DIRECTORY_TEST(a_worker_that_leaves_is_no_longer_listed),
         DIRECTORY_TEST(only_the_route_of_a_worker_renews_or_removes_it),
         DIRECTORY_TEST(a_registration_moves_to_a_new_route),

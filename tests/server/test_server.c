@@ -25,6 +25,7 @@ struct world {
     fby_err                   ended;
     struct fby_error_detail   why;
     void                     *zmq;
+    char                      endpoint[FBY_ENDPOINT_SIZE];
     void                     *peer; /* DEALER */
     bool                      stopped;
     char                      counts[256]; /* of the line SERVER-ENDED */
@@ -45,13 +46,20 @@ static void read_endpoint(int fd, char out[FBY_ENDPOINT_SIZE])
     close(fd);
 }
 
-static int start_server(void **state)
+static void *open_peer(const struct world *world)
 {
-    static struct world            world;
     const struct fby_socket_limits limits      = {.max_message_bytes = 1 << 20};
     const int                      patience_ms = PATIENCE_MS;
-    char                           endpoint[FBY_ENDPOINT_SIZE];
-    int                            ends[2];
+    void                          *peer        = NULL;
+    assert_ok(fby_socket_connect(world->zmq, world->endpoint, &limits, &peer));
+    zmq_setsockopt(peer, ZMQ_RCVTIMEO, &patience_ms, sizeof(patience_ms));
+    return peer;
+}
+
+static int start_server(void **state)
+{
+    static struct world world;
+    int                 ends[2];
     assert_int_equal(pipe(ends), 0);
     world                  = (struct world){.options = fby_server_defaults()};
     world.options.listen   = "tcp://127.0.0.1:*";
@@ -59,11 +67,10 @@ static int start_server(void **state)
     world.options.lease_ns =
         600 * FBY_NS_PER_S; /* registering all takes time */
     assert_int_equal(pthread_create(&world.thread, NULL, serve, &world), 0);
-    read_endpoint(ends[0], endpoint);
-    world.zmq = zmq_ctx_new();
-    assert_ok(fby_socket_connect(world.zmq, endpoint, &limits, &world.peer));
-    zmq_setsockopt(world.peer, ZMQ_RCVTIMEO, &patience_ms, sizeof(patience_ms));
-    *state = &world;
+    read_endpoint(ends[0], world.endpoint);
+    world.zmq  = zmq_ctx_new();
+    world.peer = open_peer(&world);
+    *state     = &world;
     return 0;
 }
 
@@ -302,6 +309,19 @@ static void a_session_is_told_the_servers_times_and_workers(void **state)
     fby_message_fini(&message);
 }
 
+/* A second session on the connection replaces the first one. */
+static void a_connection_has_one_session(void **state)
+{
+    struct world *world = *state;
+    send_join(world, 1, "a-job");
+    expect(world, FBY_MSG_JOINED);
+    send_join(world, 2, "a-job");
+    expect(world, FBY_MSG_JOINED);
+    send_message(world, &(struct fby_message){.type = FBY_MSG_RENEW,
+                            .renew = {.session = {1}, .server = {7}}});
+    expect(world, FBY_MSG_JOIN_FIRST);
+}
+
 static void the_last_log_line_counts_what_happened(void **state)
 {
     struct world *world = *state;
@@ -312,6 +332,8 @@ static void the_last_log_line_counts_what_happened(void **state)
     expect(world, FBY_MSG_WORKERS);
     send_message(world, &(struct fby_message){.type = FBY_MSG_UNREACHABLE,
                             .unreachable            = {{1}, {2}, "refused"}});
+    void *first = world->peer;
+    world->peer = open_peer(world);
     send_message(world, &(struct fby_message){.type = FBY_MSG_JOIN,
                             .join                   = {.session = {2},
                                                   .job          = "a-job",
@@ -320,6 +342,8 @@ static void the_last_log_line_counts_what_happened(void **state)
                                                   .host         = "a-host",
                                                   .pid          = 1}});
     expect(world, FBY_MSG_JOIN_REFUSED);
+    zmq_close(world->peer);
+    world->peer = first;
     send_message(
         world, &(struct fby_message){.type = FBY_MSG_QUIT, .quit = {{1}}});
     send_message(world, &(struct fby_message){.type = FBY_MSG_RENEW,
@@ -363,6 +387,7 @@ int main(void)
         WITH_SERVER(garbage_is_not_answered),
         WITH_SERVER(a_message_of_several_parts_is_dropped_whole),
         WITH_SERVER(a_session_is_told_the_servers_times_and_workers),
+        WITH_SERVER(a_connection_has_one_session),
         WITH_SERVER(the_last_log_line_counts_what_happened),
     };
     return cmocka_run_group_tests_name(
