@@ -105,6 +105,63 @@ static void a_suspect_loses_a_step_to_its_hedge_though_no_worker_is_free(
     fby_window_destroy(&d.w);
 }
 
+/* Answer the PING of the last turn `trip_ns` after it was sent. */
+static void pong_after(
+    struct driver *d, int64_t trip_ns, const struct fby_request_id *open)
+{
+    uint64_t sequence = action_for(d, FBY_DO_PING, 1).number;
+    d->now += trip_ns;
+    fby_window_pong(d->w, d->now, 1,
+        &(struct fby_window_pong){.instance = {2},
+            .sequence                       = sequence,
+            .open_ids                       = open,
+            .n_open                         = 1});
+    turn(d);
+    assert_actions(d, "");
+}
+
+/* 270 ms are the first trip and four times its deviation, half of it. */
+static void a_worker_whose_pongs_are_slow_has_longer_to_answer(void **state)
+{
+    (void)state;
+    struct pair   pair;
+    struct driver d = hedged(&pair);
+    pong_after(&d, 90 * MS, &pair.slow.id);
+    assert_after(&d, 180 * MS, "PING 1");
+    wait(&d, 270 * MS - 1);
+    assert_int_equal(counters(&d).suspects, 0);
+    wait(&d, 1);
+    assert_int_equal(counters(&d).suspects, 1);
+    fby_window_destroy(&d.w);
+}
+
+static void wait_for_ping(struct driver *d)
+{
+    d->n_actions = 0;
+    while (count(d, FBY_DO_PING, 1) == 0) {
+        wait(d, MS);
+    }
+}
+
+/* Its trips take 90 ms, then 1 to 2 ms. */
+static void a_worker_whose_pongs_are_fast_again_has_100_ms(void **state)
+{
+    (void)state;
+    struct pair   pair;
+    struct driver d = hedged(&pair);
+    pong_after(&d, 90 * MS, &pair.slow.id);
+    for (int i = 0; i < 40; i++) {
+        wait_for_ping(&d);
+        pong_after(&d, MS, &pair.slow.id);
+    }
+    wait_for_ping(&d);
+    wait(&d, 98 * MS);
+    assert_int_equal(counters(&d).suspects, 0);
+    wait(&d, 2 * MS);
+    assert_int_equal(counters(&d).suspects, 1);
+    fby_window_destroy(&d.w);
+}
+
 static void a_suspect_is_asked_nothing_until_it_is_heard(void **state)
 {
     (void)state;
@@ -362,6 +419,8 @@ int main(void)
         cmocka_unit_test(a_suspect_keeps_what_no_other_worker_can_be_asked_for),
         cmocka_unit_test(
             a_suspect_loses_a_step_to_its_hedge_though_no_worker_is_free),
+        cmocka_unit_test(a_worker_whose_pongs_are_slow_has_longer_to_answer),
+        cmocka_unit_test(a_worker_whose_pongs_are_fast_again_has_100_ms),
         cmocka_unit_test(a_suspect_is_asked_nothing_until_it_is_heard),
         cmocka_unit_test(
             a_worker_is_not_pinged_twice_in_the_time_it_has_to_answer),

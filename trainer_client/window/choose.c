@@ -207,6 +207,30 @@ void fby_w_measure_dropped(struct fby_window *w, struct window_peer *peer)
     peer->measured_ns = w->now;
 }
 
+/* As TCP does for its retransmissions (RFC 6298): on a loaded machine answers
+ * take longer, and a peer that answers as usual must not become suspect. */
+void fby_w_measure_trip(const struct fby_window *w, struct window_peer *peer)
+{
+    int64_t trip_ns = w->now - peer->last_ping_ns;
+    if (peer->trip_ns == 0) {
+        peer->trip_ns           = trip_ns > 0 ? trip_ns : 1;
+        peer->trip_deviation_ns = trip_ns / 2;
+        return;
+    }
+    int64_t difference_ns = trip_ns - peer->trip_ns;
+    int64_t deviation_ns  = difference_ns < 0 ? -difference_ns : difference_ns;
+    peer->trip_deviation_ns += (deviation_ns - peer->trip_deviation_ns) / 4;
+    peer->trip_ns += difference_ns / 8;
+}
+
+int64_t fby_w_suspect_after(
+    const struct fby_window *w, const struct window_peer *peer)
+{
+    int64_t usual_ns = peer->trip_ns + 4 * peer->trip_deviation_ns;
+    return usual_ns > w->config.times.suspect ? usual_ns
+                                              : w->config.times.suspect;
+}
+
 int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes)
 {
     const struct answer_times     *t = &w->answer_times[batch_kind(w, bytes)];

@@ -42,6 +42,7 @@ static void note_instance(struct fby_window *w, struct window_peer *peer,
     peer->pace          = 0;
     peer->busy_until_ns = 0;
     peer->lost_pause_ns = 0;
+    peer->trip_ns       = 0;
 }
 
 /* Cancel a request that the worker has open but whose answer is not awaited. */
@@ -127,6 +128,9 @@ void fby_window_pong(struct fby_window *self, int64_t now_ns, int peer,
         pong->sequence > p->ping_number || /* this PING was not sent */
         pong->instance.value != p->instance.value) {
         return;
+    }
+    if (pong->sequence == p->ping_number) {
+        fby_w_measure_trip(self, p);
     }
     if (!FBY_MUTANT(ignore_pong)) {
         fby_w_drop_missing_requests(self, p,

@@ -247,9 +247,8 @@ static struct window_slot *find_lowest_missing(
  * recent. A peer that does not answer the probe in time becomes suspect. */
 static void probe_late_peer(struct fby_window *w, struct window_peer *peer)
 {
-    const struct fby_window_times *t = &w->config.times;
     if (peer->probed_ns != 0 || peer->state == PEER_GREETING ||
-        w->now < peer->last_ping_ns + t->suspect) {
+        w->now < peer->last_ping_ns + fby_w_suspect_after(w, peer)) {
         return;
     }
     fby_w_send_ping(w, peer);
@@ -354,7 +353,7 @@ static int64_t hedge_deadline(const struct fby_window *w)
         return late_from_ns(w, slot);
     }
     const struct window_peer *peer = &w->peers[slot->peer];
-    int64_t probe_due = peer->last_ping_ns + w->config.times.suspect;
+    int64_t probe_due = peer->last_ping_ns + fby_w_suspect_after(w, peer);
     return peer->probed_ns == 0 && probe_due > w->now ? probe_due : FBY_W_NEVER;
 }
 

@@ -38,7 +38,7 @@ static void tick_session(struct fby_window *w, struct window_peer *peer)
         fby_w_send_ping(w, peer);
     }
     if (peer->probed_ns != 0 && !peer->suspect &&
-        w->now >= peer->probed_ns + t->suspect) {
+        w->now >= peer->probed_ns + fby_w_suspect_after(w, peer)) {
         peer->suspect = true;
         w->counters.suspects++;
     }
@@ -121,7 +121,8 @@ static int64_t session_deadline(
         due = fby_earlier_ns(due, peer->uncredited_since_ns + t->credit);
     }
     if (peer->probed_ns != 0 && !peer->suspect) {
-        due = fby_earlier_ns(due, peer->probed_ns + t->suspect);
+        due =
+            fby_earlier_ns(due, peer->probed_ns + fby_w_suspect_after(w, peer));
     }
     if (peer->state == PEER_READY && peer->n_open == 0 && w->started) {
         due = fby_earlier_ns(due, peer->last_used_ns + t->idle);

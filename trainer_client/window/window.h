@@ -53,7 +53,8 @@ struct fby_window_times {
     int64_t hedge_first;     /* the same before 20 answers have ended: 1 s */
     int64_t hedge_period;    /* hedges are limited in each period of: 10 s */
     int64_t suspect;         /* a late peer that does not answer a PING for so
-                             long gets no more requests: 100 ms */
+                             long gets no more requests: 100 ms, or longer if
+                             its PONGs usually take longer */
     int64_t suspended_after; /* if an event comes so long after the deadline,
                                 the caller was suspended: 500 ms */
     int64_t credit;          /* longest delay before CREDIT for a chunk: 5 ms */

@@ -105,6 +105,8 @@ struct window_peer {
     int64_t  last_ping_ns;        /* time of the last PING */
     uint64_t ping_number;         /* number of the last PING to this peer */
     int64_t  probed_ns; /* time of an unanswered PING to a late peer, or 0 */
+    int64_t  trip_ns;   /* smoothed time from PING to PONG; 0: unknown */
+    int64_t  trip_deviation_ns; /* its smoothed mean deviation */
     int64_t  last_heard_ns;     /* time of the last message received */
     int64_t  last_used_ns;      /* last time at which a request was open */
     int64_t  busy_until_ns;     /* no request is sent before this time */
@@ -410,6 +412,11 @@ void fby_w_measure_pace(
     struct fby_window *w, int peer, uint64_t bytes, int64_t requested_ns);
 /* A request is dropped as too slow: measure the peer's pace by the wait. */
 void fby_w_measure_dropped(struct fby_window *w, struct window_peer *peer);
+/* A PONG has answered the peer's last PING. */
+void fby_w_measure_trip(const struct fby_window *w, struct window_peer *peer);
+/* The time within which a late peer has to answer a PING. */
+int64_t fby_w_suspect_after(
+    const struct fby_window *w, const struct window_peer *peer);
 /* The age, in ns, at which a request for `bytes` is late enough for a hedge. */
 int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes);
 /* True if one more hedge is allowed. In each times.hedge_period the limit is 2
