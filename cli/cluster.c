@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cluster.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/cgroup.h"
 #include "common/clock.h"
 #include "common/cores.h"
 #include "common/cpus.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "worker/worker.h"
 
 static const int64_t start_timeout_ns     = 60 * FBY_NS_PER_S;
 static const int64_t max_restart_delay_ns = 30 * FBY_NS_PER_S;
@@ -67,6 +70,16 @@ static unsigned cores_per_worker(const struct fby_cluster_options *options)
     return share > 0 ? share : 1;
 }
 
+/* The workers share what one worker would take of the cgroup's limit. Returns
+ * false if there is enough for the default of each. */
+static bool choose_memory(unsigned workers, char out[24])
+{
+    uint64_t limit = fby_cgroup_memory("") / (workers > 0 ? workers : 1);
+    uint64_t bytes = fby_worker_default_memory(limit);
+    snprintf(out, 24, "%" PRIu64, bytes);
+    return bytes < fby_worker_default_memory(UINT64_MAX);
+}
+
 /* Append `name` and `value`, unless `value` is NULL. */
 static void add_option(
     struct fby_words *args, const char *name, const char *value)
@@ -83,18 +96,23 @@ static void build_worker_args(
     struct fby_words *args   = &self->worker_args;
     const char       *server = self->children[0].endpoint;
     char              threads[16];
+    char              share[24];
+    const char       *memory = options->memory;
     char              listen[256]; /* the server's host, with port "*": any */
     snprintf(listen, sizeof(listen), "%.*s:*",
         (int)(strrchr(server, ':') - server), server);
     snprintf(threads, sizeof(threads), "%u",
         options->threads > 0 ? options->threads : cores_per_worker(options));
+    if (memory == NULL && choose_memory(options->workers, share)) {
+        memory = share;
+    }
     fby_words_add(args, "worker");
     add_option(args, "--server", server);
     add_option(args, "--listen", listen);
     add_option(args, "--threads", threads);
     add_option(args, "--cpus", options->cpus);
     add_option(args, "--nice", options->nice);
-    add_option(args, "--memory", options->memory);
+    add_option(args, "--memory", memory);
     add_option(args, "--cache", options->cache);
     for (unsigned i = 0; options->roots[i] != NULL; i++) {
         add_option(args, "--data", options->roots[i]);

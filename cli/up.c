@@ -45,8 +45,8 @@ static const struct fby_option options[] = {
         "Threads of each worker (default: an equal share of the cores)",
         NUMBER(cluster.threads, 1, 1024)},
     {"memory", 'm', "SIZE",
-        "Memory of each worker for samples and batches, as 512M or 2G (default "
-        "1G)",
+        "Memory of each worker for samples and batches, as 512M or 2G "
+        "(default: of half of the cgroup's limit an equal share, at most 1G)",
         VALUE(FBY_SIZE_AS_TEXT, cluster.memory)},
     {"cpus", 0, "LIST",
         "Run the workers only on these CPUs, as 0-3,8 (default: all allowed)",

@@ -57,7 +57,7 @@ const struct fby_option fby_worker_settings[] = {
         NUMBER(worker.nice, 0, 19)},
     {"memory", 'm', "SIZE",
         "For samples and batches, all trainers together, as 512M or 2G "
-        "(default 1G)",
+        "(default: half of the cgroup's limit, at most 1G)",
         VALUE(FBY_SIZE, worker.memory_bytes)},
     {"send-window", 0, "SIZE",
         "Bytes sent ahead of a trainer's credit (default 16M)",

@@ -31,7 +31,8 @@ struct fby_worker_options {
     uint32_t           transform_threads; /* 0: one per core */
     uint32_t           encode_threads;    /* 0: one per two cores */
     uint64_t           memory_bytes;      /* limit for the memory of all samples
-                                             and batches in progress */
+                                             and batches in progress; 0:
+                                             fby_worker_default_memory */
     uint64_t    send_window_bytes; /* limit of uncredited bytes per client */
     int         ready_fd;          /* gets the bound endpoint and a newline, and
                                     is then closed; -1: none */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "codec/codec.h"
+#include "common/cgroup.h"
 #include "common/clock.h"
 #include "common/cores.h"
 #include "common/limits.h"
@@ -54,7 +55,6 @@ struct fby_worker_options fby_worker_defaults(void)
         .listen            = "tcp://127.0.0.1:*",
         .numa              = FBY_NUMA_AUTO,
         .nice              = COMPUTE_NICE,
-        .memory_bytes      = UINT64_C(1) << 30,
         .send_window_bytes = UINT64_C(16) << 20,
         .ready_fd          = -1,
         .stop_fd           = -1,
@@ -64,6 +64,12 @@ struct fby_worker_options fby_worker_defaults(void)
         .progress_ns       = FBY_NS_PER_S / 2,
         .idle_ns           = 10 * FBY_NS_PER_S,
     };
+}
+
+uint64_t fby_worker_default_memory(uint64_t cgroup_bytes)
+{
+    const uint64_t most = UINT64_C(1) << 30;
+    return cgroup_bytes / 2 < most ? cgroup_bytes / 2 : most;
 }
 
 uint64_t fby_worker_max_sample_bytes(uint64_t memory_bytes)
@@ -78,6 +84,23 @@ static uint32_t value_or_default(uint32_t value, uint32_t default_value)
     return value > 0 ? value : default_value;
 }
 
+static void choose_memory(struct fby_worker_options *options)
+{
+    uint64_t limit        = fby_cgroup_memory("");
+    options->memory_bytes = fby_worker_default_memory(limit);
+    uint64_t mib          = options->memory_bytes >> 20;
+    if (options->memory_bytes == limit / 2) {
+        fby_info("MEMORY",
+            "%" PRIu64 " MiB for samples and batches, half of the cgroup's "
+            "limit; choose with --memory",
+            mib);
+    } else {
+        fby_info("MEMORY",
+            "%" PRIu64 " MiB for samples and batches; choose with --memory",
+            mib);
+    }
+}
+
 /* Replace counts of 0 by their defaults, and scale the times (for tests). */
 static void resolve_defaults(struct fby_worker_options *options)
 {
@@ -88,6 +111,9 @@ static void resolve_defaults(struct fby_worker_options *options)
         value_or_default(options->fetch_threads, 2 * cores > 4 ? 2 * cores : 4);
     options->encode_threads =
         value_or_default(options->encode_threads, (cores + 1) / 2);
+    if (options->memory_bytes == 0) {
+        choose_memory(options);
+    }
     options->heartbeat_ns = fby_scaled_timeout_ns(options->heartbeat_ns);
     options->register_ns  = fby_scaled_timeout_ns(options->register_ns);
     options->drain_ns     = fby_scaled_timeout_ns(options->drain_ns);

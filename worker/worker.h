@@ -21,6 +21,10 @@ enum { FBY_WORKER_MIN_MEMORY = 32 << 20 }; /* smallest memory_bytes; 32 MiB */
 /* The options of a worker without a server, on the loopback interface. */
 struct fby_worker_options fby_worker_defaults(void);
 
+/* The memory_bytes of a worker whose cgroup has a limit of `cgroup_bytes`
+ * (UINT64_MAX: none): half of it, at most 1 GiB. */
+uint64_t fby_worker_default_memory(uint64_t cgroup_bytes);
+
 /* The most bytes of a sample that a worker with so much memory reads. */
 uint64_t fby_worker_max_sample_bytes(uint64_t memory_bytes);
 

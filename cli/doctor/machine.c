@@ -17,6 +17,7 @@
 
 #include "cli/doctor/checks.h"
 #include "cli/doctor/read.h"
+#include "common/cgroup.h"
 #include "common/clock.h"
 #include "common/cores.h"
 #include "common/cpus.h"
@@ -95,7 +96,7 @@ static struct fby_verdict check_memory(const char *root)
     const struct fby_memory_facts facts = {
         .total     = fby_read_meminfo(root, "MemTotal"),
         .available = fby_read_meminfo(root, "MemAvailable"),
-        .limit     = fby_read_memory_limit(root),
+        .limit     = fby_cgroup_memory(root),
     };
     return fby_judge_memory(&facts);
 }

@@ -19,10 +19,6 @@ uint32_t fby_read_numa_nodes(const char *root);
 /* A value of /proc/meminfo ("MemTotal"), in bytes; 0: unknown. */
 uint64_t fby_read_meminfo(const char *root, const char *name);
 
-/* The smallest memory limit of this process's cgroup (version 1 or 2) and the
- * groups above it, in bytes; UINT64_MAX: no limit. */
-uint64_t fby_read_memory_limit(const char *root);
-
 /* Write the setting of transparent huge pages: "always", "madvise" or "never".
  * "": unknown. */
 void fby_read_huge_pages(const char *root, char out[16]);

@@ -8,6 +8,7 @@
 
 #include "cli/doctor/checks.h"
 #include "cli/doctor/read.h"
+#include "common/cgroup.h"
 #include "common/clock.h"
 #include "common/pages.h"
 #include "trainer_client/expand/device.h"
@@ -33,7 +34,7 @@ static uint64_t choose_size(const char *root)
     uint64_t size       = wanted < min_size   ? min_size
                           : wanted > max_size ? max_size
                                               : wanted;
-    uint64_t limit      = fby_read_memory_limit(root);
+    uint64_t limit      = fby_cgroup_memory(root);
     uint64_t free_bytes = fby_read_meminfo(root, "MemAvailable");
     uint64_t both_max   = (limit < free_bytes ? limit : free_bytes) / 4;
     return size < both_max / 2 ? size : both_max / 2;

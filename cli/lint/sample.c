@@ -234,7 +234,7 @@ static fby_err check_size(const struct fby_lint_samples *self, uint64_t sample,
     struct fby_error_detail *why)
 {
     uint64_t limit =
-        fby_worker_max_sample_bytes(fby_worker_defaults().memory_bytes);
+        fby_worker_max_sample_bytes(fby_worker_default_memory(UINT64_MAX));
     uint64_t bytes = self->rows == NULL ? fetched_bytes(self, sample) : 0;
     if (bytes <= limit) {
         return FBY_OK;

@@ -26,7 +26,7 @@ static const struct fby_option options[] = {
         NUMBER(cluster.threads, 1, 1024)},
     {"memory", 'm', "SIZE",
         "Own workers: memory of each for samples and batches, as 512M or 2G "
-        "(default 1G)",
+        "(default: of half of the cgroup's limit an equal share, at most 1G)",
         VALUE(FBY_SIZE_AS_TEXT, cluster.memory)},
     {"cpus", 0, "LIST",
         "Own workers: run only on these CPUs, as 0-3,8 (default: all allowed)",

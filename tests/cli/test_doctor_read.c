@@ -15,7 +15,6 @@ static void missing_files_give_unknown_values(void **state)
     assert_int_equal(fby_read_cpus_online(root), 0);
     assert_int_equal(fby_read_numa_nodes(root), 0);
     assert_int_equal(fby_read_meminfo(root, "MemTotal"), 0);
-    assert_true(fby_read_memory_limit(root) == UINT64_MAX);
     assert_int_equal(fby_read_l3_bytes(root), 0);
     assert_int_equal(fby_read_network_cards(root, &card, 1), 0);
     fby_read_huge_pages(root, setting);
@@ -39,36 +38,6 @@ static void memory_is_read_in_bytes(void **state)
     assert_int_equal(fby_read_meminfo(root, "MemTotal"), 1 << 20);
     assert_int_equal(fby_read_meminfo(root, "MemAvailable"), 1 << 19);
     assert_int_equal(fby_read_meminfo(root, "Mem"), 0);
-}
-
-static void the_smallest_memory_limit_of_all_levels_counts(void **state)
-{
-    (void)state;
-    write_file("proc/self/cgroup", "0::/a/b\n");
-    write_file("sys/fs/cgroup/a/memory.max", "1000\n");
-    write_file("sys/fs/cgroup/a/b/memory.max", "max\n");
-    assert_int_equal(fby_read_memory_limit(root), 1000);
-    write_file("sys/fs/cgroup/a/b/memory.max", "500\n");
-    assert_int_equal(fby_read_memory_limit(root), 500);
-}
-
-static void a_group_of_the_host_falls_back_to_the_mount(void **state)
-{
-    (void)state;
-    write_file("proc/self/cgroup", "0::/host/only\n");
-    write_file("sys/fs/cgroup/memory.max", "700\n");
-    assert_int_equal(fby_read_memory_limit(root), 700);
-}
-
-static void version_1_has_a_controller_of_its_own(void **state)
-{
-    (void)state;
-    write_file("proc/self/cgroup", "5:cpu:/x\n4:memory:/docker/7\nnonsense\n");
-    write_file(
-        "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-    assert_true(fby_read_memory_limit(root) == UINT64_MAX);
-    write_file("sys/fs/cgroup/memory/docker/7/memory.limit_in_bytes", "900\n");
-    assert_int_equal(fby_read_memory_limit(root), 900);
 }
 
 static void the_chosen_huge_pages_are_in_brackets(void **state)
@@ -128,9 +97,6 @@ int main(void)
         WITH_ROOT(missing_files_give_unknown_values),
         WITH_ROOT(lists_are_counted),
         WITH_ROOT(memory_is_read_in_bytes),
-        WITH_ROOT(the_smallest_memory_limit_of_all_levels_counts),
-        WITH_ROOT(a_group_of_the_host_falls_back_to_the_mount),
-        WITH_ROOT(version_1_has_a_controller_of_its_own),
         WITH_ROOT(the_chosen_huge_pages_are_in_brackets),
         WITH_ROOT(the_last_cache_has_a_unit),
         WITH_ROOT(a_card_near_some_of_the_cpus_is_named),

@@ -573,8 +573,8 @@ class CommandLine(SystemTest):
     def test_a_worker_says_when_no_server_answers(self):
         worker = subprocess.Popen(
             [FOREBAY, "worker", "--server", "tcp://127.0.0.1:9", "--data",
-             f"d={self.cluster.dir}"], stderr=subprocess.PIPE,
-            env=dict(self.cluster.env, FOREBAY_LOG=""))
+             f"d={self.cluster.dir}", "--memory", "64M"],
+            stderr=subprocess.PIPE, env=dict(self.cluster.env, FOREBAY_LOG=""))
         self.addCleanup(worker.stderr.close)
         self.addCleanup(worker.wait)
         self.addCleanup(worker.kill)

@@ -62,6 +62,58 @@ class Ready(SystemTest):
                     "write\n", shown.stderr)
 
 
+class Memory(SystemTest):
+    """The cgroup is a folder that a mount namespace shows as the real one."""
+
+    def setUp(self):
+        super().setUp()
+        probe = subprocess.run(["unshare", "-rm", "true"], check=False,
+                               capture_output=True)
+        if probe.returncode != 0:
+            self.skipTest("no mount namespaces here: " + str(probe.stderr))
+        self.cgroup = self.cluster.path("cgroup")
+        (self.cgroup / "memory").mkdir(parents=True)
+
+    def run_below(self, limit, *args):
+        """Start a process in a cgroup with this limit; it ends at SIGTERM."""
+        for name in ("memory.max", "memory/memory.limit_in_bytes"):
+            (self.cgroup / name).write_text(f"{limit}\n")
+        return subprocess.Popen(
+            ["unshare", "-rm", "sh", "-c",
+             'mount --bind "$1" /sys/fs/cgroup && shift && exec "$@"', "sh",
+             str(self.cgroup), FOREBAY, *map(str, args)],
+            env=self.cluster.env, stderr=subprocess.PIPE, text=True,
+            stdout=subprocess.PIPE)
+
+    def first_line(self, limit, *args):
+        photos = self.cluster.photos(number=4)
+        with self.run_below(limit, "worker", "--server", "tcp://127.0.0.1:9",
+                            "--data", f"d={photos}", *args) as worker:
+            line = worker.stderr.readline()
+            worker.terminate()
+            worker.communicate()
+        return line
+
+    def test_a_worker_takes_half_of_the_cgroups_limit(self):
+        self.assertIn(
+            " MEMORY 256 MiB for samples and batches, half of the cgroup's "
+            "limit; choose with --memory\n", self.first_line(512 << 20))
+        self.assertIn(
+            " MEMORY 1024 MiB for samples and batches; choose with --memory\n",
+            self.first_line(64 << 30))
+        self.assertNotIn(" MEMORY ",
+                         self.first_line(512 << 20, "--memory", "64M"))
+
+    def test_the_workers_of_a_cluster_share_it(self):
+        pipeline = self.cluster.photos(number=32) and self.cluster.pipeline()
+        with self.run_below(160 << 20, "pull", "-p", pipeline, "--workers", 3,
+                            "--epochs", 1) as pull:
+            text = pull.communicate()[1]
+        self.assertEqual(pull.returncode, 1)
+        self.assertIn("27962026 bytes of memory are too few for a worker",
+                      text)
+
+
 class Times(SystemTest):
     def test_the_lease_is_an_option(self):
         """A worker that says nothing is gone after one lease."""

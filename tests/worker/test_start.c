@@ -33,7 +33,7 @@ static void the_defaults_are_those_of_the_manual(void **state)
     assert_int_equal(o.fetch_threads, 0);
     assert_int_equal(o.transform_threads, 0);
     assert_int_equal(o.encode_threads, 0);
-    assert_int_equal(o.memory_bytes, 1 << 30);
+    assert_int_equal(o.memory_bytes, 0); /* the default */
     assert_int_equal(o.send_window_bytes, 16 << 20);
     assert_int_equal(o.ready_fd, -1);
     assert_null(o.ready_file);
@@ -44,6 +44,17 @@ static void the_defaults_are_those_of_the_manual(void **state)
     assert_int_equal(o.drain_ns, 25 * FBY_NS_PER_S);
     assert_int_equal(o.progress_ns, FBY_NS_PER_S / 2);
     assert_int_equal(o.idle_ns, 10 * FBY_NS_PER_S);
+}
+
+static void memory_is_half_of_the_cgroups_limit_and_1_gib_at_most(void **state)
+{
+    (void)state;
+    const uint64_t gib = UINT64_C(1) << 30;
+    assert_int_equal(fby_worker_default_memory(UINT64_MAX), gib);
+    assert_int_equal(fby_worker_default_memory(4 * gib), gib);
+    assert_int_equal(fby_worker_default_memory(2 * gib), gib);
+    assert_int_equal(fby_worker_default_memory(gib), gib / 2);
+    assert_int_equal(fby_worker_default_memory(100), 50);
 }
 
 /* ---- CPUs ---------------------------------------------------------------- */
@@ -307,6 +318,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_defaults_are_those_of_the_manual),
+        cmocka_unit_test(memory_is_half_of_the_cgroups_limit_and_1_gib_at_most),
         cmocka_unit_test(a_worker_runs_on_the_requested_cpus),
         cmocka_unit_test(without_options_a_worker_keeps_its_cpus),
         cmocka_unit_test(impossible_options_are_refused_and_nothing_stays_open),
