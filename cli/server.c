@@ -19,6 +19,14 @@ const struct fby_option fby_server_settings[] = {
         "Where to listen (default tcp://127.0.0.1:7070); beyond loopback, a "
         "warning says what is exposed",
         FBY_VALUE(FBY_TEXT, struct server_command, server.listen)},
+    {"http", 0, "ADDR:PORT",
+        "Answer HTTP on this numeric address, as 127.0.0.1:9463: /healthz, "
+        "/readyz, /metrics, /api/cluster (default: no HTTP)",
+        FBY_VALUE(FBY_TEXT, struct server_command, server.http.listen)},
+    {"http-token-file", 0, "PATH",
+        "Ask for the token in this file, for all pages but /healthz and "
+        "/readyz; required beyond loopback",
+        FBY_VALUE(FBY_TEXT, struct server_command, server.http.token_file)},
     {"ready-fd", 0, "N",
         "Write the endpoint to this descriptor once the server listens",
         FBY_RANGE(

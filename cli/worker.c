@@ -64,6 +64,15 @@ const struct fby_option fby_worker_settings[] = {
         VALUE(FBY_SIZE, worker.send_window_bytes)},
     {"cache", 0, "DIR", "Where manifests are kept",
         VALUE(FBY_TEXT, worker.cache_dir)},
+    {.help = "Looking at it:"},
+    {"http", 0, "ADDR:PORT",
+        "Answer HTTP on this numeric address, as 127.0.0.1:9464: /healthz, "
+        "/readyz, /metrics (default: no HTTP)",
+        VALUE(FBY_TEXT, worker.http.listen)},
+    {"http-token-file", 0, "PATH",
+        "Ask for the token in this file, for /metrics and /; required beyond "
+        "loopback",
+        VALUE(FBY_TEXT, worker.http.token_file)},
     {"ready-fd", 0, "N",
         "Write the endpoint to this descriptor once the worker listens",
         NUMBER(worker.ready_fd, 0, 1 << 20)},

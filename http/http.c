@@ -369,7 +369,11 @@ fby_err fby_http_start(const struct fby_http_config *config,
 {
     *out = NULL;
     if (config->options.listen == NULL) {
-        return FBY_OK;
+        return config->options.token_file == NULL
+                   ? FBY_OK
+                   : fby_error_set(why, FBY_USAGE,
+                         "--http-token-file %s: this needs --http ADDR:PORT",
+                         config->options.token_file);
     }
     struct fby_http *self = fby_zalloc(sizeof(*self));
     self->destroy         = config->destroy;

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/utf8.h"
+
 void fby_http_printf(struct fby_buffer *out, const char *format, ...)
 {
     char    text[512];
@@ -39,12 +41,15 @@ void fby_metric_begin(struct fby_buffer *out, const struct fby_metric *metric)
         out, metric->type == FBY_METRIC_COUNTER ? " counter\n" : " gauge\n");
 }
 
-/* Write the value of a label. Backslash, quote and newline are escaped. */
+/* Write the value of a label. The format escapes backslash, quote and newline.
+ * Other control characters could harm a terminal, and are written as text. */
 static void put_label_value(struct fby_buffer *out, const char *value)
 {
     for (const char *c = value; *c != '\0'; c++) {
         if (*c == '\n') {
             put_text(out, "\\n");
+        } else if (fby_is_control(*c)) {
+            fby_http_printf(out, "\\\\x%02x", (unsigned)*c);
         } else {
             if (*c == '\\' || *c == '"') {
                 put_text(out, "\\");

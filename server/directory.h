@@ -59,15 +59,12 @@ FBY_CHECKED fby_err fby_directory_register(struct fby_directory *self,
     const struct fby_registration                               *registration,
     const struct fby_routing_id *from, int64_t now_ns);
 
-/* Renew the lease of a worker.
+/* Renew the lease of a worker, and keep its load, sessions, counters and clock.
  * Errors: FBY_NOT_FOUND  the worker is not registered from this route and has
  *                        to register. */
 FBY_CHECKED fby_err fby_directory_heartbeat(struct fby_directory *self,
-    struct fby_instance_id instance, const struct fby_routing_id *from,
+    const struct fby_heartbeat *heartbeat, const struct fby_routing_id *from,
     int64_t now_ns);
-/* Note what the worker's clock is now (HEARTBEAT's clock_ns). */
-void fby_directory_set_clock(struct fby_directory *self,
-    struct fby_instance_id instance, uint64_t clock_ns, int64_t now_ns);
 
 /* Remove a worker that stops. One that is not registered from this route is
  * ignored. */

@@ -16,6 +16,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
+#include "proto/counters.h"
 #include "server/directory.h"
 
 enum { MAX_ADDED = 256 }; /* workers in one WORKERS message */
@@ -25,14 +26,21 @@ struct fby_dir_worker {
     char    *host;
     char   **endpoints;
     size_t   n_endpoints;
+    uint32_t pid;
+    uint32_t cores;
     uint64_t serial;        /* number in the order of adding, from 1 */
     int64_t  seen_ns;       /* awake time of the last register or heartbeat */
     int64_t unreachable_ns; /* time of the last log line that it is; 0: never */
-    struct fby_routing_id  route; /* of its registration */
-    bool                   has_secret;
-    struct fby_dir_secret  secret;      /* if has_secret */
-    struct fby_dir_worker *prev, *next; /* by seen_ns */
-    UT_hash_handle         hh;
+    struct fby_routing_id route; /* of its registration */
+    /* Of the last heartbeat: */
+    bool                      heard; /* there was one */
+    uint32_t                  sessions;
+    uint32_t                  load_permille;
+    struct fby_counter_values counters;
+    bool                      has_secret;
+    struct fby_dir_secret     secret;      /* if has_secret */
+    struct fby_dir_worker    *prev, *next; /* by seen_ns */
+    UT_hash_handle            hh;
 };
 
 /* An entry of the list of workers in the order of adding. */
@@ -90,6 +98,7 @@ struct fby_dir_job {
         fingerprint;           /* of all ranks; set when first known */
     uint32_t       n_sessions; /* in any state */
     uint32_t       n_joined;   /* in SESSION_JOINED */
+    uint32_t       view_index; /* in the view made last (view.h) */
     UT_hash_handle hh;
 };
 

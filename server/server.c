@@ -24,6 +24,7 @@
 #include "secure/zap.h"
 #include "server/access.h"
 #include "server/directory.h"
+#include "server/pages.h"
 #include "server/tickets.h"
 
 enum {
@@ -66,6 +67,10 @@ struct server {
     int                    signal_fd;  /* signalfd for SIGTERM and SIGINT */
     int64_t                now_ns;     /* clock, read once per iteration */
     uint64_t               refused_messages;
+    char                   bound[FBY_ENDPOINT_SIZE]; /* its endpoint */
+    uint64_t               refused_workers;          /* FULL, also the next */
+    uint64_t               refused_joins;
+    struct fby_http       *http; /* NULL: no HTTP */
     bool                   stopping;
     struct fby_buffer      frame; /* scratch memory of send_to */
 };
@@ -119,6 +124,7 @@ static uint32_t ns_to_ms(int64_t ns)
 static void refuse_worker(
     struct server *self, const struct fby_routing_id *to, const char *text)
 {
+    self->refused_workers++;
     fby_warn("WORKER-REFUSED", "%s", text);
     send_to(self, to,
         FBY_MESSAGE(REFUSED, refused, .code = FBY_REFUSED_FULL,
@@ -177,11 +183,7 @@ static void on_heartbeat(struct server *self, const struct sender *from,
 {
     struct fby_instance_id worker = message->heartbeat.instance;
     fby_err                err    = fby_directory_heartbeat(
-                          self->directory, worker, from->route, self->now_ns);
-    if (err == FBY_OK) {
-        fby_directory_set_clock(
-            self->directory, worker, message->heartbeat.clock_ns, self->now_ns);
-    }
+                          self->directory, &message->heartbeat, from->route, self->now_ns);
     send_to(self, from->route,
         err == FBY_OK
             ? FBY_MESSAGE(HEARTBEAT_OK, heartbeat_ok, .instance = worker,
@@ -204,6 +206,7 @@ static void refuse_join(struct server *self, const struct fby_routing_id *to,
         "this server has %d sessions already and takes no more; start another "
         "server",
         MAX_SESSIONS);
+    self->refused_joins++;
     fby_warn("JOIN-REFUSED", "%s", text);
     send_to(self, to,
         FBY_MESSAGE(JOIN_REFUSED, join_refused, .session = join->session,
@@ -436,6 +439,18 @@ static void send_due_messages(struct server *self)
     }
 }
 
+static void publish_view(struct server *self)
+{
+    struct fby_server_view *view =
+        fby_server_view_create(self->directory, self->bound, self->now_ns);
+    view->instance                             = self->instance;
+    view->numbers[FBY_SERVER_READY]            = !self->stopping;
+    view->numbers[FBY_SERVER_REFUSED_MESSAGES] = self->refused_messages;
+    view->numbers[FBY_SERVER_REFUSED_WORKERS]  = self->refused_workers;
+    view->numbers[FBY_SERVER_REFUSED_JOINS] += self->refused_joins;
+    fby_http_publish(self->http, view);
+}
+
 static void run_iteration(struct server *self)
 {
     zmq_pollitem_t items[] = {
@@ -466,11 +481,14 @@ static void run_iteration(struct server *self)
     }
     fby_directory_tick(self->directory, self->now_ns);
     send_due_messages(self);
+    if (fby_http_turn(self->http, self->now_ns)) {
+        publish_view(self);
+    }
 }
 
-static fby_err report_ready(
-    struct server *self, const char *endpoint, struct fby_error_detail *why)
+static fby_err report_ready(struct server *self, struct fby_error_detail *why)
 {
+    const char *endpoint = self->bound;
     FBY_TRY(fby_ready_announce(
         self->options.ready_fd, self->options.ready_file, endpoint, why));
     self->announced = true;
@@ -497,12 +515,15 @@ static int block_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static fby_err check_limits(struct fby_error_detail *why)
+static fby_err check_limits(bool has_http, struct fby_error_detail *why)
 {
-    static const char user[] = "a server";
-    fby_err err = fby_limits_check_files(user, OWN_FILES + CONNECTIONS, why);
+    static const char user[]  = "a server";
+    uint32_t          files   = has_http ? FBY_HTTP_FILES : 0;
+    uint32_t          threads = has_http ? FBY_HTTP_THREADS : 0;
+    fby_err           err =
+        fby_limits_check_files(user, OWN_FILES + CONNECTIONS + files, why);
     if (err == FBY_OK) {
-        err = fby_limits_check_threads(user, ZMQ_THREADS, why);
+        err = fby_limits_check_threads(user, ZMQ_THREADS + threads, why);
     }
     return err == FBY_OK ? fby_limits_check_memory(user, SPARE_BYTES, why)
                          : err;
@@ -525,6 +546,17 @@ static fby_err open_keys(struct server *self, struct fby_error_detail *why)
     return FBY_OK;
 }
 
+static fby_err start_http(struct server *self, struct fby_error_detail *why)
+{
+    const struct fby_http_config config = {
+        .options = self->options.http,
+        .pages   = fby_server_pages,
+        .n_pages = FBY_SERVER_PAGES,
+        .destroy = fby_server_view_destroy,
+    };
+    return fby_http_start(&config, &self->http, why);
+}
+
 static fby_err open_server(struct server *self, struct fby_error_detail *why)
 {
     const struct fby_directory_config config = {
@@ -538,12 +570,11 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
         .send_messages     = MAX_QUEUED,
         .dead_peer_ms      = (int)(self->options.lease_ns / FBY_NS_PER_MS),
     };
-    char bound[FBY_ENDPOINT_SIZE];
     self->directory = fby_directory_create(&config);
     self->instance  = fby_instance_random();
     self->now_ns    = fby_now_ns();
     self->signal_fd = block_signals();
-    FBY_TRY(check_limits(why));
+    FBY_TRY(check_limits(self->options.http.listen != NULL, why));
     FBY_TRY(fby_ready_prepare(self->options.ready_file, why));
     self->zmq = zmq_ctx_new();
     if (self->signal_fd < 0 || self->zmq == NULL) {
@@ -553,9 +584,10 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
     if (self->access != NULL) {
         limits.secret_key = fby_access_secret(self->access);
     }
-    FBY_TRY(fby_socket_bind(
-        self->zmq, self->options.listen, &limits, bound, &self->socket, why));
-    return report_ready(self, bound, why);
+    FBY_TRY(fby_socket_bind(self->zmq, self->options.listen, &limits,
+        self->bound, &self->socket, why));
+    FBY_TRY(start_http(self, why));
+    return report_ready(self, why);
 }
 
 static void log_ended(const struct server *self)
@@ -574,6 +606,7 @@ static void close_server(struct server *self)
     if (self->announced) {
         fby_ready_withdraw(self->options.ready_file);
     }
+    fby_http_stop(&self->http);
     if (self->socket != NULL) {
         zmq_close(self->socket);
     }

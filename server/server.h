@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "http/http.h"
 #include "secure/route.h"
 
 struct fby_server_options {
@@ -24,6 +25,7 @@ struct fby_server_options {
     const char *allowed; /* list of admitted keys; NULL: `allowed` in `keys` */
     enum fby_secure_mode secure; /* what workers and trainers seal */
     int64_t lease_ns; /* peers without a message for so long are removed */
+    struct fby_http_options http; /* the pages for users; http/http.h */
 };
 
 struct fby_server_options fby_server_defaults(void);

@@ -95,6 +95,8 @@ static struct fby_dir_worker *add_worker(
     worker->instance              = registration->instance.value;
     worker->serial                = ++self->last_serial;
     worker->host                  = fby_strdup(registration->host);
+    worker->pid                   = registration->pid;
+    worker->cores                 = registration->cores;
     worker->n_endpoints           = registration->endpoints.n;
     worker->endpoints = fby_zalloc(registration->endpoints.n * sizeof(char *));
     for (size_t i = 0; i < registration->endpoints.n; i++) {
@@ -183,25 +185,23 @@ static struct fby_dir_worker *find_registered(const struct fby_directory *self,
 }
 
 fby_err fby_directory_heartbeat(struct fby_directory *self,
-    struct fby_instance_id instance, const struct fby_routing_id *from,
+    const struct fby_heartbeat *heartbeat, const struct fby_routing_id *from,
     int64_t now_ns)
 {
-    struct fby_dir_worker *worker = find_registered(self, instance, from);
+    struct fby_dir_worker *worker =
+        find_registered(self, heartbeat->instance, from);
     if (worker == NULL) {
         return FBY_NOT_FOUND;
     }
     fby_directory_set_time(self, now_ns);
     restart_lease(self, worker);
+    worker->heard         = true;
+    worker->sessions      = heartbeat->sessions;
+    worker->load_permille = heartbeat->load_permille;
+    fby_counter_values_read(
+        &worker->counters, heartbeat->counters, heartbeat->n_counters);
+    worker->secret.clock_ahead_ns = (int64_t)heartbeat->clock_ns - now_ns;
     return FBY_OK;
-}
-
-void fby_directory_set_clock(struct fby_directory *self,
-    struct fby_instance_id instance, uint64_t clock_ns, int64_t now_ns)
-{
-    struct fby_dir_worker *worker = find_worker(self, instance);
-    if (worker != NULL) {
-        worker->secret.clock_ahead_ns = (int64_t)clock_ns - now_ns;
-    }
 }
 
 bool fby_directory_find_secret(const struct fby_directory *self,

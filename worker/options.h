@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "http/http.h"
+
 /* Values of `numa` that are not the number of a node. */
 enum { FBY_NUMA_AUTO = -1, FBY_NUMA_OFF = -2 };
 
@@ -36,11 +38,12 @@ struct fby_worker_options {
     uint64_t    send_window_bytes; /* limit of uncredited bytes per client */
     int         ready_fd;          /* gets the bound endpoint and a newline, and
                                     is then closed; -1: none */
-    const char *ready_file;      /* holds the same while the worker runs; NULL:
+    const char *ready_file;       /* holds the same while the worker runs; NULL:
                                none */
-    int         stop_fd;         /* when readable, the worker leaves as on
+    int         stop_fd;          /* when readable, the worker leaves as on
                                     SIGTERM; -1: none */
-    bool        handles_signals; /* SIGTERM and SIGINT tell the worker to leave;
+    struct fby_http_options http; /* the pages for users; http/http.h */
+    bool handles_signals; /* SIGTERM and SIGINT tell the worker to leave;
                                    the calling thread and the threads it creates
                                    later block them */
     /* Times. The worker divides them by FOREBAY_TIME_DIVISOR (common/timer.h),

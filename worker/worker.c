@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -151,7 +152,8 @@ static fby_err check_files(
     uint32_t scanned = LOAD_THREADS * (fby_usable_cores() + 1);
     return fby_limits_check_files("a worker",
         OWN_FILES + CONNECTIONS + (uint32_t)options->n_roots +
-            options->fetch_threads + scanned,
+            options->fetch_threads + scanned +
+            (options->http.listen != NULL ? FBY_HTTP_FILES : 0),
         why);
 }
 
@@ -161,7 +163,9 @@ static fby_err check_files(
 static fby_err check_threads_and_memory(
     const struct fby_worker_options *options, struct fby_error_detail *why)
 {
-    fby_err err = fby_limits_check_threads("a worker", SPARE_THREADS, why);
+    uint32_t http = options->http.listen != NULL ? FBY_HTTP_THREADS : 0;
+    fby_err  err =
+        fby_limits_check_threads("a worker", SPARE_THREADS + http, why);
     return err == FBY_OK ? fby_limits_check_memory("a worker (see --memory)",
                                (size_t)options->memory_bytes + SPARE_BYTES, why)
                          : err;
@@ -275,6 +279,17 @@ static fby_err open_signals(struct fby_loop *self, struct fby_error_detail *why)
                                       strerror(errno));
 }
 
+static fby_err start_http(struct fby_loop *self, struct fby_error_detail *why)
+{
+    const struct fby_http_config config = {
+        .options = self->options.http,
+        .pages   = fby_worker_pages,
+        .n_pages = FBY_WORKER_PAGES,
+        .destroy = free,
+    };
+    return fby_http_start(&config, &self->http, why);
+}
+
 static fby_err announce_ready(
     struct fby_loop *self, struct fby_error_detail *why)
 {
@@ -328,6 +343,9 @@ static fby_err open_loop(struct fby_loop *self, struct fby_error_detail *why)
         fby_cpu_placement_near_nic(&self->options);
         err = open_sockets(self, why);
     }
+    if (err == FBY_OK) {
+        err = start_http(self, why);
+    }
     return err == FBY_OK ? announce_ready(self, why) : err;
 }
 
@@ -364,6 +382,7 @@ static void log_totals(const struct fby_loop *self)
  * sockets that may hold their memory. After that no batch memory is in use. */
 static void close_loop(struct fby_loop *self)
 {
+    fby_http_stop(&self->http);
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                       = peer->next) {
         fby_loop_peer_end(self, peer);

@@ -321,6 +321,17 @@ static void without_an_address_there_is_no_http(void **state)
     fby_http_stop(&http);
 }
 
+static void a_token_without_an_address_is_refused(void **state)
+{
+    const struct fby_http_config config = {{NULL, "t"}, pages, 2, destroy};
+    struct fby_http             *http   = NULL;
+    struct fby_error_detail      why    = {{0}};
+    (void)state;
+    assert_int_equal(fby_http_start(&config, &http, &why), FBY_USAGE);
+    assert_string_equal(
+        why.text, "--http-token-file t: this needs --http ADDR:PORT");
+}
+
 #define HTTP_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -339,6 +350,7 @@ int main(void)
         HTTP_TEST(a_long_request_is_refused),
         HTTP_TEST(with_a_token_only_two_pages_are_open),
         cmocka_unit_test(without_an_address_there_is_no_http),
+        cmocka_unit_test(a_token_without_an_address_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

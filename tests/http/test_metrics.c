@@ -51,12 +51,13 @@ static void a_family_without_a_label_is_one_number(void **state)
 static void a_label_from_outside_stays_one_value(void **state)
 {
     const struct fby_metric_label labels[] = {
-        {"host", "a\"} 1\nb\\"}, {"job", ""}};
+        {"host", "a\"} 1\nb\\\x1b"}, {"job", ""}};
     struct fby_buffer out = {0};
     (void)state;
     fby_metric_sample(
         &out, "forebay_z", labels, 2, (struct fby_metric_number){250, 1000});
-    expect_text(&out, "forebay_z{host=\"a\\\"} 1\\nb\\\\\",job=\"\"} 0.250\n");
+    expect_text(
+        &out, "forebay_z{host=\"a\\\"} 1\\nb\\\\\\\\x1b\",job=\"\"} 0.250\n");
 }
 
 static void the_version_is_a_label(void **state)

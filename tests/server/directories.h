@@ -54,8 +54,8 @@ static inline fby_err register_as(
 static inline fby_err heartbeat_of(
     struct fby_directory *d, uint64_t id, int64_t now_ns)
 {
-    return fby_directory_heartbeat(
-        d, (struct fby_instance_id){id}, &worker_route, now_ns);
+    const struct fby_heartbeat message = {.instance = {id}};
+    return fby_directory_heartbeat(d, &message, &worker_route, now_ns);
 }
 
 static inline void deregister(struct fby_directory *d, uint64_t id)

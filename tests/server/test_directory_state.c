@@ -263,11 +263,12 @@ static void a_worker_that_leaves_is_no_longer_listed(void **state)
 /* The lists tell every client the ids of all instances. */
 static void only_the_route_of_a_worker_renews_or_removes_it(void **state)
 {
-    const struct fby_routing_id  other  = {.bytes = {201}, .size = 2};
-    const struct fby_instance_id worker = {1};
+    const struct fby_routing_id  other   = {.bytes = {201}, .size = 2};
+    const struct fby_instance_id worker  = {1};
+    const struct fby_heartbeat   message = {.instance = worker};
     add_worker(*state, 1, 0);
     assert_int_equal(
-        fby_directory_heartbeat(*state, worker, &other, 1), FBY_NOT_FOUND);
+        fby_directory_heartbeat(*state, &message, &other, 1), FBY_NOT_FOUND);
     fby_directory_deregister(*state, worker, &other);
     assert_int_equal(fby_directory_deadline(*state), lease_ns + 1);
     assert_ok(heartbeat_of(*state, 1, 2));
@@ -293,7 +294,8 @@ static void a_registration_moves_to_a_new_route(void **state)
     again.endpoints = (struct fby_name_list){endpoints, 2};
     assert_ok(fby_directory_register(*state, &again, &other, 3));
     assert_int_equal(heartbeat_of(*state, 1, 4), FBY_NOT_FOUND);
-    assert_ok(fby_directory_heartbeat(*state, again.instance, &other, 5));
+    const struct fby_heartbeat message = {.instance = {1}};
+    assert_ok(fby_directory_heartbeat(*state, &message, &other, 5));
     assert_int_equal(fby_directory_counts(*state).workers, 1);
 }
 

@@ -14,6 +14,7 @@ void fby_loop_start_leaving(struct fby_loop *self)
     }
     fby_info("LEAVING", "finishing the open batches");
     self->leave_until_ns = self->now_ns + self->options.drain_ns;
+    fby_http_refresh(self->http);
     fby_loop_registry_deregister(self);
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                       = peer->next) {

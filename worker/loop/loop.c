@@ -143,4 +143,7 @@ void fby_loop_turn(struct fby_loop *self)
     run_timers(self);
     fby_loop_send_ready(self);
     fby_loop_leave_tick(self);
+    if (fby_http_turn(self->http, self->now_ns)) {
+        fby_http_publish(self->http, fby_loop_view(self));
+    }
 }

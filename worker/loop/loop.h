@@ -13,7 +13,8 @@
  *   peer.c             add, find and end clients and their requests
  *   registry.c         register at the server, and send it heartbeats
  *   keys.c             tickets, and sealed frames in place of messages
- *   counters.c         list the counters for a heartbeat
+ *   counters.c         read the counters, for heartbeats and views
+ *   view.c             make a view of the loop, for the HTTP pages
  *   leave.c            send LEAVE, finish the open batches, end
  *
  * Thread: only the loop's thread uses these types and functions. */
@@ -24,9 +25,12 @@
 
 #include "codec/auto.h"
 #include "common/socket.h"
+#include "http/http.h"
+#include "proto/counters.h"
 #include "proto/wire.h"
 #include "secure/ticket.h"
 #include "worker/options.h"
+#include "worker/pages.h"
 #include "worker/plan/plan_cache.h"
 #include "worker/session/session.h"
 #include "worker/stages/stages.h"
@@ -140,6 +144,7 @@ struct fby_loop {
     struct fby_buffer        frame;  /* a control message being sent */
     struct fby_buffer        sealed; /* the same, sealed */
     struct fby_loop_counts   counts;
+    struct fby_http         *http; /* NULL: no HTTP */
     int      signal_fd;       /* readable after SIGINT or SIGTERM; -1: none */
     int64_t  now_ns;          /* time at which this turn began */
     int64_t  progress_due_ns; /* when to send SCANNING next */
@@ -309,15 +314,17 @@ void fby_loop_registry_deregister(struct fby_loop *self);
 
 /* ---- counters.c ---------------------------------------------------------- */
 
-enum { FBY_LOOP_COUNTERS = 64 }; /* room for all counters of a worker */
-struct fby_loop_counters {
-    struct fby_counter list[FBY_LOOP_COUNTERS];
-    size_t             n; /* used entries of list[] */
-};
-
-/* List all counters of the worker. */
+/* Set all counters of the worker. `values` is zeroed before the first call. */
 void fby_loop_counters_read(
-    const struct fby_loop *self, struct fby_loop_counters *counters);
+    const struct fby_loop *self, struct fby_counter_values *values);
+
+/* ---- view.c -------------------------------------------------------------- */
+
+/* Make the view that the HTTP pages show; the caller frees it. */
+struct fby_worker_view *fby_loop_view(const struct fby_loop *self);
+
+/* The number of sessions that have not ended. */
+uint32_t fby_loop_count_sessions(const struct fby_loop *self);
 
 /* ---- leave.c ------------------------------------------------------------- */
 

@@ -189,16 +189,6 @@ static void send_register(struct fby_loop *self)
     free(names);
 }
 
-static uint32_t count_sessions(const struct fby_loop *self)
-{
-    uint32_t n_sessions = 0;
-    for (const struct fby_loop_peer *peer = self->peers; peer != NULL;
-         peer                             = peer->next) {
-        n_sessions += peer->has_left ? 0 : 1;
-    }
-    return n_sessions;
-}
-
 /* Measure the share of time that the transform threads were busy since the last
  * call. It helps the user to choose the number of machines. */
 static uint32_t measure_load_permille(struct fby_loop *self)
@@ -216,14 +206,15 @@ static uint32_t measure_load_permille(struct fby_loop *self)
 
 static void send_heartbeat(struct fby_loop *self)
 {
-    struct fby_loop_counters counters;
-    fby_loop_counters_read(self, &counters);
-    send_to_server(
-        self, FBY_MESSAGE(HEARTBEAT, heartbeat, .instance = self->instance,
-                  .sessions      = count_sessions(self),
-                  .load_permille = measure_load_permille(self),
-                  .counters = counters.list, .n_counters = counters.n,
-                  .clock_ns = (uint64_t)self->now_ns));
+    struct fby_counter_values values = {0};
+    struct fby_counter        list[FBY_N_COUNTERS];
+    fby_loop_counters_read(self, &values);
+    send_to_server(self,
+        FBY_MESSAGE(HEARTBEAT, heartbeat, .instance = self->instance,
+            .sessions      = fby_loop_count_sessions(self),
+            .load_permille = measure_load_permille(self), .counters = list,
+            .n_counters = fby_counter_values_list(&values, list),
+            .clock_ns   = (uint64_t)self->now_ns));
 }
 
 static fby_err replace_connection(struct fby_loop *self)
@@ -278,6 +269,7 @@ static void on_registered(
         fby_info("REGISTERED", "at %s as %s", registry->endpoint,
             registry->advertise);
     }
+    fby_http_refresh(self->http);
     registry->server         = registered->server;
     registry->refusal_logged = false;
     registry->heartbeat_ns   = registered->heartbeat_ms * FBY_NS_PER_MS;
@@ -286,6 +278,7 @@ static void on_registered(
 
 static void on_register_first(struct fby_loop *self)
 {
+    fby_http_refresh(self->http);
     self->registry.server = (struct fby_instance_id){0};
     self->registry.due_ns = self->now_ns;
     if (fby_fault_takes_effect("worker.register_delay", "register_first")) {
