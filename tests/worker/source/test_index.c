@@ -170,9 +170,15 @@ static void a_file_of_a_list_that_is_not_there_is_named_by_its_line(
     const struct sandbox         *sb   = *state;
     const struct fby_dataset_spec spec = list_of(sb, "data:l/a.csv");
     sandbox_write_text(sb, "data/l/1.jpg", "one");
-    sandbox_write_text(sb, "data/l/a.csv", "image\n1.jpg\n2.jpg\n");
-    sandbox_refuses(
-        &spec, FBY_NOT_FOUND, "a.csv, line 3: data:l/2.jpg is not there");
+    sandbox_write_text(sb, "data/l/a.csv", "image\n1.jpg\ni/2.jpg\n");
+    sandbox_refuses(&spec, FBY_NOT_FOUND,
+        "a.csv, line 3: there is no file i/2.jpg: correct its path, or remove "
+        "the line");
+    char words[200];
+    snprintf(words, sizeof(words),
+        "a.csv, line 2: there is no file %s: ", sandbox_path(sb, "data/3.jpg"));
+    sandbox_write_text(sb, "data/l/a.csv", "image\n../3.jpg\n");
+    sandbox_refuses(&spec, FBY_NOT_FOUND, words);
 }
 
 /* ---- columns ------------------------------------------------------------- */

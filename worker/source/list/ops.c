@@ -15,6 +15,7 @@
 #include "worker/source/index_build.h"
 #include "worker/source/list/list.h"
 #include "worker/source/ops.h"
+#include "worker/source/roots.h"
 
 static fby_err read_object(const struct fby_object *object,
     const struct fby_stamp *stamp, char *out, struct fby_error_detail *why)
@@ -47,6 +48,25 @@ static fby_err read_list(const struct fby_index *index, char **out,
     return err;
 }
 
+/* The text of a member: its path, or its value. */
+static struct fby_span text_of(const struct fby_shard *shard, uint32_t member)
+{
+    return (struct fby_span){shard->texts.data + shard->text_offset[member],
+        shard->text_size[member]};
+}
+
+/* Name a missing file by its path from the list's folder, as most lists do, or
+ * by its absolute path if it is not below this folder. */
+static fby_err refuse_missing_file(const struct fby_index *index,
+    struct fby_span path, struct fby_error_detail *why)
+{
+    bool is_from_root = *(const char *)path.data == '/'; /* path.h */
+    return fby_error_set(why, FBY_NOT_FOUND,
+        "there is no file %s%.*s: correct its path, or remove the line",
+        is_from_root ? fby_root_dir(index->root) : "",
+        (int)(path.size < 300 ? path.size : 300), (const char *)path.data);
+}
+
 /* Set the size and stamp (object.h) of a member that is a file. */
 static fby_err stat_member(struct fby_build *build, struct fby_shard *shard,
     uint32_t member, struct fby_error_detail *why)
@@ -55,8 +75,12 @@ static fby_err stat_member(struct fby_build *build, struct fby_shard *shard,
     struct fby_object object;
     struct fby_stamp *stamp = &shard->stamps[member];
     FBY_TRY(fby_index_path(build->out, shard, member, path, why));
-    FBY_TRY(
-        fby_object_open_stamped(build->out->root, path, &object, stamp, why));
+    fby_err err =
+        fby_object_open_stamped(build->out->root, path, &object, stamp, why);
+    if (err == FBY_NOT_FOUND) {
+        return refuse_missing_file(build->out, text_of(shard, member), why);
+    }
+    FBY_TRY(err);
     shard->member_bytes[member] = stamp->size;
     shard->size += stamp->size;
     fby_object_close(&object);
@@ -102,13 +126,6 @@ static fby_err index_list(struct fby_build *self, struct fby_error_detail *why)
     FBY_TRY(fby_error_prefix(why, err, "%.200s", out->location.rest));
     FBY_TRY(fby_build_run_jobs(self, out->n_shards, stat_shard, self, why));
     return fby_build_complete_shards(self, why);
-}
-
-/* The text of a member: its path, or its value. */
-static struct fby_span text_of(const struct fby_shard *shard, uint32_t member)
-{
-    return (struct fby_span){shard->texts.data + shard->text_offset[member],
-        shard->text_size[member]};
 }
 
 /* Write the path of member `number`, which is a file. */
