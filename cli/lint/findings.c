@@ -23,7 +23,7 @@ static const double rounding_levels = 1; /* of 0 to 255 */
 /* A longer move is better only if it saves at least this share of CPU time. */
 static const double min_move_share = 0.03;
 
-_Static_assert((FBY_MAX_OPS + 8) * FBY_MAX_FIELDS + 4 == FBY_LINT_FINDINGS,
+_Static_assert((FBY_MAX_OPS + 9) * FBY_MAX_FIELDS + 4 == FBY_LINT_FINDINGS,
     "FBY_LINT_FINDINGS is the largest number of findings");
 
 struct findings {
@@ -208,6 +208,25 @@ static struct triple_text format_triple(const double values[3], double divisor)
     snprintf(out.text, sizeof(out.text), "[%.4g, %.4g, %.4g]",
         values[0] / divisor, values[1] / divisor, values[2] / divisor);
     return out;
+}
+
+/* Values above 255 of pictures in grey of 16 bits become 255. */
+static void find_clipped(
+    struct findings *self, const struct fby_lint_field *field)
+{
+    if (field->clipped == 0) {
+        return;
+    }
+    struct fby_finding *finding =
+        append(self, FBY_FINDING_CLIPPED, field, field->lines.field);
+    set_text(finding->found,
+        "%u of %u pictures are PNG in grey of 16 bits: values above 255 become "
+        "255, so most of such pictures turn white, as with Pillow",
+        field->clipped, self->facts->samples);
+    set_text(finding->advice,
+        "nothing: scale the files to 8 bits, for example with 'mogrify -depth "
+        "8 FILE', or store them as .npy and read these with decode: array");
+    finding->changes_content = false;
 }
 
 /* Pictures as floats without normalize have values of 0 to 255. Models expect
@@ -587,6 +606,7 @@ uint32_t fby_lint_find(const struct fby_lint_facts *facts,
         const struct fby_lint_field *field = &facts->fields[i];
         find_pair(&self, field);
         find_random_ops(&self, field);
+        find_clipped(&self, field);
         find_bytes_as_floats(&self, field);
         find_levels(&self, field);
         find_redundant(&self, field);

@@ -11,7 +11,7 @@
 
 enum {
     FBY_LINT_MOVES       = 32,  /* largest number of moves tried per field */
-    FBY_LINT_FINDINGS    = 772, /* at most: 1 per op, 8 per field, and 4 more */
+    FBY_LINT_FINDINGS    = 804, /* at most: 1 per op, 9 per field, and 4 more */
     FBY_LINT_TEXT        = 640, /* bytes for one text of a finding */
     FBY_LINT_OPEN_SHARDS = 128, /* shards that a worker keeps open */
     FBY_LINT_MIN_SAMPLES = 8    /* with fewer samples, equality may be chance */
@@ -55,6 +55,7 @@ struct fby_lint_field {                      /* the measurements of one field */
     double                          bytes; /* mean raw bytes per sample */
     uint32_t classes;  /* class folders; 0: the field is no folder id */
     bool     is_float; /* the trainer gets floats (f32, f16, bf16) */
+    uint32_t clipped;  /* samples whose picture is clipped (picture.h) */
     uint32_t same_as;  /* first field with equal values; or its own index */
     struct fby_lint_values   values;
     struct fby_lint_encoding current; /* the encoding in the pipeline file */
@@ -97,6 +98,7 @@ enum fby_finding_kind {
     FBY_FINDING_CLASSES,   /* the class folders of the splits differ */
     FBY_FINDING_NO_END,    /* token files do not contain the end token */
     FBY_FINDING_RANDOM,    /* random ops in a split for evaluation */
+    FBY_FINDING_CLIPPED,   /* pictures in grey of 16 bits */
     FBY_FINDING_LEVELS,    /* normalize is in units of 0 to 255, or missing */
     FBY_FINDING_OP_ORDER,  /* an op works on pixels that are dropped later */
     FBY_FINDING_DCT_SCALE, /* pictures are decoded larger than needed */

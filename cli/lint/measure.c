@@ -15,6 +15,7 @@
 #include "pipeline/plan/order.h"
 #include "pipeline/sources/traits.h"
 #include "trainer_client/expand/value.h"
+#include "worker/transform/picture_format.h"
 
 enum { MAX_STEPS = 8 }; /* batches whose shards are counted */
 enum { MAX_BLOCK = 8 }; /* largest K of a tried shuffle: {block: K} */
@@ -269,6 +270,31 @@ static fby_err measure_shards(const struct fby_lint_samples *samples,
                : FBY_OK;
 }
 
+/* ---- Pictures ------------------------------------------------------------ */
+
+static bool is_clipped(
+    const struct fby_lint_samples *samples, uint32_t f, uint32_t i)
+{
+    const struct fby_field_content *content = fby_lint_field_of(samples, f);
+    const struct fby_field_job job = fby_lint_row_job(samples, f, i, content);
+    const struct fby_picture_file     file    = {job.bytes, job.size};
+    struct fby_picture_head           head    = {0};
+    const struct fby_picture_decoder *decoder = NULL;
+    return content->decode == FBY_DECODE_RGB8 &&
+           fby_picture_decoder_for(content, &file, &decoder, NULL) == FBY_OK &&
+           decoder->head(&file, &head, NULL) == FBY_OK && head.is_clipped;
+}
+
+static uint32_t count_clipped(
+    const struct fby_lint_samples *samples, uint32_t f)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < samples->n; i++) {
+        n += is_clipped(samples, f, i) ? 1 : 0;
+    }
+    return n;
+}
+
 /* ---- All facts ----------------------------------------------------------- */
 
 static double mean_bytes(const struct fby_lint_samples *samples, uint32_t f)
@@ -291,6 +317,7 @@ static fby_err measure_field(const struct fby_lint_samples *samples, uint32_t f,
                        : 0;
     out->is_float =
         fby_type_is_float(samples->local->split->delivery.fields[f].dtype);
+    out->clipped = count_clipped(samples, f);
     out->same_as = first_equal(samples, f);
     measure_values(samples, f, &out->values);
     fby_err err = fby_lint_measure_encodings(samples, f, out);

@@ -17,6 +17,7 @@ static const char *finding_name(enum fby_finding_kind kind)
         [FBY_FINDING_CLASSES]   = "classes",
         [FBY_FINDING_NO_END]    = "no-end",
         [FBY_FINDING_RANDOM]    = "random",
+        [FBY_FINDING_CLIPPED]   = "clipped",
         [FBY_FINDING_LEVELS]    = "levels",
         [FBY_FINDING_OP_ORDER]  = "op-order",
         [FBY_FINDING_DCT_SCALE] = "dct-scale",

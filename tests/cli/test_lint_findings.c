@@ -148,6 +148,20 @@ static void assert_levels(double mean, double std, const char *instead)
     assert_non_null(strstr(findings[0].advice, instead));
 }
 
+static void pictures_of_16_bits_are_counted(void **state)
+{
+    (void)state;
+    facts.fields[0].clipped = 3;
+    assert_one(FBY_FINDING_CLIPPED, 10);
+    assert_string_equal(findings[0].found,
+        "3 of 64 pictures are PNG in grey of 16 bits: values above 255 become "
+        "255, so most of such pictures turn white, as with Pillow");
+    assert_string_equal(findings[0].advice,
+        "nothing: scale the files to 8 bits, for example with 'mogrify -depth "
+        "8 FILE', or store them as .npy and read these with decode: array");
+    assert_false(findings[0].changes_content);
+}
+
 static void floats_of_0_to_255_are_named(void **state)
 {
     (void)state;
@@ -633,6 +647,7 @@ int main(void)
         TEST(inputs_and_targets_are_one_sequence),
         TEST(random_ops_are_for_training),
         TEST(files_where_no_document_ends_are_counted),
+        TEST(pictures_of_16_bits_are_counted),
         TEST(floats_of_0_to_255_are_named),
         TEST(levels_of_bytes_are_divided),
         TEST(levels_of_0_to_1_give_no_finding),

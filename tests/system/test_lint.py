@@ -8,6 +8,9 @@ import os
 import subprocess
 import tarfile
 
+import numpy
+from PIL import Image
+
 import harness
 from harness import FOREBAY, SystemTest
 
@@ -250,6 +253,18 @@ class Lint(SystemTest):
                                check=True)
         found = self.findings(self.cluster.pipeline(own))
         self.assertNotIn(("classes", "label"), found)
+
+    def test_pictures_of_16_bits_are_counted(self):
+        root = self.cluster.photos(number=16)
+        names = sorted(root.rglob("*.jpg"))
+        for name, dtype in zip(names[:3], ("u2", "u2", "u1")):
+            Image.fromarray(numpy.full((40, 40), 200, dtype)).save(
+                name.with_suffix(".png"))
+            name.unlink()
+        found = self.findings(self.cluster.pipeline(
+            FINE.replace("from: jpg", "from: [jpg, png]")))
+        self.assertIn("2 of 16 pictures are PNG in grey of 16 bits: ",
+                      found["clipped", "image"]["found"])
 
     def test_json_is_json_whatever_the_file_is_called(self):
         self.cluster.photos(number=16)

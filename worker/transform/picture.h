@@ -32,6 +32,8 @@ struct fby_picture_head {
     bool     needs_whole;   /* only the whole picture can be decoded */
     bool     is_ycbcr;      /* Y, Cb, Cr are stored and can be delivered */
     bool     is_cmyk;       /* four inks are stored; RGB is delivered */
+    bool     is_clipped;    /* grey of 16 bits is stored, and delivered as RGB:
+                               values above 255 become 255 */
     uint64_t library_bytes; /* most memory that the library allocates */
 };
 

@@ -147,6 +147,14 @@ static fby_err set_limits(struct png_decoder *d)
     return error == SPNG_OK ? FBY_OK : refuse(d, error);
 }
 
+/* True for a picture in grey of 16 bits. The library would make 8 bits of them
+ * by a shift, Pillow clips. */
+static bool is_grey16(const struct png_decoder *d)
+{
+    return !d->is_mask && d->ihdr.color_type == SPNG_COLOR_TYPE_GRAYSCALE &&
+           d->ihdr.bit_depth == 16;
+}
+
 static struct fby_picture_head head_of(const struct png_decoder *d)
 {
     uint64_t pixel_bytes = d->ihdr.bit_depth == 16 ? WIDE_BYTES : PIXEL_BYTES;
@@ -155,6 +163,7 @@ static struct fby_picture_head head_of(const struct png_decoder *d)
         .height        = d->ihdr.height,
         .orientation   = 1,
         .channels      = d->is_mask ? 1 : FBY_RGB,
+        .is_clipped    = is_grey16(d),
         .needs_whole   = d->ihdr.interlace_method != SPNG_INTERLACE_NONE,
         .library_bytes = FIXED_BYTES + FBY_PNG_MAX_CHUNK_BYTES +
                          (uint64_t)d->ihdr.width * ROWS_HELD * pixel_bytes,
@@ -240,14 +249,6 @@ static void unpack_row(uint8_t *row, uint32_t width, uint32_t bits)
     }
 }
 
-/* True for a picture in grey of 16 bits. The library would make 8 bits of them
- * by a shift, Pillow clips. */
-static bool is_grey16(const struct png_decoder *d)
-{
-    return !d->is_mask && d->ihdr.color_type == SPNG_COLOR_TYPE_GRAYSCALE &&
-           d->ihdr.bit_depth == 16;
-}
-
 /* Make RGB of grey values of 16 bits, in place: values above 255 become 255.
  * The last pixel is written first, because a result is longer than a value. */
 static void clip_grey16_row(uint8_t *row, uint32_t width)
@@ -262,7 +263,7 @@ static void clip_grey16_row(uint8_t *row, uint32_t width)
 
 static int output_format(const struct png_decoder *d)
 {
-    return d->is_mask || is_grey16(d) ? SPNG_FMT_PNG : SPNG_FMT_RGB8;
+    return d->is_mask || d->head.is_clipped ? SPNG_FMT_PNG : SPNG_FMT_RGB8;
 }
 
 /* Bytes of a row as the library decodes it, before deliver_row changes it. */
@@ -283,7 +284,7 @@ static void deliver_row(const struct png_decoder *d, uint8_t *row)
         .height                      = 1};
     if (d->is_mask) {
         unpack_row(row, d->ihdr.width, d->ihdr.bit_depth);
-    } else if (is_grey16(d)) {
+    } else if (d->head.is_clipped) {
         clip_grey16_row(row, d->ihdr.width);
     }
     d->sink->rows(d->sink->arg, &rows);
