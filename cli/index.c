@@ -36,6 +36,21 @@ static const char about[] =
 
 static const struct fby_usage usage = {.options = options, .help = about};
 
+/* " (2 unchanged, not read again)"; "" if all shards were read. */
+struct reused_text {
+    char text[48];
+};
+
+static struct reused_text describe_reused(uint32_t n_shards)
+{
+    struct reused_text out = {""};
+    if (n_shards > 0) {
+        snprintf(out.text, sizeof(out.text),
+            " (%" PRIu32 " unchanged, not read again)", n_shards);
+    }
+    return out;
+}
+
 static fby_err index_split(
     const struct fby_local_options *local_options, struct fby_error_detail *why)
 {
@@ -47,13 +62,12 @@ static fby_err index_split(
         /* Files are cut into virtual shards (worker/source/shard_builder.h). */
         bool has_files =
             fby_source_traits(local.split->content.source)->has_files;
-        printf("%s: %s in %s (%" PRIu32 " known before), data digest %s%s\n",
-            local_options->split,
+        printf("%s: %s in %s%s, data digest %s%s\n", local_options->split,
             fby_plural(fby_dataset_sample_count(local.dataset), "sample").text,
             fby_plural(fby_dataset_shard_count(local.dataset),
                 has_files ? "part" : "shard")
                 .text,
-            fby_dataset_reused_shard_count(local.dataset),
+            describe_reused(fby_dataset_reused_shard_count(local.dataset)).text,
             fby_hex(digest.bytes, sizeof(digest.bytes), hex),
             fby_dataset_has_checksums(local.dataset) ? ", bytes hashed" : "");
     }

@@ -323,14 +323,14 @@ class Tokens(TokenTest):
         pipeline = self.pipeline("c.bin", "format: megatron")
         first = self.run_forebay("index", "-p", pipeline, "--hash")
         again = self.run_forebay("index", "-p", pipeline)
-        self.assertIn("(0 known before)", first.stdout)
-        self.assertIn("(1 known before)", again.stdout)
+        self.assertIn(" in 1 shard, data", first.stdout)
+        self.assertIn("(1 unchanged, not read again)", again.stdout)
         self.assertIn("bytes hashed", again.stdout)
         self.assertEqual(first.stdout.split("digest")[1],
                          again.stdout.split("digest")[1])
         os.utime(self.root / "c.idx")
         third = self.run_forebay("index", "-p", pipeline)
-        self.assertIn("(0 known before)", third.stdout)
+        self.assertIn(" in 1 shard, data", third.stdout)
 
     def test_plan_and_a_sheet_show_sequences(self):
         self.flat()
@@ -532,7 +532,7 @@ class Packed(TokenTest):
         again = self.run_forebay("index", "-p", pipeline)
         cut = self.run_forebay(
             "index", "-p", self.pipeline("c.bin", "format: megatron"))
-        self.assertIn("(1 known before)", again.stdout)
+        self.assertIn("(1 unchanged, not read again)", again.stdout)
         self.assertEqual(first.stdout.split("digest")[1],
                          again.stdout.split("digest")[1])
         self.assertNotEqual(first.stdout.split("digest")[1],
