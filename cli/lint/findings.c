@@ -114,8 +114,8 @@ static void find_missing_ends(struct findings *self)
     struct fby_finding *finding =
         append(self, FBY_FINDING_NO_END, NULL, ends->line);
     set_text(finding->found,
-        "%u of %u files are one document each, cut into sequences: token %u is "
-        "not in them, or only at their end",
+        "%u of %u files: each is one document, cut into sequences: token %u is "
+        "not in it, or only at its end",
         ends->undivided, ends->files, ends->end);
     set_text(finding->advice,
         "nothing, if that is true; else correct 'end', the token after each "
@@ -220,7 +220,7 @@ static void find_clipped(
     struct fby_finding *finding =
         append(self, FBY_FINDING_CLIPPED, field, field->lines.field);
     set_text(finding->found,
-        "%u of %u pictures are PNG in grey of 16 bits: values above 255 become "
+        "PNG in grey of 16 bits: %u of %u pictures; values above 255 become "
         "255, so most of such pictures turn white, as with Pillow",
         field->clipped, self->facts->samples);
     set_text(finding->advice,

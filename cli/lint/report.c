@@ -82,7 +82,8 @@ void fby_lint_report_text(const struct fby_lint_report *report, FILE *out)
                        : fby_plural(report->n, "finding").text,
         fby_plural(report->facts->samples, "sample").text);
     if (report->facts->refused > 0) {
-        fprintf(out, " (%u more were refused)", report->facts->refused);
+        fprintf(out, " (%u more %s refused)", report->facts->refused,
+            report->facts->refused == 1 ? "was" : "were");
     }
     fputc('\n', out);
 }

@@ -2,6 +2,7 @@
 #include "cli/pull/report.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -11,6 +12,21 @@
 static double ratio(double amount, double divisor)
 {
     return divisor > 0 ? amount / divisor : 0;
+}
+
+/* "150000 bytes per image" */
+struct size_text {
+    char text[64];
+};
+
+static struct size_text size_per_sample(
+    const struct fby_report *report, double bytes)
+{
+    struct size_text out;
+    double           size = rint(ratio(bytes, (double)report->stats.images));
+    snprintf(out.text, sizeof(out.text), "%10.0f %s per %s", size,
+        size == 1 ? "byte" : "bytes", report->noun);
+    return out;
 }
 
 __attribute__((format(printf, 3, 4))) static void print_row(
@@ -36,10 +52,10 @@ static void print_rates(const struct fby_report *report, FILE *out)
         fby_plural(s->steps, "step").text, report->seconds);
     print_row(
         out, "rate", "%9.1f %ss/s", ratio(rows, report->seconds), report->noun);
-    print_row(out, "raw", "%9.1f MB/s %10.0f bytes per %s",
-        ratio(raw, report->seconds) / 1e6, ratio(raw, rows), report->noun);
-    print_row(out, "on the wire", "%9.1f MB/s %10.0f bytes per %s, %.0f %%",
-        ratio(wire, report->seconds) / 1e6, ratio(wire, rows), report->noun,
+    print_row(out, "raw", "%9.1f MB/s %s", ratio(raw, report->seconds) / 1e6,
+        size_per_sample(report, raw).text);
+    print_row(out, "on the wire", "%9.1f MB/s %s, %.0f %%",
+        ratio(wire, report->seconds) / 1e6, size_per_sample(report, wire).text,
         100 * ratio(wire, raw));
     print_row(out, "waited for data", "%9.2f s    %10.0f %% of the time%s",
         wait_s, 100 * ratio(wait_s, report->seconds),

@@ -154,7 +154,7 @@ static void pictures_of_16_bits_are_counted(void **state)
     facts.fields[0].clipped = 3;
     assert_one(FBY_FINDING_CLIPPED, 10);
     assert_string_equal(findings[0].found,
-        "3 of 64 pictures are PNG in grey of 16 bits: values above 255 become "
+        "PNG in grey of 16 bits: 3 of 64 pictures; values above 255 become "
         "255, so most of such pictures turn white, as with Pillow");
     assert_string_equal(findings[0].advice,
         "nothing: scale the files to 8 bits, for example with 'mogrify -depth "

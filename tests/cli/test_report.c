@@ -93,6 +93,18 @@ static void the_noun_is_that_of_the_samples(void **state)
     free(text);
 }
 
+static void one_byte_is_in_the_singular(void **state)
+{
+    (void)state;
+    struct fby_report report = example();
+    report.stats.raw_bytes   = report.stats.images;
+    report.stats.wire_bytes  = report.stats.images;
+    char *text               = table_of(&report);
+    assert_has(text, " 1 byte per image\n");
+    assert_has(text, " 1 byte per image, 100 %\n");
+    free(text);
+}
+
 static void waiting_is_no_share_of_the_work(void **state)
 {
     (void)state;
@@ -166,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_are_of_the_run_and_sizes_of_an_image),
         cmocka_unit_test(the_noun_is_that_of_the_samples),
+        cmocka_unit_test(one_byte_is_in_the_singular),
         cmocka_unit_test(waiting_is_no_share_of_the_work),
         cmocka_unit_test(
             a_gpu_is_named_and_has_no_digest_that_was_not_asked_for),

@@ -211,7 +211,9 @@ class Lint(SystemTest):
 
     def test_samples_that_are_refused_are_counted(self):
         root = self.cluster.photos(number=40)
-        for name in sorted(root.rglob("*.jpg"))[:3]:
+        bad = sorted(root.rglob("*.jpg"))[:3]
+        good = bad[0].read_bytes()
+        for name in bad:
             name.write_bytes(b"no picture")
         text = self.lint(self.cluster.pipeline(FINE))
         self.assertIn("measured on 37 samples (3 more were refused)", text)
@@ -222,6 +224,10 @@ class Lint(SystemTest):
         text = self.lint(self.cluster.pipeline(
             FINE + "on_bad_sample: {{do: substitute, limit: 5}}\n"))
         self.assertIn("takes other samples instead (3 of 40", text)
+        bad[0].write_bytes(good)
+        bad[1].write_bytes(good)
+        text = self.lint(self.cluster.pipeline(FINE))
+        self.assertIn("measured on 39 samples (1 more was refused)", text)
         for name in root.rglob("*.jpg"):
             name.write_bytes(b"no picture")
         text = self.lint(self.cluster.pipeline(FINE), code=1)
@@ -263,7 +269,7 @@ class Lint(SystemTest):
             name.unlink()
         found = self.findings(self.cluster.pipeline(
             FINE.replace("from: jpg", "from: [jpg, png]")))
-        self.assertIn("2 of 16 pictures are PNG in grey of 16 bits: ",
+        self.assertIn("PNG in grey of 16 bits: 2 of 16 pictures; ",
                       found["clipped", "image"]["found"])
 
     def test_json_is_json_whatever_the_file_is_called(self):

@@ -271,7 +271,7 @@ class Tokens(TokenTest):
                      f"longest of 1 has {LENGTH} tokens")
         (self.root / "odd.bin").write_bytes(b"abc")
         self.refuses(self.pipeline("odd.bin", "format: flat, type: u16"),
-                     "odd.bin", "3 bytes are not a whole number of tokens")
+                     "odd.bin", "3 bytes, not a whole number of tokens")
         self.refuses(self.pipeline("odd.bin", "format: megatron"),
                      "odd.bin", "its index beside it")
         write_megatron(self.root / "cut.bin", documents_of(1))

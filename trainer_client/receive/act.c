@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/plural.h"
 #include "trainer_client/receive/sockets.h"
 
 /* The longest frame that a worker may send: a chunk of this stream at the
@@ -278,8 +279,8 @@ void fby_r_run_actions(struct fby_receiver *r)
     }
     if (r->warned_no_workers && fby_window_n_usable_peers(r->window) > 0) {
         r->warned_no_workers = false;
-        fby_info("WORKERS-BACK", "%u accept requests",
-            fby_window_n_usable_peers(r->window));
+        fby_info("WORKERS-BACK", "requests go to %s again",
+            fby_plural(fby_window_n_usable_peers(r->window), "worker").text);
         fby_ready_queue_set_wait_reason(r->ready_queue, "");
     }
 }

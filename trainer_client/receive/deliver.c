@@ -7,6 +7,7 @@
 
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/plural.h"
 
 /* ---- filling a batch ----------------------------------------------------- */
 
@@ -205,8 +206,8 @@ static bool count_and_limit_substituted(struct fby_receiver *r, int slot)
         &assembly->substituted[assembly->n_substituted - 1];
     (void)fby_error_set(&why, FBY_BAD_SAMPLE, "%s", last->text);
     (void)fby_error_prefix(&why, FBY_BAD_SAMPLE,
-        "more than %u bad samples (limit of on_bad_sample), the last one in %s",
-        limit, fby_setup_data_name(r->setup));
+        "more than %s (limit of on_bad_sample), the last one in %s",
+        fby_plural(limit, "bad sample").text, fby_setup_data_name(r->setup));
     fby_r_fail_stream(r, FOREBAY_DATA, &why);
     return false;
 }

@@ -12,6 +12,7 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
+#include "common/plural.h"
 #include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "worker/npy/convert.h"
@@ -74,9 +75,8 @@ static fby_err check_width(const struct fby_field_content *field,
     return column->dense_width == wanted
                ? FBY_OK
                : fby_error_set(why, FBY_CONFIG,
-                     "its rows have %" PRIu64
-                     " values, those of the field's shape %" PRIu64,
-                     column->dense_width, wanted);
+                     "its rows have %s, those of the field's shape %" PRIu64,
+                     fby_plural(column->dense_width, "value").text, wanted);
 }
 
 static fby_err check_column(const struct fby_field_content *field,

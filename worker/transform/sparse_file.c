@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/plural.h"
 #include "worker/npy/convert.h"
 #include "worker/transform/decoders.h"
 #include "worker/transform/npz.h"
@@ -221,8 +222,9 @@ static fby_err read_index_array(
         return err;
     }
     return fby_error_set(why, FBY_BAD_SAMPLE,
-        "its data.npy has %" PRIu64 " values, its %s.npy %" PRIu64, n_values,
-        file->members[id].name, file->npy[id].n_values);
+        "its data.npy has %s, its %s.npy %" PRIu64,
+        fby_plural(n_values, "value").text, file->members[id].name,
+        file->npy[id].n_values);
 }
 
 /* Check that `index`, which the message calls `name`, is below `limit`. */

@@ -220,6 +220,9 @@ static void parts_of_scipy_files_fit_each_other(void **state)
     refuses_csr(*state, &csr,
         "a.npz: its shape has 3 dimensions; it must have 2: rows, and values "
         "of a row");
+    csr.shape.shape = "(1,)";
+    csr.shape.bytes = sizeof(cube[0]);
+    refuses_csr(*state, &csr, "a.npz: its shape has 1 dimension; it must");
     csr              = good_csr();
     csr.indptr.shape = "(3,)";
     csr.indptr.bytes = 24;

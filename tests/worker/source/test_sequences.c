@@ -104,7 +104,13 @@ static void a_flat_file_of_half_a_token_is_refused(void **state)
     struct fby_error_detail why  = {{0}};
     assert_int_equal(fby_flat_read(&file, 0, all, &why), FBY_CONFIG);
     assert_string_equal(why.text,
-        "5 bytes are not a whole number of tokens of 2 bytes (type u16)");
+        "the file has 5 bytes, not a whole number of tokens of 2 bytes (type "
+        "u16)");
+    file = file_of("a", 1);
+    assert_int_equal(fby_flat_read(&file, 0, all, &why), FBY_CONFIG);
+    assert_string_equal(why.text,
+        "the file has 1 byte, not a whole number of tokens of 2 bytes (type "
+        "u16)");
     fby_sequences_free(&all);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/plural.h"
 #include "worker/npy/convert.h"
 #include "worker/source/columns/ragged.h"
 #include "worker/source/npy_reader.h"
@@ -164,9 +165,8 @@ static fby_err read_shape(struct csr_file *file, struct fby_error_detail *why)
                         .data                   = raw};
     if (file->count[SHAPE] != 2) {
         return fby_error_set(why, FBY_CONFIG,
-            "its shape has %" PRIu64 " dimensions; it must have 2: rows, and "
-            "values of a row",
-            file->count[SHAPE]);
+            "its shape has %s; it must have 2: rows, and values of a row",
+            fby_plural(file->count[SHAPE], "dimension").text);
     }
     FBY_TRY(fby_object_read(file->zip.object, shape->offset, raw,
         (size_t)2 * shape->item_size, why));
@@ -189,8 +189,8 @@ static fby_err check_counts(
     uint64_t offsets = file->count[INDPTR];
     if (values != indices) {
         return fby_error_set(why, FBY_CONFIG,
-            "its data.npy has %" PRIu64 " values, its indices.npy %" PRIu64,
-            values, indices);
+            "its data.npy has %s, its indices.npy %" PRIu64,
+            fby_plural(values, "value").text, indices);
     }
     return offsets == (uint64_t)file->shape[0] + 1
                ? FBY_OK

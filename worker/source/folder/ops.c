@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/plural.h"
 #include "pipeline/class_names.h"
 #include "pipeline/text.h"
 #include "worker/source/dataset_state.h"
@@ -78,8 +79,9 @@ static void log_skipped(const struct fby_index *index)
     }
     if (n > 0) {
         fby_info("FILES-LEFT-OUT",
-            "%llu files of %s:%s are no samples: no field reads their type", n,
-            fby_root_name(index->root), index->location.base);
+            "%s of %s:%s left out: no field reads such files",
+            fby_plural(n, "file").text, fby_root_name(index->root),
+            index->location.base);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
+#include "common/plural.h"
 
 /* Bytes read at a time: a multiple of the size of a token of any type. */
 enum { READ_BYTES = 1 << 20 };
@@ -102,10 +103,10 @@ fby_err fby_flat_read(const struct fby_token_file *file, uint32_t end,
     FBY_TRY(fby_llmc_refuse(file->object, file->size, why));
     if (file->size % width != 0) {
         return fby_error_set(why, FBY_CONFIG,
-            "%" PRIu64
-            " bytes are not a whole number of tokens of %u bytes (type "
+            "the file has %s, not a whole number of tokens of %u bytes (type "
             "%s)",
-            file->size, width, fby_type_word(out->type));
+            fby_plural(file->size, "byte").text, width,
+            fby_type_word(out->type));
     }
     return out->packed != NULL
                ? read_documents(file, end, out, why)

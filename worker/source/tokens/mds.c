@@ -18,6 +18,7 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
+#include "common/plural.h"
 #include "worker/source/tokens/token_file.h"
 
 enum {
@@ -268,9 +269,10 @@ static fby_err add_sample(const struct mds_reading *r,
     uint64_t size = tokens.end - tokens.begin;
     if (size % width != 0) {
         return fby_error_set(why, FBY_CONFIG,
-            "%" PRIu64 " bytes at byte %" PRIu64
-            " are not a whole number of tokens of %u bytes (type %s)",
-            size, tokens.begin, width, fby_type_word(r->out->type));
+            "the sample at byte %" PRIu64
+            " has %s, not a whole number of tokens of %u bytes (type %s)",
+            tokens.begin, fby_plural(size, "byte").text, width,
+            fby_type_word(r->out->type));
     }
     FBY_TRY(fby_sequences_add_run(r->out, tokens.begin, size / width, why));
     return fby_sequences_end_document(r->out, why);

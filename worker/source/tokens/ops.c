@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/plural.h"
 #include "pipeline/text.h"
 #include "worker/source/dataset_state.h"
 #include "worker/source/index_build.h"
@@ -105,10 +106,10 @@ static fby_err check_sequences(const struct fby_dataset_spec *spec,
     }
     return fby_error_set(why, FBY_CONFIG,
         "no file holds a sequence: length is %u%s, and the longest of %u has "
-        "%llu tokens",
+        "%s",
         spec->tokens->length,
         spec->tokens->shift > 0 ? " and one more for targets" : "",
-        index->n_shards, (unsigned long long)longest);
+        index->n_shards, fby_plural(longest, "token").text);
 }
 
 static fby_err index_tokens(

@@ -7,6 +7,7 @@
 
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/plural.h"
 #include "pipeline/location.h"
 #include "pipeline/text.h"
 #include "worker/source/listing.h"
@@ -305,9 +306,9 @@ fby_err fby_archive_open(const struct fby_root *root, const char *path,
     }
     if (self->entries.n_links > 0) {
         fby_warn("LINKS-SKIPPED",
-            "%llu links in %s:%s are skipped: links in an archive are not "
-            "followed; pack their files: zip without -y",
-            (unsigned long long)self->entries.n_links, fby_root_name(root),
+            "%s in %s:%s skipped: links in an archive are not followed; pack "
+            "their files: zip without -y",
+            fby_plural(self->entries.n_links, "link").text, fby_root_name(root),
             self->path);
     }
     *out = self;
