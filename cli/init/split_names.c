@@ -52,25 +52,40 @@ static struct split_word find_word(const char *name)
     return found;
 }
 
-/* True if the names are equal but for their split words, of which one is train
- * and the other is not. */
-static bool differ_in_word(const char *train, const char *other)
+/* True if the names are equal but for their split words, of which at most one is
+ * train. */
+static bool differ_in_word(const char *name, const char *other)
 {
-    struct split_word a = find_word(train);
+    struct split_word a = find_word(name);
     struct split_word b = find_word(other);
-    return a.is_whole && b.is_whole && a.is_train && !b.is_train &&
-           a.begin == b.begin && strncmp(train, other, a.begin) == 0 &&
-           strcmp(train + a.begin + a.length, other + b.begin + b.length) == 0;
+    bool              is_same_word =
+        a.length == b.length &&
+        strncasecmp(name + a.begin, other + b.begin, a.length) == 0;
+    return a.is_whole && b.is_whole && !is_same_word &&
+           !(a.is_train && b.is_train) && a.begin == b.begin &&
+           strncmp(name, other, a.begin) == 0 &&
+           strcmp(name + a.begin + a.length, other + b.begin + b.length) == 0;
 }
 
 static bool has_other_split(
-    const char *const *names, uint32_t n, const char *train)
+    const char *const *names, uint32_t n, const char *name)
 {
     uint32_t i = 0;
-    while (i < n && !differ_in_word(train, names[i])) {
+    while (i < n && !differ_in_word(name, names[i])) {
         i++;
     }
     return i < n;
+}
+
+/* The first name that is a whole split word with another beside it, as val and
+ * test; n: none. */
+static uint32_t find_pair_without_train(const char *const *names, uint32_t n)
+{
+    uint32_t i = 0;
+    while (i < n && !has_other_split(names, n, names[i])) {
+        i++;
+    }
+    return i;
 }
 
 bool fby_is_split_name(const char *name)
@@ -91,5 +106,9 @@ bool fby_are_split_names(const char *const *names, uint32_t n, uint32_t *train)
             has_pair = has_other_split(names, n, names[i]);
         }
     }
-    return n >= 2 && *train < n && (n_splits == n || has_pair);
+    if (*train == n) {
+        *train = find_pair_without_train(names, n);
+        return *train < n;
+    }
+    return n >= 2 && (n_splits == n || has_pair);
 }

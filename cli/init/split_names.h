@@ -9,8 +9,9 @@
 
 /* True if the `n` names look like those of splits: each begins with a split
  * word, of which one is train (train_a, val2017); or two names differ only in
- * these words (cars_train, cars_test). A class test_tube among others is neither.
- * *train is the index of a name with the word train. */
+ * these words (cars_train, cars_test; val, test). A class test_tube among others
+ * is neither. *train is the index of a name with the word train; without one, of
+ * a name that differs only in its word. */
 bool fby_are_split_names(const char *const *names, uint32_t n, uint32_t *train);
 
 /* True for a name with a split word, as above. */

@@ -84,9 +84,33 @@ enum image_rank {
     RANK_NO_STEM,   /* a picture without a name before its extension */
     RANK_COLOURS,   /* a picture of colours */
     RANK_NAMED_IDS, /* a picture of ids, with a usual name of images */
+    RANK_GREY16,    /* grey of 16 bits, as depths, beside colours of 8 bits */
     RANK_OTHER_IDS, /* another picture of ids */
+    RANK_PARTNER,   /* no ids, with a usual name of masks */
     RANK_NO_PICTURE
 };
+
+/* True for a usual name of masks and their like, which have no ids here. */
+static bool is_partner(const struct fby_init_member *member)
+{
+    return stem_length(member->extension) > 0 &&
+           fby_init_is_partner_name(member->extension) &&
+           !fby_init_is_picture_name(member->extension);
+}
+
+/* True if all samples also have a picture of 8-bit colours that is no partner. */
+static bool has_colours_beside(
+    const struct fby_init_summary *data, const struct fby_init_member *member)
+{
+    for (size_t i = 0; i < data->n_members; i++) {
+        const struct fby_init_member *other = &data->members[i];
+        if (other != member && fby_init_is_picture(other) && other->always &&
+            !other->may_be_ids && !other->is_grey16 && !is_partner(other)) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static enum image_rank rank_of(
     const struct fby_init_summary *data, const struct fby_init_member *member)
@@ -94,19 +118,15 @@ static enum image_rank rank_of(
     if (!fby_init_is_picture(member)) {
         return RANK_NO_PICTURE;
     }
-    /* If all samples also have a picture of colours, ids are its mask. */
-    bool may_be_mask = member->may_be_ids && member->always;
-    for (size_t i = 0; may_be_mask && i < data->n_members; i++) {
-        const struct fby_init_member *other = &data->members[i];
-        if (fby_init_is_picture(other) && !other->may_be_ids && other->always) {
-            return RANK_OTHER_IDS;
-        }
+    if ((member->may_be_ids || member->is_grey16) && member->always &&
+        has_colours_beside(data, member)) { /* its mask, or its depths */
+        return member->is_grey16 ? RANK_GREY16 : RANK_OTHER_IDS;
     }
     if (stem_length(member->extension) == 0) {
         return RANK_NO_STEM;
     }
     if (!member->may_be_ids) {
-        return RANK_COLOURS;
+        return is_partner(member) ? RANK_PARTNER : RANK_COLOURS;
     }
     return fby_init_is_picture_name(member->extension) ? RANK_NAMED_IDS
                                                        : RANK_OTHER_IDS;

@@ -361,18 +361,19 @@ static void a_file_of_tokens_is_written_whole(void **state)
 
 /* ---- which picture is the image ---- */
 
-/* Members from words such as "jpg", "a.png+" (all samples have one) or "b.png*"
- * (ids). */
+/* Members from words such as "jpg", "a.png+" (all samples have one), "b.png*"
+ * (ids) or "c.png^" (grey of 16 bits). */
 static size_t members_of(const char *words, struct fby_init_member out[16])
 {
     size_t n = 0;
     while (*words != '\0') {
-        size_t length = strcspn(words, " +*");
+        size_t length = strcspn(words, " +*^");
         out[n]        = (struct fby_init_member){.header_read = true};
         memcpy(out[n].extension, words, length);
-        for (words += length; *words == '+' || *words == '*'; words++) {
+        for (words += length; *words != '\0' && *words != ' '; words++) {
             out[n].always     = out[n].always || *words == '+';
             out[n].may_be_ids = out[n].may_be_ids || *words == '*';
+            out[n].is_grey16  = out[n].is_grey16 || *words == '^';
         }
         words += *words == ' ' ? 1 : 0;
         n++;
@@ -453,6 +454,13 @@ static void the_image_is_the_likeliest_picture(void **state)
         {"photo.png*+ y.jpg", "image y.jpg, photo photo.png of image"},
         {"a.b.png*+ jpg+", "a_b a.b.png of image, image jpg"},
         {"2.png*+ jpg+", "image jpg, mask 2.png of image"},
+        {"depth.png^+ rgb.jpg+", "image rgb.jpg"},
+        {"annotations.jpg+ images.jpg+", "image images.jpg"},
+        {"images.png*+ masks.png+", "image images.png"},
+        {"images.png^+ masks.png*+",
+            "image images.png, masks masks.png of image"},
+        {"png^+ jpg+", "image jpg"},
+        {"png^ jpg", "image png jpg"},
         {"A.jpg a.jpg", "image a.jpg"},
         {"1.jpg 2.jpg 3.jpg 4.png 5.jpg 6.jpg 7.jpg 8.jpg 9.jpg",
             "image 1.jpg 2.jpg 3.jpg 4.png 5.jpg 6.jpg 7.jpg 8.jpg"},

@@ -10,7 +10,7 @@ static void names_of_splits_are_told_from_names_of_classes(void **state)
     (void)state;
     static const struct {
         const char *names[MAX_NAMES];
-        int         train; /* the first name with train; -1: no splits */
+        int         train; /* the first name with train, or a split; -1: none */
     } rows[] = {
         {{"testA", "testB", "trainA", "trainB"}, 2},
         {{"train_a", "train_b"}, 0},
@@ -28,6 +28,10 @@ static void names_of_splits_are_told_from_names_of_classes(void **state)
         {{"car_training", "car_testing", "x"}, 0},
         {{"train_a", "test_b", "x"}, -1},
         {{"train_"}, -1},
+        {{"test", "val"}, 0},
+        {{"docs", "cars_test", "cars_val"}, 1},
+        {{"test_a", "test_b"}, -1},
+        {{"valley", "testing"}, -1},
         {{"train_a", "train_b", "validity"}, 0},
         {{"a", "b"}, -1},
         {{""}, -1},

@@ -446,6 +446,16 @@ def coloured_masks(*layout):
     return make
 
 
+def depths(*folders):
+    """Photographs, and depths of 16 bits."""
+    def make(root):
+        for i in range(4):
+            save(root / f"{folders[0]}/{i}.jpg", picture(i))
+            save(root / f"{folders[1]}/{i}.png", Image.fromarray(
+                numpy.full((40, 48), 256 * i, "u2")))
+    return make
+
+
 def jpeg_masks(root):
     for i in range(4):
         save(root / f"images/{i}.jpg", picture(i))
@@ -492,6 +502,13 @@ def flat_test(root):
     for i in range(6):
         save(root / f"train/{'ab'[i % 2]}/{i}.jpg", picture(i))
         save(root / f"test/{i}.jpg", picture(i))
+
+
+def val_and_test(root):
+    """A folder that lacks train/."""
+    for i in range(4):
+        for split in ("val", "test"):
+            save(root / f"{split}/{'ab'[i % 2]}/{i}.jpg", picture(i))
 
 
 def empty_class_in_val(root):
@@ -871,6 +888,9 @@ CORPUS = [
     ("masks of JPEG", jpeg_masks, Note(
         "left out: masks.jpg: its compression changes class ids; save masks "
         "as PNG in grey or with a palette", {"images": (4, *IMAGE)})),
+    ("rgb/ and depth/", depths("rgb", "depth"), Note(
+        "left out: depth.png: ids of masks have 8 bits, not 16",
+        {"rgb": (4, *IMAGE)})),
     ("YOLO", yolo("images", "labels"), Note(
         "left out: labels: its text files are boxes; to read them, too, write "
         "lists, and run init again: (cd ", {"image": (4, *IMAGE)},
@@ -929,6 +949,9 @@ CORPUS = [
     )),
     ("the same test/ by itself",
      lambda root: flat_test(root) or root / "test", {"image": (6, *IMAGE)}),
+    ("val/ and test/ without train/", val_and_test,
+     "the folders test, val look like splits, not classes: write a pipeline "
+     "for each: forebay init /"),
     ("an empty class folder in val/", empty_class_in_val,
      "in val: the class folder empty has no files such as 7.jpg: fill or "
      "remove it"),
