@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/init/guess_search.h"
+#include "cli/init/text_state.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
@@ -359,42 +360,121 @@ static fby_err keep_mask_name(
     return FBY_OK;
 }
 
+/* A picture beside a mask: x_sat.jpg beside x_mask.png. */
+struct beside_search {
+    const char *mask;
+    size_t      stem;                 /* the length of "x" */
+    char        found[FBY_NAME_SIZE]; /* "": none */
+};
+
+static fby_err match_beside(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    static const char     letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                      "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    struct beside_search *self      = arg;
+    const char           *name      = entry->name;
+    (void)why;
+    if (entry->is_dir || strcmp(name, self->mask) == 0 ||
+        strlen(name) >= sizeof(self->found) ||
+        strncmp(name, self->mask, self->stem) != 0 ||
+        (name[self->stem] != '_' && name[self->stem] != '-')) {
+        return FBY_OK;
+    }
+    const char *word = name + self->stem + 1;
+    size_t      n    = strspn(word, letters);
+    if (n > 0 && word[n] == '.' && fby_init_is_picture_suffix(word + n + 1)) {
+        snprintf(self->found, sizeof(self->found), "%s", name);
+    }
+    return FBY_OK;
+}
+
+/* Append the loop of a shell that gives the files of `end`, at most 30 bytes,
+ * the end `now`. */
+static void append_loop(
+    char *out, size_t size, const char *dirs, const char *end, const char *now)
+{
+    size_t used = strlen(out);
+    snprintf(out + used, size - used,
+        "%s for f in ./%s*%.30s; do mv -n \"$f\" \"${f%%%.30s}%.31s\"; done",
+        used > 0 ? ";" : "", dirs, end, end, now);
+}
+
+/* Write the loops that rename the masks, and the pictures if they have an end of
+ * their own. Returns false if they need quotes. */
+static bool write_loops(const struct beside_search *beside, const char *dirs,
+    char *out, size_t size)
+{
+    const char *end = beside->mask + beside->stem; /* "_mask.png" */
+    const char *picture =
+        beside->found[0] != '\0' ? beside->found + beside->stem : "";
+    char now[FBY_NAME_SIZE];
+    snprintf(now, sizeof(now), ".%s", end + 1);
+    append_loop(out, size, dirs, end, now);
+    if (picture[0] != '\0') {
+        append_loop(out, size, dirs, picture, strchr(picture, '.'));
+    }
+    return fby_shell_is_plain(beside->mask) && strlen(end) <= 30 &&
+           strlen(picture) <= 30 &&
+           (picture[0] == '\0' || fby_shell_is_plain(picture));
+}
+
+static fby_err refuse_mask_beside(const struct layout *layout,
+    const struct beside_search *beside, const char *dirs,
+    struct fby_error_detail *why)
+{
+    char        loops[400] = "";
+    char        operand[FBY_OPERAND_SIZE];
+    bool        is_plain = write_loops(beside, dirs, loops, sizeof(loops));
+    const char *both     = beside->found[0] != '\0' ? "both" : "the masks";
+    fby_guess_write_operand(layout->search, layout->path, operand);
+    return fby_error_set(why, FBY_CONFIG,
+        "%.60s seems to be the mask of the picture beside it; files of a "
+        "sample have one name up to the first dot, so rename %s%s%s%s%s%s",
+        fby_text_show(beside->mask).text, both, is_plain ? ": (cd " : "",
+        is_plain ? operand : "", is_plain ? " &&" : "", is_plain ? loops : "",
+        is_plain ? ")" : "");
+}
+
+/* The folder whose files are looked at: "" for the one of the listing, if it has
+ * pictures, else the first in it; NULL: none. */
+static const char *find_folder_of_files(const struct layout *layout)
+{
+    uint32_t i = 0;
+    if (fby_guess_has_pictures(layout->listing)) {
+        return "";
+    }
+    while (i < layout->listing->count && !layout->listing->entries[i].is_dir) {
+        i++;
+    }
+    return i < layout->listing->count ? layout->listing->entries[i].name : NULL;
+}
+
 /* Refuse masks that would be samples of their own. */
 static fby_err check_masks_beside(
     const struct layout *layout, struct fby_error_detail *why)
 {
-    bool     is_flat             = fby_guess_has_pictures(layout->listing);
-    char     mask[FBY_NAME_SIZE] = "";
-    char     dir[FBY_PATH_SIZE];
-    uint32_t i = 0;
-    while (!is_flat && i < layout->listing->count &&
-           !layout->listing->entries[i].is_dir) {
-        i++;
-    }
-    if (!is_flat && i == layout->listing->count) {
-        return FBY_OK; /* no folders */
-    }
-    FBY_TRY(fby_path_join(layout->path,
-        is_flat ? "" : layout->listing->entries[i].name, dir, why));
-    FBY_TRY(visit_dir(layout, dir, keep_mask_name, mask, why));
-    if (mask[0] == '\0' || !has_picture(layout, dir, mask,
-                               strcspn(mask, ".") - strlen(mask_word))) {
+    const char *folder              = find_folder_of_files(layout);
+    char        mask[FBY_NAME_SIZE] = "";
+    char        dir[FBY_PATH_SIZE];
+    if (folder == NULL) {
         return FBY_OK;
     }
-    char        command[320] = "";
-    char        operand[FBY_OPERAND_SIZE];
-    const char *end = mask + strcspn(mask, ".") - strlen(mask_word);
-    fby_guess_write_operand(layout->search, layout->path, operand);
-    if (fby_shell_is_plain(mask)) {
-        snprintf(command, sizeof(command),
-            ": (cd %s && for f in ./%s*%.30s; do mv -n \"$f\" "
-            "\"${f%%%.30s}.%.30s\"; done)",
-            operand, is_flat ? "" : "*/", end, end, end + 1);
+    FBY_TRY(fby_path_join(layout->path, folder, dir, why));
+    FBY_TRY(visit_dir(layout, dir, keep_mask_name, mask, why));
+    if (mask[0] == '\0') {
+        return FBY_OK;
     }
-    return fby_error_set(why, FBY_CONFIG,
-        "%.60s seems to be the mask of the picture beside it; files of a "
-        "sample have one name up to the first dot, so rename the masks%s",
-        fby_text_show(mask).text, strlen(end) <= 30 ? command : "");
+    struct beside_search beside = {
+        .mask = mask, .stem = strcspn(mask, ".") - strlen(mask_word)};
+    bool has_own = has_picture(layout, dir, mask, beside.stem);
+    if (!has_own) {
+        FBY_TRY(visit_dir(layout, dir, match_beside, &beside, why));
+    }
+    return has_own || beside.found[0] != '\0'
+               ? refuse_mask_beside(
+                     layout, &beside, folder[0] == '\0' ? "" : "*/", why)
+               : FBY_OK;
 }
 
 /* ---- the checks of a directory ---- */

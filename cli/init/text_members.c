@@ -74,8 +74,8 @@ bool fby_init_is_picture_name(const char *name)
 
 bool fby_init_is_partner_name(const char *name)
 {
-    static const char *const words[] = {
-        "mask", "label", "annot", "seg", "truth", "target", "depth", "ids"};
+    static const char *const words[] = {"mask", "label", "annot", "ann_dir",
+        "seg", "truth", "target", "depth", "ids"};
     return contains_any(name, words, sizeof(words) / sizeof(words[0]));
 }
 

@@ -391,6 +391,22 @@ def masks_beside_in_train(root):
         save(root / f"train/{i}_mask.png", mask(i))
 
 
+def deepglobe(*folders):
+    def make(root):
+        for folder in folders:
+            for i in range(4):
+                save(root / f"{folder}{i}_sat.jpg", picture(i))
+                save(root / f"{folder}{i}_mask.png", mask(i))
+    return make
+
+
+def mmsegmentation(root):
+    for split, number in (("train", 4), ("val", 2)):
+        for i in range(number):
+            save(root / f"img_dir/{split}/{i}.jpg", picture(i))
+            save(root / f"ann_dir/{split}/{i}.png", mask(i))
+
+
 def masks_of_one_name(root):
     for i in range(4):
         save(root / f"images/case{i}.png", picture(i))
@@ -753,6 +769,15 @@ CORPUS = [
     ("masks beside the pictures of train", masks_beside_in_train, Remedy(
         "_mask.png seems to be the mask of the picture beside it", "train",
         {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
+    ("DeepGlobe", deepglobe(""), Remedy(
+        "_mask.png seems to be the mask of the picture beside it", "",
+        {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
+    ("DeepGlobe's train/", deepglobe("train/", "valid/"), Remedy(
+        "_mask.png seems to be the mask of the picture beside it; files "
+        "of a sample have one name up to the first dot, so rename both: (cd ", "train", {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
+    ("mmsegmentation", mmsegmentation,
+     {"img_dir": (4, *IMAGE), "ann_dir": (4, 224, 224, 1)},
+     ("val", {"ann_dir": (64, 224, 224, 1)})),
     ("masks of one name", masks_of_one_name,
      {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)}),
     ("dogs and cats: numbers after a dot", dotted(
