@@ -3,6 +3,7 @@
  *
  * All files are counted. Samples have a picture; other files, such as
  * notes.txt, are counted by their type and left out. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,57 @@ static void set_types(struct class_folders *folders, bool only_pictures,
     }
 }
 
+/* True for a format of the pictures: no mask, and no depths of all samples. */
+static bool is_format(const struct fby_init_member *member)
+{
+    bool is_mask = member->always && (member->may_be_ids || member->is_grey16);
+    return fby_init_is_picture(member) &&
+           strchr(member->extension, '.') == NULL && !is_mask;
+}
+
+/* The second most frequent format of the pictures; NULL: there is one only.
+ * *n_pictures is their number in all formats. */
+static const char *find_second_format(
+    const struct fby_guess_split *split, uint64_t *n_pictures)
+{
+    const char *second    = NULL;
+    uint32_t    n_formats = 0;
+    *n_pictures           = 0;
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        const struct fby_init_member *member = &split->members[i];
+        if (is_format(member)) {
+            *n_pictures += member->count;
+            second = n_formats++ == 1 ? member->extension : second;
+        }
+    }
+    return second;
+}
+
+/* Add a note if samples have pictures in two formats, of which one is read. */
+static void note_twins(
+    const struct class_folders *folders, const struct fby_guess_split *split)
+{
+    uint64_t    n;
+    const char *format       = find_second_format(split, &n);
+    char        command[360] = "; unpack the archive to rename them";
+    char        operand[FBY_OPERAND_SIZE];
+    if (n <= split->samples) {
+        return;
+    }
+    if (!folders->search->in_zip) {
+        fby_guess_write_operand(folders->search, folders->path, operand);
+        snprintf(command, sizeof(command),
+            "; to give the .%s files other names: find %s -iname '*.%s' -exec "
+            "sh -c 'for f; do mv -n \"$f\" \"${f%%.*}_%s.%s\"; done' sh {} +",
+            format, operand, format, format, format);
+    }
+    fby_guess_note(folders->search,
+        "left out: %" PRIu64
+        " pictures whose names differ from another's only in the extension: "
+        "files of one name are one sample%s",
+        n - split->samples, command);
+}
+
 /* Set what the split is from the counts of its class folders. */
 static fby_err set_samples(struct class_folders *folders,
     struct fby_guess_split *split, struct fby_error_detail *why)
@@ -163,6 +215,7 @@ static fby_err set_samples(struct class_folders *folders,
     split->sizes_read = true;
     fby_err err       = read_pngs(folders, split, why);
     split->sizes_read = false;
+    note_twins(folders, split);
     return err == FBY_OK ? read_sizes(folders, split, why) : err;
 }
 

@@ -811,6 +811,17 @@ CORPUS = [
         "a/1.jpg", "a/2.jpg", "b/1.jpg", "b/4.copy.jpg"), Remedy(
             "b/4.copy.jpg has the extension copy.jpg: rename such files", "",
             {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])})),
+    ("two formats of one name", pictures_at(
+        "a/1.jpg", "a/1.png", "b/1.JPG", "b/1.png", "b/2.webp"), Note(
+            "left out: 2 pictures whose names differ from another's only in "
+            "the extension: files of one name are one sample; to give the ",
+            {"image": (3, *IMAGE)},
+            {"train": {"image": (5, *IMAGE),
+                       "label": Counter([0, 0, 1, 1, 1])}})),
+    ("a zip of two formats of one name", zipped(pictures_at(
+        "a/1.jpg", "a/1.png", "b/2.jpg")), Note(
+            "are one sample; unpack the archive to rename them",
+            {"image": (2, *IMAGE)})),
     ("masks of which one has no picture", dotted(
         "a/1.jpg", "a/1.mask.png", "a/2.mask.png", "b/3.jpg", "b/3.mask.png"),
      "pictures of 1 sample have only an extension such as mask.png (a/1.mask"),
