@@ -203,7 +203,9 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
     if (has_dirs) {
         FBY_TRY(fby_guess_only_folder(search, path, listing, only, why));
     }
-    uint32_t depth = has_dirs && only[0] == '\0' ? 1 : 0;
+    bool has_classes = has_dirs && only[0] == '\0' &&
+                       !fby_guess_are_img2dataset(search, path, listing);
+    uint32_t depth = has_classes ? 1 : 0;
     FBY_TRY(fby_guess_class_folders(search, path, depth, name, why));
     if (index == search->out->n_splits) {
         return FBY_OK; /* there are too many splits */

@@ -197,6 +197,20 @@ static void note_twins(
         n - split->samples, command);
 }
 
+/* Add a note on the JSON files of samples with pictures. */
+static void note_json(const struct class_folders *folders)
+{
+    for (uint32_t i = 0; i < folders->counts.n_types; i++) {
+        const struct fby_file_type *type = &folders->counts.types[i];
+        char                        path[FBY_PATH_SIZE];
+        if (type->n_with_picture > 0 &&
+            fby_equal_ignoring_case(type->extension, "json") &&
+            fby_path_join(folders->path, type->first, path, NULL) == FBY_OK) {
+            fby_guess_note_json(folders->search, path);
+        }
+    }
+}
+
 /* Set what the split is from the counts of its class folders. */
 static fby_err set_samples(struct class_folders *folders,
     struct fby_guess_split *split, struct fby_error_detail *why)
@@ -216,6 +230,7 @@ static fby_err set_samples(struct class_folders *folders,
     fby_err err       = read_pngs(folders, split, why);
     split->sizes_read = false;
     note_twins(folders, split);
+    note_json(folders);
     return err == FBY_OK ? read_sizes(folders, split, why) : err;
 }
 

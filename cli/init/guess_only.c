@@ -98,6 +98,51 @@ fby_err fby_guess_only_folder(struct fby_search *search, const char *path,
     return FBY_OK;
 }
 
+/* Does a picture in the folder `name` begin with that name? */
+static bool has_picture_of_folder(
+    struct fby_search *search, const char *path, const char *name)
+{
+    struct fby_listing files = {0};
+    char               below[FBY_PATH_SIZE];
+    bool               found = false;
+    if (fby_path_join(path, name, below, NULL) == FBY_OK &&
+        fby_guess_list_dir(search, below, NULL, &files, NULL) == FBY_OK) {
+        for (uint32_t i = 0; i < files.count; i++) {
+            const struct fby_entry *file = &files.entries[i];
+            found =
+                found || (!file->is_dir && fby_survey_is_picture(file->name) &&
+                             strncmp(file->name, name, strlen(name)) == 0);
+        }
+    }
+    fby_listing_fini(&files);
+    return found;
+}
+
+bool fby_guess_are_img2dataset(struct fby_search *search, const char *path,
+    const struct fby_listing *listing)
+{
+    enum { DIGITS = 5 };
+    const char *first = NULL;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const char *name = listing->entries[i].name;
+        if (!listing->entries[i].is_dir) {
+            continue;
+        }
+        if (strspn(name, "0123456789") != DIGITS || name[DIGITS] != '\0') {
+            return false;
+        }
+        first = first == NULL ? name : first;
+    }
+    if (first == NULL || !has_picture_of_folder(search, path, first)) {
+        return false;
+    }
+    fby_guess_note(search,
+        "note: the folders are shards of img2dataset, as %s, and are read "
+        "without classes; if they are classes: --class-depth 1",
+        first);
+    return true;
+}
+
 void fby_guess_note_only_folder(struct fby_search *search, const char *folder)
 {
     fby_guess_note(search,

@@ -205,6 +205,12 @@ bool fby_guess_is_npy_paired(const struct fby_root *root, const char *path,
 void fby_guess_note_npy(
     struct fby_search *search, const struct fby_guess_split *split);
 
+/* ---- JSON files beside pictures (guess_json.c) ---- */
+
+/* Add a note with fields for the first keys of the JSON file at `path`, if it has
+ * keys that a field can read. */
+void fby_guess_note_json(struct fby_search *search, const char *path);
+
 /* ---- tar shards (guess_shards.c) ---- */
 
 /* Check the `n` shards of a split that were read.
@@ -291,6 +297,11 @@ void fby_guess_write_operand(const struct fby_search *search, const char *below,
 FBY_CHECKED fby_err fby_guess_only_folder(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     char out[FBY_PATH_SIZE], struct fby_error_detail *why);
+
+/* True if the folders in the listing of `path` are shards of img2dataset, no
+ * classes: 00000 with 000000001.jpg. Then a note is added. */
+bool fby_guess_are_img2dataset(struct fby_search *search, const char *path,
+    const struct fby_listing *listing);
 
 /* Add the note that the folder is read without classes. */
 void fby_guess_note_only_folder(struct fby_search *search, const char *folder);

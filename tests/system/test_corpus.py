@@ -407,6 +407,15 @@ def mmsegmentation(root):
             save(root / f"ann_dir/{split}/{i}.png", mask(i))
 
 
+def img2dataset(root):
+    for i in range(6):
+        name = root / f"0000{i // 3}/0000{i // 3}000{i % 3}"
+        save(name.with_suffix(".jpg"), picture(i))
+        save(name.with_suffix(".txt"), f"picture {i}")
+        save(name.with_suffix(".json"), json.dumps(
+            {"caption": f"picture {i}", "width": 48, "score": i / 2}))
+
+
 def masks_of_one_name(root):
     for i in range(4):
         save(root / f"images/case{i}.png", picture(i))
@@ -822,6 +831,14 @@ CORPUS = [
         "a/1.jpg", "a/1.png", "b/2.jpg")), Note(
             "are one sample; unpack the archive to rename them",
             {"image": (2, *IMAGE)})),
+    ("img2dataset", img2dataset, Note(
+        "note: the folders are shards of img2dataset, as 00000, and are read "
+        "without classes; if they are classes: --class-depth 1\n"
+        "left out: the .json files beside the pictures; to read some of their "
+        "keys, add to fields: caption: {from: json, key: caption, decode: "
+        "text, max_length: 256, too_long: truncate}; width: {from: json, key: "
+        "width, decode: label}; score: {from: json, key: score}\n",
+        {"image": (6, *IMAGE)})),
     ("masks of which one has no picture", dotted(
         "a/1.jpg", "a/1.mask.png", "a/2.mask.png", "b/3.jpg", "b/3.mask.png"),
      "pictures of 1 sample have only an extension such as mask.png (a/1.mask"),
