@@ -211,6 +211,24 @@ static void note_json(const struct class_folders *folders)
     }
 }
 
+/* Find pictures of 16 bits in grey among those of the split. */
+static void find_grey16(
+    const struct class_folders *folders, struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < folders->counts.n_types; i++) {
+        const struct fby_file_type *type = &folders->counts.types[i];
+        struct fby_init_member     *member =
+            fby_guess_find_member(split, type->extension);
+        char path[FBY_PATH_SIZE];
+        if (member != NULL && strcmp(member->extension, "png") == 0 &&
+            fby_path_join(folders->path, type->first, path, NULL) == FBY_OK) {
+            member->has_grey16 =
+                member->is_grey16 ||
+                fby_guess_has_grey16(folders->search, path, type->extension);
+        }
+    }
+}
+
 /* Set what the split is from the counts of its class folders. */
 static fby_err set_samples(struct class_folders *folders,
     struct fby_guess_split *split, struct fby_error_detail *why)
@@ -229,6 +247,7 @@ static fby_err set_samples(struct class_folders *folders,
     split->sizes_read = true;
     fby_err err       = read_pngs(folders, split, why);
     split->sizes_read = false;
+    find_grey16(folders, split);
     note_twins(folders, split);
     note_json(folders);
     return err == FBY_OK ? read_sizes(folders, split, why) : err;

@@ -90,6 +90,18 @@ static fby_err read_head(const struct fby_member_file *file,
     return err;
 }
 
+bool fby_guess_is_grey16(const struct fby_root *root, const char *path)
+{
+    struct fby_init_member member = {.count = 0};
+    struct fby_member_file file   = {.offset = 0};
+    if (fby_object_open(root, path, &file.object, NULL) != FBY_OK) {
+        return false;
+    }
+    fby_err err = read_head(&file, &member, NULL);
+    fby_object_close(&file.object);
+    return err == FBY_OK && member.is_grey16;
+}
+
 static bool is_png(const char *extension)
 {
     const char *dot = strrchr(extension, '.');

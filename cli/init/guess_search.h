@@ -211,6 +211,16 @@ void fby_guess_note_npy(
  * keys that a field can read. */
 void fby_guess_note_json(struct fby_search *search, const char *path);
 
+/* ---- grey of 16 bits among other pictures (guess_grey16.c) ---- */
+
+/* True if the PNG file at `path` is grey of 16 bits (guess_members.c). */
+bool fby_guess_is_grey16(const struct fby_root *root, const char *path);
+
+/* Is one of the first files with that extension grey of 16 bits, in the folder of
+ * `file`? */
+bool fby_guess_has_grey16(
+    struct fby_search *search, const char *file, const char *extension);
+
 /* ---- tar shards (guess_shards.c) ---- */
 
 /* Check the `n` shards of a split that were read.

@@ -48,6 +48,7 @@ struct fby_init_member {
     bool     header_read; /* the PNG header of the first such file was read */
     bool     may_be_ids;  /* by this header: pixels are grey or of a palette */
     bool     is_grey16;   /* by this header: pixels are grey, of 16 bits */
+    bool     has_grey16;  /* folder: so are those of a file that was read */
     /* The sizes of the pictures of the first samples; {0, 0}: unknown. */
     struct fby_size sizes[FBY_INIT_SIZES];
     bool            has_words; /* cls: some of those that were read are no id */

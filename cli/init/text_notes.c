@@ -102,20 +102,41 @@ static void append_left_out(const struct fby_init_summary *data,
     }
 }
 
+/* Scales the PNG files of 16 bits in grey, and no others. */
+#define SCALE_GREY16                                                        \
+    ", which changes the files: (cd %s && python3 -c \"import glob, numpy " \
+    "as n; from PIL import Image as I; [I.fromarray((n.array(p) >> "        \
+    "8).astype('u1')).save(f) for f in glob.glob('**/*.[pP][nN][gG]', "     \
+    "recursive=True) for p in [I.open(f)] if p.mode[0] == 'I']\")"
+
 /* Grey of 16 bits is clipped at 255. */
 static void append_grey16(
-    const struct fby_init_summary *data, struct fby_buffer *out)
+    const struct fby_init_summary *data, bool is_all, struct fby_buffer *out)
 {
     char word[WORD];
-    fby_init_append(out,
-        "note: the pictures are grey of 16 bits: all above 255 becomes white, "
-        "as Pillow's convert(\"RGB\") does; scale them to 8 bits");
+    fby_init_printf(out,
+        "note: %s grey of 16 bits: all above 255 becomes white, as Pillow's "
+        "convert(\"RGB\") does; scale them to 8 bits",
+        is_all ? "the pictures are" : "some pictures are");
     if (write_folder(data, word)) {
-        fby_init_append(out, ", which changes the files: find ");
-        fby_init_append(out, word);
-        fby_init_append(out, " -iname '*.png' -exec mogrify -depth 8 {} +");
+        char command[sizeof(SCALE_GREY16) + WORD];
+        snprintf(command, sizeof(command), SCALE_GREY16, word);
+        fby_init_append(out, command);
     }
     fby_init_append(out, "\n");
+}
+
+/* True if a picture of the field of `image` may be grey of 16 bits. */
+static bool has_grey16(
+    const struct fby_init_summary *data, const struct fby_init_member *image)
+{
+    bool found = image->is_grey16;
+    for (size_t i = 0; i < data->n_members; i++) {
+        found =
+            found || (data->members[i].has_grey16 &&
+                         !fby_init_is_left_out(data, image, &data->members[i]));
+    }
+    return found;
 }
 
 void fby_init_append_notes(
@@ -130,7 +151,7 @@ void fby_init_append_notes(
             append_left_out(data, member, out);
         }
     }
-    if (image != NULL && image->is_grey16) {
-        append_grey16(data, out);
+    if (image != NULL && has_grey16(data, image)) {
+        append_grey16(data, image->is_grey16, out);
     }
 }

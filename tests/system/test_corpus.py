@@ -61,14 +61,9 @@ MOGRIFY = f"""#!{sys.executable}
 import os
 import sys
 from PIL import Image
-import numpy
-option, value, *files = sys.argv[1:]
+_, form, *files = sys.argv[1:]
 for file in files:
-    image = Image.open(file)
-    if option == "-depth":
-        Image.fromarray((numpy.array(image) >> 8).astype("u1")).save(file)
-    else:
-        image.save(os.path.splitext(file)[0] + "." + value)
+    Image.open(file).save(os.path.splitext(file)[0] + "." + form)
 """
 
 
@@ -549,6 +544,15 @@ def grey16(root):
             numpy.full((40, 48), 256 * i, "u2")))
 
 
+def grey16_among_others(root):
+    for i in range(4):
+        save(root / f"a/{i}.png", picture(i))
+    for i in range(2):
+        save(root / f"b/{i}.jpg", picture(i))
+        save(root / f"a/grey{i}.PNG", Image.fromarray(
+            numpy.full((40, 48), 256 * i, "u2")))
+
+
 def dogs_and_cats(number):
     """Kaggle's names, of more pictures than a sample may have extensions."""
     def make(root):
@@ -1011,8 +1015,13 @@ CORPUS = [
     ("PNG of 16 bits in grey", grey16, Note(
         "note: the pictures are grey of 16 bits: all above 255 becomes white, "
         "as Pillow's convert(\"RGB\") does; scale them to 8 bits, which "
-        "changes the files: find /", {"image": (4, *IMAGE)},
+        "changes the files: (cd /", {"image": (4, *IMAGE)},
         {"train": {"image": (4, *IMAGE)}})),
+    ("PNG of 16 bits among others", grey16_among_others, Note(
+        "note: some pictures are grey of 16 bits: all above 255 becomes "
+        "white, as Pillow's convert(\"RGB\") does; scale them to 8 bits, "
+        "which changes the files: (cd /", {"image": (8, *IMAGE)},
+        {"train": {"image": (8, *IMAGE)}})),
     ("masks of half the size", half_masks,
      {"images": (6, *IMAGE), "masks": (6, 224, 224, 1)},
      ("val", {"masks": (64, 224, 224, 1)})),

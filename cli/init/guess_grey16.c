@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_grey16.c - find PNG files of 16 bits in grey among other pictures: most
+ * of their pixels turn white. The first files of one folder are looked at. */
+#include <string.h>
+
+#include "cli/init/guess_search.h"
+#include "cli/init/text_state.h"
+#include "pipeline/text.h"
+
+enum { MAX_FILES = 256 };
+
+struct grey16_search {
+    struct fby_search *search;
+    const char        *dir;       /* below the root */
+    const char        *extension; /* of the files, in any case */
+    uint32_t           n_files;
+    bool               found;
+};
+
+/* An entry of the folder; FBY_GONE ends the search. */
+static fby_err look_at_file(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    struct grey16_search *self = arg;
+    char                  path[FBY_PATH_SIZE];
+    const char           *dot = strchr(entry->name, '.');
+    (void)why;
+    if (entry->is_dir || dot == NULL ||
+        !fby_equal_ignoring_case(dot + 1, self->extension) ||
+        fby_path_join(self->dir, entry->name, path, NULL) != FBY_OK) {
+        return FBY_OK;
+    }
+    self->found = fby_guess_is_grey16(self->search->root, path);
+    return self->found || ++self->n_files == MAX_FILES ? FBY_GONE : FBY_OK;
+}
+
+bool fby_guess_has_grey16(
+    struct fby_search *search, const char *file, const char *extension)
+{
+    char                 dir[FBY_PATH_SIZE];
+    char                *slash;
+    struct grey16_search self = {
+        .search = search, .dir = dir, .extension = extension};
+    memcpy(dir, file, strlen(file) + 1);
+    slash = strrchr(dir, '/');
+    dir[slash != NULL ? slash - dir : 0] = '\0';
+    fby_err err = fby_guess_visit_dir(
+        search, dir, NULL, look_at_file, &self, NULL, NULL);
+    return (err == FBY_OK || err == FBY_GONE) && self.found;
+}
