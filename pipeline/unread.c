@@ -109,6 +109,9 @@ static const struct {
     {".tga", "TGA"},
 };
 
+/* Other endings of JPEG files, which are decoded once they are renamed. */
+static const char *const jpeg_endings[] = {".jfif", ".jpe", ".jif"};
+
 static bool has_ending(const char *name, const char *ending)
 {
     size_t length = strlen(name);
@@ -225,15 +228,34 @@ const char *fby_unread_picture(const char *name)
     return NULL;
 }
 
+bool fby_unread_is_jpeg(const char *name)
+{
+    for (size_t i = 0; i < sizeof(jpeg_endings) / sizeof(jpeg_endings[0]);
+         i++) {
+        if (has_ending(name, jpeg_endings[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool fby_unread_file(const char *name, struct fby_unread *out)
 {
     const struct unread_format *format  = find_format(name);
     const char                 *picture = fby_unread_picture(name);
     if (picture != NULL) {
         snprintf(out->text, sizeof(out->text),
-            "%s pictures (%s) are not decoded; convert them, in their folder: "
-            "find . -iname '*%s' -exec mogrify -format png {} +",
+            "%s pictures (%s) are not decoded; convert them with ImageMagick, "
+            "in their folder: find . -iname '*%s' -exec mogrify -format png {} "
+            "+",
             picture, fby_text_show(name).text, strrchr(name, '.'));
+        return true;
+    }
+    if (fby_unread_is_jpeg(name)) {
+        snprintf(out->text, sizeof(out->text),
+            "JPEG pictures are read as .jpg and .jpeg (not %s); rename them, "
+            "in their folder: find . -iname '*%s' -exec %s",
+            fby_text_show(name).text, strrchr(name, '.'), FBY_UNREAD_RENAME);
         return true;
     }
     if (format != NULL) {

@@ -19,6 +19,14 @@ bool fby_unread_file(const char *name, struct fby_unread *out);
  * NULL: it is none. fby_unread_file() is true for these, too. */
 const char *fby_unread_picture(const char *name);
 
+/* True for the name of a JPEG file that must be renamed, as x.jfif.
+ * fby_unread_file() is true for these, too. */
+bool fby_unread_is_jpeg(const char *name);
+
+/* The rest of a command that begins with `find` and renames JPEG files. */
+#define FBY_UNREAD_RENAME \
+    "sh -c 'for f; do mv -n \"$f\" \"${f%.*}.jpg\"; done' sh {} +"
+
 /* True for the URL of an object store or a web server, as s3://bucket/a.tar.
  * Then `out` says what to do. */
 bool fby_unread_url(const char *path, struct fby_unread *out);

@@ -11,6 +11,7 @@
 #include "cli/init/count_folders.h"
 #include "cli/init/guess_search.h"
 #include "cli/init/text_state.h"
+#include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 #include "worker/source/folder/folder.h"
@@ -353,6 +354,21 @@ static void keep_train(struct fby_search *search, struct class_folders *folders)
     folders->n       = 0;
 }
 
+/* Refuse a path that no pipeline file can have as `folder`. */
+static fby_err check_pattern(
+    const struct fby_guess_split *split, struct fby_error_detail *why)
+{
+    const struct fby_source_traits *traits =
+        fby_source_traits(FBY_SOURCE_FOLDER);
+    if (traits->check_path_rest("", split->pattern, NULL) == FBY_OK) {
+        return FBY_OK;
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "%s has a comma in braces, which the path of a folder in a pipeline "
+        "cannot have: rename the folder",
+        fby_text_show(split->pattern).text);
+}
+
 fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
     uint32_t depth, const char *name, struct fby_error_detail *why)
 {
@@ -379,6 +395,9 @@ fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
     }
     if (err == FBY_OK) {
         err = fby_guess_set_pattern(search, path, split, why);
+    }
+    if (err == FBY_OK) {
+        err = check_pattern(split, why);
     }
     if (depth > 0 && search->train == NULL && strcmp(name, "train") == 0) {
         keep_train(search, &folders);

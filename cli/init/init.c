@@ -254,28 +254,34 @@ static const char *shard_word(enum fby_source_kind kind)
     return words[kind] != NULL ? words[kind] : "tar shard";
 }
 
-/* Print the command that converts the pictures of the split that have no
- * decoder, if there are any. */
-static void print_conversion(const struct fby_guess_split *split)
+static bool is_undecoded(const char *name)
+{
+    return fby_unread_picture(name) != NULL;
+}
+
+/* Print the command for the files of the split whose names `is_type` accepts, if
+ * there are any: `purpose`, and the end `action` of the command. */
+static void print_find(const struct fby_guess_split *split,
+    bool (*is_type)(const char *name), const char *purpose, const char *action)
 {
     size_t n      = 0;
     bool   in_zip = fby_guess_is_zip_path(split->pattern);
     for (uint32_t i = 0; i < split->n_left_out; i++) {
         char name[FBY_NAME_SIZE + 2];
         snprintf(name, sizeof(name), "*.%s", split->left_out[i].extension);
-        if (fby_unread_picture(name) == NULL) {
+        if (!is_type(name)) {
             continue;
         }
         if (n++ == 0) {
-            fprintf(stderr, "to convert%s: find ",
-                in_zip ? " them, unpack the archive; in its folder" : " them");
+            fprintf(stderr, "%s%s: find ", purpose,
+                in_zip ? ", unpack the archive; in its folder" : "");
             fby_option_print_word(stderr, in_zip ? "." : split->pattern);
         }
         fprintf(stderr, "%s -iname ", n > 1 ? " -o" : " '('");
         fby_option_print_word(stderr, name);
     }
     if (n > 0) {
-        fprintf(stderr, " ')' -exec mogrify -format png {} +\n");
+        fprintf(stderr, " ')' -exec %s\n", action);
     }
 }
 
@@ -298,7 +304,10 @@ static void print_left_out_files(
     }
     if (split->n_left_out > 0) {
         fprintf(stderr, " (no pictures that can be decoded)\n");
-        print_conversion(split);
+        print_find(split, is_undecoded, "to convert them with ImageMagick",
+            "mogrify -format png {} +");
+        print_find(split, fby_unread_is_jpeg, "to read JPEG files as .jpg",
+            FBY_UNREAD_RENAME);
     }
 }
 

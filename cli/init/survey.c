@@ -8,6 +8,7 @@
 
 #include "cli/init/text_state.h"
 #include "common/mem.h"
+#include "pipeline/unread.h"
 
 enum { MAX_ENTRIES = 4096 /* of a folder */, MAX_DEPTH = 3 /* below it */ };
 
@@ -26,16 +27,10 @@ struct survey_dir { /* the current folder */
 
 bool fby_survey_is_picture(const char *name)
 {
-    static const char *const undecoded[] = {"gif", "bmp", "tif", "tiff", "avif",
-        "heic", "ppm", "pgm", "jp2", "dng"};
-    const char              *dot         = strrchr(name, '.');
-    for (size_t i = 0;
-         dot != NULL && i < sizeof(undecoded) / sizeof(undecoded[0]); i++) {
-        if (strcasecmp(dot + 1, undecoded[i]) == 0) {
-            return true;
-        }
-    }
-    return dot != NULL && fby_init_is_picture_suffix(dot + 1);
+    const char *dot = strrchr(name, '.');
+    return fby_unread_picture(name) != NULL || fby_unread_is_jpeg(name) ||
+           (dot != NULL && (strcasecmp(dot, ".dng") == 0 ||
+                               fby_init_is_picture_suffix(dot + 1)));
 }
 
 /* An entry of a folder; FBY_GONE ends the survey of it. */

@@ -56,7 +56,7 @@ static fby_err check_formats(const struct fby_field_check *check)
         if (fby_text_is_one_of(format, extensions + N_FORMATS_WITH_DECODER)) {
             return fby_field_error_at_item(check, FBY_FIELD_FROM, i,
                 "%s pictures are not decoded; convert them, for example with "
-                "'mogrify -format png *.%s'",
+                "ImageMagick: 'mogrify -format png *.%s'",
                 format, format);
         }
     }

@@ -130,7 +130,7 @@ static void extensions_are_those_of_the_decoder(void **state)
         {"img", "webp", ""},
         {"img", "x.gif",
             "gif pictures are not decoded; convert them, for example with "
-            "'mogrify -format png *.gif'"},
+            "ImageMagick: 'mogrify -format png *.gif'"},
         {"img", "anything", ""},
         {"img", ".jpg", "'.jpg' is not a valid extension"},
         {"img", "", "'' is not a valid extension"},
@@ -157,7 +157,7 @@ static void kinds_of_pictures_that_are_not_decoded_are_named(void **state)
         char wrong[120];
         snprintf(wrong, sizeof(wrong),
             "%s pictures are not decoded; convert them, for example with "
-            "'mogrify -format png *.%s'",
+            "ImageMagick: 'mogrify -format png *.%s'",
             none[i], none[i]);
         name_is(f->from[0], none[i]);
         assert_string_equal(field_error(split, f), wrong);

@@ -71,8 +71,13 @@ static void pictures_without_decoder_name_the_command_that_converts(
         assert_file(names[i][0], names[i][1]);
     }
     assert_file("b/a.tif",
-        "TIFF pictures (b/a.tif) are not decoded; convert them, in their "
-        "folder: find . -iname '*.tif' -exec mogrify -format png {} +");
+        "TIFF pictures (b/a.tif) are not decoded; convert them with "
+        "ImageMagick, in their folder: find . -iname '*.tif' -exec mogrify "
+        "-format png {} +");
+    assert_file("b/a.JFIF",
+        "JPEG pictures are read as .jpg and .jpeg (not b/a.JFIF); rename them, "
+        "in their folder: find . -iname '*.JFIF' -exec sh -c 'for f; do mv -n "
+        "\"$f\" \"${f%.*}.jpg\"; done' sh {} +");
     assert_null(fby_unread_picture("a.png"));
     assert_null(fby_unread_picture("tif"));
 }

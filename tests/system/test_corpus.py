@@ -511,6 +511,13 @@ def pictures_at(*names):
     return make
 
 
+def jpeg_named(*names):
+    def make(root):
+        for i, name in enumerate(names):
+            save(root / name, jpg(i))
+    return make
+
+
 def test1_beside_train(root):
     classes = ("a", "b", "c")
     for i in range(6):
@@ -551,6 +558,12 @@ def grey16_among_others(root):
         save(root / f"b/{i}.jpg", picture(i))
         save(root / f"a/grey{i}.PNG", Image.fromarray(
             numpy.full((40, 48), 256 * i, "u2")))
+
+
+def braces(root):
+    for name in ("cat", "dog"):
+        save(root / f"{{a,b}}/{name}/1.jpg", picture(1))
+    return root / "{a,b}"
 
 
 def dogs_and_cats(number):
@@ -843,6 +856,9 @@ CORPUS = [
         "text, max_length: 256, too_long: truncate}; width: {from: json, key: "
         "width, decode: label}; score: {from: json, key: score}\n",
         {"image": (6, *IMAGE)})),
+    ("braces in the path", braces,
+     "/{a,b} has a comma in braces, which the path of a folder in a pipeline "
+     "cannot have: rename the folder"),
     ("masks of which one has no picture", dotted(
         "a/1.jpg", "a/1.mask.png", "a/2.mask.png", "b/3.jpg", "b/3.mask.png"),
      "pictures of 1 sample have only an extension such as mask.png (a/1.mask"),
@@ -966,35 +982,47 @@ CORPUS = [
         "left out: text \"labels.txt\": choose its max_length in the file, and "
         "remove the # there", {"images": (4, *IMAGE)})),
     ("class folders of TIFF", pictures_at("a/1.tif", "b/2.TIF"), Remedy(
-        "TIFF pictures (*.tif) are not decoded; convert them, in their "
-        "folder: find . -iname '*.tif'", "",
+        "TIFF pictures (*.tif) are not decoded; convert them with "
+        "ImageMagick, in their folder: find . -iname '*.tif'", "",
         {"image": (2, *IMAGE), "label": Counter([0, 1])})),
     ("a class folder of TIFF", pictures_at("a/1.jpg", "b/2.tif"), Remedy(
-        "TIFF pictures (b/2.tif) are not decoded; convert them, in their "
-        "folder: find . -iname '*.tif'", "",
+        "TIFF pictures (b/2.tif) are not decoded; convert them with "
+        "ImageMagick, in their folder: find . -iname '*.tif'", "",
         {"image": (2, *IMAGE), "label": Counter([0, 1])})),
+    ("class folders of .jfif", jpeg_named("a/1.jfif", "b/2.JFIF"), Remedy(
+        "JPEG pictures are read as .jpg and .jpeg (not *.jfif); rename them, "
+        "in their folder: find . -iname '*.jfif'", "",
+        {"image": (2, *IMAGE), "label": Counter([0, 1])})),
+    ("a class folder of .jpe", jpeg_named("a/1.jpe", "a/2.jpe", "b/3.JPG"),
+     Remedy("JPEG pictures are read as .jpg and .jpeg (not a/1.jpe); rename "
+            "them, in their folder: find . -iname '*.jpe'", "",
+            {"image": (3, *IMAGE), "label": Counter([0, 0, 1])})),
+    (".jfif among pictures", jpeg_named("a/1.jfif", "a/2.jpg", "b/3.jpg"), Note(
+        "left out: 1 .jfif file (no pictures that can be decoded)\nto read "
+        "JPEG files as .jpg: find /", {"image": (2, *IMAGE)},
+        {"train": {"image": (3, *IMAGE)}})),
     ("a folder of TIFF", pictures_at("1.tif", "2.tif"), Remedy(
-        "are not decoded; convert them, in their folder: find . -iname "
+        "are not decoded; convert them with ImageMagick, in their folder: find . -iname "
         "'*.tif'", "", {"image": (2, *IMAGE)})),
     ("TIFF in parallel folders", pictures_at(
         "images/1.tif", "images/2.png", "masks/1.png", "masks/2.png"), Remedy(
-            "TIFF pictures (images/*.tif) are not decoded; convert them, in "
-            "their folder: find .", "",
+            "TIFF pictures (images/*.tif) are not decoded; convert them with "
+            "ImageMagick, in their folder: find .", "",
             {"images": (2, *IMAGE), "masks": (2, 224, 224, 1)})),
     ("Carvana: masks of GIF", pictures_at(
         "images/1.jpg", "images/2.jpg", "masks/1.gif", "masks/2.gif"), Remedy(
-            "GIF pictures (masks/*.gif) are not decoded; convert them", "",
+            "GIF pictures (masks/*.gif) are not decoded; convert them with", "",
             {"images": (2, *IMAGE), "masks": (2, 224, 224, 1)})),
     ("TIFF and BMP among pictures", pictures_at(
         "a/1.jpg", "b/2.jpg", "a/3.tif", "b/4.bmp"), Note(
             "left out: 1 .tif file, 1 .bmp file (no pictures that can be "
-            "decoded)\nto convert them: find /", {"image": (2, *IMAGE)},
+            "decoded)\nto convert them with ImageMagick: find /", {"image": (2, *IMAGE)},
             {"train": {"image": (4, *IMAGE)}})),
     ("a GIF in val", pictures_at(
         "train/a/1.png", "train/b/2.png", "val/a/3.png", "val/b/4.png",
         "val/b/5.gif"), Note(
             "left out of split 'val': 1 .gif file (no pictures that can be "
-            "decoded)\nto convert them: find /", {"image": (2, *IMAGE)},
+            "decoded)\nto convert them with ImageMagick: find /", {"image": (2, *IMAGE)},
             {"val": {"label": [0, 1, 1]}})),
     ("test1/ beside train/", test1_beside_train, Note(
         "left out: folder test1: a split is called train, val, valid, "

@@ -59,7 +59,8 @@ static fby_err check_is_decoded(
         if (matches(file, &not_decoded[i])) {
             return fby_error_set(why, FBY_BAD_SAMPLE,
                 "the file is %s picture by its content, and these are not "
-                "decoded: convert it, for example with 'mogrify -format png "
+                "decoded: convert it, for example with ImageMagick: 'mogrify "
+                "-format png "
                 "FILE', and remove the original",
                 not_decoded[i].format);
         }
