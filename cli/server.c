@@ -2,6 +2,8 @@
 /* server.c - `forebay server`: keep the list of the workers that are up. */
 #include "server/server.h"
 
+#include <string.h>
+
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/option.h"
@@ -11,6 +13,7 @@
 
 struct server_command {
     struct fby_server_options server;
+    const char               *secure; /* "auth" or "full"; NULL: full */
     uint32_t                  parent; /* process id of --parent; 0: none */
 };
 
@@ -35,6 +38,17 @@ const struct fby_option fby_server_settings[] = {
         "Write the endpoint to this file once the server listens; it is "
         "removed at the end",
         FBY_VALUE(FBY_TEXT, struct server_command, server.ready_file)},
+    {"keys", 0, "PATH",
+        "Admit only keys on a list; PATH is a folder of keys that forebay keys "
+        "wrote, or the server's key file",
+        FBY_VALUE(FBY_TEXT, struct server_command, server.keys)},
+    {"allowed", 0, "PATH",
+        "The list of admitted keys (default: allowed in the folder of --keys)",
+        FBY_VALUE(FBY_TEXT, struct server_command, server.allowed)},
+    {"secure", 0, "auth|full",
+        "With keys: seal messages and chunks (full, the default), or messages "
+        "only, on networks that are encrypted below Forebay (auth)",
+        FBY_VALUE(FBY_TEXT, struct server_command, secure)},
     {"lease", 0, "S",
         "Seconds without a message after which a worker or a trainer counts "
         "as gone, 1 to 3600 (default 10)",
@@ -45,6 +59,20 @@ const struct fby_option fby_server_settings[] = {
     {0},
 };
 
+static void finish_options(const struct argp_state *state, void *values)
+{
+    struct server_command *self = values;
+    if (self->secure != NULL && strcmp(self->secure, "auth") == 0) {
+        self->server.secure = FBY_SECURE_AUTH;
+    } else if (self->secure != NULL && strcmp(self->secure, "full") != 0) {
+        argp_error(state, "--secure: '%s' is not auth or full", self->secure);
+    }
+    if (self->server.keys == NULL &&
+        (self->secure != NULL || self->server.allowed != NULL)) {
+        argp_error(state, "--secure and --allowed need --keys");
+    }
+}
+
 /* A server that `up` or `pull` started has only the options from there. */
 static bool reads_variables(const void *values)
 {
@@ -53,6 +81,7 @@ static bool reads_variables(const void *values)
 
 static const struct fby_usage usage = {.options = fby_server_settings,
     .reads_variables                            = reads_variables,
+    .finish                                     = finish_options,
     .help = "Keep the list of workers that are up, and give it to trainers.\v"
             "Examples:\n"
             "  forebay server\n"

@@ -37,6 +37,10 @@ const struct fby_option fby_worker_settings[] = {
         "The numeric address at which trainers reach the worker, if it is not "
         "that of --listen",
         VALUE(FBY_TEXT, worker.advertise)},
+    {"keys", 0, "PATH",
+        "The worker's key: a key file, or a folder with worker.key, as forebay "
+        "keys writes them",
+        VALUE(FBY_TEXT, worker.keys)},
     {.help = "Resources:"},
     {"threads", 't', "N",
         "Threads that decode and transform (default: one per usable core)",

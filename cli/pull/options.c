@@ -19,6 +19,10 @@ static const struct fby_option options[] = {
     {"server", 0, "ADDR",
         "Use a running cluster (tcp://HOST:PORT) instead of starting one",
         VALUE(FBY_TEXT, stream.server)},
+    {"keys", 0, "PATH",
+        "The trainer's key for --server: a key file, or a folder with one "
+        "(default: the variable FOREBAY_KEYS)",
+        VALUE(FBY_TEXT, stream.keys)},
     {"workers", 'w', "N", "Own workers: how many processes (default 2)",
         NUMBER(cluster.workers, 1, 256)},
     {"threads", 0, "N",

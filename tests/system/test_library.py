@@ -142,7 +142,7 @@ class Files(unittest.TestCase):
         self.assertRegex(shown, r"\(SONAME\).*\[libforebay\.so\.\d+\]")
         self.assertNotIn("TEXTREL", shown)
         needed = set(re.findall(r"\(NEEDED\).*\[(\S+?)\.so", shown))
-        allowed = {"libzmq", "libsodium", "libxxhash", "liblz4", "libyaml-0",
+        allowed = {"libzmq", "libsodium", "libcrypto", "libxxhash", "liblz4", "libyaml-0",
                    "libprotobuf-c", "libc", "libm", "libpthread"}
         if not SANITIZE:  # whose runtime is one more
             self.assertEqual({name for name in needed - allowed

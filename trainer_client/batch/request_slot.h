@@ -66,6 +66,7 @@ struct fby_chunk_job { /* how to write a chunk to its destination */
     struct fby_codec_params params;
     uint8_t                *to;     /* destination, in memory or arena */
     bool                    packed; /* copy the payload without decoding */
+    bool is_checked; /* its sealed frame was genuine: skip the frame's hash */
 };
 
 /* True if the payload of `frame` can be decoded. Writes nothing. */

@@ -26,6 +26,7 @@ static void connect_peer(struct fby_receiver *r, struct fby_peer *peer)
 {
     const char *endpoint = fby_peer_next_endpoint(peer);
     fby_dealer_close(&peer->socket);
+    fby_r_keys_forget_route(peer);
     if (endpoint != NULL) {
         peer->socket =
             fby_dealer_open(r->zmq, endpoint, longest_frame(&r->setup->layout));
@@ -172,8 +173,11 @@ static void warn_no_workers(struct fby_receiver *r)
     if (r->membership.server.value == 0) {
         (void)fby_error_set(&text, FBY_AGAIN,
             "no answer from the server %s; check that it runs and listens "
-            "at this address",
-            r->setup->server);
+            "at this address%s",
+            r->setup->server,
+            r->setup->has_keys
+                ? ", and that the key file is of this server"
+                : ", and whether it demands keys (--keys, FOREBAY_KEYS)");
     } else if (example == NULL) {
         (void)fby_error_set(&text, FBY_AGAIN,
             "no worker: the server %s has none registered", r->setup->server);
@@ -212,6 +216,7 @@ static void run_action(struct fby_receiver *r, const struct fby_action *action)
         return;
     case FBY_DO_GONE:
         fby_dealer_close(&r->peers[action->peer].socket);
+        fby_r_keys_clear(&r->peers[action->peer]);
         fby_peer_clear(&r->peers[action->peer]);
         return;
     case FBY_DO_WARN_NO_WORKERS:
@@ -226,6 +231,10 @@ static void run_action(struct fby_receiver *r, const struct fby_action *action)
         return;
     case FBY_DO_HELLO:
         message = hello_message(r, action->number);
+        if (r->aead != NULL) {
+            fby_r_keys_send_hello(r, action->peer, &message);
+            return;
+        }
         break;
     case FBY_DO_CANCEL:
         message.type   = FBY_MSG_CANCEL;

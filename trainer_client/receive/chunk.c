@@ -22,14 +22,15 @@ static void reject_chunk(struct fby_receiver *r, int peer, size_t size,
 
 /* Make the job that writes `chunk` to its slot. Call once per chunk, because
  * this may reserve memory in the arena, which is copied to a GPU. */
-static struct fby_chunk_job prepare_job(
-    const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
+static struct fby_chunk_job prepare_job(const struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, bool is_checked)
 {
     const struct fby_raw_layout *layout       = &r->assemblies[slot].layout;
     const struct fby_raw_field  *field        = &layout->fields[chunk->field];
     struct fby_request_slot     *request_slot = &r->slots[slot];
     struct fby_chunk_job         job          = {.chunk = *chunk};
     job.params                                = fby_layout_codec_params(field);
+    job.is_checked                            = is_checked;
     if (fby_setup_uploads_as_received(r->setup, chunk->field)) {
         uint32_t index =
             fby_layout_chunk_index(layout, chunk->field, chunk->number);
@@ -78,7 +79,8 @@ static void store_on_this_thread(struct fby_receiver *r, int slot,
     const struct fby_chunk_job *job, zmq_msg_t *frame)
 {
     int64_t start_ns = fby_now_ns();
-    bool good = fby_chunk_is_intact(zmq_msg_data(frame), zmq_msg_size(frame));
+    bool    good     = job->is_checked ||
+                fby_chunk_is_intact(zmq_msg_data(frame), zmq_msg_size(frame));
     if (good && job->chunk.raw_bytes <= MAX_SMALL_BYTES) {
         good = fby_chunk_job_write(
             job, frame, r->codec_scratch, r->setup->verify_decoded);
@@ -94,11 +96,12 @@ static void store_on_this_thread(struct fby_receiver *r, int slot,
 /* Store a chunk on this thread if that costs less than passing it to another
  * thread. The frame of a small chunk is never kept, because a frame may keep a
  * whole receive buffer of ZeroMQ allocated. */
-static void store_chunk(
-    struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
+static void store_chunk(struct fby_receiver *r, int peer,
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
     int slot = fby_window_find_slot(r->window, chunk->request);
-    const struct fby_chunk_job job = prepare_job(r, slot, chunk);
+    const struct fby_chunk_job job =
+        prepare_job(r, slot, chunk, fby_r_keys_seal_chunks(r, peer));
     fby_assembly_add_chunk(&r->assemblies[slot], chunk);
     if (chunk->raw_bytes <= MAX_SMALL_BYTES ||
         fby_request_slot_must_keep(r->setup, chunk)) {
@@ -150,7 +153,7 @@ void fby_r_on_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     }
     enum fby_verdict verdict = fby_window_chunk(r->window, r->now_ns, &report);
     if (verdict == FBY_TAKE) {
-        store_chunk(r, &chunk, frame);
+        store_chunk(r, peer, &chunk, frame);
     } else if (verdict == FBY_AUDIT) {
         check_audit_chunk(r, &chunk, frame);
     }

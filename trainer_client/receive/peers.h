@@ -19,12 +19,13 @@ enum fby_peer_answer { /* the worker's answer to OPEN */
 };
 
 struct fby_peer {
-    bool                   used;      /* a worker has this entry */
-    struct fby_instance_id instance;  /* changes when the worker restarts */
-    char                 **endpoints; /* its addresses; owned */
-    size_t                 n_endpoints;
-    size_t                 n_attempts; /* attempts to connect so far */
-    void                  *socket;     /* to the worker; NULL: closed */
+    bool                     used;      /* a worker has this entry */
+    struct fby_instance_id   instance;  /* changes when the worker restarts */
+    char                   **endpoints; /* its addresses; owned */
+    size_t                   n_endpoints;
+    size_t                   n_attempts; /* attempts to connect so far */
+    void                    *socket;     /* to the worker; NULL: closed */
+    struct fby_r_route_keys *keys;       /* keys.c; NULL: no ticket */
     char               label[320]; /* "worker HOST (ENDPOINT)", for messages */
     struct fby_open_id open_id;    /* id of the last OPEN */
     bool accepts_any_data; /* OPEN takes any data, to get its list of shards */

@@ -33,7 +33,12 @@ void fby_r_send_to_server(
 void fby_r_send_to_peer(
     struct fby_receiver *r, int peer, const struct fby_message *message)
 {
-    if (r->peers[peer].socket != NULL) {
+    if (r->peers[peer].socket == NULL) {
+        return;
+    }
+    if (r->aead != NULL) {
+        fby_r_keys_send(r, peer, message);
+    } else {
         fby_dealer_send(r->peers[peer].socket, message, &r->scratch);
     }
 }
@@ -302,8 +307,12 @@ static fby_err open_server_socket(
     if (r->zmq == NULL) {
         return fby_error_set(why, FBY_SYS, "no ZeroMQ context");
     }
-    r->server_socket =
-        fby_dealer_open(r->zmq, r->setup->server, FBY_MESSAGE_MAX);
+    if (r->setup->has_keys && fby_aead_create(&r->aead) != FBY_OK) {
+        return fby_error_set(
+            why, FBY_SYS, "libcrypto has no AES-256-GCM for the keys");
+    }
+    r->server_socket = fby_dealer_open_keyed(r->zmq, r->setup->server,
+        FBY_MESSAGE_MAX, r->setup->has_keys ? &r->setup->key : NULL);
     if (r->server_socket == NULL) {
         return fby_error_set(why, FBY_SYS, "%s: %s", r->setup->server,
             zmq_strerror(zmq_errno()));
@@ -408,6 +417,7 @@ static void free_slots(struct fby_receiver *r)
 static void free_peers(struct fby_receiver *r)
 {
     for (int i = 0; i < r->n_peers; i++) {
+        fby_r_keys_clear(&r->peers[i]);
         fby_peer_clear(&r->peers[i]);
     }
     free(r->peers);
@@ -443,6 +453,8 @@ void fby_receiver_destroy(struct fby_receiver **self_p)
     fby_window_destroy(&r->window);
     free_slots(r);
     free_peers(r);
+    fby_aead_destroy(&r->aead);
+    fby_buffer_fini(&r->sealed);
     free(r->shard_samples);
     free(r->class_names);
     fby_buffer_fini(&r->scratch);

@@ -10,6 +10,7 @@
  *        worker.c   control messages from workers
  *        chunk.c    chunks, and results of the decode threads
  *        act.c      actions of the window
+ *        keys.c     tickets, and sealed frames
  *        deliver.c  complete batches to the ready queue; statistics */
 #ifndef FBY_CLIENT_RECEIVE_STATE_H
 #define FBY_CLIENT_RECEIVE_STATE_H
@@ -42,7 +43,8 @@ enum fby_r_aside_reason {
     FBY_R_FINGERPRINT = 17, /* WRONG_FINGERPRINT: it is another build */
     FBY_R_OPEN_FAILED = 18, /* OPEN_FAILED: it cannot open the dataset */
     FBY_R_VERSION     = 19, /* it speaks another protocol version */
-    FBY_R_DIFFERS     = 20  /* OPENED with another dataset or fingerprint */
+    FBY_R_DIFFERS     = 20, /* OPENED with another dataset or fingerprint */
+    FBY_R_KEY         = 21  /* it has no keys, or does not accept a ticket */
 };
 
 struct fby_r_order_cache { /* an epoch has entry epoch % FBY_R_CACHED_ORDERS */
@@ -72,10 +74,12 @@ struct fby_receiver {
     atomic_bool must_stop; /* the thread ends after its current turn */
 
     /* Thread: only the receiver's thread uses the members below. */
-    void                 *zmq;                    /* ZeroMQ context */
-    void                 *server_socket;          /* ZeroMQ socket */
-    struct fby_buffer     scratch;                /* encoded message to send */
-    int64_t               now_ns;                 /* clock, read once a turn */
+    void                 *zmq;           /* ZeroMQ context */
+    void                 *server_socket; /* ZeroMQ socket */
+    struct fby_buffer     scratch;       /* encoded message to send */
+    struct fby_buffer     sealed;        /* the same, sealed */
+    struct fby_aead      *aead;          /* NULL: the stream has no keys */
+    int64_t               now_ns;        /* clock, read once a turn */
     char                  host[FBY_HOST_MAX + 1]; /* name of this host */
     struct fby_session_id session;
     uint64_t              last_open_id; /* id of the newest OPEN */
@@ -205,6 +209,33 @@ void fby_r_append_remedy(struct fby_error_detail *why, const char *remedy);
 /* Take the finished tasks of the decode pool. Release the slots whose batches
  * are made and, with a GPU, whose bytes are copied to it. */
 void fby_r_take_results(struct fby_receiver *r);
+
+/* ---- keys.c -------------------------------------------------------------- */
+
+/* All of these do nothing on a stream without keys, unless they say so. */
+
+/* Keep the ticket and session key of a worker's entry of the server's list, and
+ * pass a newer ticket on. */
+void fby_r_keys_set_ticket(
+    struct fby_receiver *r, int peer, const struct fby_worker_info *info);
+/* Wipe and free what keys.c keeps of a worker. */
+void fby_r_keys_clear(struct fby_peer *peer);
+/* Keep the nonce of HELLO_FIRST for the next HELLO. */
+void fby_r_keys_set_nonce(
+    struct fby_receiver *r, int peer, const struct fby_hello_first *message);
+/* Only with keys: send HELLO sealed, or PING to get a nonce for it. */
+void fby_r_keys_send_hello(
+    struct fby_receiver *r, int peer, const struct fby_message *hello);
+/* The connection is closed: its keys are not used again. */
+void fby_r_keys_forget_route(struct fby_peer *peer);
+/* Only with keys: seal and send a message. */
+void fby_r_keys_send(
+    struct fby_receiver *r, int peer, const struct fby_message *message);
+/* Open a received frame in place, if it is sealed. False: it must be dropped.
+ * Without keys always true. */
+bool fby_r_keys_open(struct fby_receiver *r, int peer, zmq_msg_t *frame);
+/* True if the chunks of a worker are sealed, so their hashes are not checked. */
+bool fby_r_keys_seal_chunks(const struct fby_receiver *r, int peer);
 
 /* ---- deliver.c ----------------------------------------------------------- */
 

@@ -6,6 +6,21 @@
 #include "common/log.h"
 #include "common/peer_endpoint.h"
 
+/* The server does not admit the key of this stream, or not for such messages. */
+static void on_refused(
+    struct fby_receiver *r, const struct fby_refused *refused)
+{
+    struct fby_error_detail why = {""};
+    (void)fby_error_set(
+        &why, FBY_CONFIG, "the server refused: %.400s", refused->text);
+    if (r->opened) { /* workers admit the ticket until it expires */
+        fby_warn("KEY-REFUSED", "%s", why.text);
+        return;
+    }
+    fby_error("KEY-REFUSED", "%s", why.text);
+    fby_r_fail_stream(r, FOREBAY_CONFIG, &why);
+}
+
 static void on_joined(struct fby_receiver *r, const struct fby_joined *joined)
 {
     struct fby_error_detail why = {""};
@@ -61,8 +76,12 @@ static void add_worker(
     if (err == FBY_OK &&
         (!r->peers[peer].used ||
             !fby_instance_equal(r->peers[peer].instance, info->instance))) {
+        fby_r_keys_clear(&r->peers[peer]);
         fby_peer_assign(&r->peers[peer], info);
         fby_info("WORKER-FOUND", "%s", r->peers[peer].label);
+    }
+    if (err == FBY_OK) {
+        fby_r_keys_set_ticket(r, peer, info);
     }
     fby_r_run_actions(r);
 }
@@ -167,6 +186,9 @@ void fby_r_on_server_frame(struct fby_receiver *r, zmq_msg_t *frame)
         break;
     case FBY_MSG_JOIN_REFUSED:
         on_join_refused(r, &message.join_refused);
+        break;
+    case FBY_MSG_REFUSED:
+        on_refused(r, &message.refused);
         break;
     case FBY_MSG_JOIN_FIRST:
         fby_membership_join_first(&r->membership, r->now_ns);

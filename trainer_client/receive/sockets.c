@@ -10,18 +10,29 @@
 
 enum { LINGER_MS = 200, MAX_RECEIVE_QUEUE = 100000 /* messages */ };
 
+void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame)
+{
+    return fby_dealer_open_keyed(zmq, endpoint, max_frame, NULL);
+}
+
 /* The client sends at least one message a second. If TCP gets no
  * acknowledgement for dead_peer_ms, it closes the connection. */
-void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame)
+void *fby_dealer_open_keyed(void *zmq, const char *endpoint, int64_t max_frame,
+    const struct fby_key_file *key)
 {
     int64_t dead_ns = fby_scaled_timeout_ns(30 * FBY_NS_PER_S);
     void   *socket  = NULL;
 
-    const struct fby_socket_limits limits = {
+    struct fby_socket_limits limits = {
         .max_message_bytes = max_frame,
         .receive_messages  = MAX_RECEIVE_QUEUE,
         .dead_peer_ms      = (int)(dead_ns / FBY_NS_PER_MS),
     };
+    if (key != NULL) {
+        limits.secret_key = key->secret_key.bytes;
+        limits.public_key = key->public_key.bytes;
+        limits.server_key = key->server_key.bytes;
+    }
     if (fby_socket_connect(zmq, endpoint, &limits, &socket) != FBY_OK) {
         fby_warn("NO-SOCKET", "%s: %s", endpoint, zmq_strerror(zmq_errno()));
         return NULL;

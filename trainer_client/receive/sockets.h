@@ -8,11 +8,15 @@
 #include "common/bytes.h"
 #include "common/err.h"
 #include "proto/wire.h"
+#include "secure/key_file.h"
 
 /* Open a DEALER socket that connects to `endpoint` ("tcp://...", numeric). A
  * received frame longer than `max_frame` bytes ends the connection. NULL: the
  * socket could not be opened, and the log says why. */
 void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame);
+/* The same to a server with keys: the connection is encrypted (CURVE). */
+void *fby_dealer_open_keyed(void *zmq, const char *endpoint, int64_t max_frame,
+    const struct fby_key_file *key);
 
 /* Close the socket. ZeroMQ goes on sending queued messages for at most 200 ms.
  * *socket_p becomes NULL. NULL is allowed. */

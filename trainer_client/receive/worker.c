@@ -47,6 +47,11 @@ static void on_refused(
     case FBY_REFUSED_VERSION:
         fby_r_set_aside(r, peer, FBY_R_VERSION, refused->text);
         return;
+    case FBY_REFUSED_KEY: /* a later ticket may be accepted */
+        snprintf(p->refusal, sizeof(p->refusal), "%.250s", refused->text);
+        fby_warn("KEY-REFUSED", "%s: %s", p->label, refused->text);
+        fby_window_refused_full(r->window, r->now_ns, peer);
+        return;
     }
 }
 
@@ -254,6 +259,7 @@ static void handle_message(
         on_welcome(r, peer, &m->welcome);
         break;
     case FBY_MSG_HELLO_FIRST:
+        fby_r_keys_set_nonce(r, peer, &m->hello_first);
         fby_window_hello_first(r->window, r->now_ns, peer);
         break;
     case FBY_MSG_REFUSED:
@@ -283,6 +289,9 @@ static void handle_message(
 void fby_r_on_worker_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame)
 {
     struct fby_message message;
+    if (!fby_r_keys_open(r, peer, frame)) {
+        return;
+    }
     if (fby_frame_kind(zmq_msg_data(frame), zmq_msg_size(frame)) ==
         FBY_FRAME_CHUNK) {
         fby_r_on_chunk(r, peer, frame);

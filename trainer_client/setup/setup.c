@@ -2,6 +2,7 @@
 /* setup.c - resolve the options step by step, and plan the tensors' memory. */
 #include "trainer_client/setup/setup.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -433,6 +434,19 @@ void fby_setup_fall_back_to_host(struct fby_setup *self)
     self->tensor_allocator = (struct fby_gpu_upload_memory){0};
 }
 
+/* FOREBAY_KEYS is read here, on the application's thread. */
+static fby_err resolve_keys(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_error_detail *why)
+{
+    const char *keys = o->keys != NULL ? o->keys : getenv("FOREBAY_KEYS");
+    if (keys == NULL || keys[0] == '\0') {
+        return FBY_OK;
+    }
+    fby_err err    = fby_key_file_load(keys, FBY_ROLE_TRAINER, &self->key, why);
+    self->has_keys = err == FBY_OK;
+    return fby_error_prefix(why, err, "keys");
+}
+
 typedef fby_err resolve_fn(struct fby_setup *self,
     const struct forebay_options *options, struct fby_error_detail *why);
 
@@ -452,7 +466,7 @@ fby_err fby_setup_init(struct fby_setup *out,
     /* In this order, because most of them need the results of earlier ones. */
     static resolve_fn *const resolvers[] = {resolve_pipeline, resolve_location,
         resolve_rank, resolve_token, resolve_fields, resolve_device,
-        resolve_limits, resolve_server};
+        resolve_limits, resolve_server, resolve_keys};
     const size_t n_resolvers = sizeof(resolvers) / sizeof(resolvers[0]);
     fby_err      err         = FBY_OK;
     /* Here, because the thread of the application may change its environment. */
@@ -465,6 +479,7 @@ fby_err fby_setup_init(struct fby_setup *out,
 
 void fby_setup_fini(struct fby_setup *self)
 {
+    sodium_memzero(&self->key, sizeof(self->key));
     fby_split_destroy(&self->split);
     fby_buffer_fini(&self->content);
     free(self->expansions);

@@ -15,6 +15,7 @@
 #include "pipeline/parse.h"
 #include "pipeline/token.h"
 #include "proto/layout.h"
+#include "secure/key_file.h"
 #include "trainer_client/expand/device.h"
 #include "trainer_client/expand/expansion.h"
 #include "trainer_client/gpu/upload.h"
@@ -23,11 +24,13 @@
 #define FBY_PIPELINE_TEXT_NAME "pipeline"
 
 struct fby_setup {
-    char     server[FBY_ENDPOINT_SIZE]; /* endpoint with a numeric address */
-    char     job[256];
-    uint32_t rank;  /* of this trainer: 0 to world - 1 */
-    uint32_t world; /* number of trainers in the job */
-    uint64_t seed;
+    char server[FBY_ENDPOINT_SIZE]; /* endpoint with a numeric address */
+    bool has_keys;
+    struct fby_key_file key; /* of this trainer, if has_keys */
+    char                job[256];
+    uint32_t            rank;  /* of this trainer: 0 to world - 1 */
+    uint32_t            world; /* number of trainers in the job */
+    uint64_t            seed;
 
     struct fby_split   *split;   /* the chosen split of the pipeline */
     struct fby_buffer   content; /* canonical bytes of split->content */

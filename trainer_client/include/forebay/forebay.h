@@ -283,6 +283,11 @@ struct forebay_options {
     /* forebay_open() writes its result here: status, text, and the position of
      * an error. The caller sets struct_size first. NULL: not wanted. */
     struct forebay_failure *failure;
+
+    /* The trainer's key: a key file that `forebay keys add` wrote, or a folder
+     * with one; "fd:N" is a descriptor, which is read and closed. NULL: the
+     * variable FOREBAY_KEYS, or no key, for a server without keys. */
+    const char *keys;
 };
 
 /* Options with every default. */
