@@ -31,7 +31,7 @@ enum {
     MAX_PAGES       = 8,       /* of the process and of this module */
     REQUEST_BYTES   = 8 << 10, /* memory of a connection; longer: 431 */
     LONGEST_WAIT_MS = 1000,    /* until late connections are looked for */
-    NICENESS        = 5        /* below the network threads of a worker */
+    NICENESS        = 10       /* below the compute threads of a worker, too */
 };
 
 static const int64_t connection_limit_ns = 10 * FBY_NS_PER_S; /* scaled */

@@ -481,6 +481,9 @@ static void run_iteration(struct server *self)
     }
     fby_directory_tick(self->directory, self->now_ns);
     send_due_messages(self);
+    if (self->stopping) {
+        fby_http_refresh(self->http);
+    }
     if (fby_http_turn(self->http, self->now_ns)) {
         publish_view(self);
     }
@@ -606,7 +609,6 @@ static void close_server(struct server *self)
     if (self->announced) {
         fby_ready_withdraw(self->options.ready_file);
     }
-    fby_http_stop(&self->http);
     if (self->socket != NULL) {
         zmq_close(self->socket);
     }
@@ -622,6 +624,7 @@ static void close_server(struct server *self)
     }
     fby_directory_destroy(&self->directory);
     fby_buffer_fini(&self->frame);
+    fby_http_stop(&self->http); /* until now /readyz said that it stops */
 }
 
 fby_err fby_server_run(

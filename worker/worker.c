@@ -382,7 +382,6 @@ static void log_totals(const struct fby_loop *self)
  * sockets that may hold their memory. After that no batch memory is in use. */
 static void close_loop(struct fby_loop *self)
 {
-    fby_http_stop(&self->http);
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                       = peer->next) {
         fby_loop_peer_end(self, peer);
@@ -404,6 +403,7 @@ static void close_loop(struct fby_loop *self)
     if (self->signal_fd >= 0) {
         close(self->signal_fd);
     }
+    fby_http_stop(&self->http); /* until now /readyz said that it leaves */
 }
 
 fby_err fby_worker_run(

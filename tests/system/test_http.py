@@ -8,13 +8,14 @@ import json
 import os
 import pathlib
 import re
+import resource
 import select
 import shutil
 import socket
 import subprocess
 import time
 
-from harness import DEADLINE, Daemon, SystemTest, main
+from harness import DEADLINE, FOREBAY, Daemon, SystemTest, main
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md"
 ANY = ("--http", "127.0.0.1:0")
@@ -244,6 +245,20 @@ class Tokens(SystemTest):
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertTrue(done.stderr.endswith(
                     f"forebay {command[0]}: {text}"), done.stderr)
+
+
+    def test_too_few_descriptors_are_found_at_the_start(self):
+        def confine():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+        done = subprocess.run(
+            [FOREBAY, "server", "--listen", "tcp://127.0.0.1:*", *ANY],
+            preexec_fn=confine, capture_output=True, text=True, check=False,
+            timeout=DEADLINE, env=self.cluster.env)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(
+            done.stderr, r"a server needs (9\d|10\d) open files and sockets "
+            r"here, and the limit is 64; raise it \(ulimit -n\)\n$")
 
 
 class Load(SystemTest):

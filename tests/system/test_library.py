@@ -149,7 +149,7 @@ class Files(unittest.TestCase):
                               if not name.startswith("ld-linux")}, set())
         loaded = output("ldd", installed.shared)
         for name in ("archive", "jpeg", "spng", "webp", "jansson",
-                     "not found"):
+                     "microhttpd", "not found"):
             self.assertNotIn(name, loaded)
 
 
