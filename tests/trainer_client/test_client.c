@@ -341,33 +341,6 @@ static void two_correct_workers_pass_every_audit(void **state)
     rig_end(&rig);
 }
 
-/* Deliver a stream that is audited with this worker. Returns false if a step was
- * hedged, as on a loaded machine, and the worker's END came late: without its
- * chunks, a wrong sum in it does count as other values. */
-static bool audit_delivers(
-    struct fake_behaviour behaviour, const struct digest *want)
-{
-    struct rig            rig;
-    struct digest         got;
-    struct forebay_batch *batch  = NULL;
-    enum forebay_status   status = FOREBAY_OK;
-    audit_with(&rig, behaviour);
-    rig_open(&rig);
-    for (int i = 0; i < STEPS && status == FOREBAY_OK; i++) {
-        status = forebay_next(rig.stream, RIG_PATIENCE, NULL, &batch);
-        forebay_release(&batch, NULL);
-    }
-    bool was_hedged = rig_stats(&rig).hedges > 0;
-    if (status == FOREBAY_OK) {
-        forebay_stream_digest(rig.stream, got.bytes);
-        assert_same(&got, want);
-    } else if (!was_hedged) {
-        fail_msg("%s", forebay_error(rig.stream));
-    }
-    rig_end(&rig);
-    return status == FOREBAY_OK;
-}
-
 static void damage_of_a_second_answer_does_not_count_as_other_values(
     void **state)
 {
@@ -381,10 +354,14 @@ static void damage_of_a_second_answer_does_not_count_as_other_values(
         {.asked_every = 1},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        int tries = 0;
-        while (!audit_delivers(bad[i], &want) && ++tries < 10) {
-        }
-        assert_true(tries < 10);
+        struct rig rig;
+        audit_with(&rig, bad[i]);
+        rig_open(&rig);
+        rig_skip(&rig, STEPS);
+        struct digest got;
+        forebay_stream_digest(rig.stream, got.bytes);
+        assert_same(&got, &want);
+        rig_end(&rig);
     }
 }
 

@@ -408,23 +408,18 @@ static void the_slower_answer_is_dropped(void **state)
     dialogue_end(&d);
 }
 
-static void the_slower_answer_has_to_be_the_same(void **state)
+/* Its chunks are dropped unchecked, so its END says nothing about values. */
+static void the_slower_answer_may_end_with_wrong_sums(void **state)
 {
     (void)state;
     struct dialogue d;
     struct answer   slow;
     struct answer   fast;
-    char            text[400];
     deliver_hedged(&d, &slow, &fast);
-    slow.values[0][0]++;
-    slow.chunks[0].raw_hash = fby_xxh3_64(slow.values[0], ROWS);
-    fill_sums(&d, &slow);
+    slow.sums[0].bytes[0]++;
     send_answer(&slow);
-    snprintf(text, sizeof(text),
-        "worker here (%s) and worker here (%s) made different values of "
-        "epoch 0 step 0",
-        fast.worker->endpoint, slow.worker->endpoint);
-    await_failure(&d, FOREBAY_DATA, text);
+    answer_next(&d);
+    assert_delivers(&d, 1);
     dialogue_end(&d);
 }
 
@@ -444,7 +439,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(messages_of_another_session_do_nothing),
         cmocka_unit_test(invalid_messages_from_a_worker_are_counted),
         cmocka_unit_test(the_slower_answer_is_dropped),
-        cmocka_unit_test(the_slower_answer_has_to_be_the_same),
+        cmocka_unit_test(the_slower_answer_may_end_with_wrong_sums),
     };
     fby_log_init("test", FBY_LOG_ERROR);
     if (argc > 1) { /* one test alone, to look into it */

@@ -48,8 +48,6 @@ static void a_hedge_that_is_second_is_cancelled(void **state)
     assert_turn(&d, "CANCEL 0 #2");
     assert_ok(take(&d, &batch));
     assert_int_equal(batch.peer, 1);
-    assert_int_equal(end(&d, &p.hedge, 2), FBY_LATE_HEDGE);
-    assert_failed(&d, "DIFFERENT 0, peers 1 and 0, step 0 #2");
     assert_counters(&d, "delivered 1, requests 2, hedges 1");
     fby_window_destroy(&d.w);
 }
@@ -75,18 +73,35 @@ static void an_ended_answer_that_is_slower_is_compared_at_once(void **state)
     }
 }
 
-static void only_the_slower_worker_can_end_the_slower_answer(void **state)
+/* Its chunks are dropped without a check, so its END may be wrong. */
+static void an_end_after_that_of_the_faster_answer_proves_nothing(void **state)
 {
     (void)state;
     struct pair   p;
     struct driver d = hedged(&p);
+    assert_int_equal(header(&d, &p.slow, 1), FBY_TAKE);
     answer_with(&d, &p.hedge, 1);
-    struct fby_action other = p.slow;
-    other.peer              = p.hedge.peer;
-    assert_int_equal(end(&d, &other, 2), FBY_LATE_HEDGE);
-    assert_failed(&d, "");
+    assert_int_equal(chunk(&d, &p.slow, 0), FBY_LATE_HEDGE);
     assert_int_equal(end(&d, &p.slow, 2), FBY_LATE_HEDGE);
+    assert_failed(&d, "");
+    take_and_release(&d, 0);
+    fby_window_destroy(&d.w);
+}
+
+/* After a difference no batch is delivered, not even one that is ready. */
+static void the_first_difference_is_what_the_stream_fails_with(void **state)
+{
+    (void)state;
+    struct pair             p;
+    struct driver           d = hedged(&p);
+    struct fby_window_batch batch;
+    answer_differs(&d, &p);
+    fby_window_set_aside(d.w, d.now, 0, 1);
+    fby_window_set_aside(d.w, d.now, 1, 1);
+    turn(&d);
+    assert_int_equal(count(&d, FBY_DO_FAIL, FBY_NO_PEER), 1);
     assert_failed(&d, "DIFFERENT 0, peers 0 and 1, step 0 #1");
+    assert_int_equal(take(&d, &batch), FBY_IO);
     fby_window_destroy(&d.w);
 }
 
@@ -113,7 +128,7 @@ static struct driver many_hedges(struct pair pairs[HEDGES])
     return d;
 }
 
-static void the_last_64_slower_answers_are_compared(void **state)
+static void the_last_64_slower_answers_are_known(void **state)
 {
     (void)state;
     struct pair   pairs[HEDGES];
@@ -124,56 +139,6 @@ static void the_last_64_slower_answers_are_compared(void **state)
             forgotten ? FBY_LATE : FBY_LATE_HEDGE);
     }
     assert_int_equal(counters(&d).hedges_won, HEDGES);
-    assert_failed(&d, "");
-    assert_int_equal(end(&d, &pairs[2].slow, 3), FBY_LATE_HEDGE);
-    assert_int_equal(fby_window_failure(d.w)->step, 2);
-    assert_int_equal(fby_window_failure(d.w)->peer, pairs[2].hedge.peer);
-    assert_int_equal(fby_window_failure(d.w)->other, pairs[2].slow.peer);
-    fby_window_destroy(&d.w);
-}
-
-/* After a difference no batch is delivered, not even one that is ready. */
-static void the_first_difference_is_what_the_stream_fails_with(void **state)
-{
-    (void)state;
-    struct pair             pairs[HEDGES];
-    struct driver           d = many_hedges(pairs);
-    struct fby_window_batch batch;
-    assert_int_equal(end(&d, &pairs[7].slow, 99), FBY_LATE_HEDGE);
-    assert_int_equal(end(&d, &pairs[6].slow, 99), FBY_LATE_HEDGE);
-    fby_window_set_aside(d.w, d.now, 0, 1);
-    fby_window_set_aside(d.w, d.now, 1, 1);
-    turn(&d);
-    assert_int_equal(count(&d, FBY_DO_FAIL, FBY_NO_PEER), 1);
-    assert_int_equal(fby_window_failure(d.w)->cause, FBY_CAUSE_DIFFERENT);
-    assert_int_equal(fby_window_failure(d.w)->step, 7);
-    assert_int_equal(take(&d, &batch), FBY_IO);
-    fby_window_destroy(&d.w);
-}
-
-/* The worker of instance 16 is the one that every step prefers. */
-static void the_next_owner_of_a_number_ends_no_slower_answer(void **state)
-{
-    (void)state;
-    struct pair       pairs[HEDGES];
-    struct driver     d    = many_hedges(pairs);
-    struct fby_action last = nth_action(&d, FBY_DO_REQUEST, 0);
-    struct fby_action slow = pairs[HEDGES - 1].slow;
-    fby_window_peer_unlist(d.w, d.now, slow.peer);
-    fby_window_unreachable(d.w, d.now, slow.peer);
-    assert_int_equal(add(&d, 16), slow.peer);
-    fby_window_lost(d.w, d.now, last.peer, last.id);
-    turn(&d);
-    welcome(&d, slow.peer, 16, NULL, 0);
-    for (int step = HEDGES - REMEMBERED; step < HEDGES; step++) {
-        struct fby_action r = pairs[step].slow;
-        if (r.peer == slow.peer) {
-            assert_int_equal(end(&d, &r, 99), FBY_LATE_HEDGE);
-            r.peer = 1 - r.peer;
-            assert_int_equal(end(&d, &r, 99), FBY_LATE_HEDGE);
-        }
-    }
-    assert_failed(&d, "");
     fby_window_destroy(&d.w);
 }
 
@@ -403,19 +368,6 @@ static void more_bytes_than_allowed_are_no_room(void **state)
     fby_window_destroy(&d.w);
 }
 
-static void a_winner_that_is_gone_is_not_named_as_another(void **state)
-{
-    (void)state;
-    struct pair   p;
-    struct driver d = hedged(&p);
-    answer_with(&d, &p.hedge, 1);
-    remove_peer(&d, p.hedge.peer);
-    assert_int_equal(add(&d, 77), p.hedge.peer); /* the number's next owner */
-    assert_int_equal(end(&d, &p.slow, 2), FBY_LATE_HEDGE);
-    assert_failed(&d, "DIFFERENT 0, peers -1 and 1, step 0 #1");
-    fby_window_destroy(&d.w);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,10 +375,9 @@ int main(void)
         cmocka_unit_test(a_hedge_that_is_first_wins),
         cmocka_unit_test(a_hedge_that_is_second_is_cancelled),
         cmocka_unit_test(an_ended_answer_that_is_slower_is_compared_at_once),
-        cmocka_unit_test(only_the_slower_worker_can_end_the_slower_answer),
-        cmocka_unit_test(the_last_64_slower_answers_are_compared),
+        cmocka_unit_test(an_end_after_that_of_the_faster_answer_proves_nothing),
+        cmocka_unit_test(the_last_64_slower_answers_are_known),
         cmocka_unit_test(the_first_difference_is_what_the_stream_fails_with),
-        cmocka_unit_test(the_next_owner_of_a_number_ends_no_slower_answer),
         cmocka_unit_test(a_hedge_that_is_lost_leaves_the_request_alone),
         cmocka_unit_test(the_request_stays_in_its_slot_when_its_hedge_is_lost),
         cmocka_unit_test(a_greeted_worker_is_not_told_to_cancel),
@@ -440,7 +391,6 @@ int main(void)
         cmocka_unit_test(a_hedge_waits_for_bytes),
         cmocka_unit_test(slower_answers_take_bytes_until_they_are_decoded),
         cmocka_unit_test(more_bytes_than_allowed_are_no_room),
-        cmocka_unit_test(a_winner_that_is_gone_is_not_named_as_another),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.window_hedge", tests, NULL, NULL);

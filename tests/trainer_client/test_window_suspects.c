@@ -256,16 +256,16 @@ static void an_answer_that_is_being_decoded_is_not_late(void **state)
 static void a_stream_that_failed_hedges_nothing(void **state)
 {
     (void)state;
-    struct pair   p;
-    struct driver d = hedged(&p);
-    answer_with(&d, &p.hedge, 1);
-    take_and_release(&d, 0);
-    assert_turn(&d, "CANCEL 1 #1; REQUEST 0 #3 step 1 slot 0");
-    demand_batch(&d);
-    assert_int_equal(end(&d, &p.slow, 2), FBY_LATE_HEDGE);
+    struct fby_window_config c = quick_hedges(2);
+    struct pair              p;
+    struct driver            d = hedged_with(&c, &p);
+    struct fby_window_batch  batch;
+    answer_differs(&d, &p);
     assert_turn(&d, "FAIL 0");
-    wait(&d, 200 * MS);
-    assert_actions(&d, "");
+    assert_int_equal(take(&d, &batch), FBY_IO);
+    wait(&d, 200 * MS); /* step 1 is late */
+    assert_actions(&d, "CREDIT 1 10");
+    assert_int_equal(counters(&d).hedges, 1);
     fby_window_destroy(&d.w);
 }
 

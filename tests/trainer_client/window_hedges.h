@@ -54,6 +54,15 @@ static inline struct driver hedged(struct pair *out)
     return hedged_with(&c, out);
 }
 
+/* The slow answer ends with other values, and then the hedge is complete. */
+static inline void answer_differs(struct driver *d, const struct pair *p)
+{
+    assert_int_equal(header(d, &p->slow, 1), FBY_TAKE);
+    assert_int_equal(chunk(d, &p->slow, 0), FBY_TAKE);
+    assert_int_equal(end(d, &p->slow, 2), FBY_TAKE);
+    answer_with(d, &p->hedge, 1);
+}
+
 /* The consumer holds step 0 and step 1 is late; *out is the held slot. */
 static inline struct driver hedged_behind_a_held_batch(
     const struct fby_window_config *config, int *out)

@@ -70,7 +70,7 @@ static struct window_slot *find_answered_slot(struct fby_window *w, int peer,
     if (slot != FBY_NO_SLOT) {
         return &w->slots[slot];
     }
-    bool is_loser = fby_w_find_loser(w, id) != NULL;
+    bool is_loser = fby_w_is_loser(w, id);
     *verdict = audit != NULL ? FBY_AUDIT : is_loser ? FBY_LATE_HEDGE : FBY_LATE;
     return NULL;
 }
@@ -180,12 +180,6 @@ enum fby_verdict fby_window_end(
         find_answered_slot(self, end->peer, end->id, &verdict);
     if (verdict == FBY_AUDIT) {
         return fby_w_audit_end(self, fby_w_find_audit(self, end->id), end);
-    }
-    if (verdict == FBY_LATE_HEDGE) {
-        const struct hedge_loser *loser = fby_w_find_loser(self, end->id);
-        if (loser->peer == end->peer) {
-            fby_w_compare_loser(self, loser, &end->content_hash);
-        }
     }
     if (slot == NULL) {
         return verdict;

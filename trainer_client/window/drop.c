@@ -2,8 +2,8 @@
 /* drop.c - drops requests, and completes answers.
  *
  * The window forgets a dropped request, with one exception: if a step is hedged
- * (requested from two workers), it remembers the slower request. When the END
- * of the slower answer arrives, the hashes of both answers are compared.
+ * (requested from two workers), it remembers the id of the slower request, to
+ * count its chunks.
  * FBY_MUTANT(bug) is true only in a test that must detect this bug. */
 #include "trainer_client/window/window_state.h"
 
@@ -122,36 +122,30 @@ void fby_w_drop_corrupt_answer(struct fby_window *w, struct window_slot *slot)
 
 /* ---- Hedges -------------------------------------------------------------- */
 
-void fby_w_compare_loser(struct fby_window *w, const struct hedge_loser *loser,
-    const struct fby_checksum *slower_hash)
+static void compare_answers(struct fby_window *w,
+    const struct window_slot *faster, const struct window_slot *slower)
 {
-    if (!fby_checksum_equal(&loser->content_hash, slower_hash)) {
+    if (!fby_checksum_equal(&faster->content_hash, &slower->content_hash)) {
         fby_w_fail(w,
             &(struct fby_window_failure){
                 .cause = FBY_CAUSE_DIFFERENT,
-                .peer  = loser->winner_peer,
-                .other = loser->peer,
-                .id    = loser->id,
+                .peer  = faster->peer,
+                .other = slower->peer,
+                .id    = slower->id,
             },
-            loser->position);
+            faster->position);
     }
 }
 
-/* Cancel the slower request and store it in `losers`, so that its END can be
- * compared later. If its END has arrived already, compare the answers now. */
+/* Cancel the slower request. If its END has arrived already, it agreed with its
+ * chunks, so compare the answers. A later END proves nothing, because the
+ * chunks are dropped unchecked. */
 static void cancel_loser(struct fby_window *w, const struct window_slot *winner,
     struct window_slot *slower)
 {
-    struct hedge_loser loser = {
-        .id           = slower->id,
-        .peer         = slower->peer,
-        .winner_peer  = winner->peer,
-        .position     = winner->position,
-        .content_hash = winner->content_hash,
-    };
-    w->losers[w->n_losers++ % MAX_LOSERS] = loser;
+    w->losers[w->n_losers++ % MAX_LOSERS] = slower->id;
     if (slower->state == SLOT_ENDED) {
-        fby_w_compare_loser(w, &loser, &slower->content_hash);
+        compare_answers(w, winner, slower);
     }
     if (fby_w_is_open(slower)) { /* n_open must still count this request */
         fby_w_measure_dropped(w, &w->peers[slower->peer]);
@@ -160,23 +154,9 @@ static void cancel_loser(struct fby_window *w, const struct window_slot *winner,
     fby_w_release_slot(w, slower);
 }
 
-const struct hedge_loser *fby_w_find_loser(
-    const struct fby_window *w, struct fby_request_id id)
+bool fby_w_is_loser(const struct fby_window *w, struct fby_request_id id)
 {
-    for (int i = 0; i < MAX_LOSERS; i++) {
-        if (w->losers[i].id.value == id.value) {
-            return &w->losers[i];
-        }
-    }
-    return NULL;
-}
-
-void fby_w_losers_forget_peer(struct fby_window *w, int peer)
-{
-    for (int i = 0; i < MAX_LOSERS; i++) {
-        fby_w_forget_peer(&w->losers[i].peer, peer);
-        fby_w_forget_peer(&w->losers[i].winner_peer, peer);
-    }
+    return fby_w_has_id(w->losers, MAX_LOSERS, id);
 }
 
 void fby_w_complete_answer(struct fby_window *w, struct window_slot *slot)

@@ -112,7 +112,6 @@ void fby_w_remove_peer(struct fby_window *w, struct window_peer *peer)
     fby_w_add_peer_action(w, FBY_DO_GONE, peer);
     fby_w_set_peer_state(w, peer, PEER_FREE);
     fby_w_audits_forget_peer(w, (int)number);
-    fby_w_losers_forget_peer(w, (int)number);
     for (uint32_t i = 0; i < w->config.max_batches; i++) {
         fby_w_clear_bit(w->steps[i].refused, number);
         fby_w_forget_peer(&w->steps[i].avoid_peer, (int)number);

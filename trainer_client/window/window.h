@@ -240,8 +240,7 @@ struct fby_window_end {
 };
 /* END. If chunks are missing or `matches` is false, the answer is corrupt: the
  * step is requested again, or the audit is skipped. If the verdict is
- * FBY_LATE_HEDGE, content_hash is compared with that of the faster answer; if
- * it is FBY_AUDIT, with that of the delivered answer. */
+ * FBY_AUDIT, content_hash is compared with that of the delivered answer. */
 enum fby_verdict fby_window_end(
     struct fby_window *self, int64_t now_ns, const struct fby_window_end *end);
 

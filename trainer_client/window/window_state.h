@@ -134,14 +134,6 @@ struct hedge_bin {     /* counts of one tenth of hedge_period */
     uint32_t hedges;   /* hedges sent */
 };
 
-struct hedge_loser {            /* the slower answer of a hedge, dropped */
-    struct fby_request_id id;   /* 0: unused */
-    int                   peer; /* sender of the slower answer */
-    int                   winner_peer;  /* sender of the faster answer */
-    uint64_t              position;     /* position of the hedged step */
-    struct fby_checksum   content_hash; /* of the faster answer */
-};
-
 struct audit { /* a second answer to a step, compared with the delivered one */
     struct fby_request_id id;   /* id of the second request; 0: unused */
     int                   peer; /* FBY_NO_PEER: removed after its END */
@@ -196,11 +188,11 @@ struct fby_window {
     int64_t take_interval_ns; /* mean time from taking a batch to the next call
                                  of fby_window_take; 0: unknown */
     double  pace; /* mean pace of all peers, ns per byte; 0: unknown */
-    struct answer_times answer_times[BATCH_KINDS];
-    struct hedge_bin    hedge_bins[HEDGE_BINS];
-    struct hedge_loser  losers[MAX_LOSERS];
-    uint32_t            n_losers; /* so far; the next has index % MAX_LOSERS */
-    struct audit       *audits;   /* FBY_MAX_AUDITS elements */
+    struct answer_times   answer_times[BATCH_KINDS];
+    struct hedge_bin      hedge_bins[HEDGE_BINS];
+    struct fby_request_id losers[MAX_LOSERS]; /* slower requests of hedges */
+    uint32_t      n_losers; /* so far; the next has index % MAX_LOSERS */
+    struct audit *audits;   /* FBY_MAX_AUDITS elements */
 
     struct fby_action *actions; /* ring of max_actions elements */
     uint32_t           n_actions;
@@ -384,15 +376,8 @@ void fby_w_drop_corrupt_answer(struct fby_window *w, struct window_slot *slot);
 /* END is received and all chunks are decoded: the slot becomes ready, and the
  * other request of a hedged step is cancelled. */
 void fby_w_complete_answer(struct fby_window *w, struct window_slot *slot);
-/* The hedge loser with this id, or NULL. */
-const struct hedge_loser *fby_w_find_loser(
-    const struct fby_window *w, struct fby_request_id id);
-/* Compare the hash of the slower answer with that of the faster one; fail the
- * stream if they differ. */
-void fby_w_compare_loser(struct fby_window *w, const struct hedge_loser *loser,
-    const struct fby_checksum *slower_hash);
-/* Replace the number of a removed peer by FBY_NO_PEER in all losers. */
-void fby_w_losers_forget_peer(struct fby_window *w, int peer);
+/* True if `id` is the slower request of one of the last MAX_LOSERS hedges. */
+bool fby_w_is_loser(const struct fby_window *w, struct fby_request_id id);
 
 /* ---- choose.c ------------------------------------------------------------ */
 
