@@ -341,6 +341,12 @@ class ClassFolders(SystemTest):
         self.assertEqual(self.labels(self.pipeline(", classes_from: val")),
                          [0, 1])
 
+    def test_an_error_at_open_is_printed_once(self):
+        self.folders(train="abc", val="bz")
+        del self.cluster.env["FOREBAY_LOG"]
+        told = self.refused("pull", self.pipeline())
+        self.assertRegex(told, r"^forebay pull: .*the class folder 'z' .*\n$")
+
     def test_names_of_a_label_number_class_folders(self):
         self.folders(train="abc", val="bz")
         pipeline = self.pipeline(classes="9, names: [z, c, b, a]")

@@ -31,7 +31,8 @@ static void send_open_failed(struct fby_loop *self, struct fby_loop_peer *peer,
     struct fby_open_id id, fby_err err, const struct fby_error_detail *why)
 {
     enum fby_open_failed_code code = open_failed_codes[err];
-    fby_warn("OPEN-FAILED", "for %s: %s", peer->name, why->text);
+    /* The client reports the error to the user. */
+    fby_info("OPEN-FAILED", "for %s: %s", peer->name, why->text);
     fby_loop_send_to_peer(self, peer,
         FBY_MESSAGE(OPEN_FAILED, open_failed, .session = peer->id,
             .open_id = id, .code = code != 0 ? code : FBY_OPEN_IO,
