@@ -7,11 +7,9 @@
 
 #include "cli/init/survey.h"
 #include "common/hash.h"
-#include "common/utf8.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 #include "worker/source/shard.h"
-
-enum { MAX_SHOWN = 100 /* bytes of a path in the note */ };
 
 struct paired_folder {
     char     name[32];   /* as it is */
@@ -105,30 +103,21 @@ void fby_guess_note_pairs(struct fby_search *search, const char *path,
     const struct fby_listing *listing)
 {
     struct paired_folder pair[2] = {{.n_files = 0}, {.n_files = 0}};
-    char                 below[FBY_PATH_SIZE];
-    if (search->out->n_splits > 1 || !find_pair(search, path, listing, pair) ||
-        fby_path_join(fby_root_dir(search->root), path, below, NULL) !=
-            FBY_OK) {
+    char                 dir[FBY_OPERAND_SIZE];
+    if (search->out->n_splits > 1 || !find_pair(search, path, listing, pair)) {
         return;
     }
-    fby_make_one_line(below);
-    if (strlen(below) > MAX_SHOWN) {
-        memcpy(below, "DIR", sizeof("DIR"));
-    }
+    fby_guess_write_operand(search, path, dir);
     const struct paired_folder *a = &pair[0];
     const struct paired_folder *b = &pair[1];
-    bool                        is_lower =
-        strcmp(a->name, a->column) == 0 && strcmp(b->name, b->column) == 0;
-    char names[88] = "";
-    if (!is_lower) {
-        snprintf(names, sizeof(names), "name them %s and %s, ", a->column,
-            b->column);
+    if (!fby_shell_is_plain(a->name) || !fby_shell_is_plain(b->name)) {
+        return;
     }
     fby_guess_note(search,
         "note: %s and %s have the same file names; if they are pairs, not "
-        "classes: %sparallel: \"%.100s/{%s,%s}\" in place of folder, and from: "
-        "%s.%s "
-        "and from: %s.%s in place of image and label",
-        a->name, b->name, names, below, a->column, b->column, a->column,
-        a->suffix, b->column, b->suffix);
+        "classes, write a list, and run init again: (set -C; cd %s && (echo "
+        "%s,%s; ls %s | sed 's|\\(.*\\)\\.%s$|%s/\\1.%s,%s/\\1.%s|') > "
+        "pairs.csv)",
+        a->name, b->name, dir, a->column, b->column, a->name, a->suffix,
+        a->name, a->suffix, b->name, b->suffix);
 }

@@ -245,15 +245,11 @@ static void append_ops(
     fby_init_append(out, "}\n");
 }
 
-static void append_image(struct fby_buffer *out,
-    const struct fby_init_summary *data, const struct fby_init_member *image)
+/* Append what all fields of pictures have after `from` and `group`. */
+static void append_picture(
+    struct fby_buffer *out, const struct fby_init_summary *data)
 {
-    char name[FBY_NAME_SIZE];
-    name_image(data, image, name);
-    fby_init_printf(out, "  %s:\n", name);
-    append_from(out, data, image);
-    fby_init_append(out, "    decode: rgb8\n"
-                         "    ops:                    # on the workers\n");
+    fby_init_append(out, "    ops:                    # on the workers\n");
     append_ops(out, data);
     fby_init_append(out,
         "    device:                 # at the trainer; of values 0..1: the "
@@ -264,6 +260,17 @@ static void append_image(struct fby_buffer *out,
         "      - normalize: {mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, "
         "0.225]}\n"
         "    out: {dtype: f32, layout: chw}\n");
+}
+
+static void append_image(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_member *image)
+{
+    char name[FBY_NAME_SIZE];
+    name_image(data, image, name);
+    fby_init_printf(out, "  %s:\n", name);
+    append_from(out, data, image);
+    fby_init_append(out, "    decode: rgb8\n");
+    append_picture(out, data);
 }
 
 static bool is_mask(const struct fby_init_summary *data,
@@ -304,7 +311,7 @@ static bool has_label(const struct fby_init_summary *data)
 
 enum { MAX_MASKS = FBY_MAX_FIELDS - 2 }; /* beside the image and a label */
 
-/* Names of fields in use: of the image, the label and masks. */
+/* Names of fields in use: of the image, the label, masks and further pictures. */
 struct used_names {
     char   names[MAX_MASKS + 2][FBY_NAME_SIZE];
     size_t n;
@@ -319,17 +326,27 @@ static bool is_name_used(const struct used_names *used, const char *name)
     return i < used->n;
 }
 
-/* Add a unique name for a mask to `used`: its stem, else "mask", "mask_2". */
-static const char *add_mask_name(
-    struct used_names *used, const struct fby_init_member *member)
+/* Use the names of the image, and of the label if there is one. */
+static void use_names(const struct fby_init_summary *data,
+    const struct fby_init_member *image, struct used_names *out)
+{
+    *out = (struct used_names){.names = {"", "label"}};
+    name_image(data, image, out->names[0]);
+    out->n = has_label(data) ? 2 : 1; /* without a label, its name is free */
+}
+
+/* Add a unique name for a mask or picture to `used`: its stem, else `kind`, as
+ * "mask", then "mask_2". */
+static const char *add_name(struct used_names *used,
+    const struct fby_init_member *member, const char *kind)
 {
     char *name = used->names[used->n];
-    name_field(member, "mask", name);
+    name_field(member, kind, name);
     if (is_name_used(used, name)) {
-        snprintf(name, FBY_NAME_SIZE, "mask");
+        snprintf(name, FBY_NAME_SIZE, "%s", kind);
     }
     for (unsigned i = 2; is_name_used(used, name); i++) {
-        snprintf(name, FBY_NAME_SIZE, "mask_%u", i);
+        snprintf(name, FBY_NAME_SIZE, "%s_%u", kind, i);
     }
     used->n++;
     return name;
@@ -379,19 +396,17 @@ static void append_fit(struct fby_buffer *out,
 }
 
 static size_t append_masks(struct fby_buffer *out,
-    const struct fby_init_summary *data, const struct fby_init_member *image)
+    const struct fby_init_summary *data, const struct fby_init_member *image,
+    struct used_names *used)
 {
-    struct used_names used = {.names = {"", "label"}};
-    size_t            n    = 0;
-    name_image(data, image, used.names[0]);
-    const char *group = used.names[0]; /* masks move with the image */
-    used.n = has_label(data) ? 2 : 1;  /* without a label, its name is free */
+    size_t      n     = 0;
+    const char *group = used->names[0]; /* masks move with the image */
     for (size_t i = 0; i < data->n_members && n < MAX_MASKS; i++) {
         if (!is_mask(data, image, &data->members[i])) {
             continue;
         }
         fby_init_printf(out, "  %s:\n    from: %s\n",
-            add_mask_name(&used, &data->members[i]),
+            add_name(used, &data->members[i], "mask"),
             data->members[i].extension);
         fby_init_printf(out,
             "    decode: mask8           # class ids, unchanged; for several "
@@ -414,9 +429,42 @@ bool fby_init_is_left_out(const struct fby_init_summary *data,
            !is_same_image(data, image, member) && !member->may_be_ids;
 }
 
+/* Append the lines of `field` as comments. */
+static void append_commented(
+    struct fby_buffer *out, const struct fby_buffer *field)
+{
+    const char *line = (const char *)field->data;
+    const char *end  = line + field->size;
+    while (line < end) {
+        const char *next =
+            (const char *)memchr(line, '\n', (size_t)(end - line)) + 1;
+        fby_init_append(out, "  # "); /* in place of two blanks */
+        fby_put_bytes(out, line + 2, (size_t)(next - line) - 2);
+        line = next;
+    }
+}
+
+/* Append the field of a second picture as a comment. */
+static void append_second_picture(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_member *member,
+    struct used_names *used)
+{
+    struct fby_buffer field = {0};
+    if (used->n == sizeof(used->names) / sizeof(used->names[0])) {
+        return;
+    }
+    fby_init_printf(&field, "  %s:\n    from: %s\n    decode: rgb8\n",
+        add_name(used, member, "picture"), member->extension);
+    fby_init_printf(&field, "    group: %s\n", used->names[0]);
+    append_picture(&field, data);
+    append_commented(out, &field);
+    fby_buffer_fini(&field);
+}
+
 /* Say of each other picture why it is no mask. */
 static void append_left_out_pictures(struct fby_buffer *out,
-    const struct fby_init_summary *data, const struct fby_init_member *image)
+    const struct fby_init_summary *data, const struct fby_init_member *image,
+    struct used_names *used)
 {
     for (size_t i = 0; i < data->n_members; i++) {
         const struct fby_init_member *member = &data->members[i];
@@ -425,12 +473,17 @@ static void append_left_out_pictures(struct fby_buffer *out,
         }
         fby_init_printf(out,
             "  # %s is left out: as a mask, %s.\n"
-            "  # A mask is a PNG in grey or with a palette. If it is a second "
-            "picture, add a field.\n",
+            "  # A mask is a PNG in grey or with a palette.%s",
             member->extension,
             fby_init_has_type(member->extension, "png")
                 ? "its colours, alpha or 16 bits are no ids"
-                : "its lossy compression changes ids");
+                : "its lossy compression changes ids",
+            member->is_grey16 ? "\n"
+                              : " If it is a second picture,\n"
+                                "  # remove the # of its lines:\n");
+        if (!member->is_grey16) {
+            append_second_picture(out, data, member, used);
+        }
     }
 }
 
@@ -530,11 +583,13 @@ size_t fby_init_append_members(
 {
     const struct fby_init_member *image  = fby_init_find_image(data);
     struct fby_buffer             fields = {0};
-    size_t                        n      = 0;
+    struct used_names             used;
+    size_t                        n = 0;
     if (image != NULL) {
+        use_names(data, image, &used);
         append_image(&fields, data, image);
-        n += 1 + append_masks(&fields, data, image);
-        append_left_out_pictures(&fields, data, image);
+        n += 1 + append_masks(&fields, data, image, &used);
+        append_left_out_pictures(&fields, data, image, &used);
         n += append_label(&fields, data);
         append_texts(&fields, data);
     }

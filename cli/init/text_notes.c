@@ -68,8 +68,10 @@ static void append_colours(const struct fby_init_summary *data,
     char        word[WORD];
     char        folder[FBY_NAME_SIZE];
     const char *dot = strrchr(member->extension, '.');
-    fby_init_printf(
-        out, "left out: %s: its colours are no class ids", member->extension);
+    fby_init_printf(out,
+        "left out: %s: its colours are no class ids; if it is a second "
+        "picture, remove the # of its field in the file",
+        member->extension);
     if (data->kind != FBY_SOURCE_PARALLEL || dot == NULL ||
         !write_folder(data, word)) {
         fby_init_append(out, "; masks are PNG in grey or with a palette\n");
@@ -97,7 +99,8 @@ static void append_left_out(const struct fby_init_summary *data,
     } else {
         fby_init_printf(out,
             "left out: %s: its compression changes class ids; save masks as "
-            "PNG in grey or with a palette\n",
+            "PNG in grey or with a palette; if it is a second picture, remove "
+            "the # of its field in the file\n",
             member->extension);
     }
 }

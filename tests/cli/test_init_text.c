@@ -519,7 +519,8 @@ static void pictures_that_are_no_masks_are_left_out_with_the_reason(
     const struct fby_init_summary s    = {.kind = FBY_SOURCE_FOLDER,
            .path                                = "/d",
            .members                             = members,
-           .n_members = members_of("jpg+ mask.png+ seg.jpg+ ids.png*+", members)};
+           .n_members                           = members_of(
+                                         "jpg+ mask.png+ seg.jpg+ ids.png*+ depth.png^+", members)};
     char                         *text = text_of(&s);
     assert_non_null(strstr(text,
         "\n  # mask.png is left out: as a mask, its colours, alpha or 16 bits "
@@ -528,6 +529,18 @@ static void pictures_that_are_no_masks_are_left_out_with_the_reason(
         "\n  # seg.jpg is left out: as a mask, its lossy compression changes "
         "ids.\n"));
     assert_null(strstr(text, "# ids.png"));
+    assert_null(strstr(text, "from: depth.png"));
+    assert_non_null(strstr(text,
+        "changes ids.\n"
+        "  # A mask is a PNG in grey or with a palette. If it is a second "
+        "picture,\n"
+        "  # remove the # of its lines:\n"
+        "  # seg:\n"
+        "  #   from: seg.jpg\n"
+        "  #   decode: rgb8\n"
+        "  #   group: image\n"
+        "  #   ops:                    # on the workers\n"
+        "  #     - random_resized_crop: {size: 224, "));
     free(text);
 }
 
@@ -763,7 +776,8 @@ static void what_no_field_reads_is_noted_for_the_terminal(void **state)
         .members                       = members,
         .n_members                     = 2};
     assert_notes(&s,
-        "left out: masks.png: its colours are no class ids; to number them: "
+        "left out: masks.png: its colours are no class ids; if it is a second "
+        "picture, remove the # of its field in the file; to number them: "
         "(cd '/my data' && python3 -c \"import glob, shutil");
     const struct fby_init_split val = {
         "val", "/d/val/{images,masks}", NULL, 0, NULL};
@@ -781,7 +795,8 @@ static void what_no_field_reads_is_noted_for_the_terminal(void **state)
     strcpy(members[1].extension, "masks.jpg");
     members[1].is_grey16 = false;
     assert_notes(&s, "left out: masks.jpg: its compression changes class ids; "
-                     "save masks as PNG in grey or with a palette\n");
+                     "save masks as PNG in grey or with a palette; if it is a "
+                     "second picture, remove the # of its field in the file\n");
 }
 
 static void pictures_of_16_bits_in_grey_are_noted(void **state)

@@ -859,6 +859,11 @@ CORPUS = [
     ("braces in the path", braces,
      "/{a,b} has a comma in braces, which the path of a folder in a pipeline "
      "cannot have: rename the folder"),
+    ("pairs of folders", pictures_at(
+        "HR/1.png", "HR/2.png", "LR/1.png", "LR/2.png"), Note(
+            "note: HR and LR have the same file names; if they are pairs, not "
+            "classes, write a list, and run init again: (set -C; cd ",
+            {"label": Counter([0, 0, 1, 1])}, {"train": {"hr": (2, *IMAGE)}})),
     ("masks of which one has no picture", dotted(
         "a/1.jpg", "a/1.mask.png", "a/2.mask.png", "b/3.jpg", "b/3.mask.png"),
      "pictures of 1 sample have only an extension such as mask.png (a/1.mask"),
@@ -944,23 +949,26 @@ CORPUS = [
     ("NumPy: a compressed .npz", compressed_npz,
      "save it with np.savez instead of np.savez_compressed"),
     ("masks in colours", coloured_masks("images/{}", "masks/{}"), Note(
-        "left out: masks.png: its colours are no class ids; to number them: "
-        "(cd ", {"images": (4, *IMAGE)},
+        "left out: masks.png: its colours are no class ids; if it is a second "
+        "picture, remove the # of its field in the file; to number them: (cd ", {"images": (4, *IMAGE)},
         {"train": {"masks": (4, 224, 224, 1)},
          "val": {"masks": (64, 224, 224, 1)}})),
     ("masks in colours for each split", coloured_masks(
         "{}/images", "{}/masks"), Note(
-            "left out: masks.png: its colours are no class ids; to number "
+            "left out: masks.png: its colours are no class ids; if it is a "
+            "second picture, remove the # of its field in the file; to number "
             "them: (cd ", {"images": (4, *IMAGE)},
             {"train": {"masks": (4, 224, 224, 1)},
              "val": {"masks": (64, 224, 224, 1)}})),
     ("a zip of masks in colours", zipped(coloured_masks(
         "images/{}", "masks/{}")), Note(
-            "left out: masks.png: its colours are no class ids; masks are PNG "
-            "in grey or with a palette", {"images": (4, *IMAGE)})),
+            "left out: masks.png: its colours are no class ids; if it is a "
+            "second picture, remove the # of its field in the file; masks are "
+            "PNG in grey or with a palette", {"images": (4, *IMAGE)})),
     ("masks of JPEG", jpeg_masks, Note(
         "left out: masks.jpg: its compression changes class ids; save masks "
-        "as PNG in grey or with a palette", {"images": (4, *IMAGE)})),
+        "as PNG in grey or with a palette; if it is a second picture, remove "
+        "the # of its field in the file\n", {"images": (4, *IMAGE)})),
     ("rgb/ and depth/", depths("rgb", "depth"), Note(
         "left out: depth.png: ids of masks have 8 bits, not 16",
         {"rgb": (4, *IMAGE)})),

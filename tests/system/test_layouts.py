@@ -176,28 +176,28 @@ class Layouts(SystemTest):
     def test_two_folders_of_the_same_names_may_be_pairs(self):
         self.pictures("HR", "LR", ending=".png")
         said = self.made()
+        command = (
+            f"(set -C; cd {self.root} && (echo hr,lr; ls HR | sed "
+            "'s|\\(.*\\)\\.png$|HR/\\1.png,LR/\\1.png|') > pairs.csv)")
         self.assertEqual(said[:2], [
             "found 6 samples in 2 class folders",
             "note: HR and LR have the same file names; if they are pairs, not "
-            f'classes: name them hr and lr, parallel: "{self.root}/{{hr,lr}}" '
-            "in place of folder, and from: hr.png and from: lr.png in place of "
-            "image and label"])
-        for name in ("HR", "LR"):
-            (self.root / name).rename(self.root / name.lower())
-        source = re.search('parallel: "[^"]*"', said[1])[0]
-        names = re.findall("from: [a-z.]*", said[1])
-        resize = "{resize: {size: 8}}"
-        self.pipeline.write_text(
-            "forebay: 1\nsplits:\n"
-            f"  train: {{{source}, shuffle: none, last: short}}\n"
-            "global_batch: 3\nseed: 0\nfields:\n"
-            f"  a: {{{names[0]}, decode: rgb8, ops: [{resize}]}}\n"
-            f"  b: {{{names[1]}, decode: rgb8, ops: [{resize}]}}\n")
+            f"classes, write a list, and run init again: {command}"])
+        subprocess.run(command, check=True, shell=True)
+        self.assertEqual(self.made()[:2], [
+            "found 3 samples in a list",
+            "left out: lr.png: its colours are no class ids; if it is a second "
+            "picture, remove the # of its field in the file; masks are PNG in "
+            "grey or with a palette"])
+        self.pipeline.write_text(re.sub(
+            r"(?m)^  # (?=lr:$|  .*)", "  ", self.pipeline.read_text()))
         batch = self.batch(self.pipeline)
-        self.assertTrue(numpy.array_equal(batch["a"], batch["b"]))
-        self.assertIn('if they are pairs, not classes: parallel: "',
-                      self.made()[1])
-        self.save("lr/more.png")
+        self.assertEqual(batch["hr"].shape, (3, 3, 224, 224))
+        self.assertTrue(numpy.array_equal(batch["hr"], batch["lr"]))
+
+    def test_files_of_other_names_are_no_pairs(self):
+        self.pictures("HR", "LR", ending=".png")
+        self.save("LR/more.png")
         self.assertNotIn("pairs", "".join(self.made()))
 
     def test_class_folders_with_numbered_files_are_no_pairs(self):
