@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "cli/init/guess_search.h"
+#include "cli/init/survey.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
 #include "pipeline/text.h"
@@ -192,6 +193,22 @@ static fby_err no_known_data(const struct fby_search *search, const char *path,
                               : "the directory has no files of a known kind");
 }
 
+/* Add a note of pictures beside class folders. */
+static void note_pictures_beside(
+    struct fby_search *search, const struct fby_listing *listing)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct fby_entry *entry = &listing->entries[i];
+        if (!entry->is_dir && fby_survey_is_picture(entry->name)) {
+            fby_guess_note(search,
+                "left out: pictures beside the class folders, as %.60s: move "
+                "them into one of these",
+                fby_text_show(entry->name).text);
+            return;
+        }
+    }
+}
+
 /* Add class folders whose depth is not given, or a folder that is alone. */
 static fby_err add_class_folders(struct fby_search *search, const char *path,
     const char *name, const struct fby_listing *listing,
@@ -215,6 +232,7 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
         fby_guess_note_only_folder(search, only);
     } else if (depth == 1) {
         fby_guess_note_pairs(search, path, listing);
+        note_pictures_beside(search, listing);
     }
     return FBY_OK;
 }

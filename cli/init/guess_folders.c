@@ -11,6 +11,7 @@
 #include "cli/init/count_folders.h"
 #include "cli/init/guess_search.h"
 #include "cli/init/text_state.h"
+#include "common/mem.h"
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
@@ -354,6 +355,63 @@ static void keep_train(struct fby_search *search, struct class_folders *folders)
     folders->n       = 0;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct fby_folder *x = a;
+    const struct fby_folder *y = b;
+    int order                  = (int)strlen(x->name) - (int)strlen(y->name);
+    return order != 0 ? order : strcmp(x->name, y->name);
+}
+
+static bool are_numbers(const struct class_folders *folders)
+{
+    uint32_t i = 0;
+    while (i < folders->n && fby_guess_is_digits(folders->classes[i].name,
+                                 strlen(folders->classes[i].name))) {
+        i++;
+    }
+    return i == folders->n;
+}
+
+/* Write the names: "[0, 1, 10]". */
+static void list_folders(
+    const struct fby_folder *folders, uint32_t n, char *out, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < n && used < size; i++) {
+        used += (size_t)snprintf(out + used, size - used, "%s%s",
+            i > 0 ? ", " : "[", folders[i].name);
+    }
+    if (used + 2 > size) { /* 2: "]", NUL */
+        snprintf(out, size, "[...], in the order that you need");
+    } else {
+        memcpy(out + used, "]", 2);
+    }
+}
+
+/* Add a note if class folders whose names are numbers are in another order. */
+static void note_numbers(const struct class_folders *folders)
+{
+    char               list[1024];
+    uint32_t           i      = 0;
+    size_t             size   = folders->n * sizeof(struct fby_folder);
+    struct fby_folder *sorted = fby_realloc(NULL, size + 1); /* + 1: not 0 */
+    memcpy(sorted, folders->classes, size);
+    qsort(sorted, folders->n, sizeof(*sorted), compare_numbers);
+    while (i < folders->n && sorted[i].name == folders->classes[i].name) {
+        i++;
+    }
+    if (i < folders->n && are_numbers(folders)) {
+        list_folders(sorted, folders->n, list, sizeof(list));
+        fby_guess_note(folders->search,
+            "note: the class folders are numbered in byte order of their "
+            "names: %s is class %" PRIu32
+            "; for the order of their numbers add to label: names: %s",
+            folders->classes[i].name, i, list);
+    }
+    free(sorted);
+}
+
 /* Refuse a path that no pipeline file can have as `folder`. */
 static fby_err check_pattern(
     const struct fby_guess_split *split, struct fby_error_detail *why)
@@ -398,6 +456,9 @@ fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
     }
     if (err == FBY_OK) {
         err = check_pattern(split, why);
+    }
+    if (err == FBY_OK && depth == 1) {
+        note_numbers(&folders);
     }
     if (depth > 0 && search->train == NULL && strcmp(name, "train") == 0) {
         keep_train(search, &folders);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_sizes.c - the sizes of the pictures and masks of the first samples. A
- * mask of another size than its picture needs `fit: stretch`. */
+/* guess_sizes.c - the sizes of the pictures and masks of the first samples, and
+ * the ids of the masks. A mask of another size than its picture needs `fit:
+ * stretch`; one of 0 and 255 is probably meant as 0 and 1. */
 #include <stdlib.h>
 
 #include "cli/init/guess_search.h"
@@ -36,8 +37,34 @@ static struct fby_size size_of_picture(const struct fby_picture_file *file)
     return (struct fby_size){head.width, head.height};
 }
 
-static struct fby_size size_of_member(const struct fby_shard *shard, uint32_t m,
-    const struct fby_member_opener *opener)
+/* Note which ids are in the mask in a file, if it can be decoded. */
+static void read_ids(
+    const struct fby_picture_file *file, struct fby_init_member *member)
+{
+    static const struct fby_field_content field = {
+        .decode = FBY_DECODE_MASK8, .from = {"png"}, .n_from = 1};
+    const struct fby_picture_decoder *decoder;
+    struct fby_scratch                memory = {.memory = NULL};
+    struct fby_image                  mask   = {.height = 0};
+    if (fby_picture_decoder_for(&field, file, &decoder, NULL) != FBY_OK ||
+        fby_picture_decode(decoder, file, &memory, &mask, NULL) != FBY_OK) {
+        mask.height = 0;
+    }
+    for (uint32_t y = 0; y < mask.height; y++) {
+        for (uint32_t x = 0; x < mask.width; x++) {
+            uint8_t id      = mask.pixels[y * mask.stride + x];
+            member->has_255 = member->has_255 || id == 255;
+            member->has_other_ids =
+                member->has_other_ids || (id != 0 && id != 255);
+        }
+    }
+    fby_scratch_fini(&memory);
+}
+
+/* The size of the picture in member `m`. Reads its ids, too, if it may have
+ * some. */
+static struct fby_size read_member(const struct fby_shard *shard, uint32_t m,
+    const struct fby_member_opener *opener, struct fby_init_member *member)
 {
     struct fby_size        size  = {0, 0};
     struct fby_member_file file  = {.offset = 0};
@@ -49,7 +76,11 @@ static struct fby_size size_of_member(const struct fby_shard *shard, uint32_t m,
     uint8_t *data = fby_zalloc(bytes + 1); /* + 1: not 0 */
     if (fby_object_read(&file.object, file.offset, data, bytes, NULL) ==
         FBY_OK) {
-        size = size_of_picture(&(struct fby_picture_file){data, bytes});
+        const struct fby_picture_file picture = {data, bytes};
+        size                                  = size_of_picture(&picture);
+        if (member->may_be_ids) {
+            read_ids(&picture, member);
+        }
     }
     free(data);
     fby_object_close(&file.object);
@@ -67,7 +98,7 @@ static void read_sample(struct fby_guess_split *split,
             fby_guess_find_member(split, fby_shard_suffix(shard, m));
         if (member != NULL && !fby_shard_is_value(shard, m) &&
             fby_init_is_picture(member)) {
-            member->sizes[i] = size_of_member(shard, m, opener);
+            member->sizes[i] = read_member(shard, m, opener, member);
         }
     }
 }

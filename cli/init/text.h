@@ -49,6 +49,8 @@ struct fby_init_member {
     bool     may_be_ids;  /* by this header: pixels are grey or of a palette */
     bool     is_grey16;   /* by this header: pixels are grey, of 16 bits */
     bool     has_grey16;  /* folder: so are those of a file that was read */
+    bool     has_255;     /* in the pixels of the first masks */
+    bool     has_other_ids; /* than 0 and 255, likewise */
     /* The sizes of the pictures of the first samples; {0, 0}: unknown. */
     struct fby_size sizes[FBY_INIT_SIZES];
     bool            has_words; /* cls: some of those that were read are no id */

@@ -142,6 +142,19 @@ static bool has_grey16(
     return found;
 }
 
+/* Masks of 0 and 255 are probably meant as 0 and 1. */
+static void append_binary_mask(const struct fby_init_member *image,
+    const struct fby_init_member *member, struct fby_buffer *out)
+{
+    if (member != image && member->may_be_ids && member->always &&
+        member->has_255 && !member->has_other_ids) {
+        fby_init_printf(out,
+            "note: %s: the first masks have only 0 and 255, which stay as they "
+            "are; for 0 and 1 write decode: maps in place of decode: mask8\n",
+            member->extension);
+    }
+}
+
 void fby_init_append_notes(
     const struct fby_init_summary *data, struct fby_buffer *out)
 {
@@ -153,6 +166,7 @@ void fby_init_append_notes(
         if (fby_init_is_left_out(data, image, member)) {
             append_left_out(data, member, out);
         }
+        append_binary_mask(image, member, out);
     }
     if (image != NULL && has_grey16(data, image)) {
         append_grey16(data, image->is_grey16, out);

@@ -327,6 +327,14 @@ def mask(number):
         numpy.full((40, 48), number % 3, "u1")), "PNG")
 
 
+def binary_masks(root):
+    for i in range(4):
+        content = numpy.zeros((40, 48), "u1")
+        content[:i] = 255
+        save(root / f"images/{i}.jpg", picture(i))
+        save(root / f"masks/{i}.png", Image.fromarray(content))
+
+
 def palette(number):
     image = Image.fromarray(numpy.full((40, 48), number % 3, "u1"), "P")
     image.putpalette([0, 0, 0, 128, 0, 0, 0, 128, 0])
@@ -864,6 +872,20 @@ CORPUS = [
             "note: HR and LR have the same file names; if they are pairs, not "
             "classes, write a list, and run init again: (set -C; cd ",
             {"label": Counter([0, 0, 1, 1])}, {"train": {"hr": (2, *IMAGE)}})),
+    ("masks of 0 and 255", binary_masks, Note(
+        "note: masks.png: the first masks have only 0 and 255, which stay as "
+        "they are; for 0 and 1 write decode: maps in place of decode: mask8\n",
+        {"masks": (4, 224, 224, 1)})),
+    ("numbers as names of class folders", pictures_at(
+        *(f"{i}/1.jpg" for i in range(12))), Note(
+            "note: the class folders are numbered in byte order of their "
+            "names: 10 is class 2; for the order of their numbers add to "
+            "label: names: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]\n",
+            {"label": Counter(range(12))})),
+    ("a picture beside class folders", pictures_at(
+        "a/1.jpg", "b/1.jpg", "x.jpg"), Note(
+            "left out: pictures beside the class folders, as x.jpg: move them "
+            "into one of these\n", {"label": Counter([0, 1])})),
     ("masks of which one has no picture", dotted(
         "a/1.jpg", "a/1.mask.png", "a/2.mask.png", "b/3.jpg", "b/3.mask.png"),
      "pictures of 1 sample have only an extension such as mask.png (a/1.mask"),
