@@ -120,20 +120,34 @@ bool fby_guess_is_path_of_file(const struct fby_search *search,
            is_outside_file(search, base, text, size);
 }
 
+enum { LOOKED_AT = 100 /* values of a column */ };
+
+/* True if one of the first values of the column is the path of a file. */
+static bool has_paths(const struct fby_search *search,
+    const struct fby_index *index, uint32_t column)
+{
+    const struct fby_shard *shard = &index->shards[0];
+    uint32_t                n     = 0;
+    bool                    found = false;
+    for (uint32_t m = 0; m < shard->n_members && n < LOOKED_AT && !found; m++) {
+        if (shard->suffix_index[m] == column) {
+            n++;
+            found = fby_guess_is_path_of_file(search, index->location.base,
+                (const char *)shard->texts.data + shard->text_offset[m],
+                shard->text_size[m]);
+        }
+    }
+    return found;
+}
+
 /* Set split->file_columns to the columns of paths. */
 static void find_path_columns(const struct fby_search *search,
     const struct fby_index *index, struct fby_guess_split *split)
 {
     const struct fby_shard *shard = &index->shards[0];
     for (uint32_t i = 0; i < shard->n_suffixes; i++) {
-        uint32_t first = 0; /* the first value of column i */
-        while (first < shard->n_members && shard->suffix_index[first] != i) {
-            first++;
-        }
-        if (first < shard->n_members && split->n_file_columns < FBY_MAX_FILES &&
-            fby_guess_is_path_of_file(search, index->location.base,
-                (const char *)shard->texts.data + shard->text_offset[first],
-                shard->text_size[first])) {
+        if (split->n_file_columns < FBY_MAX_FILES &&
+            has_paths(search, index, i)) {
             memcpy(split->file_columns[split->n_file_columns++],
                 shard->suffixes[i], FBY_NAME_SIZE);
         }
@@ -247,9 +261,11 @@ fby_err fby_guess_use_data_root(
     return err;
 }
 
-/* First reading: find the columns of paths, if any. */
+/* First reading: find the columns of paths, if any. Sets *is_refused if there
+ * should be some. */
 static fby_err read_for_paths(struct fby_search *search, const char *list_path,
-    struct fby_guess_split *split, struct fby_error_detail *why)
+    struct fby_guess_split *split, bool *is_refused,
+    struct fby_error_detail *why)
 {
     struct fby_index        index = {0};
     struct fby_dataset_spec spec  = {.kind = FBY_SOURCE_LIST};
@@ -257,6 +273,11 @@ static fby_err read_for_paths(struct fby_search *search, const char *list_path,
     if (err == FBY_OK) {
         find_path_columns(search, &index, split);
         find_data_root(search, &index, split);
+    }
+    if (err == FBY_OK && split->n_file_columns == 0) {
+        err = fby_guess_check_lost_paths(
+            search, list_path, index.location.base, &index.shards[0], why);
+        *is_refused = err == FBY_CONFIG;
     }
     fby_index_fini(&index);
     return err;
@@ -290,7 +311,7 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
     bool    names_files = false;
     fby_err err = fby_guess_check_header(search, list_path, &names_files, why);
     if (err == FBY_OK) {
-        err = read_for_paths(search, list_path, split, why);
+        err = read_for_paths(search, list_path, split, &names_files, why);
     }
     if (!names_files && is_skipped(err, split, has_dirs, *n_lists)) {
         search->out->n_splits--; /* remove the split */
@@ -300,6 +321,9 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
     search->out->kind = FBY_SOURCE_LIST;
     if (err == FBY_OK) {
         err = read_for_values(search, list_path, split, why);
+    }
+    if (err == FBY_NOT_FOUND) {
+        err = fby_guess_explain_missing_files(search, list_path, split, why);
     }
     if (err == FBY_OK) {
         fby_guess_add_other_columns(search, list_path, split);

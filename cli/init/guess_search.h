@@ -299,6 +299,11 @@ enum { FBY_OPERAND_SIZE = 160 }; /* bytes of a path in a command, with NUL */
 void fby_guess_write_operand(const struct fby_search *search, const char *below,
     char out[FBY_OPERAND_SIZE]);
 
+/* Append "; then: forebay init PATH" of a file in `dir` to an error, without the
+ * path if it does not fit (guess_roles.c). */
+void fby_guess_append_then(const struct fby_search *search, const char *dir,
+    const char *file, struct fby_error_detail *why);
+
 /* Write to `out` the path, below `path`, of a folder of pictures that is alone
  * in the listing; "": it is not alone, has no pictures, or is a class of split
  * train (guess_only.c).
@@ -334,6 +339,20 @@ void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,
  *         their paths, and for one in another format (.json, .tsv). */
 FBY_CHECKED fby_err fby_guess_check_unused_lists(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+/* A value of a list that is the name of a file. */
+struct fby_named_file {
+    const char *column;
+    char        folder[FBY_PATH_SIZE];
+    char        name[FBY_NAME_SIZE]; /* the value */
+    const char *ending;              /* what the value lacks: ".jpg", or "" */
+};
+
+/* Refuse a list in `dir` that names files without their path.
+ * Errors: FBY_CONFIG  always: the command that writes a list of paths. */
+fby_err fby_guess_refuse_names(const struct fby_search *search, const char *dir,
+    const char *list, const struct fby_named_file *file,
     struct fby_error_detail *why);
 
 /* If the first split, the folder `dir`, has no classes: check the lists beside
@@ -396,6 +415,21 @@ FBY_CHECKED fby_err fby_guess_lists(struct fby_search *search, const char *path,
  * of an existing file. */
 bool fby_guess_is_path_of_file(const struct fby_search *search,
     const char *base, const char *text, size_t size);
+
+/* Check a list that has no column of paths; `base` is its folder below the root,
+ * and `shard` has its first rows (guess_list_paths.c).
+ * Errors: FBY_CONFIG  a column has only paths of pictures that lead to no file:
+ *                     the command that changes them. */
+FBY_CHECKED fby_err fby_guess_check_lost_paths(struct fby_search *search,
+    const char *list_path, const char *base, const struct fby_shard *shard,
+    struct fby_error_detail *why);
+
+/* Write how rows without their files are left out of a list to a new error of
+ * `why`, which has the error for one of them (guess_missing_files.c). Returns
+ * FBY_CONFIG. */
+fby_err fby_guess_explain_missing_files(const struct fby_search *search,
+    const char *list_path, const struct fby_guess_split *split,
+    struct fby_error_detail *why);
 
 /* True if the column, in lower case, is in split->file_columns. */
 bool fby_guess_is_file_column(

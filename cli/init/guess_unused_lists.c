@@ -56,17 +56,9 @@ static bool has_only_picture_folders(const struct fby_listing *listing)
     return n > 0;
 }
 
-/* A value of a list that is the name of a file. */
-struct named_file {
-    const char *column;
-    char        folder[FBY_PATH_SIZE];
-    char        name[FBY_NAME_SIZE]; /* the value */
-    const char *ending;              /* what the value lacks: ".jpg", or "" */
-};
-
 /* Look for the file FOLDER/VALUE, also with an extension of pictures. */
 static bool find_named_file(
-    const struct list_dir *dir, const char *folder, struct named_file *out)
+    const struct list_dir *dir, const char *folder, struct fby_named_file *out)
 {
     static const char *const endings[] = {
         "", ".jpg", ".jpeg", ".png", ".webp", ".JPG", ".JPEG", ".PNG"};
@@ -88,7 +80,7 @@ static bool find_named_file(
 }
 
 /* Copy a value of a list to out->name. Returns false for one that is no name. */
-static bool copy_name(const char *text, size_t size, struct named_file *out)
+static bool copy_name(const char *text, size_t size, struct fby_named_file *out)
 {
     if (size == 0 || size >= sizeof(out->name)) {
         return false;
@@ -100,7 +92,7 @@ static bool copy_name(const char *text, size_t size, struct named_file *out)
 
 /* Look for the file of the value in the folder, or in the only one in it. */
 static bool find_in_folder(
-    const struct list_dir *dir, const char *folder, struct named_file *out)
+    const struct list_dir *dir, const char *folder, struct fby_named_file *out)
 {
     struct fby_listing inner = {0};
     char               path[FBY_PATH_SIZE];
@@ -122,7 +114,8 @@ static bool find_in_folder(
 }
 
 /* Look for the file of the value in each folder. */
-static bool find_in_folders(const struct list_dir *dir, struct named_file *out)
+static bool find_in_folders(
+    const struct list_dir *dir, struct fby_named_file *out)
 {
     for (uint32_t i = 0; i < dir->listing->count; i++) {
         const struct fby_entry *entry = &dir->listing->entries[i];
@@ -136,16 +129,65 @@ static bool find_in_folders(const struct list_dir *dir, struct named_file *out)
     return false;
 }
 
+static const char *text_of(const struct fby_shard *shard, uint32_t m)
+{
+    return (const char *)shard->texts.data + shard->text_offset[m];
+}
+
+/* True for a number that is in another row, too: it is a label, no name. */
+static bool is_repeated_number(const struct fby_shard *shard, uint32_t value)
+{
+    const char *text  = text_of(shard, value);
+    size_t      size  = shard->text_size[value];
+    uint32_t    m     = value + 1;
+    bool        found = false;
+    if (!fby_guess_is_digits(text, size)) {
+        return false;
+    }
+    while (m < shard->n_members && !found) {
+        found = shard->suffix_index[m] == shard->suffix_index[value] &&
+                shard->text_size[m] == size &&
+                memcmp(text_of(shard, m), text, size) == 0;
+        m++;
+    }
+    return found;
+}
+
+/* The number of members of the first row. */
+static uint32_t count_first_row(const struct fby_shard *shard)
+{
+    uint32_t n = 0;
+    while (n < shard->n_members && fby_shard_sample_of(shard, n) == 0) {
+        n++;
+    }
+    return n;
+}
+
+/* Has the first row the name of a picture, with its extension? */
+static bool has_picture_name(const struct fby_shard *shard)
+{
+    struct fby_named_file file;
+    uint32_t              n = count_first_row(shard);
+    uint32_t              m = 0;
+    while (
+        m < n && !(copy_name(text_of(shard, m), shard->text_size[m], &file) &&
+                     fby_survey_is_picture(file.name))) {
+        m++;
+    }
+    return m < n;
+}
+
 /* Find a file that a value of the first row names. */
 static bool find_file_of_row(const struct list_dir *dir,
-    const struct fby_shard *shard, struct named_file *out)
+    const struct fby_shard *shard, struct fby_named_file *out)
 {
-    for (uint32_t m = 0;
-         m < shard->n_members && fby_shard_sample_of(shard, m) == 0; m++) {
+    struct list_dir names = *dir;
+    uint32_t        n     = count_first_row(shard);
+    names.whole_names     = dir->whole_names || has_picture_name(shard);
+    for (uint32_t m = 0; m < n; m++) {
         out->column = fby_shard_suffix(shard, m);
-        if (copy_name((const char *)shard->texts.data + shard->text_offset[m],
-                shard->text_size[m], out) &&
-            find_in_folders(dir, out)) {
+        if (copy_name(text_of(shard, m), shard->text_size[m], out) &&
+            !is_repeated_number(shard, m) && find_in_folders(&names, out)) {
             return true;
         }
     }
@@ -154,34 +196,64 @@ static bool find_file_of_row(const struct list_dir *dir,
 
 /* Write the command that adds the paths to a list. Returns false if it does not
  * fit, or would need quotes. */
-static bool write_command(const struct list_dir *dir, const char *list,
-    const struct named_file *file, char *out, size_t size)
+static bool write_command(const char *operand, const char *list,
+    const struct fby_named_file *file, char *out, size_t size)
 {
-    char operand[FBY_OPERAND_SIZE];
-    fby_guess_write_operand(dir->search, dir->path, operand);
+    char ending[16] = "";
+    if (file->ending[0] != '\0') {
+        snprintf(ending, sizeof(ending), " + '%.8s'", file->ending);
+    }
     int n = snprintf(out, size,
-        "(cd %s && python3 -c \"import pandas; t = pandas.read_csv('%s', "
-        "dtype=str).rename(columns=str.lower); t['%s'] = '%s/' + t['%s'] + "
-        "'%s'; t.to_csv('paths.csv', mode='x', index=False)\")",
-        operand, list, file->column, file->folder, file->column, file->ending);
+        "(cd %s && python3 -c \"import csv; r = list(csv.reader(open('%s', "
+        "newline='', encoding='utf-8-sig'))); k = [c.lower() for c in r[0]]"
+        ".index('%s'); csv.writer(open('paths.csv', 'x')).writerows(r[:1] + "
+        "[x[:k] + ['%s/' + x[k]%s] + x[k + 1:] for x in r[1:] if x])\")",
+        operand, list, file->column, file->folder, ending);
     return n >= 0 && (size_t)n < size && fby_text_ends_with(list, ".csv") &&
            fby_shell_is_plain(list) && fby_shell_is_plain(file->column) &&
            fby_shell_is_plain(file->folder);
 }
 
-static fby_err refuse_names(const struct list_dir *dir, const char *list,
-    const struct named_file *file, struct fby_error_detail *why)
+/* Append what is to be done about names without their path. */
+static void append_remedy(const struct fby_search *search, const char *dir,
+    const char *list, const struct fby_named_file *file,
+    struct fby_error_detail *why)
 {
-    char command[384];
-    bool has_command = write_command(dir, list, file, command, sizeof(command));
-    return fby_error_set(why, FBY_CONFIG,
+    char   command[384];
+    char   paths[FBY_PATH_SIZE];
+    char   operand[FBY_OPERAND_SIZE];
+    size_t used = strlen(why->text);
+    char  *end  = why->text + used;
+    size_t left = sizeof(why->text) - used;
+    fby_guess_write_operand(search, dir, operand);
+    if (fby_path_join(dir, "paths.csv", paths, NULL) == FBY_OK &&
+        fby_object_exists(search->root, paths)) {
+        fby_guess_write_operand(search, paths, operand);
+        snprintf(end, left,
+            "the list paths.csv beside it may have them: forebay init %s",
+            operand);
+        return;
+    }
+    if (write_command(operand, list, file, command, sizeof(command)) &&
+        strlen(command) + 48 < left) { /* 48: the texts beside it */
+        snprintf(end, left, "write a list of paths: %s", command);
+        fby_guess_append_then(search, dir, "paths.csv", why);
+        return;
+    }
+    snprintf(end, left, "write the paths into the list");
+}
+
+fby_err fby_guess_refuse_names(const struct fby_search *search, const char *dir,
+    const char *list, const struct fby_named_file *file,
+    struct fby_error_detail *why)
+{
+    fby_err err = fby_error_set(why, FBY_CONFIG,
         "%.40s: the column %.40s names files without their path "
-        "(%.40s/%.40s%s): %s%s",
+        "(%.40s/%.40s%s): ",
         fby_text_show(list).text, fby_text_show(file->column).text,
-        fby_text_show(file->folder).text, file->name, file->ending,
-        has_command ? "write a list of paths, and look at that: "
-                    : "write the paths into the list",
-        has_command ? command : "");
+        fby_text_show(file->folder).text, file->name, file->ending);
+    append_remedy(search, dir, list, file, why);
+    return err;
 }
 
 /* Refuse a list that fby_guess_lists() has not used. */
@@ -191,7 +263,7 @@ static fby_err check_list(
     struct fby_index        index  = {0};
     struct fby_dataset_spec spec   = {.kind = FBY_SOURCE_LIST};
     struct fby_error_detail reason = {{0}};
-    struct named_file       file;
+    struct fby_named_file   file;
     char                    path[FBY_PATH_SIZE];
     bool                    names_files = false;
     if (dir->search->in_zip) {
@@ -203,7 +275,7 @@ static fby_err check_list(
     FBY_TRY(fby_guess_check_header(dir->search, path, &names_files, why));
     fby_err err = fby_guess_index(dir->search, &spec, path, &index, &reason);
     if (err == FBY_OK && find_file_of_row(dir, &index.shards[0], &file)) {
-        err = refuse_names(dir, list, &file, why);
+        err = fby_guess_refuse_names(dir->search, dir->path, list, &file, why);
     } else if (err != FBY_OK && dir->only_dir == NULL) {
         err = fby_error_set(why, err, "%s", reason.text);
     } else {

@@ -155,7 +155,10 @@ static void a_list_says_which_columns_are_paths(void **state)
     look(sb, "p");
     const struct fby_guess_split *split = &guess.splits[0];
     assert_int_equal(guess.kind, FBY_SOURCE_LIST);
-    assert_int_equal(guess.n_splits, 1); /* val names no existing file */
+    assert_int_equal(guess.n_splits, 1);
+    assert_string_equal(guess.notes,
+        "note: val.csv: the column photo names pictures that are not there, "
+        "such as b/1.jpg\n");
     assert_string_equal(split->pattern, sandbox_path(sb, "p/train.csv"));
     assert_int_equal(split->n_file_columns, 1);
     assert_string_equal(split->file_columns[0], "photo");
@@ -762,9 +765,34 @@ static void files_outside_of_the_list_s_directory_need_a_root(void **state)
     sandbox_write_text(sb, "p/a/m.csv", text);
     look(sb, "p/a/m.csv");
     assert_string_equal(guess.splits[0].pattern, "data:a/m.csv");
-    sandbox_write_text(sb, "p/a/m.csv", "up,n\n/etc/hostname.d/x.jpg,3\n");
+    sandbox_write_text(sb, "p/a/m.csv", "up,n\n/etc/hostname.d/x.dat,3\n");
     look(sb, "p/a/m.csv"); /* there is no such file */
     assert_string_equal(guess.data_root, "");
+}
+
+/* Labels are numbers, as the names of pictures may be. */
+static void paths_of_another_machine_are_refused(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/img/0.jpg", "x");
+    sandbox_write_text(sb, "p/img/1.jpg", "x");
+    sandbox_write_text(sb, "p/a.csv", "y,image\n0,/home/al/img/0.jpg\n");
+    assert_refused(sb, "p", 0,
+        "a.csv: the column image has paths that lead to no file, such as "
+        "/home/al/img/0.jpg: write a list with other paths: (set -C; cd /");
+    assert_refused(sb, "p/a.csv", 0, "s#(^|[,\"])/home/al/#\\1#g' a.csv > ");
+    sandbox_write_text(sb, "p/a.csv", "image\nC:\\d\\img\\0.jpg\n");
+    assert_refused(sb, "p", 0, "sed -E 's#\\\\#/#g; s#(^|[,\"])C:/d/#\\1#g'");
+    sandbox_write_text(sb, "p/a.csv", "image\nimg\\1.jpg\n");
+    assert_refused(
+        sb, "p", 0, "sed -E 's#\\\\#/#g' a.csv > paths.csv); then: ");
+    sandbox_write_text(sb, "p/a.csv", "y,image\n0,0.jpg\n");
+    assert_refused(sb, "p/a.csv", 0,
+        "a.csv: the column image names files without their path (img/0.jpg)");
+    sandbox_write_text(sb, "p/a.csv", "y,image\n0,x/7.jpg\n");
+    assert_refused(sb, "p", 0,
+        "a.csv: the column image names pictures, but x/7.jpg is not there: put "
+        "the pictures beside the list");
 }
 
 static void of_many_columns_of_paths_as_many_as_may_be_are_taken(void **state)
@@ -894,11 +922,11 @@ static void a_command_has_no_list_that_needs_quotes(void **state)
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p/train/1.jpg", "x");
     sandbox_write_text(sb, "p/a.csv", "id,y\n1.jpg,0\n");
-    assert_refused(sb, "p", 0, "t['id'] = 'train/' + t['id'] + ''; t.to_csv(");
+    assert_refused(sb, "p", 0, "['train/' + x[k]] + x[k + 1:]");
     sandbox_remove(sb, "p/a.csv");
     sandbox_write_text(sb, "p/a b.csv", "id,y\n1.jpg,0\n");
     assert_refused(sb, "p", 0, "(train/1.jpg): write the paths into the list");
-    assert_lacks(sb, "pandas");
+    assert_lacks(sb, "python3");
 }
 
 /* ---- parallel folders ---------------------------------------------------- */
@@ -1105,6 +1133,7 @@ int main(void)
         IN_SANDBOX(unknown_data_is_refused_with_the_known_kinds),
         IN_SANDBOX(paths_of_files_make_a_column_of_paths),
         IN_SANDBOX(files_outside_of_the_list_s_directory_need_a_root),
+        IN_SANDBOX(paths_of_another_machine_are_refused),
         IN_SANDBOX(of_many_columns_of_paths_as_many_as_may_be_are_taken),
         IN_SANDBOX(a_first_row_of_values_is_no_header),
         IN_SANDBOX(lists_of_values_beside_folders_are_skipped),

@@ -656,6 +656,17 @@ def index_column(root):
         for i in range(4)))
 
 
+def listed(path, first=0):
+    """Pictures 0.jpg, 1.jpg ..., and labels that are such numbers, too. The
+    pictures before `first` are missing."""
+    def make(root):
+        for i in range(first, 6):
+            save(root / f"img/{i}.jpg", picture(i))
+        save(root / "train.csv", "image,label\n" + "".join(
+            f"{path.format(i)},{i % 3}\n" for i in range(6)))
+    return make
+
+
 def mnist(root):
     for split in ("train", "t10k"):
         save(root / f"MNIST/raw/{split}-images-idx3-ubyte",
@@ -916,6 +927,23 @@ CORPUS = [
      Remedy("replace the line: sed -i \"1c ", "train.csv", {"c1": [7]})),
     ("names of pictures without a header", csv_lines("0.jpg,1", "1.jpg,0"),
      "add a line: sed -i '1i image,label' /"),
+    ("a list of another machine", listed("/home/al/p.1/img/{}.jpg"), Remedy(
+        "train.csv: the column image has paths that lead to no file, such as "
+        "/home/al/p.1/img/0.jpg: write a list with other paths: (set -C; cd ",
+        "paths.csv", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
+    ("a list of the folder above", listed("data/img/{}.jpg"), Remedy(
+        "such as data/img/0.jpg: write a list with other paths: (set -C; cd ",
+        "paths.csv", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
+    ("a list with backslashes", listed("C:\\a b\\img\\{}.jpg"), Remedy(
+        "C:\\a b\\img\\0.jpg: write a list with other paths: (set -C; cd ",
+        "paths.csv", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
+    ("a list of names", listed("{}.jpg"), Remedy(
+        "train.csv: the column image names files without their path "
+        "(img/0.jpg): write a list of paths: (cd ",
+        "paths.csv", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
+    ("a list whose first pictures are missing", listed("img/{}.jpg", 2), Remedy(
+        "train.csv, line 2: img/0.jpg is not there: to leave such rows out: (",
+        "found.csv", {"image": (4, *IMAGE), "label": Counter([2, 0, 1, 2])})),
     ("a column of paths with a blank in its name", csv_lines(
         "my file,y", "images/0.jpg,1"),
      "the column 'my file' has paths of files, but no field can read a column "
@@ -1159,7 +1187,7 @@ class Corpus(SystemTest):
     def run_command(self, said, folder):
         path = [str(self.cluster.path("bin")), os.path.dirname(sys.executable),
                 os.environ["PATH"]]
-        command = COMMAND.search(said)[0]
+        command = COMMAND.search(said)[0].split("; then: ")[0]
         with tempfile.TemporaryDirectory() as elsewhere:
             subprocess.run(command, check=True, shell=True,
                            cwd=folder if command.startswith("find .")
