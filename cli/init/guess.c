@@ -13,6 +13,7 @@
 #include "cli/init/survey.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 #include "worker/source/listing.h"
@@ -407,17 +408,26 @@ fby_err fby_guess_list_dir(struct fby_search *search, const char *path,
  * that is alone or has no split word in its name: extra.csv is train only where
  * there is no train.csv. */
 static void give_default_name(
-    struct fby_guess *out, uint32_t first, const char *name)
+    struct fby_search *search, uint32_t first, const char *name)
 {
-    bool     is_alone = out->n_splits == first + 1;
-    uint32_t i        = first;
+    struct fby_guess *out      = search->out;
+    bool              is_alone = out->n_splits == first + 1;
+    uint32_t          i        = first;
     while (i < out->n_splits && !is_alone &&
            fby_guess_split_word(out->splits[i].name) != NULL) {
         i++;
     }
-    if (i < out->n_splits) {
-        snprintf(out->splits[i].name, FBY_NAME_SIZE, "%s", name);
+    if (i == out->n_splits) {
+        return;
     }
+    if (strcmp(name, "train") == 0 &&
+        fby_text_is_evaluation_split(out->splits[i].name)) {
+        fby_guess_note(search,
+            "note: the only split is %s, and the file has it as train: "
+            "shuffled and augmented",
+            out->splits[i].name);
+    }
+    snprintf(out->splits[i].name, FBY_NAME_SIZE, "%s", name);
 }
 
 /* Add the splits of the data directly in `path`. One that has no split word gets
@@ -447,7 +457,7 @@ static fby_err add_data(struct fby_search *search, const char *path,
         search->out->splits[i].kind = search->out->kind;
     }
     if (!fby_guess_has_split(search, name)) {
-        give_default_name(search->out, first_split, name);
+        give_default_name(search, first_split, name);
     }
     fby_listing_fini(&listing);
     return err;
@@ -537,6 +547,37 @@ static fby_err search_path(
                            : fby_guess_splits_below(search, "", "train", why);
 }
 
+/* Refuse several splits of which none is train: one of them would be it. */
+static fby_err check_train(
+    const struct fby_search *search, struct fby_error_detail *why)
+{
+    static const char *const examples[FBY_N_SOURCES] = {
+        [FBY_SOURCE_LIST]     = "train.csv",
+        [FBY_SOURCE_SHARDS]   = "train-0.tar",
+        [FBY_SOURCE_TOKENS]   = "train.bin",
+        [FBY_SOURCE_PARALLEL] = "images/train"};
+    const struct fby_guess *out = search->out;
+    char                    list[160];
+    char                    word[FBY_OPERAND_SIZE];
+    if (out->n_splits < 2 || fby_guess_has_split(search, "train")) {
+        return FBY_OK;
+    }
+    list[0] = '\0';
+    for (uint32_t i = 0; i < out->n_splits; i++) {
+        fby_text_append_name(list, sizeof(list), out->splits[i].name);
+    }
+    bool        is_list = out->kind == FBY_SOURCE_LIST;
+    const char *example = examples[out->kind];
+    bool        is_file =
+        is_list && fby_shell_quote(out->splits[0].pattern, word, sizeof(word));
+    return fby_error_set(why, FBY_CONFIG,
+        "found the splits %s, and none is called train: rename the one for "
+        "training, as in %s%s%s",
+        list, example != NULL ? example : "train",
+        is_file ? "; to stream one by itself: forebay init " : "",
+        is_file ? word : "");
+}
+
 static void move_train_first(struct fby_guess *out)
 {
     for (uint32_t i = 1; i < out->n_splits; i++) {
@@ -618,6 +659,9 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
     fby_err err = open_search(&search, path, why);
     if (err == FBY_OK) {
         err = search_path(&search, why);
+    }
+    if (err == FBY_OK) {
+        err = check_train(&search, why);
     }
     if (err == FBY_OK) {
         err = fby_guess_use_data_root(out, why);

@@ -185,6 +185,31 @@ static fby_err check_survey(struct fby_search *search, const char *path,
         fby_text_show(only->name).text, operand);
 }
 
+/* True if all folders are splits for evaluation, as val and test. */
+static bool are_without_train(const char *const *names, uint32_t n)
+{
+    uint32_t i = 0;
+    while (i < n && fby_guess_split_of_folder(names[i]) != NULL) {
+        i++;
+    }
+    return n >= 2 && i == n;
+}
+
+static fby_err refuse_without_train(const struct fby_search *search,
+    const char *path, const char *const *names, uint32_t n,
+    struct fby_error_detail *why)
+{
+    char operand[FBY_OPERAND_SIZE];
+    char list[160];
+    write_operand(search, path, names[0], operand);
+    list_names(names, n, list, sizeof(list));
+    return fby_error_set(why, FBY_CONFIG,
+        "the folders %s are splits, and none is called train: rename the one "
+        "for training to train; to stream one by itself: forebay init %s; if "
+        "they are classes, add --class-depth 1",
+        list, operand);
+}
+
 fby_err fby_guess_check_roles(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
@@ -198,10 +223,14 @@ fby_err fby_guess_check_roles(struct fby_search *search, const char *path,
     for (uint32_t i = 0; i < survey.n; i++) {
         names[i] = survey.folders[i].name;
     }
-    fby_err err =
-        fby_are_split_names(names, survey.n, &train)
-            ? refuse_splits(search, path, names, survey.n, names[train], why)
-            : check_survey(search, path, &survey, names, why);
+    fby_err err = FBY_OK;
+    if (are_without_train(names, survey.n)) {
+        err = refuse_without_train(search, path, names, survey.n, why);
+    } else if (fby_are_split_names(names, survey.n, &train)) {
+        err = refuse_splits(search, path, names, survey.n, names[train], why);
+    } else {
+        err = check_survey(search, path, &survey, names, why);
+    }
     fby_survey_fini(&survey);
     return err;
 }

@@ -795,6 +795,27 @@ static void paths_of_another_machine_are_refused(void **state)
         "the pictures beside the list");
 }
 
+static void evaluation_splits_without_train_are_refused(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/val.csv", "x,y\n1,2\n");
+    look(sb, "p");
+    assert_string_equal(guess.notes,
+        "note: the only split is val, and the file has it as train: shuffled "
+        "and augmented\n");
+    sandbox_write_text(sb, "p/test.csv", "x,y\n1,2\n");
+    assert_refused(sb, "p", 0,
+        "found the splits test, val, and none is called train: rename the one "
+        "for training, as in train.csv; to stream one by itself: forebay init "
+        "/");
+    sandbox_write_text(sb, "q/val/a/1.jpg", "x");
+    sandbox_write_text(sb, "q/test/a/1.jpg", "x");
+    assert_refused(sb, "q", 0,
+        "the folders test, val are splits, and none is called train: rename "
+        "the one for training to train; to stream one by itself: forebay init "
+        "/");
+}
+
 static void of_many_columns_of_paths_as_many_as_may_be_are_taken(void **state)
 {
     const struct sandbox *sb   = *state;
@@ -1078,10 +1099,15 @@ static void only_words_for_splits_are_splits_within_parallel_folders(
     sandbox_write_text(sb, "q/train/masks/val/1.png", "x");
     sandbox_write_text(sb, "q/train/images/test/1.jpg", "x");
     sandbox_write_text(sb, "q/train/masks/test/1.png", "x");
+    assert_refused(sb, "q", 0,
+        "found the splits test, val, and none is called train: rename the one "
+        "for training, as in images/train");
+    sandbox_write_text(sb, "q/train/images/train/1.jpg", "x");
+    sandbox_write_text(sb, "q/train/masks/train/1.png", "x");
     look(sb, "q");
-    assert_int_equal(guess.n_splits, 2);
-    assert_split(sb, 0, "test", "q/train/{images,masks}/test", 1);
-    assert_split(sb, 1, "val", "q/train/{images,masks}/val", 1);
+    assert_int_equal(guess.n_splits, 3);
+    assert_split(sb, 1, "test", "q/train/{images,masks}/test", 1);
+    assert_split(sb, 2, "val", "q/train/{images,masks}/val", 1);
     sandbox_write_text(sb, "q/train/images/val/2.jpg", "x");
     assert_refused(sb, "q", 0, "1 file missing: 2.* in masks/val");
 }
@@ -1134,6 +1160,7 @@ int main(void)
         IN_SANDBOX(paths_of_files_make_a_column_of_paths),
         IN_SANDBOX(files_outside_of_the_list_s_directory_need_a_root),
         IN_SANDBOX(paths_of_another_machine_are_refused),
+        IN_SANDBOX(evaluation_splits_without_train_are_refused),
         IN_SANDBOX(of_many_columns_of_paths_as_many_as_may_be_are_taken),
         IN_SANDBOX(a_first_row_of_values_is_no_header),
         IN_SANDBOX(lists_of_values_beside_folders_are_skipped),
