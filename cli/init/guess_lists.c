@@ -326,6 +326,9 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
         err = fby_guess_explain_missing_files(search, list_path, split, why);
     }
     if (err == FBY_OK) {
+        err = fby_guess_check_files(search, list_path, split, why);
+    }
+    if (err == FBY_OK) {
         fby_guess_add_other_columns(search, list_path, split);
     }
     return err == FBY_OK ? fby_guess_set_pattern(search, list_path, split, why)

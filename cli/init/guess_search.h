@@ -431,6 +431,13 @@ fby_err fby_guess_explain_missing_files(const struct fby_search *search,
     const char *list_path, const struct fby_guess_split *split,
     struct fby_error_detail *why);
 
+/* Check that a column of the list has a picture in each row, if one has pictures
+ * at all (guess_missing_files.c).
+ * Errors: FBY_CONFIG  the rows that have none, and what to do. */
+FBY_CHECKED fby_err fby_guess_check_files(const struct fby_search *search,
+    const char *list_path, const struct fby_guess_split *split,
+    struct fby_error_detail *why);
+
 /* True if the column, in lower case, is in split->file_columns. */
 bool fby_guess_is_file_column(
     const struct fby_guess_split *split, const char *column);

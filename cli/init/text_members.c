@@ -6,13 +6,16 @@
  * each sample is the image: enum image_rank says which. PNG files of ids (each
  * pixel is a class) beside it are masks, and get those ops of the image that
  * move pixels. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
+#include "common/plural.h"
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
+#include "pipeline/unread.h"
 
 bool fby_init_has_type(const char *extension, const char *type)
 {
@@ -578,6 +581,96 @@ static void append_texts(
     }
 }
 
+/* True if a field or another comment has the files of this column of a list. */
+static bool has_field_or_comment(const struct fby_init_summary *data,
+    const struct fby_init_member *image, const char *column)
+{
+    size_t n     = strlen(column);
+    bool   found = false;
+    for (size_t i = 0; image != NULL && i < data->n_members && !found; i++) {
+        const struct fby_init_member *member = &data->members[i];
+        found = stem_length(member->extension) == n &&
+                memcmp(member->extension, column, n) == 0 &&
+                (is_same_image(data, image, member) ||
+                    is_mask(data, image, member) ||
+                    fby_init_is_left_out(data, image, member));
+    }
+    return found;
+}
+
+/* The number of files of a column of a list. *member is one kind of them. */
+static uint64_t count_files(const struct fby_init_summary *data,
+    const char *column, const struct fby_init_member **member)
+{
+    size_t   n     = strlen(column);
+    uint64_t files = 0;
+    for (size_t i = 0; i < data->n_members; i++) {
+        const struct fby_init_member *other = &data->members[i];
+        if (other->value == FBY_INIT_NO_VALUE &&
+            strncmp(other->extension, column, n) == 0 &&
+            other->extension[n] == '.') {
+            files += other->count;
+            *member = other;
+        }
+    }
+    return files;
+}
+
+enum { REASON_SIZE = 440 };
+
+/* Write why no field reads the files of a kind. */
+static void explain_kind(
+    const struct fby_init_member *member, char reason[REASON_SIZE])
+{
+    struct fby_unread unread;
+    const char       *type = strrchr(member->extension, '.');
+    char              name[FBY_NAME_SIZE + 1];
+    snprintf(name, sizeof(name), "*%s", type);
+    if (fby_init_has_type(member->extension, "npy")) {
+        snprintf(reason, REASON_SIZE,
+            "add a field: {from: %s, decode: array, shape: [N], wire: f32}",
+            member->extension);
+    } else if (fby_unread_file(name, &unread)) {
+        snprintf(reason, REASON_SIZE, "%s", unread.text);
+    } else if (fby_init_is_picture(member)) {
+        snprintf(reason, REASON_SIZE,
+            "its pictures are of several types: save all as PNG");
+    } else {
+        snprintf(reason, REASON_SIZE,
+            "its files are no pictures (%s): add a field if they are needed",
+            type);
+    }
+}
+
+/* Say why no field has the files of the column. */
+static void append_file_column(struct fby_buffer *out,
+    const struct fby_init_summary *data, const char *column)
+{
+    char                          reason[REASON_SIZE];
+    const struct fby_init_member *member = NULL;
+    uint64_t                      files  = count_files(data, column, &member);
+    if (files < data->samples) {
+        snprintf(reason, sizeof(reason),
+            "it has no file in %s of %" PRIu64 ": write one into each",
+            fby_plural(data->samples - files, "row").text, data->samples);
+    } else if (member != NULL) {
+        explain_kind(member, reason);
+    } else {
+        snprintf(reason, sizeof(reason), "its files have no extension");
+    }
+    fby_init_append_left_out(out, "column", column, reason);
+}
+
+static void append_file_columns(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_member *image)
+{
+    for (size_t i = 0; i < data->n_files; i++) {
+        if (!has_field_or_comment(data, image, data->files[i])) {
+            append_file_column(out, data, data->files[i]);
+        }
+    }
+}
+
 size_t fby_init_append_members(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
@@ -593,6 +686,7 @@ size_t fby_init_append_members(
         n += append_label(&fields, data);
         append_texts(&fields, data);
     }
+    append_file_columns(&fields, data, image);
     n += fby_init_append_values(&fields, data);
     fby_init_append(out, "fields:\n");
     fby_put_bytes(out, fields.data, fields.size);

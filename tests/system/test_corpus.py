@@ -667,6 +667,21 @@ def listed(path, first=0):
     return make
 
 
+def column_of(*files, **others):
+    """A list with a column of files, and others with values of each row."""
+    def make(root):
+        for i, file in enumerate(files):
+            if file.endswith(".npy"):
+                (root / file).parent.mkdir(parents=True, exist_ok=True)
+                numpy.save(root / file, numpy.zeros(3, "f4"))
+            elif file:
+                save(root / file, picture(i))
+        rows = zip(files, *others.values())
+        save(root / "train.csv", ",".join(["image", *others]) + "\n" + "".join(
+            ",".join(map(str, row)) + "\n" for row in rows))
+    return make
+
+
 def mnist(root):
     for split in ("train", "t10k"):
         save(root / f"MNIST/raw/{split}-images-idx3-ubyte",
@@ -944,6 +959,23 @@ CORPUS = [
     ("a list whose first pictures are missing", listed("img/{}.jpg", 2), Remedy(
         "train.csv, line 2: img/0.jpg is not there: to leave such rows out: (",
         "found.csv", {"image": (4, *IMAGE), "label": Counter([2, 0, 1, 2])})),
+    ("a list with an empty path", column_of(
+        "a.jpg", "", "b.jpg", y=(1, 2, 3)), Remedy(
+            "train.csv: the column image has no path in 1 row of 3: to leave "
+            "such rows out: (cd /", "found.csv",
+            {"image": (2, *IMAGE), "y": Counter([1, 3])})),
+    ("a list of PNG and TIFF", column_of("a.TIF", "b.png", y=(1, 2)), Remedy(
+        "train.csv: the column image has TIFF pictures (*.tif), which are not "
+        "decoded; to convert them, and the list: (cd /", "train.csv",
+        {"image": (2, *IMAGE), "y": Counter([1, 2])})),
+    ("a list of .npy files", column_of(
+        "x/a.npy", "x/b.npy", y=(1, 2)), Note(
+        'left out: column "image": add a field: {from: image.npy, decode: '
+        "array, shape: [N], wire: f32}", {"y": Counter([1, 2])})),
+    ("a list with a mask too few", column_of(
+        "a.jpg", "b.jpg", mask=("a.jpg", "")), Note(
+            'left out: column "mask": it has no file in 1 row of 2: write one '
+            "into each", {"image": (2, *IMAGE)})),
     ("a column of paths with a blank in its name", csv_lines(
         "my file,y", "images/0.jpg,1"),
      "the column 'my file' has paths of files, but no field can read a column "
