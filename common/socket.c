@@ -241,40 +241,95 @@ static bool format_address(
     return length > 0 && length < FBY_ENDPOINT_SIZE;
 }
 
-/* The first IPv4 address in `list`, else its first address. Servers and workers
- * listen on IPv4 by default, and a name such as localhost often has its IPv6
- * address first. */
-static const struct addrinfo *preferred_address(const struct addrinfo *list)
+static bool has_endpoint(const struct fby_endpoints *list, const char *endpoint)
 {
-    const struct addrinfo *address = list;
-    while (address->ai_family != AF_INET && address->ai_next != NULL) {
-        address = address->ai_next;
+    bool found = false;
+    for (size_t i = 0; i < list->n && !found; i++) {
+        found = strcmp(list->text[i], endpoint) == 0;
     }
-    return address->ai_family == AF_INET ? address : list;
+    return found;
+}
+
+/* Append the addresses of one family to `out`. */
+static void append_family(
+    const struct addrinfo *list, bool is_ipv4, struct fby_endpoints *out)
+{
+    for (; list != NULL && out->n < FBY_MAX_ADDRESSES; list = list->ai_next) {
+        char *endpoint = out->text[out->n];
+        if ((list->ai_family == AF_INET) == is_ipv4 &&
+            format_address(list, endpoint) && !has_endpoint(out, endpoint)) {
+            out->n++;
+        }
+    }
+}
+
+static fby_err split_address(
+    const char *text, struct fby_host_port *out, struct fby_error_detail *why)
+{
+    if (!fby_endpoint_split(text, out) || !is_port(out->port) ||
+        (!out->bracketed && strchr(out->host, ':') != NULL)) {
+        return fby_error_set(why, FBY_USAGE,
+            "'%s' is not an address; write tcp://HOST:PORT, IPv6 in brackets",
+            text);
+    }
+    return FBY_OK;
+}
+
+/* Resolve with further `flags` of getaddrinfo(), whose result it returns. */
+static int resolve_parts(
+    const struct fby_host_port *parts, int flags, struct fby_endpoints *out)
+{
+    struct addrinfo  hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags};
+    struct addrinfo *list  = NULL;
+    int code = getaddrinfo(parts->host, parts->port, &hints, &list);
+    out->n   = 0;
+    if (code == 0) {
+        append_family(list, true, out);
+        append_family(list, false, out);
+        freeaddrinfo(list);
+    }
+    return code;
+}
+
+fby_err fby_endpoint_check(const char *text, char out[FBY_ENDPOINT_SIZE],
+    bool *is_name, struct fby_error_detail *why)
+{
+    struct fby_host_port parts;
+    struct fby_endpoints found;
+    FBY_TRY(split_address(text, &parts, why));
+    int code = resolve_parts(&parts, AI_NUMERICHOST, &found);
+    *is_name = code != 0 || found.n == 0;
+    if (!*is_name) {
+        memcpy(out, found.text[0], FBY_ENDPOINT_SIZE);
+    } else {
+        snprintf(
+            out, FBY_ENDPOINT_SIZE, "tcp://%.240s:%s", parts.host, parts.port);
+    }
+    return FBY_OK;
+}
+
+fby_err fby_endpoint_resolve_all(
+    const char *text, struct fby_endpoints *out, struct fby_error_detail *why)
+{
+    struct fby_host_port parts;
+    FBY_TRY(split_address(text, &parts, why));
+    int code = resolve_parts(&parts, 0, out);
+    if (code != 0) {
+        return fby_error_set(why, FBY_NOT_FOUND, "cannot resolve host '%s': %s",
+            parts.host, gai_strerror(code));
+    }
+    return out->n > 0 ? FBY_OK
+                      : fby_error_set(why, FBY_NOT_FOUND,
+                            "host '%s' has no numeric address", parts.host);
 }
 
 fby_err fby_endpoint_resolve(
     const char *text, char out[FBY_ENDPOINT_SIZE], struct fby_error_detail *why)
 {
-    struct fby_host_port parts;
-    if (!fby_endpoint_split(text, &parts) || !is_port(parts.port) ||
-        (!parts.bracketed && strchr(parts.host, ':') != NULL)) {
-        return fby_error_set(why, FBY_USAGE,
-            "'%s' is not an address; write tcp://HOST:PORT, IPv6 in brackets",
-            text);
-    }
-    struct addrinfo  hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *list  = NULL;
-    int              code  = getaddrinfo(parts.host, parts.port, &hints, &list);
-    if (code != 0) {
-        return fby_error_set(why, FBY_NOT_FOUND, "cannot resolve host '%s': %s",
-            parts.host, gai_strerror(code));
-    }
-    bool formatted = format_address(preferred_address(list), out);
-    freeaddrinfo(list);
-    return formatted ? FBY_OK
-                     : fby_error_set(why, FBY_NOT_FOUND,
-                           "host '%s' has no numeric address", parts.host);
+    struct fby_endpoints found;
+    FBY_TRY(fby_endpoint_resolve_all(text, &found, why));
+    memcpy(out, found.text[0], FBY_ENDPOINT_SIZE);
+    return FBY_OK;
 }
 
 bool fby_endpoint_is_loopback(const char *endpoint)

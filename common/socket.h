@@ -100,8 +100,30 @@ struct fby_host_port {
  * no host, no colon, or a part is too long. */
 bool fby_endpoint_split(const char *endpoint, struct fby_host_port *out);
 
+/* Check "HOST:PORT" or "tcp://HOST:PORT", IPv6 in brackets. `out` receives it
+ * as a numeric endpoint or, if HOST is a name, as tcp://HOST:PORT; then
+ * *is_name becomes true.
+ *
+ * Blocks: never.
+ * Errors: FBY_USAGE  `text` is malformed. */
+FBY_CHECKED fby_err fby_endpoint_check(const char *text,
+    char out[FBY_ENDPOINT_SIZE], bool *is_name, struct fby_error_detail *why);
+
+enum { FBY_MAX_ADDRESSES = 8 }; /* of a host; further ones are not used */
+
+struct fby_endpoints {
+    char   text[FBY_MAX_ADDRESSES][FBY_ENDPOINT_SIZE];
+    size_t n;
+};
+
+/* Resolve an address to all its numeric endpoints, IPv4 before IPv6: servers
+ * and workers listen on IPv4 by default, and a name such as localhost often has
+ * its IPv6 address first. Blocks and errors as for fby_endpoint_resolve. */
+FBY_CHECKED fby_err fby_endpoint_resolve_all(
+    const char *text, struct fby_endpoints *out, struct fby_error_detail *why);
+
 /* Resolve "HOST:PORT" or "tcp://HOST:PORT", IPv6 in brackets, to a numeric
- * endpoint. A name with IPv4 and IPv6 addresses gives the IPv4 one.
+ * endpoint, the first of fby_endpoint_resolve_all.
  *
  * Blocks: while the name is resolved.
  * Errors: FBY_USAGE      `text` is malformed
