@@ -99,8 +99,9 @@ FBY_CHECKED fby_err fby_directory_join(struct fby_directory *self,
 
 /* Renew the lease of a session. `renew` has the digests that the session knows
  * by now and the sequence number of the last list of workers that it received.
- * Digests that differ from those of the job make JOIN_REFUSED due. Later
- * messages to the session go to `from`.
+ * Digests that differ from those of the job make JOIN_REFUSED due. Else JOINED
+ * becomes due to a session that has joined, so that its client knows that the
+ * server is there. Later messages to the session go to `from`.
  * Errors: FBY_NOT_FOUND  the session is unknown and has to join. */
 FBY_CHECKED fby_err fby_directory_renew(struct fby_directory *self,
     const struct fby_renew *renew, const struct fby_routing_id *from,

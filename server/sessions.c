@@ -295,6 +295,7 @@ fby_err fby_directory_renew(struct fby_directory *self,
     if (renew->sequence != session->sequence) { /* a list was lost */
         fby_directory_send_full_list(self, session);
     }
+    fby_directory_set_answer_due(self, session, true);
     refuse_waiting(self, session);
     set_or_check_digests(self, session, &renew->data, &renew->fingerprint);
     return FBY_OK;

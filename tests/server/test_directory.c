@@ -38,6 +38,7 @@ static void a_lost_list_is_told_again_in_full(void **state)
     join_ok(*state, 7, 0, 0);
     expect_due(*state, FBY_MSG_WORKERS, 7);
     assert_ok(renew(*state, 7, FBY_NS_PER_S)); /* of sequence 0 */
+    expect_due(*state, FBY_MSG_JOINED, 7);
     struct fby_message message = expect_due(*state, FBY_MSG_WORKERS, 7);
     assert_true(message.workers.is_complete);
 }
@@ -73,6 +74,7 @@ static void the_first_digest_that_is_renewed_with_is_pinned(void **state)
     join_ok(*state, 11, 1, 0);
     struct fby_renew renew = {.session = {10}, .data = digest_of(9)};
     assert_ok(renew_as(*state, &renew, 1));
+    expect_due(*state, FBY_MSG_JOINED, 10);
     expect_nothing_due(*state);
     renew = (struct fby_renew){.session = {11}, .data = digest_of(8)};
     assert_ok(renew_as(*state, &renew, 1));
@@ -99,6 +101,7 @@ static void only_one_of_two_waiting_sessions_gets_the_rank(void **state)
     fby_directory_tick(*state, lease_ns + 2);
     expect_nothing_due(*state);
     assert_ok(renew(*state, 11, lease_ns + 3));
+    expect_due(*state, FBY_MSG_JOINED, 11);
     struct fby_message message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 12);
     assert_int_equal(message.join_refused.code, FBY_JOIN_TAKEN);
 }

@@ -113,6 +113,7 @@ static void no_lease_counts_the_time_the_server_was_paused(void **state)
     assert_ok(
         renew_as(*state, &(struct fby_renew){.session = {10}, .sequence = 1},
             gap_ns + 1 + lease_ns));
+    expect_due(*state, FBY_MSG_JOINED, 10);
     expect_refused(*state, 11, FBY_JOIN_TAKEN,
         "job 'train': rank 0 is held by process 1010 on even; stop that one, "
         "or use another --job");
@@ -185,6 +186,7 @@ static void a_long_list_is_told_in_parts(void **state)
     expect_nothing_due(*state);
     assert_ok(renew_as(*state,
         &(struct fby_renew){.session = {10}, .sequence = 2}, 3 * pace_ns));
+    expect_due(*state, FBY_MSG_JOINED, 10);
     expect_nothing_due(*state);
 }
 
@@ -345,6 +347,7 @@ static void another_job_may_have_the_same_rank_and_other_facts(void **state)
     const struct fby_directory_counts one = {.sessions = 1, .jobs = 1};
     check_counts(*state, &one);
     assert_ok(renew(*state, 11, 1));
+    expect_due(*state, FBY_MSG_JOINED, 11);
     expect_nothing_due(*state);
 }
 
@@ -409,6 +412,7 @@ static void a_digest_is_pinned_by_the_first_session_to_send_it(void **state)
 
     struct fby_renew renew = {.session = {10}, .fingerprint = digest_of(2)};
     assert_ok(renew_as(*state, &renew, 1));
+    expect_due(*state, FBY_MSG_JOINED, 10);
     expect_nothing_due(*state);
     renew.fingerprint = digest_of(3);
     assert_ok(renew_as(*state, &renew, 1));
@@ -519,8 +523,10 @@ static void a_session_waits_only_for_the_holder_of_its_rank(void **state)
     const struct fby_join second = joining(11, 0);
     assert_ok(join_as(*state, &second, 1));
     assert_ok(renew(*state, 13, 2));
+    expect_due(*state, FBY_MSG_JOINED, 13);
     expect_nothing_due(*state);
     assert_ok(renew(*state, 10, 2));
+    expect_due(*state, FBY_MSG_JOINED, 10);
     struct fby_message message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
     assert_int_equal(message.join_refused.code, FBY_JOIN_TAKEN);
     check_waiting(*state, 0);
@@ -604,6 +610,7 @@ static void a_refused_session_pins_nothing(void **state)
     assert_ok(renew_as(*state, &renew, 1));
     renew = (struct fby_renew){.session = {10}, .data = digest_of(2)};
     assert_ok(renew_as(*state, &renew, 1));
+    expect_due(*state, FBY_MSG_JOINED, 10);
     expect_nothing_due(*state);
 }
 
