@@ -26,9 +26,13 @@ const struct fby_option fby_worker_settings[] = {
         FBY_REQUIRED(FBY_WORDS, struct worker_command, data,
             "a worker opens only files below it")},
     {"server", 's', "ADDR",
-        "The server to register at, tcp://HOST:PORT (required)",
-        FBY_REQUIRED(FBY_TEXT, struct worker_command, worker.server,
-            "trainers find a worker through it")},
+        "The server to register at, tcp://HOST:PORT (required); a name is "
+        "looked up again while the server is silent",
+        VALUE(FBY_TEXT, worker.server)},
+    {"server-file", 0, "PATH",
+        "In place of --server: a file whose first line is the address; read "
+        "again while the server is silent, and waited for",
+        VALUE(FBY_TEXT, worker.server_file)},
     {"listen", 'l', "ADDR",
         "Where trainers connect (default tcp://127.0.0.1:*, any port); beyond "
         "loopback, a warning says what is exposed",
@@ -94,7 +98,15 @@ const struct fby_option fby_worker_settings[] = {
 
 static void finish_options(const struct argp_state *state, void *values)
 {
-    const struct worker_command *self = values;
+    const struct worker_command *self       = values;
+    bool                         has_server = self->worker.server != NULL;
+    if (has_server == (self->worker.server_file != NULL)) {
+        argp_error(state,
+            has_server ? "--server and --server-file exclude each other: both "
+                         "say where the server is"
+                       : "--server ADDR is required: trainers find a worker "
+                         "through it");
+    }
     bool numa_is_node = self->worker.numa >= 0; /* else FBY_NUMA_AUTO or _OFF */
     if (self->worker.cpus != NULL && numa_is_node) {
         argp_error(state,

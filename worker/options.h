@@ -14,13 +14,15 @@ enum { FBY_NUMA_AUTO = -1, FBY_NUMA_OFF = -2 };
 
 /* Initialise with fby_worker_defaults, then change single members. */
 struct fby_worker_options {
-    const char        *server;    /* endpoint; NULL: no server */
-    const char        *listen;    /* endpoint to bind, "tcp://127.0.0.1:*" */
-    const char        *keys;      /* key file, or a folder with worker.key;
-                                     NULL: no keys, all in the clear */
-    const char        *advertise; /* endpoint sent to the server; NULL: the
+    const char        *server;      /* address, "HOST:PORT"; NULL: none */
+    const char        *server_file; /* without `server`: path of a file whose
+                                       first line is the address; NULL: none */
+    const char        *listen;      /* endpoint to bind, "tcp://127.0.0.1:*" */
+    const char        *keys;        /* key file, or a folder with worker.key;
+                                       NULL: no keys, all in the clear */
+    const char        *advertise;   /* endpoint sent to the server; NULL: the
                                      bound one */
-    const char *const *roots;     /* data directories, each "NAME=DIR" */
+    const char *const *roots;       /* data directories, each "NAME=DIR" */
     size_t             n_roots;
     const char        *cache_dir; /* for manifests; NULL: the user's cache */
     const char        *cpus;      /* for all threads, "0-3,8"; NULL: the CPUs

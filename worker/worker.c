@@ -46,7 +46,8 @@ enum {
 enum {                       /* checked at the start, see common/limits.h */
     OWN_FILES     = 16,      /* descriptors of the loop and of ZeroMQ */
     CONNECTIONS   = 16,      /* of trainers, at least */
-    SPARE_THREADS = 3,       /* two of ZeroMQ and one that scans files */
+    SPARE_THREADS = 4,       /* two of ZeroMQ, one that scans files, and one
+                                that looks up the server */
     SPARE_BYTES   = 16 << 20 /* for ZeroMQ and plans, at least */
 };
 

@@ -80,6 +80,7 @@ static void a_session_is_late_after_its_lease(void **state)
     join_ok(*state, 10, 0, 3);
     assert_int_equal(fby_directory_deadline(*state), 3 + lease_ns + 1);
     assert_ok(renew(*state, 10, 8));
+    expect_due(*state, FBY_MSG_JOINED, 10);
     assert_int_equal(fby_directory_deadline(*state), 8 + lease_ns + 1);
     fby_directory_tick(*state, 8 + lease_ns);
     const struct fby_directory_counts there = {.sessions = 1, .jobs = 1};

@@ -136,7 +136,7 @@ class Process:
 class Daemon(Process):
     """A server or a worker."""
 
-    def __init__(self, cluster, args, faults="", env=None):
+    def __init__(self, cluster, args, faults="", env=None, prefix=()):
         read_end, write_end = os.pipe()
         self.log = cluster.path(f"{args[0]}-{len(cluster.daemons)}.log")
         variables = dict(cluster.env, **(env or {}))
@@ -144,7 +144,7 @@ class Daemon(Process):
             variables["FOREBAY_FAULT"] = faults
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [FOREBAY, *args, "--ready-fd", str(write_end)],
+                [*prefix, FOREBAY, *args, "--ready-fd", str(write_end)],
                 pass_fds=[write_end], stderr=log, env=variables)
         os.close(write_end)
         cluster.daemons.append(self)
@@ -199,7 +199,8 @@ class Pull(Process):
     """A consumer, `forebay pull --json`. The test reads the digest lines of a
     watched consumer one by one."""
 
-    def __init__(self, cluster, args, faults="", watched=False, env=None):
+    def __init__(self, cluster, args, faults="", watched=False, env=None,
+                 prefix=()):
         number = cluster.number()
         self.watched = watched
         self.log = cluster.path(f"pull-{number}.log")
@@ -211,7 +212,7 @@ class Pull(Process):
             variables["FOREBAY_FAULT"] = faults
         with open(self.log, "wb") as log:  # a pipe would fill while we wait
             self.process = subprocess.Popen(
-                [FOREBAY, "pull", *args, "--json", "--verify", "--digests",
+                [*prefix, FOREBAY, "pull", *args, "--json", "--verify", "--digests",
                  str(self.digests)],
                 stdout=subprocess.PIPE, stderr=log, env=variables)
         self.lines = []

@@ -66,7 +66,7 @@ static inline void send_registered(
     send_message(server, &(struct fby_message){.type = FBY_MSG_REGISTERED,
                              .registered             = {.instance = worker,
                                              .server              = {77},
-                                             .lease_ms            = 1000,
+                                             .lease_ms            = 10000,
                                              .heartbeat_ms        = 5}});
 }
 

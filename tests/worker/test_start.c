@@ -191,7 +191,7 @@ int __wrap_eventfd(unsigned count, int flags)
 /* NOLINTEND(readability-identifier-naming) */
 
 enum { FETCH = 3, TRANSFORM = 5, ENCODE = 2, OPEN = 2 };
-enum { TRIED = 3 }; /* threads created and joined to check a limit */
+enum { TRIED = 4 }; /* threads created and joined to check a limit */
 
 /* Run a worker that is to stop from the start, and to report its endpoint. */
 struct brief {
@@ -295,7 +295,7 @@ static void a_worker_ends_if_a_thread_cannot_be_created(void **state)
         assert_int_equal(fby_worker_run(&self.options, &why), FBY_SYS);
         assert_non_null(strstr(
             why.text, n < stages ? "cannot start threads: Resource temporarily"
-                                 : "needs 3 more threads here, and can start"));
+                                 : "needs 4 more threads here, and can start"));
         assert_non_null(strstr(why.text, "unavailable; raise the limits on"));
         assert_int_equal(threads, n);
         assert_int_equal(open_descriptors(), before);

@@ -171,10 +171,11 @@ static void warn_no_workers(struct fby_receiver *r)
     struct fby_error_detail text    = {""};
     const struct fby_peer  *example = find_example_peer(r);
     if (r->membership.server.value == 0) {
+        const char *problem = fby_locator_problem(r->locator);
         (void)fby_error_set(&text, FBY_AGAIN,
-            "no answer from the server %s; check that it runs and listens "
+            "no answer from the server %s%s%s; check that it runs and listens "
             "at this address%s",
-            r->setup->server,
+            r->setup->server, problem[0] != '\0' ? ": " : "", problem,
             r->setup->has_keys
                 ? ", and that the key file is of this server"
                 : ", and whether it demands keys (--keys, FOREBAY_KEYS)");

@@ -58,9 +58,15 @@ void fby_r_open_begin(struct fby_receiver *r)
             &r->agreement, &data, &fingerprint, "the token", NULL);
         (void)err; /* cannot fail: there is no earlier pin */
     }
-    struct fby_error_detail why = {""};
-    (void)fby_error_set(
-        &why, FBY_AGAIN, "no answer from the server %s", setup->server);
+    fby_r_tell_no_server(r);
+}
+
+void fby_r_tell_no_server(struct fby_receiver *r)
+{
+    struct fby_error_detail why     = {""};
+    const char             *problem = fby_locator_problem(r->locator);
+    (void)fby_error_set(&why, FBY_AGAIN, "no answer from the server %s%s%s",
+        r->setup->server, problem[0] != '\0' ? ": " : "", problem);
     fby_ready_queue_set_wait_reason(r->ready_queue, why.text);
 }
 

@@ -18,8 +18,8 @@ enum {
     HEAP_BLOCK_BYTES = 31 << 20, /* see keep_messages_on_heap */
     OWN_FILES        = 16,       /* descriptors of the receiver and ZeroMQ */
     CONNECTIONS      = 16,       /* two descriptors for each of 8 workers */
-    OWN_THREADS      = 3,        /* the receiver's and two of ZeroMQ */
-    SPARE_BYTES      = 16 << 20  /* memory for ZeroMQ, at least */
+    OWN_THREADS      = 4, /* the receiver's, two of ZeroMQ, and the locator's */
+    SPARE_BYTES      = 16 << 20 /* memory for ZeroMQ, at least */
 };
 
 /* ---- sending ------------------------------------------------------------- */
@@ -27,7 +27,9 @@ enum {
 void fby_r_send_to_server(
     struct fby_receiver *r, const struct fby_message *message)
 {
-    fby_dealer_send(r->server_socket, message, &r->scratch);
+    if (r->server_socket != NULL) {
+        fby_dealer_send(r->server_socket, message, &r->scratch);
+    }
 }
 
 void fby_r_send_to_peer(
@@ -102,16 +104,17 @@ static void handle_messages(
 /* Fill poll_items with all that the loop waits for. Returns their number. */
 static int fill_poll_items(struct fby_receiver *r)
 {
-    int                      n_items                  = 0;
-    const struct fby_wakeup *wakeups[FBY_R_N_WAKEUPS] = {
-        &r->ready_queue->wakeup, fby_batch_pool_wakeup(r->batch_pool),
-        fby_decode_pool_wakeup(r->decode_pool)};
+    int       n_items                  = 0;
+    const int wakeups[FBY_R_N_WAKEUPS] = {r->ready_queue->wakeup.fd,
+        fby_batch_pool_wakeup(r->batch_pool)->fd,
+        fby_decode_pool_wakeup(r->decode_pool)->fd, fby_locator_fd(r->locator)};
     for (; n_items < FBY_R_N_WAKEUPS; n_items++) {
         r->poll_items[n_items] =
-            (zmq_pollitem_t){.fd = wakeups[n_items]->fd, .events = ZMQ_POLLIN};
+            (zmq_pollitem_t){.fd = wakeups[n_items], .events = ZMQ_POLLIN};
     }
-    r->poll_items[n_items++] =
-        (zmq_pollitem_t){.socket = r->server_socket, .events = ZMQ_POLLIN};
+    /* Without a socket, the descriptor -1 is ignored. */
+    r->poll_items[n_items++] = (zmq_pollitem_t){
+        .socket = r->server_socket, .fd = -1, .events = ZMQ_POLLIN};
     for (int peer = 0; peer < r->n_peers; peer++) {
         if (r->peers[peer].socket != NULL) {
             r->poll_item_peer[n_items] = peer;
@@ -136,6 +139,7 @@ static int64_t next_deadline(struct fby_receiver *r)
 {
     int64_t due_ns =
         fby_earlier_ns(fby_window_deadline(r->window), r->membership.due_ns);
+    due_ns = fby_earlier_ns(due_ns, fby_locator_deadline(r->locator));
     if (r->n_copying > 0) { /* the GPU sends no wakeup, so poll every ms */
         due_ns = fby_earlier_ns(due_ns, fby_now_ns() + FBY_NS_PER_MS);
     }
@@ -165,9 +169,30 @@ static void handle_ready_items(struct fby_receiver *r, int n_items)
     }
 }
 
+/* Connect to the server anew when the locator says so. The next message is then
+ * due at once. On failure the old connection stays. */
+static void locate_server(struct fby_receiver *r)
+{
+    if (fby_locator_tick(r->locator, r->now_ns)) {
+        void *socket =
+            fby_dealer_open_keyed(r->zmq, fby_locator_endpoint(r->locator),
+                FBY_MESSAGE_MAX, r->setup->has_keys ? &r->setup->key : NULL);
+        if (socket != NULL) {
+            fby_dealer_close(&r->server_socket);
+            r->server_socket     = socket;
+            r->membership.due_ns = r->now_ns;
+        }
+    }
+    if (fby_locator_problem(r->locator)[0] != '\0' && !r->opened &&
+        r->membership.server.value == 0) {
+        fby_r_tell_no_server(r);
+    }
+}
+
 static void run_timers(struct fby_receiver *r)
 {
     struct fby_message message = {0};
+    locate_server(r);
     if (fby_membership_tick(&r->membership, r->now_ns, &message)) {
         fby_r_send_to_server(r, &message);
     }
@@ -289,8 +314,7 @@ static fby_err create_slots(
 }
 
 /* libzmq aborts if it gets no descriptor or thread, so they are checked. */
-static fby_err open_server_socket(
-    struct fby_receiver *r, struct fby_error_detail *why)
+static fby_err open_zmq(struct fby_receiver *r, struct fby_error_detail *why)
 {
     static const char user[] = "a stream";
     fby_err err = fby_limits_check_files(user, OWN_FILES + CONNECTIONS, why);
@@ -311,13 +335,8 @@ static fby_err open_server_socket(
         return fby_error_set(
             why, FBY_SYS, "libcrypto has no AES-256-GCM for the keys");
     }
-    r->server_socket = fby_dealer_open_keyed(r->zmq, r->setup->server,
-        FBY_MESSAGE_MAX, r->setup->has_keys ? &r->setup->key : NULL);
-    if (r->server_socket == NULL) {
-        return fby_error_set(why, FBY_SYS, "%s: %s", r->setup->server,
-            zmq_strerror(zmq_errno()));
-    }
-    return FBY_OK;
+    const struct fby_resolver_source source = {.text = r->setup->server};
+    return fby_locator_create(&source, &r->locator, why);
 }
 
 /* Messages of a MiB or so are allocated by ZeroMQ's thread and freed by others.
@@ -332,7 +351,7 @@ static void keep_messages_on_heap(void)
     free(block);
 }
 
-/* Open the server's socket, and start all threads with signals blocked, so that
+/* Prepare the connection to the server, and start all threads with signals blocked, so that
  * only the program's own threads handle signals. */
 static fby_err start_threads(
     struct fby_receiver *r, struct fby_error_detail *why)
@@ -344,7 +363,7 @@ static fby_err start_threads(
     fby_err err = fby_decode_pool_create(
         r->setup, r->upload, r->ready_queue, &r->decode_pool);
     if (err == FBY_OK) {
-        err = open_server_socket(r, why);
+        err = open_zmq(r, why);
     }
     if (err == FBY_OK) {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -442,6 +461,7 @@ void fby_receiver_destroy(struct fby_receiver **self_p)
         fby_gpu_upload_stop(r->upload);
     }
     fby_dealer_close(&r->server_socket);
+    fby_locator_destroy(&r->locator);
     if (r->spare_batch != NULL) {
         fby_batch_unref(r->spare_batch);
     }

@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <zmq.h>
 
+#include "common/locator.h"
 #include "pipeline/plan/order.h"
 #include "trainer_client/batch/decode_pool.h"
 #include "trainer_client/batch/request_slot.h"
@@ -32,7 +33,8 @@
 enum {
     FBY_R_CACHED_ORDERS = 8,  /* epochs whose order is cached */
     FBY_R_MAX_BURST     = 64, /* most messages read from one socket in a turn */
-    FBY_R_N_WAKEUPS     = 3 /* those of ready queue, batch pool, decode pool */
+    FBY_R_N_WAKEUPS     = 4 /* those of ready queue, batch pool, decode pool and
+                           locator */
 };
 
 /* The reason why a worker is set aside (not used again). If the stream fails,
@@ -75,7 +77,8 @@ struct fby_receiver {
 
     /* Thread: only the receiver's thread uses the members below. */
     void                 *zmq;           /* ZeroMQ context */
-    void                 *server_socket; /* ZeroMQ socket */
+    struct fby_locator   *locator;       /* of the server */
+    void                 *server_socket; /* NULL: not connected yet */
     struct fby_buffer     scratch;       /* encoded message to send */
     struct fby_buffer     sealed;        /* the same, sealed */
     struct fby_aead      *aead;          /* NULL: the stream has no keys */
@@ -138,6 +141,7 @@ void fby_r_fail_stream(struct fby_receiver *r, enum forebay_status status,
 /* The same, because of the last CANNOT. */
 void fby_r_fail_data(
     struct fby_receiver *r, const struct fby_error_detail *why);
+/* Send a message to the server, unless it is not connected yet. */
 void fby_r_send_to_server(
     struct fby_receiver *r, const struct fby_message *message);
 /* Send a message to a worker, unless its socket is closed. */
@@ -159,6 +163,8 @@ void fby_r_run_actions(struct fby_receiver *r);
 void fby_r_open_begin(struct fby_receiver *r);
 /* Send the OPENs that are due. Start the stream once its dataset is chosen. */
 void fby_r_open_tick(struct fby_receiver *r);
+/* Tell the waiting trainer that the server does not answer, and why. */
+void fby_r_tell_no_server(struct fby_receiver *r);
 /* The time at which fby_r_open_tick is due next. */
 int64_t fby_r_open_deadline(const struct fby_receiver *r);
 void    fby_r_send_open(struct fby_receiver *r, int peer);

@@ -25,6 +25,7 @@ static void on_joined(struct fby_receiver *r, const struct fby_joined *joined)
 {
     struct fby_error_detail why = {""};
     fby_membership_joined(&r->membership, joined, r->now_ns);
+    fby_locator_set_lease(r->locator, r->membership.lease_ns);
     if (r->opened) {
         return; /* JOIN had the chosen digests, and the server compared them */
     }
@@ -180,6 +181,7 @@ void fby_r_on_server_frame(struct fby_receiver *r, zmq_msg_t *frame)
     if (!fby_r_decode_message(r, frame, "server", &message)) {
         return;
     }
+    fby_locator_heard(r->locator, r->now_ns);
     switch ((int)message.type) { /* a server may send only these */
     case FBY_MSG_JOINED:
         on_joined(r, &message.joined);

@@ -457,7 +457,8 @@ static fby_err resolve_server(struct fby_setup *self,
         return fby_error_set(
             why, FBY_USAGE, "server: where to find workers, HOST:PORT");
     }
-    return fby_endpoint_resolve(o->server, self->server, why);
+    bool is_name = false; /* the receiver looks it up */
+    return fby_endpoint_check(o->server, self->server, &is_name, why);
 }
 
 fby_err fby_setup_init(struct fby_setup *out,

@@ -54,9 +54,7 @@ static long wait_ms(const struct fby_loop *self)
 {
     int64_t now_ns = fby_now_ns();
     int64_t due_ns = now_ns + longest_wait_ns;
-    if (self->registry.socket != NULL && self->leave_until_ns == 0) {
-        due_ns = fby_earlier_ns(due_ns, self->registry.due_ns);
-    }
+    due_ns         = fby_earlier_ns(due_ns, fby_loop_registry_deadline(self));
     if (self->opens != NULL) {
         due_ns = fby_earlier_ns(due_ns, self->progress_due_ns);
     }
@@ -106,7 +104,17 @@ static bool polls_stop_fd(const struct fby_loop *self)
 
 void fby_loop_turn(struct fby_loop *self)
 {
-    enum { ROUTER, STAGES, ARENAS, PLANS, SIGNALS, STOP, SERVER, N_ITEMS };
+    enum {
+        ROUTER,
+        STAGES,
+        ARENAS,
+        PLANS,
+        SIGNALS,
+        STOP,
+        LOCATOR,
+        SERVER,
+        N_ITEMS
+    };
     zmq_pollitem_t items[N_ITEMS] = {
         [ROUTER]  = {.socket = self->router},
         [STAGES]  = {.fd = fby_stages_fd(self->stages)},
@@ -114,6 +122,7 @@ void fby_loop_turn(struct fby_loop *self)
         [PLANS]   = {.fd = fby_plan_cache_fd(self->plans)},
         [SIGNALS] = {.fd = self->signal_fd},
         [STOP]    = {.fd = polls_stop_fd(self) ? self->options.stop_fd : -1},
+        [LOCATOR] = {.fd = fby_loop_registry_fd(self)},
         /* Without a server `socket` is NULL, and the fd of -1 is ignored. */
         [SERVER] = {.socket = self->registry.socket, .fd = -1},
     };

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 
 #include "codec/auto.h"
+#include "common/locator.h"
 #include "common/socket.h"
 #include "http/http.h"
 #include "proto/counters.h"
@@ -91,14 +92,16 @@ struct fby_loop_open { /* an OPEN that waits until its dataset is loaded */
     struct fby_loop_open   *next;
 };
 
-struct fby_loop_registry {         /* the worker's registration at the server */
-    void                  *socket; /* NULL: there is no server */
+struct fby_loop_registry { /* the worker's registration at the server */
+    struct fby_locator    *locator; /* of the server; NULL: there is none */
+    void                  *socket;  /* NULL: not connected */
     char                   endpoint[FBY_ENDPOINT_SIZE];  /* of the server */
     char                   advertise[FBY_ENDPOINT_SIZE]; /* of this worker */
     char                   host[FBY_HOST_MAX + 1];       /* of this worker */
     struct fby_instance_id server;       /* 0: not registered there */
     int64_t                heartbeat_ns; /* from one HEARTBEAT to the next */
-    int64_t                due_ns;     /* when to send REGISTER or HEARTBEAT */
+    int64_t                due_ns;      /* when to send REGISTER or HEARTBEAT */
+    bool                   connect_due; /* connect to the locator's endpoint */
     uint32_t               unanswered; /* messages sent since the last answer */
     bool    silence_logged;    /* SERVER-SILENT, since the last answer */
     bool    refusal_logged;    /* REGISTER-REFUSED, since the last REGISTERED */
@@ -293,20 +296,29 @@ void fby_loop_request_free(void *context, void *tag);
 
 /* ---- registry.c ---------------------------------------------------------- */
 
-/* Connect to the server, if the options name one.
+/* Begin to connect to the server, if the options name one. If its address is
+ * numeric, it is connected then.
  * Errors: FBY_USAGE, FBY_NOT_FOUND, FBY_CONFIG  an address cannot be used
  *         FBY_SYS  no socket
  * All with `why`. */
 FBY_CHECKED fby_err fby_loop_registry_open(
     struct fby_loop *self, struct fby_error_detail *why);
 
-/* Close the connection to the server, if there is one. */
+/* Close the connection to the server, if there is one, and forget the server.
+ */
 void fby_loop_registry_close(struct fby_loop *self);
+
+/* A descriptor to poll for reading; -1: none. Then a tick is due. */
+int fby_loop_registry_fd(const struct fby_loop *self);
+
+/* The time at which fby_loop_registry_tick is due; INT64_MAX: no time. */
+int64_t fby_loop_registry_deadline(const struct fby_loop *self);
 
 /* Receive and handle messages of the server, if there are any. */
 void fby_loop_registry_receive(struct fby_loop *self);
 
-/* Send REGISTER or HEARTBEAT when it is due. */
+/* Connect to the server again if it was silent or is now at another address.
+ * Send REGISTER or HEARTBEAT when it is due. */
 void fby_loop_registry_tick(struct fby_loop *self);
 
 /* Send DEREGISTER to the server, if there is one. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Register this worker at the server, and send it heartbeats. After a restart
  * the server knows no worker: it answers REGISTER_FIRST, and the worker
- * registers again. Clients that are connected are not affected. */
+ * registers again. A server that moves to another address is found there
+ * (common/locator.h). Clients that are connected are not affected. */
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -18,7 +19,6 @@
 #include "worker/loop/loop.h"
 
 enum {
-    MAX_UNANSWERED = 10,    /* then connect again: the queue is outdated */
     MAX_RECEIVED   = 16,    /* messages handled in one turn of the loop */
     QUEUE_MESSAGES = 100000 /* received messages that ZeroMQ may queue */
 };
@@ -83,19 +83,31 @@ static fby_err write_route_endpoint(const char *server, const char *bound,
         server);
 }
 
+/* Check and resolve --advertise, which takes precedence. */
+static fby_err read_advertise(
+    struct fby_loop *self, struct fby_error_detail *why)
+{
+    const char *advertise = self->options.advertise;
+    if (advertise == NULL) {
+        return FBY_OK;
+    }
+    if (is_any_address(advertise)) {
+        return fby_error_set(why, FBY_USAGE,
+            "clients cannot connect to %s; --advertise takes the address "
+            "that trainers see",
+            advertise);
+    }
+    return fby_endpoint_resolve(advertise, self->registry.advertise, why);
+}
+
+/* Without --advertise: the address that is bound, or if this is a wildcard, the
+ * one on the route to the server. */
 static fby_err choose_client_endpoint(
     struct fby_loop *self, struct fby_error_detail *why)
 {
     struct fby_loop_registry *registry = &self->registry;
     if (self->options.advertise != NULL) {
-        if (is_any_address(self->options.advertise)) {
-            return fby_error_set(why, FBY_USAGE,
-                "clients cannot connect to %s; --advertise takes the address "
-                "that trainers see",
-                self->options.advertise);
-        }
-        return fby_endpoint_resolve(
-            self->options.advertise, registry->advertise, why);
+        return FBY_OK;
     }
     if (is_any_address(self->bound)) {
         return write_route_endpoint(
@@ -107,56 +119,85 @@ static fby_err choose_client_endpoint(
 
 /* ---- Connecting ---------------------------------------------------------- */
 
-/* Replace the connection to the server. The old one is kept on failure. */
-static fby_err reconnect(struct fby_loop *self)
+static void close_socket(struct fby_loop_registry *registry)
+{
+    if (registry->socket != NULL) {
+        zmq_close(registry->socket);
+        registry->socket = NULL;
+    }
+}
+
+/* Replace the connection to the server by one to the endpoint of the locator.
+ * The old one is kept on failure. */
+static fby_err reconnect(struct fby_loop *self, struct fby_error_detail *why)
 {
     struct fby_socket_limits  limits = {.max_message_bytes = FBY_MESSAGE_SMALL,
          .receive_messages                                 = QUEUE_MESSAGES};
     struct fby_loop_registry *registry = &self->registry;
-    void                     *socket   = NULL;
+    const char *endpoint = fby_locator_endpoint(registry->locator);
+    void       *socket   = NULL;
     fby_loop_keys_set_socket(self, &limits);
-    FBY_TRY(
-        fby_socket_connect(self->zmq, registry->endpoint, &limits, &socket));
-    fby_loop_registry_close(self);
-    registry->socket     = socket;
-    registry->server     = (struct fby_instance_id){0};
-    registry->unanswered = 0;
-    registry->due_ns     = 0; /* register in the next turn */
-    return FBY_OK;
+    fby_err err = fby_socket_connect(self->zmq, endpoint, &limits, &socket);
+    if (err != FBY_OK) {
+        return fby_error_set(why, err, "cannot connect to server %s: %s",
+            endpoint, zmq_strerror(errno));
+    }
+    close_socket(registry);
+    snprintf(registry->endpoint, sizeof(registry->endpoint), "%s", endpoint);
+    registry->socket      = socket;
+    registry->server      = (struct fby_instance_id){0};
+    registry->unanswered  = 0;
+    registry->due_ns      = 0; /* register in the next turn */
+    registry->connect_due = false;
+    return choose_client_endpoint(self, why);
 }
 
 fby_err fby_loop_registry_open(
     struct fby_loop *self, struct fby_error_detail *why)
 {
-    struct fby_loop_registry *registry = &self->registry;
-    if (self->options.server == NULL) {
+    struct fby_loop_registry        *registry = &self->registry;
+    const struct fby_resolver_source source   = {
+          .text = self->options.server, .file = self->options.server_file};
+    if (source.text == NULL && source.file == NULL) {
         return FBY_OK;
     }
     if (gethostname(registry->host, sizeof(registry->host) - 1) != 0) {
         snprintf(registry->host, sizeof(registry->host), "unknown");
     }
     registry->heartbeat_ns = self->options.heartbeat_ns;
-    fby_err err =
-        fby_endpoint_resolve(self->options.server, registry->endpoint, why);
-    if (err == FBY_OK) {
-        err = choose_client_endpoint(self, why);
-    }
-    if (err != FBY_OK) {
-        return err;
-    }
-    err = reconnect(self);
-    return err == FBY_OK
-               ? FBY_OK
-               : fby_error_set(why, err, "cannot connect to server %s",
-                     registry->endpoint);
+    FBY_TRY(fby_locator_create(&source, &registry->locator, why));
+    FBY_TRY(read_advertise(self, why));
+    return fby_locator_tick(registry->locator, self->now_ns)
+               ? reconnect(self, why)
+               : FBY_OK;
 }
 
 void fby_loop_registry_close(struct fby_loop *self)
 {
-    if (self->registry.socket != NULL) {
-        zmq_close(self->registry.socket);
-        self->registry.socket = NULL;
+    close_socket(&self->registry);
+    fby_locator_destroy(&self->registry.locator);
+}
+
+/* A worker that leaves has nothing to say to the server any more. */
+static bool is_active(const struct fby_loop *self)
+{
+    return self->registry.locator != NULL && self->leave_until_ns == 0;
+}
+
+int fby_loop_registry_fd(const struct fby_loop *self)
+{
+    return is_active(self) ? fby_locator_fd(self->registry.locator) : -1;
+}
+
+int64_t fby_loop_registry_deadline(const struct fby_loop *self)
+{
+    const struct fby_loop_registry *registry = &self->registry;
+    if (!is_active(self)) {
+        return INT64_MAX;
     }
+    int64_t due_ns = fby_locator_deadline(registry->locator);
+    bool    sends  = registry->socket != NULL || registry->connect_due;
+    return sends ? fby_earlier_ns(due_ns, registry->due_ns) : due_ns;
 }
 
 /* ---- Messages to the server ---------------------------------------------- */
@@ -217,29 +258,43 @@ static void send_heartbeat(struct fby_loop *self)
             .clock_ns   = (uint64_t)self->now_ns));
 }
 
-static fby_err replace_connection(struct fby_loop *self)
+static void log_silence(struct fby_loop_registry *registry)
 {
-    struct fby_loop_registry *registry = &self->registry;
-    if (!registry->silence_logged) {
+    if (registry->unanswered > 0 && !registry->silence_logged) {
         registry->silence_logged = true;
         fby_warn("SERVER-SILENT", "no answer from %s; this worker keeps trying",
             registry->endpoint);
     }
-    return reconnect(self);
+}
+
+/* Connect if the locator has said so. Returns false after a failure; then try
+ * again later. */
+static bool connect_if_due(struct fby_loop *self)
+{
+    struct fby_loop_registry *registry = &self->registry;
+    struct fby_error_detail   why      = {""};
+    if (fby_locator_tick(registry->locator, self->now_ns)) {
+        registry->connect_due = true;
+        registry->due_ns      = self->now_ns;
+        log_silence(registry);
+    }
+    if (!registry->connect_due || self->now_ns < registry->due_ns) {
+        return true;
+    }
+    if (reconnect(self, &why) != FBY_OK) {
+        fby_error("SERVER-LOST", "%s; trying again", why.text);
+        registry->connect_due = true;
+        registry->due_ns      = self->now_ns + self->options.register_ns;
+        return false;
+    }
+    return true;
 }
 
 void fby_loop_registry_tick(struct fby_loop *self)
 {
     struct fby_loop_registry *registry = &self->registry;
-    if (registry->socket == NULL || self->leave_until_ns != 0 ||
+    if (!is_active(self) || !connect_if_due(self) || registry->socket == NULL ||
         self->now_ns < registry->due_ns) {
-        return;
-    }
-    if (registry->unanswered >= MAX_UNANSWERED &&
-        replace_connection(self) != FBY_OK) {
-        fby_error("SERVER-LOST", "cannot connect to %s: %s; trying again",
-            registry->endpoint, zmq_strerror(errno));
-        registry->due_ns = self->now_ns + self->options.register_ns;
         return;
     }
     if (registry->server.value == 0) {
@@ -270,6 +325,8 @@ static void on_registered(
             registry->advertise);
     }
     fby_http_refresh(self->http);
+    fby_locator_set_lease(
+        registry->locator, (int64_t)registered->lease_ms * FBY_NS_PER_MS);
     registry->server         = registered->server;
     registry->refusal_logged = false;
     registry->heartbeat_ns   = registered->heartbeat_ms * FBY_NS_PER_MS;
@@ -307,6 +364,7 @@ static void handle_answer(struct fby_loop *self, const void *frame, size_t size)
         fby_debug("MESSAGE-REFUSED", "from the server: %s", why.text);
         return;
     }
+    fby_locator_heard(self->registry.locator, self->now_ns);
     self->registry.unanswered     = 0;
     self->registry.silence_logged = false;
     if (message.type == FBY_MSG_REGISTERED) {

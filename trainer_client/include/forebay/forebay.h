@@ -204,7 +204,8 @@ struct forebay_root {
 struct forebay_options {
     size_t struct_size;
 
-    const char *server;        /* "tcp://HOST:PORT" or "HOST:PORT" */
+    const char *server;        /* "tcp://HOST:PORT" or "HOST:PORT"; a name is
+                                  looked up again while the server is silent */
     const char *pipeline_path; /* the pipeline file; NULL: use the next */
     const char *pipeline_text; /* the text of a pipeline file */
     const char *split;         /* NULL: the only split of the pipeline */
