@@ -15,7 +15,7 @@ import socket
 import subprocess
 import time
 
-from harness import DEADLINE, FOREBAY, Daemon, SystemTest, main
+from harness import DEADLINE, FOREBAY, PATIENT, Daemon, SystemTest, main
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md"
 ANY = ("--http", "127.0.0.1:0")
@@ -69,14 +69,13 @@ def metrics(daemon):
 
 
 class Pages(SystemTest):
-    def start(self, *worker_args):
+    def start(self, **worker_options):
         """A server and a worker, both with HTTP."""
         cluster = self.cluster
         cluster.photos()
-        server = Daemon(cluster, ["server", "--listen", "tcp://127.0.0.1:*",
-                                  *ANY])
-        cluster.server = server
-        worker = cluster.start_worker(*ANY, *worker_args)
+        server = cluster.server = Daemon(cluster, [
+            "server", "--listen", "tcp://127.0.0.1:*", *ANY])
+        worker = cluster.start_worker(*ANY, **worker_options)
         return server, worker
 
     def test_every_page_answers(self):
@@ -120,20 +119,21 @@ class Pages(SystemTest):
         self.assertEqual(own["forebay_worker_registered"], 1)
         self.assertGreater(own["forebay_worker_budget_limit_bytes"], 1 << 20)
 
-        def batches_at_the_server():
-            told = json.loads(ask(server, "/api/cluster")[1])["workers"]
-            return told and told[0].get("counters", {}).get("batches") == \
-                own["forebay_worker_batches_total"] and told
+        def told_by_the_server():
+            """The worker, once the server knows as much as the worker."""
+            told = json.loads(ask(server, "/api/cluster")[1])["workers"][0]
+            batches = metrics(worker)["forebay_worker_batches_total"]
+            return told.get("counters", {}).get("batches") == batches and told
 
-        told = wait_for(batches_at_the_server)
-        self.assertEqual(told[0]["endpoints"], [worker.endpoint])
-        self.assertEqual(told[0]["pid"], worker.process.pid)
-        self.assertEqual(told[0]["host"], socket.gethostname())
-        name = (f'forebay_cluster_worker_batches_total{{worker='
-                f'"{told[0]["id"]}",host="{told[0]["host"]}",'
-                f'endpoint="{worker.endpoint}"}}')
-        self.assertEqual(metrics(server)[name],
-                         own["forebay_worker_batches_total"])
+        told = wait_for(told_by_the_server)
+        self.assertEqual(told["endpoints"], [worker.endpoint])
+        self.assertEqual(told["pid"], worker.process.pid)
+        self.assertEqual(told["host"], socket.gethostname())
+        labels = (f'worker="{told["id"]}",host="{told["host"]}",'
+                  f'endpoint="{worker.endpoint}"')
+        wait_for(lambda: metrics(server)[
+            f"forebay_cluster_worker_batches_total{{{labels}}}"]
+            == told["counters"]["batches"])
 
     def test_a_running_job_is_told_with_its_ranks(self):
         server, _ = self.start()
@@ -155,15 +155,15 @@ class Pages(SystemTest):
         pull.kill()
 
     def test_a_worker_that_leaves_is_alive_but_not_ready(self):
-        _, worker = self.start()
+        _, worker = self.start(  # a batch of it takes seconds
+            faults="worker.slow:every_sample=1:ms=500", env=PATIENT)
         wait_for_status(worker, "/readyz", 200)
-        pull = self.cluster.pull(self.cluster.pipeline(batch=64),
-                                 "--epochs", 1000, watched=True)
-        pull.steps(1)  # it has open batches now, whose consumer waits
+        pull = self.cluster.pull(self.cluster.pipeline(), "--epochs", 1)
+        worker.wait_for_text(" FAULT worker.slow")
         worker.process.terminate()
-        text = wait_for_status(worker, "/readyz", 503)
-        self.assertEqual(text, "The worker is leaving: it takes no new "
-                         "requests.\n")
+        self.assertEqual(
+            wait_for_status(worker, "/readyz", 503),
+            "The worker is leaving: it takes no new requests.\n")
         self.assertEqual(ask(worker, "/healthz")[0], 200)
         pull.kill()
 
@@ -309,9 +309,13 @@ class Load(SystemTest):
     def sockets_and_threads(self, daemon):
         """The numbers of open sockets and of threads of a process."""
         folder = pathlib.Path(f"/proc/{daemon.process.pid}")
-        links = [os.readlink(path) for path in (folder / "fd").iterdir()]
-        return (sum(link.startswith("socket:") for link in links),
-                len(os.listdir(folder / "task")))
+        sockets = 0
+        for path in (folder / "fd").iterdir():
+            try:
+                sockets += os.readlink(path).startswith("socket:")
+            except FileNotFoundError:
+                pass  # it was closed meanwhile
+        return sockets, len(os.listdir(folder / "task"))
 
     def test_ten_thousand_requests_change_no_byte(self):
         cluster = self.cluster
@@ -329,7 +333,7 @@ class Load(SystemTest):
         self.assertGreater(statuses.count(200), self.REQUESTS // 2)
         self.assertEqual(set(statuses), {0, 200, 404})
         wait_for(lambda: self.sockets_and_threads(worker)[0] <= before[0])
-        self.assertEqual(self.sockets_and_threads(worker)[1], before[1])
+        self.assertLessEqual(self.sockets_and_threads(worker)[1], before[1])
         result = pull.finish()
         self.assertEqual(pull.lines, quiet.lines)
         for key in ("lost", "checksum_failures", "protocol_errors"):
@@ -410,9 +414,7 @@ class Prometheus(SystemTest):
             ["%s:%d" % address(d) for d in (self.server, self.worker)])
         wait_for(lambda: [r["value"][1] for r in self.query(port, "up")]
                  == ["1", "1"])
-        batches = wait_for(
-            lambda: self.query(port, "forebay_worker_batches_total"))
-        self.assertGreaterEqual(float(batches[0]["value"][1]), 1)
+        wait_for(lambda: self.query(port, "forebay_worker_batches_total%3E0"))
         job = wait_for(lambda: self.query(port, "forebay_job_ranks"))
         self.assertEqual(job[0]["metric"]["job_name"], 'odd "name" \\')
 
