@@ -15,15 +15,15 @@ static double ratio(double amount, double divisor)
 }
 
 /* "150000 bytes per image" */
-struct size_text {
+struct bytes_text {
     char text[64];
 };
 
-static struct size_text size_per_sample(
+static struct bytes_text size_per_sample(
     const struct fby_report *report, double bytes)
 {
-    struct size_text out;
-    double           size = rint(ratio(bytes, (double)report->stats.images));
+    struct bytes_text out;
+    double            size = rint(ratio(bytes, (double)report->stats.images));
     snprintf(out.text, sizeof(out.text), "%10.0f %s per %s", size,
         size == 1 ? "byte" : "bytes", report->noun);
     return out;
