@@ -64,7 +64,7 @@ static void visit(const struct fby_root *root, const char *path, unsigned depth)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct fby_root  *root    = write_input_file("a.zip", data, size);
+    const struct fby_root  *root    = set_input_file("a.zip", data, size);
     struct fby_archive     *archive = NULL;
     struct fby_error_detail why     = {{0}};
     fby_err err = fby_archive_open(root, "a.zip", NULL, &archive, &why);

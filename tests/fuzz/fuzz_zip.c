@@ -27,7 +27,7 @@ static void check(const struct fby_shard *shard, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct fby_root  *root = write_input_file("a.npz", data, size);
+    const struct fby_root  *root = set_input_file("a.npz", data, size);
     struct fby_shard        shard;
     struct fby_error_detail why = {{0}};
     fby_shard_init(&shard, "a.npz", FBY_SOURCE_COLUMNS);

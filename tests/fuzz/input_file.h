@@ -1,61 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* input_file.h - the bytes of a fuzz target as a file beneath a root, for code
- * that reads files. Include it in one fuzz target; there is one file. */
+/* input_file.h - the bytes of a fuzz target as the only file of a root, for
+ * code that opens files. The file is in memory. Include it in one fuzz target. */
 #ifndef FBY_TESTS_FUZZ_INPUT_FILE_H
 #define FBY_TESTS_FUZZ_INPUT_FILE_H
 
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "tests/fuzz/demand.h"
+#include "tests/worker/source/memory_object.h"
 #include "worker/source/roots.h"
 
 static struct {
-    char              dir[32];
-    char              path[64]; /* of the file, in `dir` */
-    int               fd;
-    struct fby_roots *roots; /* NULL: the file does not exist yet */
+    const char      *name;
+    struct memory    memory;
+    struct fby_root *root; /* NULL: not yet created */
 } input_file;
 
-static void remove_input_file(void)
+static fby_err open_input_file(const struct fby_root *root, const char *path,
+    struct fby_object *out, struct fby_error_detail *why)
 {
-    (void)unlink(input_file.path);
-    (void)rmdir(input_file.dir);
-    fby_roots_destroy(&input_file.roots);
+    (void)root;
+    if (strcmp(path, input_file.name) != 0) {
+        return fby_error_set(why, FBY_NOT_FOUND, "%s is not there", path);
+    }
+    *out = memory_object(&input_file.memory);
+    return FBY_OK;
 }
 
-static void create_input_file(const char *name)
+static void create_input_root(void)
 {
-    char option[64];
-    snprintf(input_file.dir, sizeof(input_file.dir), "/tmp/fuzz-XXXXXX");
-    demand(mkdtemp(input_file.dir) != NULL);
-    snprintf(input_file.path, sizeof(input_file.path), "%s/%.20s",
-        input_file.dir, name);
-    input_file.fd = open(input_file.path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    demand(input_file.fd >= 0);
-    snprintf(option, sizeof(option), "data=%s", input_file.dir);
-    input_file.roots = fby_roots_create();
-    demand(fby_roots_add(input_file.roots, option, NULL) == FBY_OK);
-    demand(atexit(remove_input_file) == 0);
+    static const struct fby_object_ops ops    = {.open = open_input_file};
+    static struct fby_roots           *roots  = NULL;
+    const struct fby_root             *parent = NULL;
+    roots                                     = fby_roots_create();
+    demand(fby_roots_add(roots, "data=/", NULL) == FBY_OK);
+    demand(fby_roots_find(roots, "data", &parent, NULL) == FBY_OK);
+    input_file.root = fby_root_create_with_ops(parent, &ops, NULL);
 }
 
-/* Write the bytes to the file `name`, which is the same in all calls. Returns
- * the root with the file, which is valid until the process ends. */
-static const struct fby_root *write_input_file(
+/* Let the file `name` have these bytes, which are borrowed until the next call.
+ * Returns its root, which is valid until the process ends. */
+static const struct fby_root *set_input_file(
     const char *name, const uint8_t *data, size_t size)
 {
-    const struct fby_root *root = NULL;
-    if (input_file.roots == NULL) {
-        create_input_file(name);
+    if (input_file.root == NULL) {
+        create_input_root();
     }
-    demand(ftruncate(input_file.fd, 0) == 0);
-    demand(pwrite(input_file.fd, data, size, 0) == (ssize_t)size);
-    demand(fby_roots_find(input_file.roots, "data", &root, NULL) == FBY_OK);
-    return root;
+    input_file.name   = name;
+    input_file.memory = memory_of(data, size);
+    return input_file.root;
 }
 
 #endif
