@@ -375,10 +375,16 @@ def cityscapes(root):
             save(root / f"gtFine/{name}_gtFine_polygons.json", "{}")
 
 
-def medical_masks(root):
-    for i in range(4):
-        save(root / f"images/case{i}.png", picture(i))
-        save(root / f"masks/case{i}_mask.png", mask(i))
+def masks(picture_name, mask_name, make_mask=mask):
+    """Four pictures with their masks, in files of these names."""
+    def make(root):
+        for i in range(4):
+            save(root / picture_name.format(i), picture(i))
+            save(root / mask_name.format(i), make_mask(i))
+    return make
+
+
+medical_masks = masks("images/case{}.png", "masks/case{}_mask.png")
 
 
 def masks_beside(root):
@@ -826,7 +832,8 @@ CORPUS = [
     ("masks beside the pictures", masks_beside, Remedy(
         "_mask.png seems to be the mask of the picture beside it", "",
         {"image": (4, *IMAGE), "mask": (4, 224, 224, 1), "label": (4,)})),
-    ("masks beside the pictures of train", masks_beside_in_train, Remedy(
+    ("masks beside the pictures of train",
+     masks("train/{}.jpg", "train/{}_mask.png"), Remedy(
         "_mask.png seems to be the mask of the picture beside it", "train",
         {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
     ("DeepGlobe", deepglobe(""), Remedy(
@@ -839,6 +846,8 @@ CORPUS = [
      {"img_dir": (4, *IMAGE), "ann_dir": (4, 224, 224, 1)},
      ("val", {"ann_dir": (64, 224, 224, 1)})),
     ("masks of one name", masks_of_one_name,
+    ("masks of one name",
+     masks("images/case{}.png", "masks/case{}.png", palette),
      {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)}),
     ("dogs and cats: numbers after a dot", dotted(
         "train/cat.0.jpg", "train/cat.1.jpg", "train/dog.0.jpg",
@@ -1048,6 +1057,10 @@ CORPUS = [
             "second picture, remove the # of its field in the file; masks are "
             "PNG in grey or with a palette", {"images": (4, *IMAGE)})),
     ("masks of JPEG", jpeg_masks, Note(
+            "left out: masks.png: its colours are no class ids; masks are PNG "
+            "in grey or with a palette", {"images": (4, *IMAGE)})),
+    ("masks of JPEG",
+     masks("images/{}.jpg", "masks/{}.jpg", picture), Note(
         "left out: masks.jpg: its compression changes class ids; save masks "
         "as PNG in grey or with a palette; if it is a second picture, remove "
         "the # of its field in the file\n", {"images": (4, *IMAGE)})),
