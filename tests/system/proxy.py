@@ -64,12 +64,17 @@ class Proxy:
         self.servers.discard(pair[2])
         self.pairs.remove(pair)
 
+    def on_answer(self, data):
+        """What to forward of bytes from `to`; for subclasses."""
+        return data
+
     def pump(self, sock, other):
         try:
             data = sock.recv(1 << 18)
             if data:
                 if sock in self.servers:
                     self.answered += len(data)
+                    data = self.on_answer(data)
                 other.sendall(data)
                 return
         except OSError:

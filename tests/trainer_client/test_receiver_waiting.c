@@ -14,7 +14,7 @@ static void a_server_that_does_not_answer_is_reported(void **state)
     dialogue_start(&d);
     snprintf(text, sizeof(text),
         "no answer from the server %s; check that it runs and listens at this "
-        "address",
+        "address, and whether it demands keys (--keys, FOREBAY_KEYS)",
         d.server.endpoint);
     await_waiting(&d, text);
     dialogue_end(&d);

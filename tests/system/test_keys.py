@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cluster with keys: real processes, whose keys are right, wrong, of another
+role, limited, or removed while they run."""
+
+import os
+import subprocess
+import unittest
+
+from harness import Daemon, FOREBAY, SystemTest
+from proxy import Proxy
+
+STEPS = 6
+
+
+class Tap(Proxy):
+    """Records what a worker sends, and flips one bit of it."""
+
+    def __init__(self, flip_after=None):
+        super().__init__()
+        self.seen = bytearray()
+        self.flip_after = flip_after
+        self.flips = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    def on_answer(self, data):
+        self.seen += data
+        if self.flip_after is not None and len(self.seen) > self.flip_after:
+            self.flip_after = None
+            self.flips += 1
+            middle = len(data) // 2
+            data = (data[:middle] + bytes([data[middle] ^ 1])
+                    + data[middle + 1:])
+        return data
+
+
+class Keys(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.folder = self.cluster.path("keys")
+        self.root = self.cluster.photos(number=192)
+        self.keys("init")
+        self.keys("add", "worker")
+        self.keys("add", "trainer", "alice")
+
+    def keys(self, action, *args, code=0):
+        shown = subprocess.run(
+            [FOREBAY, "keys", action, str(self.folder), *args],
+            capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(shown.returncode, code, shown.stderr)
+        return shown.stdout + shown.stderr
+
+    def start_server(self, *args):
+        self.server = Daemon(self.cluster, [
+            "server", "--listen", "tcp://127.0.0.1:*", "--keys",
+            str(self.folder), *args])
+        self.cluster.server = self.server
+        return self.server
+
+    def start_worker(self, *args, keys="worker.key", server=None, env=None):
+        keyed = ["--keys", str(self.folder / keys)] if keys else []
+        return Daemon(self.cluster, [
+            "worker", "--server", server or self.server.endpoint, "--data",
+            f"d={self.root}", "--threads", "1", *keyed, *args], env=env)
+
+    def start(self, *args):
+        self.start_server(*args)
+        return self.start_worker()
+
+    def pull(self, *args, keys="trainer-alice.key", server=None, job="a-1",
+             steps=STEPS):
+        """(exit code, standard error, digests) of `forebay pull`."""
+        digests = self.cluster.path(f"digests-{self.cluster.number()}")
+        keyed = ["--keys", str(self.folder / keys)] if keys else []
+        shown = subprocess.run(
+            [FOREBAY, "pull", "-p", str(self.keyed_pipeline), "--server",
+             server or self.server.endpoint, "--job", job, "--steps",
+             str(steps), "--digests", str(digests), "--open-timeout-ms",
+             "20000", *keyed, *args],
+            capture_output=True, text=True, check=False, timeout=120,
+            env={**self.cluster.env, "FOREBAY_LOG": "warn"})
+        text = digests.read_text() if digests.exists() else ""
+        return shown.returncode, shown.stderr, text
+
+    @property
+    def keyed_pipeline(self):
+        path = self.cluster.path("keyed.yaml")
+        path.write_text(
+            "forebay: 1\nsplits: {train: {folder: 'd:', shuffle: full}}\n"
+            "global_batch: 32\nfields:\n"
+            "  image: {from: jpg, decode: rgb8, ops: [{resize: {size: [64, 64]}}]}\n")
+        return path
+
+    def clear_digests(self):
+        """Those of a cluster without keys."""
+        path = self.cluster.path("clear.yaml")
+        path.write_text(self.keyed_pipeline.read_text().replace(
+            "'d:'", f"'{self.root}'"))
+        digests = self.cluster.path("clear")
+        subprocess.run(
+            [FOREBAY, "pull", "-p", str(path), "--steps", str(STEPS),
+             "--digests", str(digests), "-w", "1", "--threads", "1"],
+            check=True, capture_output=True, timeout=120)
+        return digests.read_text()
+
+    def test_the_stream_is_that_of_a_cluster_without_keys(self):
+        clear = self.clear_digests()
+        for mode in ("full", "auth"):
+            self.start("--secure", mode)
+            code, text, digests = self.pull()
+            self.assertEqual((code, text), (0, ""))
+            self.assertEqual(digests, clear)
+
+    def through_tap(self, tap, *args):
+        """A worker that trainers reach through the tap."""
+        worker = self.start_worker("--advertise", tap.endpoint)
+        tap.to = worker.port
+        code, text, digests = self.pull(*args, job="a-job-of-alice")
+        self.assertEqual(code, 0, text)
+        return text, digests
+
+    def test_the_wire_shows_no_name_and_no_value(self):
+        clear = self.clear_digests()
+        self.start_server("--secure", "full")
+        with Tap() as tap:
+            self.assertEqual(self.through_tap(tap), ("", clear))
+            seen = bytes(tap.seen)
+        self.assertGreater(len(seen), STEPS * 32 * 64)
+        self.assertIn(b"FBYS", seen)
+        for name in (b"a-job-of-alice", b"image", b"FBYM\1\x14"):
+            self.assertFalse(name in seen, name)
+
+    def test_a_flipped_bit_is_noticed_and_the_batch_asked_for_again(self):
+        clear = self.clear_digests()
+        self.start_server("--secure", "full")
+        with Tap(flip_after=100000) as tap:
+            text, digests = self.through_tap(tap)
+            self.assertEqual((digests, tap.flips), (clear, 1))
+        self.assertRegex(text, "BAD-FRAME .*: a frame is forged, repeated or "
+                         "lost|^$")  # or the flip broke the connection
+
+    def test_a_wrong_missing_or_foreign_key_is_said(self):
+        self.start()
+        code, text, _ = self.pull(keys=None)
+        self.assertEqual(code, 1)
+        self.assertIn("whether it demands keys (--keys, FOREBAY_KEYS)", text)
+        code, text, _ = self.pull(keys="worker.key")
+        self.assertEqual(code, 1)
+        self.assertIn("the key of a worker; a trainer needs its own", text)
+        # Of another cluster: the server's public key is another one.
+        own = self.folder
+        self.folder = self.cluster.path("other")
+        self.keys("init")
+        self.keys("add", "trainer", "alice")
+        code, text, _ = self.pull()
+        self.assertEqual(code, 1)
+        self.assertIn("that the key file is of this server", text)
+        # Of this server, and not on its list.
+        lines = (own / "trainer-alice.key").read_text().splitlines()
+        server_key = [line for line in lines if line.startswith("server ")][0]
+        path = self.folder / "trainer-alice.key"
+        path.write_text("\n".join(
+            server_key if line.startswith("server ") else line
+            for line in path.read_text().splitlines()) + "\n")
+        code, text, _ = self.pull()
+        self.assertEqual(code, 1)
+        self.assertIn("the server does not admit this key", text)
+
+    def test_a_worker_without_a_key_or_with_a_trainers_does_not_register(self):
+        self.start_server()
+        shown = subprocess.run(
+            [FOREBAY, "worker", "--server", self.server.endpoint, "--data",
+             f"d={self.root}", "--keys",
+             str(self.folder / "trainer-alice.key")],
+            capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("the key of a trainer; a worker needs its own",
+                      shown.stderr)
+        stranger = self.start_worker(keys=None)
+        code, text, _ = self.pull("--open-timeout-ms", "3000")
+        self.assertEqual(code, 1)
+        self.assertIn("knows no worker yet", text)
+        self.assertNotIn("REGISTERED", stranger.text())
+
+    def test_limits_of_a_key(self):
+        self.keys("add", "trainer", "bob", "--jobs", "b-*")
+        self.keys("add", "trainer", "carol", "--roots", "other")
+        self.start()
+        code, text, _ = self.pull(keys="trainer-bob.key", job="a-1")
+        self.assertEqual(code, 1)
+        self.assertIn("the key 'bob' does not permit the job 'a-1', but only "
+                      "'b-*'", text)
+        self.assertEqual(
+            self.pull(keys="trainer-bob.key", job="b-1")[0], 0)
+        code, text, _ = self.pull(keys="trainer-carol.key")
+        self.assertEqual(code, 1)
+        self.assertIn("the key of this trainer does not permit d:", text)
+
+    def test_a_key_that_is_removed_is_refused_without_a_restart(self):
+        self.start()
+        self.assertEqual(self.pull()[0], 0)
+        self.assertIn("removed alice", self.keys("remove", "alice"))
+        self.server.wait_for_text("1 admitted")
+        # Its file is gone too, so a copy is what a thief would have.
+        self.keys("add", "trainer", "alice")
+        self.server.wait_for_text("2 admitted", times=1)
+        self.assertEqual(self.pull()[0], 0)
+
+    def test_a_cluster_goes_on_when_its_server_is_restarted(self):
+        worker = self.start()
+        run = self.cluster.pull(
+            self.keyed_pipeline, "--keys",
+            str(self.folder / "trainer-alice.key"), "--job", "a-1", "--epochs",
+            "20", "--step-ms", "20", watched=True)
+        run.steps(3)
+        port = self.server.port
+        self.server.kill()
+        self.server = Daemon(self.cluster, [
+            "server", "--listen", f"tcp://127.0.0.1:{port}", "--keys",
+            str(self.folder)])
+        worker.wait_for_text("REGISTERED", times=2)
+        run.finish()
+
+    def test_a_worker_that_is_restarted_is_used_again(self):
+        worker = self.start()
+        port = worker.port
+        run = self.cluster.pull(
+            self.keyed_pipeline, "--keys",
+            str(self.folder / "trainer-alice.key"), "--job", "a-1", "--epochs",
+            "20", "--step-ms", "20", watched=True)
+        run.steps(3)
+        worker.kill()
+        self.start_worker("--listen", f"tcp://127.0.0.1:{port}")
+        run.finish()
+
+    def test_files_that_all_may_read_and_folders_without_keys(self):
+        os.chmod(self.folder / "server.key", 0o644)
+        shown = subprocess.run(
+            [FOREBAY, "server", "--keys", str(self.folder)],
+            capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("server.key: all users of this machine can read or "
+                      "change it; chmod o= it", shown.stderr)
+        self.assertIn("no folder of keys",
+                      self.keys_of(self.cluster.path("nowhere"), "list"))
+
+    def keys_of(self, folder, action):
+        shown = subprocess.run([FOREBAY, "keys", action, str(folder)],
+                               capture_output=True, text=True, check=False,
+                               timeout=60)
+        self.assertEqual(shown.returncode, 1)
+        return shown.stderr
+
+
+if __name__ == "__main__":
+    unittest.main()
