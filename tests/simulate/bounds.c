@@ -4,8 +4,22 @@
 enum { WARM_STEPS = 200 };
 #define SERVICE_NS (50 * FBY_NS_PER_MS)
 
-/* Four workers with one core each; the consumer takes batches at half of their
- * total rate. */
+/* Start the client and all workers, which have one core each. */
+static void start_all(struct sim *sim)
+{
+    for (int i = 0; i < sim->config.n_workers; i++) {
+        sim->workers[i].key        = sim_random(sim);
+        sim->workers[i].service_ns = SERVICE_NS;
+        sim->workers[i].cores      = 1;
+        sim_worker_start(sim, i);
+        sim_push(sim, sim->now, SIM_JOIN, i, 0);
+    }
+    sim_client_start(sim);
+    sim_push(sim, sim->now, SIM_TAKE, 0, 0);
+}
+
+/* Four workers; the consumer takes batches at half of their total rate. Only
+ * hedges, suspicion and time limits help, as no worker counts as stalled. */
 static void begin_bounds(struct sim *sim, uint64_t seed, bool trace)
 {
     sim_begin(sim, seed, trace);
@@ -21,16 +35,9 @@ static void begin_bounds(struct sim *sim, uint64_t seed, bool trace)
         .interval_ns     = SERVICE_NS / 2,
         .decode_ns       = FBY_NS_PER_MS,
         .faults_end_ns   = 0,
+        .stall_ns        = 3600 * FBY_NS_PER_S,
     };
-    for (int i = 0; i < 4; i++) {
-        sim->workers[i].key        = sim_random(sim);
-        sim->workers[i].service_ns = SERVICE_NS;
-        sim->workers[i].cores      = 1;
-        sim_worker_start(sim, i);
-        sim_push(sim, sim->now, SIM_JOIN, i, 0);
-    }
-    sim_client_start(sim);
-    sim_push(sim, sim->now, SIM_TAKE, 0, 0);
+    start_all(sim);
 }
 
 static void run_until(struct sim *sim, uint64_t step)
@@ -131,5 +138,53 @@ bool sim_paused_client(struct sim *sim, uint64_t seed, bool trace)
         sim_fail(sim, "a client that slept repeats a whole window of requests");
     }
     sim_end(sim);
+    return sim->failure == NULL;
+}
+
+enum { MUTE_STEPS = 100 };
+
+/* The time of a stream from `n_good` workers, beside `n_mute` that answer PING
+ * and no request: half of them send HEADER, the others lose each REQUEST. */
+static int64_t time_beside(
+    struct sim *sim, uint64_t seed, bool trace, int n_good, int n_mute)
+{
+    sim_begin(sim, seed, trace);
+    sim->config = (struct sim_config){
+        .n_workers       = n_good + n_mute,
+        .max_batches     = 12,
+        .chunk_bytes     = 50000,
+        .send_window     = 1000000,
+        .budget_batches  = 16,
+        .steps_per_epoch = 70,
+        .total           = MUTE_STEPS,
+        .delay_ns        = 100 * FBY_NS_PER_US,
+        .interval_ns     = FBY_NS_PER_MS,
+        .decode_ns       = FBY_NS_PER_MS,
+    };
+    start_all(sim);
+    for (int i = 0; i < n_mute; i++) {
+        bool sends_header               = sim_chance(sim, 50);
+        sim->workers[n_good + i].mute   = sends_header;
+        sim->workers[n_good + i].n_drop = sends_header ? 0 : UINT32_MAX;
+    }
+    int64_t begun_ns = sim->now;
+    run_until(sim, MUTE_STEPS);
+    sim_end(sim);
+    return sim->now - begun_ns;
+}
+
+/* One to three workers that make no progress at most double the time. */
+bool sim_mute_workers(struct sim *sim, uint64_t seed, bool trace)
+{
+    int     n_mute   = 1 + (int)(seed / 2 % 3); /* seeds are odd */
+    int64_t alone_ns = time_beside(sim, seed, trace, SIM_WORKERS - n_mute, 0);
+    int64_t time_ns =
+        time_beside(sim, seed, trace, SIM_WORKERS - n_mute, n_mute);
+    sim_trace(sim, "%d mute workers: %.0f ms instead of %.0f", n_mute,
+        (double)time_ns / 1e6, (double)alone_ns / 1e6);
+    if (time_ns > 2 * alone_ns) {
+        sim_fail(
+            sim, "workers that make no progress more than double the time");
+    }
     return sim->failure == NULL;
 }

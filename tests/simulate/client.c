@@ -25,6 +25,9 @@ static struct fby_window_config window_config(const struct sim *sim)
     c.audit                    = sim->config.audit;
     c.times.backoff            = 250 * FBY_NS_PER_MS;
     c.times.backoff_max        = 2 * FBY_NS_PER_S;
+    if (sim->config.stall_ns > 0) {
+        c.times.stall = sim->config.stall_ns;
+    }
     return c;
 }
 
@@ -97,6 +100,9 @@ static void check_request(
         sim_fail(sim, "a request id is used twice");
     }
     sim->newest = action->id.value;
+    if (action->probe) {
+        return; /* its answer is dropped */
+    }
     if (action->slot == FBY_NO_SLOT) {
         check_audit(sim, action, asked, step);
     } else {

@@ -47,6 +47,7 @@ static const struct kind {
     {"paused-worker", sim_paused_worker},
     {"slow-worker", sim_slow_worker},
     {"paused-client", sim_paused_client},
+    {"mute-workers", sim_mute_workers},
 };
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -125,8 +126,8 @@ static void print_help(const char *program)
         "  --jobs N          processes (default 1)\n"
         "  --bounds N        instead: N of each kind with a bound on waits\n"
         "  --one SEED        instead: this one, as a failure printed it\n"
-        "  --kind NAME       of --one: schedule, paused-worker, slow-worker "
-        "or paused-client\n"
+        "  --kind NAME       of --one: schedule, paused-worker, slow-worker, "
+        "paused-client or mute-workers\n"
         "  --trace           of --one: print every event\n"
         "  --mutate NAME     simulate_mutants only: make this mistake; exit 0 "
         "when it is found\n\n"

@@ -118,6 +118,7 @@ struct sim_worker {
     uint32_t            n_duplicate; /* next chunks to send twice */
     uint32_t            n_bad_end;   /* next ENDs to damage */
     uint32_t            n_drop;      /* next REQUEST or LOST to drop */
+    bool                mute;        /* sends no chunk and no END */
     uint64_t            cannot;      /* bit per step % 64: CANNOT */
     struct fby_budget   budget;
     struct fby_session *session;
@@ -195,6 +196,7 @@ struct sim_config { /* parameters of one schedule */
     int64_t  faults_end_ns;
     bool     cannot;
     uint64_t audit;
+    int64_t  stall_ns; /* of the window; 0: the default */
 };
 
 struct sim {
@@ -328,9 +330,11 @@ bool sim_run(struct sim *sim, uint64_t seed, bool trace);
 /* Check a run without faults: no request was repeated or lost. */
 void sim_check_no_repeats(struct sim *sim);
 /* Like sim_run, with a pause of one worker, a slow worker, a pause of the
- * client; each also checks a bound (see bounds.c). */
+ * client, workers that make no progress; each also checks a bound (see
+ * bounds.c). */
 bool sim_paused_worker(struct sim *sim, uint64_t seed, bool trace);
 bool sim_slow_worker(struct sim *sim, uint64_t seed, bool trace);
 bool sim_paused_client(struct sim *sim, uint64_t seed, bool trace);
+bool sim_mute_workers(struct sim *sim, uint64_t seed, bool trace);
 
 #endif

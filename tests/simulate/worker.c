@@ -292,6 +292,9 @@ static void send_item(
         sim_fail(sim, "a batch is sent without a request for it");
         return;
     }
+    if (sim->workers[worker].mute && item->kind != FBY_SEND_HEADER) {
+        return;
+    }
     if (item->kind == FBY_SEND_CHUNK) {
         send_chunk(sim, worker, job, item);
     } else if (item->kind == FBY_SEND_END) {

@@ -20,6 +20,7 @@ static void the_defaults_are_those_of_the_header(void **state)
                              .hedge_first     = 1 * S,
                              .hedge_period    = 10 * S,
                              .suspect         = 100 * MS,
+                             .stall           = 300 * MS,
                              .suspended_after = 500 * MS,
                              .credit          = 5 * MS,
                              .busy_min        = 5 * MS,

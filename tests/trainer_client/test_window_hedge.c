@@ -114,6 +114,7 @@ static struct driver many_hedges(struct pair pairs[HEDGES])
 {
     struct fby_window_config c = quick_hedges(1);
     c.times.hedge_period       = 10 * MS; /* no limit */
+    c.max_hedges_lost          = HEDGES + 1;
     struct driver d            = of_one_block(&c);
     for (int step = 0; step < HEDGES; step++) {
         pairs[step].slow = nth_action(&d, FBY_DO_REQUEST, 0);

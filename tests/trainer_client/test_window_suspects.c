@@ -307,6 +307,7 @@ static struct driver two_hedges_in_bin(int64_t number, int64_t bin_ns)
 {
     struct fby_window_config c = quick_hedges(1);
     c.times.suspect            = 1000 * S;
+    c.times.stall              = 1000 * S;
     c.times.idle               = 1000 * S;
     struct driver           d  = of_one_block(&c);
     struct fby_action       r  = nth_action(&d, FBY_DO_REQUEST, 0);

@@ -3,8 +3,8 @@
  *
  * A test that compares the whole line also notices unexpected actions:
  *     CANCEL 0 #1; REQUEST 1 #2 step 0 slot 0
- * A step is written `epoch.step` after epoch 0, and a request of an audit has
- * no slot. The bytes of a request are written only if they are not BATCH. */
+ * A step is written `epoch.step` after epoch 0, and a request of an audit or
+ * a probe has no slot. The bytes of a request are written only if they are not BATCH. */
 #ifndef FBY_TESTS_WINDOW_WORDS_H
 #define FBY_TESTS_WINDOW_WORDS_H
 
@@ -45,7 +45,7 @@ static inline void append_request(
     append(line, " #%llu", (unsigned long long)action->id.value);
     append_step(line, action->epoch, action->step);
     if (action->slot == FBY_NO_SLOT) {
-        append(line, " audit");
+        append(line, action->probe ? " probe" : " audit");
     } else {
         append(line, " slot %d", action->slot);
     }
@@ -119,9 +119,9 @@ static inline void assert_counters(const struct driver *d, const char *expected)
 {
     static const char *const   names[] = {"delivered", "requests", "hedges",
           "hedges_won", "rerequests", "late", "late_hedge", "duplicates",
-          "unknown", "lost", "busy", "cannot", "corrupt", "suspects", "restarts",
-          "reconnects", "unreachable", "set_aside", "breaches", "gaps", "audits",
-          "audits_skipped"};
+          "unknown", "lost", "busy", "cannot", "corrupt", "suspects", "stalls",
+          "restarts", "reconnects", "unreachable", "set_aside", "breaches",
+          "gaps", "audits", "audits_skipped"};
     struct fby_window_counters c       = counters(d);
     struct line                line    = {.n = 0};
     uint64_t                   values[sizeof(names) / sizeof(names[0])];

@@ -260,7 +260,7 @@ static void scale_times(struct fby_window_times *t)
 {
     int64_t *members[] = {&t->ping, &t->reach, &t->backoff, &t->backoff_max,
         &t->idle, &t->hedge_min, &t->hedge_first, &t->hedge_period, &t->suspect,
-        &t->suspended_after, &t->credit, &t->busy_min, &t->warn};
+        &t->stall, &t->suspended_after, &t->credit, &t->busy_min, &t->warn};
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         *members[i] = fby_scaled_timeout_ns(*members[i]);
     }

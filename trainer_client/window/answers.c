@@ -143,6 +143,7 @@ enum fby_verdict fby_window_chunk(struct fby_window *self, int64_t now_ns,
     } else if (slot != NULL) {
         verdict = take_chunk(self, slot, chunk->chunk);
     }
+    fby_w_note_progress(self, &self->peers[chunk->peer]);
     if (verdict == FBY_TAKE || !FBY_MUTANT(forget_credit)) {
         count_received(self, &self->peers[chunk->peer], chunk->wire_bytes);
     }
@@ -162,6 +163,7 @@ static void finish_answer(struct fby_window *w, struct window_slot *slot,
     fby_w_measure_answer(w, slot);
     fby_w_count_request_closed(w, slot->peer, slot->bytes);
     fby_w_reset_loss_pause(w, slot->peer);
+    fby_w_note_answered(w, &w->peers[slot->peer]);
     slot->content_hash = end->content_hash;
     fby_w_set_slot_state(w, slot, SLOT_ENDED);
     if (slot->n_decoded == slot->n_chunks) {
@@ -176,10 +178,16 @@ enum fby_verdict fby_window_end(
     if (fby_w_begin_peer_event(self, now_ns, end->peer) == NULL) {
         return verdict;
     }
+    if (fby_w_is_probe(&self->peers[end->peer], end->id)) {
+        fby_w_note_probe_answered(self, &self->peers[end->peer]);
+        return verdict;
+    }
     struct window_slot *slot =
         find_answered_slot(self, end->peer, end->id, &verdict);
     if (verdict == FBY_AUDIT) {
-        return fby_w_audit_end(self, fby_w_find_audit(self, end->id), end);
+        verdict = fby_w_audit_end(self, fby_w_find_audit(self, end->id), end);
+        fby_w_note_answered(self, &self->peers[end->peer]);
+        return verdict;
     }
     if (slot == NULL) {
         return verdict;
@@ -231,7 +239,9 @@ static bool begin_refusal(struct fby_window *w, int64_t now_ns, int peer,
 {
     enum fby_verdict verdict = FBY_LATE;
     *out                     = NULL;
-    if (fby_w_begin_peer_event(w, now_ns, peer) != NULL) {
+    struct window_peer *p    = fby_w_begin_peer_event(w, now_ns, peer);
+    if (p != NULL) {
+        fby_w_note_refusal(w, p, id);
         *out = find_answered_slot(w, peer, id, &verdict);
     }
     if (verdict == FBY_AUDIT) {

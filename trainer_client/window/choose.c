@@ -46,6 +46,17 @@ static bool is_ready_soon(
            peer->state == PEER_GREETING || peer->state == PEER_OPENING;
 }
 
+/* True if the peer belongs to those that `among` names. */
+static bool is_among(const struct fby_window *w, const struct window_peer *peer,
+    enum choose_among among)
+{
+    if (among == AMONG_STALLED) {
+        return is_ready(w, peer);
+    }
+    return !peer->stalled &&
+           (among == AMONG_READY ? is_ready(w, peer) : is_ready_soon(w, peer));
+}
+
 /* The mean pace of all peers. Before the first measurement it is a constant, so
  * that only the bytes of their open requests distinguish the peers. */
 static double mean_pace(const struct fby_window *w)
@@ -87,10 +98,8 @@ int fby_w_choose_peer(struct fby_window *w, const struct window_slot *slot,
     double                    min_time_ns  = 0; /* of `soonest` */
     for (int i = 0; i < w->n_peers; i++) {
         const struct window_peer *peer = &w->peers[i];
-        bool                      is_candidate =
-            among == AMONG_READY ? is_ready(w, peer) : is_ready_soon(w, peer);
         if (i == excluded || fby_w_has_bit(step->refused, (uint32_t)i) ||
-            !is_candidate) {
+            !is_among(w, peer, among)) {
             continue;
         }
         uint64_t peer_affinity = affinity(peer->key, locality_key);
@@ -112,6 +121,19 @@ int fby_w_choose_peer(struct fby_window *w, const struct window_slot *slot,
     double limit_ns = min_time_ns + (double)slot->bytes * mean_pace(w);
     bool   is_slow  = time_to_finish_ns(w, preferred, slot->bytes) > limit_ns;
     return fby_w_peer_number(w, is_slow ? soonest : preferred);
+}
+
+bool fby_w_waits_for_busy(
+    const struct fby_window *w, const struct window_step *step)
+{
+    for (int i = 0; i < w->n_peers; i++) {
+        const struct window_peer *peer = &w->peers[i];
+        if (peer->state == PEER_READY && !peer->suspect && !peer->stalled &&
+            !fby_w_has_bit(step->refused, (uint32_t)i)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool fby_w_all_refused(struct fby_window *w, const struct window_step *step)

@@ -38,6 +38,9 @@ static void close_if_open(
     fby_w_count_request_closed(w, slot->peer, slot->bytes);
     if (kind == DROP_WITH_CANCEL) {
         fby_w_send_cancel(w, slot->peer, slot->id);
+        if (w->peers[slot->peer].n_open == 0) { /* it owes nothing */
+            w->peers[slot->peer].owed_since_ns = 0;
+        }
     }
 }
 
@@ -92,6 +95,11 @@ void fby_w_drop_missing_requests(struct fby_window *w, struct window_peer *peer,
             w->counters.lost++;
             fby_w_drop_request(w, slot, DROP_SILENTLY);
         }
+    }
+    if (peer->probe.id.value != 0 &&
+        peer->probe.sent_after_ping < before_ping &&
+        !fby_w_has_id(open, n_open, peer->probe.id)) {
+        fby_w_end_probe(w, peer);
     }
     fby_w_audits_drop_missing(w, number, before_ping, open, n_open);
 }
@@ -169,7 +177,10 @@ void fby_w_complete_answer(struct fby_window *w, struct window_slot *slot)
         return;
     }
     int slower = other_slot(step, index);
-    w->counters.hedges_won += step->hedge_slot == index;
+    if (step->hedge_slot == index) {
+        w->counters.hedges_won++;
+        fby_w_note_hedge_lost(w, &w->peers[w->slots[slower].peer]);
+    }
     step->main_slot  = index;
     step->hedge_slot = FBY_NO_SLOT;
     cancel_loser(w, slot, &w->slots[slower]);

@@ -43,16 +43,19 @@ static void note_instance(struct fby_window *w, struct window_peer *peer,
     peer->busy_until_ns = 0;
     peer->lost_pause_ns = 0;
     peer->trip_ns       = 0;
+    peer->stalled       = false;
+    peer->hedges_lost   = 0;
 }
 
 /* Cancel a request that the worker has open but whose answer is not awaited. */
 static void cancel_if_not_awaited(struct fby_window *w,
     const struct window_peer *peer, struct fby_request_id id)
 {
-    int                 number = fby_w_peer_number(w, peer);
-    int                 slot   = fby_window_find_slot(w, id);
-    const struct audit *audit  = fby_w_find_audit(w, id);
-    bool is_awaited = (slot != FBY_NO_SLOT && w->slots[slot].peer == number) ||
+    int                 number     = fby_w_peer_number(w, peer);
+    int                 slot       = fby_window_find_slot(w, id);
+    const struct audit *audit      = fby_w_find_audit(w, id);
+    bool                is_awaited = fby_w_is_probe(peer, id) ||
+                      (slot != FBY_NO_SLOT && w->slots[slot].peer == number) ||
                       (audit != NULL && audit->peer == number);
     if (!is_awaited) {
         fby_w_add_action(w, FBY_DO_CANCEL, number)->id = id;
@@ -219,6 +222,7 @@ void fby_window_send_content(
     if (p == NULL) {
         return;
     }
+    fby_w_note_refusal(self, p, id);
     int slot = fby_window_find_slot(self, id);
     if (slot != FBY_NO_SLOT && self->slots[slot].peer == peer) {
         fby_w_pause_after_loss(self, peer, id);

@@ -34,6 +34,7 @@ struct fby_action *fby_w_send_request(
     p->n_open++;
     p->open_bytes += bytes;
     p->last_used_ns = w->now;
+    fby_w_note_owed(w, p);
     w->counters.requests++;
     struct fby_action *action = fby_w_add_action(w, FBY_DO_REQUEST, peer);
     action->id                = fby_w_new_id(w);
@@ -76,6 +77,19 @@ static int choose_peer_for_step(struct fby_window *w,
                                : fby_w_choose_peer(w, slot, FBY_NO_PEER, among);
 }
 
+/* The best peer that accepts the slot's request now. A stalled peer is chosen
+ * only if there is no other, not even a busy one. */
+static int choose_ready_peer(
+    struct fby_window *w, const struct window_slot *slot)
+{
+    int peer = choose_peer_for_step(w, slot, AMONG_READY);
+    if (peer != FBY_NO_PEER ||
+        fby_w_waits_for_busy(w, fby_w_step(w, slot->position))) {
+        return peer;
+    }
+    return choose_peer_for_step(w, slot, AMONG_STALLED);
+}
+
 /* Choose the best peer that accepts the slot's request now. If the best of all
  * peers is idle, connect it for later requests. */
 static int connect_and_choose(
@@ -85,7 +99,7 @@ static int connect_and_choose(
     if (best != FBY_NO_PEER && w->peers[best].state == PEER_IDLE) {
         fby_w_connect(w, &w->peers[best]);
     }
-    return choose_peer_for_step(w, slot, AMONG_READY);
+    return choose_ready_peer(w, slot);
 }
 
 static void fail_when_refused(
@@ -131,12 +145,13 @@ static bool request_step(struct fby_window *w, struct window_slot *slot)
     return true;
 }
 
-/* Drop an open request to a suspect peer, if the step has a hedge or if another
- * peer accepts the request now. */
+/* Drop an open request to a suspect or stalled peer, if the step has a hedge or
+ * if another peer accepts the request now. */
 static void move_from_suspect(struct fby_window *w, struct window_slot *slot)
 {
     const struct window_step *step = fby_w_step(w, slot->position);
-    if (!w->peers[slot->peer].suspect || !fby_w_is_open(slot)) {
+    const struct window_peer *peer = &w->peers[slot->peer];
+    if ((!peer->suspect && !peer->stalled) || !fby_w_is_open(slot)) {
         return;
     }
     if (step->hedge_slot != FBY_NO_SLOT ||
@@ -308,8 +323,10 @@ static void hedge_lowest_missing(struct fby_window *w)
 /* Before fby_window_start there are no steps, so no request is sent. */
 void fby_w_requests_tick(struct fby_window *w)
 {
+    fby_w_stalls_tick(w);
     request_reserved_steps(w);
     request_new_steps(w);
+    fby_w_probes_tick(w);
     hedge_lowest_missing(w);
     fby_w_audits_tick(w);
 }
@@ -360,5 +377,6 @@ static int64_t hedge_deadline(const struct fby_window *w)
 int64_t fby_w_requests_deadline(const struct fby_window *w)
 {
     int64_t due = fby_earlier_ns(busy_deadline(w), hedge_deadline(w));
+    due         = fby_earlier_ns(due, fby_w_stalls_deadline(w));
     return fby_earlier_ns(due, fby_w_audits_deadline(w));
 }

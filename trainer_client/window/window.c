@@ -21,6 +21,7 @@ struct fby_window_config fby_window_defaults(void)
     return (struct fby_window_config){
         .max_peers              = 1024,
         .max_peers_before_start = 16,
+        .max_hedges_lost        = 3,
         .times =
             {
                 .ping            = FBY_NS_PER_S,
@@ -32,6 +33,7 @@ struct fby_window_config fby_window_defaults(void)
                 .hedge_first     = FBY_NS_PER_S,
                 .hedge_period    = 10 * FBY_NS_PER_S,
                 .suspect         = 100 * FBY_NS_PER_MS,
+                .stall           = 300 * FBY_NS_PER_MS,
                 .suspended_after = 500 * FBY_NS_PER_MS,
                 .credit          = 5 * FBY_NS_PER_MS,
                 .busy_min        = 5 * FBY_NS_PER_MS,

@@ -10,6 +10,10 @@
  *   slot      the number of the caller's memory for the answer to one request
  *   hedge     a second request for a late step; the first complete answer wins
  *   audit     a second request whose answer is only compared; it has no slot
+ *   stalled   a peer that does not answer what it was asked. It gets no request
+ *             while another peer accepts them, but one probe at a time
+ *   probe     a request whose answer is dropped, which shows that a stalled peer
+ *             answers again
  * The window guarantees, however workers and network behave:
  *   - Every step of the stream is taken exactly once, in order.
  *   - A request id is used once. An answer to an old id is not delivered.
@@ -55,6 +59,8 @@ struct fby_window_times {
     int64_t suspect;         /* a late peer that does not answer a PING for so
                              long gets no more requests: 100 ms, or longer if
                              its PONGs usually take longer */
+    int64_t stall;           /* shortest time without a byte of what it was
+                             asked after which a peer is stalled: 300 ms */
     int64_t suspended_after; /* if an event comes so long after the deadline,
                                 the caller was suspended: 500 ms */
     int64_t credit;          /* longest delay before CREDIT for a chunk: 5 ms */
@@ -72,6 +78,7 @@ struct fby_window_config {
     uint32_t max_peers_before_start; /* peers to connect until start: 16 */
     uint64_t seed;                   /* for route nonces and jitter */
     uint64_t audit;                  /* audit every audit-th step; 0: none */
+    uint32_t max_hedges_lost; /* a peer is stalled after so many in a row: 3 */
     struct fby_window_times times;
 };
 
@@ -336,7 +343,7 @@ enum fby_action_kind {
     FBY_DO_HELLO,       /* send HELLO; `number`: route nonce */
     FBY_DO_OPEN,        /* send OPEN with the content */
     FBY_DO_REQUEST,     /* send REQUEST with id, epoch, step and bytes; an audit
-                           has slot FBY_NO_SLOT */
+                           and a probe have slot FBY_NO_SLOT */
     FBY_DO_CANCEL,      /* send CANCEL with id */
     FBY_DO_PING,        /* send PING; `number`: sequence number */
     FBY_DO_CREDIT,      /* send CREDIT; `number`: total bytes on `route` */
@@ -359,6 +366,7 @@ struct fby_action {
     uint64_t              number; /* HELLO, PING, CREDIT: see the kind */
     uint64_t              route;  /* CREDIT: nonce of the route */
     bool                  hedge;  /* REQUEST: it is a hedge */
+    bool                  probe;  /* REQUEST: its answer is dropped */
 };
 /* Take the oldest action; false when there is none. Take all actions before the
  * next event. */
@@ -390,6 +398,7 @@ struct fby_window_counters {
     uint64_t corrupt;        /* answers, also of audits, with a bad chunk or
                                END */
     uint64_t suspects;       /* times a peer stayed silent after a probe */
+    uint64_t stalls;         /* times a peer made no progress */
     uint64_t restarts;       /* times a peer returned as another instance */
     uint64_t reconnects;     /* new routes to the same instance */
     uint64_t unreachable;    /* times a peer became unreachable */

@@ -16,6 +16,7 @@
  *        answers.c  messages that answer a request
  *        drop.c     dropping requests, completing answers
  *        seek.c     continuing at another step
+ *        stall.c    peers that make no progress
  *        choose.c   choosing a peer, measuring speed, limiting hedges
  *        request.c  sending requests, repeated requests and hedges
  *        audit.c    audits: second answers, requested to be compared */
@@ -86,6 +87,13 @@ enum peer_state {
     PEER_ASIDE     /* set aside: it will never be connected again */
 };
 
+struct window_probe { /* a request to a stalled peer; its answer is dropped */
+    struct fby_request_id id; /* 0: none */
+    uint64_t              bytes;
+    uint64_t              sent_after_ping; /* as in window_slot */
+    int64_t               requested_ns;
+};
+
 struct window_peer {
     enum peer_state        state;
     struct fby_instance_id instance;
@@ -118,8 +126,14 @@ struct window_peer {
     int64_t  service_since_ns;  /* earliest start of the current answer */
     int64_t  measured_ns;       /* time of the last update of `pace` */
     double   pace;              /* ns per byte of a decoded batch; 0: unknown */
-    uint32_t n_open;            /* open requests */
-    uint64_t open_bytes;        /* decoded bytes of the open requests */
+    int64_t  owed_since_ns;     /* it has open requests, and has sent no byte
+                                   since; 0: it owes nothing */
+    int64_t  probe_at_ns;       /* no probe is sent before this time */
+    uint32_t hedges_lost;       /* since its last answer */
+    bool     stalled;           /* makes no progress; see stall.c */
+    struct window_probe probe;
+    uint32_t            n_open;     /* open requests */
+    uint64_t            open_bytes; /* decoded bytes of the open requests */
 };
 
 struct answer_times { /* times from request to END, of one kind of batch */
@@ -379,15 +393,46 @@ void fby_w_complete_answer(struct fby_window *w, struct window_slot *slot);
 /* True if `id` is the slower request of one of the last MAX_LOSERS hedges. */
 bool fby_w_is_loser(const struct fby_window *w, struct fby_request_id id);
 
+/* ---- stall.c ------------------------------------------------------------- */
+
+/* A request was sent to the peer. */
+void fby_w_note_owed(const struct fby_window *w, struct window_peer *peer);
+/* The peer sent bytes of an answer, or refused a request. */
+void fby_w_note_progress(const struct fby_window *w, struct window_peer *peer);
+/* The peer completed an answer: it is not stalled. */
+void fby_w_note_answered(const struct fby_window *w, struct window_peer *peer);
+/* A hedge was answered before the peer's request. */
+void fby_w_note_hedge_lost(struct fby_window *w, struct window_peer *peer);
+/* Find the peers that are stalled now. */
+void fby_w_stalls_tick(struct fby_window *w);
+/* Send the probes that are due. */
+void fby_w_probes_tick(struct fby_window *w);
+/* The time at which a peer is stalled, or a probe is due. */
+int64_t fby_w_stalls_deadline(const struct fby_window *w);
+/* True if `id` is that of the peer's open probe. */
+bool fby_w_is_probe(const struct window_peer *peer, struct fby_request_id id);
+/* The open probe was lost: send another one later. */
+void fby_w_end_probe(struct fby_window *w, struct window_peer *peer);
+/* The peer refused a request, perhaps its probe. */
+void fby_w_note_refusal(
+    struct fby_window *w, struct window_peer *peer, struct fby_request_id id);
+/* END of the open probe arrived. */
+void fby_w_note_probe_answered(struct fby_window *w, struct window_peer *peer);
+
 /* ---- choose.c ------------------------------------------------------------ */
 
 enum choose_among {
-    AMONG_READY,     /* peers that accept a request now */
-    AMONG_READY_SOON /* also peers that are idle or being connected */
+    AMONG_READY,      /* peers that accept a request now */
+    AMONG_READY_SOON, /* also peers that are idle or being connected */
+    AMONG_STALLED     /* peers that accept a request now, also stalled ones */
 };
 /* The best peer for a slot's request other than `excluded`, or FBY_NO_PEER. */
 int fby_w_choose_peer(struct fby_window *w, const struct window_slot *slot,
     int excluded, enum choose_among among);
+/* True if a peer that is not stalled accepts the step's request now or when it
+ * is no longer busy. */
+bool fby_w_waits_for_busy(
+    const struct fby_window *w, const struct window_step *step);
 /* True if every peer that may become usable answered CANNOT to the step. */
 bool fby_w_all_refused(struct fby_window *w, const struct window_step *step);
 /* A slot's answer has ended: record the answer time and the pace. */
