@@ -80,6 +80,80 @@ static void one_worker_without_room_is_named_with_its_reason(void **state)
     }
 }
 
+/* While the stream is opened, the worker that does not answer is named, with
+ * the message that it does not answer. */
+static void a_worker_that_does_not_answer_is_named(void **state)
+{
+    (void)state;
+    static const char *const messages[] = {"HELLO", "OPEN"};
+    for (int i = 0; i < 2; i++) {
+        struct dialogue d;
+        char            text[300];
+        dialogue_begin(&d, 1);
+        dialogue_start(&d);
+        join_session(&d);
+        snprintf(text, sizeof(text),
+            "worker here (%s) has not answered %s yet: see its log, and check "
+            "that this host reaches its address",
+            d.workers[0].endpoint, messages[i]);
+        if (i == 1) {
+            (void)handshake(&d, &d.workers[0]);
+        }
+        await_waiting(&d, text);
+        snprintf(text, sizeof(text),
+            "no worker: none of the 1 known accepts requests now, for example "
+            "worker here (%s): no answer to %s",
+            d.workers[0].endpoint, messages[i]);
+        await_waiting(&d, text);
+        dialogue_end(&d);
+    }
+}
+
+static void an_invalid_message_is_reported_until_a_header_comes(void **state)
+{
+    (void)state;
+    struct dialogue         d;
+    struct answer           a;
+    char                    text[400];
+    uint8_t                 frame[16] = {'F', 'B', 'Y', 'M', 1, FBY_MSG_HEADER};
+    struct fby_error_detail why       = {""};
+    struct fby_message      none;
+    assert_int_equal(
+        fby_message_decode(frame, sizeof(frame), &none, &why), FBY_PROTO);
+    dialogue_open(&d, 1);
+    await_request(&d, &a, &d.workers[0]);
+    send_frame(&d.workers[0], frame, sizeof(frame));
+    snprintf(text, sizeof(text),
+        "worker here (%s) sent an invalid message: %s; if this continues, "
+        "install one version of forebay on all hosts",
+        d.workers[0].endpoint, why.text);
+    await_waiting(&d, text);
+    send_answer(&a);
+    assert_delivers(&d, 0);
+    await_waiting(&d, "");
+    dialogue_end(&d);
+}
+
+/* The client closes the connection; the worker does not answer HELLO. */
+static void a_header_for_another_step_is_reported(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    char            text[400];
+    dialogue_open(&d, 1);
+    await_request(&d, &a, &d.workers[0]);
+    a.header.header.step++;
+    send_message(&d.workers[0], &a.header);
+    snprintf(text, sizeof(text),
+        "no worker: none of the 1 known accepts requests now, for example "
+        "worker here (%s): invalid HEADER: epoch 0 step 1, 4 rows from row 0 "
+        "on: not as requested",
+        d.workers[0].endpoint);
+    await_waiting(&d, text);
+    dialogue_end(&d);
+}
+
 /* Two workers, of which one opens and one scans for a while. False: this thread
  * was held up for so long that there is no result. */
 static bool try_to_scan(void)
@@ -127,6 +201,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_server_that_does_not_answer_is_reported),
         cmocka_unit_test(a_server_that_knows_no_worker_is_reported),
         cmocka_unit_test(one_worker_without_room_is_named_with_its_reason),
+        cmocka_unit_test(a_worker_that_does_not_answer_is_named),
+        cmocka_unit_test(an_invalid_message_is_reported_until_a_header_comes),
+        cmocka_unit_test(a_header_for_another_step_is_reported),
         cmocka_unit_test(open_waits_for_a_worker_that_scans),
     };
     setenv("FOREBAY_TIME_DIVISOR", "10", 1);

@@ -152,6 +152,37 @@ static void report_unreachable(struct fby_receiver *r, struct fby_peer *peer)
     fby_r_send_to_server(r, &message);
 }
 
+static const char hello_name[] = "HELLO";
+static const char open_name[]  = "OPEN";
+
+/* HELLO or OPEN is sent. Until a worker says more, the waiting trainer is told
+ * of the one that was asked last. */
+static void note_unanswered(
+    struct fby_receiver *r, struct fby_peer *peer, const char *message)
+{
+    struct fby_error_detail why         = {""};
+    bool                    is_repeated = peer->unanswered == message;
+    peer->unanswered                    = message;
+    if (r->opened || r->worker_spoke || is_repeated) {
+        return;
+    }
+    (void)fby_error_set(&why, FBY_AGAIN,
+        "%s has not answered %s yet: see its log, and check that this host "
+        "reaches its address",
+        peer->label, message);
+    fby_ready_queue_set_wait_reason(r->ready_queue, why.text);
+}
+
+/* Why the worker accepts no requests; "": not known. */
+static const char *refusal_of(const struct fby_peer *p, char out[32])
+{
+    if (p->refusal[0] != '\0' || p->unanswered == NULL) {
+        return p->refusal;
+    }
+    snprintf(out, 32, "no answer to %s", p->unanswered);
+    return out;
+}
+
 /* A worker to name in a warning: the last one whose refusal has a reason, or
  * else the first one. NULL: no worker is known. */
 static const struct fby_peer *find_example_peer(const struct fby_receiver *r)
@@ -168,6 +199,7 @@ static const struct fby_peer *find_example_peer(const struct fby_receiver *r)
 
 static void warn_no_workers(struct fby_receiver *r)
 {
+    char                    silence[32];
     struct fby_error_detail text    = {""};
     const struct fby_peer  *example = find_example_peer(r);
     if (r->membership.server.value == 0) {
@@ -183,11 +215,12 @@ static void warn_no_workers(struct fby_receiver *r)
         (void)fby_error_set(&text, FBY_AGAIN,
             "no worker: the server %s has none registered", r->setup->server);
     } else {
+        const char *refusal = refusal_of(example, silence);
         (void)fby_error_set(&text, FBY_AGAIN,
             "no worker: none of the %u known accepts requests now, for example "
             "%s%s%s",
             fby_r_count_workers(r), example->label,
-            example->refusal[0] != '\0' ? ": " : "", example->refusal);
+            refusal[0] != '\0' ? ": " : "", refusal);
     }
     r->warned_no_workers = true;
     r->busy_reported     = false;
@@ -204,6 +237,7 @@ static void run_action(struct fby_receiver *r, const struct fby_action *action)
         connect_peer(r, &r->peers[action->peer]);
         return;
     case FBY_DO_OPEN:
+        note_unanswered(r, &r->peers[action->peer], open_name);
         fby_r_send_open(r, action->peer);
         return;
     case FBY_DO_REQUEST:
@@ -231,6 +265,7 @@ static void run_action(struct fby_receiver *r, const struct fby_action *action)
         }
         return;
     case FBY_DO_HELLO:
+        note_unanswered(r, &r->peers[action->peer], hello_name);
         message = hello_message(r, action->number);
         if (r->aead != NULL) {
             fby_r_keys_send_hello(r, action->peer, &message);

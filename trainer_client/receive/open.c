@@ -159,10 +159,12 @@ void fby_r_on_opened(
     if (opened->open_id.value != p->open_id.value) {
         return; /* the answer to an older OPEN, from before a reconnect */
     }
-    bool has_voted = p->answer == FBY_PEER_OPENED; /* before a reconnect */
-    p->answer      = FBY_PEER_OPENED;
-    p->data        = opened->data;
-    p->fingerprint = opened->fingerprint;
+    bool has_voted  = p->answer == FBY_PEER_OPENED; /* before a reconnect */
+    p->unanswered   = NULL;
+    r->worker_spoke = true;
+    p->answer       = FBY_PEER_OPENED;
+    p->data         = opened->data;
+    p->fingerprint  = opened->fingerprint;
     if (r->opened) {
         use_or_set_aside(r, peer);
     } else if (!has_voted) {
@@ -205,6 +207,8 @@ void fby_r_on_open_failed(
     if (failed->open_id.value != p->open_id.value) {
         return;
     }
+    p->unanswered   = NULL;
+    r->worker_spoke = true;
     (void)fby_error_set(&p->failure, FBY_CONFIG, "%s", failed->text);
     if (failed->code == FBY_OPEN_BUSY || failed->code == FBY_OPEN_IO) {
         p->reopen_at_ns = r->now_ns + fby_scaled_timeout_ns(REOPEN_NS);
@@ -226,6 +230,8 @@ void fby_r_on_scanning(
 {
     struct fby_peer *p = &r->peers[peer];
     fby_window_heard(r->window, r->now_ns, peer);
+    p->unanswered      = NULL;
+    r->worker_spoke    = true;
     p->silent_since_ns = r->now_ns;
     p->scan_done       = scanning->shards_done;
     p->scan_total      = scanning->shards_total;

@@ -35,8 +35,10 @@ struct fby_peer {
     struct fby_digest       data;        /* if `answer` is OPENED */
     struct fby_digest       fingerprint; /* if `answer` is OPENED */
     struct fby_error_detail failure;     /* text of the last OPEN_FAILED */
-    char     refusal[256]; /* text of REFUSED with code FULL; "": none */
-    uint32_t scan_done, scan_total; /* numbers of shards; from SCANNING */
+    char        refusal[256]; /* text of REFUSED with code FULL; "": none */
+    const char *unanswered;   /* name of the message of opening that it has not
+                               answered; NULL: none */
+    uint32_t    scan_done, scan_total; /* numbers of shards; from SCANNING */
 };
 
 /* Fill the entry with a worker of the server's list. Clears the entry first. */

@@ -108,6 +108,7 @@ struct fby_receiver {
     bool      opened;   /* the dataset is chosen and the window has started */
     bool      finished; /* the stream ended or failed: deliver nothing */
     bool      worker_listed; /* the server has listed a worker */
+    bool      worker_spoke;  /* a worker has answered HELLO or OPEN in words */
     int64_t   decide_at_ns;  /* time to choose the dataset; 0: not set */
     uint64_t  n_samples;     /* samples of the dataset */
     uint32_t *shard_samples; /* number of samples of each shard */
@@ -123,7 +124,8 @@ struct fby_receiver {
     struct fby_error_detail  last_aside; /* why a worker was last set aside */
     enum fby_r_aside_reason  last_aside_code;
     bool warned_no_workers; /* NO-WORKERS was logged, WORKERS-BACK not yet */
-    bool busy_reported;     /* the wait reason reports BUSY; HEADER clears it */
+    bool busy_reported;     /* the wait reason reports BUSY or an invalid
+                               message; HEADER clears it */
 
     uint64_t wire_bytes; /* total size of received chunk frames */
     uint64_t protocol_errors;
@@ -200,6 +202,10 @@ const struct fby_order *fby_r_epoch_order(
 
 /* ---- server.c, worker.c, chunk.c ----------------------------------------- */
 
+/* Tell the waiting trainer that `from` sent an invalid message, until the next
+ * HEADER. */
+void fby_r_report_invalid(
+    struct fby_receiver *r, const char *from, const char *cause);
 /* Decode a message; `from` names its sender in the log. Free *out with
  * fby_message_fini. False: the message is invalid or belongs to another
  * session, and was counted as a protocol error. */

@@ -154,6 +154,19 @@ static void on_workers(
     remove_unlisted_workers(r, workers);
 }
 
+void fby_r_report_invalid(
+    struct fby_receiver *r, const char *from, const char *cause)
+{
+    struct fby_error_detail why = {""};
+    (void)fby_error_set(&why, FBY_PROTO,
+        "%.260s sent an invalid message: %.150s; if this continues, install "
+        "one "
+        "version of forebay on all hosts",
+        from, cause);
+    fby_ready_queue_set_wait_reason(r->ready_queue, why.text);
+    r->busy_reported = true;
+}
+
 bool fby_r_decode_message(struct fby_receiver *r, zmq_msg_t *frame,
     const char *from, struct fby_message *out)
 {
@@ -161,7 +174,8 @@ bool fby_r_decode_message(struct fby_receiver *r, zmq_msg_t *frame,
     if (fby_message_decode(
             zmq_msg_data(frame), zmq_msg_size(frame), out, &why) != FBY_OK) {
         r->protocol_errors++;
-        fby_debug("BAD-MESSAGE", "%s: %s", from, why.text);
+        fby_warn("BAD-MESSAGE", "%s: %s", from, why.text);
+        fby_r_report_invalid(r, from, why.text);
         return false;
     }
     struct fby_session_id session = fby_message_session(out);

@@ -28,6 +28,7 @@ static void on_welcome(
         r->peers[peer].instance = welcome->instance; /* it was restarted */
     }
     r->peers[peer].refusal[0] = '\0';
+    r->peers[peer].unanswered = NULL;
     fby_window_welcome(r->window, r->now_ns, peer, &report);
 }
 
@@ -38,6 +39,7 @@ static void on_refused(
     switch (refused->code) {
     case FBY_REFUSED_FULL:
         snprintf(p->refusal, sizeof(p->refusal), "%.250s", refused->text);
+        p->unanswered = NULL;
         fby_warn("WORKER-FULL", "%s: %s", p->label, refused->text);
         fby_window_refused_full(r->window, r->now_ns, peer);
         return;
@@ -185,6 +187,9 @@ static void on_header(
     if (assembly != NULL &&
         fby_assembly_check_header(assembly, header, &why) != FBY_OK) {
         fby_warn("BAD-HEADER", "%s: %s", r->peers[peer].label, why.text);
+        fby_r_report_invalid(r, r->peers[peer].label, why.text);
+        snprintf(r->peers[peer].refusal, sizeof(r->peers[peer].refusal),
+            "invalid %.200s", why.text); /* until it answers HELLO */
         r->protocol_errors++;
         fby_window_breach(r->window, r->now_ns, peer);
         return;
@@ -296,7 +301,9 @@ void fby_r_on_worker_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame)
         FBY_FRAME_CHUNK) {
         fby_r_on_chunk(r, peer, frame);
         fby_fault_kill_or_stop("client.exit", "client.stop", "chunk");
-    } else if (fby_r_decode_message(r, frame, r->peers[peer].label, &message)) {
+        return;
+    }
+    if (fby_r_decode_message(r, frame, r->peers[peer].label, &message)) {
         handle_message(r, peer, &message);
         fby_message_fini(&message);
     }
