@@ -114,7 +114,7 @@ static void an_invalid_message_is_reported_until_a_header_comes(void **state)
     (void)state;
     struct dialogue         d;
     struct answer           a;
-    char                    text[400];
+    char                    text[800];
     uint8_t                 frame[16] = {'F', 'B', 'Y', 'M', 1, FBY_MSG_HEADER};
     struct fby_error_detail why       = {""};
     struct fby_message      none;
@@ -140,7 +140,7 @@ static void a_header_for_another_step_is_reported(void **state)
     (void)state;
     struct dialogue d;
     struct answer   a;
-    char            text[400];
+    char            text[800];
     dialogue_open(&d, 1);
     await_request(&d, &a, &d.workers[0]);
     a.header.header.step++;

@@ -92,6 +92,57 @@ static void a_new_owner_of_a_number_has_nothing_of_the_old_one(void **state)
     fby_window_destroy(&d.w);
 }
 
+enum { MANY = 40 };
+
+/* A window of one batch over MANY workers; the first 16 are connected. Returns
+ * the number of workers that are connected later, during `steps` steps. */
+static int connected_during(struct driver *d, uint64_t steps)
+{
+    struct fby_window_config c = config_of(1);
+    int                      n = 0;
+    c.max_peers                = MANY;
+    *d                         = driver_of(&c);
+    for (uint64_t i = 1; i <= MANY; i++) {
+        (void)add(d, i);
+    }
+    turn(d);
+    assert_int_equal(count(d, FBY_DO_CONNECT, FBY_NO_PEER), 16);
+    for (int i = 0; i < 16; i++) {
+        welcome(d, i, (uint64_t)i + 1, NULL, 0);
+        fby_window_opened(d->w, d->now, i);
+    }
+    start_at(d, 1000, UINT64_MAX);
+    for (uint64_t step = 0; step < steps; step++) {
+        n += count(d, FBY_DO_CONNECT, FBY_NO_PEER);
+        (void)answer_next(d);
+    }
+    return n;
+}
+
+static void no_more_workers_are_connected_than_a_window_can_use(void **state)
+{
+    (void)state;
+    struct driver d;
+    assert_int_equal(connected_during(&d, 200), 0);
+    fby_window_destroy(&d.w);
+}
+
+/* All that are connected refuse the step. */
+static void a_step_that_all_refuse_connects_another_worker(void **state)
+{
+    (void)state;
+    struct driver d;
+    (void)connected_during(&d, 1);
+    for (int i = 0; i < 16; i++) {
+        struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
+        assert_int_equal(count(&d, FBY_DO_CONNECT, FBY_NO_PEER), 0);
+        fby_window_cannot(d.w, d.now, r.peer, r.id, 1);
+        turn(&d);
+    }
+    assert_int_equal(count(&d, FBY_DO_CONNECT, FBY_NO_PEER), 1);
+    fby_window_destroy(&d.w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +152,8 @@ int main(void)
         cmocka_unit_test(a_peer_that_is_listed_again_is_kept),
         cmocka_unit_test(an_unlisted_peer_that_is_not_connected_is_gone),
         cmocka_unit_test(a_new_owner_of_a_number_has_nothing_of_the_old_one),
+        cmocka_unit_test(no_more_workers_are_connected_than_a_window_can_use),
+        cmocka_unit_test(a_step_that_all_refuse_connects_another_worker),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.window_peers", tests, NULL, NULL);

@@ -19,7 +19,8 @@ enum {
     OWN_FILES        = 16,       /* descriptors of the receiver and ZeroMQ */
     CONNECTIONS      = 16,       /* two descriptors for each of 8 workers */
     OWN_THREADS      = 4, /* the receiver's, two of ZeroMQ, and the locator's */
-    SPARE_BYTES      = 16 << 20 /* memory for ZeroMQ, at least */
+    SPARE_BYTES      = 16 << 20, /* memory for ZeroMQ, at least */
+    SPARE_SOCKETS    = 16 /* the server's, and those that ZeroMQ still closes */
 };
 
 /* ---- sending ------------------------------------------------------------- */
@@ -279,6 +280,7 @@ static fby_err create_window(
     config.audit                    = r->setup->audit;
     scale_times(&config.times);
     r->n_slots        = config.max_batches + 1; /* + 1 for a hedge */
+    r->max_sockets    = config.max_peers + SPARE_SOCKETS;
     r->peers          = fby_zalloc(config.max_peers * sizeof(*r->peers));
     uint32_t n_items  = FBY_R_N_WAKEUPS + 1 /* server */ + config.max_peers;
     r->poll_items     = fby_zalloc(n_items * sizeof(*r->poll_items));
@@ -328,7 +330,8 @@ static fby_err open_zmq(struct fby_receiver *r, struct fby_error_detail *why)
         return err;
     }
     r->zmq = zmq_ctx_new();
-    if (r->zmq == NULL) {
+    if (r->zmq == NULL ||
+        zmq_ctx_set(r->zmq, ZMQ_MAX_SOCKETS, (int)r->max_sockets) != 0) {
         return fby_error_set(why, FBY_SYS, "no ZeroMQ context");
     }
     if (r->setup->has_keys && fby_aead_create(&r->aead) != FBY_OK) {

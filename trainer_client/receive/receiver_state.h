@@ -107,6 +107,7 @@ struct fby_receiver {
     const struct fby_candidate  *dataset; /* the chosen one of `agreement` */
     bool      opened;   /* the dataset is chosen and the window has started */
     bool      finished; /* the stream ended or failed: deliver nothing */
+    uint32_t  max_sockets;   /* of ZeroMQ: one for each worker, and some */
     bool      worker_listed; /* the server has listed a worker */
     bool      worker_spoke;  /* a worker has answered HELLO or OPEN in words */
     int64_t   decide_at_ns;  /* time to choose the dataset; 0: not set */

@@ -90,16 +90,31 @@ static int choose_ready_peer(
     return choose_peer_for_step(w, slot, AMONG_STALLED);
 }
 
+/* True if so many peers are connected and work that more would have nothing to
+ * do: each batch of the window could come from one of them. */
+static bool has_enough_peers(const struct fby_window *w)
+{
+    uint32_t enough   = 2 * w->config.max_batches;
+    uint32_t n_in_use = 0;
+    for (int i = 0; i < w->n_peers; i++) {
+        const struct window_peer *peer = &w->peers[i];
+        n_in_use += fby_w_has_socket(peer) && !peer->suspect && !peer->stalled;
+    }
+    return n_in_use >= enough && n_in_use >= w->config.max_peers_before_start;
+}
+
 /* Choose the best peer that accepts the slot's request now. If the best of all
- * peers is idle, connect it for later requests. */
+ * peers is idle, connect it for later requests, unless there are enough. */
 static int connect_and_choose(
     struct fby_window *w, const struct window_slot *slot)
 {
     int best = choose_peer_for_step(w, slot, AMONG_READY_SOON);
-    if (best != FBY_NO_PEER && w->peers[best].state == PEER_IDLE) {
+    int peer = choose_ready_peer(w, slot);
+    if (best != FBY_NO_PEER && w->peers[best].state == PEER_IDLE &&
+        (peer == FBY_NO_PEER || !has_enough_peers(w))) {
         fby_w_connect(w, &w->peers[best]);
     }
-    return choose_ready_peer(w, slot);
+    return peer;
 }
 
 static void fail_when_refused(
