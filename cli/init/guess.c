@@ -172,6 +172,12 @@ static fby_err no_known_data(const struct fby_search *search, const char *path,
     if (search->in_zip) {
         return fby_guess_refuse_zip(path, listing, why);
     }
+    if (listing->count == 0 && path[0] != '\0') {
+        char operand[FBY_OPERAND_SIZE];
+        fby_guess_write_operand(search, path, operand);
+        return fby_error_set(why, FBY_CONFIG,
+            "the folder is empty: fill it, or remove it: rmdir %s", operand);
+    }
     for (uint32_t i = 0; i < listing->count; i++) {
         if (!listing->entries[i].is_dir &&
             fby_unread_file(listing->entries[i].name, &unread)) {

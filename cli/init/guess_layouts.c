@@ -286,8 +286,14 @@ static fby_err compare_names(const struct layout *layout,
         .picture = picture, .stem = strcspn(picture, ".")};
     FBY_TRY(find_mask(layout, mask_dir, &found, why));
     char pictures[FBY_PATH_SIZE];
+    char masks[FBY_PATH_SIZE];
     FBY_TRY(fby_path_join(layout->path, picture_dir, pictures, why));
-    if (found.has_same || found.longer[0] == '\0' ||
+    FBY_TRY(fby_path_join(layout->path, mask_dir, masks, why));
+    if (!found.has_same && found.longer[0] == '\0') {
+        return fby_guess_check_prefixes(
+            layout->search, pictures, masks, picture, why);
+    }
+    if (found.has_same ||
         has_picture(layout, pictures, found.longer,
             strcspn(found.longer, "."))) { /* the mask of another picture */
         return FBY_OK;

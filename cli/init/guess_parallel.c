@@ -155,8 +155,9 @@ static fby_err check_decoders(
     return FBY_OK;
 }
 
-static fby_err add_parallel_split(struct fby_search *search, const char *below,
-    const char *name, struct fby_error_detail *why)
+static fby_err add_parallel_split(struct fby_search *search, const char *path,
+    const struct parallel_folders *folders, const char *below, const char *name,
+    struct fby_error_detail *why)
 {
     struct fby_guess_split *split = fby_guess_add_split(search, name);
     struct fby_index        index = {0};
@@ -168,6 +169,10 @@ static fby_err add_parallel_split(struct fby_search *search, const char *below,
     fby_err err       = fby_guess_check_name(fby_root_dir(search->root), why);
     if (err == FBY_OK) {
         err = fby_guess_index(search, &spec, below, &index, why);
+        err = err == FBY_CONFIG && folders->n == 2
+                  ? fby_guess_explain_missing(
+                        search, path, folders->names, below, why)
+                  : err;
     }
     if (err == FBY_OK) {
         err = fby_guess_count_index(split, &index, why);
@@ -181,20 +186,21 @@ static fby_err add_parallel_split(struct fby_search *search, const char *below,
 }
 
 /* Add a split of parallel folders, or of one folder beside boxes. */
-static fby_err add_split(struct fby_search *search,
+static fby_err add_split(struct fby_search *search, const char *path,
     const struct parallel_folders *folders, const char *below, const char *name,
     struct fby_error_detail *why)
 {
     return folders->n > 1
-               ? add_parallel_split(search, below, name, why)
+               ? add_parallel_split(search, path, folders, below, name, why)
                : fby_guess_class_folders(search, below, 0, name, why);
 }
 
 /* Add a split for each set of folders such as images/train and masks/train.
  * `within` is the listing of `first`, the first parallel folder (images). */
-static fby_err add_inner_splits(struct fby_search *search, const char *pattern,
-    const struct parallel_folders *folders, const char *first,
-    const struct fby_listing *within, struct fby_error_detail *why)
+static fby_err add_inner_splits(struct fby_search *search, const char *path,
+    const char *pattern, const struct parallel_folders *folders,
+    const char *first, const struct fby_listing *within,
+    struct fby_error_detail *why)
 {
     struct fby_unused_folders unused = {.n = 0};
     uint32_t                  before = fby_guess_n_splits(search);
@@ -211,7 +217,7 @@ static fby_err add_inner_splits(struct fby_search *search, const char *pattern,
             fby_guess_add_unused(&unused, &within->entries[i]);
         }
         if (is_split && err == FBY_OK) {
-            err = add_split(search, folders, below, split, why);
+            err = add_split(search, path, folders, below, split, why);
         }
     }
     if (fby_guess_n_splits(search) > before) {
@@ -233,12 +239,14 @@ static fby_err add_splits(struct fby_search *search, const char *path,
     FBY_TRY(fby_path_join(path, folders->names[0], first, why));
     fby_err err = fby_listing_read(search->root, first, NULL, &within, why);
     if (err == FBY_OK) {
-        err = add_inner_splits(search, pattern, folders, first, &within, why);
+        err = add_inner_splits(
+            search, path, pattern, folders, first, &within, why);
     }
     fby_listing_fini(&within);
     /* Without folders such as images/train, all samples are one split. */
     return err == FBY_OK && fby_guess_n_splits(search) == before
-               ? add_split(search, folders, pattern, search->default_name, why)
+               ? add_split(
+                     search, path, folders, pattern, search->default_name, why)
                : err;
 }
 

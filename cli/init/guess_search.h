@@ -274,6 +274,22 @@ FBY_CHECKED fby_err fby_guess_check_layout(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* ---- parallel folders with other names (guess_partners.c) ---- */
+
+/* Check that the masks in `mask_dir` have no other prefix than `picture`, a file
+ * of `picture_dir` without a mask.
+ * Errors: FBY_CONFIG for mask_1.png of img_1.jpg: what to do;  FBY_IO. */
+FBY_CHECKED fby_err fby_guess_check_prefixes(struct fby_search *search,
+    const char *picture_dir, const char *mask_dir, const char *picture,
+    struct fby_error_detail *why);
+
+/* Add to an error of the folders `names` in `path`, if it says that files are
+ * missing, the command that moves the others away. `below` is the pattern of the
+ * folders. Returns FBY_CONFIG. */
+FBY_CHECKED fby_err fby_guess_explain_missing(const struct fby_search *search,
+    const char *path, const char *const names[2], const char *below,
+    struct fby_error_detail *why);
+
 /* ---- boxes as text (guess_boxes.c) ---- */
 
 /* Has the folder, or one in it, text files of boxes, as YOLO's? */

@@ -32,6 +32,23 @@ static const struct fby_init_member *find_member(
     return NULL;
 }
 
+/* The kind of the values of a member, in plain words. */
+static const char *kind_of_values(enum fby_init_value value)
+{
+    static const char *const words[] = {
+        [FBY_INIT_NO_VALUE]     = "files",
+        [FBY_INIT_DIGITS]       = "whole numbers",
+        [FBY_INIT_NUMBER]       = "numbers",
+        [FBY_INIT_TEXT]         = "texts",
+        [FBY_INIT_NUMBER_LISTS] = "lists of numbers",
+        [FBY_INIT_TEXT_LISTS]   = "lists of texts",
+        [FBY_INIT_OTHER_LISTS]  = "other lists",
+        [FBY_INIT_OBJECT]       = "objects",
+        [FBY_INIT_MIXED]        = "values of several kinds",
+    };
+    return words[value];
+}
+
 static void compare_member(const struct fby_init_member *first,
     const struct fby_init_member *other, char reason[FBY_REASON_SIZE])
 {
@@ -41,7 +58,10 @@ static void compare_member(const struct fby_init_member *first,
             other == NULL ? "its" : "some of its", name);
     } else if (fby_guess_merge_values(first->value, other->value) !=
                first->value) {
-        snprintf(reason, FBY_REASON_SIZE, "its %s has other values", name);
+        snprintf(reason, FBY_REASON_SIZE,
+            "its %s has %s, that of the first split %s: make them alike, and "
+            "run init again",
+            name, kind_of_values(other->value), kind_of_values(first->value));
     } else if (other->has_words != first->has_words) {
         snprintf(reason, FBY_REASON_SIZE, "its %s has %s", name,
             other->has_words ? "words, not numbers" : "numbers, not words");

@@ -580,6 +580,35 @@ def braces(root):
     return root / "{a,b}"
 
 
+def masks_with_prefix(root):
+    for i in range(4):
+        save(root / f"images/img_{i:03}.jpg", picture(i))
+        save(root / f"masks/mask_{i:03}.png", mask(i))
+
+
+def masks_missing(images, masks, names=range(4)):
+    def make(root):
+        for i in names:
+            save(root / f"{images}/{i}.jpg", picture(i))
+            save(root / f"{masks}/{i}.png", mask(i))
+        save(root / f"{images}/9 a.jpg", picture(9))
+        save(root / f"{masks}/8.png", mask(8))
+    return make
+
+
+def empty_val(root):
+    train_and_val_classes(root)
+    shutil.rmtree(root / "val")
+    (root / "val").mkdir()
+
+
+def label_of_val(root):
+    """Numbers in train, and texts in val."""
+    for name, labels in (("train", "0120"), ("val", "abca")):
+        save(root / f"{name}.csv", "x,label\n" + "".join(
+            f"1,{label}\n" for label in labels))
+
+
 def dogs_and_cats(number):
     """Kaggle's names, of more pictures than a sample may have extensions."""
     def make(root):
@@ -921,6 +950,26 @@ CORPUS = [
         "a/1.jpg", "b/1.jpg", "x.jpg"), Note(
             "left out: pictures beside the class folders, as x.jpg: move them "
             "into one of these\n", {"label": Counter([0, 1])})),
+    ("prefixes of pictures and masks", masks_with_prefix, Remedy(
+        "but files of a sample have one name up to the first dot: rename the "
+        "masks: (cd /", "",
+        {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)})),
+    ("missing masks", masks_missing("images", "masks"), Remedy(
+        "2 files missing: 8.* in images, 9 a.* in masks; each folder has a "
+        "file of each name, up to its first dot; to move the others away: (cd ",
+        "", {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)})),
+    ("missing masks of a split", masks_missing(
+        "images/train", "masks/train"), Remedy(
+            "to move the others away: (cd ", "",
+            {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)})),
+    ("a missing mask of another prefix", pictures_at(
+        "images/cat_1.jpg", "images/dog_1.jpg", "masks/dog_1.png"),
+     "1 file missing: cat_1.* in masks"),
+    ("an empty val/", empty_val,
+     "in val: the folder is empty: fill it, or remove it: rmdir /"),
+    ("another kind of label in val", label_of_val, Note(
+        "its label has texts, that of the first split whole numbers: make "
+        "them alike, and run init again\n", {"label": (4,)})),
     ("masks of which one has no picture", dotted(
         "a/1.jpg", "a/1.mask.png", "a/2.mask.png", "b/3.jpg", "b/3.mask.png"),
      "pictures of 1 sample have only an extension such as mask.png (a/1.mask"),
