@@ -159,9 +159,30 @@ static fby_err add_table_split(struct fby_search *search, const char *name,
         err = fby_guess_set_pattern(
             search, is_file ? found->first : found->pattern, split, why);
     }
-    return err == FBY_OK
-               ? fby_guess_scan_columns(search->root, found, split, why)
-               : err;
+    return err == FBY_OK ? fby_guess_scan_columns(search, found, split, why)
+                         : err;
+}
+
+/* The only file of a listing, if it is a text; NULL: there are others, or it is
+ * none. */
+static const char *find_only_text(const struct fby_listing *listing)
+{
+    bool is_text = listing->count == 1 && !listing->entries[0].is_dir &&
+                   fby_text_ends_with(listing->entries[0].name, ".txt");
+    return is_text ? listing->entries[0].name : NULL;
+}
+
+static fby_err refuse_text(const struct fby_search *search, const char *path,
+    const char *text, struct fby_error_detail *why)
+{
+    char operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(search, path, operand);
+    return fby_error_set(why, FBY_CONFIG,
+        "%.60s is a text without token ids: write those of your tokenizer into "
+        "train.bin; or its bytes as ids, and give init --tokens u8: (cd %s && "
+        "cp -n %s train.bin)",
+        fby_text_show(text).text, operand,
+        fby_shell_is_plain(text) ? text : "FILE");
 }
 
 static fby_err no_known_data(const struct fby_search *search, const char *path,
@@ -183,6 +204,9 @@ static fby_err no_known_data(const struct fby_search *search, const char *path,
             fby_unread_file(listing->entries[i].name, &unread)) {
             return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
         }
+    }
+    if (!is_file && find_only_text(listing) != NULL) {
+        return refuse_text(search, path, find_only_text(listing), why);
     }
     if (!is_file && fby_guess_has_pictures(listing)) {
         return fby_error_set(why, FBY_CONFIG,

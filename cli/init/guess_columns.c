@@ -199,7 +199,14 @@ fby_err fby_guess_find_tables(const struct fby_root *root, const char *path,
     return FBY_OK;
 }
 
-fby_err fby_guess_scan_columns(const struct fby_root *root,
+/* Add where the error is: the table, if it is not the folder of the search. */
+static fby_err prefix_table(
+    fby_err err, const char *path, struct fby_error_detail *why)
+{
+    return path[0] != '\0' ? fby_error_prefix(why, err, "shard %s", path) : err;
+}
+
+fby_err fby_guess_scan_columns(const struct fby_search *search,
     const struct fby_guess_tables *found, struct fby_guess_split *split,
     struct fby_error_detail *why)
 {
@@ -211,7 +218,12 @@ fby_err fby_guess_scan_columns(const struct fby_root *root,
             found->misplaced, found->first);
     }
     fby_shard_init(&shard, found->first, FBY_SOURCE_COLUMNS);
-    fby_err err = fby_columns_scan(root, found->first, &shard, why);
+    fby_err err = fby_columns_scan(search->root, found->first, &shard, why);
+    if (err != FBY_OK) {
+        err = prefix_table(err, found->first, why);
+    }
+    err = fby_guess_explain_arrays(
+        search, found, shard.columns, shard.n_columns, err, why);
     if (err == FBY_OK) {
         split->shards      = found->shards;
         split->samples     = shard.n_samples;
@@ -221,8 +233,6 @@ fby_err fby_guess_scan_columns(const struct fby_root *root,
                                  : FBY_GUESS_COLUMNS;
         memcpy(split->columns, shard.columns,
             split->n_columns * sizeof(*split->columns));
-    } else {
-        fby_error_prefix(why, err, "shard %s", found->first);
     }
     fby_shard_fini(&shard);
     return err;

@@ -2,6 +2,7 @@
 /* text.c - write the text of a first pipeline file: see text.h. The fields of
  * sources with members (files or values of samples) are in text_members.c. */
 #include "cli/init/text_state.h"
+#include "common/shell.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -415,6 +416,33 @@ static fby_err append_columns(struct fby_buffer *out,
                        fby_text_show(data->path).text, FBY_MAX_DIMS);
 }
 
+/* Writes train.jsonl with the text and the class of each file. */
+#define LIST_TEXTS                                                       \
+    "(cd %s && python3 -c \"import glob, json; o = open('train.jsonl', " \
+    "'x'); [print(json.dumps({'text': open(f).read(), 'label': "         \
+    "f.split('/')[0]}), file=o) for f in sorted(glob.glob('*/*.txt'))]\")"
+
+/* True if the only files are texts in class folders. */
+static bool are_texts(const struct fby_init_summary *data)
+{
+    return data->kind == FBY_SOURCE_FOLDER && data->classes > 0 &&
+           data->class_depth == 1 && data->n_members == 1 &&
+           strcmp(data->members[0].extension, "txt") == 0;
+}
+
+static fby_err refuse_texts(
+    const struct fby_init_summary *data, struct fby_error_detail *why)
+{
+    char word[160];
+    if (!fby_shell_quote(data->path, word, sizeof(word))) {
+        memcpy(word, "DIR", sizeof("DIR"));
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "%s: texts in class folders are not read: write a list, and give init "
+        "that, train.jsonl: " LIST_TEXTS,
+        fby_text_show(data->path).text, word);
+}
+
 static fby_err append_members(struct fby_buffer *out,
     const struct fby_init_summary *data, struct fby_error_detail *why)
 {
@@ -430,6 +458,9 @@ static fby_err append_members(struct fby_buffer *out,
             "COLUMN, decode: number, key: MEMBER}",
             fby_text_show(data->path).text,
             found[0] != '\0' ? found : "nothing");
+    }
+    if (are_texts(data)) {
+        return refuse_texts(data, why);
     }
     struct fby_unread unread;
     for (size_t i = 0; i < data->n_members; i++) {

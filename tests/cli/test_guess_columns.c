@@ -133,7 +133,7 @@ static void a_folder_of_npy_files_is_one_shard(void **state)
     assert_int_equal(guess.splits[0].columns[1].row_bytes, 1);
     write_npy(sb, "p/b.npy", 4);
     assert_refused(sb, "p",
-        "shard : b.npy: it has 4 rows, and column a has 5; all columns of a "
+        "b.npy: it has 4 rows, and column a has 5; all columns of a "
         "shard have the same number, at least 1");
 }
 
@@ -206,8 +206,8 @@ static void matrices_alone_are_columns_of_their_folder(void **state)
     write_matrix(sb, "q/a.npz", "csr", 1);
     assert_table(sb, "q", "q", 1, 1);
     write_matrix(sb, "r/a.npz", "coo", 3);
-    assert_refused(sb, "r",
-        "shard : a.npz: format.npy: it is saved as coo; save tocsr() instead");
+    assert_refused(
+        sb, "r", "a.npz: format.npy: it is saved as coo; save tocsr() instead");
 }
 
 static void a_matrix_among_tables_is_named(void **state)

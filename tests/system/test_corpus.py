@@ -752,6 +752,31 @@ def half_masks(root):
                 (mask.width // 2, mask.height // 2) if small else mask.size))
 
 
+def arrays_of_splits(root):
+    for name, rows in (("train", 10), ("test", 4)):
+        numpy.save(root / f"X_{name}.npy", numpy.zeros((rows, 5), "f4"))
+        numpy.save(root / f"y_{name}.npy", numpy.arange(rows))
+
+
+def npz_of_splits(root):
+    numpy.savez(root / "mnist.npz", **{
+        f"{column}_{name}": numpy.arange(rows)
+        for column in "xy" for name, rows in (("train", 10), ("test", 4))})
+
+
+def array_for_each_sample(root):
+    for i in range(6):
+        folder = root / "ab"[i % 2]
+        folder.mkdir(parents=True, exist_ok=True)
+        numpy.save(folder / f"{i:03}.npy", numpy.zeros((3, 4), "f4"))
+
+
+def texts_in_classes(root):
+    for i in range(6):
+        save(root / ("neg", "pos")[i % 2] / f"{i}_1.txt",
+             f"Film {i}\nis \"long\", very")
+
+
 def zipped(make):
     """The same data in an archive, with the folder's name."""
     def make_archive(root):
@@ -1088,6 +1113,26 @@ CORPUS = [
     ("NumPy: one .npz", one_npz, {"x": (10, 5), "y": (10,)}),
     ("NumPy: a compressed .npz", compressed_npz,
      "save it with np.savez instead of np.savez_compressed"),
+    ("NumPy: X_train and X_test", arrays_of_splits, Remedy(
+        ": the arrays are of several splits: move each split into a folder, "
+        "and run init again: (cd ", "",
+        {"x": (10, 5), "y": Counter(range(10))})),
+    ("Keras' mnist.npz", npz_of_splits, Remedy(
+        ": the arrays are of several splits: write each split into a folder, "
+        "and run init again: (cd ", "",
+        {"x": Counter(range(10)), "y": Counter(range(10))})),
+    ("NumPy: a file for each sample", array_for_each_sample, Remedy(
+        ": each .npy file seems to be a sample, and a table has them as rows: "
+        "write one, and run init again: (cd ", "",
+        {"x": (6, 3, 4), "label": Counter([0, 0, 0, 1, 1, 1])})),
+    ("IMDB: texts in class folders", texts_in_classes, Remedy(
+        "texts in class folders are not read: write a list, and give init "
+        "that, train.jsonl: (cd ", "train.jsonl",
+        {"text": (6, 32), "label": Counter([0, 0, 0, 1, 1, 1])})),
+    ("a text of a language model", lambda root: save(
+        root / "input.txt", "First Citizen"),
+     "input.txt is a text without token ids: write those of your tokenizer "
+     "into train.bin; or its bytes as ids, and give init --tokens u8: (cd /"),
     ("masks in colours", coloured_masks("images/{}", "masks/{}"), Note(
         "left out: masks.png: its colours are no class ids; if it is a second "
         "picture, remove the # of its field in the file; to number them: (cd ", {"images": (4, *IMAGE)},

@@ -157,8 +157,12 @@ static fby_err refuse_type(
     shown[n] = '\0';
     return fby_error_set(p->why, FBY_BAD_SAMPLE,
         "its dtype is '%s'; bool, integers of 8 to 64 bits and floats of 16 to "
-        "64 bits are read",
-        shown);
+        "64 bits are read%s",
+        shown,
+        strncmp(shown, "|O", 2) == 0
+            ? "; save rows of one shape with numpy.stack, rows of several "
+              "lengths as NAME.values.npy and NAME.offsets.npy"
+            : "");
 }
 
 static bool find_type(const struct quoted *word, enum fby_npy_type *out)

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_arrays.c - NumPy files that are no table as they lie: the arrays of
+ * several splits in one folder or .npz, and a file for each sample. The errors
+ * have the command that makes tables of them. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/guess_search.h"
+#include "cli/init/split_names.h"
+#include "common/shell.h"
+#include "pipeline/text.h"
+
+/* Moves X_train.npy to train/x.npy, and so on. */
+#define SORT_FILES                                                         \
+    "(cd %s && for s in train valid val test; do for f in *$s*.npy; do [ " \
+    "-e \"$f\" ] || continue; mkdir -p $s && mv -n \"$f\" \"$s/$(echo "    \
+    "\"$f\" | sed s/_*${s}_*// | tr A-Z a-z)\"; done; done)"
+
+/* Writes train/data.npz and so on. */
+#define SORT_ARRAYS                                                    \
+    "(cd %s && python3 -c \"import os, numpy as n; a = n.load('%s'); " \
+    "[(os.mkdir(s), n.savez(s + '/data.npz', **{k.replace(s, "         \
+    "'').strip('_').lower(): a[k] for k in a if s in k})) for s in "   \
+    "('train', 'val', 'test') if any(s in k for k in a)]\")"
+
+/* Writes train/x.npy, and the number of the folder into train/label.npy. */
+#define STACK_FILES                                                          \
+    "(cd %s && python3 -c \"import glob, os, numpy as n; d = "               \
+    "sorted(glob.glob('*/')) or ['']; f = [(p, i) for i, c in enumerate(d) " \
+    "for p in sorted(glob.glob(c + '*.npy'))]; os.mkdir('train'); "          \
+    "n.save('train/x', n.stack([n.load(p) for p, i in f])); "                \
+    "n.save('train/label', [i for p, i in f])\")"
+
+/* The directory of the table, or of the tables, of which `first` is one. */
+static void write_dir(const struct fby_search *search, const char *first,
+    bool is_in_folder, char out[FBY_OPERAND_SIZE])
+{
+    char        dir[FBY_PATH_SIZE];
+    const char *slash = strrchr(first, '/');
+    size_t      n     = slash != NULL ? (size_t)(slash - first) : 0;
+    snprintf(dir, sizeof(dir), "%.*s", (int)(is_in_folder ? n : strlen(first)),
+        first);
+    fby_guess_write_operand(search, dir, out);
+}
+
+static bool are_of_splits(const struct fby_column *columns, uint32_t n)
+{
+    uint32_t i = 0;
+    while (i < n && !fby_is_split_name(columns[i].name)) {
+        i++;
+    }
+    return i < n;
+}
+
+static fby_err refuse_splits(const struct fby_search *search,
+    const struct fby_guess_tables *found, struct fby_error_detail *why)
+{
+    bool        is_npz = fby_text_ends_with(found->first, ".npz");
+    const char *slash  = strrchr(found->first, '/');
+    const char *file   = slash != NULL ? slash + 1 : found->first;
+    char        dir[FBY_OPERAND_SIZE];
+    write_dir(search, found->first, is_npz, dir);
+    return is_npz ? fby_error_set(why, FBY_CONFIG,
+                        "the arrays are of several splits: write each split "
+                        "into a folder, and run init again: " SORT_ARRAYS,
+                        dir, fby_shell_is_plain(file) ? file : "FILE")
+                  : fby_error_set(why, FBY_CONFIG,
+                        "the arrays are of several splits: move each split "
+                        "into a folder, and run init again: " SORT_FILES,
+                        dir);
+}
+
+static bool are_numbered(const struct fby_column *columns, uint32_t n)
+{
+    uint32_t i = 0;
+    while (i < n && isdigit((unsigned char)columns[i].name[0])) {
+        i++;
+    }
+    return n > 1 && i == n;
+}
+
+fby_err fby_guess_explain_arrays(const struct fby_search *search,
+    const struct fby_guess_tables *found, const struct fby_column *columns,
+    uint32_t n, fby_err err, struct fby_error_detail *why)
+{
+    char dir[FBY_OPERAND_SIZE];
+    if (err == FBY_CONFIG && are_of_splits(columns, n)) {
+        return refuse_splits(search, found, why);
+    }
+    if (!are_numbered(columns, n) || fby_text_ends_with(found->first, ".npz")) {
+        return err;
+    }
+    write_dir(search, found->first, !found->is_table, dir);
+    return fby_error_set(why, FBY_CONFIG,
+        "each .npy file seems to be a sample, and a table has them as rows: "
+        "write one, and run init again: " STACK_FILES,
+        dir);
+}
