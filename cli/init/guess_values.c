@@ -6,6 +6,7 @@
  * of a column is merged from the kinds of its values, one after the other. */
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/init/guess_search.h"
@@ -74,6 +75,15 @@ static void raise_to(uint32_t *largest, size_t n)
     *largest = n > *largest ? (uint32_t)n : *largest;
 }
 
+/* Note what a number needs of a wire type. */
+static void look_at_number(struct fby_init_member *member, const json_t *value)
+{
+    json_int_t integer = json_integer_value(value); /* 0: no integer */
+    member->has_real   = member->has_real || json_is_real(value);
+    member->has_wide =
+        member->has_wide || (double)(float)integer != (double)integer;
+}
+
 /* The kind of a JSON list. Raises member->max_length to the length of the list
  * or, for texts, of its longest text. */
 static enum fby_init_value kind_of_list(
@@ -86,6 +96,7 @@ static enum fby_init_value kind_of_list(
         const json_t *entry = json_array_get(list, i);
         texts += json_is_string(entry) ? 1 : 0;
         numbers += json_is_number(entry) ? 1 : 0;
+        look_at_number(member, entry);
         /* Only lists of texts use this length, which is 0 for other entries. */
         raise_to(&member->max_length, json_string_length(entry));
     }
@@ -96,11 +107,20 @@ static enum fby_init_value kind_of_list(
     return numbers == n ? FBY_INIT_NUMBER_LISTS : FBY_INIT_OTHER_LISTS;
 }
 
+/* Do so for a number of at most 9 digits. */
+static void look_at_digits(struct fby_init_member *member, const char *text)
+{
+    json_t *number = json_integer(strtoll(text, NULL, 10));
+    look_at_number(member, number);
+    json_decref(number);
+}
+
 /* The kind of one value. Updates member->max_length and member->keys, too. */
 static enum fby_init_value kind_of_value(
     struct fby_init_member *member, const char *text, size_t size)
 {
     if (fby_guess_is_digits(text, size)) {
+        look_at_digits(member, text);
         return FBY_INIT_DIGITS;
     }
     /* JSON other than texts, true, false and null begins with one of these. */
@@ -113,6 +133,7 @@ static enum fby_init_value kind_of_value(
     enum fby_init_value kind = FBY_INIT_TEXT; /* if not JSON, or null, true */
     if (json_is_number(json)) {
         kind = FBY_INIT_NUMBER;
+        look_at_number(member, json);
     } else if (json_is_array(json)) {
         kind = kind_of_list(member, json);
     } else if (json_is_object(json)) {
@@ -170,6 +191,7 @@ static enum fby_init_value kind_of_json(
     if (json_is_array(value)) {
         return kind_of_list(member, value);
     }
+    look_at_number(member, value);
     if (json_is_integer(value) && json_integer_value(value) >= 0 &&
         json_integer_value(value) <= MAX_ID) {
         return FBY_INIT_DIGITS;

@@ -206,6 +206,8 @@ void fby_init_merge_split(
         if (its != NULL) {
             raise_to(&member->longest, its->longest);
             raise_to(&member->max_length, its->max_length);
+            member->has_real = member->has_real || its->has_real;
+            member->has_wide = member->has_wide || its->has_wide;
             member->some_words_unread =
                 member->some_words_unread || its->some_words_unread;
             fby_init_compare_words(member, its, other->name, has_label);

@@ -65,6 +65,8 @@ struct fby_init_member {
     char key[FBY_NAME_SIZE]; /* a value in these JSON files; "": a file */
     uint32_t            values_read; /* cls, JSON: files that were read */
     enum fby_init_value value;       /* kind of the values */
+    bool                has_real;    /* a number has a fraction */
+    bool                has_wide;    /* f32 cannot hold a whole number */
     uint32_t            longest;     /* bytes of the longest value */
     /* Entries of the longest list; TEXT_LISTS: bytes of the longest text. */
     uint32_t max_length;

@@ -563,7 +563,23 @@ size_t fby_init_list_extensions(
     return n;
 }
 
-/* Text files are probably captions, but were not read: append a comment. */
+/* A text file of each sample is probably a caption, but was not read: append a
+ * comment. */
+static void append_text(
+    struct fby_buffer *out, const struct fby_init_member *member)
+{
+    fby_init_append_left_out(out, "text", member->extension,
+        member->always
+            ? "choose its max_length in the file, and remove the # there"
+            : "some samples lack it: add it to all of them");
+    if (member->always) {
+        fby_init_printf(out,
+            "  # text: {from: %s, decode: text, max_length: 256, too_long: "
+            "truncate}\n",
+            member->extension);
+    }
+}
+
 static void append_texts(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
@@ -571,12 +587,7 @@ static void append_texts(
         const struct fby_init_member *member = &data->members[i];
         if (fby_init_has_type(member->extension, "txt") &&
             fby_text_is_extension(member->extension)) {
-            fby_init_append_left_out(out, "text", member->extension,
-                "choose its max_length in the file, and remove the # there");
-            fby_init_printf(out,
-                "  # text: {from: %s, decode: text, max_length: 256, "
-                "too_long: truncate}\n",
-                member->extension);
+            append_text(out, member);
         }
     }
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text_notes.c - the lines for the terminal on members that no field reads as
- * they are: pictures that are no masks, and grey of 16 bits. */
+ * they are: pictures that are no masks, grey of 16 bits, and words of classes. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/init/guess_search.h"
 #include "cli/init/text_state.h"
+#include "cli/init/words.h"
 #include "common/shell.h"
 #include "pipeline/sources/traits.h"
+#include "pipeline/text.h"
 
 /* Numbers the colours of all PNG files in the folders of one name, in order of
  * red, green, blue. The copies have no name of parallel folders. */
@@ -155,6 +157,74 @@ static void append_binary_mask(const struct fby_init_member *image,
     }
 }
 
+/* ---- columns and keys of classes ---- */
+
+/* The name of the column, or of the key. */
+static const char *name_of(const struct fby_init_member *member)
+{
+    return member->key[0] != '\0' ? member->key : member->extension;
+}
+
+/* Add a note if the words are taken as classes only because they repeat. */
+static void append_repeated(
+    const struct fby_init_member *member, struct fby_buffer *out)
+{
+    bool has_key = member->key[0] != '\0';
+    if (fby_init_is_named_label(member)) {
+        return;
+    }
+    fby_init_printf(out,
+        "note: %s %s is taken as %u classes, since its texts repeat; to have "
+        "the texts: {from: %s%s%s, decode: text, max_length: %u, too_long: "
+        "truncate}\n",
+        has_key ? "key" : "column", name_of(member), member->words->range.n,
+        member->extension, has_key ? ", key: " : "", member->key,
+        fby_init_text_limit(member, member->longest));
+}
+
+/* Add a note if a word is beside numbers, such as NaN. */
+static void append_word_among_numbers(
+    const struct fby_init_member *member, struct fby_buffer *out)
+{
+    const char *word      = NULL;
+    uint32_t    n_numbers = 0;
+    for (uint32_t i = 0; i < member->words->range.n; i++) {
+        const char *other = fby_init_sorted_word(member->words, i);
+        if (fby_guess_is_digits(other, strlen(other))) {
+            n_numbers++;
+        } else {
+            word = other;
+        }
+    }
+    if (word != NULL && n_numbers >= 2) {
+        fby_init_printf(out,
+            "note: '%s' of %s %s is a class beside numbers: change it, if it "
+            "is none\n",
+            fby_text_show(word).text, member->key[0] != '\0' ? "key" : "column",
+            name_of(member));
+    }
+}
+
+/* Add the notes on the words of members that are classes. */
+static void append_classes(
+    const struct fby_init_summary *data, struct fby_buffer *out)
+{
+    for (size_t i = 0; i < data->n_members; i++) {
+        const struct fby_init_member *member = &data->members[i];
+        if (!fby_init_are_classes(member)) {
+            continue;
+        }
+        append_repeated(member, out);
+        append_word_among_numbers(member, out);
+        if (member->unknown_class[0] != '\0') {
+            fby_init_printf(out,
+                "note: %s, which is no class of %s in train: add it to names "
+                "in the file, or it is refused there\n",
+                member->unknown_class, name_of(member));
+        }
+    }
+}
+
 void fby_init_append_notes(
     const struct fby_init_summary *data, struct fby_buffer *out)
 {
@@ -171,4 +241,5 @@ void fby_init_append_notes(
     if (image != NULL && has_grey16(data, image)) {
         append_grey16(data, image->is_grey16, out);
     }
+    append_classes(data, out);
 }

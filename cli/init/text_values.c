@@ -101,6 +101,21 @@ static void append_object(struct fby_buffer *out,
         member->first_key_kind == FBY_INIT_NUMBER ? "" : ", max_length: 256");
 }
 
+/* The key `wire` for numbers that the default f32 cannot hold. */
+static const char *wire_of(const struct fby_init_member *member)
+{
+    bool is_wide =
+        member->has_wide && (member->value == FBY_INIT_NUMBER ||
+                                member->value == FBY_INIT_NUMBER_LISTS);
+    return is_wide ? ", wire: i64" : "";
+}
+
+/* True if no wire type can hold all numbers as they are. */
+static bool needs_two_types(const struct fby_init_member *member)
+{
+    return wire_of(member)[0] != '\0' && member->has_real;
+}
+
 /* Append a field for a column of lists, or a comment for a column that cannot
  * be a field. Returns true if a field was appended. */
 static bool append_list_column(struct fby_buffer *out,
@@ -113,8 +128,9 @@ static bool append_list_column(struct fby_buffer *out,
         uint32_t length = has_key ? fby_init_round_up(member->max_length)
                                   : member->max_length;
         fby_init_printf(out,
-            "  %s: {from: %s, decode: number, key: %s, max_length: %u}\n", name,
-            from, key, length > 0 ? length : 1); /* 0 is invalid */
+            "  %s: {from: %s, decode: number, key: %s, max_length: %u%s}\n",
+            name, from, key, length > 0 ? length : 1, /* 0 is invalid */
+            wire_of(member));
         return true;
     }
     if (member->value == FBY_INIT_TEXT_LISTS) {
@@ -187,12 +203,12 @@ static void append_key(struct fby_buffer *out,
     if (member->value == FBY_INIT_TEXT) {
         append_limit_note(out, member);
     }
-    fby_init_printf(out, "  %s: {from: %s, decode: %s, key: %s", name,
+    fby_init_printf(out, "  %s: {from: %s, decode: %s, key: %s%s", name,
         member->extension,
         member->value == FBY_INIT_DIGITS   ? "label"
         : member->value == FBY_INIT_NUMBER ? "number"
                                            : "text",
-        member->key);
+        member->key, wire_of(member));
     if (member->value == FBY_INIT_TEXT) {
         fby_init_printf(out, ", max_length: %u, too_long: truncate",
             fby_init_text_limit(member, member->longest));
@@ -214,7 +230,8 @@ static void append_column(struct fby_buffer *out,
         fby_init_append(
             out, "decode: label} # if these are class ids: classes: N\n");
     } else if (member->value == FBY_INIT_NUMBER) {
-        fby_init_append(out, "decode: number, key: \".\"}\n");
+        fby_init_printf(
+            out, "decode: number, key: \".\"%s}\n", wire_of(member));
     } else {
         fby_init_printf(out,
             "decode: text, max_length: %u, too_long: truncate}\n",
@@ -234,6 +251,12 @@ static size_t append_value_column(struct fby_buffer *out,
     }
     if (!member->always) {
         append_gaps(out, data, member);
+        return 0;
+    }
+    if (needs_two_types(member)) {
+        append_left_out(out, member,
+            "f32 cannot hold its largest whole numbers exactly: write them "
+            "with a point, as 5.0");
         return 0;
     }
     if (member->value > FBY_INIT_TEXT) { /* lists, objects, mixed */

@@ -81,8 +81,8 @@ static void a_folder_s_file_is_written_whole(void **state)
 {
     (void)state;
     static const struct fby_init_member members[] = {{.extension = "jpg"},
-        {.extension = "Notes"}, {.extension = "jpeg"}, {.extension = "en.txt"},
-        {.extension = "a b.txt"}};
+        {.extension = "Notes"}, {.extension = "jpeg"},
+        {.extension = "en.txt", .always = true}, {.extension = "a b.txt"}};
     struct fby_init_summary             summary   = {.kind = FBY_SOURCE_FOLDER,
                       .path                                = "/d",
                       .samples                             = 64,

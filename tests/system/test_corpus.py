@@ -717,6 +717,12 @@ def column_of(*files, **others):
     return make
 
 
+def pictures_with_a_text(root):
+    for name in ("a.jpg", "b.jpg"):
+        save(root / name, picture(1))
+    save(root / "a.txt", "a text")
+
+
 def mnist(root):
     for split in ("train", "t10k"):
         save(root / f"MNIST/raw/{split}-images-idx3-ubyte",
@@ -816,8 +822,10 @@ CORPUS = [
      {"image": (5, *IMAGE), "label": (5,)}, ("val", {"label": [1, 0]})),
     ("lists with words as classes", list_of_words,
      {"caption": (9, 16), "breed": (9,)}, ("val", {"breed": [2, 1, 0]})),
-    ("a class in val that train lacks", unknown_class_in_val,
-     {"breed": (9,)}, ("val", "class 'cats' is not in names of field breed "
+    ("a class in val that train lacks", unknown_class_in_val, Note(
+        "note: split val has 'cats', which is no class of breed in train: add "
+        "it to names in the file, or it is refused there", {"breed": (9,)}),
+     ("val", "class 'cats' is not in names of field breed "
                        "(nearest: cat): add it to names")),
     ("JSON with words as classes", json_words,
      {"species": (9,)}, ("val", {"species": [1, 0]})),
@@ -1059,6 +1067,26 @@ CORPUS = [
         "a.jpg", "b.jpg", mask=("a.jpg", "")), Note(
             'left out: column "mask": it has no file in 1 row of 2: write one '
             "into each", {"image": (2, *IMAGE)})),
+    ("times in milliseconds", column_of(
+        "a.jpg", "b.jpg", ts=(1700000000123, 1700000000125), big=(-5, 16777217),
+        both=(0.5, 16777217)), Note(
+            'left out: column "both": f32 cannot hold its largest whole '
+            "numbers exactly: write them with a point, as 5.0", {
+                "ts": Counter([1700000000123, 1700000000125]),
+                "big": Counter([-5, 16777217])})),
+    ("texts that repeat", column_of(
+        "a.jpg", "b.jpg", "c.jpg", "d.jpg", says=("it is", "no", "no", "it is")
+    ), Note(
+        "note: column says is taken as 2 classes, since its texts repeat; to "
+        "have the texts: {from: says, decode: text, max_length: 8, too_long: "
+        "truncate}", {"says": Counter([0, 0, 1, 1])})),
+    ("a number that is none among labels", column_of(
+        "a.jpg", "b.jpg", "c.jpg", label=(0, 1, "NaN")), Note(
+            "note: 'NaN' of column label is a class beside numbers: change "
+            "it, if it is none", {"label": Counter([0, 1, 2])})),
+    ("texts that some samples lack", pictures_with_a_text, Note(
+        'left out: text "txt": some samples lack it: add it to all of them',
+        {"image": (2, *IMAGE)})),
     ("a column of paths with a blank in its name", csv_lines(
         "my file,y", "images/0.jpg,1"),
      "the column 'my file' has paths of files, but no field can read a column "
@@ -1312,8 +1340,9 @@ class Corpus(SystemTest):
         self.run_command(said, folder)
         self.check_shapes(folder, pipeline, [(None, remedy.shapes)])
 
-    def check_note(self, operand, pipeline, note):
-        said = self.check_shapes(operand, pipeline, [(None, note.shapes)])
+    def check_note(self, operand, pipeline, note, others):
+        said = self.check_shapes(operand, pipeline,
+                                 [(None, note.shapes), *others])
         self.assertIn(note.sentence, said)
         if note.after is None:
             self.assertIsNone(COMMAND.search(said), said)
@@ -1359,7 +1388,7 @@ class Corpus(SystemTest):
             self.check_shapes(operand, pipeline, [(None, result), *others])
             return
         if isinstance(result, Note):
-            self.check_note(operand, pipeline, result)
+            self.check_note(operand, pipeline, result, others)
             return
         made = self.run_one("init", operand, "-o", pipeline)
         self.assertEqual(made.returncode, 1, made.stderr)
