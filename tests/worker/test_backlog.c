@@ -112,6 +112,37 @@ static void a_batch_that_was_started_is_finished_first(void **state)
     bench_close(&bench);
 }
 
+/* Take the next row, which must belong to `job` and takes this CPU time. */
+static void make_row(
+    struct bench *bench, const struct fby_job *job, int64_t cpu_ns)
+{
+    struct fby_task *task = NULL;
+    assert_ok(fby_backlog_take_task(bench->backlog, &task));
+    assert_int_equal(task->job->spec.seed, job->spec.seed);
+    task->cpu_ns = cpu_ns;
+    fby_backlog_free_task(bench->backlog, task);
+}
+
+/* A batch of costly rows does not have to be finished first, and its stream
+ * waits until the other one has used as much. */
+static void a_stream_of_costly_rows_lets_cheap_ones_by(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state);
+    const struct fby_job *costly = add(&bench, 1, 0);
+    make_row(&bench, costly, 200 * FBY_NS_PER_MS);
+    const struct fby_job *cheap = add(&bench, 2, 0);
+    (void)add(&bench, 2, 1);
+    (void)add(&bench, 2, 2);
+    for (int i = 0; i < 4; i++) {
+        make_row(&bench, cheap, 45 * FBY_NS_PER_MS);
+    }
+    make_row(&bench, costly, 200 * FBY_NS_PER_MS);
+    make_row(&bench, cheap, 45 * FBY_NS_PER_MS);
+    make_row(&bench, cheap, 45 * FBY_NS_PER_MS);
+    bench_close(&bench);
+}
+
 static void streams_take_turns(void **state)
 {
     struct bench bench;
@@ -349,6 +380,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(the_lowest_step_is_fetched_first),
         IN_SANDBOX(a_batch_that_was_started_is_finished_first),
+        IN_SANDBOX(a_stream_of_costly_rows_lets_cheap_ones_by),
         IN_SANDBOX(streams_take_turns),
         IN_SANDBOX(epochs_come_before_steps_and_steps_before_rows),
         IN_SANDBOX(a_new_stream_takes_the_next_turn),

@@ -5,16 +5,18 @@
 #include <stdlib.h>
 
 #include "common/mem.h"
+#include "worker/stages/fair_share.h"
 
 struct fby_backlog {
-    pthread_mutex_t  lock;       /* guards all below */
-    pthread_cond_t   changed;    /* must_wait may have become false */
-    struct fby_job  *jobs;       /* list of jobs that have rows to take */
-    struct fby_task *retries;    /* list of tasks to fetch again */
-    struct fby_task *free_tasks; /* list */
-    struct fby_task *tasks;      /* the array of all tasks */
-    uint64_t         last_turn;  /* highest turn given to a stream so far */
-    bool             closed;
+    pthread_mutex_t       lock;       /* guards all below */
+    pthread_cond_t        changed;    /* must_wait may have become false */
+    struct fby_job       *jobs;       /* list of jobs that have rows to take */
+    struct fby_task      *retries;    /* list of tasks to fetch again */
+    struct fby_task      *free_tasks; /* list */
+    struct fby_task      *tasks;      /* the array of all tasks */
+    uint64_t              last_turn; /* highest turn given to a stream so far */
+    struct fby_fair_share share;     /* CPU time of the streams */
+    bool                  closed;
 };
 
 struct fby_backlog *fby_backlog_create(uint32_t tasks)
@@ -56,9 +58,11 @@ static bool same_stream(const struct fby_job *a, const struct fby_job *b)
            a->spec.seed == b->spec.seed;
 }
 
-static bool comes_before(const struct fby_job *a, const struct fby_job *b)
+/* The order of two jobs of one stream, or of streams that used as much CPU time:
+ * a started job, then by turn, then by position. */
+static bool comes_before_in_turn(
+    const struct fby_job *a, const struct fby_job *b)
 {
-    /* A started job comes first. */
     if ((a->next_row > 0) != (b->next_row > 0)) {
         return a->next_row > 0;
     }
@@ -96,7 +100,25 @@ static uint64_t find_or_add_turn(
     while (job != NULL && !same_stream(job, added)) {
         job = job->next_waiting;
     }
+    if (job == NULL) {
+        fby_fair_share_begin(&self->share, added->stream);
+    }
     return job != NULL ? job->turn : ++self->last_turn;
+}
+
+/* A started job goes on until its stream has used much more CPU time than that
+ * of another job. Otherwise the stream that used least comes first. */
+static bool comes_before(const struct fby_job *a, const struct fby_job *b)
+{
+    const struct fby_fair_stream *of_a = a->stream;
+    const struct fby_fair_stream *of_b = b->stream;
+    bool a_goes_on = a->next_row > 0 && fby_fair_share_goes_on(of_a, of_b);
+    bool b_goes_on = b->next_row > 0 && fby_fair_share_goes_on(of_b, of_a);
+    if (of_a == of_b || of_a->used_ns == of_b->used_ns ||
+        (a_goes_on && b_goes_on)) {
+        return comes_before_in_turn(a, b);
+    }
+    return a_goes_on || (!b_goes_on && of_a->used_ns < of_b->used_ns);
 }
 
 static struct fby_job *first_job(const struct fby_backlog *self)
@@ -124,6 +146,8 @@ void fby_backlog_add_job(struct fby_backlog *self, struct fby_job *job)
 {
     pthread_mutex_lock(&self->lock);
     fby_job_hold(job);
+    job->stream = fby_fair_share_stream(
+        &self->share, job->spec.dataset_plan, job->spec.seed);
     job->turn         = find_or_add_turn(self, job);
     job->next_waiting = self->jobs;
     self->jobs        = job;
@@ -181,6 +205,8 @@ static struct fby_task *take_rows(struct fby_backlog *self, struct fby_job *job)
         .row                       = job->next_row,
         .rows   = rows_left < job->run_rows ? rows_left : job->run_rows,
         .sample = job->samples[job->next_row]};
+    task->expected_ns =
+        fby_fair_share_take(&self->share, job->stream, task->rows);
     job->next_row += task->rows;
     if (job->next_row == job->spec.rows) {
         unlink_job(self, job);
@@ -224,14 +250,25 @@ void fby_backlog_retry_task(struct fby_backlog *self, struct fby_task *task)
     pthread_mutex_unlock(&self->lock);
 }
 
+void fby_backlog_charge(
+    struct fby_backlog *self, struct fby_job *job, int64_t cpu_ns)
+{
+    pthread_mutex_lock(&self->lock);
+    fby_fair_share_made(job->stream, 0, 0, cpu_ns);
+    pthread_mutex_unlock(&self->lock);
+}
+
 void fby_backlog_free_task(struct fby_backlog *self, struct fby_task *task)
 {
-    fby_job_release(&task->job);
+    struct fby_job *job = task->job;
     pthread_mutex_lock(&self->lock);
+    fby_fair_share_made(
+        job->stream, task->rows, task->expected_ns, task->cpu_ns);
     task->next       = self->free_tasks;
     self->free_tasks = task;
     pthread_cond_signal(&self->changed);
     pthread_mutex_unlock(&self->lock);
+    fby_job_release(&job);
 }
 
 void fby_backlog_close(struct fby_backlog *self)

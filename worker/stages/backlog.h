@@ -3,12 +3,13 @@
  *
  * Jobs (batches in work) wait in the backlog. A fetch thread takes one row at a
  * time as a task. From a source of columns or tokens it takes a run: several
- * rows that are made together, one column after another. A started job is
- * finished first. Then the streams (all jobs of one dataset and seed) are
- * served in round-robin order, and within a stream the lowest step goes first.
- * So the batch that a trainer needs next comes before later batches, and no
- * trainer delays another trainer for long. The number of tasks is fixed, which
- * bounds the work in flight.
+ * rows that are made together, one column after another. The streams (all jobs
+ * of one dataset and seed) share the CPU time (fair_share.h): the one that used
+ * least goes next, and streams that used as much take turns by batches. Within
+ * a stream a started job is finished first, then the lowest step goes first. So
+ * the batch that a trainer needs next comes before later batches, and a stream
+ * of costly rows does not delay one of cheap rows. The number of tasks is
+ * fixed, which bounds the work in flight.
  * Thread: any. */
 #ifndef FBY_WORKER_STAGES_BACKLOG_H
 #define FBY_WORKER_STAGES_BACKLOG_H
@@ -31,6 +32,8 @@ struct fby_task {                /* a row, or a run of rows, in the stages */
     struct fby_job         *job; /* with a reference */
     uint32_t                row; /* its index in the job; of a run, the first */
     uint32_t                rows;        /* number of rows of the run; else 1 */
+    int64_t                 expected_ns; /* CPU time charged when taken */
+    int64_t                 cpu_ns;      /* CPU time used so far */
     uint32_t                substitutes; /* number tried so far for the row */
     uint64_t                sample;  /* number of the row's own sample, or of
                                         its substitute */
@@ -67,7 +70,12 @@ FBY_CHECKED fby_err fby_backlog_take_task(
 /* Queue a task to be fetched again, before the rows of waiting jobs. */
 void fby_backlog_retry_task(struct fby_backlog *self, struct fby_task *task);
 
-/* Free a task, and drop its reference to the job. */
+/* Charge CPU time to the stream of `job`, beside that of its tasks. */
+void fby_backlog_charge(
+    struct fby_backlog *self, struct fby_job *job, int64_t cpu_ns);
+
+/* Free a task: charge its CPU time to its stream, and drop its reference to the
+ * job. */
 void fby_backlog_free_task(struct fby_backlog *self, struct fby_task *task);
 
 /* The number of rows that no task has taken. */

@@ -62,13 +62,16 @@ static void hash_and_encode(
 
 fby_err fby_encode_chunk(void *context, uint32_t thread, void *item)
 {
-    struct fby_stages    *self     = context;
-    struct fby_job_chunk *chunk    = item;
-    struct fby_job       *job      = chunk->job;
-    int64_t               begin_ns = fby_now_ns();
+    struct fby_stages    *self         = context;
+    struct fby_job_chunk *chunk        = item;
+    struct fby_job       *job          = chunk->job;
+    int64_t               begin_ns     = fby_now_ns();
+    int64_t               begin_cpu_ns = fby_thread_cpu_ns();
     if (!fby_job_is_aborted(job)) {
         hash_and_encode(self, thread, chunk);
         atomic_fetch_add(&job->encode_ns, (uint64_t)(fby_now_ns() - begin_ns));
+        fby_backlog_charge(
+            self->backlog, job, fby_thread_cpu_ns() - begin_cpu_ns);
         fby_stages_post_event(self, job, chunk);
     }
     fby_job_release(&job); /* held by queue_chunk in transform_row.c */

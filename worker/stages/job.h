@@ -37,6 +37,7 @@ struct fby_job_spec {
 };
 
 struct fby_job;
+struct fby_fair_stream;
 
 struct fby_job_chunk {
     struct fby_job     *job;
@@ -94,9 +95,10 @@ struct fby_job {
     uint32_t run_rows; /* most rows that are made together, one column after
                           another (a run); 1: each row is made alone */
     /* Guarded by the backlog's lock: */
-    uint32_t        next_row;     /* first row that no task has taken */
-    struct fby_job *next_waiting; /* in the backlog's list */
-    uint64_t        turn; /* the position of the job's stream in the backlog's
+    uint32_t                next_row;     /* first row that no task has taken */
+    struct fby_job         *next_waiting; /* in the backlog's list */
+    struct fby_fair_stream *stream;       /* CPU time of the job's stream */
+    uint64_t turn; /* the position of the job's stream in the backlog's
                              round-robin over the streams; lowest first */
 
     pthread_mutex_t             lock;         /* guards all below */
