@@ -693,13 +693,16 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
     if (err == FBY_OK) {
         err = check_train(&search, why);
     }
+    move_train_first(out);
+    if (err == FBY_OK) {
+        err = fby_guess_check_split_column(&search, why);
+    }
     if (err == FBY_OK) {
         err = fby_guess_use_data_root(out, why);
     }
     if (err != FBY_OK && search.root != NULL) {
         fby_error_prefix(why, err, "looking at %s", path);
     }
-    move_train_first(out);
     if (out->n_splits > 0) {
         out->kind = out->splits[0].kind;
     }

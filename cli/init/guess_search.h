@@ -381,6 +381,18 @@ fby_err fby_guess_refuse_names(const struct fby_search *search, const char *dir,
     const char *list, const struct fby_named_file *file,
     struct fby_error_detail *why);
 
+enum { FBY_JQ_SIZE = 160 /* bytes of a program of jq, with NUL */ };
+
+/* Write the folder that has the file of that name, as "images/", or "". */
+typedef void fby_guess_find_folder_fn(
+    const void *arg, const char *name, char out[FBY_NAME_SIZE]);
+
+/* Write the program of jq that makes lines of the .json file at `path`
+ * (guess_json_lists.c). Returns false if the file has none of the known forms, or
+ * cannot be read. */
+bool fby_guess_write_jq(const struct fby_search *search, const char *path,
+    fby_guess_find_folder_fn *find, const void *arg, char out[FBY_JQ_SIZE]);
+
 /* If the first split, the folder `dir`, has no classes: check the lists beside
  * it, in the listing of the root.
  * Errors: FBY_CONFIG for a list that names files of `dir` without a path. */
@@ -456,6 +468,13 @@ FBY_CHECKED fby_err fby_guess_check_lost_paths(struct fby_search *search,
 fby_err fby_guess_explain_missing_files(const struct fby_search *search,
     const char *list_path, const struct fby_guess_split *split,
     struct fby_error_detail *why);
+
+/* Check the first split, if it is a list (guess_split_column.c). Call this after
+ * train was moved there.
+ * Errors: FBY_CONFIG  a column has the split of each row: the command that
+ *                     writes a list for each. */
+FBY_CHECKED fby_err fby_guess_check_split_column(
+    const struct fby_search *search, struct fby_error_detail *why);
 
 /* Check that a column of the list has a picture in each row, if one has pictures
  * at all (guess_missing_files.c).

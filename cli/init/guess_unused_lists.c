@@ -308,6 +308,36 @@ static fby_err check_lists(
 
 /* ---- lists in other formats ---- */
 
+/* A function of fby_guess_write_jq(), with a struct list_dir. */
+static void find_folder(
+    const void *arg, const char *name, char out[FBY_NAME_SIZE])
+{
+    const struct list_dir *dir   = arg;
+    struct list_dir        whole = *dir;
+    struct fby_named_file  file;
+    whole.whole_names = true;
+    if (copy_name(name, strlen(name), &file) && strchr(name, '/') == NULL &&
+        find_in_folders(&whole, &file) && strlen(file.folder) < 40 &&
+        fby_shell_is_plain(file.folder)) {
+        snprintf(out, FBY_NAME_SIZE, "%.40s/", file.folder);
+    }
+}
+
+static fby_err refuse_json(const struct list_dir *dir, const char *name,
+    const char *operand, const char *shown, struct fby_error_detail *why)
+{
+    char program[FBY_JQ_SIZE];
+    char path[FBY_PATH_SIZE];
+    FBY_TRY(fby_path_join(dir->path, name, path, why));
+    bool is_known =
+        fby_guess_write_jq(dir->search, path, find_folder, dir, program);
+    return fby_error_set(why, FBY_CONFIG,
+        "%s is not read as a list: write JSON lines, an object in each line: "
+        "(set -C; cd %s && jq -c '%s' %s > train.jsonl)%s",
+        shown, operand, program, shown,
+        is_known ? "" : "; if it has such lines, rename it to train.jsonl");
+}
+
 static fby_err refuse_other_list(
     const struct list_dir *dir, const char *name, struct fby_error_detail *why)
 {
@@ -316,11 +346,7 @@ static fby_err refuse_other_list(
     char        operand[FBY_OPERAND_SIZE];
     fby_guess_write_operand(dir->search, dir->path, operand);
     if (fby_text_ends_with(name, ".json")) {
-        return fby_error_set(why, FBY_CONFIG,
-            "%s is not read as a list: write JSON lines, an object in each "
-            "line: (set -C; cd %s && jq -c '.[]' %s > train.jsonl); if it has "
-            "such lines, rename it to train.jsonl",
-            shown, operand, shown);
+        return refuse_json(dir, name, operand, shown, why);
     }
     if (fby_text_ends_with(name, ".tsv")) {
         return fby_error_set(why, FBY_CONFIG,

@@ -702,7 +702,7 @@ def listed(path, first=0):
     return make
 
 
-def column_of(*files, **others):
+def column_of(*files, to="train.csv", **others):
     """A list with a column of files, and others with values of each row."""
     def make(root):
         for i, file in enumerate(files):
@@ -712,7 +712,7 @@ def column_of(*files, **others):
             elif file:
                 save(root / file, picture(i))
         rows = zip(files, *others.values())
-        save(root / "train.csv", ",".join(["image", *others]) + "\n" + "".join(
+        save(root / to, ",".join(["image", *others]) + "\n" + "".join(
             ",".join(map(str, row)) + "\n" for row in rows))
     return make
 
@@ -1087,6 +1087,15 @@ CORPUS = [
     ("texts that some samples lack", pictures_with_a_text, Note(
         'left out: text "txt": some samples lack it: add it to all of them',
         {"image": (2, *IMAGE)})),
+    ("a column of splits", column_of(
+        "a.jpg", "b.jpg", "c.jpg", y=(1, 2, 3), split=("train", "val", "train")
+    ), "train.csv: the column split has the splits train, val: rename the list, "
+     "as to all.csv, and run init again"),
+    ("a column of splits in a list of another name", column_of(
+        "a.jpg", "b.jpg", "c.jpg", y=(1, 2, 3), split=("train", "val", "train"),
+        to="all.csv"), Remedy(
+            "all.csv: the column split has the splits train, val: write a list "
+            "for each: (cd /", "", {"y": Counter([1, 3])})),
     ("a column of paths with a blank in its name", csv_lines(
         "my file,y", "images/0.jpg,1"),
      "the column 'my file' has paths of files, but no field can read a column "
@@ -1118,8 +1127,17 @@ CORPUS = [
     ("a list with semicolons", other_list("a.csv", "file;y\nimages/0.jpg;1\n"),
      "a.csv: line 1: it has no comma, but ';'; columns are separated by"),
     ("LLaVA: a JSON of objects", other_list(
-        "chat.json", '[{"image": "images/0.jpg"}]'),
-     "chat.json is not read as a list: write JSON lines"),
+        "chat.json", '[{"image": "images/0.jpg"}]'), Remedy(
+            "chat.json is not read as a list: write JSON lines", "",
+            {"image": (1, *IMAGE)})),
+    ("a JSON of labels by name", other_list(
+        "labels.json", '{"0.jpg": 2, "1.jpg": 1}'), Remedy(
+            "labels.json is not read as a list: write JSON lines", "",
+            {"image": (2, *IMAGE), "label": Counter([2, 1])})),
+    ("StyleGAN's labels", other_list(
+        "dataset.json", '{"labels": [["images/0.jpg", 2]]}'), Remedy(
+            "dataset.json is not read as a list: write JSON lines", "",
+            {"image": (1, *IMAGE), "label": [2]})),
     ("pandas: an index column", index_column,
      {"path": (4, *IMAGE), "y": Counter([0, 0, 1, 1])}),
     ("a zip of pictures and their list", zipped(index_column),

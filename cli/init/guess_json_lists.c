@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_json_lists.c - write the program of jq that makes JSON lines of a .json
+ * file: an array of objects, an object of labels by file, or StyleGAN's labels. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/init/survey.h"
+#include "common/mem.h"
+
+enum { MAX_READ = 1 << 26 /* bytes: larger files are not looked at */ };
+
+/* The parsed file; NULL: it cannot be read, or is too large. */
+static json_t *read_json(const struct fby_search *search, const char *path)
+{
+    struct fby_object object;
+    size_t            size = MAX_READ;
+    json_t           *json = NULL;
+    if (fby_object_open(search->root, path, &object, NULL) != FBY_OK) {
+        return NULL;
+    }
+    char *text = fby_zalloc(MAX_READ);
+    if (fby_object_read_some(&object, 0, text, &size, NULL) == FBY_OK) {
+        json = json_loadb(text, size, 0, NULL);
+    }
+    free(text);
+    fby_object_close(&object);
+    return json;
+}
+
+/* The file of the first entry of an object of labels by file; NULL: none. */
+static const char *first_key(json_t *json)
+{
+    const char *key      = json_object_iter_key(json_object_iter(json));
+    json_t     *value    = json_object_iter_value(json_object_iter(json));
+    bool        is_label = json_is_number(value) || json_is_string(value);
+    return is_label && fby_survey_is_picture(key) ? key : NULL;
+}
+
+/* The file of the first of StyleGAN's labels; NULL: the file has none. */
+static const char *first_pair(const json_t *json)
+{
+    const json_t *pair = json_array_get(json_object_get(json, "labels"), 0);
+    const char   *file = json_string_value(json_array_get(pair, 0));
+    return file != NULL && fby_survey_is_picture(file) ? file : NULL;
+}
+
+bool fby_guess_write_jq(const struct fby_search *search, const char *path,
+    fby_guess_find_folder_fn *find, const void *arg, char out[FBY_JQ_SIZE])
+{
+    char        folder[FBY_NAME_SIZE] = "";
+    json_t     *json                  = read_json(search, path);
+    const char *key                   = first_key(json);
+    const char *pair                  = first_pair(json);
+    bool        is_known              = json_is_object(json_array_get(json, 0));
+    snprintf(out, FBY_JQ_SIZE, ".[]");
+    if (key != NULL || pair != NULL) {
+        is_known = true;
+        find(arg, key != NULL ? key : pair, folder);
+        snprintf(out, FBY_JQ_SIZE, "%s | {image: (\"%s\" + %s), label: %s}",
+            key != NULL ? "to_entries[]" : ".labels[]", folder,
+            key != NULL ? ".key" : ".[0]", key != NULL ? ".value" : ".[1]");
+    }
+    json_decref(json);
+    return is_known;
+}
