@@ -261,6 +261,7 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
     fby_guess_note_npy(search, &search->out->splits[index]);
     if (only[0] != '\0') {
         fby_guess_note_only_folder(search, only);
+        fby_guess_note_files_beside(search, listing);
     } else if (depth == 1) {
         fby_guess_note_pairs(search, path, listing);
         note_pictures_beside(search, listing);

@@ -317,6 +317,9 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
         search->out->n_splits--; /* remove the split */
         return FBY_OK;
     }
+    if (err == FBY_CONFIG) {
+        (void)fby_guess_explain_invalid_list(search, list_path, why);
+    }
     (*n_lists)++;
     search->out->kind = FBY_SOURCE_LIST;
     if (err == FBY_OK) {

@@ -347,6 +347,10 @@ bool fby_guess_are_img2dataset(struct fby_search *search, const char *path,
 /* Add the note that the folder is read without classes. */
 void fby_guess_note_only_folder(struct fby_search *search, const char *folder);
 
+/* Add a note of files beside the folder that may have labels of its pictures. */
+void fby_guess_note_files_beside(
+    struct fby_search *search, const struct fby_listing *listing);
+
 /* If the class folders in the listing of `path` have the same file names, add a
  * note on how they are read as pairs (guess_pairs.c). */
 void fby_guess_note_pairs(struct fby_search *search, const char *path,
@@ -468,6 +472,11 @@ FBY_CHECKED fby_err fby_guess_check_lost_paths(struct fby_search *search,
 fby_err fby_guess_explain_missing_files(const struct fby_search *search,
     const char *list_path, const struct fby_guess_split *split,
     struct fby_error_detail *why);
+
+/* If the error of reading a CSV file has a known remedy, append the command that
+ * writes a valid file (guess_invalid_lists.c). Returns false if it has none. */
+bool fby_guess_explain_invalid_list(const struct fby_search *search,
+    const char *list_path, struct fby_error_detail *why);
 
 /* Check the first split, if it is a list (guess_split_column.c). Call this after
  * train was moved there.

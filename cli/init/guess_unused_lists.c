@@ -276,7 +276,9 @@ static fby_err check_list(
     fby_err err = fby_guess_index(dir->search, &spec, path, &index, &reason);
     if (err == FBY_OK && find_file_of_row(dir, &index.shards[0], &file)) {
         err = fby_guess_refuse_names(dir->search, dir->path, list, &file, why);
-    } else if (err != FBY_OK && dir->only_dir == NULL) {
+    } else if (err != FBY_OK &&
+               (fby_guess_explain_invalid_list(dir->search, path, &reason) ||
+                   dir->only_dir == NULL)) {
         err = fby_error_set(why, err, "%s", reason.text);
     } else {
         err = FBY_OK; /* it has other uses */

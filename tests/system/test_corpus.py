@@ -723,6 +723,12 @@ def pictures_with_a_text(root):
     save(root / "a.txt", "a text")
 
 
+def wide_list(root):
+    save(root / "train.csv", "".join(
+        ",".join(f"{name}{i}" for i in range(300)) + "\n"
+        for name in ("c", "", "1")))
+
+
 def mnist(root):
     for split in ("train", "t10k"):
         save(root / f"MNIST/raw/{split}-images-idx3-ubyte",
@@ -1124,8 +1130,28 @@ CORPUS = [
             {"image": (2, *IMAGE), "label": Counter([0, 1])})),
     ("a list with tabs", other_list("train.tsv", "file\ty\nimages/0.jpg\t1\n"),
      "train.tsv has tabs: write a list with commas"),
-    ("a list with semicolons", other_list("a.csv", "file;y\nimages/0.jpg;1\n"),
-     "a.csv: line 1: it has no comma, but ';'; columns are separated by"),
+    ("a list with semicolons", other_list(
+        "a.csv", "\ufefffile;y\nimages/0.jpg;1\n"), Remedy(
+            "a.csv: line 1: it has no comma, but ';'; columns are separated by "
+            "commas: write the file anew with them: to convert it: (cd /",
+            "commas.csv", {"file": (1, *IMAGE), "y": [1]})),
+    ("semicolons beside a folder of another name", lambda root: (
+        save(root / "pics/0.jpg", picture(0)),
+        save(root / "a.csv", "file;y\npics/0.jpg;1\n")) and None,
+     "a.csv: line 1: it has no comma, but ';'"),
+    ("captions beside the pictures", lambda root: (
+        save(root / "Images/0.jpg", picture(0)),
+        save(root / "captions.txt", "0.jpg,a picture\n")) and None, Note(
+            "note: captions.txt is not read; if it has labels or texts of the "
+            "pictures, write them into a .csv with a column of paths",
+            {"image": (1, *IMAGE)})),
+    ("a list in Latin-1", other_list(
+        "a.csv", "file,y\nimages/0.jpg,K\u00e4se\n".encode("latin-1")), Remedy(
+            "a.csv: line 2: is not UTF-8 text: to convert it: (set -C; cd /",
+            "utf8.csv", {"file": (1, *IMAGE), "y": (1, 8)})),
+    ("a list of 300 columns", wide_list, Remedy(
+        "train.csv: line 1: more than 256 columns: to convert it: (cd /",
+        "rows.npz", {"x": (2, 300)})),
     ("LLaVA: a JSON of objects", other_list(
         "chat.json", '[{"image": "images/0.jpg"}]'), Remedy(
             "chat.json is not read as a list: write JSON lines", "",
