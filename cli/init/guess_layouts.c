@@ -532,6 +532,31 @@ static fby_err check_folders(
     return check_masks_beside(layout, why);
 }
 
+/* Refuse a directory below that has a list beside its folders: a list is looked
+ * for only in the directory that the user gives. */
+static fby_err check_lists_below(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    const struct fby_listing *listing = layout->listing;
+    char                      operand[FBY_OPERAND_SIZE];
+    uint32_t                  i = 0;
+    while (i < listing->count &&
+           (listing->entries[i].is_dir ||
+               !(fby_text_ends_with(listing->entries[i].name, ".csv") ||
+                   fby_text_ends_with(listing->entries[i].name, ".jsonl")))) {
+        i++;
+    }
+    if (i == listing->count || layout->search->in_zip ||
+        !fby_listing_has_dirs(listing)) {
+        return FBY_OK;
+    }
+    fby_guess_write_operand(layout->search, layout->path, operand);
+    return fby_error_set(why, FBY_CONFIG,
+        "the list %.60s is in this folder: give init the folder itself: "
+        "forebay init %s",
+        fby_text_show(listing->entries[i].name).text, operand);
+}
+
 /* Check the directories below, as long as each is alone at its level. */
 static fby_err check_below(
     const struct layout *outer, unsigned depth, struct fby_error_detail *why)
@@ -551,6 +576,9 @@ static fby_err check_below(
     }
     if (err == FBY_OK) {
         err = check_unread(&layout, why);
+    }
+    if (err == FBY_OK) {
+        err = check_lists_below(&layout, why);
     }
     if (err == FBY_OK) {
         err = fby_guess_check_roles(outer->search, path, &listing, why);

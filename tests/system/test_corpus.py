@@ -1046,6 +1046,10 @@ CORPUS = [
     ("a list of the folder above", listed("data/img/{}.jpg"), Remedy(
         "such as data/img/0.jpg: write a list with other paths: (set -C; cd ",
         "paths.csv", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
+    ("a list in the only folder", lambda root: listed("set/img/{}.jpg")(
+        root / "set"),
+     "in set: the list train.csv is in this folder: give init the folder "
+     "itself: forebay init /"),
     ("a list with backslashes", listed("C:\\a b\\img\\{}.jpg"), Remedy(
         "C:\\a b\\img\\0.jpg: write a list with other paths: (set -C; cd ",
         "paths.csv", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
