@@ -49,11 +49,15 @@ static fby_err start_child(
     return fby_child_start(&self->children[i], name, args, why);
 }
 
-static void build_server_args(struct fby_cluster *self, const char *listen)
+static void build_server_args(
+    struct fby_cluster *self, const char *listen, bool is_insecure)
 {
     fby_words_add(&self->server_args, "server");
     fby_words_add(&self->server_args, "--listen");
     fby_words_add(&self->server_args, listen);
+    if (is_insecure) {
+        fby_words_add(&self->server_args, "--insecure");
+    }
 }
 
 /* Returns a worker's equal share of the usable cores, at least 1. */
@@ -114,6 +118,9 @@ static void build_worker_args(
     add_option(args, "--nice", options->nice);
     add_option(args, "--memory", memory);
     add_option(args, "--cache", options->cache);
+    if (options->is_insecure) {
+        fby_words_add(args, "--insecure");
+    }
     for (unsigned i = 0; options->roots[i] != NULL; i++) {
         add_option(args, "--data", options->roots[i]);
     }
@@ -122,8 +129,9 @@ static void build_worker_args(
 static fby_err start_server(struct fby_cluster *self,
     const struct fby_cluster_options *options, struct fby_error_detail *why)
 {
-    build_server_args(
-        self, options->listen != NULL ? options->listen : "tcp://127.0.0.1:*");
+    build_server_args(self,
+        options->listen != NULL ? options->listen : "tcp://127.0.0.1:*",
+        options->is_insecure);
     fby_err err = start_child(self, 0, why);
     if (err == FBY_OK) {
         err = fby_child_wait_ready(
@@ -167,7 +175,7 @@ fby_err fby_cluster_start(const struct fby_cluster_options *options,
     }
     /* A restarted server must listen on the same port. */
     fby_words_fini(&self->server_args);
-    build_server_args(self, self->children[0].endpoint);
+    build_server_args(self, self->children[0].endpoint, options->is_insecure);
     *out = self;
     return FBY_OK;
 }

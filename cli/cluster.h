@@ -11,8 +11,9 @@
 #include "cli/child.h"
 
 struct fby_cluster_options {
-    const char *listen;  /* the server's address; NULL: any loopback port */
-    uint32_t    workers; /* number of worker processes */
+    const char *listen;      /* the server's address; NULL: any loopback port */
+    bool        is_insecure; /* they may listen beyond loopback */
+    uint32_t    workers;     /* number of worker processes */
     uint32_t    threads; /* of each worker; 0: an equal share of the cores */
     const char *memory;  /* each worker's --memory; NULL: its default */
     const char *cache;   /* each worker's --cache; NULL: its default */

@@ -19,8 +19,8 @@ struct server_command {
 
 const struct fby_option fby_server_settings[] = {
     {"listen", 'l', "ADDR",
-        "Where to listen (default tcp://127.0.0.1:7070); beyond loopback, a "
-        "warning says what is exposed",
+        "Where to listen (default tcp://127.0.0.1:7070); beyond loopback only "
+        "with --insecure",
         FBY_VALUE(FBY_TEXT, struct server_command, server.listen)},
     {"http", 0, "ADDR:PORT",
         "Answer HTTP on this numeric address, as 127.0.0.1:9463: /healthz, "
@@ -30,6 +30,9 @@ const struct fby_option fby_server_settings[] = {
         "Ask for the token in this file, for all pages but /healthz and "
         "/readyz; required beyond loopback",
         FBY_VALUE(FBY_TEXT, struct server_command, server.http.token_file)},
+    {"insecure", 0, NULL,
+        "Listen beyond loopback without keys: for trusted networks",
+        FBY_VALUE(FBY_FLAG, struct server_command, server.is_insecure)},
     {"ready-fd", 0, "N",
         "Write the endpoint to this descriptor once the server listens",
         FBY_RANGE(
@@ -85,7 +88,8 @@ static const struct fby_usage usage = {.options = fby_server_settings,
     .help = "Keep the list of workers that are up, and give it to trainers.\v"
             "Examples:\n"
             "  forebay server\n"
-            "  forebay server --listen tcp://10.0.0.1:7070\n" FBY_VARIABLES_HELP
+            "  forebay server --listen tcp://10.0.0.1:7070 "
+            "--insecure\n" FBY_VARIABLES_HELP
             "It keeps nothing on disk, and can be restarted at any time."};
 
 static int run(int argc, char **argv)

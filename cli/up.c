@@ -20,6 +20,7 @@
 #include "cli/served.h"
 #include "cli/signals.h"
 #include "common/clock.h"
+#include "common/exposure.h"
 #include "common/plural.h"
 
 struct up_options {
@@ -55,8 +56,12 @@ static const struct fby_option options[] = {
         "Nice value of the workers' threads that compute, 0 to 19 (default 5)",
         FBY_RANGE(FBY_NUMBER_AS_TEXT, struct up_options, cluster.nice, 0, 19)},
     {"listen", 'l', "ADDR",
-        "Where the server listens (default tcp://127.0.0.1:7070)",
+        "Where the server listens (default tcp://127.0.0.1:7070); beyond "
+        "loopback only with --insecure",
         VALUE(FBY_TEXT, cluster.listen)},
+    {"insecure", 0, NULL,
+        "Listen beyond loopback without keys: for trusted networks",
+        VALUE(FBY_FLAG, cluster.is_insecure)},
     {"data", 'd', "NAME=DIR", "A further root of the workers (repeatable)",
         VALUE(FBY_WORDS, data)},
     {.help = "For a program that starts the cluster:"},
@@ -94,6 +99,11 @@ static void check_options(const struct argp_state *state, void *values)
             "--listen %s: name one address of this machine, "
             "as in tcp://10.0.0.1:7070",
             listen);
+    }
+    struct fby_error_detail why = {""};
+    if (fby_exposure_check(listen, /* has_keys */ false,
+            self->cluster.is_insecure, &why) != FBY_OK) {
+        argp_error(state, "%s", why.text);
     }
     if (self->ready_fd >= 0 && fcntl(self->ready_fd, F_SETFD, FD_CLOEXEC) < 0) {
         argp_error(state,

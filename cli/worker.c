@@ -34,9 +34,13 @@ const struct fby_option fby_worker_settings[] = {
         "again while the server is silent, and waited for",
         VALUE(FBY_TEXT, worker.server_file)},
     {"listen", 'l', "ADDR",
-        "Where trainers connect (default tcp://127.0.0.1:*, any port); beyond "
-        "loopback, a warning says what is exposed",
+        "Where trainers connect (default: any port of 127.0.0.1 if the server "
+        "is on loopback, else of the address on the route to it); beyond "
+        "loopback only with --insecure",
         VALUE(FBY_TEXT, worker.listen)},
+    {"insecure", 0, NULL,
+        "Listen beyond loopback without keys: for trusted networks",
+        VALUE(FBY_FLAG, worker.is_insecure)},
     {"advertise", 0, "ADDR",
         "The numeric address at which trainers reach the worker, if it is not "
         "that of --listen",
@@ -119,7 +123,7 @@ static const char about[] =
     "Examples:\n"
     "  forebay worker --server tcp://10.0.0.1:7070 --data in1k=/data/imagenet "
     "\\\n"
-    "      --listen 'tcp://10.0.0.2:*'\n"
+    "      --listen 'tcp://10.0.0.2:*' --insecure\n"
     "  forebay worker --server tcp://127.0.0.1:7070 --data p=/photos -t "
     "4\n" FBY_VARIABLES_HELP
     "On SIGTERM the worker takes no new work, finishes or returns the rest,\n"

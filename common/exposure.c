@@ -11,7 +11,7 @@ fby_err fby_exposure_check(const char *endpoint, bool has_keys,
     }
     return fby_error_set(why, FBY_USAGE,
         "--listen %s: without keys, any host that reaches this port could use "
-        "it: listen on loopback (tcp://127.0.0.1:*), or add --insecure in a "
-        "trusted network",
+        "it: add --keys (forebay keys init writes them), listen on loopback "
+        "(tcp://127.0.0.1:*), or add --insecure in a trusted network",
         endpoint);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/exposure.h"
 #include "common/fault.h"
 #include "common/limits.h"
 #include "common/log.h"
@@ -498,9 +499,10 @@ static fby_err report_ready(struct server *self, struct fby_error_detail *why)
     fby_info("SERVER-READY", "%s", endpoint);
     if (self->access == NULL && !fby_endpoint_is_loopback(endpoint)) {
         fby_warn("LISTENS-OPENLY",
-            "%s: any host that reaches this port can list and register workers "
-            "and join jobs; there is no authentication yet, so keep the port "
-            "in a trusted network",
+            "%s, with --insecure: any host that reaches this port can list and "
+            "register workers and join jobs; it has no keys (--keys), so keep "
+            "the "
+            "port in a trusted network",
             endpoint);
     }
     return FBY_OK;
@@ -589,6 +591,9 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
     }
     FBY_TRY(fby_socket_bind(self->zmq, self->options.listen, &limits,
         self->bound, &self->socket, why));
+    /* Nothing is received before this check. */
+    FBY_TRY(fby_exposure_check(
+        self->bound, self->access != NULL, self->options.is_insecure, why));
     FBY_TRY(start_http(self, why));
     return report_ready(self, why);
 }

@@ -8,6 +8,7 @@
 #ifndef FBY_SERVER_SERVER_H
 #define FBY_SERVER_SERVER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/err.h"
@@ -15,7 +16,8 @@
 #include "secure/route.h"
 
 struct fby_server_options {
-    const char *listen;   /* "tcp://127.0.0.1:7070"; port *: any free one */
+    const char *listen;      /* "tcp://127.0.0.1:7070"; port *: any free one */
+    bool        is_insecure; /* listens beyond loopback without keys */
     int         ready_fd; /* descriptor to which the endpoint and a newline are
                            written; then closed; -1: none */
     const char *ready_file; /* holds the same while the server listens; NULL:
@@ -33,7 +35,7 @@ struct fby_server_options fby_server_defaults(void);
 /* Serve until SIGTERM or SIGINT.
  *
  * Blocks: until one of these signals.
- * Errors: FBY_USAGE   `listen` is malformed
+ * Errors: FBY_USAGE   `listen` is malformed, or is_insecure is missing
  *         FBY_CONFIG  the server cannot listen on `listen`, or `ready_file`
  *                     cannot be written
  *         FBY_SYS     a system call failed. */

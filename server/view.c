@@ -24,8 +24,8 @@ static size_t add_endpoints(
     return at;
 }
 
-static void add_workers(struct fby_server_view *view,
-    const struct fby_directory *directory)
+static void add_workers(
+    struct fby_server_view *view, const struct fby_directory *directory)
 {
     for (const struct fby_dir_worker *w = directory->workers; w != NULL;
          w                              = w->hh.next) {
@@ -67,8 +67,8 @@ static const char *state_name(enum session_state state)
                                       : "waiting";
 }
 
-static void add_ranks(struct fby_server_view *view,
-    const struct fby_directory *directory)
+static void add_ranks(
+    struct fby_server_view *view, const struct fby_directory *directory)
 {
     for (const struct fby_dir_session *s = directory->sessions; s != NULL;
          s                               = s->hh.next) {

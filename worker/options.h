@@ -17,7 +17,10 @@ struct fby_worker_options {
     const char        *server;      /* address, "HOST:PORT"; NULL: none */
     const char        *server_file; /* without `server`: path of a file whose
                                        first line is the address; NULL: none */
-    const char        *listen;      /* endpoint to bind, "tcp://127.0.0.1:*" */
+    const char        *listen;      /* endpoint to bind, "tcp://127.0.0.1:*";
+                                       NULL: loopback if the server is there,
+                                       else the address of the route to it */
+    bool               is_insecure; /* listens beyond loopback without keys */
     const char        *keys;        /* key file, or a folder with worker.key;
                                        NULL: no keys, all in the clear */
     const char        *advertise;   /* endpoint sent to the server; NULL: the

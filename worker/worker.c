@@ -21,6 +21,7 @@
 #include "common/cgroup.h"
 #include "common/clock.h"
 #include "common/cores.h"
+#include "common/exposure.h"
 #include "common/limits.h"
 #include "common/log.h"
 #include "common/ready.h"
@@ -54,7 +55,6 @@ enum {                       /* checked at the start, see common/limits.h */
 struct fby_worker_options fby_worker_defaults(void)
 {
     return (struct fby_worker_options){
-        .listen            = "tcp://127.0.0.1:*",
         .numa              = FBY_NUMA_AUTO,
         .nice              = COMPUTE_NICE,
         .send_window_bytes = UINT64_C(16) << 20,
@@ -257,9 +257,12 @@ static fby_err open_sockets(struct fby_loop *self, struct fby_error_detail *why)
         return fby_error_set(
             why, FBY_SYS, "no ZeroMQ context: %s", zmq_strerror(errno));
     }
-    fby_err err = fby_socket_bind(self->zmq, self->options.listen, &limits,
-        self->bound, &self->router, why);
-    return err == FBY_OK ? fby_loop_registry_open(self, why) : err;
+    FBY_TRY(fby_socket_bind(self->zmq, self->options.listen, &limits,
+        self->bound, &self->router, why));
+    /* Nothing is received before this check. */
+    FBY_TRY(fby_exposure_check(
+        self->bound, self->keys != NULL, self->options.is_insecure, why));
+    return fby_loop_registry_connect(self, why);
 }
 
 /* Receive SIGTERM and SIGINT through signal_fd. All threads created later
@@ -299,9 +302,9 @@ static fby_err announce_ready(
     fby_info("WORKER-READY", "%s", self->bound);
     if (self->keys == NULL && !fby_endpoint_is_loopback(self->bound)) {
         fby_warn("LISTENS-OPENLY",
-            "%s: any host that reaches this port can read all files below the "
-            "--data directories as pictures, labels and bytes; there is no "
-            "authentication yet, so keep the port in a trusted network",
+            "%s, with --insecure: any host that reaches this port can read all "
+            "files below the --data directories as pictures, labels and bytes; "
+            "it has no keys (--keys), so keep the port in a trusted network",
             self->bound);
     }
     return FBY_OK;
@@ -338,12 +341,19 @@ static fby_err open_loop(struct fby_loop *self, struct fby_error_detail *why)
         err = open_memory_and_stages(self, why);
     }
     if (err == FBY_OK) {
-        /* Move this thread, and the threads of ZeroMQ that are created next,
-         * near the network card. The threads of the stages exist already and
-         * are not moved. */
-        fby_cpu_placement_near_nic(&self->options);
-        err = open_sockets(self, why);
+        err = fby_loop_registry_open(self, why);
     }
+    if (err == FBY_OK) {
+        err = fby_loop_choose_listen(self, why);
+    }
+    if (err != FBY_OK || self->done) {
+        return err;
+    }
+    /* Move this thread, and the threads of ZeroMQ that are created next, near
+     * the network card. The threads of the stages exist already and are not
+     * moved. */
+    fby_cpu_placement_near_nic(&self->options);
+    err = open_sockets(self, why);
     if (err == FBY_OK) {
         err = start_http(self, why);
     }

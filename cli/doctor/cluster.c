@@ -161,6 +161,9 @@ static void report_workers(const struct cluster_check *self, int pipe_fd)
         const struct fby_probe *probe = best_probe(self, i);
         if (probe != NULL) {
             struct fby_answer_facts facts = fby_probe_facts(probe);
+            facts.is_elsewhere =
+                fby_endpoint_is_loopback(probe->endpoint) &&
+                !fby_endpoint_is_loopback(self->server.endpoint);
             fby_doctor_report(pipe_fd, "worker", fby_judge_worker(&facts));
         }
     }

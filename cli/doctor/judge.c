@@ -412,7 +412,16 @@ struct fby_verdict fby_judge_server(
 
 struct fby_verdict fby_judge_worker(const struct fby_answer_facts *facts)
 {
-    if (facts->error != 0 || facts->answer != FBY_ANSWER_GIVEN) {
+    bool failed = facts->error != 0 || facts->answer != FBY_ANSWER_GIVEN;
+    if (failed && facts->is_elsewhere) {
+        return fby_verdict(FBY_DOCTOR_FAIL,
+            "start it with --listen and an address of its own host, which "
+            "trainers reach",
+            "%s: a loopback address, perhaps of another host: no other host "
+            "reaches this worker",
+            facts->name);
+    }
+    if (failed) {
         return judge_failure(facts, "worker");
     }
     const char *advice = advice_if_slow(facts);
@@ -430,8 +439,8 @@ struct fby_verdict fby_judge_exposure(
             FBY_DOCTOR_OK, NULL, "all addresses are on loopback");
     }
     return fby_verdict(FBY_DOCTOR_WARN,
-        "anyone who can reach them can read the data and register workers: "
-        "keep them in a trusted network",
+        "anyone who can reach them can read the data and register workers "
+        "(--insecure): keep them in a trusted network",
         "%u of %s listen beyond loopback without keys, as %s", exposed,
         fby_plural(n, "address").text, first);
 }

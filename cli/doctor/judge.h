@@ -148,6 +148,8 @@ struct fby_answer_facts {
     const char            *text;          /* the reason of a refusal */
     int64_t                round_trip_ns; /* 0: not measured */
     uint32_t               version;       /* protocol version of a worker */
+    bool is_elsewhere; /* of a worker: its address is on loopback, but that of
+                          the server is not */
 };
 /* The server address cannot be resolved; `why` is the cause. */
 struct fby_verdict fby_judge_unresolved(const char *why);

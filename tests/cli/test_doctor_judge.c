@@ -282,13 +282,29 @@ static void silence_refusal_and_absence_are_distinguished(void **state)
         FBY_DOCTOR_FAIL, "cannot resolve", "--server");
 }
 
+/* Nothing listens there on this host, and that is no news. */
+static void a_loopback_address_of_another_host_is_told(void **state)
+{
+    (void)state;
+    struct fby_answer_facts facts = answer();
+    facts.error                   = ECONNREFUSED;
+    facts.is_elsewhere            = true;
+    ASSERT_VERDICT(fby_judge_worker(&facts), FBY_DOCTOR_FAIL,
+        "a:1: a loopback address, perhaps of another host: no other host "
+        "reaches this worker",
+        "start it with --listen and an address of its own host");
+    facts.error = 0; /* it is on this host */
+    ASSERT_VERDICT(
+        fby_judge_worker(&facts), FBY_DOCTOR_OK, "a:1: protocol 1", NULL);
+}
+
 static void ports_beyond_loopback_are_a_warning(void **state)
 {
     (void)state;
     ASSERT_VERDICT(
         fby_judge_exposure(0, 3, NULL), FBY_DOCTOR_OK, "loopback", NULL);
     ASSERT_VERDICT(fby_judge_exposure(1, 3, "tcp://10.0.0.1:7070"),
-        FBY_DOCTOR_WARN, "1 of 3 addresses", "trusted network");
+        FBY_DOCTOR_WARN, "1 of 3 addresses", "--insecure");
 }
 
 static void a_stream_is_judged_by_its_batches(void **state)
@@ -344,6 +360,7 @@ int main(void)
         cmocka_unit_test(manifests_need_a_folder_with_room),
         cmocka_unit_test(a_server_is_ok_when_it_answers_and_knows_workers),
         cmocka_unit_test(silence_refusal_and_absence_are_distinguished),
+        cmocka_unit_test(a_loopback_address_of_another_host_is_told),
         cmocka_unit_test(ports_beyond_loopback_are_a_warning),
         cmocka_unit_test(a_stream_is_judged_by_its_batches),
     };

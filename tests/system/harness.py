@@ -362,8 +362,9 @@ class Cluster:
         path.write_text(text.format(**values))
         return path
 
-    def start_server(self, faults="", listen="tcp://127.0.0.1:*"):
-        self.server = Daemon(self, ["server", "--listen", listen], faults)
+    def start_server(self, *args, faults="", listen="tcp://127.0.0.1:*"):
+        self.server = Daemon(self, ["server", "--listen", listen, *args],
+                             faults)
         return self.server
 
     def start_worker(self, *args, faults="", env=None, root=None):

@@ -551,13 +551,18 @@ class CommandLine(SystemTest):
 
     def test_listening_beyond_loopback_says_what_that_exposes(self):
         self.cluster.photos(number=4)
-        server = self.cluster.start_server(listen="tcp://0.0.0.0:*")
+        server = self.cluster.start_server("--insecure",
+                                           listen="tcp://0.0.0.0:*")
         server.wait_for_text("keep the port in a trusted network")
-        self.assertRegex(server.text(), "LISTENS-OPENLY .*register workers")
+        self.assertRegex(
+            server.text(),
+            "LISTENS-OPENLY .*, with --insecure: .*register workers")
         server.endpoint = f"tcp://127.0.0.1:{server.port}"
-        worker = self.cluster.start_worker("--listen", "tcp://0.0.0.0:*")
+        worker = self.cluster.start_worker(
+            "--listen", "tcp://0.0.0.0:*", "--insecure")
         worker.wait_for_text("keep the port in a trusted network")
-        self.assertRegex(worker.text(), "LISTENS-OPENLY .*can read")
+        self.assertRegex(worker.text(),
+                         "LISTENS-OPENLY .*, with --insecure: .*can read")
         for part in (self.cluster.start_server(),
                      self.cluster.start_worker()):
             self.assertTrue(part.endpoint.startswith("tcp://127.0.0.1:"))

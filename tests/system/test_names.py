@@ -7,8 +7,9 @@ process as /etc/hosts."""
 import subprocess
 import unittest
 
-from harness import Daemon, Pull, SystemTest
+from harness import Daemon, FOREBAY, Pull, SystemTest
 
+ANYWHERE = "tcp://127.0.0.1:*"
 SHOW = """
 mount --bind "$1/hosts" /etc/hosts &&
 mount --bind "$1/nsswitch.conf" /etc/nsswitch.conf && shift && exec "$@"
@@ -78,7 +79,7 @@ class Names(SystemTest):
         server = self.server("127.0.0.1")
         name = f"head:{server.port}"
         cause = "cannot resolve host 'head': Name or service not known"
-        worker = self.worker("--server", name)
+        worker = self.worker("--server", name, "--listen", ANYWHERE)
         pull = self.pull(name, "--epochs", "1")
         for process in (worker, pull):
             process.wait_for_text(
@@ -97,9 +98,35 @@ class Names(SystemTest):
             "known\n"), pull.text())
 
     def test_a_worker_that_waits_for_a_name_ends_at_sigterm(self):
-        worker = self.worker("--server", "head:7070")
+        worker = self.worker("--server", "head:7070", "--listen", ANYWHERE)
         worker.wait_for_text("SERVER-UNKNOWN")
         self.assertEqual(worker.terminate(), 0)
+
+    def test_without_an_address_to_listen_on_a_worker_waits_for_the_name(self):
+        """It learns from the server's address where to listen."""
+        worker = subprocess.Popen(
+            [*self.prefix, FOREBAY, "worker", "--server", "head:7070",
+             "--data", f"data={self.root}"], env=self.cluster.env,
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(worker.kill)
+        lines = iter(worker.stderr.readline, "")
+        self.assertTrue(any("SERVER-UNKNOWN" in line for line in lines))
+        self.names("127.0.0.1 head")
+        self.assertIn("WORKER-READY tcp://127.0.0.1:", next(lines))
+        worker.terminate()
+        worker.communicate(timeout=60)
+        self.assertEqual(worker.returncode, 0)
+        self.names("")
+        worker = subprocess.Popen(
+            [*self.prefix, FOREBAY, "worker", "--server", "head:7070",
+             "--data", f"data={self.root}"], env=self.cluster.env,
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(worker.kill)
+        lines = iter(worker.stderr.readline, "")
+        self.assertTrue(any("SERVER-UNKNOWN" in line for line in lines))
+        worker.terminate()
+        self.assertNotIn("READY", worker.communicate(timeout=60)[1])
+        self.assertEqual(worker.returncode, 0)
 
 
 class ServerFile(SystemTest):
@@ -107,7 +134,8 @@ class ServerFile(SystemTest):
         root = self.cluster.photos(number=8)
         path = self.cluster.path("server")
         worker = Daemon(self.cluster, [
-            "worker", "--data", f"d={root}", "--server-file", str(path)])
+            "worker", "--data", f"d={root}", "--server-file", str(path),
+            "--listen", ANYWHERE])
         worker.wait_for_text(f" SERVER-UNKNOWN server file {path}: No such "
                              "file or directory; waiting for it\n")
         for _ in range(2):

@@ -85,8 +85,9 @@ static void a_wildcard_is_registered_as_the_address_of_the_route(void **state)
     struct server        server;
     server_open(&server);
     worker_thread_prepare(&rig, state);
-    rig.options.server = server.endpoint;
-    rig.options.listen = "tcp://0.0.0.0:*";
+    rig.options.server      = server.endpoint;
+    rig.options.listen      = "tcp://0.0.0.0:*";
+    rig.options.is_insecure = true;
     worker_thread_start(&rig);
     const struct fby_registration *registration =
         &expect_message(&server, FBY_MSG_REGISTER)->registration;

@@ -23,7 +23,8 @@ static void the_defaults_are_those_of_the_manual(void **state)
     (void)state;
     struct fby_worker_options o = fby_worker_defaults();
     assert_null(o.server);
-    assert_string_equal(o.listen, "tcp://127.0.0.1:*");
+    assert_null(o.listen);
+    assert_false(o.is_insecure);
     assert_null(o.advertise);
     assert_int_equal(o.n_roots, 0);
     assert_null(o.cache_dir);

@@ -15,6 +15,7 @@
  *   keys.c             tickets, and sealed frames in place of messages
  *   counters.c         read the counters, for heartbeats and views
  *   view.c             make a view of the loop, for the HTTP pages
+ *   listen.c           choose the address for clients
  *   leave.c            send LEAVE, finish the open batches, end
  *
  * Thread: only the loop's thread uses these types and functions. */
@@ -104,6 +105,7 @@ struct fby_loop_registry { /* the worker's registration at the server */
     bool                   connect_due; /* connect to the locator's endpoint */
     uint32_t               unanswered; /* messages sent since the last answer */
     bool    silence_logged;    /* SERVER-SILENT, since the last answer */
+    bool    loopback_logged;   /* REGISTERS-LOOPBACK */
     bool    refusal_logged;    /* REGISTER-REFUSED, since the last REGISTERED */
     int64_t last_heartbeat_ns; /* when HEARTBEAT was sent last; 0: never */
     int64_t heartbeat_busy_ns; /* busy_ns of the transform stage at that time */
@@ -139,6 +141,7 @@ struct fby_loop {
     struct fby_session_config session_config;
     void                     *zmq;    /* context */
     void                     *router; /* socket of all clients */
+    char listen[FBY_ENDPOINT_SIZE];   /* options.listen, if it was NULL */
     char bound[FBY_ENDPOINT_SIZE];    /* endpoint that `router` is bound to */
     struct fby_loop_registry registry;
     struct fby_loop_peer    *peers;
@@ -296,12 +299,23 @@ void fby_loop_request_free(void *context, void *tag);
 
 /* ---- registry.c ---------------------------------------------------------- */
 
-/* Begin to connect to the server, if the options name one. If its address is
- * numeric, it is connected then.
- * Errors: FBY_USAGE, FBY_NOT_FOUND, FBY_CONFIG  an address cannot be used
- *         FBY_SYS  no socket
+/* Begin to find the server, if the options name one.
+ * Errors: FBY_USAGE, FBY_NOT_FOUND  an address cannot be used
+ *         FBY_SYS  no eventfd
  * All with `why`. */
 FBY_CHECKED fby_err fby_loop_registry_open(
+    struct fby_loop *self, struct fby_error_detail *why);
+
+/* Find the server, or look its name up again, when this is due. */
+void fby_loop_registry_locate(struct fby_loop *self);
+
+/* The numeric endpoint of the server; "": none, or not known yet. */
+const char *fby_loop_registry_server(const struct fby_loop *self);
+
+/* Connect to the server, if its endpoint is known, once the worker listens.
+ * Errors: FBY_CONFIG  an address cannot be used
+ *         FBY_SYS     no socket */
+FBY_CHECKED fby_err fby_loop_registry_connect(
     struct fby_loop *self, struct fby_error_detail *why);
 
 /* Close the connection to the server, if there is one, and forget the server.
@@ -323,6 +337,25 @@ void fby_loop_registry_tick(struct fby_loop *self);
 
 /* Send DEREGISTER to the server, if there is one. */
 void fby_loop_registry_deregister(struct fby_loop *self);
+
+/* ---- listen.c ------------------------------------------------------------ */
+
+/* Make the endpoint, with `port`, of the address from which this machine sends
+ * to the numeric endpoint `server`.
+ * Errors: FBY_CONFIG  there is no route. */
+FBY_CHECKED fby_err fby_loop_route_endpoint(const char *server,
+    const char *port, char out[FBY_ENDPOINT_SIZE],
+    struct fby_error_detail *why);
+
+/* Set options.listen if it is NULL, after fby_loop_registry_open. Sets `done`
+ * instead if the worker has to end while it waits for the server's address.
+ *
+ * Blocks: without options `listen` and `advertise`, until the server's address
+ *         is known.
+ * Errors: FBY_USAGE   the address would be beyond loopback, without --insecure
+ *         FBY_CONFIG  there is no route to the server. */
+FBY_CHECKED fby_err fby_loop_choose_listen(
+    struct fby_loop *self, struct fby_error_detail *why);
 
 /* ---- counters.c ---------------------------------------------------------- */
 

@@ -4,11 +4,9 @@
  * registers again. A server that moves to another address is found there
  * (common/locator.h). Clients that are connected are not affected. */
 #include <errno.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -30,57 +28,6 @@ static bool is_any_address(const char *endpoint)
     return strncmp(endpoint, "tcp://0.0.0.0:", strlen("tcp://0.0.0.0:")) == 0 ||
            strncmp(endpoint, "tcp://[::]:", strlen("tcp://[::]:")) == 0 ||
            strncmp(endpoint, "tcp://*:", strlen("tcp://*:")) == 0;
-}
-
-/* Store in `host` the address from which this machine sends to `server`.
- * Connecting a datagram socket chooses this address and sends nothing. */
-static bool find_local_address(
-    const struct addrinfo *server, char *host, size_t size)
-{
-    struct sockaddr_storage own;
-    socklen_t               length = sizeof(own);
-    int fd = socket(server->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-        return false;
-    }
-    bool found = connect(fd, server->ai_addr, server->ai_addrlen) == 0 &&
-                 getsockname(fd, (struct sockaddr *)&own, &length) == 0 &&
-                 getnameinfo((struct sockaddr *)&own, length, host,
-                     (socklen_t)size, NULL, 0, NI_NUMERICHOST) == 0;
-    close(fd);
-    return found;
-}
-
-/* Make the endpoint for clients: the address from which this machine sends to
- * `server`, and the port of the endpoint `bound`. */
-static fby_err write_route_endpoint(const char *server, const char *bound,
-    char out[FBY_ENDPOINT_SIZE], struct fby_error_detail *why)
-{
-    char                 own_host[NI_MAXHOST] = "";
-    struct fby_host_port local;
-    struct fby_host_port remote;
-    struct addrinfo     *address = NULL;
-    struct addrinfo      hints   = {
-               .ai_flags    = AI_NUMERICHOST | AI_NUMERICSERV,
-               .ai_socktype = SOCK_DGRAM,
-    };
-    if (fby_endpoint_split(bound, &local) &&
-        fby_endpoint_split(server, &remote) &&
-        getaddrinfo(remote.host, remote.port, &hints, &address) == 0) {
-        bool found = find_local_address(address, own_host, sizeof(own_host));
-        freeaddrinfo(address);
-        if (found) {
-            bool is_ipv6 = strchr(own_host, ':') != NULL;
-            snprintf(out, FBY_ENDPOINT_SIZE,
-                is_ipv6 ? "tcp://[%.64s]:%s" : "tcp://%.64s:%s", own_host,
-                local.port);
-            return FBY_OK;
-        }
-    }
-    return fby_error_set(why, FBY_CONFIG,
-        "cannot find this machine's address on the route to %s; set it with "
-        "--advertise",
-        server);
 }
 
 /* Check and resolve --advertise, which takes precedence. */
@@ -109,9 +56,11 @@ static fby_err choose_client_endpoint(
     if (self->options.advertise != NULL) {
         return FBY_OK;
     }
-    if (is_any_address(self->bound)) {
-        return write_route_endpoint(
-            registry->endpoint, self->bound, registry->advertise, why);
+    struct fby_host_port bound;
+    if (is_any_address(self->bound) &&
+        fby_endpoint_split(self->bound, &bound)) {
+        return fby_loop_route_endpoint(
+            registry->endpoint, bound.port, registry->advertise, why);
     }
     snprintf(registry->advertise, FBY_ENDPOINT_SIZE, "%s", self->bound);
     return FBY_OK;
@@ -124,6 +73,20 @@ static void close_socket(struct fby_loop_registry *registry)
     if (registry->socket != NULL) {
         zmq_close(registry->socket);
         registry->socket = NULL;
+    }
+}
+
+/* Other hosts cannot reach a loopback address that is registered for them. */
+static void warn_of_loopback(struct fby_loop_registry *registry)
+{
+    if (!registry->loopback_logged &&
+        fby_endpoint_is_loopback(registry->advertise) &&
+        !fby_endpoint_is_loopback(registry->endpoint)) {
+        registry->loopback_logged = true;
+        fby_warn("REGISTERS-LOOPBACK",
+            "%s at the server %s: no trainer on another host can reach this "
+            "worker; --listen takes an address of this host",
+            registry->advertise, registry->endpoint);
     }
 }
 
@@ -149,7 +112,9 @@ static fby_err reconnect(struct fby_loop *self, struct fby_error_detail *why)
     registry->unanswered  = 0;
     registry->due_ns      = 0; /* register in the next turn */
     registry->connect_due = false;
-    return choose_client_endpoint(self, why);
+    FBY_TRY(choose_client_endpoint(self, why));
+    warn_of_loopback(registry);
+    return FBY_OK;
 }
 
 fby_err fby_loop_registry_open(
@@ -167,9 +132,21 @@ fby_err fby_loop_registry_open(
     registry->heartbeat_ns = self->options.heartbeat_ns;
     FBY_TRY(fby_locator_create(&source, &registry->locator, why));
     FBY_TRY(read_advertise(self, why));
-    return fby_locator_tick(registry->locator, self->now_ns)
-               ? reconnect(self, why)
-               : FBY_OK;
+    fby_loop_registry_locate(self);
+    return FBY_OK;
+}
+
+fby_err fby_loop_registry_connect(
+    struct fby_loop *self, struct fby_error_detail *why)
+{
+    return self->registry.connect_due ? reconnect(self, why) : FBY_OK;
+}
+
+const char *fby_loop_registry_server(const struct fby_loop *self)
+{
+    return self->registry.locator != NULL
+               ? fby_locator_endpoint(self->registry.locator)
+               : "";
 }
 
 void fby_loop_registry_close(struct fby_loop *self)
@@ -267,17 +244,23 @@ static void log_silence(struct fby_loop_registry *registry)
     }
 }
 
+void fby_loop_registry_locate(struct fby_loop *self)
+{
+    struct fby_loop_registry *registry = &self->registry;
+    if (fby_locator_tick(registry->locator, self->now_ns)) {
+        registry->connect_due = true;
+        registry->due_ns      = self->now_ns;
+        log_silence(registry);
+    }
+}
+
 /* Connect if the locator has said so. Returns false after a failure; then try
  * again later. */
 static bool connect_if_due(struct fby_loop *self)
 {
     struct fby_loop_registry *registry = &self->registry;
     struct fby_error_detail   why      = {""};
-    if (fby_locator_tick(registry->locator, self->now_ns)) {
-        registry->connect_due = true;
-        registry->due_ns      = self->now_ns;
-        log_silence(registry);
-    }
+    fby_loop_registry_locate(self);
     if (!registry->connect_due || self->now_ns < registry->due_ns) {
         return true;
     }
