@@ -138,6 +138,17 @@ static void a_server_without_a_heartbeat_is_not_asked_without_end(void **state)
     assert_says(&m, 3 * S, FBY_MSG_JOIN);
 }
 
+/* The server answers each RENEW with JOINED. */
+static void an_answer_to_a_renewal_delays_no_message(void **state)
+{
+    (void)state;
+    struct fby_membership   m      = member();
+    const struct fby_digest digest = {{1}};
+    fby_membership_pin(&m, &digest, &digest, S);
+    admit(&m, S);
+    assert_says(&m, S, FBY_MSG_RENEW);
+}
+
 static void a_renewal_names_its_list_and_its_server(void **state)
 {
     (void)state;
@@ -197,6 +208,7 @@ int main(void)
         cmocka_unit_test(digests_are_sent_at_once_and_from_then_on),
         cmocka_unit_test(lists_are_taken_in_order_and_a_gap_asks_for_all),
         cmocka_unit_test(lists_of_another_server_are_not_taken),
+        cmocka_unit_test(an_answer_to_a_renewal_delays_no_message),
         cmocka_unit_test(a_renewal_names_its_list_and_its_server),
         cmocka_unit_test(a_join_and_a_quit_name_the_session),
         cmocka_unit_test(a_full_list_begins_anew),

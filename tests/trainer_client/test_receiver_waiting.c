@@ -31,6 +31,14 @@ static void a_server_that_knows_no_worker_is_reported(void **state)
     snprintf(text, sizeof(text), "no worker: the server %s has none registered",
         d.server.endpoint);
     await_waiting(&d, text);
+    send_joined(&d); /* as it answers a RENEW: no news */
+    send_message(&d.server, &(struct fby_message){.type = FBY_MSG_JOIN_FIRST,
+                                .join_first             = {d.session}});
+    (void)await_message(&d, &d.server, FBY_MSG_JOIN);
+    pthread_mutex_lock(&d.ready_queue.lock);
+    struct fby_error_detail waiting = d.ready_queue.wait_reason;
+    pthread_mutex_unlock(&d.ready_queue.lock);
+    assert_string_equal(waiting.text, text);
     dialogue_end(&d);
 }
 

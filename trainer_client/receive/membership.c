@@ -59,7 +59,8 @@ bool fby_membership_tick(
 void fby_membership_joined(struct fby_membership *self,
     const struct fby_joined *joined, int64_t now_ns)
 {
-    if (self->server.value != joined->server.value) {
+    bool is_first = self->server.value != joined->server.value;
+    if (is_first) {
         self->sequence = 0;
         fby_info("JOINED", "job %s, rank %u of %u", self->join.job,
             self->join.rank, self->join.world);
@@ -70,7 +71,9 @@ void fby_membership_joined(struct fby_membership *self,
     if (self->heartbeat_ns < FBY_NS_PER_MS) { /* 0 would send without pause */
         self->heartbeat_ns = FBY_NS_PER_MS;
     }
-    self->due_ns = now_ns + self->heartbeat_ns;
+    if (is_first) { /* else it answers a RENEW, and another one may be due */
+        self->due_ns = now_ns + self->heartbeat_ns;
+    }
 }
 
 void fby_membership_join_first(struct fby_membership *self, int64_t now_ns)

@@ -44,7 +44,7 @@ void fby_membership_pin(struct fby_membership *self,
 bool fby_membership_tick(
     struct fby_membership *self, int64_t now_ns, struct fby_message *out);
 
-/* JOINED: begin to renew. */
+/* JOINED: begin to renew, unless it only answers a RENEW. */
 void fby_membership_joined(struct fby_membership *self,
     const struct fby_joined *joined, int64_t now_ns);
 /* JOIN_FIRST: the server forgot the session; join again. */

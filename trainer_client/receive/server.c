@@ -24,12 +24,14 @@ static void on_refused(
 static void on_joined(struct fby_receiver *r, const struct fby_joined *joined)
 {
     struct fby_error_detail why = {""};
+    /* Else it answers a RENEW. */
+    bool is_first = r->membership.server.value != joined->server.value;
     fby_membership_joined(&r->membership, joined, r->now_ns);
     fby_locator_set_lease(r->locator, r->membership.lease_ns);
     if (r->opened) {
         return; /* JOIN had the chosen digests, and the server compared them */
     }
-    if (!r->worker_listed) {
+    if (is_first && !r->worker_listed) {
         fby_ready_queue_set_wait_reason(
             r->ready_queue, "the server knows no worker yet");
     }
