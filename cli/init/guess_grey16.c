@@ -42,9 +42,9 @@ bool fby_guess_has_grey16(
     struct grey16_search self = {
         .search = search, .dir = dir, .extension = extension};
     memcpy(dir, file, strlen(file) + 1);
-    slash = strrchr(dir, '/');
+    slash                                = strrchr(dir, '/');
     dir[slash != NULL ? slash - dir : 0] = '\0';
-    fby_err err = fby_guess_visit_dir(
-        search, dir, NULL, look_at_file, &self, NULL, NULL);
+    fby_err err =
+        fby_guess_visit_dir(search, dir, NULL, look_at_file, &self, NULL, NULL);
     return (err == FBY_OK || err == FBY_GONE) && self.found;
 }

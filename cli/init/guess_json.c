@@ -13,8 +13,8 @@
 enum { MAX_BYTES = 1 << 20 /* of a file */, MAX_FIELDS = 3 /* of the note */ };
 
 /* Add the keys of the file to `out`. */
-static void read_keys(
-    const struct fby_search *search, const char *path, struct fby_guess_split *out)
+static void read_keys(const struct fby_search *search, const char *path,
+    struct fby_guess_split *out)
 {
     struct fby_object object = {.ops = NULL};
     size_t            n      = MAX_BYTES;

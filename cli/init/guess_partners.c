@@ -90,17 +90,17 @@ fby_err fby_guess_explain_missing(const struct fby_search *search,
         return FBY_CONFIG; /* another error */
     }
     fby_guess_write_operand(search, path, operand);
-    int n = snprintf(command, sizeof(command),
-        "(cd %s && mkdir unpaired && for p in %s%s:%s%s %s%s:%s%s; do for f in "
-        "${p%%:*}/*; do b=${f##*/}; set -- ${p#*:}/\"${b%%%%.*}\".*; [ -e "
-        "\"$1\" ] || [ -d \"$f\" ] || mv -n \"$f\" unpaired; done; done)",
-        operand, names[0], split, names[1], split, names[1], split, names[0],
-        split);
+    int    n    = snprintf(command, sizeof(command),
+              "(cd %s && mkdir unpaired && for p in %s%s:%s%s %s%s:%s%s; do for f in "
+                    "${p%%:*}/*; do b=${f##*/}; set -- ${p#*:}/\"${b%%%%.*}\".*; [ -e "
+                    "\"$1\" ] || [ -d \"$f\" ] || mv -n \"$f\" unpaired; done; done)",
+              operand, names[0], split, names[1], split, names[1], split, names[0],
+              split);
     size_t room = sizeof(said.text) - strlen("; to move the others away: ") -
                   strlen(operand) - 16; /* "looking at PATH: " */
     if (n < 0 || strlen(said.text) + (size_t)n > room) {
         return FBY_CONFIG;
     }
-    return fby_error_set(why, FBY_CONFIG, "%s; to move the others away: %s",
-        said.text, command);
+    return fby_error_set(
+        why, FBY_CONFIG, "%s; to move the others away: %s", said.text, command);
 }

@@ -202,7 +202,7 @@ static void what_the_source_refuses_is_refused(void **state)
     write_files(sb, "p/a/x.", ".txt", 0, 300);
     assert_refused(sb, "more than 256 different extensions");
     write_files(sb, "p/a/\x01", ".jpg", 0, 1);
-    assert_refused(sb, "has control characters or is not UTF-8");
+    assert_refused(sb, "has control characters or is not UTF-8: rename it");
 }
 
 /* They have more extensions than the source takes. */

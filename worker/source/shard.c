@@ -373,7 +373,7 @@ fby_err fby_name_check(const char *name, const struct fby_name_parts *parts,
 {
     if (!fby_name_is_plain(name)) {
         return fby_error_set(why, FBY_CONFIG,
-            "the name %s has control characters or is not UTF-8",
+            "the name %s has control characters or is not UTF-8: rename it",
             fby_text_show(name).text);
     }
     if (strlen(parts->suffix) >= FBY_NAME_SIZE) {
