@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/utf8.h"
 #include "pipeline/types.h"
@@ -64,6 +65,39 @@ bool fby_text_is_one_of(const char *text, const char *const *list)
         list++;
     }
     return list != NULL && *list != NULL;
+}
+
+/* True if the `n` bytes of `part` are a word for coordinates. */
+static bool is_coordinate_word(const char *part, size_t n)
+{
+    static const char *const words[] = {"box", "boxes", "bbox", "bboxes",
+        "bndbox", "keypoint", "keypoints", "kp", "kps", "kpts", "point",
+        "points", "landmark", "landmarks", "polygon", "polygons", "xmin",
+        "ymin", "xmax", "ymax", "x_min", "y_min", "x_max", "y_max", "x1", "y1",
+        "x2", "y2"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strlen(words[i]) == n && strncasecmp(words[i], part, n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fby_text_is_coordinates(const char *name)
+{
+    while (*name != '\0') {
+        size_t n    = strcspn(name, ".");
+        size_t last = n; /* where its last word begins */
+        while (last > 0 && strchr("_-", name[last - 1]) == NULL) {
+            last--;
+        }
+        if (is_coordinate_word(name, n) ||
+            is_coordinate_word(name + last, n - last)) {
+            return true;
+        }
+        name += n + (name[n] == '.' ? 1 : 0);
+    }
+    return false;
 }
 
 bool fby_text_is_evaluation_split(const char *name)

@@ -10,6 +10,11 @@
  * validation, test, and these with `_` or `-` and more after it. */
 bool fby_text_is_evaluation_split(const char *name);
 
+/* True for the usual names of coordinates in a picture: boxes, keypoints, xmin
+ * and so on, in any case. One part of a name with dots is enough (boxes.npy),
+ * and so is the last word of a part (gt_boxes). */
+bool fby_text_is_coordinates(const char *name);
+
 /* True if `text` can name a field, split or group: a letter or `_`, then
  * letters, digits, `_` and `-`; at most 63 bytes. ASCII only. */
 bool fby_text_is_name(const char *text);

@@ -85,7 +85,7 @@ static void look_at_number(struct fby_init_member *member, const json_t *value)
 }
 
 /* The kind of a JSON list. Raises member->max_length to the length of the list
- * or, for texts, of its longest text. */
+ * or, for texts, of its longest text. Sets member->has_inner_lists. */
 static enum fby_init_value kind_of_list(
     struct fby_init_member *member, const json_t *list)
 {
@@ -97,6 +97,8 @@ static enum fby_init_value kind_of_list(
         texts += json_is_string(entry) ? 1 : 0;
         numbers += json_is_number(entry) ? 1 : 0;
         look_at_number(member, entry);
+        member->has_inner_lists =
+            member->has_inner_lists || json_is_array(entry);
         /* Only lists of texts use this length, which is 0 for other entries. */
         raise_to(&member->max_length, json_string_length(entry));
     }

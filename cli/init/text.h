@@ -70,7 +70,8 @@ struct fby_init_member {
     uint32_t            longest;     /* bytes of the longest value */
     /* Entries of the longest list; TEXT_LISTS: bytes of the longest text. */
     uint32_t max_length;
-    char     keys[128]; /* OBJECT: its keys: "KEY, KEY.KEY, KEY" */
+    bool     has_inner_lists; /* lists: an entry is a list */
+    char     keys[128];       /* OBJECT: its keys: "KEY, KEY.KEY, KEY" */
     /* OBJECT: kind of the value of its first key: NUMBER, TEXT, else MIXED. */
     enum fby_init_value first_key_kind;
 };
@@ -115,7 +116,8 @@ struct fby_init_summary { /* the known facts about the data of split train */
  * the file keeps the last batch although it is short.
  *   pictures: 224 x 224, normalised f32 in CHW, and labels; train:
  *             random_resized_crop and flip, others: resize and center_crop;
- *             masks that each sample has follow their picture
+ *             masks that each sample has follow their picture; with a
+ *             column of coordinates only resize
  *   lists:    each column of values is a further field, unchanged
  *   columns:  each column is a field, unchanged
  *   tokens:   the fields are tokens and targets

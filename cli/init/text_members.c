@@ -17,6 +17,8 @@
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 
+enum { COORDINATES = 128 /* bytes of the names of such columns */ };
+
 bool fby_init_has_type(const char *extension, const char *type)
 {
     const char *dot = strrchr(extension, '.');
@@ -226,11 +228,41 @@ static void append_others(
     fby_init_append(out, data->n_others > 1 ? "]" : "");
 }
 
+bool fby_init_is_coordinates(const struct fby_init_member *member)
+{
+    bool is_key = member->key[0] != '\0';
+    bool may_be = member->value != FBY_INIT_NO_VALUE ||
+                  fby_init_has_type(member->extension, "npy");
+    return may_be && !fby_init_are_classes(member) &&
+           fby_text_is_coordinates(is_key ? member->key : member->extension);
+}
+
+bool fby_init_list_coordinates(
+    const struct fby_init_summary *data, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < data->n_members; i++) {
+        const struct fby_init_member *member = &data->members[i];
+        if (fby_init_is_coordinates(member)) {
+            fby_text_append_name(out, size,
+                member->key[0] != '\0' ? member->key : member->extension);
+        }
+    }
+    return out[0] != '\0';
+}
+
 /* Append the ops of an image or a mask: random ones for train, and none of them
- * for the other splits. */
+ * for the other splits. Coordinates stay with the picture only if all of it is
+ * kept as it lies. */
 static void append_ops(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
+    char names[COORDINATES];
+    if (fby_init_list_coordinates(data, names, sizeof(names))) {
+        fby_init_append(
+            out, "      - resize: {size: 224}        # or [HEIGHT, WIDTH]\n");
+        return;
+    }
     fby_init_append(out,
         "      - random_resized_crop: {size: 224, scale: [0.08, 1.0], only: "
         "train}\n"
@@ -246,6 +278,20 @@ static void append_ops(
     fby_init_append(out, "}\n      - center_crop: {size: 224, only: ");
     append_others(out, data);
     fby_init_append(out, "}\n");
+}
+
+/* Say why the ops of the image move nothing at random. */
+static void append_coordinates(
+    struct fby_buffer *out, const struct fby_init_summary *data)
+{
+    char names[COORDINATES];
+    if (fby_init_list_coordinates(data, names, sizeof(names))) {
+        fby_init_printf(out,
+            "    # No crop and no flip, because no op moves coordinates (%s)\n"
+            "    # with the picture. They must be relative to it (0 to 1); "
+            "others are those of\n    # the original picture.\n",
+            names);
+    }
 }
 
 /* Append what all fields of pictures have after `from` and `group`. */
@@ -272,6 +318,7 @@ static void append_image(struct fby_buffer *out,
     name_image(data, image, name);
     fby_init_printf(out, "  %s:\n", name);
     append_from(out, data, image);
+    append_coordinates(out, data);
     fby_init_append(out, "    decode: rgb8\n");
     append_picture(out, data);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text_notes.c - the lines for the terminal on members that no field reads as
- * they are: pictures that are no masks, grey of 16 bits, and words of classes. */
+ * they are: pictures that are no masks, grey of 16 bits, words of classes, and
+ * coordinates. */
 #include <stdio.h>
 #include <string.h>
 
@@ -225,6 +226,19 @@ static void append_classes(
     }
 }
 
+static void append_coordinates(
+    const struct fby_init_summary *data, struct fby_buffer *out)
+{
+    char names[128];
+    if (fby_init_list_coordinates(data, names, sizeof(names))) {
+        fby_init_printf(out,
+            "note: no op moves %s with the picture, so it is only resized: "
+            "coordinates must be relative to the picture (0 to 1); others are "
+            "those of the original picture\n",
+            names);
+    }
+}
+
 void fby_init_append_notes(
     const struct fby_init_summary *data, struct fby_buffer *out)
 {
@@ -240,6 +254,9 @@ void fby_init_append_notes(
     }
     if (image != NULL && has_grey16(data, image)) {
         append_grey16(data, image->is_grey16, out);
+    }
+    if (image != NULL) {
+        append_coordinates(data, out);
     }
     append_classes(data, out);
 }

@@ -43,6 +43,14 @@ const struct fby_init_member *fby_init_find_image(
 bool fby_init_is_left_out(const struct fby_init_summary *data,
     const struct fby_init_member *image, const struct fby_init_member *member);
 
+/* True for a column or key of coordinates in the picture, by its name. */
+bool fby_init_is_coordinates(const struct fby_init_member *member);
+
+/* Append the names of the columns and keys of coordinates, as "a, b", to `out`,
+ * a text. Returns true if there are any. */
+bool fby_init_list_coordinates(
+    const struct fby_init_summary *data, char *out, size_t size);
+
 /* True for a member with the label, as in WebDataset: "cls". */
 bool fby_init_is_label(const struct fby_init_member *member);
 

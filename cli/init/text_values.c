@@ -143,14 +143,18 @@ static bool append_list_column(struct fby_buffer *out,
     }
     if (member->value == FBY_INIT_OBJECT) {
         append_object(out, member, name);
+    } else if (member->has_inner_lists) {
+        append_left_out(out, member,
+            "its lists hold lists: write one list of numbers into each row, as "
+            "[1, 2, 3, 4, 5, 6, 7, 8] for two boxes and [] for none");
     } else if (member->value == FBY_INIT_OTHER_LISTS) {
         append_left_out(out, member,
             "its lists hold other values than texts or numbers: add a field "
             "for each entry that is needed (key: \"0\" is the first)");
     } else {
         append_left_out(out, member,
-            "its values are of several kinds (an empty list counts as one of "
-            "numbers): make all numbers, texts, or lists of either");
+            "its values are of several kinds: write numbers into all rows, or "
+            "texts, or lists of numbers (also []), or lists of texts");
     }
     return false;
 }

@@ -189,6 +189,51 @@ static void find_pair(struct findings *self, const struct fby_lint_field *field)
     describe_pair(finding, pair, picture);
 }
 
+/* ---- Pictures and coordinates -------------------------------------------- */
+
+/* The first field of numbers or texts that are coordinates, by its name or that
+ * of its column; NULL: none. */
+static const char *find_coordinates(const struct fby_lint_facts *facts)
+{
+    for (uint32_t i = 0; i < facts->n_fields; i++) {
+        const struct fby_field_content *field = facts->fields[i].content;
+        enum fby_values                 kind  = fby_field_values(field);
+        bool is_other = kind == FBY_VALUES_COLOURS || kind == FBY_VALUES_IDS ||
+                        kind == FBY_VALUES_CLASSES;
+        if (!is_other && (fby_text_is_coordinates(field->name) ||
+                             fby_text_is_coordinates(field->from[0]))) {
+            return field->name;
+        }
+    }
+    return NULL;
+}
+
+static void find_moved_coordinates(
+    struct findings *self, const struct fby_lint_field *field)
+{
+    const char *coordinates = find_coordinates(self->facts);
+    char        names[200];
+    uint32_t    first = 0;
+    if (coordinates == NULL ||
+        fby_field_values(field->content) != FBY_VALUES_COLOURS ||
+        !fby_lint_list_moving_ops(
+            field->content, names, sizeof(names), &first)) {
+        return;
+    }
+    bool   on_worker = first < field->content->n_ops;
+    size_t line      = on_worker ? field->lines.ops[first] : field->lines.field;
+    struct fby_finding *finding =
+        append(self, FBY_FINDING_COORDINATES, field, line);
+    set_text(finding->found,
+        "%s: the picture is moved or cut, but not the coordinates in '%s'",
+        names, coordinates);
+    set_text(finding->advice,
+        "resize: {size: [HEIGHT, WIDTH]} instead, which keeps coordinates that "
+        "are relative to the picture (0 to 1); nothing, if '%s' has no "
+        "positions",
+        coordinates);
+}
+
 /* ---- Levels -------------------------------------------------------------- */
 
 static double largest_of(const double values[3])
@@ -605,6 +650,7 @@ uint32_t fby_lint_find(const struct fby_lint_facts *facts,
     for (uint32_t i = 0; i < facts->n_fields; i++) {
         const struct fby_lint_field *field = &facts->fields[i];
         find_pair(&self, field);
+        find_moved_coordinates(&self, field);
         find_random_ops(&self, field);
         find_clipped(&self, field);
         find_bytes_as_floats(&self, field);

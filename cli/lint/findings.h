@@ -93,20 +93,21 @@ struct fby_lint_facts {        /* the measurements of a pipeline and its data */
 };
 
 enum fby_finding_kind {
-    FBY_FINDING_REFUSED,   /* some samples are bad */
-    FBY_FINDING_PAIR,      /* a picture and its mask are moved differently */
-    FBY_FINDING_CLASSES,   /* the class folders of the splits differ */
-    FBY_FINDING_NO_END,    /* token files do not contain the end token */
-    FBY_FINDING_RANDOM,    /* random ops in a split for evaluation */
-    FBY_FINDING_CLIPPED,   /* pictures in grey of 16 bits */
-    FBY_FINDING_LEVELS,    /* normalize is in units of 0 to 255, or missing */
-    FBY_FINDING_OP_ORDER,  /* an op works on pixels that are dropped later */
-    FBY_FINDING_DCT_SCALE, /* pictures are decoded larger than needed */
-    FBY_FINDING_WIRE_TYPE, /* a narrower type holds all values */
-    FBY_FINDING_CODEC,     /* another encoding has fewer bytes */
-    FBY_FINDING_CONSTANT,  /* a field has the same value in all samples */
-    FBY_FINDING_TWICE,     /* two fields have the same values */
-    FBY_FINDING_SHARDS     /* a batch comes from very many shards */
+    FBY_FINDING_REFUSED,     /* some samples are bad */
+    FBY_FINDING_PAIR,        /* a picture and its mask are moved differently */
+    FBY_FINDING_COORDINATES, /* a picture moves, but not its boxes */
+    FBY_FINDING_CLASSES,     /* the class folders of the splits differ */
+    FBY_FINDING_NO_END,      /* token files do not contain the end token */
+    FBY_FINDING_RANDOM,      /* random ops in a split for evaluation */
+    FBY_FINDING_CLIPPED,     /* pictures in grey of 16 bits */
+    FBY_FINDING_LEVELS,      /* normalize is in units of 0 to 255, or missing */
+    FBY_FINDING_OP_ORDER,    /* an op works on pixels that are dropped later */
+    FBY_FINDING_DCT_SCALE,   /* pictures are decoded larger than needed */
+    FBY_FINDING_WIRE_TYPE,   /* a narrower type holds all values */
+    FBY_FINDING_CODEC,       /* another encoding has fewer bytes */
+    FBY_FINDING_CONSTANT,    /* a field has the same value in all samples */
+    FBY_FINDING_TWICE,       /* two fields have the same values */
+    FBY_FINDING_SHARDS       /* a batch comes from very many shards */
 };
 
 struct fby_finding {

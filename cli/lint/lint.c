@@ -53,7 +53,9 @@ static const struct fby_usage usage = {.options = options,
     .help =
         "Find avoidable costs of a pipeline file, and measure them.\v"
         "It looks for bad samples, masks that are not cropped and flipped like "
-        "their pictures, random ops in splits for evaluation, pictures of 16 "
+        "their pictures, boxes and keypoints beside a picture that is cropped "
+        "or "
+        "flipped, random ops in splits for evaluation, pictures of 16 "
         "bits, normalize with numbers of 0 to 255, token files without the "
         "token that ends a document, ops that work on pixels which a later op "
         "drops, pictures decoded larger than needed, numbers in wider types "

@@ -12,20 +12,21 @@
 static const char *finding_name(enum fby_finding_kind kind)
 {
     static const char *const names[] = {
-        [FBY_FINDING_REFUSED]   = "refused",
-        [FBY_FINDING_PAIR]      = "pair",
-        [FBY_FINDING_CLASSES]   = "classes",
-        [FBY_FINDING_NO_END]    = "no-end",
-        [FBY_FINDING_RANDOM]    = "random",
-        [FBY_FINDING_CLIPPED]   = "clipped",
-        [FBY_FINDING_LEVELS]    = "levels",
-        [FBY_FINDING_OP_ORDER]  = "op-order",
-        [FBY_FINDING_DCT_SCALE] = "dct-scale",
-        [FBY_FINDING_WIRE_TYPE] = "wire-type",
-        [FBY_FINDING_CODEC]     = "codec",
-        [FBY_FINDING_CONSTANT]  = "constant",
-        [FBY_FINDING_TWICE]     = "twice",
-        [FBY_FINDING_SHARDS]    = "shards",
+        [FBY_FINDING_REFUSED]     = "refused",
+        [FBY_FINDING_PAIR]        = "pair",
+        [FBY_FINDING_COORDINATES] = "coordinates",
+        [FBY_FINDING_CLASSES]     = "classes",
+        [FBY_FINDING_NO_END]      = "no-end",
+        [FBY_FINDING_RANDOM]      = "random",
+        [FBY_FINDING_CLIPPED]     = "clipped",
+        [FBY_FINDING_LEVELS]      = "levels",
+        [FBY_FINDING_OP_ORDER]    = "op-order",
+        [FBY_FINDING_DCT_SCALE]   = "dct-scale",
+        [FBY_FINDING_WIRE_TYPE]   = "wire-type",
+        [FBY_FINDING_CODEC]       = "codec",
+        [FBY_FINDING_CONSTANT]    = "constant",
+        [FBY_FINDING_TWICE]       = "twice",
+        [FBY_FINDING_SHARDS]      = "shards",
     };
     return names[kind];
 }

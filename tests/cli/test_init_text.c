@@ -275,8 +275,8 @@ static void lists_and_objects_of_a_list_are_written_whole(void **state)
                         "values than texts or numbers: add a field for each "
                         "entry that is needed (key: \"0\" is the first)\n"
                         "  # left out: column \"r\": its values are of several "
-                        "kinds (an empty list counts as one of numbers): make "
-                        "all numbers, texts, or lists of either\n");
+                        "kinds: write numbers into all rows, or texts, or "
+                        "lists of numbers (also []), or lists of texts\n");
 }
 
 static void a_file_of_columns_is_written_whole(void **state)
@@ -799,6 +799,52 @@ static void what_no_field_reads_is_noted_for_the_terminal(void **state)
                      "second picture, remove the # of its field in the file\n");
 }
 
+static void a_picture_with_coordinates_is_only_resized(void **state)
+{
+    (void)state;
+    struct fby_init_member members[] = {
+        {.extension = "image.jpg", .always = true},
+        {.extension = "mask.png", .always = true, .may_be_ids = true},
+        {.extension     = "bbox",
+            .always     = true,
+            .value      = FBY_INIT_NUMBER_LISTS,
+            .max_length = 8},
+        {.extension          = "kp",
+            .always          = true,
+            .value           = FBY_INIT_OTHER_LISTS,
+            .has_inner_lists = true}};
+    const struct fby_init_split   val  = {"val", "/d/val.csv", NULL, 0, NULL};
+    const struct fby_init_summary s    = {.kind = FBY_SOURCE_LIST,
+           .path                                = "/d/a.csv",
+           .files     = (const char[1][FBY_NAME_SIZE]){"image"},
+           .n_files   = 1,
+           .members   = members,
+           .n_members = 4,
+           .others    = &val,
+           .n_others  = 1};
+    char                         *text = text_of(&s);
+    assert_non_null(strstr(text,
+        "    # No crop and no flip, because no op moves coordinates (bbox, "
+        "kp)\n"
+        "    # with the picture. They must be relative to it (0 to 1); others "
+        "are those of\n    # the original picture.\n"
+        "    decode: rgb8\n    ops:                    # on the workers\n"
+        "      - resize: {size: 224}        # or [HEIGHT, WIDTH]\n"
+        "    device:"));
+    assert_non_null(strstr(text,
+        "in order\n      - resize: {size: 224}        # or [HEIGHT, WIDTH]\n"
+        "  bbox: {"));
+    assert_non_null(strstr(text,
+        "left out: column \"kp\": its lists hold lists: write one list of "
+        "numbers into each row, as [1, 2, 3, 4, 5, 6, 7, 8] for two boxes and "
+        "[] for none\n"));
+    free(text);
+    assert_notes(&s,
+        "note: no op moves bbox, kp with the picture, so it is only resized: "
+        "coordinates must be relative to the picture (0 to 1); others are "
+        "those of the original picture\n");
+}
+
 static void pictures_of_16_bits_in_grey_are_noted(void **state)
 {
     (void)state;
@@ -843,6 +889,7 @@ int main(void)
         cmocka_unit_test(names_with_unusual_characters_are_read_back),
         cmocka_unit_test(at_most_16_values_of_a_list_become_fields),
         cmocka_unit_test(what_no_field_reads_is_noted_for_the_terminal),
+        cmocka_unit_test(a_picture_with_coordinates_is_only_resized),
         cmocka_unit_test(pictures_of_16_bits_in_grey_are_noted),
         cmocka_unit_test(data_without_a_possible_field_is_named),
     };

@@ -616,6 +616,27 @@ static void a_mask_needs_one_of_two_views(void **state)
     assert_int_equal(find(), 0);
 }
 
+static void a_picture_that_moves_without_its_boxes_is_found(void **state)
+{
+    (void)state;
+    strcpy(content[1].name, "objects");
+    strcpy(content[1].from[0], "bbox");
+    content[1].wire_type = FBY_F32;
+    content[0].n_ops     = 2;
+    content[0].ops[0].op = fby_op_named("resize");
+    content[0].ops[1].op = fby_op_named("colour_jitter");
+    assert_int_equal(find(), 0);
+    content[0].ops[1].op = fby_op_named("horizontal_flip");
+    assert_one(FBY_FINDING_COORDINATES, 21);
+    assert_string_equal(findings[0].found,
+        "horizontal_flip: the picture is moved or cut, but not the coordinates "
+        "in 'objects'");
+    content[0].ops[1].op = fby_op_named("center_crop");
+    assert_one(FBY_FINDING_COORDINATES, 21);
+    strcpy(content[1].from[0], "speed");
+    assert_int_equal(find(), 0);
+}
+
 /* ---- size ---------------------------------------------------------------- */
 
 /* Each op of each field, and every other finding that is possible. */
@@ -678,6 +699,7 @@ int main(void)
         TEST(a_flip_of_the_device_belongs_to_the_mask_too),
         TEST(two_views_of_one_picture_give_no_finding),
         TEST(a_mask_needs_one_of_two_views),
+        TEST(a_picture_that_moves_without_its_boxes_is_found),
         TEST(all_findings_at_once_have_room),
     };
 #undef TEST

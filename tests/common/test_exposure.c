@@ -17,7 +17,8 @@ static void without_keys_only_loopback_is_listened_on(void **state)
         FBY_USAGE);
     assert_string_equal(why.text,
         "--listen tcp://10.0.0.1:7070: without keys, any host that reaches "
-        "this port could use it: listen on loopback (tcp://127.0.0.1:*), or "
+        "this port could use it: add --keys (forebay keys init writes them), "
+        "listen on loopback (tcp://127.0.0.1:*), or "
         "add --insecure in a trusted network");
     assert_int_equal(
         fby_exposure_check("tcp://0.0.0.0:7070", false, false, NULL),

@@ -108,6 +108,21 @@ static void a_list_that_is_too_long_is_cut(void **state)
     assert_string_equal(list, "ab, cd, efg");
 }
 
+static void coordinates_are_known_by_their_names(void **state)
+{
+    (void)state;
+    static const char *const names[]  = {"boxes", "BBox", "gt_boxes", "kp",
+         "face-landmarks", "annotation.bbox", "boxes.npy", "x_min", "xmax"};
+    static const char *const others[] = {
+        "", "label", "inbox", "boxer", "boxes_of", "x", "npy", "a.min"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_true(fby_text_is_coordinates(names[i]));
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        assert_false(fby_text_is_coordinates(others[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +130,7 @@ int main(void)
         cmocka_unit_test(extensions_are_lower_case_with_inner_dots),
         cmocka_unit_test(an_ending_has_something_before_it),
         cmocka_unit_test(a_text_is_shown_on_one_short_line),
+        cmocka_unit_test(coordinates_are_known_by_their_names),
         cmocka_unit_test(a_list_that_is_too_long_is_cut),
         cmocka_unit_test(the_nearest_name_is_the_one_meant),
         cmocka_unit_test(a_word_that_is_near_to_none_has_no_nearest),
