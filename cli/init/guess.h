@@ -57,7 +57,7 @@ struct fby_guess_split {                      /* the data of one split */
     uint32_t          n_columns;
 };
 
-enum { FBY_GUESS_LINKED = 4, FBY_GUESS_NOTES = 4096 };
+enum { FBY_GUESS_LINKED = 4, FBY_GUESS_NOTES = 4096, FBY_GUESS_COMMAND = 2048 };
 
 struct fby_guess {
     /* Directories outside the searched one to which links lead. */
@@ -71,6 +71,8 @@ struct fby_guess {
     char     data_root[FBY_PATH_SIZE];
     uint32_t n_left_out; /* splits found beyond FBY_GUESS_SPLITS, not read */
     char     notes[FBY_GUESS_NOTES]; /* for the user: whole lines */
+    /* After an error: the command that its text ends with; "": none. */
+    char                   command[FBY_GUESS_COMMAND];
     struct fby_guess_split splits[FBY_GUESS_SPLITS]; /* train first, if any */
 };
 

@@ -17,6 +17,8 @@
 /* With more such extensions they are parts of names, not kinds of files. */
 enum { MAX_EXTENSIONS = 8 };
 
+enum { MAX_COMMAND = 480 /* bytes of the command, with its sentence */ };
+
 struct dots { /* the types of pictures with a dot in their extension */
     const struct fby_file_type *first;  /* NULL: none */
     uint32_t                    n;      /* number of such types */
@@ -44,30 +46,65 @@ static struct dots find_dots(const struct fby_folder_counts *counts)
     return found;
 }
 
+#define RENAME                                                              \
+    "-name '[!.]*.*.*' ! -type d -exec sh -c 'for f; do b=${f##*/}; mv -n " \
+    "\"$f\" \"${f%%/*}/$(printf %%s \"${b%%.*}\" | tr . _).${b##*.}\"; "    \
+    "done' sh {} +"
+
+/* If `path` is in the folder of a split, write the folders of all splits in the
+ * root: " train valid". Returns false if it is in none. */
+static bool list_split_folders(
+    const struct fby_search *search, const char *path, char out[80])
+{
+    char               first[FBY_NAME_SIZE];
+    struct fby_listing root = {0};
+    size_t             used = 0;
+    snprintf(first, sizeof(first), "%.*s", (int)strcspn(path, "/"), path);
+    if (fby_guess_split_of_folder(first) == NULL ||
+        fby_listing_read(search->root, "", NULL, &root, NULL) != FBY_OK) {
+        return false;
+    }
+    for (uint32_t i = 0; i < root.count; i++) {
+        const struct fby_entry *entry = &root.entries[i];
+        if (entry->is_dir && fby_guess_split_of_folder(entry->name) != NULL &&
+            used + strlen(entry->name) + 2 < 80) {
+            used += (size_t)snprintf(out + used, 80 - used, " %s", entry->name);
+        }
+    }
+    fby_listing_fini(&root);
+    return used > 0;
+}
+
 /* Write the command that renames the files below `path`: all of them, so that
  * files of one sample, in whatever folder, keep one name. `out` has its sentence,
  * too. */
 static void write_command(
-    const struct fby_search *search, const char *path, char *out, size_t size)
+    const struct fby_search *search, const char *path, char out[MAX_COMMAND])
 {
     char folder[FBY_PATH_SIZE];
-    char word[100];
+    char word[FBY_OPERAND_SIZE];
+    char splits[80];
+    if (!search->in_zip && list_split_folders(search, path, splits)) {
+        fby_guess_write_operand(search, "", word);
+        snprintf(out, MAX_COMMAND,
+            "rename such files: (cd %s && find%s " RENAME ")", word, splits);
+        return;
+    }
     bool is_named = !search->in_zip &&
                     fby_path_join(fby_root_dir(search->root), path, folder,
                         NULL) == FBY_OK &&
                     fby_shell_quote(folder, word, sizeof(word));
-    snprintf(out, size,
-        "rename such files%s: find %s -name '[!.]*.*.*' ! -type d -exec sh -c "
-        "'for f; do b=${f##*/}; mv -n \"$f\" \"${f%%/*}/$(printf %%s "
-        "\"${b%%.*}\" | tr . _).${b##*.}\"; done' sh {} +",
+    snprintf(out, MAX_COMMAND, "rename such files%s: find %s " RENAME,
         is_named ? "" : ", in this folder", is_named ? word : ".");
 }
 
 fby_err fby_guess_check_dots(const struct fby_search *search, const char *path,
     const struct fby_folder_counts *counts, struct fby_error_detail *why)
 {
-    struct dots dots      = find_dots(counts);
-    bool        are_names = dots.digits || dots.n > MAX_EXTENSIONS;
+    struct dots dots = find_dots(counts);
+    bool        is_each_other =
+        dots.n > 2 && dots.n_plain == 0 && dots.n >= counts->n_with_picture;
+    bool are_names = dots.digits || dots.n > MAX_EXTENSIONS || is_each_other;
     /* The least number of samples that have no plain picture but others. */
     uint64_t n_without =
         dots.n_plain > 0 && counts->n_with_picture > dots.n_plain
@@ -85,8 +122,8 @@ fby_err fby_guess_check_dots(const struct fby_search *search, const char *path,
             "the pictures that are missing, or rename the files",
             fby_plural(n_without, "sample").text, extension.text, file.text);
     }
-    char command[320];
-    write_command(search, path, command, sizeof(command));
+    char command[MAX_COMMAND];
+    write_command(search, path, command);
     fby_err err = fby_error_set(why, FBY_CONFIG,
         "the key of a sample ends at the first dot of a name, so that %.60s "
         "has the extension %.20s: %s",

@@ -81,33 +81,6 @@ static fby_err refuse(const struct layout *layout, const char *reason,
         operand, command);
 }
 
-/* ---- COCO: JSON in annotations/ beside folders of pictures ---- */
-
-static fby_err check_coco(
-    const struct layout *layout, struct fby_error_detail *why)
-{
-    static const char       dir[]  = "annotations";
-    const struct fby_entry *entry  = find_entry(layout->listing, dir);
-    struct fby_listing      within = {0};
-    if (entry == NULL || !entry->is_dir) {
-        return FBY_OK;
-    }
-    fby_err     err  = list_below(layout, dir, &within, why);
-    const char *json = err == FBY_OK ? find_file(&within, ".json") : NULL;
-    if (json != NULL) {
-        err = fby_error_set(why, FBY_CONFIG,
-            "COCO's annotations (annotations/%.60s) are not read: write a "
-            "list with a line for each picture into the same folder, "
-            "train.jsonl: {\"image\": \"train2017/1.jpg\", \"label\": 3, "
-            "\"caption\": \"a cat\", \"boxes\": [1, 2, 3, 4]}; or give a "
-            "folder of "
-            "the pictures alone",
-            fby_text_show(json).text);
-    }
-    fby_listing_fini(&within);
-    return err;
-}
-
 /* ---- Oxford-IIIT Pets: lists and masks in annotations/ ---- */
 
 static bool has_file(const struct layout *layout, const char *file)
@@ -194,6 +167,9 @@ static const struct {
 static fby_err check_known(
     const struct layout *layout, struct fby_error_detail *why)
 {
+    if (find_entry(layout->listing, "JPEGImages") != NULL) {
+        FBY_TRY(fby_guess_check_voc(layout->search, layout->path, why));
+    }
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (find_entry(layout->listing, known[i].folders[0]) != NULL &&
             find_entry(layout->listing, known[i].folders[1]) != NULL) {
@@ -524,7 +500,7 @@ static const char *find_only_dir(const struct fby_listing *listing)
 static fby_err check_folders(
     const struct layout *layout, struct fby_error_detail *why)
 {
-    FBY_TRY(check_coco(layout, why));
+    FBY_TRY(fby_guess_check_coco(layout->search, layout->path, why));
     FBY_TRY(check_pets(layout, why));
     FBY_TRY(check_nnunet(layout, why));
     FBY_TRY(check_known(layout, why));

@@ -299,6 +299,19 @@ FBY_CHECKED fby_err fby_guess_check_prefixes(struct fby_search *search,
 FBY_CHECKED fby_err fby_guess_explain_missing(const struct fby_search *search,
     const char *path, const char *const names[2], const char *below,
     struct fby_error_detail *why);
+/* ---- annotations of boxes (guess_annotations.c) ---- */
+
+/* Both functions set out->command to one that writes lists.
+ *
+ * Check for COCO's JSON in annotations/, or beside the pictures in `path`.
+ * Errors: FBY_CONFIG  there is some;  those of listing. */
+FBY_CHECKED fby_err fby_guess_check_coco(
+    struct fby_search *search, const char *path, struct fby_error_detail *why);
+
+/* Check Pascal VOC's files in `path`.
+ * Errors: FBY_CONFIG  there are boxes and no masks. */
+FBY_CHECKED fby_err fby_guess_check_voc(
+    struct fby_search *search, const char *path, struct fby_error_detail *why);
 
 /* ---- boxes as text (guess_boxes.c) ---- */
 

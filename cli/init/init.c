@@ -571,8 +571,9 @@ static fby_err check_output(const struct init_options *o,
     return err;
 }
 
-static fby_err write_pipeline(
-    const struct init_options *o, struct fby_error_detail *why)
+/* After an error, `command` is the one that its text ends with, or "". */
+static fby_err write_pipeline(const struct init_options *o,
+    char command[FBY_GUESS_COMMAND], struct fby_error_detail *why)
 {
     struct fby_guess   *guess  = calloc(1, sizeof(*guess));
     struct other_splits others = {.n = 0};
@@ -582,8 +583,10 @@ static fby_err write_pipeline(
         return FBY_SYS;
     }
     fby_err err = guess_source(o, guess, why);
+    memcpy(command, guess->command, sizeof(guess->command));
     if (err == FBY_OK) {
-        err = check_output(o, guess, why);
+        command[0] = '\0';
+        err        = check_output(o, guess, why);
     }
     if (err == FBY_OK) {
         choose_splits(guess, &others);
@@ -606,10 +609,13 @@ static int run(int argc, char **argv)
 {
     struct init_options     o   = {.class_depth = FBY_GUESS_ANY_DEPTH};
     struct fby_error_detail why = {{0}};
+    char                    command[FBY_GUESS_COMMAND] = "";
     fby_usage_parse(&usage, argc, argv, &o);
-    fby_err err = write_pipeline(&o, &why);
+    fby_err err = write_pipeline(&o, command, &why);
     if (err != FBY_OK) {
-        return fby_command_end("init", err, &why);
+        int code = fby_command_end("init", err, &why);
+        fprintf(stderr, "%s%s", command, command[0] != '\0' ? "\n" : "");
+        return code;
     }
     return fby_signals_caught() != 0 ? 128 + fby_signals_caught()
                                      : FBY_EXIT_DONE;

@@ -347,10 +347,46 @@ def coco(root):
             save(root / f"{split}/{i:012}.jpg", picture(i))
         for kind in ("captions", "instances"):
             save(root / f"annotations/{kind}_{split}.json", json.dumps({
-                "images": [{"id": 1, "file_name": f"{1:012}.jpg"}],
-                "annotations": [{"id": 1, "image_id": 1, "category_id": 1,
-                                 "bbox": [1, 2, 3, 4]}],
-                "categories": [{"id": 1, "name": "cat"}]}))
+                "images": [{"id": i, "file_name": f"{i:012}.jpg", "width": 40,
+                            "height": 20} for i in range(3)],
+                "annotations": [{"id": 1, "image_id": 1, "category_id": 3,
+                                 "bbox": [10, 5, 20, 10]},
+                                {"id": 2, "image_id": 1, "category_id": 7,
+                                 "bbox": [0, 0, 4, 4]}],
+                "categories": [{"id": 3, "name": "cat"}]}))
+
+
+def coco_of_captions(root):
+    coco(root)
+    for file in (root / "annotations").glob("instances_*"):
+        file.unlink()
+
+
+def roboflow(root):
+    """COCO's JSON beside the pictures, whose names have dots."""
+    for split in ("train", "valid"):
+        for i in range(3):
+            save(root / f"{split}/{i}_jpg.rf.a{i}.jpg", picture(i))
+        save(root / f"{split}/_annotations.coco.json", json.dumps({
+            "images": [{"id": i, "file_name": f"{i}_jpg.rf.a{i}.jpg",
+                        "width": 40, "height": 20} for i in range(3)],
+            "annotations": [{"id": 0, "image_id": 2, "category_id": 1,
+                             "bbox": [10, 5, 20, 10]}]}))
+        save(root / "README.dataset.txt", "from Roboflow")
+
+
+def roboflow_yolo(root):
+    for split in ("train", "valid"):
+        for i in range(4):
+            name = f"{i}_jpg.rf.{'abcd'[i]}x"
+            save(root / f"{split}/images/{name}.jpg", picture(i))
+            save(root / f"{split}/labels/{name}.txt", "0 .5 .5 .1 .1\n" * i)
+
+
+def dots_in_valid(root):
+    roboflow_yolo(root)
+    for file in sorted((root / "train").rglob("*.rf.*")):
+        file.rename(str(file).replace(".rf.", "_rf_"))
 
 
 def voc(root):
@@ -364,6 +400,22 @@ def voc(root):
     for split, ids in (("train", (0, 1)), ("val", (2,))):
         save(root / f"ImageSets/Segmentation/{split}.txt",
              "".join(f"2007_{i:06}\n" for i in ids))
+
+
+def voc_boxes(root):
+    """The last picture has no objects."""
+    objects = [("dog", 10, 5, 30, 15), ("cat", 0, 0, 4, 4)]
+    for i in range(3):
+        save(root / f"JPEGImages/{i:06}.jpg", picture(i))
+        save(root / f"Annotations/{i:06}.xml",
+             "<annotation><size><width>40</width><height>20</height></size>"
+             + "".join(f"<object><name>{name}</name><bndbox><xmin>{a}</xmin>"
+                       f"<ymin>{b}</ymin><xmax>{c}</xmax><ymax>{d}</ymax>"
+                       "</bndbox></object>" for name, a, b, c, d in objects[i:])
+             + "</annotation>")
+    save(root / "ImageSets/Main/train.txt", "000000\n000002\n")
+    save(root / "ImageSets/Main/val.txt", "000001\n")
+    save(root / "ImageSets/Main/cat_train.txt", "000000  1\n000002 -1\n")
 
 
 def cityscapes(root):
@@ -884,13 +936,37 @@ CORPUS = [
     ("a list of ./ paths", paths_with_a_dot, {"file": (1, *IMAGE)}),
     ("lists of train and val", values_of_train_and_val, {"words": (1, 32)},
      ("val", {"words": (64, 32)})),
-    ("COCO", coco,
-     "COCO's annotations (annotations/"),
+    ("COCO", coco, Remedy(
+        "COCO's annotations (annotations/instances_", "",
+        {"image": (3, *IMAGE), "boxes": Counter(
+            [0] * 20 + [3, .5, .5, .5, .5, 7, .05, .1, .1, .2])})),
+    ("COCO's captions", coco_of_captions,
+     "are not read: write a list with a line for each picture into the same "
+     'folder, train.jsonl: {"image": "train2017/1.jpg", "caption": "a cat", '
+     '"boxes": [3, 0.5, 0.5, 0.2, 0.2, 7, 0.1, 0.1, 0.2, 0.2]}, two boxes of '
+     "five numbers, or [] for none; or give a folder of the pictures alone"),
+    ("Roboflow's COCO", roboflow, Remedy(
+        "in train: COCO's annotations (_annotations.coco.json) are not read. "
+        "In a list, a box is five numbers: class, and centre and size from 0 "
+        "to 1. Write lists (and _ for dots in names of pictures), and run init "
+        "again:\n(cd /", "",
+        {"image": (3, *IMAGE), "boxes": (3, 5)})),
+    ("Roboflow's YOLO", roboflow_yolo, Remedy(
+        "0_jpg.rf.ax.jpg has the extension rf.ax.jpg: rename such files: (cd /",
+        "", {"image": (4, *IMAGE)})),
+    ("names with dots in valid/ alone", dots_in_valid,
+     "in valid: the key of a sample ends at the first dot of a name"),
     ("the pictures of COCO", lambda root: coco(root) or root / "val2017",
      {"image": (3, *IMAGE)}),
     ("Pascal VOC", voc, Remedy(
         "in VOCdevkit/VOC2012: Pascal VOC's ImageSets/", "VOCdevkit/VOC2012",
         {"image": (2, *IMAGE), "mask": (2, 224, 224, 1)})),
+    ("Pascal VOC with boxes alone", voc_boxes, Remedy(
+        "Pascal VOC's ImageSets/ and Annotations/ are not read. In a list, a "
+        "box is five numbers: class, and centre and size from 0 to 1. Write "
+        "lists, then: forebay init /", "",
+        {"image": (2, *IMAGE), "boxes": Counter(
+            [1, .5, .5, .5, .5, 0, .05, .1, .1, .2] + [0] * 10)})),
     ("Cityscapes", cityscapes, Remedy(
         "Cityscapes' pictures and masks have different names", "",
         {"image": (3, *IMAGE), "mask": (3, 224, 224, 1)})),
@@ -1333,9 +1409,9 @@ def described_as(value, array):
     """The description of an array in the form of `value`."""
     if isinstance(value, tuple):
         return array.shape
-    values = array.tolist()
-    return (Counter(values) if isinstance(value, dict)
-            else values[:len(value)])
+    if isinstance(value, dict):
+        return Counter(array.ravel().astype("f8").round(6).tolist())
+    return array.tolist()[:len(value)]
 
 
 class Corpus(SystemTest):

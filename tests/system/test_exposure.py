@@ -10,9 +10,9 @@ from harness import Daemon, FOREBAY, SystemTest
 
 HOST = "10.9.0.1"
 NETWORK = f"ip link set lo up && ip addr add {HOST}/32 dev lo && echo up && cat"
-REMEDY = ("without keys, any host that reaches this port could use it: listen "
-          "on loopback (tcp://127.0.0.1:*), or add --insecure in a trusted "
-          "network\n")
+REMEDY = ("without keys, any host that reaches this port could use it: add "
+          "--keys (forebay keys init writes them), listen on loopback "
+          "(tcp://127.0.0.1:*), or add --insecure in a trusted network\n")
 
 
 class Exposure(SystemTest):

@@ -4,7 +4,7 @@ the page calls /data. These blocks of a section are used, in their order:
 
     ```files       makes these files: `NAME/` is a folder, with the files behind
                    it or indented below it, and `NAME.tar:` a tar of members
-    ```csv PATH    makes this file
+    ```csv PATH    makes this file; also ```jsonl
     ```console     runs the lines that begin with `$ `; the lines after a command
                    are what it prints
     ```python      runs the code; the comment behind each print() has its output
@@ -25,7 +25,7 @@ from package import ROOT, PackageTest  # noqa: E402
 import harness  # noqa: E402
 from test_corpus import mask, picture, save, tar  # noqa: E402
 
-BLOCK = re.compile("```(files|csv|console|python)(?: (\\S+))?\n(.*?)```", re.S)
+BLOCK = re.compile("```(files|csv|jsonl|console|python)(?: (\\S+))?\n(.*?)```", re.S)
 
 
 def content(path, number):
@@ -95,7 +95,7 @@ class FirstHour(PackageTest):
         for kind, path, body in BLOCK.findall(text):
             if kind == "files":
                 make_files(body, root)
-            elif kind == "csv":
+            elif kind in ("csv", "jsonl"):
                 save(root / path, body)
             elif kind == "console":
                 self.run_console(body, root)

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_annotations.c - refuse the boxes of COCO and of Pascal VOC, with the
+ * command that writes lists from them.
+ *
+ * All lists of boxes that `init` advises are alike, as YOLO has them: five
+ * numbers for each box, its class, and its centre and size from 0 to 1. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/guess_search.h"
+#include "pipeline/text.h"
+
+#define BOXES                                                                 \
+    " are not read. In a list, a box is five numbers: class, and centre and " \
+    "size from 0 to 1"
+
+/* Reads the JSON of COCO `f`, and writes the list `s` with paths that begin with
+ * `p`, for each f, s, p of L. `r` gives the new name of a picture. */
+#define WRITE_COCO                                                             \
+    "[open(s, 'x').write(''.join(json.dumps({'image': p + "                    \
+    "r(i['file_name']), 'boxes': [n for a in b.get(i['id'], []) for x, y, w, " \
+    "h in [a['bbox']] for n in [a['category_id'], (x + w / 2) / i['width'], "  \
+    "(y + h / 2) / i['height'], w / i['width'], h / i['height']]]}) + '\\n' "  \
+    "for i in d['images'])) for f, s, p in L for d in [json.load(open(f))] "   \
+    "for b in [{}] for _ in [[b.setdefault(a['image_id'], []).append(a) for "  \
+    "a in d['annotations']]]]"
+
+static const char coco_command[] =
+    "import glob, json, os; r = str; L = [(f, s + '.jsonl', p + '/') for f in "
+    "glob.glob('annotations/instances_*.json') for s in [f[22:-5]] for p in "
+    "list(filter(os.path.isdir, [s, 'images/' + s, 'images']))[:1]]; "
+    "assert L; " WRITE_COCO;
+
+/* The names of pictures have dots, which begin the extension in a list. */
+static const char roboflow_command[] =
+    "import glob, json, os; r = lambda n: n.replace('.', '_', n.count('.') - "
+    "1); L = [(f, os.path.dirname(f) + '/boxes.jsonl', '') for f in "
+    "glob.glob('./**/_annotations.coco.json', recursive=True)]; " WRITE_COCO
+    "; [os.rename(g, t) for f, s, p in L for g in glob.glob(os.path.dirname(f) "
+    "+ '/*.*.*[!n]') for t in [os.path.join(os.path.dirname(g), "
+    "r(os.path.basename(g)))] if not os.path.exists(t)]";
+
+/* Classes are numbered by their names, which the command prints. */
+static const char voc_command[] =
+    "import json, os, xml.etree.ElementTree as E; m = 'ImageSets/Main/%s.txt'; "
+    "L = {s: open(m % s).read().split() for s in ('train', 'val', 'test') if "
+    "os.path.exists(m % s)}; r = lambda i: E.parse('Annotations/%s.xml' % i); "
+    "N = sorted({n.text for s in L for i in L[s] for n in "
+    "r(i).findall('object/name')}); v = lambda e, k: float(e.find(k).text); "
+    "[open(s + '.jsonl', 'x').write(''.join(json.dumps({'image': "
+    "'JPEGImages/%s.jpg' % i, 'boxes': [n for t in [r(i)] for w, h in "
+    "[[v(t, 'size/width'), v(t, 'size/height')]] for o in t.findall('object') "
+    "for a, b, c, d in [[v(o, 'bndbox/' + k) for k in ('xmin', 'ymin', 'xmax', "
+    "'ymax')]] for n in [N.index(o.find('name').text), (a + c) / 2 / w, "
+    "(b + d) / 2 / h, (c - a) / w, (d - b) / h]]}) + '\\n' for i in L[s])) for "
+    "s in L]; print(dict(enumerate(N)))";
+
+/* Set the command that the error of the search refers to: a program of Python
+ * that is run in the folder `path`. */
+static void advise(struct fby_search *search, const char *path,
+    const char *lead, const char *program)
+{
+    char operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(search, path, operand);
+    snprintf(search->out->command, sizeof(search->out->command),
+        "%s(cd %s && python3 -c \"%s\")", lead, operand, program);
+}
+
+static bool has_file(
+    const struct fby_search *search, const char *path, const char *file)
+{
+    char below[FBY_PATH_SIZE];
+    return fby_path_join(path, file, below, NULL) == FBY_OK &&
+           fby_object_exists(search->root, below);
+}
+
+/* ---- COCO ---- */
+
+struct json_names {            /* of the files in annotations/ */
+    char first[FBY_NAME_SIZE]; /* "": none */
+    bool has_instances;        /* files of boxes */
+};
+
+static fby_err add_json_name(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    static const char  instances[] = "instances_";
+    struct json_names *self        = arg;
+    (void)why;
+    if (entry->is_dir || !fby_text_ends_with(entry->name, ".json")) {
+        return FBY_OK;
+    }
+    bool is_first = strncmp(entry->name, instances, strlen(instances)) == 0 &&
+                    !self->has_instances;
+    if (self->first[0] == '\0' || is_first) {
+        snprintf(self->first, sizeof(self->first), "%.60s", entry->name);
+    }
+    self->has_instances = self->has_instances || is_first;
+    return FBY_OK;
+}
+
+static fby_err refuse_coco(struct fby_search *search, const char *path,
+    const struct json_names *names, struct fby_error_detail *why)
+{
+    struct fby_shown first = fby_text_show(names->first);
+    if (!names->has_instances || search->in_zip) {
+        return fby_error_set(why, FBY_CONFIG,
+            "COCO's annotations (annotations/%s) are not read: write a list "
+            "with a line for each picture into the same folder, train.jsonl: "
+            "{\"image\": \"train2017/1.jpg\", \"caption\": \"a cat\", "
+            "\"boxes\": [3, 0.5, 0.5, 0.2, 0.2, 7, 0.1, 0.1, 0.2, 0.2]}, two "
+            "boxes of five numbers, or [] for none; or give a folder of the "
+            "pictures alone",
+            first.text);
+    }
+    advise(search, path, "", coco_command);
+    return fby_error_set(why, FBY_CONFIG,
+        "COCO's annotations (annotations/%s)" BOXES
+        ". Give init a folder of the pictures alone, or write lists and run it "
+        "again:",
+        first.text);
+}
+
+fby_err fby_guess_check_coco(
+    struct fby_search *search, const char *path, struct fby_error_detail *why)
+{
+    static const char roboflow[] = "_annotations.coco.json";
+    struct json_names names      = {.first = ""};
+    char              dir[FBY_PATH_SIZE];
+    if (has_file(search, path, roboflow)) {
+        if (!search->in_zip) {
+            advise(search, "", "", roboflow_command);
+        }
+        return fby_error_set(why, FBY_CONFIG,
+            "COCO's annotations (%s)" BOXES
+            ". Write lists (and _ for dots in names of pictures), and run init "
+            "again:",
+            roboflow);
+    }
+    FBY_TRY(fby_path_join(path, "annotations", dir, why));
+    fby_err err = fby_guess_visit_dir(
+        search, dir, NULL, add_json_name, &names, NULL, why);
+    if (err == FBY_OK && names.first[0] != '\0') {
+        return refuse_coco(search, path, &names, why);
+    }
+    return err == FBY_NOT_FOUND || err == FBY_CONFIG ? FBY_OK : err;
+}
+
+/* ---- Pascal VOC ---- */
+
+fby_err fby_guess_check_voc(
+    struct fby_search *search, const char *path, struct fby_error_detail *why)
+{
+    bool has_masks = has_file(search, path, "ImageSets/Segmentation/train.txt");
+    bool has_boxes =
+        has_file(search, path, "ImageSets/Main/train.txt") && !search->in_zip;
+    if (has_boxes) {
+        advise(
+            search, path, has_masks ? "for boxes instead: " : "", voc_command);
+    }
+    if (has_masks || !has_boxes) {
+        return FBY_OK; /* the caller refuses it */
+    }
+    char operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(search, path, operand);
+    return fby_error_set(why, FBY_CONFIG,
+        "Pascal VOC's ImageSets/ and Annotations/" BOXES
+        ". Write lists, then: forebay init %s; the command prints the classes:",
+        operand);
+}
