@@ -37,8 +37,8 @@ struct fby_local_options {
     {"pipeline", 'p', "FILE", "The pipeline file (required)",                  \
         FBY_REQUIRED(FBY_TEXT, type, local.pipeline, FBY_WHY_PIPELINE)},       \
     {"split", 's', "NAME",                                                     \
-        "The split (default: the only one, or train; for index and for lint "  \
-        "--check: all)",                                                       \
+        "The split (default: the only one, or train; for index and lint: "     \
+        "all)",                                                                \
         FBY_VALUE(FBY_TEXT, type, local.split)},                               \
     {"data", 'd', "NAME=DIR",                                                  \
         "Where NAME: of the pipeline is on this host (repeatable)",            \

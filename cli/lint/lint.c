@@ -74,49 +74,97 @@ static const struct fby_usage usage = {.options = options,
         "  forebay lint --pipeline p.yaml --split val --samples 256 --json\n"
         "  forebay lint --pipeline p.yaml --check -o bad.txt"};
 
-static void print_report(const struct lint_options *o,
-    const struct fby_lint_facts *facts, const struct fby_finding *findings,
-    uint32_t n)
+struct lint_run {
+    const struct lint_options *options;
+    bool                       has_several; /* splits */
+    struct fby_lint_found      found;       /* in the splits before */
+    json_t                    *json;        /* with --json */
+};
+
+static void report(struct lint_run *self, const struct fby_lint_facts *facts,
+    struct fby_finding *findings)
 {
-    const struct fby_lint_report report = {
-        o->local.pipeline, facts, findings, n};
-    if (o->json) {
-        fby_lint_report_json(&report, stdout);
+    uint32_t n = fby_lint_find(facts, findings);
+    n          = fby_lint_found_keep_new(&self->found, findings, n);
+    const struct fby_lint_report report = {self->options->local.pipeline,
+        self->has_several ? facts->split : NULL, facts, findings, n};
+    if (self->options->json) {
+        fby_lint_report_add_json(&report, self->json);
     } else {
         fby_lint_report_text(&report, stdout);
     }
 }
 
-static fby_err measure_and_report(const struct lint_options *o,
-    const struct fby_lint_samples *samples, struct fby_error_detail *why)
+static fby_err measure_and_report(struct lint_run *self,
+    const struct fby_lint_samples *samples, const char *split,
+    struct fby_error_detail *why)
 {
     struct fby_lint_facts *facts = fby_zalloc(sizeof(*facts));
     struct fby_finding    *findings =
         fby_zalloc(FBY_LINT_FINDINGS * sizeof(*findings));
-    fby_err err = fby_lint_measure(samples, o->local.split, facts, why);
+    fby_err err = fby_lint_measure(samples, split, facts, why);
     if (err == FBY_OK) {
-        print_report(o, facts, findings, fby_lint_find(facts, findings));
+        report(self, facts, findings);
     }
     free(findings);
     free(facts);
     return err;
 }
 
-static fby_err lint(const struct lint_options *o, struct fby_error_detail *why)
+static fby_err lint_split(
+    struct lint_run *self, const char *split, struct fby_error_detail *why)
 {
-    struct fby_local        local   = {0};
-    struct fby_lint_samples samples = {0};
+    struct fby_local         local   = {0};
+    struct fby_lint_samples  samples = {0};
+    struct fby_local_options chosen  = self->options->local;
+    chosen.split                     = split;
     fby_signals_catch(); /* opening writes manifests */
-    fby_err err = fby_local_open(&local, &o->local, why);
+    fby_err err = fby_local_open(&local, &chosen, why);
     if (err == FBY_OK && fby_signals_caught() == 0) {
         fby_signals_exit();
-        err = fby_lint_samples_read(&samples, &local, o->samples, why);
+        err = fby_lint_samples_read(
+            &samples, &local, self->options->samples, why);
         if (err == FBY_OK) {
-            err = measure_and_report(o, &samples, why);
+            err = measure_and_report(self, &samples, split, why);
         }
         fby_lint_samples_fini(&samples);
     }
     fby_local_close(&local);
+    return err;
+}
+
+static fby_err lint_all_splits(
+    struct lint_run *self, struct fby_error_detail *why)
+{
+    struct fby_pipeline *pipeline = NULL;
+    fby_err              err =
+        fby_pipeline_load(self->options->local.pipeline, &pipeline, why);
+    size_t n          = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;
+    self->has_several = n > 1;
+    for (size_t i = 0; i < n && err == FBY_OK && fby_signals_caught() == 0;
+         i++) {
+        const char *name = fby_pipeline_split_name(pipeline, i);
+        err              = lint_split(self, name, why);
+        if (self->has_several) {
+            fby_error_prefix(why, err, "split %s", name);
+        }
+    }
+    fby_pipeline_destroy(&pipeline);
+    return err;
+}
+
+static fby_err lint(const struct lint_options *o, struct fby_error_detail *why)
+{
+    struct lint_run self = {.options = o};
+    self.json = o->json ? fby_lint_report_begin_json(o->local.pipeline) : NULL;
+    fby_err err = o->local.split != NULL
+                      ? lint_split(&self, o->local.split, why)
+                      : lint_all_splits(&self, why);
+    if (o->json && err == FBY_OK && fby_signals_caught() == 0) {
+        fby_lint_report_print_json(self.json, stdout);
+    }
+    json_decref(self.json);
+    fby_lint_found_fini(&self.found);
     return err;
 }
 

@@ -324,16 +324,6 @@ static fby_err measure_field(const struct fby_lint_samples *samples, uint32_t f,
     return err == FBY_OK ? fby_lint_measure_trials(samples, f, out) : err;
 }
 
-/* The name of the chosen split. */
-static const char *name_of_split(
-    const struct fby_pipeline *pipeline, const char *split)
-{
-    bool is_only = fby_pipeline_n_splits(pipeline) == 1;
-    return split != NULL ? split
-           : is_only     ? fby_pipeline_split_name(pipeline, 0)
-                         : "train";
-}
-
 fby_err fby_lint_measure(const struct fby_lint_samples *samples,
     const char *split, struct fby_lint_facts *out, struct fby_error_detail *why)
 {
@@ -349,7 +339,7 @@ fby_err fby_lint_measure(const struct fby_lint_samples *samples,
     out->n_fields      = content->n_fields;
     out->shuffle_line  = fby_pipeline_shuffle_line(pipeline, split);
     out->is_shuffled   = content->shuffle != FBY_SHUFFLE_NONE;
-    out->split         = name_of_split(pipeline, split);
+    out->split         = split;
     out->ends          = (struct fby_lint_ends){
                  .undivided = fby_dataset_count_undivided(dataset),
                  .files     = fby_dataset_shard_count(dataset),

@@ -11,8 +11,7 @@
 
 enum { FBY_LINT_ROUNDS = 3 }; /* measurements of each CPU time */
 
-/* Measure all facts. `split` is the name of the split, or NULL as for
- * fby_pipeline_make_split.
+/* Measure all facts. `split` is the name of the split of `samples`.
  * Errors: those of fby_order_create and of the functions below. */
 FBY_CHECKED fby_err fby_lint_measure(const struct fby_lint_samples *samples,
     const char *split, struct fby_lint_facts *out,

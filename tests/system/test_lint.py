@@ -272,6 +272,29 @@ class Lint(SystemTest):
         self.assertIn("PNG in grey of 16 bits: 2 of 16 pictures; ",
                       found["clipped", "image"]["found"])
 
+    def test_all_splits_are_looked_at_unless_one_is_named(self):
+        self.cluster.photos(number=16)
+        text = FINE.replace("}}}}", '}}, val: {{folder: "{root}"}}}}', 1)
+        text += "  flat: {{from: jpg, ops: [{{resize: {{size: 8}}}}], " \
+                "wire: {{codec: store}}}}\n"
+        pipeline = self.cluster.pipeline(text)
+        shown = self.lint(pipeline)
+        self.assertIn(f"{pipeline}: split train: 1 finding, measured on 16 "
+                      "samples\n", shown)
+        self.assertRegex(
+            shown, r"p.yaml:8: random \(field image\)\n  found  "
+            "random_resized_crop, horizontal_flip in split 'val', which is "
+            "for evaluation by its name\n(.*\n)*"
+            f"{pipeline}: split val: 1 finding, measured on 16 samples\n$")
+        report = json.loads(self.lint(pipeline, "--json"))
+        self.assertEqual(report["samples"], 32)
+        self.assertEqual([(f["kind"], f["split"]) for f in report["findings"]],
+                         [("codec", "train"), ("random", "val")])
+        self.assertEqual(list(self.findings(pipeline, "--split", "train")),
+                         [("codec", "flat")])
+        self.assertEqual(self.lint(pipeline, "--split", "train").count(
+            "split"), 0)
+
     def test_json_is_json_whatever_the_file_is_called(self):
         self.cluster.photos(number=16)
         path = os.fsencode(self.cluster.path("p")) + b"\xff.yaml"
