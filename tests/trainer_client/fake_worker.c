@@ -654,8 +654,10 @@ static void on_request(struct fake_worker *w, const struct fby_request *request)
     }
     make_batch(w, &batch);
     send_header(w, &batch);
-    send_chunks(w, &batch);
-    send_end(w, &batch);
+    if (!w->behaviour.withheld) {
+        send_chunks(w, &batch);
+        send_end(w, &batch);
+    }
     free_batch(&batch);
 }
 

@@ -49,6 +49,7 @@ struct fake_behaviour {
     bool     unnamed;       /* with `stale`: STALE_DATA names no shard */
     bool     no_source;     /* OPEN: OPEN_FAILED, no such source */
     bool     mute;          /* OPEN: no answer */
+    bool     withheld;      /* REQUEST: HEADER and nothing more */
     bool     late;          /* OPEN: also OPENED of the last OPEN, first */
     uint32_t wrong_row;     /* 1 + row whose label is not a valid class */
 

@@ -111,6 +111,25 @@ static void a_worker_that_never_opens_does_not_delay_the_stream(void **state)
     rig_end(&rig);
 }
 
+/* Before, each step of such a worker waited for a hedge, of which there are two
+ * in ten seconds. */
+static void three_workers_that_withhold_their_batches_cost_little_time(
+    void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_begin(&rig, SIZE, "drop");
+    rig_add(&rig, (struct fake_behaviour){0});
+    for (int i = 0; i < 3; i++) {
+        rig_add(&rig, (struct fake_behaviour){.withheld = true});
+    }
+    rig_open(&rig);
+    int64_t begun_ns = fby_now_ns();
+    rig_skip(&rig, 100);
+    assert_true(fby_now_ns() - begun_ns < 10 * FBY_NS_PER_S); /* 0.3 s */
+    rig_end(&rig);
+}
+
 static void without_a_worker_open_says_so_in_time(void **state)
 {
     (void)state;
@@ -470,6 +489,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_jobs_pin_decides_against_the_majority),
         cmocka_unit_test(a_missing_source_is_an_error_that_names_it),
         cmocka_unit_test(a_worker_that_never_opens_does_not_delay_the_stream),
+        cmocka_unit_test(
+            three_workers_that_withhold_their_batches_cost_little_time),
         cmocka_unit_test(without_a_worker_open_says_so_in_time),
         cmocka_unit_test(a_refusal_of_the_server_is_reported_in_its_words),
         cmocka_unit_test(open_can_be_given_up),
