@@ -152,7 +152,8 @@ static fby_err add_file(struct folder_walk *w, const char *path,
     }
     if (!fby_name_is_plain(path)) { /* with the root, unlike fby_name_check() */
         return fby_error_set(why, FBY_CONFIG,
-            "the name %s in %s:%.200s has control characters or is not UTF-8",
+            "the name %s in %s:%.200s has control characters or is not UTF-8: "
+            "rename it",
             fby_text_show(path).text, fby_root_name(w->root), w->base);
     }
     FBY_TRY(fby_name_check(path, &parts, why));
