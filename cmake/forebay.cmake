@@ -3,12 +3,16 @@
 # fby_library, fby_test, fby_one_thread, fby_test_levels, fby_unwatched,
 # fby_fuzz.
 
+option(FBY_HTTP "--http of server and worker (libmicrohttpd)" ON)
+
 find_package(PkgConfig REQUIRED)
+if(FBY_HTTP)
+    set(http microhttpd:libmicrohttpd)
+endif()
 foreach(dependency zmq:libzmq protobuf_c:libprotobuf-c lz4:liblz4
         jpeg:libjpeg spng:spng webp:libwebp zlib:zlib yaml:yaml-0.1 xxhash:libxxhash
         sodium:libsodium crypto:libcrypto archive:libarchive minizip:minizip
-        microhttpd:libmicrohttpd
-        "jansson:jansson>=2.11" cmocka:cmocka)
+        "jansson:jansson>=2.11" cmocka:cmocka ${http})
     string(REPLACE ":" ";" pair ${dependency})
     list(GET pair 0 name)
     list(GET pair 1 module)
