@@ -446,12 +446,6 @@ def masks_beside(root):
         save(root / f"patient{i % 2}/{i}_mask.png", mask(i))
 
 
-def masks_beside_in_train(root):
-    for i in range(4):
-        save(root / f"train/{i}.jpg", picture(i))
-        save(root / f"train/{i}_mask.png", mask(i))
-
-
 def deepglobe(*folders):
     def make(root):
         for folder in folders:
@@ -475,12 +469,6 @@ def img2dataset(root):
         save(name.with_suffix(".txt"), f"picture {i}")
         save(name.with_suffix(".json"), json.dumps(
             {"caption": f"picture {i}", "width": 48, "score": i / 2}))
-
-
-def masks_of_one_name(root):
-    for i in range(4):
-        save(root / f"images/case{i}.png", picture(i))
-        save(root / f"masks/case{i}.png", palette(i))
 
 
 def ids_without_extension(root):
@@ -989,7 +977,6 @@ CORPUS = [
     ("mmsegmentation", mmsegmentation,
      {"img_dir": (4, *IMAGE), "ann_dir": (4, 224, 224, 1)},
      ("val", {"ann_dir": (64, 224, 224, 1)})),
-    ("masks of one name", masks_of_one_name,
     ("masks of one name",
      masks("images/case{}.png", "masks/case{}.png", palette),
      {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)}),
@@ -1134,7 +1121,8 @@ CORPUS = [
         "(img/0.jpg): write a list of paths: (cd ",
         "paths.csv", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
     ("a list whose first pictures are missing", listed("img/{}.jpg", 2), Remedy(
-        "train.csv, line 2: img/0.jpg is not there: to leave such rows out: (",
+        "train.csv, line 2: there is no file img/0.jpg: correct its path, or "
+        "remove the line: to leave such rows out: (",
         "found.csv", {"image": (4, *IMAGE), "label": Counter([2, 0, 1, 2])})),
     ("a list with an empty path", column_of(
         "a.jpg", "", "b.jpg", y=(1, 2, 3)), Remedy(
@@ -1302,9 +1290,6 @@ CORPUS = [
             "left out: masks.png: its colours are no class ids; if it is a "
             "second picture, remove the # of its field in the file; masks are "
             "PNG in grey or with a palette", {"images": (4, *IMAGE)})),
-    ("masks of JPEG", jpeg_masks, Note(
-            "left out: masks.png: its colours are no class ids; masks are PNG "
-            "in grey or with a palette", {"images": (4, *IMAGE)})),
     ("masks of JPEG",
      masks("images/{}.jpg", "masks/{}.jpg", picture), Note(
         "left out: masks.jpg: its compression changes class ids; save masks "
@@ -1384,8 +1369,8 @@ CORPUS = [
     ("the same test/ by itself",
      lambda root: flat_test(root) or root / "test", {"image": (6, *IMAGE)}),
     ("val/ and test/ without train/", val_and_test,
-     "the folders test, val look like splits, not classes: write a pipeline "
-     "for each: forebay init /"),
+     "the folders test, val are splits, and none is called train: rename the "
+     "one for training to train; to stream one by itself: forebay init /"),
     ("an empty class folder in val/", empty_class_in_val,
      "in val: the class folder empty has no files such as 7.jpg: fill or "
      "remove it"),

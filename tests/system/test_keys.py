@@ -183,7 +183,7 @@ class Keys(SystemTest):
         stranger = self.start_worker(keys=None)
         code, text, _ = self.pull("--open-timeout-ms", "3000")
         self.assertEqual(code, 1)
-        self.assertIn("knows no worker yet", text)
+        self.assertIn("has none registered", text)
         self.assertNotIn("REGISTERED", stranger.text())
 
     def test_limits_of_a_key(self):

@@ -88,8 +88,10 @@ class Layouts(SystemTest):
             "found 6 samples in a folder without classes",
             "note: the only folder, img_align_celeba, is read without "
             "classes; if it is a class: --class-depth 1",
-            "left out: 1 .mat file, 1 .txt file (no pictures that can be "
-            "decoded)"])
+            "note: a.mat is not read; if it has labels or texts of the "
+            "pictures, write them into a .csv with a column of paths"])
+        self.assertIn("left out: 1 .mat file, 1 .txt file (no pictures that "
+                      "can be decoded)", said)
         self.assertIn("class_depth: 0", self.pipeline.read_text())
         self.assertNotIn("label:", self.pipeline.read_text())
         self.assertEqual(self.pulled(), 6)
@@ -131,7 +133,7 @@ class Layouts(SystemTest):
         self.assertNotIn("only the folder", self.refused())
 
     def test_a_list_finds_its_pictures_two_levels_down(self):
-        self.pictures("img_align_celeba/img_align_celeba")
+        self.pictures("img_align_celeba/img_align_celeba", number=3)
         self.save("list_attr.csv", content="image_id,Male\n" + "".join(
             f"{i:04}.jpg,{i % 2}\n" for i in range(3)))
         said = self.refused()
