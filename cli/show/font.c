@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "common/mem.h"
+#include "common/utf8.h"
+
 enum { FIRST_LETTER = ' ', LAST_LETTER = '~', ROWS = 7, COLUMNS = 5 };
 enum { RGB = 3 };     /* bytes of a pixel */
 enum { DESCENT = 2 }; /* rows that descenders reach below the others */
@@ -41,6 +44,44 @@ static const uint64_t letters[LAST_LETTER - FIRST_LETTER + 1] = {
 };
 /* clang-format on */
 
+/* U+00C0 to U+00FF without their accents. */
+static const char latin[] = "AAAAAAACEEEEIIIIDNOOOOOxOUUUUYTs"
+                            "aaaaaaaceeeeiiiidnooooo/ouuuuyty";
+
+static const char unknown = '?';
+
+/* The letter for the character of `length` bytes at `text`; 0: one that is drawn
+ * over the letter before it, as U+0308 is in a name of macOS. `length` is 0 for a
+ * byte of no character. */
+static char letter_of(const char *text, size_t length)
+{
+    unsigned char first  = (unsigned char)text[0];
+    unsigned char second = length == 2 ? (unsigned char)text[1] : 0;
+    if (length == 1 && first >= FIRST_LETTER && first <= LAST_LETTER) {
+        return text[0];
+    }
+    if (length == 2 && (first == 0xcc || (first == 0xcd && second < 0xb0))) {
+        return 0; /* U+0300 to U+036F */
+    }
+    if (length == 2 && first == 0xc3) {
+        return latin[second & 0x3f];
+    }
+    return unknown;
+}
+
+char *fby_font_letters(const char *text)
+{
+    char  *out = fby_zalloc(strlen(text) + 1);
+    size_t n   = 0;
+    while (*text != '\0') {
+        size_t length = fby_utf8_length(text, strlen(text));
+        out[n]        = letter_of(text, length);
+        n += out[n] != 0 ? 1 : 0;
+        text += length > 0 ? length : 1;
+    }
+    return out;
+}
+
 static void blacken(const struct fby_canvas *canvas, uint32_t x, uint32_t y)
 {
     if (x < canvas->width && y < canvas->height) {
@@ -51,9 +92,8 @@ static void blacken(const struct fby_canvas *canvas, uint32_t x, uint32_t y)
 static void draw_letter(
     const struct fby_canvas *canvas, uint32_t x, uint32_t y, char letter)
 {
-    bool     known  = letter >= FIRST_LETTER && letter <= LAST_LETTER;
-    uint64_t pixels = letters[(known ? letter : '?') - FIRST_LETTER];
-    y += known && strchr(descenders, letter) != NULL ? DESCENT : 0;
+    uint64_t pixels = letters[letter - FIRST_LETTER];
+    y += strchr(descenders, letter) != NULL ? DESCENT : 0;
     for (uint32_t i = 0; i < ROWS * COLUMNS; i++) {
         if ((pixels >> (ROWS * COLUMNS - 1 - i) & 1) != 0) {
             blacken(canvas, x + i % COLUMNS, y + i / COLUMNS);

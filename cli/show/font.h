@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* font.h - draw black ASCII letters of 5 x 7 pixels on a picture, without a
- * font library. The letters g, p, q and y reach 2 pixels lower.
- *
- * A byte that is not printable ASCII is drawn as a question mark. */
+ * font library. The letters g, p, q and y reach 2 pixels lower. */
 #ifndef FBY_CLI_SHOW_FONT_H
 #define FBY_CLI_SHOW_FONT_H
 
@@ -20,7 +18,12 @@ struct fby_canvas { /* RGB, 8 bits each, without gaps between rows */
     uint32_t width, height;
 };
 
-/* Draw `n` bytes of `text`. (x, y) is the upper left corner of the first
+/* Copy `text`, which is UTF-8, with one letter of the font for each character:
+ * a letter of Latin-1 without its accent, and '?' for a character that is not
+ * known. Ownership: the caller frees the copy. */
+char *fby_font_letters(const char *text);
+
+/* Draw `n` letters of the font. (x, y) is the upper left corner of the first
  * letter. Pixels outside the canvas are clipped. */
 void fby_font_draw(const struct fby_canvas *canvas, uint32_t x, uint32_t y,
     const char *text, size_t n);

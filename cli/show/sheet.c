@@ -45,12 +45,14 @@ static size_t break_line(const char *text, bool is_first, uint32_t letters)
     return limit;
 }
 
-/* Wrap `text`, and draw it on `canvas`; if `canvas` is NULL, only wrap it.
+/* Wrap `line`, and draw it on `canvas`; if `canvas` is NULL, only wrap it.
  * Returns the number of lines. */
 static uint32_t draw_wrapped(const struct fby_canvas *canvas, uint32_t x,
-    uint32_t y, const char *text, uint32_t letters)
+    uint32_t y, const char *line, uint32_t letters)
 {
-    uint32_t lines = 0;
+    uint32_t    lines = 0;
+    char       *copy  = fby_font_letters(line);
+    const char *text  = copy;
     do {
         size_t n = break_line(text, lines == 0, letters);
         if (canvas != NULL) {
@@ -62,6 +64,7 @@ static uint32_t draw_wrapped(const struct fby_canvas *canvas, uint32_t x,
         text += *text == ' ' ? 1 : 0; /* the space at the break */
         lines++;
     } while (*text != '\0');
+    free(copy);
     return lines;
 }
 

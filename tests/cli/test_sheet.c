@@ -106,6 +106,21 @@ static void descenders_reach_below_the_digits(void **state)
     }
 }
 
+static void a_character_is_one_letter(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {{"plain ~", "plain ~"},
+        {"Klaesse \xc3\xa4\xc3\x96\xc3\x9f", "Klaesse aOs"},
+        {"\xc3\x80\xc3\xbf", "Ay"}, {"a\xcc\x88o", "ao"},
+        {"\xe7\x8c\xab\xe2\x82\xac.", "??."}, {"\xff\xc3", "??"},
+        {"\n\x7f\xc2\xb5", "???"}, {"", ""}};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char *letters = fby_font_letters(texts[i][0]);
+        assert_string_equal(letters, texts[i][1]);
+        free(letters);
+    }
+}
+
 static void pictures_stand_in_a_grid_pixel_for_pixel(void **state)
 {
     (void)state;
@@ -183,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descenders_reach_below_the_digits),
+        cmocka_unit_test(a_character_is_one_letter),
         cmocka_unit_test(pictures_stand_in_a_grid_pixel_for_pixel),
         cmocka_unit_test(lines_begin_below_the_highest_picture),
         cmocka_unit_test(a_long_line_is_broken_at_a_space_and_indented),
