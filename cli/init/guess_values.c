@@ -218,7 +218,7 @@ static struct fby_init_member *find_or_add_key(
     }
     struct fby_init_member *member = &split->members[split->n_members++];
     *member                        = (struct fby_init_member){.count = 0};
-    memcpy(member->extension, extension, sizeof(member->extension));
+    snprintf(member->extension, sizeof(member->extension), "%s", extension);
     snprintf(member->key, sizeof(member->key), "%s", key);
     return member;
 }
