@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Shortcuts for the usual commands; CMake does the work (CMakePresets.json).
 #   make        build build/forebay          make demo   set up, build, show it
 #   make test   set up, build, test          make lint   format, findings

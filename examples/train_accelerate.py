@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Train with Accelerate.  accelerate launch examples/train_accelerate.py DATA
 
 Do not give the loader to prepare(): it already has the share of its rank, on

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fully sharded training with checkpoints of torch.distributed.checkpoint.
 
     torchrun --nproc-per-node 2 examples/train_dcp.py DATA"""

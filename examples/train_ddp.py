@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Data-parallel training: each rank takes its share of every global batch.
 
     torchrun --nproc-per-node 2 examples/train_ddp.py DATA

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hugging Face's Trainer.  python examples/train_huggingface.py DATA
 
 The keys of a batch are the arguments of forward(). The Trainer calls

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Train with JAX.  python examples/train_jax.py DATA
 
 Batches are dicts of JAX arrays; i64 becomes i32, unless jax_enable_x64 is set.

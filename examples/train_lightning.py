@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Train with Lightning.  python examples/train_lightning.py DATA
 
 The loaders are iterables that already have the share of their rank, so

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Train a small network on class folders, with validation between epochs.
 
     python examples/train_photos.py DATA     # DATA/train/CLASS, DATA/val/CLASS

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Write ops.txt: what torchvision v2 makes of made-up float32 pictures.
 
     make.py > ops.txt        needs torch and torchvision; no test does

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Write the goldens of the manifest, from proto/PROTOCOL.md alone.
 
 An independent spelling of the shards of the worked examples: run it in this

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make the pictures of this folder, and the digests of what Pillow decodes.
 
 usage: make.py            writes the files that are missing, and digests.txt

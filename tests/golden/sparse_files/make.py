@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Write the sparse files here with SciPy's own writer.
 
     make.py     needs scipy (1.17.1); no test does

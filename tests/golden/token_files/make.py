@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Write the token files here with the writers of their own libraries.
 
     make.py     needs mosaicml-streaming (0.13.0), megatron-core (0.16.1) and
