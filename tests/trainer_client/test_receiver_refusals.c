@@ -121,6 +121,24 @@ static void a_step_that_all_workers_refuse_fails_the_stream(void **state)
     check_cannot("", "more memory than there is");
 }
 
+/* A cause that says what to do gets no other advice. */
+static void a_cause_with_a_remedy_is_passed_on_as_it_is(void **state)
+{
+    (void)state;
+    static const char words[] = "sample 7: class 'add me' is not in names: add "
+                                "it to names or correct the data";
+    struct dialogue   d;
+    struct answer     a;
+    dialogue_begin(&d, 1);
+    open_all(&d);
+    await_request(&d, &a, &d.workers[0]);
+    send_cannot(&d, &a, "train-0.tar", words);
+    char text[256];
+    snprintf(text, sizeof(text), "in in1k:train-{0..0}.tar: %s", words);
+    await_failure(&d, FOREBAY_DATA, text);
+    dialogue_end(&d);
+}
+
 static void batches_before_the_one_that_fails_are_delivered(void **state)
 {
     (void)state;
@@ -321,6 +339,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_lost_request_is_asked_again),
         cmocka_unit_test(forgotten_content_is_opened_again),
         cmocka_unit_test(a_step_that_all_workers_refuse_fails_the_stream),
+        cmocka_unit_test(a_cause_with_a_remedy_is_passed_on_as_it_is),
         cmocka_unit_test(batches_before_the_one_that_fails_are_delivered),
         cmocka_unit_test(only_a_refusal_that_another_worker_resolves_is_logged),
         cmocka_unit_test(workers_that_serve_other_bytes_are_left_aside),

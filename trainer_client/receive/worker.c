@@ -126,6 +126,25 @@ void fby_r_append_remedy(struct fby_error_detail *why, const char *remedy)
     (void)fby_error_prefix(why, FBY_BAD_SAMPLE, "%s", cause.text);
 }
 
+/* True if a clause of the text begins with a verb: what to do. */
+static bool has_remedy(const char *text)
+{
+    static const char *const verbs[] = {"add ", "choose ", "convert ",
+        "correct ", "give ", "leave ", "make ", "raise ", "remove ", "rename ",
+        "repack ", "replace ", "save ", "say ", "scale ", "set ", "turn ",
+        "unpack ", "use ", "write "};
+    for (const char *at = strpbrk(text, ":;"); at != NULL;
+         at             = strpbrk(at + 1, ":;")) {
+        for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+            if (at[1] == ' ' &&
+                strncmp(at + 2, verbs[i], strlen(verbs[i])) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void on_cannot(
     struct fby_receiver *r, int peer, const struct fby_cannot *cannot)
 {
@@ -148,7 +167,7 @@ static void on_cannot(
             .sample                            = cannot->sample,
             .offset                            = cannot->offset});
     note_refusal(r, peer, cannot->request);
-    if (dataset_is_cause && cannot->code == FBY_CANNOT_SAMPLE) {
+    if (dataset_is_cause && !has_remedy(cannot->text)) {
         fby_r_append_remedy(&r->cannot,
             "replace it, set on_bad_sample: substitute, or list all bad "
             "samples with forebay lint --check");
