@@ -82,8 +82,11 @@ static fby_err check_directory(const char *path, struct fby_error_detail *why)
     if (error == 0 && S_ISDIR(st.st_mode)) {
         return FBY_OK;
     }
-    return fby_error_set(why, FBY_IO, "cannot open the directory %s: %s", path,
-        strerror(error != 0 ? error : ENOTDIR));
+    return fby_error_set(why, FBY_IO, "cannot open the directory %s: %s%s",
+        path, strerror(error != 0 ? error : ENOTDIR),
+        strpbrk(path, "*?") != NULL
+            ? ": * and ? are no wildcards here: write a split for each folder"
+            : "");
 }
 
 static fby_err add_root_of_split(struct fby_served_roots *self,

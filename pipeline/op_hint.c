@@ -10,8 +10,9 @@
 
 #include "pipeline/types.h"
 
-#define NOT_YET "there is no such op yet"
-#define NO_BLUR NOT_YET "; use `gaussian_blur: {kernel: 9}`, which is similar"
+#define NOT_YET  "there is no such op yet"
+#define NO_BLUR  NOT_YET "; use `gaussian_blur: {kernel: 9}`, which is similar"
+#define NO_BOXES "leave it out: no op moves boxes; `resize` keeps relative ones"
 #define IN_POLICY                                                             \
     "there is no separate op yet; `trivial_augment_wide` and `rand_augment` " \
     "include it"
@@ -72,6 +73,13 @@ static const struct hint hints[] = {
     {"tofloat", "leave it out: `out: {dtype: f32}` says it"},
     {"convertimagedtype", "leave it out: `out: {dtype: f32}` says it"},
     {"compose", "leave it out: the ops of the list run in order"},
+    {"rgb", "leave it out: `decode: rgb8` says it"},
+    {"torgb", "leave it out: `decode: rgb8` says it"},
+    {"identity", "leave it out: it changes nothing"},
+    {"noop", "leave it out: it changes nothing"},
+    {"sanitizeboundingboxes", NO_BOXES},
+    {"clampboundingboxes", NO_BOXES},
+    {"convertboundingboxformat", NO_BOXES},
     /* Ops of policies. */
     {"randomposterize", IN_POLICY}, {"posterize", IN_POLICY},
     {"randomsolarize", IN_POLICY}, {"solarize", IN_POLICY},
@@ -105,6 +113,7 @@ static const struct hint hints[] = {
     {"griddropout", NOT_YET}, {"randomgamma", NOT_YET}, {"rgbshift", NOT_YET},
     {"lineartransformation", NOT_YET}, {"downscale", NOT_YET},
     {"mosaic", NOT_YET}, {"copypaste", NOT_YET},
+    {"emboss", NOT_YET},
 };
 /* clang-format on */
 

@@ -189,7 +189,7 @@ void fby_report_json(const struct fby_report *report, FILE *out)
            {"audits_skipped", s->audits_skipped},
            {"workers", s->workers_known},
            {"workers_in_use", s->workers_in_use},
-           {"workers_left_aside", s->workers_left_aside},
+           {"workers_not_used", s->workers_left_aside},
     };
     json_t *object = json_object();
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {

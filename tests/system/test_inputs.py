@@ -360,7 +360,18 @@ class Inputs(SystemTest):
             other.rename(path)
         self.ends_by_name_when_changed(replace)
 
-    def test_a_worker_without_a_shard_is_left_aside_and_named(self):
+    def test_a_star_in_a_folder_is_no_wildcard(self):
+        pipeline = self.cluster.path("star.yaml")
+        pipeline.write_text(
+            "forebay: 1\nsplits: {train: {folder: '/nowhere/a*'}}\n"
+            "global_batch: 1\nfields: {image: {from: jpg, ops: [{resize: "
+            "{size: 8}}]}}\n")
+        shown = self.run_forebay("pull", "--pipeline", pipeline)
+        self.assertIn("cannot open the directory /nowhere/a*: No such file or "
+                      "directory: * and ? are no wildcards here: write a split "
+                      "for each folder\n", shown.stderr)
+
+    def test_a_worker_without_a_shard_is_not_used_and_named(self):
         shards, _ = self.tars()
         poor = self.cluster.path("poor")
         shutil.copytree(shards, poor)
@@ -375,12 +386,12 @@ class Inputs(SystemTest):
         pull = self.cluster.pull(
             pipeline, "--epochs", 2, env=harness.PATIENT)
         result = pull.finish()
-        self.assertEqual(result["workers_left_aside"], 1)
+        self.assertEqual(result["workers_not_used"], 1)
         self.assertEqual(result["images"], 128)
         self.assertIn(lacking.endpoint, pull.error)
         self.assertIn("t-1.tar", pull.error)
 
-    def test_a_worker_with_other_bytes_is_left_aside_and_named(self):
+    def test_a_worker_with_other_bytes_is_not_used_and_named(self):
         copy = self.cluster.path("copy")
         shutil.copytree(self.cluster.root, copy)
         victim = sorted(copy.rglob("*.jpg"))[3]
@@ -403,7 +414,7 @@ class Inputs(SystemTest):
         pull = self.cluster.pull(
             pipeline, "--epochs", 2, env=harness.PATIENT)
         result = pull.finish()
-        self.assertEqual(result["workers_left_aside"], 1)
+        self.assertEqual(result["workers_not_used"], 1)
         self.assertEqual(result["images"], 128)
         self.assertIn(self.cluster.daemons[-1].endpoint, pull.error)
 
