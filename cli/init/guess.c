@@ -701,6 +701,10 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
     if (err == FBY_OK) {
         err = fby_guess_use_data_root(out, why);
     }
+    if (err != FBY_OK && why != NULL) {
+        const char *dir = search.root != NULL ? fby_root_dir(search.root) : "";
+        fby_guess_replace_root(dir, true, why);
+    }
     if (err != FBY_OK && search.root != NULL) {
         fby_error_prefix(why, err, "looking at %s", path);
     }

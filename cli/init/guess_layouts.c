@@ -138,7 +138,7 @@ static fby_err check_nnunet(
         err = fby_error_set(why, FBY_CONFIG,
             "nnU-Net's volumes (imagesTr, labelsTr) are not read: save each "
             "slice as a PNG, images/CASE-001.png and masks/CASE-001.png, for "
-            "example with nibabel and Pillow, and look at that folder");
+            "example with nibabel and Pillow, and give that folder to init");
     }
     fby_listing_fini(&within);
     return err;

@@ -242,6 +242,9 @@ static fby_err read_for_values(struct fby_search *search, const char *list_path,
     if (err == FBY_OK) {
         err = read_values(&outer, path + length_of_root(dir), split, why);
     }
+    if (err != FBY_OK && why != NULL) {
+        fby_guess_replace_root(dir, false, why);
+    }
     fby_roots_destroy(&outer.roots);
     return err;
 }

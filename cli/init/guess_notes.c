@@ -79,3 +79,38 @@ void fby_guess_note_unused(struct fby_search *search, const char *path,
         is_named ? "; to stream it by itself: forebay init " : "",
         is_named ? word : "");
 }
+
+/* The next "data:PATH" that begins a word; NULL: none. A folder may be called
+ * data, as in "in data: ...". */
+static const char *find_root(const char *text)
+{
+    const char *found = text;
+    while ((found = strstr(found, "data:")) != NULL) {
+        bool begins  = found == text || strchr(" '\"(", found[-1]) != NULL;
+        bool is_path = strchr(" :;,'", found[strlen("data:")]) == NULL;
+        if (begins && is_path) { /* strchr() finds the NUL, too */
+            return found;
+        }
+        found++;
+    }
+    return NULL;
+}
+
+void fby_guess_replace_root(
+    const char *dir, bool is_searched, struct fby_error_detail *why)
+{
+    static const char             root[] = "root data: ";
+    const struct fby_error_detail before = *why;
+    bool        has_name = strncmp(before.text, root, strlen(root)) == 0;
+    const char *text     = before.text + (has_name ? strlen(root) : 0);
+    const char *found    = NULL;
+    size_t      used     = 0;
+    while ((found = find_root(text)) != NULL) {
+        used += (size_t)snprintf(why->text + used, sizeof(why->text) - used,
+            "%.*s%s%s", (int)(found - text), text, is_searched ? "" : dir,
+            is_searched ? "" : "/");
+        used = used < sizeof(why->text) ? used : sizeof(why->text) - 1;
+        text = found + strlen("data:");
+    }
+    snprintf(why->text + used, sizeof(why->text) - used, "%s", text);
+}

@@ -424,6 +424,11 @@ FBY_CHECKED fby_err fby_guess_check_lists_of_train(struct fby_search *search,
 __attribute__((format(printf, 2, 3))) void fby_guess_note(
     struct fby_search *search, const char *format, ...);
 
+/* Write in an error "DIR/PATH" for "data:PATH", a path in the root `dir`, or, if
+ * that is the searched directory, "PATH". */
+void fby_guess_replace_root(
+    const char *dir, bool is_searched, struct fby_error_detail *why);
+
 #define FBY_SPLIT_NAMES \
     "a split is called train, val, valid, validation or test"
 

@@ -184,7 +184,8 @@ fby_err fby_guess_check_shard_names(const struct fby_search *search,
             return fby_error_set(why, FBY_CONFIG,
                 "%.60s: the key of a sample ends at the first dot of a name, "
                 "so that %.40s.%.20s has the extension %.20s: write tars with "
-                "other names into new/, and look at that: (cd %s && mkdir new "
+                "other names into new/, and give that to init: (cd %s && mkdir "
+                "new "
                 "&& "
                 "for t in ./*.tar; do d=$(mktemp -dp new) && tar -kxf \"$t\" "
                 "-C "

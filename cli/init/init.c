@@ -12,7 +12,7 @@
 #include "cli/init/guess.h"
 #include "cli/init/guess_search.h"
 #include "cli/init/splits.h"
-#include "cli/init/text.h"
+#include "cli/init/text_state.h"
 #include "cli/inputs.h"
 #include "cli/option.h"
 #include "cli/output.h"
@@ -285,14 +285,26 @@ static void print_find(const struct fby_guess_split *split,
     }
 }
 
+/* True for a picture by its extension, also for one that is not decoded. */
+static bool is_picture_file(const char *extension)
+{
+    char name[FBY_NAME_SIZE + 2];
+    snprintf(name, sizeof(name), "*.%s", extension);
+    return fby_init_is_picture_suffix(extension) ||
+           fby_unread_picture(name) != NULL;
+}
+
 /* Print the files of a split that are no samples, by their type. */
 static void print_left_out_files(
     const struct fby_guess_split *split, bool is_first)
 {
+    bool has_pictures = false;
     for (uint32_t i = 0; i < split->n_left_out; i++) {
         char noun[32];
         snprintf(
             noun, sizeof(noun), ".%.16s file", split->left_out[i].extension);
+        has_pictures =
+            has_pictures || is_picture_file(split->left_out[i].extension);
         if (i == 0 && !is_first) {
             fprintf(stderr, "left out of split '%s': ", split->name);
         }
@@ -303,7 +315,8 @@ static void print_left_out_files(
             fby_plural(split->left_out[i].count, noun).text);
     }
     if (split->n_left_out > 0) {
-        fprintf(stderr, " (no pictures that can be decoded)\n");
+        fprintf(stderr, has_pictures ? " (no pictures that can be decoded)\n"
+                                     : " (no pictures)\n");
         print_find(split, is_undecoded, "to convert them with ImageMagick",
             "mogrify -format png {} +");
         print_find(split, fby_unread_is_jpeg, "to read JPEG files as .jpg",
@@ -412,7 +425,8 @@ static void choose_splits(struct fby_guess *guess, struct other_splits *out)
             fby_init_compare_splits(&guess->splits[0], split, out->reasons[i]);
         } else {
             snprintf(out->reasons[i], sizeof(out->reasons[i]),
-                "its name says no use; add it under splits: if it is needed");
+                "it is called neither train nor val, valid, validation or "
+                "test; add it under splits: if it is needed");
         }
         if (out->reasons[i][0] == '\0') {
             out->written[out->n++] = describe_split(split);

@@ -409,11 +409,14 @@ static fby_err append_columns(struct fby_buffer *out,
     for (size_t i = 0; i < data->n_columns; i++) {
         n += append_column(out, &data->columns[i]) ? 1 : 0;
     }
-    return n > 0 ? FBY_OK
-                 : fby_error_set(why, FBY_CONFIG,
-                       "%s: no column can be a field: names are lower-case "
-                       "words, and rows have at most %d dimensions",
-                       fby_text_show(data->path).text, FBY_MAX_DIMS);
+    return n > 0
+               ? FBY_OK
+               : fby_error_set(why, FBY_CONFIG,
+                     "%s: no column can be a field: a column is one .npy file "
+                     "of all rows, with at most %d dimensions each and a "
+                     "lower-case word as its name; write arrays of one sample "
+                     "each into tar shards, as 7.npy and 7.cls",
+                     fby_text_show(data->path).text, FBY_MAX_DIMS);
 }
 
 /* Writes train.jsonl with the text and the class of each file. */

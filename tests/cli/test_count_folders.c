@@ -235,8 +235,9 @@ static void every_class_folder_needs_a_picture(void **state)
         "the class folder b has no file that a field reads (jpg, jpeg, png, "
         "webp), only files such as b/1.txt");
     sandbox_mkdir(sb, "p/d");
-    assert_refused(
-        sb, "the class folder d has no files such as 7.jpg: fill or remove it");
+    assert_refused(sb,
+        "the class folder d has no files with an extension, such as 7.jpg: "
+        "add some, or remove the folder");
 }
 
 static void a_loop_of_links_is_refused(void **state)

@@ -138,7 +138,7 @@ static void what_cannot_be_unpacked_has_no_such_advice(void **state)
     assert_int_not_equal(
         fby_source_guess(sandbox_path(*state, "d/x.zip"), 0, &guess, &why),
         FBY_OK);
-    assert_says(&why, "x.zip: data:x.zip has a file and a folder named "
+    assert_says(&why, "x.zip: x.zip has a file and a folder named "
                       "cat/1.jpg; pack it again without one of them");
 }
 

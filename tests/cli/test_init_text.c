@@ -749,8 +749,10 @@ static void data_without_a_possible_field_is_named(void **state)
         &s, "the path is not UTF-8 text, as a pipeline file must be");
     s.path = "x\n";
     s.kind = FBY_SOURCE_COLUMNS;
-    assert_nothing(&s, "x?: no column can be a field: names are lower-case "
-                       "words, and rows have at most 4 dimensions");
+    assert_nothing(&s,
+        "x?: no column can be a field: a column is one .npy file of all rows, "
+        "with at most 4 dimensions each and a lower-case word as its name; "
+        "write arrays of one sample each into tar shards, as 7.npy and 7.cls");
 }
 
 static void assert_notes(

@@ -317,6 +317,30 @@ def paths_upwards(root):
     return root / "a/lists/train.jsonl"
 
 
+def texts_among_pictures(root):
+    for name in ("a/1.jpg", "b/2.jpg"):
+        save(root / name, picture(1))
+    save(root / "a/notes.txt", "notes")
+    save(root / "b/list.csv", "a,b")
+
+
+def folds(root):
+    save(root / "img/1.jpg", picture(0))
+    for name in ("train", "fold1"):
+        save(root / f"{name}.csv", "image,y\nimg/1.jpg,1\n")
+
+
+def missing_file(root):
+    save(root / "images/1.jpg", picture(0))
+    save(root / "train.csv", "file,y\nimages/1.jpg,1\nimages/2.jpg,1\n")
+
+
+def missing_file_upwards(root):
+    save(root / "images/1.jpg", picture(0))
+    save(root / "a/train.csv", "file\n../images/1.jpg\n../images/2.jpg\n")
+    return root / "a/train.csv"
+
+
 def paths_with_a_dot(root):
     save(root / "images/0.jpg", picture(0))
     save(root / "train.csv", "file,y\n./images/0.jpg,1\n")
@@ -920,6 +944,10 @@ CORPUS = [
      {"file": (5, *IMAGE), "y": (5,)}, ("val", {"file": (64, *IMAGE)})),
     ("absolute paths below the list", absolute_paths_below,
      {"file": (1, *IMAGE), "y": (1,)}),
+    ("a missing file of a list", missing_file,
+     "train.csv, line 3: images/2.jpg is not there"),
+    ("a missing file of a list of ../ paths", missing_file_upwards,
+     "/data/images/2.jpg is not there"),
     ("a list of ../ paths", paths_upwards, {"file": (1, *IMAGE)}),
     ("a list of ./ paths", paths_with_a_dot, {"file": (1, *IMAGE)}),
     ("lists of train and val", values_of_train_and_val, {"words": (1, 32)},
@@ -1347,6 +1375,13 @@ CORPUS = [
         "images/1.jpg", "images/2.jpg", "masks/1.gif", "masks/2.gif"), Remedy(
             "GIF pictures (masks/*.gif) are not decoded; convert them with", "",
             {"images": (2, *IMAGE), "masks": (2, 224, 224, 1)})),
+    ("texts beside class folders of pictures", texts_among_pictures, Note(
+        "left out: 1 .txt file, 1 .csv file (no pictures)\n",
+        {"image": (2, *IMAGE)})),
+    ("folds of a list", folds, Note(
+        "fold1.csv: it is called neither train nor val, valid, validation or "
+        "test; add it under splits: if it is needed\n",
+        {"image": (1, *IMAGE)})),
     ("TIFF and BMP among pictures", pictures_at(
         "a/1.jpg", "b/2.jpg", "a/3.tif", "b/4.bmp"), Note(
             "left out: 1 .tif file, 1 .bmp file (no pictures that can be "
@@ -1372,8 +1407,8 @@ CORPUS = [
      "the folders test, val are splits, and none is called train: rename the "
      "one for training to train; to stream one by itself: forebay init /"),
     ("an empty class folder in val/", empty_class_in_val,
-     "in val: the class folder empty has no files such as 7.jpg: fill or "
-     "remove it"),
+     "in val: the class folder empty has no files with an extension, such as "
+     "7.jpg: add some, or remove the folder"),
     ("PNG of 16 bits in grey", grey16, Note(
         "note: the pictures are grey of 16 bits: all above 255 becomes white, "
         "as Pillow's convert(\"RGB\") does; scale them to 8 bits, which "

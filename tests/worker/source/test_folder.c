@@ -272,7 +272,8 @@ static void a_folder_without_classes_has_the_files_below_it(void **state)
     content->flat = true;
     spec.content  = content;
     sandbox_refuses(&spec, FBY_CONFIG,
-        "the folder data:f has no files such as 7.jpg: correct the path, or "
+        "the folder data:f has no files with an extension, such as 7.jpg: "
+        "correct the path, or "
         "add files");
     sandbox_write_text(sb, "data/f/b/1.jpg", "photo");
     sandbox_write_text(sb, "data/f/a.jpg", "x");

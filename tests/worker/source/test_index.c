@@ -73,7 +73,8 @@ static void missing_files_of_a_side_are_counted_and_named(void **state)
     sandbox_write_text(sb, "data/p/a/README", "no member");
     sandbox_mkdir(sb, "data/p/b");
     sandbox_refuses(&spec, FBY_CONFIG,
-        "the folders have no files such as 7.jpg: correct the path, or add "
+        "the folders have no files with an extension, such as 7.jpg: correct "
+        "the path, or add "
         "files");
     sandbox_write_text(sb, "data/p/a/10.txt", "");
     sandbox_write_text(sb, "data/p/b/1.txt", "");

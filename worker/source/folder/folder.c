@@ -271,13 +271,14 @@ fby_err fby_folder_find_class_files(const struct fby_root *root,
     FBY_TRY(fby_folder_find_files(root, path, stop, self, why));
     if (self->count == 0 && self->name[0] == '\0') {
         return fby_error_set(why, FBY_CONFIG,
-            "the folder %s:%s has no files such as 7.jpg: correct the path, or "
-            "add files",
+            "the folder %s:%s has no files with an extension, such as 7.jpg: "
+            "correct the path, or add files",
             fby_root_name(root), path);
     }
     if (self->count == 0) {
         return fby_error_set(why, FBY_CONFIG,
-            "the class folder %s has no files such as 7.jpg: fill or remove it",
+            "the class folder %s has no files with an extension, such as "
+            "7.jpg: add some, or remove the folder",
             fby_text_show(self->name).text);
     }
     return FBY_OK;

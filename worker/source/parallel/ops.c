@@ -144,11 +144,12 @@ static fby_err check_complete(
             fby_plural(m->missing.count, "file").text, m->missing.names,
             m->missing.count > MAX_NAMED ? ", ..." : "");
     }
-    return m->builder.count > 0 ? FBY_OK
-                                : fby_error_set(why, FBY_CONFIG,
-                                      "the folders have no files such as "
-                                      "7.jpg: correct the path, "
-                                      "or add files");
+    return m->builder.count > 0
+               ? FBY_OK
+               : fby_error_set(why, FBY_CONFIG,
+                     "the folders have no files with an extension, such as "
+                     "7.jpg: correct the path, "
+                     "or add files");
 }
 
 /* Set out->folders to the sides, without their files. */
