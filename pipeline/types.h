@@ -46,7 +46,7 @@ enum {
     FBY_MAX_LENGTH   = 1 << 30, /* bytes of a row of one shape */
     FBY_MAX_PIXELS   = 1 << 26, /* pixels of a picture, before and after ops */
     FBY_MAX_CONTENT  = 1 << 20, /* canonical bytes of a content */
-    FBY_MAX_EXCLUDED = 4096,    /* names that a split excludes */
+    FBY_MAX_EXCLUDED = 1 << 16, /* names that a split excludes */
     FBY_MAX_CLASS_NAMES = 4096, /* names of classes, of all fields */
     FBY_MAX_CLASS_NAME  = 255,  /* bytes of the name of a class */
     FBY_MAX_CLASS_TEXT  = 256 << 10, /* bytes of all names, a NUL after each */

@@ -146,7 +146,8 @@ static void a_line_that_is_no_name_is_refused(void **state)
     assert_int_equal(
         fby_excluded_parse(text, size, "f", &for_train, names, NULL, &why),
         FBY_CONFIG);
-    assert_says(&why, "f, line 4097: more than 4096 names");
+    assert_says(&why, "f, line 65537: more than 65536 names; move such "
+                      "files out of the data instead");
     free(names);
 }
 
