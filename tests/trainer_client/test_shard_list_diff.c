@@ -86,6 +86,29 @@ static void a_shard_may_be_added_or_missing(void **state)
                 "difference: shard c is missing (2 samples then)");
 }
 
+/* A folder of pictures has no shards that its owner knows. */
+static void a_part_of_single_files_is_named_by_its_first_sample(void **state)
+{
+    (void)state;
+    const struct fby_shard_info first[] = {
+        {.name = "part-0000000", .samples = 1024},
+        {.name = "part-0000001", .samples = 12}};
+    const struct fby_shard_info second[] = {
+        first[0], {.name = "part-0000001", .samples = 13, .digest = {{1}}}};
+    const struct fby_shard_list then = {1036, first, 2};
+    const struct fby_shard_list now  = {1037, second, 2};
+    const struct fby_shard_list less = {1024, first, 1};
+    struct fby_error_detail     said;
+    fby_shard_list_diff(&then, &now, &said);
+    assert_string_equal(said.text,
+        CHANGED "1036 samples in 2 shards then, 1037 samples in 2 shards now; "
+                "first difference: the part from sample 1024 on (12 samples "
+                "then, 13 now)");
+    fby_shard_list_diff(&less, &then, &said);
+    assert_non_null(strstr(
+        said.text, "the part from sample 1024 on was added (12 samples)"));
+}
+
 static void an_unknown_past_and_equal_shards_are_not_compared(void **state)
 {
     (void)state;
@@ -121,6 +144,7 @@ int main(void)
         cmocka_unit_test(numbers_and_the_first_difference_are_said),
         cmocka_unit_test(a_shard_may_be_added_or_missing),
         cmocka_unit_test(an_unknown_past_and_equal_shards_are_not_compared),
+        cmocka_unit_test(a_part_of_single_files_is_named_by_its_first_sample),
         cmocka_unit_test(long_names_are_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,38 +3,64 @@
 #include "trainer_client/receive/shard_list_diff.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/plural.h"
 
-enum { MAX_NAME = 120 }; /* bytes of a shard's name in the message */
+enum {
+    MAX_NAME     = 120, /* bytes of a shard's name in the message */
+    PART_SAMPLES = 1024 /* of "part-NNNNNNN" (proto/PROTOCOL.md) */
+};
+
+struct shown_shard {
+    char text[MAX_NAME + 32];
+};
+
+/* "shard NAME". A source of single files has no shard files: its parts are named
+ * by the number of their first sample. */
+static struct shown_shard show_shard(const char *name)
+{
+    struct shown_shard shown;
+    unsigned           number = 0;
+    int                end    = 0;
+    if (sscanf(name, "part-%7u%n", &number, &end) == 1 && name[end] == '\0') {
+        snprintf(shown.text, sizeof(shown.text),
+            "the part from sample %" PRIu64 " on",
+            (uint64_t)number * PART_SAMPLES);
+    } else {
+        snprintf(shown.text, sizeof(shown.text), "shard %.*s", MAX_NAME, name);
+    }
+    return shown;
+}
 
 static void describe_added(
     const struct fby_shard_info *shard, struct fby_error_detail *out)
 {
-    (void)fby_error_set(out, FBY_CONFIG, "shard %.*s was added (%s)", MAX_NAME,
-        shard->name, fby_plural(shard->samples, "sample").text);
+    (void)fby_error_set(out, FBY_CONFIG, "%s was added (%s)",
+        show_shard(shard->name).text,
+        fby_plural(shard->samples, "sample").text);
 }
 
 static void describe_removed(
     const struct fby_shard_info *shard, struct fby_error_detail *out)
 {
-    (void)fby_error_set(out, FBY_CONFIG, "shard %.*s is missing (%s then)",
-        MAX_NAME, shard->name, fby_plural(shard->samples, "sample").text);
+    (void)fby_error_set(out, FBY_CONFIG, "%s is missing (%s then)",
+        show_shard(shard->name).text,
+        fby_plural(shard->samples, "sample").text);
 }
 
 static void describe_changed(const struct fby_shard_info *then,
     const struct fby_shard_info *now, struct fby_error_detail *out)
 {
     if (then->samples != now->samples) {
-        (void)fby_error_set(out, FBY_CONFIG,
-            "shard %.*s (%s then, %" PRIu32 " now)", MAX_NAME, now->name,
+        (void)fby_error_set(out, FBY_CONFIG, "%s (%s then, %" PRIu32 " now)",
+            show_shard(now->name).text,
             fby_plural(then->samples, "sample").text, now->samples);
     } else {
         (void)fby_error_set(out, FBY_CONFIG,
-            "shard %.*s (same number of samples, but names, sizes or hashes "
-            "differ)",
-            MAX_NAME, now->name);
+            "%s (same number of samples, but names, sizes or hashes differ)",
+            show_shard(now->name).text);
     }
 }
 
