@@ -169,6 +169,19 @@ static char *text_of_a_path(void)
     return text;
 }
 
+static void the_data_is_named_without_a_colon_at_the_end(void **state)
+{
+    (void)state;
+    struct forebay_options  o = usable();
+    struct fby_setup        setup;
+    static struct fby_split whole = {.location.pattern = "photos:"};
+    accepted(&o, &setup);
+    assert_string_equal(fby_setup_data_name(&setup).text, "in1k:t-{0..3}.tar");
+    const struct fby_setup other = {.split = &whole};
+    assert_string_equal(fby_setup_data_name(&other).text, "photos");
+    fby_setup_fini(&setup);
+}
+
 static void plain_paths_need_a_root(void **state)
 {
     (void)state;
@@ -612,6 +625,7 @@ int main(void)
         cmocka_unit_test(wrong_names_are_refused_by_name),
         cmocka_unit_test(wrong_sizes_and_texts_are_refused_by_name),
         cmocka_unit_test(a_token_of_another_pipeline_or_seed_is_refused),
+        cmocka_unit_test(the_data_is_named_without_a_colon_at_the_end),
         cmocka_unit_test(plain_paths_need_a_root),
         cmocka_unit_test(limits_may_be_reached_and_not_passed),
         cmocka_unit_test(a_window_has_as_many_batches_as_fit),

@@ -64,7 +64,7 @@ static void set_substituted(const struct fby_receiver *r,
         /* s->text names the shard or file, and the sample */
         (void)fby_error_set(&why, FBY_BAD_SAMPLE, "%s", s->text);
         (void)fby_error_prefix(
-            &why, FBY_BAD_SAMPLE, "in %s", fby_setup_data_name(r->setup));
+            &why, FBY_BAD_SAMPLE, "in %s", fby_setup_data_name(r->setup).text);
         batch->samples[s->row] = s->substitute;
         batch->substituted[i]  = (struct forebay_substitution){
              .row        = s->row,
@@ -207,7 +207,8 @@ static bool count_and_limit_substituted(struct fby_receiver *r, int slot)
     (void)fby_error_set(&why, FBY_BAD_SAMPLE, "%s", last->text);
     (void)fby_error_prefix(&why, FBY_BAD_SAMPLE,
         "more than %s (limit of on_bad_sample), the last one in %s",
-        fby_plural(limit, "bad sample").text, fby_setup_data_name(r->setup));
+        fby_plural(limit, "bad sample").text,
+        fby_setup_data_name(r->setup).text);
     fby_r_fail_stream(r, FOREBAY_DATA, &why);
     return false;
 }

@@ -153,8 +153,8 @@ static void on_cannot(
         cannot->shard[0] != '\0' && cannot->code == FBY_CANNOT_SAMPLE;
     if (dataset_is_cause) { /* the text names shard, sample and offset */
         (void)fby_error_set(&r->cannot, FBY_BAD_SAMPLE, "%s", cannot->text);
-        (void)fby_error_prefix(
-            &r->cannot, FBY_BAD_SAMPLE, "in %s", fby_setup_data_name(r->setup));
+        (void)fby_error_prefix(&r->cannot, FBY_BAD_SAMPLE, "in %s",
+            fby_setup_data_name(r->setup).text);
     } else {
         (void)fby_error_set(&r->cannot, FBY_IO, "%s", cannot->text);
         (void)fby_error_prefix(&r->cannot, FBY_IO, "%s", r->peers[peer].label);

@@ -510,6 +510,17 @@ uint64_t fby_setup_ragged_bits(const struct fby_setup *self)
     return bits;
 }
 
+struct fby_data_name fby_setup_data_name(const struct fby_setup *self)
+{
+    struct fby_data_name name;
+    const char          *pattern  = self->split->location.pattern;
+    size_t               size     = strlen(pattern);
+    bool                 is_whole = size > 0 && pattern[size - 1] == ':';
+    snprintf(name.text, sizeof(name.text), "%.*s",
+        (int)(is_whole ? size - 1 : size), pattern);
+    return name;
+}
+
 bool fby_setup_is_direct(const struct fby_setup *self, uint32_t field)
 {
     return self->cuda == NULL &&

@@ -99,11 +99,12 @@ uint32_t fby_setup_max_batches(const struct fby_setup *self);
 bool fby_setup_uploads_as_received(
     const struct fby_setup *self, uint32_t field);
 
-/* The location of the data as the pipeline has it, for error messages. */
-static inline const char *fby_setup_data_name(const struct fby_setup *self)
-{
-    return self->split->location.pattern;
-}
+/* The location of the data as the pipeline has it, for error messages; of
+ * "photos:", only the name, as the messages put a colon after it. */
+struct fby_data_name {
+    char text[FBY_PATH_SIZE];
+};
+struct fby_data_name fby_setup_data_name(const struct fby_setup *self);
 
 /* Returns bits: bit i is set if the selected field i is ragged (its rows differ
  * in length). */
