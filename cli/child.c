@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,6 +54,22 @@ static void build_argv(
     fby_words_add(argv, number);
 }
 
+/* `error`, from errno, with the limit that a user can raise. */
+static fby_err refuse_start(
+    const char *name, int error, struct fby_error_detail *why)
+{
+    struct rlimit limit;
+    if (error == EAGAIN && getrlimit(RLIMIT_NPROC, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY) {
+        return fby_error_set(why, FBY_SYS,
+            "cannot start %s: %s: the limit on processes is %llu; raise it "
+            "(ulimit -u)",
+            name, strerror(error), (unsigned long long)limit.rlim_cur);
+    }
+    return fby_error_set(
+        why, FBY_SYS, "cannot start %s: %s", name, strerror(error));
+}
+
 fby_err fby_child_start(struct fby_child *child, const char *name,
     const struct fby_words *args, struct fby_error_detail *why)
 {
@@ -68,7 +85,7 @@ fby_err fby_child_start(struct fby_child *child, const char *name,
     build_argv(args, pipe_fds[1], &argv);
     fby_err err = spawn_in_own_group(child, argv.items);
     if (err != FBY_OK) {
-        fby_error_set(why, err, "cannot start %s: %s", name, strerror(errno));
+        err = refuse_start(name, errno, why);
     }
     fby_words_fini(&argv);
     close(pipe_fds[1]); /* then only the child holds the write end */

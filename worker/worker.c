@@ -235,10 +235,12 @@ static fby_err open_memory_and_stages(
     }
     return err == FBY_OK ? check_threads_and_memory(&self->options, why)
                          : fby_error_set(why, err,
-                               "cannot start threads: %s; raise the limits on "
-                               "processes and memory (ulimit -u, ulimit -v, or "
-                               "those of the container), or give fewer "
+                               "cannot start %u threads: %s; raise the limits "
+                               "on processes and memory (ulimit -u, ulimit -v, "
+                               "or those of the container), or give fewer "
                                "--threads",
+                               config.fetch_threads + config.transform_threads +
+                                   config.encode_threads + LOAD_THREADS,
                                strerror(errno));
 }
 

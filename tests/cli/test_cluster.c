@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -334,6 +335,7 @@ static void a_worker_is_started_again_later_each_time(void **state)
 }
 
 static bool spawn_fails;
+static int  spawn_error = ENOMEM;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names */
 int __real_posix_spawn(pid_t *pid, const char *path,
@@ -350,7 +352,7 @@ int __wrap_posix_spawn(pid_t *pid, const char *path,
     const posix_spawnattr_t *attributes, char *const argv[],
     char *const environment[])
 {
-    return spawn_fails ? ENOMEM
+    return spawn_fails ? spawn_error
                        : __real_posix_spawn(
                              pid, path, actions, attributes, argv, environment);
 }
@@ -406,6 +408,30 @@ static void a_server_is_started_again_where_it_was(void **state)
     read_pid("ends");
 }
 
+static void a_start_beyond_the_limit_on_processes_names_it(void **state)
+{
+    (void)state;
+    struct rlimit           before;
+    struct fby_words        args = {0};
+    struct fby_child        child;
+    struct fby_error_detail why = {{0}};
+    fby_words_add(&args, "short");
+    assert_int_equal(getrlimit(RLIMIT_NPROC, &before), 0);
+    const struct rlimit lower = {1000, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NPROC, &lower), 0);
+    spawn_fails = true;
+    spawn_error = EAGAIN;
+    assert_int_equal(fby_child_start(&child, "worker 1", &args, &why), FBY_SYS);
+    spawn_fails = false;
+    spawn_error = ENOMEM;
+    assert_int_equal(setrlimit(RLIMIT_NPROC, &before), 0);
+    assert_string_equal(why.text,
+        "cannot start worker 1: Resource temporarily unavailable: the limit on "
+        "processes is 1000; raise it (ulimit -u)");
+    fby_children_stop(&child, 1, S);
+    fby_words_fini(&args);
+}
+
 static void a_cluster_that_cannot_start_leaves_nothing(void **state)
 {
     char                            *none    = NULL;
@@ -437,6 +463,7 @@ int main(int argc, char **argv)
         WITH_PIPE(a_worker_is_started_again_later_each_time),
         WITH_PIPE(a_restart_that_fails_is_tried_again),
         WITH_PIPE(a_server_is_started_again_where_it_was),
+        cmocka_unit_test(a_start_beyond_the_limit_on_processes_names_it),
         WITH_PIPE(a_cluster_that_cannot_start_leaves_nothing),
     };
     if (argc > 1) {

@@ -294,9 +294,9 @@ static void a_worker_ends_if_a_thread_cannot_be_created(void **state)
         threads                     = 0;
         threads_most                = n;
         assert_int_equal(fby_worker_run(&self.options, &why), FBY_SYS);
-        assert_non_null(strstr(
-            why.text, n < stages ? "cannot start threads: Resource temporarily"
-                                 : "needs 4 more threads here, and can start"));
+        assert_non_null(strstr(why.text,
+            n < stages ? "cannot start 12 threads: Resource temporarily"
+                       : "needs 4 more threads here, and can start"));
         assert_non_null(strstr(why.text, "unavailable; raise the limits on"));
         assert_int_equal(threads, n);
         assert_int_equal(open_descriptors(), before);
