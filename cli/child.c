@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/command.h"
 #include "common/clock.h"
 
 /* Start this executable in its own process group, with no signal blocked. Sets
@@ -133,6 +134,10 @@ fby_err fby_child_wait_ready(
     }
     close(child->ready_fd);
     child->ready_fd = -1;
+    if (err == FBY_OK && child->endpoint[0] == '!') {
+        return fby_error_set(
+            why, FBY_GONE, "%s: %s", child->name, child->endpoint + 1);
+    }
     if (err == FBY_OK) {
         return FBY_OK;
     }
@@ -140,6 +145,21 @@ fby_err fby_child_wait_ready(
         err == FBY_TIMEOUT ? "did not start in time"
         : err == FBY_PROTO ? "has too long an endpoint; use a shorter --listen"
                            : "ended while it started; see its message above");
+}
+
+void fby_child_read_cause(
+    struct fby_child *child, struct fby_error_detail *cause)
+{
+    char line[sizeof(cause->text) + 2] = "";
+    *cause                             = (struct fby_error_detail){""};
+    if (child->ready_fd >= 0) {
+        ssize_t n = read(child->ready_fd, line, sizeof(line) - 1);
+        close(child->ready_fd);
+        child->ready_fd = -1;
+        if (n > 1 && line[0] == '!') {
+            fby_error_set(cause, FBY_GONE, "%.*s", (int)(n - 2), line + 1);
+        }
+    }
 }
 
 bool fby_child_reap(struct fby_child *child)
@@ -201,4 +221,31 @@ fby_err fby_child_end_with_parent(pid_t parent)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     /* If the parent ended before the call, no signal will come. */
     return getppid() == parent ? FBY_OK : FBY_GONE;
+}
+
+struct fby_parent_pipe fby_parent_pipe(pid_t parent, int ready_fd)
+{
+    struct fby_parent_pipe pipe = {.fd = -1};
+    if (parent != 0 && ready_fd >= 0 && fstat(ready_fd, &pipe.about) == 0) {
+        pipe.fd = ready_fd;
+    }
+    return pipe;
+}
+
+/* The descriptor is closed after the endpoint, and its number may be used. */
+static bool is_open(const struct fby_parent_pipe *pipe)
+{
+    struct stat now;
+    return pipe->fd >= 0 && fstat(pipe->fd, &now) == 0 &&
+           now.st_dev == pipe->about.st_dev && now.st_ino == pipe->about.st_ino;
+}
+
+int fby_child_end(const struct fby_parent_pipe *pipe, const char *name,
+    fby_err err, const struct fby_error_detail *why)
+{
+    if (err != FBY_OK && is_open(pipe) &&
+        dprintf(pipe->fd, "!%s\n", why->text) > 0) {
+        return FBY_EXIT_FAILED;
+    }
+    return fby_command_end(name, err, why);
 }

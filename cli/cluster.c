@@ -102,7 +102,7 @@ static void build_worker_args(
     char              threads[16];
     char              share[24];
     const char       *memory = options->memory;
-    char              listen[256]; /* the server's host, with port "*": any */
+    char              listen[520]; /* the server's host, with port "*": any */
     snprintf(listen, sizeof(listen), "%.*s:*",
         (int)(strrchr(server, ':') - server), server);
     snprintf(threads, sizeof(threads), "%u",
@@ -223,12 +223,15 @@ static long long plan_restart(struct restart *restart, int64_t now_ns)
     return delay_ns / FBY_NS_PER_S;
 }
 
-static void warn_ended(const struct fby_child *child, long long delay_s)
+static void warn_ended(struct fby_child *child, long long delay_s)
 {
-    bool killed = WIFSIGNALED(child->status);
-    fby_warn("CHILD-ENDED", "%s %s %d; started again in %lld s", child->name,
-        killed ? "was killed by signal" : "ended with code",
-        killed ? WTERMSIG(child->status) : WEXITSTATUS(child->status), delay_s);
+    struct fby_error_detail cause;
+    bool                    killed = WIFSIGNALED(child->status);
+    fby_child_read_cause(child, &cause);
+    fby_warn("CHILD-ENDED", "%s %s %d%s%s; started again in %lld s",
+        child->name, killed ? "was killed by signal" : "ended with code",
+        killed ? WTERMSIG(child->status) : WEXITSTATUS(child->status),
+        cause.text[0] != '\0' ? ": " : "", cause.text, delay_s);
 }
 
 static void restart_child(struct fby_cluster *self, unsigned i, int64_t now_ns)

@@ -105,8 +105,10 @@ static int run(int argc, char **argv)
     if (fby_child_end_with_parent((pid_t)self.parent) != FBY_OK) {
         return FBY_EXIT_FAILED; /* the parent has ended */
     }
+    const struct fby_parent_pipe pipe =
+        fby_parent_pipe((pid_t)self.parent, self.server.ready_fd);
     fby_err err = fby_server_run(&self.server, &why);
-    return fby_command_end("server", err, &why);
+    return fby_child_end(&pipe, "server", err, &why);
 }
 
 const struct fby_command fby_command_server = {

@@ -168,7 +168,9 @@ static int run(int argc, char **argv)
     }
     int status = FBY_EXIT_FAILED;
     if (fby_child_end_with_parent((pid_t)self.parent) == FBY_OK) {
-        status = fby_command_end("worker", serve(&self, &why), &why);
+        const struct fby_parent_pipe pipe =
+            fby_parent_pipe((pid_t)self.parent, self.worker.ready_fd);
+        status = fby_child_end(&pipe, "worker", serve(&self, &why), &why);
     }
     fby_words_fini(&self.data);
     return status;

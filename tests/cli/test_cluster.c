@@ -38,7 +38,7 @@ static void write_line(const char *text)
 
 static void write_endpoint(int fd, const char *kind)
 {
-    char endless[400];
+    char endless[600];
     memset(endless, 'x', sizeof(endless));
     if (strcmp(kind, "server") == 0 || strcmp(kind, "worker") == 0) {
         dprintf(fd, "tcp://127.0.0.1");
@@ -75,6 +75,12 @@ static int child_main(int argc, char **argv)
         return 7;
     }
     write_line(words);
+    if (strcmp(argv[1], "tells") == 0) {
+        const struct fby_error_detail why = {"no room: make some"};
+        const struct fby_parent_pipe  pipe =
+            fby_parent_pipe(number(argv[argc - 1]), number(argv[argc - 3]));
+        return fby_child_end(&pipe, "worker", FBY_SYS, &why);
+    }
     if (strcmp(argv[1], "short") == 0 || getenv("FBY_TEST_SHORT") != NULL) {
         return 3;
     }
@@ -169,10 +175,25 @@ static void a_child_that_writes_no_endpoint_is_named(void **state)
     read_pid("ends");
     fails_to_start("short", 60 * S, FBY_GONE,
         "worker 7 ended while it started; see its message above");
+    fails_to_start("tells", 60 * S, FBY_GONE, "worker 7: no room: make some");
     fails_to_start("endless", 60 * S, FBY_PROTO,
         "worker 7 has too long an endpoint; use a shorter --listen");
     read_pid("ends");
     expect_silence();
+}
+
+static void an_ended_child_leaves_its_cause(void **state)
+{
+    (void)state;
+    struct fby_child        child = start("tells");
+    struct fby_error_detail cause;
+    assert_int_equal(waitpid(child.pid, &child.status, 0), child.pid);
+    child.pid = 0;
+    fby_child_read_cause(&child, &cause);
+    assert_string_equal(cause.text, "no room: make some");
+    assert_int_equal(child.ready_fd, -1);
+    fby_child_read_cause(&child, &cause);
+    assert_string_equal(cause.text, "");
 }
 
 static void a_child_that_does_not_end_is_killed(void **state)
@@ -457,6 +478,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         WITH_PIPE(a_child_that_writes_no_endpoint_is_named),
+        WITH_PIPE(an_ended_child_leaves_its_cause),
         WITH_PIPE(a_child_that_does_not_end_is_killed),
         WITH_PIPE(options_are_passed_to_the_workers),
         WITH_PIPE(workers_share_the_cores),
