@@ -295,7 +295,7 @@ class CommandLine(SystemTest):
             self.assertRegex(
                 shown.stdout, rf"delivered +64 {noun}s in 1 step, .*\n"
                 rf"  rate .* {noun}s/s\n  raw .* bytes per {noun}\n"
-                rf"  on the wire .* bytes per {noun}, ")
+                rf"  on the wire .* bytes? per {noun}, ")
             self.assertNotIn("image", shown.stdout)
 
     def made_and_pulled(self, data, name="made.yaml"):
