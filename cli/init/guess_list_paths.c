@@ -74,15 +74,43 @@ static bool is_file_in(
            fby_object_exists(self->search->root, path);
 }
 
-/* Look for a file of that name in the folders beside the list. */
+/* Extend the path of a folder by the only folder in it. Returns false if it has
+ * none, or more. */
+static bool enter_only_folder(
+    const struct lost_list *self, char folder[FBY_PATH_SIZE])
+{
+    struct fby_listing inner = {0};
+    char               path[FBY_PATH_SIZE];
+    const char        *only    = NULL;
+    bool               entered = false;
+    if (fby_path_join(self->dir, folder, path, NULL) == FBY_OK &&
+        fby_guess_list_dir(self->search, path, NULL, &inner, NULL) == FBY_OK) {
+        entered = fby_survey_count_dirs(&inner, &only) == 1 &&
+                  fby_path_join(folder, only, path, NULL) == FBY_OK;
+    }
+    if (entered) {
+        memcpy(folder, path, sizeof(path));
+    }
+    fby_listing_fini(&inner);
+    return entered;
+}
+
+/* Look for a file of that name in the folders beside the list, and in the only
+ * folder of each. */
 static bool find_name(struct lost_list *self, const char *name)
 {
     for (uint32_t i = 0; i < self->listing->count; i++) {
         const struct fby_entry *entry = &self->listing->entries[i];
-        if (entry->is_dir && strlen(entry->name) < sizeof(self->folder) &&
-            is_file_in(self, entry->name, name)) {
-            snprintf(self->folder, sizeof(self->folder), "%.*s",
-                FBY_NAME_SIZE - 1, entry->name);
+        char                    folder[FBY_PATH_SIZE];
+        if (!entry->is_dir ||
+            fby_path_join("", entry->name, folder, NULL) != FBY_OK) {
+            continue;
+        }
+        bool found =
+            is_file_in(self, folder, name) ||
+            (enter_only_folder(self, folder) && is_file_in(self, folder, name));
+        if (found && strlen(folder) < sizeof(self->folder)) {
+            memcpy(self->folder, folder, strlen(folder) + 1);
             return true;
         }
     }

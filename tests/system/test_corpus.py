@@ -945,9 +945,9 @@ CORPUS = [
     ("absolute paths below the list", absolute_paths_below,
      {"file": (1, *IMAGE), "y": (1,)}),
     ("a missing file of a list", missing_file,
-     "train.csv, line 3: images/2.jpg is not there"),
+     "train.csv, line 3: there is no file images/2.jpg: correct its path, or "),
     ("a missing file of a list of ../ paths", missing_file_upwards,
-     "/data/images/2.jpg is not there"),
+     "/data/images/2.jpg: correct its path, or remove the line: to leave "),
     ("a list of ../ paths", paths_upwards, {"file": (1, *IMAGE)}),
     ("a list of ./ paths", paths_with_a_dot, {"file": (1, *IMAGE)}),
     ("lists of train and val", values_of_train_and_val, {"words": (1, 32)},
@@ -1360,7 +1360,7 @@ CORPUS = [
             "them, in their folder: find . -iname '*.jpe'", "",
             {"image": (3, *IMAGE), "label": Counter([0, 0, 1])})),
     (".jfif among pictures", jpeg_named("a/1.jfif", "a/2.jpg", "b/3.jpg"), Note(
-        "left out: 1 .jfif file (no pictures that can be decoded)\nto read "
+        "left out: 1 .jfif file (no pictures)\nto read "
         "JPEG files as .jpg: find /", {"image": (2, *IMAGE)},
         {"train": {"image": (3, *IMAGE)}})),
     ("a folder of TIFF", pictures_at("1.tif", "2.tif"), Remedy(

@@ -139,11 +139,11 @@ class Layouts(SystemTest):
         self.assertIn(
             "list_attr.csv: the column image_id names files without their "
             "path (img_align_celeba/img_align_celeba/0000.jpg): write a list "
-            f"of paths, and look at that: (cd {self.root} && python3 -c ", said)
+            f"of paths: (cd {self.root} && python3 -c ", said)
         command = said[said.index("python3"):]
         self.assertIn("'img_align_celeba/img_align_celeba/' + ", command)
-        self.assertTrue(command.endswith(
-            "t.to_csv('paths.csv', mode='x', index=False)\")"), command)
+        self.assertTrue(
+            command.rstrip().endswith("; then give init paths.csv"), command)
         rows = (self.root / "list_attr.csv").read_text().splitlines()
         self.save("paths.csv", content="\n".join(
             [rows[0], *(f"img_align_celeba/img_align_celeba/{row}"
