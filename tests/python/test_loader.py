@@ -361,7 +361,7 @@ fields:
         count = 16 * STEPS
         said = (f"the data changed since this state was saved: {count} "
                 f"samples in 1 shard then, {count - 1} samples in 1 shard now; "
-                "first difference: shard .*bring the data back")
+                "first difference: the part from sample 0 on .*bring the data back")
         for opened in (False, True):
             loader = self.loader()
             if opened:

@@ -169,7 +169,7 @@ class Bits(SystemTest):
             (root / name / "1.png").write_bytes(bad)
             pull = self.run_forebay("pull", "-p", path)
             self.assertIn(
-                f"file {name}/1.png, sample 0: field things: {says}: replace ",
+                f"file {name}/1.png, sample 0: field things: {says}",
                 pull.stderr)
             check = self.run_forebay("lint", "--check", "-p", path)
             self.assertEqual(

@@ -310,6 +310,7 @@ static bool to_outputs(struct fby_py_options *self, PyObject *value,
 
 static const struct argument arguments[] = {
     {"server", to_text, OPTION(server)},
+    {"keys", to_text, OPTION(keys)},
     {"pipeline_path", to_path, OPTION(pipeline_path)},
     {"pipeline_text", to_text, OPTION(pipeline_text)},
     {"split", to_text, OPTION(split)},

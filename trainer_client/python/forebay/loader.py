@@ -77,6 +77,8 @@ class Loader:
     split      name of the split; default: the only one, or `train`
     server     "tcp://HOST:PORT" of a cluster; default: a local one, which the
                loaders and ranks of this user on this machine share
+    keys       of the server: path of a key file, or of a folder with one; default:
+               the variable FOREBAY_KEYS
     data       {name: directory} of the pipeline's roots, on this machine
     job        name of the run, the same on all ranks; default: the launcher's
     rank, world  place of this process; default: mesh, torch.distributed, RANK
@@ -106,7 +108,7 @@ class Loader:
     @_public
     def __init__(
             self, pipeline: pipeline.Source, *, split: Optional[str] = None,
-            server: Optional[str] = None,
+            server: Optional[str] = None, keys: Optional[str] = None,
             data: Optional[arguments.Folders] = None,
             job: Optional[str] = None, rank: Optional[int] = None,
             world: Optional[int] = None, mesh: Any = None,
@@ -121,6 +123,7 @@ class Loader:
         self._options: dict[str, Any] = dict(
             split=arguments.text("split", split),
             server=arguments.text("server", server),
+            keys=arguments.text("keys", keys),
             job=arguments.text("job", job),
             rank=arguments.optional_count("rank", rank, 0, _MOST),
             world=arguments.optional_count("world", world, 1, _MOST),
