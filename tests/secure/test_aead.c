@@ -43,7 +43,10 @@ static void aes_gives_the_published_bytes(void **state)
     struct fby_aead *aead = NULL;
     struct fby_key   key;
     struct fby_nonce nonce;
-    uint8_t          head[20], text[60], sealed[76], opened[60];
+    uint8_t          head[20];
+    uint8_t          text[60];
+    uint8_t          sealed[76];
+    uint8_t          opened[60];
     from_hex(gcm.key, key.bytes, sizeof(key.bytes));
     from_hex(gcm.nonce, nonce.bytes, sizeof(nonce.bytes));
     from_hex(gcm.head, head, sizeof(head));
@@ -68,7 +71,10 @@ static void both_ciphers_equal_libsodium(void **state)
     struct fby_aead *aead = NULL;
     struct fby_key   key;
     struct fby_nonce nonce;
-    uint8_t          head[16], text[1000], ours[1016], theirs[1016];
+    uint8_t          head[16];
+    uint8_t          text[1000];
+    uint8_t          ours[1016];
+    uint8_t          theirs[1016];
     assert_int_equal(fby_aead_create(&aead), FBY_OK);
     for (size_t size = 0; size <= sizeof(text); size += 1 + size / 3) {
         unsigned long long n = 0;
@@ -98,7 +104,7 @@ static void both_ciphers_equal_libsodium(void **state)
 }
 
 static fby_err open_changed(struct fby_aead *aead, enum fby_cipher cipher,
-    uint8_t *bytes /* head 4, then sealed 24 */, size_t size)
+    const uint8_t *bytes /* head 4, then sealed 24 */, size_t size)
 {
     static const struct fby_key key   = {{1}};
     const struct fby_nonce      nonce = {{2}};
@@ -139,7 +145,10 @@ static void a_changed_or_cut_text_does_not_open(void **state)
 static void keys_are_derived_as_published(void **state)
 {
     (void)state;
-    uint8_t secret[22], salt[13], info[10], out[42];
+    uint8_t secret[22];
+    uint8_t salt[13];
+    uint8_t info[10];
+    uint8_t out[42];
     memset(secret, 0x0b, sizeof(secret));
     from_hex("000102030405060708090a0b0c", salt, sizeof(salt));
     from_hex("f0f1f2f3f4f5f6f7f8f9", info, sizeof(info));

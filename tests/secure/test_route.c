@@ -91,7 +91,8 @@ static void keys_and_frames_are_those_of_the_documentation(void **state)
 static void each_secret_changes_the_keys(void **state)
 {
     (void)state;
-    struct fby_lanes         base = {0}, other = {0};
+    struct fby_lanes         base  = {0};
+    struct fby_lanes         other = {0};
     struct fby_route_secrets changed[7];
     for (int i = 0; i < 7; i++) {
         changed[i] = secrets;

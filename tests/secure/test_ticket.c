@@ -32,7 +32,8 @@ static void a_ticket_comes_back_as_it_was_sealed(void **state)
     (void)state;
     struct fby_aead  *aead   = NULL;
     struct fby_buffer sealed = {0};
-    struct fby_ticket ticket = make_ticket(), found = {0};
+    struct fby_ticket ticket = make_ticket();
+    struct fby_ticket found  = {0};
     assert_ok(fby_aead_create(&aead));
     for (int all = 0; all < 2; all++) {
         sealed.size      = 0;
@@ -57,8 +58,9 @@ static void a_ticket_comes_back_as_it_was_sealed(void **state)
 static void no_two_tickets_are_equal(void **state)
 {
     (void)state;
-    struct fby_aead        *aead  = NULL;
-    struct fby_buffer       first = {0}, second = {0};
+    struct fby_aead        *aead   = NULL;
+    struct fby_buffer       first  = {0};
+    struct fby_buffer       second = {0};
     const struct fby_ticket ticket = make_ticket();
     assert_ok(fby_aead_create(&aead));
     assert_ok(fby_ticket_seal(aead, &secret, &ticket, &first));

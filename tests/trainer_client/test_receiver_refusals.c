@@ -283,7 +283,7 @@ static void welcome_again(
 {
     struct peer *worker = &d->workers[0];
     send_message(worker, &(struct fby_message){.type = FBY_MSG_HELLO_FIRST,
-                             .hello_first            = {d->session}});
+                             .hello_first = {.session = d->session}});
     send_welcome_with(
         worker, &await_message(d, worker, FBY_MSG_HELLO)->hello, open, n_open);
 }

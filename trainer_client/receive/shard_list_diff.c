@@ -4,14 +4,18 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/plural.h"
 
 enum {
     MAX_NAME     = 120, /* bytes of a shard's name in the message */
+    PART_DIGITS  = 7,
     PART_SAMPLES = 1024 /* of "part-NNNNNNN" (proto/PROTOCOL.md) */
 };
+
+static const char prefix[] = "part-"; /* then PART_DIGITS digits */
 
 struct shown_shard {
     char text[MAX_NAME + 32];
@@ -22,12 +26,14 @@ struct shown_shard {
 static struct shown_shard show_shard(const char *name)
 {
     struct shown_shard shown;
-    unsigned           number = 0;
-    int                end    = 0;
-    if (sscanf(name, "part-%7u%n", &number, &end) == 1 && name[end] == '\0') {
+    const char        *digits  = name + strlen(prefix);
+    bool               is_part = strncmp(name, prefix, strlen(prefix)) == 0 &&
+                   strlen(digits) == PART_DIGITS &&
+                   strspn(digits, "0123456789") == PART_DIGITS;
+    if (is_part) {
+        uint64_t number = strtoull(digits, NULL, 10);
         snprintf(shown.text, sizeof(shown.text),
-            "the part from sample %" PRIu64 " on",
-            (uint64_t)number * PART_SAMPLES);
+            "the part from sample %" PRIu64 " on", number * PART_SAMPLES);
     } else {
         snprintf(shown.text, sizeof(shown.text), "shard %.*s", MAX_NAME, name);
     }
