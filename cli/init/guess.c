@@ -9,7 +9,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_columns.h"
+#include "cli/init/guess_folders.h"
+#include "cli/init/guess_layouts.h"
+#include "cli/init/guess_lists.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/guess_tars.h"
+#include "cli/init/guess_tokens.h"
+#include "cli/init/guess_unused_lists.h"
+#include "cli/init/guess_zip.h"
+#include "cli/init/split_names.h"
 #include "cli/init/survey.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
@@ -18,132 +27,6 @@
 #include "pipeline/unread.h"
 #include "worker/source/listing.h"
 #include "worker/source/roots.h"
-
-/* The usual names of splits. If a file name contains several of them, the first
- * in this order counts. Splits are also added in this order. */
-static const char *const known_splits[] = {
-    "train", "validation", "valid", "val", "test"};
-enum { KNOWN_SPLITS = 5 };
-
-const char *fby_guess_split_word(const char *name)
-{
-    for (size_t i = 0; i < KNOWN_SPLITS; i++) {
-        if (strstr(name, known_splits[i]) != NULL) {
-            return known_splits[i];
-        }
-    }
-    return NULL;
-}
-
-bool fby_guess_has_split(const struct fby_search *search, const char *name)
-{
-    for (uint32_t i = 0; i < search->out->n_splits; i++) {
-        if (strcmp(search->out->splits[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-struct fby_guess_split *fby_guess_add_split(
-    struct fby_search *search, const char *name)
-{
-    if (search->out->n_splits == FBY_GUESS_SPLITS) {
-        search->out->n_left_out++;
-        return NULL;
-    }
-    struct fby_guess_split *split =
-        &search->out->splits[search->out->n_splits++];
-    memset(split, 0, sizeof(*split));
-    snprintf(split->name, sizeof(split->name), "%s", name);
-    return split;
-}
-
-void fby_guess_name_of_split(
-    const struct fby_search *search, const char *stem, char out[FBY_NAME_SIZE])
-{
-    const char *word   = fby_guess_split_word(stem);
-    size_t      length = strnlen(stem, FBY_NAME_SIZE - 1);
-    while (length > 0 && strchr("-_.", stem[length - 1]) != NULL) {
-        length--;
-    }
-    snprintf(out, FBY_NAME_SIZE, "%s", word != NULL ? word : "");
-    if (word == NULL || fby_guess_has_split(search, out)) {
-        snprintf(out, FBY_NAME_SIZE, "%.*s", (int)length, stem);
-    }
-    if (fby_guess_has_split(search, out) || !fby_text_is_name(out)) {
-        snprintf(out, FBY_NAME_SIZE, "split%u", search->out->n_splits + 1);
-    }
-}
-
-fby_err fby_guess_check_name(const char *name, struct fby_error_detail *why)
-{
-    if (strpbrk(name, "{}*?,") == NULL) {
-        return FBY_OK;
-    }
-    return fby_error_set(why, FBY_CONFIG,
-        "the name of %s has a special character of patterns; rename it",
-        fby_text_show(name).text);
-}
-
-fby_err fby_guess_set_pattern(const struct fby_search *search,
-    const char *below, struct fby_guess_split *split,
-    struct fby_error_detail *why)
-{
-    return fby_path_join(
-        fby_root_dir(search->root), below, split->pattern, why);
-}
-
-fby_err fby_guess_index(const struct fby_search *search,
-    struct fby_dataset_spec *spec, const char *below, struct fby_index *out,
-    struct fby_error_detail *why)
-{
-    char pattern[FBY_PATH_SIZE + 8]; /* "data" is the name of search->root */
-    snprintf(pattern, sizeof(pattern), "data:%s", below);
-    spec->roots     = search->roots;
-    spec->pattern   = pattern;
-    spec->cache_dir = ""; /* no cache */
-    fby_err err     = fby_index_build(spec, search->progress, out, why);
-    spec->pattern   = NULL; /* the array is local */
-    return err;
-}
-
-/* The usual names of folders with a split, in any case, and the split's name.
- * Splits are added in this order. */
-static const struct {
-    const char *folder, *split;
-} split_folders[] = {{"train", "train"}, {"training", "train"},
-    {"validation", "validation"}, {"valid", "valid"}, {"val", "val"},
-    {"test", "test"}, {"testing", "test"}};
-enum { SPLIT_FOLDERS = sizeof(split_folders) / sizeof(split_folders[0]) };
-
-const char *fby_guess_split_of_folder(const char *name)
-{
-    for (size_t i = 0; i < SPLIT_FOLDERS; i++) {
-        if (fby_equal_ignoring_case(name, split_folders[i].folder)) {
-            return split_folders[i].split;
-        }
-    }
-    return NULL;
-}
-
-/* The directory with that name, in upper or lower case; NULL: none. */
-static const char *find_dir(const struct fby_listing *listing, const char *name)
-{
-    for (uint32_t i = 0; i < listing->count; i++) {
-        if (listing->entries[i].is_dir &&
-            fby_equal_ignoring_case(listing->entries[i].name, name)) {
-            return listing->entries[i].name;
-        }
-    }
-    return NULL;
-}
-
-const char *fby_guess_find_train(const struct fby_listing *listing)
-{
-    const char *train = find_dir(listing, "train");
-    return train != NULL ? train : find_dir(listing, "training");
-}
 
 static fby_err add_table_split(struct fby_search *search, const char *name,
     const struct fby_guess_tables *found, struct fby_error_detail *why)
@@ -375,66 +258,6 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
     return add_folders(search, path, name, listing, why);
 }
 
-/* The types of files of which there may be very many, and no guess needs more
- * than one of each in the listing of a directory. */
-static const char *const numerous_types[] = {"jpg", "jpeg", "png", "webp",
-    "tif", "tiff", "gif", "bmp", "txt", "json", "xml", "cls"};
-enum { NUMEROUS_TYPES = sizeof(numerous_types) / sizeof(numerous_types[0]) };
-
-struct listing_filter {
-    struct fby_listing *out;
-    bool                is_listed[NUMEROUS_TYPES]; /* one is in the listing */
-};
-
-/* The index in numerous_types; NUMEROUS_TYPES: none. */
-static size_t find_numerous_type(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    size_t      i   = dot != NULL ? 0 : NUMEROUS_TYPES;
-    while (i < NUMEROUS_TYPES &&
-           !fby_equal_ignoring_case(dot + 1, numerous_types[i])) {
-        i++;
-    }
-    return i;
-}
-
-static fby_err add_entry(
-    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
-{
-    struct listing_filter *filter = arg;
-    size_t                 type   = find_numerous_type(entry->name);
-    if (!entry->is_dir && type < NUMEROUS_TYPES) {
-        if (filter->is_listed[type]) {
-            return FBY_OK;
-        }
-        filter->is_listed[type] = true;
-    }
-    return fby_listing_add(filter->out, entry, why);
-}
-
-fby_err fby_guess_visit_dir(struct fby_search *search, const char *path,
-    const char *glob, fby_listing_visit_fn *visit, void *arg,
-    uint32_t *n_dangling, struct fby_error_detail *why)
-{
-    bool     before       = search->ignores_links;
-    uint32_t n            = 0;
-    search->ignores_links = true;
-    fby_err err = fby_listing_visit(search->root, path, glob, visit, arg,
-        n_dangling != NULL ? n_dangling : &n, why);
-    search->ignores_links = before;
-    return err;
-}
-
-fby_err fby_guess_list_dir(struct fby_search *search, const char *path,
-    const char *glob, struct fby_listing *out, struct fby_error_detail *why)
-{
-    struct listing_filter filter = {.out = out};
-    fby_err               err    = fby_guess_visit_dir(
-                         search, path, glob, add_entry, &filter, &out->n_dangling, why);
-    fby_listing_sort(out);
-    return err;
-}
-
 /* If no split has the name `name`, give it to the first of those from `first` on
  * that is alone or has no split word in its name: extra.csv is train only where
  * there is no train.csv. */
@@ -445,7 +268,7 @@ static void give_default_name(
     bool              is_alone = out->n_splits == first + 1;
     uint32_t          i        = first;
     while (i < out->n_splits && !is_alone &&
-           fby_guess_split_word(out->splits[i].name) != NULL) {
+           fby_split_word(out->splits[i].name) != NULL) {
         i++;
     }
     if (i == out->n_splits) {
@@ -536,12 +359,12 @@ static void note_other_folders(struct fby_search *search, const char *path,
 static fby_err add_split_folders(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    const char *used[SPLIT_FOLDERS];
+    const char *used[FBY_KNOWN_SPLITS];
     size_t      n   = 0;
     fby_err     err = FBY_OK;
-    for (size_t i = 0; err == FBY_OK && i < SPLIT_FOLDERS; i++) {
-        const char *name = split_folders[i].split;
-        const char *dir  = find_dir(listing, split_folders[i].folder);
+    for (size_t i = 0; err == FBY_OK && i < FBY_KNOWN_SPLITS; i++) {
+        const char *name = fby_known_splits[i];
+        const char *dir  = fby_find_split_folder(listing, name);
         if (dir != NULL && !fby_guess_has_split(search, name)) {
             err       = add_split_folder(search, path, listing, dir, name, why);
             used[n++] = dir;
@@ -557,7 +380,7 @@ fby_err fby_guess_splits_below(struct fby_search *search, const char *path,
     struct fby_listing listing = {0};
     fby_err err = fby_guess_list_dir(search, path, NULL, &listing, why);
     if (err == FBY_OK) {
-        err = fby_guess_find_train(&listing) != NULL
+        err = fby_find_split_folder(&listing, "train") != NULL
                   ? add_split_folders(search, path, &listing, why)
                   : add_data(search, path, name, why);
     }

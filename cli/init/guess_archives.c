@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_zip.h"
 #include "common/shell.h"
 #include "pipeline/location.h"
 #include "pipeline/text.h"

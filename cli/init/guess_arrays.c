@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_columns.h"
+#include "cli/init/guess_notes.h"
 #include "cli/init/split_names.h"
 #include "common/shell.h"
 #include "pipeline/text.h"

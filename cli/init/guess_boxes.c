@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_folders.h"
+#include "cli/init/guess_notes.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 

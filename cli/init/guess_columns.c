@@ -3,10 +3,11 @@
  *
  * A table is a folder of .npy files, an .npz file of several columns, or a
  * folder of .npz files of SciPy, each a sparse matrix and so one column. */
+#include "cli/init/guess_columns.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
 #include "pipeline/text.h"
 #include "worker/source/columns/columns.h"
 #include "worker/source/columns/csr.h"

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "cli/init/count_folders.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/split_names.h"
 #include "cli/init/text_state.h"
 #include "common/plural.h"
 #include "common/shell.h"
@@ -60,13 +62,13 @@ static bool list_split_folders(
     struct fby_listing root = {0};
     size_t             used = 0;
     snprintf(first, sizeof(first), "%.*s", (int)strcspn(path, "/"), path);
-    if (fby_guess_split_of_folder(first) == NULL ||
+    if (fby_split_of_folder(first) == NULL ||
         fby_listing_read(search->root, "", NULL, &root, NULL) != FBY_OK) {
         return false;
     }
     for (uint32_t i = 0; i < root.count; i++) {
         const struct fby_entry *entry = &root.entries[i];
-        if (entry->is_dir && fby_guess_split_of_folder(entry->name) != NULL &&
+        if (entry->is_dir && fby_split_of_folder(entry->name) != NULL &&
             used + strlen(entry->name) + 2 < 80) {
             used += (size_t)snprintf(out + used, 80 - used, " %s", entry->name);
         }

@@ -3,13 +3,16 @@
  *
  * All files are counted. Samples have a picture; other files, such as
  * notes.txt, are counted by their type and left out. */
+#include "cli/init/guess_folders.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/init/count_folders.h"
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_members.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/guess_values.h"
 #include "cli/init/text_state.h"
 #include "common/mem.h"
 #include "pipeline/sources/traits.h"

@@ -3,7 +3,8 @@
  * of their pixels turn white. The first files of one folder are looked at. */
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_folders.h"
+#include "cli/init/guess_members.h"
 #include "cli/init/text_state.h"
 #include "pipeline/text.h"
 

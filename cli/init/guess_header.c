@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_lists.h"
+#include "cli/init/guess_members.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/guess_values.h"
 #include "cli/init/text_state.h"
 #include "common/mem.h"
 #include "common/shell.h"

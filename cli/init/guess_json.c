@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_folders.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/guess_values.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
 #include "common/mem.h"

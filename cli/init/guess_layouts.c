@@ -5,10 +5,13 @@
  *
  * Without this check their folders would be taken for classes. Each error names
  * what was seen and a command that makes something that is read. */
+#include "cli/init/guess_layouts.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/guess_unused_lists.h"
 #include "cli/init/text_state.h"
 #include "common/shell.h"
 #include "pipeline/text.h"

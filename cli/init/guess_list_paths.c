@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/guess_lists.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/guess_unused_lists.h"
 #include "cli/init/survey.h"
 #include "cli/init/text_state.h"
 #include "common/shell.h"

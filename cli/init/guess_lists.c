@@ -6,11 +6,15 @@
  * of each column, and finds their kinds.
  * In the index of a list (struct fby_shard), a member is a value; its suffix is
  * the name of its column. In a guess, a struct fby_init_member is a column. */
+#include "cli/init/guess_lists.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_members.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/guess_values.h"
 #include "cli/init/words.h"
 #include "pipeline/text.h"
 #include "worker/source/list/path.h"

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/survey.h"
+#include "cli/init/guess_folders.h"
+#include "cli/init/guess_notes.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 

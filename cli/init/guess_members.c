@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_members.c - count the members (files or values) of samples, and find
  * PNG files whose pixels may be ids, such as masks. */
+#include "cli/init/guess_members.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
 #include "cli/init/text_state.h"
 
 struct fby_init_member *fby_guess_find_member(

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_lists.h"
+#include "cli/init/guess_notes.h"
 #include "cli/init/text_state.h"
 #include "common/plural.h"
 #include "common/shell.h"

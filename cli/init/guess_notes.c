@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_notes.c - what the user is told beside the pipeline file. */
+#include "cli/init/guess_notes.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
 #include "common/shell.h"
 #include "common/utf8.h"
 #include "pipeline/text.h"
@@ -113,4 +114,15 @@ void fby_guess_replace_root(
         text = found + strlen("data:");
     }
     snprintf(why->text + used, sizeof(why->text) - used, "%s", text);
+}
+
+void fby_guess_write_operand(const struct fby_search *search, const char *below,
+    char out[FBY_OPERAND_SIZE])
+{
+    char path[FBY_PATH_SIZE];
+    if (fby_path_join(fby_root_dir(search->root), below, path, NULL) !=
+            FBY_OK ||
+        !fby_shell_quote(path, out, FBY_OPERAND_SIZE)) {
+        memcpy(out, "DIR", sizeof("DIR"));
+    }
 }

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_columns.h"
+#include "cli/init/guess_notes.h"
 #include "pipeline/text.h"
 
 bool fby_guess_is_npy_paired(const struct fby_root *root, const char *path,

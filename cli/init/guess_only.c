@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/guess_folders.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/split_names.h"
 #include "cli/init/survey.h"
 #include "pipeline/text.h"
 
@@ -30,7 +33,7 @@ static fby_err find_only_folder(struct fby_search *search, const char *path,
         out->has_pictures = out->levels > 0;
         return FBY_OK;
     }
-    out->has_splits = fby_guess_find_train(listing) != NULL;
+    out->has_splits = fby_find_split_folder(listing, "train") != NULL;
     if (fby_survey_count_dirs(listing, &name) != 1 || out->has_splits ||
         out->levels == MAX_LEVELS) {
         return FBY_OK;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/guess_folders.h"
+#include "cli/init/guess_notes.h"
 #include "cli/init/survey.h"
 #include "common/hash.h"
 #include "common/shell.h"

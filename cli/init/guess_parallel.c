@@ -8,7 +8,11 @@
 #include <string.h>
 
 #include "cli/init/count_folders.h"
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_folders.h"
+#include "cli/init/guess_layouts.h"
+#include "cli/init/guess_members.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/split_names.h"
 #include "cli/init/text_state.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
@@ -208,7 +212,7 @@ static fby_err add_inner_splits(struct fby_search *search, const char *path,
     fby_err                   err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < within->count; i++) {
         const char *name     = within->entries[i].name;
-        const char *split    = fby_guess_split_of_folder(name);
+        const char *split    = fby_split_of_folder(name);
         bool        is_split = within->entries[i].is_dir && split != NULL &&
                         !fby_guess_has_split(search, split);
         if (is_split) {

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_layouts.h"
+#include "cli/init/guess_notes.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 

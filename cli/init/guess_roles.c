@@ -7,23 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/guess_layouts.h"
+#include "cli/init/guess_notes.h"
 #include "cli/init/split_names.h"
 #include "cli/init/survey.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
 enum { MAX_NAMED = 3 /* folders that a message names */ };
-
-void fby_guess_write_operand(const struct fby_search *search, const char *below,
-    char out[FBY_OPERAND_SIZE])
-{
-    char path[FBY_PATH_SIZE];
-    if (fby_path_join(fby_root_dir(search->root), below, path, NULL) !=
-            FBY_OK ||
-        !fby_shell_quote(path, out, FBY_OPERAND_SIZE)) {
-        memcpy(out, "DIR", sizeof("DIR"));
-    }
-}
 
 /* Write the operand of a command for the folder `name` in `path`. */
 static void write_operand(const struct fby_search *search, const char *path,
@@ -189,7 +180,7 @@ static fby_err check_survey(struct fby_search *search, const char *path,
 static bool are_without_train(const char *const *names, uint32_t n)
 {
     uint32_t i = 0;
-    while (i < n && fby_guess_split_of_folder(names[i]) != NULL) {
+    while (i < n && fby_split_of_folder(names[i]) != NULL) {
         i++;
     }
     return n >= 2 && i == n;
@@ -216,7 +207,7 @@ fby_err fby_guess_check_roles(struct fby_search *search, const char *path,
     const char       *names[FBY_SURVEY_FOLDERS];
     struct fby_survey survey;
     uint32_t          train;
-    if (fby_guess_find_train(listing) != NULL) {
+    if (fby_find_split_folder(listing, "train") != NULL) {
         return FBY_OK; /* folders of splits, as they are read */
     }
     fby_survey_folders(search, path, listing, &survey);

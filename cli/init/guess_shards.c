@@ -2,10 +2,12 @@
 /* guess_shards.c - find what is wrong with the tar shards of a split: pictures
  * whose names have a dot before the extension, samples whose files are in two
  * shards, and shards without pictures. */
+#include "cli/init/guess_shards.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_notes.h"
 #include "cli/init/text_state.h"
 #include "common/mem.h"
 #include "pipeline/text.h"

@@ -4,7 +4,7 @@
  * stretch`; one of 0 and 255 is probably meant as 0 and 1. */
 #include <stdlib.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_members.h"
 #include "cli/init/text_state.h"
 #include "common/mem.h"
 #include "worker/transform/picture_format.h"

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_lists.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/split_names.h"
 #include "cli/init/words.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
@@ -19,10 +21,9 @@ static bool has_splits(const struct fby_init_member *column)
     uint32_t                     n         = words != NULL ? words->range.n : 0;
     bool                         has_train = false;
     for (uint32_t i = 0; i < n; i++) {
-        const char *word  = fby_init_sorted_word(words, i);
-        const char *split = strcasecmp(word, "dev") == 0
-                                ? "val"
-                                : fby_guess_split_of_folder(word);
+        const char *word = fby_init_sorted_word(words, i);
+        const char *split =
+            strcasecmp(word, "dev") == 0 ? "val" : fby_split_of_folder(word);
         if (split == NULL) {
             return false;
         }

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/guess_shards.h"
+#include "cli/init/guess_tars.h"
+#include "cli/init/split_names.h"
 #include "common/plural.h"
 #include "pipeline/text.h"
 #include "worker/source/shards/tar_names.h"
@@ -29,7 +32,7 @@ static bool may_be_classes(const struct fby_entry *tars, uint32_t n)
         while (i < n && fby_tar_group_join(&group, tars[i].name)) {
             i++;
         }
-        if (fby_guess_split_word(group.first) != NULL ||
+        if (fby_split_word(group.first) != NULL ||
             (group.count > 1 && !are_wordnet_ids(&group))) {
             return false;
         }

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/guess_shards.h"
 #include "cli/init/text_state.h"
 #include "common/shell.h"
 #include "pipeline/text.h"

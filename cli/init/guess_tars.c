@@ -4,11 +4,15 @@
  * Tar files whose names differ only in a number are the shards of one split.
  * The shards of a split are read one after the other until they have enough
  * members, so small data is counted exactly. */
+#include "cli/init/guess_tars.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_members.h"
+#include "cli/init/guess_shards.h"
+#include "cli/init/guess_values.h"
 #include "cli/init/words.h"
 #include "common/mem.h"
 #include "pipeline/text.h"
@@ -37,6 +41,8 @@ static fby_err scan_tar(const struct fby_search *search, const char *path,
     }
     return err;
 }
+
+enum { ENOUGH_MEMBERS = 20000 }; /* no more shards are read after these */
 
 /* The values of members that are read: enough for their kinds. Of values that may
  * be the names of classes, more are read, because all names are needed. After
@@ -227,7 +233,7 @@ static fby_err read_tars(struct fby_search *search, const char *path,
     uint64_t          members = 0;
     struct fby_shard *shards  = NULL;
     while (err == FBY_OK && split->shards_read < split->shards &&
-           (members < FBY_GUESS_ENOUGH_FILES || needs_more_names(split))) {
+           (members < ENOUGH_MEMBERS || needs_more_names(split))) {
         char     file[FBY_PATH_SIZE];
         uint32_t n = split->shards_read++;
         shards     = fby_realloc(shards, (n + 1) * sizeof(*shards));

@@ -4,10 +4,12 @@
  * Files of one format and one split word ("train") become a split. Shards of
  * MosaicML and indexed files of Megatron store the type of their tokens. Flat
  * files do not: they are recognised only if the user gives the type. */
+#include "cli/init/guess_tokens.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/split_names.h"
 #include "pipeline/text.h"
 
 enum {
@@ -72,7 +74,7 @@ struct token_group { /* files of one split, in one directory */
 /* The split word of a file's name, else the default split. */
 static const char *split_word(const struct fby_search *search, const char *name)
 {
-    const char *word = fby_guess_split_word(name);
+    const char *word = fby_split_word(name);
     return word != NULL ? word : search->default_name;
 }
 

@@ -4,11 +4,16 @@
  *
  * Without this check the folder would be taken for the only class. Each error
  * says why the list is not used, and names a command that writes one that is. */
+#include "cli/init/guess_unused_lists.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/guess_lists.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/guess_values.h"
+#include "cli/init/split_names.h"
 #include "cli/init/survey.h"
-#include "cli/init/text_state.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
@@ -22,17 +27,6 @@ struct list_dir { /* a directory with lists and folders */
     bool        whole_names; /* values have the extensions: 1 is not 1.jpg */
 };
 
-bool fby_guess_has_pictures(const struct fby_listing *listing)
-{
-    for (uint32_t i = 0; i < listing->count; i++) {
-        const char *dot = strrchr(listing->entries[i].name, '.');
-        if (dot != NULL && fby_init_is_picture_suffix(dot + 1)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---- a list without paths ---- */
 
 /* True for the usual names of a folder of pictures without classes: images,
@@ -40,7 +34,7 @@ bool fby_guess_has_pictures(const struct fby_listing *listing)
 static bool is_picture_folder(const struct fby_entry *entry)
 {
     return entry->is_dir && (fby_init_is_picture_name(entry->name) ||
-                                fby_guess_split_word(entry->name) != NULL);
+                                fby_split_word(entry->name) != NULL);
 }
 
 static bool has_only_picture_folders(const struct fby_listing *listing)

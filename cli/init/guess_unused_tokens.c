@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_unused_tokens.c - refuse files that may be tokens and are not read so:
  * .bin files whose type is not given, and NumPy files with --tokens. */
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/guess_tokens.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 #include "worker/source/tokens/token_file.h"

@@ -4,12 +4,13 @@
  *
  * The kind of a value, such as number or text, follows from its text. The kind
  * of a column is merged from the kinds of its values, one after the other. */
+#include "cli/init/guess_values.h"
+
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
 #include "cli/init/words.h"
 
 bool fby_guess_is_digits(const char *text, size_t size)

@@ -4,12 +4,14 @@
  * A zip archive is read as a folder of pictures: class folders, pictures alone,
  * or parallel folders, perhaps with a folder for each split. Many archives have
  * one folder at the top, which is entered. */
+#include "cli/init/guess_zip.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/split_names.h"
 #include "common/mem.h"
 #include "pipeline/location.h"
 #include "pipeline/text.h"
@@ -106,9 +108,8 @@ static fby_err add_named_archives(struct fby_search *search, const char *path,
     fby_err err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < listing->count; i++) {
         const struct fby_entry *entry = &listing->entries[i];
-        const char             *word =
-            is_zip(entry) ? fby_guess_split_word(entry->name) : NULL;
-        char below[FBY_PATH_SIZE];
+        const char *word = is_zip(entry) ? fby_split_word(entry->name) : NULL;
+        char        below[FBY_PATH_SIZE];
         if (word != NULL && !fby_guess_has_split(search, word)) {
             err = fby_path_join(path, entry->name, below, why);
             err = err == FBY_OK ? fby_guess_zip(search, below, word, why) : err;
@@ -127,7 +128,7 @@ fby_err fby_guess_zips(struct fby_search *search, const char *path,
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct fby_entry *entry = &listing->entries[i];
         if (is_zip(entry)) {
-            const char *word = fby_guess_split_word(entry->name);
+            const char *word = fby_split_word(entry->name);
             has_train = has_train || (word != NULL && !strcmp(word, "train"));
             only      = entry;
             n++;

@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
-#include "cli/init/guess.h"
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_zip.h"
 #include "cli/init/splits.h"
 #include "cli/init/text_state.h"
 #include "cli/inputs.h"

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "worker/source/shard.h"
+
 /* The longer ones first: "training" begins with "train". */
 static const char *const split_words[] = {
     "validation", "training", "testing", "train", "valid", "test", "val"};
@@ -111,4 +113,61 @@ bool fby_are_split_names(const char *const *names, uint32_t n, uint32_t *train)
         return *train < n;
     }
     return n >= 2 && (n_splits == n || has_pair);
+}
+
+/* ---- usual names ---- */
+
+const char *const fby_known_splits[FBY_KNOWN_SPLITS] = {
+    "train", "validation", "valid", "val", "test"};
+
+const char *fby_split_word(const char *name)
+{
+    for (size_t i = 0; i < FBY_KNOWN_SPLITS; i++) {
+        if (strstr(name, fby_known_splits[i]) != NULL) {
+            return fby_known_splits[i];
+        }
+    }
+    return NULL;
+}
+
+/* The usual names of folders with a split, in any case, and the split's name. */
+static const struct {
+    const char *folder, *split;
+} split_folders[] = {{"train", "train"}, {"training", "train"},
+    {"validation", "validation"}, {"valid", "valid"}, {"val", "val"},
+    {"test", "test"}, {"testing", "test"}};
+enum { SPLIT_FOLDERS = sizeof(split_folders) / sizeof(split_folders[0]) };
+
+const char *fby_split_of_folder(const char *name)
+{
+    for (size_t i = 0; i < SPLIT_FOLDERS; i++) {
+        if (fby_equal_ignoring_case(name, split_folders[i].folder)) {
+            return split_folders[i].split;
+        }
+    }
+    return NULL;
+}
+
+/* The directory with that name, in upper or lower case; NULL: none. */
+static const char *find_dir(const struct fby_listing *listing, const char *name)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        if (listing->entries[i].is_dir &&
+            fby_equal_ignoring_case(listing->entries[i].name, name)) {
+            return listing->entries[i].name;
+        }
+    }
+    return NULL;
+}
+
+const char *fby_find_split_folder(
+    const struct fby_listing *listing, const char *split)
+{
+    const char *found = NULL;
+    for (size_t i = 0; found == NULL && i < SPLIT_FOLDERS; i++) {
+        if (strcmp(split_folders[i].split, split) == 0) {
+            found = find_dir(listing, split_folders[i].folder);
+        }
+    }
+    return found;
 }

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "worker/source/listing.h"
+
 /* True if the `n` names look like those of splits: each begins with a split
  * word, of which one is train (train_a, val2017); or two names differ only in
  * these words (cars_train, cars_test; val, test). A class test_tube among others
@@ -16,5 +18,21 @@ bool fby_are_split_names(const char *const *names, uint32_t n, uint32_t *train);
 
 /* True for a name with a split word, as above. */
 bool fby_is_split_name(const char *name);
+
+/* The usual names of splits, in the order in which they are added. */
+enum { FBY_KNOWN_SPLITS = 5 };
+extern const char *const fby_known_splits[FBY_KNOWN_SPLITS];
+
+/* The split word in a name ("in1k-train-" gives "train"), the first of them in
+ * the order above; NULL: none. */
+const char *fby_split_word(const char *name);
+
+/* The split of a folder with a usual name, in any case ("Training" gives
+ * "train"); NULL: none. */
+const char *fby_split_of_folder(const char *name);
+
+/* The folder of the split in a listing, by its usual names; NULL: none. */
+const char *fby_find_split_folder(
+    const struct fby_listing *listing, const char *split);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_values.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
 #include "common/shell.h"

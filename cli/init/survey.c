@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/init/split_names.h"
 #include "cli/init/text_state.h"
 #include "common/mem.h"
 #include "pipeline/unread.h"
@@ -46,7 +47,7 @@ static fby_err look_at_entry(
         return FBY_GONE;
     }
     if (entry->is_dir) {
-        split          = fby_guess_split_of_folder(entry->name);
+        split          = fby_split_of_folder(entry->name);
         bool is_train  = split != NULL && strcmp(split, "train") == 0;
         out->has_train = out->has_train || (is_train && dir->depth == 0);
         return fby_listing_add(&dir->dirs, entry, why);

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/guess_members.h"
 #include "cli/init/guess_search.h"
+#include "cli/init/guess_values.h"
+#include "cli/init/split_names.h"
 #include "tests/test.h"
 #include "tests/worker/source/memory_object.h"
 #include "tests/worker/source/sandbox.h"
@@ -172,15 +175,15 @@ static void members_are_named_as_far_as_they_fit(void **state)
 static void words_for_splits_are_found_in_names(void **state)
 {
     (void)state;
-    assert_string_equal(fby_guess_split_word("in1k-train-"), "train");
-    assert_string_equal(fby_guess_split_word("validation"), "validation");
-    assert_string_equal(fby_guess_split_word("x-valid-"), "valid");
-    assert_string_equal(fby_guess_split_word("val"), "val");
-    assert_string_equal(fby_guess_split_word("testing"), "test");
-    assert_string_equal(fby_guess_split_word("test-train"), "train");
-    assert_string_equal(fby_guess_split_word("test-val"), "val");
-    assert_null(fby_guess_split_word("tes"));
-    assert_null(fby_guess_split_word("Train"));
+    assert_string_equal(fby_split_word("in1k-train-"), "train");
+    assert_string_equal(fby_split_word("validation"), "validation");
+    assert_string_equal(fby_split_word("x-valid-"), "valid");
+    assert_string_equal(fby_split_word("val"), "val");
+    assert_string_equal(fby_split_word("testing"), "test");
+    assert_string_equal(fby_split_word("test-train"), "train");
+    assert_string_equal(fby_split_word("test-val"), "val");
+    assert_null(fby_split_word("tes"));
+    assert_null(fby_split_word("Train"));
 }
 
 static const char *named(const struct fby_search *search, const char *stem)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/init/guess_search.h"
+#include "cli/init/guess_values.h"
 #include "cli/init/words.h"
 #include "common/mem.h"
 #include "tests/fuzz/demand.h"

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_columns.h - recognise tables, which are shards of columns, and .npy
+ * files beside pictures. */
+#ifndef FBY_CLI_INIT_GUESS_COLUMNS_H
+#define FBY_CLI_INIT_GUESS_COLUMNS_H
+
+#include "cli/init/guess_search.h"
+
+/* The tables (shards of columns) of a directory. A table is a folder of .npy
+ * files or of sparse matrices of SciPy, or an .npz file of NumPy. */
+struct fby_guess_tables {
+    uint32_t shards;   /* number of tables */
+    bool     is_table; /* the directory is a table: it has .npy files */
+    char     first[FBY_PATH_SIZE];     /* path of the first, below the root */
+    char     pattern[FBY_PATH_SIZE];   /* pattern of all, below the root */
+    char     misplaced[FBY_PATH_SIZE]; /* a matrix beside tables; "": none */
+};
+
+/* Find the tables in the listing of `path`.
+ * Errors: those of listing and reading them. */
+FBY_CHECKED fby_err fby_guess_find_tables(const struct fby_root *root,
+    const char *path, const struct fby_listing *listing,
+    struct fby_guess_tables *out, struct fby_error_detail *why);
+
+/* Read the headers of the first table into `split`.
+ * Errors: those of fby_columns_scan, with the path; FBY_CONFIG if a matrix is
+ *         misplaced. */
+FBY_CHECKED fby_err fby_guess_scan_columns(const struct fby_search *search,
+    const struct fby_guess_tables *found, struct fby_guess_split *split,
+    struct fby_error_detail *why);
+
+/* Has a picture in `path` the name of the first .npy file in its listing? */
+bool fby_guess_is_npy_paired(const struct fby_root *root, const char *path,
+    const struct fby_listing *listing);
+
+/* Add a note on how a field reads the .npy files of a split of folders, if any. */
+void fby_guess_note_npy(
+    struct fby_search *search, const struct fby_guess_split *split);
+
+/* Check the columns of the first table. `err` and `why` are the result of the
+ * scan; after an error, `columns` are those before it.
+ * Errors: `err`; FBY_CONFIG for arrays of several splits, and for a file for each
+ *         sample: what to do. */
+FBY_CHECKED fby_err fby_guess_explain_arrays(const struct fby_search *search,
+    const struct fby_guess_tables *found, const struct fby_column *columns,
+    uint32_t n, fby_err err, struct fby_error_detail *why);
+
+#endif

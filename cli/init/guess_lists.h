@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_lists.h - recognise lists (.csv, .jsonl) in a directory. */
+#ifndef FBY_CLI_INIT_GUESS_LISTS_H
+#define FBY_CLI_INIT_GUESS_LISTS_H
+
+#include "cli/init/guess_search.h"
+
+/* Add a split for each list (.csv, .jsonl) in the listing of `path`.
+ * Errors: those of reading; FBY_CONFIG for an invalid list. */
+FBY_CHECKED fby_err fby_guess_lists(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why);
+
+/* True if `text`, in a list of the directory `base` below the root, is the path
+ * of an existing file. */
+bool fby_guess_is_path_of_file(const struct fby_search *search,
+    const char *base, const char *text, size_t size);
+
+/* True if the column, in lower case, is in split->file_columns. */
+bool fby_guess_is_file_column(
+    const struct fby_guess_split *split, const char *column);
+
+/* Check that the first row of the list is a header, and the names of columns
+ * with paths (guess_header.c). Of a list that cannot be read, nothing is said.
+ * Sets *names_files if a cell of the first two rows is the path of a file.
+ * Errors: FBY_CONFIG  the first row has values, or no field can have the name of
+ *                     a column with paths: the command that changes the row. */
+FBY_CHECKED fby_err fby_guess_check_header(const struct fby_search *search,
+    const char *list_path, bool *names_files, struct fby_error_detail *why);
+
+/* Add the columns in the first row of the list that have no member yet, since
+ * their names are invalid or they have no values: members with a count of 0. */
+void fby_guess_add_other_columns(const struct fby_search *search,
+    const char *list_path, struct fby_guess_split *split);
+
+/* Write the patterns of all splits as data:PATH if the guess has a data root.
+ * Errors: FBY_CONFIG for a path that is too long. */
+FBY_CHECKED fby_err fby_guess_use_data_root(
+    struct fby_guess *guess, struct fby_error_detail *why);
+
+/* Check a list that has no column of paths; `base` is its folder below the root,
+ * and `shard` has its first rows (guess_list_paths.c).
+ * Errors: FBY_CONFIG  a column has only paths of pictures that lead to no file:
+ *                     the command that changes them. */
+FBY_CHECKED fby_err fby_guess_check_lost_paths(struct fby_search *search,
+    const char *list_path, const char *base, const struct fby_shard *shard,
+    struct fby_error_detail *why);
+
+/* Write how rows without their files are left out of a list to a new error of
+ * `why`, which has the error for one of them (guess_missing_files.c). Returns
+ * FBY_CONFIG. */
+fby_err fby_guess_explain_missing_files(const struct fby_search *search,
+    const char *list_path, const struct fby_guess_split *split,
+    struct fby_error_detail *why);
+
+/* If the error of reading a CSV file has a known remedy, append the command that
+ * writes a valid file (guess_invalid_lists.c). Returns false if it has none. */
+bool fby_guess_explain_invalid_list(const struct fby_search *search,
+    const char *list_path, struct fby_error_detail *why);
+
+/* Check the first split, if it is a list (guess_split_column.c). Call this after
+ * train was moved there.
+ * Errors: FBY_CONFIG  a column has the split of each row: the command that
+ *                     writes a list for each. */
+FBY_CHECKED fby_err fby_guess_check_split_column(
+    const struct fby_search *search, struct fby_error_detail *why);
+
+/* Check that a column of the list has a picture in each row, if one has pictures
+ * at all (guess_missing_files.c).
+ * Errors: FBY_CONFIG  the rows that have none, and what to do. */
+FBY_CHECKED fby_err fby_guess_check_files(const struct fby_search *search,
+    const char *list_path, const struct fby_guess_split *split,
+    struct fby_error_detail *why);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_members.h - count the members (files or values) of samples, and look at
+ * their pictures. An opener hides where the files are. */
+#ifndef FBY_CLI_INIT_GUESS_MEMBERS_H
+#define FBY_CLI_INIT_GUESS_MEMBERS_H
+
+#include "cli/init/guess.h"
+#include "worker/source/index.h"
+#include "worker/source/object.h"
+
+/* The entry of split->members for that suffix; NULL: none. */
+struct fby_init_member *fby_guess_find_member(
+    struct fby_guess_split *split, const char *suffix);
+
+/* Add the samples and members of a shard to the counts of the split. */
+void fby_guess_count_members(
+    struct fby_guess_split *split, const struct fby_shard *shard);
+
+/* An open file that contains a member. */
+struct fby_member_file {
+    struct fby_object object;
+    uint64_t          offset; /* of the member in the file, in bytes */
+};
+
+/* A function that opens the file with a member of a shard, and its argument. It
+ * sets out->offset only if this is not 0. */
+struct fby_member_opener {
+    fby_err (*open)(const void *arg, const struct fby_shard *shard,
+        uint32_t member, struct fby_member_file *out,
+        struct fby_error_detail *why);
+    const void *arg;
+};
+
+/* For each extension of PNG files without `header_read`: read the header of its
+ * first file in `shard`. Call this after fby_guess_count_members.
+ * Errors: those of opening; FBY_IO. */
+FBY_CHECKED fby_err fby_guess_read_pngs(struct fby_guess_split *split,
+    const struct fby_shard *shard, const struct fby_member_opener *opener,
+    struct fby_error_detail *why);
+
+/* True if the split has pictures that may be masks, and others. */
+bool fby_guess_has_masks(const struct fby_guess_split *split);
+
+/* If the split has masks: measure the pictures of the first samples of `shard`,
+ * once for a split (guess_sizes.c). A file that cannot be read or decoded has
+ * no size. */
+void fby_guess_read_sizes(struct fby_guess_split *split,
+    const struct fby_shard *shard, const struct fby_member_opener *opener);
+
+/* Sort the members, the most frequent first, and set `always`. Call this after
+ * the last fby_guess_count_members. */
+void fby_guess_sort_members(struct fby_guess_split *split);
+
+/* Count the members of all shards of an index, read PNG headers, and sort the
+ * members. Sets split->counted_all.
+ * Errors: those of fby_guess_read_pngs. */
+FBY_CHECKED fby_err fby_guess_count_index(struct fby_guess_split *split,
+    const struct fby_index *index, struct fby_error_detail *why);
+
+/* True if the PNG file at `path` is grey of 16 bits (guess_members.c). */
+bool fby_guess_is_grey16(const struct fby_root *root, const char *path);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_notes.h - what the user is told beside the pipeline file, and the parts
+ * of such notes and of errors. */
+#ifndef FBY_CLI_INIT_GUESS_NOTES_H
+#define FBY_CLI_INIT_GUESS_NOTES_H
+
+#include "cli/init/guess_search.h"
+
+/* Add a line to the notes of the guess, unless it has that line. One that does
+ * not fit is left out. */
+__attribute__((format(printf, 2, 3))) void fby_guess_note(
+    struct fby_search *search, const char *format, ...);
+
+/* Write in an error "DIR/PATH" for "data:PATH", a path in the root `dir`, or, if
+ * that is the searched directory, "PATH". */
+void fby_guess_replace_root(
+    const char *dir, bool is_searched, struct fby_error_detail *why);
+
+#define FBY_SPLIT_NAMES \
+    "a split is called train, val, valid, validation or test"
+
+/* Folders of a directory that no split has. */
+struct fby_unused_folders {
+    char        names[160]; /* of the first: "a, b" */
+    const char *first;      /* the name of the first; borrowed */
+    uint32_t    n;
+};
+
+void fby_guess_add_unused(
+    struct fby_unused_folders *self, const struct fby_entry *entry);
+
+/* Add a note of the folders in `path`, if there are any. `reason` says what
+ * would be read. */
+void fby_guess_note_unused(struct fby_search *search, const char *path,
+    const struct fby_unused_folders *folders, const char *reason);
+
+enum { FBY_OPERAND_SIZE = 160 }; /* bytes of a path in a command, with NUL */
+
+/* Write the path `below` in the root as the operand of a command, with quotes if
+ * it needs them; "DIR" for one that is too long. */
+void fby_guess_write_operand(const struct fby_search *search, const char *below,
+    char out[FBY_OPERAND_SIZE]);
+
+/* Append "; then: forebay init PATH" of a file in `dir` to an error, without the
+ * path if it does not fit (guess_roles.c). */
+void fby_guess_append_then(const struct fby_search *search, const char *dir,
+    const char *file, struct fby_error_detail *why);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_zip.h - look for data in zip archives, and check those that are not
+ * read. */
+#ifndef FBY_CLI_INIT_GUESS_ZIP_H
+#define FBY_CLI_INIT_GUESS_ZIP_H
+
+#include "cli/init/guess_search.h"
+
+/* Does the path lead to a zip archive or into it, by its name? */
+bool fby_guess_is_zip_path(const char *path);
+
+/* Like realpath(). If the path leads into a zip archive, returns the path of
+ * the archive, and *within is the rest, which begins with a slash; else "". */
+char *fby_guess_resolve(const char *path, const char **within);
+
+/* Add the splits in a zip archive. `path` is that of the archive or of a folder
+ * in it. A split that is alone gets the name `name`.
+ * Errors: those of opening the archive, and of fby_guess_splits_below. */
+FBY_CHECKED fby_err fby_guess_zip(struct fby_search *search, const char *path,
+    const char *name, struct fby_error_detail *why);
+
+/* Do so for the zip archives in the listing of `path`: the only one, or of
+ * several those for each split, if train is one of them. */
+FBY_CHECKED fby_err fby_guess_zips(struct fby_search *search, const char *path,
+    const char *name, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+/* Check the zip archive at `path`.
+ * Errors: FBY_CONFIG if it is a part of a split archive: what to do. */
+FBY_CHECKED fby_err fby_guess_check_zip_parts(const struct fby_search *search,
+    const char *path, struct fby_error_detail *why);
+
+/* Refuse a zip archive without pictures. `path` is in it, with this listing.
+ * Errors: FBY_CONFIG  always: what to do. */
+FBY_CHECKED fby_err fby_guess_refuse_zip(const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why);
+
+#endif
