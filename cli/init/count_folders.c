@@ -484,8 +484,7 @@ static fby_err explain_by_dots(
     for (uint32_t i = 0; i < class->n_types; i++) {
         counts.types[i] = class->types[i];
     }
-    if (fby_guess_check_dots(all->search, all->path, &counts, &dots) !=
-        FBY_OK) {
+    if (fby_refuse_dots(all->search, all->path, &counts, &dots) != FBY_OK) {
         pthread_mutex_lock(&all->lock);
         all->out->has_dots = true;
         pthread_mutex_unlock(&all->lock);

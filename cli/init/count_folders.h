@@ -28,13 +28,13 @@ struct fby_folder_counts {
     uint32_t             n_dangling;     /* skipped links */
     uint32_t no_picture; /* the first class without one; n_classes: none */
     bool     has_direct_files; /* a file is directly in a class folder */
-    bool     has_dots;         /* the error is that of fby_guess_check_dots() */
+    bool     has_dots;         /* the error is that of fby_refuse_dots() */
 };
 
 /* Count the files of the class folders below `path`, on a thread for each core.
  * Release `out` with fini, also after an error.
  * Errors: those of fby_folder_find_class_files() and fby_folders_to_shards();
- *         before the latter those of fby_guess_check_dots(). */
+ *         before the latter those of fby_refuse_dots(). */
 FBY_CHECKED fby_err fby_count_folders(struct fby_search *search,
     const char *path, const struct fby_folder *classes, uint32_t n_classes,
     struct fby_folder_counts *out, struct fby_error_detail *why);
@@ -43,7 +43,7 @@ void                fby_folder_counts_fini(struct fby_folder_counts *self);
 /* Refuse pictures whose keys would end within their names, such as cat.0.jpg.
  * The message names a file, and has the command that renames them below `path`.
  * Errors: FBY_CONFIG. */
-FBY_CHECKED fby_err fby_guess_check_dots(const struct fby_search *search,
+FBY_CHECKED fby_err fby_refuse_dots(const struct fby_search *search,
     const char *path, const struct fby_folder_counts *counts,
     struct fby_error_detail *why);
 

@@ -11,13 +11,13 @@
 
 #include "cli/init/guess_columns.h"
 #include "cli/init/guess_folders.h"
-#include "cli/init/guess_layouts.h"
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_tars.h"
 #include "cli/init/guess_tokens.h"
-#include "cli/init/guess_unused_lists.h"
 #include "cli/init/guess_zip.h"
+#include "cli/init/refuse_layouts.h"
+#include "cli/init/refuse_lists.h"
 #include "cli/init/split_names.h"
 #include "cli/init/survey.h"
 #include "cli/init/text_state.h"
@@ -37,7 +37,7 @@ static fby_err add_table_split(struct fby_search *search, const char *name,
     }
     search->out->kind = FBY_SOURCE_COLUMNS;
     bool    is_file   = search->only_file[0] != '\0';
-    fby_err err       = fby_guess_check_name(fby_root_dir(search->root), why);
+    fby_err err       = fby_refuse_name(fby_root_dir(search->root), why);
     if (err == FBY_OK) {
         err = fby_guess_set_pattern(
             search, is_file ? found->first : found->pattern, split, why);
@@ -74,7 +74,7 @@ static fby_err no_known_data(const struct fby_search *search, const char *path,
     bool              is_file = search->only_file[0] != '\0';
     struct fby_unread unread;
     if (search->in_zip) {
-        return fby_guess_refuse_zip(path, listing, why);
+        return fby_refuse_zip(path, listing, why);
     }
     if (listing->count == 0 && path[0] != '\0') {
         char operand[FBY_OPERAND_SIZE];
@@ -241,10 +241,10 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
     }
     if (err == FBY_OK && found.shards == 0 &&
         fby_guess_n_splits(search) == before) {
-        err = fby_guess_check_untyped_tokens(search, path, listing, why);
+        err = fby_refuse_untyped_tokens(search, path, listing, why);
     }
     if (err == FBY_OK && fby_guess_n_splits(search) == before) {
-        err = fby_guess_check_layout(search, path, listing, why);
+        err = fby_refuse_layout(search, path, listing, why);
     }
     if (err == FBY_OK && fby_guess_n_splits(search) == before) {
         err = fby_guess_parallel(search, path, listing, why);
@@ -332,7 +332,7 @@ static fby_err add_split_folder(struct fby_search *search, const char *path,
     }
     fby_err lists = FBY_OK;
     if (strcmp(name, "train") == 0 && (err == FBY_OK || err == FBY_CONFIG)) {
-        lists = fby_guess_check_lists_of_train(search, listing, dir, &of_lists);
+        lists = fby_refuse_lists_of_train(search, listing, dir, &of_lists);
     }
     return lists != FBY_OK ? fby_error_set(why, lists, "%s", of_lists.text)
                            : err;
@@ -519,7 +519,7 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
     }
     move_train_first(out);
     if (err == FBY_OK) {
-        err = fby_guess_check_split_column(&search, why);
+        err = fby_refuse_split_column(&search, why);
     }
     if (err == FBY_OK) {
         err = fby_guess_use_data_root(out, why);

@@ -240,7 +240,7 @@ static fby_err set_samples(struct class_folders *folders,
 {
     const struct fby_folder_counts *counts       = &folders->counts;
     bool                            has_pictures = counts->n_with_picture > 0;
-    FBY_TRY(fby_guess_check_dots(folders->search, folders->path, counts, why));
+    FBY_TRY(fby_refuse_dots(folders->search, folders->path, counts, why));
     if (has_pictures && counts->no_picture < folders->n) {
         return refuse_class(folders, counts->no_picture, why);
     }

@@ -224,7 +224,7 @@ static void visit_first_row(
     (void)err; /* FBY_GONE, or what reading the whole list will say */
 }
 
-fby_err fby_guess_check_header(const struct fby_search *search,
+fby_err fby_refuse_header(const struct fby_search *search,
     const char *list_path, bool *names_files, struct fby_error_detail *why)
 {
     struct header              self    = {.why = why};

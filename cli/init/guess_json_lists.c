@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/init/guess_unused_lists.h"
+#include "cli/init/refuse_lists.h"
 #include "cli/init/survey.h"
 #include "common/mem.h"
 

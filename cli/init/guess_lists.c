@@ -282,7 +282,7 @@ static fby_err read_for_paths(struct fby_search *search, const char *list_path,
         find_data_root(search, &index, split);
     }
     if (err == FBY_OK && split->n_file_columns == 0) {
-        err = fby_guess_check_lost_paths(
+        err = fby_refuse_lost_paths(
             search, list_path, index.location.base, &index.shards[0], why);
         *is_refused = err == FBY_CONFIG;
     }
@@ -316,7 +316,7 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
         return FBY_OK;
     }
     bool    names_files = false;
-    fby_err err = fby_guess_check_header(search, list_path, &names_files, why);
+    fby_err err = fby_refuse_header(search, list_path, &names_files, why);
     if (err == FBY_OK) {
         err = read_for_paths(search, list_path, split, &names_files, why);
     }
@@ -336,7 +336,7 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
         err = fby_guess_explain_missing_files(search, list_path, split, why);
     }
     if (err == FBY_OK) {
-        err = fby_guess_check_files(search, list_path, split, why);
+        err = fby_refuse_missing_files(search, list_path, split, why);
     }
     if (err == FBY_OK) {
         fby_guess_add_other_columns(search, list_path, split);

@@ -19,12 +19,12 @@ bool fby_guess_is_path_of_file(const struct fby_search *search,
 bool fby_guess_is_file_column(
     const struct fby_guess_split *split, const char *column);
 
-/* Check that the first row of the list is a header, and the names of columns
- * with paths (guess_header.c). Of a list that cannot be read, nothing is said.
+/* Refuse a list whose first row is no header, or whose columns with paths have
+ * invalid names (guess_header.c). Of a list that cannot be read, nothing is said.
  * Sets *names_files if a cell of the first two rows is the path of a file.
  * Errors: FBY_CONFIG  the first row has values, or no field can have the name of
  *                     a column with paths: the command that changes the row. */
-FBY_CHECKED fby_err fby_guess_check_header(const struct fby_search *search,
+FBY_CHECKED fby_err fby_refuse_header(const struct fby_search *search,
     const char *list_path, bool *names_files, struct fby_error_detail *why);
 
 /* Add the columns in the first row of the list that have no member yet, since
@@ -37,16 +37,16 @@ void fby_guess_add_other_columns(const struct fby_search *search,
 FBY_CHECKED fby_err fby_guess_use_data_root(
     struct fby_guess *guess, struct fby_error_detail *why);
 
-/* Check a list that has no column of paths; `base` is its folder below the root,
- * and `shard` has its first rows (guess_list_paths.c).
+/* Refuse a list that has no column of paths; `base` is its folder below the root,
+ * and `shard` has its first rows (refuse_list_paths.c).
  * Errors: FBY_CONFIG  a column has only paths of pictures that lead to no file:
  *                     the command that changes them. */
-FBY_CHECKED fby_err fby_guess_check_lost_paths(struct fby_search *search,
+FBY_CHECKED fby_err fby_refuse_lost_paths(struct fby_search *search,
     const char *list_path, const char *base, const struct fby_shard *shard,
     struct fby_error_detail *why);
 
 /* Write how rows without their files are left out of a list to a new error of
- * `why`, which has the error for one of them (guess_missing_files.c). Returns
+ * `why`, which has the error for one of them (refuse_missing_files.c). Returns
  * FBY_CONFIG. */
 fby_err fby_guess_explain_missing_files(const struct fby_search *search,
     const char *list_path, const struct fby_guess_split *split,
@@ -57,17 +57,17 @@ fby_err fby_guess_explain_missing_files(const struct fby_search *search,
 bool fby_guess_explain_invalid_list(const struct fby_search *search,
     const char *list_path, struct fby_error_detail *why);
 
-/* Check the first split, if it is a list (guess_split_column.c). Call this after
+/* Refuse the first split, if it is a list (refuse_split_column.c). Call this after
  * train was moved there.
  * Errors: FBY_CONFIG  a column has the split of each row: the command that
  *                     writes a list for each. */
-FBY_CHECKED fby_err fby_guess_check_split_column(
+FBY_CHECKED fby_err fby_refuse_split_column(
     const struct fby_search *search, struct fby_error_detail *why);
 
-/* Check that a column of the list has a picture in each row, if one has pictures
- * at all (guess_missing_files.c).
+/* Refuse a list of which no column has a picture in each row, if one has pictures
+ * at all (refuse_missing_files.c).
  * Errors: FBY_CONFIG  the rows that have none, and what to do. */
-FBY_CHECKED fby_err fby_guess_check_files(const struct fby_search *search,
+FBY_CHECKED fby_err fby_refuse_missing_files(const struct fby_search *search,
     const char *list_path, const struct fby_guess_split *split,
     struct fby_error_detail *why);
 

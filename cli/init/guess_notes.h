@@ -42,7 +42,7 @@ void fby_guess_write_operand(const struct fby_search *search, const char *below,
     char out[FBY_OPERAND_SIZE]);
 
 /* Append "; then: forebay init PATH" of a file in `dir` to an error, without the
- * path if it does not fit (guess_roles.c). */
+ * path if it does not fit (refuse_roles.c). */
 void fby_guess_append_then(const struct fby_search *search, const char *dir,
     const char *file, struct fby_error_detail *why);
 

@@ -9,9 +9,9 @@
 
 #include "cli/init/count_folders.h"
 #include "cli/init/guess_folders.h"
-#include "cli/init/guess_layouts.h"
 #include "cli/init/guess_members.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
 #include "cli/init/text_state.h"
 #include "pipeline/text.h"
@@ -105,7 +105,7 @@ static fby_err check_dots_in(struct fby_search *search, const char *path,
     snprintf(name, sizeof(name), "%s", folder);
     fby_err err = fby_count_folders(search, path, &class, 1, &counts, why);
     if (err == FBY_OK) {
-        err = fby_guess_check_dots(search, path, &counts, why);
+        err = fby_refuse_dots(search, path, &counts, why);
     } else if (err == FBY_CONFIG && !counts.has_dots) {
         err = FBY_OK; /* no error of parallel folders */
     }
@@ -170,7 +170,7 @@ static fby_err add_parallel_split(struct fby_search *search, const char *path,
         return FBY_OK;
     }
     search->out->kind = FBY_SOURCE_PARALLEL;
-    fby_err err       = fby_guess_check_name(fby_root_dir(search->root), why);
+    fby_err err       = fby_refuse_name(fby_root_dir(search->root), why);
     if (err == FBY_OK) {
         err = fby_guess_index(search, &spec, below, &index, why);
         err = err == FBY_CONFIG && folders->n == 2

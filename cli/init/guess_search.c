@@ -50,7 +50,7 @@ void fby_guess_name_of_split(
     }
 }
 
-fby_err fby_guess_check_name(const char *name, struct fby_error_detail *why)
+fby_err fby_refuse_name(const char *name, struct fby_error_detail *why)
 {
     if (strpbrk(name, "{}*?,") == NULL) {
         return FBY_OK;

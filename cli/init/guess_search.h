@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_search.h - the state of one search for data, shared by guess_*.c.
+/* guess_search.h - the state of one search for data, shared by guess_*.c and
+ * refuse_*.c.
  *
  * A search looks for data of each kind in a directory, and adds the splits that
- * it finds to the guess. Each kind has a header of its own. */
+ * it finds to the guess. Each kind has a header of its own.
+ *
+ * Functions fby_guess_*() look for data. Functions fby_refuse_*() return FBY_OK,
+ * or the error of data that is not read as it is, which says what to do. */
 #ifndef FBY_CLI_INIT_GUESS_SEARCH_H
 #define FBY_CLI_INIT_GUESS_SEARCH_H
 
@@ -54,8 +58,9 @@ void fby_guess_name_of_split(
 /* True if the guess has a split of that name. */
 bool fby_guess_has_split(const struct fby_search *search, const char *name);
 
-/* Errors: FBY_CONFIG if a name has special characters of patterns. */
-FBY_CHECKED fby_err fby_guess_check_name(
+/* Refuse a name that has special characters of patterns.
+ * Errors: FBY_CONFIG. */
+FBY_CHECKED fby_err fby_refuse_name(
     const char *name, struct fby_error_detail *why);
 
 /* Set the pattern of a split to `below`, a path below the root's directory.

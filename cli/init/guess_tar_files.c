@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/init/guess_notes.h"
-#include "cli/init/guess_shards.h"
 #include "cli/init/guess_tars.h"
+#include "cli/init/refuse_shards.h"
 #include "cli/init/split_names.h"
 #include "common/plural.h"
 #include "pipeline/text.h"
@@ -54,9 +54,9 @@ static void write_unpack(const struct fby_search *search, const char *path,
                     "&& tar -xf \"$f\" -C \"$d\"; done");
 }
 
-fby_err fby_guess_check_class_tars(const struct fby_search *search,
-    const char *path, const struct fby_entry *tars, uint32_t n,
-    uint32_t first_split, struct fby_error_detail *why)
+fby_err fby_refuse_class_tars(const struct fby_search *search, const char *path,
+    const struct fby_entry *tars, uint32_t n, uint32_t first_split,
+    struct fby_error_detail *why)
 {
     bool in_folder = true;
     char command[FBY_OPERAND_SIZE + 128];

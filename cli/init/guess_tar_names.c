@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/init/guess_notes.h"
-#include "cli/init/guess_shards.h"
+#include "cli/init/guess_tars.h"
 #include "cli/init/text_state.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
@@ -239,7 +239,7 @@ static void note_folders(struct fby_search *search, struct fby_shown first,
     }
 }
 
-fby_err fby_guess_check_tar_names(struct fby_search *search,
+fby_err fby_guess_tar_names(struct fby_search *search,
     struct fby_guess_split *split, const struct fby_shard *shards, uint32_t n,
     struct fby_error_detail *why)
 {

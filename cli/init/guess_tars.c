@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "cli/init/guess_members.h"
-#include "cli/init/guess_shards.h"
 #include "cli/init/guess_values.h"
+#include "cli/init/refuse_shards.h"
 #include "cli/init/words.h"
 #include "common/mem.h"
 #include "pipeline/text.h"
@@ -217,11 +217,10 @@ static fby_err check_tars(const struct fby_search *search, const char *path,
     const struct fby_guess_split *split, const struct fby_shard *shards,
     fby_err err, struct fby_error_detail *why)
 {
-    FBY_TRY(fby_guess_check_shard_names(
+    FBY_TRY(fby_refuse_shard_names(
         search, path, split, shards, split->shards_read, why));
-    return err == FBY_OK
-               ? fby_guess_check_shards(shards, split->shards_read, why)
-               : err;
+    return err == FBY_OK ? fby_refuse_shards(shards, split->shards_read, why)
+                         : err;
 }
 
 /* Read the shards of a split until they have enough members. */
@@ -252,8 +251,8 @@ static fby_err read_tars(struct fby_search *search, const char *path,
         err = check_tars(search, path, split, shards, err, why);
     }
     if (err == FBY_OK) {
-        err = fby_guess_check_tar_names(
-            search, split, shards, split->shards_read, why);
+        err =
+            fby_guess_tar_names(search, split, shards, split->shards_read, why);
     }
     for (uint32_t i = 0; i < split->shards_read; i++) {
         fby_shard_fini(&shards[i]);
@@ -317,16 +316,16 @@ fby_err fby_guess_tars(struct fby_search *search, const char *path,
         while (i < n && fby_tar_group_join(&group, tars[i].name)) {
             i++;
         }
-        err = fby_guess_check_name(fby_root_dir(search->root), why);
+        err = fby_refuse_name(fby_root_dir(search->root), why);
         if (err == FBY_OK) {
-            err = fby_guess_check_name(group.first, why);
+            err = fby_refuse_name(group.first, why);
         }
         if (err == FBY_OK) {
             err = add_tar_split(search, path, &tars[first], &group, why);
         }
     }
     fby_guess_note_beside_tars(search, listing, n);
-    return err == FBY_OK ? fby_guess_check_class_tars(
-                               search, path, tars, n, first_split, why)
-                         : err;
+    return err == FBY_OK
+               ? fby_refuse_class_tars(search, path, tars, n, first_split, why)
+               : err;
 }

@@ -12,6 +12,15 @@
 FBY_CHECKED fby_err fby_guess_tars(struct fby_search *search, const char *path,
     struct fby_listing *listing, struct fby_error_detail *why);
 
+/* Look at the names in the `n` shards of a split that were read. If its samples
+ * are pictures alone, without labels, set split->only_pictures and in_folder, and
+ * add a note, which has a command if the samples are in several folders.
+ * Errors: FBY_CONFIG for tar files in a tar file, and for folders such as images
+ *         and masks: what to do. */
+FBY_CHECKED fby_err fby_guess_tar_names(struct fby_search *search,
+    struct fby_guess_split *split, const struct fby_shard *shards, uint32_t n,
+    struct fby_error_detail *why);
+
 /* Add a note of the types of the files behind the tar files of a listing, and of
  * the folders there. */
 void fby_guess_note_beside_tars(struct fby_search *search,

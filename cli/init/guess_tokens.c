@@ -134,7 +134,7 @@ static fby_err make_pattern(const struct token_group *group,
         return FBY_OK;
     }
     if (group->special != NULL) {
-        return fby_guess_check_name(group->special, why);
+        return fby_refuse_name(group->special, why);
     }
     snprintf(out, FBY_PATH_SIZE, "%s", group->first);
     if (group->n_files == 1) {
@@ -230,7 +230,7 @@ static fby_err add_token_split(const struct token_folder *folder,
     /* With shift 1, the targets are the inputs one token later. */
     split->tokens = (struct fby_tokens){
         .format = group->format, .type = search->token_type, .shift = 1};
-    fby_err err = fby_guess_check_name(fby_root_dir(search->root), why);
+    fby_err err = fby_refuse_name(fby_root_dir(search->root), why);
     if (err == FBY_OK) {
         err = make_pattern(group, folder->listing, files, why);
     }
@@ -289,6 +289,6 @@ fby_err fby_guess_tokens(struct fby_search *search, const char *path,
         err = add_group(&folder, i, why);
     }
     return err == FBY_OK && folder.n_added == 0
-               ? fby_guess_check_token_arrays(search, path, listing, why)
+               ? fby_refuse_token_arrays(search, path, listing, why)
                : err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_tokens.h - recognise token files in a directory, and check those that may
- * be tokens and are not read so. */
+/* guess_tokens.h - recognise token files in a directory, and refuse those that
+ * may be tokens and are not read so. */
 #ifndef FBY_CLI_INIT_GUESS_TOKENS_H
 #define FBY_CLI_INIT_GUESS_TOKENS_H
 
@@ -12,17 +12,17 @@ FBY_CHECKED fby_err fby_guess_tokens(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
-/* Refuse NumPy files in `path` where the user gave the type of tokens, and no token files
- * were found.
+/* Refuse NumPy files in `path` where the user gave the type of tokens, and no
+ * token files were found.
  * Errors: FBY_CONFIG  what to do. */
-FBY_CHECKED fby_err fby_guess_check_token_arrays(
-    const struct fby_search *search, const char *path,
-    const struct fby_listing *listing, struct fby_error_detail *why);
+FBY_CHECKED fby_err fby_refuse_token_arrays(const struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
 
 /* Refuse .bin files whose type is not given, if nothing else there is data.
  * Errors: FBY_CONFIG  the option that is needed;  FBY_IO. */
-FBY_CHECKED fby_err fby_guess_check_untyped_tokens(
-    const struct fby_search *search, const char *path,
-    const struct fby_listing *listing, struct fby_error_detail *why);
+FBY_CHECKED fby_err fby_refuse_untyped_tokens(const struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
 
 #endif

@@ -75,9 +75,9 @@ fby_err fby_guess_zip(struct fby_search *search, const char *path,
     struct fby_archive    *archive = NULL;
     char                   folder[FBY_PATH_SIZE];
     FBY_TRY(fby_path_join(path, "", folder, why));
-    fby_err err = fby_guess_check_name(path, why);
+    fby_err err = fby_refuse_name(path, why);
     if (err == FBY_OK) {
-        err = fby_guess_check_zip_parts(search, path, why);
+        err = fby_refuse_zip_parts(search, path, why);
     }
     if (err == FBY_OK) {
         err = fby_archive_open(root, path, NULL, &archive, why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_zip.h - look for data in zip archives, and check those that are not
+/* guess_zip.h - look for data in zip archives, and refuse those that are not
  * read. */
 #ifndef FBY_CLI_INIT_GUESS_ZIP_H
 #define FBY_CLI_INIT_GUESS_ZIP_H
@@ -25,14 +25,14 @@ FBY_CHECKED fby_err fby_guess_zips(struct fby_search *search, const char *path,
     const char *name, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
-/* Check the zip archive at `path`.
- * Errors: FBY_CONFIG if it is a part of a split archive: what to do. */
-FBY_CHECKED fby_err fby_guess_check_zip_parts(const struct fby_search *search,
+/* Refuse the zip archive at `path` if it is a part of a split archive.
+ * Errors: FBY_CONFIG: what to do. */
+FBY_CHECKED fby_err fby_refuse_zip_parts(const struct fby_search *search,
     const char *path, struct fby_error_detail *why);
 
 /* Refuse a zip archive without pictures. `path` is in it, with this listing.
  * Errors: FBY_CONFIG  always: what to do. */
-FBY_CHECKED fby_err fby_guess_refuse_zip(const char *path,
+FBY_CHECKED fby_err fby_refuse_zip(const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why);
 
 #endif

@@ -252,11 +252,11 @@ static void special_characters_are_refused_anywhere(void **state)
     for (size_t i = 0; i < strlen(letters); i++) {
         struct fby_error_detail why    = {{0}};
         const char              name[] = {'a', letters[i], '\0'};
-        assert_int_equal(fby_guess_check_name(name, &why), FBY_CONFIG);
+        assert_int_equal(fby_refuse_name(name, &why), FBY_CONFIG);
         assert_says(&why, " has a special character of patterns; rename it");
     }
-    assert_ok(fby_guess_check_name("a b[c]!~'\"", NULL));
-    assert_ok(fby_guess_check_name("", NULL));
+    assert_ok(fby_refuse_name("a b[c]!~'\"", NULL));
+    assert_ok(fby_refuse_name("", NULL));
 }
 
 /* ---- members ------------------------------------------------------------- */

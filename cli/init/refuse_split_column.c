@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_split_column.c - refuse a list with a column that says which rows are
+/* refuse_split_column.c - refuse a list with a column that says which rows are
  * train and which are val: all would be train. */
 #include <stdio.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static fby_err refuse(const char *pattern, const char *list,
     return FBY_CONFIG;
 }
 
-fby_err fby_guess_check_split_column(
+fby_err fby_refuse_split_column(
     const struct fby_search *search, struct fby_error_detail *why)
 {
     static const char *const      names[] = {"split", "splits", "subset",

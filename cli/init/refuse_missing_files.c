@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_missing_files.c - refuse lists of which some rows have no picture: the
+/* refuse_missing_files.c - refuse lists of which some rows have no picture: the
  * file is not there, the cell is empty, or the picture is not decoded. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -171,7 +171,7 @@ static fby_err check_column(const struct fby_search *search,
     return refuse_rows(search, list_path, split, what, why);
 }
 
-fby_err fby_guess_check_files(const struct fby_search *search,
+fby_err fby_refuse_missing_files(const struct fby_search *search,
     const char *list_path, const struct fby_guess_split *split,
     struct fby_error_detail *why)
 {

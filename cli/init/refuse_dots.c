@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_dots.c - refuse pictures whose names have a dot before the extension,
+/* refuse_dots.c - refuse pictures whose names have a dot before the extension,
  * such as cat.0.jpg.
  *
  * The key of a sample ends at the first dot of a name, so that 7.jpg and
@@ -100,7 +100,7 @@ static void write_command(
         is_named ? "" : ", in this folder", is_named ? word : ".");
 }
 
-fby_err fby_guess_check_dots(const struct fby_search *search, const char *path,
+fby_err fby_refuse_dots(const struct fby_search *search, const char *path,
     const struct fby_folder_counts *counts, struct fby_error_detail *why)
 {
     struct dots dots = find_dots(counts);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_unused_lists.h - check lists that were not used, beside a folder of their
+/* refuse_lists.h - refuse lists that were not used, beside a folder of their
  * pictures. */
-#ifndef FBY_CLI_INIT_GUESS_UNUSED_LISTS_H
-#define FBY_CLI_INIT_GUESS_UNUSED_LISTS_H
+#ifndef FBY_CLI_INIT_REFUSE_LISTS_H
+#define FBY_CLI_INIT_REFUSE_LISTS_H
 
 #include "cli/init/guess_search.h"
 
-/* Check the lists in the listing of `path`, if nothing else there can be data
- * than folders of their pictures.
+/* Refuse lists in the listing of `path`, if nothing else there can be data than
+ * folders of their pictures.
  * Errors: FBY_CONFIG for an invalid list, for one that names files without
  *         their paths, and for one in another format (.json, .tsv). */
-FBY_CHECKED fby_err fby_guess_check_unused_lists(struct fby_search *search,
+FBY_CHECKED fby_err fby_refuse_unused_lists(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
-/* If the first split, the folder `dir`, has no classes: check the lists beside
- * it, in the listing of the root.
+/* If the first split, the folder `dir`, has no classes: refuse lists beside it,
+ * in the listing of the root.
  * Errors: FBY_CONFIG for a list that names files of `dir` without a path. */
-FBY_CHECKED fby_err fby_guess_check_lists_of_train(struct fby_search *search,
+FBY_CHECKED fby_err fby_refuse_lists_of_train(struct fby_search *search,
     const struct fby_listing *listing, const char *dir,
     struct fby_error_detail *why);
 
@@ -31,7 +31,7 @@ struct fby_named_file {
 
 /* Refuse a list in `dir` that names files without their path.
  * Errors: FBY_CONFIG  always: the command that writes a list of paths. */
-fby_err fby_guess_refuse_names(const struct fby_search *search, const char *dir,
+fby_err fby_refuse_names(const struct fby_search *search, const char *dir,
     const char *list, const struct fby_named_file *file,
     struct fby_error_detail *why);
 

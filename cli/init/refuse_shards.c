@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_shards.c - find what is wrong with the tar shards of a split: pictures
+/* refuse_shards.c - find what is wrong with the tar shards of a split: pictures
  * whose names have a dot before the extension, samples whose files are in two
  * shards, and shards without pictures. */
-#include "cli/init/guess_shards.h"
+#include "cli/init/refuse_shards.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +173,7 @@ static uint32_t find_dotted_picture(const struct fby_shard *shard)
     return m;
 }
 
-fby_err fby_guess_check_shard_names(const struct fby_search *search,
+fby_err fby_refuse_shard_names(const struct fby_search *search,
     const char *path, const struct fby_guess_split *split,
     const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why)
 {
@@ -203,7 +203,7 @@ fby_err fby_guess_check_shard_names(const struct fby_search *search,
     return FBY_OK;
 }
 
-fby_err fby_guess_check_shards(
+fby_err fby_refuse_shards(
     const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why)
 {
     fby_err err = check_samples(shards, n, why);

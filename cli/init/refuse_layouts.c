@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_layouts.c - refuse layouts of well-known data sets that are not read as
+/* refuse_layouts.c - refuse layouts of well-known data sets that are not read as
  * they are: COCO, Oxford-IIIT Pets, nnU-Net, Pascal VOC, Cityscapes, masks with
  * other names than their pictures.
  *
  * Without this check their folders would be taken for classes. Each error names
  * what was seen and a command that makes something that is read. */
-#include "cli/init/guess_layouts.h"
+#include "cli/init/refuse_layouts.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/init/guess_notes.h"
-#include "cli/init/guess_unused_lists.h"
+#include "cli/init/refuse_lists.h"
 #include "cli/init/text_state.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
@@ -171,7 +171,7 @@ static fby_err check_known(
     const struct layout *layout, struct fby_error_detail *why)
 {
     if (find_entry(layout->listing, "JPEGImages") != NULL) {
-        FBY_TRY(fby_guess_check_voc(layout->search, layout->path, why));
+        FBY_TRY(fby_refuse_voc(layout->search, layout->path, why));
     }
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (find_entry(layout->listing, known[i].folders[0]) != NULL &&
@@ -269,7 +269,7 @@ static fby_err compare_names(const struct layout *layout,
     FBY_TRY(fby_path_join(layout->path, picture_dir, pictures, why));
     FBY_TRY(fby_path_join(layout->path, mask_dir, masks, why));
     if (!found.has_same && found.longer[0] == '\0') {
-        return fby_guess_check_prefixes(
+        return fby_refuse_prefixes(
             layout->search, pictures, masks, picture, why);
     }
     if (found.has_same ||
@@ -503,7 +503,7 @@ static const char *find_only_dir(const struct fby_listing *listing)
 static fby_err check_folders(
     const struct layout *layout, struct fby_error_detail *why)
 {
-    FBY_TRY(fby_guess_check_coco(layout->search, layout->path, why));
+    FBY_TRY(fby_refuse_coco(layout->search, layout->path, why));
     FBY_TRY(check_pets(layout, why));
     FBY_TRY(check_nnunet(layout, why));
     FBY_TRY(check_known(layout, why));
@@ -560,7 +560,7 @@ static fby_err check_below(
         err = check_lists_below(&layout, why);
     }
     if (err == FBY_OK) {
-        err = fby_guess_check_roles(outer->search, path, &listing, why);
+        err = fby_refuse_roles(outer->search, path, &listing, why);
     }
     if (err == FBY_CONFIG) {
         fby_error_prefix(why, err, "in %.80s", path);
@@ -571,7 +571,7 @@ static fby_err check_below(
     return err;
 }
 
-fby_err fby_guess_check_layout(struct fby_search *search, const char *path,
+fby_err fby_refuse_layout(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     const struct layout layout = {
@@ -587,10 +587,10 @@ fby_err fby_guess_check_layout(struct fby_search *search, const char *path,
         fby_error_prefix(why, err, "unpack the archive first");
     }
     if (err == FBY_OK) {
-        err = fby_guess_check_unused_lists(search, path, listing, why);
+        err = fby_refuse_unused_lists(search, path, listing, why);
     }
     if (err == FBY_OK) {
-        err = fby_guess_check_roles(search, path, listing, why);
+        err = fby_refuse_roles(search, path, listing, why);
     }
     return err == FBY_OK ? check_below(&layout, MAX_DEPTH, why) : err;
 }

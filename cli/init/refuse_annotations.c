@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_annotations.c - refuse the boxes of COCO and of Pascal VOC, with the
+/* refuse_annotations.c - refuse the boxes of COCO and of Pascal VOC, with the
  * command that writes lists from them.
  *
  * All lists of boxes that `init` advises are alike, as YOLO has them: five
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_layouts.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/refuse_layouts.h"
 #include "pipeline/text.h"
 
 #define BOXES                                                                 \
@@ -122,7 +122,7 @@ static fby_err refuse_coco(struct fby_search *search, const char *path,
         first.text);
 }
 
-fby_err fby_guess_check_coco(
+fby_err fby_refuse_coco(
     struct fby_search *search, const char *path, struct fby_error_detail *why)
 {
     static const char roboflow[] = "_annotations.coco.json";
@@ -149,7 +149,7 @@ fby_err fby_guess_check_coco(
 
 /* ---- Pascal VOC ---- */
 
-fby_err fby_guess_check_voc(
+fby_err fby_refuse_voc(
     struct fby_search *search, const char *path, struct fby_error_detail *why)
 {
     bool has_masks = has_file(search, path, "ImageSets/Segmentation/train.txt");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_archives.c - zip archives that are not read: parts of a split archive,
+/* refuse_archives.c - zip archives that are not read: parts of a split archive,
  * and archives that hold archives. */
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +17,8 @@ static void copy_stem(const char *path, char out[FBY_PATH_SIZE])
     snprintf(out, FBY_PATH_SIZE, "%.*s", (int)(n - strlen(".zip")), path);
 }
 
-fby_err fby_guess_check_zip_parts(const struct fby_search *search,
-    const char *path, struct fby_error_detail *why)
+fby_err fby_refuse_zip_parts(const struct fby_search *search, const char *path,
+    struct fby_error_detail *why)
 {
     char stem[FBY_PATH_SIZE];
     char part[FBY_PATH_SIZE + 8];
@@ -46,8 +46,8 @@ static const char *find_archive(const struct fby_listing *listing)
     return NULL;
 }
 
-fby_err fby_guess_refuse_zip(const char *path,
-    const struct fby_listing *listing, struct fby_error_detail *why)
+fby_err fby_refuse_zip(const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why)
 {
     char        stem[FBY_PATH_SIZE];
     char        command[160];

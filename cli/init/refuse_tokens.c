@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_unused_tokens.c - refuse files that may be tokens and are not read so:
+/* refuse_tokens.c - refuse files that may be tokens and are not read so:
  * .bin files whose type is not given, and NumPy files with --tokens. */
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_tokens.h"
@@ -22,7 +22,7 @@ static const char *find_file(
     return NULL;
 }
 
-fby_err fby_guess_check_token_arrays(const struct fby_search *search,
+fby_err fby_refuse_token_arrays(const struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why)
 {
@@ -59,7 +59,7 @@ static fby_err refuse_untyped(const struct fby_search *search, const char *path,
                      fby_text_show(name).text);
 }
 
-fby_err fby_guess_check_untyped_tokens(const struct fby_search *search,
+fby_err fby_refuse_untyped_tokens(const struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_unused_lists.c - refuse lists that fby_guess_lists() has not used, beside
+/* refuse_lists.c - refuse lists that fby_guess_lists() has not used, beside
  * a folder of their pictures.
  *
  * Without this check the folder would be taken for the only class. Each error
  * says why the list is not used, and names a command that writes one that is. */
-#include "cli/init/guess_unused_lists.h"
+#include "cli/init/refuse_lists.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -237,7 +237,7 @@ static void append_remedy(const struct fby_search *search, const char *dir,
     snprintf(end, left, "write the paths into the list");
 }
 
-fby_err fby_guess_refuse_names(const struct fby_search *search, const char *dir,
+fby_err fby_refuse_names(const struct fby_search *search, const char *dir,
     const char *list, const struct fby_named_file *file,
     struct fby_error_detail *why)
 {
@@ -266,10 +266,10 @@ static fby_err check_list(
             fby_text_show(list).text);
     }
     FBY_TRY(fby_path_join(dir->path, list, path, why));
-    FBY_TRY(fby_guess_check_header(dir->search, path, &names_files, why));
+    FBY_TRY(fby_refuse_header(dir->search, path, &names_files, why));
     fby_err err = fby_guess_index(dir->search, &spec, path, &index, &reason);
     if (err == FBY_OK && find_file_of_row(dir, &index.shards[0], &file)) {
-        err = fby_guess_refuse_names(dir->search, dir->path, list, &file, why);
+        err = fby_refuse_names(dir->search, dir->path, list, &file, why);
     } else if (err != FBY_OK &&
                (fby_guess_explain_invalid_list(dir->search, path, &reason) ||
                    dir->only_dir == NULL)) {
@@ -378,9 +378,8 @@ static fby_err check_other_lists(
                : FBY_OK;
 }
 
-fby_err fby_guess_check_unused_lists(struct fby_search *search,
-    const char *path, const struct fby_listing *listing,
-    struct fby_error_detail *why)
+fby_err fby_refuse_unused_lists(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
 {
     struct list_dir dir  = {.search = search, .path = path, .listing = listing};
     const char     *only = NULL;
@@ -401,7 +400,7 @@ fby_err fby_guess_check_unused_lists(struct fby_search *search,
                : err;
 }
 
-fby_err fby_guess_check_lists_of_train(struct fby_search *search,
+fby_err fby_refuse_lists_of_train(struct fby_search *search,
     const struct fby_listing *listing, const char *dir,
     struct fby_error_detail *why)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_partners.c - pictures and masks in parallel folders whose names do not
+/* refuse_partners.c - pictures and masks in parallel folders whose names do not
  * match: img_1.jpg and mask_1.png, or pictures without a mask. The errors have
  * the command that helps. */
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_layouts.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/refuse_layouts.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
@@ -51,9 +51,8 @@ static bool has_file_of_name(
     return has_any;
 }
 
-fby_err fby_guess_check_prefixes(struct fby_search *search,
-    const char *picture_dir, const char *mask_dir, const char *picture,
-    struct fby_error_detail *why)
+fby_err fby_refuse_prefixes(struct fby_search *search, const char *picture_dir,
+    const char *mask_dir, const char *picture, struct fby_error_detail *why)
 {
     size_t               n    = length_of_prefix(picture);
     struct prefix_search self = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_roles.c - refuse folders that are no classes: splits, and folders of
+/* refuse_roles.c - refuse folders that are no classes: splits, and folders of
  * lists beside the one of the pictures.
  *
  * Without these checks each would be taken for a class. The errors end with a
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/guess_layouts.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
 #include "cli/init/survey.h"
 #include "common/shell.h"
@@ -201,7 +201,7 @@ static fby_err refuse_without_train(const struct fby_search *search,
         list, operand);
 }
 
-fby_err fby_guess_check_roles(struct fby_search *search, const char *path,
+fby_err fby_refuse_roles(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     const char       *names[FBY_SURVEY_FOLDERS];

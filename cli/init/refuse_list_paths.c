@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_list_paths.c - refuse a list whose paths of pictures lead to no file.
+/* refuse_list_paths.c - refuse a list whose paths of pictures lead to no file.
  *
  * Such paths are those of another machine, relative to another folder, or have
  * backslashes. If the end of one leads to a file, below the list's folder or in
@@ -9,7 +9,7 @@
 
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
-#include "cli/init/guess_unused_lists.h"
+#include "cli/init/refuse_lists.h"
 #include "cli/init/survey.h"
 #include "cli/init/text_state.h"
 #include "common/shell.h"
@@ -244,8 +244,7 @@ static fby_err refuse_names(
     struct fby_named_file file = {.column = self->column, .ending = ""};
     snprintf(file.folder, sizeof(file.folder), "%s", self->folder);
     snprintf(file.name, sizeof(file.name), "%.60s", self->value);
-    return fby_guess_refuse_names(
-        self->search, self->dir, self->list, &file, why);
+    return fby_refuse_names(self->search, self->dir, self->list, &file, why);
 }
 
 /* The first zip archive of the listing; NULL: none. */
@@ -297,8 +296,8 @@ static fby_err check_lost_column(struct lost_list *self,
     return FBY_OK;
 }
 
-fby_err fby_guess_check_lost_paths(struct fby_search *search,
-    const char *list_path, const char *base, const struct fby_shard *shard,
+fby_err fby_refuse_lost_paths(struct fby_search *search, const char *list_path,
+    const char *base, const struct fby_shard *shard,
     struct fby_error_detail *why)
 {
     struct fby_listing listing = {0};
