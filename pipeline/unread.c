@@ -107,6 +107,7 @@ static const struct {
     {".ppm", "PPM"},
     {".pgm", "PGM"},
     {".tga", "TGA"},
+    {".dng", "DNG"},
 };
 
 /* Other endings of JPEG files, which are decoded once they are renamed. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/init/text_state.h"
+#include "cli/init/names.h"
 #include "common/array.h"
 #include "common/hash.h"
 #include "common/mem.h"

@@ -16,6 +16,7 @@
 #include "cli/init/guess_tars.h"
 #include "cli/init/guess_tokens.h"
 #include "cli/init/guess_zip.h"
+#include "cli/init/names.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/refuse_lists.h"
 #include "cli/init/split_names.h"
@@ -91,7 +92,7 @@ static fby_err no_known_data(const struct fby_search *search, const char *path,
     if (!is_file && find_only_text(listing) != NULL) {
         return refuse_text(search, path, find_only_text(listing), why);
     }
-    if (!is_file && fby_guess_has_pictures(listing)) {
+    if (!is_file && fby_init_has_pictures(listing)) {
         return fby_error_set(why, FBY_CONFIG,
             "the directory has pictures, but no class folders; expected is one "
             "folder for each class (CLASS/0001.jpg), or a list of the pictures "
@@ -113,7 +114,7 @@ static void note_pictures_beside(
 {
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct fby_entry *entry = &listing->entries[i];
-        if (!entry->is_dir && fby_survey_is_picture(entry->name)) {
+        if (!entry->is_dir && fby_init_is_any_picture(entry->name)) {
             fby_guess_note(search,
                 "left out: pictures beside the class folders, as %.60s: move "
                 "them into one of these",
@@ -164,7 +165,7 @@ static fby_err add_folders(struct fby_search *search, const char *path,
         return fby_guess_class_folders(
             search, path, search->class_depth, name, why);
     }
-    if (has_dirs || (fby_guess_has_pictures(listing) && !is_file)) {
+    if (has_dirs || (fby_init_has_pictures(listing) && !is_file)) {
         return add_class_folders(search, path, name, listing, why);
     }
     uint32_t before = fby_guess_n_splits(search);
@@ -210,7 +211,7 @@ static fby_err add_npy(struct fby_search *search, const char *path,
     const struct fby_guess_tables *found, struct fby_error_detail *why)
 {
     uint32_t before = fby_guess_n_splits(search);
-    if (fby_guess_has_pictures(listing)) {
+    if (fby_init_has_pictures(listing)) {
         FBY_TRY(add_lists_of_files(search, path, listing, why));
     }
     if (fby_guess_n_splits(search) > before) {

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/init/text.h"
+#include "cli/init/member.h"
 #include "common/err.h"
 #include "pipeline/types.h"
 #include "worker/source/shard.h"

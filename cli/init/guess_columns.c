@@ -12,17 +12,6 @@
 #include "worker/source/columns/columns.h"
 #include "worker/source/columns/csr.h"
 
-static bool has_npy(const struct fby_listing *listing)
-{
-    for (uint32_t i = 0; i < listing->count; i++) {
-        if (!listing->entries[i].is_dir &&
-            fby_text_ends_with(listing->entries[i].name, ".npy")) {
-            return true;
-        }
-    }
-    return false;
-}
-
 enum { MAX_NPZ_READ = 64 }; /* further .npz files of a folder count as tables */
 
 enum npz_kind {
@@ -91,7 +80,8 @@ static fby_err check_table_dir(const struct fby_root *root, const char *path,
     fby_err            err = fby_listing_read(root, path, "*.np?", &files, why);
     bool               is_paired =
         err == FBY_OK && fby_guess_is_npy_paired(root, path, &files);
-    *out = err == FBY_OK && has_npy(&files) && !is_paired;
+    *out = err == FBY_OK && fby_guess_find_file(&files, ".npy") != NULL &&
+           !is_paired;
     if (err == FBY_OK && !*out && !is_paired && files.count > 0) {
         err = check_matrix_folder(root, path, out, why);
     }
@@ -192,7 +182,8 @@ fby_err fby_guess_find_tables(const struct fby_root *root, const char *path,
     const struct fby_listing *listing, struct fby_guess_tables *out,
     struct fby_error_detail *why)
 {
-    *out = (struct fby_guess_tables){.is_table = has_npy(listing)};
+    *out = (struct fby_guess_tables){
+        .is_table = fby_guess_find_file(listing, ".npy") != NULL};
     if (!out->is_table) {
         return count_tables(root, path, listing, out, why);
     }

@@ -12,7 +12,7 @@
 #include "cli/init/guess_members.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_values.h"
-#include "cli/init/text_state.h"
+#include "cli/init/names.h"
 #include "common/mem.h"
 #include "common/shell.h"
 #include "pipeline/text.h"

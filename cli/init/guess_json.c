@@ -8,6 +8,7 @@
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_values.h"
+#include "cli/init/names.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
 #include "common/mem.h"

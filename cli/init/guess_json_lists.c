@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/init/names.h"
 #include "cli/init/refuse_lists.h"
 #include "cli/init/survey.h"
 #include "common/mem.h"
@@ -36,7 +37,7 @@ static const char *first_key(json_t *json)
     const char *key      = json_object_iter_key(json_object_iter(json));
     json_t     *value    = json_object_iter_value(json_object_iter(json));
     bool        is_label = json_is_number(value) || json_is_string(value);
-    return is_label && fby_survey_is_picture(key) ? key : NULL;
+    return is_label && fby_init_is_any_picture(key) ? key : NULL;
 }
 
 /* The file of the first of StyleGAN's labels; NULL: the file has none. */
@@ -44,7 +45,7 @@ static const char *first_pair(const json_t *json)
 {
     const json_t *pair = json_array_get(json_object_get(json, "labels"), 0);
     const char   *file = json_string_value(json_array_get(pair, 0));
-    return file != NULL && fby_survey_is_picture(file) ? file : NULL;
+    return file != NULL && fby_init_is_any_picture(file) ? file : NULL;
 }
 
 bool fby_guess_write_jq(const struct fby_search *search, const char *path,

@@ -17,18 +17,6 @@ struct lone_folder {
     const char        *folder; /* its only folder */
 };
 
-/* The first .txt file in a listing; NULL: none. */
-static const char *find_text(const struct fby_listing *listing)
-{
-    for (uint32_t i = 0; i < listing->count; i++) {
-        const struct fby_entry *entry = &listing->entries[i];
-        if (!entry->is_dir && fby_text_ends_with(entry->name, ".txt")) {
-            return entry->name;
-        }
-    }
-    return NULL;
-}
-
 /* Read the first two words of a list, which may be cut. */
 static bool read_words(const struct lone_folder *lone, const char *list,
     char file[FBY_NAME_SIZE], char class[FBY_NAME_SIZE])
@@ -76,8 +64,9 @@ void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,
     const struct lone_folder lone    = {search, path, folder};
     struct fby_listing       listing = {0};
     char                     operand[FBY_OPERAND_SIZE];
-    fby_err     err  = fby_guess_list_dir(search, path, NULL, &listing, NULL);
-    const char *list = err == FBY_OK ? find_text(&listing) : NULL;
+    fby_err     err = fby_guess_list_dir(search, path, NULL, &listing, NULL);
+    const char *list =
+        err == FBY_OK ? fby_guess_find_file(&listing, ".txt") : NULL;
     fby_guess_write_operand(search, path, operand);
     if (list != NULL && has_classes(&lone, list) && fby_shell_is_plain(list) &&
         fby_shell_is_plain(folder)) {

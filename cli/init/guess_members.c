@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/init/text_state.h"
+#include "cli/init/names.h"
 
 struct fby_init_member *fby_guess_find_member(
     struct fby_guess_split *split, const char *suffix)
@@ -103,12 +103,6 @@ bool fby_guess_is_grey16(const struct fby_root *root, const char *path)
     return err == FBY_OK && member.is_grey16;
 }
 
-static bool is_png(const char *extension)
-{
-    const char *dot = strrchr(extension, '.');
-    return strcmp(dot != NULL ? dot + 1 : extension, "png") == 0;
-}
-
 /* The index of the first file with that extension; n_members: none. */
 static uint32_t find_first_file(
     const struct fby_shard *shard, const char *extension)
@@ -144,7 +138,8 @@ fby_err fby_guess_read_pngs(struct fby_guess_split *split,
     fby_err err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < split->n_members; i++) {
         struct fby_init_member *member = &split->members[i];
-        if (member->header_read || !is_png(member->extension)) {
+        if (member->header_read ||
+            !fby_init_has_type(member->extension, "png")) {
             continue;
         }
         uint32_t m = find_first_file(shard, member->extension);

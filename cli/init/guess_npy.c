@@ -11,28 +11,10 @@
 bool fby_guess_is_npy_paired(const struct fby_root *root, const char *path,
     const struct fby_listing *listing)
 {
-    static const char *const endings[] = {
-        "jpg", "jpeg", "png", "webp", "JPG", "JPEG", "PNG"};
-    uint32_t npy = 0;
-    while (npy < listing->count &&
-           (listing->entries[npy].is_dir ||
-               !fby_text_ends_with(listing->entries[npy].name, ".npy"))) {
-        npy++;
-    }
-    for (size_t i = 0;
-         npy < listing->count && i < sizeof(endings) / sizeof(endings[0]);
-         i++) {
-        const char *name = listing->entries[npy].name;
-        char        file[FBY_PATH_SIZE];
-        char        picture[FBY_PATH_SIZE];
-        snprintf(file, sizeof(file), "%.*s.%s", (int)strcspn(name, "."), name,
-            endings[i]);
-        if (fby_path_join(path, file, picture, NULL) == FBY_OK &&
-            fby_object_exists(root, picture)) {
-            return true;
-        }
-    }
-    return false;
+    const char *npy = fby_guess_find_file(listing, ".npy");
+    char        ending[FBY_NAME_SIZE];
+    return npy != NULL &&
+           fby_guess_find_picture(root, path, npy, strcspn(npy, "."), ending);
 }
 
 void fby_guess_note_npy(

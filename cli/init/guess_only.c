@@ -8,6 +8,7 @@
 
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
 #include "cli/init/split_names.h"
 #include "cli/init/survey.h"
 #include "pipeline/text.h"
@@ -29,7 +30,7 @@ static fby_err find_only_folder(struct fby_search *search, const char *path,
 {
     const char *name;
     char        below[FBY_PATH_SIZE];
-    if (fby_guess_has_pictures(listing)) {
+    if (fby_init_has_pictures(listing)) {
         out->has_pictures = out->levels > 0;
         return FBY_OK;
     }
@@ -89,7 +90,7 @@ fby_err fby_guess_only_folder(struct fby_search *search, const char *path,
     if (search->train != NULL || fby_survey_count_dirs(listing, &first) != 1) {
         return FBY_OK;
     }
-    if (fby_guess_has_pictures(listing)) {
+    if (fby_init_has_pictures(listing)) {
         return refuse_pictures_beside(search, path, first, why);
     }
     FBY_TRY(find_only_folder(search, path, listing, &only, why));
@@ -112,9 +113,9 @@ static bool has_picture_of_folder(
         fby_guess_list_dir(search, below, NULL, &files, NULL) == FBY_OK) {
         for (uint32_t i = 0; i < files.count; i++) {
             const struct fby_entry *file = &files.entries[i];
-            found =
-                found || (!file->is_dir && fby_survey_is_picture(file->name) &&
-                             strncmp(file->name, name, strlen(name)) == 0);
+            found                        = found ||
+                    (!file->is_dir && fby_init_is_any_picture(file->name) &&
+                        strncmp(file->name, name, strlen(name)) == 0);
         }
     }
     fby_listing_fini(&files);

@@ -11,9 +11,9 @@
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_members.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
-#include "cli/init/text_state.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 

@@ -2,11 +2,12 @@
 /* guess_search.c - the splits of a search, and its directories. */
 #include "cli/init/guess_search.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/names.h"
 #include "cli/init/split_names.h"
-#include "cli/init/text_state.h"
 #include "pipeline/text.h"
 
 bool fby_guess_has_split(const struct fby_search *search, const char *name)
@@ -144,13 +145,41 @@ fby_err fby_guess_list_dir(struct fby_search *search, const char *path,
     return err;
 }
 
-bool fby_guess_has_pictures(const struct fby_listing *listing)
+static bool has_picture(const struct fby_root *root, const char *dir,
+    const char *stem, size_t size, const char *ending)
 {
-    for (uint32_t i = 0; i < listing->count; i++) {
-        const char *dot = strrchr(listing->entries[i].name, '.');
-        if (dot != NULL && fby_init_is_picture_suffix(dot + 1)) {
-            return true;
+    char file[FBY_PATH_SIZE];
+    char path[FBY_PATH_SIZE];
+    snprintf(file, sizeof(file), "%.*s%s", (int)size, stem, ending);
+    return fby_path_join(dir, file, path, NULL) == FBY_OK &&
+           fby_object_exists(root, path);
+}
+
+bool fby_guess_find_picture(const struct fby_root *root, const char *dir,
+    const char *stem, size_t size, char ending[FBY_NAME_SIZE])
+{
+    for (int is_upper = 0; is_upper < 2; is_upper++) {
+        for (size_t i = 0; fby_init_pictures[i] != NULL; i++) {
+            snprintf(ending, FBY_NAME_SIZE, ".%s", fby_init_pictures[i]);
+            for (char *c = ending; is_upper == 1 && *c != '\0'; c++) {
+                *c = (char)toupper((unsigned char)*c);
+            }
+            if (has_picture(root, dir, stem, size, ending)) {
+                return true;
+            }
         }
     }
     return false;
+}
+
+const char *fby_guess_find_file(
+    const struct fby_listing *listing, const char *ending)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct fby_entry *entry = &listing->entries[i];
+        if (!entry->is_dir && fby_text_ends_with(entry->name, ending)) {
+            return entry->name;
+        }
+    }
+    return NULL;
 }

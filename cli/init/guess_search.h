@@ -84,8 +84,15 @@ FBY_CHECKED fby_err fby_guess_list_dir(struct fby_search *search,
     const char *path, const char *glob, struct fby_listing *out,
     struct fby_error_detail *why);
 
-/* Is a file in the listing a picture that can be decoded, by its name? */
-bool fby_guess_has_pictures(const struct fby_listing *listing);
+/* The first file in a listing whose name ends so; NULL: none. */
+const char *fby_guess_find_file(
+    const struct fby_listing *listing, const char *ending);
+
+/* Look in the folder `dir` for a picture whose name before its last dot is the
+ * `size` bytes of `stem`, with an ending in upper or lower case. `ending` gets
+ * that: ".jpg". */
+bool fby_guess_find_picture(const struct fby_root *root, const char *dir,
+    const char *stem, size_t size, char ending[FBY_NAME_SIZE]);
 
 /* Index the source at the path `below` in the root. The caller sets the kind,
  * tokens and files of `spec`; this function sets the rest.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/init/guess_members.h"
-#include "cli/init/text_state.h"
+#include "cli/init/names.h"
 #include "common/mem.h"
 #include "worker/transform/picture_format.h"
 

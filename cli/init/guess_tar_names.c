@@ -9,7 +9,7 @@
 
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_tars.h"
-#include "cli/init/text_state.h"
+#include "cli/init/names.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
@@ -91,12 +91,6 @@ static bool may_be_class(const char *name)
     return name[0] != '\0' && (name[n] != '\0' || n < 4);
 }
 
-static bool is_type(const char *extension, const char *type)
-{
-    const char *dot = strrchr(extension, '.');
-    return strcmp(dot != NULL ? dot + 1 : extension, type) == 0;
-}
-
 /* True if at least half of the samples have such a member. */
 static bool is_usual(
     const struct fby_guess_split *split, const struct fby_init_member *member)
@@ -121,7 +115,7 @@ static bool has_only_pictures(const struct fby_guess_split *split)
 static bool has_tars(const struct fby_guess_split *split)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
-        if (is_type(split->members[i].extension, "tar") &&
+        if (fby_init_has_type(split->members[i].extension, "tar") &&
             is_usual(split, &split->members[i])) {
             return true;
         }

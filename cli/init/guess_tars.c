@@ -12,6 +12,7 @@
 
 #include "cli/init/guess_members.h"
 #include "cli/init/guess_values.h"
+#include "cli/init/names.h"
 #include "cli/init/refuse_shards.h"
 #include "cli/init/words.h"
 #include "common/mem.h"
@@ -53,12 +54,6 @@ enum {
     MAX_WORDS_READ  = 200000,
     MAX_VALUE_BYTES = 1 << 20
 };
-
-static bool has_type(const struct fby_init_member *member, const char *type)
-{
-    const char *dot = strrchr(member->extension, '.');
-    return strcmp(dot != NULL ? dot + 1 : member->extension, type) == 0;
-}
 
 static void add_label(
     struct fby_init_member *member, const char *text, size_t size)
@@ -117,9 +112,11 @@ static fby_err read_value(const struct fby_object *tar,
 {
     struct fby_init_member *member =
         fby_guess_find_member(split, fby_shard_suffix(shard, m));
-    size_t size    = (size_t)shard->member_bytes[m];
-    bool   is_json = member != NULL && has_type(member, "json");
-    if (member == NULL || (!is_json && !has_type(member, "cls")) ||
+    size_t size = (size_t)shard->member_bytes[m];
+    bool   is_json =
+        member != NULL && fby_init_has_type(member->extension, "json");
+    if (member == NULL ||
+        (!is_json && !fby_init_has_type(member->extension, "cls")) ||
         is_enough(split, member) || size > MAX_VALUE_BYTES) {
         return FBY_OK;
     }

@@ -10,8 +10,9 @@
 
 #include "cli/command.h"
 #include "cli/init/guess_zip.h"
+#include "cli/init/names.h"
 #include "cli/init/splits.h"
-#include "cli/init/text_state.h"
+#include "cli/init/text.h"
 #include "cli/inputs.h"
 #include "cli/option.h"
 #include "cli/output.h"

@@ -10,8 +10,8 @@
 
 #include "cli/init/count_folders.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
 #include "cli/init/split_names.h"
-#include "cli/init/text_state.h"
 #include "common/plural.h"
 #include "common/shell.h"
 #include "pipeline/text.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
 #include "cli/init/refuse_lists.h"
-#include "cli/init/text_state.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
@@ -31,19 +31,6 @@ static const struct fby_entry *find_entry(
     for (uint32_t i = 0; i < listing->count; i++) {
         if (strcmp(listing->entries[i].name, name) == 0) {
             return &listing->entries[i];
-        }
-    }
-    return NULL;
-}
-
-/* The first file whose name ends so; NULL: none. */
-static const char *find_file(
-    const struct fby_listing *listing, const char *ending)
-{
-    for (uint32_t i = 0; i < listing->count; i++) {
-        const struct fby_entry *entry = &listing->entries[i];
-        if (!entry->is_dir && fby_text_ends_with(entry->name, ending)) {
-            return entry->name;
         }
     }
     return NULL;
@@ -130,7 +117,7 @@ static fby_err check_nnunet(
         return FBY_OK;
     }
     fby_err err = list_below(layout, masks, &within, why);
-    if (err == FBY_OK && find_file(&within, ".png") != NULL) {
+    if (err == FBY_OK && fby_guess_find_file(&within, ".png") != NULL) {
         err =
             refuse(layout, "nnU-Net's pictures and masks have different names",
                 "(echo image,mask; ls labelsTr | sed "
@@ -239,24 +226,6 @@ static bool write_command(const struct layout *layout, const char *mask_dir,
     return n >= 0 && (size_t)n < size;
 }
 
-/* Is there a picture in `dir` whose name before the dot is the `size` bytes of
- * `stem`? */
-static bool has_picture(
-    const struct layout *layout, const char *dir, const char *stem, size_t size)
-{
-    static const char *const endings[] = {"png", "jpg", "jpeg", "webp"};
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        char file[FBY_NAME_SIZE + 8];
-        char path[FBY_PATH_SIZE];
-        snprintf(file, sizeof(file), "%.*s.%s", (int)size, stem, endings[i]);
-        if (fby_path_join(dir, file, path, NULL) == FBY_OK &&
-            fby_object_exists(layout->search->root, path)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static fby_err compare_names(const struct layout *layout,
     const char *picture_dir, const char *mask_dir, const char *picture,
     struct fby_error_detail *why)
@@ -266,6 +235,7 @@ static fby_err compare_names(const struct layout *layout,
     FBY_TRY(find_mask(layout, mask_dir, &found, why));
     char pictures[FBY_PATH_SIZE];
     char masks[FBY_PATH_SIZE];
+    char ending[FBY_NAME_SIZE];
     FBY_TRY(fby_path_join(layout->path, picture_dir, pictures, why));
     FBY_TRY(fby_path_join(layout->path, mask_dir, masks, why));
     if (!found.has_same && found.longer[0] == '\0') {
@@ -273,8 +243,8 @@ static fby_err compare_names(const struct layout *layout,
             layout->search, pictures, masks, picture, why);
     }
     if (found.has_same ||
-        has_picture(layout, pictures, found.longer,
-            strcspn(found.longer, "."))) { /* the mask of another picture */
+        fby_guess_find_picture(layout->search->root, pictures, found.longer,
+            strcspn(found.longer, "."), ending)) { /* of another picture */
         return FBY_OK;
     }
     char command[288];
@@ -426,7 +396,7 @@ static fby_err refuse_mask_beside(const struct layout *layout,
 static const char *find_folder_of_files(const struct layout *layout)
 {
     uint32_t i = 0;
-    if (fby_guess_has_pictures(layout->listing)) {
+    if (fby_init_has_pictures(layout->listing)) {
         return "";
     }
     while (i < layout->listing->count && !layout->listing->entries[i].is_dir) {
@@ -452,7 +422,9 @@ static fby_err check_masks_beside(
     }
     struct beside_search beside = {
         .mask = mask, .stem = strcspn(mask, ".") - strlen(mask_word)};
-    bool has_own = has_picture(layout, dir, mask, beside.stem);
+    char ending[FBY_NAME_SIZE];
+    bool has_own = fby_guess_find_picture(
+        layout->search->root, dir, mask, beside.stem, ending);
     if (!has_own) {
         FBY_TRY(visit_dir(layout, dir, match_beside, &beside, why));
     }
@@ -473,7 +445,7 @@ static fby_err check_unread(
     const struct fby_listing *listing = layout->listing;
     struct fby_unread         unread;
     bool                      has_known =
-        fby_guess_has_pictures(listing) || fby_listing_has_dirs(listing);
+        fby_init_has_pictures(listing) || fby_listing_has_dirs(listing);
     for (uint32_t i = 0; !has_known && i < listing->count; i++) {
         const char *name = listing->entries[i].name;
         if (!fby_text_ends_with(name, ".zip") &&

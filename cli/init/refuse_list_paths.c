@@ -9,6 +9,7 @@
 
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
 #include "cli/init/refuse_lists.h"
 #include "cli/init/survey.h"
 #include "cli/init/text_state.h"
@@ -39,7 +40,7 @@ static bool is_picture_path(const char *text, size_t size)
         return false;
     }
     snprintf(value, sizeof(value), "%.*s", (int)size, text);
-    return fby_survey_is_picture(value) && strstr(value, "://") == NULL;
+    return fby_init_is_any_picture(value) && strstr(value, "://") == NULL;
 }
 
 /* The first value of the column if the first ones are paths of pictures that

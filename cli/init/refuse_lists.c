@@ -12,6 +12,7 @@
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_values.h"
+#include "cli/init/names.h"
 #include "cli/init/split_names.h"
 #include "cli/init/survey.h"
 #include "common/shell.h"
@@ -54,23 +55,18 @@ static bool has_only_picture_folders(const struct fby_listing *listing)
 static bool find_named_file(
     const struct list_dir *dir, const char *folder, struct fby_named_file *out)
 {
-    static const char *const endings[] = {
-        "", ".jpg", ".jpeg", ".png", ".webp", ".JPG", ".JPEG", ".PNG"};
-    size_t n = dir->whole_names ? 1 : sizeof(endings) / sizeof(endings[0]);
-    for (size_t i = 0; i < n; i++) {
-        char file[FBY_NAME_SIZE + 8];
-        char within[FBY_PATH_SIZE];
-        char path[FBY_PATH_SIZE];
-        snprintf(file, sizeof(file), "%s%s", out->name, endings[i]);
-        if (fby_path_join(dir->path, folder, within, NULL) == FBY_OK &&
-            fby_path_join(within, file, path, NULL) == FBY_OK &&
-            fby_object_exists(dir->search->root, path)) {
-            snprintf(out->folder, sizeof(out->folder), "%s", folder);
-            out->ending = endings[i];
-            return true;
-        }
+    const struct fby_root *root = dir->search->root;
+    char                   within[FBY_PATH_SIZE];
+    char                   path[FBY_PATH_SIZE];
+    if (fby_path_join(dir->path, folder, within, NULL) != FBY_OK ||
+        fby_path_join(within, out->name, path, NULL) != FBY_OK) {
+        return false;
     }
-    return false;
+    snprintf(out->folder, sizeof(out->folder), "%s", folder);
+    out->ending[0] = '\0';
+    return fby_object_exists(root, path) ||
+           (!dir->whole_names && fby_guess_find_picture(root, within, out->name,
+                                     strlen(out->name), out->ending));
 }
 
 /* Copy a value of a list to out->name. Returns false for one that is no name. */
@@ -165,7 +161,7 @@ static bool has_picture_name(const struct fby_shard *shard)
     uint32_t              m = 0;
     while (
         m < n && !(copy_name(text_of(shard, m), shard->text_size[m], &file) &&
-                     fby_survey_is_picture(file.name))) {
+                     fby_init_is_any_picture(file.name))) {
         m++;
     }
     return m < n;
@@ -386,7 +382,7 @@ fby_err fby_refuse_unused_lists(struct fby_search *search, const char *path,
     bool            has_folders = has_only_picture_folders(listing);
     bool            is_alone    = fby_survey_count_dirs(listing, &only) == 1;
     bool            has_no_other =
-        !fby_listing_has_dirs(listing) && !fby_guess_has_pictures(listing);
+        !fby_listing_has_dirs(listing) && !fby_init_has_pictures(listing);
     fby_err err = FBY_OK;
     if (has_folders) {
         err = check_lists(&dir, why);

@@ -25,8 +25,8 @@ FBY_CHECKED fby_err fby_refuse_lists_of_train(struct fby_search *search,
 struct fby_named_file {
     const char *column;
     char        folder[FBY_PATH_SIZE];
-    char        name[FBY_NAME_SIZE]; /* the value */
-    const char *ending;              /* what the value lacks: ".jpg", or "" */
+    char        name[FBY_NAME_SIZE];   /* the value */
+    char        ending[FBY_NAME_SIZE]; /* what the value lacks: ".jpg", or "" */
 };
 
 /* Refuse a list in `dir` that names files without their path.

@@ -7,6 +7,7 @@
 
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
 #include "cli/init/text_state.h"
 #include "common/plural.h"
 #include "common/shell.h"

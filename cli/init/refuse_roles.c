@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
 #include "cli/init/survey.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/init/guess_notes.h"
-#include "cli/init/text_state.h"
+#include "cli/init/names.h"
 #include "common/mem.h"
 #include "pipeline/text.h"
 

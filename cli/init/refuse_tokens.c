@@ -3,6 +3,7 @@
  * .bin files whose type is not given, and NumPy files with --tokens. */
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_tokens.h"
+#include "cli/init/names.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 #include "worker/source/tokens/token_file.h"
@@ -65,7 +66,7 @@ fby_err fby_refuse_untyped_tokens(const struct fby_search *search,
 {
     const char *name = find_file(listing, ".bin");
     if (search->token_type != 0 || search->in_zip || name == NULL ||
-        fby_listing_has_dirs(listing) || fby_guess_has_pictures(listing)) {
+        fby_listing_has_dirs(listing) || fby_init_has_pictures(listing)) {
         return FBY_OK;
     }
     return refuse_untyped(search, path, name, why);

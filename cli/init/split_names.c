@@ -9,10 +9,19 @@
 
 #include "worker/source/shard.h"
 
-/* The longer ones first: "training" begins with "train". */
-static const char *const split_words[] = {
-    "validation", "training", "testing", "train", "valid", "test", "val"};
-enum { SPLIT_WORDS = sizeof(split_words) / sizeof(split_words[0]) };
+const char *const fby_known_splits[FBY_KNOWN_SPLITS] = {
+    "train", "validation", "valid", "val", "test"};
+
+/* The split words, and what the split is called. The longer ones first:
+ * "training" begins with "train". */
+static const struct {
+    const char *word, *split;
+    bool        no_folder; /* a folder of that name is no split */
+} words[] = {{"validation", "validation", false}, {"evaluation", "val", true},
+    {"training", "train", false}, {"testing", "test", false},
+    {"train", "train", false}, {"valid", "valid", false}, {"eval", "val", true},
+    {"test", "test", false}, {"val", "val", false}};
+enum { N_WORDS = sizeof(words) / sizeof(words[0]) };
 
 struct split_word { /* in a name; length 0: none */
     size_t begin;
@@ -28,12 +37,12 @@ static bool is_delimiter(char c)
 
 static struct split_word match_word(const char *name, size_t begin)
 {
-    for (size_t i = 0; i < SPLIT_WORDS; i++) {
-        size_t length = strlen(split_words[i]);
-        if (strncasecmp(name + begin, split_words[i], length) == 0) {
+    for (size_t i = 0; i < N_WORDS; i++) {
+        size_t length = strlen(words[i].word);
+        if (strncasecmp(name + begin, words[i].word, length) == 0) {
             return (struct split_word){.begin = begin,
                 .length                       = length,
-                .is_train = strncmp(split_words[i], "train", 5) == 0,
+                .is_train = strcmp(words[i].split, "train") == 0,
                 .is_whole = !islower((unsigned char)name[begin + length])};
         }
     }
@@ -115,34 +124,37 @@ bool fby_are_split_names(const char *const *names, uint32_t n, uint32_t *train)
     return n >= 2 && (n_splits == n || has_pair);
 }
 
-/* ---- usual names ---- */
+/* ---- the split of a name ---- */
 
-const char *const fby_known_splits[FBY_KNOWN_SPLITS] = {
-    "train", "validation", "valid", "val", "test"};
+/* True if a word of the name begins with `word`: interval has no val. */
+static bool has_word(const char *name, const char *word)
+{
+    const char *at = strstr(name, word);
+    while (at != NULL && at != name && isalpha((unsigned char)at[-1])) {
+        at = strstr(at + 1, word);
+    }
+    return at != NULL;
+}
 
 const char *fby_split_word(const char *name)
 {
-    for (size_t i = 0; i < FBY_KNOWN_SPLITS; i++) {
-        if (strstr(name, fby_known_splits[i]) != NULL) {
-            return fby_known_splits[i];
+    for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
+        for (size_t i = 0; i < N_WORDS; i++) {
+            if (strcmp(words[i].split, fby_known_splits[k]) == 0 &&
+                has_word(name, words[i].word)) {
+                return fby_known_splits[k];
+            }
         }
     }
     return NULL;
 }
 
-/* The usual names of folders with a split, in any case, and the split's name. */
-static const struct {
-    const char *folder, *split;
-} split_folders[] = {{"train", "train"}, {"training", "train"},
-    {"validation", "validation"}, {"valid", "valid"}, {"val", "val"},
-    {"test", "test"}, {"testing", "test"}};
-enum { SPLIT_FOLDERS = sizeof(split_folders) / sizeof(split_folders[0]) };
-
 const char *fby_split_of_folder(const char *name)
 {
-    for (size_t i = 0; i < SPLIT_FOLDERS; i++) {
-        if (fby_equal_ignoring_case(name, split_folders[i].folder)) {
-            return split_folders[i].split;
+    for (size_t i = 0; i < N_WORDS; i++) {
+        if (!words[i].no_folder &&
+            fby_equal_ignoring_case(name, words[i].word)) {
+            return words[i].split;
         }
     }
     return NULL;
@@ -163,10 +175,10 @@ static const char *find_dir(const struct fby_listing *listing, const char *name)
 const char *fby_find_split_folder(
     const struct fby_listing *listing, const char *split)
 {
-    const char *found = NULL;
-    for (size_t i = 0; found == NULL && i < SPLIT_FOLDERS; i++) {
-        if (strcmp(split_folders[i].split, split) == 0) {
-            found = find_dir(listing, split_folders[i].folder);
+    const char *found = find_dir(listing, split);
+    for (size_t i = 0; found == NULL && i < N_WORDS; i++) {
+        if (!words[i].no_folder && strcmp(words[i].split, split) == 0) {
+            found = find_dir(listing, words[i].word);
         }
     }
     return found;

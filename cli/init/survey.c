@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/init/names.h"
 #include "cli/init/split_names.h"
-#include "cli/init/text_state.h"
 #include "common/mem.h"
 #include "pipeline/unread.h"
 
@@ -25,14 +25,6 @@ struct survey_dir { /* the current folder */
     unsigned            depth;
     struct fby_listing  dirs; /* the folders in it */
 };
-
-bool fby_survey_is_picture(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return fby_unread_picture(name) != NULL || fby_unread_is_jpeg(name) ||
-           (dot != NULL && (strcasecmp(dot, ".dng") == 0 ||
-                               fby_init_is_picture_suffix(dot + 1)));
-}
 
 /* An entry of a folder; FBY_GONE ends the survey of it. */
 static fby_err look_at_entry(
@@ -52,7 +44,7 @@ static fby_err look_at_entry(
         out->has_train = out->has_train || (is_train && dir->depth == 0);
         return fby_listing_add(&dir->dirs, entry, why);
     }
-    if (fby_survey_is_picture(entry->name) && out->picture == NULL &&
+    if (fby_init_is_any_picture(entry->name) && out->picture == NULL &&
         fby_path_join(dir->path, entry->name, path, NULL) == FBY_OK) {
         out->picture = fby_strdup(path);
     }

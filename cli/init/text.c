@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text.c - write the text of a first pipeline file: see text.h. The fields of
  * sources with members (files or values of samples) are in text_members.c. */
+#include "cli/init/text.h"
+
+#include "cli/init/names.h"
 #include "cli/init/text_state.h"
 #include "common/shell.h"
 
@@ -323,40 +326,6 @@ static void append_splits(
         "seed: 0\n"
         "on_bad_sample: fail         # or {do: substitute, limit: "
         "100}\n\n");
-}
-
-bool fby_init_to_field_name(const char *name, char out[FBY_NAME_SIZE])
-{
-    size_t n = strnlen(name, FBY_NAME_SIZE - 1);
-    for (size_t i = 0; i < n; i++) {
-        bool upper = name[i] >= 'A' && name[i] <= 'Z';
-        out[i]     = (char)(name[i] + (upper ? 'a' - 'A' : 0));
-    }
-    out[n]           = '\0';
-    bool is_reserved = strcmp(out, "valid") == 0 || strcmp(out, "folder") == 0;
-    return fby_text_is_extension(out) && fby_text_is_name(out) && !is_reserved;
-}
-
-void fby_init_propose_name(const char *name, char out[FBY_NAME_SIZE])
-{
-    char   lower[FBY_NAME_SIZE];
-    size_t n = 0;
-    if (fby_init_to_field_name(name, lower)) {
-        memcpy(out, lower, sizeof(lower));
-        return;
-    }
-    out[n++] = 'c'; /* not a digit, and no reserved name */
-    out[n++] = '_';
-    for (const char *c = lower; *c != '\0' && n < FBY_NAME_SIZE - 1; c++) {
-        bool is_plain = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9');
-        if (is_plain || out[n - 1] != '_') {
-            out[n++] = (char)(is_plain ? *c : '_');
-        }
-    }
-    out[n] = '\0';
-    if (fby_init_to_field_name(out + 2, lower)) {
-        memcpy(out, lower, sizeof(lower)); /* needs no prefix */
-    }
 }
 
 void fby_init_append_left_out(struct fby_buffer *out, const char *what,

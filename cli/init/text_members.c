@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/names.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
 #include "common/plural.h"
@@ -18,30 +19,6 @@
 #include "pipeline/unread.h"
 
 enum { COORDINATES = 128 /* bytes of the names of such columns */ };
-
-bool fby_init_has_type(const char *extension, const char *type)
-{
-    const char *dot = strrchr(extension, '.');
-    return strcmp(dot != NULL ? dot + 1 : extension, type) == 0;
-}
-
-bool fby_init_is_picture_suffix(const char *suffix)
-{
-    char lower[FBY_NAME_SIZE];
-    (void)fby_init_to_field_name(suffix, lower);
-    return fby_text_is_extension(lower) &&
-           (fby_init_has_type(lower, "jpg") ||
-               fby_init_has_type(lower, "jpeg") ||
-               fby_init_has_type(lower, "png") ||
-               fby_init_has_type(lower, "webp"));
-}
-
-bool fby_init_is_picture(const struct fby_init_member *member)
-{
-    return member->value == FBY_INIT_NO_VALUE &&
-           fby_text_is_extension(member->extension) &&
-           fby_init_is_picture_suffix(member->extension);
-}
 
 /* The bytes before the last dot (the stem): 4 for "mask.png", 0 for "jpg". */
 static size_t stem_length(const char *extension)
@@ -56,32 +33,6 @@ static bool same_stem(
     size_t n = stem_length(a->extension);
     return stem_length(b->extension) == n &&
            memcmp(a->extension, b->extension, n) == 0;
-}
-
-static bool contains_any(const char *name, const char *const *words, size_t n)
-{
-    char lower[FBY_NAME_SIZE];
-    (void)fby_init_to_field_name(name, lower);
-    for (size_t i = 0; i < n; i++) {
-        if (strstr(lower, words[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool fby_init_is_picture_name(const char *name)
-{
-    static const char *const words[] = {
-        "image", "img", "photo", "picture", "rgb", "input"};
-    return contains_any(name, words, sizeof(words) / sizeof(words[0]));
-}
-
-bool fby_init_is_partner_name(const char *name)
-{
-    static const char *const words[] = {"mask", "label", "annot", "ann_dir",
-        "seg", "truth", "target", "depth", "ids"};
-    return contains_any(name, words, sizeof(words) / sizeof(words[0]));
 }
 
 /* How likely a member is the image, the most likely first. */
@@ -328,12 +279,6 @@ static bool is_mask(const struct fby_init_summary *data,
 {
     return fby_init_is_picture(member) && member->may_be_ids &&
            member->always && !is_same_image(data, image, member);
-}
-
-bool fby_init_is_label(const struct fby_init_member *member)
-{
-    return fby_init_has_type(member->extension, "cls") &&
-           fby_text_is_extension(member->extension);
 }
 
 /* The members with labels, as in WebDataset: extension "cls"; NULL: none. */

@@ -7,6 +7,7 @@
 
 #include "cli/init/guess_values.h"
 #include "cli/init/guess_zip.h"
+#include "cli/init/names.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
 #include "common/shell.h"

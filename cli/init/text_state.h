@@ -14,26 +14,10 @@ __attribute__((format(printf, 2, 3))) void fby_init_printf(
 /* Append a double-quoted YAML string. */
 void fby_init_append_quoted(struct fby_buffer *out, const char *text);
 
-/* Write `name` in lower case, as it stands in a field's `from`. Returns true if
- * the result is also a valid name of a field. */
-bool fby_init_to_field_name(const char *name, char out[FBY_NAME_SIZE]);
-
-/* Write a valid name of a field that resembles `name`: "my age" gives my_age. */
-void fby_init_propose_name(const char *name, char out[FBY_NAME_SIZE]);
-
 /* Append the comment `left out: WHAT "NAME": REASON`. `init` prints these
  * comments, too, so the reason says what to do. */
 void fby_init_append_left_out(struct fby_buffer *out, const char *what,
     const char *name, const char *reason);
-
-/* True for the suffixes of pictures that can be decoded, such as "seg.PNG". */
-bool fby_init_is_picture_suffix(const char *suffix);
-
-/* True for the file of a picture that can be decoded. */
-bool fby_init_is_picture(const struct fby_init_member *member);
-
-/* True if the extension is `type` or ends with a dot and `type`. */
-bool fby_init_has_type(const char *extension, const char *type);
 
 /* The member that is the picture of the first field; NULL: none. */
 const struct fby_init_member *fby_init_find_image(
@@ -50,9 +34,6 @@ bool fby_init_is_coordinates(const struct fby_init_member *member);
  * a text. Returns true if there are any. */
 bool fby_init_list_coordinates(
     const struct fby_init_summary *data, char *out, size_t size);
-
-/* True for a member with the label, as in WebDataset: "cls". */
-bool fby_init_is_label(const struct fby_init_member *member);
 
 /* Append the fields of a source with members: pictures, masks, labels and
  * values. Returns the number of fields. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/names.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
 #include "common/plural.h"

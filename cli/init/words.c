@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/init/text_state.h"
+#include "cli/init/names.h"
 #include "common/mem.h"
 #include "pipeline/text.h"
 

@@ -10,7 +10,7 @@
 
 #include "pipeline/class_names.h"
 
-struct fby_init_member; /* text.h */
+struct fby_init_member; /* member.h */
 
 struct fby_init_words { /* the different values of a member */
     struct fby_class_names names;

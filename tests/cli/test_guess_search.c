@@ -184,6 +184,29 @@ static void words_for_splits_are_found_in_names(void **state)
     assert_string_equal(fby_split_word("test-val"), "val");
     assert_null(fby_split_word("tes"));
     assert_null(fby_split_word("Train"));
+    assert_string_equal(fby_split_word("coco2017train"), "train");
+    assert_string_equal(fby_split_word("latest_test"), "test");
+    assert_string_equal(fby_split_word("eval"), "val");
+    assert_string_equal(fby_split_word("evaluation-0"), "val");
+}
+
+static void a_split_word_within_another_word_is_none(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "latest", "my-contest", "interval", "invalid", "retrieval_0", "strain"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_null(fby_split_word(names[i]));
+    }
+}
+
+static void folders_of_splits_have_usual_names(void **state)
+{
+    (void)state;
+    assert_string_equal(fby_split_of_folder("Training"), "train");
+    assert_string_equal(fby_split_of_folder("TEST"), "test");
+    assert_null(fby_split_of_folder("eval"));
+    assert_null(fby_split_of_folder("train_a"));
 }
 
 static const char *named(const struct fby_search *search, const char *stem)
@@ -412,6 +435,8 @@ int main(void)
         cmocka_unit_test(the_members_of_an_object_are_named),
         cmocka_unit_test(members_are_named_as_far_as_they_fit),
         cmocka_unit_test(words_for_splits_are_found_in_names),
+        cmocka_unit_test(a_split_word_within_another_word_is_none),
+        cmocka_unit_test(folders_of_splits_have_usual_names),
         cmocka_unit_test(a_split_has_a_name_that_no_other_one_has),
         cmocka_unit_test(splits_beyond_those_that_are_kept_are_counted),
         cmocka_unit_test(special_characters_are_refused_anywhere),

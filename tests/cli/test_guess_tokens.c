@@ -210,7 +210,7 @@ static void an_mds_error_is_that_of_the_column_tokens(void **state)
 /* Of five words and three formats: nine splits. */
 static void each_word_and_format_is_a_split(void **state)
 {
-    static const char *const files[] = {"mtrain.bin", "mval.bin", "s-val.mds",
+    static const char *const files[] = {"m-train.bin", "m-val.bin", "s-val.mds",
         "test.bin", "train.bin", "val.bin", "valid.bin", "validation.bin"};
     static const char *const names[] = {"train", "val", "s-val", "test",
         "split5", "split6", "valid", "validation"};
@@ -220,8 +220,8 @@ static void each_word_and_format_is_a_split(void **state)
         snprintf(path, sizeof(path), "p/%s", files[i]);
         flat(sb, path, 100);
     }
-    megatron(sb, "p/mtrain.idx", 100, false);
-    megatron(sb, "p/mval.idx", 100, false);
+    megatron(sb, "p/m-train.idx", 100, false);
+    megatron(sb, "p/m-val.idx", 100, false);
     mds(sb, "p/s-val.mds", "tokens", "bytes", 100);
     mds(sb, "p/y.mds", "tokens", "bytes", 100);
     look(sb, "p", FBY_U8);

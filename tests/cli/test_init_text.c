@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "cli/init/names.h"
 #include "cli/init/text_state.h"
 #include "tests/pipeline/sample.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/init/guess.h"
 #include "cli/init/splits.h"
+#include "cli/init/text.h"
 #include "cli/init/words.h"
 #include "tests/pipeline/sample.h"
 #include "tests/says.h"

@@ -65,7 +65,7 @@ static void pictures_without_decoder_name_the_command_that_converts(
     static const char *const names[][2] = {{"a.tif", "TIFF"},
         {"a.TIFF", "TIFF"}, {"a.gif", "GIF"}, {"a.bmp", "BMP"},
         {"a.avif", "AVIF"}, {"a.heic", "HEIC"}, {"a.jp2", "JPEG 2000"},
-        {"a.jxl", "JPEG XL"}};
+        {"a.jxl", "JPEG XL"}, {"a.dng", "DNG"}};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_string_equal(fby_unread_picture(names[i][0]), names[i][1]);
         assert_file(names[i][0], names[i][1]);

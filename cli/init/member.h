@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* member.h - the members (files or values) of samples, as a guess finds them. */
+#ifndef FBY_CLI_INIT_MEMBER_H
+#define FBY_CLI_INIT_MEMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pipeline/plan/geometry.h"
+#include "pipeline/types.h"
+
+/* The kind of a value in a list (.csv, .jsonl), or of all values of a column.
+ * A column of kind NUMBER may contain DIGITS, too, and a column of kind TEXT
+ * may contain both. */
+enum fby_init_value {
+    FBY_INIT_NO_VALUE     = 0, /* members are files */
+    FBY_INIT_DIGITS       = 1, /* 1 to 9 digits, such as class ids */
+    FBY_INIT_NUMBER       = 2, /* other JSON numbers */
+    FBY_INIT_TEXT         = 3, /* other values, also true, false and null */
+    FBY_INIT_NUMBER_LISTS = 4, /* JSON lists of numbers, or empty ones */
+    FBY_INIT_TEXT_LISTS   = 5, /* JSON lists of texts, none empty */
+    FBY_INIT_OTHER_LISTS  = 6, /* other JSON lists */
+    FBY_INIT_OBJECT       = 7, /* JSON objects */
+    FBY_INIT_MIXED = 8 /* column: values of kinds that no field can combine */
+};
+
+enum { FBY_INIT_SIZES = 8 }; /* samples whose pictures are measured */
+
+/* The members (files or values of samples) with one extension. For lists and
+ * parallel folders, the extension begins with the name of the column or
+ * folder. */
+struct fby_init_member {
+    char     extension[FBY_NAME_SIZE]; /* lower case */
+    uint64_t count;                    /* number of these members */
+    bool     always;                   /* each sample that was read has one */
+    bool     header_read; /* the PNG header of the first such file was read */
+    bool     may_be_ids;  /* by this header: pixels are grey or of a palette */
+    bool     is_grey16;   /* by this header: pixels are grey, of 16 bits */
+    bool     has_grey16;  /* folder: so are those of a file that was read */
+    bool     has_255;     /* in the pixels of the first masks */
+    bool     has_other_ids; /* than 0 and 255, likewise */
+    /* The sizes of the pictures of the first samples; {0, 0}: unknown. */
+    struct fby_size sizes[FBY_INIT_SIZES];
+    bool            has_words; /* cls: some of those that were read are no id */
+    /* The different values, if they can be names of classes; NULL: they cannot,
+     * or none were read. Owned by the guess. */
+    struct fby_init_words *words;
+    bool no_classes;                 /* the values cannot be names of classes */
+    bool too_many_classes;           /* because there are too many of them */
+    bool some_words_unread;          /* not all values were read */
+    char other_words[FBY_NAME_SIZE]; /* the split that has other values; "" */
+    char unknown_class[160]; /* "split val has 'a'", which is no class; "" */
+    char key[FBY_NAME_SIZE]; /* a value in these JSON files; "": a file */
+    uint32_t            values_read; /* cls, JSON: files that were read */
+    enum fby_init_value value;       /* kind of the values */
+    bool                has_real;    /* a number has a fraction */
+    bool                has_wide;    /* f32 cannot hold a whole number */
+    uint32_t            longest;     /* bytes of the longest value */
+    /* Entries of the longest list; TEXT_LISTS: bytes of the longest text. */
+    uint32_t max_length;
+    bool     has_inner_lists; /* lists: an entry is a list */
+    char     keys[128];       /* OBJECT: its keys: "KEY, KEY.KEY, KEY" */
+    /* OBJECT: kind of the value of its first key: NUMBER, TEXT, else MIXED. */
+    enum fby_init_value first_key_kind;
+};
+
+#endif
