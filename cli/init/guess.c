@@ -20,7 +20,6 @@
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/refuse_lists.h"
 #include "cli/init/split_names.h"
-#include "cli/init/survey.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
 #include "common/shell.h"
@@ -177,15 +176,14 @@ static fby_err add_folders(struct fby_search *search, const char *path,
                : err;
 }
 
-static void remove_splits(struct fby_search *search, uint32_t first)
+/* Free what the splits from `first` on own. */
+static void free_splits(struct fby_guess *out, uint32_t first)
 {
-    struct fby_guess *out = search->out;
     for (uint32_t i = first; i < out->n_splits; i++) {
         for (uint32_t m = 0; m < out->splits[i].n_members; m++) {
             fby_init_free_words(&out->splits[i].members[m]);
         }
     }
-    out->n_splits = first;
 }
 
 /* Add the lists of a directory with .npy files if one names existing files. */
@@ -199,7 +197,8 @@ static fby_err add_lists_of_files(struct fby_search *search, const char *path,
         has_paths = has_paths || search->out->splits[i].n_file_columns > 0;
     }
     if (!has_paths) {
-        remove_splits(search, first);
+        free_splits(search->out, first);
+        search->out->n_splits = first;
     }
     return FBY_OK;
 }
@@ -483,11 +482,7 @@ static fby_err open_search(
 
 void fby_guess_fini(struct fby_guess *self)
 {
-    for (uint32_t s = 0; s < self->n_splits; s++) {
-        for (uint32_t m = 0; m < self->splits[s].n_members; m++) {
-            fby_init_free_words(&self->splits[s].members[m]);
-        }
-    }
+    free_splits(self, 0);
 }
 
 fby_err fby_source_guess(const char *path, enum fby_type token_type,

@@ -8,7 +8,6 @@
 
 #include "cli/init/names.h"
 #include "cli/init/refuse_lists.h"
-#include "cli/init/survey.h"
 #include "common/mem.h"
 
 enum { MAX_READ = 1 << 26 /* bytes: larger files are not looked at */ };

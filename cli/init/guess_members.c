@@ -19,6 +19,18 @@ struct fby_init_member *fby_guess_find_member(
     return NULL;
 }
 
+uint32_t fby_guess_find_key(
+    const struct fby_guess_split *split, const char *extension, const char *key)
+{
+    uint32_t i = 0;
+    while (i < split->n_members &&
+           (strcmp(split->members[i].key, key) != 0 ||
+               strcmp(split->members[i].extension, extension) != 0)) {
+        i++;
+    }
+    return i;
+}
+
 /* The entry for that suffix, added if missing; NULL: no entry is free. */
 static struct fby_init_member *find_or_add_member(
     struct fby_guess_split *split, const char *suffix)

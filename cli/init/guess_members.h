@@ -12,6 +12,11 @@
 struct fby_init_member *fby_guess_find_member(
     struct fby_guess_split *split, const char *suffix);
 
+/* The index in split->members of the value with that key in the files with that
+ * extension, and with "" that of the files; n_members: none. */
+uint32_t fby_guess_find_key(const struct fby_guess_split *split,
+    const char *extension, const char *key);
+
 /* Add the samples and members of a shard to the counts of the split. */
 void fby_guess_count_members(
     struct fby_guess_split *split, const struct fby_shard *shard);

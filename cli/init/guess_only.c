@@ -10,7 +10,6 @@
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
 #include "cli/init/split_names.h"
-#include "cli/init/survey.h"
 #include "pipeline/text.h"
 
 enum { MAX_LEVELS = 8 };
@@ -28,15 +27,14 @@ static fby_err find_only_folder(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct only_folder *out,
     struct fby_error_detail *why)
 {
-    const char *name;
+    const char *name = fby_guess_find_only_dir(listing);
     char        below[FBY_PATH_SIZE];
     if (fby_init_has_pictures(listing)) {
         out->has_pictures = out->levels > 0;
         return FBY_OK;
     }
     out->has_splits = fby_find_split_folder(listing, "train") != NULL;
-    if (fby_survey_count_dirs(listing, &name) != 1 || out->has_splits ||
-        out->levels == MAX_LEVELS) {
+    if (name == NULL || out->has_splits || out->levels == MAX_LEVELS) {
         return FBY_OK;
     }
     struct fby_listing inner = {0};
@@ -84,10 +82,10 @@ fby_err fby_guess_only_folder(struct fby_search *search, const char *path,
     const struct fby_listing *listing, char out[FBY_PATH_SIZE],
     struct fby_error_detail *why)
 {
-    struct only_folder only = {.path = ""};
-    const char        *first;
-    out[0] = '\0';
-    if (search->train != NULL || fby_survey_count_dirs(listing, &first) != 1) {
+    struct only_folder only  = {.path = ""};
+    const char        *first = fby_guess_find_only_dir(listing);
+    out[0]                   = '\0';
+    if (search->train != NULL || first == NULL) {
         return FBY_OK;
     }
     if (fby_init_has_pictures(listing)) {

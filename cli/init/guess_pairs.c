@@ -7,7 +7,6 @@
 
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
-#include "cli/init/survey.h"
 #include "common/hash.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
@@ -86,7 +85,7 @@ static bool find_pair(const struct fby_search *search, const char *path,
 {
     const char *first;
     uint32_t    n = 0;
-    if (fby_survey_count_dirs(listing, &first) != 2) {
+    if (fby_guess_count_dirs(listing, &first) != 2) {
         return false;
     }
     for (uint32_t i = 0; i < listing->count; i++) {

@@ -183,3 +183,21 @@ const char *fby_guess_find_file(
     }
     return NULL;
 }
+
+uint32_t fby_guess_count_dirs(
+    const struct fby_listing *listing, const char **first)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        if (listing->entries[i].is_dir && n++ == 0) {
+            *first = listing->entries[i].name;
+        }
+    }
+    return n;
+}
+
+const char *fby_guess_find_only_dir(const struct fby_listing *listing)
+{
+    const char *first = NULL;
+    return fby_guess_count_dirs(listing, &first) == 1 ? first : NULL;
+}

@@ -84,6 +84,13 @@ FBY_CHECKED fby_err fby_guess_list_dir(struct fby_search *search,
     const char *path, const char *glob, struct fby_listing *out,
     struct fby_error_detail *why);
 
+/* The number of folders in a listing. *first is the name of the first. */
+uint32_t fby_guess_count_dirs(
+    const struct fby_listing *listing, const char **first);
+
+/* The only folder in a listing; NULL: none, or several. */
+const char *fby_guess_find_only_dir(const struct fby_listing *listing);
+
 /* The first file in a listing whose name ends so; NULL: none. */
 const char *fby_guess_find_file(
     const struct fby_listing *listing, const char *ending);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/init/guess_members.h"
 #include "cli/init/words.h"
 
 bool fby_guess_is_digits(const char *text, size_t size)
@@ -207,12 +208,9 @@ static enum fby_init_value kind_of_json(
 static struct fby_init_member *find_or_add_key(
     struct fby_guess_split *split, const char *extension, const char *key)
 {
-    for (uint32_t i = 0; i < split->n_members; i++) {
-        struct fby_init_member *member = &split->members[i];
-        if (strcmp(member->key, key) == 0 &&
-            strcmp(member->extension, extension) == 0) {
-            return member;
-        }
+    uint32_t i = fby_guess_find_key(split, extension, key);
+    if (i < split->n_members) {
+        return &split->members[i];
     }
     if (split->n_members == FBY_GUESS_MEMBERS) {
         return NULL;

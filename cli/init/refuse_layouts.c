@@ -258,17 +258,6 @@ static fby_err compare_names(const struct layout *layout,
         has_command ? ": " : "", has_command ? command : "");
 }
 
-/* The first file in a listing; NULL: none. */
-static const char *find_first_file(const struct fby_listing *listing)
-{
-    for (uint32_t i = 0; i < listing->count; i++) {
-        if (!listing->entries[i].is_dir) {
-            return listing->entries[i].name;
-        }
-    }
-    return NULL;
-}
-
 static fby_err check_mask_names(
     const struct layout *layout, struct fby_error_detail *why)
 {
@@ -286,8 +275,9 @@ static fby_err check_mask_names(
     if (pictures == NULL || masks == NULL) {
         return FBY_OK;
     }
-    fby_err     err     = list_below(layout, pictures, &files, why);
-    const char *picture = err == FBY_OK ? find_first_file(&files) : NULL;
+    fby_err     err = list_below(layout, pictures, &files, why);
+    const char *picture =
+        err == FBY_OK ? fby_guess_find_file(&files, "") : NULL;
     if (picture != NULL) {
         err = compare_names(layout, pictures, masks, picture, why);
     }
@@ -457,21 +447,6 @@ static fby_err check_unread(
     return FBY_OK;
 }
 
-/* The only directory of a listing; NULL: none, or several. */
-static const char *find_only_dir(const struct fby_listing *listing)
-{
-    const char *found = NULL;
-    for (uint32_t i = 0; i < listing->count; i++) {
-        if (listing->entries[i].is_dir && found != NULL) {
-            return NULL;
-        }
-        if (listing->entries[i].is_dir) {
-            found = listing->entries[i].name;
-        }
-    }
-    return found;
-}
-
 static fby_err check_folders(
     const struct layout *layout, struct fby_error_detail *why)
 {
@@ -512,7 +487,7 @@ static fby_err check_lists_below(
 static fby_err check_below(
     const struct layout *outer, unsigned depth, struct fby_error_detail *why)
 {
-    const char        *dir     = find_only_dir(outer->listing);
+    const char        *dir     = fby_guess_find_only_dir(outer->listing);
     struct fby_listing listing = {0};
     char               path[FBY_PATH_SIZE];
     if (dir == NULL || depth == 0) {

@@ -11,7 +11,6 @@
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
 #include "cli/init/refuse_lists.h"
-#include "cli/init/survey.h"
 #include "cli/init/text_state.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
@@ -85,12 +84,13 @@ static bool enter_only_folder(
 {
     struct fby_listing inner = {0};
     char               path[FBY_PATH_SIZE];
-    const char        *only    = NULL;
+    const char        *only;
     bool               entered = false;
     if (fby_path_join(self->dir, folder, path, NULL) == FBY_OK &&
         fby_guess_list_dir(self->search, path, NULL, &inner, NULL) == FBY_OK) {
-        entered = fby_survey_count_dirs(&inner, &only) == 1 &&
-                  fby_path_join(folder, only, path, NULL) == FBY_OK;
+        only = fby_guess_find_only_dir(&inner);
+        entered =
+            only != NULL && fby_path_join(folder, only, path, NULL) == FBY_OK;
     }
     if (entered) {
         memcpy(folder, path, sizeof(path));
@@ -279,7 +279,7 @@ static fby_err check_lost_column(struct lost_list *self,
     const struct fby_shard *shard, uint32_t first, struct fby_error_detail *why)
 {
     const char *only     = NULL;
-    uint32_t    n_dirs   = fby_survey_count_dirs(self->listing, &only);
+    uint32_t    n_dirs   = fby_guess_count_dirs(self->listing, &only);
     bool        is_first = fby_guess_n_splits(self->search) == 1;
     bool        is_found = find_file_of_values(self, shard, first);
     if (is_found && self->folder[0] == '\0') {

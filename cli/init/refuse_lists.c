@@ -14,7 +14,6 @@
 #include "cli/init/guess_values.h"
 #include "cli/init/names.h"
 #include "cli/init/split_names.h"
-#include "cli/init/survey.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
@@ -87,14 +86,13 @@ static bool find_in_folder(
     struct fby_listing inner = {0};
     char               path[FBY_PATH_SIZE];
     char               below[FBY_PATH_SIZE];
-    const char        *only  = NULL;
     bool               found = find_named_file(dir, folder, out);
     if (found || fby_path_join(dir->path, folder, path, NULL) != FBY_OK) {
         return found;
     }
-    fby_err err = fby_guess_list_dir(dir->search, path, NULL, &inner, NULL);
-    if (err == FBY_OK && fby_survey_count_dirs(&inner, &only) == 1 &&
-        fby_path_join(folder, only, below, NULL) == FBY_OK) {
+    fby_err     err = fby_guess_list_dir(dir->search, path, NULL, &inner, NULL);
+    const char *only = err == FBY_OK ? fby_guess_find_only_dir(&inner) : NULL;
+    if (only != NULL && fby_path_join(folder, only, below, NULL) == FBY_OK) {
         struct list_dir whole = *dir;
         whole.whole_names     = true;
         found                 = find_named_file(&whole, below, out);
@@ -378,15 +376,14 @@ fby_err fby_refuse_unused_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     struct list_dir dir  = {.search = search, .path = path, .listing = listing};
-    const char     *only = NULL;
+    const char     *only = fby_guess_find_only_dir(listing);
     bool            has_folders = has_only_picture_folders(listing);
-    bool            is_alone    = fby_survey_count_dirs(listing, &only) == 1;
     bool            has_no_other =
         !fby_listing_has_dirs(listing) && !fby_init_has_pictures(listing);
     fby_err err = FBY_OK;
     if (has_folders) {
         err = check_lists(&dir, why);
-    } else if (is_alone && !search->in_zip) {
+    } else if (only != NULL && !search->in_zip) {
         dir.only_dir    = only;
         dir.whole_names = true;
         err             = check_lists(&dir, why);

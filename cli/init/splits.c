@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/guess_members.h"
 #include "cli/init/guess_values.h"
 #include "cli/init/names.h"
 #include "cli/init/words.h"
@@ -23,13 +24,8 @@ static bool is_needed(const struct fby_init_member *member)
 static const struct fby_init_member *find_member(
     const struct fby_guess_split *split, const struct fby_init_member *wanted)
 {
-    for (uint32_t i = 0; i < split->n_members; i++) {
-        if (strcmp(split->members[i].extension, wanted->extension) == 0 &&
-            strcmp(split->members[i].key, wanted->key) == 0) {
-            return &split->members[i];
-        }
-    }
-    return NULL;
+    uint32_t i = fby_guess_find_key(split, wanted->extension, wanted->key);
+    return i < split->n_members ? &split->members[i] : NULL;
 }
 
 /* The kind of the values of a member, in plain words. */

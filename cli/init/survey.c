@@ -72,25 +72,13 @@ static fby_err look_into(struct survey_walk *walk, const char *parent,
     return err;
 }
 
-uint32_t fby_survey_count_dirs(
-    const struct fby_listing *listing, const char **first)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < listing->count; i++) {
-        if (listing->entries[i].is_dir && n++ == 0) {
-            *first = listing->entries[i].name;
-        }
-    }
-    return n;
-}
-
 void fby_survey_folders(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_survey *out)
 {
     const char *first;
     char        parent[FBY_PATH_SIZE];
     *out = (struct fby_survey){.n = 0};
-    if (fby_survey_count_dirs(listing, &first) > FBY_SURVEY_FOLDERS) {
+    if (fby_guess_count_dirs(listing, &first) > FBY_SURVEY_FOLDERS) {
         return;
     }
     for (uint32_t i = 0; i < listing->count; i++) {

@@ -31,8 +31,4 @@ void fby_survey_folders(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_survey *out);
 void fby_survey_fini(struct fby_survey *self);
 
-/* The number of folders in a listing. *first is the name of the first. */
-uint32_t fby_survey_count_dirs(
-    const struct fby_listing *listing, const char **first);
-
 #endif
