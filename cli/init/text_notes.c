@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "cli/init/guess_values.h"
-#include "cli/init/guess_zip.h"
 #include "cli/init/names.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
 #include "common/shell.h"
+#include "pipeline/location.h"
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
@@ -55,7 +55,7 @@ static bool write_folder(const struct fby_init_summary *data, char out[WORD])
     size_t size = length_of_folder(data->path);
     if ((data->kind != FBY_SOURCE_FOLDER &&
             data->kind != FBY_SOURCE_PARALLEL) ||
-        fby_guess_is_zip_path(data->path)) {
+        fby_location_zip_length(data->path, 0) > 0) {
         return false;
     }
     if (has_split_folders(data)) { /* the folder that holds them */
