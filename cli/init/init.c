@@ -352,33 +352,26 @@ static void print_links(const struct fby_guess *guess)
     }
 }
 
-static void print_root(const char *name, const char *dir)
+static struct fby_init_roots roots_of(const struct fby_guess *guess)
 {
-    char option[FBY_PATH_SIZE + 16];
-    snprintf(option, sizeof(option), "%s=%s", name, dir);
-    fprintf(stderr, " --data ");
-    fby_option_print_word(stderr, option);
+    return (struct fby_init_roots){.data = guess->data_root,
+        .linked   = (const char(*)[FBY_PATH_SIZE])guess->linked,
+        .n_linked = guess->n_linked};
 }
 
-/* Print an option --data for each root that the data needs. */
-static void print_data_options(const struct fby_guess *guess)
+/* Print an option --data for each root that the data needs, and the argument of
+ * forebay.Loader that these options are, if any. */
+static void print_roots(const struct fby_guess *guess)
 {
-    if (guess->data_root[0] != '\0') {
-        print_root("data", guess->data_root);
+    const struct fby_init_roots roots = roots_of(guess);
+    struct fby_buffer           text  = {0};
+    struct fby_init_root        root;
+    for (size_t i = 0; fby_init_get_root(&roots, i, &root); i++) {
+        fprintf(stderr, " --data ");
+        fby_option_print_word(stderr, root.option);
     }
-    for (uint32_t i = 0; i < guess->n_linked; i++) {
-        char name[FBY_NAME_SIZE];
-        snprintf(name, sizeof(name), "links%u", i);
-        print_root(name, guess->linked[i]);
-    }
-}
-
-/* Print the argument of forebay.Loader that these options are, if any. */
-static void print_python_argument(const struct fby_guess *guess)
-{
-    struct fby_buffer text = {0};
-    fby_init_append_python_roots(&text, guess->data_root,
-        (const char(*)[FBY_PATH_SIZE])guess->linked, guess->n_linked);
+    fputc('\n', stderr);
+    fby_init_append_python_roots(&text, &roots);
     if (text.size > 0) {
         fprintf(stderr, "the same in Python: forebay.Loader(..., %.*s)\n",
             (int)text.size, (const char *)text.data);
@@ -501,9 +494,7 @@ static void print_result(const struct init_options *o,
         fprintf(stderr, "wrote %s; try: forebay pull --pipeline ",
             fby_show_path(o->output).text);
         fby_option_print_word(stderr, o->output);
-        print_data_options(guess);
-        fputc('\n', stderr);
-        print_python_argument(guess);
+        print_roots(guess);
     }
 }
 
@@ -529,11 +520,9 @@ static struct fby_init_summary summarize(const struct fby_guess *guess,
         .files       = (const char(*)[FBY_NAME_SIZE])split->file_columns,
         .n_files     = split->n_file_columns,
         .tokens      = &split->tokens,
-        .data_root   = guess->data_root,
+        .roots       = roots_of(guess),
         .others      = others->written,
         .n_others    = others->n,
-        .linked      = (const char(*)[FBY_PATH_SIZE])guess->linked,
-        .n_linked    = guess->n_linked,
     };
 }
 

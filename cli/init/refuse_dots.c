@@ -11,6 +11,7 @@
 #include "cli/init/count_folders.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
+#include "cli/init/refuse_shards.h"
 #include "cli/init/split_names.h"
 #include "common/plural.h"
 #include "common/shell.h"
@@ -21,10 +22,34 @@ enum { MAX_EXTENSIONS = 8 };
 
 enum { MAX_COMMAND = 480 /* bytes of the command, with its sentence */ };
 
+struct dotted { /* extensions of pictures that have a dot */
+    uint32_t n;
+    bool     has_digit; /* one begins with a digit */
+};
+
+/* Count the extension of a picture if it has a dot. Returns true if so. */
+static bool add_dotted(struct dotted *self, const char *extension)
+{
+    bool has_digit = extension[0] >= '0' && extension[0] <= '9';
+    if (strchr(extension, '.') == NULL) {
+        return false;
+    }
+    self->n++;
+    self->has_digit = self->has_digit || has_digit;
+    return true;
+}
+
+/* True if the extensions are parts of names. */
+static bool are_names(const struct dotted *self)
+{
+    return self->has_digit || self->n > MAX_EXTENSIONS;
+}
+
+/* ---- class folders ---- */
+
 struct dots { /* the types of pictures with a dot in their extension */
-    const struct fby_file_type *first;  /* NULL: none */
-    uint32_t                    n;      /* number of such types */
-    bool                        digits; /* one begins with a digit */
+    const struct fby_file_type *first; /* NULL: none */
+    struct dotted               all;
     uint64_t n_plain; /* files that are pictures without such a dot */
 };
 
@@ -36,14 +61,11 @@ static struct dots find_dots(const struct fby_folder_counts *counts)
         if (!fby_init_is_picture_suffix(type->extension)) {
             continue;
         }
-        if (strchr(type->extension, '.') == NULL) {
+        if (!add_dotted(&found.all, type->extension)) {
             found.n_plain += type->n_files;
-            continue;
+        } else if (found.first == NULL) {
+            found.first = type;
         }
-        char first   = type->extension[0];
-        found.first  = found.first == NULL ? type : found.first;
-        found.digits = found.digits || (first >= '0' && first <= '9');
-        found.n++;
     }
     return found;
 }
@@ -103,21 +125,21 @@ static void write_command(
 fby_err fby_refuse_dots(const struct fby_search *search, const char *path,
     const struct fby_folder_counts *counts, struct fby_error_detail *why)
 {
-    struct dots dots = find_dots(counts);
-    bool        is_each_other =
-        dots.n > 2 && dots.n_plain == 0 && dots.n >= counts->n_with_picture;
-    bool are_names = dots.digits || dots.n > MAX_EXTENSIONS || is_each_other;
+    struct dots dots          = find_dots(counts);
+    bool        is_each_other = dots.all.n > 2 && dots.n_plain == 0 &&
+                         dots.all.n >= counts->n_with_picture;
+    bool is_names = are_names(&dots.all) || is_each_other;
     /* The least number of samples that have no plain picture but others. */
     uint64_t n_without =
         dots.n_plain > 0 && counts->n_with_picture > dots.n_plain
             ? counts->n_with_picture - dots.n_plain
             : 0;
-    if (dots.first == NULL || (!are_names && n_without == 0)) {
+    if (dots.first == NULL || (!is_names && n_without == 0)) {
         return FBY_OK;
     }
     struct fby_shown file      = fby_text_show(dots.first->first);
     struct fby_shown extension = fby_text_show(dots.first->extension);
-    if (!are_names && (dots.n > 1 || dots.first->n_files != n_without)) {
+    if (!is_names && (dots.all.n > 1 || dots.first->n_files != n_without)) {
         return fby_error_set(why, FBY_CONFIG,
             "pictures of %s have only an extension such as %.20s (%.60s), "
             "since the key of a sample ends at the first dot of a name: add "
@@ -133,4 +155,64 @@ fby_err fby_refuse_dots(const struct fby_search *search, const char *path,
     return search->in_zip
                ? fby_error_prefix(why, err, "unpack the archive first")
                : err;
+}
+
+/* ---- tar shards ---- */
+
+/* Are extensions such as 0.jpg parts of names? So they are, too, if no sample has
+ * a picture without a dot, and none of them is in all samples. */
+static bool are_names_in_tars(const struct fby_guess_split *split)
+{
+    struct dotted dotted     = {0};
+    bool          has_common = false; /* no dot, or in all samples */
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        const struct fby_init_member *member = &split->members[i];
+        if (fby_init_is_picture(member)) {
+            bool is_dotted = add_dotted(&dotted, member->extension);
+            has_common     = has_common || !is_dotted || member->always;
+        }
+    }
+    return dotted.n > 0 && (are_names(&dotted) || !has_common);
+}
+
+/* The first member of the shard that is such a picture; n_members: none. */
+static uint32_t find_dotted_picture(const struct fby_shard *shard)
+{
+    uint32_t m = 0;
+    while (m < shard->n_members &&
+           (strchr(fby_shard_suffix(shard, m), '.') == NULL ||
+               !fby_init_is_picture_suffix(fby_shard_suffix(shard, m)))) {
+        m++;
+    }
+    return m;
+}
+
+fby_err fby_refuse_shard_names(const struct fby_search *search,
+    const char *path, const struct fby_guess_split *split,
+    const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why)
+{
+    char operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(search, path, operand);
+    for (uint32_t i = 0; are_names_in_tars(split) && i < n; i++) {
+        uint32_t m = find_dotted_picture(&shards[i]);
+        if (m < shards[i].n_members) {
+            const char *suffix = fby_shard_suffix(&shards[i], m);
+            return fby_error_set(why, FBY_CONFIG,
+                "%.60s: the key of a sample ends at the first dot of a name, "
+                "so that %.40s.%.20s has the extension %.20s: write tars with "
+                "other names into new/, and give that to init: (cd %s && mkdir "
+                "new "
+                "&& "
+                "for t in ./*.tar; do d=$(mktemp -dp new) && tar -kxf \"$t\" "
+                "-C "
+                "$d --xform='s,^\\./,,;s/\\./_/g;s/_\\([^_]*\\)$/.\\1/' && tar "
+                "-cf \"new/$t\" --sort=name -C $d . && rm -r $d || exit; done)",
+                shards[i].name,
+                fby_text_show(fby_shard_key(&shards[i],
+                                  fby_shard_sample_of(&shards[i], m)))
+                    .text,
+                suffix, suffix, operand);
+        }
+    }
+    return FBY_OK;
 }

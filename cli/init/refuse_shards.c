@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refuse_shards.c - find what is wrong with the tar shards of a split: pictures
- * whose names have a dot before the extension, samples whose files are in two
- * shards, and shards without pictures. */
+/* refuse_shards.c - refuse tar shards with samples whose files are in two shards,
+ * and shards without pictures. */
 #include "cli/init/refuse_shards.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
 #include "common/mem.h"
 #include "pipeline/text.h"
@@ -133,74 +131,6 @@ static fby_err check_pictures(const struct fby_shard *shards, uint32_t n_shards,
         "sample has "
         "a .%s, while shard %s has pictures; move it elsewhere",
         without->name, fby_shard_suffix(without, 0), with->name);
-}
-
-/* ---- names with a dot before the extension ---- */
-
-/* With more such extensions they are parts of names, not kinds of files. */
-enum { MAX_DOTTED = 8 };
-
-/* Are extensions of pictures, such as 0.jpg, parts of names? So they are if no
- * sample has one without a dot, and none of them is in all samples. */
-static bool are_names(const struct fby_guess_split *split)
-{
-    uint32_t n_dotted   = 0;
-    bool     has_common = false; /* no dot, or in all samples */
-    bool     has_digit  = false;
-    for (uint32_t i = 0; i < split->n_members; i++) {
-        const struct fby_init_member *member = &split->members[i];
-        if (!fby_init_is_picture(member)) {
-            continue;
-        }
-        bool is_dotted = strchr(member->extension, '.') != NULL;
-        has_common     = has_common || !is_dotted || member->always;
-        has_digit = has_digit || (is_dotted && member->extension[0] >= '0' &&
-                                     member->extension[0] <= '9');
-        n_dotted += is_dotted ? 1 : 0;
-    }
-    return n_dotted > 0 && (has_digit || n_dotted > MAX_DOTTED || !has_common);
-}
-
-/* The first member of the shard that is such a picture; n_members: none. */
-static uint32_t find_dotted_picture(const struct fby_shard *shard)
-{
-    uint32_t m = 0;
-    while (m < shard->n_members &&
-           (strchr(fby_shard_suffix(shard, m), '.') == NULL ||
-               !fby_init_is_picture_suffix(fby_shard_suffix(shard, m)))) {
-        m++;
-    }
-    return m;
-}
-
-fby_err fby_refuse_shard_names(const struct fby_search *search,
-    const char *path, const struct fby_guess_split *split,
-    const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why)
-{
-    char operand[FBY_OPERAND_SIZE];
-    fby_guess_write_operand(search, path, operand);
-    for (uint32_t i = 0; are_names(split) && i < n; i++) {
-        uint32_t m = find_dotted_picture(&shards[i]);
-        if (m < shards[i].n_members) {
-            const char *suffix = fby_shard_suffix(&shards[i], m);
-            return fby_error_set(why, FBY_CONFIG,
-                "%.60s: the key of a sample ends at the first dot of a name, "
-                "so that %.40s.%.20s has the extension %.20s: write tars with "
-                "other names into new/, and give that to init: (cd %s && mkdir "
-                "new "
-                "&& "
-                "for t in ./*.tar; do d=$(mktemp -dp new) && tar -kxf \"$t\" "
-                "-C "
-                "$d --xform='s,^\\./,,;s/\\./_/g;s/_\\([^_]*\\)$/.\\1/' && tar "
-                "-cf \"new/$t\" --sort=name -C $d . && rm -r $d || exit; done)",
-                shards[i].name,
-                fby_text_show(fby_shard_key(&shards[i],
-                                  fby_shard_sample_of(&shards[i], m)))
-                    .text,
-                suffix, suffix, operand);
-        }
-    }
-    return FBY_OK;
 }
 
 fby_err fby_refuse_shards(

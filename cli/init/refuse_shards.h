@@ -12,7 +12,8 @@
 FBY_CHECKED fby_err fby_refuse_shards(
     const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why);
 
-/* Refuse pictures whose keys would end within their names, such as cat.0.jpg.
+/* Refuse pictures whose keys would end within their names, such as cat.0.jpg
+ * (refuse_dots.c).
  * The members of the split are those of the `n` shards in `path`, also of one
  * whose scan failed.
  * Errors: FBY_CONFIG: the command that writes tars with other names. */

@@ -95,73 +95,57 @@ static void append_extensions(
     }
 }
 
-static void append_root(
-    struct fby_buffer *out, const char *name, const char *dir)
+bool fby_init_get_root(
+    const struct fby_init_roots *roots, size_t i, struct fby_init_root *out)
 {
-    char option[FBY_PATH_SIZE + 16];
-    snprintf(option, sizeof(option), "%s=%s", name, dir);
-    fby_init_append(out, " --data ");
-    fby_init_append_quoted(out, option);
+    bool   has_data = roots->data != NULL && roots->data[0] != '\0';
+    size_t n_before = has_data ? 1 : 0;
+    if (i >= n_before + roots->n_linked) {
+        return false;
+    }
+    if (i < n_before) {
+        snprintf(out->name, sizeof(out->name), "data");
+        out->dir = roots->data;
+    } else {
+        snprintf(out->name, sizeof(out->name), "links%zu", i - n_before);
+        out->dir = roots->linked[i - n_before];
+    }
+    snprintf(out->option, sizeof(out->option), "%s=%s", out->name, out->dir);
+    return true;
 }
 
-static void append_python_root(
-    struct fby_buffer *out, const char *name, const char *dir)
+void fby_init_append_python_roots(
+    struct fby_buffer *out, const struct fby_init_roots *roots)
 {
-    fby_init_append(out, out->size == 0 ? "data={" : ", ");
-    fby_init_append_quoted(out, name);
-    fby_init_append(out, ": ");
-    fby_init_append_quoted(out, dir);
+    struct fby_init_root root;
+    size_t               i = 0;
+    for (; fby_init_get_root(roots, i, &root); i++) {
+        fby_init_append(out, i == 0 ? "data={" : ", ");
+        fby_init_append_quoted(out, root.name);
+        fby_init_append(out, ": ");
+        fby_init_append_quoted(out, root.dir);
+    }
+    fby_init_append(out, i > 0 ? "}" : "");
 }
 
-void fby_init_append_python_roots(struct fby_buffer *out, const char *data_root,
-    const char (*linked)[FBY_PATH_SIZE], size_t                       n_linked)
-{
-    struct fby_buffer roots = {0};
-    if (data_root != NULL && data_root[0] != '\0') {
-        append_python_root(&roots, "data", data_root);
-    }
-    for (size_t i = 0; i < n_linked; i++) {
-        char name[FBY_NAME_SIZE];
-        snprintf(name, sizeof(name), "links%zu", i);
-        append_python_root(&roots, name, linked[i]);
-    }
-    if (roots.size > 0) {
-        fby_put_bytes(out, roots.data, roots.size);
-        fby_init_append(out, "}");
-    }
-    fby_buffer_fini(&roots);
-}
-
-/* Append the call that does so in Python, if it needs roots. */
-static void append_python_call(
-    struct fby_buffer *out, const struct fby_init_summary *data)
-{
-    struct fby_buffer roots = {0};
-    fby_init_append_python_roots(
-        &roots, data->data_root, data->linked, data->n_linked);
-    if (roots.size > 0) {
-        fby_init_append(out, "# In Python: forebay.Loader(\"THIS-FILE\", ");
-        fby_put_bytes(out, roots.data, roots.size);
-        fby_init_append(out, ")\n");
-    }
-    fby_buffer_fini(&roots);
-}
-
-/* Append the command that reads the file, with the roots that it needs. */
+/* Append the command that reads the file, with the roots that it needs, and the
+ * call that does so in Python, if it needs roots. */
 static void append_command(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
+    struct fby_init_root root;
+    size_t               n = 0;
     fby_init_append(out, "# Try it: forebay pull --pipeline THIS-FILE");
-    if (data->data_root != NULL && data->data_root[0] != '\0') {
-        append_root(out, "data", data->data_root);
-    }
-    for (size_t i = 0; i < data->n_linked; i++) {
-        char name[FBY_NAME_SIZE];
-        snprintf(name, sizeof(name), "links%zu", i);
-        append_root(out, name, data->linked[i]);
+    for (; fby_init_get_root(&data->roots, n, &root); n++) {
+        fby_init_append(out, " --data ");
+        fby_init_append_quoted(out, root.option);
     }
     fby_init_append(out, "\n");
-    append_python_call(out, data);
+    if (n > 0) {
+        fby_init_append(out, "# In Python: forebay.Loader(\"THIS-FILE\", ");
+        fby_init_append_python_roots(out, &data->roots);
+        fby_init_append(out, ")\n");
+    }
 }
 
 static void append_head(

@@ -30,6 +30,18 @@ struct fby_init_split { /* where the data of a split is */
     const struct fby_tokens *tokens; /* settings for token files */
 };
 
+struct fby_init_roots { /* the roots that the data needs */
+    const char *data;   /* the directory of the root "data"; NULL, "": none */
+    const char (*linked)[FBY_PATH_SIZE]; /* directories to which links lead */
+    size_t n_linked;
+};
+
+struct fby_init_root {
+    char        name[FBY_NAME_SIZE];
+    const char *dir;                            /* borrowed */
+    char option[FBY_NAME_SIZE + FBY_PATH_SIZE]; /* NAME=DIR, for --data */
+};
+
 struct fby_init_summary { /* the known facts about the data of split train */
     enum fby_source_kind kind;
     const char          *path;          /* folder, list or pattern */
@@ -45,14 +57,11 @@ struct fby_init_summary { /* the known facts about the data of split train */
     size_t                        n_columns;
     const char (
         *files)[FBY_NAME_SIZE]; /* list: names of the columns that hold paths */
-    size_t                   n_files;
-    const struct fby_tokens *tokens; /* settings for token files */
-    const char
-        *data_root; /* the directory of the root "data"; NULL, "": none */
+    size_t                       n_files;
+    const struct fby_tokens     *tokens; /* settings for token files */
+    struct fby_init_roots        roots;
     const struct fby_init_split *others; /* splits for validation and tests */
     size_t                       n_others;
-    const char (*linked)[FBY_PATH_SIZE]; /* directories to which links lead */
-    size_t n_linked;
 };
 
 /* Append a commented pipeline file that works without editing. It has the split
@@ -76,9 +85,14 @@ FBY_CHECKED fby_err fby_init_text(const struct fby_init_summary *data,
 void fby_init_append_notes(
     const struct fby_init_summary *data, struct fby_buffer *out);
 
+/* Set `out` to root `i`: "data", then those of links, which are called links0,
+ * links1 and so on. Returns false if there are fewer. */
+bool fby_init_get_root(
+    const struct fby_init_roots *roots, size_t i, struct fby_init_root *out);
+
 /* Append the argument `data={"NAME": "DIR", ...}` of Python's forebay.Loader for
- * the roots that the data needs; nothing if it needs none. */
-void fby_init_append_python_roots(struct fby_buffer *out, const char *data_root,
-    const char (*linked)[FBY_PATH_SIZE], size_t                       n_linked);
+ * the roots; nothing if there are none. */
+void fby_init_append_python_roots(
+    struct fby_buffer *out, const struct fby_init_roots *roots);
 
 #endif

@@ -680,7 +680,7 @@ static void names_with_unusual_characters_are_read_back(void **state)
         struct fby_buffer       out      = {0};
         struct fby_init_summary s        = {.kind = FBY_SOURCE_FOLDER,
                    .path                          = names[i],
-                   .data_root                     = names[i],
+                   .roots.data                    = names[i],
                    .members                       = &member,
                    .n_members                     = 1};
         assert_ok(fby_init_text(&s, &out, &why));
