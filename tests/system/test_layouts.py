@@ -5,22 +5,15 @@ that it prints, and that the commands in these sentences work as they stand."""
 import json
 import re
 import shutil
-import subprocess
 
 import harness
 import numpy
 
-from harness import SystemTest
+from init_data import InitTest
 from test_corpus import mask, picture, save
 
 
-class Layouts(SystemTest):
-    def setUp(self):
-        super().setUp()
-        self.root = self.cluster.path("data")
-        self.root.mkdir()
-        self.pipeline = self.cluster.path("p.yaml")
-
+class Layouts(InitTest):
     def save(self, *names, content=None):
         for i, name in enumerate(names):
             save(self.root / name, picture(i) if content is None else content)
@@ -29,25 +22,8 @@ class Layouts(SystemTest):
         for folder in folders:
             self.save(*(f"{folder}/{i:04}{ending}" for i in range(number)))
 
-    def init(self, *args, data=None):
-        return self.run_forebay("init", data or self.root, "-f", "-o",
-                                self.pipeline, *args)
-
-    def made(self, *args, data=None):
-        """What init says about data of which it writes a pipeline."""
-        made = self.init(*args, data=data)
-        self.assertEqual(made.returncode, 0, made.stderr)
-        return made.stderr.splitlines()
-
-    def refused(self, *args, data=None):
-        """The sentence with which init refuses data."""
-        made = self.init(*args, data=data)
-        self.assertEqual(made.returncode, 1, made.stderr)
-        start = f"forebay init: looking at {data or self.root}: "
-        if not made.stderr.startswith(start):  # a long sentence shortens it
-            start = "forebay init: looking at ...: "
-        self.assertTrue(made.stderr.startswith(start), made.stderr)
-        return made.stderr[len(start):].rstrip("\n")
+    def made(self, path="", *args):
+        return super().made(path, *args).splitlines()
 
     def pulled(self, split="train"):
         """The number of pictures of an epoch."""
@@ -60,13 +36,10 @@ class Layouts(SystemTest):
         shutil.rmtree(self.root)
         self.root.mkdir()
 
-    def run_shell(self, command):
-        subprocess.run(command, check=True, shell=True, cwd="/")
-
     def check_next(self, said, found):
         """The command at the end of the sentence finds so much."""
         folder = re.search(r"forebay init (/[^ ;]*)", said)[1]
-        self.assertEqual(self.made(data=folder)[0], found)
+        self.assertEqual(self.made(folder)[0], found)
 
     def test_ade_has_training_and_validation_in_parallel_folders(self):
         for split, number in (("training", 4), ("validation", 2)):
@@ -96,7 +69,7 @@ class Layouts(SystemTest):
         self.assertIn("class_depth: 0", self.pipeline.read_text())
         self.assertNotIn("label:", self.pipeline.read_text())
         self.assertEqual(self.pulled(), 6)
-        self.assertEqual(self.made("--class-depth", "1")[0],
+        self.assertEqual(self.made("", "--class-depth", "1")[0],
                          "found 6 samples in 1 class folder")
 
     def test_single_folders_below_single_folders_are_followed(self):
@@ -150,7 +123,7 @@ class Layouts(SystemTest):
         self.save("paths.csv", content="\n".join(
             [rows[0], *(f"img_align_celeba/img_align_celeba/{row}"
                         for row in rows[1:])]))
-        self.made(data=self.root / "paths.csv")
+        self.made("paths.csv")
         self.assertEqual(self.pulled(), 3)
 
     def test_folders_named_as_splits_are_no_classes(self):
@@ -163,7 +136,7 @@ class Layouts(SystemTest):
             "folders images and masks; if all are classes, add --class-depth "
             "1")
         self.check_next(said, "found 3 samples in a folder without classes")
-        self.assertEqual(self.made("--class-depth", "1")[0],
+        self.assertEqual(self.made("", "--class-depth", "1")[0],
                          "found 12 samples in 4 class folders")
         self.remove_data()
         self.pictures("cars_train/x", "cars_test/x")
@@ -186,7 +159,7 @@ class Layouts(SystemTest):
             "found 6 samples in 2 class folders",
             "note: HR and LR have the same file names; if they are pairs, not "
             f"classes, write a list, and run init again: {command}"])
-        subprocess.run(command, check=True, shell=True)
+        self.shell(command)
         self.assertEqual(self.made()[:2], [
             "found 3 samples in a list",
             "left out: lr.png: its colours are no class ids; if it is a second "
@@ -266,7 +239,7 @@ class Layouts(SystemTest):
             "images, is no class of train; move the pictures into class "
             f"folders, or read them alone: forebay init {self.root}/test",
             said)
-        self.run_shell(line[line.index("(cd"):])
+        self.shell(line[line.index("(cd"):])
         said = self.made()
         self.assertIn(f"and split 'val' at {self.root}/val: neither shuffled "
                       "nor augmented", said)
@@ -288,8 +261,8 @@ class Layouts(SystemTest):
         self.assertIn(
             f"left out: split 'test' at {self.root}/bottle/test: it has class "
             "folders, 'train' has none; to read both without classes: "
-            "--class-depth 0", self.made(data=self.root / "bottle"))
-        self.made("-c", "0", data=self.root / "bottle")
+            "--class-depth 0", self.made("bottle"))
+        self.made("bottle", "-c", "0")
         self.assertEqual(self.pulled("test"), 64)  # with padding
 
     def test_dagm_has_masks_in_a_folder_beside_the_pictures(self):

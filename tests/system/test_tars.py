@@ -6,17 +6,15 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tarfile
-import tempfile
 import unittest
 import zipfile
 
 import harness
 import numpy
 
-from harness import SystemTest
+from init_data import InitTest
 from test_corpus import jpg, samples, save, tar
 
 LLMC = ("the file begins with a header of llm.c, and its tokens are {}; copy "
@@ -40,42 +38,12 @@ def classes(folder, *names, each=2):
                       for i in range(each)))
 
 
-class Download(SystemTest):
-    def setUp(self):
-        super().setUp()
-        self.root = self.cluster.path("data")
-        self.root.mkdir()
-
-    def init(self, path, *args):
-        return self.run_forebay("init", self.root / path, "--force", "-o",
-                                self.cluster.path("made.yaml"), *args)
-
+class Download(InitTest):
     def made(self, path="", *args):
-        """What init says of the data, of which an epoch can be pulled."""
-        made = self.init(path, *args)
-        self.assertEqual(made.returncode, 0, made.stderr)
-        self.forebay("pull", "-p", self.cluster.path("made.yaml"))
-        return made.stderr
-
-    def pipeline(self):
-        return self.cluster.path("made.yaml").read_text()
-
-    def refused(self, path="", *args):
-        """The cause, without the path that init puts before it."""
-        made = self.init(path, *args)
-        self.assertEqual(made.returncode, 1, made.stderr)
-        said = made.stderr.removeprefix("forebay init: looking at ")
-        return said.removeprefix(f"{self.root / path}: ").strip()
-
-    def shell(self, command, cwd=None):
-        """Run a command that init printed, in a folder of the data or, as
-        most can be, in any."""
-        path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
-        with tempfile.TemporaryDirectory() as elsewhere:
-            subprocess.run(command, shell=True, check=True,
-                           cwd=elsewhere if cwd is None else self.root / cwd,
-                           env=dict(os.environ, PATH=path))
-            self.assertEqual(os.listdir(elsewhere), [])
+        """The same, where an epoch of the data can be pulled."""
+        said = super().made(path, *args)
+        self.forebay("pull", "-p", self.pipeline)
+        return said
 
 
 class Folders(Download):
@@ -249,17 +217,17 @@ class Captions(Download):
         self.made()
         self.assertIn(
             f"{note}  caption: {{from: json, decode: text, key: caption, "
-            "max_length: 512, too_long: truncate}\n", self.pipeline())
+            "max_length: 512, too_long: truncate}\n", self.pipeline.read_text())
         self.assertIn(
             f"{note}  tags: {{from: json, decode: text, key: tags, pick: "
-            "random, max_length: 64, too_long: truncate}\n", self.pipeline())
-        self.assertEqual(self.pipeline().count(note), 2)
+            "random, max_length: 64, too_long: truncate}\n", self.pipeline.read_text())
+        self.assertEqual(self.pipeline.read_text().count(note), 2)
 
     def test_texts_that_were_all_read_have_their_length(self):
         self.shard(0, [70] * 4)
         self.made()
-        self.assertIn("max_length: 128, too_long: truncate}", self.pipeline())
-        self.assertNotIn("Not all texts", self.pipeline())
+        self.assertIn("max_length: 128, too_long: truncate}", self.pipeline.read_text())
+        self.assertNotIn("Not all texts", self.pipeline.read_text())
 
     def test_texts_of_val_that_were_not_all_read_count(self):
         self.shard(0, [70] * 4)
@@ -267,7 +235,7 @@ class Captions(Download):
         self.shard(0, [70] * 256 + [250])
         os.rename(self.root / "00000.tar", self.root / "val.tar")
         self.made()
-        self.assertIn("key: caption, max_length: 512", self.pipeline())
+        self.assertIn("key: caption, max_length: 512", self.pipeline.read_text())
 
 
 class Archives(Download):
