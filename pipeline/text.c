@@ -53,6 +53,21 @@ struct fby_shown fby_text_show(const char *text)
     return shown;
 }
 
+struct fby_shown fby_text_show_begin(const char *text, size_t max)
+{
+    struct fby_shown shown = fby_text_show(text);
+    size_t           left  = strlen(shown.text);
+    size_t           cut   = 0;
+    size_t           next  = 0; /* the end of the next character */
+    while (next <= max && next <= left) {
+        cut = next;
+        next +=
+            next < left ? fby_utf8_length(shown.text + next, left - next) : 1;
+    }
+    shown.text[cut] = '\0';
+    return shown;
+}
+
 void fby_text_append_name(char *list, size_t capacity, const char *name)
 {
     size_t used = strlen(list);

@@ -33,6 +33,9 @@ struct fby_shown {
  * cut and ends with "...". */
 struct fby_shown fby_text_show(const char *text);
 
+/* The same, but cut to at most `max` bytes of whole characters, without "...". */
+struct fby_shown fby_text_show_begin(const char *text, size_t max);
+
 /* True if `text` ends with `end` and is longer than it. */
 bool fby_text_ends_with(const char *text, const char *end);
 

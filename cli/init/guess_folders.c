@@ -272,8 +272,10 @@ static fby_err list_inner_folders(const struct class_folders *folders,
     for (uint32_t i = 0; i < inner.count && n <= MAX_NAMED; i++) {
         size_t used = strlen(out);
         if (inner.entries[i].is_dir) {
-            snprintf(out + used, size - used, "%s%.40s", n > 0 ? ", " : "",
-                n == MAX_NAMED ? "..." : inner.entries[i].name);
+            snprintf(out + used, size - used, "%s%s", n > 0 ? ", " : "",
+                n == MAX_NAMED
+                    ? "..."
+                    : fby_text_show_begin(inner.entries[i].name, 40).text);
             n++;
         }
     }

@@ -154,9 +154,9 @@ static fby_err check_first_row(
     FBY_TRY(fby_path_join(self->dir, self->list, path, why));
     fby_guess_write_operand(self->search, path, operand);
     self->err = fby_error_set(self->why, FBY_CONFIG,
-        "%s: line 1 has values (%.40s) where the names of the columns must be: "
+        "%s: line 1 has values (%s) where the names of the columns must be: "
         "%s: sed -i %s %s",
-        list.text, fby_text_show(row->cells[0].text).text,
+        list.text, fby_text_show_begin(row->cells[0].text, 40).text,
         are_positions(row) ? "replace the line" : "add a line", script,
         operand);
     return FBY_GONE;

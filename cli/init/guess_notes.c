@@ -46,7 +46,7 @@ enum { MAX_NAMED = 3 }; /* folders that a note names */
 void fby_guess_add_unused(
     struct fby_unused_folders *self, const struct fby_entry *entry)
 {
-    struct fby_shown name = fby_text_show(entry->name);
+    struct fby_shown name = fby_text_show_begin(entry->name, 40);
     size_t           used = strlen(self->names);
     if (!entry->is_dir || strcmp(entry->name, "__MACOSX") == 0) {
         return;
@@ -55,7 +55,7 @@ void fby_guess_add_unused(
         self->first = entry->name;
     }
     if (self->n <= MAX_NAMED) {
-        snprintf(self->names + used, sizeof(self->names) - used, "%s%.40s",
+        snprintf(self->names + used, sizeof(self->names) - used, "%s%s",
             self->n > 0 ? ", " : "", self->n < MAX_NAMED ? name.text : "...");
     }
     self->n++;

@@ -71,10 +71,10 @@ fby_err fby_refuse_class_tars(const struct fby_search *search, const char *path,
     }
     write_unpack(search, path, in_folder, command, sizeof(command));
     return fby_error_set(why, FBY_CONFIG,
-        "%.40s and %s have pictures alone, without labels; if each is a class, "
+        "%s and %s have pictures alone, without labels; if each is a class, "
         "unpack it (else number the names: 0.tar, 1.tar): %s",
-        fby_text_show(tars[0].name).text, fby_plural(n - 1, "more tar").text,
-        command);
+        fby_text_show_begin(tars[0].name, 40).text,
+        fby_plural(n - 1, "more tar").text, command);
 }
 
 /* ---- files beside tar files ---- */

@@ -300,9 +300,9 @@ static void print_left_out_files(
 {
     bool has_pictures = false;
     for (uint32_t i = 0; i < split->n_left_out; i++) {
-        char noun[32];
-        snprintf(
-            noun, sizeof(noun), ".%.16s file", split->left_out[i].extension);
+        char noun[FBY_SHOWN_SIZE + 8];
+        snprintf(noun, sizeof(noun), ".%s file",
+            fby_text_show_begin(split->left_out[i].extension, 16).text);
         has_pictures =
             has_pictures || is_picture_file(split->left_out[i].extension);
         if (i == 0 && !is_first) {

@@ -138,10 +138,10 @@ fby_err fby_refuse_dots(const struct fby_search *search, const char *path,
         return FBY_OK;
     }
     struct fby_shown file      = fby_text_show(dots.first->first);
-    struct fby_shown extension = fby_text_show(dots.first->extension);
+    struct fby_shown extension = fby_text_show_begin(dots.first->extension, 20);
     if (!is_names && (dots.all.n > 1 || dots.first->n_files != n_without)) {
         return fby_error_set(why, FBY_CONFIG,
-            "pictures of %s have only an extension such as %.20s (%.60s), "
+            "pictures of %s have only an extension such as %s (%.60s), "
             "since the key of a sample ends at the first dot of a name: add "
             "the pictures that are missing, or rename the files",
             fby_plural(n_without, "sample").text, extension.text, file.text);
@@ -150,7 +150,7 @@ fby_err fby_refuse_dots(const struct fby_search *search, const char *path,
     write_command(search, path, command);
     fby_err err = fby_error_set(why, FBY_CONFIG,
         "the key of a sample ends at the first dot of a name, so that %.60s "
-        "has the extension %.20s: %s",
+        "has the extension %s: %s",
         file.text, extension.text, command);
     return search->in_zip
                ? fby_error_prefix(why, err, "unpack the archive first")
@@ -196,10 +196,13 @@ fby_err fby_refuse_shard_names(const struct fby_search *search,
     for (uint32_t i = 0; are_names_in_tars(split) && i < n; i++) {
         uint32_t m = find_dotted_picture(&shards[i]);
         if (m < shards[i].n_members) {
-            const char *suffix = fby_shard_suffix(&shards[i], m);
+            struct fby_shown suffix =
+                fby_text_show_begin(fby_shard_suffix(&shards[i], m), 20);
+            const char *key =
+                fby_shard_key(&shards[i], fby_shard_sample_of(&shards[i], m));
             return fby_error_set(why, FBY_CONFIG,
                 "%.60s: the key of a sample ends at the first dot of a name, "
-                "so that %.40s.%.20s has the extension %.20s: write tars with "
+                "so that %s.%s has the extension %s: write tars with "
                 "other names into new/, and give that to init: (cd %s && mkdir "
                 "new "
                 "&& "
@@ -207,11 +210,8 @@ fby_err fby_refuse_shard_names(const struct fby_search *search,
                 "-C "
                 "$d --xform='s,^\\./,,;s/\\./_/g;s/_\\([^_]*\\)$/.\\1/' && tar "
                 "-cf \"new/$t\" --sort=name -C $d . && rm -r $d || exit; done)",
-                shards[i].name,
-                fby_text_show(fby_shard_key(&shards[i],
-                                  fby_shard_sample_of(&shards[i], m)))
-                    .text,
-                suffix, suffix, operand);
+                shards[i].name, fby_text_show_begin(key, 40).text, suffix.text,
+                suffix.text, operand);
         }
     }
     return FBY_OK;

@@ -251,11 +251,13 @@ static fby_err compare_names(const struct layout *layout,
     bool has_command =
         write_command(layout, mask_dir, &found, command, sizeof(command));
     return fby_error_set(why, FBY_CONFIG,
-        "%.40s/%.40s seems to be the mask of %.40s/%.40s, but files of a "
+        "%s/%s seems to be the mask of %s/%s, but files of a "
         "sample have one name up to the first dot: rename the masks%s%s",
-        fby_text_show(mask_dir).text, fby_text_show(found.longer).text,
-        fby_text_show(picture_dir).text, fby_text_show(picture).text,
-        has_command ? ": " : "", has_command ? command : "");
+        fby_text_show_begin(mask_dir, 40).text,
+        fby_text_show_begin(found.longer, 40).text,
+        fby_text_show_begin(picture_dir, 40).text,
+        fby_text_show_begin(picture, 40).text, has_command ? ": " : "",
+        has_command ? command : "");
 }
 
 static fby_err check_mask_names(
@@ -510,7 +512,7 @@ static fby_err check_below(
         err = fby_refuse_roles(outer->search, path, &listing, why);
     }
     if (err == FBY_CONFIG) {
-        fby_error_prefix(why, err, "in %.80s", path);
+        fby_error_prefix(why, err, "in %s", fby_text_show(path).text);
     } else if (err == FBY_OK) {
         err = check_below(&layout, depth - 1, why);
     }

@@ -236,10 +236,12 @@ fby_err fby_refuse_names(const struct fby_search *search, const char *dir,
     struct fby_error_detail *why)
 {
     fby_err err = fby_error_set(why, FBY_CONFIG,
-        "%.40s: the column %.40s names files without their path "
-        "(%.40s/%.40s%s): ",
-        fby_text_show(list).text, fby_text_show(file->column).text,
-        fby_text_show(file->folder).text, file->name, file->ending);
+        "%s: the column %s names files without their path "
+        "(%s/%s%s): ",
+        fby_text_show_begin(list, 40).text,
+        fby_text_show_begin(file->column, 40).text,
+        fby_text_show_begin(file->folder, 40).text,
+        fby_text_show_begin(file->name, 40).text, file->ending);
     append_remedy(search, dir, list, file, why);
     return err;
 }

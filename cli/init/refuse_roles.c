@@ -48,10 +48,9 @@ static void list_names(
 {
     out[0] = '\0';
     for (uint32_t i = 0; i < n && i <= MAX_NAMED; i++) {
-        char name[44];
-        snprintf(name, sizeof(name), "%.40s",
-            i == MAX_NAMED ? "..." : fby_text_show(names[i]).text);
-        fby_text_append_name(out, size, name);
+        struct fby_shown name =
+            fby_text_show_begin(i == MAX_NAMED ? "..." : names[i], 40);
+        fby_text_append_name(out, size, name.text);
     }
 }
 

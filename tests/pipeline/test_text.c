@@ -64,6 +64,19 @@ static void a_text_is_shown_on_one_short_line(void **state)
     assert_string_equal(fby_text_show(long_text).text, "...");
 }
 
+static void the_begin_of_a_text_ends_with_a_whole_character(void **state)
+{
+    (void)state;
+    assert_string_equal(fby_text_show_begin("plain", 5).text, "plain");
+    assert_string_equal(fby_text_show_begin("plain", 4).text, "plai");
+    assert_string_equal(fby_text_show_begin("", 4).text, "");
+    assert_string_equal(fby_text_show_begin("ab\xc3\xa9", 3).text, "ab");
+    assert_string_equal(
+        fby_text_show_begin("ab\xc3\xa9", 4).text, "ab\xc3\xa9");
+    assert_string_equal(fby_text_show_begin("\xe2\x82\xac", 2).text, "");
+    assert_string_equal(fby_text_show_begin("a\nb\xff", 3).text, "a?b");
+}
+
 static const char *near(const char *word)
 {
     static const char *const names[] = {
@@ -131,6 +144,7 @@ int main(void)
         cmocka_unit_test(an_ending_has_something_before_it),
         cmocka_unit_test(a_text_is_shown_on_one_short_line),
         cmocka_unit_test(coordinates_are_known_by_their_names),
+        cmocka_unit_test(the_begin_of_a_text_ends_with_a_whole_character),
         cmocka_unit_test(a_list_that_is_too_long_is_cut),
         cmocka_unit_test(the_nearest_name_is_the_one_meant),
         cmocka_unit_test(a_word_that_is_near_to_none_has_no_nearest),
