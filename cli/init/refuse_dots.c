@@ -201,7 +201,7 @@ fby_err fby_refuse_shard_names(const struct fby_search *search,
             const char *key =
                 fby_shard_key(&shards[i], fby_shard_sample_of(&shards[i], m));
             return fby_error_set(why, FBY_CONFIG,
-                "%.60s: the key of a sample ends at the first dot of a name, "
+                "%s: the key of a sample ends at the first dot of a name, "
                 "so that %s.%s has the extension %s: write tars with "
                 "other names into new/, and give that to init: (cd %s && mkdir "
                 "new "
@@ -210,8 +210,9 @@ fby_err fby_refuse_shard_names(const struct fby_search *search,
                 "-C "
                 "$d --xform='s,^\\./,,;s/\\./_/g;s/_\\([^_]*\\)$/.\\1/' && tar "
                 "-cf \"new/$t\" --sort=name -C $d . && rm -r $d || exit; done)",
-                shards[i].name, fby_text_show_begin(key, 40).text, suffix.text,
-                suffix.text, operand);
+                fby_text_show_begin(shards[i].name, 60).text,
+                fby_text_show_begin(key, 40).text, suffix.text, suffix.text,
+                operand);
         }
     }
     return FBY_OK;

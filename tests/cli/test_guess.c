@@ -1027,6 +1027,20 @@ static void folders_that_no_split_has_are_noted(void **state)
         "q/other");
 }
 
+static void long_names_in_notes_end_with_a_whole_character(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/train/a/1.jpg", "x");
+    sandbox_write_text(
+        sb, "p/0123456789012345678901234567890123456789\xc3\xa9/1.jpg", "x");
+    sandbox_write_text(
+        sb, "p/x12345678901234567890123456789012345678\xc3\xa9/1.jpg", "x");
+    look(sb, "p");
+    assert_non_null(strstr(guess.notes,
+        "left out: folders 0123456789012345678901234567890123456789, "
+        "x12345678901234567890123456789012345678: a split is called"));
+}
+
 static void inner_folders_that_no_split_has_are_noted(void **state)
 {
     const struct sandbox *sb = *state;
@@ -1170,6 +1184,7 @@ int main(void)
         IN_SANDBOX(pictures_or_partners_alone_are_class_folders),
         IN_SANDBOX(parallel_folders_may_be_in_the_folder_of_a_split),
         IN_SANDBOX(folders_that_no_split_has_are_noted),
+        IN_SANDBOX(long_names_in_notes_end_with_a_whole_character),
         IN_SANDBOX(inner_folders_that_no_split_has_are_noted),
         IN_SANDBOX(folders_of_boxes_are_no_partners),
         IN_SANDBOX(
