@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/init/guess_values.h"
+#include "cli/init/text.h"
 #include "cli/init/words.h"
 #include "common/mem.h"
 #include "tests/fuzz/demand.h"
