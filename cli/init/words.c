@@ -139,7 +139,8 @@ void fby_init_compare_words(struct fby_init_member *member,
     if (is_other && !fby_init_is_named_label(member)) {
         end_collection(member);
         snprintf(member->other_words, sizeof(member->other_words), "%s", split);
-    } else if (n > 0 && member->unknown_class[0] == '\0') {
+    } else if (n > 0 && member->unknown_class[0] == '\0' &&
+               first[strspn(first, "0123456789")] != '\0') { /* no number */
         snprintf(member->unknown_class, sizeof(member->unknown_class),
             "split %s has '%s'", split, fby_text_show(first).text);
     }

@@ -78,7 +78,8 @@ class Training:
 
 class Sizes(unittest.TestCase):
     def test_an_example_of_a_framework_has_at_most_60_lines(self):
-        sizes = {path.name: len(path.read_text().splitlines())
+        # Without the line of the licence.
+        sizes = {path.name: len(path.read_text().splitlines()) - 1
                  for path in EXAMPLES.glob("train_*.py")}
         self.assertGreater(sizes.pop("train_photos.py"), 60)
         self.assertEqual(len(sizes), 6)
