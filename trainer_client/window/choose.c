@@ -53,7 +53,9 @@ static bool is_among(const struct fby_window *w, const struct window_peer *peer,
     if (among == AMONG_STALLED) {
         return is_ready(w, peer);
     }
-    return !peer->stalled &&
+    /* A stall ends with the connection: a closed peer may be connected again. */
+    bool is_stalled = peer->stalled && peer->state == PEER_READY;
+    return !is_stalled &&
            (among == AMONG_READY ? is_ready(w, peer) : is_ready_soon(w, peer));
 }
 
