@@ -16,7 +16,8 @@
 static const char *const others[] = {
     "cache-dir", "log", "simd", "bin", "time-divisor", "fault"};
 
-/* Of tests and of building; no user means them by a wrong name. */
+/* Variables of tests and of the build. They are known, so that no warning says
+ * they are unknown, but they are not suggested for a misspelt name. */
 static const char *const of_tests[] = {"build", "cc", "fake-gpu", "golden",
     "require-gpu", "sanitize", "seed", "test-cache", "test-long", "test-slow",
     "torch-python", "wheel-cache"};

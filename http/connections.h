@@ -3,7 +3,7 @@
  *
  * A connection is for one request and has a deadline. When all places but a few
  * are taken, the oldest connection must end for each new one. So clients that
- * send nothing, or one byte a second, keep nobody out. */
+ * send nothing, or one byte a second, do not prevent others from connecting. */
 #ifndef FBY_HTTP_CONNECTIONS_H
 #define FBY_HTTP_CONNECTIONS_H
 

@@ -50,7 +50,7 @@ struct fby_http {
     pthread_t             thread;
     pthread_mutex_t       lock;      /* guards `published` */
     void                 *published; /* not taken yet by the thread, or NULL */
-    /* Of the HTTP thread, once it runs: */
+    /* Used by the HTTP thread only, once it runs: */
     struct MHD_Daemon          *daemon;
     struct fby_http_connections connections;
     void                       *snapshot; /* NULL: none was published yet */

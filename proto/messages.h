@@ -459,8 +459,8 @@ struct fby_registration { /* worker > server */
     uint32_t               pid;
     uint32_t               cores;
     struct fby_name_list   roots; /* the NAMEs of --data NAME=PATH */
-    /* Of a worker with keys: what its tickets are sealed with, and its clock
-     * now. */
+    /* If the worker has keys: the secret that seals its tickets, and the time
+     * of its monotonic clock. */
     struct fby_maybe_digest secret;
     uint64_t                clock_ns;
 };

@@ -22,6 +22,7 @@
 #include "common/err.h"
 #include "common/socket.h"
 #include "proto/wire.h"
+#include "secure/aead.h"
 
 struct fby_directory;
 
@@ -113,11 +114,11 @@ void fby_directory_quit(struct fby_directory *self, struct fby_session_id id);
 struct fby_dir_admitted { /* a session, and the key that it joined with */
     struct fby_session_id id;
     const char           *job;
-    struct fby_digest     public_key; /* 32 bytes */
+    struct fby_key        public_key;
 };
 /* Note the key that a session joined with. */
 void fby_directory_set_key(struct fby_directory *self, struct fby_session_id id,
-    const struct fby_digest *public_key);
+    const struct fby_key *public_key);
 /* False if the session is unknown or has no key. The name of the job is
  * borrowed until the session ends. */
 bool fby_directory_find_admitted(const struct fby_directory *self,

@@ -76,11 +76,11 @@ struct fby_dir_session {
     char                       refusal[512]; /* cause of SESSION_REFUSED */
     bool                       full_due; /* the next WORKERS is a full list */
     uint64_t                   sent_serial; /* of the newest worker sent */
-    int64_t           list_due_ns; /* the next WORKERS is sent no earlier */
-    uint64_t          sequence;    /* number of the last WORKERS message */
-    bool              has_key;
-    struct fby_digest public_key; /* if has_key */
-    int64_t           listed_ns;  /* when the last list of all was made due */
+    int64_t        list_due_ns; /* the next WORKERS is sent no earlier */
+    uint64_t       sequence;    /* number of the last WORKERS message */
+    bool           has_key;
+    struct fby_key public_key; /* if has_key */
+    int64_t        listed_ns;  /* when the last list of all was made due */
     struct fby_dir_session **leases; /* its list: session_leases or waits */
     struct fby_dir_session  *prev, *next;
     struct fby_dir_session  *answer_prev, *answer_next; /* if answer_due */

@@ -214,13 +214,6 @@ static void refuse_join(struct server *self, const struct fby_routing_id *to,
             .code = FBY_JOIN_FULL, .text = text));
 }
 
-/* proto/ passes keys as struct fby_digest: 32 bytes. */
-static const struct fby_digest *digest_of(const struct fby_allowed_key *key)
-{
-    _Static_assert(sizeof(key->public_key) == sizeof(struct fby_digest), "");
-    return (const struct fby_digest *)(const void *)&key->public_key;
-}
-
 static void refuse_job(
     struct server *self, const struct sender *from, const struct fby_join *join)
 {
@@ -248,7 +241,7 @@ static void on_join(struct server *self, const struct sender *from,
         refuse_join(self, from->route, join);
     } else if (from->key != NULL) {
         fby_directory_set_key(
-            self->directory, join->session, digest_of(from->key));
+            self->directory, join->session, &from->key->public_key);
     } /* the answer is a due message of the directory */
 }
 
@@ -404,7 +397,6 @@ static int64_t wait_until_ns(const struct server *self)
 static bool add_tickets(struct server *self, struct fby_workers *workers)
 {
     struct fby_dir_admitted session;
-    struct fby_key          public_key;
     if (self->access == NULL) {
         return true;
     }
@@ -412,9 +404,8 @@ static bool add_tickets(struct server *self, struct fby_workers *workers)
             self->directory, workers->session, &session)) {
         return false;
     }
-    memcpy(public_key.bytes, session.public_key.bytes, FBY_KEY_BYTES);
     const struct fby_allowed_key *key =
-        fby_access_find(self->access, &public_key);
+        fby_access_find(self->access, &session.public_key);
     return key != NULL && fby_tickets_add(self->tickets, self->directory,
                               &session, key, self->now_ns, workers) == FBY_OK;
 }

@@ -361,7 +361,7 @@ void fby_directory_admit_waiting(struct fby_directory *self)
 /* ---- keys ---- */
 
 void fby_directory_set_key(struct fby_directory *self, struct fby_session_id id,
-    const struct fby_digest *public_key)
+    const struct fby_key *public_key)
 {
     struct fby_dir_session *session = fby_directory_find_session(self, id);
     if (session != NULL) {

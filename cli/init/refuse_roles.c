@@ -77,8 +77,10 @@ static fby_err refuse_splits(const struct fby_search *search, const char *path,
         list, operand);
 }
 
-static fby_err refuse_nested_splits(const struct fby_search *search,
-    const char *path, const char *const *names, uint32_t n,
+/* Refuse the folders `names` with a sentence after "the folders A, B", and a
+ * command for the first one. */
+static fby_err refuse_each(const struct fby_search *search, const char *path,
+    const char *const *names, uint32_t n, const char *sentence,
     struct fby_error_detail *why)
 {
     char operand[FBY_OPERAND_SIZE];
@@ -86,9 +88,9 @@ static fby_err refuse_nested_splits(const struct fby_search *search,
     write_operand(search, path, names[0], operand);
     list_names(names, n, list, sizeof(list));
     return fby_error_set(why, FBY_CONFIG,
-        "each of the folders %s holds a folder train: write a pipeline for "
-        "each: forebay init %s; if they are classes, add --class-depth 1",
-        list, operand);
+        "the folders %s %s: forebay init %s; if they are classes, add "
+        "--class-depth 1",
+        list, sentence, operand);
 }
 
 /* Find the only folder with pictures beside folders without. NULL: there are
@@ -163,7 +165,8 @@ static fby_err check_survey(struct fby_search *search, const char *path,
         n_train += survey->folders[i].has_train ? 1 : 0;
     }
     if (n_train == survey->n && survey->n > 1 && !is_parallel) {
-        return refuse_nested_splits(search, path, names, survey->n, why);
+        return refuse_each(search, path, names, survey->n,
+            "hold a folder train each: write a pipeline for each", why);
     }
     const struct fby_survey_folder *only = find_only_pictures(survey);
     if (only == NULL ||
@@ -186,21 +189,6 @@ static bool are_without_train(const char *const *names, uint32_t n)
     return n >= 2 && i == n;
 }
 
-static fby_err refuse_without_train(const struct fby_search *search,
-    const char *path, const char *const *names, uint32_t n,
-    struct fby_error_detail *why)
-{
-    char operand[FBY_OPERAND_SIZE];
-    char list[160];
-    write_operand(search, path, names[0], operand);
-    list_names(names, n, list, sizeof(list));
-    return fby_error_set(why, FBY_CONFIG,
-        "the folders %s are splits, and none is called train: rename the one "
-        "for training to train; to stream one by itself: forebay init %s; if "
-        "they are classes, add --class-depth 1",
-        list, operand);
-}
-
 fby_err fby_refuse_roles(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
@@ -216,7 +204,10 @@ fby_err fby_refuse_roles(struct fby_search *search, const char *path,
     }
     fby_err err = FBY_OK;
     if (are_without_train(names, survey.n)) {
-        err = refuse_without_train(search, path, names, survey.n, why);
+        err = refuse_each(search, path, names, survey.n,
+            "are splits, and none is called train: rename the one for training "
+            "to train; to stream one by itself",
+            why);
     } else if (fby_are_split_names(names, survey.n, &train)) {
         err = refuse_splits(search, path, names, survey.n, names[train], why);
     } else {

@@ -41,10 +41,10 @@ static const char about[] =
     "  forebay server --keys keys\n"
     "  forebay worker --keys keys/worker.key ...\n"
     "  forebay pull --keys keys/trainer-alice.key ...\n"
-    "A running server reads the list again when it changes. Whoever can read\n"
-    "the folder can take any part: keep it on the server's host, and give "
-    "each\n"
-    "worker and trainer its own file only.";
+    "A running server reads the list again when it changes. A user who can "
+    "read\n"
+    "the folder can act as the server, a worker or a trainer: keep it on the\n"
+    "server's host, and give each worker and trainer only its own file.";
 
 static error_t parse_word(int key, char *arg, struct argp_state *state)
 {

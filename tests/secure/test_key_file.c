@@ -10,31 +10,15 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "tests/fake_files.h"
 #include "tests/says.h"
 
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/forebay-keys-XXXXXX");
-    return mkdtemp(folder) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof(command), "rm -r %s", folder);
-    return system(command); /* NOLINT(cert-env33-c): a path of this test */
-}
-
-/* Write `size` bytes to a file of the folder, and return its path. */
-static const char *write_file(
+/* Write `size` bytes to a file of the root, and return its path. */
+static const char *write_with_mode(
     const char *name, const void *bytes, size_t size, mode_t mode)
 {
-    static char path[128];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    static char path[256];
+    snprintf(path, sizeof(path), "%s/%s", root, name);
     unlink(path);
     int fd = open(path, O_WRONLY | O_CREAT, mode);
     assert_int_equal(write(fd, bytes, size), (ssize_t)size);
@@ -164,20 +148,21 @@ static void a_key_is_found_by_file_folder_or_descriptor(void **state)
     struct fby_key_file     found = {0};
     struct fby_error_detail why   = {""};
     struct fby_buffer       text  = format(&server);
-    const char *path = write_file("server.key", text.data, text.size, 0600);
+    const char             *path =
+        write_with_mode("server.key", text.data, text.size, 0600);
     assert_ok(fby_key_file_load(path, FBY_ROLE_SERVER, &found, &why));
-    assert_ok(fby_key_file_load(folder, FBY_ROLE_SERVER, &found, &why));
+    assert_ok(fby_key_file_load(root, FBY_ROLE_SERVER, &found, &why));
     assert_memory_equal(&found, &server, sizeof(found.role));
     refuse_load(path, FBY_ROLE_WORKER, "the key of a server; a worker needs");
-    refuse_load(folder, FBY_ROLE_WORKER, "worker.key: No such file");
-    refuse_load(folder, FBY_ROLE_TRAINER, "no trainer-NAME.key in this folder");
+    refuse_load(root, FBY_ROLE_WORKER, "worker.key: No such file");
+    refuse_load(root, FBY_ROLE_TRAINER, "no trainer-NAME.key in this folder");
     fby_buffer_fini(&text);
 
     text = format(&trainer);
-    path = write_file("trainer-a.key", text.data, text.size, 0640);
-    assert_ok(fby_key_file_load(folder, FBY_ROLE_TRAINER, &found, &why));
-    write_file("trainer-b.key", text.data, text.size, 0600);
-    refuse_load(folder, FBY_ROLE_TRAINER, "the keys of 2 trainers; name the");
+    path = write_with_mode("trainer-a.key", text.data, text.size, 0640);
+    assert_ok(fby_key_file_load(root, FBY_ROLE_TRAINER, &found, &why));
+    write_with_mode("trainer-b.key", text.data, text.size, 0600);
+    refuse_load(root, FBY_ROLE_TRAINER, "the keys of 2 trainers; name the");
 
     char fd_path[32];
     int  ends[2];
@@ -198,11 +183,11 @@ static void a_file_that_others_can_read_is_refused(void **state)
     const struct fby_key_file file =
         fby_key_file_generate(FBY_ROLE_SERVER, "server", NULL);
     struct fby_buffer text = format(&file);
-    refuse_load(write_file("open.key", text.data, text.size, 0604),
+    refuse_load(write_with_mode("open.key", text.data, text.size, 0604),
         FBY_ROLE_SERVER, "all users of this machine can read or change it");
     fby_buffer_fini(&text);
     char many[FBY_KEY_FILE_MAX + 1] = {0};
-    refuse_load(write_file("long.key", many, sizeof(many), 0600),
+    refuse_load(write_with_mode("long.key", many, sizeof(many), 0600),
         FBY_ROLE_SERVER, "longer than 4096 bytes");
     refuse_load("/dev/null", FBY_ROLE_SERVER, "/dev/null: not a file");
 }
@@ -216,10 +201,10 @@ int main(void)
         cmocka_unit_test(a_wrong_line_is_named),
         cmocka_unit_test(keys_that_do_not_belong_together_are_refused),
         cmocka_unit_test_setup_teardown(
-            a_key_is_found_by_file_folder_or_descriptor, make_folder,
-            remove_folder),
+            a_key_is_found_by_file_folder_or_descriptor, make_root,
+            remove_root),
         cmocka_unit_test_setup_teardown(
-            a_file_that_others_can_read_is_refused, make_folder, remove_folder),
+            a_file_that_others_can_read_is_refused, make_root, remove_root),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,32 +8,17 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "tests/fake_files.h"
 #include "tests/says.h"
 
-static char folder[64];
 static char last_line[512];
 
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/forebay-access-XXXXXX");
-    return mkdtemp(folder) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof(command), "rm -r %s", folder);
-    return system(command); /* NOLINT(cert-env33-c): a path of this test */
-}
-
 /* As `forebay keys` does, by rename. */
-static void write_file(const char *name, const struct fby_buffer *text)
+static void replace_file(const char *name, const struct fby_buffer *text)
 {
-    char path[128];
-    char part[140];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    char path[256];
+    char part[270];
+    snprintf(path, sizeof(path), "%s/%s", root, name);
     snprintf(part, sizeof(part), "%s.part", path);
     int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_int_equal(write(fd, text->data, text->size), (ssize_t)text->size);
@@ -49,7 +34,7 @@ static void write_list(
     if (b != NULL) {
         fby_allowed_put_line(&text, b, "in1k", NULL);
     }
-    write_file("allowed", &text);
+    replace_file("allowed", &text);
     fby_buffer_fini(&text);
 }
 
@@ -74,11 +59,11 @@ static void the_list_is_read_again_when_it_changes(void **state)
     struct fby_access      *access = NULL;
     struct fby_error_detail why    = {""};
     fby_key_file_format(&server, &text);
-    write_file("server.key", &text);
-    assert_int_equal(fby_access_open(folder, NULL, &access, &why), FBY_CONFIG);
+    replace_file("server.key", &text);
+    assert_int_equal(fby_access_open(root, NULL, &access, &why), FBY_CONFIG);
     assert_says(&why, "/allowed: No such file");
     write_list(&worker, NULL);
-    assert_ok(fby_access_open(folder, NULL, &access, &why));
+    assert_ok(fby_access_open(root, NULL, &access, &why));
     assert_memory_equal(
         fby_access_secret(access), server.secret_key.bytes, FBY_KEY_BYTES);
     assert_true(fby_access_knows(access, &worker.public_key));
@@ -93,7 +78,7 @@ static void the_list_is_read_again_when_it_changes(void **state)
 
     fby_put_bytes(&broken, "12 worker w\n", 12);
     fby_log_redirect(FBY_LOG_INFO, note_line, NULL);
-    write_file("allowed", &broken);
+    replace_file("allowed", &broken);
     fby_access_refresh(access);
     assert_text_says(last_line, "line 1: the public key is not 64");
     assert_text_says(last_line, "the keys read before stay admitted");
@@ -127,7 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            the_list_is_read_again_when_it_changes, make_folder, remove_folder),
+            the_list_is_read_again_when_it_changes, make_root, remove_root),
         cmocka_unit_test(each_role_has_its_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 role, limited, or removed while they run."""
 
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -145,7 +146,7 @@ class Keys(SystemTest):
 
     def test_a_wrong_missing_or_foreign_key_is_said(self):
         self.start()
-        code, text, _ = self.pull(keys=None)
+        code, text, _ = self.pull("--open-timeout-ms", "10000", keys=None)
         self.assertEqual(code, 1)
         self.assertIn("whether it demands keys (--keys, FOREBAY_KEYS)", text)
         code, text, _ = self.pull(keys="worker.key")
@@ -156,7 +157,7 @@ class Keys(SystemTest):
         self.folder = self.cluster.path("other")
         self.keys("init")
         self.keys("add", "trainer", "alice")
-        code, text, _ = self.pull()
+        code, text, _ = self.pull("--open-timeout-ms", "10000")
         self.assertEqual(code, 1)
         self.assertIn("that the key file is of this server", text)
         # Of this server, and not on its list.
@@ -202,12 +203,17 @@ class Keys(SystemTest):
 
     def test_a_key_that_is_removed_is_refused_without_a_restart(self):
         self.start()
-        self.assertEqual(self.pull()[0], 0)
+        copy = self.folder / "copy.key"
+        shutil.copy(self.folder / "trainer-alice.key", copy)
+        self.assertEqual(self.pull(keys=copy.name)[0], 0)
         self.assertIn("removed alice", self.keys("remove", "alice"))
         self.server.wait_for_text("1 admitted")
-        # Its file is gone too, so a copy is what a thief would have.
+        code, text, digests = self.pull(
+            "--open-timeout-ms", "3000", keys=copy.name)
+        self.assertEqual((code, digests), (1, ""))
+        self.assertIn("the server does not admit this key", text)
         self.keys("add", "trainer", "alice")
-        self.server.wait_for_text("2 admitted", times=1)
+        self.server.wait_for_text("2 admitted")
         self.assertEqual(self.pull()[0], 0)
 
     def test_a_cluster_goes_on_when_its_server_is_restarted(self):

@@ -254,7 +254,7 @@ class Layouts(InitTest):
             self.pictures(f"{name}/ground_truth/broken", ending="_mask.png")
         said = self.refused()
         self.assertEqual(
-            said, "each of the folders bottle, cable holds a folder train: "
+            said, "the folders bottle, cable hold a folder train each: "
             f"write a pipeline for each: forebay init {self.root}/bottle; if "
             "they are classes, add --class-depth 1")
         self.check_next(said, "found 3 samples in a folder without classes")

@@ -102,8 +102,8 @@ class Names(SystemTest):
         worker.wait_for_text("SERVER-UNKNOWN")
         self.assertEqual(worker.terminate(), 0)
 
-    def test_without_an_address_to_listen_on_a_worker_waits_for_the_name(self):
-        """It learns from the server's address where to listen."""
+    def worker_that_waits_to_listen(self):
+        """A worker that has logged SERVER-UNKNOWN, and its further lines."""
         worker = subprocess.Popen(
             [*self.prefix, FOREBAY, "worker", "--server", "head:7070",
              "--data", f"data={self.root}"], env=self.cluster.env,
@@ -111,19 +111,18 @@ class Names(SystemTest):
         self.addCleanup(worker.kill)
         lines = iter(worker.stderr.readline, "")
         self.assertTrue(any("SERVER-UNKNOWN" in line for line in lines))
+        return worker, lines
+
+    def test_without_an_address_to_listen_on_a_worker_waits_for_the_name(self):
+        """It learns from the server's address where to listen."""
+        worker, lines = self.worker_that_waits_to_listen()
         self.names("127.0.0.1 head")
         self.assertIn("WORKER-READY tcp://127.0.0.1:", next(lines))
         worker.terminate()
         worker.communicate(timeout=60)
         self.assertEqual(worker.returncode, 0)
         self.names("")
-        worker = subprocess.Popen(
-            [*self.prefix, FOREBAY, "worker", "--server", "head:7070",
-             "--data", f"data={self.root}"], env=self.cluster.env,
-            stderr=subprocess.PIPE, text=True)
-        self.addCleanup(worker.kill)
-        lines = iter(worker.stderr.readline, "")
-        self.assertTrue(any("SERVER-UNKNOWN" in line for line in lines))
+        worker, _ = self.worker_that_waits_to_listen()
         worker.terminate()
         self.assertNotIn("READY", worker.communicate(timeout=60)[1])
         self.assertEqual(worker.returncode, 0)
