@@ -353,7 +353,13 @@ static fby_err read_text(const char *path, enum fby_role role,
     }
     FBY_TRY(find_file(path, role, file, why));
     fby_err err = fby_secret_file_read(file, FBY_KEY_FILE_MAX, text, why);
-    return err == FBY_NOT_FOUND ? FBY_CONFIG : err;
+    if (err == FBY_NOT_FOUND) {
+        return fby_error_set(why, FBY_CONFIG,
+            "%s: no such key file; forebay keys writes it (forebay keys "
+            "--help)",
+            file);
+    }
+    return err;
 }
 
 fby_err fby_key_file_load(const char *path, enum fby_role role,

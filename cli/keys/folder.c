@@ -52,6 +52,12 @@ static fby_err write_key(const char *path, const struct fby_key_file *key,
     return err;
 }
 
+static fby_err refuse_missing(const char *dir, struct fby_error_detail *why)
+{
+    return fby_error_set(why, FBY_CONFIG,
+        "%s: no folder of keys; write one with: forebay keys init DIR", dir);
+}
+
 /* Wait until no other command changes the folder. The lock ends when the
  * returned descriptor is closed. */
 static fby_err lock(const char *dir, int *fd, struct fby_error_detail *why)
@@ -59,6 +65,9 @@ static fby_err lock(const char *dir, int *fd, struct fby_error_detail *why)
     *fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*fd >= 0 && flock(*fd, LOCK_EX) == 0) {
         return FBY_OK;
+    }
+    if (*fd < 0 && errno == ENOENT) {
+        return refuse_missing(dir, why);
     }
     fby_err err = fby_error_set(why, FBY_IO, "%s: %s", dir, strerror(errno));
     if (*fd >= 0) {
@@ -75,9 +84,7 @@ static fby_err read_list(const char *dir, struct fby_buffer *text,
     FBY_TRY(join(dir, "allowed", path, why));
     fby_err err = fby_secret_file_read(path, FBY_ALLOWED_MAX_BYTES, text, why);
     if (err == FBY_NOT_FOUND) {
-        return fby_error_set(why, FBY_CONFIG,
-            "%s: no folder of keys; write one with: forebay keys init DIR",
-            dir);
+        return refuse_missing(dir, why);
     }
     if (err == FBY_OK) {
         err =

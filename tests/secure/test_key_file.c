@@ -154,7 +154,8 @@ static void a_key_is_found_by_file_folder_or_descriptor(void **state)
     assert_ok(fby_key_file_load(root, FBY_ROLE_SERVER, &found, &why));
     assert_memory_equal(&found, &server, sizeof(found.role));
     refuse_load(path, FBY_ROLE_WORKER, "the key of a server; a worker needs");
-    refuse_load(root, FBY_ROLE_WORKER, "worker.key: No such file");
+    refuse_load(root, FBY_ROLE_WORKER,
+        "worker.key: no such key file; forebay keys writes it");
     refuse_load(root, FBY_ROLE_TRAINER, "no trainer-NAME.key in this folder");
     fby_buffer_fini(&text);
 

@@ -251,11 +251,13 @@ class Keys(SystemTest):
         self.assertEqual(shown.returncode, 1)
         self.assertIn("server.key: all users of this machine can read or "
                       "change it; chmod o= it", shown.stderr)
-        self.assertIn("no folder of keys",
-                      self.keys_of(self.cluster.path("nowhere"), "list"))
+        nowhere = self.cluster.path("nowhere")
+        for words in (["list"], ["add", "worker"], ["remove", "alice"]):
+            self.assertIn("no folder of keys; write one with: forebay keys "
+                          "init", self.keys_of(nowhere, *words))
 
-    def keys_of(self, folder, action):
-        shown = subprocess.run([FOREBAY, "keys", action, str(folder)],
+    def keys_of(self, folder, action, *args):
+        shown = subprocess.run([FOREBAY, "keys", action, str(folder), *args],
                                capture_output=True, text=True, check=False,
                                timeout=60)
         self.assertEqual(shown.returncode, 1)
