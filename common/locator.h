@@ -3,10 +3,11 @@
  * to look its name up again.
  *
  * A name is looked up when the server has been silent for a lease (10 s until
- * the server has named one), and then after 1, 2, 4 ... 30 s until it answers, so that a server that comes back at
- * another address is found. All addresses of a name are tried in turn, each for
- * 3 s until it has answered. A name without an address, and a file that does
- * not exist yet, are waited for; the log says so at most once in 30 s.
+ * the server has named one), and then after 1, 2, 4 ... 30 s until it answers,
+ * so that a server that comes back at another address is found. All addresses
+ * of a name are tried in turn, each for 3 s until it has answered. A name
+ * without an address, and a file that does not exist yet, are waited for; the
+ * log says so at most once in 30 s.
  *
  * Only the lookup has a thread (resolver.h). All else is computed from the
  * times that the caller passes. */

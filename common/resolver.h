@@ -2,7 +2,7 @@
 /* resolver.h - look up the addresses of a host on a thread of its own, because
  * a lookup may take as long as the time-outs of DNS.
  *
- * The name is fixed, or in a file that each lookup reads anew. A lookup cannot
+ * The name is fixed, or in a file that each lookup reads again. A lookup cannot
  * be interrupted: one that still runs when its resolver is destroyed is left to
  * end by itself, and frees its own memory then. */
 #ifndef FBY_COMMON_RESOLVER_H

@@ -3,8 +3,9 @@
  *
  * To seal is to encrypt bytes and append a tag. To open is to check the tag and
  * decrypt. Both also check `head`, bytes that are sent in the clear. A nonce
- * must never be used twice with one key: an attacker who sees two texts sealed
- * so can forge others. docs/security.md says how each user of this file keeps that rule. */
+ * must never be used twice with one key: an attacker who sees two such texts
+ * can forge others. docs/security.md says how each user of this file keeps that
+ * rule. */
 #ifndef FBY_SECURE_AEAD_H
 #define FBY_SECURE_AEAD_H
 

@@ -12,8 +12,9 @@
  * A sealed frame is a head of 24 bytes, the frame, of which all but the first
  * bytes is encrypted, and a tag of 16; docs/security.md has the byte table. The
  * bytes in the clear, the prefix of a chunk, are authenticated: so the receiver
- * can pass a chunk to another thread, which opens it. All state is in these structs, so a
- * frame may be sealed by any thread once its place in the order is taken. */
+ * can pass a chunk to another thread, which opens it. All state is in these
+ * structs, so a frame may be sealed by any thread once its place in the order is
+ * taken. */
 #ifndef FBY_SECURE_ROUTE_H
 #define FBY_SECURE_ROUTE_H
 

@@ -106,7 +106,7 @@ static fby_err write_new_folder(const char *dir, struct fby_error_detail *why)
     if (access(key_path, F_OK) == 0 || access(list_path, F_OK) == 0) {
         return fby_error_set(why, FBY_CONFIG,
             "%s: has keys already; add some with forebay keys add, or remove "
-            "the folder to begin anew",
+            "the folder to start again",
             dir);
     }
     struct fby_key_file key =

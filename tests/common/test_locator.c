@@ -114,7 +114,7 @@ static void a_numeric_address_is_never_looked_up(void **state)
     assert_int_equal(fby_locator_fd(locator), -1);
     assert_true(fby_locator_tick(locator, 1 * S));
     assert_string_equal(fby_locator_endpoint(locator), A);
-    assert_connects(locator, 11 * S, A); /* silent for a lease: connect anew */
+    assert_connects(locator, 11 * S, A); /* silent for a lease: connect again */
     fby_locator_heard(locator, 15 * S);
     fby_locator_set_lease(locator, 4 * S);
     assert_connects(locator, 19 * S, A);

@@ -228,7 +228,7 @@ static void a_snapshot_is_due_twice_a_second_and_after_a_change(void **state)
     assert_true(fby_http_turn(world->http, FBY_NS_PER_S * 19 / 10));
 }
 
-static void silent_connections_keep_nobody_out(void **state)
+static void silent_connections_do_not_block_others(void **state)
 {
     struct world *world = *state;
     int           silent[3 * FBY_HTTP_CONNECTIONS];
@@ -344,7 +344,7 @@ int main(void)
         HTTP_TEST(other_requests_get_a_sentence),
         HTTP_TEST(health_is_that_the_loop_turned),
         HTTP_TEST(a_snapshot_is_due_twice_a_second_and_after_a_change),
-        HTTP_TEST(silent_connections_keep_nobody_out),
+        HTTP_TEST(silent_connections_do_not_block_others),
         HTTP_TEST(a_silent_connection_ends_at_its_deadline),
         HTTP_TEST(garbage_is_refused_and_the_next_is_answered),
         HTTP_TEST(a_long_request_is_refused),

@@ -93,7 +93,7 @@ static void a_message_has_the_key_that_it_was_sent_with(void **state)
 
 /* A client that has no key, or another server's, is not heard, and does not
  * keep others from being heard. */
-static void nobody_is_heard_without_the_servers_key(void **state)
+static void a_client_without_the_servers_key_is_not_heard(void **state)
 {
     (void)state;
     struct server server = {0};
@@ -133,7 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_has_the_key_that_it_was_sent_with),
-        cmocka_unit_test(nobody_is_heard_without_the_servers_key),
+        cmocka_unit_test(a_client_without_the_servers_key_is_not_heard),
         cmocka_unit_test(only_so_many_unknown_keys_are_admitted_in_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1229,7 +1229,7 @@ CORPUS = [
     ("a list with semicolons", other_list(
         "a.csv", "\ufefffile;y\nimages/0.jpg;1\n"), Remedy(
             "a.csv: line 1: it has no comma, but ';'; columns are separated by "
-            "commas: write the file anew with them: to convert it: (cd /",
+            "commas: write the file again with them: to convert it: (cd /",
             "commas.csv", {"file": (1, *IMAGE), "y": [1]})),
     ("semicolons beside a folder of another name", lambda root: (
         save(root / "pics/0.jpg", picture(0)),

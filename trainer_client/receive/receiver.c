@@ -170,7 +170,7 @@ static void handle_ready_items(struct fby_receiver *r, int n_items)
     }
 }
 
-/* Connect to the server anew when the locator says so. The next message is then
+/* Connect to the server again when the locator says so. The next message is then
  * due at once. On failure the old connection stays. */
 static void locate_server(struct fby_receiver *r)
 {

@@ -152,7 +152,7 @@ static fby_err check_commas(
     }
     return fby_error_set(csv->why, FBY_CONFIG,
         "line %llu: it has no comma, but %s; columns are separated by commas: "
-        "write the file anew with them",
+        "write the file again with them",
         (unsigned long long)csv->line,
         separator == ';'   ? "';'"
         : separator == '|' ? "'|'"
