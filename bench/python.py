@@ -267,7 +267,8 @@ class Bench:
             line = ready.readline()
         if not line:
             sys.exit("bench: forebay up did not start")
-        self.server = json.loads(line)["server"]
+        ready = json.loads(line)
+        self.server, self.keys = ready["server"], ready["keys"]
 
     def path(self, name: str) -> str:
         return str(self.folder / f"{name}.yaml")
@@ -275,8 +276,8 @@ class Bench:
     def loader(self, name: str, **arguments: object) -> forebay.Loader:
         """An open loader of a pipeline."""
         made = forebay.Loader(
-            self.path(name), server=self.server, data={"bench": self.folder},
-            **arguments)  # type: ignore[arg-type]
+            self.path(name), server=self.server, keys=self.keys,
+            data={"bench": self.folder}, **arguments)  # type: ignore[arg-type]
         len(made)
         return made
 
@@ -286,7 +287,8 @@ class Bench:
         before = cpu_s(resource.RUSAGE_CHILDREN)
         answer = subprocess.run(
             [cluster.program(), "pull", "--pipeline", self.path("photos"),
-             "--server", self.server, "--data", f"bench={self.folder}",
+             "--server", self.server, "--keys", self.keys,
+             "--data", f"bench={self.folder}",
              "--steps", str(self.steps), "--json"],
             check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         ).stdout

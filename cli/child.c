@@ -16,21 +16,31 @@
 #include "cli/command.h"
 #include "common/clock.h"
 
-/* Start this executable in its own process group, with no signal blocked. Sets
- * errno on failure. */
-static fby_err spawn_in_own_group(struct fby_child *child, char **argv)
+/* Start this executable in its own process group, with no signal blocked. It
+ * keeps the descriptors `inherited`. Sets errno on failure. */
+static fby_err spawn_in_own_group(
+    struct fby_child *child, char **argv, const int inherited[2])
 {
-    posix_spawnattr_t attributes;
-    sigset_t          no_signals;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t          attributes;
+    sigset_t                   no_signals;
     sigemptyset(&no_signals);
+    posix_spawn_file_actions_init(&actions);
+    for (int i = 0; i < 2; i++) {
+        if (inherited[i] >= 0) { /* to itself: not closed on exec */
+            posix_spawn_file_actions_adddup2(
+                &actions, inherited[i], inherited[i]);
+        }
+    }
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(
         &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &no_signals);
     int error = posix_spawn(
-        &child->pid, "/proc/self/exe", NULL, &attributes, argv, environ);
+        &child->pid, "/proc/self/exe", &actions, &attributes, argv, environ);
     posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
     if (error != 0) {
         child->pid = 0;
         errno      = error;
@@ -72,7 +82,7 @@ static fby_err refuse_start(
 }
 
 fby_err fby_child_start(struct fby_child *child, const char *name,
-    const struct fby_words *args, struct fby_error_detail *why)
+    const struct fby_child_program *program, struct fby_error_detail *why)
 {
     int              pipe_fds[2]; /* read end, write end */
     struct fby_words argv = {0};
@@ -83,8 +93,8 @@ fby_err fby_child_start(struct fby_child *child, const char *name,
             why, FBY_SYS, "no pipe for %s: %s", name, strerror(errno));
     }
     fcntl(pipe_fds[1], F_SETFD, 0); /* the child inherits the write end */
-    build_argv(args, pipe_fds[1], &argv);
-    fby_err err = spawn_in_own_group(child, argv.items);
+    build_argv(&program->args, pipe_fds[1], &argv);
+    fby_err err = spawn_in_own_group(child, argv.items, program->inherited);
     if (err != FBY_OK) {
         err = refuse_start(name, errno, why);
     }

@@ -26,10 +26,15 @@ struct fby_child {
     int   status;        /* wait status, once the child has ended */
 };
 
+struct fby_child_program {
+    struct fby_words args;
+    int              inherited[2]; /* descriptors that it keeps; -1: none */
+};
+
 /* Start `forebay ARGS... --ready-fd N --parent PID`; messages call it `name`.
  * Errors: FBY_SYS with the cause. */
 FBY_CHECKED fby_err fby_child_start(struct fby_child *child, const char *name,
-    const struct fby_words *args, struct fby_error_detail *why);
+    const struct fby_child_program *program, struct fby_error_detail *why);
 
 /* Wait until the child listens and `endpoint` is set.
  * Errors: FBY_TIMEOUT at the deadline; FBY_GONE when the child has ended, with

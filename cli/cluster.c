@@ -8,12 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/own_keys.h"
 #include "common/cgroup.h"
 #include "common/clock.h"
 #include "common/cores.h"
 #include "common/cpus.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/socket.h"
 #include "worker/worker.h"
 
 static const int64_t start_timeout_ns     = 60 * FBY_NS_PER_S;
@@ -29,34 +31,71 @@ struct restart {            /* the restart state of one child */
 };
 
 struct fby_cluster {
-    unsigned          n_children;
-    struct fby_child *children;    /* [0]: the server; then the workers */
-    struct restart   *restarts;    /* [i]: of children[i] */
-    struct fby_words  worker_args; /* the same for all workers */
-    struct fby_words  server_args;
+    unsigned                 n_children;
+    struct fby_child        *children; /* [0]: the server; then the workers */
+    struct restart          *restarts; /* [i]: of children[i] */
+    struct fby_child_program server;
+    struct fby_child_program worker; /* the same for all workers */
+    struct fby_own_keys      own_keys;
+    char                    *keys; /* see fby_cluster_keys() */
+    char                    *keys_for_others;
 };
 
 static fby_err start_child(
     struct fby_cluster *self, unsigned i, struct fby_error_detail *why)
 {
-    char                    name[64] = "the server";
-    const struct fby_words *args     = &self->server_args;
+    char                            name[64] = "the server";
+    const struct fby_child_program *program  = &self->server;
     if (i > 0) {
         snprintf(name, sizeof(name), "worker %u", i);
-        args = &self->worker_args;
+        program = &self->worker;
     }
     self->restarts[i].starts++;
-    return fby_child_start(&self->children[i], name, args, why);
+    return fby_child_start(&self->children[i], name, program, why);
 }
 
-static void build_server_args(
-    struct fby_cluster *self, const char *listen, bool is_insecure)
+/* Append `name` and `value`, unless `value` is NULL. */
+static void add_option(
+    struct fby_words *args, const char *name, const char *value)
 {
-    fby_words_add(&self->server_args, "server");
-    fby_words_add(&self->server_args, "--listen");
-    fby_words_add(&self->server_args, listen);
-    if (is_insecure) {
-        fby_words_add(&self->server_args, "--insecure");
+    if (value != NULL) {
+        fby_words_add(args, name);
+        fby_words_add(args, value);
+    }
+}
+
+/* Make a child inherit `fd`, and append the option that names it. */
+static void add_file(
+    struct fby_child_program *program, unsigned i, const char *name, int fd)
+{
+    program->inherited[i] = fd;
+    add_option(&program->args, name, fby_own_key_path(fd).text);
+}
+
+/* On loopback nobody but root can read or change what is sent, so chunks are
+ * not sealed there. */
+static void add_server_keys(
+    struct fby_cluster *self, const char *keys, const char *listen)
+{
+    if (self->own_keys.server >= 0) {
+        add_file(&self->server, 0, "--keys", self->own_keys.server);
+        add_file(&self->server, 1, "--allowed", self->own_keys.allowed);
+    } else {
+        add_option(&self->server.args, "--keys", keys);
+    }
+    if (self->keys[0] != '\0' && fby_endpoint_is_loopback(listen)) {
+        add_option(&self->server.args, "--secure", "auth");
+    }
+}
+
+static void build_server_args(struct fby_cluster *self,
+    const struct fby_cluster_options *options, const char *listen)
+{
+    fby_words_add(&self->server.args, "server");
+    add_option(&self->server.args, "--listen", listen);
+    add_server_keys(self, options->keys, listen);
+    if (options->is_insecure) {
+        fby_words_add(&self->server.args, "--insecure");
     }
 }
 
@@ -84,20 +123,10 @@ static bool choose_memory(unsigned workers, char out[24])
     return bytes < fby_worker_default_memory(UINT64_MAX);
 }
 
-/* Append `name` and `value`, unless `value` is NULL. */
-static void add_option(
-    struct fby_words *args, const char *name, const char *value)
-{
-    if (value != NULL) {
-        fby_words_add(args, name);
-        fby_words_add(args, value);
-    }
-}
-
 static void build_worker_args(
     struct fby_cluster *self, const struct fby_cluster_options *options)
 {
-    struct fby_words *args   = &self->worker_args;
+    struct fby_words *args   = &self->worker.args;
     const char       *server = self->children[0].endpoint;
     char              threads[16];
     char              share[24];
@@ -118,6 +147,11 @@ static void build_worker_args(
     add_option(args, "--nice", options->nice);
     add_option(args, "--memory", memory);
     add_option(args, "--cache", options->cache);
+    if (self->own_keys.worker >= 0) {
+        add_file(&self->worker, 0, "--keys", self->own_keys.worker);
+    } else {
+        add_option(args, "--keys", options->keys);
+    }
     if (options->is_insecure) {
         fby_words_add(args, "--insecure");
     }
@@ -129,9 +163,8 @@ static void build_worker_args(
 static fby_err start_server(struct fby_cluster *self,
     const struct fby_cluster_options *options, struct fby_error_detail *why)
 {
-    build_server_args(self,
-        options->listen != NULL ? options->listen : "tcp://127.0.0.1:*",
-        options->is_insecure);
+    build_server_args(self, options,
+        options->listen != NULL ? options->listen : "tcp://127.0.0.1:*");
     fby_err err = start_child(self, 0, why);
     if (err == FBY_OK) {
         err = fby_child_wait_ready(
@@ -155,6 +188,21 @@ static fby_err start_workers(struct fby_cluster *self,
     return err;
 }
 
+static fby_err choose_keys(struct fby_cluster *self,
+    const struct fby_cluster_options *options, struct fby_error_detail *why)
+{
+    const char *given = options->is_insecure ? "" : options->keys;
+    fby_err     err   = FBY_OK;
+    if (given == NULL) {
+        err = fby_own_keys_create(&self->own_keys, why);
+    }
+    int fd     = self->own_keys.trainer;
+    self->keys = fby_strdup(given != NULL ? given : fby_own_key_path(fd).text);
+    self->keys_for_others = fby_strdup(
+        given != NULL ? given : fby_own_key_path_for_others(fd).text);
+    return err;
+}
+
 fby_err fby_cluster_start(const struct fby_cluster_options *options,
     struct fby_cluster **out, struct fby_error_detail *why)
 {
@@ -165,7 +213,13 @@ fby_err fby_cluster_start(const struct fby_cluster_options *options,
     for (unsigned i = 0; i < self->n_children; i++) {
         self->children[i].ready_fd = -1;
     }
-    fby_err err = start_server(self, options, why);
+    self->own_keys = FBY_NO_OWN_KEYS;
+    self->server   = (struct fby_child_program){.inherited = {-1, -1}};
+    self->worker   = self->server;
+    fby_err err    = choose_keys(self, options, why);
+    if (err == FBY_OK) {
+        err = start_server(self, options, why);
+    }
     if (err == FBY_OK) {
         err = start_workers(self, options, why);
     }
@@ -174,8 +228,8 @@ fby_err fby_cluster_start(const struct fby_cluster_options *options,
         return err;
     }
     /* A restarted server must listen on the same port. */
-    fby_words_fini(&self->server_args);
-    build_server_args(self, self->children[0].endpoint, options->is_insecure);
+    fby_words_fini(&self->server.args);
+    build_server_args(self, options, self->children[0].endpoint);
     *out = self;
     return FBY_OK;
 }
@@ -192,8 +246,11 @@ static void stop(struct fby_cluster **self_p, int64_t worker_grace_ns)
     fby_children_stop(self->children, 1, grace_ns);
     free(self->children);
     free(self->restarts);
-    fby_words_fini(&self->worker_args);
-    fby_words_fini(&self->server_args);
+    fby_words_fini(&self->worker.args);
+    fby_words_fini(&self->server.args);
+    fby_own_keys_close(&self->own_keys);
+    free(self->keys);
+    free(self->keys_for_others);
     free(self);
 }
 
@@ -210,6 +267,16 @@ void fby_cluster_stop_unused(struct fby_cluster **self_p)
 const char *fby_cluster_server_endpoint(const struct fby_cluster *self)
 {
     return self->children[0].endpoint;
+}
+
+const char *fby_cluster_keys(const struct fby_cluster *self)
+{
+    return self->keys;
+}
+
+const char *fby_cluster_keys_for_others(const struct fby_cluster *self)
+{
+    return self->keys_for_others;
 }
 
 /* Plan the next restart: in 1, 2, 4, 8, 16, then always 30 s, since a shift by

@@ -2,8 +2,9 @@
 /* cluster.h - a server and workers on this machine, as child processes.
  *
  * Used by `forebay up`, `forebay show`, and `forebay pull` without --server.
- * The processes listen on loopback by default, and end with the command. The
- * workers may open the folders of the plain paths of the pipeline, those
+ * The processes listen on loopback by default, and end with the command. Their
+ * keys are made for them (own_keys.h), so that only processes of this user can
+ * connect. The workers may open the folders of the plain paths of the pipeline, those
  * without a NAME: before them (served.h). */
 #ifndef FBY_CLI_CLUSTER_H
 #define FBY_CLI_CLUSTER_H
@@ -12,7 +13,8 @@
 
 struct fby_cluster_options {
     const char *listen;      /* the server's address; NULL: any loopback port */
-    bool        is_insecure; /* they may listen beyond loopback */
+    const char *keys;        /* folder of keys; NULL: new keys, in memory */
+    bool        is_insecure; /* no keys; they may listen beyond loopback */
     uint32_t    workers;     /* number of worker processes */
     uint32_t    threads; /* of each worker; 0: an equal share of the cores */
     const char *memory;  /* each worker's --memory; NULL: its default */
@@ -38,6 +40,10 @@ void fby_cluster_stop_unused(struct fby_cluster **self_p);
 
 /* The server's endpoint, "tcp://127.0.0.1:40123"; valid until the stop. */
 const char *fby_cluster_server_endpoint(const struct fby_cluster *self);
+/* The path of a trainer's key, or of the folder of keys; "": no keys. For this
+ * process, and for all of this user. Valid until the stop. */
+const char *fby_cluster_keys(const struct fby_cluster *self);
+const char *fby_cluster_keys_for_others(const struct fby_cluster *self);
 
 /* Log each child that ended, and restart it after a delay that grows from 1 to
  * 30 s. A restarted server listens on its old port. Call about once a second.

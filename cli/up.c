@@ -57,17 +57,20 @@ static const struct fby_option options[] = {
         FBY_RANGE(FBY_NUMBER_AS_TEXT, struct up_options, cluster.nice, 0, 19)},
     {"listen", 'l', "ADDR",
         "Where the server listens (default tcp://127.0.0.1:7070); beyond "
-        "loopback only with --insecure",
+        "loopback only with --keys, or --insecure",
         VALUE(FBY_TEXT, cluster.listen)},
-    {"insecure", 0, NULL,
-        "Listen beyond loopback without keys: for trusted networks",
+    {"keys", 0, "DIR",
+        "A folder of keys that forebay keys wrote (default: new keys, which "
+        "are in memory and end with the cluster)",
+        VALUE(FBY_TEXT, cluster.keys)},
+    {"insecure", 0, NULL, "No keys, also beyond loopback: for trusted networks",
         VALUE(FBY_FLAG, cluster.is_insecure)},
     {"data", 'd', "NAME=DIR", "A further root of the workers (repeatable)",
         VALUE(FBY_WORDS, data)},
     {.help = "For a program that starts the cluster:"},
     {"json", 0, NULL,
-        "When the workers are ready, print one line of JSON: server, roots, "
-        "workers, pid",
+        "When the workers are ready, print one line of JSON: server, keys, "
+        "roots, workers, pid",
         VALUE(FBY_FLAG, json)},
     {"ready-fd", 0, "FD",
         "Write this line to the descriptor FD instead, and close it; closed "
@@ -100,9 +103,14 @@ static void check_options(const struct argp_state *state, void *values)
             "as in tcp://10.0.0.1:7070",
             listen);
     }
-    struct fby_error_detail why = {""};
-    if (fby_exposure_check(listen, /* has_keys */ false,
-            self->cluster.is_insecure, &why) != FBY_OK) {
+    struct fby_error_detail why      = {""};
+    bool                    has_keys = self->cluster.keys != NULL;
+    if (has_keys && self->cluster.is_insecure) {
+        argp_error(state, "--keys and --insecure exclude each other");
+    }
+    /* Keys in memory cannot reach another host, so they do not count here. */
+    if (fby_exposure_check(listen, has_keys, self->cluster.is_insecure, &why) !=
+        FBY_OK) {
         argp_error(state, "%s", why.text);
     }
     if (self->ready_fd >= 0 && fcntl(self->ready_fd, F_SETFD, FD_CLOEXEC) < 0) {
@@ -114,14 +122,12 @@ static void check_options(const struct argp_state *state, void *values)
 
 static const struct fby_usage usage = {.options = options,
     .finish                                     = check_options,
-    .help =
-        "Run a whole cluster on this machine until Ctrl-C.\v"
-        "Examples:\n"
-        "  forebay up --pipeline p.yaml --workers 4\n"
-        "  forebay pull --pipeline p.yaml --server tcp://127.0.0.1:7070 \\\n"
-        "      --data data0=/photos\n"
-        "  forebay up --pipeline - --json --while-used lock < p.yaml\n"
-        "It prints the --data options that a trainer's --server needs."};
+    .help = "Run a whole cluster on this machine until Ctrl-C.\v"
+            "Examples:\n"
+            "  forebay up --pipeline p.yaml --workers 4\n"
+            "  forebay up --pipeline - --json --while-used lock < p.yaml\n"
+            "It prints the options that a trainer needs: --server, --keys, "
+            "--data."};
 
 static bool reads_stdin(const struct up_options *self)
 {
@@ -136,6 +142,11 @@ static void print_example(const struct up_options *values,
         fby_plural(values->cluster.workers, "worker").text);
     fby_option_print_word(out, reads_stdin(values) ? "FILE" : values->pipeline);
     fprintf(out, " --server %s", fby_cluster_server_endpoint(cluster));
+    const char *keys = fby_cluster_keys_for_others(cluster);
+    if (keys[0] != '\0') {
+        fprintf(out, " --keys ");
+        fby_option_print_word(out, keys);
+    }
     for (unsigned i = 0; i < served->n_roots; i++) {
         fprintf(out, " --data ");
         fby_option_print_word(out, served->data_options.items[i]);
@@ -153,8 +164,9 @@ static void print_json(const struct up_options *values,
         const struct forebay_root *root = &served->roots[i];
         json_object_set_new(roots, root->name, json_string(root->directory));
     }
-    json_t *line = json_pack("{s:s, s:o, s:i, s:i}", "server",
-        fby_cluster_server_endpoint(cluster), "roots", roots, "workers",
+    json_t *line = json_pack("{s:s, s:s, s:o, s:i, s:i}", "server",
+        fby_cluster_server_endpoint(cluster), "keys",
+        fby_cluster_keys_for_others(cluster), "roots", roots, "workers",
         (int)values->cluster.workers, "pid", (int)getpid());
     json_dumpf(line, out, JSON_COMPACT | JSON_PRESERVE_ORDER);
     fputc('\n', out);

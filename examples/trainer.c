@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trainer.c - a training loop to copy. Add your model to train().
- *   forebay up --pipeline p.yaml # prints the address, and NAME=DIR if any
+ *   forebay up --pipeline p.yaml # prints --server, --keys and --data NAME=DIR
  *   cc trainer.c -o trainer $(pkg-config --cflags --libs forebay)
+ *   export FOREBAY_KEYS=/proc/4711/fd/7 # what it printed after --keys
  *   ./trainer tcp://127.0.0.1:7070 p.yaml train 3 token data0=/photos
  * The program reads three epochs. Started again with the same token file, it
  * resumes after the last trained batch. Ctrl-C ends it. C11 or C++11. */

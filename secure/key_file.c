@@ -340,17 +340,7 @@ static fby_err find_file(const char *path, enum fby_role role, char out[4096],
 static fby_err read_text(const char *path, enum fby_role role,
     struct fby_buffer *text, struct fby_error_detail *why)
 {
-    char  file[4096];
-    char *end = NULL;
-    if (strncmp(path, "fd:", 3) == 0) {
-        long fd = strtol(path + 3, &end, 10);
-        if (path[3] == '\0' || *end != '\0' || fd < 0 || fd > INT32_MAX) {
-            return fby_error_set(
-                why, FBY_CONFIG, "%s: not the number of a descriptor", path);
-        }
-        fby_err err = read_all((int)fd, FBY_KEY_FILE_MAX, text, why);
-        return fby_error_prefix(why, err, "%s", path);
-    }
+    char file[4096];
     FBY_TRY(find_file(path, role, file, why));
     fby_err err = fby_secret_file_read(file, FBY_KEY_FILE_MAX, text, why);
     if (err == FBY_NOT_FOUND) {

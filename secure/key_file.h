@@ -11,8 +11,7 @@
  *     server e4f0...   the server's public key; not in the server's own file
  *
  * A folder of keys has server.key, worker.key, trainer-NAME.key, and `allowed`
- * (allowed.h). "fd:N" in place of a path is descriptor N, which is read to its
- * end and closed: a parent process hands keys to a child without a file. */
+ * (allowed.h). */
 #ifndef FBY_SECURE_KEY_FILE_H
 #define FBY_SECURE_KEY_FILE_H
 
@@ -60,8 +59,8 @@ void fby_key_file_format(
 FBY_CHECKED fby_err fby_key_file_parse(const char *text, size_t size,
     struct fby_key_file *out, struct fby_error_detail *why);
 
-/* Read the key of a process of `role`. `path` is a key file, a folder with one
- * (for a trainer, with one only), or "fd:N".
+/* Read the key of a process of `role`. `path` is a key file, or a folder with
+ * one (for a trainer, with one only).
  * Errors: FBY_CONFIG  it cannot be read, all users may read it, it is
  *                     malformed, or of another role; `why` has the path and
  *                     what to do. */

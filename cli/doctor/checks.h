@@ -20,6 +20,8 @@ struct fby_doctor_options {
     const char      *server;   /* tcp://HOST:PORT; NULL: not given */
     const char      *pipeline; /* path of the file; NULL: not given */
     struct fby_words data;     /* NAME=DIR of each --data */
+    const char      *keys;     /* the trainer's key (forebay.h); NULL: none */
+    const char      *job;      /* the job to join; NULL: a random name */
     const char      *root; /* prefix of /proc and /sys; "" except in tests */
 };
 

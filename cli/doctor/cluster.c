@@ -3,7 +3,9 @@
  *
  * The server lists workers only to members of a job, so the check joins a new
  * job with a random name and leaves it afterwards. For a round trip it sends
- * RENEW with an unknown session: the server answers JOIN_FIRST at once. */
+ * RENEW with an unknown session: the server answers JOIN_FIRST at once. With
+ * keys the connection to the server is encrypted; no session is opened with
+ * workers then (probe.h), because the check of the stream does that. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,30 +25,50 @@ static const int64_t list_timeout_ns = FBY_NS_PER_S; /* the list of workers */
 static const int64_t step_timeout_ns = 3 * FBY_NS_PER_S; /* other steps */
 
 struct cluster_check {
-    struct fby_probe  server;
-    struct fby_probe *probes; /* one for each address of the workers */
-    uint32_t          n_probes;
-    uint32_t          n_checked; /* workers that have probes */
-    uint64_t          n_workers; /* workers that the server knows */
-    void             *zmq;       /* context of ZeroMQ */
+    struct fby_probe    server;
+    struct fby_probe   *probes; /* one for each address of the workers */
+    uint32_t            n_probes;
+    uint32_t            n_checked; /* workers that have probes */
+    uint64_t            n_workers; /* workers that the server knows */
+    void               *zmq;       /* context of ZeroMQ */
+    const char         *job;       /* NULL: a random name */
+    struct fby_key_file key;       /* if `has_keys` */
+    bool                has_keys;
 };
 
 static void send_join(struct cluster_check *self)
 {
-    struct fby_id_text job = fby_id_text(fby_id_random());
+    struct fby_id_text name = fby_id_text(fby_id_random());
+    const char        *job  = self->job != NULL ? self->job : name.text;
     /* Any digest: the server only compares those of several ranks of a job. */
-    struct fby_digest content = fby_digest_of(job.text, strlen(job.text));
+    struct fby_digest content = fby_digest_of(name.text, strlen(name.text));
     fby_probe_send(&self->server, &(struct fby_message){.type = FBY_MSG_JOIN,
                                       .join = {.session = self->server.session,
-                                          .job          = job.text,
+                                          .job          = job,
                                           .world        = 1,
                                           .host         = "doctor",
                                           .pid          = (uint32_t)getpid(),
                                           .content      = content}});
 }
 
+/* Store a refusal to join in self->server. Returns false for other messages. */
+static bool take_refusal(
+    struct cluster_check *self, const struct fby_message *message)
+{
+    struct fby_probe *server = &self->server;
+    bool              is_stranger = message->type == FBY_MSG_REFUSED;
+    if (!is_stranger && message->type != FBY_MSG_JOIN_REFUSED) {
+        return false;
+    }
+    server->answer =
+        self->has_keys ? FBY_ANSWER_KEY_REFUSED : FBY_ANSWER_REFUSED;
+    snprintf(server->text, sizeof(server->text), "%.255s",
+        is_stranger ? message->refused.text : message->join_refused.text);
+    return true;
+}
+
 /* Receive the next message of `type`, and drop others. Returns false at the
- * deadline, and after a refusal to join, which is stored in self->server. */
+ * deadline, and after a refusal to join. */
 static bool receive_type(struct cluster_check *self, enum fby_message_type type,
     int64_t until_ns, struct fby_message *out)
 {
@@ -54,13 +76,9 @@ static bool receive_type(struct cluster_check *self, enum fby_message_type type,
         if (out->type == type) {
             return true;
         }
-        if (out->type == FBY_MSG_JOIN_REFUSED) {
-            self->server.answer = FBY_ANSWER_REFUSED;
-            snprintf(self->server.text, sizeof(self->server.text), "%.255s",
-                out->join_refused.text);
-        }
+        bool is_refused = take_refusal(self, out);
         fby_message_fini(out);
-        if (self->server.answer == FBY_ANSWER_REFUSED) {
+        if (is_refused) {
             return false;
         }
     }
@@ -121,8 +139,8 @@ static void query_server(struct cluster_check *self)
 {
     struct fby_message message;
     struct fby_probe  *server = &self->server;
-    server->socket =
-        fby_dealer_open(self->zmq, server->endpoint, FBY_MESSAGE_MAX);
+    server->socket  = fby_dealer_open_keyed(self->zmq, server->endpoint,
+         FBY_MESSAGE_MAX, self->has_keys ? &self->key : NULL);
     server->session = fby_session_random();
     if (server->socket == NULL) {
         return;
@@ -187,7 +205,8 @@ static void report_exposure(const struct cluster_check *self, int pipe_fd)
             exposed++;
         }
     }
-    fby_doctor_report(pipe_fd, "keys", fby_judge_exposure(exposed, n, first));
+    fby_doctor_report(
+        pipe_fd, "keys", fby_judge_exposure(self->has_keys, exposed, n, first));
 }
 
 static void check_cluster(struct cluster_check *self, int pipe_fd)
@@ -210,12 +229,29 @@ static void check_cluster(struct cluster_check *self, int pipe_fd)
     report_exposure(self, pipe_fd);
 }
 
+/* Read the key that a trainer would use. */
+static fby_err load_key(struct cluster_check *self,
+    const struct fby_doctor_options *options, struct fby_error_detail *why)
+{
+    const char *path =
+        options->keys != NULL ? options->keys : getenv("FOREBAY_KEYS");
+    self->has_keys        = path != NULL && path[0] != '\0';
+    self->server.has_keys = self->has_keys;
+    return self->has_keys
+               ? fby_key_file_load(path, FBY_ROLE_TRAINER, &self->key, why)
+               : FBY_OK;
+}
+
 void fby_doctor_cluster(const struct fby_doctor_options *options, int pipe_fd)
 {
     struct fby_error_detail why  = {{0}};
-    struct cluster_check    self = {.zmq = zmq_ctx_new()};
-    if (fby_endpoint_resolve(options->server, self.server.endpoint, &why) !=
-        FBY_OK) {
+    struct cluster_check    self = {.zmq = zmq_ctx_new(), .job = options->job};
+    if (load_key(&self, options, &why) != FBY_OK) {
+        fby_doctor_report(pipe_fd, "keys",
+            fby_verdict(FBY_DOCTOR_FAIL,
+                "name a key file that this user can read", "%s", why.text));
+    } else if (fby_endpoint_resolve(
+                   options->server, self.server.endpoint, &why) != FBY_OK) {
         fby_doctor_report(pipe_fd, "server", fby_judge_unresolved(why.text));
     } else {
         snprintf(self.server.name, sizeof(self.server.name), "%.500s",

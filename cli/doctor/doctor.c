@@ -50,6 +50,14 @@ static const struct fby_option options[] = {
         "Also check this server and each worker that it knows, "
         "tcp://HOST:PORT",
         DOCTOR(FBY_TEXT, options.server)},
+    {"keys", 0, "PATH",
+        "The trainer's key for --server: a key file, or a folder with one "
+        "(default: the variable FOREBAY_KEYS)",
+        DOCTOR(FBY_TEXT, options.keys)},
+    {"job", 0, "NAME",
+        "Join the server under this name, if the key is only for some jobs "
+        "(default: a random one)",
+        DOCTOR(FBY_TEXT, options.job)},
     {"data", 'd', "NAME=DIR",
         "The directory of the pipeline's NAME:path (repeatable)",
         DOCTOR(FBY_WORDS, options.data)},

@@ -367,6 +367,12 @@ static struct fby_verdict judge_failure(
                   "machines",
             "%s: cannot connect: %s", facts->name, strerror(facts->error));
     }
+    if (facts->answer == FBY_ANSWER_KEY_REFUSED) {
+        return fby_verdict(FBY_DOCTOR_FAIL,
+            "use a key that the server admits (forebay keys list DIR), and "
+            "--job with a name that it permits",
+            "%s: refused: %s", facts->name, facts->text);
+    }
     if (facts->answer == FBY_ANSWER_REFUSED) {
         return fby_verdict(FBY_DOCTOR_FAIL,
             "trainers are refused, too: end some of them, or give a worker "
@@ -374,9 +380,11 @@ static struct fby_verdict judge_failure(
             "%s: refused: %s", facts->name, facts->text);
     }
     snprintf(advice, sizeof(advice),
-        "see whether it is a Forebay %s of this version, and whether it is "
-        "stopped or overloaded",
-        expected);
+        "see whether it is a Forebay %s of this version, whether it is "
+        "stopped or overloaded, and %s",
+        expected,
+        facts->has_keys ? "whether the key file is of this server"
+                        : "whether it has keys (--keys)");
     return fby_verdict(FBY_DOCTOR_FAIL, advice,
         "%s: connected, but no answer in time", facts->name);
 }
@@ -424,16 +432,22 @@ struct fby_verdict fby_judge_worker(const struct fby_answer_facts *facts)
     if (failed) {
         return judge_failure(facts, "worker");
     }
-    const char *advice = advice_if_slow(facts);
+    const char *advice     = advice_if_slow(facts);
+    char        admits[48] = "admits only tickets of its server";
+    if (!facts->has_keys) {
+        snprintf(admits, sizeof(admits), "protocol %u", facts->version);
+    }
     return fby_verdict(advice != NULL ? FBY_DOCTOR_WARN : FBY_DOCTOR_OK, advice,
-        "%s: protocol %u, connected in %.2f ms, round trip %.2f ms",
-        facts->name, facts->version, to_ms(facts->connect_ns),
-        to_ms(facts->round_trip_ns));
+        "%s: %s, connected in %.2f ms, round trip %.2f ms", facts->name, admits,
+        to_ms(facts->connect_ns), to_ms(facts->round_trip_ns));
 }
 
 struct fby_verdict fby_judge_exposure(
-    uint32_t exposed, uint32_t n, const char *first)
+    bool has_keys, uint32_t exposed, uint32_t n, const char *first)
 {
+    if (has_keys) {
+        return fby_verdict(FBY_DOCTOR_OK, NULL, "the cluster has keys");
+    }
     if (exposed == 0) {
         return fby_verdict(
             FBY_DOCTOR_OK, NULL, "all addresses are on loopback");

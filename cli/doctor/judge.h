@@ -134,9 +134,10 @@ struct fby_verdict fby_judge_cache(const struct fby_cache_facts *facts);
 
 /* ---- Server and workers -------------------------------------------------- */
 
-enum fby_doctor_answer { /* a higher value is a better answer */
-    FBY_ANSWER_NONE,     /* no answer before the deadline */
-    FBY_ANSWER_REFUSED,  /* `text` is the reason */
+enum fby_doctor_answer {    /* a higher value is a better answer */
+    FBY_ANSWER_NONE,        /* no answer before the deadline */
+    FBY_ANSWER_REFUSED,     /* `text` is the reason */
+    FBY_ANSWER_KEY_REFUSED, /* the same, where keys are used */
     FBY_ANSWER_GIVEN
 };
 
@@ -148,6 +149,7 @@ struct fby_answer_facts {
     const char            *text;          /* the reason of a refusal */
     int64_t                round_trip_ns; /* 0: not measured */
     uint32_t               version;       /* protocol version of a worker */
+    bool                   has_keys; /* the server or worker demands keys */
     bool is_elsewhere; /* of a worker: its address is on loopback, but that of
                           the server is not */
 };
@@ -161,9 +163,10 @@ struct fby_verdict fby_judge_server(
 struct fby_verdict fby_judge_worker(const struct fby_answer_facts *facts);
 
 /* `exposed` of the `n` addresses are not loopback addresses, so other machines
- * may reach them; `first` is the first of these. Warns if there are any. */
+ * may reach them; `first` is the first of these. Warns if there are any, and the
+ * cluster has no keys. */
 struct fby_verdict fby_judge_exposure(
-    uint32_t exposed, uint32_t n, const char *first);
+    bool has_keys, uint32_t exposed, uint32_t n, const char *first);
 
 struct fby_stream_facts {
     double      seconds;    /* from the first batch to the last */

@@ -183,6 +183,26 @@ static bool is_done(const struct fby_probe *probe)
            probe->n_trips == FBY_PROBE_TRIPS;
 }
 
+static void end_trip(struct fby_probe *probe)
+{
+    probe->trips_ns[probe->n_trips++] = fby_now_ns() - probe->started_ns;
+    if (!is_done(probe)) {
+        send_ping(probe);
+    }
+}
+
+/* A worker with keys answers HELLO, and then each PING, with a challenge. */
+static void on_challenge(struct fby_probe *probe)
+{
+    if (probe->has_keys) {
+        end_trip(probe);
+    } else {
+        probe->has_keys = true;
+        probe->answer   = FBY_ANSWER_GIVEN;
+        send_ping(probe);
+    }
+}
+
 /* Send the first PING after WELCOME, and the next one after each PONG. */
 static void on_message(
     struct fby_probe *probe, const struct fby_message *message)
@@ -197,10 +217,10 @@ static void on_message(
         send_ping(probe);
     } else if (message->type == FBY_MSG_PONG && !is_done(probe) &&
                message->pong.sequence == probe->n_trips + 1) {
-        probe->trips_ns[probe->n_trips++] = fby_now_ns() - probe->started_ns;
-        if (!is_done(probe)) {
-            send_ping(probe);
-        }
+        end_trip(probe);
+    } else if (message->type == FBY_MSG_HELLO_FIRST &&
+               message->hello_first.nonce.known && !is_done(probe)) {
+        on_challenge(probe);
     }
 }
 
@@ -240,7 +260,7 @@ static void open_session(struct fby_probe *probe, void *zmq)
 
 static void close_session(struct fby_probe *probe)
 {
-    if (probe->answer == FBY_ANSWER_GIVEN) {
+    if (probe->answer == FBY_ANSWER_GIVEN && !probe->has_keys) {
         fby_probe_send(probe, &(struct fby_message){.type = FBY_MSG_BYE,
                                   .bye = {.session = probe->session}});
     }
@@ -300,5 +320,6 @@ struct fby_answer_facts fby_probe_facts(const struct fby_probe *probe)
         .text          = probe->text,
         .round_trip_ns = median_trip(probe),
         .version       = probe->version,
+        .has_keys      = probe->has_keys,
     };
 }

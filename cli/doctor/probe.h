@@ -4,7 +4,8 @@
  * The first step only opens a TCP connection to each address, and closes it
  * again. This distinguishes a closed port or an unreachable machine from a
  * process that does not answer. The second step opens sessions with the workers
- * that the first step reached. Each step has one deadline for all addresses. */
+ * that the first step reached. A worker with keys challenges the probe, and
+ * each challenge is an answer. Each step has one deadline for all addresses. */
 #ifndef FBY_CLI_DOCTOR_PROBE_H
 #define FBY_CLI_DOCTOR_PROBE_H
 
@@ -27,7 +28,8 @@ struct fby_probe { /* one address of the server or of a worker */
     struct fby_session_id  session;
     enum fby_doctor_answer answer; /* to HELLO or, from the server, to JOIN */
     char                   text[256]; /* the reason of a refusal */
-    uint32_t version; /* protocol version that a worker chose; 0: no answer */
+    bool     has_keys; /* it demands keys; of a worker: its answer says so */
+    uint32_t version;  /* protocol version that a worker chose; 0: no answer */
     int64_t  started_ns; /* when connecting began, or the last PING was sent */
     int64_t  trips_ns[FBY_PROBE_TRIPS]; /* durations of round trips */
     uint32_t n_trips;                   /* entries of trips_ns */
@@ -38,7 +40,8 @@ struct fby_probe { /* one address of the server or of a worker */
 void fby_probe_connect(struct fby_probe *probes, uint32_t n, int64_t until_ns);
 
 /* For all workers whose `error` is 0: open a session (HELLO), measure round
- * trips (PING), and close the session (BYE). */
+ * trips (PING), and close the session (BYE). A worker with keys admits only
+ * tickets of its server, so no session is opened with it. */
 void fby_probe_workers(
     struct fby_probe *probes, uint32_t n, void *zmq, int64_t until_ns);
 

@@ -40,6 +40,8 @@ static bool open_stream(struct stream_check *self,
 {
     struct forebay_options stream = forebay_options();
     stream.server                 = options->server;
+    stream.keys                   = options->keys;
+    stream.job                    = options->job;
     stream.pipeline_path          = options->pipeline;
     stream.split                  = self->split;
     stream.roots                  = roots->roots;

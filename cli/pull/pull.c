@@ -72,7 +72,7 @@ static fby_err open_stream(struct pull_run *self,
     struct fby_progress_line line    = fby_progress_begin();
     if (self->cluster != NULL) {
         options.server = fby_cluster_server_endpoint(self->cluster);
-        options.keys   = ""; /* not those of FOREBAY_KEYS */
+        options.keys   = fby_cluster_keys(self->cluster);
     }
     options.token   = self->options->resume != NULL ? self->resume_token : NULL;
     options.roots   = roots->roots;

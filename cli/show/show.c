@@ -116,6 +116,7 @@ static fby_err open_stream(struct show_run *self, struct fby_error_detail *why)
         return err;
     }
     stream_options.server        = fby_cluster_server_endpoint(self->cluster);
+    stream_options.keys          = fby_cluster_keys(self->cluster);
     stream_options.pipeline_path = o->local.pipeline;
     stream_options.split         = o->local.split;
     stream_options.token         = token;

@@ -18,6 +18,7 @@
 #include "common/clock.h"
 #include "common/cores.h"
 #include "common/log.h"
+#include "secure/allowed.h"
 
 enum { PATIENCE_MS = 20000, LINE_SIZE = 512 };
 
@@ -53,6 +54,32 @@ static int number(const char *text)
     return text != NULL ? (int)strtol(text, NULL, 10) : -1;
 }
 
+/* Returns the argument, or what the inherited file that it names is. */
+static const char *describe(const char *argument, const char *role_name)
+{
+    enum fby_role           role;
+    struct fby_key_file     key;
+    struct fby_allowed      list = {0};
+    struct fby_buffer       text = {0};
+    struct fby_error_detail why;
+    if (strncmp(argument, "/proc/self/fd/", 14) != 0) {
+        return argument;
+    }
+    if (fby_role_parse(role_name, &role) &&
+        fby_key_file_load(argument, role, &key, &why) == FBY_OK) {
+        return "(own key)";
+    }
+    bool is_list =
+        fby_secret_file_read(argument, 4096, &text, &why) == FBY_OK &&
+        fby_allowed_parse((const char *)text.data, text.size, &list, &why) ==
+            FBY_OK &&
+        list.n == 2 && list.keys[0].role == FBY_ROLE_WORKER &&
+        list.keys[1].role == FBY_ROLE_TRAINER;
+    fby_allowed_fini(&list);
+    fby_buffer_fini(&text);
+    return is_list ? "(own list)" : "(unreadable)";
+}
+
 /* The last four are --ready-fd N --parent PID. */
 static int child_main(int argc, char **argv)
 {
@@ -63,7 +90,7 @@ static int child_main(int argc, char **argv)
     for (int i = 1; i < argc - 4; i++) {
         size_t used = strlen(words);
         snprintf(words + used, sizeof(words) - used, "%s%s", i > 1 ? " " : "",
-            argv[i]);
+            describe(argv[i], argv[1]));
     }
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
@@ -144,12 +171,12 @@ static int close_pipe(void **state)
 
 static struct fby_child start(const char *word)
 {
-    struct fby_child        child;
-    struct fby_words        words = {0};
-    struct fby_error_detail why   = {{0}};
-    fby_words_add(&words, word);
-    assert_ok(fby_child_start(&child, "worker 7", &words, &why));
-    fby_words_fini(&words);
+    struct fby_child         child;
+    struct fby_child_program program = {.inherited = {-1, -1}};
+    struct fby_error_detail  why     = {{0}};
+    fby_words_add(&program.args, word);
+    assert_ok(fby_child_start(&child, "worker 7", &program, &why));
+    fby_words_fini(&program.args);
     assert_int_equal(read_pid(word), child.pid);
     return child;
 }
@@ -219,16 +246,22 @@ static void a_child_that_does_not_end_is_killed(void **state)
 
 /* ---- A cluster ----------------------------------------------------------- */
 
-static const char server_at_first[] = "server --listen tcp://127.0.0.1:*";
-static const char server_again[]    = "server --listen tcp://127.0.0.1:4242";
+#define OWN_SERVER_KEYS " --keys (own key) --allowed (own list) --secure auth"
+#define OWN_WORKER_KEY  " --keys (own key)"
+
+static const char server_at_first[] =
+    "server --listen tcp://127.0.0.1:*" OWN_SERVER_KEYS;
+static const char server_again[] =
+    "server --listen tcp://127.0.0.1:4242" OWN_SERVER_KEYS;
 static const char plain_worker[] =
     "worker --server tcp://127.0.0.1:4242 --listen tcp://127.0.0.1:* "
-    "--threads 3";
+    "--threads 3" OWN_WORKER_KEY;
 
 static void options_are_passed_to_the_workers(void **state)
 {
     char *roots[] = {(char[]){"a=/x"}, (char[]){"b=/y"}, NULL};
     const struct fby_cluster_options options = {.listen = "tcp://127.0.0.1:9",
+        .keys                                           = "/k",
         .workers                                        = 2,
         .threads                                        = 5,
         .memory                                         = "1G",
@@ -240,13 +273,16 @@ static void options_are_passed_to_the_workers(void **state)
     struct fby_error_detail          why     = {{0}};
     static const char                worker[] =
         "worker --server tcp://127.0.0.1:4242 --listen tcp://127.0.0.1:* "
-        "--threads 5 --cpus 0-1 --nice 7 --memory 1G --cache /c --data a=/x "
-        "--data b=/y";
+        "--threads 5 --cpus 0-1 --nice 7 --memory 1G --cache /c --keys /k "
+        "--data a=/x --data b=/y";
     (void)state;
     assert_ok(fby_cluster_start(&options, &cluster, &why));
     assert_string_equal(
         fby_cluster_server_endpoint(cluster), "tcp://127.0.0.1:4242");
-    pid_t server = read_pid("server --listen tcp://127.0.0.1:9");
+    assert_string_equal(fby_cluster_keys(cluster), "/k");
+    assert_string_equal(fby_cluster_keys_for_others(cluster), "/k");
+    pid_t server =
+        read_pid("server --listen tcp://127.0.0.1:9 --keys /k --secure auth");
     read_pid(worker);
     read_pid(worker);
     fby_cluster_stop(&cluster);
@@ -270,7 +306,7 @@ static void starts_with_threads(
     read_pid(server_at_first);
     snprintf(text, sizeof(text),
         "worker --server tcp://127.0.0.1:4242 --listen tcp://127.0.0.1:* "
-        "--threads %u%s",
+        "--threads %u%s" OWN_WORKER_KEY,
         threads, more);
     for (unsigned i = 0; i < options.workers; i++) {
         read_pid(text);
@@ -292,6 +328,46 @@ static void workers_share_the_cores(void **state)
         1, " --cpus 0");
     starts_with_threads((struct fby_cluster_options){.workers = 2, .cpus = "0"},
         1, " --cpus 0");
+}
+
+static void loads_the_trainers_key(const char *path)
+{
+    struct fby_key_file     key;
+    struct fby_error_detail why = {""};
+    assert_ok(fby_key_file_load(path, FBY_ROLE_TRAINER, &key, &why));
+}
+
+static void a_trainer_finds_its_key_until_the_stop(void **state)
+{
+    char                             keys[64];
+    char                            *none    = NULL;
+    const struct fby_cluster_options options = {.roots = &none};
+    struct fby_cluster              *cluster = NULL;
+    struct fby_error_detail          why     = {""};
+    (void)state;
+    assert_ok(fby_cluster_start(&options, &cluster, &why));
+    read_pid(server_at_first);
+    loads_the_trainers_key(fby_cluster_keys(cluster));
+    snprintf(keys, sizeof(keys), "%s", fby_cluster_keys_for_others(cluster));
+    loads_the_trainers_key(keys);
+    fby_cluster_stop(&cluster);
+    assert_int_equal(access(keys, F_OK), -1);
+    read_pid("ends");
+}
+
+static void insecure_children_have_no_keys(void **state)
+{
+    char                            *none    = NULL;
+    const struct fby_cluster_options options = {
+        .is_insecure = true, .listen = "tcp://10.0.0.1:7", .roots = &none};
+    struct fby_cluster     *cluster = NULL;
+    struct fby_error_detail why     = {""};
+    (void)state;
+    assert_ok(fby_cluster_start(&options, &cluster, &why));
+    read_pid("server --listen tcp://10.0.0.1:7 --insecure");
+    assert_string_equal(fby_cluster_keys(cluster), "");
+    fby_cluster_stop(&cluster);
+    read_pid("ends");
 }
 
 static struct fby_cluster *start_plain(pid_t *server, pid_t *worker)
@@ -432,17 +508,18 @@ static void a_server_is_started_again_where_it_was(void **state)
 static void a_start_beyond_the_limit_on_processes_names_it(void **state)
 {
     (void)state;
-    struct rlimit           before;
-    struct fby_words        args = {0};
-    struct fby_child        child;
-    struct fby_error_detail why = {{0}};
-    fby_words_add(&args, "short");
+    struct rlimit            before;
+    struct fby_child_program program = {.inherited = {-1, -1}};
+    struct fby_child         child;
+    struct fby_error_detail  why = {{0}};
+    fby_words_add(&program.args, "short");
     assert_int_equal(getrlimit(RLIMIT_NPROC, &before), 0);
     const struct rlimit lower = {1000, before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NPROC, &lower), 0);
     spawn_fails = true;
     spawn_error = EAGAIN;
-    assert_int_equal(fby_child_start(&child, "worker 1", &args, &why), FBY_SYS);
+    assert_int_equal(
+        fby_child_start(&child, "worker 1", &program, &why), FBY_SYS);
     spawn_fails = false;
     spawn_error = ENOMEM;
     assert_int_equal(setrlimit(RLIMIT_NPROC, &before), 0);
@@ -450,7 +527,7 @@ static void a_start_beyond_the_limit_on_processes_names_it(void **state)
         "cannot start worker 1: Resource temporarily unavailable: the limit on "
         "processes is 1000; raise it (ulimit -u)");
     fby_children_stop(&child, 1, S);
-    fby_words_fini(&args);
+    fby_words_fini(&program.args);
 }
 
 static void a_cluster_that_cannot_start_leaves_nothing(void **state)
@@ -481,6 +558,8 @@ int main(int argc, char **argv)
         WITH_PIPE(an_ended_child_leaves_its_cause),
         WITH_PIPE(a_child_that_does_not_end_is_killed),
         WITH_PIPE(options_are_passed_to_the_workers),
+        WITH_PIPE(a_trainer_finds_its_key_until_the_stop),
+        WITH_PIPE(insecure_children_have_no_keys),
         WITH_PIPE(workers_share_the_cores),
         WITH_PIPE(a_worker_is_started_again_later_each_time),
         WITH_PIPE(a_restart_that_fails_is_tried_again),

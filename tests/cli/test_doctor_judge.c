@@ -272,6 +272,10 @@ static void silence_refusal_and_absence_are_distinguished(void **state)
     facts.text   = "it is full";
     ASSERT_VERDICT(
         fby_judge_worker(&facts), FBY_DOCTOR_FAIL, "it is full", "--memory");
+    facts.answer = FBY_ANSWER_KEY_REFUSED;
+    facts.text   = "the key was removed";
+    ASSERT_VERDICT(fby_judge_server(&facts, 0), FBY_DOCTOR_FAIL,
+        "the key was removed", "a key that the server admits");
     facts.error = ECONNREFUSED;
     ASSERT_VERDICT(fby_judge_worker(&facts), FBY_DOCTOR_FAIL,
         "Connection refused", "no process listens");
@@ -280,6 +284,21 @@ static void silence_refusal_and_absence_are_distinguished(void **state)
         fby_judge_worker(&facts), FBY_DOCTOR_FAIL, "timed out", "firewalls");
     ASSERT_VERDICT(fby_judge_unresolved("cannot resolve host 'x'"),
         FBY_DOCTOR_FAIL, "cannot resolve", "--server");
+}
+
+static void with_keys_the_advice_is_about_keys(void **state)
+{
+    (void)state;
+    struct fby_answer_facts facts = answer();
+    facts.has_keys                = true;
+    ASSERT_VERDICT(fby_judge_worker(&facts), FBY_DOCTOR_OK,
+        "a:1: admits only tickets of its server, connected in", NULL);
+    facts.answer = FBY_ANSWER_NONE;
+    ASSERT_VERDICT(fby_judge_server(&facts, 0), FBY_DOCTOR_FAIL,
+        "connected, but no answer", "whether the key file is of this server");
+    facts.has_keys = false;
+    ASSERT_VERDICT(fby_judge_server(&facts, 0), FBY_DOCTOR_FAIL,
+        "connected, but no answer", "whether it has keys (--keys)");
 }
 
 /* Nothing listens there on this host, and that is no news. */
@@ -302,9 +321,11 @@ static void ports_beyond_loopback_are_a_warning(void **state)
 {
     (void)state;
     ASSERT_VERDICT(
-        fby_judge_exposure(0, 3, NULL), FBY_DOCTOR_OK, "loopback", NULL);
-    ASSERT_VERDICT(fby_judge_exposure(1, 3, "tcp://10.0.0.1:7070"),
+        fby_judge_exposure(false, 0, 3, NULL), FBY_DOCTOR_OK, "loopback", NULL);
+    ASSERT_VERDICT(fby_judge_exposure(false, 1, 3, "tcp://10.0.0.1:7070"),
         FBY_DOCTOR_WARN, "1 of 3 addresses", "--insecure");
+    ASSERT_VERDICT(fby_judge_exposure(true, 1, 3, "tcp://10.0.0.1:7070"),
+        FBY_DOCTOR_OK, "the cluster has keys", NULL);
 }
 
 static void a_stream_is_judged_by_its_batches(void **state)
@@ -360,6 +381,7 @@ int main(void)
         cmocka_unit_test(manifests_need_a_folder_with_room),
         cmocka_unit_test(a_server_is_ok_when_it_answers_and_knows_workers),
         cmocka_unit_test(silence_refusal_and_absence_are_distinguished),
+        cmocka_unit_test(with_keys_the_advice_is_about_keys),
         cmocka_unit_test(a_loopback_address_of_another_host_is_told),
         cmocka_unit_test(ports_beyond_loopback_are_a_warning),
         cmocka_unit_test(a_stream_is_judged_by_its_batches),

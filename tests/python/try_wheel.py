@@ -14,15 +14,16 @@ import zipfile
 FOREIGN = ("krb5", "gssapi", "pgm", "norm", "libxml2", "stdc++")
 
 STREAM = """\
-import os, subprocess, sys
+import json, os, subprocess
 from forebay import _forebay
 cluster = subprocess.Popen(
     ["forebay", "up", "--pipeline", "p.yaml", "--workers", "1", "--listen",
-     sys.argv[1]], stdout=subprocess.PIPE, text=True)
+     "tcp://127.0.0.1:*", "--json"], stdout=subprocess.PIPE, text=True)
 try:
-    said = cluster.stdout.readline()
+    said = json.loads(cluster.stdout.readline())
     stream = _forebay.Stream(
-        server=sys.argv[1], pipeline_path="p.yaml", open_timeout=60,
+        server=said["server"], keys=said["keys"], pipeline_path="p.yaml",
+        open_timeout=60,
         roots=[("data0", os.path.abspath("photos"))])
     batch = stream.next(60)
     print(batch.rows, *batch.names, len(memoryview(batch.tensor(1))))
@@ -38,12 +39,6 @@ def check_contents(wheel):
     wrong = [name for name in names if any(word in name for word in FOREIGN)]
     if wrong:
         sys.exit(f"{wheel} has {', '.join(wrong)}")
-
-
-def free_port():
-    import socket
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
 
 
 def try_wheel(wheel, folder):
@@ -62,7 +57,7 @@ def try_wheel(wheel, folder):
     run(bin_dir / "forebay", "photos", "photos", "--number", "64")
     run(python, "-m", "forebay", "init", "photos", "-o", "p.yaml")
     run(bin_dir / "forebay", "pull", "--pipeline", "p.yaml", "--steps", "1")
-    print(run(python, "-c", STREAM, f"tcp://127.0.0.1:{free_port()}"), end="")
+    print(run(python, "-c", STREAM), end="")
 
 
 def main():

@@ -138,7 +138,7 @@ static void refuse_load(const char *path, enum fby_role role, const char *words)
     assert_says(&why, words);
 }
 
-static void a_key_is_found_by_file_folder_or_descriptor(void **state)
+static void a_key_is_found_by_file_or_folder(void **state)
 {
     (void)state;
     const struct fby_key_file server =
@@ -164,17 +164,6 @@ static void a_key_is_found_by_file_folder_or_descriptor(void **state)
     assert_ok(fby_key_file_load(root, FBY_ROLE_TRAINER, &found, &why));
     write_with_mode("trainer-b.key", text.data, text.size, 0600);
     refuse_load(root, FBY_ROLE_TRAINER, "the keys of 2 trainers; name the");
-
-    char fd_path[32];
-    int  ends[2];
-    assert_int_equal(pipe(ends), 0);
-    assert_int_equal(write(ends[1], text.data, text.size), (ssize_t)text.size);
-    close(ends[1]);
-    snprintf(fd_path, sizeof(fd_path), "fd:%d", ends[0]);
-    assert_ok(fby_key_file_load(fd_path, FBY_ROLE_TRAINER, &found, &why));
-    assert_string_equal(found.name, "t");
-    refuse_load(fd_path, FBY_ROLE_TRAINER, "Bad file descriptor"); /* closed */
-    refuse_load("fd:x", FBY_ROLE_TRAINER, "not the number of a descriptor");
     fby_buffer_fini(&text);
 }
 
@@ -202,8 +191,7 @@ int main(void)
         cmocka_unit_test(a_wrong_line_is_named),
         cmocka_unit_test(keys_that_do_not_belong_together_are_refused),
         cmocka_unit_test_setup_teardown(
-            a_key_is_found_by_file_folder_or_descriptor, make_root,
-            remove_root),
+            a_key_is_found_by_file_or_folder, make_root, remove_root),
         cmocka_unit_test_setup_teardown(
             a_file_that_others_can_read_is_refused, make_root, remove_root),
     };

@@ -88,8 +88,10 @@ class CommandLine(SystemTest):
         pipeline = self.pictures()
         into = self.cluster.path("into")
         into.mkdir()
-        for args in (("pull", "-p", pipeline, "--workers", 1, "--steps", 1,
-                      "--token-file", into / "token"),
+        self.cluster.start(1)
+        for args in (("pull", "-p", pipeline, "--steps", 1, "--token-file",
+                      into / "token", "--data", f"data={self.cluster.root}",
+                      "--server", self.cluster.server.endpoint),
                      ("init", self.cluster.root, "-o", into / "new.yaml"),
                      ("photos", into / "photos", "-n", 1, "-c", 1)):
             shown = forebay(*args, largest_file=16)

@@ -178,11 +178,20 @@ class Doctor(SystemTest):
         self.addCleanup(up.wait)
         self.addCleanup(up.terminate)
         with os.fdopen(read_end) as said:
-            endpoint = next(word for line in said for word in line.split()
-                            if word.startswith("tcp://"))
-            found = self.findings("--server", endpoint)
+            words = [word for line in (next(said), next(said))
+                     for word in line.split()]
+        server = ("--server", words[words.index("--server") + 1])
+        keys = ("--keys", words[words.index("--keys") + 1])
+        pipeline = ("--pipeline", words[words.index("--pipeline") + 1])
+        data = ("--data", words[words.index("--data") + 1])
+        found = self.findings(*server, *keys, *pipeline, *data)
         self.assertIn("it knows 1 worker", found["server"][0][1])
-        self.assertNotEqual(found["worker"][0][0], "FAIL")
+        self.assertIn("admits only tickets of its server, connected in",
+                      found["worker"][0][1])
+        self.assertEqual(found["keys"][0][:2], ("ok", "the cluster has keys"))
+        self.assertEqual(found["stream"][0][0], "ok")
+        found = self.findings(*server, code=1)
+        self.assertIn("whether it has keys (--keys)", found["server"][0][2])
 
     def test_workers_are_told_apart(self):
         self.cluster.photos(number=16)

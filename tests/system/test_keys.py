@@ -98,15 +98,12 @@ class Keys(SystemTest):
 
     def clear_digests(self):
         """Those of a cluster without keys."""
-        path = self.cluster.path("clear.yaml")
-        path.write_text(self.keyed_pipeline.read_text().replace(
-            "'d:'", f"'{self.root}'"))
-        digests = self.cluster.path("clear")
-        subprocess.run(
-            [FOREBAY, "pull", "-p", str(path), "--steps", str(STEPS),
-             "--digests", str(digests), "-w", "1", "--threads", "1"],
-            check=True, capture_output=True, timeout=120)
-        return digests.read_text()
+        server = Daemon(
+            self.cluster, ["server", "--listen", "tcp://127.0.0.1:*"])
+        self.start_worker(keys=None, server=server.endpoint)
+        code, text, digests = self.pull(keys=None, server=server.endpoint)
+        self.assertEqual((code, text), (0, ""))
+        return digests
 
     def test_the_stream_is_that_of_a_cluster_without_keys(self):
         clear = self.clear_digests()
@@ -197,9 +194,19 @@ class Keys(SystemTest):
                       "'b-*'", text)
         self.assertEqual(
             self.pull(keys="trainer-bob.key", job="b-1")[0], 0)
+        self.assertIn("does not permit the job", self.doctor("bob", code=1))
+        self.assertIn("it knows 1 worker", self.doctor("bob", "--job", "b-2"))
         code, text, _ = self.pull(keys="trainer-carol.key")
         self.assertEqual(code, 1)
         self.assertIn("the key of this trainer does not permit d:", text)
+
+    def doctor(self, name, *args, code=0):
+        shown = subprocess.run(
+            [FOREBAY, "doctor", "--server", self.server.endpoint, "--keys",
+             str(self.folder / f"trainer-{name}.key"), *args],
+            capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(shown.returncode, code, shown.stdout + shown.stderr)
+        return shown.stdout
 
     def test_a_key_that_is_removed_is_refused_without_a_restart(self):
         self.start()

@@ -169,6 +169,7 @@ class Trainers(SystemTest):
         words = shlex.split(up.stdout.readline())
         self.server = words[words.index("--server") + 1]
         self.root = words[words.index("--data") + 1]
+        self.cluster.env["FOREBAY_KEYS"] = words[words.index("--keys") + 1]
 
     def command(self, program, token, epochs, split="train"):
         return [str(program), self.server, str(self.pipeline), split,

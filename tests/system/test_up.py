@@ -137,7 +137,8 @@ class Up(SystemTest):
         extra.mkdir()
         up = self.up("--data", f"extra={extra}")
         line = json.loads(up.endpoint)
-        self.assertEqual(list(line), ["server", "roots", "workers", "pid"])
+        self.assertEqual(list(line),
+                         ["server", "keys", "roots", "workers", "pid"])
         self.assertRegex(line["server"], r"^tcp://127\.0\.0\.1:\d+$")
         self.assertEqual(line["roots"], {
             "extra": str(extra), "data1": str(self.cluster.root)})
@@ -147,10 +148,39 @@ class Up(SystemTest):
                 for word in ("--data", f"{name}={directory}")]
         pulled = json.loads(self.forebay(
             "pull", "--pipeline", self.pipeline, "--server", line["server"],
-            *data, "--json"))
+            "--keys", line["keys"], *data, "--json"))
         self.assertEqual(pulled["images"], 64)
         self.assertEqual(up.terminate(), 0)
         self.assert_ends(up)
+        self.assertFalse(os.path.exists(line["keys"]))
+
+    @unittest.skipUnless(os.geteuid() == 0, "NOT TESTED: only root can try "
+                         "to read the key as another user")
+    def test_another_user_cannot_read_the_key(self):
+        line = json.loads(self.up("--workers", "1").endpoint)
+        self.assertTrue(pathlib.Path(line["keys"]).read_text())
+        read = subprocess.run(["cat", line["keys"]], user=65534, group=65534,
+                              extra_groups=[], capture_output=True, text=True,
+                              check=False, timeout=DEADLINE)
+        self.assertEqual((read.returncode, read.stdout), (1, ""))
+        self.assertIn("Permission denied", read.stderr)
+
+    def test_keys_of_a_folder_are_used_and_none_if_insecure(self):
+        keys = self.cluster.path("keys")
+        for words in (("init",), ("add", "worker"), ("add", "trainer", "t")):
+            self.forebay("keys", words[0], keys, *words[1:])
+        of_folder = ("--keys", str(keys))
+        for up_args, pull_args in ((of_folder, of_folder),
+                                   (("--insecure",), ())):
+            line = json.loads(self.up("--workers", "1", *up_args).endpoint)
+            self.assertEqual(line["keys"], "".join(pull_args[1:]))
+            pulled = json.loads(self.forebay(
+                "pull", "--pipeline", self.pipeline, "--server",
+                line["server"], *pull_args, "--data",
+                f"data0={self.cluster.root}", "--json"))
+            self.assertEqual(pulled["images"], 64)
+        self.assertIn("--keys and --insecure exclude each other", self.refused(
+            "--pipeline", self.pipeline, "--keys", keys, "--insecure", code=2))
 
     def test_on_standard_output_it_is_one_line_too(self):
         up = subprocess.Popen(
@@ -186,7 +216,7 @@ class Up(SystemTest):
         self.assertEqual(line["roots"], {"data0": str(folder)})
         pulled = json.loads(self.forebay(
             "pull", "--pipeline", self.pipeline, "--server", line["server"],
-            "--data", f"data0={folder}", "--json"))
+            "--keys", line["keys"], "--data", f"data0={folder}", "--json"))
         self.assertEqual(pulled["images"], 64)
 
     # ---- the end with its last user ----

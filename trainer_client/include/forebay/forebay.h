@@ -286,8 +286,8 @@ struct forebay_options {
     struct forebay_failure *failure;
 
     /* The trainer's key: a key file that `forebay keys add` wrote, or a folder
-     * with one; "fd:N" is a descriptor, which is read and closed. NULL: the
-     * variable FOREBAY_KEYS, or no key, for a server without keys. */
+     * with one. NULL: the variable FOREBAY_KEYS, or no key, for a server without
+     * keys. */
     const char *keys;
 };
 

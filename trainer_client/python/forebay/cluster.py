@@ -53,6 +53,7 @@ _lock_files: dict[Path, int] = {}
 class Started(NamedTuple):
     """What KEY.json says of a running cluster."""
     server: str
+    keys: str         # path of the trainer's key
     roots: Mapping[str, str]
     pid: int
     start_ticks: str  # when the process began: a later one may have its pid
@@ -358,8 +359,8 @@ def _start(key: str, folder: Path, pipeline: Pipeline,
         command += ["--data", f"{name}={directory}"]
     log = folder / f"{key}.log"
     answer = _run(command, pipeline, log, timeout)
-    started = Started(answer["server"], answer["roots"], answer["pid"],
-                      _start_ticks(answer["pid"]), count)
+    started = Started(answer["server"], answer["keys"], answer["roots"],
+                      answer["pid"], _start_ticks(answer["pid"]), count)
     new = folder / f"{key}.new"
     new.write_text(json.dumps(started._asdict()))
     new.rename(folder / f"{key}.json")  # readers see all of it or none

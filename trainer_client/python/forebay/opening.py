@@ -57,8 +57,7 @@ def open_stream(source: pipeline.Source, options: Options, place: ranks.Place,
         stream = _connect(text, loaded, dict(
             job=place.job, rank=place.rank, world=place.world), dict(
             server=local.started.server if local else options["server"],
-            # The local cluster has no keys, whatever FOREBAY_KEYS is.
-            keys="" if local else options["keys"],
+            keys=local.started.keys if local else options["keys"],
             roots=list(roots.items()), outputs=outputs, device=adapter.device,
             memory=adapter.stream_memory, open_timeout=timeout,
             window_batches=options["prefetch"] or 0,
