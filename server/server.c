@@ -65,8 +65,9 @@ struct server {
     struct fby_zap        *zap;        /* NULL: no keys */
     struct fby_tickets    *tickets;    /* NULL: no keys */
     int64_t                refresh_ns; /* when to look at the list of keys */
-    int                    signal_fd;  /* signalfd for SIGTERM and SIGINT */
-    int64_t                now_ns;     /* clock, read once per iteration */
+    struct fby_file_watch  files;
+    int                    signal_fd; /* signalfd for SIGTERM and SIGINT */
+    int64_t                now_ns;    /* clock, read once per iteration */
     uint64_t               refused_messages;
     char                   bound[FBY_ENDPOINT_SIZE]; /* its endpoint */
     uint64_t               refused_workers;          /* FULL, also the next */
@@ -471,6 +472,7 @@ static void run_iteration(struct server *self)
         fby_access_refresh(self->access);
         self->refresh_ns = self->now_ns + refresh_period_ns;
     }
+    fby_file_watch_turn(&self->files, self->now_ns);
     fby_directory_tick(self->directory, self->now_ns);
     send_due_messages(self);
     if (self->stopping) {

@@ -125,6 +125,22 @@ class Limits(SystemTest):
             limit = int(error.split(" needs ")[1].split()[0])
         self.assertEqual(code, 0, error)
 
+    def test_files_used_up_while_it_runs_are_logged_and_a_stream_goes_on(self):
+        worker, = self.cluster.start(1)
+        stream = self.cluster.pull(self.pipeline, "--epochs", 20, "--step-ms",
+                                   20, watched=True)
+        stream.steps(1)
+        limit = resource.RLIMIT_NOFILE
+        for process in (self.cluster.server, worker):
+            pid = process.process.pid
+            numbers = [int(name) for name in os.listdir(f"/proc/{pid}/fd")]
+            _, hard = resource.prlimit(pid, limit)
+            resource.prlimit(pid, limit, (min(
+                set(range(max(numbers) + 2)) - set(numbers)), hard))
+            process.wait_for_text("FILES-USED-UP Too many open files: this "
+                                  "process has ")
+        stream.finish()
+
     @unittest.skipUnless(os.getuid() == 0, "needs users of its own")
     def test_too_few_threads_are_said_at_the_start(self):
         for path in (self.cluster.dir, self.cluster.root):

@@ -25,6 +25,7 @@
 #include <stdbool.h>
 
 #include "codec/auto.h"
+#include "common/limits.h"
 #include "common/locator.h"
 #include "common/socket.h"
 #include "http/http.h"
@@ -132,6 +133,7 @@ struct fby_loop {
                                             divided by FOREBAY_TIME_DIVISOR */
     struct fby_instance_id    instance;
     struct fby_loop_keys     *keys; /* NULL: the worker has none */
+    struct fby_file_watch     files;
     struct fby_roots         *roots;
     struct fby_plan_cache    *plans;
     struct fby_memory        *memory; /* blocks for `arenas` */
