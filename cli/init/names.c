@@ -94,7 +94,8 @@ bool fby_init_has_pictures(const struct fby_listing *listing)
 
 bool fby_init_is_label(const struct fby_init_member *member)
 {
-    return fby_init_has_type(member->extension, "cls") &&
+    return member->value == FBY_INIT_NO_VALUE &&
+           fby_init_has_type(member->extension, "cls") &&
            fby_text_is_extension(member->extension);
 }
 

@@ -32,7 +32,8 @@ bool fby_init_is_any_picture(const char *name);
 /* Is a file in the listing a picture that can be decoded, by its name? */
 bool fby_init_has_pictures(const struct fby_listing *listing);
 
-/* True for a member with the label, as in WebDataset: "cls". */
+/* True for a file with the label, as in WebDataset: "cls". A column of a list may
+ * have this name, too. */
 bool fby_init_is_label(const struct fby_init_member *member);
 
 /* True for names that are usual for pictures ("images"). */

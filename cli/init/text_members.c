@@ -572,13 +572,19 @@ static void append_text(
     }
 }
 
+static bool is_text(const struct fby_init_member *member)
+{
+    return member->value == FBY_INIT_NO_VALUE &&
+           fby_init_has_type(member->extension, "txt") &&
+           fby_text_is_extension(member->extension);
+}
+
 static void append_texts(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
     for (size_t i = 0; i < data->n_members; i++) {
         const struct fby_init_member *member = &data->members[i];
-        if (fby_init_has_type(member->extension, "txt") &&
-            fby_text_is_extension(member->extension)) {
+        if (is_text(member)) {
             append_text(out, member);
         }
     }
@@ -596,7 +602,8 @@ static bool has_field_or_comment(const struct fby_init_summary *data,
                 memcmp(member->extension, column, n) == 0 &&
                 (is_same_image(data, image, member) ||
                     is_mask(data, image, member) ||
-                    fby_init_is_left_out(data, image, member));
+                    fby_init_is_left_out(data, image, member) ||
+                    fby_init_is_label(member) || is_text(member));
     }
     return found;
 }

@@ -27,9 +27,9 @@ static void end_collection(struct fby_init_member *member)
  * last part of a key counts: "annotation.class". */
 static bool has_name_of_classes(const struct fby_init_member *member)
 {
-    static const char *const words[] = {"label", "labels", "class", "classes",
-        "class_name", "classname", "label_name", "category", "category_name",
-        "target", "breed", "species", "y", NULL};
+    static const char *const words[] = {"label", "labels", "cls", "class",
+        "classes", "class_name", "classname", "label_name", "category",
+        "category_name", "target", "breed", "species", "y", NULL};
     char                     name[FBY_NAME_SIZE];
     const char *text = member->key[0] != '\0' ? member->key : member->extension;
     const char *dot  = strrchr(text, '.');
