@@ -5,8 +5,8 @@
  * class folders, tar shards, columns of NumPy files, lists, parallel folders
  * (such as images and masks) and token files. A guess reads all file names, the
  * first shards of each split (tar: until 20,000 members), whole lists, the
- * header of one PNG file of each extension, and the pictures of the first
- * samples that have masks. */
+ * header of one PNG file of each extension and of 256 samples with masks, and
+ * the pictures of the first samples that have masks. */
 #ifndef FBY_CLI_INIT_GUESS_H
 #define FBY_CLI_INIT_GUESS_H
 

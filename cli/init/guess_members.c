@@ -83,11 +83,11 @@ static void read_colours(
     static const uint8_t begin[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
         0, 0, 0, 13, 'I', 'H', 'D', 'R'};
     enum { DEPTH = 24, COLOUR = 25, GREY = 0, PALETTE = 3 };
-    bool is_png  = memcmp(head, begin, sizeof(begin)) == 0;
-    bool is_grey = head[COLOUR] == GREY;
-    member->may_be_ids =
-        is_png && head[DEPTH] <= 8 && (is_grey || head[COLOUR] == PALETTE);
-    member->is_grey16 = is_png && head[DEPTH] == 16 && is_grey;
+    bool is_grey       = head[COLOUR] == GREY;
+    member->is_png     = memcmp(head, begin, sizeof(begin)) == 0;
+    member->may_be_ids = member->is_png && head[DEPTH] <= 8 &&
+                         (is_grey || head[COLOUR] == PALETTE);
+    member->is_grey16 = member->is_png && head[DEPTH] == 16 && is_grey;
 }
 
 static fby_err read_head(const struct fby_member_file *file,
@@ -129,7 +129,7 @@ static uint32_t find_first_file(
     return m;
 }
 
-static fby_err read_png_header(struct fby_init_member *member,
+fby_err fby_guess_read_png(struct fby_init_member *member,
     const struct fby_shard *shard, uint32_t m,
     const struct fby_member_opener *opener, struct fby_error_detail *why)
 {
@@ -156,7 +156,7 @@ fby_err fby_guess_read_pngs(struct fby_guess_split *split,
         }
         uint32_t m = find_first_file(shard, member->extension);
         if (m < shard->n_members) {
-            err = read_png_header(member, shard, m, opener, why);
+            err = fby_guess_read_png(member, shard, m, opener, why);
         }
     }
     fby_guess_read_sizes(split, shard, opener);

@@ -36,6 +36,12 @@ struct fby_member_opener {
     const void *arg;
 };
 
+/* Set what the header of the file of member `m` tells: is_png and what follows.
+ * Errors: those of opening; FBY_IO. */
+FBY_CHECKED fby_err fby_guess_read_png(struct fby_init_member *member,
+    const struct fby_shard *shard, uint32_t m,
+    const struct fby_member_opener *opener, struct fby_error_detail *why);
+
 /* For each extension of PNG files without `header_read`: read the header of its
  * first file in `shard`. Call this after fby_guess_count_members.
  * Errors: those of opening; FBY_IO. */
@@ -46,7 +52,16 @@ FBY_CHECKED fby_err fby_guess_read_pngs(struct fby_guess_split *split,
 /* True if the split has pictures that may be masks, and others. */
 bool fby_guess_has_masks(const struct fby_guess_split *split);
 
-/* If the split has masks: measure the pictures of the first samples of `shard`,
+/* Look at the headers of the first masks of `shard`. If one has no ids, the
+ * extension has none: may_be_ids becomes false, and no_ids says why
+ * (guess_mask_files.c). A file that cannot be read is skipped. */
+void fby_guess_check_masks(struct fby_guess_split *split,
+    const struct fby_shard *shard, const struct fby_member_opener *opener);
+
+/* Why the file has no ids, by its header: "has colours". */
+const char *fby_guess_why_no_ids(const struct fby_init_member *header);
+
+/* If the split has masks: check and measure the pictures of the first samples of `shard`,
  * once for a split (guess_sizes.c). A file that cannot be read or decoded has
  * no size. */
 void fby_guess_read_sizes(struct fby_guess_split *split,

@@ -110,6 +110,7 @@ void fby_guess_read_sizes(struct fby_guess_split *split,
         return;
     }
     split->sizes_read = true;
+    fby_guess_check_masks(split, shard, opener);
     for (uint32_t i = 0; i < shard->n_samples && i < FBY_INIT_SIZES; i++) {
         read_sample(split, shard, i, opener);
     }

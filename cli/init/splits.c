@@ -61,9 +61,19 @@ static void compare_member(const struct fby_init_member *first,
     } else if (other->has_words != first->has_words) {
         snprintf(reason, FBY_REASON_SIZE, "its %s has %s", name,
             other->has_words ? "words, not numbers" : "numbers, not words");
-    } else if (first->may_be_ids && !other->may_be_ids) {
-        snprintf(reason, FBY_REASON_SIZE, "its %s has other colours",
-            first->extension);
+    }
+}
+
+/* Write the reason if the other split has no masks where the first has some. */
+static void compare_masks(const struct fby_init_member *first,
+    const struct fby_init_member *other, char reason[FBY_REASON_SIZE])
+{
+    if (first->may_be_ids && other != NULL && !other->may_be_ids) {
+        bool is_late = other->no_ids[0] != '\0';
+        snprintf(reason, FBY_REASON_SIZE,
+            "its %s has no class ids as in the first split: %s%s",
+            first->extension, is_late ? other->no_ids : "the first file ",
+            is_late ? "" : fby_guess_why_no_ids(other));
     }
 }
 
@@ -136,6 +146,7 @@ void fby_init_compare_splits(const struct fby_guess_split *first,
     const struct fby_guess_split *other, char reason[FBY_REASON_SIZE])
 {
     bool any_format = has_any_format(first) && has_any_format(other);
+    bool has_masks  = fby_guess_has_masks(first);
     reason[0]       = '\0';
     if (other->kind != first->kind) {
         snprintf(reason, FBY_REASON_SIZE, "it is given as '%s', not as '%s'",
@@ -150,6 +161,9 @@ void fby_init_compare_splits(const struct fby_guess_split *first,
         const struct fby_init_member *member = &first->members[i];
         if (is_needed(member) && !(any_format && is_format(member))) {
             compare_member(member, find_member(other, member), reason);
+        }
+        if (reason[0] == '\0' && has_masks && is_needed(member)) {
+            compare_masks(member, find_member(other, member), reason);
         }
     }
     for (uint32_t i = 0; reason[0] == '\0' && i < first->n_columns; i++) {

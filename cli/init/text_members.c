@@ -470,7 +470,8 @@ static void append_left_out_pictures(struct fby_buffer *out,
             "  # %s is left out: as a mask, %s.\n"
             "  # A mask is a PNG in grey or with a palette.%s",
             member->extension,
-            fby_init_has_type(member->extension, "png")
+            member->no_ids[0] != '\0' ? member->no_ids
+            : fby_init_has_type(member->extension, "png")
                 ? "its colours, alpha or 16 bits are no ids"
                 : "its lossy compression changes ids",
             member->is_grey16 ? "\n"

@@ -72,12 +72,15 @@ static void append_colours(const struct fby_init_summary *data,
 {
     char        word[WORD];
     char        folder[FBY_NAME_SIZE];
-    const char *dot = strrchr(member->extension, '.');
+    const char *dot     = strrchr(member->extension, '.');
+    bool        is_late = member->no_ids[0] != '\0';
     fby_init_printf(out,
-        "left out: %s: its colours are no class ids; if it is a second "
-        "picture, remove the # of its field in the file",
-        member->extension);
+        "left out: %s: %s%s; if it is a second picture, remove the # of its "
+        "field in the file",
+        member->extension, is_late ? member->no_ids : "its colours are",
+        is_late ? ", so it has no class ids" : " no class ids");
     if (data->kind != FBY_SOURCE_PARALLEL || dot == NULL ||
+        (is_late && strstr(member->no_ids, " has colours") == NULL) ||
         !write_folder(data, word)) {
         fby_init_append(out, "; masks are PNG in grey or with a palette\n");
         return;

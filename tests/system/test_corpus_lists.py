@@ -5,9 +5,11 @@
 from collections import Counter
 
 import harness
+import numpy
 import test_corpus
 
-from test_corpus import IMAGE, Note, picture, save
+from PIL import Image
+from test_corpus import IMAGE, Note, encoded, picture, save
 
 
 def listed(*columns, to="train.csv"):
@@ -31,6 +33,60 @@ def texts_and_labels_in_files(root):
         save(root / f"c/{i}.cls", f"{i}")
 
 
+SECOND = ("so it has no class ids; if it is a second picture, remove the # of "
+          "its field in the file; ")
+
+
+def grey(level, dtype="u1"):
+    return Image.fromarray(numpy.full((40, 48), level, dtype))
+
+
+def masked(*masks, to="train.csv"):
+    """A list of pictures with these files as masks."""
+    def make(root):
+        listed(("mask", [f"m/{i}.png" for i in range(4)]), to=to)(root)
+        for i, content in enumerate(masks):
+            save(root / f"m/{i}.png", content)
+    return make
+
+
+GREY_MASKS = [grey(i) for i in range(4)]
+COLOURED = [*GREY_MASKS[:2], picture(2), picture(3)]
+
+
+def coloured_masks_in_val(root):
+    """The first of val has colours."""
+    masked(*GREY_MASKS)(root)
+    save(root / "v/0.png", picture(0))
+    save(root / "val.csv", "image,mask\nimages/0.jpg,v/0.png\n")
+
+
+def late_colours_in_val(root):
+    masked(*GREY_MASKS)(root)
+    save(root / "v/0.png", picture(0))
+    save(root / "val.csv",
+         "image,mask\nimages/0.jpg,m/0.png\nimages/1.jpg,v/0.png\n")
+
+
+def grey_and_coloured(root):
+    for i, name in enumerate("ab"):
+        save(root / f"train/{name}/1.png", grey(i))
+        save(root / f"val/{name}/1.png", picture(i))
+
+
+def folders_of_masks(root):
+    for i, content in enumerate(COLOURED):
+        save(root / f"images/{i}.jpg", picture(i))
+        save(root / f"masks/{i}.png", content)
+
+
+def tar_of_masks(root):
+    test_corpus.tar(root / "t.tar", {
+        f"{i:04}.{name}": data for i, content in enumerate(COLOURED)
+        for name, data in (("jpg", test_corpus.jpg(i)), ("mask.png", encoded(
+            content, "PNG")))})
+
+
 ROWS = [
     ("columns with names of members of tars", listed(
         ("cls", (0, 1, 2, 3)), ("label", "abab"), ("txt", ("a cat", "b c",
@@ -48,6 +104,31 @@ ROWS = [
         'in a list\nleft out: text "caption.txt": choose its max_length in the '
         "file, and remove the # there\nwrote ",
         {"image": (4, *IMAGE), "label": Counter([0, 1, 2, 3])})),
+    ("a later mask in colours", masked(*COLOURED), Note(
+        f"left out: mask.png: m/2.png has colours, {SECOND}masks are PNG in "
+        "grey or with a palette\n", {"image": (4, *IMAGE)})),
+    ("a later mask that is a JPEG", masked(
+        *GREY_MASKS[:3], encoded(GREY_MASKS[3])), Note(
+            f"left out: mask.png: m/3.png is no PNG, {SECOND}masks are PNG in "
+            "grey or with a palette\n", {"image": (4, *IMAGE)})),
+    ("a later mask of 16 bits", masked(grey(1), *3 * [grey(300, "u2")]), Note(
+        f"left out: mask.png: m/1.png has 16 bits, {SECOND}masks are PNG in "
+        "grey or with a palette\n", {"image": (4, *IMAGE)})),
+    ("masks in colours in val", coloured_masks_in_val, Note(
+        "/val.csv: its mask.png has no class ids as in the first split: the "
+        "first file has colours\n", {"mask": (4, 224, 224, 1)})),
+    ("a later mask in colours in val", late_colours_in_val, Note(
+        "/val.csv: its mask.png has no class ids as in the first split: "
+        "v/0.png has colours\n", {"mask": (4, 224, 224, 1)})),
+    ("pictures in grey, and in colours in val", grey_and_coloured,
+     {"image": (2, *IMAGE)}, ("val", {"image": (64, *IMAGE)})),
+    ("a later mask in colours in a folder", folders_of_masks, Note(
+        f"left out: masks.png: masks/2.png has colours, {SECOND}to number "
+        "them: (cd ", {"images": (4, *IMAGE)},
+        {"train": {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)}})),
+    ("a later mask in colours in a tar", tar_of_masks, Note(
+        f"left out: mask.png: 0002.mask.png has colours, {SECOND}masks are "
+        "PNG in grey or with a palette\n", {"image": (4, *IMAGE)})),
 ]
 
 
