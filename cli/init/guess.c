@@ -134,6 +134,10 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
     if (has_dirs) {
         FBY_TRY(fby_guess_only_folder(search, path, listing, only, why));
     }
+    const char *evaluation = fby_evaluation_split_of(only);
+    if (path[0] == '\0' && evaluation != NULL) {
+        search->main_split = name = evaluation;
+    }
     bool has_classes = has_dirs && only[0] == '\0' &&
                        !fby_guess_are_img2dataset(search, path, listing);
     uint32_t depth = has_classes ? 1 : 0;
@@ -260,9 +264,10 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
 
 /* If no split has the name `name`, give it to the first of those from `first` on
  * that is alone or has no split word in its name: extra.csv is train only where
- * there is no train.csv. */
+ * there is no train.csv. A split for evaluation that is alone in all of the data
+ * (`is_root`) keeps its name. */
 static void give_default_name(
-    struct fby_search *search, uint32_t first, const char *name)
+    struct fby_search *search, uint32_t first, const char *name, bool is_root)
 {
     struct fby_guess *out      = search->out;
     bool              is_alone = out->n_splits == first + 1;
@@ -274,12 +279,10 @@ static void give_default_name(
     if (i == out->n_splits) {
         return;
     }
-    if (strcmp(name, "train") == 0 &&
+    if (is_root && is_alone &&
         fby_text_is_evaluation_split(out->splits[i].name)) {
-        fby_guess_note(search,
-            "note: the only split is %s, and the file has it as train: "
-            "shuffled and augmented",
-            out->splits[i].name);
+        search->main_split = out->splits[i].name;
+        return;
     }
     snprintf(out->splits[i].name, FBY_NAME_SIZE, "%s", name);
 }
@@ -311,7 +314,7 @@ static fby_err add_data(struct fby_search *search, const char *path,
         search->out->splits[i].kind = search->out->kind;
     }
     if (!fby_guess_has_split(search, name)) {
-        give_default_name(search, first_split, name);
+        give_default_name(search, first_split, name, path[0] == '\0');
     }
     fby_listing_fini(&listing);
     return err;
@@ -394,54 +397,84 @@ static fby_err search_path(
 {
     char file[FBY_PATH_SIZE];
     memcpy(file, search->only_file, sizeof(file));
+    const char *name = search->main_split;
     if (fby_guess_is_zip_path(file)) {
-        return fby_guess_zip(search, file, "train", why);
+        return fby_guess_zip(search, file, name, why);
     }
-    return file[0] != '\0' ? add_data(search, "", "train", why)
-                           : fby_guess_splits_below(search, "", "train", why);
+    return file[0] != '\0' ? add_data(search, "", name, why)
+                           : fby_guess_splits_below(search, "", name, why);
 }
 
-/* Refuse several splits of which none is train: one of them would be it. */
-static fby_err check_train(
-    const struct fby_search *search, struct fby_error_detail *why)
+/* An example of the name of a split train. */
+static const char *example_of(enum fby_source_kind kind)
 {
     static const char *const examples[FBY_N_SOURCES] = {
         [FBY_SOURCE_LIST]     = "train.csv",
         [FBY_SOURCE_SHARDS]   = "train-0.tar",
         [FBY_SOURCE_TOKENS]   = "train.bin",
         [FBY_SOURCE_PARALLEL] = "images/train"};
+    return examples[kind] != NULL ? examples[kind] : "train";
+}
+
+/* Refuse several splits of which none is train: one of them would be it. */
+static fby_err check_train(
+    const struct fby_search *search, struct fby_error_detail *why)
+{
     const struct fby_guess *out = search->out;
     char                    list[160];
     char                    word[FBY_OPERAND_SIZE];
-    if (out->n_splits < 2 || fby_guess_has_split(search, "train")) {
+    if (out->n_splits < 2 || fby_guess_has_split(search, search->main_split)) {
         return FBY_OK;
     }
     list[0] = '\0';
     for (uint32_t i = 0; i < out->n_splits; i++) {
         fby_text_append_name(list, sizeof(list), out->splits[i].name);
     }
-    bool        is_list = out->kind == FBY_SOURCE_LIST;
-    const char *example = examples[out->kind];
-    bool        is_file =
+    bool is_list = out->kind == FBY_SOURCE_LIST;
+    bool is_file =
         is_list && fby_shell_quote(out->splits[0].pattern, word, sizeof(word));
     return fby_error_set(why, FBY_CONFIG,
         "found the splits %s, and none is called train: rename the one for "
         "training, as in %s%s%s",
-        list, example != NULL ? example : "train",
+        list, example_of(out->kind),
         is_file ? "; to stream one by itself: forebay init " : "",
         is_file ? word : "");
 }
 
-static void move_train_first(struct fby_guess *out)
+/* Move the split with the name `first` to the front. */
+static void move_first(struct fby_guess *out, const char *first)
 {
     for (uint32_t i = 1; i < out->n_splits; i++) {
-        if (strcmp(out->splits[i].name, "train") == 0) {
+        if (strcmp(out->splits[i].name, first) == 0) {
             struct fby_guess_split train = out->splits[i];
             out->splits[i]               = out->splits[0];
             out->splits[0]               = train;
             return;
         }
     }
+}
+
+/* Add a note if the first split is one for evaluation. */
+static void note_evaluation(struct fby_search *search)
+{
+    const struct fby_guess_split *first = &search->out->splits[0];
+    if (search->out->n_splits > 0 && strcmp(first->name, "train") != 0) {
+        fby_guess_note(search,
+            "note: the split is called %s, so it is neither shuffled nor "
+            "augmented; to train on it, rename it, as to %s, and run init "
+            "again",
+            first->name, example_of(first->kind));
+    }
+}
+
+/* The split of a folder or archive: train, or the one for evaluation that it is
+ * called after. */
+static const char *main_split_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *found =
+        fby_evaluation_split_of(slash != NULL ? slash + 1 : path);
+    return found != NULL ? found : "train";
 }
 
 /* Make `path` the root of the search. If `path` is a file, its directory is the
@@ -470,6 +503,11 @@ static fby_err open_search(
             slash + 1, within);
         slash[slash == real ? 1 : 0] = '\0'; /* keep "/" itself */
     }
+    bool is_folder     = S_ISDIR(st.st_mode);
+    bool is_zip        = fby_guess_is_zip_path(search->only_file);
+    search->main_split = is_folder ? main_split_of(real)
+                         : is_zip  ? main_split_of(search->only_file)
+                                   : "train";
     snprintf(option, sizeof(option), "data=%s", real);
     free(real);
     search->roots = fby_roots_create();
@@ -513,8 +551,9 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
     if (err == FBY_OK) {
         err = check_train(&search, why);
     }
-    move_train_first(out);
     if (err == FBY_OK) {
+        move_first(out, search.main_split);
+        note_evaluation(&search);
         err = fby_refuse_split_column(&search, why);
     }
     if (err == FBY_OK) {

@@ -465,7 +465,8 @@ fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
     if (err == FBY_OK && depth == 1) {
         note_numbers(&folders);
     }
-    if (depth > 0 && search->train == NULL && strcmp(name, "train") == 0) {
+    if (depth > 0 && search->train == NULL &&
+        strcmp(name, search->main_split) == 0) {
         keep_train(search, &folders);
     } else if (depth > 0) {
         compare_with_train(&folders, split);

@@ -21,10 +21,12 @@ struct fby_search {
     struct fby_roots      *roots;  /* contains only `root` */
     const struct fby_root *root;   /* the directory that is searched */
     char only_file[FBY_PATH_SIZE]; /* name of the only file to look at, or "" */
-    enum fby_type       token_type;   /* of flat files; 0: unknown */
-    uint32_t            class_depth;  /* of fby_source_guess_at_depth() */
-    const char         *default_name; /* of a split without a split word */
-    struct fby_progress progress;     /* of fby_source_guess_at_depth() */
+    enum fby_type token_type;      /* of flat files; 0: unknown */
+    uint32_t      class_depth;     /* of fby_source_guess_at_depth() */
+    const char   *default_name;    /* of a split without a split word */
+    /* The split that comes first: train, or one for evaluation that is alone. */
+    const char         *main_split;
+    struct fby_progress progress; /* of fby_source_guess_at_depth() */
     struct fby_guess   *out;
     /* The class folders of split train, without their files; NULL: none. */
     struct fby_folder *train;

@@ -141,6 +141,10 @@ fby_err fby_guess_zips(struct fby_search *search, const char *path,
     if (n != 1) {
         return FBY_OK;
     }
+    const char *evaluation = fby_evaluation_split_of(only->name);
+    if (path[0] == '\0' && evaluation != NULL) {
+        search->main_split = name = evaluation;
+    }
     FBY_TRY(fby_path_join(path, only->name, below, why));
     return fby_guess_zip(search, below, name, why);
 }

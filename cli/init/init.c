@@ -503,8 +503,10 @@ static struct fby_init_summary summarize(const struct fby_guess *guess,
     const struct other_splits                                   *others,
     struct fby_init_column columns[FBY_GUESS_COLUMNS])
 {
-    const struct fby_guess_split *split = &guess->splits[0];
+    const struct fby_guess_split *split    = &guess->splits[0];
+    bool                          is_train = strcmp(split->name, "train") == 0;
     return (struct fby_init_summary){
+        .evaluation    = is_train ? NULL : split->name,
         .kind          = guess->kind,
         .path          = split->pattern,
         .samples       = split->counted_all ? split->samples : 0,

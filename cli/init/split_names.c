@@ -4,9 +4,11 @@
 
 #include <ctype.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "pipeline/text.h"
 #include "worker/source/shard.h"
 
 const char *const fby_known_splits[FBY_KNOWN_SPLITS] = {
@@ -158,6 +160,18 @@ const char *fby_split_of_folder(const char *name)
         }
     }
     return NULL;
+}
+
+const char *fby_evaluation_split_of(const char *name)
+{
+    char   word[FBY_NAME_SIZE];
+    size_t n = strcspn(name, ".");
+    while (n > 0 && isdigit((unsigned char)name[n - 1])) {
+        n--;
+    }
+    snprintf(word, sizeof(word), "%.*s", (int)n, name);
+    const char *split = fby_split_of_folder(word);
+    return split != NULL && fby_text_is_evaluation_split(split) ? split : NULL;
 }
 
 /* The directory with that name, in upper or lower case; NULL: none. */

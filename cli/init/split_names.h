@@ -31,6 +31,10 @@ const char *fby_split_word(const char *name);
  * "train"); NULL: none. */
 const char *fby_split_of_folder(const char *name);
 
+/* The split for evaluation that a folder or archive is called after, as val2017
+ * or test.zip; NULL: none. */
+const char *fby_evaluation_split_of(const char *name);
+
 /* The folder of the split in a listing, by its usual names; NULL: none. */
 const char *fby_find_split_folder(
     const struct fby_listing *listing, const char *split);

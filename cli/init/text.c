@@ -265,7 +265,6 @@ static void append_train(
 {
     const struct fby_init_split train = {
         "train", data->path, data->files, data->n_files, data->tokens};
-    fby_init_append(out, "splits:\n");
     append_source(out, data, &train);
     fby_init_append(
         out, has_shards(data)
@@ -278,18 +277,24 @@ static void append_train(
     fby_init_append(out, ": what the last batch does\n");
 }
 
-/* Append the splits other than train, or a comment with one of them. */
+static void append_evaluation(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_split *split)
+{
+    append_source(out, data, split);
+    fby_init_append(out,
+        "\n    shuffle: none\n"
+        "    last: pad               # the field `valid` is false for "
+        "padding\n");
+}
+
+/* Append the splits other than the first, or a comment with one of them. */
 static void append_others(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
     for (size_t i = 0; i < data->n_others; i++) {
-        append_source(out, data, &data->others[i]);
-        fby_init_append(out,
-            "\n    shuffle: none\n"
-            "    last: pad               # the field `valid` is false for "
-            "padding\n");
+        append_evaluation(out, data, &data->others[i]);
     }
-    if (data->n_others == 0) {
+    if (data->n_others == 0 && data->evaluation == NULL) {
         fby_init_printf(out, "  # val: {%s: %s, shuffle: none, last: pad}\n",
             source_key(data),
             fby_source_traits(data->kind)->has_sequences ? "{files: PATH, ...}"
@@ -301,7 +306,14 @@ static void append_others(
 static void append_splits(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
-    append_train(out, data);
+    const struct fby_init_split first = {
+        data->evaluation, data->path, data->files, data->n_files, data->tokens};
+    fby_init_append(out, "splits:\n");
+    if (data->evaluation != NULL) {
+        append_evaluation(out, data, &first);
+    } else {
+        append_train(out, data);
+    }
     append_others(out, data);
     fby_init_printf(out,
         "\nglobal_batch: %-4u          # shared by all ranks\n",

@@ -43,6 +43,8 @@ struct fby_init_root {
 };
 
 struct fby_init_summary { /* the known facts about the data of split train */
+    const char
+        *evaluation; /* the split, if it is another than train; or NULL */
     enum fby_source_kind kind;
     const char          *path;          /* folder, list or pattern */
     uint64_t             samples;       /* exact number; 0: not counted */
@@ -66,7 +68,8 @@ struct fby_init_summary { /* the known facts about the data of split train */
 
 /* Append a commented pipeline file that works without editing. It has the split
  * `train`, the `others`, which are neither shuffled nor augmented, and batches
- * of 64 samples (4,096 for columns). If fewer samples than one batch were read,
+ * of 64 samples (4,096 for columns). If the first split is one for `evaluation`,
+ * it is as the others. If fewer samples than one batch were read,
  * the file keeps the last batch although it is short.
  *   pictures: 224 x 224, normalised f32 in CHW, and labels; train:
  *             random_resized_crop and flip, others: resize and center_crop;

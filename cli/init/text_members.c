@@ -203,7 +203,7 @@ bool fby_init_list_coordinates(
 }
 
 /* Append the ops of an image or a mask: random ones for train, and none of them
- * for the other splits. Coordinates stay with the picture only if all of it is
+ * for splits of evaluation. Coordinates stay with the picture only if all of it is
  * kept as it lies. */
 static void append_ops(
     struct fby_buffer *out, const struct fby_init_summary *data)
@@ -212,6 +212,11 @@ static void append_ops(
     if (fby_init_list_coordinates(data, names, sizeof(names))) {
         fby_init_append(
             out, "      - resize: {size: 224}        # or [HEIGHT, WIDTH]\n");
+        return;
+    }
+    if (data->evaluation != NULL) {
+        fby_init_append(out, "      - resize: {shorter: 256}\n"
+                             "      - center_crop: {size: 224}\n");
         return;
     }
     fby_init_append(out,

@@ -669,7 +669,7 @@ static void only_folders_called_so_are_splits(void **state)
     sandbox_write_text(sb, "p/val/1.jpg", "x");
     look(sb, "p");
     assert_int_equal(guess.n_splits, 1);
-    assert_split(sb, 0, "train", "p", 1);
+    assert_split(sb, 0, "val", "p", 1);
     assert_int_equal(guess.splits[0].classes, 0);
     sandbox_write_text(sb, "q/train/c/1.jpg", "x");
     sandbox_write_text(sb, "q/training/c/1.jpg", "x");
@@ -795,14 +795,49 @@ static void paths_of_another_machine_are_refused(void **state)
         "the pictures beside the list");
 }
 
+static void assert_evaluation(
+    const struct sandbox *sb, const char *path, const char *split)
+{
+    look(sb, path);
+    assert_int_equal(guess.n_splits, 1);
+    assert_string_equal(guess.splits[0].name, split);
+}
+
+static void a_split_for_evaluation_that_is_alone_keeps_its_name(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/val.csv", "x,y\n1,2\n");
+    assert_evaluation(sb, "p", "val");
+    assert_string_equal(guess.notes,
+        "note: the split is called val, so it is neither shuffled nor "
+        "augmented; to train on it, rename it, as to train.csv, and run init "
+        "again\n");
+    assert_evaluation(sb, "p/val.csv", "val");
+    sandbox_write_text(sb, "q/test2017/a.jpg", "x");
+    assert_evaluation(sb, "q", "test");
+    assert_evaluation(sb, "q/test2017", "test");
+    sandbox_write_text(sb, "r/Valid/a/1.jpg", "x");
+    sandbox_write_text(sb, "r/Valid/b/1.jpg", "x");
+    assert_evaluation(sb, "r/Valid", "valid");
+    assert_int_equal(guess.splits[0].classes, 2);
+    assert_string_equal(guess.splits[0].mismatch, "");
+    assert_string_equal(guess.notes,
+        "note: the split is called valid, so it is neither shuffled nor "
+        "augmented; to train on it, rename it, as to train, and run init "
+        "again\n");
+    sandbox_write_text(sb, "val/rows.csv", "x,y\n1,2\n");
+    assert_evaluation(sb, "val", "val");
+    sandbox_write_text(sb, "test/train/a/1.jpg", "x");
+    sandbox_write_text(sb, "test/train/b/1.jpg", "x");
+    assert_evaluation(sb, "test", "train");
+    sandbox_write_text(sb, "s/train/val.csv", "x,y\n1,2\n");
+    assert_evaluation(sb, "s", "train");
+}
+
 static void evaluation_splits_without_train_are_refused(void **state)
 {
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p/val.csv", "x,y\n1,2\n");
-    look(sb, "p");
-    assert_string_equal(guess.notes,
-        "note: the only split is val, and the file has it as train: shuffled "
-        "and augmented\n");
     sandbox_write_text(sb, "p/test.csv", "x,y\n1,2\n");
     assert_refused(sb, "p", 0,
         "found the splits test, val, and none is called train: rename the one "
@@ -1174,6 +1209,7 @@ int main(void)
         IN_SANDBOX(paths_of_files_make_a_column_of_paths),
         IN_SANDBOX(files_outside_of_the_list_s_directory_need_a_root),
         IN_SANDBOX(paths_of_another_machine_are_refused),
+        IN_SANDBOX(a_split_for_evaluation_that_is_alone_keeps_its_name),
         IN_SANDBOX(evaluation_splits_without_train_are_refused),
         IN_SANDBOX(of_many_columns_of_paths_as_many_as_may_be_are_taken),
         IN_SANDBOX(a_first_row_of_values_is_no_header),

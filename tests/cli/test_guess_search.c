@@ -207,6 +207,11 @@ static void folders_of_splits_have_usual_names(void **state)
     assert_string_equal(fby_split_of_folder("TEST"), "test");
     assert_null(fby_split_of_folder("eval"));
     assert_null(fby_split_of_folder("train_a"));
+    assert_string_equal(fby_evaluation_split_of("val2017"), "val");
+    assert_string_equal(fby_evaluation_split_of("test.zip"), "test");
+    assert_null(fby_evaluation_split_of("train"));
+    assert_null(fby_evaluation_split_of("tests"));
+    assert_null(fby_evaluation_split_of(""));
 }
 
 static const char *named(const struct fby_search *search, const char *stem)

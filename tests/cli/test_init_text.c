@@ -280,6 +280,37 @@ static void lists_and_objects_of_a_list_are_written_whole(void **state)
                         "lists of numbers (also []), or lists of texts\n");
 }
 
+static void a_split_for_evaluation_has_no_random_ops(void **state)
+{
+    (void)state;
+    static const struct fby_init_member members[] = {{.extension = "image.jpg"},
+        {.extension = "mask.png", .may_be_ids = true, .always = true}};
+    static const char       files[][FBY_NAME_SIZE] = {"image", "mask"};
+    struct fby_init_summary summary                = {.evaluation = "val",
+                       .kind                                      = FBY_SOURCE_LIST,
+                       .path                                      = "/d/val.csv",
+                       .samples                                   = 64,
+                       .members                                   = members,
+                       .n_members                                 = 2,
+                       .files                                     = files,
+                       .n_files                                   = 2};
+    char                   *text                   = text_of(&summary);
+    assert_non_null(strstr(text,
+        "splits:\n  val:\n    list: \"/d/val.csv\"\n"
+        "    files: [\"image\", \"mask\"]      # columns of paths\n"
+        "    shuffle: none\n"
+        "    last: pad               # the field `valid` is false for padding\n"
+        "\n" REST("64  ")));
+    assert_non_null(
+        strstr(text, "    ops:                    # on the workers\n"
+                     "      - resize: {shorter: 256}\n"
+                     "      - center_crop: {size: 224}\n"
+                     "    device:"));
+    assert_null(strstr(text, "random"));
+    assert_null(strstr(text, "only"));
+    free(text);
+}
+
 static void a_file_of_columns_is_written_whole(void **state)
 {
     (void)state;
@@ -876,6 +907,7 @@ int main(void)
         cmocka_unit_test(a_file_of_shards_is_written_whole),
         cmocka_unit_test(a_list_s_file_is_written_whole),
         cmocka_unit_test(lists_and_objects_of_a_list_are_written_whole),
+        cmocka_unit_test(a_split_for_evaluation_has_no_random_ops),
         cmocka_unit_test(a_file_of_columns_is_written_whole),
         cmocka_unit_test(a_file_of_tokens_is_written_whole),
         cmocka_unit_test(the_image_is_the_likeliest_picture),

@@ -916,7 +916,7 @@ CORPUS = [
      {"image": (6, *IMAGE), "label": (6,)},
      ("val", {"image": (64, *IMAGE), "label": (64,)})),
     ("a zip of pictures alone", zip_of_pictures_alone,
-     {"image": (5, *IMAGE)}),
+     {"image": (64, *IMAGE), "valid": Counter([1] * 5 + [0] * 59)}),
     ("a zip that was cut short", zip_cut_short,
      "x.zip: the file does not end as a zip file: it is none, or was cut "
      "short"),
@@ -972,7 +972,7 @@ CORPUS = [
         "", {"image": (4, *IMAGE)})),
     ("names with dots in valid/ alone", dots_in_valid,
      "in valid: the key of a sample ends at the first dot of a name"),
-    ("the pictures of COCO", lambda root: coco(root) or root / "val2017",
+    ("the pictures of COCO", lambda root: coco(root) or root / "train2017",
      {"image": (3, *IMAGE)}),
     ("Pascal VOC", voc, Remedy(
         "in VOCdevkit/VOC2012: Pascal VOC's ImageSets/", "VOCdevkit/VOC2012",
@@ -1402,7 +1402,10 @@ CORPUS = [
         "init /", {"image": (6, *IMAGE), "label": Counter([0, 0, 0, 1, 1, 1])}
     )),
     ("the same test/ by itself",
-     lambda root: flat_test(root) or root / "test", {"image": (6, *IMAGE)}),
+     lambda root: flat_test(root) or root / "test", Note(
+         "note: the split is called test, so it is neither shuffled nor "
+         "augmented; to train on it, rename it, as to train, and run init "
+         "again\n", {"valid": Counter([1] * 6 + [0] * 58)})),
     ("val/ and test/ without train/", val_and_test,
      "the folders test, val are splits, and none is called train: rename the "
      "one for training to train; to stream one by itself: forebay init /"),

@@ -2,6 +2,8 @@
 """Lists (.csv, .tsv, .jsonl) as people have them: `forebay init` and then
 `forebay pull` is all that is typed. The rows are as in test_corpus.py."""
 
+import json
+
 from collections import Counter
 
 import harness
@@ -31,6 +33,14 @@ def texts_and_labels_in_files(root):
     for i in range(4):
         save(root / f"c/{i}.txt", f"picture {i}")
         save(root / f"c/{i}.cls", f"{i}")
+
+
+def test_in_json_lines(root):
+    for i in range(4):
+        save(root / f"images/{i}.jpg", picture(i))
+    save(root / "test.jsonl", "".join(
+        json.dumps({"image": f"images/{i}.jpg", "y": i}) + "\n"
+        for i in range(4)))
 
 
 SECOND = ("so it has no class ids; if it is a second picture, remove the # of "
@@ -122,6 +132,17 @@ ROWS = [
         "v/0.png has colours\n", {"mask": (4, 224, 224, 1)})),
     ("pictures in grey, and in colours in val", grey_and_coloured,
      {"image": (2, *IMAGE)}, ("val", {"image": (64, *IMAGE)})),
+    ("val.csv alone", listed(("y", (0, 1, 2, 3)), to="val.csv"), Note(
+        "found 4 samples in a list\nnote: the split is called val, so it is "
+        "neither shuffled nor augmented; to train on it, rename it, as to "
+        "train.csv, and run init again\n",
+        {"y": [0, 1, 2, 3], "valid": [1, 1, 1, 1, 0]})),
+    ("test.jsonl alone", test_in_json_lines, Note(
+        "note: the split is called test, so", {"y": [0, 1, 2, 3]})),
+    ("a list in val/", lambda root: listed(("y", (3, 2, 1, 0)))(
+        root / "val") or root / "val/train.csv", {"y": Counter(range(4))}),
+    ("rows.csv in val/", lambda root: listed(("y", (3, 2, 1, 0)), to="rows.csv")
+     (root / "val") or root / "val", {"y": [3, 2, 1, 0]}),
     ("a later mask in colours in a folder", folders_of_masks, Note(
         f"left out: masks.png: masks/2.png has colours, {SECOND}to number "
         "them: (cd ", {"images": (4, *IMAGE)},
