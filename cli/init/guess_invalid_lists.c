@@ -8,9 +8,10 @@
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-/* A fault that reading a CSV file reports, and the command that writes `file`:
+/* A fault that reading a list reports, and the command that writes `file`:
  * it has the directory and the name of the list. */
 struct remedy {
+    const char *ending; /* of the list */
     const char *fault;
     const char *before; /* the directory */
     const char *between;
@@ -19,16 +20,22 @@ struct remedy {
 };
 
 static const struct remedy remedies[] = {
-    {"is not UTF-8 text", "(set -C; cd ", " && iconv -f CP1252 -t UTF-8 ",
-        " > utf8.csv)", "utf8.csv"},
-    {"it has no comma, but ';'", "(cd ",
+    {".csv", "is not UTF-8 text", "(set -C; cd ",
+        " && iconv -f CP1252 -t UTF-8 ", " > utf8.csv)", "utf8.csv"},
+    {".csv", "it has no comma, but ';'", "(cd ",
         " && python3 -c \"import csv; csv.writer(open('commas.csv', 'x'))"
         ".writerows(csv.reader(open('",
         "', newline='', encoding='utf-8-sig'), delimiter=';'))\")",
         "commas.csv"},
-    {"more than 256 columns", "(cd ",
+    {".csv", "more than 256 columns", "(cd ",
         " && python3 -c \"import numpy as n; n.savez('rows.npz', x=n.loadtxt('",
         "', 'f4', delimiter=',', skiprows=1))\")", "rows.npz"},
+    {".jsonl", "JSON: unable to decode byte", "(set -C; cd ",
+        " && iconv -f CP1252 -t UTF-8 ", " > utf8.jsonl)", "utf8.jsonl"},
+    {".jsonl", "line 1: a list where an object is needed", "(set -C; cd ",
+        " && jq -c '.[]' ", " > lines.jsonl)", "lines.jsonl"},
+    {".jsonl", "line 1: JSON: string or '}' expected near end of file",
+        "(set -C; cd ", " && jq -c . ", " > lines.jsonl)", "lines.jsonl"},
 };
 
 static void append_remedy(const struct fby_search *search, const char *dir,
@@ -57,13 +64,14 @@ bool fby_guess_explain_invalid_list(const struct fby_search *search,
     snprintf(dir, sizeof(dir), "%.*s",
         slash != NULL ? (int)(slash - list_path) : 0, list_path);
     while (i < sizeof(remedies) / sizeof(remedies[0]) &&
-           strstr(why->text, remedies[i].fault) == NULL) {
+           (!fby_text_ends_with(list, remedies[i].ending) ||
+               strstr(why->text, remedies[i].fault) == NULL)) {
         i++;
     }
     if (i == sizeof(remedies) / sizeof(remedies[0])) {
         return false;
     }
-    if (fby_text_ends_with(list, ".csv") && fby_shell_is_plain(list)) {
+    if (fby_shell_is_plain(list)) {
         append_remedy(search, dir, list, &remedies[i], why);
     }
     return true;

@@ -25,6 +25,14 @@ static bool is_list(const struct fby_entry *entry)
                                  fby_text_ends_with(entry->name, ".jsonl"));
 }
 
+const char *fby_guess_name_list(
+    const char *list, const char *stem, char out[FBY_NAME_SIZE])
+{
+    snprintf(out, FBY_NAME_SIZE, "%s%s", stem,
+        fby_text_ends_with(list, ".csv") ? ".csv" : ".jsonl");
+    return out;
+}
+
 /* Write the absolute path that `text`, a path with `..` or an absolute one, has
  * for a list in the directory `base`. Returns false for other paths. */
 static bool make_outside_path(const struct fby_search *search, const char *base,

@@ -32,6 +32,11 @@ FBY_CHECKED fby_err fby_refuse_header(const struct fby_search *search,
 void fby_guess_add_other_columns(const struct fby_search *search,
     const char *list_path, struct fby_guess_split *split);
 
+/* The name of a new list of the same type: "paths" gives paths.csv, or of JSON
+ * lines paths.jsonl. */
+const char *fby_guess_name_list(
+    const char *list, const char *stem, char out[FBY_NAME_SIZE]);
+
 /* Write the patterns of all splits as data:PATH if the guess has a data root.
  * Errors: FBY_CONFIG for a path that is too long. */
 FBY_CHECKED fby_err fby_guess_use_data_root(
@@ -52,7 +57,7 @@ fby_err fby_guess_explain_missing_files(const struct fby_search *search,
     const char *list_path, const struct fby_guess_split *split,
     struct fby_error_detail *why);
 
-/* If the error of reading a CSV file has a known remedy, append the command that
+/* If the error of reading a list has a known remedy, append the command that
  * writes a valid file (guess_invalid_lists.c). Returns false if it has none. */
 bool fby_guess_explain_invalid_list(const struct fby_search *search,
     const char *list_path, struct fby_error_detail *why);

@@ -217,8 +217,8 @@ static fby_err refuse_prefix(
 {
     char        command[300];
     char        path[FBY_PATH_SIZE];
-    const char *file =
-        fby_text_ends_with(self->list, ".csv") ? "paths.csv" : "paths.jsonl";
+    char        name[FBY_NAME_SIZE];
+    const char *file = fby_guess_name_list(self->list, "paths", name);
     bool has_command = write_command(self, file, command, sizeof(command));
     FBY_TRY(fby_path_join(self->dir, file, path, why));
     bool has_file = strcmp(file, self->list) != 0 &&

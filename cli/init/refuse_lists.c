@@ -187,19 +187,24 @@ static bool find_file_of_row(const struct list_dir *dir,
 static bool write_command(const char *operand, const char *list,
     const struct fby_named_file *file, char *out, size_t size)
 {
+    static const char csv[] =
+        "(cd %s && python3 -c \"import csv; r = list(csv.reader(open('%s', "
+        "newline='', encoding='utf-8-sig'))); k = [c.lower() for c in r[0]]"
+        ".index('%s'); csv.writer(open('paths.csv', 'x')).writerows(r[:1] + "
+        "[x[:k] + ['%s/' + x[k]%s] + x[k + 1:] for x in r[1:] if x])\")";
+    static const char json[] =
+        "(cd %s && python3 -c \"import json; r = [json.loads(x) for x in "
+        "open('%s', encoding='utf-8-sig') if x.strip()]; open('paths.jsonl', "
+        "'x').writelines(json.dumps({k: v if k.lower() != '%s' else '%s/' + "
+        "str(v)%s for k, v in x.items()}) + '\\n' for x in r)\")";
     char ending[16] = "";
     if (file->ending[0] != '\0') {
         snprintf(ending, sizeof(ending), " + '%.8s'", file->ending);
     }
-    int n = snprintf(out, size,
-        "(cd %s && python3 -c \"import csv; r = list(csv.reader(open('%s', "
-        "newline='', encoding='utf-8-sig'))); k = [c.lower() for c in r[0]]"
-        ".index('%s'); csv.writer(open('paths.csv', 'x')).writerows(r[:1] + "
-        "[x[:k] + ['%s/' + x[k]%s] + x[k + 1:] for x in r[1:] if x])\")",
+    int n = snprintf(out, size, fby_text_ends_with(list, ".csv") ? csv : json,
         operand, list, file->column, file->folder, ending);
-    return n >= 0 && (size_t)n < size && fby_text_ends_with(list, ".csv") &&
-           fby_shell_is_plain(list) && fby_shell_is_plain(file->column) &&
-           fby_shell_is_plain(file->folder);
+    return n >= 0 && (size_t)n < size && fby_shell_is_plain(list) &&
+           fby_shell_is_plain(file->column) && fby_shell_is_plain(file->folder);
 }
 
 /* Append what is to be done about names without their path. */
@@ -207,25 +212,27 @@ static void append_remedy(const struct fby_search *search, const char *dir,
     const char *list, const struct fby_named_file *file,
     struct fby_error_detail *why)
 {
-    char   command[384];
-    char   paths[FBY_PATH_SIZE];
-    char   operand[FBY_OPERAND_SIZE];
-    size_t used = strlen(why->text);
-    char  *end  = why->text + used;
-    size_t left = sizeof(why->text) - used;
+    char        command[384];
+    char        paths[FBY_PATH_SIZE];
+    char        name[FBY_NAME_SIZE];
+    char        operand[FBY_OPERAND_SIZE];
+    size_t      used = strlen(why->text);
+    char       *end  = why->text + used;
+    size_t      left = sizeof(why->text) - used;
+    const char *made = fby_guess_name_list(list, "paths", name);
     fby_guess_write_operand(search, dir, operand);
-    if (fby_path_join(dir, "paths.csv", paths, NULL) == FBY_OK &&
+    if (fby_path_join(dir, made, paths, NULL) == FBY_OK &&
         fby_object_exists(search->root, paths)) {
         fby_guess_write_operand(search, paths, operand);
         snprintf(end, left,
-            "the list paths.csv beside it may have them: forebay init %s",
+            "the list %s beside it may have them: forebay init %s", made,
             operand);
         return;
     }
     if (write_command(operand, list, file, command, sizeof(command)) &&
         strlen(command) + 48 < left) { /* 48: the texts beside it */
         snprintf(end, left, "write a list of paths: %s", command);
-        fby_guess_append_then(search, dir, "paths.csv", why);
+        fby_guess_append_then(search, dir, made, why);
         return;
     }
     snprintf(end, left, "write the paths into the list");

@@ -45,25 +45,33 @@ static bool write_columns(
     return true;
 }
 
-/* Write the command that writes found.csv. Returns false if there is none. */
+/* Write the command that writes found.csv or found.jsonl. Returns false if there is none. */
 static bool write_command(const struct fby_search *search, const char *dir,
     const char *list, const struct fby_guess_split *split, char *out,
     size_t size)
 {
-    char operand[FBY_OPERAND_SIZE];
-    char columns[COLUMNS_SIZE];
-    fby_guess_write_operand(search, dir, operand);
-    if (!fby_text_ends_with(list, ".csv") || !fby_shell_is_plain(list) ||
-        !write_columns(split, columns)) {
-        return false;
-    }
-    int n = snprintf(out, size,
+    static const char csv[] =
         "(cd %s && python3 -c \"import csv, os; r = list(csv.reader(open('%s', "
         "newline='', encoding='utf-8-sig'))); k = [i for i, c in "
         "enumerate(r[0]) if c.lower() in [%s]]; csv.writer(open('found.csv', "
         "'x')).writerows(r[:1] + [x for x in r[1:] if x and "
-        "all(os.path.isfile(x[i]) for i in k)])\")",
-        operand, list, columns);
+        "all(os.path.isfile(x[i]) for i in k)])\")";
+    static const char json[] =
+        "(cd %s && python3 -c \"import json, os; r = [(x, json.loads(x)) for x "
+        "in open('%s', encoding='utf-8-sig') if x.strip()]; "
+        "open('found.jsonl', 'x').writelines(x for x, d in r if "
+        "sum(os.path.isfile(str(d[k])) for k in d if k.lower() in [%s]) == "
+        "%u)\")";
+    char operand[FBY_OPERAND_SIZE];
+    char columns[COLUMNS_SIZE];
+    fby_guess_write_operand(search, dir, operand);
+    if (!fby_shell_is_plain(list) || !write_columns(split, columns)) {
+        return false;
+    }
+    int n = fby_text_ends_with(list, ".csv")
+                ? snprintf(out, size, csv, operand, list, columns)
+                : snprintf(out, size, json, operand, list, columns,
+                      split->n_file_columns);
     return n >= 0 && (size_t)n < size;
 }
 
@@ -76,6 +84,7 @@ static fby_err refuse_rows(const struct fby_search *search,
     const char *slash = strrchr(list_path, '/');
     const char *list  = slash != NULL ? slash + 1 : list_path;
     char        dir[FBY_PATH_SIZE];
+    char        name[FBY_NAME_SIZE];
     char        command[400];
     snprintf(dir, sizeof(dir), "%.*s",
         slash != NULL ? (int)(slash - list_path) : 0, list_path);
@@ -87,7 +96,8 @@ static fby_err refuse_rows(const struct fby_search *search,
                     : "add the file, or remove the row from the list",
         has_command ? command : "");
     if (has_command) {
-        fby_guess_append_then(search, dir, "found.csv", why);
+        fby_guess_append_then(
+            search, dir, fby_guess_name_list(list, "found", name), why);
     }
     return FBY_CONFIG;
 }

@@ -55,19 +55,27 @@ static bool write_names(const struct fby_init_words *words, const char *list,
 static bool write_command(const char *dir, const char *list,
     const struct fby_init_member *column, char *out, size_t size)
 {
-    char names[NAMES_SIZE];
-    char operand[FBY_OPERAND_SIZE];
-    if (!fby_text_ends_with(list, ".csv") || !fby_shell_is_plain(list) ||
-        !fby_shell_quote(dir, operand, sizeof(operand))) {
-        return false;
-    }
-    (void)write_names(column->words, list, "'", names);
-    int n = snprintf(out, size,
+    static const char csv[] =
         "write a list for each: (cd %s && python3 -c \"import csv; r = "
         "list(csv.reader(open('%s', newline='', encoding='utf-8-sig'))); k = "
         "[c.lower() for c in r[0]].index('%s'); [csv.writer(open(s + '.csv', "
         "'x')).writerows(x[:k] + x[k + 1:] for x in r[:1] + [y for y in r if y "
-        "and y[k] == s]) for s in [%s]]\"); then: forebay init %s",
+        "and y[k] == s]) for s in [%s]]\"); then: forebay init %s";
+    static const char json[] =
+        "write a list for each: (cd %s && python3 -c \"import json; r = "
+        "[json.loads(x) for x in open('%s', encoding='utf-8-sig') if "
+        "x.strip()]; c = '%s'; [open(s + '.jsonl', 'x').writelines("
+        "json.dumps({k: x[k] for k in x if k.lower() != c}) + '\\n' for x in r "
+        "if s in [x[k] for k in x if k.lower() == c]) for s in [%s]]\"); then: "
+        "forebay init %s";
+    char names[NAMES_SIZE];
+    char operand[FBY_OPERAND_SIZE];
+    if (!fby_shell_is_plain(list) ||
+        !fby_shell_quote(dir, operand, sizeof(operand))) {
+        return false;
+    }
+    (void)write_names(column->words, list, "'", names);
+    int n = snprintf(out, size, fby_text_ends_with(list, ".csv") ? csv : json,
         operand, list, column->extension, names, operand);
     return n >= 0 && (size_t)n < size;
 }
@@ -85,7 +93,7 @@ static fby_err refuse(const char *pattern, const char *list,
         column->extension, names);
     size_t      used = strlen(why->text);
     size_t      left = sizeof(why->text) - used;
-    const char *what = "write a list for each, such as train.csv";
+    const char *what = "write a list for each split";
     if (!is_new) {
         what = "rename the list, as to all.csv, and run init again";
     } else if (write_command(dir, list, column, command, left)) {

@@ -11,7 +11,7 @@ import numpy
 import test_corpus
 
 from PIL import Image
-from test_corpus import IMAGE, Note, encoded, picture, save
+from test_corpus import IMAGE, Note, Remedy, encoded, picture, save
 
 
 def listed(*columns, to="train.csv"):
@@ -41,6 +41,24 @@ def test_in_json_lines(root):
     save(root / "test.jsonl", "".join(
         json.dumps({"image": f"images/{i}.jpg", "y": i}) + "\n"
         for i in range(4)))
+
+
+def lines(row, to="train.jsonl", ending="\n", n=4, **kinds):
+    """JSON lines of row(i), beside four pictures."""
+    def make(root):
+        for i in range(4):
+            save(root / f"images/{i}.jpg", picture(i))
+        save(root / to, ending.join(
+            json.dumps(row(i), **kinds) for i in range(n)) + "\n")
+    return make
+
+
+def line(number, **others):
+    return {"Image": f"images/{number}.jpg", "y": number % 3, **others}
+
+
+FOUR = {"image": (4, *IMAGE), "y": Counter([0, 0, 1, 2])}
+THREE = {"image": (3, *IMAGE), "y": Counter([0, 1, 2])}
 
 
 SECOND = ("so it has no class ids; if it is a second picture, remove the # of "
@@ -143,6 +161,44 @@ ROWS = [
         root / "val") or root / "val/train.csv", {"y": Counter(range(4))}),
     ("rows.csv in val/", lambda root: listed(("y", (3, 2, 1, 0)), to="rows.csv")
      (root / "val") or root / "val", {"y": [3, 2, 1, 0]}),
+    ("JSON lines with names of files", lines(
+        lambda i: line(i, Image=f"{i}.jpg")), Remedy(
+            "train.jsonl: the column image names files without their path "
+            "(images/0.jpg): write a list of paths: (cd /", "paths.jsonl",
+            FOUR)),
+    ("JSON lines with numbers of pictures", lines(
+        lambda i: {"Image": i, "y": i % 3, "text": "a \u00e4 'b'"}), Remedy(
+            "(images/0.jpg): write a list of paths: (cd /", "paths.jsonl",
+            FOUR)),
+    ("JSON lines with a file that is not there", lines(line, n=5), Remedy(
+        "train.jsonl, line 5: there is no file images/4.jpg: correct its path, "
+        "or remove the line: to leave such rows out: (cd /", "found.jsonl",
+        FOUR)),
+    ("JSON lines with an empty path", lines(
+        lambda i: line(i, Image=f"images/{i}.jpg" if i < 3 else "")), Remedy(
+            "train.jsonl: the column image has no path in 1 row of 4: to leave "
+            "such rows out: (cd /", "found.jsonl", THREE)),
+    ("JSON lines of which one has no path", lines(
+        lambda i: line(i) if i < 3 else {"y": 1}), Remedy(
+            "train.jsonl: the column image has no path in 1 row of 4: to leave "
+            "such rows out: (cd /", "found.jsonl", THREE)),
+    ("JSON lines with a column of splits", lines(
+        lambda i: line(i, Split=("train", "val")[i % 2]), to="all.jsonl"),
+     Remedy("all.jsonl: the column split has the splits train, val: write a "
+            "list for each: (cd /", "",
+            {"image": (2, *IMAGE), "y": Counter([0, 2])})),
+    ("JSON lines in Latin-1", lambda root: lines(line)(root) or save(
+        root / "train.jsonl",
+        '{"image": "images/0.jpg", "y": "K\u00e4se"}\n'.encode("latin-1")),
+     Remedy("train.jsonl: line 1: JSON: unable to decode byte 0xe4 near '\"K': "
+            "to convert it: (set -C; cd /", "utf8.jsonl", {"y": (1, 8)})),
+    ("a list of JSON called .jsonl", lambda root: lines(line)(root) or save(
+        root / "train.jsonl", json.dumps([line(i) for i in range(4)])),
+     Remedy("train.jsonl: line 1: a list where an object is needed: {...}: to "
+            "convert it: (set -C; cd /", "lines.jsonl", FOUR)),
+    ("JSON lines of several lines", lines(line, indent=1), Remedy(
+        "train.jsonl: line 1: JSON: string or '}' expected near end of file: "
+        "to convert it: (set -C; cd /", "lines.jsonl", FOUR)),
     ("a later mask in colours in a folder", folders_of_masks, Note(
         f"left out: masks.png: masks/2.png has colours, {SECOND}to number "
         "them: (cd ", {"images": (4, *IMAGE)},
