@@ -13,29 +13,49 @@
 struct remedy {
     const char *ending; /* of the list */
     const char *fault;
+    const char *purpose;
     const char *before; /* the directory */
     const char *between;
     const char *after; /* the list */
     const char *file;
 };
 
+#define COMMAS                                                            \
+    "(cd ", " && python3 -c \"import csv; csv.writer(open('commas.csv', " \
+            "'x')).writerows(csv.reader(open('"
+#define OF_DELIMITER(d)                                         \
+    "', newline='', encoding='utf-8-sig'), delimiter='" d "', " \
+    "skipinitialspace=True))\")",                               \
+        "commas.csv"
+
 static const struct remedy remedies[] = {
-    {".csv", "is not UTF-8 text", "(set -C; cd ",
+    {".csv", "is not UTF-8 text", "convert it", "(set -C; cd ",
         " && iconv -f CP1252 -t UTF-8 ", " > utf8.csv)", "utf8.csv"},
-    {".csv", "it has no comma, but ';'", "(cd ",
-        " && python3 -c \"import csv; csv.writer(open('commas.csv', 'x'))"
-        ".writerows(csv.reader(open('",
-        "', newline='', encoding='utf-8-sig'), delimiter=';'))\")",
-        "commas.csv"},
-    {".csv", "more than 256 columns", "(cd ",
+    {".csv", "convert it if it is UTF-16", "convert it", "(set -C; cd ",
+        " && iconv -f UTF-16 -t UTF-8 ", " > utf8.csv)", "utf8.csv"},
+    {".csv", "it has no comma, but ';'", "convert it", COMMAS,
+        OF_DELIMITER(";")},
+    {".csv", "it has no comma, but '|'", "convert it", COMMAS,
+        OF_DELIMITER("|")},
+    {".csv", "it has no comma, but tabs", "convert it", COMMAS,
+        OF_DELIMITER("\\t")},
+    {".csv", "more than 256 columns", "convert it", "(cd ",
         " && python3 -c \"import numpy as n; n.savez('rows.npz', x=n.loadtxt('",
         "', 'f4', delimiter=',', skiprows=1))\")", "rows.npz"},
-    {".jsonl", "JSON: unable to decode byte", "(set -C; cd ",
+    {".jsonl", "JSON: unable to decode byte", "convert it", "(set -C; cd ",
         " && iconv -f CP1252 -t UTF-8 ", " > utf8.jsonl)", "utf8.jsonl"},
-    {".jsonl", "line 1: a list where an object is needed", "(set -C; cd ",
-        " && jq -c '.[]' ", " > lines.jsonl)", "lines.jsonl"},
+    {".jsonl", "line 1: a list where an object is needed", "convert it",
+        "(set -C; cd ", " && jq -c '.[]' ", " > lines.jsonl)", "lines.jsonl"},
     {".jsonl", "line 1: JSON: string or '}' expected near end of file",
-        "(set -C; cd ", " && jq -c . ", " > lines.jsonl)", "lines.jsonl"},
+        "convert it", "(set -C; cd ", " && jq -c . ", " > lines.jsonl)",
+        "lines.jsonl"},
+    {".csv", "line 2: a row without any value that a field could select",
+        "write other names of columns", "(cd ",
+        " && python3 -c \"import csv, re; r = list(csv.reader(open('",
+        "', newline='', encoding='utf-8-sig'))); csv.writer(open('names.csv', "
+        "'x')).writerows([[re.sub(r'\\W+', '_', c.strip()) for c in r[0]]] + "
+        "r[1:])\")",
+        "names.csv"},
 };
 
 static void append_remedy(const struct fby_search *search, const char *dir,
@@ -46,8 +66,9 @@ static void append_remedy(const struct fby_search *search, const char *dir,
     size_t used = strlen(why->text);
     size_t left = sizeof(why->text) - used;
     fby_guess_write_operand(search, dir, operand);
-    int n = snprintf(command, sizeof(command), ": to convert it: %s%s%s%s%s",
-        remedy->before, operand, remedy->between, list, remedy->after);
+    int n = snprintf(command, sizeof(command), ": to %s: %s%s%s%s%s",
+        remedy->purpose, remedy->before, operand, remedy->between, list,
+        remedy->after);
     if (n >= 0 && (size_t)n < sizeof(command) && (size_t)n + 32 < left) {
         snprintf(why->text + used, left, "%s", command);
         fby_guess_append_then(search, dir, remedy->file, why);

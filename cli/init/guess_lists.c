@@ -15,6 +15,7 @@
 #include "cli/init/guess_members.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_values.h"
+#include "cli/init/split_names.h"
 #include "cli/init/words.h"
 #include "pipeline/text.h"
 #include "worker/source/list/path.h"
@@ -310,6 +311,15 @@ static bool is_skipped(fby_err err, const struct fby_guess_split *split,
     return has_dirs ? is_invalid || has_no_paths : is_invalid && n_lists > 0;
 }
 
+/* Add a note of a list of a split that is skipped since it is invalid. */
+static void note_skipped(struct fby_search *search, const char *stem,
+    fby_err err, const struct fby_error_detail *why)
+{
+    if (err == FBY_CONFIG && why != NULL && fby_split_word(stem) != NULL) {
+        fby_guess_note(search, "left out: %s", why->text);
+    }
+}
+
 static fby_err add_list_split(struct fby_search *search, const char *list_path,
     bool has_dirs, uint32_t *n_lists, struct fby_error_detail *why)
 {
@@ -330,6 +340,7 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
     }
     if (!names_files && is_skipped(err, split, has_dirs, *n_lists)) {
         search->out->n_splits--; /* remove the split */
+        note_skipped(search, stem, err, why);
         return FBY_OK;
     }
     if (err == FBY_CONFIG) {

@@ -65,6 +65,26 @@ static uint32_t find_lost_value(const struct fby_search *search,
     return first;
 }
 
+/* Add a note of the first column whose first value is a picture's address. */
+static void note_addresses(
+    struct fby_search *search, const char *list, const struct fby_shard *shard)
+{
+    for (uint32_t m = 0; m < shard->n_members && m < shard->first_member[1];
+         m++) {
+        char value[PREFIX_SIZE];
+        snprintf(value, sizeof(value), "%.*s", (int)shard->text_size[m],
+            (const char *)shard->texts.data + shard->text_offset[m]);
+        if (strstr(value, "://") != NULL && fby_init_is_any_picture(value)) {
+            fby_guess_note(search,
+                "note: %s: the column %s has addresses of pictures, which are "
+                "not read: it is text; download the pictures, and write their "
+                "paths into the list",
+                list, fby_shard_suffix(shard, m));
+            return;
+        }
+    }
+}
+
 /* ---- where the files are ---- */
 
 static bool is_file_in(
@@ -308,6 +328,9 @@ fby_err fby_refuse_lost_paths(struct fby_search *search, const char *list_path,
     uint32_t           column  = 0;
     while (column < shard->n_suffixes && first == shard->n_members) {
         first = find_lost_value(search, base, shard, column++);
+    }
+    if (first == shard->n_members) {
+        note_addresses(search, slash != NULL ? slash + 1 : list_path, shard);
     }
     if (first == shard->n_members ||
         search->class_depth != FBY_GUESS_ANY_DEPTH) {

@@ -25,6 +25,7 @@ struct list_dir { /* a directory with lists and folders */
     const struct fby_listing *listing;
     const char *only_dir;    /* the only folder of pictures; NULL: any */
     bool        whole_names; /* values have the extensions: 1 is not 1.jpg */
+    const char *split;       /* whose folders are the first; NULL: none is */
 };
 
 /* ---- a list without paths ---- */
@@ -68,6 +69,17 @@ static bool find_named_file(
                                      strlen(out->name), out->ending));
 }
 
+/* True for a text that means itself in quotes of Python within those of a shell. */
+static bool is_quotable(const char *text)
+{
+    char plain[FBY_PATH_SIZE];
+    snprintf(plain, sizeof(plain), "%s", text);
+    for (char *c = plain; *c != '\0'; c++) {
+        *c = (char)(*c == ' ' ? '_' : *c);
+    }
+    return fby_shell_is_plain(plain);
+}
+
 /* Copy a value of a list to out->name. Returns false for one that is no name. */
 static bool copy_name(const char *text, size_t size, struct fby_named_file *out)
 {
@@ -76,7 +88,7 @@ static bool copy_name(const char *text, size_t size, struct fby_named_file *out)
     }
     memcpy(out->name, text, size);
     out->name[size] = '\0';
-    return strlen(out->name) == size && fby_shell_is_plain(out->name);
+    return strlen(out->name) == size && is_quotable(out->name);
 }
 
 /* Look for the file of the value in the folder, or in the only one in it. */
@@ -101,20 +113,32 @@ static bool find_in_folder(
     return found;
 }
 
-/* Look for the file of the value in each folder. */
-static bool find_in_folders(
-    const struct list_dir *dir, struct fby_named_file *out)
+/* Look for the file of the value in each folder, or only in those of the split. */
+static bool find_in_folders_of(
+    const struct list_dir *dir, const char *split, struct fby_named_file *out)
 {
     for (uint32_t i = 0; i < dir->listing->count; i++) {
         const struct fby_entry *entry = &dir->listing->entries[i];
+        const char             *its   = fby_split_word(entry->name);
         bool                    is_chosen =
             entry->is_dir &&
-            (dir->only_dir == NULL || strcmp(dir->only_dir, entry->name) == 0);
+            (dir->only_dir == NULL ||
+                strcmp(dir->only_dir, entry->name) == 0) &&
+            (split == NULL || (its != NULL && strcmp(its, split) == 0));
         if (is_chosen && find_in_folder(dir, entry->name, out)) {
             return true;
         }
     }
     return false;
+}
+
+/* Look for the file of the value in each folder: train and test may have files
+ * of one name. */
+static bool find_in_folders(
+    const struct list_dir *dir, struct fby_named_file *out)
+{
+    return (dir->split != NULL && find_in_folders_of(dir, dir->split, out)) ||
+           find_in_folders_of(dir, NULL, out);
 }
 
 static const char *text_of(const struct fby_shard *shard, uint32_t m)
@@ -203,8 +227,8 @@ static bool write_command(const char *operand, const char *list,
     }
     int n = snprintf(out, size, fby_text_ends_with(list, ".csv") ? csv : json,
         operand, list, file->column, file->folder, ending);
-    return n >= 0 && (size_t)n < size && fby_shell_is_plain(list) &&
-           fby_shell_is_plain(file->column) && fby_shell_is_plain(file->folder);
+    return n >= 0 && (size_t)n < size && is_quotable(list) &&
+           is_quotable(file->column) && is_quotable(file->folder);
 }
 
 /* Append what is to be done about names without their path. */
@@ -257,9 +281,10 @@ fby_err fby_refuse_names(const struct fby_search *search, const char *dir,
 static fby_err check_list(
     const struct list_dir *dir, const char *list, struct fby_error_detail *why)
 {
-    struct fby_index        index  = {0};
-    struct fby_dataset_spec spec   = {.kind = FBY_SOURCE_LIST};
-    struct fby_error_detail reason = {{0}};
+    struct list_dir         of_split = *dir;
+    struct fby_index        index    = {0};
+    struct fby_dataset_spec spec     = {.kind = FBY_SOURCE_LIST};
+    struct fby_error_detail reason   = {{0}};
     struct fby_named_file   file;
     char                    path[FBY_PATH_SIZE];
     bool                    names_files = false;
@@ -270,8 +295,9 @@ static fby_err check_list(
     }
     FBY_TRY(fby_path_join(dir->path, list, path, why));
     FBY_TRY(fby_refuse_header(dir->search, path, &names_files, why));
-    fby_err err = fby_guess_index(dir->search, &spec, path, &index, &reason);
-    if (err == FBY_OK && find_file_of_row(dir, &index.shards[0], &file)) {
+    fby_err err    = fby_guess_index(dir->search, &spec, path, &index, &reason);
+    of_split.split = fby_split_word(list);
+    if (err == FBY_OK && find_file_of_row(&of_split, &index.shards[0], &file)) {
         err = fby_refuse_names(dir->search, dir->path, list, &file, why);
     } else if (err != FBY_OK &&
                (fby_guess_explain_invalid_list(dir->search, path, &reason) ||
@@ -337,6 +363,51 @@ static fby_err refuse_json(const struct list_dir *dir, const char *name,
         is_known ? "" : "; if it has such lines, rename it to train.jsonl");
 }
 
+/* The endings of lists that are read only under another name, in any case. */
+static const struct {
+    const char *ending, *what, *command;
+    const char *made; /* the new ending; NULL: the command has no new name */
+} endings[] = {{".csv.gz", "unpack it", "gunzip -k", NULL},
+    {".jsonl.gz", "unpack it", "gunzip -k", NULL},
+    {".ndjson", "rename it", "mv -n", ".jsonl"},
+    {".jsonl", "rename it", "mv -n", ".jsonl"},
+    {".csv", "rename it", "mv -n", ".csv"}};
+enum { N_ENDINGS = sizeof(endings) / sizeof(endings[0]) };
+
+/* The index of the name's ending; N_ENDINGS: none, or a list that is read. */
+static size_t find_ending(const char *name)
+{
+    size_t n = strlen(name);
+    bool   is_read =
+        fby_text_ends_with(name, ".csv") || fby_text_ends_with(name, ".jsonl");
+    size_t i = is_read ? N_ENDINGS : 0;
+    while (i < N_ENDINGS &&
+           (n <= strlen(endings[i].ending) ||
+               !fby_equal_ignoring_case(
+                   name + n - strlen(endings[i].ending), endings[i].ending))) {
+        i++;
+    }
+    return i;
+}
+
+/* Refuse a list with the ending `i`; `shown` is its name, or FILE. */
+static fby_err refuse_ending(const char *name, size_t i, const char *operand,
+    const char *shown, struct fby_error_detail *why)
+{
+    char   made[MAX_SHOWN + 8] = "";
+    bool   is_safe             = strcmp(name, shown) == 0;
+    size_t stem =
+        is_safe ? strlen(name) - strlen(endings[i].ending) : strlen(shown);
+    if (endings[i].made != NULL) {
+        snprintf(
+            made, sizeof(made), " %.*s%s", (int)stem, shown, endings[i].made);
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "%.60s is not read as a list: %s: (cd %s && %s %s%s)",
+        fby_text_show(name).text, endings[i].what, operand, endings[i].command,
+        shown, made);
+}
+
 static fby_err refuse_other_list(
     const struct list_dir *dir, const char *name, struct fby_error_detail *why)
 {
@@ -346,6 +417,9 @@ static fby_err refuse_other_list(
     fby_guess_write_operand(dir->search, dir->path, operand);
     if (fby_text_ends_with(name, ".json")) {
         return refuse_json(dir, name, operand, shown, why);
+    }
+    if (find_ending(name) < N_ENDINGS) {
+        return refuse_ending(name, find_ending(name), operand, shown, why);
     }
     if (fby_text_ends_with(name, ".tsv")) {
         return fby_error_set(why, FBY_CONFIG,
@@ -368,7 +442,8 @@ static fby_err check_other_lists(
     for (uint32_t i = 0; i < dir->listing->count; i++) {
         const struct fby_entry *entry = &dir->listing->entries[i];
         if (!entry->is_dir && (fby_text_ends_with(entry->name, ".json") ||
-                                  fby_text_ends_with(entry->name, ".tsv"))) {
+                                  fby_text_ends_with(entry->name, ".tsv") ||
+                                  find_ending(entry->name) < N_ENDINGS)) {
             return refuse_other_list(dir, entry->name, why);
         }
     }

@@ -980,7 +980,7 @@ static void a_command_has_no_list_that_needs_quotes(void **state)
     sandbox_write_text(sb, "p/a.csv", "id,y\n1.jpg,0\n");
     assert_refused(sb, "p", 0, "['train/' + x[k]] + x[k + 1:]");
     sandbox_remove(sb, "p/a.csv");
-    sandbox_write_text(sb, "p/a b.csv", "id,y\n1.jpg,0\n");
+    sandbox_write_text(sb, "p/a'b.csv", "id,y\n1.jpg,0\n");
     assert_refused(sb, "p", 0, "(train/1.jpg): write the paths into the list");
     assert_lacks(sb, "python3");
 }

@@ -2,6 +2,7 @@
 """Lists (.csv, .tsv, .jsonl) as people have them: `forebay init` and then
 `forebay pull` is all that is typed. The rows are as in test_corpus.py."""
 
+import gzip
 import json
 
 from collections import Counter
@@ -11,7 +12,7 @@ import numpy
 import test_corpus
 
 from PIL import Image
-from test_corpus import IMAGE, Note, Remedy, encoded, picture, save
+from test_corpus import IMAGE, Note, Remedy, encoded, other_list, picture, save
 
 
 def listed(*columns, to="train.csv"):
@@ -59,6 +60,16 @@ def line(number, **others):
 
 FOUR = {"image": (4, *IMAGE), "y": Counter([0, 0, 1, 2])}
 THREE = {"image": (3, *IMAGE), "y": Counter([0, 1, 2])}
+
+
+def two_folders_of_one_name(root):
+    """Files of train and test have the same names."""
+    for i in range(4):
+        save(root / f"train_images/{i}.jpg", picture(i))
+        save(root / f"test_images/{i}.jpg", picture(i))
+    for name in ("train", "sample_submission"):
+        save(root / f"{name}.csv", "image_id,label\n" + "".join(
+            f"{i}.jpg,{i % 2}\n" for i in range(4)))
 
 
 SECOND = ("so it has no class ids; if it is a second picture, remove the # of "
@@ -199,6 +210,103 @@ ROWS = [
     ("JSON lines of several lines", lines(line, indent=1), Remedy(
         "train.jsonl: line 1: JSON: string or '}' expected near end of file: "
         "to convert it: (set -C; cd /", "lines.jsonl", FOUR)),
+    ("tabs in a .csv", other_list(
+        "train.csv", "image\ty\nimages/0.jpg\t1\n"), Remedy(
+            "train.csv: line 1: it has no comma, but tabs; columns are "
+            "separated by commas: write the file again with them: to convert "
+            "it: (cd /", "commas.csv", {"image": (1, *IMAGE), "y": [1]})),
+    ("Flickr30k: bars in a .csv", other_list(
+        "results.csv", "image| n| comment\nimages/0.jpg| 1| Two, three\n"),
+     Remedy("results.csv: line 1: it has no comma, but '|'; columns are "
+            "separated by commas: write the file again with them: to convert "
+            "it: (cd /", "commas.csv",
+            {"image": (1, *IMAGE), "n": [1], "comment": (1, 16)})),
+    ("a list in UTF-16", other_list(
+        "train.csv", "image,y\nimages/0.jpg,1\n".encode("utf-16")), Remedy(
+            "train.csv: line 1: a NUL byte; a list is UTF-8 text, so convert "
+            "it if it is UTF-16: to convert it: (set -C; cd /", "utf8.csv",
+            {"image": (1, *IMAGE), "y": [1]})),
+    ("a list in capitals", other_list(
+        "train.CSV", "image,y\nimages/0.jpg,1\n"), Remedy(
+            "train.CSV is not read as a list: rename it: (cd /", "train.csv",
+            {"image": (1, *IMAGE), "y": [1]})),
+    ("JSON lines in .ndjson", other_list(
+        "train.ndjson", '{"image": "images/0.jpg", "y": 1}\n'), Remedy(
+            "train.ndjson is not read as a list: rename it: (cd /",
+            "train.jsonl", {"image": (1, *IMAGE), "y": [1]})),
+    ("a compressed list", other_list("train.csv.gz", gzip.compress(
+        b"image,y\nimages/0.jpg,1\n")), Remedy(
+            "train.csv.gz is not read as a list: unpack it: (cd /",
+            "train.csv", {"image": (1, *IMAGE), "y": [1]})),
+    ("names with blanks, without their folder", lambda root: (
+        save(root / "my images/pic 0.jpg", picture(0)),
+        save(root / "train.csv", "my image,y\npic 0.jpg,1\n".replace(
+            "my image", "image"))) and None, Remedy(
+                "train.csv: the column image names files without their path "
+                "(my images/pic 0.jpg): write a list of paths: (cd /",
+                "paths.csv", {"image": (1, *IMAGE), "y": [1]})),
+    ("a val.csv without rows", lambda root: listed(("y", (0, 1, 2, 3)))(
+        root) or save(root / "val.csv", "image,y\n"), Note(
+            "left out: val.csv: it has no rows: write one for each sample\n",
+            {"y": Counter(range(4))})),
+    ("a list without rows", other_list("train.csv", "image,y\n"),
+     "train.csv: it has no rows: write one for each sample\n"),
+    ("addresses of pictures", lambda root: save(
+        root / "train.csv", "url,caption\nhttps://a.b/0.jpg,a picture\n"),
+     Note("note: train.csv: the column url has addresses of pictures, which "
+          "are not read: it is text; download the pictures, and write their "
+          "paths into the list\n", {"caption": (1, 16)})),
+    ("two columns of one name", other_list(
+        "train.csv", "image,y,Y\nimages/0.jpg,1,2\n"),
+     "train.csv: line 1: column 'Y' is there twice (the case of letters does "
+     "not tell them apart): rename one of them\n"),
+    ("a comma at the end of the header", other_list(
+        "train.csv", "image,y,\nimages/0.jpg,1,\n"),
+     "train.csv: line 1: a column without a name: write a name there, or "
+     "remove the column\n"),
+    ("a row that is too short", other_list(
+        "train.csv", "image,y\nimages/0.jpg\n"),
+     "train.csv: line 2: 1 field, but the header has 2: each row needs as "
+     "many, and a field with a comma needs quotes\n"),
+    ("several labels as columns", listed(
+        ("cat", (0, 1, 0, 1)), ("dog", (1, 1, 0, 0))),
+     {"cat": Counter([0, 0, 1, 1]), "dog": Counter([0, 0, 1, 1])}),
+    ("line breaks and quotes in captions", listed(
+        ("caption", ['"a ""b""\nc, d"'] * 4)), {"caption": (4, 16)}),
+    ("labels with a point, labels below 0, and dates", listed(
+        ("a", (0.0, 1.0, 0.0, 2.0)), ("b", (-1, 1, 1, -1)),
+        ("date", [f"2024-01-0{i} 10:00" for i in range(4)])),
+     {"a": Counter([0, 0, 1, 2]), "b": Counter([-1, -1, 1, 1]),
+      "date": (4, 16)}),
+    ("Excel: a mark, and lines that end in CR LF", other_list(
+        "train.csv", "\ufeffimage,y\r\nimages/0.jpg,1\r\n".encode()),
+     {"image": (1, *IMAGE), "y": [1]}),
+    ("JSON lines of different keys", lines(
+        lambda i: line(i, **({"a": 1} if i % 2 else {"b": 2}))), Note(
+            'left out: column "a": it has no value in 2 rows of 4: write one '
+            "into each\n", FOUR)),
+    ("JSON lines with objects", lines(
+        lambda i: line(i, meta={"score": i, "by": {"name": "x"}})), Note(
+            'left out: column "meta": its values are objects: add a field for '
+            "each member that is needed; the file lists them\n", FOUR)),
+    ("captions in JSON lines", lines(
+        lambda i: line(i, caption=f'a "picture" \u00e4 {i}')),
+     {"caption": (4, 16), **FOUR}),
+    ("Hugging Face: metadata.jsonl in the folder of each split",
+     lambda root: [lines(lambda i: {"file_name": f"images/{i}.jpg", "text":
+                                    "a text"}, to="metadata.jsonl")(root / name)
+                   for name in ("train", "validation")] and None,
+     {"file_name": (4, *IMAGE), "text": (4, 8)},
+     ("validation", {"text": (64, 8)})),
+    ("Kaggle: the same names in train and test", two_folders_of_one_name,
+     Remedy("train.csv: the column image_id names files without their path "
+            "(train_images/0.jpg): write a list of paths: (cd /", "paths.csv",
+            {"image_id": (4, *IMAGE), "label": Counter([0, 0, 1, 1])})),
+    ("chest X-rays: blanks in all names of columns", other_list(
+        "Data_Entry.csv", "Patient Name,Finding Labels\nx,A|B\ny,A\n"),
+     Remedy("Data_Entry.csv: line 2: a row without any value that a field "
+            "could select: to write other names of columns: (cd /", "names.csv",
+            {"finding_labels": (2, 4)})),
     ("a later mask in colours in a folder", folders_of_masks, Note(
         f"left out: masks.png: masks/2.png has colours, {SECOND}to number "
         "them: (cd ", {"images": (4, *IMAGE)},

@@ -163,14 +163,15 @@ static fby_err check_names(const struct csv *csv, const struct csv_table *table)
 {
     for (uint32_t i = table->n_index_columns; i < table->n_columns; i++) {
         if (table->cells[i].column[0] == '\0') {
-            return refuse(csv, "a column without a name");
+            return refuse(csv, "a column without a name: write a name there, "
+                               "or remove the column");
         }
         for (uint32_t k = 0; k < i; k++) {
             if (fby_equal_ignoring_case(
                     table->cells[k].column, table->cells[i].column)) {
                 return fby_error_set(csv->why, FBY_CONFIG,
                     "line %llu: column '%.60s' is there twice (the case of "
-                    "letters does not tell them apart)",
+                    "letters does not tell them apart): rename one of them",
                     (unsigned long long)csv->line, table->cells[i].column);
             }
         }
@@ -204,8 +205,10 @@ static fby_err send_row(struct csv *csv, struct csv_table *table, uint64_t line,
 {
     if (csv->n_fields != table->n_columns) {
         return fby_error_set(csv->why, FBY_CONFIG,
-            "line %llu: %s, but the header has %u", (unsigned long long)line,
-            fby_plural(csv->n_fields, "field").text, table->n_columns);
+            "line %llu: %s, but the header has %u: each row needs as many, and "
+            "a field with a comma needs quotes",
+            (unsigned long long)line, fby_plural(csv->n_fields, "field").text,
+            table->n_columns);
     }
     for (uint32_t i = 0; i < csv->n_fields; i++) {
         table->cells[i].text = (const char *)csv->row.data + csv->begins[i];

@@ -188,5 +188,6 @@ fby_err fby_list_build_shards(const struct fby_list *list,
                        : fby_list_csv(text, size, &sink, why));
     FBY_TRY(fby_shard_builder_finish(out, why));
     return out->count > 0 ? check_file_columns(&context, why)
-                          : fby_error_set(why, FBY_CONFIG, "it has no rows");
+                          : fby_error_set(why, FBY_CONFIG,
+                                "it has no rows: write one for each sample");
 }
