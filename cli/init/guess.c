@@ -28,21 +28,24 @@
 #include "worker/source/listing.h"
 #include "worker/source/roots.h"
 
-static fby_err add_table_split(struct fby_search *search, const char *name,
-    const struct fby_guess_tables *found, struct fby_error_detail *why)
+static fby_err add_table_split(struct fby_search *search, const char *path,
+    const char *name, const struct fby_listing *listing,
+    struct fby_error_detail *why)
 {
     struct fby_guess_split *split = fby_guess_add_split(search, name);
+    struct fby_guess_tables found = {.shards = 0};
     if (split == NULL) {
         return FBY_OK;
     }
+    FBY_TRY(fby_guess_find_tables(search->root, path, listing, &found, why));
     search->out->kind = FBY_SOURCE_COLUMNS;
     bool    is_file   = search->only_file[0] != '\0';
     fby_err err       = fby_refuse_name(fby_root_dir(search->root), why);
     if (err == FBY_OK) {
         err = fby_guess_set_pattern(
-            search, is_file ? found->first : found->pattern, split, why);
+            search, is_file ? found.first : found.pattern, split, why);
     }
-    return err == FBY_OK ? fby_guess_scan_columns(search, found, split, why)
+    return err == FBY_OK ? fby_guess_scan_columns(search, &found, split, why)
                          : err;
 }
 
@@ -211,7 +214,7 @@ static fby_err add_lists_of_files(struct fby_search *search, const char *path,
  * .npy files of the same names, or a table. */
 static fby_err add_npy(struct fby_search *search, const char *path,
     const char *name, const struct fby_listing *listing,
-    const struct fby_guess_tables *found, struct fby_error_detail *why)
+    struct fby_error_detail *why)
 {
     uint32_t before = fby_guess_n_splits(search);
     if (fby_init_has_pictures(listing)) {
@@ -222,7 +225,21 @@ static fby_err add_npy(struct fby_search *search, const char *path,
     }
     return fby_guess_is_npy_paired(search->root, path, listing)
                ? add_folders(search, path, name, listing, why)
-               : add_table_split(search, name, found, why);
+               : add_table_split(search, path, name, listing, why);
+}
+
+/* Look for tables without noting links: data of another kind may be found, which
+ * does not need the linked folders. */
+static fby_err look_for_tables(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_guess_tables *tables,
+    struct fby_error_detail *why)
+{
+    bool before           = search->ignores_links;
+    search->ignores_links = true;
+    fby_err err =
+        fby_guess_find_tables(search->root, path, listing, tables, why);
+    search->ignores_links = before;
+    return err;
 }
 
 /* Add the data directly in `path`, of the first of these kinds that is found:
@@ -235,10 +252,10 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
     uint32_t                before = fby_guess_n_splits(search);
     fby_err                 err    = FBY_OK;
     if (!search->in_zip) { /* an archive is read only as folders */
-        err = fby_guess_find_tables(search->root, path, listing, &found, why);
+        err = look_for_tables(search, path, listing, &found, why);
     }
     if (err == FBY_OK && found.is_table) {
-        return add_npy(search, path, name, listing, &found, why);
+        return add_npy(search, path, name, listing, why);
     }
     if (err == FBY_OK && !search->in_zip) {
         err = fby_guess_lists(search, path, listing, why);
@@ -257,7 +274,7 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
         return err;
     }
     if (found.shards > 0) {
-        return add_table_split(search, name, &found, why);
+        return add_table_split(search, path, name, listing, why);
     }
     return add_folders(search, path, name, listing, why);
 }

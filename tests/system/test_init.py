@@ -28,6 +28,12 @@ def picture(number, colours=True):
         numpy.full(shape, number, "u1"), "RGB" if colours else "L")
 
 
+def mask(number):
+    """A mask of picture(2 * number)."""
+    size = picture(2 * number).size
+    return Image.new("L", size, number)
+
+
 class Init(SystemTest):
     def setUp(self):
         super().setUp()
@@ -71,7 +77,7 @@ class Init(SystemTest):
         for i in range(SAMPLES):
             rows.append({
                 "photo": self.save(picture(2 * i), f"p/{i}.png"),
-                "mask": self.save(picture(i, colours=False), f"m/{i}.png"),
+                "mask": self.save(mask(i), f"m/{i}.png"),
                 "breed": i % 7, "weight": i / 4 - 3,
                 "words": f"nº {i}, \"so\"", "note": "" if i % 2 else "x"})
         with open(self.root / "train.csv", "w", encoding="utf-8",
@@ -159,7 +165,7 @@ class Init(SystemTest):
         for i in range(SAMPLES):
             for split in ("train", "val"):
                 self.save(picture(2 * i), f"images/{split}/{i}.png")
-                self.save(picture(i, colours=False), f"masks/{split}/{i}.png")
+                self.save(mask(i), f"masks/{split}/{i}.png")
         pipeline = self.made()
         self.assertIn("{images,masks}/train\"", pipeline.read_text())
         self.assertIn("and split 'val'", self.said)
@@ -178,9 +184,8 @@ class Init(SystemTest):
 
     def test_masks_in_folders_and_shards_follow_their_picture(self):
         for i in range(SAMPLES):
-            image = picture(2 * i)
-            self.save(image, f"c/{i:03}.jpg")
-            self.save(Image.new("L", image.size, i), f"c/{i:03}.mask.png")
+            self.save(picture(2 * i), f"c/{i:03}.jpg")
+            self.save(mask(i), f"c/{i:03}.mask.png")
         pipeline = self.made()
         self.assertIn("from: mask.png\n", pipeline.read_text())
         self.assertEqual(self.batch(pipeline)["mask"].shape[1:],
@@ -344,6 +349,21 @@ class Init(SystemTest):
         (self.root / "loop").symlink_to("loop")
         (self.root / "away").symlink_to("/etc")
         self.made(data=self.root / "t.csv")
+
+    def test_links_beside_a_list_of_pictures_need_no_root(self):
+        self.save(picture(0), "p/0.png")
+        (self.root / "t.csv").write_text("image,id\np/0.png,1\n")
+        (self.root / "away").symlink_to("/etc")
+        self.made()
+        self.assertNotIn("--data", self.said)
+
+    def test_links_beside_parallel_folders_do_not_matter(self):
+        for i in range(8):
+            self.save(picture(2 * i), f"images/{i}.png")
+            self.save(mask(i), f"masks/{i}.png")
+        (self.root / "away").symlink_to("/etc")
+        self.made()
+        self.assertNotIn("--data", self.said)
 
     def test_pictures_without_class_folders_have_no_label(self):
         for i in range(SAMPLES):
