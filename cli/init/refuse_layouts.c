@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/init/guess_notes.h"
+#include "cli/init/guess_zip.h"
 #include "cli/init/names.h"
 #include "cli/init/refuse_lists.h"
 #include "common/shell.h"
@@ -440,8 +441,7 @@ static fby_err check_unread(
         fby_init_has_pictures(listing) || fby_listing_has_dirs(listing);
     for (uint32_t i = 0; !has_known && i < listing->count; i++) {
         const char *name = listing->entries[i].name;
-        if (!fby_text_ends_with(name, ".zip") &&
-            fby_unread_picture(name) == NULL &&
+        if (!fby_guess_is_zip_path(name) && fby_unread_picture(name) == NULL &&
             fby_unread_file(name, &unread)) {
             return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
         }
