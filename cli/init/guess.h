@@ -46,6 +46,7 @@ struct fby_guess_split {                      /* the data of one split */
     struct fby_init_member members[FBY_GUESS_MEMBERS]; /* most used first */
     uint32_t               n_members;
     bool sizes_read; /* those of the first pictures and masks */
+    char sized[FBY_INIT_SIZES][FBY_NAME_SIZE]; /* the keys of these samples */
     /* Class folders: files without a picture of their sample. */
     struct fby_guess_left_out left_out[FBY_GUESS_MEMBERS];
     uint32_t                  n_left_out;

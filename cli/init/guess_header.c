@@ -4,6 +4,7 @@
  * A CSV without a header would lose its first row, and a column with a name
  * that no field can have would be left out. Only the begin of the list is read,
  * which has at least two rows, since a row has a limit. */
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,25 +194,46 @@ static fby_err check_columns(
     return FBY_GONE; /* only the first row is wanted */
 }
 
+static void add_column(struct fby_guess_split *split, const char *name)
+{
+    char lower[FBY_NAME_SIZE];
+    (void)lower_column(name, lower);
+    if (fby_guess_find_member(split, name) == NULL &&
+        !fby_guess_is_file_column(split, lower) &&
+        split->n_members < FBY_GUESS_MEMBERS) {
+        struct fby_init_member *member = &split->members[split->n_members++];
+        *member = (struct fby_init_member){.value = FBY_INIT_TEXT};
+        snprintf(member->extension, sizeof(member->extension), "%s", name);
+    }
+}
+
 static fby_err add_columns(
     void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
 {
     struct fby_guess_split *split = ((struct header *)arg)->split;
     (void)why;
     for (uint32_t i = 0; i < row->n_cells; i++) {
-        char        lower[FBY_NAME_SIZE];
-        const char *name = row->cells[i].column;
-        (void)lower_column(name, lower);
-        if (fby_guess_find_member(split, name) == NULL &&
-            !fby_guess_is_file_column(split, lower) &&
-            split->n_members < FBY_GUESS_MEMBERS) {
-            struct fby_init_member *member =
-                &split->members[split->n_members++];
-            *member = (struct fby_init_member){.value = FBY_INIT_TEXT};
-            snprintf(member->extension, sizeof(member->extension), "%s", name);
-        }
+        add_column(split, row->cells[i].column);
     }
     return FBY_GONE;
+}
+
+/* Add the columns that are null in the first line of JSON: a row has no cells of
+ * them. */
+static void add_null_columns(const struct header *self)
+{
+    const char *name   = NULL;
+    json_t     *value  = NULL;
+    json_t     *object = self->is_json ? json_loadb(self->text,
+                                             strcspn(self->text, "\n"), 0, NULL)
+                                       : NULL;
+    json_object_foreach(object, name, value)
+    {
+        if (json_is_null(value)) {
+            add_column(self->split, name);
+        }
+    }
+    json_decref(object);
 }
 
 /* Call `receive` with the first row of the list, if it has one. */
@@ -251,6 +273,7 @@ void fby_guess_add_other_columns(const struct fby_search *search,
     const struct fby_list_sink sink = {add_columns, &self};
     if (read_begin(search, list_path, &self)) {
         visit_first_row(&self, &sink);
+        add_null_columns(&self);
     }
     free(self.text);
 }

@@ -24,10 +24,12 @@ static void read_keys(const struct fby_search *search, const char *path,
     if (fby_object_open(search->root, path, &object, NULL) != FBY_OK) {
         return;
     }
-    char *text = fby_realloc(NULL, n);
-    if (fby_object_read_some(&object, 0, text, &n, NULL) == FBY_OK) {
-        fby_guess_add_json(out, "json", text, n);
+    char   *text = fby_realloc(NULL, n);
+    fby_err err  = fby_object_read_some(&object, 0, text, &n, NULL);
+    if (err == FBY_OK) {
+        err = fby_guess_add_json(out, "json", text, n, NULL);
     }
+    (void)err; /* a file that is not read has no keys */
     free(text);
     fby_object_close(&object);
 }
@@ -53,8 +55,10 @@ static uint32_t append_fields(
         char                          name[FBY_NAME_SIZE];
         if (settings != NULL) {
             fby_init_propose_name(key->key, name);
-            fby_init_printf(out, "%s%s: {from: json, key: %s%s}",
-                n++ > 0 ? "; " : "", name, key->key, settings);
+            fby_init_printf(
+                out, "%s%s: {from: json, key: ", n++ > 0 ? "; " : "", name);
+            fby_init_append_key(out, key->key);
+            fby_init_printf(out, "%s}", settings);
         }
     }
     return n;

@@ -45,6 +45,14 @@ static struct fby_init_member *find_or_add_member(
     return member;
 }
 
+/* Note the size of a file of text. */
+static void note_text(struct fby_init_member *member, uint64_t size)
+{
+    if (fby_init_is_text(member) && size > member->longest) {
+        member->longest = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+    }
+}
+
 void fby_guess_count_members(
     struct fby_guess_split *split, const struct fby_shard *shard)
 {
@@ -54,6 +62,7 @@ void fby_guess_count_members(
             find_or_add_member(split, fby_shard_suffix(shard, m));
         if (member != NULL) {
             member->count++;
+            note_text(member, shard->member_bytes[m]);
         }
     }
 }

@@ -2,6 +2,7 @@
 /* guess_sizes.c - the sizes of the pictures and masks of the first samples, and
  * the ids of the masks. A mask of another size than its picture needs `fit:
  * stretch`; one of 0 and 255 is probably meant as 0 and 1. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/init/guess_members.h"
@@ -112,6 +113,8 @@ void fby_guess_read_sizes(struct fby_guess_split *split,
     split->sizes_read = true;
     fby_guess_check_masks(split, shard, opener);
     for (uint32_t i = 0; i < shard->n_samples && i < FBY_INIT_SIZES; i++) {
+        snprintf(split->sized[i], sizeof(split->sized[i]), "%s",
+            fby_shard_key(shard, i));
         read_sample(split, shard, i, opener);
     }
 }

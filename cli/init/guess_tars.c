@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/init/arrays.h"
 #include "cli/init/guess_members.h"
 #include "cli/init/guess_values.h"
 #include "cli/init/names.h"
@@ -105,7 +106,59 @@ static void give_up_captions(
     }
 }
 
-/* Read member `m` if it is a label or JSON, unless enough were read. */
+/* Note the fault of member `m`, if it is the first of its kind. */
+static void note_fault(struct fby_init_member *member,
+    const struct fby_shard *shard, uint32_t m,
+    const struct fby_error_detail *fault)
+{
+    const char *key = fby_shard_key(shard, fby_shard_sample_of(shard, m));
+    if (member->fault[0] == '\0') {
+        snprintf(member->fault, sizeof(member->fault), "%s.%s in %s is %.220s",
+            fby_text_show_begin(key, 40).text,
+            fby_text_show_begin(member->extension, 40).text,
+            fby_text_show_begin(shard->name, 40).text, fault->text);
+    }
+}
+
+static bool is_array(const struct fby_init_member *member)
+{
+    return fby_init_has_type(member->extension, "npy");
+}
+
+static bool is_json(const struct fby_init_member *member)
+{
+    return fby_init_has_type(member->extension, "json");
+}
+
+/* True for members that are read: arrays, and labels and JSON of usual sizes. */
+static bool has_value(const struct fby_init_member *member, uint64_t size)
+{
+    bool is_value =
+        is_json(member) || fby_init_has_type(member->extension, "cls");
+    return is_array(member) || (is_value && size <= MAX_VALUE_BYTES);
+}
+
+/* Look at the text of member `m`, of which `size` bytes were read. */
+static void add_value(struct fby_guess_split *split,
+    struct fby_init_member *member, const struct fby_shard *shard, uint32_t m,
+    const char *text, size_t size)
+{
+    struct fby_error_detail fault = {{0}};
+    fby_err                 err   = FBY_OK;
+    if (is_array(member)) {
+        err = fby_init_add_array(
+            &member->array, (const uint8_t *)text, size, &fault);
+    } else if (is_json(member)) {
+        err = fby_guess_add_json(split, member->extension, text, size, &fault);
+    } else {
+        add_label(member, text, size);
+    }
+    if (err != FBY_OK) {
+        note_fault(member, shard, m, &fault);
+    }
+}
+
+/* Read member `m` if it is a label, JSON or an array, unless enough were read. */
 static fby_err read_value(const struct fby_object *tar,
     struct fby_guess_split *split, const struct fby_shard *shard, uint32_t m,
     struct fby_error_detail *why)
@@ -113,12 +166,12 @@ static fby_err read_value(const struct fby_object *tar,
     struct fby_init_member *member =
         fby_guess_find_member(split, fby_shard_suffix(shard, m));
     size_t size = (size_t)shard->member_bytes[m];
-    bool   is_json =
-        member != NULL && fby_init_has_type(member->extension, "json");
-    if (member == NULL ||
-        (!is_json && !fby_init_has_type(member->extension, "cls")) ||
-        is_enough(split, member) || size > MAX_VALUE_BYTES) {
+    if (member == NULL || !has_value(member, size) ||
+        is_enough(split, member)) {
         return FBY_OK;
+    }
+    if (is_array(member) && size > FBY_NPY_HEAD) {
+        size = FBY_NPY_HEAD; /* the values are not needed */
     }
     char   *text = fby_realloc(NULL, size + 1);
     fby_err err =
@@ -128,11 +181,7 @@ static fby_err read_value(const struct fby_object *tar,
         if (member->values_read == UNIQUE_AFTER) {
             give_up_captions(split, member);
         }
-        if (is_json) {
-            fby_guess_add_json(split, member->extension, text, size);
-        } else {
-            add_label(member, text, size);
-        }
+        add_value(split, member, shard, m, text, size);
     }
     free(text);
     return err;
@@ -204,7 +253,8 @@ static void find_unread_words(struct fby_guess_split *split)
         const struct fby_init_member *file =
             fby_guess_find_member(split, member->extension);
         member->some_words_unread =
-            !split->counted_all || file->values_read < file->count;
+            !split->counted_all ||
+            (!fby_init_is_text(member) && file->values_read < file->count);
     }
 }
 
@@ -216,7 +266,11 @@ static fby_err check_tars(const struct fby_search *search, const char *path,
 {
     FBY_TRY(fby_refuse_shard_names(
         search, path, split, shards, split->shards_read, why));
-    return err == FBY_OK ? fby_refuse_shards(shards, split->shards_read, why)
+    if (err == FBY_OK) {
+        err = fby_refuse_shards(shards, split->shards_read, why);
+    }
+    return err == FBY_OK ? fby_refuse_lone_samples(
+                               search, shards, split->shards_read, why)
                          : err;
 }
 

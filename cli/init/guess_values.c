@@ -13,6 +13,8 @@
 
 #include "cli/init/guess_members.h"
 #include "cli/init/words.h"
+#include "common/utf8.h"
+#include "pipeline/text.h"
 
 bool fby_guess_is_digits(const char *text, size_t size)
 {
@@ -195,12 +197,18 @@ static enum fby_init_value kind_of_json(
     if (json_is_array(value)) {
         return kind_of_list(member, value);
     }
-    look_at_number(member, value);
-    if (json_is_integer(value) && json_integer_value(value) >= 0 &&
-        json_integer_value(value) <= MAX_ID) {
-        return FBY_INIT_DIGITS;
+    if (json_is_object(value)) {
+        return FBY_INIT_OBJECT;
     }
-    return json_is_number(value) ? FBY_INIT_NUMBER : FBY_INIT_MIXED;
+    if (json_is_boolean(value)) {
+        return FBY_INIT_BOOLEANS;
+    }
+    look_at_number(member, value);
+    bool is_id = json_is_integer(value) && json_integer_value(value) >= 0 &&
+                 json_integer_value(value) <= MAX_ID;
+    return is_id                   ? FBY_INIT_DIGITS
+           : json_is_number(value) ? FBY_INIT_NUMBER
+                                   : FBY_INIT_MIXED;
 }
 
 /* The member for a key of the JSON files `extension`, added if it is missing.
@@ -222,21 +230,9 @@ static struct fby_init_member *find_or_add_key(
     return member;
 }
 
-/* Count ABOVE.NAME or NAME with its value. A key with other characters than
- * those of plain names cannot be written without quotes and is skipped. */
-static void count_key(struct fby_guess_split *split, const char *extension,
-    const char *above, const char *name, const json_t *value)
+/* Count a value, other than null, of the key. */
+static void count_value(struct fby_init_member *member, const json_t *value)
 {
-    char key[FBY_NAME_SIZE];
-    int  n = snprintf(
-         key, sizeof(key), "%s%s%s", above, above[0] != '\0' ? "." : "", name);
-    if (!is_plain(name) || n >= (int)sizeof(key)) {
-        return;
-    }
-    struct fby_init_member *member = find_or_add_key(split, extension, key);
-    if (member == NULL) {
-        return;
-    }
     enum fby_init_value kind = kind_of_json(member, value);
     member->value = member->count == 0 ? kind : merge_keys(member->value, kind);
     member->count++;
@@ -245,6 +241,40 @@ static void count_key(struct fby_guess_split *split, const char *extension,
             member, json_string_value(value), json_string_length(value));
     } else {
         fby_init_free_words(member);
+    }
+}
+
+/* Note that the JSON files have a key without a member. */
+static void note_more_keys(struct fby_guess_split *split, const char *extension)
+{
+    uint32_t i = fby_guess_find_key(split, extension, "");
+    if (i < split->n_members) {
+        split->members[i].has_more_keys = true;
+    }
+}
+
+/* Count ABOVE.NAME or NAME with its value. */
+static void count_key(struct fby_guess_split *split, const char *extension,
+    const char *above, const char *name, const json_t *value)
+{
+    char key[FBY_NAME_SIZE];
+    int  n = snprintf(
+         key, sizeof(key), "%s%s%s", above, above[0] != '\0' ? "." : "", name);
+    bool fits = n < (int)sizeof(key) && name[0] != '\0' &&
+                !fby_utf8_has_control(key, strlen(key));
+    struct fby_init_member *member =
+        fits ? find_or_add_key(split, extension, key) : NULL;
+    if (member == NULL) {
+        note_more_keys(split, extension);
+        return;
+    }
+    member->has_dots = member->has_dots || strchr(above, '.') != NULL ||
+                       strchr(name, '.') != NULL;
+    if (!json_is_null(value)) {
+        count_value(member, value);
+    } else {
+        member->has_null = true;
+        member->value    = member->count == 0 ? FBY_INIT_NULLS : member->value;
     }
 }
 
@@ -260,19 +290,41 @@ static void count_inner_keys(struct fby_guess_split *split,
     }
 }
 
-void fby_guess_add_json(struct fby_guess_split *split, const char *extension,
-    const char *text, size_t size)
+static void count_keys(
+    struct fby_guess_split *split, const char *extension, json_t *object)
 {
-    const char *name   = NULL;
-    json_t     *value  = NULL;
-    json_t     *object = json_loadb(text, size, 0, NULL);
+    const char *name  = NULL;
+    json_t     *value = NULL;
     json_object_foreach(object, name, value)
     {
-        if (!json_is_object(value)) {
+        if (json_object_size(value) == 0) {
             count_key(split, extension, "", name, value);
-        } else if (is_plain(name)) {
+        } else {
             count_inner_keys(split, extension, name, value);
         }
     }
-    json_decref(object);
+}
+
+fby_err fby_guess_add_json(struct fby_guess_split *split, const char *extension,
+    const char *text, size_t size, struct fby_error_detail *why)
+{
+    json_error_t error;
+    json_t      *json = json_loadb(
+             text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (json == NULL) {
+        return fby_error_set(why, FBY_CONFIG,
+            "no valid JSON (line %d: %s): write it again", error.line,
+            fby_text_show_begin(error.text, 40).text);
+    }
+    struct fby_init_member *root = NULL;
+    if (json_is_object(json)) {
+        count_keys(split, extension, json);
+    } else {
+        root = find_or_add_key(split, extension, FBY_INIT_ROOT_KEY);
+    }
+    if (root != NULL) {
+        count_value(root, json);
+    }
+    json_decref(json);
+    return FBY_OK;
 }

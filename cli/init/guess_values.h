@@ -14,10 +14,12 @@ enum fby_init_value fby_guess_merge_values(
     enum fby_init_value a, enum fby_init_value b);
 
 /* Count the keys of a JSON file `extension`, also those of objects in it: each
- * is a member of the split with that `key`. Text that is no JSON object has no
- * keys. */
-void fby_guess_add_json(struct fby_guess_split *split, const char *extension,
-    const char *text, size_t size);
+ * is a member of the split with that `key`. A list, text or number has the key
+ * ".". Sets has_more_keys of the file's member, if there is one.
+ * Errors: FBY_CONFIG  the text is no JSON. */
+FBY_CHECKED fby_err fby_guess_add_json(struct fby_guess_split *split,
+    const char *extension, const char *text, size_t size,
+    struct fby_error_detail *why);
 
 /* True for 1 to 9 digits, which fit 32 bits. */
 bool fby_guess_is_digits(const char *text, size_t size);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/init/arrays.h"
 #include "cli/init/guess_zip.h"
 #include "cli/init/names.h"
 #include "cli/init/splits.h"
@@ -32,6 +33,7 @@ struct init_options {
     enum fby_type token_type;  /* `type_word` as an enum; 0: not given */
     uint32_t      class_depth; /* or FBY_GUESS_ANY_DEPTH */
     bool          force;       /* overwrite `output` */
+    bool          stretches;   /* masks of another aspect than their pictures */
 };
 
 #define INIT(kind, member) FBY_VALUE(kind, struct init_options, member)
@@ -50,6 +52,11 @@ static const struct fby_option options[] = {
         "classes",
         FBY_RANGE(FBY_NUMBER, struct init_options, class_depth, 0,
             FBY_MAX_CLASS_DEPTH)},
+    {"stretch", 's', NULL,
+        "Accept masks of another aspect than their pictures: they show the "
+        "same "
+        "scene, and are stretched to it (fit: stretch)",
+        INIT(FBY_FLAG, stretches)},
     {0},
 };
 
@@ -149,27 +156,6 @@ static fby_err write_output(const struct init_options *o,
                          why, FBY_IO, "standard output: %s", strerror(errno));
 }
 
-/* The smallest wire type for all values of a column. Exceptions: u64
- * (FBY_NPY_U8) becomes i64, which holds most values, and f64 becomes f32. */
-static enum fby_type wire_type_of(const struct fby_column *column)
-{
-    static const enum fby_type wires[FBY_NPY_TYPES] = {
-        [FBY_NPY_B1] = FBY_U8,
-        [FBY_NPY_I1] = FBY_I32,
-        [FBY_NPY_U1] = FBY_U8,
-        [FBY_NPY_I2] = FBY_I32,
-        [FBY_NPY_U2] = FBY_U16,
-        [FBY_NPY_I4] = FBY_I32,
-        [FBY_NPY_U4] = FBY_U32,
-        [FBY_NPY_I8] = FBY_I64,
-        [FBY_NPY_U8] = FBY_I64,
-        [FBY_NPY_F2] = FBY_F16,
-        [FBY_NPY_F4] = FBY_F32,
-        [FBY_NPY_F8] = FBY_F32,
-    };
-    return wires[column->type];
-}
-
 enum { MAX_WIDENING = 8 }; /* most bytes on the wire for a byte in a file */
 
 /* Guess the most entries of a row without reading offsets: four times the mean,
@@ -198,7 +184,7 @@ static void describe_sparse(const struct fby_column *column, uint64_t samples,
         out->max_length =
             (uint32_t)(length < column->dense_width ? length
                                                     : column->dense_width);
-        out->wire = wire_type_of(column);
+        out->wire = fby_init_wire_type(column->type);
     }
 }
 
@@ -227,7 +213,7 @@ static struct fby_init_column describe_column(
         fits           = fits && out.max_length > 0;
     }
     if (fits) {
-        out.wire = wire_type_of(column);
+        out.wire = fby_init_wire_type(column->type);
     }
     return out;
 }
@@ -499,8 +485,8 @@ static void print_result(const struct init_options *o,
 }
 
 /* Describe the first split. Uses `columns` as memory. */
-static struct fby_init_summary summarize(const struct fby_guess *guess,
-    const struct other_splits                                   *others,
+static struct fby_init_summary summarize(const struct init_options *o,
+    const struct fby_guess *guess, const struct other_splits *others,
     struct fby_init_column columns[FBY_GUESS_COLUMNS])
 {
     const struct fby_guess_split *split    = &guess->splits[0];
@@ -517,6 +503,8 @@ static struct fby_init_summary summarize(const struct fby_guess *guess,
         .class_depth = split->class_depth,
         .members     = split->members,
         .n_members   = split->n_members,
+        .sized       = (const char(*)[FBY_NAME_SIZE])split->sized,
+        .stretches   = o->stretches,
         .columns     = columns,
         .n_columns   = describe_columns(split, columns),
         .files       = (const char(*)[FBY_NAME_SIZE])split->file_columns,
@@ -529,12 +517,14 @@ static struct fby_init_summary summarize(const struct fby_guess *guess,
 }
 
 /* Make the text of the file, and the notes for the terminal. */
-static fby_err make_text(const struct fby_guess *guess,
-    const struct other_splits *others, struct fby_buffer *text,
-    struct fby_buffer *notes, struct fby_error_detail *why)
+static fby_err make_text(const struct init_options *o,
+    const struct fby_guess *guess, const struct other_splits *others,
+    struct fby_buffer *text, struct fby_buffer *notes,
+    struct fby_error_detail *why)
 {
     struct fby_init_column        columns[FBY_GUESS_COLUMNS];
-    const struct fby_init_summary summary = summarize(guess, others, columns);
+    const struct fby_init_summary summary =
+        summarize(o, guess, others, columns);
     fby_init_append_notes(&summary, notes);
     return fby_init_text(&summary, text, why);
 }
@@ -595,7 +585,7 @@ static fby_err write_pipeline(const struct init_options *o,
     }
     if (err == FBY_OK) {
         choose_splits(guess, &others);
-        err = make_text(guess, &others, &text, &notes, why);
+        err = make_text(o, guess, &others, &text, &notes, why);
     }
     if (err == FBY_OK) {
         err = write_output(o, &text, why);

@@ -21,10 +21,23 @@ enum fby_init_value {
     FBY_INIT_TEXT_LISTS   = 5, /* JSON lists of texts, none empty */
     FBY_INIT_OTHER_LISTS  = 6, /* other JSON lists */
     FBY_INIT_OBJECT       = 7, /* JSON objects */
-    FBY_INIT_MIXED = 8 /* column: values of kinds that no field can combine */
+    FBY_INIT_MIXED = 8, /* column: values of kinds that no field can combine */
+    FBY_INIT_BOOLEANS = 9, /* key: true and false of JSON */
+    FBY_INIT_NULLS    = 10 /* key: no value but null was read */
 };
 
 enum { FBY_INIT_SIZES = 8 }; /* samples whose pictures are measured */
+
+#define FBY_INIT_ROOT_KEY "." /* of JSON that is no object */
+
+enum { FBY_INIT_FAULT = 448 }; /* bytes of the fault of a file, with NUL */
+
+struct fby_init_array {         /* the .npy files of a member that were read */
+    enum fby_type    wire;      /* of all their values; 0: none was read */
+    struct fby_shape shape;     /* of the first file */
+    uint32_t         longest;   /* the largest first dimension */
+    bool             is_ragged; /* the first dimensions differ */
+};
 
 /* The members (files or values of samples) with one extension. For lists and
  * parallel folders, the extension begins with the name of the column or
@@ -53,11 +66,16 @@ struct fby_init_member {
     char other_words[FBY_NAME_SIZE]; /* the split that has other values; "" */
     char unknown_class[160]; /* "split val has 'a'", which is no class; "" */
     char key[FBY_NAME_SIZE]; /* a value in these JSON files; "": a file */
-    uint32_t            values_read; /* cls, JSON: files that were read */
-    enum fby_init_value value;       /* kind of the values */
-    bool                has_real;    /* a number has a fraction */
-    bool                has_wide;    /* f32 cannot hold a whole number */
-    uint32_t            longest;     /* bytes of the longest value */
+    uint32_t values_read;    /* cls, JSON: files that were read */
+    char     fault[FBY_INIT_FAULT]; /* of the first invalid file, as text; "" */
+    bool     has_null;              /* key: null in a file, which is no value */
+    bool     has_dots;            /* key: in a name, so no `key:` can name it */
+    bool     has_more_keys;       /* JSON: than there are members */
+    enum fby_init_value value;    /* kind of the values */
+    bool                has_real; /* a number has a fraction */
+    bool                has_wide; /* f32 cannot hold a whole number */
+    uint32_t longest; /* bytes of the longest value, or file of text */
+    struct fby_init_array array; /* npy */
     /* Entries of the longest list; TEXT_LISTS: bytes of the longest text. */
     uint32_t max_length;
     bool     has_inner_lists; /* lists: an entry is a list */

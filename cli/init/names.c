@@ -99,6 +99,14 @@ bool fby_init_is_label(const struct fby_init_member *member)
            fby_text_is_extension(member->extension);
 }
 
+bool fby_init_is_text(const struct fby_init_member *member)
+{
+    static const char *const types[] = {"txt", "text", "caption", NULL};
+    return member->value == FBY_INIT_NO_VALUE && member->key[0] == '\0' &&
+           fby_text_is_extension(member->extension) &&
+           fby_text_is_one_of(type_of(member->extension), types);
+}
+
 static bool contains_any(const char *name, const char *const *words, size_t n)
 {
     char lower[FBY_NAME_SIZE];

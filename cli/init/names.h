@@ -36,6 +36,9 @@ bool fby_init_has_pictures(const struct fby_listing *listing);
  * have this name, too. */
 bool fby_init_is_label(const struct fby_init_member *member);
 
+/* True for a file of text, such as a caption: "txt". */
+bool fby_init_is_text(const struct fby_init_member *member);
+
 /* True for names that are usual for pictures ("images"). */
 bool fby_init_is_picture_name(const char *name);
 

@@ -12,6 +12,12 @@
 FBY_CHECKED fby_err fby_refuse_shards(
     const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why);
 
+/* Refuse up to three samples without a picture among samples that have one.
+ * Errors: FBY_CONFIG: the command that removes the first. */
+FBY_CHECKED fby_err fby_refuse_lone_samples(const struct fby_search *search,
+    const struct fby_shard *shards, uint32_t n_shards,
+    struct fby_error_detail *why);
+
 /* Refuse pictures whose keys would end within their names, such as cat.0.jpg
  * (refuse_dots.c).
  * The members of the split are those of the `n` shards in `path`, also of one

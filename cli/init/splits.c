@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/arrays.h"
 #include "cli/init/guess_members.h"
 #include "cli/init/guess_values.h"
 #include "cli/init/names.h"
@@ -14,11 +15,13 @@
 #include "pipeline/sources/traits.h"
 
 /* True for a member that a field probably reads from each sample. */
-static bool is_needed(const struct fby_init_member *member)
+static bool is_needed(
+    const struct fby_guess_split *split, const struct fby_init_member *member)
 {
+    bool is_text = split->kind == FBY_SOURCE_SHARDS && fby_init_is_text(member);
     return member->always &&
            (member->value != FBY_INIT_NO_VALUE || fby_init_is_picture(member) ||
-               fby_init_is_label(member));
+               fby_init_is_label(member) || member->array.wire != 0 || is_text);
 }
 
 static const struct fby_init_member *find_member(
@@ -41,6 +44,8 @@ static const char *kind_of_values(enum fby_init_value value)
         [FBY_INIT_OTHER_LISTS]  = "other lists",
         [FBY_INIT_OBJECT]       = "objects",
         [FBY_INIT_MIXED]        = "values of several kinds",
+        [FBY_INIT_BOOLEANS]     = "true and false",
+        [FBY_INIT_NULLS]        = "nulls",
     };
     return words[value];
 }
@@ -61,6 +66,9 @@ static void compare_member(const struct fby_init_member *first,
     } else if (other->has_words != first->has_words) {
         snprintf(reason, FBY_REASON_SIZE, "its %s has %s", name,
             other->has_words ? "words, not numbers" : "numbers, not words");
+    } else if (!fby_init_are_alike(&first->array, &other->array)) {
+        snprintf(reason, FBY_REASON_SIZE, "its %s has another shape",
+            first->extension);
     }
 }
 
@@ -159,10 +167,10 @@ void fby_init_compare_splits(const struct fby_guess_split *first,
     }
     for (uint32_t i = 0; reason[0] == '\0' && i < first->n_members; i++) {
         const struct fby_init_member *member = &first->members[i];
-        if (is_needed(member) && !(any_format && is_format(member))) {
+        if (is_needed(first, member) && !(any_format && is_format(member))) {
             compare_member(member, find_member(other, member), reason);
         }
-        if (reason[0] == '\0' && has_masks && is_needed(member)) {
+        if (reason[0] == '\0' && has_masks && is_needed(first, member)) {
             compare_masks(member, find_member(other, member), reason);
         }
     }
@@ -216,6 +224,7 @@ void fby_init_merge_split(
         if (its != NULL) {
             raise_to(&member->longest, its->longest);
             raise_to(&member->max_length, its->max_length);
+            fby_init_merge_arrays(&member->array, &its->array);
             member->has_real = member->has_real || its->has_real;
             member->has_wide = member->has_wide || its->has_wide;
             member->some_words_unread =

@@ -390,21 +390,45 @@ static fby_err append_columns(struct fby_buffer *out,
     "'x'); [print(json.dumps({'text': open(f).read(), 'label': "         \
     "f.split('/')[0]}), file=o) for f in sorted(glob.glob('*/*.txt'))]\")"
 
-/* True if the only files are texts in class folders. */
-static bool are_texts(const struct fby_init_summary *data)
+/* True if the only files are of that type, in class folders. */
+static bool are_only(const struct fby_init_summary *data, const char *type)
 {
     return data->kind == FBY_SOURCE_FOLDER && data->classes > 0 &&
            data->class_depth == 1 && data->n_members == 1 &&
-           strcmp(data->members[0].extension, "txt") == 0;
+           fby_init_has_type(data->members[0].extension, type);
+}
+
+enum { WORD = 120 };
+
+/* Write the path of the data as a word of a command. */
+static void write_path(const struct fby_init_summary *data, char out[WORD])
+{
+    if (!fby_shell_quote(data->path, out, WORD)) {
+        memcpy(out, "DIR", sizeof("DIR"));
+    }
+}
+
+/* Links the tar files of all folders into one folder, and numbers them. */
+#define LINK_TARS                                                         \
+    "(cd %s && mkdir all && n=0 && for f in */*.tar; do ln -s \"../$f\" " \
+    "all/$n.tar; n=$((n + 1)); done)"
+
+static fby_err refuse_tars(
+    const struct fby_init_summary *data, struct fby_error_detail *why)
+{
+    char word[WORD];
+    write_path(data, word);
+    return fby_error_set(why, FBY_CONFIG,
+        "the tar files are in several folders: link them into one, all, and "
+        "give init that: " LINK_TARS,
+        word);
 }
 
 static fby_err refuse_texts(
     const struct fby_init_summary *data, struct fby_error_detail *why)
 {
-    char word[160];
-    if (!fby_shell_quote(data->path, word, sizeof(word))) {
-        memcpy(word, "DIR", sizeof("DIR"));
-    }
+    char word[WORD];
+    write_path(data, word);
     return fby_error_set(why, FBY_CONFIG,
         "%s: texts in class folders are not read: write a list, and give init "
         "that, train.jsonl: " LIST_TEXTS,
@@ -415,6 +439,7 @@ static fby_err append_members(struct fby_buffer *out,
     const struct fby_init_summary *data, struct fby_error_detail *why)
 {
     char found[200]; /* extensions, for the errors */
+    FBY_TRY(fby_init_refuse_sizes(data, why));
     if (fby_init_append_members(out, data) > 0) {
         return FBY_OK;
     }
@@ -427,9 +452,13 @@ static fby_err append_members(struct fby_buffer *out,
             fby_text_show(data->path).text,
             found[0] != '\0' ? found : "nothing");
     }
-    if (are_texts(data)) {
+    if (are_only(data, "txt")) {
         return refuse_texts(data, why);
     }
+    if (are_only(data, "tar")) {
+        return refuse_tars(data, why);
+    }
+    FBY_TRY(fby_init_refuse_other_members(data, why));
     struct fby_unread unread;
     for (size_t i = 0; i < data->n_members; i++) {
         char name[FBY_NAME_SIZE + 2];

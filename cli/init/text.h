@@ -55,6 +55,9 @@ struct fby_init_summary { /* the known facts about the data of split train */
     uint32_t             class_depth; /* levels down to class folders; 0: 1 */
     const struct fby_init_member *members; /* the most frequent first */
     size_t                        n_members;
+    const char (*sized)[FBY_NAME_SIZE]; /* the keys of the samples whose
+                                           pictures were measured; NULL: none */
+    bool stretches; /* also masks of another aspect than their pictures */
     const struct fby_init_column *columns; /* of NumPy or SciPy files */
     size_t                        n_columns;
     const char (
@@ -79,7 +82,8 @@ struct fby_init_summary { /* the known facts about the data of split train */
  *   columns:  each column is a field, unchanged
  *   tokens:   the fields are tokens and targets
  * Errors: FBY_CONFIG  no field is possible: no JPEG or PNG extension, no usable
- *                     value of a list, and no usable column. */
+ *                     value of a list, and no usable column; or a mask has
+ *                     another aspect than its picture. */
 FBY_CHECKED fby_err fby_init_text(const struct fby_init_summary *data,
     struct fby_buffer *out, struct fby_error_detail *why);
 

@@ -102,14 +102,19 @@ const struct fby_init_member *fby_init_find_image(
     return best;
 }
 
-/* True for the image and its other formats, such as "png" beside "jpg": members
- * of the same rank. If extensions begin with a column or folder, or the image
- * has ids, the stems are also the same. */
-static bool is_same_image(const struct fby_init_summary *data,
+/* They have the same rank. If extensions begin with a column or folder, or the
+ * image has ids, the stems are also the same. */
+bool fby_init_is_same_image(const struct fby_init_summary *data,
     const struct fby_init_member *image, const struct fby_init_member *member)
 {
     if (!fby_init_is_picture(member) ||
         rank_of(data, member) != rank_of(data, image)) {
+        return false;
+    }
+    bool are_two =
+        member != image && member->always && image->always &&
+        !member->may_be_ids; /* a sample with both has two pictures */
+    if (data->kind == FBY_SOURCE_SHARDS && are_two) {
         return false;
     }
     bool needs_same_stem =
@@ -117,8 +122,7 @@ static bool is_same_image(const struct fby_init_summary *data,
     return !needs_same_stem || same_stem(image, member);
 }
 
-/* Write the name of a member's field: its stem, else `fallback`. */
-static void name_field(const struct fby_init_member *member,
+void fby_init_name_field(const struct fby_init_member *member,
     const char *fallback, char out[FBY_NAME_SIZE])
 {
     char   stem[FBY_NAME_SIZE];
@@ -139,7 +143,7 @@ static void name_image(const struct fby_init_summary *data,
     const struct fby_init_member *image, char out[FBY_NAME_SIZE])
 {
     if (fby_source_traits(data->kind)->has_names) {
-        name_field(image, "image", out);
+        fby_init_name_field(image, "image", out);
     } else {
         snprintf(out, FBY_NAME_SIZE, "image");
     }
@@ -154,7 +158,7 @@ static void append_from(struct fby_buffer *out,
     list[0]     = '\0';
     size_t used = 0;
     for (size_t i = 0; i < data->n_members && n < FBY_MAX_FROM; i++) {
-        if (is_same_image(data, image, &data->members[i])) {
+        if (fby_init_is_same_image(data, image, &data->members[i])) {
             used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
                 n > 0 ? ", " : "", data->members[i].extension);
             n++;
@@ -279,15 +283,14 @@ static void append_image(struct fby_buffer *out,
     append_picture(out, data);
 }
 
-static bool is_mask(const struct fby_init_summary *data,
+bool fby_init_is_mask(const struct fby_init_summary *data,
     const struct fby_init_member *image, const struct fby_init_member *member)
 {
     return fby_init_is_picture(member) && member->may_be_ids &&
-           member->always && !is_same_image(data, image, member);
+           member->always && !fby_init_is_same_image(data, image, member);
 }
 
-/* The members with labels, as in WebDataset: extension "cls"; NULL: none. */
-static const struct fby_init_member *find_cls(
+const struct fby_init_member *fby_init_find_label(
     const struct fby_init_summary *data)
 {
     for (size_t i = 0; i < data->n_members; i++) {
@@ -306,7 +309,7 @@ static bool has_classes(const struct fby_init_summary *data)
 /* True if labels are possible: from class folders or .cls members. */
 static bool has_label(const struct fby_init_summary *data)
 {
-    return has_classes(data) || find_cls(data) != NULL;
+    return has_classes(data) || fby_init_find_label(data) != NULL;
 }
 
 enum { MAX_MASKS = FBY_MAX_FIELDS - 2 }; /* beside the image and a label */
@@ -341,7 +344,7 @@ static const char *add_name(struct used_names *used,
     const struct fby_init_member *member, const char *kind)
 {
     char *name = used->names[used->n];
-    name_field(member, kind, name);
+    fby_init_name_field(member, kind, name);
     if (is_name_used(used, name)) {
         snprintf(name, FBY_NAME_SIZE, "%s", kind);
     }
@@ -352,49 +355,6 @@ static const char *add_name(struct used_names *used,
     return name;
 }
 
-/* Append `fit: stretch`, or a comment if one of the two is turned. */
-static void append_sizes(struct fby_buffer *out, size_t sample,
-    struct fby_size picture, struct fby_size mask)
-{
-    bool is_turned = mask.w == picture.h && mask.h == picture.w;
-    fby_init_printf(out,
-        "    %s# sample %zu: the mask has %u x %u pixels, its picture %u x "
-        "%u%s\n",
-        is_turned ? "" : "fit: stretch            ", sample, mask.w, mask.h,
-        picture.w, picture.h,
-        is_turned ? ": turn the masks as EXIF turns the pictures" : "");
-}
-
-/* Append the fit if the two sizes of one of the first samples differ. Returns
- * true if so. */
-static bool append_fit_of(struct fby_buffer *out,
-    const struct fby_init_member *picture, const struct fby_init_member *mask)
-{
-    for (size_t k = 0; k < FBY_INIT_SIZES; k++) {
-        struct fby_size a     = picture->sizes[k];
-        struct fby_size b     = mask->sizes[k];
-        bool            known = a.w != 0 && b.w != 0;
-        if (known && (a.w != b.w || a.h != b.h)) {
-            append_sizes(out, k, a, b);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Append the fit of a mask if its size differs from that of the image. */
-static void append_fit(struct fby_buffer *out,
-    const struct fby_init_summary *data, const struct fby_init_member *image,
-    const struct fby_init_member *mask)
-{
-    for (size_t i = 0; i < data->n_members; i++) {
-        if (is_same_image(data, image, &data->members[i]) &&
-            append_fit_of(out, &data->members[i], mask)) {
-            return;
-        }
-    }
-}
-
 static size_t append_masks(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *image,
     struct used_names *used)
@@ -402,7 +362,7 @@ static size_t append_masks(struct fby_buffer *out,
     size_t      n     = 0;
     const char *group = used->names[0]; /* masks move with the image */
     for (size_t i = 0; i < data->n_members && n < MAX_MASKS; i++) {
-        if (!is_mask(data, image, &data->members[i])) {
+        if (!fby_init_is_mask(data, image, &data->members[i])) {
             continue;
         }
         fby_init_printf(out, "  %s:\n    from: %s\n",
@@ -412,7 +372,7 @@ static size_t append_masks(struct fby_buffer *out,
             "    decode: mask8           # class ids, unchanged; for several "
             "masks of 0 and 1: decode: maps\n    group: %s\n",
             group);
-        append_fit(out, data, image, &data->members[i]);
+        fby_init_append_fit(out, data, image, &data->members[i]);
         fby_init_append(out,
             "    ops:                    # those of its picture that move "
             "pixels, in order\n");
@@ -426,7 +386,7 @@ bool fby_init_is_left_out(const struct fby_init_summary *data,
     const struct fby_init_member *image, const struct fby_init_member *member)
 {
     return fby_init_is_picture(member) && member->always &&
-           !is_same_image(data, image, member) && !member->may_be_ids;
+           !fby_init_is_same_image(data, image, member) && !member->may_be_ids;
 }
 
 /* Append the lines of `field` as comments. */
@@ -510,7 +470,7 @@ static size_t append_label(
     if (has_classes(data)) {
         return append_folder_label(out, data);
     }
-    const struct fby_init_member *cls = find_cls(data);
+    const struct fby_init_member *cls = fby_init_find_label(data);
     if (cls == NULL) {
         if (!fby_source_traits(data->kind)->has_files) {
             fby_init_append(
@@ -578,22 +538,23 @@ static void append_text(
     }
 }
 
-static bool is_text(const struct fby_init_member *member)
-{
-    return member->value == FBY_INIT_NO_VALUE &&
-           fby_init_has_type(member->extension, "txt") &&
-           fby_text_is_extension(member->extension);
-}
-
 static void append_texts(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
     for (size_t i = 0; i < data->n_members; i++) {
         const struct fby_init_member *member = &data->members[i];
-        if (is_text(member)) {
+        if (fby_init_is_text(member)) {
             append_text(out, member);
         }
     }
+}
+
+bool fby_init_is_picture_of(const struct fby_init_summary *data,
+    const struct fby_init_member *image, const struct fby_init_member *member)
+{
+    return fby_init_is_same_image(data, image, member) ||
+           fby_init_is_mask(data, image, member) ||
+           fby_init_is_left_out(data, image, member);
 }
 
 /* True if a field or another comment has the files of this column of a list. */
@@ -606,10 +567,8 @@ static bool has_field_or_comment(const struct fby_init_summary *data,
         const struct fby_init_member *member = &data->members[i];
         found = stem_length(member->extension) == n &&
                 memcmp(member->extension, column, n) == 0 &&
-                (is_same_image(data, image, member) ||
-                    is_mask(data, image, member) ||
-                    fby_init_is_left_out(data, image, member) ||
-                    fby_init_is_label(member) || is_text(member));
+                (fby_init_is_picture_of(data, image, member) ||
+                    fby_init_is_label(member) || fby_init_is_text(member));
     }
     return found;
 }
@@ -693,13 +652,20 @@ size_t fby_init_append_members(
     const struct fby_init_member *image  = fby_init_find_image(data);
     struct fby_buffer             fields = {0};
     struct used_names             used;
-    size_t                        n = 0;
+    bool                          is_tar = data->kind == FBY_SOURCE_SHARDS;
+    size_t                        n      = 0;
     if (image != NULL) {
         use_names(data, image, &used);
         append_image(&fields, data, image);
         n += 1 + append_masks(&fields, data, image, &used);
         append_left_out_pictures(&fields, data, image, &used);
+    }
+    if (image != NULL || (is_tar && fby_init_has_other_fields(data))) {
         n += append_label(&fields, data);
+    }
+    if (is_tar) {
+        n += fby_init_append_other_members(&fields, data, image);
+    } else if (image != NULL) {
         append_texts(&fields, data);
     }
     append_file_columns(&fields, data, image);

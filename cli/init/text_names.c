@@ -40,6 +40,17 @@ static void append_list(
     }
 }
 
+void fby_init_append_key(struct fby_buffer *out, const char *key)
+{
+    size_t n = strspn(key, "abcdefghijklmnopqrstuvwxyz"
+                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
+    if (key[n] == '\0' && strcmp(key, FBY_INIT_ROOT_KEY) != 0) {
+        fby_init_append(out, key);
+    } else {
+        fby_init_append_quoted(out, key);
+    }
+}
+
 static size_t bytes_of(const struct fby_init_words *words)
 {
     return words->names.size + (size_t)4 * words->range.n;
@@ -70,15 +81,19 @@ void fby_init_append_class_field(struct fby_buffer *out,
     if (bytes_of(words) + strlen(name) + strlen(member->extension) +
             strlen(member->key) + 36 <
         LINE) {
-        fby_init_printf(out, "  %s: {from: %s%s%s, names: [", name,
-            member->extension, has_key ? ", key: " : "", member->key);
+        fby_init_printf(out, "  %s: {from: %s%s", name, member->extension,
+            has_key ? ", key: " : "");
+        fby_init_append_key(out, member->key);
+        fby_init_append(out, ", names: [");
         append_list(out, words, 0);
         fby_init_append(out, "]}\n");
         return;
     }
     fby_init_printf(out, "  %s:\n    from: %s\n", name, member->extension);
     if (has_key) {
-        fby_init_printf(out, "    key: %s\n", member->key);
+        fby_init_append(out, "    key: ");
+        fby_init_append_key(out, member->key);
+        fby_init_append(out, "\n");
     }
     fby_init_append(out, "    names: [");
     append_list(out, words, strlen("    names: ["));
@@ -89,14 +104,19 @@ void fby_init_append_no_classes(
     struct fby_buffer *out, const struct fby_init_member *member)
 {
     const char *what = member->key[0] != '\0' ? member->key : member->extension;
+    if (!member->too_many_classes && member->other_words[0] == '\0') {
+        return;
+    }
+    fby_init_append(out, "  # ");
+    fby_init_append_key(out, what);
     if (member->too_many_classes) {
         fby_init_printf(out,
-            "  # %s is text: a label has at most %d names. For more classes, "
-            "number them in the data\n",
-            what, FBY_MAX_CLASS_NAMES);
-    } else if (member->other_words[0] != '\0') {
+            " is text: a label has at most %d names. For more classes, number "
+            "them in the data\n",
+            FBY_MAX_CLASS_NAMES);
+    } else {
         fby_init_printf(out,
-            "  # %s is text and no label: split %s has other words\n", what,
+            " is text and no label: split %s has other words\n",
             member->other_words);
     }
 }

@@ -179,12 +179,15 @@ static void append_repeated(
     if (fby_init_is_named_label(member)) {
         return;
     }
+    fby_init_append(out, has_key ? "note: key " : "note: column ");
+    fby_init_append_key(out, name_of(member));
     fby_init_printf(out,
-        "note: %s %s is taken as %u classes, since its texts repeat; to have "
-        "the texts: {from: %s%s%s, decode: text, max_length: %u, too_long: "
-        "truncate}\n",
-        has_key ? "key" : "column", name_of(member), member->words->range.n,
-        member->extension, has_key ? ", key: " : "", member->key,
+        " is taken as %u classes, since its texts repeat; to have the texts: "
+        "{from: %s%s",
+        member->words->range.n, member->extension, has_key ? ", key: " : "");
+    fby_init_append_key(out, member->key);
+    fby_init_printf(out,
+        ", decode: text, max_length: %u, too_long: truncate}\n",
         fby_init_text_limit(member, member->longest));
 }
 
@@ -244,6 +247,22 @@ static void append_coordinates(
     }
 }
 
+/* Add a note on the texts of tar samples that are cut. */
+static void append_long_texts(
+    const struct fby_init_summary *data, struct fby_buffer *out)
+{
+    for (size_t i = 0; i < data->n_members; i++) {
+        const struct fby_init_member *member = &data->members[i];
+        if (data->kind == FBY_SOURCE_SHARDS && fby_init_is_text(member) &&
+            member->longest > FBY_INIT_MAX_TEXT) {
+            fby_init_printf(out,
+                "note: %s: texts have up to %u bytes, and are cut after %d: "
+                "for more, raise max_length in the file\n",
+                member->extension, member->longest, FBY_INIT_MAX_TEXT);
+        }
+    }
+}
+
 void fby_init_append_notes(
     const struct fby_init_summary *data, struct fby_buffer *out)
 {
@@ -256,6 +275,9 @@ void fby_init_append_notes(
             append_left_out(data, member, out);
         }
         append_binary_mask(image, member, out);
+        if (fby_init_is_mask(data, image, member)) {
+            fby_init_append_fit_note(out, data, image, member);
+        }
     }
     if (image != NULL && has_grey16(data, image)) {
         append_grey16(data, image->is_grey16, out);
@@ -263,5 +285,6 @@ void fby_init_append_notes(
     if (image != NULL) {
         append_coordinates(data, out);
     }
+    append_long_texts(data, out);
     append_classes(data, out);
 }

@@ -14,6 +14,9 @@ __attribute__((format(printf, 2, 3))) void fby_init_printf(
 /* Append a double-quoted YAML string. */
 void fby_init_append_quoted(struct fby_buffer *out, const char *text);
 
+/* Append a key of JSON, in quotes if it is not plain. */
+void fby_init_append_key(struct fby_buffer *out, const char *key);
+
 /* Append the comment `left out: WHAT "NAME": REASON`. `init` prints these
  * comments, too, so the reason says what to do. */
 void fby_init_append_left_out(struct fby_buffer *out, const char *what,
@@ -54,6 +57,66 @@ void fby_init_append_no_classes(
  * `out` has the fields before them. Returns the number of fields. */
 size_t fby_init_append_values(
     struct fby_buffer *out, const struct fby_init_summary *data);
+
+/* Write the name of a member's field: its stem, as "mask" of mask.png, else
+ * `fallback`. */
+void fby_init_name_field(const struct fby_init_member *member,
+    const char *fallback, char out[FBY_NAME_SIZE]);
+
+/* True if `out` has a field of that name. */
+bool fby_init_has_field(const struct fby_buffer *out, const char *name);
+
+/* The member with labels, as in WebDataset: extension "cls"; NULL: none. */
+const struct fby_init_member *fby_init_find_label(
+    const struct fby_init_summary *data);
+
+/* True for the image and its other formats, such as "png" beside "jpg". */
+bool fby_init_is_same_image(const struct fby_init_summary *data,
+    const struct fby_init_member *image, const struct fby_init_member *member);
+
+/* True for a mask of the image. */
+bool fby_init_is_mask(const struct fby_init_summary *data,
+    const struct fby_init_member *image, const struct fby_init_member *member);
+
+/* Append `fit: stretch` if a mask among the first samples has another size than
+ * its picture (text_fit.c). */
+void fby_init_append_fit(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_member *image,
+    const struct fby_init_member *mask);
+
+/* Append the note of this to `out`, one line. */
+void fby_init_append_fit_note(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_member *image,
+    const struct fby_init_member *mask);
+
+/* Refuse a mask of another aspect than its picture, unless data->stretches.
+ * Errors: FBY_CONFIG  the two files, their sizes, and what to do. */
+FBY_CHECKED fby_err fby_init_refuse_sizes(
+    const struct fby_init_summary *data, struct fby_error_detail *why);
+
+/* True for the image, its other formats, its masks, and pictures that are left
+ * out: a field or comment has the member. */
+bool fby_init_is_picture_of(const struct fby_init_summary *data,
+    const struct fby_init_member *image, const struct fby_init_member *member);
+
+/* True if tar samples have texts, arrays or keys of JSON. */
+bool fby_init_has_other_fields(const struct fby_init_summary *data);
+
+enum { FBY_INIT_MAX_TEXT = 4096 /* bytes of a text in tars that are read */ };
+
+/* Append the fields of texts and arrays in tar shards, and a comment for each
+ * other member. `image` may be NULL. Returns the number of fields. */
+size_t fby_init_append_other_members(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_member *image);
+
+/* Refuse tar samples of which no field was appended, if a member says why.
+ * Errors: FBY_CONFIG  the member, and what to do. */
+FBY_CHECKED fby_err fby_init_refuse_other_members(
+    const struct fby_init_summary *data, struct fby_error_detail *why);
+
+/* Say where the max_length of the next field is from, if it is a guess. */
+void fby_init_append_limit_note(
+    struct fby_buffer *out, const struct fby_init_member *member);
 
 /* The smallest power of two that is at least `number`, and at least 1. */
 uint32_t fby_init_round_up(uint32_t number);

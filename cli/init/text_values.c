@@ -32,8 +32,7 @@ uint32_t fby_init_text_limit(
     return limit > LEAST_LIMIT ? limit : LEAST_LIMIT;
 }
 
-/* Say where the max_length of the next field is from, if it is a guess. */
-static void append_limit_note(
+void fby_init_append_limit_note(
     struct fby_buffer *out, const struct fby_init_member *member)
 {
     if (member->some_words_unread) {
@@ -45,8 +44,12 @@ static void append_limit_note(
 static void append_left_out(struct fby_buffer *out,
     const struct fby_init_member *member, const char *reason)
 {
-    bool has_key = member->key[0] != '\0';
-    fby_init_append_left_out(out, has_key ? "key" : "column",
+    bool is_root = strcmp(member->key, FBY_INIT_ROOT_KEY) == 0;
+    bool has_key = member->key[0] != '\0' && !is_root;
+    fby_init_append_left_out(out,
+        is_root   ? "member"
+        : has_key ? "key"
+                  : "column",
         has_key ? member->key : member->extension, reason);
 }
 
@@ -68,7 +71,10 @@ static void append_gaps(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *member)
 {
     char reason[128] = "some samples lack it: add it to all of them";
-    if (member->key[0] == '\0' && data->samples > 0) {
+    if (member->has_null) {
+        snprintf(reason, sizeof(reason),
+            "it is null in some samples: write a value into all of them");
+    } else if (member->key[0] == '\0' && data->samples > 0) {
         snprintf(reason, sizeof(reason),
             "it has no value in %s of %" PRIu64 ": write one into each",
             fby_plural(data->samples - member->count, "row").text,
@@ -117,6 +123,41 @@ static bool needs_two_types(const struct fby_init_member *member)
     return wire_of(member)[0] != '\0' && member->has_real;
 }
 
+/* The reason why no field has the values, and what to do. */
+static const char *reason_of(const struct fby_init_member *member)
+{
+    bool has_key = member->key[0] != '\0';
+    if (member->value == FBY_INIT_OBJECT) {
+        return "its values are objects: add a field for each member that is "
+               "needed, as {from: json, decode: number, key: a.b.c}";
+    }
+    if (member->value == FBY_INIT_BOOLEANS) {
+        return "its values are true and false: write 1 and 0, which a label "
+               "can be";
+    }
+    if (member->value == FBY_INIT_NULLS) {
+        return "its values are all null: write numbers or texts";
+    }
+    if (member->has_inner_lists) {
+        return has_key ? "its lists hold lists: write one list of numbers into "
+                         "each sample, as [1, 2, 3, 4, 5, 6, 7, 8] for two "
+                         "boxes and [] for none"
+                       : "its lists hold lists: write one list of numbers into "
+                         "each row, as [1, 2, 3, 4, 5, 6, 7, 8] for two boxes "
+                         "and [] for none";
+    }
+    if (member->value == FBY_INIT_OTHER_LISTS) {
+        return "its lists hold other values than texts or numbers: add a field "
+               "for each entry that is needed (key: \"0\" is the first)";
+    }
+    return has_key ? "its values are of several kinds: write numbers into all "
+                     "samples, or texts, or lists of numbers (also []), or "
+                     "lists of texts"
+                   : "its values are of several kinds: write numbers into all "
+                     "rows, or texts, or lists of numbers (also []), or lists "
+                     "of texts";
+}
+
 /* Append a field for a column of lists, or a comment for a column that cannot
  * be a field. Returns true if a field was appended. */
 static bool append_list_column(struct fby_buffer *out,
@@ -124,44 +165,37 @@ static bool append_list_column(struct fby_buffer *out,
 {
     bool        has_key = member->key[0] != '\0';
     const char *from    = has_key ? member->extension : name;
-    const char *key     = has_key ? member->key : "\".\"";
+    const char *key     = has_key ? member->key : FBY_INIT_ROOT_KEY;
     if (member->value == FBY_INIT_NUMBER_LISTS) {
         uint32_t length = has_key ? fby_init_round_up(member->max_length)
                                   : member->max_length;
-        fby_init_printf(out,
-            "  %s: {from: %s, decode: number, key: %s, max_length: %u%s}\n",
-            name, from, key, length > 0 ? length : 1, /* 0 is invalid */
+        fby_init_printf(
+            out, "  %s: {from: %s, decode: number, key: ", name, from);
+        fby_init_append_key(out, key);
+        fby_init_printf(out, ", max_length: %u%s}\n",
+            length > 0 ? length : 1, /* 0 is invalid */
             wire_of(member));
         return true;
     }
     if (member->value == FBY_INIT_TEXT_LISTS) {
-        append_limit_note(out, member);
+        fby_init_append_limit_note(out, member);
+        fby_init_printf(
+            out, "  %s: {from: %s, decode: text, key: ", name, from);
+        fby_init_append_key(out, key);
         fby_init_printf(out,
-            "  %s: {from: %s, decode: text, key: %s, pick: random, "
-            "max_length: %u, too_long: truncate}\n",
-            name, from, key, fby_init_text_limit(member, member->max_length));
+            ", pick: random, max_length: %u, too_long: truncate}\n",
+            fby_init_text_limit(member, member->max_length));
         return true;
     }
-    if (member->value == FBY_INIT_OBJECT) {
+    if (member->value == FBY_INIT_OBJECT && !has_key) {
         append_object(out, member, name);
-    } else if (member->has_inner_lists) {
-        append_left_out(out, member,
-            "its lists hold lists: write one list of numbers into each row, as "
-            "[1, 2, 3, 4, 5, 6, 7, 8] for two boxes and [] for none");
-    } else if (member->value == FBY_INIT_OTHER_LISTS) {
-        append_left_out(out, member,
-            "its lists hold other values than texts or numbers: add a field "
-            "for each entry that is needed (key: \"0\" is the first)");
     } else {
-        append_left_out(out, member,
-            "its values are of several kinds: write numbers into all rows, or "
-            "texts, or lists of numbers (also []), or lists of texts");
+        append_left_out(out, member, reason_of(member));
     }
     return false;
 }
 
-/* True if `out` has a field of that name. */
-static bool has_field(const struct fby_buffer *out, const char *name)
+bool fby_init_has_field(const struct fby_buffer *out, const char *name)
 {
     char line[FBY_NAME_SIZE + 8];
     int  n = snprintf(line, sizeof(line), "\n  %s:", name);
@@ -171,29 +205,40 @@ static bool has_field(const struct fby_buffer *out, const char *name)
                    NULL);
 }
 
-/* Write the name of the field of a column, or of a key: "a.b" gives "a_b", or
- * "json_a_b" if `out` has that field. Returns false if the name is invalid. */
-static bool name_value(const struct fby_buffer *out,
-    const struct fby_init_member *member, char name[FBY_NAME_SIZE])
+/* Write the text that the field of a key is named after: "a.b" gives "a_b", and
+ * JSON that is no object has the name of its file. */
+static void write_base(
+    const struct fby_init_member *member, char out[FBY_NAME_SIZE])
 {
-    char text[FBY_NAME_SIZE];
-    char longer[FBY_NAME_SIZE];
-    if (member->key[0] == '\0') {
-        return fby_init_to_field_name(member->extension, name);
-    }
-    memcpy(text, member->key, sizeof(text));
-    for (char *c = text; *c != '\0'; c++) {
+    bool        is_root = strcmp(member->key, FBY_INIT_ROOT_KEY) == 0;
+    const char *text    = is_root ? member->extension : member->key;
+    size_t      n       = strcspn(text, is_root ? "." : "");
+    snprintf(out, FBY_NAME_SIZE, "%.*s", (int)n, text);
+    for (char *c = out; *c != '\0'; c++) {
         if (*c == '.') {
             *c = '_';
         }
     }
-    bool valid = fby_init_to_field_name(text, name);
-    if (valid && has_field(out, name)) {
-        valid = snprintf(longer, sizeof(longer), "json_%s", name) <
-                    (int)sizeof(longer) &&
-                fby_init_to_field_name(longer, name) && !has_field(out, name);
+}
+
+/* Write the name of the field of a column or of a key. If `out` has that of a
+ * key, it begins with json_. Returns false if no name is valid. */
+static bool name_value(const struct fby_buffer *out,
+    const struct fby_init_member *member, char name[FBY_NAME_SIZE])
+{
+    char base[FBY_NAME_SIZE];
+    char longer[FBY_NAME_SIZE + 8];
+    if (member->key[0] == '\0') {
+        return fby_init_to_field_name(member->extension, name);
     }
-    return valid;
+    write_base(member, base);
+    fby_init_propose_name(base, name);
+    if (fby_init_has_field(out, name)) {
+        snprintf(longer, sizeof(longer), "json_%s", name);
+        return fby_init_to_field_name(longer, name) &&
+               !fby_init_has_field(out, name);
+    }
+    return true;
 }
 
 /* Append the field of a JSON key with a number or a text. */
@@ -206,14 +251,15 @@ static void append_key(struct fby_buffer *out,
     }
     fby_init_append_no_classes(out, member);
     if (member->value == FBY_INIT_TEXT) {
-        append_limit_note(out, member);
+        fby_init_append_limit_note(out, member);
     }
-    fby_init_printf(out, "  %s: {from: %s, decode: %s, key: %s%s", name,
+    fby_init_printf(out, "  %s: {from: %s, decode: %s, key: ", name,
         member->extension,
         member->value == FBY_INIT_DIGITS   ? "label"
         : member->value == FBY_INIT_NUMBER ? "number"
-                                           : "text",
-        member->key, wire_of(member));
+                                           : "text");
+    fby_init_append_key(out, member->key);
+    fby_init_append(out, wire_of(member));
     if (member->value == FBY_INIT_TEXT) {
         fby_init_printf(out, ", max_length: %u, too_long: truncate",
             fby_init_text_limit(member, member->longest));
@@ -250,11 +296,16 @@ static size_t append_value_column(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *member)
 {
     char name[FBY_NAME_SIZE];
+    if (member->has_dots) {
+        append_left_out(
+            out, member, "no field can read a name with dots: rename it");
+        return 0;
+    }
     if (!name_value(out, member, name)) {
         append_name_left_out(out, member);
         return 0;
     }
-    if (!member->always) {
+    if (!member->always && member->value != FBY_INIT_NULLS) {
         append_gaps(out, data, member);
         return 0;
     }
@@ -275,6 +326,19 @@ static size_t append_value_column(struct fby_buffer *out,
     return 1;
 }
 
+/* True for a key of JSON files of which one is invalid. */
+static bool has_invalid_file(
+    const struct fby_init_summary *data, const struct fby_init_member *key)
+{
+    bool found = false;
+    for (size_t i = 0; key->key[0] != '\0' && i < data->n_members; i++) {
+        found = found ||
+                (data->members[i].fault[0] != '\0' &&
+                    strcmp(data->members[i].extension, key->extension) == 0);
+    }
+    return found;
+}
+
 /* Half of the fields of a pipeline; the others are left for pictures. */
 enum { MAX_VALUES = FBY_MAX_FIELDS / 2 };
 
@@ -284,7 +348,8 @@ size_t fby_init_append_values(
     size_t n         = 0;
     size_t n_further = 0;
     for (size_t i = 0; i < data->n_members; i++) {
-        if (data->members[i].value == FBY_INIT_NO_VALUE) {
+        if (data->members[i].value == FBY_INIT_NO_VALUE ||
+            has_invalid_file(data, &data->members[i])) {
             continue;
         }
         if (n == MAX_VALUES) {

@@ -33,6 +33,18 @@ static void assert_text(const struct fby_init_summary *s, const char *wanted)
     free(text);
 }
 
+static void assert_notes(
+    const struct fby_init_summary *summary, const char *wanted)
+{
+    struct fby_buffer out = {0};
+    fby_init_append_notes(summary, &out);
+    fby_put_u8(&out, 0);
+    if (strstr((char *)out.data, wanted) == NULL) {
+        fail_msg("%s", (char *)out.data);
+    }
+    fby_buffer_fini(&out);
+}
+
 #define HEAD                                                           \
     "# A pipeline of Forebay. What each key means: docs/pipeline.md\n" \
     "# Try it: forebay pull --pipeline THIS-FILE\n"
@@ -145,14 +157,20 @@ static void a_file_of_shards_is_written_whole(void **state)
                    "this member\n"
                    "    # one_hot: {classes: 1000, smoothing: 0.1}    # "
                    "instead of "
-                   "numbers\n");
+                   "numbers\n"
+                   "  # left out: member \"a b.cls\": no field can have this "
+                   "name: rename its files\n"
+                   "  # left out: member \"cls\": some samples lack it: add it "
+                   "to all of them\n");
     summary.n_members     = 2;
     summary.samples       = 0;
     summary.least_samples = 64;
     assert_text(&summary, HEAD VERSION
         "splits:\n  train:\n    shards: \"t.tar\"\n" FULL_OF_SHARDS DROP VAL(
             "shards", "PATH") REST("64  ") "fields:\n" IMAGE("image",
-            "jpg") "  # no label: the shards hold no .cls members\n");
+            "jpg") "  # no label: the shards hold no .cls members\n"
+                   "  # left out: member \"a b.cls\": no field can have this "
+                   "name: rename its files\n");
 }
 
 static void a_list_s_file_is_written_whole(void **state)
@@ -576,34 +594,90 @@ static void pictures_that_are_no_masks_are_left_out_with_the_reason(
     free(text);
 }
 
-/* True if the text has `line`, when the picture of sample 3 is 9 x 8. */
-static bool has_fit(struct fby_size mask, const char *line)
+/* A picture of 9 x 8, and its mask in sample 3. */
+static struct fby_init_summary with_mask(
+    struct fby_size mask, struct fby_init_member members[16])
 {
-    struct fby_init_member        members[16];
-    const struct fby_init_summary s = {.kind = FBY_SOURCE_FOLDER,
-        .path                                = "/d",
+    static const char keys[FBY_INIT_SIZES][FBY_NAME_SIZE] = {
+        "a", "b", "c", "sub/d"};
+    const struct fby_init_summary s = {.kind = FBY_SOURCE_PARALLEL,
+        .path                                = "/d/{images,masks}",
         .members                             = members,
-        .n_members = members_of("jpg+ mask.png*+", members)};
+        .n_members = members_of("images.jpg+ masks.png*+", members),
+        .sized     = keys};
     members[0].sizes[3]             = (struct fby_size){9, 8};
     members[1].sizes[3]             = mask;
-    char *text                      = text_of(&s);
-    bool  found                     = strstr(text, line) != NULL;
-    free(text);
-    return found;
+    return s;
 }
 
 static void masks_of_another_size_are_stretched(void **state)
 {
     (void)state;
-    assert_true(has_fit((struct fby_size){4, 4},
-        "\n    fit: stretch            # sample 3: the mask has 4 x 4 pixels, "
-        "its picture 9 x 8\n"));
-    assert_false(has_fit((struct fby_size){9, 8}, "fit"));
-    assert_false(has_fit((struct fby_size){0, 0}, "fit")); /* unknown */
-    assert_false(has_fit((struct fby_size){8, 9}, "fit"));
-    assert_true(has_fit((struct fby_size){8, 9},
-        "\n    # sample 3: the mask has 8 x 9 pixels, its picture 9 x 8: turn "
-        "the masks as EXIF turns the pictures\n"));
+    static const struct fby_size sizes[] = {
+        {4, 4}, {5, 4}, {18, 16}, {900, 786}, {900, 814}, {1, 1}};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct fby_init_member  members[16];
+        struct fby_init_summary s = with_mask(sizes[i], members);
+        char                    line[160];
+        snprintf(line, sizeof(line),
+            "\n    fit: stretch            # sample 3: the mask has %u x "
+            "%u "
+            "pixels, its picture 9 x 8\n",
+            sizes[i].w, sizes[i].h);
+        char *text = text_of(&s);
+        assert_non_null(strstr(text, line));
+        free(text);
+        snprintf(line, sizeof(line),
+            "note: masks.png: a mask has %u x %u pixels, its picture 9 x "
+            "8, so "
+            "masks are stretched (fit: stretch)\n",
+            sizes[i].w, sizes[i].h);
+        assert_notes(&s, line);
+    }
+}
+
+static void masks_of_the_same_size_are_not_stretched(void **state)
+{
+    (void)state;
+    static const struct fby_size sizes[] = {{9, 8}, {0, 0} /* unknown */};
+    for (size_t i = 0; i < 2; i++) {
+        struct fby_init_member  members[16];
+        struct fby_init_summary s    = with_mask(sizes[i], members);
+        char                   *text = text_of(&s);
+        assert_null(strstr(text, "fit:"));
+        free(text);
+        assert_notes(&s, "");
+    }
+}
+
+static void a_mask_of_another_aspect_is_refused_by_name(void **state)
+{
+    (void)state;
+    struct fby_init_member  members[16];
+    struct fby_init_summary s = with_mask((struct fby_size){20, 12}, members);
+    struct fby_buffer       text = {0};
+    struct fby_error_detail why  = {{0}};
+    assert_int_equal(fby_init_text(&s, &text, &why), FBY_CONFIG);
+    assert_string_equal(why.text,
+        "masks/sub/d.png has 20 x 12 pixels, its picture images/sub/d.jpg "
+        "9 x "
+        "8: correct the pairs, or, if both show the same scene, give init "
+        "--stretch");
+    s.kind = FBY_SOURCE_LIST;
+    assert_int_equal(fby_init_text(&s, &text, &why), FBY_CONFIG);
+    assert_non_null(strstr(why.text, "line sub/d, masks.png has 20 x 12"));
+    s.kind = FBY_SOURCE_SHARDS;
+    assert_int_equal(fby_init_text(&s, &text, &why), FBY_CONFIG);
+    assert_non_null(strstr(why.text, "sub/d.masks.png has 20 x 12 pixels"));
+    s.stretches = true;
+    char *all   = text_of(&s);
+    assert_non_null(strstr(all, "\n    fit: stretch "));
+    free(all);
+    s = with_mask((struct fby_size){8, 9}, members);
+    assert_int_equal(fby_init_text(&s, &text, &why), FBY_CONFIG);
+    assert_non_null(strstr(
+        why.text, ".jpg 9 x 8: turn the masks as EXIF turns the pictures"));
+    fby_buffer_fini(&text);
 }
 
 static void columns_and_folders_of_pictures_keep_their_names(void **state)
@@ -787,18 +861,6 @@ static void data_without_a_possible_field_is_named(void **state)
         "write arrays of one sample each into tar shards, as 7.npy and 7.cls");
 }
 
-static void assert_notes(
-    const struct fby_init_summary *summary, const char *wanted)
-{
-    struct fby_buffer out = {0};
-    fby_init_append_notes(summary, &out);
-    fby_put_u8(&out, 0);
-    if (strstr((char *)out.data, wanted) == NULL) {
-        fail_msg("%s", (char *)out.data);
-    }
-    fby_buffer_fini(&out);
-}
-
 static void what_no_field_reads_is_noted_for_the_terminal(void **state)
 {
     (void)state;
@@ -914,6 +976,8 @@ int main(void)
         cmocka_unit_test(every_mask_has_a_name_of_its_own),
         cmocka_unit_test(a_file_has_no_more_masks_than_fields),
         cmocka_unit_test(masks_of_another_size_are_stretched),
+        cmocka_unit_test(masks_of_the_same_size_are_not_stretched),
+        cmocka_unit_test(a_mask_of_another_aspect_is_refused_by_name),
         cmocka_unit_test(
             pictures_that_are_no_masks_are_left_out_with_the_reason),
         cmocka_unit_test(columns_and_folders_of_pictures_keep_their_names),

@@ -31,8 +31,11 @@ static void write_text(
 static void try_member(
     struct fby_guess_split *split, const char *text, size_t size)
 {
-    fby_guess_add_json(split, "json", text, size);
-    fby_guess_add_json(split, "json", text, size);
+    struct fby_error_detail why = {{0}};
+    fby_err first  = fby_guess_add_json(split, "json", text, size, &why);
+    fby_err second = fby_guess_add_json(split, "json", text, size, &why);
+    demand(first == second);
+    demand(first == FBY_OK || why.text[0] != '\0');
     demand(split->n_members <= FBY_GUESS_MEMBERS);
     for (uint32_t i = 0; i < split->n_members; i++) {
         demand(split->members[i].count <= 2);
