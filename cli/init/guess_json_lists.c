@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_json_lists.c - write the program of jq that makes JSON lines of a .json
- * file: an array of objects, an object of labels by file, or StyleGAN's labels. */
+ * file: an array of objects, an object of labels by file, StyleGAN's labels, or
+ * an object of columns, as pandas writes a table. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,13 @@ static const char *first_pair(const json_t *json)
     return file != NULL && fby_init_is_any_picture(file) ? file : NULL;
 }
 
+/* True for {"COLUMN": {"0": VALUE, ...}, ...}. */
+static bool has_columns(json_t *json)
+{
+    json_t *first = json_object_iter_value(json_object_iter(json));
+    return json_object_get(first, "0") != NULL;
+}
+
 bool fby_guess_write_jq(const struct fby_search *search, const char *path,
     fby_guess_find_folder_fn *find, const void *arg, char out[FBY_JQ_SIZE])
 {
@@ -62,6 +70,12 @@ bool fby_guess_write_jq(const struct fby_search *search, const char *path,
         snprintf(out, FBY_JQ_SIZE, "%s | {image: (\"%s\" + %s), label: %s}",
             key != NULL ? "to_entries[]" : ".labels[]", folder,
             key != NULL ? ".key" : ".[0]", key != NULL ? ".value" : ".[1]");
+    }
+    if (has_columns(json)) {
+        is_known = true;
+        snprintf(out, FBY_JQ_SIZE,
+            "(.[keys_unsorted[0]] | keys_unsorted[]) as $row | "
+            "with_entries(.value |= .[$row])");
     }
     json_decref(json);
     return is_known;

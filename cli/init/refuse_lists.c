@@ -14,6 +14,7 @@
 #include "cli/init/guess_values.h"
 #include "cli/init/names.h"
 #include "cli/init/split_names.h"
+#include "cli/init/words.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
@@ -189,6 +190,13 @@ static bool has_picture_name(const struct fby_shard *shard)
     return m < n;
 }
 
+/* True for a number in a column that is called after labels: no name. */
+static bool is_numeric_label(const struct fby_shard *shard, uint32_t value)
+{
+    return fby_init_is_class_name(fby_shard_suffix(shard, value)) &&
+           fby_guess_is_digits(text_of(shard, value), shard->text_size[value]);
+}
+
 /* Find a file that a value of the first row names. */
 static bool find_file_of_row(const struct list_dir *dir,
     const struct fby_shard *shard, struct fby_named_file *out)
@@ -199,7 +207,8 @@ static bool find_file_of_row(const struct list_dir *dir,
     for (uint32_t m = 0; m < n; m++) {
         out->column = fby_shard_suffix(shard, m);
         if (copy_name(text_of(shard, m), shard->text_size[m], out) &&
-            !is_repeated_number(shard, m) && find_in_folders(&names, out)) {
+            !is_repeated_number(shard, m) && !is_numeric_label(shard, m) &&
+            find_in_folders(&names, out)) {
             return true;
         }
     }

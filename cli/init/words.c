@@ -23,18 +23,22 @@ static void end_collection(struct fby_init_member *member)
     member->no_classes = true;
 }
 
-/* True for the column or the key of a label, by its name: "label", "breed". The
- * last part of a key counts: "annotation.class". */
-static bool has_name_of_classes(const struct fby_init_member *member)
+bool fby_init_is_class_name(const char *text)
 {
     static const char *const words[] = {"label", "labels", "cls", "class",
         "classes", "class_name", "classname", "label_name", "category",
         "category_name", "target", "breed", "species", "y", NULL};
     char                     name[FBY_NAME_SIZE];
-    const char *text = member->key[0] != '\0' ? member->key : member->extension;
-    const char *dot  = strrchr(text, '.');
+    const char              *dot = strrchr(text, '.');
     (void)fby_init_to_field_name(dot != NULL ? dot + 1 : text, name);
     return fby_text_is_one_of(name, words);
+}
+
+/* True for the column or the key of a label, by its name. */
+static bool has_name_of_classes(const struct fby_init_member *member)
+{
+    return fby_init_is_class_name(
+        member->key[0] != '\0' ? member->key : member->extension);
 }
 
 /* True if there is no place for one more class, and the values so far are not

@@ -18,6 +18,10 @@ struct fby_init_words { /* the different values of a member */
     uint64_t               n_values; /* values that were collected */
 };
 
+/* True for a name that columns and keys of labels have: "label", "breed". The
+ * last part counts: "annotation.class". */
+bool fby_init_is_class_name(const char *text);
+
 /* Collect a value, without the blanks around it and a byte order mark. A value
  * that no class can be named, and one too many, end the collection:
  * member->words becomes NULL. */

@@ -210,6 +210,17 @@ ROWS = [
     ("JSON lines of several lines", lines(line, indent=1), Remedy(
         "train.jsonl: line 1: JSON: string or '}' expected near end of file: "
         "to convert it: (set -C; cd /", "lines.jsonl", FOUR)),
+    ("pandas: a table as JSON", lambda root: lines(line)(root) or (
+        root / "train.jsonl").unlink() or save(root / "all.json", json.dumps(
+            {"image": {str(i): f"images/{i}.jpg" for i in range(4)},
+             "y": {str(i): line(i)["y"] for i in range(4)}})), Remedy(
+                 "all.json is not read as a list: write JSON lines, an object "
+                 "in each line: (set -C; cd /", "", FOUR)),
+    ("JSON lines with paths in objects, and labels like names of files", lines(
+        lambda i: {"image": {"path": f"images/{i}.jpg"}, "y": i}), Note(
+            "note: train.jsonl is not read; if it has labels or texts of the "
+            "pictures, write them into a .csv with a column of paths\n",
+            {"image": (4, *IMAGE)})),
     ("tabs in a .csv", other_list(
         "train.csv", "image\ty\nimages/0.jpg\t1\n"), Remedy(
             "train.csv: line 1: it has no comma, but tabs; columns are "
@@ -240,11 +251,10 @@ ROWS = [
             "train.csv", {"image": (1, *IMAGE), "y": [1]})),
     ("names with blanks, without their folder", lambda root: (
         save(root / "my images/pic 0.jpg", picture(0)),
-        save(root / "train.csv", "my image,y\npic 0.jpg,1\n".replace(
-            "my image", "image"))) and None, Remedy(
-                "train.csv: the column image names files without their path "
-                "(my images/pic 0.jpg): write a list of paths: (cd /",
-                "paths.csv", {"image": (1, *IMAGE), "y": [1]})),
+        save(root / "train.csv", "image,y\npic 0.jpg,1\n")) and None, Remedy(
+            "train.csv: the column image names files without their path (my "
+            "images/pic 0.jpg): write a list of paths: (cd /", "paths.csv",
+            {"image": (1, *IMAGE), "y": [1]})),
     ("a val.csv without rows", lambda root: listed(("y", (0, 1, 2, 3)))(
         root) or save(root / "val.csv", "image,y\n"), Note(
             "left out: val.csv: it has no rows: write one for each sample\n",
