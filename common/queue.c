@@ -30,8 +30,10 @@ struct fby_queue {
     bool                    closed;
     void                  **ring; /* `capacity` items */
     /* A list, oldest first. It is empty while the ring is not full. */
-    struct waiting_item  *first_waiting;
-    struct waiting_item **waiting_end; /* to the NULL that ends the list */
+    struct waiting_item    *first_waiting;
+    struct waiting_item   **waiting_end;  /* to the NULL that ends the list */
+    struct fby_queue_link  *first_urgent; /* a list, oldest first */
+    struct fby_queue_link **urgent_end;
 };
 
 struct fby_queue *fby_queue_create(size_t capacity)
@@ -40,6 +42,7 @@ struct fby_queue *fby_queue_create(size_t capacity)
     self->counts.capacity  = capacity > 0 ? capacity : 1;
     self->ring        = fby_zalloc(self->counts.capacity * sizeof(*self->ring));
     self->waiting_end = &self->first_waiting;
+    self->urgent_end  = &self->first_urgent;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->not_empty, NULL);
     pthread_cond_init(&self->not_full, NULL);
@@ -125,16 +128,37 @@ fby_err fby_queue_try_push(struct fby_queue *self, void *item)
     return err;
 }
 
+fby_err fby_queue_push_urgent(
+    struct fby_queue *self, struct fby_queue_link *item)
+{
+    pthread_mutex_lock(&self->lock);
+    bool is_closed = self->closed;
+    if (!is_closed) {
+        item->next        = NULL;
+        *self->urgent_end = item;
+        self->urgent_end  = &item->next;
+        self->counts.pushed++;
+        pthread_cond_signal(&self->not_empty);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return is_closed ? FBY_GONE : FBY_OK;
+}
+
 /* ---- consumers ----------------------------------------------------------- */
+
+static bool has_item(const struct fby_queue *self)
+{
+    return self->first_urgent != NULL || !is_empty(self);
+}
 
 /* Wait for an item. A call that need not wait does not read the clock. */
 static void wait_for_item(struct fby_queue *self)
 {
-    if (self->closed || !is_empty(self)) {
+    if (self->closed || has_item(self)) {
         return;
     }
     int64_t since_ns = fby_now_ns();
-    while (!self->closed && is_empty(self)) {
+    while (!self->closed && !has_item(self)) {
         pthread_cond_wait(&self->not_empty, &self->lock);
     }
     self->counts.wait_input_ns += fby_now_ns() - since_ns;
@@ -180,11 +204,30 @@ static fby_err take_oldest(struct fby_queue *self, void **out)
     return FBY_OK;
 }
 
+/* Take the oldest urgent item; NULL: there is none. */
+static void *take_urgent(struct fby_queue *self)
+{
+    struct fby_queue_link *item = self->first_urgent;
+    if (item != NULL) {
+        self->first_urgent = item->next;
+        if (self->first_urgent == NULL) {
+            self->urgent_end = &self->first_urgent;
+        }
+    }
+    return item;
+}
+
 fby_err fby_queue_pop(struct fby_queue *self, void **out)
 {
     pthread_mutex_lock(&self->lock);
     wait_for_item(self);
-    fby_err err = take_oldest(self, out);
+    void   *urgent = take_urgent(self);
+    fby_err err    = FBY_OK;
+    if (urgent != NULL) {
+        *out = urgent;
+    } else {
+        err = take_oldest(self, out);
+    }
     pthread_mutex_unlock(&self->lock);
     return err;
 }

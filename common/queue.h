@@ -7,9 +7,10 @@
  * the calls that push them, also if producers wait: the item of a producer that
  * waits enters the queue before those of later calls. When an item is taken and
  * at least half of the queue is free, one waiting producer is woken, and all of
- * them when it is empty, so that producers add items in batches. Closing wakes
- * all threads. Then producers fail at once, and consumers get the items that
- * are left. */
+ * them when it is empty, so that producers add items in batches. Urgent items
+ * overtake all others, and need no space in the queue. Closing wakes all
+ * threads. Then producers fail at once, and consumers get the items that are
+ * left. */
 #ifndef FBY_COMMON_QUEUE_H
 #define FBY_COMMON_QUEUE_H
 
@@ -25,7 +26,7 @@ struct fby_queue_counts {
     int64_t  wait_input_ns;  /* time in which consumers waited for an item */
     int64_t  wait_output_ns; /* time in which producers waited for space; both
                                 times are sums over all threads */
-    size_t   occupancy;      /* items in the queue now */
+    size_t   occupancy;      /* items in the queue now, without urgent ones */
     size_t   waiting;        /* producers that wait for space now */
     size_t   capacity;       /* in items */
 };
@@ -48,7 +49,18 @@ FBY_CHECKED fby_err fby_queue_push(struct fby_queue *self, void *item);
 /* Like fby_queue_push, but returns FBY_FULL instead of waiting. */
 FBY_CHECKED fby_err fby_queue_try_push(struct fby_queue *self, void *item);
 
-/* Take the oldest item.
+struct fby_queue_link { /* the first member of an urgent item */
+    struct fby_queue_link *next;
+};
+/* Push an item that is taken before all that are not urgent.
+ *
+ * Ownership: moves to the queue on FBY_OK, else stays with the caller.
+ * Thread:    any.            Blocks: never.
+ * Errors:    FBY_GONE the queue is closed. */
+FBY_CHECKED fby_err fby_queue_push_urgent(
+    struct fby_queue *self, struct fby_queue_link *item);
+
+/* Take the oldest urgent item, or else the oldest item.
  *
  * Thread: any.            Blocks: while the queue is open and empty.
  * Errors: FBY_GONE the queue is closed and empty. */

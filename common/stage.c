@@ -156,6 +156,12 @@ fby_err fby_stage_try_push(struct fby_stage *self, void *item)
     return fby_queue_try_push(self->queue, item);
 }
 
+fby_err fby_stage_push_urgent(
+    struct fby_stage *self, struct fby_queue_link *item)
+{
+    return fby_queue_push_urgent(self->queue, item);
+}
+
 struct fby_stage_counts fby_stage_counts(struct fby_stage *self)
 {
     struct fby_stage_counts counts = {

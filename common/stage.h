@@ -59,6 +59,11 @@ FBY_CHECKED fby_err fby_stage_push(struct fby_stage *self, void *item);
 /* Like fby_stage_push, but returns FBY_FULL instead of waiting. */
 FBY_CHECKED fby_err fby_stage_try_push(struct fby_stage *self, void *item);
 
+/* Push an item that is processed before all that are not urgent; see
+ * fby_queue_push_urgent. The stage must have no `next`. */
+FBY_CHECKED fby_err fby_stage_push_urgent(
+    struct fby_stage *self, struct fby_queue_link *item);
+
 /* The counts since fby_stage_create. Any thread. */
 struct fby_stage_counts fby_stage_counts(struct fby_stage *self);
 

@@ -142,16 +142,16 @@ static struct fby_nonce make_nonce(const struct fby_seal *seal)
 }
 
 fby_err fby_seal_frame(struct fby_aead *aead, const struct fby_seal *seal,
-    const void *frame, size_t size, size_t n_clear, uint8_t *out)
+    struct fby_span clear, struct fby_span text, uint8_t *out)
 {
     const struct fby_nonce nonce  = make_nonce(seal);
-    const size_t           n_head = FBY_SEAL_HEAD + n_clear;
-    write_head(seal, n_clear, out);
-    memcpy(out + FBY_SEAL_HEAD, frame, n_clear);
+    const size_t           n_head = FBY_SEAL_HEAD + clear.size;
+    write_head(seal, clear.size, out);
+    if (clear.size > 0) {
+        memcpy(out + FBY_SEAL_HEAD, clear.data, clear.size);
+    }
     return fby_aead_seal(aead, seal->cipher, &seal->key, &nonce,
-        (struct fby_span){out, n_head},
-        (struct fby_span){(const uint8_t *)frame + n_clear, size - n_clear},
-        out + n_head);
+        (struct fby_span){out, n_head}, text, out + n_head);
 }
 
 fby_err fby_open_frame(struct fby_aead *aead, const struct fby_seal *seal,

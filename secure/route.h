@@ -83,12 +83,12 @@ struct fby_seal {
 FBY_CHECKED fby_err fby_lane_next(
     struct fby_lane *self, size_t size, struct fby_seal *out);
 
-/* Seal a frame of `size` bytes, the first `n_clear` (0 or FBY_SEAL_CLEAR) of
- * which stay in the clear. Writes size + FBY_SEAL_BYTES bytes to `out`, which
- * must not overlap `frame`.
+/* Seal the frame that consists of `clear` (0 or FBY_SEAL_CLEAR bytes), which
+ * stays in the clear, and of `text`. Writes clear.size + text.size +
+ * FBY_SEAL_BYTES bytes to `out`, which must overlap neither.
  * Errors: FBY_SYS  libcrypto failed. */
 FBY_CHECKED fby_err fby_seal_frame(struct fby_aead *aead,
-    const struct fby_seal *seal, const void *frame, size_t size, size_t n_clear,
+    const struct fby_seal *seal, struct fby_span clear, struct fby_span text,
     uint8_t *out);
 
 /* True if `frame` begins like a sealed frame of a version that is read here. */

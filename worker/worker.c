@@ -412,7 +412,6 @@ static void close_loop(struct fby_loop *self)
     fby_memory_destroy(&self->memory);
     fby_roots_destroy(&self->roots);
     fby_buffer_fini(&self->frame);
-    fby_buffer_fini(&self->sealed);
     if (self->signal_fd >= 0) {
         close(self->signal_fd);
     }

@@ -58,6 +58,33 @@ static void a_closed_queue_gives_what_is_left_and_takes_nothing(void **state)
     fby_queue_destroy(&queue);
 }
 
+/* Urgent items need no space, and keep their order among themselves. */
+static void urgent_items_overtake_the_others_in_a_full_queue(void **state)
+{
+    (void)state;
+    struct fby_queue     *queue     = fby_queue_create(1);
+    struct fby_queue_link urgent[3] = {{NULL}};
+    void                 *item      = NULL;
+    assert_ok(fby_queue_push(queue, &numbers[0]));
+    for (int i = 0; i < 3; i++) {
+        assert_ok(fby_queue_push_urgent(queue, &urgent[i]));
+    }
+    assert_int_equal(fby_queue_try_push(queue, &numbers[1]), FBY_FULL);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(fby_queue_pop(queue, &item));
+        assert_ptr_equal(item, &urgent[i]);
+    }
+    fby_queue_close(queue);
+    assert_int_equal(fby_queue_push_urgent(queue, &urgent[0]), FBY_GONE);
+    assert_ok(fby_queue_pop(queue, &item));
+    assert_ptr_equal(item, &urgent[2]);
+    assert_ok(fby_queue_pop(queue, &item));
+    assert_ptr_equal(item, &numbers[0]);
+    assert_int_equal(fby_queue_pop(queue, &item), FBY_GONE);
+    assert_int_equal(fby_queue_counts(queue).pushed, 4);
+    fby_queue_destroy(&queue);
+}
+
 struct producer { /* a thread that pushes one item */
     struct fby_queue *queue;
     int              *item;
@@ -186,6 +213,7 @@ int main(void)
         cmocka_unit_test(items_come_out_in_the_order_they_went_in),
         cmocka_unit_test(a_full_queue_refuses_who_will_not_wait),
         cmocka_unit_test(a_closed_queue_gives_what_is_left_and_takes_nothing),
+        cmocka_unit_test(urgent_items_overtake_the_others_in_a_full_queue),
         cmocka_unit_test(an_item_whose_producer_waits_is_not_overtaken),
         cmocka_unit_test(a_producer_keeps_its_item_if_the_queue_is_closed),
         cmocka_unit_test(many_threads_lose_and_double_nothing),

@@ -29,7 +29,9 @@ static void try_genuine(struct fby_lane lane, const uint8_t *data, size_t size)
     size_t          n_clear = size >= FBY_SEAL_CLEAR ? FBY_SEAL_CLEAR : 0;
     struct fby_seal seal, opened;
     demand(fby_lane_next(&lane, size, &seal) == FBY_OK);
-    demand(fby_seal_frame(aead, &seal, data, size, n_clear, sealed) == FBY_OK);
+    demand(fby_seal_frame(aead, &seal, (struct fby_span){data, n_clear},
+               (struct fby_span){data + n_clear, size - n_clear},
+               sealed) == FBY_OK);
     size_t n = size + FBY_SEAL_BYTES;
     demand(fby_lane_accept(&other, sealed, n, &opened) == FBY_OK);
     demand(fby_open_frame(aead, &opened, sealed, n) == FBY_OK);

@@ -41,7 +41,9 @@ static void seal_clear(
     uint8_t         frame[SIZE];
     memset(frame, fill, sizeof(frame));
     assert_ok(fby_lane_next(&ends->from, SIZE, &place));
-    assert_ok(fby_seal_frame(ends->aead, &place, frame, SIZE, n_clear, out));
+    assert_ok(
+        fby_seal_frame(ends->aead, &place, (struct fby_span){frame, n_clear},
+            (struct fby_span){frame + n_clear, SIZE - n_clear}, out));
 }
 
 static void seal(struct ends *ends, uint8_t fill, uint8_t out[SEALED])
@@ -80,7 +82,8 @@ static void keys_and_frames_are_those_of_the_documentation(void **state)
         "16321d8b6f70d7f4b13dafed0d6f95b01560b8fa0576a151d14a96ab1b620ce5");
     assert_ok(fby_lane_next(&ends.from, 4, &place));
     assert_ok(fby_lane_next(&ends.from, 4, &place)); /* the second frame */
-    assert_ok(fby_seal_frame(ends.aead, &place, "FBYM", 4, 0, out));
+    assert_ok(fby_seal_frame(ends.aead, &place, (struct fby_span){0},
+        (struct fby_span){"FBYM", 4}, out));
     assert_string_equal(sodium_bin2hex(text, sizeof(text), out, sizeof(out)),
         "46425953010000000100000000000000887766554433221192ad6a2ad8836c1c11be12"
         "2f3a8aff0e6fd8d0ba");

@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/clock.h"
 #include "common/mem.h"
+#include "secure/key_file.h"
 #include "worker/worker.h"
 
 enum { PLENTY = 64 << 20, WINDOW = 16 << 20, SENT = 256, PATIENCE_MS = 20000 };
@@ -25,6 +28,8 @@ static struct wire {
     struct sent           sent[SENT];
     unsigned              n;
     struct sent          *last;  /* the last one read */
+    const uint8_t        *bytes; /* of it; what was in its seal */
+    size_t                size;
     int                   fails; /* parts before the one that fails; -1: none */
     struct fby_message    message; /* the last one read */
 } wire;
@@ -146,22 +151,67 @@ void wire_expect_nothing(struct rig *rig)
     }
 }
 
-/* Each client has its own connection: only the order within it is visible. */
-static struct sent *next_sent(const struct party *to)
+static struct sent *find_unseen(const struct party *to)
 {
-    fby_loop_send_ready(&to->rig->loop);
     for (unsigned i = 0; i < wire.n; i++) {
         struct sent *sent = &wire.sent[i];
         if (!sent->seen && sent->to.size == to->routing_id.size &&
             memcmp(sent->to.bytes, to->routing_id.bytes, sent->to.size) == 0) {
-            sent->seen = true;
-            wire.last  = sent;
             return sent;
         }
     }
-    fail_msg("nothing was sent to client %llu",
-        (unsigned long long)to->session.value);
-    return wire.sent; /* not reached */
+    return NULL;
+}
+
+/* Open a sealed frame in place, which must be the next one of its route. */
+static void open_sealed(const struct party *to, uint8_t *frame, size_t size)
+{
+    struct fby_seal    place;
+    struct party_seal *seal = to->seal;
+    assert_ok(fby_lane_accept(&seal->lanes.to_client, frame, size, &place));
+    assert_ok(fby_open_frame(seal->aead, &place, frame, size));
+    wire.bytes = frame + FBY_SEAL_HEAD;
+    wire.size  = size - FBY_SEAL_BYTES;
+}
+
+static void read_sent(const struct party *to, struct sent *sent)
+{
+    sent->seen = true;
+    wire.last  = sent;
+    wire.bytes = zmq_msg_data(&sent->frame);
+    wire.size  = zmq_msg_size(&sent->frame);
+    if (fby_is_sealed_frame(wire.bytes, wire.size)) {
+        assert_non_null(to->seal);
+        open_sealed(to, zmq_msg_data(&sent->frame), wire.size);
+    }
+    sent->is_chunk = fby_frame_kind(wire.bytes, wire.size) == FBY_FRAME_CHUNK;
+}
+
+/* Let the loop send until there is a frame for the party. */
+static struct sent *await_sent(const struct party *to)
+{
+    struct fby_loop *loop = &to->rig->loop;
+    struct pollfd ready = {.fd = fby_stages_fd(loop->stages), .events = POLLIN};
+    fby_loop_send_ready(loop);
+    while (to->seal != NULL && find_unseen(to) == NULL &&
+           poll(&ready, 1, PATIENCE_MS) > 0) {
+        fby_loop_handle_events(loop);
+        fby_loop_send_ready(loop);
+    }
+    return find_unseen(to);
+}
+
+/* Each client has its own connection: only the order within it is visible. */
+static struct sent *next_sent(const struct party *to)
+{
+    struct sent *sent = await_sent(to);
+    if (sent == NULL) {
+        fail_msg("nothing was sent to client %llu",
+            (unsigned long long)to->session.value);
+        return wire.sent; /* not reached */
+    }
+    read_sent(to, sent);
+    return sent;
 }
 
 unsigned wire_position(void)
@@ -176,8 +226,7 @@ const struct fby_message *wire_expect(
     struct sent            *sent = next_sent(to);
     assert_false(sent->is_chunk);
     forget_message();
-    assert_ok(fby_message_decode(zmq_msg_data(&sent->frame),
-        zmq_msg_size(&sent->frame), &wire.message, &why));
+    assert_ok(fby_message_decode(wire.bytes, wire.size, &wire.message, &why));
     assert_string_equal(
         fby_message_name(wire.message.type), fby_message_name(type));
     assert_int_equal(
@@ -187,7 +236,7 @@ const struct fby_message *wire_expect(
 
 const uint8_t *wire_frame(void)
 {
-    return zmq_msg_data(&wire.last->frame);
+    return wire.bytes;
 }
 
 struct fby_chunk wire_expect_chunk(const struct party *to)
@@ -195,7 +244,7 @@ struct fby_chunk wire_expect_chunk(const struct party *to)
     struct fby_chunk        chunk;
     struct fby_error_detail why  = {{0}};
     struct sent            *sent = next_sent(to);
-    size_t                  size = zmq_msg_size(&sent->frame);
+    size_t                  size = wire.size;
     assert_true(sent->is_chunk);
     assert_ok(fby_chunk_read_prefix(wire_frame(), size, &chunk, &why));
     assert_true(fby_chunk_is_intact(wire_frame(), size));
@@ -267,6 +316,21 @@ static void open_loop(struct fby_loop *loop, const struct sandbox *sandbox,
     open_stages(loop);
 }
 
+/* A new worker key, in the sandbox. */
+static const char *write_key(const struct sandbox *sandbox)
+{
+    const struct fby_key server = {{9}};
+    struct fby_key_file  key =
+        fby_key_file_generate(FBY_ROLE_WORKER, "worker", &server);
+    struct fby_buffer text = {0};
+    fby_key_file_format(&key, &text);
+    sandbox_write(sandbox, "worker.key", text.data, text.size);
+    fby_buffer_fini(&text);
+    const char *path = sandbox_path(sandbox, "worker.key");
+    assert_int_equal(chmod(path, S_IRUSR), 0);
+    return path;
+}
+
 static void open_all(struct rig *rig, void **state, const char *more,
     const char *rule, struct rig_limits limits)
 {
@@ -289,6 +353,16 @@ void rig_open_content(
     struct rig *rig, void **state, const char *more, const char *rule)
 {
     open_all(rig, state, more, rule, (struct rig_limits){0});
+}
+
+void rig_open_keys(struct rig *rig, void **state, struct rig_limits limits)
+{
+    struct fby_error_detail why  = {{0}};
+    struct fby_loop        *loop = &rig->loop;
+    open_all(rig, state, "", "", limits);
+    loop->options.encode_threads = 1;
+    loop->options.keys           = write_key(*state);
+    assert_ok(fby_loop_keys_open(loop, &why));
 }
 
 void rig_collect(struct rig *rig)
@@ -327,6 +401,7 @@ void rig_close(struct rig *rig)
     wire_close();
     rig_collect(rig);
     fby_loop_peers_sweep(loop);
+    fby_loop_keys_close(loop);
     assert_null(loop->peers);
     assert_int_equal(loop->budget.charged + loop->budget.entitled, 0);
     assert_int_equal(fby_memory_counts(loop->memory).used, 0);
@@ -358,6 +433,36 @@ void rig_make(struct rig *rig)
     }
 }
 
+/* ---- The encode thread --------------------------------------------------- */
+
+static struct blocker { /* work that ends when it is told to */
+    struct fby_encode_item item;
+    pthread_barrier_t      begun, freed;
+} blocker;
+
+static void block(struct fby_encode_item *item, uint32_t thread)
+{
+    (void)item;
+    (void)thread;
+    pthread_barrier_wait(&blocker.begun);
+    pthread_barrier_wait(&blocker.freed);
+}
+
+void rig_block_thread(struct rig *rig)
+{
+    blocker.item.run = block;
+    pthread_barrier_init(&blocker.begun, NULL, 2);
+    pthread_barrier_init(&blocker.freed, NULL, 2);
+    fby_stages_run(rig->loop.stages, &blocker.item);
+    pthread_barrier_wait(&blocker.begun);
+}
+
+void rig_free_thread(struct rig *rig)
+{
+    (void)rig;
+    pthread_barrier_wait(&blocker.freed);
+}
+
 /* ---- Parties ------------------------------------------------------------- */
 
 struct party party_of(struct rig *rig, uint64_t number)
@@ -372,32 +477,128 @@ struct party party_of(struct rig *rig, uint64_t number)
     return party;
 }
 
+void party_take_ticket(struct party *party, struct party_seal *seal,
+    enum fby_secure_mode mode, int64_t expiry_ns)
+{
+    struct fby_registration registration = {0};
+    struct fby_key          secret;
+    *seal       = (struct party_seal){.mode = mode, .expiry_ns = expiry_ns};
+    party->seal = seal;
+    fby_loop_keys_register(&party->rig->loop, &registration);
+    memcpy(secret.bytes, registration.secret.digest.bytes, FBY_KEY_BYTES);
+    memset(&seal->session_key, (int)party->session.value, FBY_KEY_BYTES);
+    assert_ok(fby_aead_create(&seal->aead));
+    assert_ok(fby_ticket_seal(seal->aead, &secret,
+        &(struct fby_ticket){.session = party->session,
+            .session_key              = seal->session_key,
+            .mode                     = mode,
+            .expiry_ns                = expiry_ns,
+            .job                      = "job",
+            .all_roots                = true},
+        &seal->ticket));
+}
+
+void party_forget_ticket(struct party *party)
+{
+    fby_aead_destroy(&party->seal->aead);
+    fby_buffer_fini(&party->seal->ticket);
+    party->seal = NULL;
+}
+
+static void encode(const struct fby_message *message, struct fby_buffer *frame)
+{
+    struct fby_error_detail why = {{0}};
+    if (fby_message_encode(message, frame, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+}
+
+/* Replace the frame by it, sealed. */
+static void seal_frame(struct party_seal *seal, struct fby_buffer *frame)
+{
+    struct fby_seal   place;
+    struct fby_buffer sealed = {0};
+    assert_ok(fby_lane_next(&seal->lanes.to_worker, frame->size, &place));
+    assert_ok(fby_seal_frame(seal->aead, &place, (struct fby_span){0},
+        (struct fby_span){frame->data, frame->size},
+        fby_put_room(&sealed, frame->size + FBY_SEAL_BYTES)));
+    fby_buffer_fini(frame);
+    *frame = sealed;
+}
+
 void party_send(struct party *party, const struct fby_message *message)
 {
-    struct fby_buffer       frame = {0};
-    struct fby_error_detail why   = {{0}};
-    if (fby_message_encode(message, &frame, &why) != FBY_OK) {
-        fail_msg("%s", why.text);
+    struct fby_buffer frame = {0};
+    encode(message, &frame);
+    if (party->seal != NULL && party->seal->has_lanes) {
+        seal_frame(party->seal, &frame);
     }
     fby_loop_handle_frame(
         &party->rig->loop, &party->routing_id, frame.data, frame.size);
     fby_buffer_fini(&frame);
 }
 
+/* Begin a route: get a nonce, and derive its keys. */
+static struct fby_route_nonce derive_lanes(struct party *party)
+{
+    struct party_seal       *seal    = party->seal;
+    struct fby_route_secrets secrets = {.session_key = seal->session_key,
+        .client_nonce                                = {{1, 2, 3}},
+        .cipher                                      = FBY_CIPHER_AES,
+        .mode                                        = seal->mode,
+        .session                                     = party->session,
+        .worker = party->rig->loop.instance};
+    seal->has_lanes                  = false;
+    party->routing_id.bytes[3]++; /* a new connection */
+    party_send(party, &(struct fby_message){.type = FBY_MSG_PING,
+                          .ping = {.session = party->session}});
+    const struct fby_message *first = wire_expect(party, FBY_MSG_HELLO_FIRST);
+    memcpy(secrets.worker_nonce.bytes, first->hello_first.nonce.digest.bytes,
+        FBY_ROUTE_NONCE);
+    assert_ok(fby_lanes_derive(&secrets, &seal->lanes));
+    return secrets.client_nonce;
+}
+
+static void send_sealed_hello(
+    struct party *party, const struct fby_message *hello)
+{
+    struct party_seal           *seal  = party->seal;
+    const struct fby_route_nonce nonce = derive_lanes(party);
+    struct fby_buffer            frame = {0};
+    encode(hello, &frame);
+    seal_frame(seal, &frame);
+    struct fby_message message = {.type = FBY_MSG_SEALED_HELLO,
+        .sealed_hello                   = {.session = party->session,
+                              .ticket               = {seal->ticket.data, seal->ticket.size},
+                              .nonce                = {.known = true},
+                              .cipher               = FBY_CIPHER_AES,
+                              .hello                = {frame.data, frame.size}}};
+    memcpy(
+        message.sealed_hello.nonce.digest.bytes, nonce.bytes, FBY_ROUTE_NONCE);
+    party_send(party, &message);
+    fby_buffer_fini(&frame);
+    seal->has_lanes = true;
+}
+
 void party_hello(struct party *party)
 {
     party->route.value++;
-    party_send(party, &(struct fby_message){.type = FBY_MSG_HELLO,
-                          .hello                  = {.session = party->session,
-                                               .route         = party->route,
-                                               .version_min   = 1,
-                                               .version_max   = 1,
-                                               .features      = party->features,
-                                               .max_bytes     = party->max_bytes,
-                                               .job           = "job",
-                                               .rank          = 3,
-                                               .host          = "there",
-                                               .pid           = 1}});
+    const struct fby_message hello = {.type = FBY_MSG_HELLO,
+        .hello                              = {.session = party->session,
+                                         .route         = party->route,
+                                         .version_min   = 1,
+                                         .version_max   = 1,
+                                         .features      = party->features,
+                                         .max_bytes     = party->max_bytes,
+                                         .job           = "job",
+                                         .rank          = 3,
+                                         .host          = "there",
+                                         .pid           = 1}};
+    if (party->seal != NULL) {
+        send_sealed_hello(party, &hello);
+    } else {
+        party_send(party, &hello);
+    }
 }
 
 void party_ask_open(struct party *party, const struct fby_open *open)

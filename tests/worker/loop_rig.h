@@ -19,6 +19,16 @@ struct rig {
     struct kit      kit;
 };
 
+struct party_seal { /* of a client with keys */
+    struct fby_aead     *aead;
+    enum fby_secure_mode mode;
+    int64_t              expiry_ns; /* of its ticket */
+    struct fby_key       session_key;
+    struct fby_buffer    ticket;
+    bool                 has_lanes; /* HELLO was sent */
+    struct fby_lanes     lanes;
+};
+
 struct party { /* a client of the loop */
     struct rig           *rig;
     struct fby_routing_id routing_id;
@@ -27,6 +37,7 @@ struct party { /* a client of the loop */
     uint64_t              newest; /* request */
     uint64_t              features;
     uint64_t              max_bytes;
+    struct party_seal    *seal; /* NULL: all is sent in the clear */
 };
 
 struct rig_limits {
@@ -41,6 +52,8 @@ void rig_open_limited(struct rig *rig, void **state, struct rig_limits limits);
 /* The same with `more` and `rule` in the pipeline, as in kit_open. */
 void rig_open_content(
     struct rig *rig, void **state, const char *more, const char *rule);
+/* The same with a worker key. */
+void rig_open_keys(struct rig *rig, void **state, struct rig_limits limits);
 /* All sessions, work and memory must be freed. */
 void rig_close(struct rig *rig);
 
@@ -51,13 +64,22 @@ void rig_collect(struct rig *rig);
 /* Collect until all memory is free, since the stages release it later. */
 void rig_collect_all(struct rig *rig);
 
+/* Keep the encode thread busy until rig_free_thread. */
+void rig_block_thread(struct rig *rig);
+void rig_free_thread(struct rig *rig);
+
 /* ---- Messages of parties ------------------------------------------------- */
 
 /* Client `number`, which has sent nothing yet. */
 struct party party_of(struct rig *rig, uint64_t number);
+/* Give the party a ticket, which `seal` holds; call party_forget_ticket. */
+void party_take_ticket(struct party *party, struct party_seal *seal,
+    enum fby_secure_mode mode, int64_t expiry_ns);
+void party_forget_ticket(struct party *party);
 /* Let the loop receive `message` from the party. */
 void party_send(struct party *party, const struct fby_message *message);
-/* Send HELLO on a new route; the test reads the WELCOME. */
+/* Send HELLO on a new route; the test reads the WELCOME. A party with a ticket
+ * first asks for HELLO_FIRST. */
 void party_hello(struct party *party);
 /* Exchange HELLO, WELCOME, OPEN and OPENED. */
 void party_open(struct party *party);
@@ -86,7 +108,8 @@ void wire_fail(int n);
 /* Release all chunks that were read, as libzmq does once they are sent. */
 void wire_release(void);
 
-/* All functions below first let the loop send what it can. */
+/* All functions below first let the loop send what it can. For a party with keys
+ * they wait until it is sealed. */
 
 /* Check that no message is unread. */
 void wire_expect_nothing(struct rig *rig);

@@ -112,9 +112,9 @@ static fby_err seal_scratch(struct fby_receiver *r, int peer)
     r->sealed.size = 0;
     FBY_TRY(fby_lane_next(
         &r->peers[peer].keys->lanes.to_worker, r->scratch.size, &place));
-    fby_err err =
-        fby_seal_frame(r->aead, &place, r->scratch.data, r->scratch.size, 0,
-            fby_put_room(&r->sealed, r->scratch.size + FBY_SEAL_BYTES));
+    fby_err err = fby_seal_frame(r->aead, &place, (struct fby_span){0},
+        (struct fby_span){r->scratch.data, r->scratch.size},
+        fby_put_room(&r->sealed, r->scratch.size + FBY_SEAL_BYTES));
     sodium_memzero(&place, sizeof(place));
     return err;
 }

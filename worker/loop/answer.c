@@ -23,19 +23,6 @@ bool fby_loop_encode(struct fby_loop *self, const struct fby_message *message)
     return err == FBY_OK;
 }
 
-/* Send the encoded message in self->frame to the peer, sealed. Returns false if
- * the route cannot be used further. */
-static bool seal_and_send(struct fby_loop *self, struct fby_loop_peer *peer)
-{
-    struct fby_buffer *sealed = &self->sealed;
-    sealed->size              = 0;
-    (void)fby_put_room(sealed, self->frame.size + FBY_SEAL_BYTES);
-    return fby_loop_seal_frame(self, peer, self->frame.data, self->frame.size,
-               0, sealed->data) == FBY_OK &&
-           fby_socket_send(
-               self->router, &peer->routing_id, sealed->data, sealed->size);
-}
-
 /* Returns false if the connection is gone. Returns true also if the message
  * cannot be encoded and is dropped, because the connection may still exist. */
 static bool encode_and_send(struct fby_loop *self,
@@ -54,6 +41,7 @@ void fby_loop_route_lost(struct fby_loop *self, struct fby_loop_peer *peer)
     fby_session_route_lost(peer->session);
     peer->routing_id.size = 0;
     peer->is_deferred     = false;
+    fby_loop_outbox_clear(peer);
 }
 
 void fby_loop_send_to_peer(struct fby_loop *self, struct fby_loop_peer *peer,
@@ -62,11 +50,10 @@ void fby_loop_send_to_peer(struct fby_loop *self, struct fby_loop_peer *peer,
     if (peer->routing_id.size == 0 || !fby_loop_encode(self, message)) {
         return;
     }
-    bool sent = peer->seal != NULL
-                    ? seal_and_send(self, peer)
-                    : fby_socket_send(self->router, &peer->routing_id,
-                          self->frame.data, self->frame.size);
-    if (!sent) {
+    if (peer->seal != NULL) {
+        fby_loop_outbox_add_message(self, peer);
+    } else if (!fby_socket_send(self->router, &peer->routing_id,
+                   self->frame.data, self->frame.size)) {
         fby_loop_route_lost(self, peer);
     }
 }
@@ -177,6 +164,7 @@ static void on_hello(struct fby_loop *self, const struct fby_routing_id *sender,
         fby_loop_seal_free(&seal);
         return;
     }
+    fby_loop_outbox_clear(peer); /* of its last route */
     fby_loop_peer_set_seal(peer, seal);
     end_other_session(self, sender, peer);
     peer->routing_id      = *sender;

@@ -6,8 +6,8 @@
  * arena (the memory of the batch) has before each payload. While the frame is
  * lent to ZeroMQ, its bytes must not change. If the same chunk must then be
  * sent for a second request, it is copied. If there is no memory for the copy,
- * that send is deferred. On a route that seals chunks, the sealed frame is such
- * a copy. */
+ * that send is deferred. On a route that seals chunks, each sealed chunk is such
+ * a copy, which an encode thread makes (outbox.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,11 +173,10 @@ static void send_end(struct fby_loop *self, struct fby_loop_request *request)
 
 /* ---- Chunks -------------------------------------------------------------- */
 
-static void write_prefix(struct fby_job_chunk *chunk,
-    const struct fby_loop_request *request, const uint8_t *payload,
-    uint8_t *prefix)
+static struct fby_chunk chunk_head(
+    const struct fby_job_chunk *chunk, const struct fby_loop_request *request)
 {
-    const struct fby_chunk head = {
+    return (struct fby_chunk){
         .session    = request->peer->id,
         .request    = request->id,
         .filter     = chunk->coding.filter,
@@ -189,6 +188,13 @@ static void write_prefix(struct fby_job_chunk *chunk,
         .wire_bytes = chunk->wire_bytes,
         .raw_hash   = chunk->raw_hash,
     };
+}
+
+static void write_prefix(struct fby_job_chunk *chunk,
+    const struct fby_loop_request *request, const uint8_t *payload,
+    uint8_t *prefix)
+{
+    const struct fby_chunk head = chunk_head(chunk, request);
     fby_chunk_write_prefix(&head, payload, prefix);
 }
 
@@ -236,46 +242,6 @@ static fby_err copy_and_lend(struct fby_arena *arena,
         FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
 }
 
-/* Seal the chunk for its route into `arena`, which was created for it, and
- * initialise `message` with the sealed frame. */
-static fby_err seal_and_lend(struct fby_loop *self, struct fby_arena *arena,
-    struct fby_job_chunk *chunk, const struct fby_loop_request *request,
-    zmq_msg_t *message)
-{
-    uint8_t *frame = chunk->payload - FBY_CHUNK_PREFIX;
-    size_t   size  = FBY_CHUNK_PREFIX + chunk->wire_bytes;
-    if (needs_new_prefix(chunk, request)) {
-        write_prefix(chunk, request, chunk->payload, frame);
-        chunk->session = request->peer->id;
-        chunk->request = request->id;
-    }
-    uint8_t *sealed = fby_arena_data(arena);
-    FBY_TRY(fby_loop_seal_frame(
-        self, request->peer, frame, size, FBY_CHUNK_PREFIX, sealed));
-    return fby_arena_lend(
-        arena, 0 /* the only slot */, sealed, size + FBY_SEAL_BYTES, message);
-}
-
-static fby_err lend_sealed(struct fby_loop *self, struct fby_job_chunk *chunk,
-    const struct fby_loop_request *request, zmq_msg_t *message)
-{
-    struct fby_arena           *arena = NULL;
-    const struct fby_arena_spec spec  = {
-         .size  = FBY_CHUNK_PREFIX + chunk->wire_bytes + FBY_SEAL_BYTES,
-         .slots = 1};
-    fby_err err = fby_arena_create(self->arenas, &spec, &arena);
-    if (err == FBY_OK) {
-        err = fby_arena_commit(arena);
-    }
-    if (err == FBY_OK &&
-        seal_and_lend(self, arena, chunk, request, message) != FBY_OK) {
-        fby_loop_route_lost(self, request->peer); /* its frames have a gap */
-        err = FBY_GONE;
-    }
-    fby_arena_release(&arena);
-    return err;
-}
-
 static fby_err lend_copy(struct fby_loop *self, struct fby_job_chunk *chunk,
     const struct fby_loop_request *request, zmq_msg_t *message)
 {
@@ -291,7 +257,7 @@ static fby_err lend_copy(struct fby_loop *self, struct fby_job_chunk *chunk,
     return err;
 }
 
-static void send_frame(
+void fby_loop_send_frame(
     struct fby_loop *self, struct fby_loop_peer *peer, zmq_msg_t *message)
 {
     const struct fby_routing_id *to = &peer->routing_id;
@@ -303,26 +269,39 @@ static void send_frame(
     }
 }
 
+static fby_err send_in_the_clear(struct fby_loop *self,
+    struct fby_loop_request *request, struct fby_job_chunk *chunk)
+{
+    zmq_msg_t message;
+    bool      must_copy = needs_new_prefix(chunk, request) &&
+                     fby_arena_is_lent(chunk->job->arena, chunk->index);
+    fby_err err = must_copy ? lend_copy(self, chunk, request, &message)
+                            : lend_in_place(chunk, request, &message);
+    if (err == FBY_OK) {
+        fby_loop_send_frame(self, request->peer, &message);
+    }
+    return err;
+}
+
+static fby_err seal_and_send(struct fby_loop *self,
+    struct fby_loop_request *request, struct fby_job_chunk *chunk)
+{
+    const struct fby_chunk head = chunk_head(chunk, request);
+    return fby_loop_outbox_add_chunk(self, request->peer, &head, chunk);
+}
+
 /* Send a chunk. A chunk whose route is lost counts as sent.
  * Errors: FBY_FULL, FBY_AGAIN  there is no memory for a copy now
  *         FBY_SYS              there is no memory for a message. */
 static fby_err send_chunk(struct fby_loop *self,
     struct fby_loop_request *request, struct fby_job_chunk *chunk)
 {
-    zmq_msg_t message;
-    fby_err   err       = FBY_OK;
-    bool      must_copy = needs_new_prefix(chunk, request) &&
-                     fby_arena_is_lent(chunk->job->arena, chunk->index);
-    if (fby_loop_seals_chunks(request->peer)) {
-        err = lend_sealed(self, chunk, request, &message);
-    } else {
-        err = must_copy ? lend_copy(self, chunk, request, &message)
-                        : lend_in_place(chunk, request, &message);
-    }
+    fby_err err = fby_loop_seals_chunks(request->peer)
+                      ? seal_and_send(self, request, chunk)
+                      : send_in_the_clear(self, request, chunk);
     if (err != FBY_OK) {
-        return err == FBY_GONE ? FBY_OK : err; /* GONE: the route is lost */
+        return err;
     }
-    send_frame(self, request->peer, &message);
     self->counts.chunks++;
     self->counts.raw_bytes += chunk->raw_bytes;
     self->counts.wire_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
@@ -389,11 +368,16 @@ static bool send_next(struct fby_loop *self, struct fby_loop_peer *peer)
     return !peer->is_deferred;
 }
 
-/* Send one item of each peer in turn until none is left, so that a long batch
- * does not delay the short batches of other peers. */
+/* Send the frames that were sealed meanwhile. Then send one item of each peer in
+ * turn until none is left, so that a long batch does not delay the short batches
+ * of other peers. */
 void fby_loop_send_ready(struct fby_loop *self)
 {
     bool any_sent = true;
+    for (struct fby_loop_peer *peer = self->peers; peer != NULL;
+         peer                       = peer->next) {
+        fby_loop_outbox_send(self, peer);
+    }
     while (any_sent) {
         any_sent = false;
         for (struct fby_loop_peer *peer = self->peers; peer != NULL;

@@ -26,8 +26,10 @@ struct challenge { /* the nonce of a connection; used once */
 
 struct fby_loop_keys {
     struct fby_key_file key;
-    struct fby_key      secret; /* what the server seals tickets with */
-    struct fby_aead    *aead;
+    struct fby_key      secret;       /* what the server seals tickets with */
+    struct fby_aead    *aead;         /* of the loop */
+    struct fby_aead   **thread_aeads; /* [n_threads], of the encode threads */
+    uint32_t            n_threads;
     struct challenge    challenges[MAX_CHALLENGES];
     size_t              next_challenge; /* where the next one goes */
 };
@@ -41,6 +43,16 @@ struct fby_loop_seal { /* what a peer with a ticket has */
 
 /* ---- open and close ------------------------------------------------------ */
 
+static fby_err create_aeads(struct fby_loop_keys *self, uint32_t n_threads)
+{
+    self->thread_aeads = fby_zalloc(n_threads * sizeof(void *));
+    self->n_threads    = n_threads;
+    for (uint32_t i = 0; i < n_threads; i++) {
+        FBY_TRY(fby_aead_create(&self->thread_aeads[i]));
+    }
+    return fby_aead_create(&self->aead);
+}
+
 fby_err fby_loop_keys_open(struct fby_loop *self, struct fby_error_detail *why)
 {
     if (self->options.keys == NULL) {
@@ -49,7 +61,7 @@ fby_err fby_loop_keys_open(struct fby_loop *self, struct fby_error_detail *why)
     struct fby_loop_keys *keys = fby_zalloc(sizeof(*keys));
     self->keys                 = keys;
     randombytes_buf(&keys->secret, sizeof(keys->secret));
-    if (fby_aead_create(&keys->aead) != FBY_OK) {
+    if (create_aeads(keys, self->options.encode_threads) != FBY_OK) {
         return fby_error_set(
             why, FBY_SYS, "libcrypto has no AES-256-GCM for the keys");
     }
@@ -62,6 +74,10 @@ void fby_loop_keys_close(struct fby_loop *self)
     struct fby_loop_keys *keys = self->keys;
     if (keys != NULL) {
         fby_aead_destroy(&keys->aead);
+        for (uint32_t i = 0; i < keys->n_threads; i++) {
+            fby_aead_destroy(&keys->thread_aeads[i]);
+        }
+        free(keys->thread_aeads);
         sodium_memzero(keys, sizeof(*keys));
         free(keys);
         self->keys = NULL;
@@ -351,13 +367,24 @@ bool fby_loop_seals_chunks(const struct fby_loop_peer *peer)
     return peer->seal != NULL && peer->seal->ticket.mode == FBY_SECURE_FULL;
 }
 
-fby_err fby_loop_seal_frame(struct fby_loop *self, struct fby_loop_peer *peer,
-    const void *frame, size_t size, size_t n_clear, uint8_t *out)
+fby_err fby_loop_keys_take_place(
+    struct fby_loop_peer *peer, size_t size, struct fby_seal *out)
+{
+    return fby_lane_next(&peer->seal->lanes.to_client, size, out);
+}
+
+fby_err fby_loop_keys_seal(struct fby_loop *self, struct fby_loop_peer *peer,
+    struct fby_span message, uint8_t *out)
 {
     struct fby_seal place;
-    FBY_TRY(fby_lane_next(&peer->seal->lanes.to_client, size, &place));
-    fby_err err =
-        fby_seal_frame(self->keys->aead, &place, frame, size, n_clear, out);
+    FBY_TRY(fby_loop_keys_take_place(peer, message.size, &place));
+    fby_err err = fby_seal_frame(
+        self->keys->aead, &place, (struct fby_span){0}, message, out);
     sodium_memzero(&place, sizeof(place));
     return err;
+}
+
+struct fby_aead *const *fby_loop_keys_aeads(const struct fby_loop *self)
+{
+    return self->keys->thread_aeads;
 }

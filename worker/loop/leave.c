@@ -37,6 +37,16 @@ static bool has_open_batches(const struct fby_loop *self)
     return false;
 }
 
+/* True if frames wait until they are sealed. */
+static bool has_frames(const struct fby_loop *self)
+{
+    const struct fby_loop_peer *peer = self->peers;
+    while (peer != NULL && peer->outbox == NULL) {
+        peer = peer->next;
+    }
+    return peer != NULL;
+}
+
 static void send_lost_for_open_batches(struct fby_loop *self)
 {
     fby_warn("GIVEN-BACK",
@@ -55,10 +65,8 @@ void fby_loop_leave_tick(struct fby_loop *self)
     if (self->leave_until_ns == 0) {
         return;
     }
-    if (!has_open_batches(self)) {
-        self->done = true;
-    } else if (self->now_ns >= self->leave_until_ns) {
+    if (self->now_ns >= self->leave_until_ns && has_open_batches(self)) {
         send_lost_for_open_batches(self);
-        self->done = true;
     }
+    self->done = !has_open_batches(self) && !has_frames(self);
 }

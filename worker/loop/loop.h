@@ -13,6 +13,7 @@
  *   peer.c             add, find and end clients and their requests
  *   registry.c         register at the server, and send it heartbeats
  *   keys.c             tickets, and sealed frames in place of messages
+ *   outbox.c           sealed frames that wait for those before them
  *   counters.c         read the counters, for heartbeats and views
  *   view.c             make a view of the loop, for the HTTP pages
  *   listen.c           choose the address for clients
@@ -73,9 +74,11 @@ struct fby_loop_peer { /* one session of one client */
     struct fby_session_id    id;
     struct fby_routing_id    routing_id; /* size 0: no route */
     struct fby_session      *session;
-    struct fby_loop_seal    *seal;      /* NULL: messages are in the clear */
-    uint64_t                 max_bytes; /* of its largest batch, from HELLO */
-    uint64_t                 features;  /* FBY_FEATURE_ bits of both sides */
+    struct fby_loop_seal    *seal;       /* NULL: messages are in the clear */
+    struct fby_loop_frame   *outbox;     /* sealed frames, the next one first */
+    struct fby_loop_frame  **outbox_end; /* the NULL link after the last one */
+    uint64_t                 max_bytes;  /* of its largest batch, from HELLO */
+    uint64_t                 features;   /* FBY_FEATURE_ bits of both sides */
     struct fby_loop_encoding encoding;
     struct fby_loop_request *requests;
     struct fby_session_item  deferred; /* next to send, if is_deferred */
@@ -149,8 +152,7 @@ struct fby_loop {
     struct fby_loop_peer    *peers;
     struct fby_loop_work    *works;
     struct fby_loop_open    *opens;
-    struct fby_buffer        frame;  /* a control message being sent */
-    struct fby_buffer        sealed; /* the same, sealed */
+    struct fby_buffer        frame; /* a control message being sent */
     struct fby_loop_counts   counts;
     struct fby_http         *http; /* NULL: no HTTP */
     int      signal_fd;       /* readable after SIGINT or SIGTERM; -1: none */
@@ -251,6 +253,10 @@ void fby_loop_handle_events(struct fby_loop *self);
 
 /* Send the items that are ready in sessions with credit. */
 void fby_loop_send_ready(struct fby_loop *self);
+
+/* Send a frame on the peer's route. Ownership: `message` is empty after that. */
+void fby_loop_send_frame(
+    struct fby_loop *self, struct fby_loop_peer *peer, zmq_msg_t *message);
 
 /* ---- peer.c -------------------------------------------------------------- */
 
@@ -436,10 +442,36 @@ FBY_CHECKED fby_err fby_loop_open_message(struct fby_loop *self,
     struct fby_message *out);
 /* True if chunks are sealed on the route of the peer. */
 bool fby_loop_seals_chunks(const struct fby_loop_peer *peer);
-/* fby_seal_frame with the next place of the peer's route. The frame must be
- * sent at once. Errors: FBY_SYS, FBY_GONE: the route cannot be used further. */
-FBY_CHECKED fby_err fby_loop_seal_frame(struct fby_loop *self,
-    struct fby_loop_peer *peer, const void *frame, size_t size, size_t n_clear,
-    uint8_t *out);
+/* Take the next place of the peer's route, for a frame of `size` bytes. The
+ * frame must be sent, or the route ends. Errors: as fby_lane_next. */
+FBY_CHECKED fby_err fby_loop_keys_take_place(
+    struct fby_loop_peer *peer, size_t size, struct fby_seal *out);
+/* Seal a message with the next place of the peer's route.
+ * Errors: FBY_SYS, FBY_GONE. */
+FBY_CHECKED fby_err fby_loop_keys_seal(struct fby_loop *self,
+    struct fby_loop_peer *peer, struct fby_span message, uint8_t *out);
+/* The working memory of each encode thread. */
+struct fby_aead *const *fby_loop_keys_aeads(const struct fby_loop *self);
+
+/* ---- outbox.c ------------------------------------------------------------ */
+
+/* Seal the encoded message in self->frame, and send it after the frames that
+ * are in the outbox. */
+void fby_loop_outbox_add_message(
+    struct fby_loop *self, struct fby_loop_peer *peer);
+
+/* Let an encode thread seal a chunk, which is then sent in its turn. `head` is
+ * its prefix. The chunk's job is held until then.
+ * Errors: FBY_FULL, FBY_AGAIN  there is no memory for the sealed chunk now
+ *         FBY_SYS              there is no memory for a message. */
+FBY_CHECKED fby_err fby_loop_outbox_add_chunk(struct fby_loop *self,
+    struct fby_loop_peer *peer, const struct fby_chunk *head,
+    struct fby_job_chunk *chunk);
+
+/* Send the frames up to the first that is not sealed yet. */
+void fby_loop_outbox_send(struct fby_loop *self, struct fby_loop_peer *peer);
+
+/* Discard all frames: their route has ended. */
+void fby_loop_outbox_clear(struct fby_loop_peer *peer);
 
 #endif

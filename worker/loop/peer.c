@@ -46,10 +46,11 @@ struct fby_loop_peer *fby_loop_peer_add(
     struct fby_loop_peer *peer = fby_zalloc(sizeof(*peer));
     peer->id                   = hello->session;
     peer->max_bytes            = hello->max_bytes;
-    peer->session = fby_session_create(&self->session_config, &self->budget,
-        entitlement(self, hello->max_bytes), self->now_ns);
-    peer->next    = self->peers;
-    self->peers   = peer;
+    peer->session    = fby_session_create(&self->session_config, &self->budget,
+           entitlement(self, hello->max_bytes), self->now_ns);
+    peer->outbox_end = &peer->outbox;
+    peer->next       = self->peers;
+    self->peers      = peer;
     snprintf(peer->name, sizeof(peer->name), "%.40s/%u at %.40s", hello->job,
         hello->rank, hello->host);
     fby_info("CLIENT-NEW", "%s", peer->name);
@@ -74,6 +75,7 @@ void fby_loop_peer_end(struct fby_loop *self, struct fby_loop_peer *peer)
     while ((request = find_open_request(peer)) != NULL) {
         fby_loop_request_end(self, request);
     }
+    fby_loop_outbox_clear(peer);
     peer->has_left = true; /* from now on no message is sent to the peer */
 }
 

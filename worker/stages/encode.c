@@ -60,13 +60,12 @@ static void hash_and_encode(
     }
 }
 
-fby_err fby_encode_chunk(void *context, uint32_t thread, void *item)
+static void encode_chunk(
+    struct fby_stages *self, uint32_t thread, struct fby_job_chunk *chunk)
 {
-    struct fby_stages    *self         = context;
-    struct fby_job_chunk *chunk        = item;
-    struct fby_job       *job          = chunk->job;
-    int64_t               begin_ns     = fby_now_ns();
-    int64_t               begin_cpu_ns = fby_thread_cpu_ns();
+    struct fby_job *job          = chunk->job;
+    int64_t         begin_ns     = fby_now_ns();
+    int64_t         begin_cpu_ns = fby_thread_cpu_ns();
     if (!fby_job_is_aborted(job)) {
         hash_and_encode(self, thread, chunk);
         atomic_fetch_add(&job->encode_ns, (uint64_t)(fby_now_ns() - begin_ns));
@@ -75,5 +74,17 @@ fby_err fby_encode_chunk(void *context, uint32_t thread, void *item)
         fby_stages_post_event(self, job, chunk);
     }
     fby_job_release(&job); /* held by queue_chunk in transform_row.c */
+}
+
+fby_err fby_encode_one(void *context, uint32_t thread, void *item)
+{
+    struct fby_stages      *self = context;
+    struct fby_encode_item *work = item;
+    if (work->run == NULL) {
+        encode_chunk(self, thread, item);
+    } else {
+        work->run(work, thread);
+        fby_wakeup_send(&self->wakeup);
+    }
     return FBY_OK;
 }

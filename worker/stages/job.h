@@ -20,6 +20,7 @@
 
 #include "codec/codec.h"
 #include "common/err.h"
+#include "common/queue.h"
 #include "proto/frame.h"
 #include "proto/layout.h"
 #include "proto/wire.h"
@@ -39,21 +40,30 @@ struct fby_job_spec {
 struct fby_job;
 struct fby_fair_stream;
 
+/* The first member of an item of the encode stage: a chunk, or work of the
+ * loop. */
+struct fby_encode_item {
+    struct fby_queue_link link; /* of urgent work */
+    /* Do the work, which the function then owns; NULL: the item is a chunk. */
+    void (*run)(struct fby_encode_item *self, uint32_t thread);
+};
+
 struct fby_job_chunk {
-    struct fby_job     *job;
-    struct fby_raw_span span;
-    uint16_t            field;  /* index among the chosen fields */
-    uint32_t            number; /* index among the chunks of the field */
-    uint32_t            index;  /* in job->chunks; also its slot in the arena */
-    atomic_uint         missing_rows; /* number of rows not yet written */
-    uint8_t            *payload;      /* after the head room: raw bytes, then
+    struct fby_encode_item item;
+    struct fby_job        *job;
+    struct fby_raw_span    span;
+    uint16_t               field;  /* index among the chosen fields */
+    uint32_t               number; /* index among the chunks of the field */
+    uint32_t          index; /* in job->chunks; also its slot in the arena */
+    atomic_uint       missing_rows; /* number of rows not yet written */
+    uint8_t          *payload;      /* after the head room: raw bytes, then
                                          encoded; NULL before fby_job_commit */
-    uint32_t            raw_bytes;  /* raw size; before all rows are written, an
+    uint32_t          raw_bytes;    /* raw size; before all rows are written, an
                                      upper bound for ragged or sparse rows */
-    struct fby_coding   coding;     /* valid once encoded */
-    uint32_t            wire_bytes; /* encoded size, valid once encoded */
-    uint64_t            raw_hash;   /* XXH64, valid once encoded */
-    bool                ready;      /* loop only: its event was handled */
+    struct fby_coding coding;       /* valid once encoded */
+    uint32_t          wire_bytes;   /* encoded size, valid once encoded */
+    uint64_t          raw_hash;     /* XXH64, valid once encoded */
+    bool              ready;        /* loop only: its event was handled */
     /* Loop only: the request whose prefix is in the head room; 0: none. */
     struct fby_session_id session;
     struct fby_request_id request;

@@ -3,6 +3,7 @@
  * their events for the loop; handle samples that cannot be used. */
 #include "worker/stages/stages_state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,7 +95,7 @@ static fby_err start_stages(struct fby_stages *self)
     const struct fby_stage_config encode = {
         .name    = "fby-encode",
         .threads = self->config.encode_threads,
-        .run     = fby_encode_chunk,
+        .run     = fby_encode_one,
     };
     const struct fby_stage_config transform = {
         .name    = "fby-transf",
@@ -180,6 +181,13 @@ void fby_stages_cancel_job(struct fby_stages *self, struct fby_job *job)
     if (fby_job_cancel(job)) {
         fby_backlog_remove_aborted(self->backlog);
     }
+}
+
+void fby_stages_run(struct fby_stages *self, struct fby_encode_item *work)
+{
+    fby_err err = fby_stage_push_urgent(self->encode, &work->link);
+    assert(err == FBY_OK); /* only fby_stages_destroy closes the stage */
+    (void)err;
 }
 
 int fby_stages_fd(const struct fby_stages *self)

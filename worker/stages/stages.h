@@ -10,7 +10,9 @@
  * the stages before it. The backlog and the list of events are not: the number
  * of jobs, which the loop limits, limits their length. So adding to them never
  * blocks, and a row whose sample is bad can go back to the backlog, with a
- * substitute sample, without a deadlock. */
+ * substitute sample, without a deadlock.
+ *
+ * The encode threads also do work of the loop that takes time for each byte. */
 #ifndef FBY_WORKER_STAGES_H
 #define FBY_WORKER_STAGES_H
 
@@ -53,7 +55,13 @@ void fby_stages_start_job(struct fby_stages *self, struct fby_job *job);
  * still follow. */
 void fby_stages_cancel_job(struct fby_stages *self, struct fby_job *job);
 
-/* A file descriptor that is readable when there may be an event. */
+/* Let an encode thread do `work`, before the chunks that wait for one. After
+ * that fby_stages_fd is readable. `thread` is its number, from 0 to
+ * encode_threads - 1. Blocks: never. */
+void fby_stages_run(struct fby_stages *self, struct fby_encode_item *work);
+
+/* A file descriptor that is readable when there may be an event, or when work
+ * was done. */
 int fby_stages_fd(const struct fby_stages *self);
 
 /* Make the descriptor unreadable until the next event. The caller must then

@@ -51,10 +51,11 @@ struct fby_stages {
 };
 
 /* The functions that each stage calls (common/stage.h). `context` is the
- * struct fby_stages. `item` is a task, or in the encode stage a chunk. */
+ * struct fby_stages. `item` is a task, or in the encode stage a struct
+ * fby_encode_item. */
 fby_err fby_fetch_task(void *context, uint32_t thread, void *item);
 fby_err fby_transform_task(void *context, uint32_t thread, void *item);
-fby_err fby_encode_chunk(void *context, uint32_t thread, void *item);
+fby_err fby_encode_one(void *context, uint32_t thread, void *item);
 
 /* Make all rows of a run, if needed from substitutes, and free the task. If
  * this returns an error, it has called fby_stages_fail_job. */

@@ -13,7 +13,7 @@
 static void queue_chunk(void *context, struct fby_job_chunk *chunk)
 {
     struct fby_stages *self = context;
-    fby_job_hold(chunk->job); /* released by fby_encode_chunk */
+    fby_job_hold(chunk->job); /* released by the encode stage */
     if (fby_stage_push(self->encode, chunk) != FBY_OK) {
         struct fby_job *job = chunk->job; /* the stage is being closed */
         fby_job_release(&job);
