@@ -218,7 +218,8 @@ static fby_err open_memory_and_stages(
     self->memory = fby_memory_create(batch_bytes);
     fby_budget_init(
         &self->budget, batch_bytes / 16 * (self->keys != NULL ? 10 : 13));
-    fby_err err = fby_arenas_create(self->memory, &self->arenas);
+    self->copy_bytes = batch_bytes - self->budget.total / 8 * 9;
+    fby_err err      = fby_arenas_create(self->memory, &self->arenas);
     if (err != FBY_OK) {
         return fby_error_set(
             why, err, "cannot create an eventfd: %s", strerror(errno));

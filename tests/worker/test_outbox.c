@@ -228,6 +228,27 @@ static void a_chunk_waits_for_memory(void **state)
     keyed_close(&k);
 }
 
+/* Otherwise batches could take the memory that the sealed chunk needs. */
+static void a_chunk_too_large_for_the_room_for_copies_is_charged(void **state)
+{
+    static struct keyed   k;
+    struct fby_raw_layout layout;
+    keyed_open(&k, state, no_limits);
+    assert_ok(
+        fby_job_layout(&k.spec, &layout, &(struct fby_error_detail){{0}}));
+    const uint64_t sealed =
+        layout.fields[0].raw_bytes + FBY_CHUNK_PREFIX + FBY_SEAL_BYTES;
+    const uint64_t batch  = fby_job_arena_bytes(&layout);
+    k.rig.loop.copy_bytes = sealed;
+    party_request(&k.party, &k.spec);
+    assert_int_equal(k.rig.loop.budget.charged, batch);
+    k.rig.loop.copy_bytes = sealed - 10;
+    k.spec.step           = 1;
+    party_request(&k.party, &k.spec);
+    assert_int_equal(k.rig.loop.budget.charged, 2 * batch + 10);
+    keyed_close(&k);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +262,7 @@ int main(void)
         IN_SANDBOX(a_failed_send_ends_the_route_and_its_frames),
         IN_SANDBOX(a_worker_does_not_leave_before_its_frames),
         IN_SANDBOX(a_chunk_waits_for_memory),
+        IN_SANDBOX(a_chunk_too_large_for_the_room_for_copies_is_charged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,6 +143,8 @@ struct fby_loop {
     struct fby_arenas        *arenas; /* one arena holds one batch */
     struct fby_stages        *stages;
     struct fby_budget         budget;
+    uint64_t                  copy_bytes; /* of `memory`: room for copies of
+                                             chunks that batches leave */
     struct fby_session_config session_config;
     void                     *zmq;    /* context */
     void                     *router; /* socket of all clients */

@@ -15,6 +15,7 @@ struct incoming { /* a REQUEST that is being handled */
     struct fby_job_spec       spec;
     struct fby_raw_layout     layout;
     struct fby_coding         coding[FBY_MAX_FIELDS]; /* [requested field] */
+    uint64_t bytes; /* to charge for the batch, if it is made */
 };
 
 /* ---- Answers ------------------------------------------------------------- */
@@ -188,8 +189,7 @@ static void send_too_large(struct fby_loop *self, const struct incoming *in)
     fby_error_set(&why, FBY_FULL,
         "the batch takes %llu bytes, this worker has %llu for batches; raise "
         "its --memory or make the batch smaller",
-        (unsigned long long)fby_job_arena_bytes(&in->layout),
-        (unsigned long long)self->budget.total);
+        (unsigned long long)in->bytes, (unsigned long long)self->budget.total);
     send_cannot(self, in, FBY_CANNOT_MEMORY, why.text);
 }
 
@@ -217,7 +217,7 @@ static void admit(struct fby_loop *self, const struct incoming *in)
     const struct fby_session_request wanted = {
         .id    = in->message->request,
         .order = send_order(in->message),
-        .bytes = work == NULL ? fby_job_arena_bytes(&in->layout) : 0,
+        .bytes = work == NULL ? in->bytes : 0,
     };
     switch (fby_session_request(in->peer->session, self->now_ns, &wanted)) {
     case FBY_SESSION_ACCEPT:
@@ -246,6 +246,28 @@ static void admit(struct fby_loop *self, const struct incoming *in)
         self->counts.out_of_place++;
         break;
     }
+}
+
+/* The most bytes of a sealed chunk of the batch. */
+static uint64_t largest_sealed(const struct fby_raw_layout *layout)
+{
+    uint32_t largest = 0;
+    for (uint32_t i = 0; i < layout->n_fields; i++) {
+        uint32_t bytes = fby_layout_chunk_span(layout, i, 0).raw_bytes;
+        largest        = bytes > largest ? bytes : largest;
+    }
+    return (uint64_t)largest + FBY_CHUNK_PREFIX + FBY_SEAL_BYTES;
+}
+
+/* A sealed chunk that is larger than the room for copies is charged with the
+ * rest. Otherwise batches could take all memory that its copy needs, and none of
+ * them could be sent. */
+static uint64_t bytes_to_charge(
+    const struct fby_loop *self, const struct fby_raw_layout *layout)
+{
+    uint64_t bytes  = fby_job_arena_bytes(layout);
+    uint64_t sealed = self->keys != NULL ? largest_sealed(layout) : 0;
+    return bytes + (sealed > self->copy_bytes ? sealed - self->copy_bytes : 0);
 }
 
 /* If the bits of all fields are set, return 0, which also means all fields. So
@@ -321,6 +343,7 @@ void fby_loop_on_request(struct fby_loop *self, struct fby_loop_peer *peer,
         .fields       = normalize_fields(&plan->content, message->fields),
     };
     if (lay_out_or_refuse(self, &in)) {
+        in.bytes = bytes_to_charge(self, &in.layout);
         fby_loop_encoding_choose(peer, message, &in.layout, in.coding);
         admit(self, &in);
     }
