@@ -45,8 +45,8 @@ enum {
  * the excess is about the whole time for which the process did not run. */
 static const int64_t max_oversleep_ns = FBY_NS_PER_S / 2;
 static const int64_t longest_wait_ns  = FBY_NS_PER_S / 2;
-/* Tickets are renewed when they are so old: half the time they are valid. */
-static const int64_t ticket_age_ns = 300 * FBY_NS_PER_S;
+/* A ticket is valid for this time, and is renewed after half of it. */
+static const int64_t normal_ticket_ns = 600 * FBY_NS_PER_S;
 /* A change of the list of keys is noticed within this time. */
 static const int64_t refresh_period_ns = FBY_NS_PER_S;
 
@@ -56,6 +56,7 @@ static const int64_t longest_heartbeat_ns = FBY_NS_PER_S;
 struct server {
     struct fby_server_options options;
     int64_t heartbeat_ns; /* time between two messages that renew a lease */
+    int64_t ticket_ns;    /* how long a ticket is valid */
     bool    announced;    /* the ready file was written */
     struct fby_directory  *directory;
     struct fby_instance_id instance;   /* id of this process */
@@ -258,7 +259,7 @@ static void on_renew(struct server *self, const struct sender *from,
             FBY_MESSAGE(JOIN_FIRST, join_first, .session = renew->session));
     }
     fby_directory_renew_tickets(
-        self->directory, renew->session, ticket_age_ns, self->now_ns);
+        self->directory, renew->session, self->ticket_ns / 2, self->now_ns);
 }
 
 static void on_unreachable(struct server *self, const struct sender *from,
@@ -535,7 +536,8 @@ static fby_err open_keys(struct server *self, struct fby_error_detail *why)
     }
     FBY_TRY(fby_access_open(
         self->options.keys, self->options.allowed, &self->access, why));
-    if (fby_tickets_create(self->options.secure, &self->tickets) != FBY_OK ||
+    if (fby_tickets_create(
+            self->options.secure, self->ticket_ns, &self->tickets) != FBY_OK ||
         fby_zap_start(self->zmq, fby_access_knows, self->access, &self->zap) !=
             FBY_OK) {
         return fby_error_set(why, FBY_SYS,
@@ -632,6 +634,7 @@ fby_err fby_server_run(
     self.options.lease_ns = fby_scaled_timeout_ns(options->lease_ns);
     self.heartbeat_ns     = fby_earlier_ns(self.options.lease_ns / 10,
             fby_scaled_timeout_ns(longest_heartbeat_ns));
+    self.ticket_ns        = fby_scaled_timeout_ns(normal_ticket_ns);
     fby_err err           = open_server(&self, why);
     while (err == FBY_OK && !self.stopping) {
         run_iteration(&self);

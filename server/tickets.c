@@ -5,22 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/mem.h"
-
-static const int64_t ticket_ns = 600 * FBY_NS_PER_S; /* how long one is valid */
 
 struct fby_tickets {
     struct fby_aead        *aead;
     enum fby_secure_mode    mode;
-    struct fby_buffer       bytes;   /* the tickets of the last list */
-    struct fby_worker_info *entries; /* of the last list */
+    int64_t                 valid_ns; /* how long a ticket is valid */
+    struct fby_buffer       bytes;    /* the tickets of the last list */
+    struct fby_worker_info *entries;  /* of the last list */
 };
 
-fby_err fby_tickets_create(enum fby_secure_mode mode, struct fby_tickets **out)
+fby_err fby_tickets_create(
+    enum fby_secure_mode mode, int64_t valid_ns, struct fby_tickets **out)
 {
     struct fby_tickets *self = fby_zalloc(sizeof(*self));
     self->mode               = mode;
+    self->valid_ns           = valid_ns;
     if (fby_aead_create(&self->aead) != FBY_OK) {
         free(self);
         return FBY_SYS;
@@ -63,7 +63,7 @@ static fby_err add_ticket(struct fby_tickets *self,
     size_t         begin = self->bytes.size;
     memcpy(worker_secret.bytes, secret->secret.bytes, FBY_KEY_BYTES);
     randombytes_buf(ticket->session_key.bytes, FBY_KEY_BYTES);
-    ticket->expiry_ns = now_ns + secret->clock_ahead_ns + ticket_ns;
+    ticket->expiry_ns = now_ns + secret->clock_ahead_ns + self->valid_ns;
     fby_err err =
         fby_ticket_seal(self->aead, &worker_secret, ticket, &self->bytes);
     sodium_memzero(&worker_secret, sizeof(worker_secret));

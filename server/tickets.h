@@ -12,9 +12,10 @@
 
 struct fby_tickets;
 
-/* Errors: FBY_SYS  libcrypto cannot be used. */
+/* The tickets are valid for `valid_ns`.
+ * Errors: FBY_SYS  libcrypto cannot be used. */
 FBY_CHECKED fby_err fby_tickets_create(
-    enum fby_secure_mode mode, struct fby_tickets **out);
+    enum fby_secure_mode mode, int64_t valid_ns, struct fby_tickets **out);
 /* Accepts a pointer to NULL. */
 void fby_tickets_destroy(struct fby_tickets **self_p);
 

@@ -5,12 +5,15 @@ role, limited, or removed while they run."""
 import os
 import shutil
 import subprocess
+import time
 import unittest
 
-from harness import Daemon, FOREBAY, SystemTest
+from harness import DEADLINE, Daemon, FOREBAY, SLOW, SystemTest
 from proxy import Proxy
 
 STEPS = 6
+TICKETS = int(200 / SLOW)  # divides the 10 minutes that a ticket is valid
+TICKET_S = 600 / TICKETS
 
 
 class Tap(Proxy):
@@ -55,10 +58,10 @@ class Keys(SystemTest):
         self.assertEqual(shown.returncode, code, shown.stderr)
         return shown.stdout + shown.stderr
 
-    def start_server(self, *args):
+    def start_server(self, *args, env=None):
         self.server = Daemon(self.cluster, [
             "server", "--listen", "tcp://127.0.0.1:*", "--keys",
-            str(self.folder), *args])
+            str(self.folder), *args], env=env)
         self.cluster.server = self.server
         return self.server
 
@@ -96,12 +99,14 @@ class Keys(SystemTest):
             "  image: {from: jpg, decode: rgb8, ops: [{resize: {size: [64, 64]}}]}\n")
         return path
 
-    def clear_digests(self):
+    def clear_digests(self, steps=STEPS):
         """Those of a cluster without keys."""
         server = Daemon(
             self.cluster, ["server", "--listen", "tcp://127.0.0.1:*"])
         self.start_worker(keys=None, server=server.endpoint)
-        code, text, digests = self.pull(keys=None, server=server.endpoint)
+        code, text, digests = self.pull(
+            "--epochs", str(steps), keys=None, server=server.endpoint,
+            steps=steps)
         self.assertEqual((code, text), (0, ""))
         return digests
 
@@ -249,6 +254,56 @@ class Keys(SystemTest):
         worker.kill()
         self.start_worker("--listen", f"tcp://127.0.0.1:{port}")
         run.finish()
+
+    def start_with_short_tickets(self):
+        """Only the server's times are short; its leases are not."""
+        self.start_server(
+            "--lease", "3600", env={"FOREBAY_TIME_DIVISOR": str(TICKETS)})
+        return self.start_worker()
+
+    def stream(self, *args):
+        return self.cluster.pull(
+            self.keyed_pipeline, "--keys",
+            str(self.folder / "trainer-alice.key"), "--job", "a-1",
+            "--step-ms", "20", *args, watched=True)
+
+    def test_a_session_goes_on_beyond_the_expiry_of_its_tickets(self):
+        steps = int(3 * TICKET_S / 0.02)
+        worker = self.start_with_short_tickets()
+        begin = time.monotonic()
+        run = self.stream("--steps", str(steps), "--epochs", str(steps))
+        run.finish()
+        self.assertGreater(time.monotonic() - begin, 3 * TICKET_S)
+        self.assertEqual(
+            run.lines, self.clear_digests(steps).splitlines())
+        self.assertNotIn("TICKET-", worker.text())
+        self.assertEqual(worker.text().count("CLIENT-NEW"), 1)
+
+    def test_a_trainer_whose_key_is_removed_is_cut_within_one_expiry(self):
+        worker = self.start_with_short_tickets()
+        run = self.stream("--epochs", "100000", "--window", "2M")
+        run.steps(3)
+        self.keys("remove", "alice")
+        self.server.wait_for_text("1 admitted")
+        removed = time.monotonic()
+        while "TICKET-EXPIRED" not in worker.text():
+            run.steps(1)
+            self.assertLess(time.monotonic() - removed, TICKET_S + DEADLINE / 4)
+        self.assertIn("TICKET-EXPIRED a-1/0 at ", worker.text())
+        self.assertIn(": its ticket was not renewed; the session ends",
+                      worker.text())
+        # Its next HELLO shows the expired ticket.
+        words = ("the ticket has expired: the server does not answer the "
+                 "trainer, or its key was removed")
+        worker.wait_for_text("CLIENT-REFUSED " + words)
+        run.wait_for_text(words)
+        self.assertEqual(run.text().count(
+            "KEY-REFUSED the server refused: the server does not admit this "
+            "key"), 1)
+        while run.has_step(1):  # what had arrived before
+            pass
+        self.assertIsNone(run.process.poll())
+        run.kill()
 
     def test_files_that_all_may_read_and_folders_without_keys(self):
         os.chmod(self.folder / "server.key", 0o644)

@@ -13,8 +13,11 @@ static void on_refused(
     struct fby_error_detail why = {""};
     (void)fby_error_set(
         &why, FBY_CONFIG, "the server refused: %.400s", refused->text);
-    if (r->opened) { /* workers admit the ticket until it expires */
-        fby_warn("KEY-REFUSED", "%s", why.text);
+    if (r->opened) {           /* workers admit the ticket until it expires */
+        if (!r->key_refused) { /* as the answer to each RENEW */
+            fby_warn("KEY-REFUSED", "%s", why.text);
+        }
+        r->key_refused = true;
         return;
     }
     fby_error("KEY-REFUSED", "%s", why.text);
@@ -27,6 +30,7 @@ static void on_joined(struct fby_receiver *r, const struct fby_joined *joined)
     /* Else it answers a RENEW. */
     bool is_first = r->membership.server.value != joined->server.value;
     fby_membership_joined(&r->membership, joined, r->now_ns);
+    r->key_refused = false;
     fby_locator_set_lease(r->locator, r->membership.lease_ns);
     if (r->opened) {
         return; /* JOIN had the chosen digests, and the server compared them */
