@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* FBY_MUTANT(name) is false except in a test of the simulator. */
 #include "secure/route.h"
 
 #include <sodium.h>
 #include <string.h>
 
 #include "common/bytes.h"
+#include "common/fault.h"
+#include "common/mutant.h"
 
 enum {
     SEAL_VERSION      = 1,
@@ -15,8 +18,13 @@ enum {
     SESSION_OFFSET    = 16
 };
 
-static const uint8_t  magic[MAGIC_BYTES] = {'F', 'B', 'Y', 'S'};
-static const uint64_t max_key_bytes      = UINT64_C(64) << 30;
+static const uint8_t magic[MAGIC_BYTES] = {'F', 'B', 'Y', 'S'};
+
+/* The bytes that a key may seal. Tests set fewer (common/fault.h). */
+static uint64_t max_key_bytes(void)
+{
+    return (uint64_t)fby_fault_param("secure.key", "bytes", INT64_C(64) << 30);
+}
 
 /* ---- keys ---------------------------------------------------------------- */
 
@@ -45,7 +53,8 @@ fby_err fby_lanes_derive(
             .session = secrets->session, .cipher = secrets->cipher};
         *out = (struct fby_lanes){lane, lane};
         memcpy(out->to_worker.key.bytes, keys, FBY_KEY_BYTES);
-        memcpy(out->to_client.key.bytes, keys + FBY_KEY_BYTES, FBY_KEY_BYTES);
+        memcpy(out->to_client.key.bytes,
+            keys + (FBY_MUTANT(one_key) ? 0 : FBY_KEY_BYTES), FBY_KEY_BYTES);
     }
     sodium_memzero(keys, sizeof(keys));
     return err;
@@ -69,7 +78,7 @@ static fby_err derive_next_key(struct fby_lane *lane)
 
 fby_err fby_lane_next(struct fby_lane *self, size_t size, struct fby_seal *out)
 {
-    if (self->key_bytes > max_key_bytes - size) {
+    if (self->key_bytes + size > max_key_bytes()) {
         if (self->generation == UINT16_MAX) {
             return FBY_GONE;
         }
@@ -78,7 +87,7 @@ fby_err fby_lane_next(struct fby_lane *self, size_t size, struct fby_seal *out)
     *out = (struct fby_seal){
         self->session, self->key, self->cipher, self->generation, self->count};
     self->key_bytes += size;
-    self->count++;
+    self->count += FBY_MUTANT(repeat_count) && self->count == 5 ? 0 : 1;
     return FBY_OK;
 }
 

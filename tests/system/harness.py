@@ -19,6 +19,7 @@ test asserts that they took effect. The points, with what they count:
     worker.slow (ms=), .wrong_bytes             sample
     worker.register_delay (ms=)                 register_first
     worker.open_error, .read_error (errno=)     file, read
+    secure.key (bytes=, that a route's key seals)
 Connections are cut by a proxy, which counts its cuts."""
 
 import concurrent.futures

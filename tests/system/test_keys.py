@@ -146,6 +146,20 @@ class Keys(SystemTest):
         self.assertRegex(text, "BAD-FRAME .*: a frame is forged, repeated or "
                          "lost|^$")  # or the flip broke the connection
 
+    def test_the_keys_of_a_route_are_replaced(self):
+        """After 64 GiB; here after 256 KiB, with the route going on."""
+        clear = self.clear_digests()
+        fault = {"FOREBAY_FAULT": f"secure.key:bytes={1 << 18}"}
+        self.cluster.env.update(fault)
+        self.start_server("--secure", "full")
+        with Tap() as tap:
+            self.assertEqual(self.through_tap(tap), ("", clear))
+            heads = bytes(tap.seen).split(b"FBYS\1")[1:]
+        generations = [head[1] | head[2] << 8 for head in heads]
+        self.assertGreaterEqual(generations[-1], 2)
+        self.assertEqual(generations, sorted(generations))
+        self.assertEqual(self.cluster.daemons[-1].text().count("CLIENT-NEW"), 1)
+
     def test_a_wrong_missing_or_foreign_key_is_said(self):
         self.start()
         code, text, _ = self.pull("--open-timeout-ms", "10000", keys=None)
@@ -242,6 +256,17 @@ class Keys(SystemTest):
             str(self.folder)])
         worker.wait_for_text("REGISTERED", times=2)
         run.finish()
+
+    def test_a_route_begins_without_a_wait(self):
+        """With the real timers HELLO is repeated after a second."""
+        self.cluster.env["FOREBAY_TIME_DIVISOR"] = "1"
+        self.start()
+        times = []
+        for _ in range(3):
+            begin = time.monotonic()
+            self.assertEqual(self.pull(steps=1)[:2], (0, ""))
+            times.append(time.monotonic() - begin)
+        self.assertLess(min(times), 0.9 * SLOW)
 
     def test_a_worker_that_is_restarted_is_used_again(self):
         worker = self.start()

@@ -11,19 +11,18 @@
 
 #include "common/log.h"
 #include "common/mem.h"
-#include "secure/route.h"
+#include "secure/handshake.h"
 #include "trainer_client/receive/receiver_state.h"
 #include "trainer_client/receive/sockets.h"
 
 struct fby_r_route_keys { /* of one worker */
-    struct fby_buffer      ticket;
-    struct fby_key         session_key;
-    enum fby_secure_mode   mode;
-    bool                   has_nonce; /* of the worker, not used yet */
-    struct fby_route_nonce nonce;
-    enum fby_cipher        cipher;
-    bool                   has_lanes; /* SEALED_HELLO was sent */
-    struct fby_lanes       lanes;
+    struct fby_buffer       ticket;
+    struct fby_key          session_key;
+    enum fby_secure_mode    mode;
+    enum fby_cipher         cipher;
+    struct fby_client_route route;
+    struct fby_buffer       hello; /* encoded, until WELCOME; empty: none */
+    uint64_t                hello_route; /* that it names */
 };
 
 /* ---- tickets ------------------------------------------------------------- */
@@ -32,6 +31,7 @@ void fby_r_keys_clear(struct fby_peer *peer)
 {
     if (peer->keys != NULL) {
         fby_buffer_fini(&peer->keys->ticket);
+        fby_buffer_fini(&peer->keys->hello);
         sodium_memzero(peer->keys, sizeof(*peer->keys));
         free(peer->keys);
         peer->keys = NULL;
@@ -63,44 +63,27 @@ void fby_r_keys_set_ticket(
     memcpy(
         keys->session_key.bytes, info->session_key.digest.bytes, FBY_KEY_BYTES);
     keys->mode = (enum fby_secure_mode)info->secure;
-    if (keys->has_lanes) { /* the route goes on with its own keys */
+    if (keys->route.has_lanes) { /* the route goes on with its own keys */
         send_ticket(r, peer);
     }
 }
 
 /* ---- HELLO --------------------------------------------------------------- */
 
-void fby_r_keys_set_nonce(
-    struct fby_receiver *r, int peer, const struct fby_hello_first *message)
-{
-    struct fby_r_route_keys *keys = r->peers[peer].keys;
-    if (keys == NULL || !message->nonce.known) {
-        return;
-    }
-    keys->has_nonce = true;
-    keys->has_lanes = false; /* the worker does not know the route */
-    memcpy(keys->nonce.bytes, message->nonce.digest.bytes, FBY_ROUTE_NONCE);
-    bool both_have_aes = (message->features & FBY_FEATURE_AES) != 0 &&
-                         fby_cipher_preferred() == FBY_CIPHER_AES;
-    keys->cipher = both_have_aes ? FBY_CIPHER_AES : FBY_CIPHER_CHACHA;
-}
-
-static fby_err derive_lanes(const struct fby_receiver *r, int peer,
-    const struct fby_route_nonce *client_nonce)
+/* Begin a route: derive its keys. */
+static fby_err begin_route(const struct fby_receiver *r, int peer,
+    struct fby_route_nonce *client_nonce)
 {
     struct fby_r_route_keys *keys    = r->peers[peer].keys;
     struct fby_route_secrets secrets = {
-        .session_key  = keys->session_key,
-        .worker_nonce = keys->nonce,
-        .client_nonce = *client_nonce,
-        .cipher       = keys->cipher,
-        .mode         = keys->mode,
-        .session      = r->session,
-        .worker       = r->peers[peer].instance,
+        .session_key = keys->session_key,
+        .cipher      = keys->cipher,
+        .mode        = keys->mode,
+        .session     = r->session,
+        .worker      = r->peers[peer].instance,
     };
-    fby_err err     = fby_lanes_derive(&secrets, &keys->lanes);
-    keys->has_nonce = false;
-    keys->has_lanes = err == FBY_OK;
+    fby_err err   = fby_client_route_begin(&keys->route, &secrets);
+    *client_nonce = secrets.client_nonce;
     sodium_memzero(&secrets, sizeof(secrets));
     return err;
 }
@@ -111,7 +94,7 @@ static fby_err seal_scratch(struct fby_receiver *r, int peer)
     struct fby_seal place;
     r->sealed.size = 0;
     FBY_TRY(fby_lane_next(
-        &r->peers[peer].keys->lanes.to_worker, r->scratch.size, &place));
+        &r->peers[peer].keys->route.lanes.to_worker, r->scratch.size, &place));
     fby_err err = fby_seal_frame(r->aead, &place, (struct fby_span){0},
         (struct fby_span){r->scratch.data, r->scratch.size},
         fby_put_room(&r->sealed, r->scratch.size + FBY_SEAL_BYTES));
@@ -119,18 +102,15 @@ static fby_err seal_scratch(struct fby_receiver *r, int peer)
     return err;
 }
 
-static void send_sealed_hello(
-    struct fby_receiver *r, int peer, const struct fby_message *hello)
+static void send_sealed_hello(struct fby_receiver *r, int peer)
 {
     struct fby_r_route_keys *keys = r->peers[peer].keys;
     struct fby_route_nonce   nonce;
-    struct fby_error_detail  why = {""};
-    randombytes_buf(&nonce, sizeof(nonce));
     r->scratch.size = 0;
-    if (derive_lanes(r, peer, &nonce) != FBY_OK ||
-        fby_message_encode(hello, &r->scratch, &why) != FBY_OK ||
+    fby_put_bytes(&r->scratch, keys->hello.data, keys->hello.size);
+    if (begin_route(r, peer, &nonce) != FBY_OK ||
         seal_scratch(r, peer) != FBY_OK) {
-        fby_error("CANNOT-SEAL", "%s: %s", r->peers[peer].label, why.text);
+        fby_error("CANNOT-SEAL", "%s: HELLO", r->peers[peer].label);
         return;
     }
     struct fby_message message = {.type = FBY_MSG_SEALED_HELLO,
@@ -144,28 +124,72 @@ static void send_sealed_hello(
     fby_dealer_send(r->peers[peer].socket, &message, &r->scratch);
 }
 
+/* Keep HELLO until WELCOME: it is sent once there is a nonce. */
+static void keep_hello(
+    struct fby_r_route_keys *keys, const struct fby_message *hello)
+{
+    struct fby_error_detail why = {""};
+    keys->hello.size            = 0;
+    keys->hello_route           = hello->hello.route.value;
+    if (fby_message_encode(hello, &keys->hello, &why) != FBY_OK) {
+        fby_error("SEND", "HELLO cannot be encoded: %s", why.text);
+    }
+}
+
 void fby_r_keys_send_hello(
     struct fby_receiver *r, int peer, const struct fby_message *hello)
 {
-    const struct fby_r_route_keys *keys = r->peers[peer].keys;
-    const struct fby_message       ping = {
-              .type = FBY_MSG_PING, .ping = {.session = r->session}};
+    struct fby_r_route_keys *keys = r->peers[peer].keys;
+    const struct fby_message ping = {
+        .type = FBY_MSG_PING, .ping = {.session = r->session}};
     if (keys == NULL) {
         fby_r_set_aside(r, peer, FBY_R_KEY,
             "it has no keys, but this trainer and the server have: start it "
             "with --keys");
-    } else if (keys->has_nonce) {
-        send_sealed_hello(r, peer, hello);
+        return;
+    }
+    keep_hello(keys, hello);
+    if (keys->route.has_nonce) {
+        send_sealed_hello(r, peer);
     } else if (r->peers[peer].socket != NULL) { /* answered by HELLO_FIRST */
         fby_dealer_send(r->peers[peer].socket, &ping, &r->scratch);
     }
 }
 
+void fby_r_keys_on_welcome(
+    struct fby_peer *peer, const struct fby_welcome *message)
+{
+    if (peer->keys != NULL && peer->keys->hello_route == message->route.value) {
+        peer->keys->hello.size = 0;
+    }
+}
+
+bool fby_r_keys_on_hello_first(
+    struct fby_receiver *r, int peer, const struct fby_hello_first *message)
+{
+    struct fby_r_route_keys *keys = r->peers[peer].keys;
+    struct fby_route_nonce   nonce;
+    if (keys == NULL || !message->nonce.known) {
+        return true;
+    }
+    memcpy(nonce.bytes, message->nonce.digest.bytes, FBY_ROUTE_NONCE);
+    if (!fby_client_route_set_nonce(&keys->route, &nonce)) {
+        return false; /* it answers a message that was sent before HELLO */
+    }
+    bool both_have_aes = (message->features & FBY_FEATURE_AES) != 0 &&
+                         fby_cipher_preferred() == FBY_CIPHER_AES;
+    keys->cipher = both_have_aes ? FBY_CIPHER_AES : FBY_CIPHER_CHACHA;
+    if (keys->hello.size > 0) { /* it waits for the nonce */
+        send_sealed_hello(r, peer);
+    }
+    return true;
+}
+
 void fby_r_keys_forget_route(struct fby_peer *peer)
 {
     if (peer->keys != NULL) {
-        peer->keys->has_nonce = false;
-        peer->keys->has_lanes = false;
+        fby_client_route_end(&peer->keys->route);
+        peer->keys->hello.size = 0;
     }
 }
 
@@ -176,7 +200,7 @@ void fby_r_keys_send(
 {
     const struct fby_peer  *p   = &r->peers[peer];
     struct fby_error_detail why = {""};
-    if (p->keys == NULL || !p->keys->has_lanes) {
+    if (p->keys == NULL || !p->keys->route.has_lanes) {
         return; /* nothing but HELLO is sent before the route has keys */
     }
     r->scratch.size = 0;
@@ -221,10 +245,10 @@ static fby_err open_sealed(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     struct fby_seal          place;
     size_t                   size  = zmq_msg_size(frame);
     uint8_t                 *bytes = zmq_msg_data(frame);
-    if (keys == NULL || !keys->has_lanes) {
+    if (keys == NULL || !keys->route.has_lanes) {
         return FBY_AGAIN; /* of an earlier route */
     }
-    FBY_TRY(fby_lane_accept(&keys->lanes.to_client, bytes, size, &place));
+    FBY_TRY(fby_lane_accept(&keys->route.lanes.to_client, bytes, size, &place));
     fby_err err = fby_open_frame(r->aead, &place, bytes, size);
     sodium_memzero(&place, sizeof(place));
     if (err == FBY_OK) {
@@ -241,7 +265,8 @@ static bool may_be_clear(
     const uint8_t                 *bytes = zmq_msg_data(frame);
     size_t                         size  = zmq_msg_size(frame);
     if (fby_frame_kind(bytes, size) == FBY_FRAME_CHUNK) {
-        return keys != NULL && keys->has_lanes && keys->mode == FBY_SECURE_AUTH;
+        return keys != NULL && keys->route.has_lanes &&
+               keys->mode == FBY_SECURE_AUTH;
     }
     return size >= FBY_MESSAGE_HEAD &&
            (bytes[5] == FBY_MSG_HELLO_FIRST || bytes[5] == FBY_MSG_REFUSED);

@@ -234,9 +234,13 @@ void fby_r_keys_set_ticket(
     struct fby_receiver *r, int peer, const struct fby_worker_info *info);
 /* Wipe and free what keys.c keeps of a worker. */
 void fby_r_keys_clear(struct fby_peer *peer);
-/* Keep the nonce of HELLO_FIRST for the next HELLO. */
-void fby_r_keys_set_nonce(
+/* HELLO_FIRST: keep its nonce, and send the HELLO that waits for it. False: it
+ * answers a message of before the last HELLO, and means nothing. */
+bool fby_r_keys_on_hello_first(
     struct fby_receiver *r, int peer, const struct fby_hello_first *message);
+/* WELCOME: HELLO was answered. */
+void fby_r_keys_on_welcome(
+    struct fby_peer *peer, const struct fby_welcome *message);
 /* Only with keys: send HELLO sealed, or PING to get a nonce for it. */
 void fby_r_keys_send_hello(
     struct fby_receiver *r, int peer, const struct fby_message *hello);

@@ -29,6 +29,7 @@ static void on_welcome(
     }
     r->peers[peer].refusal[0] = '\0';
     r->peers[peer].unanswered = NULL;
+    fby_r_keys_on_welcome(&r->peers[peer], welcome);
     fby_window_welcome(r->window, r->now_ns, peer, &report);
 }
 
@@ -283,8 +284,9 @@ static void handle_message(
         on_welcome(r, peer, &m->welcome);
         break;
     case FBY_MSG_HELLO_FIRST:
-        fby_r_keys_set_nonce(r, peer, &m->hello_first);
-        fby_window_hello_first(r->window, r->now_ns, peer);
+        if (fby_r_keys_on_hello_first(r, peer, &m->hello_first)) {
+            fby_window_hello_first(r->window, r->now_ns, peer);
+        }
         break;
     case FBY_MSG_REFUSED:
         on_refused(r, peer, &m->refused);

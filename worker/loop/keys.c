@@ -11,27 +11,19 @@
 
 #include "common/log.h"
 #include "common/mem.h"
+#include "secure/handshake.h"
 #include "secure/key_file.h"
 #include "worker/loop/loop.h"
 
-enum {
-    MAX_CHALLENGES = 1024, /* connections that have a nonce and no route */
-    MAX_OPENED     = 64    /* contents that a session may request */
-};
-
-struct challenge { /* the nonce of a connection; used once */
-    struct fby_routing_id  connection;
-    struct fby_route_nonce nonce;
-};
+enum { MAX_OPENED = 64 }; /* contents that a session may request */
 
 struct fby_loop_keys {
-    struct fby_key_file key;
-    struct fby_key      secret;       /* what the server seals tickets with */
-    struct fby_aead    *aead;         /* of the loop */
-    struct fby_aead   **thread_aeads; /* [n_threads], of the encode threads */
-    uint32_t            n_threads;
-    struct challenge    challenges[MAX_CHALLENGES];
-    size_t              next_challenge; /* where the next one goes */
+    struct fby_key_file   key;
+    struct fby_key        secret;       /* what the server seals tickets with */
+    struct fby_aead      *aead;         /* of the loop */
+    struct fby_aead     **thread_aeads; /* [n_threads], of the encode threads */
+    uint32_t              n_threads;
+    struct fby_challenges challenges;
 };
 
 struct fby_loop_seal { /* what a peer with a ticket has */
@@ -109,34 +101,16 @@ void fby_loop_keys_register(
 
 /* ---- challenges ---------------------------------------------------------- */
 
-static struct challenge *find_challenge(
-    struct fby_loop_keys *keys, const struct fby_routing_id *connection)
-{
-    for (size_t i = 0; i < MAX_CHALLENGES; i++) {
-        if (keys->challenges[i].connection.size > 0 &&
-            fby_routing_id_equal(&keys->challenges[i].connection, connection)) {
-            return &keys->challenges[i];
-        }
-    }
-    return NULL;
-}
-
 void fby_loop_keys_challenge(struct fby_loop *self,
     const struct fby_routing_id *connection, struct fby_hello_first *out)
 {
-    struct fby_loop_keys *keys = self->keys;
-    if (keys == NULL) {
+    if (self->keys == NULL) {
         return;
     }
-    struct challenge *challenge = find_challenge(keys, connection);
-    if (challenge == NULL) {
-        challenge            = &keys->challenges[keys->next_challenge];
-        keys->next_challenge = (keys->next_challenge + 1) % MAX_CHALLENGES;
-    }
-    challenge->connection = *connection;
-    randombytes_buf(&challenge->nonce, sizeof(challenge->nonce));
+    const struct fby_route_nonce nonce =
+        fby_challenges_nonce(&self->keys->challenges, connection);
     out->nonce.known = true;
-    memcpy(out->nonce.digest.bytes, challenge->nonce.bytes, FBY_ROUTE_NONCE);
+    memcpy(out->nonce.digest.bytes, nonce.bytes, FBY_ROUTE_NONCE);
     out->features =
         fby_cipher_preferred() == FBY_CIPHER_AES ? FBY_FEATURE_AES : 0;
 }
@@ -178,12 +152,12 @@ static fby_err open_ticket(const struct fby_loop *self, struct fby_blob sealed,
 
 /* Derive the keys of the route from the ticket and both nonces. */
 static fby_err derive_lanes(const struct fby_loop *self,
-    const struct fby_sealed_hello *message, const struct challenge *challenge,
+    const struct fby_sealed_hello *message, const struct fby_route_nonce *nonce,
     struct fby_loop_seal *seal)
 {
     struct fby_route_secrets secrets = {
         .session_key  = seal->ticket.session_key,
-        .worker_nonce = challenge->nonce,
+        .worker_nonce = *nonce,
         .cipher       = (enum fby_cipher)message->cipher,
         .mode         = seal->ticket.mode,
         .session      = message->session,
@@ -212,14 +186,14 @@ static fby_err open_message(const struct fby_loop *self,
 }
 
 static fby_err open_hello(struct fby_loop *self,
-    const struct fby_sealed_hello *message, const struct challenge *challenge,
+    const struct fby_sealed_hello *message, const struct fby_route_nonce *nonce,
     struct fby_loop_seal *seal, struct fby_message *hello,
     struct fby_error_detail *why)
 {
     FBY_TRY(open_ticket(
         self, message->ticket, message->session, &seal->ticket, why));
     uint8_t *frame = fby_memdup(message->hello.data, message->hello.size);
-    fby_err  err   = derive_lanes(self, message, challenge, seal);
+    fby_err  err   = derive_lanes(self, message, nonce, seal);
     if (err == FBY_OK) {
         err = open_message(self, seal, frame, message->hello.size, hello);
     }
@@ -242,14 +216,13 @@ fby_err fby_loop_keys_begin(struct fby_loop *self,
     struct fby_message *hello, struct fby_loop_seal **out,
     struct fby_error_detail *why)
 {
-    struct challenge *challenge =
-        self->keys != NULL ? find_challenge(self->keys, sender) : NULL;
-    if (challenge == NULL) {
+    struct fby_route_nonce nonce;
+    if (self->keys == NULL ||
+        !fby_challenges_take(&self->keys->challenges, sender, &nonce)) {
         return FBY_NOT_FOUND;
     }
     struct fby_loop_seal *seal = fby_zalloc(sizeof(*seal));
-    fby_err err = open_hello(self, message, challenge, seal, hello, why);
-    *challenge  = (struct challenge){0};
+    fby_err err = open_hello(self, message, &nonce, seal, hello, why);
     if (err != FBY_OK) {
         fby_loop_seal_free(&seal);
         return FBY_PROTO;

@@ -399,7 +399,7 @@ FBY_CHECKED fby_err fby_loop_keys_open(
 void fby_loop_keys_close(struct fby_loop *self);
 
 /* With keys: the keys of the socket to the server, what REGISTER tells it, and
- * a new nonce for a connection, which HELLO_FIRST carries. */
+ * the nonce of a connection, which HELLO_FIRST carries. */
 void fby_loop_keys_set_socket(
     const struct fby_loop *self, struct fby_socket_limits *limits);
 void fby_loop_keys_register(
