@@ -36,6 +36,7 @@ static void begin_bounds(struct sim *sim, uint64_t seed, bool trace)
         .decode_ns       = FBY_NS_PER_MS,
         .faults_end_ns   = 0,
         .stall_ns        = 3600 * FBY_NS_PER_S,
+        .keys            = sim_wants_keys(sim),
     };
     start_all(sim);
 }

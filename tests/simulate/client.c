@@ -64,6 +64,7 @@ void sim_client_join(struct sim *sim, int worker)
     }
     sim_trace(sim, "worker %d is peer %d", worker, peer);
     sim->peers[peer].worker = worker;
+    sim_keys_list(sim, peer);
 }
 
 /* ---- Actions ------------------------------------------------------------- */
@@ -117,7 +118,7 @@ static void send_request(struct sim *sim, const struct fby_action *action)
         (unsigned long long)action->id.value, (unsigned long long)step,
         action->peer, action->slot, action->hedge ? ", hedge" : "");
     check_request(sim, action, step);
-    (void)sim_send_up(sim, action->peer,
+    sim_client_send(sim, action->peer,
         &(struct sim_message){
             .kind = SIM_REQUEST, .id = action->id, .number = step});
 }
@@ -125,7 +126,7 @@ static void send_request(struct sim *sim, const struct fby_action *action)
 static void send_action(struct sim *sim, enum sim_message_kind kind,
     const struct fby_action *action)
 {
-    (void)sim_send_up(sim, action->peer,
+    sim_client_send(sim, action->peer,
         &(struct sim_message){.kind = kind,
             .id                     = action->id,
             .number                 = action->number,
@@ -183,6 +184,7 @@ static void act(struct sim *sim, const struct fby_action *action)
     trace_action(sim, action);
     switch (action->kind) {
     case FBY_DO_CONNECT:
+        sim_keys_forget(sim, action->peer);
         sim_connect(sim, action->peer, sim->peers[action->peer].worker);
         break;
     case FBY_DO_REQUEST:
@@ -468,6 +470,10 @@ void sim_client_message(
     struct sim *sim, int peer, const struct sim_message *message)
 {
     struct fby_window *w = sim->window;
+    if (!sim_keys_at_client(sim, peer, message)) {
+        sim_client_turn(sim);
+        return;
+    }
     switch ((int)message->kind) {
     case SIM_WELCOME:
         welcome(sim, peer, message);

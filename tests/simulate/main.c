@@ -203,6 +203,8 @@ int main(int argc, char **argv)
     struct options o = {
         .schedules = 20000, .seed = 1, .jobs = 1, .kind = "schedule"};
     parse(argc, argv, &o);
+    /* A route's key is replaced after 50 frames, not after 64 GiB. */
+    setenv("FOREBAY_FAULT", "secure.key:bytes=400", 1);
 #ifdef FBY_MUTATIONS
     fby_mutant = o.mutate;
 #else

@@ -204,8 +204,10 @@ void sim_begin(struct sim *sim, uint64_t seed, bool trace)
         p->worker          = -1;
         p->open            = false;
         p->connection      = 0;
-        p->up.n            = 0;
-        p->down.n          = 0;
+        p->ticket_of       = 0;
+        sim_keys_forget(sim, i);
+        p->up.n   = 0;
+        p->down.n = 0;
     }
     sim->heap             = heap;
     sim->seed             = seed;
@@ -214,6 +216,7 @@ void sim_begin(struct sim *sim, uint64_t seed, bool trace)
     sim->failure          = NULL;
     sim->now              = FBY_NS_PER_S;
     sim->n_events         = 0;
+    sim->n_seals          = 0;
     sim->connections      = 0;
     sim->paused_ns        = 0;
     sim->consumer_waiting = false;
@@ -243,6 +246,7 @@ static void random_config(struct sim *sim)
     c->n_faults        = (uint32_t)sim_between(sim, 0, 20);
     c->faults_end_ns   = sim->now + sim_between(sim, 1, 2500) * FBY_NS_PER_MS;
     c->cannot          = c->n_workers > 1 && sim_chance(sim, 5);
+    c->keys            = (mix(sim->seed) & 1) != 0;
     c->audit = sim_chance(sim, 50) ? (uint64_t)sim_between(sim, 1, 4) : 0;
 }
 

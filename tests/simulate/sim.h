@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim.h - a simulation of the client's window and the worker's session.
+/* sim.h - a simulation of the client's window, the worker's session and the keys
+ * of routes.
  *
  * It has one trainer client, up to four workers, links between them, a consumer
  * and faults, in virtual time. A schedule depends only on its seed. Client and
@@ -11,6 +12,7 @@
  *        link.c      connections: FIFO, delay, resets
  *        worker.c    a worker around its fby_session
  *        client.c    the client around its fby_window, and the consumer
+ *        keys.c      sealed frames, in every second schedule
  *        faults.c    the faults
  *        schedule.c  one schedule from its seed; its checks
  *        bounds.c    schedules with a bound on the consumer's wait
@@ -22,19 +24,22 @@
 #include <stdint.h>
 
 #include "common/clock.h"
+#include "secure/handshake.h"
 #include "trainer_client/window/window.h"
 #include "worker/session/session.h"
 
 enum {
-    SIM_WORKERS = 4,
-    SIM_PEERS   = 12,
-    SIM_JOBS    = 32, /* batches in work at a worker */
-    SIM_CHUNKS  = 8,  /* in a batch */
-    SIM_SLOTS   = 17,
-    SIM_NAMED   = 32,  /* open ids in a message */
-    SIM_QUEUE   = 256, /* messages in a link */
-    SIM_DECODES = 256,
-    SIM_STEPS   = 128 /* steps with a sim_asked, from the first one on */
+    SIM_WORKERS     = 4,
+    SIM_PEERS       = 12,
+    SIM_JOBS        = 32, /* batches in work at a worker */
+    SIM_CHUNKS      = 8,  /* in a batch */
+    SIM_SLOTS       = 17,
+    SIM_NAMED       = 32,  /* open ids in a message */
+    SIM_QUEUE       = 256, /* messages in a link */
+    SIM_DECODES     = 256,
+    SIM_STEPS       = 128, /* steps with a sim_asked, from the first one on */
+    SIM_SEALED_TEXT = 8,   /* bytes in the sealed frame of a message */
+    SIM_SEALS       = 1 << 16
 };
 
 enum sim_message_kind {
@@ -72,6 +77,11 @@ struct sim_message {
     uint32_t              n_open;
     struct fby_request_id open[SIM_NAMED];
     int64_t               due_ns; /* time of arrival */
+    /* With keys: */
+    bool                   is_sealed; /* HELLO: it has a sealed part */
+    uint8_t                sealed[SIM_SEALED_TEXT + FBY_SEAL_BYTES];
+    struct fby_route_nonce nonce;       /* HELLO_FIRST, HELLO */
+    struct fby_key         session_key; /* HELLO: what its ticket has */
 };
 
 struct sim_link { /* one direction */
@@ -87,6 +97,12 @@ struct sim_peer {           /* a peer of the window: one connection */
     uint64_t        connection; /* changes with each reset */
     struct sim_link up;         /* to the worker */
     struct sim_link down;
+    /* With keys: */
+    uint64_t                ticket_of; /* instance of the worker */
+    struct fby_key          session_key;
+    struct fby_client_route route;
+    struct sim_message      hello;     /* the last one */
+    bool                    has_hello; /* it has no WELCOME yet */
 };
 
 struct sim_job { /* a batch that a worker makes */
@@ -126,6 +142,7 @@ struct sim_worker {
     uint64_t            rival_id;
     int                 route; /* the session's peer; -1: none */
     uint64_t            connection;
+    struct fby_lanes    lanes; /* of the route, with keys */
     struct sim_job      jobs[SIM_JOBS];
 };
 
@@ -197,6 +214,18 @@ struct sim_config { /* parameters of one schedule */
     bool     cannot;
     uint64_t audit;
     int64_t  stall_ns; /* of the window; 0: the default */
+    bool     keys;
+};
+
+struct sim_seal {  /* a frame that was sealed */
+    uint64_t seed; /* of the schedule */
+    uint64_t hash; /* of its key and count */
+};
+
+enum sim_hello {
+    SIM_HELLO_GOOD,
+    SIM_HELLO_REFUSED, /* its ticket is of an instance that has ended */
+    SIM_HELLO_REPEATED /* the nonce of the connection was used */
 };
 
 struct sim {
@@ -212,26 +241,36 @@ struct sim {
     struct sim_peer   peers[SIM_PEERS];
     uint64_t          connections;
 
-    struct fby_window *window;
-    struct sim_decode  decodes[SIM_DECODES];
-    struct sim_slot    slots[SIM_SLOTS];
-    int64_t            paused_ns; /* end of the client's pause */
-    int64_t            wake_ns;   /* time of the next SIM_WAKE */
-    bool               consumer_waiting;
-    int64_t            waiting_since_ns; /* begin of the wait */
-    int64_t            longest_wait_ns;  /* longest wait of the consumer */
-    uint64_t           cursor;           /* next step to take */
-    uint32_t           n_seeks;          /* times it was set anew */
-    uint64_t           newest;           /* highest request id */
-    struct sim_asked   asked[SIM_STEPS];
-    bool               done;
-    bool               failed; /* FAIL by the window, where allowed */
+    struct fby_window    *window;
+    struct sim_decode     decodes[SIM_DECODES];
+    struct sim_slot       slots[SIM_SLOTS];
+    int64_t               paused_ns; /* end of the client's pause */
+    int64_t               wake_ns;   /* time of the next SIM_WAKE */
+    bool                  consumer_waiting;
+    int64_t               waiting_since_ns; /* begin of the wait */
+    int64_t               longest_wait_ns;  /* longest wait of the consumer */
+    uint64_t              cursor;           /* next step to take */
+    uint32_t              n_seeks;          /* times it was set anew */
+    uint64_t              newest;           /* highest request id */
+    struct sim_asked      asked[SIM_STEPS];
+    struct fby_challenges challenges[SIM_WORKERS];
+    struct fby_aead      *aead;
+    struct sim_seal       seals[SIM_SEALS]; /* a hash table */
+    uint32_t              n_seals;
+    bool                  done;
+    bool                  failed; /* FAIL by the window, where allowed */
 };
 
 /* The requests for `step`, which is one of SIM_STEPS from config.first on. */
 static inline struct sim_asked *sim_asked(struct sim *sim, uint64_t step)
 {
     return &sim->asked[(step - sim->config.first) % SIM_STEPS];
+}
+
+/* Every second schedule has keys. */
+static inline bool sim_wants_keys(const struct sim *sim)
+{
+    return (sim->seed >> 8 & 1) != 0;
 }
 
 /* heap.c */
@@ -295,6 +334,31 @@ void sim_client_take(struct sim *sim);
 void sim_client_seek(struct sim *sim, uint64_t step);
 /* Carry out the window's actions, tick, and check its limits. */
 void sim_client_turn(struct sim *sim);
+
+/* keys.c */
+/* The server lists the peer's worker, with a new session key and ticket. */
+void sim_keys_list(struct sim *sim, int peer);
+/* The client's connection has ended. */
+void sim_keys_forget(struct sim *sim, int peer);
+/* Send to the worker, sealed if the schedule has keys. */
+void sim_client_send(
+    struct sim *sim, int peer, const struct sim_message *message);
+/* Open a message that arrived at the client. False: it must be dropped. */
+bool sim_keys_at_client(
+    struct sim *sim, int peer, const struct sim_message *message);
+/* Forget the nonces of the worker's last instance. */
+void sim_keys_start_worker(struct sim *sim, int worker);
+/* Add the nonce of the peer's connection to a HELLO_FIRST. */
+void sim_keys_challenge(struct sim *sim, int peer, struct sim_message *out);
+/* Open a HELLO, and derive the keys of its route. */
+enum sim_hello sim_keys_hello(struct sim *sim, int peer,
+    const struct sim_message *message, struct fby_lanes *out);
+/* Open a message on the worker's route. False: its route ends. */
+bool sim_keys_at_worker(
+    struct sim *sim, int worker, const struct sim_message *message);
+/* Seal a message on the worker's route. */
+void sim_keys_seal_down(
+    struct sim *sim, int worker, struct sim_message *message);
 
 /* faults.c */
 /* Schedule config.n_faults random faults. */

@@ -8,8 +8,12 @@ enum { BATCH_BYTES = 1000 }; /* charged to the budget per batch */
 static void send_to_client(
     struct sim *sim, int worker, const struct sim_message *message)
 {
-    struct sim_worker *w = &sim->workers[worker];
-    if (w->route < 0 || !sim_send_down(sim, w->route, w->connection, message)) {
+    struct sim_worker *w    = &sim->workers[worker];
+    struct sim_message copy = *message;
+    if (w->route >= 0) {
+        sim_keys_seal_down(sim, worker, &copy);
+    }
+    if (w->route < 0 || !sim_send_down(sim, w->route, w->connection, &copy)) {
         if (w->session != NULL) {
             fby_session_route_lost(w->session);
         }
@@ -44,7 +48,8 @@ void sim_worker_start(struct sim *sim, int worker)
     w->n_bad_end   = 0;
     w->n_drop      = 0;
     w->slow_by     = 8;
-    w->route       = -1;
+    sim_keys_start_worker(sim, worker);
+    w->route = -1;
     fby_budget_init(
         &w->budget, (uint64_t)sim->config.budget_batches * BATCH_BYTES);
 }
@@ -369,14 +374,27 @@ static void make_session(struct sim *sim, struct sim_worker *w)
     w->session = fby_session_create(&c, &w->budget, BATCH_BYTES, sim->now);
 }
 
-static void hello(struct sim *sim, int peer, const struct sim_message *message)
+static void refuse(struct sim *sim, int peer)
+{
+    (void)sim_send_down(sim, peer, sim->peers[peer].connection,
+        &(struct sim_message){.kind = SIM_FULL});
+}
+
+static void send_hello_first(struct sim *sim, int peer)
+{
+    struct sim_message message = {.kind = SIM_HELLO_FIRST};
+    sim_keys_challenge(sim, peer, &message);
+    (void)sim_send_down(sim, peer, sim->peers[peer].connection, &message);
+}
+
+static void begin_route(struct sim *sim, int peer,
+    const struct sim_message *message, const struct fby_lanes *lanes)
 {
     int                worker     = sim->peers[peer].worker;
     struct sim_worker *w          = &sim->workers[worker];
     uint64_t           connection = sim->peers[peer].connection;
     if (w->leaving) {
-        (void)sim_send_down(
-            sim, peer, connection, &(struct sim_message){.kind = SIM_FULL});
+        refuse(sim, peer);
         return;
     }
     if (w->session == NULL) {
@@ -384,11 +402,28 @@ static void hello(struct sim *sim, int peer, const struct sim_message *message)
     }
     w->route      = peer;
     w->connection = connection;
+    w->lanes      = *lanes;
     fby_session_hello(w->session, sim->now, message->number);
     struct sim_message welcome = {
         .kind = SIM_WELCOME, .value = message->number};
     list_open(w, &welcome);
     send_to_client(sim, worker, &welcome);
+}
+
+static void hello(struct sim *sim, int peer, const struct sim_message *message)
+{
+    struct fby_lanes lanes = {0};
+    switch (sim_keys_hello(sim, peer, message, &lanes)) {
+    case SIM_HELLO_GOOD:
+        begin_route(sim, peer, message, &lanes);
+        break;
+    case SIM_HELLO_REFUSED:
+        refuse(sim, peer);
+        break;
+    case SIM_HELLO_REPEATED:
+        send_hello_first(sim, peer);
+        break;
+    }
 }
 
 static struct sim_job *unused_job(struct sim_worker *w)
@@ -510,6 +545,20 @@ static void session_message(
     }
 }
 
+/* Handle a message on the session's route. */
+static void route_message(
+    struct sim *sim, int worker, const struct sim_message *message)
+{
+    struct sim_worker *w = &sim->workers[worker];
+    if (sim_keys_at_worker(sim, worker, message)) {
+        session_message(sim, worker, message);
+    } else {
+        sim_trace(sim, "worker %d gets a frame of another route", worker);
+        fby_session_route_lost(w->session);
+        w->route = -1;
+    }
+}
+
 void sim_worker_message(
     struct sim *sim, int peer, const struct sim_message *message)
 {
@@ -520,14 +569,14 @@ void sim_worker_message(
         sim_trace(sim, "session at worker %d expires", worker);
         end_session(w);
     }
+    bool in_the_clear = sim->config.keys && !message->is_sealed;
     if (message->kind == SIM_HELLO) {
         hello(sim, peer, message);
     } else if (w->session == NULL || w->route != peer ||
-               w->connection != connection) {
-        (void)sim_send_down(sim, peer, connection,
-            &(struct sim_message){.kind = SIM_HELLO_FIRST});
+               w->connection != connection || in_the_clear) {
+        send_hello_first(sim, peer);
     } else {
-        session_message(sim, worker, message);
+        route_message(sim, worker, message);
     }
     sim_worker_pump(sim, worker);
 }
