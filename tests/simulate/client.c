@@ -50,6 +50,19 @@ void sim_client_start(struct sim *sim)
     sim->wake_ns = INT64_MAX;
 }
 
+/* The list has a restarted worker only once. Without keys the peer of the last
+ * instance becomes that of the new one. */
+static void unlist_ended(struct sim *sim, int worker)
+{
+    uint64_t instance = sim->workers[worker].instance;
+    for (int i = 0; i < SIM_PEERS && sim->config.keys; i++) {
+        if (sim->peers[i].worker == worker &&
+            sim->peers[i].ticket_of != instance) {
+            fby_window_peer_unlist(sim->window, sim->now, i);
+        }
+    }
+}
+
 void sim_client_join(struct sim *sim, int worker)
 {
     struct sim_worker *w    = &sim->workers[worker];
@@ -65,6 +78,7 @@ void sim_client_join(struct sim *sim, int worker)
     sim_trace(sim, "worker %d is peer %d", worker, peer);
     sim->peers[peer].worker = worker;
     sim_keys_list(sim, peer);
+    unlist_ended(sim, worker);
 }
 
 /* ---- Actions ------------------------------------------------------------- */
