@@ -361,6 +361,7 @@ void rig_open_keys(struct rig *rig, void **state, struct rig_limits limits)
     struct fby_loop        *loop = &rig->loop;
     open_all(rig, state, "", "", limits);
     loop->options.encode_threads = 1;
+    loop->copy_bytes             = PLENTY;
     loop->options.keys           = write_key(*state);
     assert_ok(fby_loop_keys_open(loop, &why));
 }

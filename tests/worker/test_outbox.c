@@ -249,6 +249,42 @@ static void a_chunk_too_large_for_the_room_for_copies_is_charged(void **state)
     keyed_close(&k);
 }
 
+/* Its sealed chunks stay in memory, and leave room for those of others. */
+static void a_client_that_does_not_read_blocks_no_other(void **state)
+{
+    enum { BATCHES = 4 };
+    static struct keyed k;
+    struct party_seal   seal;
+    keyed_open(&k, state, no_limits);
+    struct party other = party_of(&k.rig, 2);
+    take_ticket(&k, &other, &seal);
+    party_open(&other);
+    struct fby_raw_layout layout;
+    assert_ok(
+        fby_job_layout(&k.spec, &layout, &(struct fby_error_detail){{0}}));
+    k.rig.loop.copy_bytes = layout.raw_bytes; /* two encoded batches */
+    fby_loop_outbox_share_room(&k.rig.loop);
+    for (uint64_t i = 0; i < BATCHES; i++) {
+        k.spec.step = i % 3;
+        k.spec.seed = i;
+        party_request(&k.party, &k.spec);
+    }
+    struct fby_request_id id = party_request(&other, &k.spec);
+    rig_make(&k.rig);
+    wire_expect_batch(&other, &k.spec, id);
+    const uint64_t sent = party_state(&k.party).sent;
+    assert_true(sent > 0 && sent <= layout.raw_bytes / 2);
+    party_bye(&other); /* now the other has all room */
+    while (fby_loop_find_peer(&k.rig.loop, other.session) != NULL) {
+        rig_collect(&k.rig); /* until the thread has dropped its batch */
+        fby_loop_peers_sweep(&k.rig.loop);
+    }
+    fby_loop_send_ready(&k.rig.loop);
+    assert_true(party_state(&k.party).sent > sent);
+    keyed_close(&k);
+    party_forget_ticket(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +298,7 @@ int main(void)
         IN_SANDBOX(a_failed_send_ends_the_route_and_its_frames),
         IN_SANDBOX(a_worker_does_not_leave_before_its_frames),
         IN_SANDBOX(a_chunk_waits_for_memory),
+        IN_SANDBOX(a_client_that_does_not_read_blocks_no_other),
         IN_SANDBOX(a_chunk_too_large_for_the_room_for_copies_is_charged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

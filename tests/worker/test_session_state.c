@@ -140,6 +140,25 @@ static void the_window_is_used_up_to_its_last_byte(void **state)
     finish(&d);
 }
 
+static void a_smaller_window_waits_for_credit(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    make(&d, 1, 2, 40);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect_chunk(&d, 1, 0, 40);
+    fby_session_set_window(d.s, 30);
+    expect_nothing(&d);
+    assert_ok(fby_session_credit(d.s, 0, 7, 10));
+    expect_nothing(&d);
+    fby_session_set_window(d.s, 70);
+    expect_chunk(&d, 1, 1, 40);
+    expect(&d, FBY_SEND_END, 1);
+    finish(&d);
+}
+
 /* Requests of 0 bytes join other work; only their number is limited. */
 static void no_more_batches_than_allowed_are_open(void **state)
 {
@@ -523,6 +542,7 @@ int main(void)
         cmocka_unit_test(chunks_go_out_in_the_order_in_which_they_became_ready),
         cmocka_unit_test(batches_of_one_step_go_in_the_order_of_requests),
         cmocka_unit_test(the_window_is_used_up_to_its_last_byte),
+        cmocka_unit_test(a_smaller_window_waits_for_credit),
         cmocka_unit_test(no_more_batches_than_allowed_are_open),
         cmocka_unit_test(a_batch_of_the_whole_budget_is_not_too_large),
         cmocka_unit_test(lost_batches_are_reported_up_to_a_limit),

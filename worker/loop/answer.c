@@ -166,6 +166,7 @@ static void on_hello(struct fby_loop *self, const struct fby_routing_id *sender,
     }
     fby_loop_outbox_clear(peer); /* of its last route */
     fby_loop_peer_set_seal(peer, seal);
+    fby_loop_outbox_share_room(self);
     end_other_session(self, sender, peer);
     peer->routing_id      = *sender;
     peer->features        = hello->features & FBY_FEATURES;

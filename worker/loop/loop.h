@@ -476,4 +476,9 @@ void fby_loop_outbox_send(struct fby_loop *self, struct fby_loop_peer *peer);
 /* Discard all frames: their route has ended. */
 void fby_loop_outbox_clear(struct fby_loop_peer *peer);
 
+/* Divide the room for sealed chunks among the peers that get them, as send
+ * windows: a client that does not read takes no room from the others. Call when
+ * their number has changed. */
+void fby_loop_outbox_share_room(struct fby_loop *self);
+
 #endif

@@ -166,3 +166,28 @@ fby_err fby_loop_outbox_add_chunk(struct fby_loop *self,
     }
     return FBY_OK;
 }
+
+/* ---- room for sealed chunks ---------------------------------------------- */
+
+static uint32_t count_sealing(const struct fby_loop *self)
+{
+    uint32_t n = 0;
+    for (const struct fby_loop_peer *peer = self->peers; peer != NULL;
+         peer                             = peer->next) {
+        n += fby_loop_seals_chunks(peer) ? 1 : 0;
+    }
+    return n;
+}
+
+void fby_loop_outbox_share_room(struct fby_loop *self)
+{
+    const uint64_t most   = self->options.send_window_bytes;
+    const uint32_t n      = count_sealing(self);
+    const uint64_t share  = n > 0 ? self->copy_bytes / n : 0;
+    const uint64_t window = share < most ? share : most;
+    for (struct fby_loop_peer *peer = self->peers; peer != NULL;
+         peer                       = peer->next) {
+        fby_session_set_window(
+            peer->session, fby_loop_seals_chunks(peer) ? window : most);
+    }
+}

@@ -89,7 +89,8 @@ void fby_loop_peers_extend_leases(struct fby_loop *self, int64_t gap_ns)
 
 void fby_loop_peers_sweep(struct fby_loop *self)
 {
-    struct fby_loop_peer **link = &self->peers;
+    struct fby_loop_peer **link  = &self->peers;
+    bool                   freed = false;
     while (*link != NULL) {
         struct fby_loop_peer *peer = *link;
         if (!peer->has_left &&
@@ -108,9 +109,13 @@ void fby_loop_peers_sweep(struct fby_loop *self)
             fby_session_destroy(&peer->session);
             fby_loop_seal_free(&peer->seal);
             free(peer);
+            freed = true;
         } else {
             link = &peer->next;
         }
+    }
+    if (freed) {
+        fby_loop_outbox_share_room(self);
     }
 }
 

@@ -409,6 +409,11 @@ bool fby_session_next(
     return b != NULL && next_item_of_batch(self, b, out);
 }
 
+void fby_session_set_window(struct fby_session *self, uint64_t bytes)
+{
+    self->config.send_window = bytes;
+}
+
 void fby_session_route_lost(struct fby_session *self)
 {
     self->route = 0;

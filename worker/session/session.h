@@ -154,6 +154,10 @@ struct fby_session_item {
 bool fby_session_next(
     struct fby_session *self, int64_t now_ns, struct fby_session_item *out);
 
+/* Replace config.send_window. If more is sent than `bytes`, nothing is sent until
+ * CREDIT confirms it. */
+void fby_session_set_window(struct fby_session *self, uint64_t bytes);
+
 /* A send failed with EAGAIN or EHOSTUNREACH: the session has no route until
  * the next HELLO. */
 void fby_session_route_lost(struct fby_session *self);
