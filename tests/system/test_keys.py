@@ -14,6 +14,7 @@ from proxy import Proxy
 STEPS = 6
 TICKETS = int(200 / SLOW)  # divides the 10 minutes that a ticket is valid
 TICKET_S = 600 / TICKETS
+STEP_MS = int(20 * SLOW)
 
 
 class Tap(Proxy):
@@ -200,7 +201,8 @@ class Keys(SystemTest):
         self.assertIn("the key of a trainer; a worker needs its own",
                       shown.stderr)
         stranger = self.start_worker(keys=None)
-        code, text, _ = self.pull("--open-timeout-ms", "3000")
+        divisor = int(self.cluster.env["FOREBAY_TIME_DIVISOR"])
+        code, text, _ = self.pull("--open-timeout-ms", str(30000 // divisor))
         self.assertEqual(code, 1)
         self.assertIn("has none registered", text)
         self.assertNotIn("REGISTERED", stranger.text())
@@ -292,10 +294,10 @@ class Keys(SystemTest):
         return self.cluster.pull(
             self.keyed_pipeline, "--keys",
             str(self.folder / "trainer-alice.key"), "--job", "a-1",
-            "--step-ms", "20", *args, watched=True)
+            "--step-ms", str(STEP_MS), *args, watched=True)
 
     def test_a_session_goes_on_beyond_the_expiry_of_its_tickets(self):
-        steps = int(3 * TICKET_S / 0.02)
+        steps = int(3 * TICKET_S * 1000 / STEP_MS)
         worker = self.start_with_short_tickets()
         begin = time.monotonic()
         run = self.stream("--steps", str(steps), "--epochs", str(steps))
