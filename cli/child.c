@@ -27,7 +27,8 @@ static fby_err spawn_in_own_group(
     sigemptyset(&no_signals);
     posix_spawn_file_actions_init(&actions);
     for (int i = 0; i < 2; i++) {
-        if (inherited[i] >= 0) { /* to itself: not closed on exec */
+        if (inherited[i] >=
+            0) { /* onto itself: clears FD_CLOEXEC in the child */
             posix_spawn_file_actions_adddup2(
                 &actions, inherited[i], inherited[i]);
         }

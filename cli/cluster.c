@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/own_keys.h"
+#include "cli/temporary_keys.h"
 #include "common/cgroup.h"
 #include "common/clock.h"
 #include "common/cores.h"
@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/socket.h"
+#include "secure/key_file.h"
 #include "worker/worker.h"
 
 static const int64_t start_timeout_ns     = 60 * FBY_NS_PER_S;
@@ -31,14 +32,14 @@ struct restart {            /* the restart state of one child */
 };
 
 struct fby_cluster {
-    unsigned                 n_children;
-    struct fby_child        *children; /* [0]: the server; then the workers */
-    struct restart          *restarts; /* [i]: of children[i] */
-    struct fby_child_program server;
-    struct fby_child_program worker; /* the same for all workers */
-    struct fby_own_keys      own_keys;
-    char                    *keys; /* see fby_cluster_keys() */
-    char                    *keys_for_others;
+    unsigned                  n_children;
+    struct fby_child         *children; /* [0]: the server; then the workers */
+    struct restart           *restarts; /* [i]: of children[i] */
+    struct fby_child_program  server;
+    struct fby_child_program  worker; /* the same for all workers */
+    struct fby_temporary_keys temporary_keys;
+    char                     *keys; /* see fby_cluster_keys() */
+    char                     *keys_by_pid;
 };
 
 static fby_err start_child(
@@ -65,11 +66,11 @@ static void add_option(
 }
 
 /* Make a child inherit `fd`, and append the option that names it. */
-static void add_file(
+static void inherit_file(
     struct fby_child_program *program, unsigned i, const char *name, int fd)
 {
     program->inherited[i] = fd;
-    add_option(&program->args, name, fby_own_key_path(fd).text);
+    add_option(&program->args, name, fby_temporary_key_path(fd).text);
 }
 
 /* On loopback nobody but root can read or change what is sent, so chunks are
@@ -77,9 +78,10 @@ static void add_file(
 static void add_server_keys(
     struct fby_cluster *self, const char *keys, const char *listen)
 {
-    if (self->own_keys.server >= 0) {
-        add_file(&self->server, 0, "--keys", self->own_keys.server);
-        add_file(&self->server, 1, "--allowed", self->own_keys.allowed);
+    if (self->temporary_keys.server >= 0) {
+        inherit_file(&self->server, 0, "--keys", self->temporary_keys.server);
+        inherit_file(
+            &self->server, 1, "--allowed", self->temporary_keys.allowed);
     } else {
         add_option(&self->server.args, "--keys", keys);
     }
@@ -147,8 +149,8 @@ static void build_worker_args(
     add_option(args, "--nice", options->nice);
     add_option(args, "--memory", memory);
     add_option(args, "--cache", options->cache);
-    if (self->own_keys.worker >= 0) {
-        add_file(&self->worker, 0, "--keys", self->own_keys.worker);
+    if (self->temporary_keys.worker >= 0) {
+        inherit_file(&self->worker, 0, "--keys", self->temporary_keys.worker);
     } else {
         add_option(args, "--keys", options->keys);
     }
@@ -188,19 +190,39 @@ static fby_err start_workers(struct fby_cluster *self,
     return err;
 }
 
+/* The absolute path of the trainer's key in a folder; a pattern of it if it has
+ * the keys of several. The caller frees it. */
+static char *find_trainer_key(const char *folder)
+{
+    struct fby_error_detail unused;
+    char                    file[FBY_KEY_PATH_SIZE];
+    char                   *path = realpath(folder, NULL);
+    const char             *real = path != NULL ? path : folder;
+    if (fby_key_file_find(real, FBY_ROLE_TRAINER, file, &unused) != FBY_OK) {
+        snprintf(file, sizeof(file), "%.4000s/trainer-NAME.key", real);
+    }
+    free(path);
+    return fby_strdup(file);
+}
+
 static fby_err choose_keys(struct fby_cluster *self,
     const struct fby_cluster_options *options, struct fby_error_detail *why)
 {
-    const char *given = options->is_insecure ? "" : options->keys;
-    fby_err     err   = FBY_OK;
-    if (given == NULL) {
-        err = fby_own_keys_create(&self->own_keys, why);
+    if (options->is_insecure) {
+        self->keys        = fby_strdup("");
+        self->keys_by_pid = fby_strdup("");
+        return FBY_OK;
     }
-    int fd     = self->own_keys.trainer;
-    self->keys = fby_strdup(given != NULL ? given : fby_own_key_path(fd).text);
-    self->keys_for_others = fby_strdup(
-        given != NULL ? given : fby_own_key_path_for_others(fd).text);
-    return err;
+    if (options->keys != NULL) {
+        self->keys        = find_trainer_key(options->keys);
+        self->keys_by_pid = fby_strdup(self->keys);
+        return FBY_OK;
+    }
+    FBY_TRY(fby_temporary_keys_create(&self->temporary_keys, why));
+    int fd            = self->temporary_keys.trainer;
+    self->keys        = fby_strdup(fby_temporary_key_path(fd).text);
+    self->keys_by_pid = fby_strdup(fby_temporary_key_path_by_pid(fd).text);
+    return FBY_OK;
 }
 
 fby_err fby_cluster_start(const struct fby_cluster_options *options,
@@ -213,10 +235,10 @@ fby_err fby_cluster_start(const struct fby_cluster_options *options,
     for (unsigned i = 0; i < self->n_children; i++) {
         self->children[i].ready_fd = -1;
     }
-    self->own_keys = FBY_NO_OWN_KEYS;
-    self->server   = (struct fby_child_program){.inherited = {-1, -1}};
-    self->worker   = self->server;
-    fby_err err    = choose_keys(self, options, why);
+    self->temporary_keys = FBY_NO_TEMPORARY_KEYS;
+    self->server         = (struct fby_child_program){.inherited = {-1, -1}};
+    self->worker         = self->server;
+    fby_err err          = choose_keys(self, options, why);
     if (err == FBY_OK) {
         err = start_server(self, options, why);
     }
@@ -248,9 +270,9 @@ static void stop(struct fby_cluster **self_p, int64_t worker_grace_ns)
     free(self->restarts);
     fby_words_fini(&self->worker.args);
     fby_words_fini(&self->server.args);
-    fby_own_keys_close(&self->own_keys);
+    fby_temporary_keys_close(&self->temporary_keys);
     free(self->keys);
-    free(self->keys_for_others);
+    free(self->keys_by_pid);
     free(self);
 }
 
@@ -274,9 +296,9 @@ const char *fby_cluster_keys(const struct fby_cluster *self)
     return self->keys;
 }
 
-const char *fby_cluster_keys_for_others(const struct fby_cluster *self)
+const char *fby_cluster_keys_by_pid(const struct fby_cluster *self)
 {
-    return self->keys_for_others;
+    return self->keys_by_pid;
 }
 
 /* Plan the next restart: in 1, 2, 4, 8, 16, then always 30 s, since a shift by

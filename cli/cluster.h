@@ -3,7 +3,7 @@
  *
  * Used by `forebay up`, `forebay show`, and `forebay pull` without --server.
  * The processes listen on loopback by default, and end with the command. Their
- * keys are made for them (own_keys.h), so that only processes of this user can
+ * keys are made for them (temporary_keys.h), so that only processes of this user can
  * connect. The workers may open the folders of the plain paths of the pipeline, those
  * without a NAME: before them (served.h). */
 #ifndef FBY_CLI_CLUSTER_H
@@ -43,7 +43,7 @@ const char *fby_cluster_server_endpoint(const struct fby_cluster *self);
 /* The path of a trainer's key, or of the folder of keys; "": no keys. For this
  * process, and for all of this user. Valid until the stop. */
 const char *fby_cluster_keys(const struct fby_cluster *self);
-const char *fby_cluster_keys_for_others(const struct fby_cluster *self);
+const char *fby_cluster_keys_by_pid(const struct fby_cluster *self);
 
 /* Log each child that ended, and restart it after a delay that grows from 1 to
  * 30 s. A restarted server listens on its old port. Call about once a second.

@@ -142,7 +142,7 @@ static void print_example(const struct up_options *values,
         fby_plural(values->cluster.workers, "worker").text);
     fby_option_print_word(out, reads_stdin(values) ? "FILE" : values->pipeline);
     fprintf(out, " --server %s", fby_cluster_server_endpoint(cluster));
-    const char *keys = fby_cluster_keys_for_others(cluster);
+    const char *keys = fby_cluster_keys_by_pid(cluster);
     if (keys[0] != '\0') {
         fprintf(out, " --keys ");
         fby_option_print_word(out, keys);
@@ -166,7 +166,7 @@ static void print_json(const struct up_options *values,
     }
     json_t *line = json_pack("{s:s, s:s, s:o, s:i, s:i}", "server",
         fby_cluster_server_endpoint(cluster), "keys",
-        fby_cluster_keys_for_others(cluster), "roots", roots, "workers",
+        fby_cluster_keys_by_pid(cluster), "roots", roots, "workers",
         (int)values->cluster.workers, "pid", (int)getpid());
     json_dumpf(line, out, JSON_COMPACT | JSON_PRESERVE_ORDER);
     fputc('\n', out);

@@ -7,10 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
-
-#include "common/clock.h"
-#include "common/log.h"
 
 enum {
     MAX_THREADS   = 64,
@@ -49,26 +45,6 @@ fby_err fby_limits_check_files(
                      "%s needs %u open files and sockets here, and the limit "
                      "is %u; raise it (ulimit -n)",
                      user, total, limit);
-}
-
-void fby_file_watch_turn(struct fby_file_watch *self, int64_t now_ns)
-{
-    if (now_ns < self->check_ns) {
-        return;
-    }
-    self->check_ns = now_ns + FBY_NS_PER_S;
-    int fd         = open("/", O_PATH | O_CLOEXEC);
-    int error      = fd < 0 ? errno : 0;
-    if (fd >= 0) {
-        close(fd);
-    }
-    if ((error == EMFILE || error == ENFILE) && now_ns >= self->log_ns) {
-        self->log_ns = now_ns + 60 * FBY_NS_PER_S;
-        fby_error("FILES-USED-UP",
-            "%s: this process has %u files and connections open at most; new "
-            "connections wait; raise the limit (ulimit -n, LimitNOFILE=)",
-            strerror(error), fby_limits_max_files());
-    }
 }
 
 static void *wait_for_release(void *lock)

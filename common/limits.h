@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* limits.h - check at the start of a process that the system's limits leave
- * enough files, threads and memory; and while it runs, whether files are left.
+ * enough files, threads and memory.
  *
  * libzmq aborts the process when it gets no file descriptor or no thread, so
  * these are checked before its context is created. All functions give back what
@@ -27,15 +27,6 @@ FBY_CHECKED fby_err fby_limits_check_threads(
  * used for them. Errors: FBY_SYS */
 FBY_CHECKED fby_err fby_limits_check_memory(
     const char *user, size_t needed, struct fby_error_detail *why);
-
-/* While no file is left, libzmq accepts no connection, and says nothing. */
-struct fby_file_watch { /* starts zeroed */
-    int64_t check_ns;   /* time of the next check */
-    int64_t log_ns;     /* earliest time of the next line */
-};
-/* Check once a second whether this process can open one more file; if not, log
- * FILES-USED-UP, once a minute. Blocks: never. */
-void fby_file_watch_turn(struct fby_file_watch *self, int64_t now_ns);
 
 /* The largest number of files that this process may have open. */
 uint32_t fby_limits_max_files(void);

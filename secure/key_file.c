@@ -296,10 +296,10 @@ fby_err fby_secret_file_read(const char *path, size_t max,
 }
 
 /* The key file of a trainer in a folder: the only trainer*.key. */
-static fby_err find_trainer_file(
-    const char *folder, char out[4096], struct fby_error_detail *why)
+static fby_err find_trainer_file(const char *folder,
+    char out[FBY_KEY_PATH_SIZE], struct fby_error_detail *why)
 {
-    char   pattern[4096];
+    char   pattern[FBY_KEY_PATH_SIZE];
     glob_t found;
     int    n = snprintf(pattern, sizeof(pattern), "%s/trainer*.key", folder);
     if (n >= (int)sizeof(pattern) || glob(pattern, 0, NULL, &found) != 0) {
@@ -310,7 +310,7 @@ static fby_err find_trainer_file(
     }
     fby_err err = FBY_OK;
     if (found.gl_pathc == 1) {
-        snprintf(out, 4096, "%s", found.gl_pathv[0]);
+        snprintf(out, FBY_KEY_PATH_SIZE, "%s", found.gl_pathv[0]);
     } else {
         err = fby_error_set(why, FBY_CONFIG,
             "%s: this folder has the keys of %zu trainers; name the file of "
@@ -321,27 +321,32 @@ static fby_err find_trainer_file(
     return err;
 }
 
-/* Turn the path of a folder into that of its key file. */
-static fby_err find_file(const char *path, enum fby_role role, char out[4096],
-    struct fby_error_detail *why)
+const char *fby_key_path_of_trainer(const char *given)
+{
+    const char *path = given != NULL ? given : getenv("FOREBAY_KEYS");
+    return path != NULL && path[0] != '\0' ? path : NULL;
+}
+
+fby_err fby_key_file_find(const char *path, enum fby_role role,
+    char out[FBY_KEY_PATH_SIZE], struct fby_error_detail *why)
 {
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
-        snprintf(out, 4096, "%s", path);
+        snprintf(out, FBY_KEY_PATH_SIZE, "%s", path);
         return FBY_OK;
     }
     if (role == FBY_ROLE_TRAINER) {
         return find_trainer_file(path, out, why);
     }
-    snprintf(out, 4096, "%s/%s.key", path, fby_role_name(role));
+    snprintf(out, FBY_KEY_PATH_SIZE, "%s/%s.key", path, fby_role_name(role));
     return FBY_OK;
 }
 
 static fby_err read_text(const char *path, enum fby_role role,
     struct fby_buffer *text, struct fby_error_detail *why)
 {
-    char file[4096];
-    FBY_TRY(find_file(path, role, file, why));
+    char file[FBY_KEY_PATH_SIZE];
+    FBY_TRY(fby_key_file_find(path, role, file, why));
     fby_err err = fby_secret_file_read(file, FBY_KEY_FILE_MAX, text, why);
     if (err == FBY_NOT_FOUND) {
         return fby_error_set(why, FBY_CONFIG,

@@ -59,6 +59,17 @@ void fby_key_file_format(
 FBY_CHECKED fby_err fby_key_file_parse(const char *text, size_t size,
     struct fby_key_file *out, struct fby_error_detail *why);
 
+/* Write the path of the key file of a process of `role`: `path`, or the file in
+ * the folder `path`. Whether the file exists is checked only for a trainer.
+ * Errors: FBY_CONFIG  not one file of a trainer in the folder. */
+enum { FBY_KEY_PATH_SIZE = 4096 };
+FBY_CHECKED fby_err fby_key_file_find(const char *path, enum fby_role role,
+    char out[FBY_KEY_PATH_SIZE], struct fby_error_detail *why);
+
+/* The path of a trainer's key: `given`, if it is not NULL, else the variable
+ * FOREBAY_KEYS. NULL: no keys, also for "". */
+const char *fby_key_path_of_trainer(const char *given);
+
 /* Read the key of a process of `role`. `path` is a key file, or a folder with
  * one (for a trainer, with one only).
  * Errors: FBY_CONFIG  it cannot be read, all users may read it, it is

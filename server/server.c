@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/exposure.h"
 #include "common/fault.h"
+#include "common/file_watch.h"
 #include "common/limits.h"
 #include "common/log.h"
 #include "common/mem.h"
@@ -473,7 +474,7 @@ static void run_iteration(struct server *self)
         fby_access_refresh(self->access);
         self->refresh_ns = self->now_ns + refresh_period_ns;
     }
-    fby_file_watch_turn(&self->files, self->now_ns);
+    fby_file_watch_tick(&self->files, self->now_ns);
     fby_directory_tick(self->directory, self->now_ns);
     send_due_messages(self);
     if (self->stopping) {

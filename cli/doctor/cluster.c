@@ -56,15 +56,19 @@ static bool take_refusal(
     struct cluster_check *self, const struct fby_message *message)
 {
     struct fby_probe *server = &self->server;
-    bool              is_stranger = message->type == FBY_MSG_REFUSED;
-    if (!is_stranger && message->type != FBY_MSG_JOIN_REFUSED) {
-        return false;
+    if (message->type == FBY_MSG_REFUSED) { /* its list lacks the key */
+        server->answer = FBY_ANSWER_KEY_REFUSED;
+        snprintf(server->text, sizeof(server->text), "%.255s",
+            message->refused.text);
+    } else if (message->type == FBY_MSG_JOIN_REFUSED) {
+        server->answer = message->join_refused.code == FBY_JOIN_KEY
+                             ? FBY_ANSWER_KEY_REFUSED
+                             : FBY_ANSWER_REFUSED;
+        snprintf(server->text, sizeof(server->text), "%.255s",
+            message->join_refused.text);
     }
-    server->answer =
-        self->has_keys ? FBY_ANSWER_KEY_REFUSED : FBY_ANSWER_REFUSED;
-    snprintf(server->text, sizeof(server->text), "%.255s",
-        is_stranger ? message->refused.text : message->join_refused.text);
-    return true;
+    return server->answer == FBY_ANSWER_KEY_REFUSED ||
+           server->answer == FBY_ANSWER_REFUSED;
 }
 
 /* Receive the next message of `type`, and drop others. Returns false at the
@@ -233,9 +237,8 @@ static void check_cluster(struct cluster_check *self, int pipe_fd)
 static fby_err load_key(struct cluster_check *self,
     const struct fby_doctor_options *options, struct fby_error_detail *why)
 {
-    const char *path =
-        options->keys != NULL ? options->keys : getenv("FOREBAY_KEYS");
-    self->has_keys        = path != NULL && path[0] != '\0';
+    const char *path      = fby_key_path_of_trainer(options->keys);
+    self->has_keys        = path != NULL;
     self->server.has_keys = self->has_keys;
     return self->has_keys
                ? fby_key_file_load(path, FBY_ROLE_TRAINER, &self->key, why)

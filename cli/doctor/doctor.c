@@ -66,10 +66,14 @@ static const struct fby_option options[] = {
     {0},
 };
 
-static void validate_data(const struct argp_state *state, void *values)
+static void check_options(const struct argp_state *state, void *values)
 {
-    const struct fby_words *data =
-        &((const struct doctor *)values)->options.data;
+    const struct fby_doctor_options *o    = &((struct doctor *)values)->options;
+    const struct fby_words          *data = &o->data;
+    if (o->server == NULL && (o->keys != NULL || o->job != NULL)) {
+        argp_error(state, "--keys and --job need --server: they are for its "
+                          "check");
+    }
     for (unsigned i = 0; i < data->n; i++) {
         struct fby_error_detail why = {{0}};
         if (fby_served_check(data->items[i], &why) != FBY_OK) {
@@ -79,7 +83,7 @@ static void validate_data(const struct argp_state *state, void *values)
 }
 
 static const struct fby_usage usage = {.options = options,
-    .finish                                     = validate_data,
+    .finish                                     = check_options,
     .help =
         "Say what is wrong with this machine for Forebay, and what to do.\v"
         "Prints lines with a state, the name of a check, what was found, and "

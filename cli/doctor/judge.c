@@ -433,7 +433,7 @@ struct fby_verdict fby_judge_worker(const struct fby_answer_facts *facts)
         return judge_failure(facts, "worker");
     }
     const char *advice     = advice_if_slow(facts);
-    char        admits[48] = "admits only tickets of its server";
+    char        admits[48] = "requires a ticket of its server";
     if (!facts->has_keys) {
         snprintf(admits, sizeof(admits), "protocol %u", facts->version);
     }

@@ -166,6 +166,11 @@ static void finish_options(const struct argp_state *state, void *values)
 {
     struct fby_pull_options *o = values;
     refuse_worker_options_with_server(state, o);
+    if (o->stream.keys != NULL && o->stream.server == NULL) {
+        argp_error(state,
+            "--keys needs --server; the workers that pull starts have keys of "
+            "their own");
+    }
     check_ranks(state, &o->stream);
     if (!is_device_name(o->stream.device)) {
         argp_error(state,

@@ -280,7 +280,7 @@ static void options_are_passed_to_the_workers(void **state)
     assert_string_equal(
         fby_cluster_server_endpoint(cluster), "tcp://127.0.0.1:4242");
     assert_string_equal(fby_cluster_keys(cluster), "/k");
-    assert_string_equal(fby_cluster_keys_for_others(cluster), "/k");
+    assert_string_equal(fby_cluster_keys_by_pid(cluster), "/k");
     pid_t server =
         read_pid("server --listen tcp://127.0.0.1:9 --keys /k --secure auth");
     read_pid(worker);
@@ -348,7 +348,7 @@ static void a_trainer_finds_its_key_until_the_stop(void **state)
     assert_ok(fby_cluster_start(&options, &cluster, &why));
     read_pid(server_at_first);
     loads_the_trainers_key(fby_cluster_keys(cluster));
-    snprintf(keys, sizeof(keys), "%s", fby_cluster_keys_for_others(cluster));
+    snprintf(keys, sizeof(keys), "%s", fby_cluster_keys_by_pid(cluster));
     loads_the_trainers_key(keys);
     fby_cluster_stop(&cluster);
     assert_int_equal(access(keys, F_OK), -1);

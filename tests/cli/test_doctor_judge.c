@@ -292,7 +292,7 @@ static void with_keys_the_advice_is_about_keys(void **state)
     struct fby_answer_facts facts = answer();
     facts.has_keys                = true;
     ASSERT_VERDICT(fby_judge_worker(&facts), FBY_DOCTOR_OK,
-        "a:1: admits only tickets of its server, connected in", NULL);
+        "a:1: requires a ticket of its server, connected in", NULL);
     facts.answer = FBY_ANSWER_NONE;
     ASSERT_VERDICT(fby_judge_server(&facts, 0), FBY_DOCTOR_FAIL,
         "connected, but no answer", "whether the key file is of this server");

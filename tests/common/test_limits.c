@@ -5,11 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/limits.h"
-#include "common/log.h"
-
-#define S FBY_NS_PER_S
 
 static void too_few_files_are_refused_with_the_number_needed(void **state)
 {
@@ -31,42 +27,6 @@ static void too_few_files_are_refused_with_the_number_needed(void **state)
     assert_string_equal(why.text,
         "a test needs 41 open files and sockets here, and the limit is 40; "
         "raise it (ulimit -n)");
-}
-
-static void count_line(void *arg, enum fby_log_level level, const char *line)
-{
-    assert_int_equal(level, FBY_LOG_ERROR);
-    assert_non_null(strstr(line, "FILES-USED-UP Too many open files: this "
-                                 "process has 3 files and connections open at "
-                                 "most; new connections wait; raise the limit "
-                                 "(ulimit -n, LimitNOFILE=)"));
-    ++*(int *)arg;
-}
-
-static void used_up_files_are_logged_once_a_minute(void **state)
-{
-    (void)state;
-    int                   lines = 0;
-    struct fby_file_watch watch = {0};
-    struct rlimit         before;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    const struct rlimit few = {3, before.rlim_max}; /* the standard streams */
-    fby_log_redirect(FBY_LOG_ERROR, count_line, &lines);
-    fby_file_watch_turn(&watch, 10 * S);
-    assert_int_equal(lines, 0);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-    fby_file_watch_turn(&watch, 11 * S - 1);
-    assert_int_equal(lines, 0); /* not checked yet */
-    fby_file_watch_turn(&watch, 11 * S);
-    fby_file_watch_turn(&watch, 12 * S);
-    fby_file_watch_turn(&watch, 71 * S - 1);
-    assert_int_equal(lines, 1);
-    fby_file_watch_turn(&watch, 72 * S);
-    assert_int_equal(lines, 2);
-    setrlimit(RLIMIT_NOFILE, &before);
-    fby_file_watch_turn(&watch, 200 * S);
-    fby_log_redirect(FBY_LOG_ERROR, NULL, NULL);
-    assert_int_equal(lines, 2);
 }
 
 static void threads_that_can_be_had_are_given_back(void **state)
@@ -91,7 +51,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(too_few_files_are_refused_with_the_number_needed),
-        cmocka_unit_test(used_up_files_are_logged_once_a_minute),
         cmocka_unit_test(threads_that_can_be_had_are_given_back),
         cmocka_unit_test(too_much_memory_is_refused_with_the_number_needed),
     };

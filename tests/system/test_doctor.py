@@ -186,7 +186,7 @@ class Doctor(SystemTest):
         data = ("--data", words[words.index("--data") + 1])
         found = self.findings(*server, *keys, *pipeline, *data)
         self.assertIn("it knows 1 worker", found["server"][0][1])
-        self.assertIn("admits only tickets of its server, connected in",
+        self.assertIn("requires a ticket of its server, connected in",
                       found["worker"][0][1])
         self.assertEqual(found["keys"][0][:2], ("ok", "the cluster has keys"))
         self.assertEqual(found["stream"][0][0], "ok")

@@ -288,8 +288,8 @@ class Manual(unittest.TestCase):
 
     def test_it_has_every_variable_that_the_program_reads_and_no_other(self):
         read = set()
-        for folder in ("cli", "common", "proto", "server", "trainer_client",
-                       "worker"):
+        for folder in ("cli", "common", "proto", "secure", "server",
+                       "trainer_client", "worker"):
             for path in (SOURCE / folder).rglob("*.c"):
                 read |= set(re.findall(r'getenv\("(\w+)"\)', path.read_text()))
         page = self.page(1).split("\n.Ss Settings as variables\n")[0]

@@ -137,8 +137,8 @@ class Limits(SystemTest):
             _, hard = resource.prlimit(pid, limit)
             resource.prlimit(pid, limit, (min(
                 set(range(max(numbers) + 2)) - set(numbers)), hard))
-            process.wait_for_text("FILES-USED-UP Too many open files: this "
-                                  "process has ")
+            process.wait_for_text("FILES-USED-UP this process has reached "
+                                  "its limit of ")
         stream.finish()
 
     @unittest.skipUnless(os.getuid() == 0, "needs users of its own")

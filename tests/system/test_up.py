@@ -169,8 +169,9 @@ class Up(SystemTest):
         keys = self.cluster.path("keys")
         for words in (("init",), ("add", "worker"), ("add", "trainer", "t")):
             self.forebay("keys", words[0], keys, *words[1:])
-        of_folder = ("--keys", str(keys))
-        for up_args, pull_args in ((of_folder, of_folder),
+        of_folder = ("--keys", os.path.relpath(keys))
+        file = str(keys / "trainer-t.key")
+        for up_args, pull_args in ((of_folder, ("--keys", file)),
                                    (("--insecure",), ())):
             line = json.loads(self.up("--workers", "1", *up_args).endpoint)
             self.assertEqual(line["keys"], "".join(pull_args[1:]))
@@ -179,6 +180,9 @@ class Up(SystemTest):
                 line["server"], *pull_args, "--data",
                 f"data0={self.cluster.root}", "--json"))
             self.assertEqual(pulled["images"], 64)
+        self.forebay("keys", "add", keys, "trainer", "u")
+        line = json.loads(self.up("--workers", "1", *of_folder).endpoint)
+        self.assertEqual(line["keys"], str(keys / "trainer-NAME.key"))
         self.assertIn("--keys and --insecure exclude each other", self.refused(
             "--pipeline", self.pipeline, "--keys", keys, "--insecure", code=2))
 

@@ -438,8 +438,8 @@ void fby_setup_fall_back_to_host(struct fby_setup *self)
 static fby_err resolve_keys(struct fby_setup *self,
     const struct forebay_options *o, struct fby_error_detail *why)
 {
-    const char *keys = o->keys != NULL ? o->keys : getenv("FOREBAY_KEYS");
-    if (keys == NULL || keys[0] == '\0') {
+    const char *keys = fby_key_path_of_trainer(o->keys);
+    if (keys == NULL) {
         return FBY_OK;
     }
     fby_err err    = fby_key_file_load(keys, FBY_ROLE_TRAINER, &self->key, why);

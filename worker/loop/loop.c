@@ -84,7 +84,7 @@ static void run_timers(struct fby_loop *self)
     if (self->now_ns >= self->trim_due_ns) {
         trim_memory(self);
     }
-    fby_file_watch_turn(&self->files, self->now_ns);
+    fby_file_watch_tick(&self->files, self->now_ns);
     fby_loop_registry_tick(self);
     fby_loop_peers_sweep(self);
 }

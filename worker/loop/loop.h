@@ -26,7 +26,7 @@
 #include <stdbool.h>
 
 #include "codec/auto.h"
-#include "common/limits.h"
+#include "common/file_watch.h"
 #include "common/locator.h"
 #include "common/socket.h"
 #include "http/http.h"
