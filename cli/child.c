@@ -78,8 +78,10 @@ static fby_err refuse_start(
             "(ulimit -u)",
             name, strerror(error), (unsigned long long)limit.rlim_cur);
     }
-    return fby_error_set(
-        why, FBY_SYS, "cannot start %s: %s", name, strerror(error));
+    return fby_error_set(why, FBY_SYS, "cannot start %s: %s%s", name,
+        strerror(error),
+        error == ENOENT ? ": is /proc mounted? its file self/exe is started"
+                        : "");
 }
 
 fby_err fby_child_start(struct fby_child *child, const char *name,

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "common/clock.h"
 #include "common/exposure.h"
 #include "common/plural.h"
+#include "secure/key_file.h"
 
 struct up_options {
     const char                *pipeline;   /* path; "-": standard input */
@@ -255,6 +257,31 @@ static void notice_splits_without_steps(const struct up_options *values)
     fby_pipeline_destroy(&pipeline);
 }
 
+/* Check that the workers' key in the folder is of the server whose key is there:
+ * else they would wait for its answer. */
+static fby_err check_keys(const char *folder, struct fby_error_detail *why)
+{
+    struct fby_key_file server = {0};
+    struct fby_key_file worker = {0};
+    if (folder == NULL) {
+        return FBY_OK;
+    }
+    fby_err err = fby_key_file_load(folder, FBY_ROLE_SERVER, &server, why);
+    if (err == FBY_OK) {
+        err = fby_key_file_load(folder, FBY_ROLE_WORKER, &worker, why);
+    }
+    if (err == FBY_OK && sodium_memcmp(&worker.server_key, &server.public_key,
+                             sizeof(server.public_key)) != 0) {
+        err = fby_error_set(why, FBY_CONFIG,
+            "%s: worker.key is of another server than server.key; make a new "
+            "one: forebay keys add DIR worker",
+            folder);
+    }
+    sodium_memzero(&server, sizeof(server));
+    sodium_memzero(&worker, sizeof(worker));
+    return err;
+}
+
 static fby_err prepare(struct up_options *values,
     struct fby_served_roots *served, struct fby_lock_watch *users,
     struct fby_error_detail *why)
@@ -263,6 +290,9 @@ static fby_err prepare(struct up_options *values,
         reads_stdin(values)
             ? fby_served_collect_from_stdin(served, &values->data, why)
             : fby_served_collect(served, &values->data, values->pipeline, why);
+    if (err == FBY_OK) {
+        err = check_keys(values->cluster.keys, why);
+    }
     if (err == FBY_OK && values->while_used != NULL) {
         err = fby_lock_watch_open(users, values->while_used, why);
     }

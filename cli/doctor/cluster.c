@@ -252,7 +252,8 @@ void fby_doctor_cluster(const struct fby_doctor_options *options, int pipe_fd)
     if (load_key(&self, options, &why) != FBY_OK) {
         fby_doctor_report(pipe_fd, "keys",
             fby_verdict(FBY_DOCTOR_FAIL,
-                "name a key file that this user can read", "%s", why.text));
+                "name the key file of a trainer, as forebay keys add wrote it",
+                "%s", why.text));
     } else if (fby_endpoint_resolve(
                    options->server, self.server.endpoint, &why) != FBY_OK) {
         fby_doctor_report(pipe_fd, "server", fby_judge_unresolved(why.text));

@@ -183,6 +183,11 @@ class Up(SystemTest):
         self.forebay("keys", "add", keys, "trainer", "u")
         line = json.loads(self.up("--workers", "1", *of_folder).endpoint)
         self.assertEqual(line["keys"], str(keys / "trainer-NAME.key"))
+        other = self.cluster.path("other")
+        self.forebay("keys", "init", other)
+        (keys / "server.key").write_text((other / "server.key").read_text())
+        self.assertIn("worker.key is of another server than server.key",
+                      self.refused("--pipeline", self.pipeline, "--keys", keys))
         self.assertIn("--keys and --insecure exclude each other", self.refused(
             "--pipeline", self.pipeline, "--keys", keys, "--insecure", code=2))
 
