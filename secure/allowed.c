@@ -2,7 +2,6 @@
 #include "secure/allowed.h"
 
 #include <fnmatch.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,25 +81,8 @@ static fby_err read_key(
     return FBY_OK;
 }
 
-static fby_err check_unique(
-    const struct fby_allowed *self, struct fby_error_detail *why)
-{
-    const struct fby_allowed_key *last = &self->keys[self->n - 1];
-    for (size_t i = 0; i + 1 < self->n; i++) {
-        const struct fby_allowed_key *key = &self->keys[i];
-        if (strcmp(key->name, last->name) == 0 ||
-            sodium_memcmp(key->public_key.bytes, last->public_key.bytes,
-                FBY_KEY_BYTES) == 0) {
-            return fby_error_set(why, FBY_CONFIG,
-                "'%s' has the name or the key of '%s' above", last->name,
-                key->name);
-        }
-    }
-    return FBY_OK;
-}
-
-static fby_err add_key(
-    struct fby_allowed *self, char *line, struct fby_error_detail *why)
+static fby_err add_key(struct fby_allowed *self, char *line, unsigned number,
+    struct fby_error_detail *why)
 {
     if (self->n == FBY_ALLOWED_MAX_KEYS) {
         return fby_error_set(
@@ -108,9 +90,8 @@ static fby_err add_key(
     }
     self->keys = fby_realloc(self->keys, (self->n + 1) * sizeof(*self->keys));
     struct fby_allowed_key *key = &self->keys[self->n++];
-    *key                        = (struct fby_allowed_key){0};
-    FBY_TRY(read_key(key, line, why));
-    return check_unique(self, why);
+    *key                        = (struct fby_allowed_key){.line = number};
+    return read_key(key, line, why);
 }
 
 static fby_err parse_lines(
@@ -123,7 +104,7 @@ static fby_err parse_lines(
             *newline = '\0';
         }
         if (line[strspn(line, " \t\r")] != '\0' && line[0] != '#') {
-            fby_err err = add_key(self, line, why);
+            fby_err err = add_key(self, line, number, why);
             if (err != FBY_OK) {
                 return fby_error_prefix(why, err, "line %u", number);
             }
@@ -131,6 +112,55 @@ static fby_err parse_lines(
         line = newline != NULL ? newline + 1 : NULL;
     }
     return FBY_OK;
+}
+
+/* ---- order --------------------------------------------------------------- */
+
+/* For qsort() and bsearch() of references. */
+typedef int compare(const void *a, const void *b);
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct fby_allowed_ref *x = a;
+    const struct fby_allowed_ref *y = b;
+    return strcmp(x->key->name, y->key->name);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct fby_allowed_ref *x = a;
+    const struct fby_allowed_ref *y = b;
+    return memcmp(
+        x->key->public_key.bytes, y->key->public_key.bytes, FBY_KEY_BYTES);
+}
+
+static fby_err sort_unique(const struct fby_allowed *self, compare *order,
+    struct fby_error_detail *why)
+{
+    qsort(self->by_key, self->n, sizeof(*self->by_key), order);
+    for (size_t i = 1; i < self->n; i++) {
+        const struct fby_allowed_key *a = self->by_key[i - 1].key;
+        const struct fby_allowed_key *b = self->by_key[i].key;
+        if (order(&self->by_key[i - 1], &self->by_key[i]) == 0) {
+            const struct fby_allowed_key *first = a->line < b->line ? a : b;
+            const struct fby_allowed_key *last  = first == a ? b : a;
+            return fby_error_set(why, FBY_CONFIG,
+                "line %u: '%s' has the name or the key of '%s' above",
+                last->line, last->name, first->name);
+        }
+    }
+    return FBY_OK;
+}
+
+/* Sort by_key. Errors: FBY_CONFIG  two entries have one name or key. */
+static fby_err sort_keys(struct fby_allowed *self, struct fby_error_detail *why)
+{
+    self->by_key = fby_zalloc((self->n + 1) * sizeof(*self->by_key));
+    for (size_t i = 0; i < self->n; i++) {
+        self->by_key[i].key = &self->keys[i];
+    }
+    FBY_TRY(sort_unique(self, compare_names, why));
+    return sort_unique(self, compare_keys, why);
 }
 
 fby_err fby_allowed_parse(const char *text, size_t size,
@@ -148,6 +178,9 @@ fby_err fby_allowed_parse(const char *text, size_t size,
     fby_err err = parse_lines(&self, copy, why);
     free(copy);
     if (err == FBY_OK) {
+        err = sort_keys(&self, why);
+    }
+    if (err == FBY_OK) {
         *out = self;
     } else {
         fby_allowed_fini(&self);
@@ -162,6 +195,7 @@ void fby_allowed_fini(struct fby_allowed *self)
         free(self->keys[i].jobs);
     }
     free(self->keys);
+    free(self->by_key);
     *self = (struct fby_allowed){0};
 }
 
@@ -170,14 +204,13 @@ void fby_allowed_fini(struct fby_allowed *self)
 const struct fby_allowed_key *fby_allowed_find(
     const struct fby_allowed *self, const struct fby_key *public_key)
 {
-    const struct fby_allowed_key *found = NULL;
-    for (size_t i = 0; i < self->n; i++) {
-        if (sodium_memcmp(self->keys[i].public_key.bytes, public_key->bytes,
-                FBY_KEY_BYTES) == 0) {
-            found = &self->keys[i];
-        }
-    }
-    return found;
+    const struct fby_allowed_key  wanted = {.public_key = *public_key};
+    const struct fby_allowed_ref  ref    = {&wanted};
+    const struct fby_allowed_ref *found =
+        self->n > 0 ? bsearch(&ref, self->by_key, self->n,
+                          sizeof(*self->by_key), compare_keys)
+                    : NULL;
+    return found != NULL ? found->key : NULL;
 }
 
 bool fby_allowed_permits_job(const struct fby_allowed_key *key, const char *job)

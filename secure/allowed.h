@@ -24,10 +24,16 @@ struct fby_allowed_key {
     char          *roots; /* names with a NUL after each; NULL: all */
     size_t         n_roots;
     char          *jobs; /* pattern; NULL: all */
+    unsigned       line; /* of the file, from 1 */
 };
 
-struct fby_allowed { /* in the order of the file */
-    struct fby_allowed_key *keys;
+struct fby_allowed_ref {
+    const struct fby_allowed_key *key;
+};
+
+struct fby_allowed {
+    struct fby_allowed_key *keys;   /* in the order of the file */
+    struct fby_allowed_ref *by_key; /* the same, by their bytes */
     size_t                  n;
 };
 
@@ -38,8 +44,8 @@ FBY_CHECKED fby_err fby_allowed_parse(const char *text, size_t size,
 /* {0} is allowed. */
 void fby_allowed_fini(struct fby_allowed *self);
 
-/* The entry of a public key, in time that does not depend on the key's bytes;
- * NULL: it is not admitted. */
+/* The entry of a public key; NULL: it is not admitted. The time depends on the
+ * bytes of the keys, which are no secrets. */
 const struct fby_allowed_key *fby_allowed_find(
     const struct fby_allowed *self, const struct fby_key *public_key);
 

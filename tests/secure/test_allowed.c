@@ -36,6 +36,36 @@ static void entries_have_their_limits(void **state)
     fby_allowed_fini(&list);
 }
 
+/* A key whose bytes are not in the order of the numbers. */
+static struct fby_key numbered_key(uint32_t number)
+{
+    return (struct fby_key){
+        {(uint8_t)(number * 37), (uint8_t)(number >> 8), (uint8_t)number}};
+}
+
+static void each_key_of_a_long_list_is_found(void **state)
+{
+    (void)state;
+    struct fby_buffer  text = {0};
+    struct fby_allowed list = {0};
+    for (uint32_t i = 0; i < FBY_ALLOWED_MAX_KEYS; i++) {
+        struct fby_key_file file = {
+            .role = FBY_ROLE_WORKER, .public_key = numbered_key(i)};
+        snprintf(file.name, sizeof(file.name), "w%u", i);
+        fby_allowed_put_line(&text, &file, NULL, NULL);
+    }
+    assert_ok(
+        fby_allowed_parse((const char *)text.data, text.size, &list, NULL));
+    for (uint32_t i = 0; i < FBY_ALLOWED_MAX_KEYS; i++) {
+        struct fby_key key = numbered_key(i);
+        assert_ptr_equal(fby_allowed_find(&list, &key), &list.keys[i]);
+    }
+    struct fby_key unknown = {{1, 0, 0, 1}};
+    assert_null(fby_allowed_find(&list, &unknown));
+    fby_allowed_fini(&list);
+    fby_buffer_fini(&text);
+}
+
 static void a_line_that_was_put_is_read(void **state)
 {
     (void)state;
@@ -68,6 +98,8 @@ static void a_wrong_line_is_named(void **state)
         {KEY_A " trainer a root=b", "line 1: 'root=b' is not"},
         {KEY_A " worker a\n" KEY_B " trainer a", "line 2: 'a' has the name"},
         {KEY_A " worker a\n" KEY_A " worker b", "line 2: 'b' has the name"},
+        {KEY_B " worker a\n" KEY_A " worker b\n\n" KEY_B " worker c",
+            "line 4: 'c' has the name or the key of 'a' above"},
         {"\xff", "not UTF-8 text"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -85,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries_have_their_limits),
+        cmocka_unit_test(each_key_of_a_long_list_is_found),
         cmocka_unit_test(a_line_that_was_put_is_read),
         cmocka_unit_test(a_wrong_line_is_named),
     };
