@@ -13,6 +13,7 @@ enum {
     HANDSHAKE_MS     = 2000,
     RECONNECT_MS     = 100,
     RECONNECT_MAX_MS = 5000,
+    BACKLOG          = 4096,
     KEY_BYTES        = 32
 };
 
@@ -101,7 +102,10 @@ static fby_err bind_router(void *socket, const char *endpoint,
     const struct fby_socket_limits *limits, char bound[FBY_ENDPOINT_SIZE])
 {
     size_t size = FBY_ENDPOINT_SIZE;
+    /* After a restart all peers connect at once. Those beyond the backlog, 100
+     * by default, would try again only after seconds. */
     if (!set_options(socket, limits) || !set_family(socket, endpoint) ||
+        !set_int(socket, ZMQ_BACKLOG, BACKLOG) ||
         !set_int(socket, ZMQ_ROUTER_MANDATORY, 1)) {
         return FBY_SYS;
     }

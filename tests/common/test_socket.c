@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <netdb.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <zmq.h>
 
 #include "common/socket.h"
@@ -122,6 +124,31 @@ static void a_refused_endpoint_leaves_no_socket_open(void **state)
     zmq_ctx_term(zmq);
 }
 
+static int last_backlog;
+
+/* Takes the place of the function of libc, also for libzmq. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
+__attribute__((visibility("default"))) int listen(int fd, int backlog)
+{
+    last_backlog = backlog;
+    return (int)syscall(SYS_listen, fd, backlog);
+}
+
+/* After a restart of a server all its peers connect in the same moment. */
+static void thousands_of_peers_can_connect_at_once(void **state)
+{
+    (void)state;
+    char                    bound[FBY_ENDPOINT_SIZE];
+    struct fby_error_detail why    = {{0}};
+    void                   *zmq    = zmq_ctx_new();
+    void                   *router = NULL;
+    assert_ok(fby_socket_bind(
+        zmq, "tcp://127.0.0.1:*", &limits, bound, &router, &why));
+    assert_int_equal(last_backlog, 4096);
+    zmq_close(router);
+    zmq_ctx_term(zmq);
+}
+
 static void a_port_in_use_is_named_with_the_cause(void **state)
 {
     (void)state;
@@ -149,6 +176,7 @@ int main(void)
         cmocka_unit_test(only_this_machine_is_loopback),
         cmocka_unit_test(a_port_that_is_none_is_not_listened_on),
         cmocka_unit_test(a_refused_endpoint_leaves_no_socket_open),
+        cmocka_unit_test(thousands_of_peers_can_connect_at_once),
         cmocka_unit_test(a_port_in_use_is_named_with_the_cause),
     };
     return cmocka_run_group_tests_name("common.socket", tests, NULL, NULL);
