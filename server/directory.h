@@ -100,6 +100,9 @@ FBY_CHECKED fby_err fby_directory_join(struct fby_directory *self,
 
 /* Renew the lease of a session. `renew` has the digests that the session knows
  * by now and the sequence number of the last list of workers that it received.
+ * If that does not rise for a quarter of a lease although later lists were sent,
+ * a full list is due again, and then after twice the time, up to a lease. It is
+ * due at once if the session comes from another route.
  * Digests that differ from those of the job make JOIN_REFUSED due. Else JOINED
  * becomes due to a session that has joined, so that its client knows that the
  * server is there. Later messages to the session go to `from`.

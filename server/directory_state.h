@@ -78,6 +78,10 @@ struct fby_dir_session {
     uint64_t                   sent_serial; /* of the newest worker sent */
     int64_t        list_due_ns; /* the next WORKERS is sent no earlier */
     uint64_t       sequence;    /* number of the last WORKERS message */
+    uint64_t       received;    /* the number that RENEW had last */
+    int64_t        unseen_ns;   /* awake time since which a later one is on its
+                                   way, with `received` unchanged */
+    int64_t        patience_ns; /* after this time it counts as lost */
     bool           has_key;
     struct fby_key public_key; /* if has_key */
     int64_t        listed_ns;  /* when the last list of all was made due */
@@ -206,6 +210,11 @@ void fby_directory_list_all_again(
 void fby_directory_send_full_list(
     struct fby_directory *self, struct fby_dir_session *session);
 void fby_directory_end_lists(struct fby_dir_session *session);
+
+/* The client says the number of the last list that it received. If later ones
+ * do not arrive for long, a full list becomes due. */
+void fby_directory_note_received(struct fby_directory *self,
+    struct fby_dir_session *session, uint64_t sequence);
 
 /* The awake time at which the next message is due; INT64_MAX: none. */
 int64_t fby_directory_lists_deadline(const struct fby_directory *self);

@@ -42,6 +42,23 @@ void fby_directory_send_full_list(
     set_lists(session, &self->behind);
 }
 
+void fby_directory_note_received(struct fby_directory *self,
+    struct fby_dir_session *session, uint64_t sequence)
+{
+    if (sequence == session->sequence) {
+        session->patience_ns = self->config.lease_ns / 4;
+    }
+    if (sequence == session->sequence || sequence != session->received) {
+        session->received  = sequence;
+        session->unseen_ns = self->awake_ns;
+    } else if (self->awake_ns - session->unseen_ns >= session->patience_ns) {
+        session->unseen_ns = self->awake_ns;
+        session->patience_ns =
+            fby_earlier_ns(2 * session->patience_ns, self->config.lease_ns);
+        fby_directory_send_full_list(self, session);
+    }
+}
+
 void fby_directory_list_all_again(
     struct fby_directory *self, struct fby_dir_session *session)
 {
@@ -105,6 +122,9 @@ static bool fill_workers(struct fby_directory *self,
                            : &self->current);
     if (n == 0) {
         return false;
+    }
+    if (session->sequence == session->received) {
+        session->unseen_ns = self->awake_ns;
     }
     session->list_due_ns = self->awake_ns + LIST_PACE_NS;
     out->type            = FBY_MSG_WORKERS;

@@ -37,6 +37,7 @@ static struct fby_dir_session *add_session(
     session->pid                    = join->pid;
     session->rank                   = join->rank;
     session->join                   = *join;
+    session->patience_ns            = self->config.lease_ns / 4;
     session->join.job               = NULL; /* borrowed from the message */
     session->join.host              = NULL;
     fby_directory_enter_job(self, session, join->job);
@@ -60,14 +61,14 @@ void fby_directory_remove_session(
 
 /* Let messages go to `route`. It has only this session from now on: another one
  * there is removed. So the number of sessions is limited by that of
- * connections. */
-static void set_route(struct fby_directory *self,
+ * connections. Returns true if the session had another route before. */
+static bool set_route(struct fby_directory *self,
     struct fby_dir_session *session, const struct fby_routing_id *route)
 {
     struct fby_dir_session *other = NULL;
     HASH_FIND(hh_route, self->routes, route->bytes, route->size, other);
     if (other == session) {
-        return;
+        return false;
     }
     if (other != NULL) {
         fby_directory_remove_session(self, other);
@@ -78,6 +79,7 @@ static void set_route(struct fby_directory *self,
     session->route = *route;
     HASH_ADD_KEYPTR(hh_route, self->routes, session->route.bytes,
         session->route.size, session);
+    return true;
 }
 
 /* NOLINTEND(bugprone-*,clang-analyzer-*,performance-*,readability-*) */
@@ -225,9 +227,23 @@ static void admit_or_wait(
     }
 }
 
+/* A RENEW has the number of the last list that the client received, and a JOIN
+ * has 0. Lists on a former route are lost. On the same route later ones may be
+ * on their way: to send them again at once would make a slow connection slower,
+ * until no list arrives before the next RENEW. */
+static void repeat_lost_lists(struct fby_directory *self,
+    struct fby_dir_session *session, uint64_t sequence, bool has_moved)
+{
+    if (!has_moved) {
+        fby_directory_note_received(self, session, sequence);
+    } else if (sequence != session->sequence) {
+        fby_directory_send_full_list(self, session);
+    }
+}
+
 /* A repeated JOIN: repeat the answer, if there is one yet. */
 static void join_again(
-    struct fby_directory *self, struct fby_dir_session *session)
+    struct fby_directory *self, struct fby_dir_session *session, bool has_moved)
 {
     if (session->state == SESSION_WAITING) {
         return;
@@ -235,7 +251,7 @@ static void join_again(
     fby_directory_set_answer_due(self, session, true);
     fby_directory_restart_lease(self, session);
     if (session->state == SESSION_JOINED) {
-        fby_directory_send_full_list(self, session);
+        repeat_lost_lists(self, session, 0, has_moved);
     }
 }
 
@@ -247,8 +263,7 @@ fby_err fby_directory_join(struct fby_directory *self,
         fby_directory_find_session(self, join->session);
     fby_directory_set_time(self, now_ns);
     if (session != NULL) {
-        set_route(self, session, from);
-        join_again(self, session);
+        join_again(self, session, set_route(self, session, from));
         return FBY_OK;
     }
     if (HASH_COUNT(self->sessions) >= self->config.max_sessions) {
@@ -284,7 +299,7 @@ fby_err fby_directory_renew(struct fby_directory *self,
     if (session == NULL) {
         return FBY_NOT_FOUND;
     }
-    set_route(self, session, from);
+    bool has_moved = set_route(self, session, from);
     if (session->state == SESSION_WAITING) {
         return FBY_OK; /* only its wait counts */
     }
@@ -292,9 +307,7 @@ fby_err fby_directory_renew(struct fby_directory *self,
     if (session->state == SESSION_REFUSED) {
         return FBY_OK;
     }
-    if (renew->sequence != session->sequence) { /* a list was lost */
-        fby_directory_send_full_list(self, session);
-    }
+    repeat_lost_lists(self, session, renew->sequence, has_moved);
     fby_directory_set_answer_due(self, session, true);
     refuse_waiting(self, session);
     set_or_check_digests(self, session, &renew->data, &renew->fingerprint);

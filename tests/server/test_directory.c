@@ -32,15 +32,80 @@ static void a_worker_that_came_and_went_is_no_news(void **state)
     expect_nothing_due(*state);
 }
 
+/* RENEW with the number of a list. Returns true if a full list is sent then. */
+static bool draws_list(
+    struct fby_directory *d, uint64_t sequence, int64_t now_ns)
+{
+    struct fby_message    message;
+    struct fby_routing_id to;
+    assert_ok(renew_as(
+        d, &(struct fby_renew){.session = {7}, .sequence = sequence}, now_ns));
+    expect_due(d, FBY_MSG_JOINED, 7);
+    bool sent = fby_directory_take_due(d, &message, &to);
+    assert_true(!sent || message.workers.is_complete);
+    return sent;
+}
+
 static void a_lost_list_is_told_again_in_full(void **state)
 {
     add_worker(*state, 1, 0);
     join_ok(*state, 7, 0, 0);
     expect_due(*state, FBY_MSG_WORKERS, 7);
-    assert_ok(renew(*state, 7, FBY_NS_PER_S)); /* of sequence 0 */
-    expect_due(*state, FBY_MSG_JOINED, 7);
-    struct fby_message message = expect_due(*state, FBY_MSG_WORKERS, 7);
+    assert_false(draws_list(*state, 0, lease_ns / 4 - 1));
+    assert_true(draws_list(*state, 0, lease_ns / 4));
+}
+
+/* Else a connection on which a list takes a second would get one each second
+ * that it had too few, and never come to the end of them. */
+static void a_list_that_is_on_its_way_is_not_sent_again_and_again(void **state)
+{
+    add_worker(*state, 1, 0);
+    join_ok(*state, 7, 0, 0);
+    unsigned n = 1;
+    expect_due(*state, FBY_MSG_WORKERS, 7);
+    for (int64_t at_ns = FBY_NS_PER_S; at_ns < 3 * lease_ns;
+         at_ns += FBY_NS_PER_S) {
+        n += draws_list(*state, 0, at_ns);
+    }
+    assert_int_equal(n, 5); /* after 3, 8, 18 and 28 s */
+    assert_false(draws_list(*state, 2, 3 * lease_ns)); /* some arrive */
+    assert_false(draws_list(*state, 3, 5 * lease_ns));
+    assert_false(draws_list(*state, 5, 6 * lease_ns)); /* and all */
+    add_worker(*state, 2, 7 * lease_ns);
+    expect_due(*state, FBY_MSG_WORKERS, 7);
+    assert_false(draws_list(*state, 5, 7 * lease_ns + 1));
+    assert_true(draws_list(*state, 5, 7 * lease_ns + lease_ns / 4));
+}
+
+static void a_lost_list_is_told_again_although_later_ones_are_sent(void **state)
+{
+    add_worker(*state, 1, 0);
+    join_ok(*state, 7, 0, 0);
+    expect_due(*state, FBY_MSG_WORKERS, 7);
+    assert_false(draws_list(*state, 1, 1));
+    for (uint64_t i = 1; i <= 4; i++) {
+        add_worker(*state, 1 + i, (int64_t)i * lease_ns / 16);
+        expect_due(*state, FBY_MSG_WORKERS, 7);
+    }
+    assert_true(draws_list(*state, 1, lease_ns / 16 + lease_ns / 4));
+}
+
+static void a_list_that_went_to_another_route_is_told_again_at_once(
+    void **state)
+{
+    const struct fby_routing_id other = {.bytes = {99}, .size = 1};
+    struct fby_message          message;
+    struct fby_routing_id       to;
+    add_worker(*state, 1, 0);
+    join_ok(*state, 7, 0, 0);
+    expect_due(*state, FBY_MSG_WORKERS, 7);
+    assert_ok(fby_directory_renew(
+        *state, &(struct fby_renew){.session = {7}}, &other, FBY_NS_PER_S));
+    assert_true(fby_directory_take_due(*state, &message, &to));
+    assert_int_equal(message.type, FBY_MSG_JOINED);
+    assert_true(fby_directory_take_due(*state, &message, &to));
     assert_true(message.workers.is_complete);
+    assert_true(fby_routing_id_equal(&to, &other));
 }
 
 static void a_silent_worker_is_no_longer_listed_and_must_register_again(
@@ -129,6 +194,9 @@ int main(void)
             a_session_is_told_the_workers_once_and_new_ones_as_they_come),
         DIRECTORY_TEST(a_worker_that_came_and_went_is_no_news),
         DIRECTORY_TEST(a_lost_list_is_told_again_in_full),
+        DIRECTORY_TEST(a_list_that_is_on_its_way_is_not_sent_again_and_again),
+        DIRECTORY_TEST(a_lost_list_is_told_again_although_later_ones_are_sent),
+        DIRECTORY_TEST(a_list_that_went_to_another_route_is_told_again_at_once),
         DIRECTORY_TEST(
             a_silent_worker_is_no_longer_listed_and_must_register_again),
         DIRECTORY_TEST(more_workers_than_allowed_are_refused),

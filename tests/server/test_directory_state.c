@@ -198,10 +198,10 @@ static void repeated_joins_draw_one_list_in_its_pace(void **state)
     join_ok(*state, 10, 0, 0);
     expect_due(*state, FBY_MSG_WORKERS, 10);
     for (int64_t i = 1; i < 100; i++) {
-        join_ok(*state, 10, 0, i);
+        join_ok(*state, 10, 0, i * lease_ns / 400);
         expect_nothing_due(*state);
     }
-    fby_directory_tick(*state, pace_ns);
+    join_ok(*state, 10, 0, lease_ns / 4);
     expect_due(*state, FBY_MSG_WORKERS, 10);
     expect_nothing_due(*state);
 }
@@ -639,11 +639,18 @@ static void what_an_expired_session_pinned_is_forgotten(void **state)
     assert_int_equal(renew(*state, 10, lease_ns + 1), FBY_NOT_FOUND);
 }
 
-static void a_session_that_joins_again_gets_the_whole_list(void **state)
+static void a_session_that_joins_from_another_route_gets_the_whole_list(
+    void **state)
 {
     add_worker(*state, 1, 0);
     join_ok(*state, 10, 0, 0);
     expect_due(*state, FBY_MSG_WORKERS, 10);
+    const struct fby_join       join  = joining(10, 0);
+    const struct fby_routing_id other = {.bytes = {99}, .size = 1};
+    assert_ok(fby_directory_join(*state, &join, &other, 2));
+    struct fby_message    joined;
+    struct fby_routing_id to;
+    assert_true(fby_directory_take_due(*state, &joined, &to));
     join_ok(*state, 10, 0, 3);
     assert_int_equal(fby_directory_counts(*state).sessions, 1);
     expect_nothing_due(*state); /* before its time */
@@ -687,7 +694,8 @@ int main(void)
         DIRECTORY_TEST(answers_go_where_a_session_spoke_from_last),
         DIRECTORY_TEST(a_refused_session_pins_nothing),
         DIRECTORY_TEST(what_an_expired_session_pinned_is_forgotten),
-        DIRECTORY_TEST(a_session_that_joins_again_gets_the_whole_list),
+        DIRECTORY_TEST(
+            a_session_that_joins_from_another_route_gets_the_whole_list),
     };
     return cmocka_run_group_tests_name(
         "server.directory_state", tests, NULL, NULL);
