@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
 #include "common/clock.h"
+#include "common/mem.h"
 
 /* Values: source, batch, decoder's keys, crop, field's keys, label's source. */
 static const char pipeline_format[] =
@@ -33,28 +33,6 @@ static const char pipeline_format[] =
     "      - horizontal_flip: {p: 0.5}\n"
     "%s"
     "  label: {from: %s}\n";
-
-/* Run `forebay` with `args`, and wait for its end. Write its standard output to
- * `out` as a string, cut to `size` bytes. */
-static void run_to_end(const struct bench_cluster *self,
-    const char *const *args, char *out, size_t size)
-{
-    struct bench_process process;
-    size_t               used   = 0;
-    int                  status = 0;
-    ssize_t              n      = 1;
-    bench_process_start(&process, self->log_path, args);
-    while (n > 0 && used + 1 < size) {
-        n = read(process.stdout_fd, out + used, size - used - 1);
-        used += n > 0 ? (size_t)n : 0;
-    }
-    out[used] = '\0';
-    waitpid(process.pid, &status, 0);
-    close(process.stdout_fd);
-    if (status != 0) {
-        bench_die("forebay %s failed; see %s", args[1], self->log_path);
-    }
-}
 
 void bench_cluster_init(struct bench_cluster *self)
 {
@@ -104,7 +82,7 @@ void bench_cluster_init_pictures(
         "    dct_scale: off\n", pictures->crop, "", "folder");
     snprintf(number, sizeof(number), "%" PRIu64, pictures->number);
     snprintf(side, sizeof(side), "%" PRIu64, pictures->side);
-    run_to_end(self,
+    bench_process_run(self->log_path,
         (const char *const[]){"forebay", "photos", self->data_dir, "--number",
             number, "--side", side, NULL},
         output, sizeof(output));
@@ -121,6 +99,62 @@ void bench_cluster_init_shards(struct bench_cluster *self,
         "", shards->crop, "    wire: {codec: auto}\n", "cls");
     bench_photos_write_tar(
         photos, self->data_dir, shards->shards, shards->copies);
+}
+
+void bench_cluster_init_blocks(
+    struct bench_cluster *self, const struct bench_blocks *blocks)
+{
+    struct bench_photos photos = {.n = blocks->number};
+    uint8_t            *bytes  = fby_zalloc(blocks->bytes);
+    photos.photos = fby_zalloc(blocks->number * sizeof(*photos.photos));
+    for (unsigned i = 0; i < blocks->number; i++) {
+        photos.photos[i] =
+            (struct bench_photo){.bytes = bytes, .size = blocks->bytes};
+    }
+    bench_cluster_init(self);
+    bench_cluster_write_pipeline(self,
+        "forebay: 1\n"
+        "splits: {train: {shards: \"d:train-{0..0}.tar\"}}\n"
+        "global_batch: %u\n"
+        "fields:\n"
+        "  bytes:\n"
+        "    from: jpg\n"
+        "    decode: bytes\n"
+        "    length: %u\n"
+        "    wire: {filter: none, codec: store}\n",
+        blocks->batch, blocks->bytes);
+    bench_photos_write_tar(
+        &photos, self->data_dir, /* shards */ 1, /* copies */ 1);
+    free(photos.photos);
+    free(bytes);
+}
+
+/* Run `forebay keys ACTION` on the folder, with two more words or NULL. */
+static void run_keys(const struct bench_cluster *self, const char *action,
+    const char *role, const char *name)
+{
+    char output[1024];
+    bench_process_run(self->log_path,
+        (const char *const[]){
+            "forebay", "keys", action, self->keys_dir, role, name, NULL},
+        output, sizeof(output));
+}
+
+void bench_cluster_init_keys(struct bench_cluster *self)
+{
+    snprintf(self->keys_dir, sizeof(self->keys_dir), "%s/keys", self->dir);
+    run_keys(self, "init", NULL, NULL);
+    run_keys(self, "add", "worker", NULL);
+    run_keys(self, "add", "trainer", "bench");
+}
+
+void bench_cluster_export_keys(const struct bench_cluster *self)
+{
+    if (self->keys_dir[0] != '\0') {
+        setenv("FOREBAY_KEYS", self->keys_dir, 1);
+    } else {
+        unsetenv("FOREBAY_KEYS");
+    }
 }
 
 static int remove_entry(
@@ -157,14 +191,27 @@ static void start_worker(
     bench_process_read_endpoint(worker, endpoint, sizeof(endpoint));
 }
 
+static void start_server(struct bench_cluster *self, const char *listen)
+{
+    bench_cluster_export_keys(self);
+    bench_process_start(&self->server, self->log_path,
+        (const char *const[]){
+            "forebay", "server", "--listen", listen, "--ready-fd", "1", NULL});
+    bench_process_read_endpoint(
+        &self->server, self->endpoint, sizeof(self->endpoint));
+}
+
+void bench_cluster_start_again(struct bench_cluster *self)
+{
+    char listen[sizeof(self->endpoint)];
+    memcpy(listen, self->endpoint, sizeof(listen));
+    start_server(self, listen);
+}
+
 void bench_cluster_start(struct bench_cluster *self, unsigned workers,
     unsigned threads, const char *memory)
 {
-    bench_process_start(&self->server, self->log_path,
-        (const char *const[]){"forebay", "server", "--listen",
-            "tcp://127.0.0.1:*", "--ready-fd", "1", NULL});
-    bench_process_read_endpoint(
-        &self->server, self->endpoint, sizeof(self->endpoint));
+    start_server(self, "tcp://127.0.0.1:*");
     for (unsigned i = 0; i < workers; i++) {
         start_worker(self, threads, memory);
     }
@@ -186,7 +233,7 @@ struct bench_pull_result bench_cluster_run_pull(
     json_int_t               raw    = 0;
     json_int_t               wire   = 0;
     struct bench_pull_result result = {0};
-    run_to_end(self, args, text, sizeof(text));
+    bench_process_run(self->log_path, args, text, sizeof(text));
     json_t *object = json_loads(text, 0, NULL);
     if (json_unpack(object, "{s:I, s:I, s:I, s:F}", "images", &images,
             "raw_bytes", &raw, "wire_bytes", &wire, "seconds",
@@ -206,6 +253,7 @@ void bench_consumer_start(struct bench_process *self,
 {
     char root[128];
     snprintf(root, sizeof(root), "d=%s", cluster->data_dir);
+    bench_cluster_export_keys(cluster);
     bench_process_start(self, cluster->log_path,
         (const char *const[]){"forebay", "pull", "--pipeline",
             cluster->pipeline_path, "--server", cluster->endpoint, "--data",

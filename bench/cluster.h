@@ -7,7 +7,10 @@
  * endpoint, and a consumer prints a line for each step. All processes end with
  * the bench, even if it is killed. An error ends the bench with a message and
  * keeps the directory, with the messages of the processes in its file `log`.
- * All calls come from the main thread. */
+ * All calls come from the main thread.
+ *
+ * A cluster without keys is in the clear. In one with keys all processes get
+ * them by the variable FOREBAY_KEYS, which each start sets or removes. */
 #ifndef FBY_BENCH_CLUSTER_H
 #define FBY_BENCH_CLUSTER_H
 
@@ -37,6 +40,7 @@ struct bench_cluster {
     char pipeline_path[96];
     char data_dir[96];  /* path; the workers serve it as root "d" */
     char log_path[96];  /* file of the messages of all processes */
+    char keys_dir[96];  /* folder of its keys; "": none */
     char endpoint[256]; /* address of the server */
     struct bench_process server;
     struct bench_process workers[BENCH_MAX_WORKERS];
@@ -61,6 +65,24 @@ void bench_cluster_init_pictures(
 void bench_cluster_init_shards(struct bench_cluster *self,
     const struct bench_photos *photos, const struct bench_shards *shards);
 
+struct bench_blocks { /* members of one tar file, all zero */
+    unsigned number;
+    unsigned bytes; /* of a member */
+    unsigned batch; /* members of a batch */
+};
+
+/* As bench_cluster_init(); then make the tar file, and write a pipeline that
+ * delivers the members as they are and sends them stored. */
+void bench_cluster_init_blocks(
+    struct bench_cluster *self, const struct bench_blocks *blocks);
+
+/* Make the keys of the cluster with `forebay keys`: of the server, the workers
+ * and one trainer. */
+void bench_cluster_init_keys(struct bench_cluster *self);
+
+/* Set or remove FOREBAY_KEYS as a process or stream of this cluster needs it. */
+void bench_cluster_export_keys(const struct bench_cluster *self);
+
 /* Kill the server and the workers, and delete the directory. */
 void bench_cluster_remove(struct bench_cluster *self);
 
@@ -68,6 +90,9 @@ void bench_cluster_remove(struct bench_cluster *self);
  * each core with BENCH_ALL_CORES, in the memory budget `memory` ("64M"). */
 void bench_cluster_start(struct bench_cluster *self, unsigned workers,
     unsigned threads, const char *memory);
+
+/* Start the server again at its endpoint. It must have been killed. */
+void bench_cluster_start_again(struct bench_cluster *self);
 
 /* Kill the server and the workers. */
 void bench_cluster_stop(struct bench_cluster *self);

@@ -115,6 +115,26 @@ void bench_process_read_endpoint(
     out[used - 1] = '\0';
 }
 
+void bench_process_run(
+    const char *log_path, const char *const *args, char *out, size_t size)
+{
+    struct bench_process process;
+    size_t               used   = 0;
+    int                  status = 0;
+    ssize_t              n      = 1;
+    bench_process_start(&process, log_path, args);
+    while (n > 0 && used + 1 < size) {
+        n = read(process.stdout_fd, out + used, size - used - 1);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    out[used] = '\0';
+    waitpid(process.pid, &status, 0);
+    close(process.stdout_fd);
+    if (status != 0) {
+        bench_die("forebay %s failed; see %s", args[1], log_path);
+    }
+}
+
 uint64_t bench_rss_bytes(pid_t pid)
 {
     char path[64];
@@ -128,6 +148,25 @@ uint64_t bench_rss_bytes(pid_t pid)
     /* The second number is the count of resident pages. */
     return strtoull(line + strcspn(line, " "), NULL, 10) *
            (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t bench_peak_rss_bytes(pid_t pid)
+{
+    char     path[64];
+    char     line[256];
+    uint64_t kib = 0;
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        if (strncmp(line, "VmHWM:", 6) == 0) {
+            kib = strtoull(line + 6, NULL, 10);
+        }
+    }
+    if (kib == 0) {
+        bench_die("%s: there is no VmHWM", path);
+    }
+    fclose(file);
+    return kib << 10;
 }
 
 int64_t bench_cpu_ns(pid_t pid)

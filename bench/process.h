@@ -38,8 +38,14 @@ void bench_process_read_endpoint(
 /* Kill the process; does nothing if `pid` is 0. */
 void bench_process_kill(struct bench_process *self);
 
-/* Resident memory of a process. */
+/* Run `forebay` as bench_process_start() does, and wait for its end. Write its
+ * standard output to `out` as a string, cut to `size` bytes. */
+void bench_process_run(
+    const char *log_path, const char *const *args, char *out, size_t size);
+
+/* Resident memory of a process: now, and its highest value so far. */
 uint64_t bench_rss_bytes(pid_t pid);
+uint64_t bench_peak_rss_bytes(pid_t pid);
 
 /* CPU time of all threads of a process since its start. */
 enum { BENCH_THIS_PROCESS = 0 };

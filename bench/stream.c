@@ -15,6 +15,7 @@ struct forebay *bench_stream_open(
     completed.pipeline_path             = cluster->pipeline_path;
     completed.roots                     = &root;
     completed.n_roots                   = 1;
+    bench_cluster_export_keys(cluster);
     if (forebay_open(&completed, error, sizeof(error), &stream) != FOREBAY_OK) {
         bench_die("%s", error);
     }

@@ -85,28 +85,9 @@ static const uint64_t batch_bytes = (uint64_t)BATCH_ROWS * MEMBER_BYTES;
  * the page cache, copies them to its arena, and hashes them a second time. */
 static void start_real_worker(struct bench_cluster *cluster)
 {
-    struct bench_photo  members[MEMBERS];
-    struct bench_photos photos = {.photos = members, .n = MEMBERS};
-    uint8_t            *bytes  = fby_zalloc(MEMBER_BYTES);
-    for (int i = 0; i < MEMBERS; i++) {
-        members[i] = (struct bench_photo){.bytes = bytes, .size = MEMBER_BYTES};
-    }
-    bench_cluster_init(cluster);
-    bench_cluster_write_pipeline(cluster,
-        "forebay: 1\n"
-        "splits: {train: {shards: \"d:train-{0..0}.tar\"}}\n"
-        "global_batch: %d\n"
-        "fields:\n"
-        "  bytes:\n"
-        "    from: jpg\n"
-        "    decode: bytes\n"
-        "    length: %d\n"
-        "    wire: {filter: none, codec: store}\n",
-        BATCH_ROWS, MEMBER_BYTES);
-    bench_photos_write_tar(
-        &photos, cluster->data_dir, /* shards */ 1, /* copies */ 1);
+    bench_cluster_init_blocks(
+        cluster, &(struct bench_blocks){MEMBERS, MEMBER_BYTES, BATCH_ROWS});
     bench_cluster_start(cluster, 1, BENCH_ALL_CORES, "1G");
-    free(bytes);
 }
 
 static void measure_real_worker(void)
