@@ -91,6 +91,7 @@ bench-long: build
 	@build/bench/pauses
 	@build/bench/pauses --window 2
 	@build/bench/frozen
+	@build/bench/server_scale
 
 bench-python: build
 	@[ -z "$$DATA" ] || [ -d "$$DATA" ] || { \

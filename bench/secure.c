@@ -25,7 +25,7 @@ static const double   demand      = 0.6; /* of the capacity */
 static const uint64_t batch_bytes = (uint64_t)BLOCKS_OF_BATCH * BLOCK_BYTES;
 
 static uint64_t pairs  = 7;
-static uint64_t run_ms = 5000;
+static uint64_t run_ms = 4000;
 static uint64_t mib    = 2048;
 
 struct runs { /* values of the runs of one cluster */
@@ -264,7 +264,7 @@ int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
         {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (7)"},
-        {"run-ms", &run_ms, 100, 600000, "Length of a run of photos (5000)"},
+        {"run-ms", &run_ms, 100, 600000, "Length of a run of photos (4000)"},
         {"mib", &mib, 16, 1 << 20, "MiB per run of the wire (2048)"},
         {0},
     };
