@@ -342,6 +342,37 @@ static void each_event_is_logged_once(void **state)
     pair_close(&pair);
 }
 
+static void keep(void *arg, enum fby_log_level level, const char *line)
+{
+    char *text = arg;
+    (void)level;
+    snprintf(text, 512, "%s", line);
+}
+
+/* A worker sends REGISTER every second, here every 2 s. */
+static void four_registers_without_an_answer_are_logged(void **state)
+{
+    struct pair pair;
+    char        line[512] = "";
+    char        right[512];
+    pair_open(&pair, state);
+    fby_log_redirect(FBY_LOG_WARN, keep, line);
+    tick(&pair, 0, 1);
+    for (int i = 1; i < 4; i++) {
+        tick(&pair, 2 * S, 1);
+        assert_string_equal(line, "");
+    }
+    tick(&pair, 2 * S, 1);
+    fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
+    snprintf(right, sizeof(right),
+        "SERVER-SILENT no answer from %s; check that it runs and listens at "
+        "this address, and whether it demands keys (--keys, FOREBAY_KEYS); "
+        "this worker keeps trying",
+        pair.server.endpoint);
+    assert_string_equal(line, right);
+    pair_close(&pair);
+}
+
 static void invalid_messages_from_the_server_are_counted(void **state)
 {
     struct pair pair;
@@ -387,6 +418,7 @@ int main(void)
         IN_SANDBOX(the_worker_connects_again_to_a_silent_server),
         IN_SANDBOX(a_worker_that_cannot_connect_again_tries_later),
         IN_SANDBOX(each_event_is_logged_once),
+        IN_SANDBOX(four_registers_without_an_answer_are_logged),
         IN_SANDBOX(invalid_messages_from_the_server_are_counted),
         IN_SANDBOX(a_leaving_worker_deregisters_and_sends_no_more),
     };

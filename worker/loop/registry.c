@@ -17,8 +17,9 @@
 #include "worker/loop/loop.h"
 
 enum {
-    MAX_RECEIVED   = 16,    /* messages handled in one turn of the loop */
-    QUEUE_MESSAGES = 100000 /* received messages that ZeroMQ may queue */
+    MAX_RECEIVED     = 16,     /* messages handled in one turn of the loop */
+    QUEUE_MESSAGES   = 100000, /* received messages that ZeroMQ may queue */
+    SILENT_REGISTERS = 4 /* without an answer to so many, the log says it */
 };
 
 /* ---- The worker's own address -------------------------------------------- */
@@ -235,12 +236,19 @@ static void send_heartbeat(struct fby_loop *self)
             .clock_ns   = (uint64_t)self->now_ns));
 }
 
-static void log_silence(struct fby_loop_registry *registry)
+/* A server tells a client whose keys do not suit it nothing. */
+static void log_silence(struct fby_loop *self)
 {
+    struct fby_loop_registry *registry = &self->registry;
     if (registry->unanswered > 0 && !registry->silence_logged) {
         registry->silence_logged = true;
-        fby_warn("SERVER-SILENT", "no answer from %s; this worker keeps trying",
-            registry->endpoint);
+        fby_warn("SERVER-SILENT",
+            "no answer from %s; check that it runs and listens at this "
+            "address%s; this worker keeps trying",
+            registry->endpoint,
+            self->keys != NULL
+                ? ", and that the key file is of this server"
+                : ", and whether it demands keys (--keys, FOREBAY_KEYS)");
     }
 }
 
@@ -250,7 +258,7 @@ void fby_loop_registry_locate(struct fby_loop *self)
     if (fby_locator_tick(registry->locator, self->now_ns)) {
         registry->connect_due = true;
         registry->due_ns      = self->now_ns;
-        log_silence(registry);
+        log_silence(self);
     }
 }
 
@@ -281,6 +289,9 @@ void fby_loop_registry_tick(struct fby_loop *self)
         return;
     }
     if (registry->server.value == 0) {
+        if (registry->unanswered >= SILENT_REGISTERS) {
+            log_silence(self);
+        }
         send_register(self);
         registry->due_ns = self->now_ns + self->options.register_ns;
     } else {
