@@ -153,7 +153,8 @@ fby_err fby_socket_connect(void *zmq, const char *endpoint,
         return FBY_SYS;
     }
     if (!set_options(socket, limits) || !set_family(socket, endpoint) ||
-        !set_int(socket, ZMQ_RECONNECT_IVL, RECONNECT_MS) ||
+        !set_int(socket, ZMQ_RECONNECT_IVL,
+            limits->reconnect_ms > 0 ? limits->reconnect_ms : RECONNECT_MS) ||
         !set_int(socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS)) {
         err = FBY_SYS;
     } else if (zmq_connect(socket, endpoint) != 0) {

@@ -34,6 +34,10 @@ struct fby_socket_limits {
     int     send_messages;    /* longest send queue of a peer; 0: no limit */
     int     dead_peer_ms;     /* TCP closes a connection when data was not
                                   acknowledged for so long; 0: system default */
+    /* The least pause before a connection that ended is made again; 0: 100 ms.
+     * libzmq lengthens it, to 5 s, only while none can be made, and not when
+     * the other side closes each new one, because its keys do not suit it. */
+    int reconnect_ms;
     /* Keys of CURVE, of 32 bytes each; NULL: no encryption. A socket that binds
      * needs secret_key only, and a handler of keys (secure/zap.h). */
     const uint8_t *secret_key;

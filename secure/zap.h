@@ -5,9 +5,9 @@
  * key. So it asks a handler of the ZeroMQ Authentication Protocol (RFC 27),
  * this thread, about the public key of each connection. A known key becomes the
  * user id of the connection's messages (fby_zap_key_of). libzmq tells a client
- * that is refused nothing, and the client tries again without a pause. So an
- * unknown key is admitted without a user id, and the server answers it with one
- * refusal; only more than a few of them in a short time are refused here. */
+ * that is refused nothing, and the client tries again for ever. So an unknown
+ * key is admitted without a user id, and the server answers it with one refusal;
+ * only more than a few of them in a short time are refused here. */
 #ifndef FBY_SECURE_ZAP_H
 #define FBY_SECURE_ZAP_H
 

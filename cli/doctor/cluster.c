@@ -143,7 +143,7 @@ static void query_server(struct cluster_check *self)
 {
     struct fby_message message;
     struct fby_probe  *server = &self->server;
-    server->socket  = fby_dealer_open_keyed(self->zmq, server->endpoint,
+    server->socket  = fby_dealer_open_server(self->zmq, server->endpoint,
          FBY_MESSAGE_MAX, self->has_keys ? &self->key : NULL);
     server->session = fby_session_random();
     if (server->socket == NULL) {

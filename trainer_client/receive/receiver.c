@@ -176,7 +176,7 @@ static void locate_server(struct fby_receiver *r)
 {
     if (fby_locator_tick(r->locator, r->now_ns)) {
         void *socket =
-            fby_dealer_open_keyed(r->zmq, fby_locator_endpoint(r->locator),
+            fby_dealer_open_server(r->zmq, fby_locator_endpoint(r->locator),
                 FBY_MESSAGE_MAX, r->setup->has_keys ? &r->setup->key : NULL);
         if (socket != NULL) {
             fby_dealer_close(&r->server_socket);

@@ -8,36 +8,52 @@
 #include "common/socket.h"
 #include "common/timer.h"
 
-enum { LINGER_MS = 200, MAX_RECEIVE_QUEUE = 100000 /* messages */ };
+enum {
+    LINGER_MS          = 200,
+    MAX_RECEIVE_QUEUE  = 100000, /* messages */
+    DEAD_PEER_S        = 30,
+    SERVER_RECONNECT_S = 1 /* first pause before connecting again */
+};
 
-void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame)
+static int scaled_ms(int64_t normal_s)
 {
-    return fby_dealer_open_keyed(zmq, endpoint, max_frame, NULL);
+    int64_t scaled_ns = fby_scaled_timeout_ns(normal_s * FBY_NS_PER_S);
+    return (int)(scaled_ns / FBY_NS_PER_MS);
 }
 
 /* The client sends at least one message a second. If TCP gets no
  * acknowledgement for dead_peer_ms, it closes the connection. */
-void *fby_dealer_open_keyed(void *zmq, const char *endpoint, int64_t max_frame,
+static void *open_dealer(void *zmq, const char *endpoint, int64_t max_frame,
+    struct fby_socket_limits *limits)
+{
+    void *socket              = NULL;
+    limits->max_message_bytes = max_frame;
+    limits->receive_messages  = MAX_RECEIVE_QUEUE;
+    limits->dead_peer_ms      = scaled_ms(DEAD_PEER_S);
+    if (fby_socket_connect(zmq, endpoint, limits, &socket) != FBY_OK) {
+        fby_warn("NO-SOCKET", "%s: %s", endpoint, zmq_strerror(zmq_errno()));
+        return NULL;
+    }
+    return socket;
+}
+
+void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame)
+{
+    struct fby_socket_limits limits = {0};
+    return open_dealer(zmq, endpoint, max_frame, &limits);
+}
+
+void *fby_dealer_open_server(void *zmq, const char *endpoint, int64_t max_frame,
     const struct fby_key_file *key)
 {
-    int64_t dead_ns = fby_scaled_timeout_ns(30 * FBY_NS_PER_S);
-    void   *socket  = NULL;
-
     struct fby_socket_limits limits = {
-        .max_message_bytes = max_frame,
-        .receive_messages  = MAX_RECEIVE_QUEUE,
-        .dead_peer_ms      = (int)(dead_ns / FBY_NS_PER_MS),
-    };
+        .reconnect_ms = scaled_ms(SERVER_RECONNECT_S)};
     if (key != NULL) {
         limits.secret_key = key->secret_key.bytes;
         limits.public_key = key->public_key.bytes;
         limits.server_key = key->server_key.bytes;
     }
-    if (fby_socket_connect(zmq, endpoint, &limits, &socket) != FBY_OK) {
-        fby_warn("NO-SOCKET", "%s: %s", endpoint, zmq_strerror(zmq_errno()));
-        return NULL;
-    }
-    return socket;
+    return open_dealer(zmq, endpoint, max_frame, &limits);
 }
 
 void fby_dealer_close(void **socket_p)

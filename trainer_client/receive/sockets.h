@@ -14,8 +14,10 @@
  * received frame longer than `max_frame` bytes ends the connection. NULL: the
  * socket could not be opened, and the log says why. */
 void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame);
-/* The same to a server with keys: the connection is encrypted (CURVE). */
-void *fby_dealer_open_keyed(void *zmq, const char *endpoint, int64_t max_frame,
+/* The same to a server. A server that demands other keys closes the connection,
+ * which is made again once a second at most. `key`: encrypt with it (CURVE);
+ * NULL: the server has no keys. */
+void *fby_dealer_open_server(void *zmq, const char *endpoint, int64_t max_frame,
     const struct fby_key_file *key);
 
 /* Close the socket. ZeroMQ goes on sending queued messages for at most 200 ms.

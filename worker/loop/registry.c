@@ -96,7 +96,8 @@ static void warn_of_loopback(struct fby_loop_registry *registry)
 static fby_err reconnect(struct fby_loop *self, struct fby_error_detail *why)
 {
     struct fby_socket_limits  limits = {.max_message_bytes = FBY_MESSAGE_SMALL,
-         .receive_messages                                 = QUEUE_MESSAGES};
+         .receive_messages                                 = QUEUE_MESSAGES,
+         .reconnect_ms = (int)(self->options.register_ns / FBY_NS_PER_MS)};
     struct fby_loop_registry *registry = &self->registry;
     const char *endpoint = fby_locator_endpoint(registry->locator);
     void       *socket   = NULL;
