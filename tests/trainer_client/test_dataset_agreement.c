@@ -268,8 +268,11 @@ static void a_pin_that_no_worker_has_is_reported_with_both_values(void **state)
             &agreement, &data, &print, "the token", NULL));
         vote(&agreement, "first", 'x', 'f');
         snprintf(want, sizeof(want),
-            "%s %s is pinned by the token, but first has %s", words[i],
-            hex(i == 0 ? 'y' : 'g', a), hex(i == 0 ? 'x' : 'f', b));
+            "%s %s is pinned by the token, but first has %s%s", words[i],
+            hex(i == 0 ? 'y' : 'g', a), hex(i == 0 ? 'x' : 'f', b),
+            i == 0 ? ""
+                   : ": start workers of the build that began the run, or "
+                     "begin a new run");
         assert_words(&agreement, want);
     }
 }

@@ -264,9 +264,13 @@ static void check_other(
     struct fby_digest agreed = digest_of(want);
     send_opened(&d.workers[1], &other);
     (void)await_message(&d, &d.workers[1], FBY_MSG_BYE);
-    snprintf(text, sizeof(text), "worker here (%s): %s %s, the stream has %s",
+    snprintf(text, sizeof(text), "worker here (%s): %s %s, the stream has %s%s",
         d.workers[1].endpoint, what, fby_hex(here.bytes, 8, a),
-        fby_hex(agreed.bytes, 8, b));
+        fby_hex(agreed.bytes, 8, b),
+        strcmp(build, "other") != 0
+            ? ""
+            : ": start workers of the build that began the run, or begin a new "
+              "run");
     await_failure(&d, FOREBAY_CONFIG, text);
     dialogue_end(&d);
 }

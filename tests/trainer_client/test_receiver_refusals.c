@@ -223,7 +223,7 @@ static void check_aside(const struct fby_message *message, const char *words)
 static void workers_that_serve_other_bytes_are_left_aside(void **state)
 {
     (void)state;
-    char              text[100];
+    char              text[200];
     char              hex[17];
     struct fby_digest other = digest_of("other");
     check_aside(&(struct fby_message){.type = FBY_MSG_STALE_DATA,
@@ -238,7 +238,9 @@ static void workers_that_serve_other_bytes_are_left_aside(void **state)
                                     .shard              = "",
                                     .text               = "it has other data"}},
         "it has other data");
-    snprintf(text, sizeof(text), "its fingerprint is %s: it runs another build",
+    snprintf(text, sizeof(text),
+        "its fingerprint is %s: it runs another build: start workers of the "
+        "build that began the run, or begin a new run",
         fby_hex(other.bytes, 8, hex));
     check_aside(
         &(struct fby_message){.type = FBY_MSG_WRONG_FINGERPRINT,

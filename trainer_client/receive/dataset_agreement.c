@@ -203,10 +203,11 @@ static fby_err fail_with_pin(const struct fby_dataset_agreement *self,
     const struct fby_digest *pinned =
         data_differs ? &self->data.digest : &self->fingerprint.digest;
     return fby_error_set(why, FBY_CONFIG,
-        "%s %s is pinned by %s, but %.200s has %s",
+        "%s %s is pinned by %s, but %.200s has %s%s",
         data_differs ? "data digest" : "fingerprint", short_hex_of(pinned).text,
         self->pinned_by, c->worker,
-        short_hex_of(data_differs ? &c->data : &c->fingerprint).text);
+        short_hex_of(data_differs ? &c->data : &c->fingerprint).text,
+        data_differs ? "" : FBY_OTHER_BUILD_REMEDY);
 }
 
 struct ranking { /* the two candidates with most votes that match the pins */

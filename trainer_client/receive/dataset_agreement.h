@@ -16,6 +16,10 @@
 
 enum { FBY_MAX_CANDIDATES = 16, FBY_WORKER_LABEL_SIZE = 320 };
 
+/* The end of a message about a worker whose fingerprint is not the stream's. */
+#define FBY_OTHER_BUILD_REMEDY \
+    ": start workers of the build that began the run, or begin a new run"
+
 struct fby_candidate { /* one answer to OPEN, and how many workers gave it */
     struct fby_digest      data;
     struct fby_digest      fingerprint;

@@ -118,8 +118,9 @@ static void describe_mismatch(const struct fby_receiver *r,
         same_data ? &r->agreement.fingerprint.digest : data;
     char their_hex[17]; /* the first 8 bytes of the digest */
     char our_hex[17];
-    (void)fby_error_set(out, FBY_STALE, "%s %s, the stream has %s", name,
-        fby_hex(theirs->bytes, 8, their_hex), fby_hex(ours->bytes, 8, our_hex));
+    (void)fby_error_set(out, FBY_STALE, "%s %s, the stream has %s%s", name,
+        fby_hex(theirs->bytes, 8, their_hex), fby_hex(ours->bytes, 8, our_hex),
+        same_data ? FBY_OTHER_BUILD_REMEDY : "");
 }
 
 static bool agrees_with_stream(

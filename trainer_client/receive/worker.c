@@ -187,10 +187,11 @@ static void on_stale(
 static void on_wrong_fingerprint(
     struct fby_receiver *r, int peer, const struct fby_digest *fingerprint)
 {
-    char text[120];
+    char text[160];
     char hex[17]; /* the first 8 bytes */
-    snprintf(text, sizeof(text), "its fingerprint is %s: it runs another build",
-        fby_hex(fingerprint->bytes, 8, hex));
+    snprintf(text, sizeof(text),
+        "its fingerprint is %s: it runs another build%s",
+        fby_hex(fingerprint->bytes, 8, hex), FBY_OTHER_BUILD_REMEDY);
     fby_r_set_aside(r, peer, FBY_R_FINGERPRINT, text);
 }
 
