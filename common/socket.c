@@ -11,7 +11,7 @@
 
 enum {
     HANDSHAKE_MS     = 2000,
-    RECONNECT_MS     = 100,
+    RECONNECT_MS     = 300,
     RECONNECT_MAX_MS = 5000,
     BACKLOG          = 4096,
     KEY_BYTES        = 32

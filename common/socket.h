@@ -34,7 +34,7 @@ struct fby_socket_limits {
     int     send_messages;    /* longest send queue of a peer; 0: no limit */
     int     dead_peer_ms;     /* TCP closes a connection when data was not
                                   acknowledged for so long; 0: system default */
-    /* The least pause before a connection that ended is made again; 0: 100 ms.
+    /* The least pause before a connection that ended is made again; 0: 300 ms.
      * libzmq lengthens it, to 5 s, only while none can be made, and not when
      * the other side closes each new one, because its keys do not suit it. */
     int reconnect_ms;

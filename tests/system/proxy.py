@@ -3,6 +3,7 @@
 periodically."""
 
 import math
+import random
 import selectors
 import socket
 import struct
@@ -19,6 +20,7 @@ class Proxy:
         self.every_s = every_s
         self.resets = 0
         self.answered = 0  # bytes received from `to`
+        self.source = None  # of the bytes that a hook gets
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.listener.setblocking(False)
         self.port = self.listener.getsockname()[1]
@@ -68,13 +70,20 @@ class Proxy:
         """What to forward of bytes from `to`; for subclasses."""
         return data
 
+    def on_request(self, data):
+        """What to forward of bytes to `to`; for subclasses."""
+        return data
+
     def pump(self, sock, other):
+        self.source = sock
         try:
             data = sock.recv(1 << 18)
             if data:
                 if sock in self.servers:
                     self.answered += len(data)
                     data = self.on_answer(data)
+                else:
+                    data = self.on_request(data)
                 other.sendall(data)
                 return
         except OSError:
@@ -103,3 +112,34 @@ class Proxy:
                 elif key.fileobj.fileno() >= 0:
                     self.pump(key.fileobj, key.data)
             self.due()
+
+
+class BadNetwork(Proxy):
+    """Delays all that it forwards, flips bits, stalls and resets."""
+
+    KINDS = {30: "flip", 60: "flip", 75: "reset", 90: "stall"}
+
+    def __init__(self, seed, to=None):
+        self.random = random.Random(seed)
+        self.reads = 0
+        self.done = {kind: 0 for kind in self.KINDS.values()}
+        super().__init__(to)
+
+    def flip(self, data):
+        """Flip one bit."""
+        data = bytearray(data)
+        data[self.random.randrange(len(data))] ^= 1 << self.random.randrange(8)
+        return data
+
+    def disturb(self, data):
+        """Of 100 reads, two lose a bit, one is reset and one stalls."""
+        kind = self.KINDS.get(self.reads % 100, "")
+        self.reads += 1
+        if kind:
+            self.done[kind] += 1
+        time.sleep(1.2 if kind == "stall" else 0.005)
+        if kind == "reset":
+            raise ConnectionError("on purpose")
+        return self.flip(data) if kind == "flip" else data
+
+    on_answer = on_request = disturb

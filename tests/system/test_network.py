@@ -5,7 +5,6 @@ that of one machine, with keys and without.
 
 FOREBAY_TEST_LONG also takes links down for a minute."""
 
-import shutil
 import signal
 import time
 import unittest
@@ -13,6 +12,7 @@ import unittest
 import harness
 from harness import LONG, PATIENT, SLOW, Daemon, Pull, SystemTest, seconds
 from network import Network, Unavailable
+from proxy import BadNetwork
 
 PORT = 7070
 NAME = f"head:{PORT}"
@@ -203,6 +203,48 @@ class WithoutKeys(WithKeys):
     keyed = False
 
 
+class BadNetworks(SystemTest):
+    """A network for each process, which delays, stalls, resets and changes."""
+
+    def disturbed(self, to):
+        network = BadNetwork(len(self.networks), to)
+        self.networks.append(network)
+        self.addCleanup(network.close)
+        return network
+
+    def check(self, options):
+        """`options` are the further ones of each role."""
+        self.networks = []
+        self.cluster.photos()
+        pipeline = self.cluster.pipeline()
+        server = self.cluster.start_server(*options["server"])
+        server.endpoint = self.disturbed(server.port).endpoint
+        for _ in range(3):
+            network = self.disturbed(None)
+            network.to = self.cluster.start_worker(
+                "--advertise", network.endpoint, *options["worker"]).port
+        pull = self.cluster.pull(
+            pipeline, "--epochs", 20, "--window", "1M", *options["trainer"])
+        pull.finish()
+        alone = self.cluster.pull_alone(pipeline, "--epochs", 20, "--workers", 1)
+        alone.finish()
+        self.assertEqual(pull.lines, alone.lines)
+        for network in self.networks:
+            self.assertGreater(min(network.done.values()), 0, network.done)
+
+    def test_the_stream_is_that_of_one_machine(self):
+        self.check({"server": [], "worker": [], "trainer": []})
+
+    def test_the_stream_is_that_of_one_machine_with_keys(self):
+        keys = self.cluster.path("keys")
+        self.forebay("keys", "init", keys)
+        self.forebay("keys", "add", keys, "worker")
+        self.forebay("keys", "add", keys, "trainer", "t")
+        self.check({"server": ["--keys", keys],
+                    "worker": ["--keys", keys / "worker.key"],
+                    "trainer": ["--keys", keys / "trainer-t.key"]})
+
+
 class WrongKeys(OnNetwork):
     def test_at_most_one_connection_attempt_a_second(self):
         """Of processes with the key of another cluster, and without keys."""
@@ -224,4 +266,4 @@ class WrongKeys(OnNetwork):
 
 
 if __name__ == "__main__":
-    harness.main(at_once=6 if LONG else 2)  # they mostly wait
+    harness.main(at_once=6 if LONG else 4)  # they mostly wait
