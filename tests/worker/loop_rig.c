@@ -176,8 +176,6 @@ static void open_sealed(const struct party *to, uint8_t *frame, size_t size)
 
 static void read_sent(const struct party *to, struct sent *sent)
 {
-    sent->seen = true;
-    wire.last  = sent;
     wire.bytes = zmq_msg_data(&sent->frame);
     wire.size  = zmq_msg_size(&sent->frame);
     if (fby_is_sealed_frame(wire.bytes, wire.size)) {
@@ -202,7 +200,7 @@ static struct sent *await_sent(const struct party *to)
 }
 
 /* Each client has its own connection: only the order within it is visible. */
-static struct sent *next_sent(const struct party *to)
+static struct sent *next_unread(const struct party *to)
 {
     struct sent *sent = await_sent(to);
     if (sent == NULL) {
@@ -210,6 +208,14 @@ static struct sent *next_sent(const struct party *to)
             (unsigned long long)to->session.value);
         return wire.sent; /* not reached */
     }
+    sent->seen = true;
+    wire.last  = sent;
+    return sent;
+}
+
+static struct sent *next_sent(const struct party *to)
+{
+    struct sent *sent = next_unread(to);
     read_sent(to, sent);
     return sent;
 }
@@ -217,6 +223,11 @@ static struct sent *next_sent(const struct party *to)
 unsigned wire_position(void)
 {
     return (unsigned)(wire.last - wire.sent);
+}
+
+zmq_msg_t *wire_expect_frame(const struct party *to)
+{
+    return &next_unread(to)->frame;
 }
 
 const struct fby_message *wire_expect(

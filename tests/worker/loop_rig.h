@@ -117,7 +117,9 @@ void wire_expect_nothing(struct rig *rig);
  * until the next call. */
 const struct fby_message *wire_expect(
     const struct party *to, enum fby_message_type type);
-/* The same for a chunk, whose memory stays in flight. */
+/* The next frame to the party, as it was sent: it may be sealed. */
+zmq_msg_t *wire_expect_frame(const struct party *to);
+/* Read the next message to the party, a chunk, whose memory stays in flight. */
 struct fby_chunk wire_expect_chunk(const struct party *to);
 /* The frame of the last message read, and its position among all sent. */
 const uint8_t *wire_frame(void);

@@ -26,10 +26,14 @@ struct fby_loop_keys {
     struct fby_challenges challenges;
 };
 
+struct opened { /* what a session may request */
+    struct fby_digest content, data;
+};
+
 struct fby_loop_seal { /* what a peer with a ticket has */
     struct fby_lanes  lanes;
     struct fby_ticket ticket;
-    struct fby_digest opened[MAX_OPENED]; /* digests of contents */
+    struct opened     opened[MAX_OPENED];
     size_t            n_opened;
 };
 
@@ -305,23 +309,25 @@ fby_err fby_loop_check_location(const struct fby_loop_peer *peer,
         location);
 }
 
-void fby_loop_note_opened(
-    struct fby_loop_peer *peer, const struct fby_digest *content)
+void fby_loop_note_opened(struct fby_loop_peer *peer,
+    const struct fby_digest *content, const struct fby_digest *data)
 {
     struct fby_loop_seal *seal = peer->seal;
-    if (seal != NULL && !fby_loop_may_request(peer, content)) {
-        seal->opened[seal->n_opened % MAX_OPENED] = *content;
+    if (seal != NULL && !fby_loop_may_request(peer, content, data)) {
+        seal->opened[seal->n_opened % MAX_OPENED] =
+            (struct opened){*content, *data};
         seal->n_opened++;
     }
 }
 
-bool fby_loop_may_request(
-    const struct fby_loop_peer *peer, const struct fby_digest *content)
+bool fby_loop_may_request(const struct fby_loop_peer *peer,
+    const struct fby_digest *content, const struct fby_digest *data)
 {
     const struct fby_loop_seal *seal = peer->seal;
     bool                        may  = seal == NULL;
     for (size_t i = 0; !may && i < seal->n_opened && i < MAX_OPENED; i++) {
-        may = fby_digest_equal(&seal->opened[i], content);
+        may = fby_digest_equal(&seal->opened[i].content, content) &&
+              fby_digest_equal(&seal->opened[i].data, data);
     }
     return may;
 }

@@ -430,12 +430,13 @@ bool fby_loop_ticket_expired(
 FBY_CHECKED fby_err fby_loop_check_location(const struct fby_loop_peer *peer,
     const char *location, struct fby_error_detail *why);
 
-/* A session with a ticket may request only contents that it has opened: the
- * cache of plans also has those of other sessions. */
-void fby_loop_note_opened(
-    struct fby_loop_peer *peer, const struct fby_digest *content);
-bool fby_loop_may_request(
-    const struct fby_loop_peer *peer, const struct fby_digest *content);
+/* A session with a ticket may request only contents that it has opened, and of
+ * the data that it found below its roots: the cache of plans also has those of
+ * other sessions, with other roots. */
+void fby_loop_note_opened(struct fby_loop_peer *peer,
+    const struct fby_digest *content, const struct fby_digest *data);
+bool fby_loop_may_request(const struct fby_loop_peer *peer,
+    const struct fby_digest *content, const struct fby_digest *data);
 
 /* Open a sealed message in place, and decode it.
  * Errors: FBY_PROTO  it is not the next genuine frame of the route. */

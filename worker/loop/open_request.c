@@ -149,7 +149,8 @@ static void send_result(struct fby_loop *self, const struct fby_loop_open *open,
                differs(&open->fingerprint, &state->dataset_plan->fingerprint)) {
         send_open_differs(self, open, state->dataset_plan);
     } else {
-        fby_loop_note_opened(open->peer, &state->dataset_plan->content_digest);
+        fby_loop_note_opened(open->peer, &state->dataset_plan->content_digest,
+            &state->dataset_plan->data_digest);
         send_opened(self, open, state->dataset_plan);
     }
 }

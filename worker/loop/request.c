@@ -324,7 +324,7 @@ void fby_loop_on_request(struct fby_loop *self, struct fby_loop_peer *peer,
     if (refuse_by_fault(self, &in)) {
         return;
     }
-    if (!fby_loop_may_request(peer, &message->content)) {
+    if (!fby_loop_may_request(peer, &message->content, &message->data)) {
         send_no_plan(self, &in, NULL); /* the client then opens it */
         return;
     }
