@@ -22,6 +22,36 @@ def ready():
                  struct.pack(">I", len(value)) + value, COMMAND)
 
 
+class Frames:
+    """One direction of a connection, taken apart."""
+
+    def __init__(self):
+        self.left = 64  # bytes of the greeting
+        self.rest = b""
+
+    def replace(self, data, change):
+        """Take bytes; return them with `change(body)`, a list of bodies, in
+        place of each message of one frame that is complete."""
+        greeting, data = data[:self.left], data[self.left:]
+        self.left -= len(greeting)
+        self.rest += data
+        out = greeting
+        while True:
+            head = 9 if self.rest and self.rest[0] & LONG else 2
+            if len(self.rest) < head:
+                return out
+            flags = self.rest[0]
+            size = int.from_bytes(self.rest[1:head], "big")
+            if len(self.rest) < head + size:
+                return out
+            whole, body = self.rest[:head + size], self.rest[head:head + size]
+            self.rest = self.rest[head + size:]
+            if flags & COMMAND:
+                out += whole
+            else:
+                out += b"".join(frame(changed) for changed in change(body))
+
+
 class Peer:
     """A connection after its handshake, which may send any bytes."""
 

@@ -6,6 +6,7 @@
  * Then SEALED_HELLO shows the ticket. Until then nothing but PING is sent, and
  * nothing but HELLO_FIRST and REFUSED is read in the clear. */
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,18 @@ void fby_r_keys_set_ticket(
 }
 
 /* ---- HELLO --------------------------------------------------------------- */
+
+/* A message in the clear is not from the worker that the server admitted. */
+static void close_false_worker(struct fby_receiver *r, int peer)
+{
+    struct fby_peer *p = &r->peers[peer];
+    r->protocol_errors++;
+    snprintf(p->refusal, sizeof(p->refusal),
+        "it answers in the clear, though it registered with keys: another "
+        "process listens at its address, or the message is forged");
+    fby_warn("WORKER-FALSE", "%s: %s", p->label, p->refusal);
+    fby_window_breach(r->window, r->now_ns, peer);
+}
 
 /* Begin a route: derive its keys. */
 static fby_err begin_route(const struct fby_receiver *r, int peer,
@@ -169,8 +182,12 @@ bool fby_r_keys_on_hello_first(
 {
     struct fby_r_route_keys *keys = r->peers[peer].keys;
     struct fby_route_nonce   nonce;
-    if (keys == NULL || !message->nonce.known) {
+    if (keys == NULL) {
         return true;
+    }
+    if (!message->nonce.known) {
+        close_false_worker(r, peer);
+        return false;
     }
     memcpy(nonce.bytes, message->nonce.digest.bytes, FBY_ROUTE_NONCE);
     if (!fby_client_route_set_nonce(&keys->route, &nonce)) {
@@ -257,19 +274,38 @@ static fby_err open_sealed(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     return err;
 }
 
-/* True if a worker with keys may send this frame in the clear. */
+/* True if a worker with keys may send this frame in the clear. It refuses
+ * only a HELLO, so it refuses nothing after its first sealed answer. */
 static bool may_be_clear(
     const struct fby_receiver *r, int peer, zmq_msg_t *frame)
 {
     const struct fby_r_route_keys *keys  = r->peers[peer].keys;
     const uint8_t                 *bytes = zmq_msg_data(frame);
-    size_t                         size  = zmq_msg_size(frame);
-    if (fby_frame_kind(bytes, size) == FBY_FRAME_CHUNK) {
-        return keys != NULL && keys->route.has_lanes &&
-               keys->mode == FBY_SECURE_AUTH;
+    if (zmq_msg_size(frame) < FBY_MESSAGE_HEAD) {
+        return false;
     }
-    return size >= FBY_MESSAGE_HEAD &&
-           (bytes[5] == FBY_MSG_HELLO_FIRST || bytes[5] == FBY_MSG_REFUSED);
+    bool is_answered = keys != NULL && keys->route.has_lanes &&
+                       keys->route.lanes.to_client.count > 0;
+    return bytes[5] == FBY_MSG_HELLO_FIRST ||
+           (bytes[5] == FBY_MSG_REFUSED && !is_answered);
+}
+
+/* False: drop this frame, which was sent in the clear. */
+static bool open_clear(struct fby_receiver *r, int peer, zmq_msg_t *frame)
+{
+    const struct fby_r_route_keys *keys = r->peers[peer].keys;
+    if (fby_frame_kind(zmq_msg_data(frame), zmq_msg_size(frame)) ==
+        FBY_FRAME_CHUNK) {
+        bool may = keys != NULL && keys->route.has_lanes &&
+                   keys->mode == FBY_SECURE_AUTH;
+        r->protocol_errors += may ? 0 : 1;
+        return may;
+    }
+    bool may = may_be_clear(r, peer, frame);
+    if (!may) {
+        close_false_worker(r, peer);
+    }
+    return may;
 }
 
 bool fby_r_keys_open(struct fby_receiver *r, int peer, zmq_msg_t *frame)
@@ -278,9 +314,7 @@ bool fby_r_keys_open(struct fby_receiver *r, int peer, zmq_msg_t *frame)
         return true;
     }
     if (!fby_is_sealed_frame(zmq_msg_data(frame), zmq_msg_size(frame))) {
-        bool may = may_be_clear(r, peer, frame);
-        r->protocol_errors += may ? 0 : 1;
-        return may;
+        return open_clear(r, peer, frame);
     }
     fby_err err = open_sealed(r, peer, frame);
     if (err == FBY_OK) {

@@ -235,7 +235,8 @@ void fby_r_keys_set_ticket(
 /* Wipe and free what keys.c keeps of a worker. */
 void fby_r_keys_clear(struct fby_peer *peer);
 /* HELLO_FIRST: keep its nonce, and send the HELLO that waits for it. False: it
- * answers a message of before the last HELLO, and means nothing. */
+ * answers a message of before the last HELLO, and means nothing; or it has no
+ * nonce, though it must, and the peer was closed. */
 bool fby_r_keys_on_hello_first(
     struct fby_receiver *r, int peer, const struct fby_hello_first *message);
 /* WELCOME: HELLO was answered. */

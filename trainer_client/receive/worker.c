@@ -33,27 +33,36 @@ static void on_welcome(
     fby_window_welcome(r->window, r->now_ns, peer, &report);
 }
 
+/* The worker may be asked again later. `word` is for the log. */
+static void refused_for_now(
+    struct fby_receiver *r, int peer, const char *word, const char *text)
+{
+    struct fby_peer *p = &r->peers[peer];
+    snprintf(p->refusal, sizeof(p->refusal), "%.250s", text);
+    p->unanswered = NULL;
+    fby_warn(word, "%s: %s", p->label, text);
+    fby_window_refused_full(r->window, r->now_ns, peer);
+}
+
 static void on_refused(
     struct fby_receiver *r, int peer, const struct fby_refused *refused)
 {
-    struct fby_peer *p = &r->peers[peer];
     switch (refused->code) {
     case FBY_REFUSED_FULL:
-        snprintf(p->refusal, sizeof(p->refusal), "%.250s", refused->text);
-        p->unanswered = NULL;
-        fby_warn("WORKER-FULL", "%s: %s", p->label, refused->text);
-        fby_window_refused_full(r->window, r->now_ns, peer);
+        refused_for_now(r, peer, "WORKER-FULL", refused->text);
         return;
     case FBY_REFUSED_LEAVING:
         fby_window_unreachable(r->window, r->now_ns, peer);
         return;
     case FBY_REFUSED_VERSION:
-        fby_r_set_aside(r, peer, FBY_R_VERSION, refused->text);
+        if (r->setup->has_keys) { /* it is not sealed, and may be forged */
+            refused_for_now(r, peer, "VERSION-REFUSED", refused->text);
+        } else {
+            fby_r_set_aside(r, peer, FBY_R_VERSION, refused->text);
+        }
         return;
     case FBY_REFUSED_KEY: /* a later ticket may be accepted */
-        snprintf(p->refusal, sizeof(p->refusal), "%.250s", refused->text);
-        fby_warn("KEY-REFUSED", "%s: %s", p->label, refused->text);
-        fby_window_refused_full(r->window, r->now_ns, peer);
+        refused_for_now(r, peer, "KEY-REFUSED", refused->text);
         return;
     }
 }
