@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of server, workers and connections do not change the stream."""
 
+import pathlib
 import resource
 import signal
 import unittest
@@ -235,6 +236,19 @@ class Faults(SystemTest):
         self.assertIn("LEAVING", workers[0].text())
         self.assert_under_way(pull)
         self.assert_same(pull)
+
+    def test_ctrl_c_while_nobody_reads_the_digests(self):
+        self.cluster.start(1)
+        pull = self.pull("--epochs", "100000")
+        state = pathlib.Path(f"/proc/{pull.process.pid}/syscall")
+        while not state.read_text().startswith("1 "):  # write(2), for long
+            self.assert_under_way(pull)
+            pull.ended_within(0.1)
+        pull.process.send_signal(signal.SIGINT)
+        pull.finish(code=130)
+        self.assertGreater(len(pull.lines), 0)
+        self.assertEqual(
+            pull.lines, self.without_faults[:len(pull.lines)])
 
     def test_ctrl_c_ends_with_the_token_to_go_on_from(self):
         self.cluster.start(1)
