@@ -2,6 +2,7 @@
 """Garbage to every port: it is counted and refused, without a crash or an
 effect on other peers."""
 
+import collections
 import contextlib
 import ctypes
 import os
@@ -10,11 +11,13 @@ import random
 import re
 import socket
 import struct
+import time
 import unittest
 
 import harness
 import zmtp
-from harness import PATIENT, SLOW, SystemTest
+from harness import LONG, PATIENT, SLOW, SystemTest
+from proxy import Proxy
 
 FRAMES = pathlib.Path(__file__).parents[1] / "golden" / "frames"
 
@@ -46,7 +49,7 @@ def seal(data):
     data[8:16] = XXHASH.XXH3_64bits(rest, len(rest)).to_bytes(8, "little")
 
 
-def mutations(frames, rng, count):
+def mutations(frames, rng, count, seals=True):
     """Damaged messages; every other one with a valid hash."""
     for i in range(count):
         data = bytearray(rng.choice(frames))
@@ -60,9 +63,68 @@ def mutations(frames, rng, count):
             data += rng.randbytes(rng.randrange(1, 5000))
         else:
             data[4:8] = rng.randbytes(4)
-        if i % 2 == 0 and len(data) >= 16 and data[:4] == b"FBYM":
+        if seals and i % 2 == 0 and len(data) >= 16 and data[:4] == b"FBYM":
             seal(data)
         yield bytes(data)
+
+
+class Messages(Proxy):
+    """Takes the messages of connections apart, for subclasses to change."""
+
+    def __init__(self, to=None):
+        self.streams = collections.defaultdict(zmtp.Frames)
+        super().__init__(to)
+
+    def change_of_client(self, body):
+        return [body]
+
+    def change_to_client(self, body):
+        return [body]
+
+    def on_request(self, data):
+        return self.streams[self.source].replace(data, self.change_of_client)
+
+    def on_answer(self, data):
+        return self.streams[self.source].replace(data, self.change_to_client)
+
+
+class Recorder(Messages):
+    """Keeps the last message of each type that clients send."""
+
+    def __init__(self):
+        self.last = {}
+        super().__init__()
+
+    def change_of_client(self, body):
+        self.last[body[5]] = body
+        return [body]
+
+
+class Damage(Messages):
+    """Damages one of `every` messages to clients; `sealed`: it then gets the
+    hash of its bytes."""
+
+    def __init__(self, to, rng, every, sealed):
+        self.rng, self.every, self.sealed = rng, every, sealed
+        self.damaged = 0
+        super().__init__(to)
+
+    def change_to_client(self, body):
+        if self.rng.randrange(self.every) > 0:
+            return [body]
+        self.damaged += 1
+        data = bytearray(next(mutations([body], self.rng, 1, seals=False)))
+        if self.sealed and len(data) >= 16 and data[:4] == b"FBYM":
+            seal(data)
+        return [bytes(data)]
+
+
+def varint(number):
+    out = b""
+    while number > 127:
+        out += bytes([number & 127 | 128])
+        number >>= 7
+    return out + bytes([number])
 
 
 class Hostile(SystemTest):
@@ -162,6 +224,65 @@ class Hostile(SystemTest):
             peer.close()
         self.assert_undisturbed()
 
+    def record(self):
+        """A worker, and the last HELLO, OPEN and REQUEST of a client of it."""
+        recorder = Recorder()
+        self.addCleanup(recorder.close)
+        worker = self.cluster.start_worker("--advertise", recorder.endpoint)
+        recorder.to = worker.port
+        pull = self.cluster.pull(
+            self.pipeline, "--job", "recorded", "--epochs", 100, "--step-ms",
+            5, watched=True)
+        while 11 not in recorder.last:
+            pull.steps(1)
+        pull.kill()
+        return worker, [recorder.last[kind] for kind in (1, 7, 11)]
+
+    def test_a_client_that_requests_batches_and_never_reads_one(self):
+        worker, (hello, opening, request) = self.record()
+
+        def own(body):
+            body = bytearray(body)
+            body[17:25] = struct.pack("<Q", 77)  # the session
+            seal(body)
+            return bytes(body)
+
+        peer = zmtp.Peer(worker.port)
+        self.addCleanup(peer.close)
+        peer.send(own(hello))
+        peer.send(own(opening))
+        while peer.receive()[5] != 9:  # OPENED
+            pass
+        number = 26  # where the request's number begins
+        end = number + 1
+        while request[end - 1] & 0x80:
+            end += 1
+        before = worker.rss_bytes()
+        for i in range(1000000 if LONG else 50000):
+            peer.send(own(
+                request[:number] + varint(1000 + i) + request[end:]))
+        self.pull.steps(20)
+        self.assertLess(worker.rss_bytes() - before, (64 << 20) * SLOW)
+        self.assert_undisturbed()
+
+    def test_bytes_that_drip(self):
+        for port in self.ports:
+            peers = [zmtp.Peer(port) for _ in range(50)]
+            for peer in peers:  # a frame of a MiB
+                self.addCleanup(peer.close)
+                peer.socket.sendall(struct.pack(">BQ", zmtp.LONG, 1 << 20))
+            slow = socket.create_connection(("127.0.0.1", port))
+            self.addCleanup(slow.close)
+            begun = time.monotonic()
+            with self.assertRaises(OSError):  # a handshake ends within 2 s
+                for byte in zmtp.GREETING:
+                    slow.sendall(bytes([byte]))
+                    for peer in peers:
+                        peer.socket.sendall(b"x")
+                    harness.wait(0.1)
+            self.assertLess(time.monotonic() - begun, 5 * SLOW)
+        self.assert_undisturbed()
+
     def test_a_worker_of_another_address_is_told_to_listen_elsewhere(self):
         """And the server names no such worker to a trainer."""
         worker = harness.Daemon(self.cluster, [
@@ -205,6 +326,51 @@ class Hostile(SystemTest):
         self.assertEqual(answer[5], 4)  # REFUSED
         peer.close()
         self.assert_undisturbed()
+
+
+class DamagedAnswers(SystemTest):
+    """The network damages what server and workers send to a client."""
+
+    def setUp(self):
+        super().setUp()
+        self.cluster.photos(number=64)
+        self.pipeline = self.cluster.pipeline()
+        self.rng = random.Random(int(os.environ.get("FOREBAY_SEED", "1")))
+
+    def damage(self, to, every, sealed):
+        path = Damage(to, self.rng, every, sealed)
+        self.addCleanup(path.close)
+        self.paths.append(path)
+        return path
+
+    def pull(self, every, sealed):
+        self.paths = []
+        server = self.cluster.start_server()
+        path = self.damage(server.port, every, sealed)
+        for _ in range(2):
+            to_worker = self.damage(None, every, sealed)
+            to_worker.to = self.cluster.start_worker(
+                "--advertise", to_worker.endpoint).port
+        server.endpoint = path.endpoint
+        return self.cluster.pull(
+            self.pipeline, "--epochs", 10, "--window", "1M",
+            "--open-timeout-ms", 20000)
+
+    def test_the_stream_is_the_same(self):
+        alone = self.cluster.pull_alone(
+            self.pipeline, "--epochs", 10, "--workers", 1)
+        alone.finish()
+        for every in (5, 20, 60):
+            pull = self.pull(every, sealed=False)
+            pull.finish()
+            self.assertEqual(pull.lines, alone.lines)
+            self.assertGreater(sum(path.damaged for path in self.paths), 0)
+
+    def test_with_valid_hashes_it_is_refused_or_read(self):
+        for every in (5, 20, 60):
+            pull = self.pull(every, sealed=True)
+            pull.finish(code=None)
+            self.assertIn(pull.process.returncode, (0, 1), pull.text())
 
 
 if __name__ == "__main__":
