@@ -20,7 +20,7 @@ static const char *const others[] = {
  * they are unknown, but they are not suggested for a misspelt name. */
 static const char *const of_tests[] = {"build", "cc", "fake-gpu", "golden",
     "require-gpu", "sanitize", "seed", "test-cache", "test-long", "test-slow",
-    "torch-python", "wheel-cache"};
+    "test-soak-s", "torch-python", "wheel-cache"};
 
 void fby_variable_name(const char *name, char out[FBY_VARIABLE_SIZE])
 {

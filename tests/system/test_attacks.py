@@ -226,6 +226,27 @@ class Attacks(SystemTest):
             "file is of this server\n", begun)
         pull.finish(code=1)
 
+    # ---- clocks
+
+    def test_hosts_whose_clocks_differ_by_a_month(self):
+        """Tickets expire by the worker's own clock."""
+        def clock(offset_s):
+            return ["unshare", "-rT", "--monotonic", str(offset_s)]
+
+        probe = subprocess.run([*clock(1), "true"], check=False,
+                               capture_output=True, text=True)
+        if probe.returncode != 0:
+            self.skipTest(f"no time namespaces here: {probe.stderr}")
+        server = self.start_server()
+        worker = Daemon(self.cluster, [
+            "worker", "--server", server.endpoint, "--data",
+            f"data={self.cluster.root}", "--keys",
+            str(self.keys / "worker.key")], prefix=clock(30 * 86400))
+        pull = self.pull("--epochs", "20", prefix=clock(3600))
+        pull.finish()
+        self.assert_same(pull)
+        self.assertNotIn("EXPIRED", worker.text())
+
     # ---- connections that say nothing
 
     def steps_within(self, pull, duration_s):
