@@ -336,6 +336,8 @@ class DamagedAnswers(SystemTest):
         self.cluster.photos(number=64)
         self.pipeline = self.cluster.pipeline()
         self.rng = random.Random(int(os.environ.get("FOREBAY_SEED", "1")))
+        # Else pauses before a peer is tried again grow to 30 s.
+        self.cluster.env["FOREBAY_TIME_DIVISOR"] = "10"
 
     def damage(self, to, every, sealed):
         path = Damage(to, self.rng, every, sealed)

@@ -250,7 +250,7 @@ class WrongKeys(OnNetwork):
         """Of processes with the key of another cluster, and without keys."""
         duration_s = 60 if LONG else 10
         self.start_server(self.server, PATIENT)
-        own, self.keys = self.keys, self.cluster.path("other")
+        self.keys = self.cluster.path("other")
         self.forebay("keys", "init", self.keys)
         self.forebay("keys", "add", self.keys, "worker")
         self.forebay("keys", "add", self.keys, "trainer", "t")
