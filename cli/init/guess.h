@@ -27,6 +27,9 @@ struct fby_guess_left_out { /* files that are no samples, of one type */
     uint64_t count;
 };
 
+/* The samples of a split whose masks are checked. */
+enum { FBY_GUESS_MASKS = 256 };
+
 enum { FBY_REASON_SIZE = 512 /* bytes of the reason to leave a split out */ };
 
 struct fby_guess_split {                      /* the data of one split */
@@ -45,7 +48,8 @@ struct fby_guess_split {                      /* the data of one split */
     bool     counted_all;   /* all samples were read; false: there are more */
     struct fby_init_member members[FBY_GUESS_MEMBERS]; /* most used first */
     uint32_t               n_members;
-    bool sizes_read; /* those of the first pictures and masks */
+    bool     sizes_read;    /* those of the first pictures and masks */
+    uint32_t masks_checked; /* samples; at most FBY_GUESS_MASKS */
     char sized[FBY_INIT_SIZES][FBY_NAME_SIZE]; /* the keys of these samples */
     /* Class folders: files without a picture of their sample. */
     struct fby_guess_left_out left_out[FBY_GUESS_MEMBERS];

@@ -249,9 +249,11 @@ static fby_err set_samples(struct class_folders *folders,
     set_types(folders, has_pictures, split);
     fby_guess_sort_members(split);
     /* The files that read_pngs() has are not those of whole samples. */
-    split->sizes_read = true;
-    fby_err err       = read_pngs(folders, split, why);
-    split->sizes_read = false;
+    split->sizes_read    = true;
+    split->masks_checked = FBY_GUESS_MASKS;
+    fby_err err          = read_pngs(folders, split, why);
+    split->sizes_read    = false;
+    split->masks_checked = 0;
     find_grey16(folders, split);
     note_twins(folders, split);
     note_json(folders);

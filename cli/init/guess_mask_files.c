@@ -8,8 +8,6 @@
 #include "cli/init/guess_members.h"
 #include "pipeline/text.h"
 
-enum { MAX_SAMPLES = 256 /* whose files are looked at */ };
-
 /* Write the path of the file of member `m`: "masks/1.png", or in other sources
  * than lists and parallel folders the name of its sample and its extension. */
 static void name_file(
@@ -55,8 +53,9 @@ static void check_file(struct fby_init_member *member,
 void fby_guess_check_masks(struct fby_guess_split *split,
     const struct fby_shard *shard, const struct fby_member_opener *opener)
 {
-    uint32_t n = shard->n_samples < MAX_SAMPLES ? shard->n_samples
-                                                : (uint32_t)MAX_SAMPLES;
+    uint32_t left = FBY_GUESS_MASKS - split->masks_checked;
+    uint32_t n    = shard->n_samples < left ? shard->n_samples : left;
+    split->masks_checked += n;
     for (uint32_t m = 0; m < shard->first_member[n]; m++) {
         struct fby_init_member *member =
             fby_guess_find_member(split, fby_shard_suffix(shard, m));

@@ -107,11 +107,14 @@ static void read_sample(struct fby_guess_split *split,
 void fby_guess_read_sizes(struct fby_guess_split *split,
     const struct fby_shard *shard, const struct fby_member_opener *opener)
 {
-    if (split->sizes_read || !fby_guess_has_masks(split)) {
+    if (!fby_guess_has_masks(split)) {
+        return;
+    }
+    fby_guess_check_masks(split, shard, opener);
+    if (split->sizes_read) {
         return;
     }
     split->sizes_read = true;
-    fby_guess_check_masks(split, shard, opener);
     for (uint32_t i = 0; i < shard->n_samples && i < FBY_INIT_SIZES; i++) {
         snprintf(split->sized[i], sizeof(split->sized[i]), "%s",
             fby_shard_key(shard, i));

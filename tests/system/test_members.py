@@ -69,6 +69,14 @@ def tars_in_folders(root):
             samples(0, 2, jpg=jpg, cls=id_text))
 
 
+def masks_late(root):
+    """Two tars, of which the second has masks in colours."""
+    tar(root / "t-0.tar", samples(0, 4, **{"jpg": jpg, "mask.png": mask}))
+    tar(root / "t-1.tar", samples(4, 8, **{
+        "jpg": jpg, "mask.png": lambda i: encoded(
+            Image.new("RGB", (48, 40), (i, 2, 3)), "PNG")}))
+
+
 def a_readme(root):
     tar(root / "t.tar", {
         "README.md": "words", **samples(0, 4, jpg=jpg, cls=id_text)})
@@ -250,6 +258,10 @@ CORPUS = [
         + list(samples(4, 5, jpg=jpg, cls=id_text).items()))), Note(
             'left out: member "mask.png": some samples lack it: add it to all '
             "of them\n", {"label": (4,)})),
+    ("masks in colours in the second tar", masks_late, Note(
+        "left out: mask.png: 0004.mask.png has colours, so it has no class ids; "
+        "if it is a second picture, remove the # of its field in the file; "
+        "masks are PNG in grey or with a palette\n", {"image": (8, *IMAGE)})),
     ("masks of half the size", masks_of(24, 20), Note(
         "note: masks.png: a mask has 24 x 20 pixels, its picture 48 x 40, so "
         "masks are stretched (fit: stretch)\n",
