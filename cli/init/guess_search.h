@@ -28,7 +28,7 @@ struct fby_search {
     const char         *main_split;
     struct fby_progress progress; /* of fby_source_guess_at_depth() */
     struct fby_guess   *out;
-    /* The class folders of split train, without their files; NULL: none. */
+    /* The class folders of main_split, without their files; NULL: none. */
     struct fby_folder *train;
     uint32_t           n_train;
     pthread_mutex_t    lock; /* of out->linked, while links are followed */

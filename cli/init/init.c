@@ -33,7 +33,7 @@ struct init_options {
     enum fby_type token_type;  /* `type_word` as an enum; 0: not given */
     uint32_t      class_depth; /* or FBY_GUESS_ANY_DEPTH */
     bool          force;       /* overwrite `output` */
-    bool          stretches;   /* masks of another aspect than their pictures */
+    bool          stretches;   /* masks of another aspect ratio */
 };
 
 #define INIT(kind, member) FBY_VALUE(kind, struct init_options, member)
@@ -53,9 +53,8 @@ static const struct fby_option options[] = {
         FBY_RANGE(FBY_NUMBER, struct init_options, class_depth, 0,
             FBY_MAX_CLASS_DEPTH)},
     {"stretch", 's', NULL,
-        "Accept masks of another aspect than their pictures: they show the "
-        "same "
-        "scene, and are stretched to it (fit: stretch)",
+        "Accept masks of another aspect ratio than their pictures: they show "
+        "the same scene, and are stretched to it (fit: stretch)",
         INIT(FBY_FLAG, stretches)},
     {0},
 };

@@ -42,7 +42,7 @@ struct fby_init_root {
     char option[FBY_NAME_SIZE + FBY_PATH_SIZE]; /* NAME=DIR, for --data */
 };
 
-struct fby_init_summary { /* the known facts about the data of split train */
+struct fby_init_summary { /* the known facts about the first split */
     const char
         *evaluation; /* the split, if it is another than train; or NULL */
     enum fby_source_kind kind;
@@ -57,7 +57,7 @@ struct fby_init_summary { /* the known facts about the data of split train */
     size_t                        n_members;
     const char (*sized)[FBY_NAME_SIZE]; /* the keys of the samples whose
                                            pictures were measured; NULL: none */
-    bool stretches; /* also masks of another aspect than their pictures */
+    bool stretches;                     /* also masks of another aspect ratio */
     const struct fby_init_column *columns; /* of NumPy or SciPy files */
     size_t                        n_columns;
     const char (
@@ -83,7 +83,7 @@ struct fby_init_summary { /* the known facts about the data of split train */
  *   tokens:   the fields are tokens and targets
  * Errors: FBY_CONFIG  no field is possible: no JPEG or PNG extension, no usable
  *                     value of a list, and no usable column; or a mask has
- *                     another aspect than its picture. */
+ *                     another aspect ratio than its picture. */
 FBY_CHECKED fby_err fby_init_text(const struct fby_init_summary *data,
     struct fby_buffer *out, struct fby_error_detail *why);
 

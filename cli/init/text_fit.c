@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text_fit.c - masks of another size than their pictures, among the samples that
- * were measured. One of nearly the same aspect is probably the same scene, saved
- * smaller, and is stretched. Any other is probably that of another picture. */
+ * were measured. One of nearly the same aspect ratio is probably the same
+ * scene, saved in another size, and is stretched. Any other is probably that of another picture. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static bool differ(const struct pair *pair)
     return a.w != 0 && b.w != 0 && (a.w != b.w || a.h != b.h);
 }
 
-/* Do the aspects differ by more than 2 %, and than a pixel by rounding? */
+/* Do the aspect ratios differ by more than 2 %, and than a pixel by rounding? */
 static bool differ_in_aspect(const struct pair *pair)
 {
     struct fby_size a     = size_of(pair);
@@ -126,9 +126,11 @@ static fby_err refuse_pair(const struct fby_init_summary *data,
     return fby_error_set(why, FBY_CONFIG,
         "%s has %u x %u pixels, its picture %s %u x %u: %s", mask, b.w, b.h,
         picture, a.w, a.h,
-        is_turned ? "turn the masks as EXIF turns the pictures"
-                  : "correct the pairs, or, if both show the same scene, give "
-                    "init --stretch");
+        is_turned
+            ? "rotate the masks by the EXIF orientation of the pictures; if "
+              "they are masks of other pictures, correct the pairs"
+            : "correct the pairs, or, if both show the same scene, give "
+              "init --stretch");
 }
 
 fby_err fby_init_refuse_sizes(

@@ -688,8 +688,9 @@ static void a_mask_of_another_aspect_is_refused_by_name(void **state)
     free(all);
     s = with_mask((struct fby_size){8, 9}, members);
     assert_int_equal(fby_init_text(&s, &text, &why), FBY_CONFIG);
-    assert_non_null(strstr(
-        why.text, ".jpg 9 x 8: turn the masks as EXIF turns the pictures"));
+    assert_non_null(strstr(why.text,
+        ".jpg 9 x 8: rotate the masks by the EXIF orientation of the "
+        "pictures; if they are masks of other pictures, correct the pairs"));
     fby_buffer_fini(&text);
 }
 

@@ -257,10 +257,10 @@ ROWS = [
             {"image": (1, *IMAGE), "y": [1]})),
     ("a val.csv without rows", lambda root: listed(("y", (0, 1, 2, 3)))(
         root) or save(root / "val.csv", "image,y\n"), Note(
-            "left out: val.csv: it has no rows: write one for each sample\n",
+            "left out: val.csv: it has no rows: write one row for each sample\n",
             {"y": Counter(range(4))})),
     ("a list without rows", other_list("train.csv", "image,y\n"),
-     "train.csv: it has no rows: write one for each sample\n"),
+     "train.csv: it has no rows: write one row for each sample\n"),
     ("addresses of pictures", lambda root: save(
         root / "train.csv", "url,caption\nhttps://a.b/0.jpg,a picture\n"),
      Note("note: train.csv: the column url has addresses of pictures, which "

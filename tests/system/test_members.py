@@ -271,8 +271,9 @@ CORPUS = [
      "the pairs, or, if both show the same scene, give init --stretch\n"),
     ("masks of other pictures in a tar", made(
         **{"jpg": jpg, "mask.png": of_size(40, 48)}),
-     "0000.mask.png has 40 x 48 pixels, its picture 0000.jpg 48 x 40: turn the "
-     "masks as EXIF turns the pictures\n"),
+     "0000.mask.png has 40 x 48 pixels, its picture 0000.jpg 48 x 40: rotate "
+     "the masks by the EXIF orientation of the pictures; if they are masks of "
+     "other pictures, correct the pairs\n"),
     ("names in upper case", named(str.upper),
      {"image": (8, *IMAGE), "label": Counter([0, 1, 2, 3] * 2)}),
     ("names with ./", named(lambda name: f"./a/{name}"),
@@ -288,8 +289,8 @@ CORPUS = [
      "the sample README of t.tar has no picture, as the others have: remove "
      "its files: tar --delete -f /"),
     ("samples that are not sorted", unsorted,
-     "the members of a sample must follow one another: unpack it, and pack it "
-     "with tar --sort=name\n"),
+     "the members of a sample must follow one another: unpack the tar, and "
+     "pack it again with tar --sort=name\n"),
     ("a zip in upper case", upper_zip, {"label": Counter([0, 0, 1, 1])}),
 ]
 

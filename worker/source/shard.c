@@ -223,8 +223,8 @@ static fby_err check_unique_keys(
     }
     return fby_error_set(why, FBY_CONFIG,
         "key %s is at offset %llu and again at offset %llu, with other samples "
-        "between; the members of a sample must follow one another: unpack it, "
-        "and pack it with tar --sort=name",
+        "between; the members of a sample must follow one another: unpack "
+        "the tar, and pack it again with tar --sort=name",
         fby_shard_key(self, earlier),
         (unsigned long long)fby_shard_offset(self, self->first_member[earlier]),
         (unsigned long long)fby_shard_offset(self, self->first_member[later]));

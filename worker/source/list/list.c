@@ -187,7 +187,8 @@ fby_err fby_list_build_shards(const struct fby_list *list,
     FBY_TRY(list->json ? fby_list_json(text, size, &sink, why)
                        : fby_list_csv(text, size, &sink, why));
     FBY_TRY(fby_shard_builder_finish(out, why));
-    return out->count > 0 ? check_file_columns(&context, why)
-                          : fby_error_set(why, FBY_CONFIG,
-                                "it has no rows: write one for each sample");
+    return out->count > 0
+               ? check_file_columns(&context, why)
+               : fby_error_set(why, FBY_CONFIG,
+                     "it has no rows: write one row for each sample");
 }
