@@ -54,6 +54,21 @@ static bool are_of_splits(const struct fby_column *columns, uint32_t n)
     return i < n;
 }
 
+/* True if two names differ only in their split: the rows of one array are not
+ * those of the other, even if there are as many. */
+static bool has_arrays_of_two_splits(
+    const struct fby_column *columns, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            if (fby_differ_in_split(columns[k].name, columns[i].name)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static fby_err refuse_splits(const struct fby_search *search,
     const struct fby_guess_tables *found, struct fby_error_detail *why)
 {
@@ -86,7 +101,8 @@ fby_err fby_guess_explain_arrays(const struct fby_search *search,
     uint32_t n, fby_err err, struct fby_error_detail *why)
 {
     char dir[FBY_OPERAND_SIZE];
-    if (err == FBY_CONFIG && are_of_splits(columns, n)) {
+    if (err == FBY_OK ? has_arrays_of_two_splits(columns, n)
+                      : err == FBY_CONFIG && are_of_splits(columns, n)) {
         return refuse_splits(search, found, why);
     }
     if (!are_numbered(columns, n) || fby_text_ends_with(found->first, ".npz")) {

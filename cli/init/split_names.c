@@ -65,9 +65,7 @@ static struct split_word find_word(const char *name)
     return found;
 }
 
-/* True if the names are equal but for their split words, of which at most one is
- * train. */
-static bool differ_in_word(const char *name, const char *other)
+bool fby_differ_in_split(const char *name, const char *other)
 {
     struct split_word a = find_word(name);
     struct split_word b = find_word(other);
@@ -84,7 +82,7 @@ static bool has_other_split(
     const char *const *names, uint32_t n, const char *name)
 {
     uint32_t i = 0;
-    while (i < n && !differ_in_word(name, names[i])) {
+    while (i < n && !fby_differ_in_split(name, names[i])) {
         i++;
     }
     return i < n;

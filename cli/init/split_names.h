@@ -9,6 +9,10 @@
 
 #include "worker/source/listing.h"
 
+/* True if the names are equal but for their split words, of which at most one is
+ * train: X_train and X_test. */
+bool fby_differ_in_split(const char *name, const char *other);
+
 /* True if the `n` names look like those of splits: each begins with a split
  * word, of which one is train (train_a, val2017); or two names differ only in
  * these words (cars_train, cars_test; val, test). A class test_tube among others

@@ -828,10 +828,12 @@ def half_masks(root):
                 (mask.width // 2, mask.height // 2) if small else mask.size))
 
 
-def arrays_of_splits(root):
-    for name, rows in (("train", 10), ("test", 4)):
-        numpy.save(root / f"X_{name}.npy", numpy.zeros((rows, 5), "f4"))
-        numpy.save(root / f"y_{name}.npy", numpy.arange(rows))
+def arrays_of_splits(rows_of_test):
+    def make(root):
+        for name, rows in (("train", 10), ("test", rows_of_test)):
+            numpy.save(root / f"X_{name}.npy", numpy.zeros((rows, 5), "f4"))
+            numpy.save(root / f"y_{name}.npy", numpy.arange(rows))
+    return make
 
 
 def npz_of_splits(root):
@@ -1281,10 +1283,10 @@ CORPUS = [
     ("NumPy: one .npz", one_npz, {"x": (10, 5), "y": (10,)}),
     ("NumPy: a compressed .npz", compressed_npz,
      "save it with np.savez instead of np.savez_compressed"),
-    ("NumPy: X_train and X_test", arrays_of_splits, Remedy(
-        ": the arrays are of several splits: move each split into a folder, "
-        "and run init again: (cd ", "",
-        {"x": (10, 5), "y": Counter(range(10))})),
+    *((f"NumPy: X_train and X_test of {rows} rows", arrays_of_splits(rows),
+       Remedy(": the arrays are of several splits: move each split into a "
+              "folder, and run init again: (cd ", "",
+              {"x": (10, 5), "y": Counter(range(10))})) for rows in (4, 10)),
     ("Keras' mnist.npz", npz_of_splits, Remedy(
         ": the arrays are of several splits: write each split into a folder, "
         "and run init again: (cd ", "",
