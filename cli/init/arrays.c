@@ -2,6 +2,7 @@
 /* arrays.c - what the .npy files of samples have in common: see arrays.h. */
 #include "cli/init/arrays.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum fby_type fby_init_wire_type(enum fby_npy_type type)
@@ -73,7 +74,23 @@ static fby_err read_shape(const struct fby_npy *npy, struct fby_shape *out,
                      FBY_MAX_DIMS);
 }
 
-static fby_err read_array(const uint8_t *head, size_t size,
+/* Check that the bytes after the header are those of the values. */
+static fby_err check_size(
+    const struct fby_npy *npy, uint64_t n_bytes, struct fby_error_detail *why)
+{
+    char     text[FBY_NPY_SHAPE_TEXT];
+    uint64_t wanted = npy->n_values * fby_npy_type_bytes(npy->type);
+    return n_bytes == wanted
+               ? FBY_OK
+               : fby_error_set(why, FBY_CONFIG,
+                     "%s: it has %" PRIu64 " bytes of values, and %s of %s "
+                     "are %" PRIu64 ": save it again",
+                     n_bytes < wanted ? "cut" : "too long", n_bytes,
+                     fby_npy_shape_text(npy->dims, npy->n_dims, text),
+                     fby_npy_dtype_name(npy->type), wanted);
+}
+
+static fby_err read_array(const uint8_t *head, size_t size, uint64_t file_size,
     struct fby_init_array *out, struct fby_error_detail *why)
 {
     struct fby_npy          npy;
@@ -83,6 +100,7 @@ static fby_err read_array(const uint8_t *head, size_t size,
         return fby_error_set(
             why, FBY_CONFIG, "no array that is read: %s", fault.text);
     }
+    FBY_TRY(check_size(&npy, file_size - head_size, why));
     if (!fby_npy_is_c_order(&npy)) {
         return fby_error_set(
             why, FBY_CONFIG, "in Fortran order: save np.ascontiguousarray(x)");
@@ -94,10 +112,10 @@ static fby_err read_array(const uint8_t *head, size_t size,
 }
 
 fby_err fby_init_add_array(struct fby_init_array *self, const uint8_t *head,
-    size_t size, struct fby_error_detail *why)
+    size_t size, uint64_t file_size, struct fby_error_detail *why)
 {
     struct fby_init_array array = {.wire = 0};
-    FBY_TRY(read_array(head, size, &array, why));
+    FBY_TRY(read_array(head, size, file_size, &array, why));
     if (self->wire == 0) {
         *self = array;
     }

@@ -12,11 +12,13 @@
  * which holds most values, and f64 becomes f32. */
 enum fby_type fby_init_wire_type(enum fby_npy_type type);
 
-/* Update the array with the head of one more .npy file.
+/* Update the array with the head of one more .npy file, which has `file_size`
+ * bytes.
  * Errors: FBY_CONFIG  no field can read this file, or not it and those before:
  *                     the end of a sentence that begins with "NAME is". */
 FBY_CHECKED fby_err fby_init_add_array(struct fby_init_array *self,
-    const uint8_t *head, size_t size, struct fby_error_detail *why);
+    const uint8_t *head, size_t size, uint64_t file_size,
+    struct fby_error_detail *why);
 
 /* True if one field can read the files of both. */
 bool fby_init_are_alike(

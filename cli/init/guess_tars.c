@@ -17,6 +17,7 @@
 #include "cli/init/refuse_shards.h"
 #include "cli/init/words.h"
 #include "common/mem.h"
+#include "common/utf8.h"
 #include "pipeline/text.h"
 #include "worker/source/shards/tar.h"
 #include "worker/source/shards/tar_names.h"
@@ -118,6 +119,8 @@ static void note_fault(struct fby_init_member *member,
             fby_text_show_begin(member->extension, 40).text,
             fby_text_show_begin(shard->name, 40).text, fault->text);
     }
+    fby_init_free_words(member); /* an invalid file has no class */
+    member->no_classes = true;
 }
 
 static bool is_array(const struct fby_init_member *member)
@@ -130,12 +133,31 @@ static bool is_json(const struct fby_init_member *member)
     return fby_init_has_type(member->extension, "json");
 }
 
-/* True for members that are read: arrays, and labels and JSON of usual sizes. */
+static bool is_label(const struct fby_init_member *member)
+{
+    return fby_init_has_type(member->extension, "cls");
+}
+
+/* True for members that are read: arrays and labels, and JSON and texts of usual
+ * sizes. */
 static bool has_value(const struct fby_init_member *member, uint64_t size)
 {
-    bool is_value =
-        is_json(member) || fby_init_has_type(member->extension, "cls");
-    return is_array(member) || (is_value && size <= MAX_VALUE_BYTES);
+    bool is_value = is_json(member) || fby_init_is_text(member);
+    return is_array(member) || is_label(member) ||
+           (is_value && size <= MAX_VALUE_BYTES);
+}
+
+/* Check the bytes of a text or label, which workers refuse if they are none. */
+static fby_err check_text(
+    const char *text, size_t size, struct fby_error_detail *why)
+{
+    if (memchr(text, 0, size) != NULL) {
+        return fby_error_set(
+            why, FBY_CONFIG, "no text: it has a NUL byte: write it again");
+    }
+    return fby_is_utf8(text, size)
+               ? FBY_OK
+               : fby_error_set(why, FBY_CONFIG, "not UTF-8: convert it");
 }
 
 /* Look at the text of member `m`, of which `size` bytes were read. */
@@ -146,11 +168,14 @@ static void add_value(struct fby_guess_split *split,
     struct fby_error_detail fault = {{0}};
     fby_err                 err   = FBY_OK;
     if (is_array(member)) {
-        err = fby_init_add_array(
-            &member->array, (const uint8_t *)text, size, &fault);
+        err = fby_init_add_array(&member->array, (const uint8_t *)text, size,
+            shard->member_bytes[m], &fault);
     } else if (is_json(member)) {
         err = fby_guess_add_json(split, member->extension, text, size, &fault);
     } else {
+        err = check_text(text, size, &fault);
+    }
+    if (err == FBY_OK && is_label(member)) {
         add_label(member, text, size);
     }
     if (err != FBY_OK) {
@@ -172,6 +197,13 @@ static fby_err read_value(const struct fby_object *tar,
     }
     if (is_array(member) && size > FBY_NPY_HEAD) {
         size = FBY_NPY_HEAD; /* the values are not needed */
+    }
+    if (is_label(member) && size > MAX_VALUE_BYTES) {
+        struct fby_error_detail fault;
+        (void)fby_error_set(&fault, FBY_CONFIG,
+            "no label: it has %zu bytes: write a number or a name", size);
+        note_fault(member, shard, m, &fault);
+        return FBY_OK;
     }
     char   *text = fby_realloc(NULL, size + 1);
     fby_err err =
@@ -228,6 +260,22 @@ static void find_constant_keys(struct fby_guess_split *split)
             const struct fby_init_member *file =
                 fby_guess_find_member(split, key->extension);
             key->always = file->always && key->count == file->values_read;
+        }
+    }
+}
+
+/* Arrays that are all empty have no field: no dimension of a field is 0. */
+static void find_empty_arrays(struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        struct fby_init_member      *member = &split->members[i];
+        const struct fby_init_array *array  = &member->array;
+        if (array->wire != 0 && array->shape.n_dims > 0 &&
+            array->longest == 0 && member->fault[0] == '\0') {
+            snprintf(member->fault, sizeof(member->fault),
+                "the %s files that were read have no values: save arrays with "
+                "some",
+                member->extension);
         }
     }
 }
@@ -297,6 +345,7 @@ static fby_err read_tars(struct fby_search *search, const char *path,
     split->counted_all = split->shards_read == split->shards;
     fby_guess_sort_members(split);
     find_constant_keys(split);
+    find_empty_arrays(split);
     find_unread_words(split);
     if (err == FBY_OK || err == FBY_CONFIG) {
         err = check_tars(search, path, split, shards, err, why);

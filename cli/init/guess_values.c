@@ -83,9 +83,10 @@ static void raise_to(uint32_t *largest, size_t n)
 static void look_at_number(struct fby_init_member *member, const json_t *value)
 {
     json_int_t integer = json_integer_value(value); /* 0: no integer */
+    double     as_f32  = (float)integer; /* 2^63: above all integers */
     member->has_real   = member->has_real || json_is_real(value);
     member->has_wide =
-        member->has_wide || (double)(float)integer != (double)integer;
+        member->has_wide || as_f32 >= 0x1p63 || (json_int_t)as_f32 != integer;
 }
 
 /* The kind of a JSON list. Raises member->max_length to the length of the list

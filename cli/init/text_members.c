@@ -294,7 +294,8 @@ const struct fby_init_member *fby_init_find_label(
     const struct fby_init_summary *data)
 {
     for (size_t i = 0; i < data->n_members; i++) {
-        if (fby_init_is_label(&data->members[i])) {
+        if (fby_init_is_label(&data->members[i]) &&
+            data->members[i].fault[0] == '\0') {
             return &data->members[i];
         }
     }
@@ -464,6 +465,16 @@ static size_t append_folder_label(
     return 1;
 }
 
+/* True if there are .cls members, also invalid ones. */
+static bool has_cls(const struct fby_init_summary *data)
+{
+    size_t i = 0;
+    while (i < data->n_members && !fby_init_is_label(&data->members[i])) {
+        i++;
+    }
+    return i < data->n_members;
+}
+
 static size_t append_label(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
@@ -472,7 +483,7 @@ static size_t append_label(
     }
     const struct fby_init_member *cls = fby_init_find_label(data);
     if (cls == NULL) {
-        if (!fby_source_traits(data->kind)->has_files) {
+        if (!fby_source_traits(data->kind)->has_files && !has_cls(data)) {
             fby_init_append(
                 out, "  # no label: the shards hold no .cls members\n");
         }

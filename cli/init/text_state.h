@@ -66,7 +66,7 @@ void fby_init_name_field(const struct fby_init_member *member,
 /* True if `out` has a field of that name. */
 bool fby_init_has_field(const struct fby_buffer *out, const char *name);
 
-/* The member with labels, as in WebDataset: extension "cls"; NULL: none. */
+/* The member with valid labels, as in WebDataset: extension "cls"; NULL: none. */
 const struct fby_init_member *fby_init_find_label(
     const struct fby_init_summary *data);
 

@@ -299,6 +299,9 @@ ROWS = [
         lambda i: line(i, meta={"score": i, "by": {"name": "x"}})), Note(
             'left out: column "meta": its values are objects: add a field for '
             "each member that is needed; the file lists them\n", FOUR)),
+    ("JSON lines with integers near 2^63", lines(
+        lambda i: line(i, id=2**63 - 1 - i)),
+     {"id": Counter(float(2**63 - 1 - i) for i in range(4)), **FOUR}),
     ("captions in JSON lines", lines(
         lambda i: line(i, caption=f'a "picture" \u00e4 {i}')),
      {"caption": (4, 16), **FOUR}),

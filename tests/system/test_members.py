@@ -179,6 +179,43 @@ CORPUS = [
         npy=lambda i: npy(numpy.zeros((1, 2, 2, 2, 2))), cls=id_text),
      "0000.npy in t.tar is of shape [1, 2, 2, 2, 2]: a field has at most 4 "
      "dimensions, and none of 0: reshape the arrays\n"),
+    ("arrays without values", made(
+        jpg=jpg, npy=lambda i: npy(numpy.zeros(0))), Note(
+            'left out: member "npy": the npy files that were read have no '
+            "values: save arrays with some\n", {"image": (5, *IMAGE)})),
+    ("arrays of no rows alone", made(
+        npy=lambda i: npy(numpy.zeros((0, 3)))),
+     "the npy files that were read have no values: save arrays with some\n"),
+    ("an array that is cut", made(
+        jpg=jpg, npy=lambda i: npy(numpy.zeros((2, 3)))[:-(i == 3) or None]),
+     Note('left out: member "npy": 0003.npy in t.tar is cut: it has 47 bytes of '
+          "values, and [2, 3] of float64 are 48: save it again\n",
+          {"image": (5, *IMAGE)})),
+    ("a long array that is too long", made(
+        jpg=jpg, npy=lambda i: npy(numpy.zeros(90000, "u1")) + b"x"), Note(
+            'left out: member "npy": 0000.npy in t.tar is too long: it has '
+            "90001 bytes of values, and [90000] of uint8 are 90000: save it "
+            "again\n", {"image": (5, *IMAGE)})),
+    ("a text in Latin-1", made(
+        jpg=jpg, txt=lambda i: "\xe4".encode("latin-1") if i == 2 else "a"),
+     Note('left out: member "txt": 0002.txt in t.tar is not UTF-8: convert '
+          "it\n", {"image": (5, *IMAGE)})),
+    ("a caption with a NUL", made(
+        jpg=jpg, caption=lambda i: "a\0" if i == 2 else "a"), Note(
+            'left out: member "caption": 0002.caption in t.tar is no text: it '
+            "has a NUL byte: write it again\n", {"image": (5, *IMAGE)})),
+    ("a label in Latin-1", made(
+        jpg=jpg, cls=lambda i: "\xe4".encode("latin-1") if i == 2 else "a"),
+     Note('left out: member "cls": 0002.cls in t.tar is not UTF-8: convert '
+          "it\n", {"image": (5, *IMAGE)})),
+    ("a label of 2 MB", made(
+        jpg=jpg, cls=lambda i: "x" * 2000000 if i == 3 else "dog"), Note(
+            'left out: member "cls": 0003.cls in t.tar is no label: it has '
+            "2000000 bytes: write a number or a name\n",
+            {"image": (5, *IMAGE)})),
+    ("labels of which one is long", made(
+        jpg=jpg, cls=lambda i: "x" * 2000 if i == 3 else "dog"),
+     {"label": (5, 2048)}),
     ("control characters in JSON", made(
         jpg=jpg, json=lambda i: "\33[31m{"), Note(
             'left out: member "json": 0000.json in t.tar is no valid JSON '
