@@ -55,8 +55,9 @@ static uint32_t append_fields(
         char                          name[FBY_NAME_SIZE];
         if (settings != NULL) {
             fby_init_propose_name(key->key, name);
-            fby_init_printf(
-                out, "%s%s: {from: json, key: ", n++ > 0 ? "; " : "", name);
+            fby_init_printf(out,
+                "%s%s: {from: json, key: ", n++ > 0 ? "; " : "",
+                fby_init_write_name(name).text);
             fby_init_append_key(out, key->key);
             fby_init_printf(out, "%s}", settings);
         }

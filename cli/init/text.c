@@ -243,7 +243,9 @@ static void append_class_depth(
 static void append_source(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_split *split)
 {
-    fby_init_printf(out, "  %s:\n    %s: ", split->name, source_key(data));
+    fby_init_printf(out,
+        "  %s:\n    %s: ", fby_init_write_name(split->name).text,
+        source_key(data));
     if (fby_source_traits(data->kind)->has_sequences) {
         append_tokens(out, split);
     } else {
@@ -348,7 +350,9 @@ static bool append_column(
             "shape");
         return false;
     }
-    fby_init_printf(out, "  %s: {from: %s, decode: ", from, from);
+    fby_init_printf(out,
+        "  %s: {from: %s, decode: ", fby_init_write_name(from).text,
+        fby_init_write_name(from).text);
     fby_init_append(
         out, column->sparse ? "sparse, shape: [" : "array, shape: [");
     for (uint32_t i = 0; i < column->row.n_dims; i++) {

@@ -153,14 +153,15 @@ static void name_image(const struct fby_init_summary *data,
 static void append_from(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *image)
 {
-    char   list[FBY_MAX_FROM * FBY_NAME_SIZE];
+    char   list[FBY_MAX_FROM * (FBY_NAME_SIZE + 2)];
     size_t n    = 0;
     list[0]     = '\0';
     size_t used = 0;
     for (size_t i = 0; i < data->n_members && n < FBY_MAX_FROM; i++) {
         if (fby_init_is_same_image(data, image, &data->members[i])) {
             used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
-                n > 0 ? ", " : "", data->members[i].extension);
+                n > 0 ? ", " : "",
+                fby_init_write_name(data->members[i].extension).text);
             n++;
         }
     }
@@ -178,7 +179,7 @@ static void append_others(
             i > 0                ? ", "
             : data->n_others > 1 ? "["
                                  : "",
-            data->others[i].name);
+            fby_init_write_name(data->others[i].name).text);
     }
     fby_init_append(out, data->n_others > 1 ? "]" : "");
 }
@@ -276,7 +277,7 @@ static void append_image(struct fby_buffer *out,
 {
     char name[FBY_NAME_SIZE];
     name_image(data, image, name);
-    fby_init_printf(out, "  %s:\n", name);
+    fby_init_printf(out, "  %s:\n", fby_init_write_name(name).text);
     append_from(out, data, image);
     append_coordinates(out, data);
     fby_init_append(out, "    decode: rgb8\n");
@@ -367,12 +368,12 @@ static size_t append_masks(struct fby_buffer *out,
             continue;
         }
         fby_init_printf(out, "  %s:\n    from: %s\n",
-            add_name(used, &data->members[i], "mask"),
-            data->members[i].extension);
+            fby_init_write_name(add_name(used, &data->members[i], "mask")).text,
+            fby_init_write_name(data->members[i].extension).text);
         fby_init_printf(out,
             "    decode: mask8           # class ids, unchanged; for several "
             "masks of 0 and 1: decode: maps\n    group: %s\n",
-            group);
+            fby_init_write_name(group).text);
         fby_init_append_fit(out, data, image, &data->members[i]);
         fby_init_append(out,
             "    ops:                    # those of its picture that move "
@@ -415,8 +416,10 @@ static void append_second_picture(struct fby_buffer *out,
         return;
     }
     fby_init_printf(&field, "  %s:\n    from: %s\n    decode: rgb8\n",
-        add_name(used, member, "picture"), member->extension);
-    fby_init_printf(&field, "    group: %s\n", used->names[0]);
+        fby_init_write_name(add_name(used, member, "picture")).text,
+        fby_init_write_name(member->extension).text);
+    fby_init_printf(
+        &field, "    group: %s\n", fby_init_write_name(used->names[0]).text);
     append_picture(&field, data);
     append_commented(out, &field);
     fby_buffer_fini(&field);
@@ -502,14 +505,15 @@ static size_t append_label(
             "  label:                    # words, so no class ids: their "
             "bytes\n"
             "    from: %s\n    decode: text\n    max_length: %u\n",
-            cls->extension, fby_init_text_limit(cls, cls->longest));
+            fby_init_write_name(cls->extension).text,
+            fby_init_text_limit(cls, cls->longest));
         return 1;
     }
     fby_init_printf(out,
         "  label:\n    from: %s               # decimal text of this member\n"
         "    # one_hot: {classes: 1000, smoothing: 0.1}    # instead of "
         "numbers\n",
-        cls->extension);
+        fby_init_write_name(cls->extension).text);
     return 1;
 }
 
@@ -545,7 +549,7 @@ static void append_text(
         fby_init_printf(out,
             "  # text: {from: %s, decode: text, max_length: 256, too_long: "
             "truncate}\n",
-            member->extension);
+            fby_init_write_name(member->extension).text);
     }
 }
 
@@ -615,7 +619,7 @@ static void explain_kind(
     if (fby_init_has_type(member->extension, "npy")) {
         snprintf(reason, REASON_SIZE,
             "add a field: {from: %s, decode: array, shape: [N], wire: f32}",
-            member->extension);
+            fby_init_write_name(member->extension).text);
     } else if (fby_unread_file(name, &unread)) {
         snprintf(reason, REASON_SIZE, "%s", unread.text);
     } else if (fby_init_is_picture(member)) {

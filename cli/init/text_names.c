@@ -1,9 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text_names.c - write a label whose values are the names of classes. */
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
+
+/* True if some reader of YAML takes the plain word for null, a truth value or a
+ * number, or for the sign of a list. */
+static bool is_yaml_value(const char *name)
+{
+    static const char *const words[] = {
+        "null", "true", "false", "yes", "no", "on", "off"};
+    bool is_value =
+        strspn(name, "-.~") > 0 ||
+        (strspn(name, "0123456789") > 0 &&
+            name[strspn(name, "0123456789abcdefABCDEFxXoO_.+-")] == '\0');
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        is_value = is_value || strcasecmp(name, words[i]) == 0;
+    }
+    return is_value;
+}
+
+struct fby_init_name fby_init_write_name(const char *name)
+{
+    struct fby_init_name out   = {""};
+    const char          *quote = is_yaml_value(name) ? "\"" : "";
+    snprintf(out.text, sizeof(out.text), "%s%s%s", quote, name, quote);
+    return out;
+}
 
 enum { LINE = 78 /* columns, if the names allow it */ };
 
@@ -15,7 +41,7 @@ static bool is_yaml_plain(const char *name)
     size_t            n         = strspn(name, "abcdefghijklmnopqrstuvwxyz"
                                                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_- ");
     return name[n] == '\0' && strchr(letters, name[0]) != NULL &&
-           strcasecmp(name, "null") != 0;
+           !is_yaml_value(name);
 }
 
 /* Append the names in byte order, without brackets. Each line but the first is
@@ -44,7 +70,7 @@ void fby_init_append_key(struct fby_buffer *out, const char *key)
 {
     size_t n = strspn(key, "abcdefghijklmnopqrstuvwxyz"
                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
-    if (key[n] == '\0' && strcmp(key, FBY_INIT_ROOT_KEY) != 0) {
+    if (key[n] == '\0' && !is_yaml_value(key)) {
         fby_init_append(out, key);
     } else {
         fby_init_append_quoted(out, key);
@@ -81,7 +107,9 @@ void fby_init_append_class_field(struct fby_buffer *out,
     if (bytes_of(words) + strlen(name) + strlen(member->extension) +
             strlen(member->key) + 36 <
         LINE) {
-        fby_init_printf(out, "  %s: {from: %s%s", name, member->extension,
+        fby_init_printf(out, "  %s: {from: %s%s",
+            fby_init_write_name(name).text,
+            fby_init_write_name(member->extension).text,
             has_key ? ", key: " : "");
         fby_init_append_key(out, member->key);
         fby_init_append(out, ", names: [");
@@ -89,7 +117,9 @@ void fby_init_append_class_field(struct fby_buffer *out,
         fby_init_append(out, "]}\n");
         return;
     }
-    fby_init_printf(out, "  %s:\n    from: %s\n", name, member->extension);
+    fby_init_printf(out, "  %s:\n    from: %s\n",
+        fby_init_write_name(name).text,
+        fby_init_write_name(member->extension).text);
     if (has_key) {
         fby_init_append(out, "    key: ");
         fby_init_append_key(out, member->key);

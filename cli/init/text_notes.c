@@ -184,7 +184,8 @@ static void append_repeated(
     fby_init_printf(out,
         " is taken as %u classes, since its texts repeat; to have the texts: "
         "{from: %s%s",
-        member->words->range.n, member->extension, has_key ? ", key: " : "");
+        member->words->range.n, fby_init_write_name(member->extension).text,
+        has_key ? ", key: " : "");
     fby_init_append_key(out, member->key);
     fby_init_printf(out,
         ", decode: text, max_length: %u, too_long: truncate}\n",

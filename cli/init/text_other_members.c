@@ -48,7 +48,8 @@ static size_t append_text(
     fby_init_append_limit_note(out, member);
     fby_init_printf(out,
         "  %s: {from: %s, decode: text, max_length: %u, too_long: truncate}\n",
-        name, member->extension,
+        fby_init_write_name(name).text,
+        fby_init_write_name(member->extension).text,
         limit < FBY_INIT_MAX_TEXT ? limit : FBY_INIT_MAX_TEXT);
     return 1;
 }
@@ -61,8 +62,9 @@ static size_t append_array(
     char                         name[FBY_NAME_SIZE];
     uint32_t                     first = array->is_ragged ? 1 : 0;
     name_member(out, member, "array", name);
-    fby_init_printf(out, "  %s: {from: %s, decode: array, shape: [", name,
-        member->extension);
+    fby_init_printf(out, "  %s: {from: %s, decode: array, shape: [",
+        fby_init_write_name(name).text,
+        fby_init_write_name(member->extension).text);
     for (uint32_t i = first; i < array->shape.n_dims; i++) {
         fby_init_printf(
             out, "%s%u", i > first ? ", " : "", array->shape.dims[i]);
@@ -141,12 +143,12 @@ static const char *reason_of_file(
         snprintf(buffer, REASON_SIZE,
             "it is a second label: if it is needed, add {from: %s, decode: "
             "label}",
-            member->extension);
+            fby_init_write_name(member->extension).text);
     } else {
         snprintf(buffer, REASON_SIZE,
             "if it is text, add a field: {from: %s, decode: text, max_length: "
             "256, too_long: truncate}",
-            member->extension);
+            fby_init_write_name(member->extension).text);
     }
     return buffer;
 }

@@ -14,6 +14,15 @@ __attribute__((format(printf, 2, 3))) void fby_init_printf(
 /* Append a double-quoted YAML string. */
 void fby_init_append_quoted(struct fby_buffer *out, const char *text);
 
+struct fby_init_name {
+    char text[2 * FBY_NAME_SIZE + 2]; /* also of a key in an object */
+};
+
+/* A name as YAML, in quotes if readers of YAML take it for another value, such
+ * as null or 012. `name` is one of a field, extension, column or split, so it
+ * has no special character. */
+struct fby_init_name fby_init_write_name(const char *name);
+
 /* Append a key of JSON, in quotes if it is not plain. */
 void fby_init_append_key(struct fby_buffer *out, const char *key);
 

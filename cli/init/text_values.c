@@ -87,8 +87,10 @@ static void append_gaps(struct fby_buffer *out,
 static void append_object(struct fby_buffer *out,
     const struct fby_init_member *member, const char *name)
 {
-    int key_length  = (int)strcspn(member->keys, ",");
-    int name_length = (int)strcspn(member->keys, ",.");
+    char field[sizeof(member->keys)];
+    char key[sizeof(member->keys)];
+    int  key_length  = (int)strcspn(member->keys, ",");
+    int  name_length = (int)strcspn(member->keys, ",.");
     if (key_length == 0) {
         append_left_out(
             out, member, "its values are objects without plain keys");
@@ -101,10 +103,12 @@ static void append_object(struct fby_buffer *out,
     if (member->first_key_kind == FBY_INIT_MIXED) {
         return;
     }
-    fby_init_printf(out, "  #   %.*s: {from: %s, decode: %s, key: %.*s%s}\n",
-        name_length, member->keys, name,
+    snprintf(field, sizeof(field), "%.*s", name_length, member->keys);
+    snprintf(key, sizeof(key), "%.*s", key_length, member->keys);
+    fby_init_printf(out, "  #   %s: {from: %s, decode: %s, key: %s%s}\n",
+        fby_init_write_name(field).text, fby_init_write_name(name).text,
         member->first_key_kind == FBY_INIT_NUMBER ? "number" : "text",
-        key_length, member->keys,
+        fby_init_write_name(key).text,
         member->first_key_kind == FBY_INIT_NUMBER ? "" : ", max_length: 256");
 }
 
@@ -169,8 +173,8 @@ static bool append_list_column(struct fby_buffer *out,
     if (member->value == FBY_INIT_NUMBER_LISTS) {
         uint32_t length = has_key ? fby_init_round_up(member->max_length)
                                   : member->max_length;
-        fby_init_printf(
-            out, "  %s: {from: %s, decode: number, key: ", name, from);
+        fby_init_printf(out, "  %s: {from: %s, decode: number, key: ",
+            fby_init_write_name(name).text, fby_init_write_name(from).text);
         fby_init_append_key(out, key);
         fby_init_printf(out, ", max_length: %u%s}\n",
             length > 0 ? length : 1, /* 0 is invalid */
@@ -179,8 +183,8 @@ static bool append_list_column(struct fby_buffer *out,
     }
     if (member->value == FBY_INIT_TEXT_LISTS) {
         fby_init_append_limit_note(out, member);
-        fby_init_printf(
-            out, "  %s: {from: %s, decode: text, key: ", name, from);
+        fby_init_printf(out, "  %s: {from: %s, decode: text, key: ",
+            fby_init_write_name(name).text, fby_init_write_name(from).text);
         fby_init_append_key(out, key);
         fby_init_printf(out,
             ", pick: random, max_length: %u, too_long: truncate}\n",
@@ -197,8 +201,9 @@ static bool append_list_column(struct fby_buffer *out,
 
 bool fby_init_has_field(const struct fby_buffer *out, const char *name)
 {
-    char line[FBY_NAME_SIZE + 8];
-    int  n = snprintf(line, sizeof(line), "\n  %s:", name);
+    char line[FBY_NAME_SIZE + 16];
+    int  n =
+        snprintf(line, sizeof(line), "\n  %s:", fby_init_write_name(name).text);
     return out->size > 0 &&
            (memmem(out->data, out->size, line, (size_t)n) != NULL ||
                memmem(out->data, (size_t)n - 1, line + 1, (size_t)n - 1) !=
@@ -253,8 +258,9 @@ static void append_key(struct fby_buffer *out,
     if (member->value == FBY_INIT_TEXT) {
         fby_init_append_limit_note(out, member);
     }
-    fby_init_printf(out, "  %s: {from: %s, decode: %s, key: ", name,
-        member->extension,
+    fby_init_printf(out,
+        "  %s: {from: %s, decode: %s, key: ", fby_init_write_name(name).text,
+        fby_init_write_name(member->extension).text,
         member->value == FBY_INIT_DIGITS   ? "label"
         : member->value == FBY_INIT_NUMBER ? "number"
                                            : "text");
@@ -276,7 +282,8 @@ static void append_column(struct fby_buffer *out,
         return;
     }
     fby_init_append_no_classes(out, member);
-    fby_init_printf(out, "  %s: {from: %s, ", name, member->extension);
+    fby_init_printf(out, "  %s: {from: %s, ", fby_init_write_name(name).text,
+        fby_init_write_name(member->extension).text);
     if (member->value == FBY_INIT_DIGITS) {
         fby_init_append(
             out, "decode: label} # if these are class ids: classes: N\n");

@@ -1280,6 +1280,9 @@ CORPUS = [
     ("NumPy: train/ and val/", two_numpy_splits,
      {"images": (10, 28, 28), "labels": Counter(range(10))},
      ("val", {"images": (4096, 28, 28)})),
+    ("NumPy: arrays called null", lambda root: numpy.savez(
+        root / "a.npz", null=numpy.zeros((4, 2)), no=numpy.arange(4)),
+     {"null": (4, 2), "no": Counter(range(4))}),
     ("NumPy: one .npz", one_npz, {"x": (10, 5), "y": (10,)}),
     ("NumPy: a compressed .npz", compressed_npz,
      "save it with np.savez instead of np.savez_compressed"),

@@ -126,6 +126,14 @@ def tar_of_masks(root):
             content, "PNG")))})
 
 
+def columns_of_files(root):
+    for i, content in enumerate(GREY_MASKS):
+        save(root / f"images/{i}.jpg", picture(i))
+        save(root / f"m/{i}.png", content)
+    save(root / "train.csv", "null,off\n" + "".join(
+        f"images/{i}.jpg,m/{i}.png\n" for i in range(4)))
+
+
 ROWS = [
     ("columns with names of members of tars", listed(
         ("cls", (0, 1, 2, 3)), ("label", "abab"), ("txt", ("a cat", "b c",
@@ -134,6 +142,16 @@ ROWS = [
      {"image": (4, *IMAGE), "cls": Counter([0, 1, 2, 3]),
       "label": Counter([0, 0, 1, 1]), "txt": (4, 8),
       "json": Counter([5, 6, 7, 8])}),
+    ("columns called null and true", listed(
+        ("Null", (0, 1, 2, 3)), ("true", (5, 6, 7, 8)),
+        ("no", ("a b", "c", "d", "e")), ("on", "aabb")),
+     {"null": Counter(range(4)), "true": Counter(range(5, 9)), "no": (4, 4),
+      "on": Counter([0, 0, 1, 1])}),
+    ("keys called null", lines(lambda i: {
+        "null": f"images/{i}.jpg", "~": {"null": i}}),
+     {"null": (4, *IMAGE)}),
+    ("columns of files called null and off", columns_of_files,
+     {"null": (4, *IMAGE), "off": (4, 224, 224, 1)}),
     ("a column cls of words", listed(("cls", "abcd")),
      {"cls": Counter([0, 1, 2, 3])}),
     ("a column with a dot in its name", listed(("image.cls", "0101")), Note(

@@ -216,6 +216,15 @@ CORPUS = [
     ("labels of which one is long", made(
         jpg=jpg, cls=lambda i: "x" * 2000 if i == 3 else "dog"),
      {"label": (5, 2048)}),
+    ("a key called null", made(
+        jpg=jpg, json=objects(lambda i: {"null": i, "a": {"no": i + 1}, "012":
+                                         "a b"})),
+     {"null": Counter(range(5)), "a_no": Counter(range(1, 6)),
+      "c_012": (5, 4)}),
+    ("members called null and off", made(
+        jpg=jpg, **{"null.npy": lambda i: npy(numpy.zeros(3)),
+                    "off.txt": lambda i: "a b", "0.txt": id_text}),
+     {"null": (5, 3), "off": (5, 4)}),
     ("control characters in JSON", made(
         jpg=jpg, json=lambda i: "\33[31m{"), Note(
             'left out: member "json": 0000.json in t.tar is no valid JSON '
