@@ -72,8 +72,9 @@ void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,
         fby_shell_is_plain(folder)) {
         snprintf(out, size,
             "%s has its classes; move the pictures into class folders: (cd %s "
-            "&& tr -d '\\r' < %s | while read -r f c x; do case $f$c in */*) "
-            "continue;; esac; mkdir -p \"./$c\" && mv -n %s/\"$f\" "
+            "&& tr -d '\\r' < %s | while read -r f c x; do case $f$c/$c in "
+            "*/*/*|*/|*/.|*/..) continue;; esac; mkdir -p \"./$c\" && mv -n "
+            "%s/\"$f\" "
             "\"./$c\"; done; rmdir %s)",
             list, operand, list, folder, folder);
     } else {

@@ -220,8 +220,10 @@ class Layouts(InitTest):
         self.save(*(f"val/images/val_{i}.JPEG" for i in range(4)))
         self.save(*(f"test/images/test_{i}.JPEG" for i in range(4)))
         self.save("val/val_annotations.txt", content="".join(
-            f"val_{i}.JPEG\tn0{1 + i % 2}\t0\t0\t62\t62\r\n" for i in range(4))
-            + "../x.JPEG\tn01\r\nval_0.JPEG\t../x\r\n")
+            f"val_{i}.JPEG\tn0{1 + i % 2}\t0\t0\t62\t62\r\n" + (
+                "" if i else "../x.JPEG\tn01\r\nval_1.JPEG\t../x\r\n"
+                "val_1.JPEG\t..\r\nval_2.JPEG\t.\r\nval_3.JPEG\r\n")
+            for i in range(4)))
 
     def test_the_classes_of_a_split_may_be_in_a_text(self):
         self.tiny()
@@ -232,7 +234,7 @@ class Layouts(InitTest):
             line, f"{val}val_annotations.txt has its classes; move the "
             f"pictures into class folders: (cd {self.root}/val && tr -d "
             "'\\r' < val_annotations.txt | while read -r f c x; do case "
-            '$f$c in */*) continue;; esac; mkdir -p "./$c" && mv -n images/"$f" '
+            '$f$c/$c in */*/*|*/|*/.|*/..) continue;; esac; mkdir -p "./$c" && mv -n images/"$f" '
             '"./$c"; done; rmdir images)')
         self.assertIn(
             f"left out: split 'test' at {self.root}/test: its only folder, "
