@@ -31,8 +31,8 @@ struct remedy {
 static const struct remedy remedies[] = {
     {".csv", "is not UTF-8 text", "convert it", "(set -C; cd ",
         " && iconv -f CP1252 -t UTF-8 ", " > utf8.csv)", "utf8.csv"},
-    {".csv", "convert it if it is UTF-16", "convert it", "(set -C; cd ",
-        " && iconv -f UTF-16 -t UTF-8 ", " > utf8.csv)", "utf8.csv"},
+    {".csv", "a NUL byte", "remove it", "(set -C; cd ", " && tr -d '\\000' < ",
+        " > utf8.csv)", "utf8.csv"},
     {".csv", "it has no comma, but ';'", "convert it", COMMAS,
         OF_DELIMITER(";")},
     {".csv", "it has no comma, but '|'", "convert it", COMMAS,
@@ -75,6 +75,45 @@ static void append_remedy(const struct fby_search *search, const char *dir,
     }
 }
 
+const char *fby_guess_find_utf16(
+    const struct fby_search *search, const char *path)
+{
+    unsigned char     head[4] = {0};
+    size_t            n       = sizeof(head);
+    struct fby_object object  = {.ops = NULL};
+    if (fby_object_open(search->root, path, &object, NULL) != FBY_OK) {
+        return NULL;
+    }
+    fby_err err = fby_object_read_some(&object, 0, head, &n, NULL);
+    fby_object_close(&object);
+    if (err != FBY_OK || n < sizeof(head)) {
+        return NULL;
+    }
+    bool has_mark = (head[0] == 0xff && head[1] == 0xfe) ||
+                    (head[0] == 0xfe && head[1] == 0xff);
+    return has_mark                                       ? "UTF-16"
+           : head[0] != 0 && head[1] == 0 && head[3] == 0 ? "UTF-16LE"
+           : head[0] == 0 && head[1] != 0 && head[2] == 0 ? "UTF-16BE"
+                                                          : NULL;
+}
+
+/* Append the command that converts a list in UTF-16. */
+static void append_utf16(const struct fby_search *search, const char *dir,
+    const char *list, const char *encoding, struct fby_error_detail *why)
+{
+    char                between[48];
+    bool                is_json = fby_text_ends_with(list, ".jsonl");
+    const struct remedy remedy  = {.purpose = "convert it",
+         .before                            = "(set -C; cd ",
+         .between                           = between,
+         .after = is_json ? " > utf8.jsonl)" : " > utf8.csv)",
+         .file  = is_json ? "utf8.jsonl" : "utf8.csv"};
+    snprintf(between, sizeof(between), " && iconv -f %s -t UTF-8 ", encoding);
+    if (fby_shell_is_plain(list)) {
+        append_remedy(search, dir, list, &remedy, why);
+    }
+}
+
 bool fby_guess_explain_invalid_list(const struct fby_search *search,
     const char *list_path, struct fby_error_detail *why)
 {
@@ -84,6 +123,11 @@ bool fby_guess_explain_invalid_list(const struct fby_search *search,
     size_t      i = 0;
     snprintf(dir, sizeof(dir), "%.*s",
         slash != NULL ? (int)(slash - list_path) : 0, list_path);
+    const char *encoding = fby_guess_find_utf16(search, list_path);
+    if (encoding != NULL) {
+        append_utf16(search, dir, list, encoding, why);
+        return true;
+    }
     while (i < sizeof(remedies) / sizeof(remedies[0]) &&
            (!fby_text_ends_with(list, remedies[i].ending) ||
                strstr(why->text, remedies[i].fault) == NULL)) {

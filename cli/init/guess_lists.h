@@ -57,6 +57,11 @@ fby_err fby_guess_explain_missing_files(const struct fby_search *search,
     const char *list_path, const struct fby_guess_split *split,
     struct fby_error_detail *why);
 
+/* The encoding of a file by its first bytes: "UTF-16" if it begins with a byte
+ * order mark, "UTF-16LE" or "UTF-16BE" by its NUL bytes; NULL: another. */
+const char *fby_guess_find_utf16(
+    const struct fby_search *search, const char *path);
+
 /* If the error of reading a list has a known remedy, append the command that
  * writes a valid file (guess_invalid_lists.c). Returns false if it has none. */
 bool fby_guess_explain_invalid_list(const struct fby_search *search,

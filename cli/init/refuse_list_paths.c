@@ -199,20 +199,33 @@ static bool is_literal(const char *text)
                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-=./:@%") == strlen(text);
 }
 
+/* Copy the text; a point is [.], which a regular expression takes for itself. */
+static void write_literal(const char *text, char out[SCRIPT_SIZE])
+{
+    size_t used = 0;
+    for (; *text != '\0' && used + sizeof("[.]") < SCRIPT_SIZE; text++) {
+        used += (size_t)snprintf(out + used, SCRIPT_SIZE - used,
+            *text == '.' ? "[%c]" : "%c", *text);
+    }
+    out[used] = '\0';
+}
+
 /* Write the script of sed that changes the paths. Returns false if a text would
  * have another meaning in it. A path begins a line, a cell or a text. */
 static bool write_script(const struct lost_list *self, char out[SCRIPT_SIZE])
 {
+    char        prefix[SCRIPT_SIZE];
     bool        is_json = fby_text_ends_with(self->list, ".jsonl");
     bool        is_back = strchr(self->value, '\\') != NULL;
     const char *slashes = !is_back  ? ""
                           : is_json ? "s#\\\\\\\\#/#g; "
                                     : "s#\\\\#/#g; ";
-    int         n       = self->prefix[0] != '\0'
-                              ? snprintf(out, SCRIPT_SIZE, "%ss#(^|[,\"])%s#\\1#g", slashes,
-                                    self->prefix)
-                              : snprintf(out, SCRIPT_SIZE, "%.*s", (int)strcspn(slashes, ";"),
-                                    slashes);
+    write_literal(self->prefix, prefix);
+    int n = self->prefix[0] != '\0'
+                ? snprintf(out, SCRIPT_SIZE, "%ss#(^|[,\"])%s#\\1#g", slashes,
+                      prefix)
+                : snprintf(out, SCRIPT_SIZE, "%.*s", (int)strcspn(slashes, ";"),
+                      slashes);
     return n < SCRIPT_SIZE && is_literal(self->prefix);
 }
 

@@ -417,6 +417,19 @@ static fby_err refuse_ending(const char *name, size_t i, const char *operand,
         shown, made);
 }
 
+static fby_err refuse_tabs(const struct list_dir *dir, const char *name,
+    const char *operand, const char *shown, struct fby_error_detail *why)
+{
+    char path[FBY_PATH_SIZE];
+    FBY_TRY(fby_path_join(dir->path, name, path, why));
+    const char *encoding = fby_guess_find_utf16(dir->search, path);
+    return fby_error_set(why, FBY_CONFIG,
+        "%s has tabs: write a list with commas: (cd %s && python3 -c "
+        "\"import csv; csv.writer(open('train.csv', 'x')).writerows(csv.reader("
+        "open('%s', newline='', encoding='%s'), delimiter='\\t'))\")",
+        shown, operand, shown, encoding != NULL ? encoding : "utf-8-sig");
+}
+
 static fby_err refuse_other_list(
     const struct list_dir *dir, const char *name, struct fby_error_detail *why)
 {
@@ -431,11 +444,7 @@ static fby_err refuse_other_list(
         return refuse_ending(name, find_ending(name), operand, shown, why);
     }
     if (fby_text_ends_with(name, ".tsv")) {
-        return fby_error_set(why, FBY_CONFIG,
-            "%s has tabs: write a list with commas: (cd %s && python3 -c "
-            "\"import pandas; pandas.read_csv('%s', sep='\\t', dtype=str)"
-            ".to_csv('train.csv', mode='x', index=False)\")",
-            shown, operand, shown);
+        return refuse_tabs(dir, name, operand, shown, why);
     }
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: write one with commas and a header: "

@@ -1226,8 +1226,14 @@ CORPUS = [
         "train.txt", "images/0.jpg 1\nimages/3.jpg 0\n"), Remedy(
             "train.txt is not read as a list", "",
             {"image": (2, *IMAGE), "label": Counter([0, 1])})),
-    ("a list with tabs", other_list("train.tsv", "file\ty\nimages/0.jpg\t1\n"),
-     "train.tsv has tabs: write a list with commas"),
+    ("a list with tabs", other_list(
+        "train.tsv", "file\ty\nimages/0.jpg\tNA\nimages/1.jpg\tb\n"), Remedy(
+            "train.tsv has tabs: write a list with commas: (cd /", "",
+            {"file": (2, *IMAGE), "y": Counter([0, 1])})),
+    ("a list with tabs in UTF-16", other_list(
+        "train.tsv", "file\ty\nimages/0.jpg\t1\n".encode("utf-16")), Remedy(
+            "train.tsv has tabs: write a list with commas: (cd /", "",
+            {"file": (1, *IMAGE), "y": [1]})),
     ("a list with semicolons", other_list(
         "a.csv", "\ufefffile;y\nimages/0.jpg;1\n"), Remedy(
             "a.csv: line 1: it has no comma, but ';'; columns are separated by "

@@ -255,6 +255,27 @@ ROWS = [
             "train.csv: line 1: a NUL byte; a list is UTF-8 text, so convert "
             "it if it is UTF-16: to convert it: (set -C; cd /", "utf8.csv",
             {"image": (1, *IMAGE), "y": [1]})),
+    ("a list in UTF-16 without a mark", other_list(
+        "train.csv", "image,y\nimages/0.jpg,1\n".encode("utf-16-be")), Remedy(
+            "to convert it: (set -C; cd /", "utf8.csv",
+            {"image": (1, *IMAGE), "y": [1]})),
+    ("a list with a NUL byte", other_list(
+        "train.csv", "image,y\nimages/0.jpg,\u20ac\0a\nimages/0.jpg,b\n"), Remedy(
+            "train.csv: line 2: a NUL byte; a list is UTF-8 text, so convert "
+            "it if it is UTF-16: to remove it: (set -C; cd /", "utf8.csv",
+            {"image": (2, *IMAGE), "y": Counter([0, 1])})),
+    ("JSON lines in UTF-16", other_list(
+        "train.jsonl", '{"image": "images/0.jpg", "y": 1}\n'.encode("utf-16")),
+     Remedy("to convert it: (set -C; cd /", "utf8.jsonl",
+            {"image": (1, *IMAGE), "y": [1]})),
+    ("a path with a point, and one that is like it", lambda root: listed(
+        ("y", (0, 1, 2, 3)))(root) or save(
+            root / "train.csv", "image,y,text\n../d/images/0.jpg,0,a\n"
+            "../d/images/1.jpg,1,xx/d/b\n"), Remedy(
+                "train.csv: the column image has paths that lead to no file, "
+                "such as ../d/images/0.jpg: write a list with other paths: (set",
+                "paths.csv", {"image": (2, *IMAGE), "text": Counter(
+                    b"axx/d/b" + bytes(9))})),
     ("a list in capitals", other_list(
         "train.CSV", "image,y\nimages/0.jpg,1\n"), Remedy(
             "train.CSV is not read as a list: rename it: (cd /", "train.csv",
