@@ -93,6 +93,12 @@ static fby_err find_or_add_suffix(struct fby_shard *self, const char *suffix,
     while (i < self->n_suffixes && strcmp(self->suffixes[i], suffix) != 0) {
         i++;
     }
+    if (i == FBY_SHARD_MAX_SUFFIXES && self->kind == FBY_SOURCE_LIST) {
+        return fby_error_set(why, FBY_CONFIG,
+            "more than %d different columns or keys (the next is %s): write "
+            "several values as one list, or leave out what is not needed",
+            FBY_SHARD_MAX_SUFFIXES, suffix);
+    }
     if (i == FBY_SHARD_MAX_SUFFIXES) { /* not found, and the list is full */
         return fby_error_set(why, FBY_CONFIG,
             "more than %d different extensions (the next is .%s); the "
