@@ -55,7 +55,7 @@ static void append_octal(struct shell_text *self, const char *word)
     append(self, "$'");
     while (left > 0) {
         size_t length   = fby_utf8_length(word, left);
-        bool   is_plain = length > 0 && !fby_utf8_has_control(word, length);
+        bool   is_plain = length > 0 && !fby_utf8_has_hidden(word, length);
         length          = length > 0 ? length : 1;
         if (is_plain) {
             bool is_special = *word == '\'' || *word == '\\';
@@ -76,7 +76,7 @@ bool fby_shell_quote(const char *word, char *out, size_t size)
     if (word[0] != '\0' && has_only_plain(word)) {
         append(&self, "%s", word);
     } else if (fby_is_utf8(word, strlen(word)) &&
-               !fby_utf8_has_control(word, strlen(word))) {
+               !fby_utf8_has_hidden(word, strlen(word))) {
         append_quoted(&self, word);
     } else {
         append_octal(&self, word);

@@ -64,6 +64,19 @@ static bool is_control_character(const uint8_t *text, size_t length)
                        : length == 1 && fby_is_control((char)text[0]);
 }
 
+/* True for U+200E, U+200F, U+2028 to U+202E and U+2066 to U+2069: they end a
+ * line, or change the order in which other characters are shown. */
+static bool is_layout_character(const uint8_t *text, size_t length)
+{
+    if (length != 3 || text[0] != 0xe2) {
+        return false;
+    }
+    bool is_mark = text[2] == 0x8e || text[2] == 0x8f;
+    return text[1] == 0x80
+               ? is_mark || (text[2] >= 0xa8 && text[2] <= 0xae)
+               : text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9;
+}
+
 bool fby_utf8_has_control(const void *text, size_t size)
 {
     const uint8_t *bytes = text;
@@ -76,6 +89,17 @@ bool fby_utf8_has_control(const void *text, size_t size)
     return false;
 }
 
+bool fby_utf8_has_hidden(const void *text, size_t size)
+{
+    const uint8_t *bytes = text;
+    bool           found = fby_utf8_has_control(text, size);
+    for (size_t i = 0; i < size && !found; i++) {
+        found = is_layout_character(
+            bytes + i, fby_utf8_length(bytes + i, size - i));
+    }
+    return found;
+}
+
 void fby_make_one_line(char *text)
 {
     size_t left = strlen(text);
@@ -83,8 +107,7 @@ void fby_make_one_line(char *text)
     while (left > 0) {
         size_t length = fby_utf8_length(text, left);
         size_t taken  = length > 0 ? length : 1;
-        if (length == 0 ||
-            is_control_character((const uint8_t *)text, length)) {
+        if (length == 0 || fby_utf8_has_hidden(text, length)) {
             *out++ = '?';
         } else {
             memmove(out, text, length);

@@ -29,7 +29,13 @@ static inline bool fby_is_control(char c)
  * reads U+0085 as the end of a line. */
 bool fby_utf8_has_control(const void *text, size_t size);
 
-/* Replace every control character of `text` by '?', and every byte that is not
+/* True if `text` has a control character, or one of those that end a line or
+ * change the order in which others are shown: U+200E, U+200F, U+2028 to U+202E
+ * and U+2066 to U+2069. A text with these is valid, but does not show what it
+ * is. */
+bool fby_utf8_has_hidden(const void *text, size_t size);
+
+/* Replace every such character of `text` by '?', and every byte that is not
  * part of a valid character. The text may become shorter. */
 void fby_make_one_line(char *text);
 

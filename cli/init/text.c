@@ -64,6 +64,9 @@ static void append_character(
             out, "\\x%02x", (unsigned)(unsigned char)text[length - 1]);
     } else if (escape != NULL) {
         fby_init_append(out, escape);
+    } else if (fby_utf8_has_hidden(text, length)) { /* of three bytes */
+        fby_init_printf(out, "\\u2%03x",
+            (unsigned)(text[1] & 0x3f) << 6 | (unsigned)(text[2] & 0x3f));
     } else {
         fby_put_bytes(out, text, length);
     }

@@ -35,6 +35,7 @@ static void control_characters_become_numbers(void **state)
     (void)state;
     assert_quoted("a\nb", "$'a\\012b'");
     assert_quoted("\x1b's\\", "$'\\033\\'s\\\\'");
+    assert_quoted("\xe2\x80\x8e\xe2\x82\xac", "$'\\342\\200\\216\xe2\x82\xac'");
     assert_quoted("\xff", "$'\\377'");
     assert_quoted("\xc2\x85\xc3\xa9", "$'\\302\\205\xc3\xa9'");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/test.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,6 +83,25 @@ static void nothing_behind_the_end_is_read(void **state)
     fby_guarded_free(&whole);
 }
 
+static void characters_that_change_what_is_shown_are_replaced(void **state)
+{
+    (void)state;
+    static const uint8_t hidden[][2] = {{0x80, 0x8e}, {0x80, 0x8f},
+        {0x80, 0xa8}, {0x80, 0xae}, {0x81, 0xa6}, {0x81, 0xa9}};
+    static const uint8_t shown[][2] = {{0x80, 0x8d}, {0x80, 0x90}, {0x80, 0xa7},
+        {0x80, 0xaf}, {0x81, 0xa5}, {0x81, 0xaa}};
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+        char text[] = {
+            'a', '\xe2', (char)hidden[i][0], (char)hidden[i][1], 'b', '\0'};
+        char other[] = {'\xe2', (char)shown[i][0], (char)shown[i][1], '\0'};
+        assert_true(fby_utf8_has_hidden(text, strlen(text)));
+        assert_false(fby_utf8_has_control(text, strlen(text)));
+        assert_false(fby_utf8_has_hidden(other, strlen(other)));
+        fby_make_one_line(text);
+        assert_string_equal(text, "a?b");
+    }
+}
+
 static void control_characters_of_two_bytes_are_found(void **state)
 {
     (void)state;
@@ -126,6 +146,7 @@ int main(void)
         cmocka_unit_test(nul_is_not_text),
         cmocka_unit_test(a_character_has_as_many_bytes_as_it_says),
         cmocka_unit_test(nothing_behind_the_end_is_read),
+        cmocka_unit_test(characters_that_change_what_is_shown_are_replaced),
         cmocka_unit_test(control_characters_of_two_bytes_are_found),
         cmocka_unit_test(one_line_has_only_characters_that_can_be_printed),
     };

@@ -341,6 +341,14 @@ ROWS = [
     ("JSON lines with integers near 2^63", lines(
         lambda i: line(i, id=2**63 - 1 - i)),
      {"id": Counter(float(2**63 - 1 - i) for i in range(4)), **FOUR}),
+    ("JSON lines with very many keys", lines(
+        lambda i: line(i, **{f"k{i}_{j}": 1 for j in range(100)})),
+     "more than 256 different columns or keys (the next is k2_54): write several "
+     "values as one list, or leave out what is not needed\n"),
+    ("a name that would turn the text around", other_list(
+        "a\u202eb.csv", "image,y\nimages/0.jpg\n"),
+     "a?b.csv: line 2: 1 field, but the header has 2: each row needs as "
+     "many, and a field with a comma needs quotes\n"),
     ("captions in JSON lines", lines(
         lambda i: line(i, caption=f'a "picture" \u00e4 {i}')),
      {"caption": (4, 16), **FOUR}),
