@@ -314,6 +314,9 @@ static fby_err add_data(struct fby_search *search, const char *path,
     uint32_t           n_before    = fby_guess_n_splits(search);
     const char        *only_file =
         search->only_file[0] != '\0' ? search->only_file : NULL;
+    if (strpbrk(search->only_file, "{}*?") != NULL) { /* it means other files */
+        return fby_refuse_name(search->only_file, why);
+    }
     search->default_name = name;
     fby_err err = fby_guess_list_dir(search, path, only_file, &listing, why);
     search->out->n_dangling += listing.n_dangling;

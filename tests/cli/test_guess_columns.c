@@ -297,6 +297,20 @@ static void a_directory_with_letters_of_patterns_is_refused(void **state)
     assert_says(&why, "/p,q has a special character of patterns; ");
 }
 
+static void a_file_whose_name_is_a_pattern_is_refused(void **state)
+{
+    const struct sandbox *sb = *state;
+    write_table(sb, "p/a.npz", 5);
+    write_table(sb, "p/{a,b}.npz", 3);
+    assert_refused(sb, "p/{a,b}.npz",
+        "the name of {a,b}.npz has a special character of patterns; rename it");
+    write_table(sb, "p/*.npz", 3);
+    assert_refused(sb, "p/*.npz",
+        "the name of *.npz has a special character of patterns; rename it");
+    write_table(sb, "p/a,b.npz", 3);
+    assert_table(sb, "p/a,b.npz", "p/a,b.npz", 1, 3);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
 
 int main(void)
@@ -315,6 +329,7 @@ int main(void)
         TEST(files_beside_pictures_or_of_one_row_are_members_of_samples),
         TEST(only_the_first_npz_files_are_read),
         TEST(a_directory_with_letters_of_patterns_is_refused),
+        TEST(a_file_whose_name_is_a_pattern_is_refused),
     };
     return cmocka_run_group_tests_name(
         "worker.source.guess_columns", tests, NULL, NULL);
