@@ -12,11 +12,11 @@
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-/* Moves X_train.npy to train/x.npy, and so on. */
+/* Moves X_train.npy, or train.npy, to train/x.npy, and so on. */
 #define SORT_FILES                                                         \
     "(cd %s && for s in train valid val test; do for f in *$s*.npy; do [ " \
     "-e \"$f\" ] || continue; mkdir -p $s && mv -n \"$f\" \"$s/$(echo "    \
-    "\"$f\" | sed s/_*${s}_*// | tr A-Z a-z)\"; done; done)"
+    "\"$f\" | sed 's/_*'$s'_*//;s/^[.]/x./' | tr A-Z a-z)\"; done; done)"
 
 /* Writes train/data.npz and so on. */
 #define SORT_ARRAYS                                                    \
@@ -87,13 +87,42 @@ static fby_err refuse_splits(const struct fby_search *search,
                         dir);
 }
 
-static bool are_numbered(const struct fby_column *columns, uint32_t n)
+static bool are_numbers(const struct fby_column *columns, uint32_t n)
 {
     uint32_t i = 0;
     while (i < n && isdigit((unsigned char)columns[i].name[0])) {
         i++;
     }
     return n > 1 && i == n;
+}
+
+/* Does `column` have the name of `first`, but for the number at its end, and the
+ * same shape? */
+static bool is_numbered_like(
+    const struct fby_column *column, const struct fby_column *first)
+{
+    size_t n = strlen(first->name);
+    while (n > 0 && isdigit((unsigned char)first->name[n - 1])) {
+        n--;
+    }
+    const char *number = column->name + n;
+    return strncmp(column->name, first->name, n) == 0 && number[0] != '\0' &&
+           number[strspn(number, "0123456789")] == '\0' &&
+           column->type == first->type && column->rows == first->rows &&
+           column->n_dims == first->n_dims &&
+           memcmp(column->dims, first->dims,
+               first->n_dims * sizeof(first->dims[0])) == 0;
+}
+
+/* Are the columns s0, s1, s2 and so on, arrays of one shape with two dimensions
+ * or more? Two alone may be fields. */
+static bool are_alike(const struct fby_column *columns, uint32_t n)
+{
+    uint32_t i = 0;
+    while (i < n && is_numbered_like(&columns[i], &columns[0])) {
+        i++;
+    }
+    return n > 2 && i == n && columns[0].n_dims > 0;
 }
 
 fby_err fby_guess_explain_arrays(const struct fby_search *search,
@@ -105,7 +134,8 @@ fby_err fby_guess_explain_arrays(const struct fby_search *search,
                       : err == FBY_CONFIG && are_of_splits(columns, n)) {
         return refuse_splits(search, found, why);
     }
-    if (!are_numbered(columns, n) || fby_text_ends_with(found->first, ".npz")) {
+    if ((!are_numbers(columns, n) && !are_alike(columns, n)) ||
+        fby_text_ends_with(found->first, ".npz")) {
         return err;
     }
     write_dir(search, found->first, !found->is_table, dir);

@@ -836,17 +836,24 @@ def arrays_of_splits(rows_of_test):
     return make
 
 
+def an_array_of_each_split(root):
+    for name, rows in (("train", 10), ("val", 4)):
+        numpy.save(root / f"{name}.npy", numpy.zeros((rows, 5), "f4"))
+
+
 def npz_of_splits(root):
     numpy.savez(root / "mnist.npz", **{
         f"{column}_{name}": numpy.arange(rows)
         for column in "xy" for name, rows in (("train", 10), ("test", 4))})
 
 
-def array_for_each_sample(root):
-    for i in range(6):
-        folder = root / "ab"[i % 2]
-        folder.mkdir(parents=True, exist_ok=True)
-        numpy.save(folder / f"{i:03}.npy", numpy.zeros((3, 4), "f4"))
+def array_for_each_sample(name, folders):
+    def make(root):
+        for i in range(6):
+            folder = root / folders[i % len(folders)]
+            folder.mkdir(parents=True, exist_ok=True)
+            numpy.save(folder / name.format(i), numpy.zeros((3, 4), "f4"))
+    return make
 
 
 def texts_in_classes(root):
@@ -1300,10 +1307,18 @@ CORPUS = [
         ": the arrays are of several splits: write each split into a folder, "
         "and run init again: (cd ", "",
         {"x": Counter(range(10)), "y": Counter(range(10))})),
-    ("NumPy: a file for each sample", array_for_each_sample, Remedy(
+    ("NumPy: train.npy and val.npy", an_array_of_each_split, Remedy(
+        ": the arrays are of several splits: move each split into a folder, "
+        "and run init again: (cd ", "", {"x": (10, 5)})),
+    *((f"NumPy: a file for each sample, {name} in {folders}",
+       array_for_each_sample(name, folders), Remedy(
         ": each .npy file seems to be a sample, and a table has them as rows: "
         "write one, and run init again: (cd ", "",
-        {"x": (6, 3, 4), "label": Counter([0, 0, 0, 1, 1, 1])})),
+        {"x": (6, 3, 4), "label": labels}))
+      for name, folders, labels in (
+          ("{:03}.npy", "ab", Counter([0, 0, 0, 1, 1, 1])),
+          ("patient_{:03}.npy", "ab", Counter([0, 0, 0, 1, 1, 1])),
+          ("s{}.npy", ".", Counter([0] * 6)))),
     ("IMDB: texts in class folders", texts_in_classes, Remedy(
         "texts in class folders are not read: write a list, and give init "
         "that, train.jsonl: (cd ", "train.jsonl",
