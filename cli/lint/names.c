@@ -230,6 +230,17 @@ fby_err fby_bad_names_add(const struct fby_pipeline *pipeline, const char *path,
     return err;
 }
 
+/* `path` for the key exclude: absolute, as a relative one would start where the
+ * pipeline file is. */
+static struct fby_shown_path show_absolute(const char *path)
+{
+    char                       *real = realpath(path, NULL);
+    const struct fby_shown_path shown =
+        fby_show_path(real != NULL ? real : path);
+    free(real);
+    return shown;
+}
+
 void fby_bad_names_report(const struct fby_pipeline *pipeline, const char *path,
     const struct fby_bad_names *names)
 {
@@ -242,7 +253,7 @@ void fby_bad_names_report(const struct fby_pipeline *pipeline, const char *path,
     if (names->added > 0) {
         fprintf(stderr, "added %s to %s; write in %s:  exclude: %s\n",
             fby_plural(names->added, "name").text, file,
-            is_one ? "the split" : "each split", file);
+            is_one ? "the split" : "each split", show_absolute(path).text);
     }
     if (names->present > 0) {
         fprintf(stderr, "%s had the names of %s already\n", file,

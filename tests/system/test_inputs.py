@@ -97,7 +97,8 @@ class Inputs(SystemTest):
     def lint_check(self, pipeline, *args):
         return subprocess.run(
             [harness.FOREBAY, "lint", "--pipeline", pipeline, "--check", *args],
-            env=self.cluster.env, capture_output=True, text=True, check=False)
+            cwd=self.cluster.path("."), env=self.cluster.env,
+            capture_output=True, text=True, check=False)
 
     def test_bad_samples_are_listed_and_excluded(self):
         for victim in (self.files[40], self.files[7]):
@@ -108,17 +109,17 @@ class Inputs(SystemTest):
         failed = self.fails(pipeline, names[0]).error.splitlines()[-1]
         self.assertTrue(failed.endswith(
             ": replace it, set on_bad_sample: substitute, or list all bad "
-            "samples with forebay lint --check"), failed)
+            "samples with forebay lint --pipeline FILE --check"), failed)
         bad = self.cluster.path("bad.txt")
         bad.write_text("# mine\nc99/none.jpg")
-        found = self.lint_check(pipeline, "-o", bad)
+        found = self.lint_check(pipeline, "-o", "bad.txt")
         self.assertEqual(found.returncode, 1, found.stderr)
         lines = found.stdout.splitlines()
         self.assertTrue(lines[0].startswith(
             f"{names[0]}: sample 7: field image: JPEG: "), lines)
         self.assertTrue(lines[1].startswith(f"{names[1]}: sample 40: "), lines)
         self.assertEqual(lines[2:], [f"{pipeline}: read 64 samples: 2 bad"])
-        self.assertIn(f"exclude: {bad}", found.stderr)
+        self.assertIn(f"exclude: {bad.resolve()}\n", found.stderr)
         self.assertEqual(
             [line for line in bad.read_text().splitlines()
              if not line.startswith("#")], ["c99/none.jpg", *names])

@@ -89,7 +89,7 @@ static void send_cannot(const struct dialogue *d, const struct answer *a,
 
 #define REMEDY                                                  \
     ": replace it, set on_bad_sample: substitute, or list all " \
-    "bad samples with forebay lint --check"
+    "bad samples with forebay lint --pipeline FILE --check"
 
 /* All workers have refused the step: `shard` is to blame, or none. */
 static void check_cannot(const char *shard, const char *words)

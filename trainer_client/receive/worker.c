@@ -180,7 +180,7 @@ static void on_cannot(
     if (dataset_is_cause && !has_remedy(cannot->text)) {
         fby_r_append_remedy(&r->cannot,
             "replace it, set on_bad_sample: substitute, or list all bad "
-            "samples with forebay lint --check");
+            "samples with forebay lint --pipeline FILE --check");
     }
     fby_window_cannot(
         r->window, r->now_ns, peer, cannot->request, (int)cannot->code);
