@@ -68,8 +68,8 @@ static fby_err refuse(const struct layout *layout, const char *reason,
     char operand[FBY_OPERAND_SIZE];
     fby_guess_write_operand(layout->search, layout->path, operand);
     return fby_error_set(why, FBY_CONFIG,
-        "%s; write a list, and run init again: (set -C; cd %s && %s)", reason,
-        operand, command);
+        "%s; write a list, and run init %s: (set -C; cd %s && %s)", reason,
+        layout->path[0] != '\0' ? "on that folder" : "again", operand, command);
 }
 
 /* ---- Oxford-IIIT Pets: lists and masks in annotations/ ---- */

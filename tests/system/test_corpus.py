@@ -984,7 +984,9 @@ CORPUS = [
     ("the pictures of COCO", lambda root: coco(root) or root / "train2017",
      {"image": (3, *IMAGE)}),
     ("Pascal VOC", voc, Remedy(
-        "in VOCdevkit/VOC2012: Pascal VOC's ImageSets/", "VOCdevkit/VOC2012",
+        "in VOCdevkit/VOC2012: Pascal VOC's ImageSets/ and Annotations/ are not "
+        "read (the list here has the masks); write a list, and run init on that "
+        "folder: (set -C; cd /", "VOCdevkit/VOC2012",
         {"image": (2, *IMAGE), "mask": (2, 224, 224, 1)})),
     ("Pascal VOC with boxes alone", voc_boxes, Remedy(
         "Pascal VOC's ImageSets/ and Annotations/ are not read. In a list, a "
