@@ -25,13 +25,14 @@
     "'').strip('_').lower(): a[k] for k in a if s in k})) for s in "   \
     "('train', 'val', 'test') if any(s in k for k in a)]\")"
 
-/* Writes train/x.npy, and the number of the folder into train/label.npy. */
+/* Writes x.npy, and the number of the folder into label.npy, into train/ or, if
+ * the folder is a split with class folders, into that. */
 #define STACK_FILES                                                          \
     "(cd %s && python3 -c \"import glob, os, numpy as n; d = "               \
     "sorted(glob.glob('*/')) or ['']; f = [(p, i) for i, c in enumerate(d) " \
-    "for p in sorted(glob.glob(c + '*.npy'))]; os.mkdir('train'); "          \
-    "n.save('train/x', n.stack([n.load(p) for p, i in f])); "                \
-    "n.save('train/label', [i for p, i in f])\")"
+    "for p in sorted(glob.glob(c + '*.npy'))]; %s"                           \
+    "n.save('%sx', n.stack([n.load(p) for p, i in f])); "                    \
+    "n.save('%slabel', [i for p, i in f])\")"
 
 /* The directory of the table, or of the tables, of which `first` is one. */
 static void write_dir(const struct fby_search *search, const char *first,
@@ -139,8 +140,10 @@ fby_err fby_guess_explain_arrays(const struct fby_search *search,
         return err;
     }
     write_dir(search, found->first, !found->is_table, dir);
+    bool is_split  = !found->is_table && strchr(found->first, '/') != NULL;
+    const char *to = is_split ? "" : "train/";
     return fby_error_set(why, FBY_CONFIG,
         "each .npy file seems to be a sample, and a table has them as rows: "
         "write one, and run init again: " STACK_FILES,
-        dir);
+        dir, is_split ? "" : "os.mkdir('train'); ", to, to);
 }

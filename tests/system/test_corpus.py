@@ -1320,7 +1320,8 @@ CORPUS = [
       for name, folders, labels in (
           ("{:03}.npy", "ab", Counter([0, 0, 0, 1, 1, 1])),
           ("patient_{:03}.npy", "ab", Counter([0, 0, 0, 1, 1, 1])),
-          ("s{}.npy", ".", Counter([0] * 6)))),
+          ("s{}.npy", ".", Counter([0] * 6)),
+          ("s{}.npy", ("train/a", "train/b"), Counter([0, 0, 0, 1, 1, 1])))),
     ("IMDB: texts in class folders", texts_in_classes, Remedy(
         "texts in class folders are not read: write a list, and give init "
         "that, train.jsonl: (cd ", "train.jsonl",
