@@ -12,6 +12,8 @@
 #include "common/shell.h"
 #include "pipeline/text.h"
 
+enum { MANY_ROWS = 1024 };
+
 /* Moves X_train.npy, or train.npy, to train/x.npy, and so on. */
 #define SORT_FILES                                                         \
     "(cd %s && for s in train valid val test; do for f in *$s*.npy; do [ " \
@@ -116,14 +118,15 @@ static bool is_numbered_like(
 }
 
 /* Are the columns s0, s1, s2 and so on, arrays of one shape with two dimensions
- * or more? Two alone may be fields. */
+ * or more? Two alone, and arrays of many rows, may be fields. */
 static bool are_alike(const struct fby_column *columns, uint32_t n)
 {
     uint32_t i = 0;
     while (i < n && is_numbered_like(&columns[i], &columns[0])) {
         i++;
     }
-    return n > 2 && i == n && columns[0].n_dims > 0;
+    return n > 2 && i == n && columns[0].n_dims > 0 &&
+           columns[0].rows <= MANY_ROWS;
 }
 
 fby_err fby_guess_explain_arrays(const struct fby_search *search,
