@@ -3,9 +3,9 @@
  *
  * Used by `forebay up`, `forebay show`, and `forebay pull` without --server.
  * The processes listen on loopback by default, and end with the command. Their
- * keys are made for them (temporary_keys.h), so that only processes of this user can
- * connect. The workers may open the folders of the plain paths of the pipeline, those
- * without a NAME: before them (served.h). */
+ * keys are made for them (temporary_keys.h), so that only processes of this user
+ * can connect. The workers may open the folders of the plain paths of the
+ * pipeline, those without a NAME: before them (served.h). */
 #ifndef FBY_CLI_CLUSTER_H
 #define FBY_CLI_CLUSTER_H
 

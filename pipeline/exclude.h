@@ -41,8 +41,9 @@ FBY_CHECKED fby_err fby_excluded_parse(const char *text, size_t size,
     const char *path, const struct fby_exclude_splits *splits,
     struct fby_excluded *out, uint32_t *n_lines, struct fby_error_detail *why);
 
-/* Returns the prefix, "" or "./", that a name needs in a list so that its line
- * is not read as a comment or a section. A name with a line break or a CR at its end cannot be written. */
+/* Returns the prefix, "" or "./", that a name needs in a list so that its
+ * line is not read as a comment or a section. A name with a line break or a
+ * CR at its end cannot be written. */
 const char *fby_excluded_prefix(const char *name);
 
 /* Read the names for a split from a file.

@@ -51,7 +51,8 @@ fby_err fby_yaml_set_error(struct fby_error_detail *why, const char *file,
 bool fby_yaml_error_pos(const struct fby_error_detail *why, const char *file,
     struct fby_source_pos *out);
 
-/* The same as fby_yaml_set_error for an open file: at the position `pos`, or where `node` starts. */
+/* The same as fby_yaml_set_error for an open file: at the position `pos`, or
+ * where `node` starts. */
 #define fby_yaml_error_at(self, pos, ...) \
     fby_yaml_set_error((self)->why, (self)->file, pos, __VA_ARGS__)
 #define fby_yaml_error(self, node, ...) \

@@ -52,8 +52,9 @@ FBY_CHECKED fby_err fby_guess_read_pngs(struct fby_guess_split *split,
 /* True if the split has pictures that may be masks, and others. */
 bool fby_guess_has_masks(const struct fby_guess_split *split);
 
-/* Look at the headers of the masks of `shard`, until those of FBY_GUESS_MASKS
- * samples of the split are checked. If one has no ids, the extension has none: may_be_ids becomes false, and no_ids says why
+/* Look at the headers of the masks of `shard`, until those of
+ * FBY_GUESS_MASKS samples of the split are checked. If one has no ids, the
+ * extension has none: may_be_ids becomes false, and no_ids says why
  * (guess_mask_files.c). A file that cannot be read is skipped. */
 void fby_guess_check_masks(struct fby_guess_split *split,
     const struct fby_shard *shard, const struct fby_member_opener *opener);

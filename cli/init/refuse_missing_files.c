@@ -45,7 +45,8 @@ static bool write_columns(
     return true;
 }
 
-/* Write the command that writes found.csv or found.jsonl. Returns false if there is none. */
+/* Write the command that writes found.csv or found.jsonl. Returns false if
+ * there is none. */
 static bool write_command(const struct fby_search *search, const char *dir,
     const char *list, const struct fby_guess_split *split, char *out,
     size_t size)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text_fit.c - masks of another size than their pictures, among the samples that
- * were measured. One of nearly the same aspect ratio is probably the same
- * scene, saved in another size, and is stretched. Any other is probably that of another picture. */
+/* text_fit.c - masks of another size than their pictures, among the samples
+ * that were measured. One of nearly the same aspect ratio is probably the
+ * same scene, saved in another size, and is stretched. Any other is probably
+ * that of another picture. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -149,7 +149,8 @@ static bool has_same_classes(
                memcmp(a->classes, b->classes, a->classes_size) == 0);
 }
 
-/* Describe the first shard that differs, the classes, or else the numbers of shards. */
+/* Describe the first shard that differs, the classes, or else the numbers of
+ * shards. */
 static void describe_difference(const struct fby_candidate *a,
     const struct fby_candidate *b, struct fby_error_detail *out)
 {
