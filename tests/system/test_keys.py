@@ -14,7 +14,7 @@ from proxy import Proxy
 STEPS = 6
 TICKETS = int(200 / SLOW)  # divides the 10 minutes that a ticket is valid
 TICKET_S = 600 / TICKETS
-STEP_MS = int(20 * SLOW)
+STEP_MS = int(100 * SLOW)
 
 
 class Tap(Proxy):
