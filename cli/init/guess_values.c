@@ -114,10 +114,15 @@ static enum fby_init_value kind_of_list(
     return numbers == n ? FBY_INIT_NUMBER_LISTS : FBY_INIT_OTHER_LISTS;
 }
 
-/* Do so for a number of at most 9 digits. */
-static void look_at_digits(struct fby_init_member *member, const char *text)
+/* Look at a number in digits, whose text has no NUL. One that is too large for
+ * 64 bits counts as the largest. */
+static void look_at_digits(
+    struct fby_init_member *member, const char *text, size_t size)
 {
-    json_t *number = json_integer(strtoll(text, NULL, 10));
+    char digits[32];
+    snprintf(digits, sizeof(digits), "%.*s",
+        size < sizeof(digits) ? (int)size : (int)sizeof(digits) - 1, text);
+    json_t *number = json_integer(strtoll(digits, NULL, 10));
     look_at_number(member, number);
     json_decref(number);
 }
@@ -127,7 +132,7 @@ static enum fby_init_value kind_of_value(
     struct fby_init_member *member, const char *text, size_t size)
 {
     if (fby_guess_is_digits(text, size)) {
-        look_at_digits(member, text);
+        look_at_digits(member, text, size);
         return FBY_INIT_DIGITS;
     }
     /* JSON other than texts, true, false and null begins with one of these. */
