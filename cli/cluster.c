@@ -73,7 +73,7 @@ static void inherit_file(
     add_option(&program->args, name, fby_temporary_key_path(fd).text);
 }
 
-/* On loopback nobody but root can read or change what is sent, so chunks are
+/* What is sent over loopback can be read or changed by root only, so chunks are
  * not sealed there. */
 static void add_server_keys(
     struct fby_cluster *self, const char *keys, const char *listen)

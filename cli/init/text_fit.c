@@ -63,18 +63,36 @@ static bool find_pair(const struct fby_init_summary *data,
     return false;
 }
 
+enum { SIZES_SIZE = 80 };
+
+/* Find a mask of another size than its picture, and write both sizes: "96 x 80
+ * pixels, its picture 48 x 40". Returns false if there is none. */
+static bool find_other_size(const struct fby_init_summary *data,
+    const struct fby_init_member *image, const struct fby_init_member *mask,
+    size_t *sample, char sizes[SIZES_SIZE])
+{
+    struct pair pair;
+    if (!find_pair(data, image, mask, differ, &pair)) {
+        return false;
+    }
+    struct fby_size a = size_of(&pair);
+    struct fby_size b = mask_size_of(&pair);
+    snprintf(sizes, SIZES_SIZE, "%u x %u pixels, its picture %u x %u", b.w, b.h,
+        a.w, a.h);
+    *sample = pair.sample;
+    return true;
+}
+
 void fby_init_append_fit(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *image,
     const struct fby_init_member *mask)
 {
-    struct pair pair;
-    if (find_pair(data, image, mask, differ, &pair)) {
-        struct fby_size a = size_of(&pair);
-        struct fby_size b = mask_size_of(&pair);
+    char   sizes[SIZES_SIZE];
+    size_t sample = 0;
+    if (find_other_size(data, image, mask, &sample, sizes)) {
         fby_init_printf(out,
-            "    fit: stretch            # sample %zu: the mask has %u x %u "
-            "pixels, its picture %u x %u\n",
-            pair.sample, b.w, b.h, a.w, a.h);
+            "    fit: stretch            # sample %zu: the mask has %s\n",
+            sample, sizes);
     }
 }
 
@@ -82,14 +100,12 @@ void fby_init_append_fit_note(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *image,
     const struct fby_init_member *mask)
 {
-    struct pair pair;
-    if (find_pair(data, image, mask, differ, &pair)) {
-        struct fby_size a = size_of(&pair);
-        struct fby_size b = mask_size_of(&pair);
+    char   sizes[SIZES_SIZE];
+    size_t sample = 0;
+    if (find_other_size(data, image, mask, &sample, sizes)) {
         fby_init_printf(out,
-            "note: %s: a mask has %u x %u pixels, its picture %u x %u, so "
-            "masks are stretched (fit: stretch)\n",
-            mask->extension, b.w, b.h, a.w, a.h);
+            "note: %s: a mask has %s, so masks are stretched (fit: stretch)\n",
+            mask->extension, sizes);
     }
 }
 

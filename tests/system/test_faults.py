@@ -237,7 +237,7 @@ class Faults(SystemTest):
         self.assert_under_way(pull)
         self.assert_same(pull)
 
-    def test_ctrl_c_while_nobody_reads_the_digests(self):
+    def test_ctrl_c_while_the_pipe_for_digests_is_full(self):
         self.cluster.start(1)
         pull = self.pull("--epochs", "100000")
         state = pathlib.Path(f"/proc/{pull.process.pid}/syscall")

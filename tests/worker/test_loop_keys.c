@@ -76,7 +76,7 @@ static void ping(struct party *party)
                           .ping = {.session = party->session}});
 }
 
-/* So a client may send several messages before it has the nonce. */
+/* A client may send several messages before the first nonce arrives. */
 static void all_messages_before_hello_get_the_same_nonce(void **state)
 {
     static struct keyed k;

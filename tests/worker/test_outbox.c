@@ -36,6 +36,15 @@ static void keyed_open(struct keyed *k, void **state, struct rig_limits limits)
     party_open(&k->party);
 }
 
+/* A second client with a ticket. */
+static struct party open_other(struct keyed *k, struct party_seal *seal)
+{
+    struct party other = party_of(&k->rig, 2);
+    take_ticket(k, &other, seal);
+    party_open(&other);
+    return other;
+}
+
 static void keyed_close(struct keyed *k)
 {
     rig_close(&k->rig);
@@ -93,9 +102,7 @@ static void another_route_does_not_wait(void **state)
     static struct keyed k;
     struct party_seal   seal;
     keyed_open(&k, state, no_limits);
-    struct party other = party_of(&k.rig, 2);
-    take_ticket(&k, &other, &seal);
-    party_open(&other);
+    struct party other = open_other(&k, &seal);
     request_blocked(&k);
     ping(&other, 3);
     assert_int_equal(wire_expect(&other, FBY_MSG_PONG)->pong.sequence, 3);
@@ -110,9 +117,7 @@ static void a_shared_chunk_is_sealed_for_each_session(void **state)
     static struct keyed k;
     struct party_seal   seal;
     keyed_open(&k, state, no_limits);
-    struct party other = party_of(&k.rig, 2);
-    take_ticket(&k, &other, &seal);
-    party_open(&other);
+    struct party          other  = open_other(&k, &seal);
     struct fby_request_id first  = party_request(&k.party, &k.spec);
     struct fby_request_id second = party_request(&other, &k.spec);
     rig_make(&k.rig);
@@ -256,9 +261,7 @@ static void a_client_that_does_not_read_blocks_no_other(void **state)
     static struct keyed k;
     struct party_seal   seal;
     keyed_open(&k, state, no_limits);
-    struct party other = party_of(&k.rig, 2);
-    take_ticket(&k, &other, &seal);
-    party_open(&other);
+    struct party          other = open_other(&k, &seal);
     struct fby_raw_layout layout;
     assert_ok(
         fby_job_layout(&k.spec, &layout, &(struct fby_error_detail){{0}}));
