@@ -5,6 +5,7 @@ batch is lost, repeated or changed, and no descriptor is left open.
 20 minutes and 200 kills with FOREBAY_TEST_LONG. FOREBAY_TEST_SOAK_S and
 FOREBAY_SEED choose another duration and other kills."""
 
+import contextlib
 import os
 import random
 import signal
@@ -118,9 +119,13 @@ class Soak(SystemTest):
             trainer.pull.steps(20)
 
     def files(self, process):
-        """The number of its descriptors, but for those of samples."""
+        """The number of its descriptors, but for those of samples, and those
+        that it closes meanwhile."""
         folder = f"/proc/{process.process.pid}/fd"
-        links = [os.readlink(f"{folder}/{name}") for name in os.listdir(folder)]
+        links = []
+        for name in os.listdir(folder):
+            with contextlib.suppress(FileNotFoundError):
+                links.append(os.readlink(f"{folder}/{name}"))
         return sum(not link.startswith(str(self.cluster.root))
                    for link in links)
 
