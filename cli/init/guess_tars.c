@@ -264,18 +264,25 @@ static void find_constant_keys(struct fby_guess_split *split)
     }
 }
 
-/* Arrays that are all empty have no field: no dimension of a field is 0. */
+/* True if all arrays of a file are empty: no dimension of a field is 0. */
+static bool has_only_empty_arrays(const struct fby_init_member *member)
+{
+    const struct fby_init_array *array = &member->array;
+    return array->wire != 0 && array->shape.n_dims > 0 && array->longest == 0;
+}
+
 static void find_empty_arrays(struct fby_guess_split *split)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
-        struct fby_init_member      *member = &split->members[i];
-        const struct fby_init_array *array  = &member->array;
-        if (array->wire != 0 && array->shape.n_dims > 0 &&
-            array->longest == 0 && member->fault[0] == '\0') {
-            snprintf(member->fault, sizeof(member->fault),
+        struct fby_init_member *member = &split->members[i];
+        if (has_only_empty_arrays(member) && member->fault[0] == '\0') {
+            struct fby_error_detail fault;
+            (void)fby_error_set(&fault, FBY_CONFIG,
                 "the %s files that were read have no values: save arrays with "
                 "some",
                 member->extension);
+            snprintf(
+                member->fault, sizeof(member->fault), "%.220s", fault.text);
         }
     }
 }

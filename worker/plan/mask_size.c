@@ -52,8 +52,12 @@ static void describe_member(const struct fby_dataset *dataset, uint64_t sample,
         snprintf(out, NAME, ".%s", fby_dataset_extension(dataset, member));
     } else {
         size_t size = strlen(path);
-        size_t cut  = size < NAME ? 0 : size - NAME + sizeof("...");
-        snprintf(out, NAME, "%s%s", cut > 0 ? "..." : "", path + cut);
+        if (size < NAME) {
+            memcpy(out, path, size + 1);
+        } else {
+            size_t kept = NAME - sizeof("...");
+            snprintf(out, NAME, "...%.*s", (int)kept, path + size - kept);
+        }
     }
 }
 
