@@ -166,7 +166,8 @@ class Stream(SystemTest):
         named, _ = self.run_alone(pipeline, "--split", "train")
         self.assertEqual(train.lines, named.lines)
         self.assertEqual(len(train.lines), 4)
-        val, _ = self.run_alone(pipeline, "--split", "val")
+        val, result = self.run_alone(pipeline, "--split", "val")
+        self.assertEqual(result["images"], 192)  # without padding
         samples = [int(pair.split(":")[0]) for line in val.lines
                    for pair in line.split()[5:]]
         self.assertEqual(samples, [*range(192), *range(8)])

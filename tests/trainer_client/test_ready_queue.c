@@ -42,6 +42,7 @@ static struct forebay_batch *publish(struct counter *c, uint64_t step)
     assert_ok(fby_batch_pool_take(c->batch_pool, true, &batch));
     batch->step = step;
     batch->rows = 2;
+    memset(batch->valid, 1, 2);
     fby_ready_queue_append(&c->ready_queue, batch);
     return batch;
 }
@@ -138,13 +139,14 @@ static void batches_are_taken_in_order_once_their_values_are_there(void **state)
     begin(&c);
     struct forebay_batch *first  = publish(&c, 0);
     struct forebay_batch *second = publish(&c, 1);
+    second->valid[1]             = 0; /* padding */
     finish(&c, second, FBY_OK);
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
     finish(&c, first, FBY_OK);
     assert_takes(&c, 0);
     assert_takes(&c, 1);
     assert_int_equal(c.ready_queue.stats.steps, 2);
-    assert_int_equal(c.ready_queue.stats.images, 4);
+    assert_int_equal(c.ready_queue.stats.images, 3);
     end(&c);
 }
 

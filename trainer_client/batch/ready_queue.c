@@ -305,6 +305,16 @@ enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
     return status;
 }
 
+/* The number of rows that are not padding. */
+static uint32_t count_samples(const struct forebay_batch *batch)
+{
+    uint32_t n = 0;
+    while (n < batch->rows && batch->valid[n] != 0) {
+        n++; /* padding is last */
+    }
+    return n;
+}
+
 /* Pass the first batch, which is done, to the trainer, or fail the stream. */
 static enum forebay_status deliver_first(struct fby_ready_queue *self,
     const struct fby_consumer *consumer, struct fby_error_detail *why,
@@ -325,7 +335,7 @@ static enum forebay_status deliver_first(struct fby_ready_queue *self,
     *out                  = take_first(self);
     self->trainer_waiting = false;
     self->stats.steps++;
-    self->stats.images += batch->rows;
+    self->stats.images += count_samples(batch);
     self->stats.raw_bytes += batch->raw_bytes;
     if (batch->has_digests) {
         fby_checksum_add(

@@ -569,7 +569,7 @@ struct forebay_stage {
 struct forebay_stats {
     size_t   struct_size;
     uint64_t steps;      /* delivered */
-    uint64_t images;     /* rows delivered */
+    uint64_t images;     /* samples delivered: rows without padding */
     uint64_t raw_bytes;  /* of delivered batches, before expansion */
     uint64_t wire_bytes; /* received in chunks, including dropped ones */
     int64_t  wait_ns;    /* spent in forebay_next() waiting for a batch */
