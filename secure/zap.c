@@ -2,6 +2,7 @@
 #include "secure/zap.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct fby_zap {
     fby_zap_knows         *knows;
     void                  *context;
     struct fby_zap_unknown unknown;
+    _Atomic uint64_t       refused;
 };
 
 struct frame {
@@ -95,6 +97,7 @@ static bool decide(
         admitted = text[0] != '\0' ||
                    fby_zap_admit_unknown(&self->unknown, fby_now_ns());
     }
+    self->refused += admitted ? 0 : 1;
     return answer(
         self->socket, &request[FRAME_ID], admitted ? "200" : "400", text);
 }
@@ -137,6 +140,11 @@ void fby_zap_join(struct fby_zap **self_p)
         free(*self_p);
         *self_p = NULL;
     }
+}
+
+uint64_t fby_zap_refused(const struct fby_zap *self)
+{
+    return self->refused;
 }
 
 bool fby_zap_key_of(zmq_msg_t *frame, struct fby_key *out)

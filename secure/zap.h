@@ -12,6 +12,7 @@
 #define FBY_SECURE_ZAP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <zmq.h>
 
 #include "secure/aead.h"
@@ -39,6 +40,9 @@ FBY_CHECKED fby_err fby_zap_start(
     void *zmq, fby_zap_knows *knows, void *context, struct fby_zap **out);
 /* Wait for the end of the thread, and free it. Accepts a pointer to NULL. */
 void fby_zap_join(struct fby_zap **self_p);
+
+/* The number of connections that were refused for their key. Any thread. */
+uint64_t fby_zap_refused(const struct fby_zap *self);
 
 /* The public key that a message was sent with. False: the key is unknown. */
 bool fby_zap_key_of(zmq_msg_t *frame, struct fby_key *out);

@@ -438,8 +438,10 @@ static void publish_view(struct server *self)
 {
     struct fby_server_view *view =
         fby_server_view_create(self->directory, self->bound, self->now_ns);
-    view->instance                             = self->instance;
-    view->numbers[FBY_SERVER_READY]            = !self->stopping;
+    view->instance                  = self->instance;
+    view->numbers[FBY_SERVER_READY] = !self->stopping;
+    view->numbers[FBY_SERVER_REFUSED_CONNECTIONS] =
+        self->zap != NULL ? fby_zap_refused(self->zap) : 0;
     view->numbers[FBY_SERVER_REFUSED_MESSAGES] = self->refused_messages;
     view->numbers[FBY_SERVER_REFUSED_WORKERS]  = self->refused_workers;
     view->numbers[FBY_SERVER_REFUSED_JOINS] += self->refused_joins;

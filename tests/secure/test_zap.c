@@ -129,12 +129,42 @@ static void only_so_many_unknown_keys_are_admitted_in_a_time(void **state)
     }
 }
 
+/* Clients beyond the limit try again and again; each attempt counts. */
+static void refused_connections_are_counted(void **state)
+{
+    (void)state;
+    enum { CLIENTS = FBY_ZAP_UNKNOWN_MAX + 3 };
+    struct server server = {0};
+    void         *sockets[CLIENTS];
+    zmq_msg_t     frame;
+    start(&server);
+    const struct fby_key_file stranger =
+        fby_key_file_generate(FBY_ROLE_WORKER, "x", &server.key.public_key);
+    for (int i = 0; i < CLIENTS; i++) {
+        sockets[i] = send_with(&server, &stranger);
+    }
+    for (int i = 0; i < FBY_ZAP_UNKNOWN_MAX; i++) {
+        assert_true(receive(&server, &frame, WAIT_MS));
+        zmq_msg_close(&frame);
+    }
+    int64_t end_ns = fby_now_ns() + WAIT_MS * FBY_NS_PER_MS;
+    while (fby_zap_refused(server.zap) < 3 && fby_now_ns() < end_ns) {
+        assert_false(receive(&server, &frame, 1));
+    }
+    assert_true(fby_zap_refused(server.zap) >= 3);
+    for (int i = 0; i < CLIENTS; i++) {
+        zmq_close(sockets[i]);
+    }
+    stop(&server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_has_the_key_that_it_was_sent_with),
         cmocka_unit_test(a_client_without_the_servers_key_is_not_heard),
         cmocka_unit_test(only_so_many_unknown_keys_are_admitted_in_a_time),
+        cmocka_unit_test(refused_connections_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
