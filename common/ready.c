@@ -42,7 +42,9 @@ static void write_to_descriptor(int fd, const char *line, size_t length)
     if (write(fd, line, length) != (ssize_t)length) {
         fby_warn("READY", "cannot write the endpoint to --ready-fd");
     }
-    close(fd);
+    if (fd > STDERR_FILENO) {
+        close(fd);
+    }
 }
 
 static fby_err write_to_file(const char *path, const char *line, size_t length,

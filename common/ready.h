@@ -14,9 +14,9 @@
 FBY_CHECKED fby_err fby_ready_prepare(
     const char *path, struct fby_error_detail *why);
 
-/* Write the endpoint and a newline to the descriptor `fd`, which is closed
- * (-1: none), and to the file `path` (NULL: none). A failure of the descriptor
- * is only logged.
+/* Write the endpoint and a newline to the descriptor `fd` (-1: none), and to the
+ * file `path` (NULL: none). `fd` is closed, unless it is a standard stream. A
+ * failure of the descriptor is only logged.
  * Errors: FBY_CONFIG  the file cannot be written. */
 FBY_CHECKED fby_err fby_ready_announce(int fd, const char *path,
     const char *endpoint, struct fby_error_detail *why);

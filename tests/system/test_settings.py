@@ -61,6 +61,16 @@ class Ready(SystemTest):
                     "the path of a file in a directory that this process can "
                     "write\n", shown.stderr)
 
+    def test_standard_output_can_be_the_ready_descriptor(self):
+        server = subprocess.Popen(
+            [FOREBAY, "server", "--listen", "tcp://127.0.0.1:*", "--ready-fd",
+             "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(server.kill)
+        self.assertRegex(server.stdout.readline(), r"^tcp://127\.0\.0\.1:\d+$")
+        server.terminate()
+        self.assertNotIn("standard output", server.communicate(timeout=60)[1])
+        self.assertEqual(server.returncode, 0)
+
 
 class Memory(SystemTest):
     """The cgroup is a folder that a mount namespace shows as the real one."""
