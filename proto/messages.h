@@ -541,12 +541,20 @@ struct fby_join_first { /* server > client: unknown session */
     struct fby_session_id session;
 };
 
+/* How fast a trainer took its last steps, and how long it waited for them. */
+struct fby_pace {
+    uint32_t span_ms; /* the length of these steps; 0: nothing is known */
+    uint64_t rows;    /* taken in this time, without padding */
+    uint32_t wait_ms; /* of this time, spent waiting for batches */
+};
+
 struct fby_renew { /* client > server */
     struct fby_session_id   session;
     struct fby_instance_id  server;   /* from its last answer */
     uint64_t                sequence; /* from the last WORKERS; 0: none */
     struct fby_maybe_digest data;
     struct fby_maybe_digest fingerprint;
+    struct fby_pace         pace; /* of the trainer */
 };
 
 struct fby_worker_info {

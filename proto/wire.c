@@ -421,6 +421,9 @@ static const struct schema_column renew_columns[] = {
     U64(3, renew, sequence, 0, UINT64_MAX),
     MAYBE_DIGEST(4, renew, data),
     MAYBE_DIGEST(5, renew, fingerprint),
+    U32(6, renew, pace.span_ms, 0, UINT32_MAX),
+    U64(7, renew, pace.rows, 0, UINT64_MAX),
+    U32(8, renew, pace.wait_ms, 0, UINT32_MAX),
 };
 
 static const struct schema_column worker_info_columns[] = {

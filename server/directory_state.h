@@ -70,6 +70,7 @@ struct fby_dir_session {
     int64_t                    lease_ns; /* awake time at which its lease began,
                                             or its wait for the rank */
     struct fby_join            join;     /* its JOIN; the texts are NULL */
+    struct fby_pace            pace;     /* of its last RENEW */
     struct fby_routing_id      route;    /* where to send messages */
     bool                       answer_due;   /* send JOINED or JOIN_REFUSED */
     enum fby_join_refused_code refusal_code; /* only in SESSION_REFUSED */

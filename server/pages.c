@@ -61,17 +61,29 @@ static const struct fby_metric_family families[] = {
 
 struct job_metric {
     struct fby_metric metric;
-    uint64_t (*number)(const struct fby_view_job *job);
+    struct fby_metric_number (*number)(const struct fby_view_job *job);
 };
 
-static uint64_t job_ranks(const struct fby_view_job *job)
+static struct fby_metric_number job_ranks(const struct fby_view_job *job)
 {
-    return job->n_joined;
+    return (struct fby_metric_number){job->n_joined, 1};
 }
 
-static uint64_t job_world(const struct fby_view_job *job)
+static struct fby_metric_number job_world(const struct fby_view_job *job)
 {
-    return job->world;
+    return (struct fby_metric_number){job->world, 1};
+}
+
+static struct fby_metric_number job_rows(const struct fby_view_job *job)
+{
+    return (struct fby_metric_number){job->milli_rows_per_s, 1000};
+}
+
+static struct fby_metric_number job_wait(const struct fby_view_job *job)
+{
+    uint64_t span_ms = job->span_ms > 0 ? job->span_ms : 1;
+    return (struct fby_metric_number){
+        PERMILLE * job->wait_ms / span_ms, PERMILLE};
 }
 
 static const struct job_metric job_metrics[] = {
@@ -81,6 +93,14 @@ static const struct job_metric job_metrics[] = {
     {{"forebay_job_world_size", "Ranks that the job has when complete.",
          FBY_METRIC_GAUGE},
         job_world},
+    {{"forebay_job_rows_per_second",
+         "Samples that the ranks take together, over their last 30 s.",
+         FBY_METRIC_GAUGE},
+        job_rows},
+    {{"forebay_job_wait_ratio",
+         "Part of that time in which ranks waited for batches, 0 to 1.",
+         FBY_METRIC_GAUGE},
+        job_wait},
 };
 
 static uint32_t at_most_listed(uint32_t n)
@@ -96,8 +116,7 @@ static void write_job_metric(struct fby_buffer *out,
         const struct fby_view_job    *job   = &view->jobs[i];
         const struct fby_metric_label label = {
             "job_name", fby_view_text(view, job->name)};
-        fby_metric_sample(out, row->metric.name, &label, 1,
-            (struct fby_metric_number){row->number(job), 1});
+        fby_metric_sample(out, row->metric.name, &label, 1, row->number(job));
     }
 }
 
@@ -290,6 +309,13 @@ static json_t *make_rank(
     set_text(object, "host", fby_view_text(view, rank->host));
     set_integer(object, "pid", rank->pid);
     set_silence(object, rank->silent_ns);
+    if (rank->pace.span_ms > 0) {
+        double span_ms = rank->pace.span_ms;
+        json_object_set_new(object, "rows_per_second",
+            json_real(1000 * (double)rank->pace.rows / span_ms));
+        json_object_set_new(
+            object, "wait_ratio", json_real(rank->pace.wait_ms / span_ms));
+    }
     return object;
 }
 

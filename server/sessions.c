@@ -307,6 +307,7 @@ fby_err fby_directory_renew(struct fby_directory *self,
     if (session->state == SESSION_REFUSED) {
         return FBY_OK;
     }
+    session->pace = renew->pace;
     repeat_lost_lists(self, session, renew->sequence, has_moved);
     fby_directory_set_answer_due(self, session, true);
     refuse_waiting(self, session);

@@ -67,6 +67,18 @@ static const char *state_name(enum session_state state)
                                       : "waiting";
 }
 
+/* Add a rank that takes part. */
+static void add_to_job(struct fby_view_job *job, const struct fby_pace *pace)
+{
+    job->n_joined++;
+    job->wait_ms += pace->wait_ms;
+    job->span_ms += pace->span_ms;
+    if (pace->span_ms > 0) {
+        job->milli_rows_per_s +=
+            (uint64_t)(1e6 * (double)pace->rows / (double)pace->span_ms);
+    }
+}
+
 static void add_ranks(
     struct fby_server_view *view, const struct fby_directory *directory)
 {
@@ -79,8 +91,11 @@ static void add_ranks(
             .pid       = s->pid,
             .state     = state_name(s->state),
             .silent_ns = directory->awake_ns - s->lease_ns,
+            .pace      = s->pace,
         };
-        view->jobs[s->job->view_index].n_joined += s->state == SESSION_JOINED;
+        if (s->state == SESSION_JOINED) {
+            add_to_job(&view->jobs[s->job->view_index], &s->pace);
+        }
     }
 }
 

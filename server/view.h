@@ -48,17 +48,20 @@ struct fby_view_worker {
 struct fby_view_job {
     size_t   name; /* text */
     uint32_t world;
-    uint64_t epoch, step; /* where its ranks started */
-    uint32_t n_joined;    /* ranks that take part */
+    uint64_t epoch, step;      /* where its ranks started */
+    uint32_t n_joined;         /* ranks that take part */
+    uint64_t milli_rows_per_s; /* that they take together */
+    uint64_t wait_ms, span_ms; /* the sums over these ranks */
 };
 
 struct fby_view_rank {
-    uint32_t    job; /* index in `jobs` */
-    uint32_t    rank;
-    size_t      host; /* text */
-    uint32_t    pid;
-    const char *state;     /* "joined", "waiting" or "refused"; static */
-    int64_t     silent_ns; /* since its last message */
+    uint32_t        job; /* index in `jobs` */
+    uint32_t        rank;
+    size_t          host; /* text */
+    uint32_t        pid;
+    const char     *state;     /* "joined", "waiting" or "refused"; static */
+    int64_t         silent_ns; /* since its last message */
+    struct fby_pace pace;
 };
 
 struct fby_server_view {

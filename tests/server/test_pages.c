@@ -18,7 +18,7 @@ static const char *write_page(int page, struct fby_directory *directory,
     struct fby_server_view *view =
         fby_server_view_create(directory, "tcp://127.0.0.1:7070", now_ns);
     view->instance = (struct fby_instance_id){255};
-    for (uint32_t i = FBY_SERVER_REFUSED_MESSAGES; i < FBY_SERVER_NUMBERS;
+    for (uint32_t i = FBY_SERVER_REFUSED_CONNECTIONS; i < FBY_SERVER_NUMBERS;
          i++) {
         view->numbers[i] += 7000 + i;
     }
@@ -96,11 +96,33 @@ static void a_rank_has_its_state(void **state)
     fby_buffer_fini(&out);
 }
 
+static void a_trainer_has_a_pace(void **state)
+{
+    struct fby_buffer out   = {0};
+    struct fby_renew  renew = {.session = {7},
+         .pace = {.span_ms = 4000, .rows = 10000, .wait_ms = 1000}};
+    fill(*state);
+    join_ok(*state, 8, 1, 2 * S);
+    assert_ok(renew_as(*state, &renew, 3 * S));
+    renew = (struct fby_renew){.session = {8},
+        .pace = {.span_ms = 1000, .rows = 500, .wait_ms = 1000}};
+    assert_ok(renew_as(*state, &renew, 3 * S));
+    const char *text = write_page(CLUSTER, *state, &out, 3 * S);
+    assert_text_says(text, "\"silent_seconds\":0.0,\"rows_per_second\":2500.0,"
+                           "\"wait_ratio\":0.25}");
+    text = write_page(METRICS, *state, &out, 3 * S);
+    assert_text_says(
+        text, "\nforebay_job_rows_per_second{job_name=\"train\"} 3000.000\n");
+    assert_text_says(
+        text, "\nforebay_job_wait_ratio{job_name=\"train\"} 0.400\n");
+    fby_buffer_fini(&out);
+}
+
 static void every_number_has_a_metric(void **state)
 {
     struct fby_buffer out  = {0};
     const char       *text = write_page(METRICS, *state, &out, 0);
-    for (uint32_t i = FBY_SERVER_REFUSED_MESSAGES; i < FBY_SERVER_NUMBERS;
+    for (uint32_t i = FBY_SERVER_REFUSED_CONNECTIONS; i < FBY_SERVER_NUMBERS;
          i++) {
         char number[16];
         snprintf(number, sizeof(number), " %" PRIu32 "\n", 7000 + i);
@@ -162,6 +184,7 @@ int main(void)
         DIRECTORY_TEST(the_cluster_is_told_as_json),
         DIRECTORY_TEST(a_worker_without_a_heartbeat_has_no_load),
         DIRECTORY_TEST(a_rank_has_its_state),
+        DIRECTORY_TEST(a_trainer_has_a_pace),
         DIRECTORY_TEST(every_number_has_a_metric),
         DIRECTORY_TEST(metrics_name_a_limited_number_of_workers),
         DIRECTORY_TEST(a_server_that_stops_is_not_ready),

@@ -139,17 +139,19 @@ class Pages(SystemTest):
         server, _ = self.start()
         pull = self.cluster.pull(self.cluster.pipeline(), "--epochs", 1000,
                                  "--job", 'a "job"', watched=True)
-        pull.steps(1)  # it goes on, and waits for its reader
+        pull.steps(20)  # it goes on, and waits for its reader
 
         def job():
             jobs = json.loads(ask(server, "/api/cluster")[1])["jobs"]
-            return jobs and jobs[0]["ranks"] and jobs[0]
+            return (jobs and jobs[0]["ranks"]
+                    and "wait_ratio" in jobs[0]["ranks"][0] and jobs[0])
 
         told = wait_for(job)
         self.assertEqual(told["name"], 'a "job"')
         self.assertEqual(told["world"], 1)
         self.assertEqual(told["ranks"][0]["pid"], pull.process.pid)
         self.assertEqual(told["ranks"][0]["state"], "joined")
+        self.assertGreater(told["ranks"][0]["rows_per_second"], 0)
         self.assertEqual(
             metrics(server)['forebay_job_ranks{job_name="a \\"job\\""}'], 1)
         pull.kill()

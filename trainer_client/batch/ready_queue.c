@@ -233,6 +233,15 @@ void fby_ready_queue_set_stats(
     pthread_mutex_unlock(&self->lock);
 }
 
+struct fby_pace fby_ready_queue_pace(
+    struct fby_ready_queue *self, int64_t now_ns)
+{
+    pthread_mutex_lock(&self->lock);
+    struct fby_recent_steps recent = self->recent;
+    pthread_mutex_unlock(&self->lock);
+    return fby_recent_steps_pace(&recent, now_ns);
+}
+
 /* ---- the trainer's side -------------------------------------------------- */
 
 /* Wait for `changed`. Returns false if the deadline has passed; < 0: none. */
@@ -334,14 +343,21 @@ static enum forebay_status deliver_first(struct fby_ready_queue *self,
     }
     *out                  = take_first(self);
     self->trainer_waiting = false;
+    return FOREBAY_OK;
+}
+
+static void count_delivery(struct fby_ready_queue *self,
+    const struct forebay_batch *batch, int64_t now_ns)
+{
+    uint32_t samples = count_samples(batch);
+    fby_recent_steps_add(&self->recent, now_ns, samples);
     self->stats.steps++;
-    self->stats.images += count_samples(batch);
+    self->stats.images += samples;
     self->stats.raw_bytes += batch->raw_bytes;
     if (batch->has_digests) {
         fby_checksum_add(
             &self->digest, batch->digest.bytes, sizeof(batch->digest.bytes));
     }
-    return FOREBAY_OK;
 }
 
 /* Describe why no batch can be made. Returns FOREBAY_FULL. */
@@ -516,8 +532,13 @@ enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
     if (status != FOREBAY_OK) {
         (void)set_error_locked(self, status, &why);
     }
+    int64_t now_ns = fby_now_ns();
     if (timeout_ns != 0) {
-        self->stats.wait_ns += fby_now_ns() - start_ns;
+        self->stats.wait_ns += now_ns - start_ns;
+        fby_recent_steps_wait(&self->recent, now_ns - start_ns);
+    }
+    if (status == FOREBAY_OK) {
+        count_delivery(self, *out, now_ns);
     }
     pthread_mutex_unlock(&self->lock);
     if (status == FOREBAY_OK) {

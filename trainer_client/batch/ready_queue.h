@@ -15,6 +15,7 @@
 #include "common/hash.h"
 #include "common/wakeup.h"
 #include "forebay/forebay.h"
+#include "trainer_client/batch/recent_steps.h"
 
 enum { FBY_READY_QUEUE_MAX = 2 }; /* most batches in the queue */
 
@@ -80,6 +81,7 @@ struct fby_ready_queue {
     bool                      opened;
     struct forebay_info       info;
     struct forebay_stats      stats;  /* counted by both sides */
+    struct fby_recent_steps   recent; /* of the trainer */
     struct fby_checksum_state digest; /* of all steps that the trainer took */
 };
 
@@ -133,6 +135,10 @@ void fby_ready_queue_set_wait_reason(
 /* Wake waiting trainer threads, to tell them FOREBAY_FULL: the batch pool is
  * full, so no batch can come until they release one. */
 void fby_ready_queue_wake_trainer(struct fby_ready_queue *self);
+
+/* How fast the trainer took its last steps. */
+struct fby_pace fby_ready_queue_pace(
+    struct fby_ready_queue *self, int64_t now_ns);
 
 /* Set the statistics, except those that the trainer's side counts. */
 void fby_ready_queue_set_stats(

@@ -195,6 +195,10 @@ static void run_timers(struct fby_receiver *r)
     struct fby_message message = {0};
     locate_server(r);
     if (fby_membership_tick(&r->membership, r->now_ns, &message)) {
+        if (message.type == FBY_MSG_RENEW) {
+            message.renew.pace =
+                fby_ready_queue_pace(r->ready_queue, r->now_ns);
+        }
         fby_r_send_to_server(r, &message);
     }
     fby_r_open_tick(r);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer_client/batch/recent_steps.h"
+
+#include <stdlib.h>
+
+#include "common/clock.h"
+
+enum { LONG_STEP = 10 /* times the median */ };
+
+static const int64_t window_ns = 30 * FBY_NS_PER_S;
+
+void fby_recent_steps_wait(struct fby_recent_steps *self, int64_t wait_ns)
+{
+    self->wait_ns += wait_ns;
+}
+
+void fby_recent_steps_add(
+    struct fby_recent_steps *self, int64_t now_ns, uint32_t rows)
+{
+    if (self->last_ns != 0) {
+        self->steps[self->n++ % FBY_RECENT_STEPS] = (struct fby_recent_step){
+            .end_ns    = now_ns,
+            .length_ns = now_ns - self->last_ns,
+            .wait_ns   = self->wait_ns,
+            .rows      = rows,
+        };
+    }
+    self->last_ns = now_ns;
+    self->wait_ns = 0;
+}
+
+static int compare_lengths(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Copy the steps of the window. Returns their number. */
+static uint32_t copy_recent(const struct fby_recent_steps *self, int64_t now_ns,
+    struct fby_recent_step out[FBY_RECENT_STEPS])
+{
+    uint64_t stored = self->n < FBY_RECENT_STEPS ? self->n : FBY_RECENT_STEPS;
+    uint32_t n      = 0;
+    for (uint64_t i = 0; i < stored; i++) {
+        if (now_ns - self->steps[i].end_ns <= window_ns) {
+            out[n++] = self->steps[i];
+        }
+    }
+    return n;
+}
+
+static int64_t find_median_length(
+    const struct fby_recent_step *steps, uint32_t n)
+{
+    int64_t lengths[FBY_RECENT_STEPS];
+    for (uint32_t i = 0; i < n; i++) {
+        lengths[i] = steps[i].length_ns;
+    }
+    qsort(lengths, n, sizeof(*lengths), compare_lengths);
+    return lengths[n / 2];
+}
+
+struct fby_pace fby_recent_steps_pace(
+    const struct fby_recent_steps *self, int64_t now_ns)
+{
+    struct fby_recent_step steps[FBY_RECENT_STEPS];
+    uint32_t               n         = copy_recent(self, now_ns, steps);
+    int64_t                length_ns = 0;
+    int64_t                wait_ns   = 0;
+    uint64_t               rows      = 0;
+    if (n == 0) {
+        return (struct fby_pace){.span_ms = 0};
+    }
+    int64_t limit_ns = LONG_STEP * find_median_length(steps, n);
+    for (uint32_t i = 0; i < n; i++) {
+        if (steps[i].length_ns - steps[i].wait_ns <= limit_ns) {
+            length_ns += steps[i].length_ns;
+            wait_ns += steps[i].wait_ns;
+            rows += steps[i].rows;
+        }
+    }
+    return (struct fby_pace){.span_ms = (uint32_t)(length_ns / FBY_NS_PER_MS),
+        .rows                         = rows,
+        .wait_ms                      = (uint32_t)(wait_ns / FBY_NS_PER_MS)};
+}
