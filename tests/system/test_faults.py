@@ -86,6 +86,22 @@ class Faults(SystemTest):
         self.assert_same(pull)
         self.cluster.server.wait_for_text("WORKER-LATE", times=3)
 
+    def test_a_worker_of_another_build_is_not_used(self):
+        worker, = self.cluster.start(1)
+        pull = self.pull_slowly()
+        pull.steps(5)
+        other = self.cluster.start_worker(faults="worker.fingerprint")
+        worker.kill()
+        pull.wait_for_text("NO-WORKERS")
+        self.assertRegex(
+            pull.text(), r"NO-WORKERS no worker: .* fingerprint \w{16}, the "
+            r"stream has \w{16}: start workers of the build that began the "
+            r"run, or begin a new run\n")
+        self.assertEqual(other.faults("worker.fingerprint"), 1)
+        self.assert_under_way(pull)
+        self.cluster.start_worker()
+        self.assert_same(pull)
+
     def test_a_worker_stopped_for_longer_than_its_lease(self):
         self.cluster.start(1)
         worker = self.cluster.start_worker(faults="worker.stop:after_chunk=3")

@@ -97,11 +97,12 @@ void fby_r_send_open(struct fby_receiver *r, int peer)
 void fby_r_set_aside(struct fby_receiver *r, int peer,
     enum fby_r_aside_reason code, const char *text)
 {
-    fby_warn("WORKER-ASIDE", "%s: %s", r->peers[peer].label, text);
+    struct fby_peer *p = &r->peers[peer];
+    fby_warn("WORKER-ASIDE", "%s: %s", p->label, text);
+    snprintf(p->refusal, sizeof(p->refusal), "%.255s", text);
     r->last_aside_code = code;
     (void)fby_error_set(&r->last_aside, FBY_STALE, "%s", text);
-    (void)fby_error_prefix(
-        &r->last_aside, FBY_STALE, "%s", r->peers[peer].label);
+    (void)fby_error_prefix(&r->last_aside, FBY_STALE, "%s", p->label);
     fby_window_set_aside(r->window, r->now_ns, peer, (int)code);
 }
 
@@ -222,6 +223,12 @@ void fby_r_on_open_failed(
     }
     p->answer = FBY_PEER_FAILED;
     if (r->opened) {
+        if (failed->code == FBY_OPEN_DIFFERS && failed->data.known &&
+            failed->fingerprint.known) {
+            p->data        = failed->data.digest;
+            p->fingerprint = failed->fingerprint.digest;
+            describe_mismatch(r, p, &p->failure);
+        }
         use_or_set_aside(r, peer);
     }
 }

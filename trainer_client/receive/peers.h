@@ -35,7 +35,7 @@ struct fby_peer {
     struct fby_digest       data;        /* if `answer` is OPENED */
     struct fby_digest       fingerprint; /* if `answer` is OPENED */
     struct fby_error_detail failure;     /* text of the last OPEN_FAILED */
-    char        refusal[256]; /* text of REFUSED with code FULL; "": none */
+    char        refusal[256]; /* why it is not used, until WELCOME; "": none */
     const char *unanswered;   /* name of the message of opening that it has not
                                answered; NULL: none */
     uint32_t    scan_done, scan_total; /* numbers of shards; from SCANNING */

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "common/fault.h"
 #include "common/mem.h"
 #include "pipeline/canon.h"
 #include "worker/source/length_buckets.h"
@@ -17,6 +18,10 @@ fby_err fby_dataset_plan_create(const struct fby_content *content,
     struct fby_digest   fingerprint;
     struct fby_buckets *buckets = NULL;
     FBY_TRY(fby_fingerprint(content, &fingerprint, why));
+    /* Fault injection for tests; false otherwise. */
+    if (fby_fault_takes_effect("worker.fingerprint", "plan")) {
+        fingerprint.bytes[0] ^= 1;
+    }
     FBY_TRY(fby_dataset_check_fields(*dataset_p, content, why));
     FBY_TRY(fby_dataset_sort_into_buckets(*dataset_p, content, &buckets, why));
     struct fby_dataset_plan *self = fby_zalloc(sizeof(*self));
