@@ -311,6 +311,17 @@ static void refuse_key(struct server *self, const struct sender *from,
             .version_max = FBY_PROTOCOL_VERSION, .text = text));
 }
 
+/* Answer a message of another version, which is not read. */
+static void refuse_version(struct server *self, const struct sender *from)
+{
+    static const char text[] = "a message of another protocol version";
+    refuse_message(self, text);
+    send_to(self, from->route,
+        FBY_MESSAGE(REFUSED, refused, .code = FBY_REFUSED_VERSION,
+            .version_min = FBY_PROTOCOL_VERSION,
+            .version_max = FBY_PROTOCOL_VERSION, .text = text));
+}
+
 /* Set the key of the sender. False: it is a stranger, and was refused. */
 static bool admit(struct server *self, struct sender *from, zmq_msg_t *frame)
 {
@@ -358,6 +369,11 @@ static void dispatch(
     struct fby_message      message;
     struct fby_error_detail why;
     if (!admit(self, &from, frame)) {
+        return;
+    }
+    if (fby_frame_kind(zmq_msg_data(frame), zmq_msg_size(frame)) ==
+        FBY_FRAME_OTHER_VERSION) {
+        refuse_version(self, &from);
         return;
     }
     if (fby_message_decode(zmq_msg_data(frame), zmq_msg_size(frame), &message,
