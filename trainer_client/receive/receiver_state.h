@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <zmq.h>
 
+#include "common/file_watch.h"
 #include "common/locator.h"
 #include "pipeline/plan/order.h"
 #include "proto/refusal.h"
@@ -77,7 +78,8 @@ struct fby_receiver {
     atomic_bool must_stop; /* the thread ends after its current turn */
 
     /* Thread: only the receiver's thread uses the members below. */
-    void                 *zmq;           /* ZeroMQ context */
+    void                 *zmq; /* ZeroMQ context */
+    struct fby_file_watch files;
     struct fby_locator   *locator;       /* of the server */
     void                 *server_socket; /* NULL: not connected yet */
     struct fby_buffer     scratch;       /* encoded message to send */
