@@ -53,7 +53,7 @@ class Layouts(InitTest):
             f"{self.root}/{{annotations,images}}/validation: neither shuffled "
             "nor augmented", said)
         self.assertEqual(self.pulled(), 4)
-        self.assertEqual(self.pulled("validation"), 64)  # with padding
+        self.assertEqual(self.pulled("validation"), 2)
 
     def test_a_single_folder_is_no_class(self):
         self.pictures("img_align_celeba", number=6)
@@ -265,7 +265,7 @@ class Layouts(InitTest):
             "folders, 'train' has none; to read both without classes: "
             "--class-depth 0", self.made("bottle"))
         self.made("bottle", "-c", "0")
-        self.assertEqual(self.pulled("test"), 64)  # with padding
+        self.assertEqual(self.pulled("test"), 6)
 
     def test_dagm_has_masks_in_a_folder_beside_the_pictures(self):
         self.pictures("Train", ending=".PNG")
