@@ -16,6 +16,7 @@
 #include "common/exposure.h"
 #include "common/fault.h"
 #include "common/file_watch.h"
+#include "common/handshakes.h"
 #include "common/limits.h"
 #include "common/log.h"
 #include "common/mem.h"
@@ -32,7 +33,7 @@
 enum {
     MAX_WORKERS  = 8192,
     MAX_SESSIONS = 8192,
-    OWN_FILES    = 12, /* descriptors of the loop and of ZeroMQ */
+    OWN_FILES    = 14, /* descriptors of the loop and of ZeroMQ */
     CONNECTIONS  = 16, /* of workers and trainers, at least */
     ZMQ_THREADS  = 2,
     SPARE_BYTES  = 16 << 20, /* memory for ZeroMQ, at least */
@@ -63,6 +64,7 @@ struct server {
     struct fby_instance_id instance;   /* id of this process */
     void                  *zmq;        /* context */
     void                  *socket;     /* ROUTER */
+    struct fby_handshakes  handshakes; /* of `socket` */
     struct fby_access     *access;     /* NULL: no keys */
     struct fby_zap        *zap;        /* NULL: no keys */
     struct fby_tickets    *tickets;    /* NULL: no keys */
@@ -458,6 +460,7 @@ static void publish_view(struct server *self)
     view->numbers[FBY_SERVER_READY] = !self->stopping;
     view->numbers[FBY_SERVER_REFUSED_CONNECTIONS] =
         self->zap != NULL ? fby_zap_refused(self->zap) : 0;
+    view->numbers[FBY_SERVER_HANDSHAKES]       = self->handshakes.failed;
     view->numbers[FBY_SERVER_REFUSED_MESSAGES] = self->refused_messages;
     view->numbers[FBY_SERVER_REFUSED_WORKERS]  = self->refused_workers;
     view->numbers[FBY_SERVER_REFUSED_JOINS] += self->refused_joins;
@@ -493,6 +496,7 @@ static void run_iteration(struct server *self)
         self->refresh_ns = self->now_ns + refresh_period_ns;
     }
     fby_file_watch_tick(&self->files, self->now_ns);
+    fby_handshakes_tick(&self->handshakes, self->now_ns);
     fby_directory_tick(self->directory, self->now_ns);
     send_due_messages(self);
     if (self->stopping) {
@@ -605,6 +609,8 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
     }
     FBY_TRY(fby_socket_bind(self->zmq, self->options.listen, &limits,
         self->bound, &self->socket, why));
+    FBY_TRY(fby_handshakes_watch(
+        &self->handshakes, self->zmq, self->socket, why));
     /* Nothing is received before this check. */
     FBY_TRY(fby_exposure_check(
         self->bound, self->access != NULL, self->options.is_insecure, why));
@@ -631,6 +637,7 @@ static void close_server(struct server *self)
     if (self->socket != NULL) {
         zmq_close(self->socket);
     }
+    fby_handshakes_fini(&self->handshakes);
     if (self->zmq != NULL) {
         zmq_ctx_shutdown(self->zmq); /* ends the handler of keys */
         fby_zap_join(&self->zap);
