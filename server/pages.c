@@ -46,8 +46,7 @@ static const struct fby_metric_family families[] = {
     ONE(COUNTER, "messages_refused_total", FBY_SERVER_REFUSED_MESSAGES,
         "Messages dropped because they are not valid here."),
     ONE(COUNTER, "workers_refused_total", FBY_SERVER_REFUSED_WORKERS,
-        "Registrations refused: too many workers, or an endpoint is not "
-        "allowed."),
+        "Registrations refused; the log has the cause."),
     ONE(COUNTER, "joins_refused_total", FBY_SERVER_REFUSED_JOINS,
         "Sessions refused: their job differs, their rank is taken, or there "
         "are too many."),

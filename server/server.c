@@ -156,10 +156,17 @@ static fby_err register_worker(struct server *self,
     FBY_TRY(check_endpoints(&worker->endpoints, from, why));
     fby_err err = fby_directory_register(
         self->directory, worker, from->route, self->now_ns);
+    const struct fby_id_text id = fby_id_text(worker->instance.value);
     if (err == FBY_GONE) {
         return fby_error_set(why, err,
-            "worker %s is registered with other endpoints: restart this worker",
-            fby_id_text(worker->instance.value).text);
+            "worker %s is registered by another process, or with other "
+            "endpoints: restart this worker",
+            id.text);
+    }
+    if (err == FBY_AGAIN) {
+        return fby_error_set(why, err,
+            "worker %s is registered on another connection, which is in use",
+            id.text);
     }
     return err == FBY_OK ? FBY_OK
                          : fby_error_set(why, err,
@@ -584,6 +591,7 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
 {
     const struct fby_directory_config config = {
         .lease_ns     = self->options.lease_ns,
+        .heartbeat_ns = self->heartbeat_ns,
         .max_workers  = MAX_WORKERS,
         .max_sessions = MAX_SESSIONS,
     };
@@ -609,8 +617,8 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
     }
     FBY_TRY(fby_socket_bind(self->zmq, self->options.listen, &limits,
         self->bound, &self->socket, why));
-    FBY_TRY(fby_handshakes_watch(
-        &self->handshakes, self->zmq, self->socket, why));
+    FBY_TRY(
+        fby_handshakes_watch(&self->handshakes, self->zmq, self->socket, why));
     /* Nothing is received before this check. */
     FBY_TRY(fby_exposure_check(
         self->bound, self->access != NULL, self->options.is_insecure, why));
