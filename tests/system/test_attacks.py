@@ -15,12 +15,11 @@ import zmtp
 from test_hostile import recorded_frames, seal
 from test_http import ANY, metrics, wait_for
 import harness
-from harness import PATIENT, SLOW, Daemon, Pull, SystemTest
+from harness import PATIENT, Daemon, Pull, SystemTest
 from proxy import Proxy
 
 CONNECTIONS = 1000
 REFUSED = next(frame for frame in recorded_frames() if frame[5] == 4)
-SAID_WITHIN_S = 6  # 5, and the start of a process
 SILENT = """
 import socket, sys
 number, *ports = map(int, sys.argv[1:])
@@ -115,10 +114,6 @@ class Attacks(SystemTest):
         return self.cluster.pull(
             self.pipeline, "--window", "1M", "--keys",
             (keys or self.keys) / "trainer-t.key", *args, **options)
-
-    def assert_said(self, process, words, since):
-        process.wait_for_text(words)
-        self.assertLess(time.monotonic() - since, SAID_WITHIN_S * SLOW)
 
     def assert_same(self, pull):
         """Assert that the stream was that of a cluster without attackers."""
