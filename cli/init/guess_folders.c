@@ -287,8 +287,8 @@ static fby_err list_inner_folders(const struct class_folders *folders,
 
 /* Refuse a single folder of folders, which may be a level too high. For several
  * of them, write a note. */
-static fby_err check_depth(
-    const struct class_folders *folders, struct fby_error_detail *why)
+static fby_err check_depth(const struct class_folders *folders,
+    struct fby_guess_split *split, struct fby_error_detail *why)
 {
     const struct fby_search *search = folders->search;
     const char              *name   = folders->classes[0].name;
@@ -298,6 +298,7 @@ static fby_err check_depth(
         return FBY_OK;
     }
     FBY_TRY(list_inner_folders(folders, inner, sizeof(inner), why));
+    split->only_folders = true;
     if (folders->n > 1) {
         fby_guess_note(folders->search,
             "note: the class folders hold only folders (%s); if these are the "
@@ -453,7 +454,7 @@ fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
     split->classes     = depth > 0 ? folders.n : 0;
     split->class_depth = depth;
     if (err == FBY_OK && depth > 0) {
-        err = check_depth(&folders, why);
+        err = check_depth(&folders, split, why);
     }
     if (err == FBY_OK) {
         err = set_samples(&folders, split, why);

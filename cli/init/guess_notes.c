@@ -126,3 +126,47 @@ void fby_guess_write_operand(const struct fby_search *search, const char *below,
         memcpy(out, "DIR", sizeof("DIR"));
     }
 }
+
+/* Append "; then: forebay init PATH" to the text. PATH is `file` in `dir`, or, if
+ * that is NULL, the root. */
+static void append_then(const struct fby_search *search, const char *dir,
+    const char *file, char *text, size_t size)
+{
+    char   path[FBY_PATH_SIZE] = "";
+    char   operand[FBY_OPERAND_SIZE];
+    size_t used = strlen(text);
+    size_t left = size - used;
+    if (file != NULL && fby_path_join(dir, file, path, NULL) != FBY_OK) {
+        snprintf(path, sizeof(path), "%s", file);
+    }
+    fby_guess_write_operand(search, path, operand);
+    int n = snprintf(text + used, left, "; then: forebay init %s", operand);
+    if (n < 0 || (size_t)n >= left) {
+        snprintf(text + used, left, "; then %s%s",
+            file != NULL ? "give init " : "run init again",
+            file != NULL ? file : "");
+    }
+}
+
+void fby_guess_append_then(const struct fby_search *search, const char *dir,
+    const char *file, struct fby_error_detail *why)
+{
+    bool is_file = search->only_file[0] != '\0';
+    append_then(
+        search, dir, is_file ? file : NULL, why->text, sizeof(why->text));
+}
+
+void fby_guess_end_command(
+    struct fby_search *search, const char *dir, const char *file)
+{
+    bool is_file = search->only_file[0] != '\0';
+    append_then(search, dir, is_file ? file : NULL, search->out->command,
+        sizeof(search->out->command));
+}
+
+void fby_guess_end_command_with(
+    struct fby_search *search, const char *dir, const char *file)
+{
+    append_then(
+        search, dir, file, search->out->command, sizeof(search->out->command));
+}

@@ -41,9 +41,18 @@ enum { FBY_OPERAND_SIZE = 160 }; /* bytes of a path in a command, with NUL */
 void fby_guess_write_operand(const struct fby_search *search, const char *below,
     char out[FBY_OPERAND_SIZE]);
 
-/* Append "; then: forebay init PATH" of a file in `dir` to an error, without the
- * path if it does not fit (refuse_roles.c). */
+/* Append "; then: forebay init PATH" to an error, after a command that makes
+ * `file` in `dir`. PATH is what init was given, or, if that is a file, the new
+ * one. Without the path if it does not fit. */
 void fby_guess_append_then(const struct fby_search *search, const char *dir,
     const char *file, struct fby_error_detail *why);
+
+/* The same for the command of the guess. */
+void fby_guess_end_command(
+    struct fby_search *search, const char *dir, const char *file);
+
+/* The same with the new file as PATH. */
+void fby_guess_end_command_with(
+    struct fby_search *search, const char *dir, const char *file);
 
 #endif

@@ -28,20 +28,6 @@ static void write_operand(const struct fby_search *search, const char *path,
     fby_guess_write_operand(search, below, out);
 }
 
-void fby_guess_append_then(const struct fby_search *search, const char *dir,
-    const char *file, struct fby_error_detail *why)
-{
-    char   operand[FBY_OPERAND_SIZE];
-    size_t used = strlen(why->text);
-    size_t left = sizeof(why->text) - used;
-    write_operand(search, dir, file, operand);
-    int n =
-        snprintf(why->text + used, left, "; then: forebay init %s", operand);
-    if (n < 0 || (size_t)n >= left) {
-        snprintf(why->text + used, left, "; then give init %s", file);
-    }
-}
-
 /* Write the first names: "a, b, c, ...". */
 static void list_names(
     const char *const *names, uint32_t n, char *out, size_t size)
