@@ -36,7 +36,7 @@ void fby_guess_name_list(
 static bool is_made_of(const char *name, const char *list)
 {
     static const char *const words[] = {
-        "paths", "found", "names", "utf8", "commas", "lines"};
+        "paths", "found", "names", "utf8", "commas", "lines", "text"};
     bool is_made = false;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         char made[FBY_PATH_SIZE];

@@ -33,7 +33,7 @@ void fby_guess_add_other_columns(const struct fby_search *search,
     const char *list_path, struct fby_guess_split *split);
 
 /* The name of the list that a command makes of `list`: paths-train.csv. The words
- * are paths, found, names, utf8, commas and lines. Where such a list is beside
+ * are paths, found, names, utf8, commas, lines and text. Where such a list is beside
  * it, the other one is not read. */
 void fby_guess_name_list(
     const char *list, const char *word, char out[FBY_PATH_SIZE]);
@@ -79,6 +79,13 @@ bool fby_guess_explain_invalid_list(struct fby_search *search,
  *                     writes a list for each. */
 FBY_CHECKED fby_err fby_refuse_split_column(
     const struct fby_search *search, struct fby_error_detail *why);
+
+/* Refuse the first split, if it is a list of chats and nothing else, or add a note
+ * of the chats (refuse_chats.c).
+ * Errors: FBY_CONFIG  a column has lists of objects with texts, as messages: the
+ *                     command that writes a text for each. */
+FBY_CHECKED fby_err fby_refuse_chats(
+    struct fby_search *search, struct fby_error_detail *why);
 
 /* Refuse a list of which no column has a picture in each row, if one has pictures
  * at all (refuse_missing_files.c).

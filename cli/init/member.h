@@ -74,12 +74,15 @@ struct fby_init_member {
     enum fby_init_value value;    /* kind of the values */
     bool                has_real; /* a number has a fraction */
     bool                has_wide; /* f32 cannot hold a whole number */
+    bool                has_whole; /* a number has no fraction */
+    bool                has_long;  /* 32 bits cannot hold a whole number */
     uint32_t longest; /* bytes of the longest value, or file of text */
     struct fby_init_array array; /* npy */
     /* Entries of the longest list; TEXT_LISTS: bytes of the longest text. */
     uint32_t max_length;
     bool     has_inner_lists; /* lists: an entry is a list */
-    char     keys[128];       /* OBJECT: its keys: "KEY, KEY.KEY, KEY" */
+    /* OBJECT, and lists of objects: the keys: "KEY, KEY.KEY, KEY". */
+    char keys[128];
     /* OBJECT: kind of the value of its first key: NUMBER, TEXT, else MIXED. */
     enum fby_init_value first_key_kind;
 };

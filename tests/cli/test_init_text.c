@@ -242,6 +242,7 @@ static const struct fby_init_member objects[] = {
     {.extension     = "box",
         .always     = true,
         .value      = FBY_INIT_NUMBER_LISTS,
+        .has_whole  = true,
         .max_length = 1},
     {.extension = "none", .always = true, .value = FBY_INIT_NUMBER_LISTS},
     {.extension         = "m",
@@ -282,7 +283,7 @@ static void lists_and_objects_of_a_list_are_written_whole(void **state)
                         "random, "
                         "max_length: 32, too_long: truncate}\n"
                         "  box: {from: box, decode: number, key: \".\", "
-                        "max_length: 1}\n"
+                        "max_length: 1, wire: i32, out: {dtype: i64}}\n"
                         "  none: {from: none, decode: number, key: \".\", "
                         "max_length: 1}\n"
                         "  # left out: column \"m\": its values are objects: "

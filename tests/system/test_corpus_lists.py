@@ -163,6 +163,17 @@ def in_two_formats(ending, text):
     return make
 
 
+def chats(speaker, key, **others):
+    """Chats of train and val, and other columns."""
+    def make(root):
+        for split, n in (("train", 4), ("val", 2)):
+            save(root / f"{split}.jsonl", "".join(json.dumps({
+                "messages": [{speaker: "user", key: f"hi {i}"},
+                             {speaker: "bot", key: "a\n'b'"}], **others}) +
+                "\n" for i in range(n)))
+    return make
+
+
 def prose(root):
     for split in ("train", "val"):
         save(root / f"{split}.txt", "hello world\n" * 9)
@@ -525,6 +536,19 @@ ROWS = [
     ("texts of train and val", prose,
      "train.txt is a text without token ids: write those of your tokenizer "
      "into train.bin; or its bytes, as ids of type u8:\n(set -C; cd /"),
+    ("chats", chats("role", "content", n=1), Remedy(
+        "train.jsonl: the column messages has chats, lists of objects, which "
+        "are not read: write a text of each:\n(set -C; cd /", "",
+        {"text": Counter(b"".join(b"user: hi %d\nbot: a\n'b'" % i + bytes(
+            11) for i in range(4)))}), ("val", {"text": (64, 32)})),
+    ("ShareGPT's chats beside texts", chats("from", "value", text="x"), Note(
+        "note: the column messages has chats, which are not read; to write a "
+        "text of each: (set -C; cd /", {"text": (4, 1)},
+        {"train": {"text": (4, 1), "chat": (4, 32)}})),
+    ("ids of tokens, and numbers below 0", lines(
+        lambda i: line(i, ids=[i, 2**24 + 1], n=-i)),
+     {"ids": Counter([0, 1, 2, 3] + 4 * [2**24 + 1]),
+      "n": Counter([0, -1, -2, -3]), **FOUR}),
     ("Kaggle's MNIST: a wide list with labels", wide_with_labels, Remedy(
         "train.csv: line 1: more than 256 columns: to convert it:\n(cd /",
         "train.npz", {"x": (4, 300), "label": Counter(range(4))})),
