@@ -41,6 +41,10 @@ static bool connect_monitor(struct fby_handshakes *self, void *zmq)
 fby_err fby_handshakes_watch(struct fby_handshakes *self, void *zmq,
     void *socket, struct fby_error_detail *why)
 {
+    int    mechanism = ZMQ_NULL;
+    size_t size      = sizeof(mechanism);
+    (void)zmq_getsockopt(socket, ZMQ_MECHANISM, &mechanism, &size);
+    self->has_keys = mechanism == ZMQ_CURVE;
     if (zmq_socket_monitor(socket, endpoint, EVENTS) != 0 ||
         !connect_monitor(self, zmq)) {
         return fby_error_set(
@@ -91,6 +95,13 @@ static const char *const reasons[FBY_HANDSHAKE_REASONS] = {
     [FBY_HANDSHAKE_SILENT]  = "silent, or closed by the peer",
 };
 
+static const char *reason_text(const struct fby_handshakes *self, int reason)
+{
+    return reason == FBY_HANDSHAKE_SILENT && self->has_keys
+               ? "silent, or closed by the peer, which may have no key"
+               : reasons[reason];
+}
+
 static void log_failed(struct fby_handshakes *self, uint64_t n)
 {
     char   text[512] = "";
@@ -99,7 +110,7 @@ static void log_failed(struct fby_handshakes *self, uint64_t n)
         if (self->unlogged[i] > 0) {
             used += (size_t)snprintf(text + used, sizeof(text) - used,
                 "%s%" PRIu64 " %s", used > 0 ? ", " : "", self->unlogged[i],
-                reasons[i]);
+                reason_text(self, i));
         }
     }
     fby_warn("HANDSHAKES-FAILED", "%s ended in the handshake: %s",

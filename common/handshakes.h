@@ -15,6 +15,7 @@
 #ifndef FBY_COMMON_HANDSHAKES_H
 #define FBY_COMMON_HANDSHAKES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/err.h"
@@ -23,12 +24,14 @@ enum fby_handshake_reason {
     FBY_HANDSHAKE_KEYS,    /* no key, or one for another server */
     FBY_HANDSHAKE_REFUSED, /* the handler of keys refused the key */
     FBY_HANDSHAKE_FOREIGN, /* it breaks ZeroMQ's protocol */
-    FBY_HANDSHAKE_SILENT,  /* too little came in time, or the peer closed */
+    FBY_HANDSHAKE_SILENT,  /* too little came in time, or the peer closed,
+ as one without keys may do first */
     FBY_HANDSHAKE_REASONS
 };
 
 struct fby_handshakes { /* starts zeroed */
     void    *monitor;   /* PAIR; NULL: no socket is watched */
+    bool     has_keys;  /* the socket demands keys */
     uint64_t failed;    /* since the start */
     uint64_t unlogged[FBY_HANDSHAKE_REASONS]; /* since the last log line */
     int64_t  line_due_ns; /* the next log line comes no earlier */
