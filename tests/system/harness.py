@@ -16,6 +16,7 @@ test asserts that they took effect. The points, with what they count:
     server.exit, server.stop                    renew of a client
     worker.corrupt_chunk, .duplicate_chunk      chunk sent
     worker.busy, .lost                          request
+    worker.mute (HEADER is still sent)          item: chunk or END
     worker.slow (ms=), .wrong_bytes             sample
     worker.register_delay (ms=)                 register_first
     worker.open_error, .read_error (errno=)     file, read
