@@ -78,18 +78,20 @@ static void note_addresses(
 /* The program that writes a list of paths for each list. D has the files by their
  * paths, and by as many of the last parts as the values of a column have. K has by
  * column what a value begins and ends with in place of the path, the folder that
- * is preferred, and that number of parts; `s` is the folder of the list's split. A
- * value without a file, or with several, stays as it is. */
-#define FIND_PATHS                                                             \
-    "D = {}; [D.setdefault('/' + '/'.join(p.split('/')[-i:]), [])"             \
-    ".append('/' + p) for p in glob.glob('**/*.*', recursive=True) for i in "  \
-    "{0, *(x[3] for x in K.values())}]; f = lambda v, s, c, e, d, i: "         \
-    "next((X[0][1:] for w in [v.replace(chr(92), '/')] for w in ['/' + "       \
-    "w[len(c) if w.startswith(c) else 0:] + e] for A in [[p for p in "         \
-    "D.get(w, []) if p.startswith(s)]] for X in ([p for p in A if p == w], "   \
-    "A, "                                                                      \
-    "[p for p in A if p.startswith(d)]) if len(set(X)) == 1), v); n = lambda " \
-    "h: re.sub(r'[^\\w-]+', '_', h.strip()); "
+ * is preferred, and that number of parts; `s` is the folder of the list's split.
+ * Pictures of other endings are taken from the preferred folder. A value without a
+ * file, or with several, stays as it is. */
+#define FIND_PATHS                                                            \
+    "D = {}; [D.setdefault('/' + '/'.join(p.split('/')[-i:]), [])"            \
+    ".append('/' + p) for p in glob.glob('**/*.*', recursive=True) for i in " \
+    "{0, *(x[3] for x in K.values())}]; G = '.jpg .jpeg .png .webp .JPG "     \
+    ".JPEG .PNG .WEBP'.split(); f = lambda v, s, c, e, d, i: next((X[0][1:] " \
+    "for y in [v.replace(chr(92), '/')] for g in [e] + G * (e != '') for w "  \
+    "in ['/' + y[len(c) if y.startswith(c) else 0:] + g] for A in [[p for p " \
+    "in D.get(w, []) if p.startswith(s) and (g == e or p.startswith(d))]] "   \
+    "for X in ([p for p in A if p == w], A, [p for p in A if "                \
+    "p.startswith(d)]) if len(set(X)) == 1), v); n = lambda h: "              \
+    "re.sub(r'[^\\w-]+', '_', h.strip()); "
 
 static const char csv_program[] =
     "import csv, glob, re; " FIND_PATHS
@@ -294,34 +296,29 @@ static fby_err refuse_missing(const char *list, const char *column,
 /* Refuse the column of the value `first`. Folders that may be classes are used
  * without a list, so it is no error that they have none of its pictures. */
 static fby_err check_lost_column(const struct fby_lost_list *self,
-    bool is_found, const struct fby_shard *shard, uint32_t first,
-    struct fby_error_detail *why)
+    const struct fby_listing *listing, bool is_found,
+    const struct fby_shard *shard, uint32_t first, struct fby_error_detail *why)
 {
-    struct fby_listing listing  = {0};
-    const char        *only     = NULL;
-    const char        *column   = fby_shard_suffix(shard, first);
-    bool               is_first = fby_guess_n_splits(self->search) == 1;
-    char               value[VALUE_SIZE];
+    const char *only     = NULL;
+    const char *column   = fby_shard_suffix(shard, first);
+    bool        is_first = fby_guess_n_splits(self->search) == 1;
+    char        value[VALUE_SIZE];
     snprintf(value, sizeof(value), "%.*s", (int)shard->text_size[first],
         (const char *)shard->texts.data + shard->text_offset[first]);
-    fby_err err =
-        fby_guess_list_dir(self->search, self->dir, NULL, &listing, why);
-    uint32_t n_dirs = fby_guess_count_dirs(&listing, &only);
+    uint32_t n_dirs = fby_guess_count_dirs(listing, &only);
     bool     is_path =
         is_found && (self->files->files[0].n_parts > 1 ||
                         strchr(self->files->files[0].path, '/') == NULL);
-    if (err == FBY_OK && is_found && (is_path || n_dirs < 2)) {
-        err = fby_refuse_lost_list(self, why);
-    } else if (err == FBY_OK && !is_found && n_dirs < 2 && is_first) {
-        err = refuse_missing(self->list, column, value, &listing, why);
-    } else if (err == FBY_OK) {
-        fby_guess_note(self->search,
-            "note: %s: the column %s names pictures that are not there, such "
-            "as %s",
-            self->list, column, value);
+    if (is_found && (is_path || n_dirs < 2)) {
+        return fby_refuse_lost_list(self, why);
     }
-    fby_listing_fini(&listing);
-    return err;
+    if (!is_found && n_dirs < 2 && is_first) {
+        return refuse_missing(self->list, column, value, listing, why);
+    }
+    fby_guess_note(self->search,
+        "note: %s: the column %s names pictures that are not there, such as %s",
+        self->list, column, value);
+    return FBY_OK;
 }
 
 /* The first value of a column of paths of pictures that lead to no file;
@@ -337,33 +334,52 @@ static uint32_t find_lost_column(const struct fby_search *search,
     return first;
 }
 
-fby_err fby_refuse_lost_paths(struct fby_search *search, const char *list_path,
-    const char *base, const struct fby_shard *shard,
-    struct fby_error_detail *why)
+/* Check the list, in a folder with the listing. Names may lack their endings where
+ * the list is surely one of pictures: these are beside it, or the user gives it. */
+static fby_err check_list(struct fby_search *search, const char *list,
+    const char *base, const struct fby_listing *listing,
+    const struct fby_shard *shard, struct fby_error_detail *why)
 {
-    const char *slash   = strrchr(list_path, '/');
-    const char *list    = slash != NULL ? slash + 1 : list_path;
-    uint32_t    first   = find_lost_column(search, base, shard);
-    bool        is_lost = first < shard->n_members;
-    bool        is_file = search->only_file[0] != '\0';
-    fby_err     err     = FBY_OK;
+    struct fby_folders_below folders = {0};
+    struct fby_named_files   files;
+    uint32_t                 first   = find_lost_column(search, base, shard);
+    bool                     is_lost = first < shard->n_members;
+    bool                     is_file = search->only_file[0] != '\0';
+    bool                     is_flat = fby_init_has_pictures(listing);
+    fby_err                  err     = FBY_OK;
     if (!is_lost) {
         note_addresses(search, list, shard);
     }
-    if ((!is_lost && !is_file) || search->class_depth != FBY_GUESS_ANY_DEPTH) {
+    if (!is_lost && !is_file && !is_flat) {
         return FBY_OK;
     }
-    struct fby_folders_below folders = {0};
-    struct fby_named_files   files;
     fby_folders_below_find(search, base, &folders);
     bool is_found =
-        fby_named_files_find(search, base, list, &folders, false, &files);
+        fby_named_files_find(search, base, list, &folders, is_flat, &files);
     const struct fby_lost_list self = {search, base, list, &folders, &files};
     if (is_lost) {
-        err = check_lost_column(&self, is_found, shard, first, why);
+        err = check_lost_column(&self, listing, is_found, shard, first, why);
     } else if (is_found) {
         err = fby_refuse_lost_list(&self, why);
     }
     fby_folders_below_fini(&folders);
+    return err;
+}
+
+fby_err fby_refuse_lost_paths(struct fby_search *search, const char *list_path,
+    const char *base, const struct fby_shard *shard,
+    struct fby_error_detail *why)
+{
+    struct fby_listing listing = {0};
+    const char        *slash   = strrchr(list_path, '/');
+    if (search->class_depth != FBY_GUESS_ANY_DEPTH) {
+        return FBY_OK;
+    }
+    fby_err err = fby_guess_list_dir(search, base, NULL, &listing, why);
+    if (err == FBY_OK) {
+        err = check_list(search, slash != NULL ? slash + 1 : list_path, base,
+            &listing, shard, why);
+    }
+    fby_listing_fini(&listing);
     return err;
 }

@@ -19,7 +19,7 @@ struct list_dir { /* a directory with lists and folders */
     struct fby_search        *search;
     const char               *path; /* below the root */
     const struct fby_listing *listing;
-    struct fby_folders_below  folders; /* below `path`; empty: not looked for */
+    struct fby_folders_below  folders;      /* below `path` */
     bool                      has_pictures; /* the folders are of pictures */
 };
 
@@ -62,9 +62,6 @@ static fby_err check_list(
     }
     FBY_TRY(fby_path_join(dir->path, list, path, why));
     FBY_TRY(fby_refuse_header(dir->search, path, &names_files, why));
-    if (dir->folders.n == 0) {
-        fby_folders_below_find(dir->search, dir->path, &dir->folders);
-    }
     if (!names_files && fby_named_files_find(dir->search, dir->path, list,
                             &dir->folders, dir->has_pictures, &files)) {
         const struct fby_lost_list lost = {
@@ -81,13 +78,55 @@ static fby_err check_list(
     return FBY_OK; /* it has other uses */
 }
 
-static fby_err check_lists(struct list_dir *dir, struct fby_error_detail *why)
+/* Is the folder `path` directly in `outer`? */
+static bool is_in(const char *path, const char *outer)
 {
-    fby_err err = FBY_OK;
-    for (uint32_t i = 0; err == FBY_OK && i < dir->listing->count; i++) {
-        const struct fby_entry *entry = &dir->listing->entries[i];
-        if (fby_list_is_read(dir->listing, entry)) {
-            err = check_list(dir, entry->name, why);
+    size_t n = strlen(outer);
+    return strncmp(path, outer, n) == 0 && path[n] == '/' &&
+           strchr(path + n + 1, '/') == NULL;
+}
+
+/* Is a folder below called train and has class folders? These are the data, and
+ * the list is one of several. A folder stands before those in it. */
+static bool has_classes_of_train(const struct fby_folders_below *folders)
+{
+    const char *train = NULL;
+    uint32_t    n     = 0;
+    for (uint32_t i = 0; i < folders->n && n < 2; i++) {
+        const char *path  = folders->paths[i];
+        const char *slash = strrchr(path, '/');
+        const char *split =
+            fby_split_of_folder(slash != NULL ? slash + 1 : path);
+        if (train != NULL && is_in(path, train)) {
+            n++;
+        } else if (split != NULL && strcmp(split, "train") == 0) {
+            train = path;
+            n     = 0;
+        }
+    }
+    return n >= 2;
+}
+
+/* Check the lists. A folder that `is_alone` may be data without a list. */
+static fby_err check_lists(
+    struct list_dir *dir, bool is_alone, struct fby_error_detail *why)
+{
+    const struct fby_listing *listing = dir->listing;
+    fby_err                   err     = FBY_OK;
+    uint32_t                  first   = 0;
+    while (first < listing->count &&
+           !fby_list_is_read(listing, &listing->entries[first])) {
+        first++;
+    }
+    if (first < listing->count && !dir->search->in_zip) {
+        fby_folders_below_find(dir->search, dir->path, &dir->folders);
+    }
+    if (is_alone && has_classes_of_train(&dir->folders)) {
+        first = listing->count;
+    }
+    for (uint32_t i = first; err == FBY_OK && i < listing->count; i++) {
+        if (fby_list_is_read(listing, &listing->entries[i])) {
+            err = check_list(dir, listing->entries[i].name, why);
         }
     }
     fby_folders_below_fini(&dir->folders);
@@ -104,8 +143,9 @@ fby_err fby_refuse_unused_lists(struct fby_search *search, const char *path,
     bool is_alone = fby_guess_find_only_dir(listing) != NULL && !search->in_zip;
     bool has_no_other =
         !fby_listing_has_dirs(listing) && !fby_init_has_pictures(listing);
-    fby_err err =
-        dir.has_pictures || is_alone ? check_lists(&dir, why) : FBY_OK;
+    fby_err err = dir.has_pictures || is_alone
+                      ? check_lists(&dir, !dir.has_pictures, why)
+                      : FBY_OK;
     return err == FBY_OK && (dir.has_pictures || has_no_other)
                ? fby_refuse_other_lists(search, path, listing, why)
                : err;
@@ -116,5 +156,5 @@ fby_err fby_refuse_lists_of_folders(struct fby_search *search, const char *path,
 {
     struct list_dir beside = {
         .search = search, .path = path, .listing = listing};
-    return check_lists(&beside, why);
+    return check_lists(&beside, false, why);
 }

@@ -1226,10 +1226,12 @@ CORPUS = [
         "the annotations of Oxford-IIIT Pets are not read", "",
         {"image": (6, *IMAGE), "label": Counter([1, 2] * 3),
          "mask": (6, 224, 224, 1)})),
-    ("Kaggle: ids without extension", ids_without_extension,
-     "train.csv: the column id names files without their path (train/ab0.jpg)"),
-    ("Kaggle: names without a folder", names_without_folder,
-     "the column image_id names files without their path (train_images/ab0.j"),
+    ("Kaggle: ids without extension", ids_without_extension, Remedy(
+        "train.csv: the column id names files without their path (train/ab0.jp",
+        "", {"id": (4, *IMAGE), "label": Counter([0, 0, 1, 1])})),
+    ("Kaggle: names without a folder", names_without_folder, Remedy(
+        "the column image_id names files without their path (train_images/ab0",
+        "", {"image_id": (4, *IMAGE), "label": Counter([0, 0, 1, 1])})),
     ("a list of lines in a .txt", other_list(
         "train.txt", "images/0.jpg 1\nimages/3.jpg 0\n"), Remedy(
             "train.txt is not read as a list", "",

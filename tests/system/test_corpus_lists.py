@@ -136,6 +136,29 @@ def list_of_class_folders(root):
         "file,y", *(f"train/{'ab'[i % 2]}/{i}.jpg,{i}" for i in range(4))))
 
 
+def other_endings(root):
+    for i in range(4):
+        save(root / f"images/img_{i}.{'jpg' if i % 2 else 'JPG'}", picture(i))
+    save(root / "train.csv", picture_list(
+        "id,y", *(f"img_{i},{i}" for i in range(4))))
+
+
+def names_beside_pictures(root):
+    for i in range(4):
+        save(root / f"{i}.jpg", picture(i))
+    save(root / "train.csv", picture_list(
+        "id,y", *(f"{i},{i}" for i in range(4))))
+
+
+def imagenet_of_kaggle(root):
+    deep = root / "ILSVRC/Data/CLS-LOC"
+    for i in range(2):
+        save(deep / f"train/n0{i}/n0{i}_1.JPEG", encoded(picture(i)))
+        save(deep / f"val/val_{i}.JPEG", encoded(picture(i)))
+    save(root / "LOC_val_solution.csv", picture_list(
+        "ImageId,PredictionString", "val_0,n00 1 2 3 4"))
+
+
 def pictures_and_masks_of_one_name(root):
     for i in range(4):
         save(root / f"all/images/{i}.png", picture(i))
@@ -510,6 +533,15 @@ ROWS = [
         "left out: the list train.csv: the class folders are read; to stream "
         "the list instead: forebay init /",
         {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])})),
+    ("names of pictures with other endings", other_endings, Remedy(
+        "(images/img_0.JPG): write a list of paths:\n(cd /", "",
+        {"id": (4, *IMAGE), "y": Counter(range(4))})),
+    ("names without endings beside the pictures", names_beside_pictures, Remedy(
+        "train.csv: the column id names files without their path (0.jpg): "
+        "write a list of paths:\n(cd /", "",
+        {"id": (4, *IMAGE), "y": Counter(range(4))})),
+    ("Kaggle's ImageNet: a list of val", imagenet_of_kaggle,
+     "the data is in the only folder, ILSVRC/Data/CLS-LOC: forebay init /"),
     ("names of pictures and masks", pictures_and_masks_of_one_name, Remedy(
         "train.csv: the column image names files without their path (all/"
         "images/0.png): write a list of paths:\n(cd /", "",
