@@ -384,7 +384,10 @@ static fby_err add_split_folders(struct fby_search *search, const char *path,
 {
     const char *used[FBY_KNOWN_SPLITS];
     size_t      n   = 0;
-    fby_err     err = FBY_OK;
+    fby_err     err = search->class_depth == FBY_GUESS_ANY_DEPTH
+                          ? fby_refuse_pairs(search, path, listing, why)
+                          : FBY_OK;
+    err             = fby_guess_unpack_first(search, err, why);
     for (size_t i = 0; err == FBY_OK && i < FBY_KNOWN_SPLITS; i++) {
         const char *name = fby_known_splits[i];
         const char *dir  = fby_find_split_folder(listing, name);

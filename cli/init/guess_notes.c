@@ -126,3 +126,28 @@ void fby_guess_write_operand(const struct fby_search *search, const char *below,
         memcpy(out, "DIR", sizeof("DIR"));
     }
 }
+
+void fby_guess_advise(struct fby_search *search, const char *path,
+    const char *lead, const char *program)
+{
+    char operand[FBY_OPERAND_SIZE];
+    if (search->in_zip) {
+        return;
+    }
+    fby_guess_write_operand(search, path, operand);
+    snprintf(search->out->command, sizeof(search->out->command),
+        "%s(cd %s && python3 -c \"%s\")", lead, operand, program);
+}
+
+fby_err fby_guess_unpack_first(
+    const struct fby_search *search, fby_err err, struct fby_error_detail *why)
+{
+    size_t used = err == FBY_CONFIG ? strlen(why->text) : 0;
+    if (err != FBY_CONFIG || !search->in_zip) {
+        return err;
+    }
+    if (used > 0 && why->text[used - 1] == ':') { /* no command follows */
+        why->text[used - 1] = '\0';
+    }
+    return fby_error_prefix(why, err, "unpack the archive first");
+}

@@ -41,6 +41,17 @@ enum { FBY_OPERAND_SIZE = 160 }; /* bytes of a path in a command, with NUL */
 void fby_guess_write_operand(const struct fby_search *search, const char *below,
     char out[FBY_OPERAND_SIZE]);
 
+/* Set the command of the error that the caller returns, whose text ends with a
+ * colon: a program of Python that is run in the folder `path`. `lead` stands
+ * before it. In a zip archive no command is set. */
+void fby_guess_advise(struct fby_search *search, const char *path,
+    const char *lead, const char *program);
+
+/* Write in an error of a layout in a zip archive (FBY_CONFIG) that the archive
+ * must be unpacked. Returns `err`. */
+fby_err fby_guess_unpack_first(
+    const struct fby_search *search, fby_err err, struct fby_error_detail *why);
+
 /* Append "; then: forebay init PATH" of a file in `dir` to an error, without the
  * path if it does not fit (refuse_roles.c). */
 void fby_guess_append_then(const struct fby_search *search, const char *dir,

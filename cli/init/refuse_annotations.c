@@ -56,17 +56,6 @@ static const char voc_command[] =
     "(b + d) / 2 / h, (c - a) / w, (d - b) / h]]}) + '\\n' for i in L[s])) for "
     "s in L]; print(dict(enumerate(N)))";
 
-/* Set the command that the error of the search refers to: a program of Python
- * that is run in the folder `path`. */
-static void advise(struct fby_search *search, const char *path,
-    const char *lead, const char *program)
-{
-    char operand[FBY_OPERAND_SIZE];
-    fby_guess_write_operand(search, path, operand);
-    snprintf(search->out->command, sizeof(search->out->command),
-        "%s(cd %s && python3 -c \"%s\")", lead, operand, program);
-}
-
 static bool has_file(
     const struct fby_search *search, const char *path, const char *file)
 {
@@ -114,7 +103,7 @@ static fby_err refuse_coco(struct fby_search *search, const char *path,
             "pictures alone",
             first.text);
     }
-    advise(search, path, "", coco_command);
+    fby_guess_advise(search, path, "", coco_command);
     return fby_error_set(why, FBY_CONFIG,
         "COCO's annotations (annotations/%s)" BOXES
         ". Give init a folder of the pictures alone, or write lists and run it "
@@ -130,7 +119,7 @@ fby_err fby_refuse_coco(
     char              dir[FBY_PATH_SIZE];
     if (has_file(search, path, roboflow)) {
         if (!search->in_zip) {
-            advise(search, "", "", roboflow_command);
+            fby_guess_advise(search, "", "", roboflow_command);
         }
         return fby_error_set(why, FBY_CONFIG,
             "COCO's annotations (%s)" BOXES
@@ -156,7 +145,7 @@ fby_err fby_refuse_voc(
     bool has_boxes =
         has_file(search, path, "ImageSets/Main/train.txt") && !search->in_zip;
     if (has_boxes) {
-        advise(
+        fby_guess_advise(
             search, path, has_masks ? "for boxes instead: " : "", voc_command);
     }
     if (has_masks || !has_boxes) {

@@ -209,7 +209,7 @@ static fby_err find_mask(const struct layout *layout, const char *dir,
 }
 
 /* Write the command that renames the masks. Returns false if it does not fit,
- * or would need quotes. */
+ * or the end of the names would need quotes. */
 static bool write_command(const struct layout *layout, const char *mask_dir,
     const struct mask_search *found, char *out, size_t size)
 {
@@ -217,7 +217,7 @@ static bool write_command(const struct layout *layout, const char *mask_dir,
     char        path[FBY_PATH_SIZE];
     char        operand[FBY_OPERAND_SIZE];
     if (fby_path_join(layout->path, mask_dir, path, NULL) != FBY_OK ||
-        !fby_shell_is_plain(found->longer)) {
+        !fby_shell_is_plain(end + 1)) {
         return false;
     }
     fby_guess_write_operand(layout->search, path, operand);
@@ -337,34 +337,26 @@ static fby_err match_beside(
     return FBY_OK;
 }
 
-/* Append the loop of a shell that gives the files of `end`, at most 30 bytes,
- * the end `now`. */
-static void append_loop(
-    char *out, size_t size, const char *dirs, const char *end, const char *now)
-{
-    size_t used = strlen(out);
-    snprintf(out + used, size - used,
-        "%s for f in ./%s*%.30s; do mv -n \"$f\" \"${f%%%.30s}%.31s\"; done",
-        used > 0 ? ";" : "", dirs, end, end, now);
-}
-
-/* Write the loops that rename the masks, and the pictures if they have an end of
- * their own. Returns false if they need quotes. */
+/* Write the loops that rename the masks, also further ones of a picture such as
+ * x_mask_1.png, and the pictures if they have an end of their own. Returns false
+ * if the ends need quotes. */
 static bool write_loops(const struct beside_search *beside, const char *dirs,
     char *out, size_t size)
 {
-    const char *end = beside->mask + beside->stem; /* "_mask.png" */
-    const char *picture =
-        beside->found[0] != '\0' ? beside->found + beside->stem : "";
-    char now[FBY_NAME_SIZE];
-    snprintf(now, sizeof(now), ".%s", end + 1);
-    append_loop(out, size, dirs, end, now);
-    if (picture[0] != '\0') {
-        append_loop(out, size, dirs, picture, strchr(picture, '.'));
+    const char *type    = strchr(beside->mask, '.') + 1; /* "png" */
+    const char *picture = beside->found + beside->stem;
+    int         used    = snprintf(out, size,
+                   "for f in ./%s*_mask[._]*%.30s; do mv -n \"$f\" "
+                              "\"${f%%_mask[._]*}.mask${f##*_mask}\"; done",
+                   dirs, type);
+    if (beside->found[0] == '\0') {
+        return fby_shell_is_plain(type) && strlen(type) <= 30;
     }
-    return fby_shell_is_plain(beside->mask) && strlen(end) <= 30 &&
-           strlen(picture) <= 30 &&
-           (picture[0] == '\0' || fby_shell_is_plain(picture));
+    snprintf(out + used, size - (size_t)used,
+        "; for f in ./%s*%.30s; do mv -n \"$f\" \"${f%%%.30s}%.30s\"; done",
+        dirs, picture, picture, strchr(picture, '.'));
+    return fby_shell_is_plain(type) && fby_shell_is_plain(picture + 1) &&
+           strlen(type) <= 30 && strlen(picture) <= 30;
 }
 
 static fby_err refuse_mask_beside(const struct layout *layout,
@@ -380,7 +372,7 @@ static fby_err refuse_mask_beside(const struct layout *layout,
         "%.60s seems to be the mask of the picture beside it; files of a "
         "sample have one name up to the first dot, so rename %s%s%s%s%s%s",
         fby_text_show(beside->mask).text, both, is_plain ? ": (cd " : "",
-        is_plain ? operand : "", is_plain ? " &&" : "", is_plain ? loops : "",
+        is_plain ? operand : "", is_plain ? " && " : "", is_plain ? loops : "",
         is_plain ? ")" : "");
 }
 
@@ -456,6 +448,8 @@ static fby_err check_folders(
     FBY_TRY(check_pets(layout, why));
     FBY_TRY(check_nnunet(layout, why));
     FBY_TRY(check_known(layout, why));
+    FBY_TRY(
+        fby_refuse_pairs(layout->search, layout->path, layout->listing, why));
     FBY_TRY(check_mask_names(layout, why));
     return check_masks_beside(layout, why);
 }
@@ -532,9 +526,7 @@ fby_err fby_refuse_layout(struct fby_search *search, const char *path,
     if (err == FBY_OK) {
         err = check_unread(&layout, why);
     }
-    if (err == FBY_CONFIG && search->in_zip) {
-        fby_error_prefix(why, err, "unpack the archive first");
-    }
+    err = fby_guess_unpack_first(search, err, why);
     if (err == FBY_OK) {
         err = fby_refuse_unused_lists(search, path, listing, why);
     }

@@ -36,6 +36,14 @@ FBY_CHECKED fby_err fby_guess_explain_missing(const struct fby_search *search,
     const char *path, const char *const names[2], const char *below,
     struct fby_error_detail *why);
 
+/* Refuse folders of masks in the listing of `path` that are called after those of
+ * their pictures, unless they are read as parallel folders (refuse_pairs.c). Sets
+ * out->command to one that writes lists.
+ * Errors: FBY_CONFIG: what to do. */
+FBY_CHECKED fby_err fby_refuse_pairs(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
 /* Both functions set out->command to one that writes lists.
  *
  * Refuse COCO's JSON in annotations/, or beside the pictures in `path`

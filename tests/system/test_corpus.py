@@ -1510,11 +1510,11 @@ class Corpus(SystemTest):
         with numpy.load(folder / "0.npz") as batch:
             return dict(batch)
 
-    def check_remedy(self, root, pipeline, said, remedy):
+    def check_remedy(self, root, pipeline, said, remedy, others):
         self.assertIn(remedy.sentence, said)
         folder = root / remedy.path
         self.run_command(said, folder)
-        self.check_shapes(folder, pipeline, [(None, remedy.shapes)])
+        self.check_shapes(folder, pipeline, [(None, remedy.shapes), *others])
 
     def check_note(self, operand, pipeline, note, others):
         said = self.check_shapes(operand, pipeline,
@@ -1569,7 +1569,7 @@ class Corpus(SystemTest):
         made = self.run_one("init", operand, "-o", pipeline)
         self.assertEqual(made.returncode, 1, made.stderr)
         if isinstance(result, Remedy):
-            self.check_remedy(root, pipeline, made.stderr, result)
+            self.check_remedy(root, pipeline, made.stderr, result, others)
         else:
             self.assertIn(result, made.stderr)
 
