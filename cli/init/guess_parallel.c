@@ -14,6 +14,7 @@
 #include "cli/init/names.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 
@@ -80,19 +81,54 @@ static void write_pattern(
     snprintf(out + used, FBY_PATH_SIZE - used, "%s", folders->n > 1 ? "}" : "");
 }
 
-static fby_err check_names(
+static bool is_valid_name(const char *name)
+{
+    return fby_text_is_extension(name) && strchr(name, '.') == NULL;
+}
+
+/* Write the command that gives the folders names that can be read: " && mv -n
+ * Images images" for each. Returns false if a name needs quotes. */
+static bool write_renames(
+    const struct parallel_folders *folders, char *out, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < folders->n; i++) {
+        char        name[FBY_NAME_SIZE];
+        char        word[FBY_OPERAND_SIZE];
+        const char *before = folders->names[i];
+        if (is_valid_name(before)) {
+            continue;
+        }
+        fby_init_propose_name(before, name);
+        if (!fby_shell_quote(before, word, sizeof(word)) || word[0] == '-') {
+            return false;
+        }
+        used += (size_t)snprintf(out + used, used < size ? size - used : 0,
+            " && [ ! -e %s ] && mv -n %s %s", name, word, name);
+    }
+    return used < size;
+}
+
+static fby_err check_names(const struct fby_search *search, const char *path,
     const struct parallel_folders *folders, struct fby_error_detail *why)
 {
-    for (uint32_t i = 0; i < folders->n; i++) {
-        const char *name = folders->names[i];
-        if (!fby_text_is_extension(name) || strchr(name, '.') != NULL) {
-            return fby_error_set(why, FBY_CONFIG,
-                "the folder %s seems to be one of parallel folders, whose "
-                "names are lower-case letters, digits, _ and -: rename it",
-                fby_text_show(name).text);
-        }
+    char     operand[FBY_OPERAND_SIZE];
+    char     renames[240] = "";
+    uint32_t i            = 0;
+    while (i < folders->n && is_valid_name(folders->names[i])) {
+        i++;
     }
-    return FBY_OK;
+    if (i == folders->n) {
+        return FBY_OK;
+    }
+    bool has_command = write_renames(folders, renames, sizeof(renames));
+    fby_guess_write_operand(search, path, operand);
+    return fby_error_set(why, FBY_CONFIG,
+        "the folder %s seems to be one of parallel folders, whose names are "
+        "lower-case letters, digits, _ and -: rename it%s%s%s%s",
+        fby_text_show(folders->names[i]).text, has_command ? ": (cd " : "",
+        has_command ? operand : "", has_command ? renames : "",
+        has_command ? ")" : "");
 }
 
 /* Refuse pictures such as cat.0.jpg in the folder. */
@@ -263,7 +299,7 @@ fby_err fby_guess_parallel(struct fby_search *search, const char *path,
         (folders.partner == NULL && (folders.boxes == NULL || folders.n > 1))) {
         return FBY_OK; /* no parallel folders */
     }
-    FBY_TRY(check_names(&folders, why));
+    FBY_TRY(check_names(search, path, &folders, why));
     FBY_TRY(check_dots(search, path, &folders, why));
     FBY_TRY(add_splits(search, path, &folders, why));
     if (folders.boxes != NULL) {

@@ -145,14 +145,16 @@ static const struct {
     {{"JPEGImages", "ImageSets"},
         "Pascal VOC's ImageSets/ and Annotations/ are not read (the list here "
         "has the masks)",
-        "(echo image,mask; sed "
-        "'s|.*|JPEGImages/&.jpg,SegmentationClass/&.png|' "
-        "ImageSets/Segmentation/train.txt) > train.csv"},
+        "for s in train val; do [ ! -e ImageSets/Segmentation/$s.txt ] || "
+        "(echo "
+        "image,mask; sed 's|.*|JPEGImages/&.jpg,SegmentationClass/&.png|' "
+        "ImageSets/Segmentation/$s.txt) > $s.csv; done"},
     {{"leftImg8bit", "gtFine"},
         "Cityscapes' pictures and masks have different names",
-        "(echo image,mask; ls leftImg8bit/train/*/*.png | sed 's|.*|&,&|; "
+        "for s in train val; do [ ! -d gtFine/$s ] || (echo image,mask; ls "
+        "leftImg8bit/$s/*/*.png | sed 's|.*|&,&|; "
         "s|,leftImg8bit\\(.*\\)_leftImg8bit|,gtFine\\1_gtFine_labelIds|') > "
-        "train.csv"},
+        "$s.csv; done"},
 };
 
 static fby_err check_known(

@@ -6,6 +6,7 @@
  * command that can be copied. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
@@ -154,6 +155,61 @@ static bool are_parallel_names(const char *const *names, uint32_t n)
     return has_pictures && has_partners;
 }
 
+/* True for fold0, fold_1, Fold-2: the folds of cross-validation. */
+static bool is_fold(const char *name)
+{
+    static const char word[] = "fold";
+    size_t            n      = strlen(word);
+    return strncasecmp(name, word, n) == 0 &&
+           strspn(name + n, "_- 0123456789") == strlen(name + n) &&
+           strpbrk(name + n, "0123456789") != NULL;
+}
+
+static bool are_folds(const char *const *names, uint32_t n)
+{
+    uint32_t i = 0;
+    while (i < n && is_fold(names[i])) {
+        i++;
+    }
+    return n >= 2 && i == n;
+}
+
+/* Writes train.csv and val.csv. %s is the fold of val. */
+#define WRITE_FOLDS                                                         \
+    "import csv, glob; W = {s: csv.writer(open(s + '.csv', 'x')) for s in " \
+    "('train', 'val')}; [w.writerow(['image', 'label']) for w in "          \
+    "W.values()]; "                                                         \
+    "[W['val' if f.split('/')[0] == '%s' else 'train'].writerow([f, "       \
+    "f.split('/')[1]]) for f in sorted(glob.glob('*/*/**/*.*', "            \
+    "recursive=True)) if f.lower().endswith(('.jpg', '.jpeg', '.png', "     \
+    "'.webp'))]"
+
+/* Refuse the folds of cross-validation, which may have class folders. */
+static fby_err refuse_folds(struct fby_search *search, const char *path,
+    const struct fby_survey *survey, const char *const *names,
+    struct fby_error_detail *why)
+{
+    const char *picture = survey->folders[0].picture;
+    char        list[160];
+    char        operand[FBY_OPERAND_SIZE];
+    char        program[640];
+    list_names(names, survey->n, list, sizeof(list));
+    if (picture == NULL || strchr(picture, '/') == NULL) {
+        fby_guess_write_operand(search, path, operand);
+        return fby_error_set(why, FBY_CONFIG,
+            "the folders %s are folds, not classes: to read all of them: "
+            "forebay init %s --class-depth 0",
+            list, operand);
+    }
+    snprintf(program, sizeof(program), WRITE_FOLDS, names[0]);
+    fby_guess_advise(search, path, "", program);
+    write_operand(search, path, names[0], operand);
+    return fby_error_set(why, FBY_CONFIG,
+        "the folders %s are folds, not classes: for one of them: forebay init "
+        "%s; for all of them write lists, with %.40s as val, and run init %s:",
+        list, operand, names[0], path[0] != '\0' ? "on that folder" : "again");
+}
+
 static fby_err check_survey(struct fby_search *search, const char *path,
     const struct fby_survey *survey, const char *const *names,
     struct fby_error_detail *why)
@@ -167,6 +223,9 @@ static fby_err check_survey(struct fby_search *search, const char *path,
     if (n_train == survey->n && survey->n > 1 && !is_parallel) {
         return refuse_each(search, path, names, survey->n,
             "hold a folder train each: write a pipeline for each", why);
+    }
+    if (are_folds(names, survey->n)) {
+        return refuse_folds(search, path, survey, names, why);
     }
     const struct fby_survey_folder *only = find_only_pictures(survey);
     if (only == NULL ||

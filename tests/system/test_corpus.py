@@ -1030,7 +1030,7 @@ CORPUS = [
         {"image": (6, *IMAGE), "label": Counter([0, 0, 0, 1, 1, 1])})),
     ("dogs and cats of Kaggle", dogs_and_cats(300), Remedy(
         "in train: the key of a sample ends at the first dot of a name, so "
-        "that cat.", "", {"image": (64, *IMAGE)})),
+        "that cat.", "", {"image": (64, *IMAGE), "label": (64,)})),
     ("dogs and cats with a list", dogs_and_cats_with_list,
      "train.csv: the column file names files without their path (train/cat.0."),
     ("dots in parallel folders", dotted(

@@ -69,6 +69,40 @@ ROWS = [
         "images/a ({}).png", "masks/a ({})_mask.png"),
      Remedy("_mask.png seems to be the mask of images/a (", "",
             {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)})),
+    ("Images and Masks", all_of(
+        files("Images/{}.jpg"), masks_in("My Masks", "")),
+     Remedy("the folder Images seems to be one of parallel folders, whose "
+            "names are lower-case letters, digits, _ and -: rename it: (cd ",
+            "", {"images": (4, *IMAGE), "my_masks": (4, 224, 224, 1)})),
+    ("dogs and cats of train and val", files(
+        "train/cat.{}.jpg", "train/dog.{}.jpg", "val/cat.{}.jpg",
+        "val/dog.{}.jpg", "test1/{}.jpg"),
+     Remedy("that cat.0.jpg has the extension 0.jpg: move such files into "
+            "class folders: (cd /", "",
+            {"image": (8, *IMAGE), "label": Counter([0] * 4 + [1] * 4)}),
+     ("val", {"label": [0, 0, 0, 0, 1, 1, 1, 1]})),
+    ("dogs and cats in one folder", files("cat.{}.jpg", "dog.{}.jpg"),
+     Remedy("move such files into class folders: (cd /", "",
+            {"image": (8, *IMAGE), "label": Counter([0] * 4 + [1] * 4)})),
+    ("one word before the dots", files("img.{}.jpg"),
+     Remedy("rename such files: find /", "", {"image": (4, *IMAGE)})),
+    ("Cityscapes with val", test_corpus.cityscapes, Remedy(
+        "Cityscapes' pictures and masks have different names", "",
+        {"image": (3, *IMAGE), "mask": (3, 224, 224, 1)}),
+     ("val", {"mask": (64, 224, 224, 1)})),
+    ("Pascal VOC with val", test_corpus.voc, Remedy(
+        "in VOCdevkit/VOC2012: Pascal VOC's ImageSets/", "VOCdevkit/VOC2012",
+        {"image": (2, *IMAGE), "mask": (2, 224, 224, 1)}),
+     ("val", {"mask": (64, 224, 224, 1)})),
+    ("folds of class folders", files(
+        *(f"fold{k}/{name}/{k}{{}}.jpg" for k in range(3)
+          for name in ("cat", "dog"))),
+     Remedy("the folders fold0, fold1, fold2 are folds, not classes: for one "
+            "of them: forebay init /", "",
+            {"image": (16, *IMAGE), "label": Counter([0] * 8 + [1] * 8)}),
+     ("val", {"label": [0, 0, 0, 0, 1, 1, 1, 1]})),
+    ("folds of pictures", files("fold_1/{}.jpg", "fold_2/{}.jpg"),
+     "are folds, not classes: to read all of them: forebay init /"),
 ]
 
 
