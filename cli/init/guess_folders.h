@@ -42,12 +42,25 @@ void fby_guess_note_pairs(struct fby_search *search, const char *path,
 void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,
     const char *folder, char *out, size_t size);
 
-/* Has the folder, or one in it, text files of boxes, as YOLO's? */
-bool fby_guess_has_boxes(struct fby_search *search, const char *path);
+/* The files of boxes in a folder, and in no other form than these. */
+enum fby_boxes_kind {
+    FBY_BOXES_NONE = 0, /* files of other types, too */
+    FBY_BOXES_TEXT = 1, /* numbers, as YOLO's */
+    FBY_BOXES_VOC  = 2, /* XML with objects, as Pascal VOC's */
+    FBY_BOXES_XML  = 3  /* other XML */
+};
+
+/* The kind of the files in the folder, or in those in it (guess_boxes.c). */
+enum fby_boxes_kind fby_guess_find_boxes(
+    struct fby_search *search, const char *path);
 
 /* Add a note on the folder `boxes` beside the folder `pictures`. */
-void fby_guess_note_boxes(
-    struct fby_search *search, const char *pictures, const char *boxes);
+void fby_guess_note_boxes(struct fby_search *search, const char *pictures,
+    const char *boxes, enum fby_boxes_kind kind);
+
+/* Do so for XML files (refuse_annotations.c). */
+void fby_guess_note_xml(struct fby_search *search, const char *pictures,
+    const char *folder, bool is_voc);
 
 /* True if the folders in the listing of `path` are shards of img2dataset, no
  * classes: 00000 with 000000001.jpg. Then a note is added. */

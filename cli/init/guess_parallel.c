@@ -24,10 +24,11 @@ struct parallel_folders { /* those found in a directory */
     struct fby_unused_folders unused;                  /* the others */
     const char               *pictures; /* a name for pictures; NULL: none */
     const char               *partner;  /* a name for partners; NULL: none */
-    const char               *boxes;    /* a folder of text; NULL: none */
+    const char               *boxes; /* a folder of text or XML; NULL: none */
+    enum fby_boxes_kind       boxes_kind; /* of its files */
 };
 
-/* Text files of boxes are no partners. */
+/* Files of boxes are no partners. */
 static bool is_parallel_folder(struct fby_search *search, const char *path,
     const struct fby_entry *entry, struct parallel_folders *out)
 {
@@ -37,12 +38,15 @@ static bool is_parallel_folder(struct fby_search *search, const char *path,
         (!is_partner && !fby_init_is_picture_name(entry->name))) {
         return false;
     }
-    if (is_partner && fby_path_join(path, entry->name, below, NULL) == FBY_OK &&
-        fby_guess_has_boxes(search, below)) {
-        out->boxes = entry->name;
-        return false;
+    enum fby_boxes_kind kind = FBY_BOXES_NONE;
+    if (is_partner && fby_path_join(path, entry->name, below, NULL) == FBY_OK) {
+        kind = fby_guess_find_boxes(search, below);
     }
-    return true;
+    if (kind != FBY_BOXES_NONE) {
+        out->boxes      = entry->name;
+        out->boxes_kind = kind;
+    }
+    return kind == FBY_BOXES_NONE;
 }
 
 static void find_folders(struct fby_search *search, const char *path,
@@ -118,7 +122,7 @@ static fby_err check_names(const struct fby_search *search, const char *path,
     while (i < folders->n && is_valid_name(folders->names[i])) {
         i++;
     }
-    if (i == folders->n) {
+    if (i == folders->n || folders->n == 1) {
         return FBY_OK;
     }
     bool has_command = write_renames(folders, renames, sizeof(renames));
@@ -303,7 +307,8 @@ fby_err fby_guess_parallel(struct fby_search *search, const char *path,
     FBY_TRY(check_dots(search, path, &folders, why));
     FBY_TRY(add_splits(search, path, &folders, why));
     if (folders.boxes != NULL) {
-        fby_guess_note_boxes(search, folders.pictures, folders.boxes);
+        fby_guess_note_boxes(
+            search, folders.pictures, folders.boxes, folders.boxes_kind);
     }
     fby_guess_note_unused(search, path, &folders.unused,
         "parallel folders are called images, masks, labels and so on");

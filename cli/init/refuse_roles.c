@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
 #include "cli/init/refuse_layouts.h"
@@ -210,13 +211,84 @@ static fby_err refuse_folds(struct fby_search *search, const char *path,
         list, operand, names[0], path[0] != '\0' ? "on that folder" : "again");
 }
 
+/* Writes a list of the pictures in a folder and their texts in another. */
+#define WRITE_TEXTS                                                           \
+    "import json, os; open('train.jsonl', 'x').write(''.join(json.dumps("     \
+    "{'image': '%s/' + f, 'text': open(t, encoding='utf-8').read().strip()})" \
+    " + '\\n' for f in sorted(os.listdir('%s')) for t in ['%s/' + "           \
+    "os.path.splitext(f)[0] + '.txt'] if os.path.exists(t)))"
+
+/* Has the folder a text with the name of the picture? Numbers may be boxes. */
+static bool has_text_of(struct fby_search *search, const char *path,
+    const char *folder, const char *picture)
+{
+    char        dir[FBY_PATH_SIZE];
+    char        file[FBY_PATH_SIZE];
+    char        text[FBY_PATH_SIZE];
+    const char *dot = strrchr(picture, '.');
+    if (dot == NULL || strchr(picture, '/') != NULL || search->in_zip) {
+        return false;
+    }
+    snprintf(file, sizeof(file), "%.*s.txt", (int)(dot - picture), picture);
+    return fby_path_join(path, folder, dir, NULL) == FBY_OK &&
+           fby_path_join(dir, file, text, NULL) == FBY_OK &&
+           fby_object_exists(search->root, text) &&
+           fby_guess_find_boxes(search, dir) == FBY_BOXES_NONE;
+}
+
+static fby_err refuse_texts(struct fby_search *search, const char *path,
+    const char *pictures, const char *texts, struct fby_error_detail *why)
+{
+    char program[640];
+    int  n = snprintf(
+         program, sizeof(program), WRITE_TEXTS, pictures, pictures, texts);
+    if (n < 0 || (size_t)n >= sizeof(program)) {
+        return FBY_OK;
+    }
+    fby_guess_advise(search, path, "", program);
+    return fby_error_set(why, FBY_CONFIG,
+        "%.60s has texts of the pictures in %.60s: write a list of both, and "
+        "run init %s:",
+        texts, pictures, path[0] != '\0' ? "on that folder" : "again");
+}
+
+/* Refuse folders of which only `only` has pictures. */
+static fby_err refuse_all_but(struct fby_search *search, const char *path,
+    const struct fby_survey *survey, const struct fby_survey_folder *only,
+    struct fby_error_detail *why)
+{
+    const char *others[FBY_SURVEY_FOLDERS];
+    uint32_t    n = 0;
+    char        operand[FBY_OPERAND_SIZE];
+    char        list[160];
+    fby_err     err = FBY_OK;
+    for (uint32_t i = 0; err == FBY_OK && i < survey->n; i++) {
+        const char *name = survey->folders[i].name;
+        if (&survey->folders[i] == only) {
+            continue;
+        }
+        others[n++] = name;
+        if (fby_shell_is_plain(name) && fby_shell_is_plain(only->name) &&
+            has_text_of(search, path, name, only->picture)) {
+            err = refuse_texts(search, path, only->name, name, why);
+        }
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    write_operand(search, path, only->name, operand);
+    list_names(others, n, list, sizeof(list));
+    return fby_error_set(why, FBY_CONFIG,
+        "only the folder %.60s has pictures (left out: %s): forebay init %s",
+        fby_text_show(only->name).text, list, operand);
+}
+
 static fby_err check_survey(struct fby_search *search, const char *path,
     const struct fby_survey *survey, const char *const *names,
     struct fby_error_detail *why)
 {
     bool     is_parallel = are_parallel_names(names, survey->n);
     uint32_t n_train     = 0;
-    char     operand[FBY_OPERAND_SIZE];
     for (uint32_t i = 0; i < survey->n; i++) {
         n_train += survey->folders[i].has_train ? 1 : 0;
     }
@@ -232,10 +304,7 @@ static fby_err check_survey(struct fby_search *search, const char *path,
         (is_parallel && has_partner(search, path, survey, only))) {
         return FBY_OK;
     }
-    write_operand(search, path, only->name, operand);
-    return fby_error_set(why, FBY_CONFIG,
-        "only the folder %.60s has pictures: forebay init %s",
-        fby_text_show(only->name).text, operand);
+    return refuse_all_but(search, path, survey, only, why);
 }
 
 /* True if all folders are splits for evaluation, as val and test. */

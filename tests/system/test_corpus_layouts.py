@@ -36,6 +36,27 @@ def all_of(*makers):
     return make
 
 
+def xml(*names):
+    """Boxes as Pascal VOC's, in files of these names; the last is empty."""
+    def make(root):
+        for name in names:
+            for i in range(4):
+                box = "".join(
+                    f"<{k}>{x}</{k}>" for k, x in zip(
+                        ("xmin", "ymin", "xmax", "ymax"), (10, 5, 30, 15)))
+                save(root / name.format(i),
+                     "<annotation><size><width>40</width><height>20</height>"
+                     "</size>" + (f"<object><name>{'ab'[i % 2]}</name><bndbox>"
+                                  f"{box}</bndbox></object>" if i < 3 else "")
+                     + "</annotation>")
+    return make
+
+
+BOXES = {"image": (4, *IMAGE), "boxes": Counter(
+    [0, .5, .5, .5, .5] * 2 + [1, .5, .5, .5, .5] + [0] * 5)}
+XML = ("left out: annotations: its XML files are boxes as those of Pascal VOC; "
+       "to read them, too, write lists, and run init again: (cd /")
+
 PAIRS = {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)}
 
 ROWS = [
@@ -103,6 +124,32 @@ ROWS = [
      ("val", {"label": [0, 0, 0, 0, 1, 1, 1, 1]})),
     ("folds of pictures", files("fold_1/{}.jpg", "fold_2/{}.jpg"),
      "are folds, not classes: to read all of them: forebay init /"),
+    ("XML of Pascal VOC", all_of(
+        files("images/{}.jpg"), xml("annotations/{}.xml")),
+     Note(XML, {"image": (4, *IMAGE)}, {"train": BOXES})),
+    ("XML of Pascal VOC in capitals", all_of(
+        files("JPEGImages/{}.jpg"), xml("Annotations/{}.xml")),
+     Note(XML.replace("annotations", "Annotations"), {"image": (4, *IMAGE)},
+          {"train": BOXES})),
+    ("XML of Pascal VOC for each split", all_of(
+        files("images/train/{}.jpg", "images/val/{}.jpg"),
+        xml("annotations/train/{}.xml", "annotations/val/{}.xml")),
+     Note(XML, {"image": (4, *IMAGE)},
+          {"train": BOXES, "val": {"boxes": (64, 5)}})),
+    ("other XML", all_of(
+        files("images/{}.jpg"),
+        files("annotations/{}.xml", content="<annotation/>")), Note(
+        "left out: annotations: its XML files are not read; write what you "
+        "need of them into a list", {"image": (4, *IMAGE)})),
+    ("XML beside masks", all_of(
+        files("images/{}.jpg"), masks_in("annotations", ""),
+        xml("annotations/{}.xml")),
+     {"images": (4, *IMAGE), "annotations": (4, 224, 224, 1)}),
+    ("captions", all_of(
+        files("images/{}.jpg"), files("captions/{}.txt", content="a cat\n")),
+     Remedy("captions has texts of the pictures in images: write a list of "
+            "both, and run init again:", "",
+            {"image": (4, *IMAGE), "text": (4, 8)})),
 ]
 
 
