@@ -446,6 +446,8 @@ static fby_err check_unread(
 static fby_err check_folders(
     const struct layout *layout, struct fby_error_detail *why)
 {
+    FBY_TRY(fby_refuse_sample_arrays(
+        layout->search, layout->path, layout->listing, why));
     FBY_TRY(fby_refuse_coco(layout->search, layout->path, why));
     FBY_TRY(check_pets(layout, why));
     FBY_TRY(check_nnunet(layout, why));

@@ -1314,8 +1314,8 @@ CORPUS = [
         "and run init again: (cd ", "", {"x": (10, 5)})),
     *((f"NumPy: a file for each sample, {name} in {folders}",
        array_for_each_sample(name, folders), Remedy(
-        ": each .npy file seems to be a sample, and a table has them as rows: "
-        "write one, and run init again: (cd ", "",
+        ": each .npy file seems to be a sample, and a table has them as rows "
+        "(all of one shape): write one, and run init again: (cd ", "",
         {"x": (6, 3, 4), "label": labels}))
       for name, folders, labels in (
           ("{:03}.npy", "ab", Counter([0, 0, 0, 1, 1, 1])),

@@ -5,6 +5,7 @@ prints, and then `forebay pull`. The rows are as in test_corpus.py."""
 from collections import Counter
 
 import harness
+import numpy
 import test_corpus
 
 from test_corpus import IMAGE, Note, Remedy, mask, picture, save
@@ -56,6 +57,47 @@ BOXES = {"image": (4, *IMAGE), "boxes": Counter(
     [0, .5, .5, .5, .5] * 2 + [1, .5, .5, .5, .5] + [0] * 5)}
 XML = ("left out: annotations: its XML files are boxes as those of Pascal VOC; "
        "to read them, too, write lists, and run init again: (cd /")
+
+def arrays(*names):
+    """Arrays of pictures and masks, for each sample."""
+    def make(root):
+        for name in names:
+            for i in range(4):
+                path = root / name.format(i)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                shape = (8, 6) if "mask" in name else (8, 6, 3)
+                numpy.save(path, numpy.full(shape, i, "u1"))
+    return make
+
+
+def npz_of_samples(root):
+    """As TransUNet reads them."""
+    root.mkdir(parents=True, exist_ok=True)
+    for i in range(4):
+        numpy.savez(root / f"slice{i}.npz",
+                    image=numpy.full((8, 6), i, "f4"),
+                    label=numpy.full((8, 6), i, "f4"))
+
+
+def npz_of_tables(root):
+    for i in range(4):
+        numpy.savez(root / f"{i}.npz",
+                    image=numpy.full((3, 8, 6), i, "f4"),
+                    label=numpy.full((3,), i, "i4"))
+
+
+def texts_as_labels(dtype, *folders):
+    """The last folder lacks the first name."""
+    def make(root):
+        for i, folder in enumerate(folders):
+            (root / folder).mkdir(parents=True, exist_ok=True)
+            numpy.save(root / folder / "x.npy", numpy.zeros((4, 3), "f4"))
+            names = ["cat", "dog", "owl", "owl"]
+            numpy.save(root / folder / "y.npy",
+                       numpy.array(names if i == 0 else names[1:] + ["dog"],
+                                   dtype))
+    return make
+
 
 PAIRS = {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)}
 
@@ -150,6 +192,31 @@ ROWS = [
      Remedy("captions has texts of the pictures in images: write a list of "
             "both, and run init again:", "",
             {"image": (4, *IMAGE), "text": (4, 8)})),
+    ("arrays in parallel folders", arrays("images/{}.npy", "masks/{}.npy"),
+     Remedy("the .npy files of one name in parallel folders seem to be a "
+            "sample, and a table has samples as rows: write one (all arrays of "
+            "a column must have the same shape), and run init again:", "",
+            {"images": (4, 8, 6, 3), "masks": (4, 8, 6)})),
+    ("arrays in parallel folders of train", arrays(
+        "train/images/{}.npy", "train/masks/{}.npy"),
+     Remedy("in train: the .npy files of one name in parallel folders", "",
+            {"images": (4, 8, 6, 3), "masks": (4, 8, 6)})),
+    ("TransUNet", npz_of_samples, Remedy(
+        "the arrays of each .npz file seem to be a sample", "",
+        {"image": (4, 8, 6), "label": (4, 8, 6)})),
+    ("TransUNet's folder", lambda root: npz_of_samples(root / "train_npz"),
+     Remedy("in train_npz: the arrays of each .npz file seem to be a sample",
+            "train_npz", {"image": (4, 8, 6), "label": (4, 8, 6)})),
+    ("tables of pictures", npz_of_tables, {"image": (12, 8, 6)}),
+    *((f"NumPy: texts ({dtype}) as labels in {folders}",
+       texts_as_labels(dtype, *folders), Remedy(
+           "y.npy has texts, and an array of labels has numbers: write those "
+           "of the sorted names, which the command prints (the texts stay in "
+           "y.npy.texts), and run init again:", "",
+           {"y": Counter([0, 1, 2, 2])}), *others)
+      for dtype, folders, others in (
+          ("U3", ["."], []),
+          ("S3", ["train", "val"], [("val", {"y": [1, 2, 2, 1]})]))),
 ]
 
 
