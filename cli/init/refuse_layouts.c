@@ -454,6 +454,8 @@ static fby_err check_folders(
     FBY_TRY(check_known(layout, why));
     FBY_TRY(
         fby_refuse_pairs(layout->search, layout->path, layout->listing, why));
+    FBY_TRY(
+        fby_refuse_objects(layout->search, layout->path, layout->listing, why));
     FBY_TRY(check_mask_names(layout, why));
     return check_masks_beside(layout, why);
 }

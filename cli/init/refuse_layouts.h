@@ -44,6 +44,13 @@ FBY_CHECKED fby_err fby_refuse_pairs(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* Refuse folders in the listing of `path` if each has a picture and masks of its
+ * objects (refuse_objects.c). Sets out->command to one that merges these.
+ * Errors: FBY_CONFIG: what to do. */
+FBY_CHECKED fby_err fby_refuse_objects(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
 /* Refuse arrays in the listing of `path` that are those of samples, and no columns
  * (refuse_sample_arrays.c). Sets out->command to one that writes a table.
  * Errors: FBY_CONFIG: what to do. */

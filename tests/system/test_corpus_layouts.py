@@ -8,6 +8,7 @@ import harness
 import numpy
 import test_corpus
 
+from PIL import Image
 from test_corpus import IMAGE, Note, Remedy, mask, picture, save
 
 
@@ -96,6 +97,19 @@ def texts_as_labels(dtype, *folders):
             numpy.save(root / folder / "y.npy",
                        numpy.array(names if i == 0 else names[1:] + ["dog"],
                                    dtype))
+    return make
+
+
+def objects(folder):
+    """Pictures of nuclei, each with a mask for each nucleus."""
+    def make(root):
+        for i in range(4):
+            sample = root / folder / f"{i}.ab"
+            save(sample / f"images/{i}.ab.png", picture(i))
+            for k in range(3):
+                pixels = numpy.zeros((40, 48), "u1")
+                pixels[10 * k:10 * k + 10] = 255
+                save(sample / f"masks/m{k}.png", Image.fromarray(pixels))
     return make
 
 
@@ -217,6 +231,11 @@ ROWS = [
       for dtype, folders, others in (
           ("U3", ["."], []),
           ("S3", ["train", "val"], [("val", {"y": [1, 2, 2, 1]})]))),
+    *((f"Data Science Bowl 2018 in '{folder}'", objects(folder), Remedy(
+        "each folder has a picture in images/ and masks of its objects in "
+        "masks/, as 0.ab: merge the masks", f"{folder}/merged".lstrip("/"),
+        {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)}))
+      for folder in ("", "stage1_train")),
 ]
 
 
