@@ -2,6 +2,8 @@
 """Layouts of folders as people have them: `forebay init`, the command that it
 prints, and then `forebay pull`. The rows are as in test_corpus.py."""
 
+import zipfile
+
 from collections import Counter
 
 import harness
@@ -9,7 +11,7 @@ import numpy
 import test_corpus
 
 from PIL import Image
-from test_corpus import IMAGE, Note, Remedy, mask, picture, save
+from test_corpus import IMAGE, Note, Remedy, encoded, mask, picture, save
 
 
 def files(*names, content=None):
@@ -110,6 +112,21 @@ def objects(folder):
                 pixels = numpy.zeros((40, 48), "u1")
                 pixels[10 * k:10 * k + 10] = 255
                 save(sample / f"masks/m{k}.png", Image.fromarray(pixels))
+    return make
+
+
+def archives(names, folder="{}/", beside=""):
+    """A zip archive of pictures or masks for each name, in this folder."""
+    def make(root):
+        root.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            with zipfile.ZipFile(root / f"{name}.zip", "w") as out:
+                for i in range(4):
+                    made = (mask(i) if "mask" in name
+                            else encoded(picture(i), "PNG"))
+                    out.writestr(f"{folder.format(name)}{i}.png", made)
+                if beside:
+                    out.writestr(beside, b"x")
     return make
 
 
@@ -236,6 +253,17 @@ ROWS = [
         "masks/, as 0.ab: merge the masks", f"{folder}/merged".lstrip("/"),
         {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)}))
       for folder in ("", "stage1_train")),
+    *((f"images.zip and masks.zip of '{folder}' and '{beside}'",
+       archives(["images", "masks"], folder, beside), Remedy(
+           "several zip archives are read only as splits, of which one is "
+           "called train.zip (found: images.zip, masks.zip): for one of them "
+           "give init its path; for all, unpack them, and run init again:", "",
+           {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)}))
+      for folder, beside in (
+          ("{}/", ""), ("", ""), ("{}/", "__MACOSX/{}/._0.png"))),
+    ("five zip archives", archives("abcde", ""), Remedy(
+        "(found: a.zip, b.zip, c.zip, d.zip, ...)", "",
+        {"image": (20, *IMAGE), "label": (20,)})),
 ]
 
 
