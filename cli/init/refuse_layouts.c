@@ -135,6 +135,40 @@ static fby_err check_nnunet(
     return err;
 }
 
+/* ---- ImageNet of Kaggle: val without class folders ---- */
+
+#define ILSVRC_DATA "ILSVRC/Data/CLS-LOC"
+
+static const char ilsvrc_command[] =
+    "import csv, os; d = '" ILSVRC_DATA "/val/'; [(os.makedirs(d + c, "
+    "exist_ok=True), os.rename(d + f, t)) for r in "
+    "csv.DictReader(open('LOC_val_solution.csv')) for c in "
+    "[r['PredictionString'].split()[0]] for f in [r['ImageId'] + '.JPEG'] for "
+    "t in [d + c + '/' + f] if os.path.exists(d + f) and not "
+    "os.path.exists(t)]";
+
+static fby_err check_ilsvrc(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    struct fby_listing within = {0};
+    char               operand[FBY_OPERAND_SIZE];
+    char               below[FBY_PATH_SIZE];
+    if (!has_file(layout, "LOC_val_solution.csv") ||
+        list_below(layout, ILSVRC_DATA "/val", &within, NULL) != FBY_OK ||
+        !fby_init_has_pictures(&within)) {
+        fby_listing_fini(&within);
+        return FBY_OK;
+    }
+    fby_listing_fini(&within);
+    FBY_TRY(fby_path_join(layout->path, ILSVRC_DATA, below, why));
+    fby_guess_write_operand(layout->search, below, operand);
+    fby_guess_advise(layout->search, layout->path, "", ilsvrc_command);
+    return fby_error_set(why, FBY_CONFIG,
+        "LOC_val_solution.csv has the classes of the pictures in val: move "
+        "them into class folders, then: forebay init %s:",
+        operand);
+}
+
 /* ---- layouts that two of their folders tell ---- */
 
 static const struct {
@@ -451,6 +485,7 @@ static fby_err check_folders(
     FBY_TRY(fby_refuse_coco(layout->search, layout->path, why));
     FBY_TRY(check_pets(layout, why));
     FBY_TRY(check_nnunet(layout, why));
+    FBY_TRY(check_ilsvrc(layout, why));
     FBY_TRY(check_known(layout, why));
     FBY_TRY(
         fby_refuse_pairs(layout->search, layout->path, layout->listing, why));

@@ -67,6 +67,18 @@ for file in files:
 """
 
 
+# Info-ZIP's unzip, as far as `init` advises it: only where it is not installed.
+UNZIP = f"""#!{sys.executable}
+import sys
+import zipfile
+_, _, archive, *rest = sys.argv
+out = rest[rest.index("-d") + 1] if "-d" in rest else "."
+with zipfile.ZipFile(archive) as file:
+    file.extractall(out, [name for name in file.namelist()
+                          if not name.startswith("__MACOSX/")])
+"""
+
+
 def picture(level, side=40):
     return Image.fromarray(
         numpy.full((side, side + 8, 3), level % 256, "u1"), "RGB")
@@ -1576,9 +1588,13 @@ class Corpus(SystemTest):
     def setUp(self):
         super().setUp()
         self.server = self.cluster.start_batch_server()
-        mogrify = self.cluster.path("bin") / "mogrify"
-        save(mogrify, MOGRIFY)
-        mogrify.chmod(0o755)
+        tools = {"mogrify": MOGRIFY}
+        if shutil.which("unzip") is None:
+            tools["unzip"] = UNZIP
+        for name, text in tools.items():
+            path = self.cluster.path("bin") / name
+            save(path, text)
+            path.chmod(0o755)
 
     def test_init_and_pull_are_all_that_is_typed(self):
         with concurrent.futures.ThreadPoolExecutor(3) as pool:

@@ -130,6 +130,25 @@ def archives(names, folder="{}/", beside=""):
     return make
 
 
+def ilsvrc(root):
+    """ImageNet as Kaggle has it."""
+    data = root / "ILSVRC/Data/CLS-LOC"
+    rows = {}
+    for i in range(4):
+        wnid = f"n0{i % 2}"
+        rows.setdefault("train", {})[f"{wnid}_{i}"] = wnid
+        rows.setdefault("val", {})[f"ILSVRC2012_val_{i:08}"] = wnid
+        save(data / f"train/{wnid}/{wnid}_{i}.JPEG", picture(i))
+        save(data / f"val/ILSVRC2012_val_{i:08}.JPEG", picture(i))
+        save(data / f"test/ILSVRC2012_test_{i:08}.JPEG", picture(i))
+    save(root / "ILSVRC/Annotations/CLS-LOC/train/n00/x.xml", "<annotation/>")
+    save(root / "ILSVRC/ImageSets/CLS-LOC/val.txt", "x 1\n")
+    save(root / "LOC_synset_mapping.txt", "n00 cat\nn01 dog\n")
+    for split, ids in rows.items():
+        save(root / f"LOC_{split}_solution.csv", "ImageId,PredictionString\n" +
+             "".join(f"{i},{c} 1 2 3 4\n" for i, c in ids.items()))
+
+
 PAIRS = {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)}
 
 ROWS = [
@@ -264,6 +283,11 @@ ROWS = [
     ("five zip archives", archives("abcde", ""), Remedy(
         "(found: a.zip, b.zip, c.zip, d.zip, ...)", "",
         {"image": (20, *IMAGE), "label": (20,)})),
+    ("ImageNet of Kaggle", ilsvrc, Remedy(
+        "LOC_val_solution.csv has the classes of the pictures in val: move "
+        "them into class folders, then: forebay init /", "ILSVRC/Data/CLS-LOC",
+        {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])}),
+     ("val", {"label": [0, 0, 1, 1]})),
 ]
 
 
