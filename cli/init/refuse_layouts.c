@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* refuse_layouts.c - refuse layouts of well-known data sets that are not read as
- * they are: COCO, Oxford-IIIT Pets, nnU-Net, Pascal VOC, Cityscapes, masks with
- * other names than their pictures.
+ * they are: COCO, Oxford-IIIT Pets, nnU-Net, Pascal VOC, Cityscapes, DIV2K, masks
+ * with other names than their pictures.
  *
  * Without this check their folders would be taken for classes. Each error names
  * what was seen and a command that makes something that is read. */
@@ -189,6 +189,12 @@ static const struct {
         "leftImg8bit/$s/*/*.png | sed 's|.*|&,&|; "
         "s|,leftImg8bit\\(.*\\)_leftImg8bit|,gtFine\\1_gtFine_labelIds|') > "
         "$s.csv; done"},
+    {{"DIV2K_train_HR", "DIV2K_train_LR_bicubic"},
+        "DIV2K's pictures of two sizes have different names",
+        "for s in train valid; do [ ! -d DIV2K_${s}_HR ] || (echo hr,lr; for f "
+        "in DIV2K_${s}_HR/*.png; do b=${f##*/}; set -- "
+        "DIV2K_${s}_LR_bicubic/*/${b%.png}x*.png; echo $f,$1; done) > $s.csv; "
+        "done"},
 };
 
 static fby_err check_known(

@@ -288,6 +288,13 @@ ROWS = [
         "them into class folders, then: forebay init /", "ILSVRC/Data/CLS-LOC",
         {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])}),
      ("val", {"label": [0, 0, 1, 1]})),
+    ("DIV2K", files(*(
+        f"DIV2K_{split}_{name}.png" for split in ("train", "valid")
+        for name in ("HR/000{}", "LR_bicubic/X2/000{}x2",
+                     "LR_bicubic/X4/000{}x4"))),
+     Remedy("DIV2K's pictures of two sizes have different names; write a list, "
+            "and run init again: (set -C; cd /", "",
+            {"hr": (4, *IMAGE)}), ("valid", {"hr": (64, *IMAGE)})),
 ]
 
 
