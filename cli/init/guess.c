@@ -223,9 +223,13 @@ static fby_err add_npy(struct fby_search *search, const char *path,
     if (fby_guess_n_splits(search) > before) {
         return FBY_OK;
     }
-    return fby_guess_is_npy_paired(search->root, path, listing)
-               ? add_folders(search, path, name, listing, why)
-               : add_table_split(search, path, name, listing, why);
+    if (fby_guess_is_npy_paired(search->root, path, listing)) {
+        return add_folders(search, path, name, listing, why);
+    }
+    FBY_TRY(add_table_split(search, path, name, listing, why));
+    fby_guess_note_folders(
+        search, path, listing, "only the .npy files beside are read");
+    return FBY_OK;
 }
 
 /* Look for tables without noting links: data of another kind may be found, which
@@ -326,7 +330,10 @@ static fby_err add_data(struct fby_search *search, const char *path,
     if (err == FBY_OK && fby_guess_n_splits(search) == n_before) {
         err = search->in_zip ? FBY_OK
                              : fby_guess_tokens(search, path, &listing, why);
-        if (err == FBY_OK && fby_guess_n_splits(search) == n_before) {
+        if (err == FBY_OK && fby_guess_n_splits(search) > n_before) {
+            fby_guess_note_folders(
+                search, path, &listing, "only the token files beside are read");
+        } else if (err == FBY_OK) {
             err = add_first_kind(search, path, name, &listing, why);
         }
     }

@@ -81,6 +81,16 @@ void fby_guess_note_unused(struct fby_search *search, const char *path,
         is_named ? word : "");
 }
 
+void fby_guess_note_folders(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, const char *reason)
+{
+    struct fby_unused_folders unused = {.n = 0};
+    for (uint32_t i = 0; i < listing->count; i++) {
+        fby_guess_add_unused(&unused, &listing->entries[i]);
+    }
+    fby_guess_note_unused(search, path, &unused, reason);
+}
+
 /* The next "data:PATH" that begins a word; NULL: none. A folder may be called
  * data, as in "in data: ...". */
 static const char *find_root(const char *text)
@@ -142,11 +152,18 @@ void fby_guess_advise(struct fby_search *search, const char *path,
 fby_err fby_guess_unpack_first(
     const struct fby_search *search, fby_err err, struct fby_error_detail *why)
 {
-    size_t used = err == FBY_CONFIG ? strlen(why->text) : 0;
+    static const char *const commands[] = {", then: forebay init ", ": ("};
     if (err != FBY_CONFIG || !search->in_zip) {
         return err;
     }
-    if (used > 0 && why->text[used - 1] == ':') { /* no command follows */
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        char *command = strstr(why->text, commands[i]);
+        if (command != NULL) {
+            *command = '\0';
+        }
+    }
+    size_t used = strlen(why->text);
+    if (used > 0 && why->text[used - 1] == ':') {
         why->text[used - 1] = '\0';
     }
     return fby_error_prefix(why, err, "unpack the archive first");

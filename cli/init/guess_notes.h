@@ -19,7 +19,7 @@ void fby_guess_replace_root(
 #define FBY_SPLIT_NAMES \
     "a split is called train, val, valid, validation or test"
 
-/* Folders of a directory that no split has. */
+/* Folders of a directory that no split has. The functions ignore files. */
 struct fby_unused_folders {
     char        names[160]; /* of the first: "a, b" */
     const char *first;      /* the name of the first; borrowed */
@@ -33,6 +33,10 @@ void fby_guess_add_unused(
  * would be read. */
 void fby_guess_note_unused(struct fby_search *search, const char *path,
     const struct fby_unused_folders *folders, const char *reason);
+
+/* Add a note of all folders in the listing of `path`. */
+void fby_guess_note_folders(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, const char *reason);
 
 enum { FBY_OPERAND_SIZE = 160 }; /* bytes of a path in a command, with NUL */
 
@@ -48,7 +52,8 @@ void fby_guess_advise(struct fby_search *search, const char *path,
     const char *lead, const char *program);
 
 /* Write in an error of a layout in a zip archive (FBY_CONFIG) that the archive
- * must be unpacked. Returns `err`. */
+ * must be unpacked, without the command, which would not work in it. Returns
+ * `err`. */
 fby_err fby_guess_unpack_first(
     const struct fby_search *search, fby_err err, struct fby_error_detail *why);
 

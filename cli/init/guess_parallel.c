@@ -125,7 +125,8 @@ static fby_err check_names(const struct fby_search *search, const char *path,
     if (i == folders->n || folders->n == 1) {
         return FBY_OK;
     }
-    bool has_command = write_renames(folders, renames, sizeof(renames));
+    bool has_command =
+        !search->in_zip && write_renames(folders, renames, sizeof(renames));
     fby_guess_write_operand(search, path, operand);
     return fby_error_set(why, FBY_CONFIG,
         "the folder %s seems to be one of parallel folders, whose names are "

@@ -546,6 +546,7 @@ static fby_err check_below(
     if (err == FBY_OK) {
         err = check_unread(&layout, why);
     }
+    err = fby_guess_unpack_first(outer->search, err, why);
     if (err == FBY_OK) {
         err = check_lists_below(&layout, why);
     }

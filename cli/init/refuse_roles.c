@@ -202,9 +202,15 @@ static fby_err refuse_folds(struct fby_search *search, const char *path,
             "forebay init %s --class-depth 0",
             list, operand);
     }
+    write_operand(search, path, names[0], operand);
+    if (search->in_zip) {
+        return fby_error_set(why, FBY_CONFIG,
+            "the folders %s are folds, not classes: for one of them: forebay "
+            "init %s",
+            list, operand);
+    }
     snprintf(program, sizeof(program), WRITE_FOLDS, names[0]);
     fby_guess_advise(search, path, "", program);
-    write_operand(search, path, names[0], operand);
     return fby_error_set(why, FBY_CONFIG,
         "the folders %s are folds, not classes: for one of them: forebay init "
         "%s; for all of them write lists, with %.40s as val, and run init %s:",

@@ -49,9 +49,10 @@ static fby_err refuse_with(struct fby_search *search, const char *path,
 
 /* ---- images/7.npy with masks/7.npy ---- */
 
-struct npy_search {            /* of a folder */
-    char first[FBY_NAME_SIZE]; /* a .npy file; "": none */
-    bool has_others;           /* pictures, or folders */
+struct npy_search {                /* of a folder */
+    char     first[FBY_NAME_SIZE]; /* a .npy file; "": none */
+    uint32_t n;                    /* number of .npy files */
+    bool     has_others;           /* pictures, folders, arrays of splits */
 };
 
 static fby_err add_file(
@@ -59,10 +60,12 @@ static fby_err add_file(
 {
     struct npy_search *self = arg;
     (void)why;
-    if (entry->is_dir || fby_init_is_any_picture(entry->name)) {
+    if (entry->is_dir || fby_init_is_any_picture(entry->name) ||
+        fby_split_word(entry->name) != NULL) {
         self->has_others = true;
     } else if (fby_text_ends_with(entry->name, ".npy") &&
                strlen(entry->name) < sizeof(self->first)) {
+        self->n++;
         snprintf(self->first, sizeof(self->first), "%s", entry->name);
     }
     return FBY_OK;
@@ -92,7 +95,7 @@ static void find_array(struct fby_search *search, const char *path,
             fby_path_join(path, entry->name, dir, NULL) == FBY_OK &&
             fby_guess_visit_dir(
                 search, dir, NULL, add_file, &self, NULL, NULL) == FBY_OK &&
-            !self.has_others) {
+            self.n > 1 && !self.has_others) {
             memcpy(out, self.first, sizeof(self.first));
         }
     }
