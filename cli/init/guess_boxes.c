@@ -129,46 +129,12 @@ static void look_at(struct boxes *self, const char *path, unsigned levels)
 }
 
 enum fby_boxes_kind fby_guess_find_boxes(
-    struct fby_search *search, const char *path)
+    struct fby_search *search, const char *path, bool is_beside)
 {
     struct boxes self = {.search = search};
     look_at(&self, path, MAX_LEVELS);
     bool is_text = self.kind == FBY_BOXES_TEXT;
     /* Pictures are masks, with XML or without. */
-    return self.has_pictures && !is_text ? FBY_BOXES_NONE : self.kind;
-}
-
-/* The command writes boxes.jsonl beside `pictures`, and boxes-train.jsonl for
- * the folder `train` in it. The paths in a list are relative to the list. */
-#define WRITE_LISTS                                                           \
-    "(cd %s && python3 -c \"import glob, json, os; assert not "               \
-    "glob.glob('**/boxes*.jsonl', recursive=True); [open(a + 'boxes' + "      \
-    "''.join('-' + d for d in b.split('/')[:-1]) + '.jsonl', "                \
-    "'a').write(json.dumps({'image': '%s/' + b, 'boxes': [float(x) for x in " \
-    "open(t).read().split()] if os.path.exists(t) else []}) + '\\n') for f "  \
-    "in "                                                                     \
-    "sorted(glob.glob('**/%s/**/*.*', recursive=True)) for a, b in "          \
-    "[f.split('%s/', 1)] for t in [a + '%s/' + os.path.splitext(b)[0] + "     \
-    "'.txt']]\")"
-
-void fby_guess_note_boxes(struct fby_search *search, const char *pictures,
-    const char *boxes, enum fby_boxes_kind kind)
-{
-    char word[FBY_PATH_SIZE];
-    if (kind != FBY_BOXES_TEXT) {
-        fby_guess_note_xml(search, pictures, boxes, kind == FBY_BOXES_VOC);
-        return;
-    }
-    if (search->in_zip ||
-        !fby_shell_quote(fby_root_dir(search->root), word, sizeof(word))) {
-        fby_guess_note(search,
-            "left out: %s: its text files are boxes, which a list can have: "
-            "{\"image\": \"%s/1.jpg\", \"boxes\": [0, 0.5, 0.5, 0.2, 0.2]}",
-            boxes, pictures);
-        return;
-    }
-    fby_guess_note(search,
-        "left out: %s: its text files are boxes; to read them, too, write "
-        "lists, and run init again: " WRITE_LISTS,
-        boxes, word, pictures, pictures, pictures, boxes);
+    return self.has_pictures && !is_text && !is_beside ? FBY_BOXES_NONE
+                                                       : self.kind;
 }

@@ -40,7 +40,7 @@ static bool is_parallel_folder(struct fby_search *search, const char *path,
     }
     enum fby_boxes_kind kind = FBY_BOXES_NONE;
     if (is_partner && fby_path_join(path, entry->name, below, NULL) == FBY_OK) {
-        kind = fby_guess_find_boxes(search, below);
+        kind = fby_guess_find_boxes(search, below, false);
     }
     if (kind != FBY_BOXES_NONE) {
         out->boxes      = entry->name;

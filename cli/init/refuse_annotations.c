@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refuse_annotations.c - the boxes of COCO and of Pascal VOC are not read: the
+/* refuse_annotations.c - refuse the boxes of COCO and of Pascal VOC, with the
  * command that writes lists from them.
  *
  * All lists of boxes that `init` advises are alike, as YOLO has them: five
@@ -42,54 +42,11 @@ static const char roboflow_command[] =
     "+ '/*.*.*[!n]') for t in [os.path.join(os.path.dirname(g), "
     "r(os.path.basename(g)))] if not os.path.exists(t)]";
 
-/* Writes the list s + '.jsonl' for each s of L, which has the paths of a picture
- * and of its XML file. Classes are numbered by their names, which are printed. */
-#define WRITE_VOC                                                              \
-    "r = E.parse; N = sorted({n.text for l in L.values() for p, x in l for n " \
-    "in r(x).findall('object/name')}); v = lambda e, k: float(e.find(k).text)" \
-    "; [open(s + '.jsonl', 'x').write(''.join(json.dumps({'image': p, "        \
-    "'boxes': [n for t in [r(x)] for w, h in [[v(t, 'size/width'), v(t, "      \
-    "'size/height')]] for o in t.findall('object') for a, b, c, d in [[v(o, "  \
-    "'bndbox/' + k) for k in ('xmin', 'ymin', 'xmax', 'ymax')]] for n in "     \
-    "[N.index(o.find('name').text), (a + c) / 2 / w, (b + d) / 2 / h, (c - a)" \
-    " / w, (d - b) / h]]}) + '\\n' for p, x in L[s])) for s in L]; "           \
-    "print(dict(enumerate(N)))"
-
-static const char voc_command[] =
+static const char voc_lists[] =
     "import json, os, xml.etree.ElementTree as E; m = 'ImageSets/Main/%s.txt'; "
-    "L = {s: [('JPEGImages/%s.jpg' % i, 'Annotations/%s.xml' % i) for i in "
-    "open(m % s).read().split()] for s in ('train', 'val', 'test') if "
-    "os.path.exists(m % s)}; " WRITE_VOC;
-
-/* Writes boxes.jsonl beside the folder of pictures, and boxes-train.jsonl for the
- * folder `train` in it. */
-#define WRITE_XML                                                             \
-    "import glob, json, os, xml.etree.ElementTree as E; L = {}; "             \
-    "[L.setdefault(a + 'boxes' + ''.join('-' + d for d in "                   \
-    "b.split('/')[:-1]), "                                                    \
-    "[]).append(('%s/' + b, x)) for f in sorted(glob.glob('**/%s/**/*.*', "   \
-    "recursive=True)) for a, b in [f.split('%s/', 1)] for x in [a + '%s/' + " \
-    "os.path.splitext(b)[0] + '.xml'] if os.path.exists(x)]; " WRITE_VOC
-
-void fby_guess_note_xml(struct fby_search *search, const char *pictures,
-    const char *folder, bool is_voc)
-{
-    char word[FBY_OPERAND_SIZE];
-    if (!is_voc || search->in_zip) {
-        fby_guess_note(search,
-            "left out: %s: its XML files are not read; write what you need of "
-            "them into a list with the paths of the pictures: {\"image\": "
-            "\"%s/1.jpg\", \"boxes\": [0, 0.5, 0.5, 0.2, 0.2]}",
-            folder, pictures);
-        return;
-    }
-    fby_guess_write_operand(search, "", word);
-    fby_guess_note(search,
-        "left out: %s: its XML files are boxes as those of Pascal VOC; to read "
-        "them, too, write lists, and run init again: (cd %s && python3 -c "
-        "\"" WRITE_XML "\")",
-        folder, word, pictures, pictures, pictures, folder);
-}
+    "L = {s + '.jsonl': [('JPEGImages/%s.jpg' % i, 'Annotations/%s.xml' % i) "
+    "for i in open(m % s).read().split()] for s in ('train', 'val', 'test') if "
+    "os.path.exists(m % s)}; ";
 
 static bool has_file(
     const struct fby_search *search, const char *path, const char *file)
@@ -180,8 +137,11 @@ fby_err fby_refuse_voc(
     bool has_boxes =
         has_file(search, path, "ImageSets/Main/train.txt") && !search->in_zip;
     if (has_boxes) {
+        char program[FBY_GUESS_COMMAND];
+        snprintf(
+            program, sizeof(program), "%s%s", voc_lists, fby_guess_write_voc);
         fby_guess_advise(
-            search, path, has_masks ? "for boxes instead: " : "", voc_command);
+            search, path, has_masks ? "for boxes instead: " : "", program);
     }
     if (has_masks || !has_boxes) {
         return FBY_OK; /* the caller refuses it */

@@ -239,7 +239,7 @@ static bool has_text_of(struct fby_search *search, const char *path,
     return fby_path_join(path, folder, dir, NULL) == FBY_OK &&
            fby_path_join(dir, file, text, NULL) == FBY_OK &&
            fby_object_exists(search->root, text) &&
-           fby_guess_find_boxes(search, dir) == FBY_BOXES_NONE;
+           fby_guess_find_boxes(search, dir, false) == FBY_BOXES_NONE;
 }
 
 static fby_err refuse_texts(struct fby_search *search, const char *path,
@@ -258,6 +258,28 @@ static fby_err refuse_texts(struct fby_search *search, const char *path,
         texts, pictures, path[0] != '\0' ? "on that folder" : "again");
 }
 
+/* Refuse a folder of boxes beside the one of the pictures. Returns FBY_OK if it has
+ * none. */
+static fby_err refuse_boxes(struct fby_search *search, const char *path,
+    const char *pictures, const char *boxes, struct fby_error_detail *why)
+{
+    char                dir[FBY_PATH_SIZE];
+    char                program[FBY_GUESS_COMMAND];
+    enum fby_boxes_kind kind = FBY_BOXES_NONE;
+    if (!search->in_zip && fby_path_join(path, boxes, dir, NULL) == FBY_OK) {
+        kind = fby_guess_find_boxes(search, dir, false);
+    }
+    if (!fby_guess_write_boxes(pictures, boxes, kind, program)) {
+        return FBY_OK;
+    }
+    fby_guess_advise(search, path, "", program);
+    return fby_error_set(why, FBY_CONFIG,
+        "%.60s has boxes of the pictures in %.60s: write lists of both, and "
+        "run "
+        "init %s:",
+        boxes, pictures, path[0] != '\0' ? "on that folder" : "again");
+}
+
 /* Refuse folders of which only `only` has pictures. */
 static fby_err refuse_all_but(struct fby_search *search, const char *path,
     const struct fby_survey *survey, const struct fby_survey_folder *only,
@@ -274,7 +296,9 @@ static fby_err refuse_all_but(struct fby_search *search, const char *path,
             continue;
         }
         others[n++] = name;
-        if (fby_shell_is_plain(name) && fby_shell_is_plain(only->name) &&
+        err         = refuse_boxes(search, path, only->name, name, why);
+        if (err == FBY_OK && fby_shell_is_plain(name) &&
+            fby_shell_is_plain(only->name) &&
             has_text_of(search, path, name, only->picture)) {
             err = refuse_texts(search, path, only->name, name, why);
         }

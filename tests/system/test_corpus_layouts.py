@@ -58,6 +58,8 @@ def xml(*names):
 
 BOXES = {"image": (4, *IMAGE), "boxes": Counter(
     [0, .5, .5, .5, .5] * 2 + [1, .5, .5, .5, .5] + [0] * 5)}
+BESIDE = ("left out: the .{} files beside the pictures are boxes{}; to read "
+          "them, too, write lists, and run init again: (cd /")
 XML = ("left out: annotations: its XML files are boxes as those of Pascal VOC; "
        "to read them, too, write lists, and run init again: (cd /")
 
@@ -237,6 +239,32 @@ ROWS = [
         files("images/{}.jpg"), masks_in("annotations", ""),
         xml("annotations/{}.xml")),
      {"images": (4, *IMAGE), "annotations": (4, 224, 224, 1)}),
+    ("XML of Pascal VOC beside the pictures", all_of(
+        files("train/{}.jpg", "test/{}.jpg"),
+        xml("train/{}.xml", "test/{}.xml")),
+     Note(BESIDE.format("xml", " as those of Pascal VOC"),
+          {"image": (4, *IMAGE)}, {"train": BOXES, "test": {"boxes": (64, 5)}})),
+    ("YOLO beside the pictures", all_of(
+        files("{}.jpg"), files("{}.txt", content="1 0.5 0.5 0.2 0.4\n")),
+     Note(BESIDE.format("txt", ""), {"image": (4, *IMAGE)},
+          {"train": {"boxes": (4, 5)}})),
+    ("other XML beside the pictures", all_of(
+        files("{}.jpg"), files("{}.xml", content="<annotation/>")), Note(
+            "left out: the .xml files beside the pictures are not read; write "
+            "what you need of them into a list", {"image": (4, *IMAGE)})),
+    ("XML of Pascal VOC in a folder of another name", all_of(
+        files("images/{}.jpg"), xml("xmls/{}.xml")),
+     Remedy("xmls has boxes of the pictures in images: write lists of both, "
+            "and run init again:", "", BOXES)),
+    ("YOLO in a folder of another name", all_of(
+        files("images/{}.jpg"),
+        files("yolo/{}.txt", content="1 0.5 0.5 0.2 0.4\n")),
+     Remedy("yolo has boxes of the pictures in images: write lists of both",
+            "", {"image": (4, *IMAGE), "boxes": (4, 5)})),
+    ("XML in class folders", all_of(
+        files("a/{}.jpg", "b/{}.jpg"), xml("a/{}.xml", "b/{}.xml")), Note(
+            "left out: the .xml files beside the pictures are not read\n",
+            {"label": (8,)})),
     ("captions", all_of(
         files("images/{}.jpg"), files("captions/{}.txt", content="a cat\n")),
      Remedy("captions has texts of the pictures in images: write a list of "
