@@ -6,6 +6,7 @@
  * 7.mask.png are one sample. By this rule cat.0.jpg and cat.1.jpg are one, too,
  * and 4.copy.jpg has no file with the extension jpg. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/init/count_folders.h"
@@ -138,6 +139,11 @@ static fby_err add_first_word(
     return FBY_OK;
 }
 
+static int compare_words(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
 /* Write the words " cat dog" with which the names of the pictures in the folder
  * `path` begin. Returns false if they may be no classes. */
 static bool list_first_words(struct fby_search *search, const char *path,
@@ -150,8 +156,11 @@ static bool list_first_words(struct fby_search *search, const char *path,
         return false;
     }
     bool are_classes = words.n > 1 && !words.has_others;
+    for (uint32_t i = 0; i < words.n; i++) {
+        are_classes = are_classes && words.counts[i] > 1;
+    }
+    qsort(words.words, words.n, sizeof(words.words[0]), compare_words);
     for (uint32_t i = 0; are_classes && i < words.n; i++) {
-        are_classes = words.counts[i] > 1;
         used +=
             (size_t)snprintf(out + used, MAX_WORD + 1, " %s", words.words[i]);
     }

@@ -6,6 +6,7 @@
  * alone lacks the masks. The command writes lists of the pairs. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
@@ -15,7 +16,11 @@
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 
-enum { MAX_PAIRS = 4, MAX_END = 32 /* bytes of the end of a name, with NUL */ };
+enum {
+    MAX_FOLDERS = 32,
+    MAX_PAIRS   = 4,
+    MAX_END     = 32 /* bytes of the end of a name, with NUL */
+};
 
 struct folder_pair {
     const char *pictures; /* the name of the folder; borrowed */
@@ -47,15 +52,24 @@ static size_t length_of_stem(const char *name)
     return n > 1 && fby_init_is_picture_name(name + n) ? n - 1 : strlen(name);
 }
 
-/* Is `masks` called after the folder `pictures`? Two folders whose names are those
- * of parallel folders are no pair, as rgb_images and rgb_masks. */
+/* Is the word usual for the masks of a folder, as in train_masks? */
+static bool is_masks_word(const char *word)
+{
+    static const char *const words[] = {
+        "mask", "label", "annot", "seg", "gt", "ground", "truth", "target"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        found = found || strncasecmp(word, words[i], strlen(words[i])) == 0;
+    }
+    return found;
+}
+
+/* Is `masks` called after the folder `pictures`? */
 static bool is_called_after(const char *masks, const char *pictures)
 {
     size_t n = length_of_stem(pictures);
     return strncmp(masks, pictures, n) == 0 && masks[n] != '\0' &&
-           strchr("_- ", masks[n]) != NULL &&
-           fby_init_is_partner_name(masks + n + 1) &&
-           !fby_init_is_picture_name(masks + n + 1);
+           strchr("_- ", masks[n]) != NULL && is_masks_word(masks + n + 1);
 }
 
 /* Find the picture of the mask: its name, or the begin of it up to _ or -. */
@@ -102,10 +116,15 @@ static bool look_at_files(
            strlen(pair->mask + pair->stem) < MAX_END;
 }
 
+/* Many folders are classes. */
 static uint32_t find_pairs(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct folder_pair out[MAX_PAIRS])
 {
-    uint32_t n = 0;
+    const char *first;
+    uint32_t    n = 0;
+    if (fby_guess_count_dirs(listing, &first) > MAX_FOLDERS) {
+        return 0;
+    }
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct fby_entry *masks = &listing->entries[i];
         for (uint32_t k = 0; k < listing->count && n < MAX_PAIRS; k++) {

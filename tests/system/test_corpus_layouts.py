@@ -157,15 +157,17 @@ ROWS = [
     ("Carvana", files("train/{}.jpg", "train_masks/{}_mask.png", "test/{}.jpg"),
      Remedy("train_masks has the masks of the pictures in train (", "pairs",
             PAIRS)),
-    ("masks of one name in X_labels", all_of(
-        files("data/x{}.jpg"), masks_in("data_labels", "x")),
-     Remedy("data_labels has the masks of the pictures in data (", "pairs",
+    ("masks of one name in X_gt", all_of(
+        files("data/x{}.jpg"), masks_in("data_gt", "x")),
+     Remedy("data_gt has the masks of the pictures in data (", "pairs",
             PAIRS)),
     ("pairs of folders for each split", files(
         "train_images/{}.jpg", "train_masks/{}-mask.png", "val_images/{}.jpg",
         "val_masks/{}-mask.png"),
      Remedy("train_masks has the masks of the pictures in train_images (",
             "pairs", PAIRS), ("val", {"mask": (64, 224, 224, 1)})),
+    ("classes of which one is called after another", files(
+        "toys/{}.jpg", "toys_kids/{}.jpg"), {"label": (8,)}),
     ("a mask for a part of the pictures", all_of(
         files("train/{}.jpg", "train_masks/{}_mask.png"),
         files("train/more{}.jpg")),
