@@ -15,6 +15,25 @@ FBY_CHECKED fby_err fby_refuse_layout(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* List the folder `dir` in `path`, as fby_guess_list_dir does. The error is not
+ * FBY_CONFIG, which is that of a layout that is refused. */
+FBY_CHECKED fby_err fby_refuse_list_below(struct fby_search *search,
+    const char *path, const char *dir, struct fby_listing *out,
+    struct fby_error_detail *why);
+
+/* Refuse the folders of a well-known data set (refuse_data_sets.c).
+ * Errors: FBY_CONFIG: what to do;  those of listing. */
+FBY_CHECKED fby_err fby_refuse_data_sets(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+/* Refuse masks in folders of the listing of `path`, or in `path` itself, whose
+ * names are not those of their pictures (refuse_mask_names.c).
+ * Errors: FBY_CONFIG: what to do;  those of listing. */
+FBY_CHECKED fby_err fby_refuse_mask_names(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
 /* Refuse folders, if they are few, in the listing of `path` (refuse_roles.c).
  * Errors: FBY_CONFIG for folders that look like splits or hold splits, and for
  *         several of which only one has pictures: what to do. */
