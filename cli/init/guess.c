@@ -205,9 +205,13 @@ static fby_err add_npy(struct fby_search *search, const char *path,
     if (fby_guess_n_splits(search) > before) {
         return FBY_OK;
     }
-    return fby_guess_is_npy_paired(search->root, path, listing)
-               ? add_folders(search, path, name, listing, why)
-               : add_table_split(search, path, name, listing, why);
+    if (fby_guess_is_npy_paired(search->root, path, listing)) {
+        return add_folders(search, path, name, listing, why);
+    }
+    FBY_TRY(add_table_split(search, path, name, listing, why));
+    fby_guess_note_folders(
+        search, path, listing, "only the .npy files beside are read");
+    return FBY_OK;
 }
 
 /* Look for tables without noting links: data of another kind may be found, which
@@ -308,7 +312,10 @@ static fby_err add_data(struct fby_search *search, const char *path,
     if (err == FBY_OK && fby_guess_n_splits(search) == n_before) {
         err = search->in_zip ? FBY_OK
                              : fby_guess_tokens(search, path, &listing, why);
-        if (err == FBY_OK && fby_guess_n_splits(search) == n_before) {
+        if (err == FBY_OK && fby_guess_n_splits(search) > n_before) {
+            fby_guess_note_folders(
+                search, path, &listing, "only the token files beside are read");
+        } else if (err == FBY_OK) {
             err = add_first_kind(search, path, name, &listing, why);
         }
     }
@@ -462,7 +469,10 @@ static fby_err add_split_folders(struct fby_search *search, const char *path,
     const char *used[FBY_KNOWN_SPLITS];
     size_t      n         = 0;
     bool        has_lists = false;
-    fby_err     err       = FBY_OK;
+    fby_err     err       = search->class_depth == FBY_GUESS_ANY_DEPTH
+                                ? fby_refuse_pairs(search, path, listing, why)
+                                : FBY_OK;
+    err                   = fby_guess_unpack_first(search, err, why);
     for (size_t i = 0; err == FBY_OK && !has_lists && i < FBY_KNOWN_SPLITS;
          i++) {
         const char *name = fby_known_splits[i];

@@ -51,7 +51,8 @@ struct fby_guess_split {                      /* the data of one split */
     uint32_t               n_members;
     bool     sizes_read;    /* those of the first pictures and masks */
     uint32_t masks_checked; /* samples; at most FBY_GUESS_MASKS */
-    char sized[FBY_INIT_SIZES][FBY_NAME_SIZE]; /* the keys of these samples */
+    char     measured_keys[FBY_INIT_SIZES]
+                      [FBY_NAME_SIZE]; /* the keys of these samples */
     /* Class folders: files without a picture of their sample. */
     struct fby_guess_left_out left_out[FBY_GUESS_MEMBERS];
     uint32_t                  n_left_out;

@@ -351,7 +351,7 @@ static bool has_invalid_file(
     bool found = false;
     for (size_t i = 0; key->key[0] != '\0' && i < data->n_members; i++) {
         found = found ||
-                (data->members[i].fault[0] != '\0' &&
+                (data->members[i].invalid_reason[0] != '\0' &&
                     strcmp(data->members[i].extension, key->extension) == 0);
     }
     return found;

@@ -1027,9 +1027,9 @@ static void parallel_folders_may_be_in_the_folder_of_a_split(void **state)
     assert_split(sb, 1, "val", "p/val/{images,masks}", 2);
     assert_int_equal(guess.splits[0].n_members, 3);
     sandbox_write_text(sb, "p/val/seg.1/1.png", "x");
-    assert_refused_with(sb, "p",
+    assert_refused(sb, "p", 0,
         "in val: the folder seg.1 seems to be one of parallel folders, whose "
-        "names are lower-case letters, digits, _ and -: rename it");
+        "names are lower-case letters, digits, _ and -: rename it: (cd /");
 }
 
 static void assert_note(

@@ -67,6 +67,18 @@ for file in files:
 """
 
 
+# Info-ZIP's unzip, as far as `init` advises it: only where it is not installed.
+UNZIP = f"""#!{sys.executable}
+import sys
+import zipfile
+_, _, archive, *rest = sys.argv
+out = rest[rest.index("-d") + 1] if "-d" in rest else "."
+with zipfile.ZipFile(archive) as file:
+    file.extractall(out, [name for name in file.namelist()
+                          if not name.startswith("__MACOSX/")])
+"""
+
+
 def picture(level, side=40):
     return Image.fromarray(
         numpy.full((side, side + 8, 3), level % 256, "u1"), "RGB")
@@ -1030,7 +1042,7 @@ CORPUS = [
         {"image": (6, *IMAGE), "label": Counter([0, 0, 0, 1, 1, 1])})),
     ("dogs and cats of Kaggle", dogs_and_cats(300), Remedy(
         "in train: the key of a sample ends at the first dot of a name, so "
-        "that cat.", "", {"image": (64, *IMAGE)})),
+        "that cat.", "", {"image": (64, *IMAGE), "label": (64,)})),
     ("dogs and cats with a list", dogs_and_cats_with_list,
      "train.csv: the column file names files without their path (train/cat.0."),
     ("dots in parallel folders", dotted(
@@ -1315,8 +1327,8 @@ CORPUS = [
         "and run init again: (cd ", "", {"x": (10, 5)})),
     *((f"NumPy: a file for each sample, {name} in {folders}",
        array_for_each_sample(name, folders), Remedy(
-        ": each .npy file seems to be a sample, and a table has them as rows: "
-        "write one, and run init again: (cd ", "",
+        ": each .npy file seems to be a sample, and a table has them as rows "
+        "(all of one shape): write one, and run init again: (cd ", "",
         {"x": (6, 3, 4), "label": labels}))
       for name, folders, labels in (
           ("{:03}.npy", "ab", Counter([0, 0, 0, 1, 1, 1])),
@@ -1577,9 +1589,13 @@ class Corpus(SystemTest):
     def setUp(self):
         super().setUp()
         self.server = self.cluster.start_batch_server()
-        mogrify = self.cluster.path("bin") / "mogrify"
-        save(mogrify, MOGRIFY)
-        mogrify.chmod(0o755)
+        tools = {"mogrify": MOGRIFY}
+        if shutil.which("unzip") is None:
+            tools["unzip"] = UNZIP
+        for name, text in tools.items():
+            path = self.cluster.path("bin") / name
+            save(path, text)
+            path.chmod(0o755)
 
     def test_init_and_pull_are_all_that_is_typed(self):
         with concurrent.futures.ThreadPoolExecutor(3) as pool:

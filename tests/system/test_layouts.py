@@ -91,15 +91,16 @@ class Layouts(InitTest):
         self.pictures("images/001.a", "images/002.b")
         self.save("attributes/a.txt", "images.txt", content="x")
         said = self.refused()
-        self.assertEqual(said, "only the folder images has pictures: forebay "
-                               f"init {self.root}/images")
+        self.assertEqual(said, "only the folder images has pictures (left out: "
+                               f"attributes): forebay init {self.root}/images")
         self.check_next(said, "found 6 samples in 2 class folders")
         self.remove_data()
         self.pictures("my images/a", "my images/b")
         self.save("Annotation/a/0000", content="x")  # as Stanford Dogs
         said = self.refused()
-        self.assertEqual(said, "only the folder my images has pictures: "
-                               f"forebay init '{self.root}/my images'")
+        self.assertEqual(said, "only the folder my images has pictures (left "
+                               "out: Annotation): forebay init "
+                               f"'{self.root}/my images'")
 
     def test_an_empty_class_folder_is_still_called_so(self):
         self.pictures("cat")
