@@ -540,8 +540,6 @@ ROWS = [
         "train.csv: the column id names files without their path (0.jpg): "
         "write a list of paths:\n(cd /", "",
         {"id": (4, *IMAGE), "y": Counter(range(4))})),
-    ("Kaggle's ImageNet: a list of val", imagenet_of_kaggle,
-     "the data is in the only folder, ILSVRC/Data/CLS-LOC: forebay init /"),
     ("names of pictures and masks", pictures_and_masks_of_one_name, Remedy(
         "train.csv: the column image names files without their path (all/"
         "images/0.png): write a list of paths:\n(cd /", "",

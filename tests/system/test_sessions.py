@@ -4,8 +4,20 @@ stream."""
 
 import unittest
 
+import numpy
+
 import harness
 from harness import PIPELINE, SystemTest
+
+TABLE = """\
+forebay: 1
+splits:
+  train: {{columns: "{root}/NUMBER/train", shuffle: full, last: drop}}
+global_batch: {batch}
+seed: 1
+fields:
+  x: {{from: x, decode: array, shape: [4], wire: i32}}
+"""
 
 SPLIT = """\
   other: {{folder: "{root}", shuffle: none, last: drop}}
@@ -56,6 +68,30 @@ class Sessions(SystemTest):
         pulls = [self.pull(f"one-{i}") for i in range(8)]
         for pull in pulls:
             self.check(pull, lone)
+
+    def test_data_of_the_same_names_and_sizes_is_not_mixed_up(self):
+        """Two tables differ only in their values, and so have one digest."""
+        pipelines = []
+        for value in range(2):
+            folder = self.cluster.root / f"{value}/train"
+            folder.mkdir(parents=True)
+            numpy.save(folder / "x.npy", numpy.full((64, 4), value, "i4"))
+            pipelines.append(self.cluster.pipeline(
+                TABLE.replace("NUMBER", str(value)), batch=16,
+                name=f"table{value}.yaml"))
+        self.cluster.start(1)
+        lone = []
+        for pipeline in pipelines:
+            lone.append(self.cluster.pull(pipeline, "--epochs", 50))
+            lone[-1].finish()
+        self.assertNotEqual(lone[0].result["digest"], lone[1].result["digest"])
+        first = self.cluster.pull(pipelines[0], "--epochs", 50, "--job", "a",
+                                  "--window", "1K", watched=True)
+        first.steps(1)  # the other opens its data while this one runs
+        second = self.cluster.pull(pipelines[1], "--epochs", 50, "--job", "b")
+        for pull, alone in (second, lone[1]), (first, lone[0]):
+            pull.finish()
+            self.assertEqual(pull.result["digest"], alone.result["digest"])
 
 
 if __name__ == "__main__":

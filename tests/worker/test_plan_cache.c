@@ -90,7 +90,7 @@ static fby_err find(struct table *t, const struct fby_dataset_plan *wanted,
     struct fby_dataset_plan **nearest)
 {
     return fby_plan_cache_find(t->plans, &wanted->content_digest,
-        &wanted->data_digest, &wanted->fingerprint, nearest);
+        &wanted->data_digest, &wanted->fingerprint, NULL, nearest);
 }
 
 static void an_opened_content_is_found_by_all_of_its_digests(void **state)

@@ -501,10 +501,11 @@ static void data_that_the_session_did_not_open_is_not_sent(void **state)
     enter(&worker, &guest);
     struct fby_loop_peer *peer =
         fby_loop_find_peer(&worker.rig.loop, guest.party.session);
-    const struct fby_digest *content = &spec.dataset_plan->content_digest;
-    const struct fby_digest *data    = &spec.dataset_plan->data_digest;
-    struct fby_digest        own     = {{5}};
-    fby_loop_note_opened(peer, content, &own); /* below its own root */
+    struct fby_dataset_plan own = {
+        .content_digest = spec.dataset_plan->content_digest,
+        .data_digest    = spec.dataset_plan->data_digest,
+        .location       = {{5}}}; /* of the same names and sizes */
+    fby_loop_note_opened(peer, &own);
     struct fby_message request    = {.type = FBY_MSG_REQUEST,
            .request = party_request_message(&guest.party, &spec)};
     request.request.request.value = 1;
@@ -512,9 +513,11 @@ static void data_that_the_session_did_not_open_is_not_sent(void **state)
     struct fby_message answer =
         expect_sealed(&worker, &guest, FBY_MSG_SEND_CONTENT);
     fby_message_fini(&answer);
-    assert_false(fby_loop_may_request(peer, content, data));
     open_data(&worker, &guest);
-    assert_true(fby_loop_may_request(peer, content, data));
+    struct fby_dataset_plan *found = NULL;
+    assert_ok(
+        fby_loop_find_plan(&worker.rig.loop, peer, &request.request, &found));
+    assert_false(fby_digest_equal(&found->location, &own.location));
     guest_fini(&owner);
     guest_fini(&guest);
     keyed_close(&worker);

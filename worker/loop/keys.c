@@ -15,8 +15,6 @@
 #include "secure/key_file.h"
 #include "worker/loop/loop.h"
 
-enum { MAX_OPENED = 64 }; /* contents that a session may request */
-
 struct fby_loop_keys {
     struct fby_key_file   key;
     struct fby_key        secret;       /* what the server seals tickets with */
@@ -26,15 +24,9 @@ struct fby_loop_keys {
     struct fby_challenges challenges;
 };
 
-struct opened { /* what a session may request */
-    struct fby_digest content, data;
-};
-
 struct fby_loop_seal { /* what a peer with a ticket has */
     struct fby_lanes  lanes;
     struct fby_ticket ticket;
-    struct opened     opened[MAX_OPENED];
-    size_t            n_opened;
 };
 
 /* ---- open and close ------------------------------------------------------ */
@@ -249,10 +241,6 @@ void fby_loop_seal_free(struct fby_loop_seal **self_p)
 void fby_loop_peer_set_seal(
     struct fby_loop_peer *peer, struct fby_loop_seal *seal)
 {
-    if (seal != NULL && peer->seal != NULL) {
-        memcpy(seal->opened, peer->seal->opened, sizeof(seal->opened));
-        seal->n_opened = peer->seal->n_opened;
-    }
     fby_loop_seal_free(&peer->seal);
     peer->seal = seal;
 }
@@ -307,29 +295,6 @@ fby_err fby_loop_check_location(const struct fby_loop_peer *peer,
         "the key of this trainer does not permit %.200s: change its roots in "
         "the list of keys",
         location);
-}
-
-void fby_loop_note_opened(struct fby_loop_peer *peer,
-    const struct fby_digest *content, const struct fby_digest *data)
-{
-    struct fby_loop_seal *seal = peer->seal;
-    if (seal != NULL && !fby_loop_may_request(peer, content, data)) {
-        seal->opened[seal->n_opened % MAX_OPENED] =
-            (struct opened){*content, *data};
-        seal->n_opened++;
-    }
-}
-
-bool fby_loop_may_request(const struct fby_loop_peer *peer,
-    const struct fby_digest *content, const struct fby_digest *data)
-{
-    const struct fby_loop_seal *seal = peer->seal;
-    bool                        may  = seal == NULL;
-    for (size_t i = 0; !may && i < seal->n_opened && i < MAX_OPENED; i++) {
-        may = fby_digest_equal(&seal->opened[i].content, content) &&
-              fby_digest_equal(&seal->opened[i].data, data);
-    }
-    return may;
 }
 
 /* ---- sealed frames ------------------------------------------------------- */

@@ -71,6 +71,12 @@ struct fby_loop_encoding {
     struct fby_auto          autos[FBY_MAX_FIELDS];   /* per requested field */
 };
 
+enum { FBY_LOOP_OPENED_MAX = 64 }; /* what a session may request at a time */
+
+struct fby_loop_opened { /* what a session has opened */
+    struct fby_digest content, data, location;
+};
+
 struct fby_loop_peer { /* one session of one client */
     struct fby_session_id    id;
     struct fby_routing_id    routing_id; /* size 0: no route */
@@ -78,8 +84,10 @@ struct fby_loop_peer { /* one session of one client */
     struct fby_loop_seal    *seal;       /* NULL: messages are in the clear */
     struct fby_loop_frame   *outbox;     /* sealed frames, the next one first */
     struct fby_loop_frame  **outbox_end; /* the NULL link after the last one */
-    uint64_t                 max_bytes;  /* of its largest batch, from HELLO */
-    uint64_t                 features;   /* FBY_FEATURE_ bits of both sides */
+    struct fby_loop_opened   opened[FBY_LOOP_OPENED_MAX]; /* a ring */
+    size_t                   n_opened;                    /* ever */
+    uint64_t                 max_bytes; /* of its largest batch, from HELLO */
+    uint64_t                 features;  /* FBY_FEATURE_ bits of both sides */
     struct fby_loop_encoding encoding;
     struct fby_loop_request *requests;
     struct fby_session_item  deferred; /* next to send, if is_deferred */
@@ -235,6 +243,19 @@ void fby_loop_encoding_learn(
  * already runs, or answer OPEN_FAILED. */
 void fby_loop_on_open(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message);
+
+/* The session has opened the plan, and may request its batches. */
+void fby_loop_note_opened(
+    struct fby_loop_peer *peer, const struct fby_dataset_plan *plan);
+/* Find the plan of a request, at the location at which its session opened it:
+ * other sessions may have opened data of the same digest elsewhere, for which
+ * this one may have no ticket. A session without keys that has opened nothing of
+ * that digest, as after a break, gets the plan of any location.
+ * Ownership: *nearest is borrowed, as with fby_plan_cache_find.
+ * Errors:    FBY_NOT_FOUND. */
+FBY_CHECKED fby_err fby_loop_find_plan(struct fby_loop *self,
+    struct fby_loop_peer *peer, const struct fby_request *request,
+    struct fby_dataset_plan **nearest);
 
 /* Leave the names of classes out of an OPENED if they do not fit. False: the
  * other members cannot be sent either; `why` names the value. */
@@ -418,7 +439,7 @@ FBY_CHECKED fby_err fby_loop_keys_begin(struct fby_loop *self,
     struct fby_message *hello, struct fby_loop_seal **out,
     struct fby_error_detail *why);
 void                fby_loop_seal_free(struct fby_loop_seal **self_p);
-/* Replace the seal of the peer. The contents that it has opened stay. */
+/* Replace the seal of the peer. */
 void fby_loop_peer_set_seal(
     struct fby_loop_peer *peer, struct fby_loop_seal *seal);
 
@@ -431,14 +452,6 @@ bool fby_loop_ticket_expired(
  * permitted. Errors: FBY_USAGE. */
 FBY_CHECKED fby_err fby_loop_check_location(const struct fby_loop_peer *peer,
     const char *location, struct fby_error_detail *why);
-
-/* A session with a ticket may request only contents that it has opened, and of
- * the data that it found below its roots: the cache of plans also has those of
- * other sessions, with other roots. */
-void fby_loop_note_opened(struct fby_loop_peer *peer,
-    const struct fby_digest *content, const struct fby_digest *data);
-bool fby_loop_may_request(const struct fby_loop_peer *peer,
-    const struct fby_digest *content, const struct fby_digest *data);
 
 /* Open a sealed message in place, and decode it.
  * Errors: FBY_PROTO  it is not the next genuine frame of the route. */

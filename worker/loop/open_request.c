@@ -140,6 +140,45 @@ static void send_opened(struct fby_loop *self, const struct fby_loop_open *open,
     free(shards);
 }
 
+static struct fby_loop_opened *find_opened(struct fby_loop_peer *peer,
+    const struct fby_digest *content, const struct fby_digest *data)
+{
+    for (size_t i = 0; i < peer->n_opened && i < FBY_LOOP_OPENED_MAX; i++) {
+        struct fby_loop_opened *opened = &peer->opened[i];
+        if (fby_digest_equal(&opened->content, content) &&
+            fby_digest_equal(&opened->data, data)) {
+            return opened;
+        }
+    }
+    return NULL;
+}
+
+void fby_loop_note_opened(
+    struct fby_loop_peer *peer, const struct fby_dataset_plan *plan)
+{
+    struct fby_loop_opened *opened =
+        find_opened(peer, &plan->content_digest, &plan->data_digest);
+    if (opened == NULL) {
+        opened = &peer->opened[peer->n_opened++ % FBY_LOOP_OPENED_MAX];
+    }
+    *opened = (struct fby_loop_opened){
+        plan->content_digest, plan->data_digest, plan->location};
+}
+
+fby_err fby_loop_find_plan(struct fby_loop *self, struct fby_loop_peer *peer,
+    const struct fby_request *request, struct fby_dataset_plan **nearest)
+{
+    const struct fby_loop_opened *opened =
+        find_opened(peer, &request->content, &request->data);
+    *nearest = NULL;
+    if (opened == NULL && peer->seal != NULL) {
+        return FBY_NOT_FOUND;
+    }
+    return fby_plan_cache_find(self->plans, &request->content, &request->data,
+        &request->fingerprint, opened != NULL ? &opened->location : NULL,
+        nearest);
+}
+
 static void send_result(struct fby_loop *self, const struct fby_loop_open *open,
     const struct fby_plan_load_state *state)
 {
@@ -149,8 +188,7 @@ static void send_result(struct fby_loop *self, const struct fby_loop_open *open,
                differs(&open->fingerprint, &state->dataset_plan->fingerprint)) {
         send_open_differs(self, open, state->dataset_plan);
     } else {
-        fby_loop_note_opened(open->peer, &state->dataset_plan->content_digest,
-            &state->dataset_plan->data_digest);
+        fby_loop_note_opened(open->peer, state->dataset_plan);
         send_opened(self, open, state->dataset_plan);
     }
 }

@@ -324,12 +324,7 @@ void fby_loop_on_request(struct fby_loop *self, struct fby_loop_peer *peer,
     if (refuse_by_fault(self, &in)) {
         return;
     }
-    if (!fby_loop_may_request(peer, &message->content, &message->data)) {
-        send_no_plan(self, &in, NULL); /* the client then opens it */
-        return;
-    }
-    if (fby_plan_cache_find(self->plans, &message->content, &message->data,
-            &message->fingerprint, &plan) != FBY_OK) {
+    if (fby_loop_find_plan(self, peer, message, &plan) != FBY_OK) {
         send_no_plan(self, &in, plan);
         return;
     }

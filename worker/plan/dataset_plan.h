@@ -30,6 +30,7 @@ struct fby_dataset_plan {
     struct fby_digest   content_digest;
     struct fby_digest   data_digest; /* of all files of the dataset */
     struct fby_digest   fingerprint; /* of the code that computes the values */
+    struct fby_digest   location;    /* of data and classes; set by the cache */
     struct fby_content  content;
     struct fby_dataset *dataset; /* owned */
     struct fby_rows    *rows;    /* owned; NULL except for columns and tokens */

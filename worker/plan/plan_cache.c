@@ -72,6 +72,16 @@ static fby_err open_dataset(
     return fby_dataset_open(&spec, progress, out, &self->why);
 }
 
+static struct fby_digest digest_location(const struct fby_plan_load *self)
+{
+    struct fby_buffer text = {0}; /* both texts with their NUL */
+    fby_put_bytes(&text, self->location, strlen(self->location) + 1);
+    fby_put_bytes(&text, self->classes, strlen(self->classes) + 1);
+    struct fby_digest digest = fby_digest_of(text.data, text.size);
+    fby_buffer_fini(&text);
+    return digest;
+}
+
 static fby_err run_load(void *context, uint32_t thread, void *item)
 {
     (void)thread;
@@ -83,6 +93,9 @@ static fby_err run_load(void *context, uint32_t thread, void *item)
     if (self->err == FBY_OK) {
         self->err = fby_dataset_plan_create(
             &self->content, &dataset, &self->dataset_plan, &self->why);
+    }
+    if (self->err == FBY_OK) {
+        self->dataset_plan->location = digest_location(self);
     }
     fby_dataset_destroy(&dataset);
     fby_err err = self->err;
@@ -156,11 +169,12 @@ int fby_plan_cache_fd(const struct fby_plan_cache *self)
     return self->wakeup.fd;
 }
 
-static bool same_content_and_data(
+static bool is_same(
     const struct fby_dataset_plan *a, const struct fby_dataset_plan *b)
 {
     return fby_digest_equal(&a->content_digest, &b->content_digest) &&
-           fby_digest_equal(&a->data_digest, &b->data_digest);
+           fby_digest_equal(&a->data_digest, &b->data_digest) &&
+           fby_digest_equal(&a->location, &b->location);
 }
 
 /* Make `dataset_plan` the first entry of `plans`. The entries before `index`
@@ -174,14 +188,14 @@ static void insert_in_front(struct fby_plan_cache *self, uint32_t index,
     self->plans[0] = dataset_plan;
 }
 
-/* Cache a plan. It replaces the plan of the same content and data. If there is
- * none and the cache is full, it replaces the least recently used plan. */
+/* Cache a plan. It replaces the plan of the same content, data and location. If
+ * there is none and the cache is full, it replaces the least recently used plan. */
 static void add_plan(
     struct fby_plan_cache *self, struct fby_dataset_plan *dataset_plan)
 {
     uint32_t replaced = 0;
     while (replaced < self->n_plans &&
-           !same_content_and_data(self->plans[replaced], dataset_plan)) {
+           !is_same(self->plans[replaced], dataset_plan)) {
         replaced++;
     }
     if (replaced == self->config.max_plans) { /* full: replace the last one */
@@ -314,12 +328,15 @@ void fby_plan_load_release(struct fby_plan_load **self_p)
 
 fby_err fby_plan_cache_find(struct fby_plan_cache *self,
     const struct fby_digest *content, const struct fby_digest *data,
-    const struct fby_digest *fingerprint, struct fby_dataset_plan **nearest)
+    const struct fby_digest *fingerprint, const struct fby_digest *location,
+    struct fby_dataset_plan **nearest)
 {
     *nearest = NULL;
     for (uint32_t i = 0; i < self->n_plans; i++) {
         struct fby_dataset_plan *plan = self->plans[i];
-        if (!fby_digest_equal(&plan->content_digest, content)) {
+        if (!fby_digest_equal(&plan->content_digest, content) ||
+            (location != NULL &&
+                !fby_digest_equal(&plan->location, location))) {
             continue;
         }
         bool same_data = fby_digest_equal(&plan->data_digest, data);

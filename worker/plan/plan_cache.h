@@ -71,14 +71,17 @@ struct fby_plan_load_state fby_plan_load_state(
  * waits is abandoned. NULL is allowed. */
 void fby_plan_load_release(struct fby_plan_load **self_p);
 
-/* Find the plan with these three digests.
+/* Find the plan with these three digests that was opened at `location`, a digest
+ * of the state of a load. NULL is any location: data of one digest have the same
+ * names and sizes, but may have other bytes elsewhere.
  *
  * Ownership: *nearest is borrowed. After FBY_NOT_FOUND it is a plan of the same
- *            content and data; if there is none, the most recently used plan of
- *            the same content; if there is none, NULL.
- * Errors:    FBY_NOT_FOUND  no plan has all three digests. */
+ *            location, content and data; if there is none, the most recently
+ *            used plan of the same location and content; if there is none, NULL.
+ * Errors:    FBY_NOT_FOUND  no plan has all these digests. */
 FBY_CHECKED fby_err fby_plan_cache_find(struct fby_plan_cache *self,
     const struct fby_digest *content, const struct fby_digest *data,
-    const struct fby_digest *fingerprint, struct fby_dataset_plan **nearest);
+    const struct fby_digest *fingerprint, const struct fby_digest *location,
+    struct fby_dataset_plan **nearest);
 
 #endif
