@@ -295,7 +295,8 @@ class Attacks(SystemTest):
                  str(server.port), str(worker.port)], stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, text=True) as silent:
             self.assertEqual(silent.stdout.readline(), "connected\n")
-            self.assertGreater(self.steps_within(pull, 4), 0.9 * usual)
+            # Other processes of the machine take some of its time, too.
+            self.assertGreater(self.steps_within(pull, 4), 0.75 * usual)
             self.start_worker()  # is registered meanwhile
             pull.wait_for_text(" WORKER-FOUND ", times=2)
             for daemon, role in ((server, "server"), (worker, "worker")):
