@@ -63,8 +63,9 @@ FBY_CHECKED fby_err fby_refuse_pairs(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
-/* Refuse folders in the listing of `path` if each has a picture and masks of its
- * objects (refuse_objects.c). Sets out->command to one that merges these.
+/* Refuse folders in the listing of `path` if each has pictures and their masks, or
+ * one picture and masks of its objects (refuse_objects.c). Sets out->command to
+ * one that writes a list, or merges the masks.
  * Errors: FBY_CONFIG: what to do. */
 FBY_CHECKED fby_err fby_refuse_objects(struct fby_search *search,
     const char *path, const struct fby_listing *listing,

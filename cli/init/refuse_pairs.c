@@ -64,12 +64,14 @@ static bool is_masks_word(const char *word)
     return found;
 }
 
-/* Is `masks` called after the folder `pictures`? */
+/* Is `masks` called after the folder `pictures`, as train_masks or trainannot? */
 static bool is_called_after(const char *masks, const char *pictures)
 {
     size_t n = length_of_stem(pictures);
-    return strncmp(masks, pictures, n) == 0 && masks[n] != '\0' &&
-           strchr("_- ", masks[n]) != NULL && is_masks_word(masks + n + 1);
+    if (strncmp(masks, pictures, n) != 0 || masks[n] == '\0') {
+        return false;
+    }
+    return is_masks_word(masks + n + (strchr("_- ", masks[n]) != NULL ? 1 : 0));
 }
 
 /* Find the picture of the mask: its name, or the begin of it up to _ or -. */

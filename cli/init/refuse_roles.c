@@ -203,6 +203,78 @@ static fby_err refuse_folds(struct fby_search *search, const char *path,
         list, operand, names[0], path[0] != '\0' ? "on that folder" : "again");
 }
 
+/* ---- folders of the same classes ---- */
+
+/* Writes a list of all pictures. */
+#define WRITE_GROUPS                                                          \
+    "import csv, glob; w = csv.writer(open('train.csv', 'x')); "              \
+    "w.writerow(['image', 'label', 'folder_name']); [w.writerow([f, "         \
+    "f.split('/')[1], f.split('/')[0]]) for f in sorted(glob.glob("           \
+    "'*/*/**/*.*', recursive=True)) if f.lower().endswith(('.jpg', '.jpeg', " \
+    "'.png', '.webp'))]"
+
+/* Write the folders in `name` as "a/b/". Returns their number; 0 if there are
+ * pictures beside them, or names of parallel folders. */
+static uint32_t list_inner_folders(struct fby_search *search, const char *path,
+    const char *name, char *out, size_t size)
+{
+    struct fby_listing listing = {0};
+    const char        *names[FBY_SURVEY_FOLDERS];
+    uint32_t           n    = 0;
+    size_t             used = 0;
+    out[0]                  = '\0';
+    if (fby_refuse_list_below(search, path, name, &listing, NULL) == FBY_OK &&
+        !fby_init_has_pictures(&listing)) {
+        for (uint32_t i = 0; i < listing.count && used < size; i++) {
+            const char *inner = listing.entries[i].name;
+            if (listing.entries[i].is_dir) {
+                used += (size_t)snprintf(out + used, size - used, "%s/", inner);
+                names[n < FBY_SURVEY_FOLDERS ? n : 0] = inner;
+                n++;
+            }
+        }
+    }
+    bool is_parallel = n <= FBY_SURVEY_FOLDERS && are_parallel_names(names, n);
+    fby_listing_fini(&listing);
+    return used < size && !is_parallel ? n : 0;
+}
+
+/* Have all folders the same folders, of which there are several? */
+static bool have_same_folders(struct fby_search *search, const char *path,
+    const char *const *names, uint32_t n, char *first, size_t size)
+{
+    char other[FBY_GUESS_NOTES];
+    bool are_same =
+        n > 1 && list_inner_folders(search, path, names[0], first, size) > 1;
+    for (uint32_t i = 1; are_same && i < n; i++) {
+        are_same = list_inner_folders(
+                       search, path, names[i], other, sizeof(other)) > 1 &&
+                   strcmp(first, other) == 0;
+    }
+    return are_same;
+}
+
+static fby_err refuse_groups(struct fby_search *search, const char *path,
+    const char *const *names, uint32_t n, const char *classes,
+    struct fby_error_detail *why)
+{
+    char list[160];
+    char operand[FBY_OPERAND_SIZE];
+    list_names(names, n, list, sizeof(list));
+    write_operand(search, path, names[0], operand);
+    fby_guess_advise(search, path, "", WRITE_GROUPS);
+    return fby_error_set(why, FBY_CONFIG,
+        "the folders %s have the same folders (%.40s), which seem to be the "
+        "classes: for one of them: forebay init %s; if the outer ones are "
+        "classes, add --class-depth 1%s",
+        list, fby_text_show(classes).text, operand,
+        search->in_zip ? ""
+                       : "; for all of them write a list, and run init "
+                         "again:");
+}
+
+/* ---- folders of which one has pictures ---- */
+
 /* Writes a list of the pictures in a folder and their texts in another. */
 #define WRITE_TEXTS                                                           \
     "import json, os; open('train.jsonl', 'x').write(''.join(json.dumps("     \
@@ -305,6 +377,7 @@ static fby_err check_survey(struct fby_search *search, const char *path,
 {
     bool     is_parallel = are_parallel_names(names, survey->n);
     uint32_t n_train     = 0;
+    char     classes[FBY_GUESS_NOTES];
     for (uint32_t i = 0; i < survey->n; i++) {
         n_train += survey->folders[i].has_train ? 1 : 0;
     }
@@ -314,6 +387,10 @@ static fby_err check_survey(struct fby_search *search, const char *path,
     }
     if (are_folds(names, survey->n)) {
         return refuse_folds(search, path, survey, names, why);
+    }
+    if (!is_parallel && have_same_folders(search, path, names, survey->n,
+                            classes, sizeof(classes))) {
+        return refuse_groups(search, path, names, survey->n, classes, why);
     }
     const struct fby_survey_folder *only = find_only_pictures(survey);
     if (only == NULL ||

@@ -267,6 +267,25 @@ ROWS = [
         files("a/{}.jpg", "b/{}.jpg"), xml("a/{}.xml", "b/{}.xml")), Note(
             "left out: the .xml files beside the pictures are not read\n",
             {"label": (8,)})),
+    ("CamVid", all_of(
+        files("train/a{}.png", "val/a{}.png"), masks_in("trainannot", "a"),
+        masks_in("valannot", "a")),
+     Remedy("trainannot has the masks of the pictures in train (", "pairs",
+            PAIRS), ("val", {"mask": (64, 224, 224, 1)})),
+    *((f"pictures and masks of each patient in '{folder}'", all_of(
+        *(files(f"{folder}p{k}/images/{{}}.jpg") for k in range(3)),
+        *(masks_in(f"{folder}p{k}/masks", "") for k in range(3))),
+       Remedy("each folder has pictures in images/ and their masks in masks/, "
+              "as p0: write a list of all, and run init ", folder,
+              {"image": (12, *IMAGE), "mask": (12, 224, 224, 1)}))
+      for folder in ("", "train/", "all/")),
+    ("PACS: the same classes in each folder", files(
+        *(f"{domain}/{name}/{{}}.jpg" for domain in ("art", "photo")
+          for name in ("cat", "dog", "horse"))),
+     Remedy("the folders art, photo have the same folders (cat/dog/horse/), "
+            "which seem to be the classes: for one of them: forebay init /", "",
+            {"image": (24, *IMAGE),
+             "label": Counter([0] * 8 + [1] * 8 + [2] * 8)})),
     ("captions", all_of(
         files("images/{}.jpg"), files("captions/{}.txt", content="a cat\n")),
      Remedy("captions has texts of the pictures in images: write a list of "
