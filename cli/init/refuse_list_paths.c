@@ -64,7 +64,7 @@ static void note_addresses(
             (const char *)shard->texts.data + shard->text_offset[m]);
         if (strstr(value, "://") != NULL && fby_init_is_any_picture(value)) {
             fby_guess_note(search,
-                "note: %s: the column %s has addresses of pictures, which are "
+                "note: %s: the column %s has URLs of pictures, which are "
                 "not read: it is text; download the pictures, and write their "
                 "paths into the list",
                 list, fby_shard_suffix(shard, m));
