@@ -22,7 +22,6 @@
 #include "cli/init/split_names.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
-#include "common/mem.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
@@ -160,38 +159,6 @@ static fby_err add_folders(struct fby_search *search, const char *path,
                : err;
 }
 
-static void free_words(struct fby_guess_split *splits, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t m = 0; m < splits[i].n_members; m++) {
-            fby_init_free_words(&splits[i].members[m]);
-        }
-    }
-}
-
-/* Free what the splits from `first` on own. */
-static void free_splits(struct fby_guess *out, uint32_t first)
-{
-    free_words(&out->splits[first], out->n_splits - first);
-}
-
-/* Add the lists of a directory with .npy files if one names existing files. */
-static fby_err add_lists_of_files(struct fby_search *search, const char *path,
-    const struct fby_listing *listing, struct fby_error_detail *why)
-{
-    uint32_t first     = search->out->n_splits;
-    bool     has_paths = false;
-    FBY_TRY(fby_guess_lists(search, path, listing, why));
-    for (uint32_t i = first; i < search->out->n_splits; i++) {
-        has_paths = has_paths || search->out->splits[i].n_file_columns > 0;
-    }
-    if (!has_paths) {
-        free_splits(search->out, first);
-        search->out->n_splits = first;
-    }
-    return FBY_OK;
-}
-
 /* Add the data of a directory with .npy files: a list of pictures, pictures with
  * .npy files of the same names, or a table. */
 static fby_err add_npy(struct fby_search *search, const char *path,
@@ -200,7 +167,7 @@ static fby_err add_npy(struct fby_search *search, const char *path,
 {
     uint32_t before = fby_guess_n_splits(search);
     if (fby_init_has_pictures(listing)) {
-        FBY_TRY(add_lists_of_files(search, path, listing, why));
+        FBY_TRY(fby_guess_lists_of_files(search, path, listing, why));
     }
     if (fby_guess_n_splits(search) > before) {
         return FBY_OK;
@@ -331,62 +298,6 @@ static fby_err add_data(struct fby_search *search, const char *path,
 
 /* ---- folders of splits ---- */
 
-/* True if the first split from `first` on, a folder, has no classes: it is flat, or
- * its folders hold only folders. */
-static bool is_without_classes(const struct fby_search *search, uint32_t first)
-{
-    const struct fby_guess_split *split = &search->out->splits[first];
-    return first < search->out->n_splits &&
-           search->class_depth == FBY_GUESS_ANY_DEPTH &&
-           split->kind == FBY_SOURCE_FOLDER &&
-           (split->class_depth == 0 ||
-               (split->only_folders && !search->in_zip));
-}
-
-/* Replace the splits from `first` on by those of the lists in `path`, if these
- * have the paths of existing files. */
-static fby_err replace_by_lists(struct fby_search *search, const char *path,
-    const struct fby_listing *listing, uint32_t first, bool *is_replaced,
-    struct fby_error_detail *why)
-{
-    struct fby_guess       *out  = search->out;
-    uint32_t                n    = out->n_splits - first;
-    enum fby_source_kind    kind = out->kind;
-    struct fby_guess_split *saved =
-        fby_memdup(&out->splits[first], n * sizeof(out->splits[0]));
-    out->n_splits = first;
-    fby_err err   = add_lists_of_files(search, path, listing, why);
-    *is_replaced  = err == FBY_OK && out->n_splits > first;
-    if (*is_replaced || err != FBY_OK) {
-        out->n_splits = *is_replaced ? out->n_splits : first;
-        free_words(saved, n);
-    } else {
-        memcpy(&out->splits[first], saved, n * sizeof(out->splits[0]));
-        out->n_splits = first + n;
-        out->kind     = kind;
-    }
-    free(saved);
-    for (uint32_t i = first; *is_replaced && i < out->n_splits; i++) {
-        out->splits[i].kind = FBY_SOURCE_LIST;
-    }
-    return err;
-}
-
-/* Use the lists beside the folder of train, the split `first`, if it has no
- * classes. */
-static fby_err use_lists(struct fby_search *search, const char *path,
-    const struct fby_listing *listing, uint32_t first, bool *is_replaced,
-    struct fby_error_detail *why)
-{
-    if (!is_without_classes(search, first)) {
-        return FBY_OK;
-    }
-    FBY_TRY(fby_refuse_lists_of_folders(search, path, listing, why));
-    return search->in_zip ? FBY_OK
-                          : replace_by_lists(
-                                search, path, listing, first, is_replaced, why);
-}
-
 /* Add the data of the folder `dir` of a split, or of the lists in `path`, which
  * sets *has_lists. A list of the files of train is the better advice, if there is
  * one, than what is wrong with their names. */
@@ -394,55 +305,26 @@ static fby_err add_split_folder(struct fby_search *search, const char *path,
     const struct fby_listing *listing, const char *dir, const char *name,
     bool *has_lists, struct fby_error_detail *why)
 {
-    char                    below[FBY_PATH_SIZE];
-    struct fby_error_detail of_lists = {{0}};
-    uint32_t                first    = search->out->n_splits;
-    size_t                  notes    = strlen(search->out->notes);
+    char                        below[FBY_PATH_SIZE];
+    struct fby_error_detail     of_lists = {{0}};
+    const struct fby_guess_mark before   = fby_guess_mark_of(search->out);
     FBY_TRY(fby_path_join(path, dir, below, why));
     fby_err err = add_data(search, below, name, why);
     if (err == FBY_CONFIG) {
         fby_error_prefix(why, err, "in %.60s", dir);
     }
-    if (strcmp(name, "train") != 0 || (err != FBY_OK && err != FBY_CONFIG)) {
+    if (strcmp(name, "train") != 0 || search->out->n_left_out > 0 ||
+        (err != FBY_OK && err != FBY_CONFIG)) {
         return err;
     }
-    char   *of_folder = search->out->notes + notes;
-    size_t  n         = strlen(of_folder);
-    fby_err lists =
-        use_lists(search, path, listing, first, has_lists, &of_lists);
-    if (*has_lists) { /* remove the notes of the folder */
-        memmove(of_folder, of_folder + n, strlen(of_folder + n) + 1);
-        give_default_name(search, first, name, path[0] == '\0');
-        fby_guess_note(search,
-            "note: the lists are read, which have the paths of the pictures");
+    fby_err lists = fby_guess_lists_of_train(
+        search, path, listing, &before, has_lists, &of_lists);
+    if (*has_lists) {
+        give_default_name(search, before.n_splits, name, path[0] == '\0');
         return FBY_OK;
     }
     return lists != FBY_OK ? fby_error_set(why, lists, "%s", of_lists.text)
                            : err;
-}
-
-/* Add a note of each list in `path` that has the path of a file. */
-static void note_lists(struct fby_search *search, const char *path,
-    const struct fby_listing *listing)
-{
-    for (uint32_t i = 0; !search->in_zip && i < listing->count; i++) {
-        char list[FBY_PATH_SIZE];
-        char operand[FBY_OPERAND_SIZE];
-        bool names_files = false;
-        if (!fby_list_is_read(listing, &listing->entries[i]) ||
-            fby_path_join(path, listing->entries[i].name, list, NULL) !=
-                FBY_OK) {
-            continue;
-        }
-        fby_err err = fby_refuse_header(search, list, &names_files, NULL);
-        if (names_files && err == FBY_OK) {
-            fby_guess_write_operand(search, list, operand);
-            fby_guess_note(search,
-                "left out: the list %s: the class folders are read; to stream "
-                "the list instead: forebay init %s",
-                listing->entries[i].name, operand);
-        }
-    }
 }
 
 /* Add a note of the folders that are not among the `n` used ones. */
@@ -484,7 +366,7 @@ static fby_err add_split_folders(struct fby_search *search, const char *path,
         }
     }
     if (!has_lists) {
-        note_lists(search, path, listing);
+        fby_guess_note_lists(search, path, listing);
         note_other_folders(search, path, listing, used, n);
     }
     return err;
@@ -633,7 +515,7 @@ static fby_err open_search(
 
 void fby_guess_fini(struct fby_guess *self)
 {
-    free_splits(self, 0);
+    fby_guess_free_splits(self, 0);
 }
 
 fby_err fby_source_guess(const char *path, enum fby_type token_type,

@@ -36,7 +36,7 @@ void fby_guess_name_list(
 static bool is_made_of(const char *name, const char *list)
 {
     static const char *const words[] = {
-        "paths", "found", "names", "utf8", "commas", "lines", "text"};
+        "paths", "found", "names", "utf8", "commas", "lines", "text", "dots"};
     bool is_made = false;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         char made[FBY_PATH_SIZE];
@@ -323,6 +323,10 @@ static fby_err read_for_paths(struct fby_search *search, const char *list_path,
     if (err == FBY_OK && split->n_file_columns == 0) {
         err = fby_refuse_lost_paths(
             search, list_path, index.location.base, &index.shards[0], why);
+        *is_refused = err == FBY_CONFIG;
+    } else if (err == FBY_OK) {
+        err = fby_refuse_list_dots(
+            search, list_path, &index.shards[0], split, why);
         *is_refused = err == FBY_CONFIG;
     }
     fby_index_fini(&index);

@@ -10,6 +10,35 @@
 FBY_CHECKED fby_err fby_guess_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why);
 
+/* Free what the splits from `first` on own (guess_split_lists.c, as the next). */
+void fby_guess_free_splits(struct fby_guess *out, uint32_t first);
+
+/* The same as fby_guess_lists() if one of the lists names existing files, else
+ * nothing. */
+FBY_CHECKED fby_err fby_guess_lists_of_files(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+struct fby_guess_mark { /* what a guess had before some data was added */
+    uint32_t n_splits;
+    size_t   notes_size; /* bytes of the notes */
+};
+
+struct fby_guess_mark fby_guess_mark_of(const struct fby_guess *guess);
+
+/* Replace the folder of train that was added after `before`, if it was refused or
+ * has no classes, by the lists in `path` that name existing files, which sets
+ * *is_replaced.
+ * Errors: those of fby_refuse_lists_of_folders() and of fby_guess_lists(). */
+FBY_CHECKED fby_err fby_guess_lists_of_train(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    const struct fby_guess_mark *before, bool *is_replaced,
+    struct fby_error_detail *why);
+
+/* Add a note of each list in `path` that has the path of a file. */
+void fby_guess_note_lists(struct fby_search *search, const char *path,
+    const struct fby_listing *listing);
+
 /* True if `text`, in a list of the directory `base` below the root, is the path
  * of an existing file. */
 bool fby_guess_is_path_of_file(const struct fby_search *search,
@@ -33,7 +62,7 @@ void fby_guess_add_other_columns(const struct fby_search *search,
     const char *list_path, struct fby_guess_split *split);
 
 /* The name of the list that a command makes of `list`: paths-train.csv. The words
- * are paths, found, names, utf8, commas, lines and text. Where such a list is beside
+ * are paths, found, names, utf8, commas, lines, text and dots. Where such a list is beside
  * it, the other one is not read. */
 void fby_guess_name_list(
     const char *list, const char *word, char out[FBY_PATH_SIZE]);
@@ -79,6 +108,14 @@ bool fby_guess_explain_invalid_list(struct fby_search *search,
  *                     writes a list for each. */
 FBY_CHECKED fby_err fby_refuse_split_column(
     const struct fby_search *search, struct fby_error_detail *why);
+
+/* Refuse a list with columns of paths, whose first rows are in `shard`
+ * (refuse_list_dots.c).
+ * Errors: FBY_CONFIG  names of pictures have a dot before the extension: the
+ *                     command that renames the files, in all lists beside it. */
+FBY_CHECKED fby_err fby_refuse_list_dots(struct fby_search *search,
+    const char *list_path, const struct fby_shard *shard,
+    const struct fby_guess_split *split, struct fby_error_detail *why);
 
 /* Refuse the first split, if it is a list of chats and nothing else, or add a note
  * of the chats (refuse_chats.c).

@@ -159,6 +159,25 @@ def imagenet_of_kaggle(root):
         "ImageId,PredictionString", "val_0,n00 1 2 3 4"))
 
 
+def dots_in_names(root):
+    """Dogs vs. Cats, with a mask each."""
+    for split, n in (("train", 4), ("val", 2)):
+        for i in range(n):
+            save(root / f"{split}/cat.{i}.jpg", picture(i))
+            save(root / f"{split}/cat.{i}.mask.png", grey(i))
+        save(root / f"{split}.csv", picture_list(
+            "file,mask,y", *(f"{split}/cat.{i}.jpg,{split}/cat.{i}.mask.png,{i}"
+                             for i in range(n))))
+
+
+def dots_in_json_lines(root):
+    for i in range(4):
+        save(root / f"images/a.{i}.jpg", picture(i))
+    save(root / "train.jsonl", "".join(
+        json.dumps({"image": f"images/a.{i}.jpg", "y": i}) + "\n"
+        for i in range(4)))
+
+
 def pictures_and_masks_of_one_name(root):
     for i in range(4):
         save(root / f"all/images/{i}.png", picture(i))
@@ -540,6 +559,16 @@ ROWS = [
         "train.csv: the column id names files without their path (0.jpg): "
         "write a list of paths:\n(cd /", "",
         {"id": (4, *IMAGE), "y": Counter(range(4))})),
+    ("names with dots in lists", dots_in_names, Remedy(
+        "train.csv: the extension begins at the first dot of a name, so that "
+        "train/cat.0.jpg has the extension 0.jpg: rename such files, and write "
+        "a list of them:\n(cd /", "",
+        {"file": (4, *IMAGE), "mask": (4, 224, 224, 1), "y": Counter(range(4))}),
+     ("val", {"y": (64,)})),
+    ("names with dots in JSON lines", dots_in_json_lines, Remedy(
+        "train.jsonl: the extension begins at the first dot of a name, so that "
+        "images/a.0.jpg has", "",
+        {"image": (4, *IMAGE), "y": Counter(range(4))})),
     ("names of pictures and masks", pictures_and_masks_of_one_name, Remedy(
         "train.csv: the column image names files without their path (all/"
         "images/0.png): write a list of paths:\n(cd /", "",
