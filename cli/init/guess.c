@@ -21,7 +21,6 @@
 #include "cli/init/refuse_lists.h"
 #include "cli/init/split_names.h"
 #include "cli/init/text_state.h"
-#include "cli/init/words.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
