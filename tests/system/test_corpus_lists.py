@@ -453,9 +453,9 @@ ROWS = [
             {"y": Counter(range(4))})),
     ("a list without rows", other_list("train.csv", "image,y\n"),
      "train.csv: it has no rows: write one row for each sample\n"),
-    ("URLs of pictures", lambda root: save(
+    ("addresses of pictures", lambda root: save(
         root / "train.csv", "url,caption\nhttps://a.b/0.jpg,a picture\n"),
-     Note("note: train.csv: the column url has URLs of pictures, which "
+     Note("note: train.csv: the column url has addresses of pictures, which "
           "are not read: it is text; download the pictures, and write their "
           "paths into the list\n", {"caption": (1, 16)})),
     ("two columns of one name", other_list(
@@ -559,6 +559,9 @@ ROWS = [
         "train.csv: the column id names files without their path (0.jpg): "
         "write a list of paths:\n(cd /", "",
         {"id": (4, *IMAGE), "y": Counter(range(4))})),
+    ("Kaggle's ImageNet: a list of val", imagenet_of_kaggle,
+     "LOC_val_solution.csv has the classes of the pictures in val: move them "
+     "into class folders, then: forebay init /"),
     ("names with dots in lists", dots_in_names, Remedy(
         "train.csv: the extension begins at the first dot of a name, so that "
         "train/cat.0.jpg has the extension 0.jpg: rename such files, and write "
