@@ -144,6 +144,9 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
     bool has_classes = has_dirs && only[0] == '\0' &&
                        !fby_guess_are_img2dataset(search, path, listing);
     uint32_t depth = has_classes ? 1 : 0;
+    if (has_classes) {
+        FBY_TRY(fby_refuse_pairs(search, path, listing, why));
+    }
     FBY_TRY(fby_guess_class_folders(search, path, depth, name, why));
     if (index == search->out->n_splits) {
         return FBY_OK; /* there are too many splits */
@@ -153,7 +156,6 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
         fby_guess_note_only_folder(search, only);
         fby_guess_note_files_beside(search, listing);
     } else if (depth == 1) {
-        fby_guess_note_pairs(search, path, listing);
         note_pictures_beside(search, listing);
     }
     return FBY_OK;

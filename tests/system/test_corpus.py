@@ -1073,10 +1073,11 @@ CORPUS = [
      "/{a,b} has a comma in braces, which the path of a folder in a pipeline "
      "cannot have: rename the folder"),
     ("pairs of folders", pictures_at(
-        "HR/1.png", "HR/2.png", "LR/1.png", "LR/2.png"), Note(
-            "note: HR and LR have the same file names; if they are pairs, not "
-            "classes, write a list, and run init again: (set -C; cd ",
-            {"label": Counter([0, 0, 1, 1])}, {"train": {"hr": (2, *IMAGE)}})),
+        "HR/1.png", "HR/2.png", "LR/1.png", "LR/2.png"), Remedy(
+            "HR and LR have the same file names, so they look like pairs, not "
+            "classes; if they are classes, add --class-depth 1; for pairs "
+            "write a list, and run init again:\n(cd ", "",
+            {"hr": (2, *IMAGE)})),
     ("masks of 0 and 255", binary_masks, Note(
         "note: masks.png: the first masks have only 0 and 255, which stay as "
         "they are; for 0 and 1 write decode: maps in place of decode: mask8\n",

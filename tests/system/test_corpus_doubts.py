@@ -8,7 +8,7 @@ import test_corpus
 
 from collections import Counter
 
-from test_corpus import IMAGE, Note, Remedy, pictures_at
+from test_corpus import IMAGE, Note, Remedy, pictures_at, zipped
 
 
 def folders(*names, files=("0.jpg", "1.jpg", "2.jpg")):
@@ -16,6 +16,17 @@ def folders(*names, files=("0.jpg", "1.jpg", "2.jpg")):
     return pictures_at(*(f"{name}/{file}" for name in names for file in files))
 
 
+def numbered(*names, n=12, form="{}.jpg"):
+    """Files with the numbers of a counter in each of the folders."""
+    return folders(*names, files=[form.format(i) for i in range(n)])
+
+
+PAIRS = ("have the same file names, so they look like pairs, not classes; if "
+         "they are classes, add --class-depth 1; for pairs write a list, and "
+         "run init again:\n(cd /")
+MAY_BE_PAIRS = ("have the same file names; if they are pairs, not classes, "
+                "write a list, and run init again: (cd /")
+CODES = ["00891_00.jpg", "00893_00.jpg", "01430_00.jpg"]
 SPLITS = "look like splits, not classes: write a pipeline for each: forebay in"
 
 ROWS = [
@@ -34,6 +45,42 @@ ROWS = [
     ("two classes, one called test_tube", folders(
         "bus", "test_tube", files=("7.jpg",)),
      {"image": (2, *IMAGE), "label": Counter([0, 1])}),
+    ("VITON: cloth and image in each split", folders(
+        *(f"{split}/{name}" for split in ("train", "test")
+          for name in ("cloth", "image")), files=CODES), Remedy(
+              f"in train: cloth and image {PAIRS}", "",
+              {"cloth": (3, *IMAGE)})),
+    ("LEVIR-CD: A, B and label", numbered(
+        "train/A", "train/B", "train/label", "val/A", "val/B", "val/label",
+        n=4, form="train_{}.png"), Remedy(
+            f"in train: A, B and label {PAIRS}", "",
+            {"a": (4, *IMAGE)})),
+    ("clean, noisy and edge", numbered("clean", "noisy", "edge", n=4), Remedy(
+        f"clean, edge and noisy {PAIRS}", "", {"clean": (4, *IMAGE)})),
+    ("pairs of two formats", pictures_at(
+        "A/x7.jpg", "A/x9.jpg", "B/x7.png", "B/x9.png"), Remedy(
+            f"A and B {PAIRS}", "", {"a": (2, *IMAGE)})),
+    ("pairs whose folders no column can be called after", folders(
+        "A set", "B set", files=CODES),
+     "A set and B set have the same file names, so they look like pairs, not "
+     "classes; if they are classes, add --class-depth 1; for pairs name the "
+     "folders images, masks"),
+    ("a zip of pairs", zipped(folders("A", "B", files=CODES)),
+     "for pairs unpack the archive, and run init again"),
+    ("two classes of a few numbered files", numbered("cat", "dog", n=4),
+     {"label": Counter([0] * 4 + [1] * 4)}),
+    ("two classes of many numbered files", numbered("cat", "dog"), Note(
+        f"note: cat and dog {MAY_BE_PAIRS}",
+        {"label": Counter([0] * 12 + [1] * 12)},
+        {"train": {"cat": (12, *IMAGE)}})),
+    ("six classes of numbered files", numbered(*"abcdef"),
+     {"image": (64, *IMAGE)}),
+    ("six cameras", folders(*"abcdef", files=CODES), Note(
+        f"note: a, b, c, d, ... {MAY_BE_PAIRS}", {"image": (18, *IMAGE)},
+        {"train": {"a": (3, *IMAGE)}})),
+    ("classes of other numbers of files", pictures_at(
+        "A/x7.jpg", "A/x9.jpg", "B/x7.jpg"),
+     {"label": Counter([0, 0, 1])}),
 ]
 
 
