@@ -1209,7 +1209,7 @@ CORPUS = [
         "a.jpg", "b.jpg", "c.jpg", y=(1, 2, 3), split=("train", "val", "train"),
         to="all.csv"), Remedy(
             "all.csv: the column split has the splits train, val: write a list "
-            "for each: (cd /", "", {"y": Counter([1, 3])})),
+            "for each, as the next line does, then: forebay init /", "", {"y": Counter([1, 3])})),
     ("a column of paths with a blank in its name", csv_lines(
         "my file,y", "images/0.jpg,1"),
      "the column 'my file' has paths of files, but no field can read a column "

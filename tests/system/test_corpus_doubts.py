@@ -8,12 +8,16 @@ import test_corpus
 
 from collections import Counter
 
-from test_corpus import IMAGE, Note, Remedy, pictures_at, zipped
+from test_corpus import IMAGE, Note, Remedy, pictures_at, save, zipped
 
 
 def folders(*names, files=("0.jpg", "1.jpg", "2.jpg")):
     """Pictures of these names in each of the folders."""
     return pictures_at(*(f"{name}/{file}" for name in names for file in files))
+
+
+def csv(name, *lines):
+    return lambda root: save(root / name, "".join(f"{x}\n" for x in lines))
 
 
 def numbered(*names, n=12, form="{}.jpg"):
@@ -78,6 +82,22 @@ ROWS = [
     ("six cameras", folders(*"abcdef", files=CODES), Note(
         f"note: a, b, c, d, ... {MAY_BE_PAIRS}", {"image": (18, *IMAGE)},
         {"train": {"a": (3, *IMAGE)}})),
+    ("FER2013: a column Usage", csv("fer2013.csv", "emotion,Usage", *(
+        f"{i % 3},{('Training', 'PublicTest', 'PrivateTest')[i % 4 % 3]}"
+        for i in range(12))), Remedy(
+            "fer2013.csv: the column usage has the splits PrivateTest, "
+            "PublicTest, Training: write a list for each, as the next line "
+            "does, then: forebay init /", "",
+            {"emotion": (6,)})),
+    ("a column dataset of train, dev and test", csv(
+        "all.csv", "y,dataset", *(
+            f"{i},{('train', 'dev', 'test', ' train')[i % 4]}"
+            for i in range(12))), Remedy(
+                "all.csv: the column dataset has the splits dev, test, train: "
+                "write a list for each, as the next line does, then: ",
+                "", {"y": (6,)})),
+    ("a column of train and bus", csv("a.csv", "y,what", "1,train", "2,bus"),
+     {"y": (2,)}),
     ("classes of other numbers of files", pictures_at(
         "A/x7.jpg", "A/x9.jpg", "B/x7.jpg"),
      {"label": Counter([0, 0, 1])}),

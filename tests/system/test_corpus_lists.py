@@ -214,7 +214,7 @@ ROWS = [
     ("JSON lines with a column of splits", lines(
         lambda i: line(i, Split=("train", "val")[i % 2]), to="all.jsonl"),
      Remedy("all.jsonl: the column split has the splits train, val: write a "
-            "list for each: (cd /", "",
+            "list for each, as the next line does, then: forebay init /", "",
             {"image": (2, *IMAGE), "y": Counter([0, 2])})),
     ("JSON lines in Latin-1", lambda root: lines(line)(root) or save(
         root / "train.jsonl",
