@@ -167,8 +167,9 @@ static void find_path_columns(const struct fby_search *search,
     }
 }
 
-static void add_values(
-    struct fby_guess_split *split, const struct fby_shard *shard)
+/* `n_before`: the rows of the shards before this one. */
+static void add_values(struct fby_guess_split *split,
+    const struct fby_shard *shard, uint64_t n_before)
 {
     for (uint32_t value = 0; value < shard->n_members; value++) {
         const char             *name   = fby_shard_suffix(shard, value);
@@ -176,6 +177,11 @@ static void add_values(
         if (column != NULL && fby_shard_is_value(shard, value)) {
             const char *text =
                 (const char *)shard->texts.data + shard->text_offset[value];
+            if (column->gap_row == 0 &&
+                n_before + fby_shard_sample_of(shard, value) >
+                    column->n_values) {
+                column->gap_row = column->n_values + 1;
+            }
             fby_guess_add_value(column, text, shard->text_size[value]);
             fby_init_add_word(column, text, shard->text_size[value]);
         }
@@ -215,8 +221,10 @@ static fby_err read_values(struct fby_search *search, const char *list_path,
     if (err == FBY_OK) {
         err = fby_guess_count_index(split, &index, why);
     }
+    uint64_t n_rows = 0;
     for (uint32_t i = 0; err == FBY_OK && i < index.n_shards; i++) {
-        add_values(split, &index.shards[i]);
+        add_values(split, &index.shards[i], n_rows);
+        n_rows += index.shards[i].n_samples;
     }
     if (fby_text_ends_with(list_path, ".csv")) {
         change_mixed_to_text(split);

@@ -70,15 +70,17 @@ static void append_name_left_out(
 static void append_gaps(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *member)
 {
-    char reason[128] = "some samples lack it: add it to all of them";
+    char reason[160] = "some samples lack it: add it to all of them";
     if (member->has_null) {
         snprintf(reason, sizeof(reason),
             "it is null in some samples: write a value into all of them");
     } else if (member->key[0] == '\0' && data->samples > 0) {
         snprintf(reason, sizeof(reason),
-            "it has no value in %s of %" PRIu64 ": write one into each",
+            "it has no value in %s of %" PRIu64 " (the first is row %" PRIu64
+            "): write one into each",
             fby_plural(data->samples - member->count, "row").text,
-            data->samples);
+            data->samples,
+            member->gap_row > 0 ? member->gap_row : member->n_values + 1);
     }
     append_left_out(out, member, reason);
 }

@@ -30,6 +30,7 @@ PAIRS = ("have the same file names, so they look like pairs, not classes; if "
          "run init again:\n(cd /")
 MAY_BE_PAIRS = ("have the same file names; if they are pairs, not classes, "
                 "write a list, and run init again: (cd /")
+DOUBLE = '"'
 CODES = ["00891_00.jpg", "00893_00.jpg", "01430_00.jpg"]
 SPLITS = "look like splits, not classes: write a pipeline for each: forebay in"
 
@@ -111,6 +112,26 @@ ROWS = [
         "a.csv", "region,2019,2020", "1,2,3", "4,5,6"), {"region": Counter([1, 4])}),
     ("pandas: a series without a name", csv("a.csv", "0,y", "1,2", "4,5"),
      {"y": Counter([2, 5])}),
+    *((f"a column of numbers with {value!r}", csv(
+        "a.csv", "a,b", *(f"{i},{value if i == 4499 else i + 0.5}"
+                          for i in range(5000))), Note(
+            "note: column b is text because row 4500 has "
+            f"'{value.strip(DOUBLE)}'; to have numbers: write one there, as "
+            "1200.5 or 0.03, or remove the row, and run init again\n",
+            {"a": (64,), "b": (64, 8)}))
+      for value in ("NaN", "NA", "?", "x1", '"1,200.50"', "3%")),
+    ("a column of percents", csv("a.csv", "a,b", *(
+        f"{i},{i}%" for i in range(40))), Note(
+            "note: column b is text because row 1 has '0%' (and 39 more); to "
+            "have numbers: ", {"b": (40, 4)})),
+    ("a column of numbers with an empty one", csv(
+        "a.csv", "a,b", *(f"{i},{'' if i == 4499 else i + 0.5}"
+                          for i in range(5000))), Note(
+            'left out: column "b": it has no value in 1 row of 5000 (the first '
+            "is row 4500): write one into each\n", {"a": (64,)})),
+    ("codes of digits and of letters", csv("a.csv", "a,b", *(
+        f"{i},{'A' if i % 2 else ''}{i}" for i in range(40))),
+     {"b": (40, 4)}),
     ("classes of other numbers of files", pictures_at(
         "A/x7.jpg", "A/x9.jpg", "B/x7.jpg"),
      {"label": Counter([0, 0, 1])}),

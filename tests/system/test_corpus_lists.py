@@ -332,8 +332,8 @@ ROWS = [
      {"image": (1, *IMAGE), "y": [1]}),
     ("JSON lines of different keys", lines(
         lambda i: line(i, **({"a": 1} if i % 2 else {"b": 2}))), Note(
-            'left out: column "a": it has no value in 2 rows of 4: write one '
-            "into each\n", FOUR)),
+            'left out: column "a": it has no value in 2 rows of 4 (the first '
+            "is row 1): write one into each\n", FOUR)),
     ("JSON lines with objects", lines(
         lambda i: line(i, meta={"score": i, "by": {"name": "x"}})), Note(
             'left out: column "meta": its values are objects: add a field for '

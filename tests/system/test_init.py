@@ -141,11 +141,11 @@ class Init(SystemTest):
         self.assertEqual(self.said.splitlines()[1:-1], [
             f'left out: column "2nd": {name} c_2nd',
             f'left out: column "valid": {name} c_valid',
-            'left out: column "age": it has no value in 1 row of 70: write '
-            'one into each',
+            'left out: column "age": it has no value in 1 row of 70 (the '
+            'first is row 1): write one into each',
             f'left out: column "my age": {name} my_age',
-            'left out: column "None": it has no value in 70 rows of 70: write '
-            'one into each'])
+            'left out: column "None": it has no value in 70 rows of 70 (the '
+            'first is row 1): write one into each'])
         for line in self.said.splitlines()[1:-1]:
             self.assertIn(f"  # {line}\n", pipeline.read_text())
         (self.root / "rows.csv").unlink()
