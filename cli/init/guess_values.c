@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +85,13 @@ static void raise_to(uint32_t *largest, size_t n)
 static void look_at_number(struct fby_init_member *member, const json_t *value)
 {
     json_int_t integer = json_integer_value(value); /* 0: no integer */
-    double     as_f32  = (float)integer; /* 2^63: above all integers */
+    double     as_f32  = (float)integer;         /* 2^63: above all integers */
+    double     real    = json_real_value(value); /* 0: no real */
     member->has_real   = member->has_real || json_is_real(value);
+    if (member->rounded == 0 && fabs(real) >= 0x1p23 && fabs(real) < 0x1p53 &&
+        (double)(float)real != real) {
+        member->rounded = real;
+    }
     member->has_wide =
         member->has_wide || as_f32 >= 0x1p63 || (json_int_t)as_f32 != integer;
 }

@@ -74,6 +74,8 @@ struct fby_init_member {
     enum fby_init_value value;    /* kind of the values */
     bool                has_real; /* a number has a fraction */
     bool                has_wide; /* f32 cannot hold a whole number */
+    double   rounded; /* a real number that f32 rounds by a half or more, and
+                       that a double holds exactly; 0: none was read */
     uint32_t longest; /* bytes of the longest value, or file of text */
     /* list: the values that were read, in the order of the rows. */
     uint64_t n_values;

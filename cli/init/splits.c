@@ -227,6 +227,8 @@ void fby_init_merge_split(
             fby_init_merge_arrays(&member->array, &its->array);
             member->has_real = member->has_real || its->has_real;
             member->has_wide = member->has_wide || its->has_wide;
+            member->rounded =
+                member->rounded != 0 ? member->rounded : its->rounded;
             member->some_words_unread =
                 member->some_words_unread || its->some_words_unread;
             fby_init_compare_words(member, its, other->name, has_label);

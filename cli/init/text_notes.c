@@ -273,6 +273,25 @@ static void append_numbers(
     }
 }
 
+/* Add notes on numbers of which f32, their wire type, holds no fraction. */
+static void append_rounded(
+    const struct fby_init_summary *data, struct fby_buffer *out)
+{
+    for (size_t i = 0; i < data->n_members; i++) {
+        const struct fby_init_member *member = &data->members[i];
+        bool is_read = member->value == FBY_INIT_NUMBER ||
+                       member->value == FBY_INIT_NUMBER_LISTS;
+        if (is_read && member->rounded != 0 && !member->has_wide) {
+            fby_init_printf(out,
+                "note: f32 rounds %s %s, as %.2f to %.0f: write whole numbers, "
+                "such as milliseconds, which are read as i64, or the "
+                "differences to the smallest number\n",
+                member->key[0] != '\0' ? "key" : "column", name_of(member),
+                member->rounded, (double)(float)member->rounded);
+        }
+    }
+}
+
 /* Add a note on the texts of tar samples that are cut. */
 static void append_long_texts(
     const struct fby_init_summary *data, struct fby_buffer *out)
@@ -313,5 +332,6 @@ void fby_init_append_notes(
     }
     append_long_texts(data, out);
     append_numbers(data, out);
+    append_rounded(data, out);
     append_classes(data, out);
 }

@@ -3,6 +3,8 @@
 splits or classes, pairs or classes, a header or a row. The rows are as in
 test_corpus.py."""
 
+import json
+
 import harness
 import test_corpus
 
@@ -132,6 +134,21 @@ ROWS = [
     ("codes of digits and of letters", csv("a.csv", "a,b", *(
         f"{i},{'A' if i % 2 else ''}{i}" for i in range(40))),
      {"b": (40, 4)}),
+    ("times in seconds with a fraction", csv("a.csv", "a,t", *(
+        f"{i},{1700000000.25 + i}" for i in range(4))), Note(
+            "note: f32 rounds column t, as 1700000000.25 to 1700000000: write "
+            "whole numbers, such as milliseconds, which are read as i64, or "
+            "the differences to the smallest number\n", {"t": (4,)})),
+    ("JSON lines with times", lambda root: save(root / "a.jsonl", "".join(
+        json.dumps({"t": [1.5, 1700000000.5 + i]}) + "\n"
+        for i in range(4))), Note(
+            "note: f32 rounds column t, as 1700000000.50 to 1700000000: write ",
+            {"t": (4, 2)})),
+    ("large whole numbers with a point", csv("a.csv", "t", "1.0", "16777217.0"),
+     Note("note: f32 rounds column t, as 16777217.00 to 16777216: ",
+          {"t": (2,)})),
+    ("numbers with small fractions", csv("a.csv", "t", "0.1", "-1e30", "4194304.5"),
+     {"t": (3,)}),
     ("classes of other numbers of files", pictures_at(
         "A/x7.jpg", "A/x9.jpg", "B/x7.jpg"),
      {"label": Counter([0, 0, 1])}),
