@@ -579,6 +579,9 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
         err = fby_refuse_split_column(&search, why);
     }
     if (err == FBY_OK) {
+        err = fby_guess_share_length(&search, why);
+    }
+    if (err == FBY_OK) {
         err = fby_guess_use_data_root(out, why);
     }
     if (err != FBY_OK && why != NULL) {

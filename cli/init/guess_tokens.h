@@ -12,6 +12,12 @@ FBY_CHECKED fby_err fby_guess_tokens(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* Give all splits of tokens the length of the first, when their order is that of the
+ * file. A split that is too short for it keeps its own, with a note.
+ * Errors: those of reading. */
+FBY_CHECKED fby_err fby_guess_share_length(
+    struct fby_search *search, struct fby_error_detail *why);
+
 /* Refuse NumPy files in `path` where the user gave the type of tokens, and no
  * token files were found.
  * Errors: FBY_CONFIG  what to do. */
