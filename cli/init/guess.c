@@ -281,6 +281,17 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
     return add_folders(search, path, name, listing, why);
 }
 
+/* True if several lists from the split `first` on have no split word in their
+ * names: nothing says which one is train. */
+static bool are_many_lists(const struct fby_guess *out, uint32_t first)
+{
+    uint32_t n = 0;
+    for (uint32_t i = first; i < out->n_splits; i++) {
+        n += fby_split_word(out->splits[i].name) == NULL ? 1 : 0;
+    }
+    return out->kind == FBY_SOURCE_LIST && n > 1;
+}
+
 /* If no split has the name `name`, give it to the first of those from `first` on
  * that is alone or has no split word in its name: extra.csv is train only where
  * there is no train.csv. A split for evaluation that is alone in all of the data
@@ -335,7 +346,8 @@ static fby_err add_data(struct fby_search *search, const char *path,
     for (uint32_t i = first_split; i < search->out->n_splits; i++) {
         search->out->splits[i].kind = search->out->kind;
     }
-    if (!fby_guess_has_split(search, name)) {
+    if (!fby_guess_has_split(search, name) &&
+        !are_many_lists(search->out, first_split)) {
         give_default_name(search, first_split, name, path[0] == '\0');
     }
     fby_listing_fini(&listing);
@@ -448,17 +460,19 @@ static fby_err check_train(
     if (out->n_splits < 2 || fby_guess_has_split(search, search->main_split)) {
         return FBY_OK;
     }
-    list[0] = '\0';
+    uint32_t most = 0;
+    list[0]       = '\0';
     for (uint32_t i = 0; i < out->n_splits; i++) {
         fby_text_append_name(list, sizeof(list), out->splits[i].name);
+        most = out->splits[i].samples > out->splits[most].samples ? i : most;
     }
     bool is_list = out->kind == FBY_SOURCE_LIST;
-    bool is_file =
-        is_list && fby_shell_quote(out->splits[0].pattern, word, sizeof(word));
+    bool is_file = is_list && fby_shell_quote(out->splits[most].pattern, word,
+                                  sizeof(word));
     return fby_error_set(why, FBY_CONFIG,
-        "found the splits %s, and none is called train: rename the one for "
+        "found the %s %s, and none is called train: rename the one for "
         "training, as in %s%s%s",
-        list, example_of(out->kind),
+        is_list ? "lists" : "splits", list, example_of(out->kind),
         is_file ? "; to stream one by itself: forebay init " : "",
         is_file ? word : "");
 }

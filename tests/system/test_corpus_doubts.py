@@ -22,6 +22,15 @@ def csv(name, *lines):
     return lambda root: save(root / name, "".join(f"{x}\n" for x in lines))
 
 
+def tables(*names):
+    """A list of each name, with as many rows as the name has letters."""
+    def make(root):
+        for name in names:
+            csv(f"{name}.csv", "a,b", *(f"{i},x" for i in range(len(name))))(
+                root)
+    return make
+
+
 def numbered(*names, n=12, form="{}.jpg"):
     """Files with the numbers of a counter in each of the folders."""
     return folders(*names, files=[form.format(i) for i in range(n)])
@@ -149,6 +158,18 @@ ROWS = [
           {"t": (2,)})),
     ("numbers with small fractions", csv("a.csv", "t", "0.1", "-1e30", "4194304.5"),
      {"t": (3,)}),
+    ("MovieLens: three lists", tables("links", "movies", "ratings"),
+     "found the lists links, movies, ratings, and none is called train: rename "
+     "the one for training, as in train.csv; to stream one by itself: forebay "
+     "init /"),
+    ("MovieLens: the list of ratings", lambda root: tables(
+        "links", "movies", "ratings")(root) or root / "ratings.csv",
+     {"a": (7,)}),
+    ("a single list", tables("ratings"), {"a": (7,)}),
+    ("train.csv beside other lists", tables("train", "aaa", "movies"), Note(
+        "left out: split 'aaa' at ", {"a": (5,)})),
+    ("val.csv beside another list", tables("ratings", "val"),
+     {"a": (7,)}, ("val", {"a": (64,)})),
     ("classes of other numbers of files", pictures_at(
         "A/x7.jpg", "A/x9.jpg", "B/x7.jpg"),
      {"label": Counter([0, 0, 1])}),
