@@ -377,11 +377,13 @@ fby_err fby_guess_lists(struct fby_search *search, const char *path,
 {
     bool     has_dirs = fby_listing_has_dirs(listing);
     uint32_t n_lists  = 0;
-    for (uint32_t i = 0; i < listing->count; i++) {
-        char list_path[FBY_PATH_SIZE];
-        if (is_list(&listing->entries[i])) {
-            FBY_TRY(
-                fby_path_join(path, listing->entries[i].name, list_path, why));
+    /* Lists of splits come first: train must not be one split too many. */
+    for (uint32_t i = 0; i < 2 * listing->count; i++) {
+        const struct fby_entry *entry = &listing->entries[i % listing->count];
+        bool                    is_split = fby_split_word(entry->name) != NULL;
+        char                    list_path[FBY_PATH_SIZE];
+        if (is_list(entry) && is_split == (i < listing->count)) {
+            FBY_TRY(fby_path_join(path, entry->name, list_path, why));
             FBY_TRY(add_list_split(search, list_path, has_dirs, &n_lists, why));
         }
     }

@@ -200,10 +200,9 @@ static void count_number(struct fby_init_member *member,
 {
     bool is_number = kind == FBY_INIT_DIGITS || kind == FBY_INIT_NUMBER;
     char value[32];
-    member->n_values++;
     member->n_numbers += is_number || looks_like_number(text, size) ? 1 : 0;
     if (!is_number && member->n_texts++ == 0) {
-        member->text_row = member->n_values;
+        member->text_row = member->n_values + 1;
         snprintf(value, sizeof(value), "%.*s",
             size < sizeof(value) ? (int)size : (int)sizeof(value) - 1, text);
         snprintf(member->text_value, sizeof(member->text_value), "%.16s",
@@ -214,9 +213,12 @@ static void count_number(struct fby_init_member *member,
 void fby_guess_add_value(
     struct fby_init_member *member, const char *text, size_t size)
 {
-    enum fby_init_value kind = kind_of_value(member, text, size);
-    member->value            = fby_guess_merge_values(member->value, kind);
-    count_number(member, kind, text, size);
+    if (member->value != FBY_INIT_MIXED) {
+        enum fby_init_value kind = kind_of_value(member, text, size);
+        member->value = fby_guess_merge_values(member->value, kind);
+        count_number(member, kind, text, size);
+    }
+    member->n_values++;
     raise_to(&member->longest, size);
 }
 
