@@ -45,8 +45,13 @@ static fby_err add_table_split(struct fby_search *search, const char *path,
         err = fby_guess_set_pattern(
             search, is_file ? found.first : found.pattern, split, why);
     }
-    return err == FBY_OK ? fby_guess_scan_columns(search, &found, split, why)
-                         : err;
+    if (err == FBY_OK) {
+        err = fby_guess_scan_columns(search, &found, split, why);
+    }
+    if (err == FBY_OK) {
+        fby_guess_note_token_array(search, split);
+    }
+    return err;
 }
 
 /* The only file of a listing, if it is a text; NULL: there are others, or it is

@@ -25,6 +25,10 @@ FBY_CHECKED fby_err fby_refuse_token_arrays(const struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* Add a note if the table is one array of whole numbers, which may be tokens. */
+void fby_guess_note_token_array(
+    struct fby_search *search, const struct fby_guess_split *split);
+
 /* Refuse .bin files whose type is not given, if nothing else there is data.
  * Errors: FBY_CONFIG  the option that is needed;  FBY_IO. */
 FBY_CHECKED fby_err fby_refuse_untyped_tokens(const struct fby_search *search,
