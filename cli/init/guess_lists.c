@@ -372,20 +372,31 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
                          : err;
 }
 
+/* Add the lists with a split word in their names, or the others. */
+static fby_err add_lists(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, bool is_other, uint32_t *n_lists,
+    struct fby_error_detail *why)
+{
+    bool has_dirs = fby_listing_has_dirs(listing);
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const char *name = listing->entries[i].name;
+        char        list_path[FBY_PATH_SIZE];
+        if (is_list(&listing->entries[i]) &&
+            (fby_split_word(name) == NULL) == is_other) {
+            FBY_TRY(fby_path_join(path, name, list_path, why));
+            FBY_TRY(add_list_split(search, list_path, has_dirs, n_lists, why));
+        }
+    }
+    return FBY_OK;
+}
+
 fby_err fby_guess_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    bool     has_dirs = fby_listing_has_dirs(listing);
-    uint32_t n_lists  = 0;
+    uint32_t n_lists = 0;
     /* Lists of splits come first: train must not be one split too many. */
-    for (uint32_t i = 0; i < 2 * listing->count; i++) {
-        const struct fby_entry *entry = &listing->entries[i % listing->count];
-        bool                    is_split = fby_split_word(entry->name) != NULL;
-        char                    list_path[FBY_PATH_SIZE];
-        if (is_list(entry) && is_split == (i < listing->count)) {
-            FBY_TRY(fby_path_join(path, entry->name, list_path, why));
-            FBY_TRY(add_list_split(search, list_path, has_dirs, &n_lists, why));
-        }
+    for (int is_other = 0; is_other <= 1; is_other++) {
+        FBY_TRY(add_lists(search, path, listing, is_other != 0, &n_lists, why));
     }
     return FBY_OK;
 }
