@@ -215,7 +215,7 @@ void fby_guess_add_value(
 {
     if (member->value != FBY_INIT_MIXED) {
         enum fby_init_value kind = kind_of_value(member, text, size);
-        member->value = fby_guess_merge_values(member->value, kind);
+        member->value            = fby_guess_merge_values(member->value, kind);
         count_number(member, kind, text, size);
     }
     member->n_values++;

@@ -221,7 +221,8 @@ static void a_folder_s_name_is_refused_as_by_the_source(void **state)
     assert_refused(
         sb, "the name b/?[31m/0.jpg in data: has control characters");
     write_files(sb, "p/a\x80/k/", ".jpg", 0, 2);
-    assert_refused(sb, "the name a?/k/0.jpg in data: has control characters or");
+    assert_refused(
+        sb, "the name a?/k/0.jpg in data: has control characters or");
 }
 
 static void every_class_folder_needs_a_picture(void **state)

@@ -228,8 +228,7 @@ static void a_list_s_file_is_written_whole(void **state)
                        "truncate}\n"
                        "  # left out: column \"gaps\": it has no value in 3 "
                        "rows "
-                       "of 63 (the first is row 1): write one "
-                       "into each\n"
+                       "of 63: write one into each\n"
                        "  # left out: column \"A b\": no field can have this "
                        "name: rename it, as in a_b\n");
 }

@@ -109,6 +109,8 @@ class Init(SystemTest):
         batch = self.batch(self.made())
         self.assertTrue(numpy.array_equal(batch["price"] * 2, batch["id"]))
         (self.root / "sums.csv").write_text("id,price\n1,2\n")
+        self.assertIn(f"forebay init {self.root}/rows.csv", self.refused())
+        (self.root / "rows.csv").rename(self.root / "train.csv")
         self.made()
         self.assertIn(f"left out: split 'sums' at {self.root}/sums.csv",
                       self.said)
@@ -145,8 +147,8 @@ class Init(SystemTest):
             'left out: column "age": it has no value in 1 row of 70 (the '
             'first is row 1): write one into each',
             f'left out: column "my age": {name} my_age',
-            'left out: column "None": it has no value in 70 rows of 70 (the '
-            'first is row 1): write one into each'])
+            'left out: column "None": it has no value in 70 rows of 70: write '
+            'one into each'])
         for line in self.said.splitlines()[1:-1]:
             self.assertIn(f"  # {line}\n", pipeline.read_text())
         (self.root / "rows.csv").unlink()
