@@ -20,7 +20,7 @@ struct server_command {
 const struct fby_option fby_server_settings[] = {
     {"listen", 'l', "ADDR",
         "Where to listen (default tcp://127.0.0.1:7070); beyond loopback only "
-        "with --insecure",
+        "with --keys, or --insecure",
         FBY_VALUE(FBY_TEXT, struct server_command, server.listen)},
     {"http", 0, "ADDR:PORT",
         "Answer HTTP on this numeric address, as 127.0.0.1:9463: /healthz, "
@@ -89,7 +89,7 @@ static const struct fby_usage usage = {.options = fby_server_settings,
             "Examples:\n"
             "  forebay server\n"
             "  forebay server --listen tcp://10.0.0.1:7070 "
-            "--insecure\n" FBY_VARIABLES_HELP
+            "--keys keys\n" FBY_VARIABLES_HELP
             "It keeps nothing on disk, and can be restarted at any time."};
 
 static int run(int argc, char **argv)

@@ -36,7 +36,7 @@ const struct fby_option fby_worker_settings[] = {
     {"listen", 'l', "ADDR",
         "Where trainers connect (default: any port of 127.0.0.1 if the server "
         "is on loopback, else of the address on the route to it); beyond "
-        "loopback only with --insecure",
+        "loopback only with --keys, or --insecure",
         VALUE(FBY_TEXT, worker.listen)},
     {"insecure", 0, NULL,
         "Listen beyond loopback without keys: for trusted networks",
@@ -123,7 +123,7 @@ static const char about[] =
     "Examples:\n"
     "  forebay worker --server tcp://10.0.0.1:7070 --data in1k=/data/imagenet "
     "\\\n"
-    "      --listen 'tcp://10.0.0.2:*' --insecure\n"
+    "      --listen tcp://10.0.0.2:7071 --keys worker.key\n"
     "  forebay worker --server tcp://127.0.0.1:7070 --data p=/photos -t "
     "4\n" FBY_VARIABLES_HELP
     "On SIGTERM the worker takes no new work, finishes or returns the rest,\n"

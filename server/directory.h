@@ -28,6 +28,7 @@ struct fby_directory;
 
 struct fby_directory_config {
     int64_t  lease_ns;     /* length of all leases */
+    int64_t  heartbeat_ns; /* time between two messages that renew a lease */
     uint32_t max_workers;  /* further workers are refused */
     uint32_t max_sessions; /* further sessions are refused */
 };
@@ -52,10 +53,15 @@ void fby_directory_destroy(struct fby_directory **self_p);
 /* A registration belongs to the route (connection) that it came from, because
  * the lists of workers tell each client the ids of all instances. */
 
-/* Add a worker, or renew its lease if it is registered already. The same
- * registration from another route moves to it: the worker has reconnected.
- * Errors: FBY_FULL  there are max_workers workers
- *         FBY_GONE  the instance is registered with other endpoints. */
+/* Add a worker, or renew its lease if it is registered already. A registration
+ * from another route moves to it, because the worker has reconnected, if it
+ * shows the secret of the registered one. A worker that registered without a
+ * secret must have been silent on its old route for two heartbeats.
+ * Errors: FBY_FULL   there are max_workers workers
+ *         FBY_GONE   the instance is registered with other endpoints, or from
+ *                    another route with another secret
+ *         FBY_AGAIN  without a secret, and the old route was heard just now:
+ *                    the worker registers again later. */
 FBY_CHECKED fby_err fby_directory_register(struct fby_directory *self,
     const struct fby_registration                               *registration,
     const struct fby_routing_id *from, int64_t now_ns);

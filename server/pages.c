@@ -38,12 +38,15 @@ static const struct fby_metric_family families[] = {
     ONE(GAUGE, "sessions", FBY_SERVER_SESSIONS,
         "Sessions of trainers now, waiting and refused ones too."),
     ONE(GAUGE, "jobs", FBY_SERVER_JOBS, "Jobs with a session now."),
+    ONE(COUNTER, "handshakes_failed_total", FBY_SERVER_HANDSHAKES,
+        "Connections that ended in the handshake: silent, closed early, or "
+        "with no or a wrong key."),
     ONE(COUNTER, "connections_refused_total", FBY_SERVER_REFUSED_CONNECTIONS,
         "Connections with unknown keys refused after 64 others in 10 s."),
     ONE(COUNTER, "messages_refused_total", FBY_SERVER_REFUSED_MESSAGES,
         "Messages dropped because they are not valid here."),
     ONE(COUNTER, "workers_refused_total", FBY_SERVER_REFUSED_WORKERS,
-        "Registrations refused because there are too many workers."),
+        "Registrations refused; the log has the cause."),
     ONE(COUNTER, "joins_refused_total", FBY_SERVER_REFUSED_JOINS,
         "Sessions refused: their job differs, their rank is taken, or there "
         "are too many."),

@@ -16,6 +16,7 @@
 #include "common/exposure.h"
 #include "common/fault.h"
 #include "common/file_watch.h"
+#include "common/handshakes.h"
 #include "common/limits.h"
 #include "common/log.h"
 #include "common/mem.h"
@@ -32,7 +33,7 @@
 enum {
     MAX_WORKERS  = 8192,
     MAX_SESSIONS = 8192,
-    OWN_FILES    = 12, /* descriptors of the loop and of ZeroMQ */
+    OWN_FILES    = 14, /* descriptors of the loop and of ZeroMQ */
     CONNECTIONS  = 16, /* of workers and trainers, at least */
     ZMQ_THREADS  = 2,
     SPARE_BYTES  = 16 << 20, /* memory for ZeroMQ, at least */
@@ -63,6 +64,7 @@ struct server {
     struct fby_instance_id instance;   /* id of this process */
     void                  *zmq;        /* context */
     void                  *socket;     /* ROUTER */
+    struct fby_handshakes  handshakes; /* of `socket` */
     struct fby_access     *access;     /* NULL: no keys */
     struct fby_zap        *zap;        /* NULL: no keys */
     struct fby_tickets    *tickets;    /* NULL: no keys */
@@ -154,10 +156,17 @@ static fby_err register_worker(struct server *self,
     FBY_TRY(check_endpoints(&worker->endpoints, from, why));
     fby_err err = fby_directory_register(
         self->directory, worker, from->route, self->now_ns);
+    const struct fby_id_text id = fby_id_text(worker->instance.value);
     if (err == FBY_GONE) {
         return fby_error_set(why, err,
-            "worker %s is registered with other endpoints: restart this worker",
-            fby_id_text(worker->instance.value).text);
+            "worker %s is registered by another process, or with other "
+            "endpoints: restart this worker",
+            id.text);
+    }
+    if (err == FBY_AGAIN) {
+        return fby_error_set(why, err,
+            "worker %s is registered on another connection, which is in use",
+            id.text);
     }
     return err == FBY_OK ? FBY_OK
                          : fby_error_set(why, err,
@@ -311,6 +320,17 @@ static void refuse_key(struct server *self, const struct sender *from,
             .version_max = FBY_PROTOCOL_VERSION, .text = text));
 }
 
+/* Answer a message of another version, which is not read. */
+static void refuse_version(struct server *self, const struct sender *from)
+{
+    static const char text[] = "a message of another protocol version";
+    refuse_message(self, text);
+    send_to(self, from->route,
+        FBY_MESSAGE(REFUSED, refused, .code = FBY_REFUSED_VERSION,
+            .version_min = FBY_PROTOCOL_VERSION,
+            .version_max = FBY_PROTOCOL_VERSION, .text = text));
+}
+
 /* Set the key of the sender. False: it is a stranger, and was refused. */
 static bool admit(struct server *self, struct sender *from, zmq_msg_t *frame)
 {
@@ -358,6 +378,11 @@ static void dispatch(
     struct fby_message      message;
     struct fby_error_detail why;
     if (!admit(self, &from, frame)) {
+        return;
+    }
+    if (fby_frame_kind(zmq_msg_data(frame), zmq_msg_size(frame)) ==
+        FBY_FRAME_OTHER_VERSION) {
+        refuse_version(self, &from);
         return;
     }
     if (fby_message_decode(zmq_msg_data(frame), zmq_msg_size(frame), &message,
@@ -442,6 +467,7 @@ static void publish_view(struct server *self)
     view->numbers[FBY_SERVER_READY] = !self->stopping;
     view->numbers[FBY_SERVER_REFUSED_CONNECTIONS] =
         self->zap != NULL ? fby_zap_refused(self->zap) : 0;
+    view->numbers[FBY_SERVER_HANDSHAKES]       = self->handshakes.failed;
     view->numbers[FBY_SERVER_REFUSED_MESSAGES] = self->refused_messages;
     view->numbers[FBY_SERVER_REFUSED_WORKERS]  = self->refused_workers;
     view->numbers[FBY_SERVER_REFUSED_JOINS] += self->refused_joins;
@@ -477,6 +503,7 @@ static void run_iteration(struct server *self)
         self->refresh_ns = self->now_ns + refresh_period_ns;
     }
     fby_file_watch_tick(&self->files, self->now_ns);
+    fby_handshakes_tick(&self->handshakes, self->now_ns);
     fby_directory_tick(self->directory, self->now_ns);
     send_due_messages(self);
     if (self->stopping) {
@@ -564,6 +591,7 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
 {
     const struct fby_directory_config config = {
         .lease_ns     = self->options.lease_ns,
+        .heartbeat_ns = self->heartbeat_ns,
         .max_workers  = MAX_WORKERS,
         .max_sessions = MAX_SESSIONS,
     };
@@ -589,6 +617,8 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
     }
     FBY_TRY(fby_socket_bind(self->zmq, self->options.listen, &limits,
         self->bound, &self->socket, why));
+    FBY_TRY(
+        fby_handshakes_watch(&self->handshakes, self->zmq, self->socket, why));
     /* Nothing is received before this check. */
     FBY_TRY(fby_exposure_check(
         self->bound, self->access != NULL, self->options.is_insecure, why));
@@ -615,6 +645,7 @@ static void close_server(struct server *self)
     if (self->socket != NULL) {
         zmq_close(self->socket);
     }
+    fby_handshakes_fini(&self->handshakes);
     if (self->zmq != NULL) {
         zmq_ctx_shutdown(self->zmq); /* ends the handler of keys */
         fby_zap_join(&self->zap);

@@ -21,6 +21,7 @@ enum fby_server_number { /* index in `numbers` */
     FBY_SERVER_SESSIONS,
     FBY_SERVER_JOBS,
     /* Since the start: */
+    FBY_SERVER_HANDSHAKES, /* that failed */
     FBY_SERVER_REFUSED_CONNECTIONS,
     FBY_SERVER_REFUSED_MESSAGES,
     FBY_SERVER_REFUSED_WORKERS,

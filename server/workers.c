@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* workers.c - the workers of the directory: register, heartbeat, remove. */
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,6 +153,33 @@ static void set_secret(struct fby_dir_worker *worker,
     };
 }
 
+/* Check that a known worker, which registers again, is the one registered. Each
+ * client knows the instances and endpoints of all workers, so they prove
+ * nothing. */
+static fby_err check_same(const struct fby_directory *self,
+    const struct fby_dir_worker                      *worker,
+    const struct fby_registration                    *registration,
+    const struct fby_routing_id                      *from)
+{
+    const struct fby_maybe_digest *shown = &registration->secret;
+    if (!has_endpoints(worker, &registration->endpoints)) {
+        return FBY_GONE;
+    }
+    if (fby_routing_id_equal(&worker->route, from)) {
+        return FBY_OK;
+    }
+    if (worker->has_secret) {
+        return shown->known && sodium_memcmp(shown->digest.bytes,
+                                   worker->secret.secret.bytes,
+                                   sizeof(shown->digest.bytes)) == 0
+                   ? FBY_OK
+                   : FBY_GONE;
+    }
+    return self->awake_ns - worker->seen_ns >= 2 * self->config.heartbeat_ns
+               ? FBY_OK
+               : FBY_AGAIN;
+}
+
 fby_err fby_directory_register(struct fby_directory *self,
     const struct fby_registration                   *registration,
     const struct fby_routing_id *from, int64_t now_ns)
@@ -166,8 +194,8 @@ fby_err fby_directory_register(struct fby_directory *self,
         fby_info("WORKER-NEW", "%s at %s on %s",
             fby_id_text(worker->instance).text,
             worker->n_endpoints > 0 ? worker->endpoints[0] : "?", worker->host);
-    } else if (!has_endpoints(worker, &registration->endpoints)) {
-        return FBY_GONE;
+    } else {
+        FBY_TRY(check_same(self, worker, registration, from));
     }
     worker->route = *from;
     restart_lease(self, worker);

@@ -80,6 +80,8 @@ static const struct fby_metric_family families[] = {
         {{FBY_COUNTER_MALFORMED, "malformed"},
             {FBY_COUNTER_OUT_OF_PLACE, "out_of_place"},
             {FBY_COUNTER_UNKNOWN_PEERS, "no_session"}}},
+    ONE(COUNTER, "handshakes_failed_total", 1, FBY_WORKER_HANDSHAKES,
+        "Connections that ended in the handshake: silent, or closed early."),
     COUNTER("clients_refused_total", REFUSED_CLIENTS,
         "Sessions refused, for want of memory or of a common version."),
     COUNTER("routes_lost_total", ROUTES_LOST,

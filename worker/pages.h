@@ -15,6 +15,7 @@ enum fby_worker_number {
     FBY_WORKER_BUDGET_CHARGED,  /* for batches */
     FBY_WORKER_REGISTERED,      /* 1: at the server; else 0 */
     FBY_WORKER_LEAVING,         /* 1: no new requests are taken; else 0 */
+    FBY_WORKER_HANDSHAKES,      /* that failed since the start */
     FBY_WORKER_NUMBERS
 };
 

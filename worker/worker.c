@@ -45,7 +45,7 @@ enum {
 };
 
 enum {                       /* checked at the start, see common/limits.h */
-    OWN_FILES     = 16,      /* descriptors of the loop and of ZeroMQ */
+    OWN_FILES     = 18,      /* descriptors of the loop and of ZeroMQ */
     CONNECTIONS   = 16,      /* of trainers, at least */
     SPARE_THREADS = 4,       /* two of ZeroMQ, one that scans files, and one
                                 that looks up the server */
@@ -262,6 +262,8 @@ static fby_err open_sockets(struct fby_loop *self, struct fby_error_detail *why)
     }
     FBY_TRY(fby_socket_bind(self->zmq, self->options.listen, &limits,
         self->bound, &self->router, why));
+    FBY_TRY(fby_handshakes_watch(
+        &self->handshakes, self->zmq, self->router, why));
     /* Nothing is received before this check. */
     FBY_TRY(fby_exposure_check(
         self->bound, self->keys != NULL, self->options.is_insecure, why));
@@ -372,6 +374,7 @@ static void close_sockets(struct fby_loop *self)
         zmq_setsockopt(self->router, ZMQ_LINGER, &linger_ms, sizeof(linger_ms));
         zmq_close(self->router);
     }
+    fby_handshakes_fini(&self->handshakes);
     if (self->registry.socket != NULL) {
         zmq_setsockopt(
             self->registry.socket, ZMQ_LINGER, &linger_ms, sizeof(linger_ms));

@@ -418,6 +418,15 @@ struct fby_verdict fby_judge_server(
         workers > 0 ? fby_plural(workers, "worker").text : "no worker");
 }
 
+/* The advice for a worker that answered; NULL: there is nothing to do. */
+static const char *advice_for_worker(const struct fby_answer_facts *facts)
+{
+    return facts->is_elsewhere
+               ? "only this host reaches its loopback address: start it with "
+                 "--listen and an address of its own host"
+               : advice_if_slow(facts);
+}
+
 struct fby_verdict fby_judge_worker(const struct fby_answer_facts *facts)
 {
     bool failed = facts->error != 0 || facts->answer != FBY_ANSWER_GIVEN;
@@ -432,7 +441,7 @@ struct fby_verdict fby_judge_worker(const struct fby_answer_facts *facts)
     if (failed) {
         return judge_failure(facts, "worker");
     }
-    const char *advice     = advice_if_slow(facts);
+    const char *advice     = advice_for_worker(facts);
     char        admits[48] = "requires a ticket of its server";
     if (!facts->has_keys) {
         snprintf(admits, sizeof(admits), "protocol %u", facts->version);

@@ -41,10 +41,10 @@ FBY_CHECKED fby_err fby_count_folders(struct fby_search *search,
 void                fby_folder_counts_fini(struct fby_folder_counts *self);
 
 /* Refuse pictures whose keys would end within their names, such as cat.0.jpg.
- * The message names a file, and has the command that renames them below `path`.
+ * The message names a file, and has the command that renames them below `path`, or moves
+ * those of a flat folder into class folders called after their first words.
  * Errors: FBY_CONFIG. */
-FBY_CHECKED fby_err fby_refuse_dots(const struct fby_search *search,
-    const char *path, const struct fby_folder_counts *counts,
-    struct fby_error_detail *why);
+FBY_CHECKED fby_err fby_refuse_dots(struct fby_search *search, const char *path,
+    const struct fby_folder_counts *counts, struct fby_error_detail *why);
 
 #endif

@@ -22,6 +22,7 @@
 #include "cli/init/split_names.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
+#include "common/mem.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
@@ -54,29 +55,7 @@ static fby_err add_table_split(struct fby_search *search, const char *path,
     return err;
 }
 
-/* The only file of a listing, if it is a text; NULL: there are others, or it is
- * none. */
-static const char *find_only_text(const struct fby_listing *listing)
-{
-    bool is_text = listing->count == 1 && !listing->entries[0].is_dir &&
-                   fby_text_ends_with(listing->entries[0].name, ".txt");
-    return is_text ? listing->entries[0].name : NULL;
-}
-
-static fby_err refuse_text(const struct fby_search *search, const char *path,
-    const char *text, struct fby_error_detail *why)
-{
-    char operand[FBY_OPERAND_SIZE];
-    fby_guess_write_operand(search, path, operand);
-    return fby_error_set(why, FBY_CONFIG,
-        "%.60s is a text without token ids: write those of your tokenizer into "
-        "train.bin; or its bytes as ids, and give init --tokens u8: (cd %s && "
-        "cp -n %s train.bin)",
-        fby_text_show(text).text, operand,
-        fby_shell_is_plain(text) ? text : "FILE");
-}
-
-static fby_err no_known_data(const struct fby_search *search, const char *path,
+static fby_err no_known_data(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     bool              is_file = search->only_file[0] != '\0';
@@ -96,9 +75,7 @@ static fby_err no_known_data(const struct fby_search *search, const char *path,
             return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
         }
     }
-    if (!is_file && find_only_text(listing) != NULL) {
-        return refuse_text(search, path, find_only_text(listing), why);
-    }
+    FBY_TRY(fby_refuse_texts(search, path, listing, why));
     if (!is_file && fby_init_has_pictures(listing)) {
         return fby_error_set(why, FBY_CONFIG,
             "the directory has pictures, but no class folders; expected is one "
@@ -150,7 +127,7 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
                        !fby_guess_are_img2dataset(search, path, listing);
     uint32_t depth = has_classes ? 1 : 0;
     if (has_classes) {
-        FBY_TRY(fby_refuse_pairs(search, path, listing, why));
+        FBY_TRY(fby_refuse_same_names(search, path, listing, why));
     }
     FBY_TRY(fby_guess_class_folders(search, path, depth, name, why));
     if (index == search->out->n_splits) {
@@ -190,14 +167,19 @@ static fby_err add_folders(struct fby_search *search, const char *path,
                : err;
 }
 
+static void free_words(struct fby_guess_split *splits, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t m = 0; m < splits[i].n_members; m++) {
+            fby_init_free_words(&splits[i].members[m]);
+        }
+    }
+}
+
 /* Free what the splits from `first` on own. */
 static void free_splits(struct fby_guess *out, uint32_t first)
 {
-    for (uint32_t i = first; i < out->n_splits; i++) {
-        for (uint32_t m = 0; m < out->splits[i].n_members; m++) {
-            fby_init_free_words(&out->splits[i].members[m]);
-        }
-    }
+    free_words(&out->splits[first], out->n_splits - first);
 }
 
 /* Add the lists of a directory with .npy files if one names existing files. */
@@ -230,9 +212,13 @@ static fby_err add_npy(struct fby_search *search, const char *path,
     if (fby_guess_n_splits(search) > before) {
         return FBY_OK;
     }
-    return fby_guess_is_npy_paired(search->root, path, listing)
-               ? add_folders(search, path, name, listing, why)
-               : add_table_split(search, path, name, listing, why);
+    if (fby_guess_is_npy_paired(search->root, path, listing)) {
+        return add_folders(search, path, name, listing, why);
+    }
+    FBY_TRY(add_table_split(search, path, name, listing, why));
+    fby_guess_note_folders(
+        search, path, listing, "only the .npy files beside are read");
+    return FBY_OK;
 }
 
 /* Look for tables without noting links: data of another kind may be found, which
@@ -344,7 +330,10 @@ static fby_err add_data(struct fby_search *search, const char *path,
     if (err == FBY_OK && fby_guess_n_splits(search) == n_before) {
         err = search->in_zip ? FBY_OK
                              : fby_guess_tokens(search, path, &listing, why);
-        if (err == FBY_OK && fby_guess_n_splits(search) == n_before) {
+        if (err == FBY_OK && fby_guess_n_splits(search) > n_before) {
+            fby_guess_note_folders(
+                search, path, &listing, "only the token files beside are read");
+        } else if (err == FBY_OK) {
             err = add_first_kind(search, path, name, &listing, why);
         }
     }
@@ -359,25 +348,120 @@ static fby_err add_data(struct fby_search *search, const char *path,
     return err;
 }
 
-/* Add the data of the folder `dir` of a split. A list of the files of train is
- * the better advice, if there is one, than what is wrong with their names. */
+/* ---- folders of splits ---- */
+
+/* True if the first split from `first` on, a folder, has no classes: it is flat, or
+ * its folders hold only folders. */
+static bool is_without_classes(const struct fby_search *search, uint32_t first)
+{
+    const struct fby_guess_split *split = &search->out->splits[first];
+    return first < search->out->n_splits &&
+           search->class_depth == FBY_GUESS_ANY_DEPTH &&
+           split->kind == FBY_SOURCE_FOLDER &&
+           (split->class_depth == 0 ||
+               (split->only_folders && !search->in_zip));
+}
+
+/* Replace the splits from `first` on by those of the lists in `path`, if these
+ * have the paths of existing files. */
+static fby_err replace_by_lists(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, uint32_t first, bool *is_replaced,
+    struct fby_error_detail *why)
+{
+    struct fby_guess       *out  = search->out;
+    uint32_t                n    = out->n_splits - first;
+    enum fby_source_kind    kind = out->kind;
+    struct fby_guess_split *saved =
+        fby_memdup(&out->splits[first], n * sizeof(out->splits[0]));
+    out->n_splits = first;
+    fby_err err   = add_lists_of_files(search, path, listing, why);
+    *is_replaced  = err == FBY_OK && out->n_splits > first;
+    if (*is_replaced || err != FBY_OK) {
+        out->n_splits = *is_replaced ? out->n_splits : first;
+        free_words(saved, n);
+    } else {
+        memcpy(&out->splits[first], saved, n * sizeof(out->splits[0]));
+        out->n_splits = first + n;
+        out->kind     = kind;
+    }
+    free(saved);
+    for (uint32_t i = first; *is_replaced && i < out->n_splits; i++) {
+        out->splits[i].kind = FBY_SOURCE_LIST;
+    }
+    return err;
+}
+
+/* Use the lists beside the folder of train, the split `first`, if it has no
+ * classes. */
+static fby_err use_lists(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, uint32_t first, bool *is_replaced,
+    struct fby_error_detail *why)
+{
+    if (!is_without_classes(search, first)) {
+        return FBY_OK;
+    }
+    FBY_TRY(fby_refuse_lists_of_folders(search, path, listing, why));
+    return search->in_zip ? FBY_OK
+                          : replace_by_lists(
+                                search, path, listing, first, is_replaced, why);
+}
+
+/* Add the data of the folder `dir` of a split, or of the lists in `path`, which
+ * sets *has_lists. A list of the files of train is the better advice, if there is
+ * one, than what is wrong with their names. */
 static fby_err add_split_folder(struct fby_search *search, const char *path,
     const struct fby_listing *listing, const char *dir, const char *name,
-    struct fby_error_detail *why)
+    bool *has_lists, struct fby_error_detail *why)
 {
     char                    below[FBY_PATH_SIZE];
     struct fby_error_detail of_lists = {{0}};
+    uint32_t                first    = search->out->n_splits;
+    size_t                  notes    = strlen(search->out->notes);
     FBY_TRY(fby_path_join(path, dir, below, why));
     fby_err err = add_data(search, below, name, why);
     if (err == FBY_CONFIG) {
         fby_error_prefix(why, err, "in %.60s", dir);
     }
-    fby_err lists = FBY_OK;
-    if (strcmp(name, "train") == 0 && (err == FBY_OK || err == FBY_CONFIG)) {
-        lists = fby_refuse_lists_of_train(search, listing, dir, &of_lists);
+    if (strcmp(name, "train") != 0 || (err != FBY_OK && err != FBY_CONFIG)) {
+        return err;
+    }
+    char   *of_folder = search->out->notes + notes;
+    size_t  n         = strlen(of_folder);
+    fby_err lists =
+        use_lists(search, path, listing, first, has_lists, &of_lists);
+    if (*has_lists) { /* remove the notes of the folder */
+        memmove(of_folder, of_folder + n, strlen(of_folder + n) + 1);
+        give_default_name(search, first, name, path[0] == '\0');
+        fby_guess_note(search,
+            "note: the lists are read, which have the paths of the pictures");
+        return FBY_OK;
     }
     return lists != FBY_OK ? fby_error_set(why, lists, "%s", of_lists.text)
                            : err;
+}
+
+/* Add a note of each list in `path` that has the path of a file. */
+static void note_lists(struct fby_search *search, const char *path,
+    const struct fby_listing *listing)
+{
+    for (uint32_t i = 0; !search->in_zip && i < listing->count; i++) {
+        char list[FBY_PATH_SIZE];
+        char operand[FBY_OPERAND_SIZE];
+        bool names_files = false;
+        if (!fby_list_is_read(listing, &listing->entries[i]) ||
+            fby_path_join(path, listing->entries[i].name, list, NULL) !=
+                FBY_OK) {
+            continue;
+        }
+        fby_err err = fby_refuse_header(search, list, &names_files, NULL);
+        if (names_files && err == FBY_OK) {
+            fby_guess_write_operand(search, list, operand);
+            fby_guess_note(search,
+                "left out: the list %s: the class folders are read; to stream "
+                "the list instead: forebay init %s",
+                listing->entries[i].name, operand);
+        }
+    }
 }
 
 /* Add a note of the folders that are not among the `n` used ones. */
@@ -402,17 +486,26 @@ static fby_err add_split_folders(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     const char *used[FBY_KNOWN_SPLITS];
-    size_t      n   = 0;
-    fby_err     err = FBY_OK;
-    for (size_t i = 0; err == FBY_OK && i < FBY_KNOWN_SPLITS; i++) {
+    size_t      n         = 0;
+    bool        has_lists = false;
+    fby_err     err       = search->class_depth == FBY_GUESS_ANY_DEPTH
+                                ? fby_refuse_pairs(search, path, listing, why)
+                                : FBY_OK;
+    err                   = fby_guess_unpack_first(search, err, why);
+    for (size_t i = 0; err == FBY_OK && !has_lists && i < FBY_KNOWN_SPLITS;
+         i++) {
         const char *name = fby_known_splits[i];
         const char *dir  = fby_find_split_folder(listing, name);
         if (dir != NULL && !fby_guess_has_split(search, name)) {
-            err       = add_split_folder(search, path, listing, dir, name, why);
+            err = add_split_folder(
+                search, path, listing, dir, name, &has_lists, why);
             used[n++] = dir;
         }
     }
-    note_other_folders(search, path, listing, used, n);
+    if (!has_lists) {
+        note_lists(search, path, listing);
+        note_other_folders(search, path, listing, used, n);
+    }
     return err;
 }
 
@@ -599,6 +692,9 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
     }
     if (err == FBY_OK) {
         err = fby_guess_share_length(&search, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_refuse_chats(&search, why);
     }
     if (err == FBY_OK) {
         err = fby_guess_use_data_root(out, why);

@@ -38,8 +38,9 @@ struct fby_guess_split {                      /* the data of one split */
     char     pattern[FBY_PATH_SIZE]; /* path, or a pattern of paths */
     uint32_t shards;  /* number of tar files, tables or token files; else 0 */
     uint32_t classes; /* number of class folders; else 0 */
-    uint32_t shards_read; /* tar: number of shards whose samples were read */
-    uint32_t class_depth; /* folder: levels down to them; 0: no classes */
+    uint32_t shards_read;  /* tar: number of shards whose samples were read */
+    uint32_t class_depth;  /* folder: levels down to them; 0: no classes */
+    bool     only_folders; /* the class folders hold no files, but folders */
     char     mismatch
         [FBY_REASON_SIZE]; /* a class folder that train lacks, as text; "": none */
     bool     only_pictures; /* tar: samples have nothing more */
@@ -50,7 +51,8 @@ struct fby_guess_split {                      /* the data of one split */
     uint32_t               n_members;
     bool     sizes_read;    /* those of the first pictures and masks */
     uint32_t masks_checked; /* samples; at most FBY_GUESS_MASKS */
-    char sized[FBY_INIT_SIZES][FBY_NAME_SIZE]; /* the keys of these samples */
+    char     measured_keys[FBY_INIT_SIZES]
+                      [FBY_NAME_SIZE]; /* the keys of these samples */
     /* Class folders: files without a picture of their sample. */
     struct fby_guess_left_out left_out[FBY_GUESS_MEMBERS];
     uint32_t                  n_left_out;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_arrays.c - NumPy files that are no table as they lie: the arrays of
- * several splits in one folder or .npz, and a file for each sample. The errors
- * have the command that makes tables of them. */
+ * several splits in one folder or .npz, a file for each sample, and texts as
+ * labels. The errors have the command that makes tables of them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -129,7 +129,45 @@ static bool are_alike(const struct fby_column *columns, uint32_t n)
            columns[0].rows <= MANY_ROWS;
 }
 
-fby_err fby_guess_explain_arrays(const struct fby_search *search,
+/* Writes the numbers of names for the texts in all files %s. */
+#define NUMBER_TEXTS                                                        \
+    "import glob, os, numpy as n; F = glob.glob('**/%s', recursive=True); " \
+    "assert not any(os.path.exists(f + '.texts') for f in F); A = "         \
+    "[n.load(f).astype(str) for f in F]; v = n.unique(n.concatenate("       \
+    "[a.ravel() for a in A])); [(os.rename(f, f + '.texts'), n.save(f, "    \
+    "n.searchsorted(v, a))) for f, a in zip(F, A)]; "                       \
+    "print(dict(enumerate(v.tolist())))"
+
+/* Explain the error of a file of texts: "y.npy: its dtype is '<U3'; ...". Returns
+ * FBY_CONFIG, also if it is another. */
+static fby_err explain_texts(
+    struct fby_search *search, struct fby_error_detail *why)
+{
+    static const char text[] = ".npy: its dtype is '";
+    const char       *dtype  = strstr(why->text, text);
+    char              program[640];
+    char              file[FBY_NAME_SIZE];
+    if (dtype == NULL || strchr("US", dtype[strlen(text) + 1]) == NULL) {
+        return FBY_CONFIG;
+    }
+    const char *begin = dtype;
+    while (begin > why->text && strchr(" /", begin[-1]) == NULL) {
+        begin--;
+    }
+    snprintf(file, sizeof(file), "%.*s.npy", (int)(dtype - begin), begin);
+    if (!fby_shell_is_plain(file) || dtype - begin > 50) {
+        return FBY_CONFIG;
+    }
+    snprintf(program, sizeof(program), NUMBER_TEXTS, file);
+    fby_guess_advise(search, "", "", program);
+    return fby_error_set(why, FBY_CONFIG,
+        "%s has texts, and an array of labels has numbers: write those of the "
+        "sorted names, which the command prints (the texts stay in %s.texts), "
+        "and run init again:",
+        file, file);
+}
+
+fby_err fby_guess_explain_arrays(struct fby_search *search,
     const struct fby_guess_tables *found, const struct fby_column *columns,
     uint32_t n, fby_err err, struct fby_error_detail *why)
 {
@@ -138,15 +176,18 @@ fby_err fby_guess_explain_arrays(const struct fby_search *search,
                       : err == FBY_CONFIG && are_of_splits(columns, n)) {
         return refuse_splits(search, found, why);
     }
-    if ((!are_numbers(columns, n) && !are_alike(columns, n)) ||
-        fby_text_ends_with(found->first, ".npz")) {
+    if (fby_text_ends_with(found->first, ".npz")) {
         return err;
+    }
+    if (!are_numbers(columns, n) && !are_alike(columns, n)) {
+        return err == FBY_CONFIG ? explain_texts(search, why) : err;
     }
     write_dir(search, found->first, !found->is_table, dir);
     bool is_split  = !found->is_table && strchr(found->first, '/') != NULL;
     const char *to = is_split ? "" : "train/";
     return fby_error_set(why, FBY_CONFIG,
-        "each .npy file seems to be a sample, and a table has them as rows: "
-        "write one, and run init again: " STACK_FILES,
+        "each .npy file seems to be a sample, and a table has them as rows "
+        "(all "
+        "of one shape): write one, and run init again: " STACK_FILES,
         dir, is_split ? "" : "os.mkdir('train'); ", to, to);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_boxes.c - recognise folders of boxes as text, as YOLO has them.
+/* guess_boxes.c - recognise folders of boxes as text, as YOLO has them, or XML,
+ * as Pascal VOC does.
  *
  * labels/7.txt has a line of five numbers for each object of images/7.jpg: its
  * class, and the centre and size of its box. Pictures without objects may have
@@ -10,21 +11,24 @@
 
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
 enum {
-    MAX_FILES  = 64, /* that are read: files may be empty */
-    MAX_LEVELS = 3,  /* of folders: labels/train */
-    N_NUMBERS  = 5   /* in a line */
+    MAX_FILES  = 64,  /* that are read: files may be empty */
+    MAX_LEVELS = 3,   /* of folders: labels/train */
+    N_NUMBERS  = 5,   /* in a line */
+    XML_BYTES  = 4096 /* of a file that are read */
 };
 
-struct boxes { /* a search for the first file that is not empty */
-    struct fby_search *search;
-    const char        *path; /* of the folder */
-    uint32_t           n_files;
-    bool               is_known; /* such a file was found */
-    bool               has_boxes;
+struct boxes { /* a search for the first file that tells the kind */
+    struct fby_search  *search;
+    const char         *path; /* of the folder */
+    uint32_t            n_files;
+    bool                is_known; /* such a file was found */
+    bool                has_pictures;
+    enum fby_boxes_kind kind;
 };
 
 /* True if the first line has five numbers. */
@@ -43,34 +47,61 @@ static bool is_box(const char *text)
     return n == N_NUMBERS;
 }
 
-static void read_file(struct boxes *self, const char *name)
+/* Read the begin of a file. Returns false if it cannot be read, or is empty. */
+static bool read_begin(
+    struct boxes *self, const char *name, char *out, size_t size)
 {
     char              path[FBY_PATH_SIZE];
-    char              text[256];
-    size_t            n = sizeof(text) - 1;
+    size_t            n = size - 1;
     struct fby_object object;
     if (fby_path_join(self->path, name, path, NULL) != FBY_OK ||
         fby_object_open(self->search->root, path, &object, NULL) != FBY_OK) {
-        return;
+        return false;
     }
     self->n_files++;
-    if (fby_object_read_some(&object, 0, text, &n, NULL) == FBY_OK && n > 0) {
-        text[n]         = '\0';
-        self->is_known  = true;
-        self->has_boxes = is_box(text);
-    }
+    fby_err err = fby_object_read_some(&object, 0, out, &n, NULL);
     fby_object_close(&object);
+    out[err == FBY_OK ? n : 0] = '\0';
+    return err == FBY_OK && n > 0;
+}
+
+static void read_text(struct boxes *self, const char *name)
+{
+    char text[256];
+    if (read_begin(self, name, text, sizeof(text))) {
+        self->is_known = true;
+        self->kind     = is_box(text) ? FBY_BOXES_TEXT : FBY_BOXES_NONE;
+    }
+}
+
+/* The XML of a picture without objects tells nothing of those of others. */
+static void read_xml(struct boxes *self, const char *name)
+{
+    char text[XML_BYTES];
+    self->kind = FBY_BOXES_XML;
+    if (read_begin(self, name, text, sizeof(text)) &&
+        strstr(text, "<annotation") != NULL &&
+        strstr(text, "<object") != NULL) {
+        self->is_known = true;
+        self->kind     = FBY_BOXES_VOC;
+    }
 }
 
 static fby_err visit_file(
     void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
 {
     struct boxes *self = arg;
+    const char   *name = entry->name;
     (void)why;
-    if (!entry->is_dir && !self->is_known && self->n_files < MAX_FILES &&
-        fby_text_ends_with(entry->name, ".txt") &&
-        strcmp(entry->name, "classes.txt") != 0) {
-        read_file(self, entry->name);
+    if (!entry->is_dir && fby_init_is_any_picture(name)) {
+        self->has_pictures = true;
+    } else if (entry->is_dir || self->is_known || self->n_files == MAX_FILES) {
+        return FBY_OK;
+    } else if (fby_text_ends_with(name, ".xml")) {
+        read_xml(self, name);
+    } else if (fby_text_ends_with(name, ".txt") &&
+               strcmp(name, "classes.txt") != 0) {
+        read_text(self, name);
     }
     return FBY_OK;
 }
@@ -97,40 +128,13 @@ static void look_at(struct boxes *self, const char *path, unsigned levels)
     fby_listing_fini(&listing);
 }
 
-bool fby_guess_has_boxes(struct fby_search *search, const char *path)
+enum fby_boxes_kind fby_guess_find_boxes(
+    struct fby_search *search, const char *path, bool is_beside)
 {
     struct boxes self = {.search = search};
     look_at(&self, path, MAX_LEVELS);
-    return self.has_boxes;
-}
-
-/* The command writes boxes.jsonl beside `pictures`, and boxes-train.jsonl for
- * the folder `train` in it. The paths in a list are relative to the list. */
-#define WRITE_LISTS                                                           \
-    "(cd %s && python3 -c \"import glob, json, os; assert not "               \
-    "glob.glob('**/boxes*.jsonl', recursive=True); [open(a + 'boxes' + "      \
-    "''.join('-' + d for d in b.split('/')[:-1]) + '.jsonl', "                \
-    "'a').write(json.dumps({'image': '%s/' + b, 'boxes': [float(x) for x in " \
-    "open(t).read().split()] if os.path.exists(t) else []}) + '\\n') for f "  \
-    "in "                                                                     \
-    "sorted(glob.glob('**/%s/**/*.*', recursive=True)) for a, b in "          \
-    "[f.split('%s/', 1)] for t in [a + '%s/' + os.path.splitext(b)[0] + "     \
-    "'.txt']]\")"
-
-void fby_guess_note_boxes(
-    struct fby_search *search, const char *pictures, const char *boxes)
-{
-    char word[FBY_PATH_SIZE];
-    if (search->in_zip ||
-        !fby_shell_quote(fby_root_dir(search->root), word, sizeof(word))) {
-        fby_guess_note(search,
-            "left out: %s: its text files are boxes, which a list can have: "
-            "{\"image\": \"%s/1.jpg\", \"boxes\": [0, 0.5, 0.5, 0.2, 0.2]}",
-            boxes, pictures);
-        return;
-    }
-    fby_guess_note(search,
-        "left out: %s: its text files are boxes; to read them, too, write "
-        "lists, and run init again: " WRITE_LISTS,
-        boxes, word, pictures, pictures, pictures, boxes);
+    bool is_text = self.kind == FBY_BOXES_TEXT;
+    /* Pictures are masks, with XML or without. */
+    return self.has_pictures && !is_text && !is_beside ? FBY_BOXES_NONE
+                                                       : self.kind;
 }

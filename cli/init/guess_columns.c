@@ -198,7 +198,7 @@ static fby_err prefix_table(
     return path[0] != '\0' ? fby_error_prefix(why, err, "shard %s", path) : err;
 }
 
-fby_err fby_guess_scan_columns(const struct fby_search *search,
+fby_err fby_guess_scan_columns(struct fby_search *search,
     const struct fby_guess_tables *found, struct fby_guess_split *split,
     struct fby_error_detail *why)
 {

@@ -25,7 +25,7 @@ FBY_CHECKED fby_err fby_guess_find_tables(const struct fby_root *root,
 /* Read the headers of the first table into `split`.
  * Errors: those of fby_columns_scan, with the path; FBY_CONFIG if a matrix is
  *         misplaced. */
-FBY_CHECKED fby_err fby_guess_scan_columns(const struct fby_search *search,
+FBY_CHECKED fby_err fby_guess_scan_columns(struct fby_search *search,
     const struct fby_guess_tables *found, struct fby_guess_split *split,
     struct fby_error_detail *why);
 
@@ -39,9 +39,9 @@ void fby_guess_note_npy(
 
 /* Check the columns of the first table. `err` and `why` are the result of the
  * scan; after an error, `columns` are those before it.
- * Errors: `err`; FBY_CONFIG for arrays of several splits, and for a file for each
- *         sample: what to do. */
-FBY_CHECKED fby_err fby_guess_explain_arrays(const struct fby_search *search,
+ * Errors: `err`; FBY_CONFIG for arrays of several splits, for a file for each
+ *         sample, and for texts: what to do. */
+FBY_CHECKED fby_err fby_guess_explain_arrays(struct fby_search *search,
     const struct fby_guess_tables *found, const struct fby_column *columns,
     uint32_t n, fby_err err, struct fby_error_detail *why);
 

@@ -216,6 +216,59 @@ static void note_json(const struct class_folders *folders)
     }
 }
 
+/* Remove the member with that extension, which has no field. */
+static void remove_member(struct fby_guess_split *split, const char *extension)
+{
+    struct fby_init_member *member = fby_guess_find_member(split, extension);
+    if (member != NULL) {
+        size_t n = (size_t)(&split->members[split->n_members] - (member + 1));
+        memmove(member, member + 1, n * sizeof(*member));
+        split->n_members--;
+    }
+}
+
+/* Add a note on files of boxes beside the pictures. Lists have no place for the
+ * class folders. */
+static void note_boxes(
+    const struct class_folders *folders, struct fby_guess_split *split)
+{
+    struct fby_search  *search = folders->search;
+    enum fby_boxes_kind kind   = FBY_BOXES_NONE;
+    bool                is_any = false;
+    for (uint32_t i = 0; i < folders->counts.n_types; i++) {
+        const struct fby_file_type *type = &folders->counts.types[i];
+        is_any =
+            is_any || (type->n_with_picture > 0 &&
+                          (fby_equal_ignoring_case(type->extension, "xml") ||
+                              fby_equal_ignoring_case(type->extension, "txt")));
+    }
+    if (is_any && split->class_depth == 0) {
+        kind = fby_guess_find_boxes(search, folders->path, true);
+    }
+    if (kind != FBY_BOXES_NONE) {
+        fby_guess_note_boxes_beside(search, kind);
+        remove_member(split, kind == FBY_BOXES_TEXT ? "txt" : "xml");
+    }
+}
+
+/* Add a note on each type of files of the samples that no field reads. */
+static void note_unread_types(
+    const struct class_folders *folders, const struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        const struct fby_init_member *member  = &split->members[i];
+        bool                          is_read = fby_init_is_picture(member) ||
+                       fby_init_is_text(member) || fby_init_is_label(member) ||
+                       fby_init_has_type(member->extension, "json") ||
+                       fby_init_has_type(member->extension, "npy");
+        if (!is_read && folders->counts.n_with_picture > 0) {
+            fby_guess_note(folders->search,
+                "left out: the .%s files beside the pictures are not read",
+                fby_text_show_begin(member->extension, 20).text);
+        }
+    }
+}
+
 /* Find pictures of 16 bits in grey among those of the split. */
 static void find_grey16(
     const struct class_folders *folders, struct fby_guess_split *split)
@@ -257,6 +310,8 @@ static fby_err set_samples(struct class_folders *folders,
     find_grey16(folders, split);
     note_twins(folders, split);
     note_json(folders);
+    note_boxes(folders, split);
+    note_unread_types(folders, split);
     return err == FBY_OK ? read_sizes(folders, split, why) : err;
 }
 
@@ -287,8 +342,8 @@ static fby_err list_inner_folders(const struct class_folders *folders,
 
 /* Refuse a single folder of folders, which may be a level too high. For several
  * of them, write a note. */
-static fby_err check_depth(
-    const struct class_folders *folders, struct fby_error_detail *why)
+static fby_err check_depth(const struct class_folders *folders,
+    struct fby_guess_split *split, struct fby_error_detail *why)
 {
     const struct fby_search *search = folders->search;
     const char              *name   = folders->classes[0].name;
@@ -298,6 +353,7 @@ static fby_err check_depth(
         return FBY_OK;
     }
     FBY_TRY(list_inner_folders(folders, inner, sizeof(inner), why));
+    split->only_folders = true;
     if (folders->n > 1) {
         fby_guess_note(folders->search,
             "note: the class folders hold only folders (%s); if these are the "
@@ -453,7 +509,7 @@ fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
     split->classes     = depth > 0 ? folders.n : 0;
     split->class_depth = depth;
     if (err == FBY_OK && depth > 0) {
-        err = check_depth(&folders, why);
+        err = check_depth(&folders, split, why);
     }
     if (err == FBY_OK) {
         err = set_samples(&folders, split, why);

@@ -36,7 +36,7 @@ void fby_guess_note_only_folder(struct fby_search *search, const char *folder);
  * so that they are pairs; add a note if they may be classes (guess_pairs.c). The
  * listing of the first split decides for all.
  * Errors: FBY_CONFIG. */
-FBY_CHECKED fby_err fby_refuse_pairs(struct fby_search *search,
+FBY_CHECKED fby_err fby_refuse_same_names(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
@@ -45,12 +45,40 @@ FBY_CHECKED fby_err fby_refuse_pairs(struct fby_search *search,
 void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,
     const char *folder, char *out, size_t size);
 
-/* Has the folder, or one in it, text files of boxes, as YOLO's? */
-bool fby_guess_has_boxes(struct fby_search *search, const char *path);
+/* The files of boxes in a folder, and in no other form than these. */
+enum fby_boxes_kind {
+    FBY_BOXES_NONE = 0, /* files of other types, too */
+    FBY_BOXES_TEXT = 1, /* numbers, as YOLO's */
+    FBY_BOXES_VOC  = 2, /* XML with objects, as Pascal VOC's */
+    FBY_BOXES_XML  = 3  /* other XML */
+};
+
+/* The kind of the files in the folder, or in those in it (guess_boxes.c).
+ * `is_beside`: pictures beside them are the samples. Else they are masks, and XML
+ * files tell nothing. */
+enum fby_boxes_kind fby_guess_find_boxes(
+    struct fby_search *search, const char *path, bool is_beside);
+
+/* Write the program of Python that writes lists of pictures and boxes, below the
+ * folder where it runs. Pictures are in folders called `pictures`, and the files
+ * in those called `boxes`; NULL: they are beside the pictures
+ * (guess_box_lists.c). Returns false if the kind is not read, or a name needs
+ * quotes. */
+bool fby_guess_write_boxes(const char *pictures, const char *boxes,
+    enum fby_boxes_kind kind, char out[FBY_GUESS_COMMAND]);
+
+/* The end of such a program: writes the list s for each s of L, which has the
+ * paths of a picture and of its XML file. Classes are numbered by their names,
+ * which are printed. It needs os, json and, as E, xml.etree.ElementTree. */
+extern const char fby_guess_write_voc[];
 
 /* Add a note on the folder `boxes` beside the folder `pictures`. */
-void fby_guess_note_boxes(
-    struct fby_search *search, const char *pictures, const char *boxes);
+void fby_guess_note_boxes(struct fby_search *search, const char *pictures,
+    const char *boxes, enum fby_boxes_kind kind);
+
+/* Add a note on the files of boxes beside the pictures. */
+void fby_guess_note_boxes_beside(
+    struct fby_search *search, enum fby_boxes_kind kind);
 
 /* True if the folders in the listing of `path` are shards of img2dataset, no
  * classes: 00000 with 000000001.jpg. Then a note is added. */

@@ -13,52 +13,32 @@
 #include "cli/init/guess_members.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_values.h"
+#include "cli/init/list_begin.h"
 #include "cli/init/names.h"
-#include "common/mem.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
-#include "worker/source/list/list.h"
-
-enum { MAX_READ = 2 * FBY_LIST_MAX_ROW };
 
 struct header { /* the list, and what its first row says */
     const struct fby_search *search;
     const char              *list;               /* its name */
     char                     dir[FBY_PATH_SIZE]; /* below the root */
-    char                    *text;               /* the begin of the list */
-    size_t                   size;               /* bytes of `text` */
-    bool                     is_json;
+    struct fby_list_begin    begin;
     bool                     names_files; /* a cell is the path of a file */
     struct fby_guess_split  *split;       /* for the columns without a member */
     fby_err                  err;         /* of the check */
     struct fby_error_detail *why;         /* the text of `err` */
 };
 
-/* Read the begin of the list. Returns false if that fails: reading the whole
- * list will say why. */
+/* Read the begin of the list. Returns false if that fails. */
 static bool read_begin(
     const struct fby_search *search, const char *list_path, struct header *out)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
-    struct fby_object object;
-    const char       *slash = strrchr(list_path, '/');
-    out->search             = search;
-    out->list               = slash != NULL ? slash + 1 : list_path;
-    out->is_json            = fby_text_ends_with(list_path, ".jsonl");
+    const char *slash = strrchr(list_path, '/');
+    out->search       = search;
+    out->list         = slash != NULL ? slash + 1 : list_path;
     snprintf(out->dir, sizeof(out->dir), "%.*s",
         slash != NULL ? (int)(slash - list_path) : 0, list_path);
-    if (fby_object_open(search->root, list_path, &object, NULL) != FBY_OK) {
-        return false;
-    }
-    out->text   = fby_zalloc(MAX_READ + 1); /* a NUL follows the text */
-    out->size   = MAX_READ;
-    fby_err err = fby_object_read_some(&object, 0, out->text, &out->size, NULL);
-    fby_object_close(&object);
-    if (err == FBY_OK && strncmp(out->text, mark, strlen(mark)) == 0) {
-        out->size -= strlen(mark);
-        memmove(out->text, out->text + strlen(mark), out->size + 1);
-    }
-    return err == FBY_OK;
+    return fby_list_begin_read(search, list_path, &out->begin);
 }
 
 /* ---- a first row of values ---- */
@@ -251,9 +231,10 @@ static void add_null_columns(const struct header *self)
 {
     const char *name   = NULL;
     json_t     *value  = NULL;
-    json_t     *object = self->is_json ? json_loadb(self->text,
-                                             strcspn(self->text, "\n"), 0, NULL)
-                                       : NULL;
+    const char *text   = self->begin.text;
+    json_t     *object = self->begin.is_json
+                             ? json_loadb(text, strcspn(text, "\n"), 0, NULL)
+                             : NULL;
     json_object_foreach(object, name, value)
     {
         if (json_is_null(value)) {
@@ -263,16 +244,6 @@ static void add_null_columns(const struct header *self)
     json_decref(object);
 }
 
-/* Call `receive` with the first row of the list, if it has one. */
-static void visit_first_row(
-    const struct header *self, const struct fby_list_sink *sink)
-{
-    fby_err err = self->is_json
-                      ? fby_list_json(self->text, self->size, sink, NULL)
-                      : fby_list_csv(self->text, self->size, sink, NULL);
-    (void)err; /* FBY_GONE, or what reading the whole list will say */
-}
-
 fby_err fby_refuse_header(const struct fby_search *search,
     const char *list_path, bool *names_files, struct fby_error_detail *why)
 {
@@ -280,15 +251,15 @@ fby_err fby_refuse_header(const struct fby_search *search,
     const struct fby_list_sink first   = {check_first_row, &self};
     const struct fby_list_sink columns = {check_columns, &self};
     bool                       is_read = read_begin(search, list_path, &self);
-    if (is_read && !self.is_json) {
-        fby_err err =
-            fby_list_csv_first_row(self.text, self.size, &first, NULL);
+    if (is_read && !self.begin.is_json) {
+        fby_err err = fby_list_csv_first_row(
+            self.begin.text, self.begin.size, &first, NULL);
         (void)err; /* reading the whole list will say it */
     }
     if (is_read && self.err == FBY_OK) {
-        visit_first_row(&self, &columns);
+        fby_list_begin_visit(&self.begin, &columns);
     }
-    free(self.text);
+    fby_list_begin_fini(&self.begin);
     *names_files = self.names_files;
     return self.err;
 }
@@ -299,8 +270,8 @@ void fby_guess_add_other_columns(const struct fby_search *search,
     struct header              self = {.split = split};
     const struct fby_list_sink sink = {add_columns, &self};
     if (read_begin(search, list_path, &self)) {
-        visit_first_row(&self, &sink);
+        fby_list_begin_visit(&self.begin, &sink);
         add_null_columns(&self);
     }
-    free(self.text);
+    fby_list_begin_fini(&self.begin);
 }

@@ -7,72 +7,81 @@
 #include "cli/init/guess_notes.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
+#include "worker/source/list/list.h"
 
-/* A fault that reading a list reports, and the command that writes `file`:
- * it has the directory and the name of the list. */
+/* A fault that reading a list reports, and the command for it. That is a program
+ * of a shell or of Python, which writes the file that fby_guess_name_list() gives
+ * of the list `f`. */
 struct remedy {
     const char *ending; /* of the list */
     const char *fault;
     const char *purpose;
-    const char *before; /* the directory */
-    const char *between;
-    const char *after; /* the list */
-    const char *file;
+    const char *word; /* of the new list; NULL: arrays, as train.npz */
+    bool        is_python;
+    const char *program;
 };
 
-#define COMMAS                                                            \
-    "(cd ", " && python3 -c \"import csv; csv.writer(open('commas.csv', " \
-            "'x')).writerows(csv.reader(open('"
-#define OF_DELIMITER(d)                                         \
-    "', newline='', encoding='utf-8-sig'), delimiter='" d "', " \
-    "skipinitialspace=True))\")",                               \
-        "commas.csv"
+#define COMMAS(delimiter)                                             \
+    "convert it", "commas", true,                                     \
+        "import csv; csv.writer(open('commas-' + f, 'x')).writerows(" \
+        "csv.reader(open(f, newline='', encoding='utf-8-sig'), "      \
+        "delimiter='" delimiter "', skipinitialspace=True))"
+#define NAMES                                                             \
+    "write other names of columns", "names", true,                        \
+        "import csv, re; r = list(csv.reader(open(f, newline='', "        \
+        "encoding='utf-8-sig'))); csv.writer(open('names-' + f, "         \
+        "'x')).writerows([[re.sub(r'[^\\w-]+', '_', c.strip()) or 'c' + " \
+        "str(i) for i, c in enumerate(r[0])]] + r[1:])"
+#define LATIN \
+    "convert it", "utf8", false, "iconv -f CP1252 -t UTF-8 $f > utf8-$f"
 
 static const struct remedy remedies[] = {
-    {".csv", "is not UTF-8 text", "convert it", "(set -C; cd ",
-        " && iconv -f CP1252 -t UTF-8 ", " > utf8.csv)", "utf8.csv"},
-    {".csv", "a NUL byte", "remove it", "(set -C; cd ", " && tr -d '\\000' < ",
-        " > utf8.csv)", "utf8.csv"},
-    {".csv", "it has no comma, but ';'", "convert it", COMMAS,
-        OF_DELIMITER(";")},
-    {".csv", "it has no comma, but '|'", "convert it", COMMAS,
-        OF_DELIMITER("|")},
-    {".csv", "it has no comma, but tabs", "convert it", COMMAS,
-        OF_DELIMITER("\\t")},
-    {".csv", "more than 256 columns", "convert it", "(cd ",
-        " && python3 -c \"import numpy as n; n.savez('rows.npz', x=n.loadtxt('",
-        "', 'f4', delimiter=',', skiprows=1))\")", "rows.npz"},
-    {".jsonl", "JSON: unable to decode byte", "convert it", "(set -C; cd ",
-        " && iconv -f CP1252 -t UTF-8 ", " > utf8.jsonl)", "utf8.jsonl"},
-    {".jsonl", "line 1: a list where an object is needed", "convert it",
-        "(set -C; cd ", " && jq -c '.[]' ", " > lines.jsonl)", "lines.jsonl"},
-    {".jsonl", "line 1: JSON: string or '}' expected near end of file",
-        "convert it", "(set -C; cd ", " && jq -c . ", " > lines.jsonl)",
-        "lines.jsonl"},
-    {".csv", "line 2: a row without any value that a field could select",
-        "write other names of columns", "(cd ",
-        " && python3 -c \"import csv, re; r = list(csv.reader(open('",
-        "', newline='', encoding='utf-8-sig'))); csv.writer(open('names.csv', "
-        "'x')).writerows([[re.sub(r'\\W+', '_', c.strip()) for c in r[0]]] + "
-        "r[1:])\")",
-        "names.csv"},
+    {".csv", FBY_LIST_NOT_UTF8, LATIN},
+    {".csv", FBY_LIST_NUL_BYTE, "remove it", "utf8", false,
+        "tr -d '\\000' < $f > utf8-$f"},
+    {".csv", FBY_LIST_NO_COMMA "';'", COMMAS(";")},
+    {".csv", FBY_LIST_NO_COMMA "'|'", COMMAS("|")},
+    {".csv", FBY_LIST_NO_COMMA "tabs", COMMAS("\\t")},
+    {".csv", FBY_LIST_TOO_WIDE, "convert it", NULL, true,
+        "import numpy as n; a = n.loadtxt(f, 'f4', delimiter=',', skiprows=1, "
+        "ndmin=2); k = [i for i, h in enumerate(open(f, encoding='utf-8-sig')"
+        ".readline().lower().split(',')) if h.strip().strip(chr(34)) in "
+        "('label', 'target', 'class', 'y')][:1]; n.savez(open(f[:-4] + '.npz', "
+        "'xb'), "
+        "x=n.ascontiguousarray(n.delete(a, k, 1)), **{'label': b.astype('i8') "
+        "if (b % 1 == 0).all() "
+        "else b for i in k for b in [a[:, i]]})"},
+    {".jsonl", FBY_LIST_NOT_UTF8, LATIN},
+    {".jsonl", FBY_LIST_NO_OBJECT, "convert it", "lines", false,
+        "jq -c '.[]' $f > lines-$f"},
+    {".jsonl", FBY_LIST_CUT_JSON, "convert it", "lines", false,
+        "jq -c . $f > lines-$f"},
+    {".csv", FBY_LIST_NO_FIELD, NAMES},
+    {".csv", FBY_LIST_NO_NAME, NAMES},
 };
 
-static void append_remedy(const struct fby_search *search, const char *dir,
-    const char *list, const struct remedy *remedy, struct fby_error_detail *why)
+/* End the error with the command of the search. */
+static void advise(struct fby_search *search, const char *dir, const char *list,
+    const struct remedy *remedy, struct fby_error_detail *why)
 {
     char   operand[FBY_OPERAND_SIZE];
-    char   command[400];
+    char   made[FBY_PATH_SIZE];
     size_t used = strlen(why->text);
-    size_t left = sizeof(why->text) - used;
     fby_guess_write_operand(search, dir, operand);
-    int n = snprintf(command, sizeof(command), ": to %s: %s%s%s%s%s",
-        remedy->purpose, remedy->before, operand, remedy->between, list,
-        remedy->after);
-    if (n >= 0 && (size_t)n < sizeof(command) && (size_t)n + 32 < left) {
-        snprintf(why->text + used, left, "%s", command);
-        fby_guess_append_then(search, dir, remedy->file, why);
+    snprintf(search->out->command, sizeof(search->out->command),
+        remedy->is_python ? "(cd %s && python3 -c \"f = '%s'; %s\")"
+                          : "(set -C; cd %s && f=%s && %s)",
+        operand, list, remedy->program);
+    if (remedy->word != NULL) {
+        fby_guess_name_list(list, remedy->word, made);
+        fby_guess_end_command(search, dir, made);
+    } else {
+        snprintf(made, sizeof(made), "%.*s.npz",
+            (int)strlen(list) - (int)strlen(remedy->ending), list);
+        fby_guess_end_command_with(search, dir, made);
     }
+    snprintf(why->text + used, sizeof(why->text) - used,
+        ": to %s:", remedy->purpose);
 }
 
 const char *fby_guess_find_utf16(
@@ -97,47 +106,41 @@ const char *fby_guess_find_utf16(
                                                           : NULL;
 }
 
-/* Append the command that converts a list in UTF-16. */
-static void append_utf16(const struct fby_search *search, const char *dir,
-    const char *list, const char *encoding, struct fby_error_detail *why)
+/* The remedy for the list; NULL: none is known. `utf16` is one with the program
+ * `program` of 64 bytes. */
+static const struct remedy *find_remedy(const struct fby_search *search,
+    const char *list_path, const struct fby_error_detail *why,
+    struct remedy *utf16, char program[64])
 {
-    char                between[48];
-    bool                is_json = fby_text_ends_with(list, ".jsonl");
-    const struct remedy remedy  = {.purpose = "convert it",
-         .before                            = "(set -C; cd ",
-         .between                           = between,
-         .after = is_json ? " > utf8.jsonl)" : " > utf8.csv)",
-         .file  = is_json ? "utf8.jsonl" : "utf8.csv"};
-    snprintf(between, sizeof(between), " && iconv -f %s -t UTF-8 ", encoding);
-    if (fby_shell_is_plain(list)) {
-        append_remedy(search, dir, list, &remedy, why);
-    }
-}
-
-bool fby_guess_explain_invalid_list(const struct fby_search *search,
-    const char *list_path, struct fby_error_detail *why)
-{
-    const char *slash = strrchr(list_path, '/');
-    const char *list  = slash != NULL ? slash + 1 : list_path;
-    char        dir[FBY_PATH_SIZE];
-    size_t      i = 0;
-    snprintf(dir, sizeof(dir), "%.*s",
-        slash != NULL ? (int)(slash - list_path) : 0, list_path);
     const char *encoding = fby_guess_find_utf16(search, list_path);
+    size_t      i        = 0;
     if (encoding != NULL) {
-        append_utf16(search, dir, list, encoding, why);
-        return true;
+        snprintf(program, 64, "iconv -f %s -t UTF-8 $f > utf8-$f", encoding);
+        *utf16 = (struct remedy){"", "", "convert it", "utf8", false, program};
+        return utf16;
     }
     while (i < sizeof(remedies) / sizeof(remedies[0]) &&
-           (!fby_text_ends_with(list, remedies[i].ending) ||
+           (!fby_text_ends_with(list_path, remedies[i].ending) ||
                strstr(why->text, remedies[i].fault) == NULL)) {
         i++;
     }
-    if (i == sizeof(remedies) / sizeof(remedies[0])) {
-        return false;
+    return i < sizeof(remedies) / sizeof(remedies[0]) ? &remedies[i] : NULL;
+}
+
+bool fby_guess_explain_invalid_list(struct fby_search *search,
+    const char *list_path, struct fby_error_detail *why)
+{
+    const char          *slash = strrchr(list_path, '/');
+    const char          *list  = slash != NULL ? slash + 1 : list_path;
+    char                 dir[FBY_PATH_SIZE];
+    char                 program[64];
+    struct remedy        utf16;
+    const struct remedy *remedy =
+        find_remedy(search, list_path, why, &utf16, program);
+    snprintf(dir, sizeof(dir), "%.*s",
+        slash != NULL ? (int)(slash - list_path) : 0, list_path);
+    if (remedy != NULL && fby_shell_is_plain(list)) {
+        advise(search, dir, list, remedy, why);
     }
-    if (fby_shell_is_plain(list)) {
-        append_remedy(search, dir, list, &remedies[i], why);
-    }
-    return true;
+    return remedy != NULL;
 }

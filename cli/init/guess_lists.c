@@ -26,12 +26,42 @@ static bool is_list(const struct fby_entry *entry)
                                  fby_text_ends_with(entry->name, ".jsonl"));
 }
 
-const char *fby_guess_name_list(
-    const char *list, const char *stem, char out[FBY_NAME_SIZE])
+void fby_guess_name_list(
+    const char *list, const char *word, char out[FBY_PATH_SIZE])
 {
-    snprintf(out, FBY_NAME_SIZE, "%s%s", stem,
-        fby_text_ends_with(list, ".csv") ? ".csv" : ".jsonl");
-    return out;
+    snprintf(out, FBY_PATH_SIZE, "%s-%s", word, list);
+}
+
+/* True if `name` is that of a list which a command of init made of `list`. */
+static bool is_made_of(const char *name, const char *list)
+{
+    static const char *const words[] = {
+        "paths", "found", "names", "utf8", "commas", "lines", "text"};
+    bool is_made = false;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        char made[FBY_PATH_SIZE];
+        fby_guess_name_list(list, words[i], made);
+        is_made = is_made || strcmp(name, made) == 0;
+    }
+    return is_made;
+}
+
+/* The list in the listing that was made of this one; NULL: none was. */
+static const char *find_made(
+    const struct fby_listing *listing, const char *list)
+{
+    uint32_t i = 0;
+    while (i < listing->count && !is_made_of(listing->entries[i].name, list)) {
+        i++;
+    }
+    return i < listing->count ? listing->entries[i].name : NULL;
+}
+
+bool fby_list_is_read(
+    const struct fby_listing *listing, const struct fby_entry *entry)
+{
+    return is_list(entry) && find_made(listing, entry->name) == NULL &&
+           strstr(entry->name, "submission") == NULL; /* Kaggle's */
 }
 
 /* Write the absolute path that `text`, a path with `..` or an absolute one, has
@@ -379,13 +409,20 @@ static fby_err add_lists(struct fby_search *search, const char *path,
 {
     bool has_dirs = fby_listing_has_dirs(listing);
     for (uint32_t i = 0; i < listing->count; i++) {
-        const char *name = listing->entries[i].name;
+        const char *list = listing->entries[i].name;
         char        list_path[FBY_PATH_SIZE];
-        if (is_list(&listing->entries[i]) &&
-            (fby_split_word(name) == NULL) == is_other) {
-            FBY_TRY(fby_path_join(path, name, list_path, why));
-            FBY_TRY(add_list_split(search, list_path, has_dirs, n_lists, why));
+        if (!is_list(&listing->entries[i]) ||
+            (fby_split_word(list) == NULL) != is_other) {
+            continue;
         }
+        const char *made = find_made(listing, list);
+        if (made != NULL) {
+            fby_guess_note(
+                search, "note: %s is read in place of %s", made, list);
+            continue;
+        }
+        FBY_TRY(fby_path_join(path, list, list_path, why));
+        FBY_TRY(add_list_split(search, list_path, has_dirs, n_lists, why));
     }
     return FBY_OK;
 }

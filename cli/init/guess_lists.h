@@ -32,10 +32,16 @@ FBY_CHECKED fby_err fby_refuse_header(const struct fby_search *search,
 void fby_guess_add_other_columns(const struct fby_search *search,
     const char *list_path, struct fby_guess_split *split);
 
-/* The name of a new list of the same type: "paths" gives paths.csv, or of JSON
- * lines paths.jsonl. */
-const char *fby_guess_name_list(
-    const char *list, const char *stem, char out[FBY_NAME_SIZE]);
+/* The name of the list that a command makes of `list`: paths-train.csv. The words
+ * are paths, found, names, utf8, commas, lines and text. Where such a list is beside
+ * it, the other one is not read. */
+void fby_guess_name_list(
+    const char *list, const char *word, char out[FBY_PATH_SIZE]);
+
+/* True for a list that has no other made of it in the listing, and is no list of
+ * results. */
+bool fby_list_is_read(
+    const struct fby_listing *listing, const struct fby_entry *entry);
 
 /* Write the patterns of all splits as data:PATH if the guess has a data root.
  * Errors: FBY_CONFIG for a path that is too long. */
@@ -62,9 +68,9 @@ fby_err fby_guess_explain_missing_files(const struct fby_search *search,
 const char *fby_guess_find_utf16(
     const struct fby_search *search, const char *path);
 
-/* If the error of reading a list has a known remedy, append the command that
- * writes a valid file (guess_invalid_lists.c). Returns false if it has none. */
-bool fby_guess_explain_invalid_list(const struct fby_search *search,
+/* If the error of reading a list has a known remedy, append its purpose, and set
+ * the command of the guess to the one that writes a valid file (guess_invalid_lists.c). Returns false if it has none. */
+bool fby_guess_explain_invalid_list(struct fby_search *search,
     const char *list_path, struct fby_error_detail *why);
 
 /* Refuse the first split, if it is a list (refuse_split_column.c). Call this after
@@ -73,6 +79,13 @@ bool fby_guess_explain_invalid_list(const struct fby_search *search,
  *                     writes a list for each. */
 FBY_CHECKED fby_err fby_refuse_split_column(
     const struct fby_search *search, struct fby_error_detail *why);
+
+/* Refuse the first split, if it is a list of chats and nothing else, or add a note
+ * of the chats (refuse_chats.c).
+ * Errors: FBY_CONFIG  a column has lists of objects with texts, as messages: the
+ *                     command that writes a text for each. */
+FBY_CHECKED fby_err fby_refuse_chats(
+    struct fby_search *search, struct fby_error_detail *why);
 
 /* Refuse a list of which no column has a picture in each row, if one has pictures
  * at all (refuse_missing_files.c).

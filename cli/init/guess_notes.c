@@ -81,6 +81,16 @@ void fby_guess_note_unused(struct fby_search *search, const char *path,
         is_named ? word : "");
 }
 
+void fby_guess_note_folders(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, const char *reason)
+{
+    struct fby_unused_folders unused = {.n = 0};
+    for (uint32_t i = 0; i < listing->count; i++) {
+        fby_guess_add_unused(&unused, &listing->entries[i]);
+    }
+    fby_guess_note_unused(search, path, &unused, reason);
+}
+
 /* The next "data:PATH" that begins a word; NULL: none. A folder may be called
  * data, as in "in data: ...". */
 static const char *find_root(const char *text)
@@ -125,4 +135,80 @@ void fby_guess_write_operand(const struct fby_search *search, const char *below,
         !fby_shell_quote(path, out, FBY_OPERAND_SIZE)) {
         memcpy(out, "DIR", sizeof("DIR"));
     }
+}
+
+/* Append "; then: forebay init PATH" to the text. PATH is `file` in `dir`, or, if
+ * that is NULL, the root. */
+static void append_then(const struct fby_search *search, const char *dir,
+    const char *file, char *text, size_t size)
+{
+    char   path[FBY_PATH_SIZE] = "";
+    char   operand[FBY_OPERAND_SIZE];
+    size_t used = strlen(text);
+    size_t left = size - used;
+    if (file != NULL && fby_path_join(dir, file, path, NULL) != FBY_OK) {
+        snprintf(path, sizeof(path), "%s", file);
+    }
+    fby_guess_write_operand(search, path, operand);
+    int n = snprintf(text + used, left, "; then: forebay init %s", operand);
+    if (n < 0 || (size_t)n >= left) {
+        snprintf(text + used, left, "; then %s%s",
+            file != NULL ? "give init " : "run init again",
+            file != NULL ? file : "");
+    }
+}
+
+void fby_guess_append_then(const struct fby_search *search, const char *dir,
+    const char *file, struct fby_error_detail *why)
+{
+    bool is_file = search->only_file[0] != '\0';
+    append_then(
+        search, dir, is_file ? file : NULL, why->text, sizeof(why->text));
+}
+
+void fby_guess_end_command(
+    struct fby_search *search, const char *dir, const char *file)
+{
+    bool is_file = search->only_file[0] != '\0';
+    append_then(search, dir, is_file ? file : NULL, search->out->command,
+        sizeof(search->out->command));
+}
+
+void fby_guess_end_command_with(
+    struct fby_search *search, const char *dir, const char *file)
+{
+    append_then(
+        search, dir, file, search->out->command, sizeof(search->out->command));
+}
+
+void fby_guess_advise(struct fby_search *search, const char *path,
+    const char *lead, const char *program)
+{
+    char operand[FBY_OPERAND_SIZE];
+    if (search->in_zip) {
+        return;
+    }
+    fby_guess_write_operand(search, path, operand);
+    snprintf(search->out->command, sizeof(search->out->command),
+        "%s(cd %s && python3 -c \"%s\")", lead, operand, program);
+}
+
+fby_err fby_guess_unpack_first(
+    const struct fby_search *search, fby_err err, struct fby_error_detail *why)
+{
+    static const char *const commands[] = {", then: forebay init ", ": ("};
+    if (err != FBY_CONFIG || !search->in_zip) {
+        return err;
+    }
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        char *command = strstr(why->text, commands[i]);
+        if (command != NULL) {
+            *command = '\0';
+        }
+    }
+    size_t used = strlen(why->text);
+    if (used > 0 && why->text[used - 1] == ':') {
+        why->text[used - 1] = '\0';
+    }
+    return fby_error_prefix(why, err, "unpack the archive first");
 }

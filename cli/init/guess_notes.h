@@ -19,7 +19,7 @@ void fby_guess_replace_root(
 #define FBY_SPLIT_NAMES \
     "a split is called train, val, valid, validation or test"
 
-/* Folders of a directory that no split has. */
+/* Folders of a directory that no split has. The functions ignore files. */
 struct fby_unused_folders {
     char        names[160]; /* of the first: "a, b" */
     const char *first;      /* the name of the first; borrowed */
@@ -34,6 +34,10 @@ void fby_guess_add_unused(
 void fby_guess_note_unused(struct fby_search *search, const char *path,
     const struct fby_unused_folders *folders, const char *reason);
 
+/* Add a note of all folders in the listing of `path`. */
+void fby_guess_note_folders(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, const char *reason);
+
 enum { FBY_OPERAND_SIZE = 160 }; /* bytes of a path in a command, with NUL */
 
 /* Write the path `below` in the root as the operand of a command, with quotes if
@@ -41,9 +45,30 @@ enum { FBY_OPERAND_SIZE = 160 }; /* bytes of a path in a command, with NUL */
 void fby_guess_write_operand(const struct fby_search *search, const char *below,
     char out[FBY_OPERAND_SIZE]);
 
-/* Append "; then: forebay init PATH" of a file in `dir` to an error, without the
- * path if it does not fit (refuse_roles.c). */
+/* Set the command of the error that the caller returns, whose text ends with a
+ * colon: a program of Python that is run in the folder `path`. `lead` stands
+ * before it. In a zip archive no command is set. */
+void fby_guess_advise(struct fby_search *search, const char *path,
+    const char *lead, const char *program);
+
+/* Write in an error of a layout in a zip archive (FBY_CONFIG) that the archive
+ * must be unpacked, without the command, which would not work in it. Returns
+ * `err`. */
+fby_err fby_guess_unpack_first(
+    const struct fby_search *search, fby_err err, struct fby_error_detail *why);
+
+/* Append "; then: forebay init PATH" to an error, after a command that makes
+ * `file` in `dir`. PATH is what init was given, or, if that is a file, the new
+ * one. Without the path if it does not fit. */
 void fby_guess_append_then(const struct fby_search *search, const char *dir,
     const char *file, struct fby_error_detail *why);
+
+/* The same for the command of the guess. */
+void fby_guess_end_command(
+    struct fby_search *search, const char *dir, const char *file);
+
+/* The same with the new file as PATH. */
+void fby_guess_end_command_with(
+    struct fby_search *search, const char *dir, const char *file);
 
 #endif

@@ -245,7 +245,7 @@ static bool write_command(const struct fby_search *search, const char *path,
     return n > 0 && n < FBY_GUESS_COMMAND;
 }
 
-fby_err fby_refuse_pairs(struct fby_search *search, const char *path,
+fby_err fby_refuse_same_names(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     struct folder_set set;

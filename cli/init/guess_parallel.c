@@ -14,6 +14,7 @@
 #include "cli/init/names.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 
@@ -23,10 +24,11 @@ struct parallel_folders { /* those found in a directory */
     struct fby_unused_folders unused;                  /* the others */
     const char               *pictures; /* a name for pictures; NULL: none */
     const char               *partner;  /* a name for partners; NULL: none */
-    const char               *boxes;    /* a folder of text; NULL: none */
+    const char               *boxes; /* a folder of text or XML; NULL: none */
+    enum fby_boxes_kind       boxes_kind; /* of its files */
 };
 
-/* Text files of boxes are no partners. */
+/* Files of boxes are no partners. */
 static bool is_parallel_folder(struct fby_search *search, const char *path,
     const struct fby_entry *entry, struct parallel_folders *out)
 {
@@ -36,12 +38,15 @@ static bool is_parallel_folder(struct fby_search *search, const char *path,
         (!is_partner && !fby_init_is_picture_name(entry->name))) {
         return false;
     }
-    if (is_partner && fby_path_join(path, entry->name, below, NULL) == FBY_OK &&
-        fby_guess_has_boxes(search, below)) {
-        out->boxes = entry->name;
-        return false;
+    enum fby_boxes_kind kind = FBY_BOXES_NONE;
+    if (is_partner && fby_path_join(path, entry->name, below, NULL) == FBY_OK) {
+        kind = fby_guess_find_boxes(search, below, false);
     }
-    return true;
+    if (kind != FBY_BOXES_NONE) {
+        out->boxes      = entry->name;
+        out->boxes_kind = kind;
+    }
+    return kind == FBY_BOXES_NONE;
 }
 
 static void find_folders(struct fby_search *search, const char *path,
@@ -80,19 +85,55 @@ static void write_pattern(
     snprintf(out + used, FBY_PATH_SIZE - used, "%s", folders->n > 1 ? "}" : "");
 }
 
-static fby_err check_names(
+static bool is_valid_name(const char *name)
+{
+    return fby_text_is_extension(name) && strchr(name, '.') == NULL;
+}
+
+/* Write the command that gives the folders names that can be read: " && mv -n
+ * Images images" for each. Returns false if a name needs quotes. */
+static bool write_renames(
+    const struct parallel_folders *folders, char *out, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < folders->n; i++) {
+        char        name[FBY_NAME_SIZE];
+        char        word[FBY_OPERAND_SIZE];
+        const char *before = folders->names[i];
+        if (is_valid_name(before)) {
+            continue;
+        }
+        fby_init_propose_name(before, name);
+        if (!fby_shell_quote(before, word, sizeof(word)) || word[0] == '-') {
+            return false;
+        }
+        used += (size_t)snprintf(out + used, used < size ? size - used : 0,
+            " && [ ! -e %s ] && mv -n %s %s", name, word, name);
+    }
+    return used < size;
+}
+
+static fby_err check_names(const struct fby_search *search, const char *path,
     const struct parallel_folders *folders, struct fby_error_detail *why)
 {
-    for (uint32_t i = 0; i < folders->n; i++) {
-        const char *name = folders->names[i];
-        if (!fby_text_is_extension(name) || strchr(name, '.') != NULL) {
-            return fby_error_set(why, FBY_CONFIG,
-                "the folder %s seems to be one of parallel folders, whose "
-                "names are lower-case letters, digits, _ and -: rename it",
-                fby_text_show(name).text);
-        }
+    char     operand[FBY_OPERAND_SIZE];
+    char     renames[240] = "";
+    uint32_t i            = 0;
+    while (i < folders->n && is_valid_name(folders->names[i])) {
+        i++;
     }
-    return FBY_OK;
+    if (i == folders->n || folders->n == 1) {
+        return FBY_OK;
+    }
+    bool has_command =
+        !search->in_zip && write_renames(folders, renames, sizeof(renames));
+    fby_guess_write_operand(search, path, operand);
+    return fby_error_set(why, FBY_CONFIG,
+        "the folder %s seems to be one of parallel folders, whose names are "
+        "lower-case letters, digits, _ and -: rename it%s%s%s%s",
+        fby_text_show(folders->names[i]).text, has_command ? ": (cd " : "",
+        has_command ? operand : "", has_command ? renames : "",
+        has_command ? ")" : "");
 }
 
 /* Refuse pictures such as cat.0.jpg in the folder. */
@@ -263,11 +304,12 @@ fby_err fby_guess_parallel(struct fby_search *search, const char *path,
         (folders.partner == NULL && (folders.boxes == NULL || folders.n > 1))) {
         return FBY_OK; /* no parallel folders */
     }
-    FBY_TRY(check_names(&folders, why));
+    FBY_TRY(check_names(search, path, &folders, why));
     FBY_TRY(check_dots(search, path, &folders, why));
     FBY_TRY(add_splits(search, path, &folders, why));
     if (folders.boxes != NULL) {
-        fby_guess_note_boxes(search, folders.pictures, folders.boxes);
+        fby_guess_note_boxes(
+            search, folders.pictures, folders.boxes, folders.boxes_kind);
     }
     fby_guess_note_unused(search, path, &folders.unused,
         "parallel folders are called images, masks, labels and so on");

@@ -116,7 +116,7 @@ void fby_guess_read_sizes(struct fby_guess_split *split,
     }
     split->sizes_read = true;
     for (uint32_t i = 0; i < shard->n_samples && i < FBY_INIT_SIZES; i++) {
-        snprintf(split->sized[i], sizeof(split->sized[i]), "%s",
+        snprintf(split->measured_keys[i], sizeof(split->measured_keys[i]), "%s",
             fby_shard_key(shard, i));
         read_sample(split, shard, i, opener);
     }

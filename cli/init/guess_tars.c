@@ -113,9 +113,9 @@ static void note_fault(struct fby_init_member *member,
     const struct fby_error_detail *fault)
 {
     const char *key = fby_shard_key(shard, fby_shard_sample_of(shard, m));
-    if (member->fault[0] == '\0') {
-        snprintf(member->fault, sizeof(member->fault), "%s.%s in %s is %.220s",
-            fby_text_show_begin(key, 40).text,
+    if (member->invalid_reason[0] == '\0') {
+        snprintf(member->invalid_reason, sizeof(member->invalid_reason),
+            "%s.%s in %s is %.220s", fby_text_show_begin(key, 40).text,
             fby_text_show_begin(member->extension, 40).text,
             fby_text_show_begin(shard->name, 40).text, fault->text);
     }
@@ -275,14 +275,15 @@ static void find_empty_arrays(struct fby_guess_split *split)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
         struct fby_init_member *member = &split->members[i];
-        if (has_only_empty_arrays(member) && member->fault[0] == '\0') {
+        if (has_only_empty_arrays(member) &&
+            member->invalid_reason[0] == '\0') {
             struct fby_error_detail fault;
             (void)fby_error_set(&fault, FBY_CONFIG,
                 "the %s files that were read have no values: save arrays with "
                 "some",
                 member->extension);
-            snprintf(
-                member->fault, sizeof(member->fault), "%.220s", fault.text);
+            snprintf(member->invalid_reason, sizeof(member->invalid_reason),
+                "%.220s", fault.text);
         }
     }
 }
@@ -324,7 +325,7 @@ static fby_err check_tars(const struct fby_search *search, const char *path,
     if (err == FBY_OK) {
         err = fby_refuse_shards(shards, split->shards_read, why);
     }
-    return err == FBY_OK ? fby_refuse_lone_samples(
+    return err == FBY_OK ? fby_refuse_stray_samples(
                                search, shards, split->shards_read, why)
                          : err;
 }

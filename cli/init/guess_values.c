@@ -92,6 +92,9 @@ static void look_at_number(struct fby_init_member *member, const json_t *value)
         (double)(float)real != real) {
         member->rounded = real;
     }
+    member->has_whole = member->has_whole || json_is_integer(value);
+    member->has_long =
+        member->has_long || integer < INT32_MIN || integer > INT32_MAX;
     member->has_wide =
         member->has_wide || as_f32 >= 0x1p63 || (json_int_t)as_f32 != integer;
 }
@@ -109,6 +112,9 @@ static enum fby_init_value kind_of_list(
         texts += json_is_string(entry) ? 1 : 0;
         numbers += json_is_number(entry) ? 1 : 0;
         look_at_number(member, entry);
+        if (json_is_object(entry) && member->keys[0] == '\0') {
+            list_keys(member, json_array_get(list, i));
+        }
         member->has_inner_lists =
             member->has_inner_lists || json_is_array(entry);
         /* Only lists of texts use this length, which is 0 for other entries. */

@@ -139,7 +139,7 @@ fby_err fby_guess_zips(struct fby_search *search, const char *path,
         return add_named_archives(search, path, listing, why);
     }
     if (n != 1) {
-        return FBY_OK;
+        return n == 0 ? FBY_OK : fby_refuse_zips(search, path, listing, why);
     }
     const char *evaluation = fby_evaluation_split_of(only->name);
     if (path[0] == '\0' && evaluation != NULL) {

@@ -20,7 +20,8 @@ FBY_CHECKED fby_err fby_guess_zip(struct fby_search *search, const char *path,
     const char *name, struct fby_error_detail *why);
 
 /* Do so for the zip archives in the listing of `path`: the only one, or of
- * several those for each split, if train is one of them. */
+ * several those for each split, if train is one of them.
+ * Errors: those of fby_refuse_zips for other archives, too. */
 FBY_CHECKED fby_err fby_guess_zips(struct fby_search *search, const char *path,
     const char *name, const struct fby_listing *listing,
     struct fby_error_detail *why);
@@ -29,6 +30,12 @@ FBY_CHECKED fby_err fby_guess_zips(struct fby_search *search, const char *path,
  * Errors: FBY_CONFIG: what to do. */
 FBY_CHECKED fby_err fby_refuse_zip_parts(const struct fby_search *search,
     const char *path, struct fby_error_detail *why);
+
+/* Refuse the zip archives in the listing of `path`, of which none is train. Sets
+ * out->command to one that unpacks them.
+ * Errors: FBY_CONFIG  always: what to do. */
+FBY_CHECKED fby_err fby_refuse_zips(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why);
 
 /* Refuse a zip archive without pictures. `path` is in it, with this listing.
  * Errors: FBY_CONFIG  always: what to do. */

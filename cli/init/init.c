@@ -27,13 +27,13 @@
 #include "worker/source/columns/ragged.h"
 
 struct init_options {
-    const char   *path;        /* the operand DIR|FILE */
-    const char   *output;      /* NULL: standard output */
-    const char   *type_word;   /* the value of --tokens; NULL: not given */
-    enum fby_type token_type;  /* `type_word` as an enum; 0: not given */
-    uint32_t      class_depth; /* or FBY_GUESS_ANY_DEPTH */
-    bool          force;       /* overwrite `output` */
-    bool          stretches;   /* masks of another aspect ratio */
+    const char   *path;          /* the operand DIR|FILE */
+    const char   *output;        /* NULL: standard output */
+    const char   *type_word;     /* the value of --tokens; NULL: not given */
+    enum fby_type token_type;    /* `type_word` as an enum; 0: not given */
+    uint32_t      class_depth;   /* or FBY_GUESS_ANY_DEPTH */
+    bool          force;         /* overwrite `output` */
+    bool          allow_stretch; /* masks of another aspect ratio */
 };
 
 #define INIT(kind, member) FBY_VALUE(kind, struct init_options, member)
@@ -55,7 +55,7 @@ static const struct fby_option options[] = {
     {"stretch", 's', NULL,
         "Accept masks of another aspect ratio than their pictures: they show "
         "the same scene, and are stretched to it (fit: stretch)",
-        INIT(FBY_FLAG, stretches)},
+        INIT(FBY_FLAG, allow_stretch)},
     {0},
 };
 
@@ -491,27 +491,27 @@ static struct fby_init_summary summarize(const struct init_options *o,
     const struct fby_guess_split *split    = &guess->splits[0];
     bool                          is_train = strcmp(split->name, "train") == 0;
     return (struct fby_init_summary){
-        .evaluation    = is_train ? NULL : split->name,
-        .kind          = guess->kind,
-        .path          = split->pattern,
-        .samples       = split->counted_all ? split->samples : 0,
-        .least_samples = split->samples,
-        .shards        = split->shards,
-        .classes       = split->classes,
+        .evaluation_split = is_train ? NULL : split->name,
+        .kind             = guess->kind,
+        .path             = split->pattern,
+        .samples          = split->counted_all ? split->samples : 0,
+        .least_samples    = split->samples,
+        .shards           = split->shards,
+        .classes          = split->classes,
         .flat = guess->kind == FBY_SOURCE_FOLDER && split->class_depth == 0,
-        .class_depth = split->class_depth,
-        .members     = split->members,
-        .n_members   = split->n_members,
-        .sized       = (const char(*)[FBY_NAME_SIZE])split->sized,
-        .stretches   = o->stretches,
-        .columns     = columns,
-        .n_columns   = describe_columns(split, columns),
-        .files       = (const char(*)[FBY_NAME_SIZE])split->file_columns,
-        .n_files     = split->n_file_columns,
-        .tokens      = &split->tokens,
-        .roots       = roots_of(guess),
-        .others      = others->written,
-        .n_others    = others->n,
+        .class_depth   = split->class_depth,
+        .members       = split->members,
+        .n_members     = split->n_members,
+        .measured_keys = (const char(*)[FBY_NAME_SIZE])split->measured_keys,
+        .allow_stretch = o->allow_stretch,
+        .columns       = columns,
+        .n_columns     = describe_columns(split, columns),
+        .files         = (const char(*)[FBY_NAME_SIZE])split->file_columns,
+        .n_files       = split->n_file_columns,
+        .tokens        = &split->tokens,
+        .roots         = roots_of(guess),
+        .others        = others->written,
+        .n_others      = others->n,
     };
 }
 

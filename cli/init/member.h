@@ -30,7 +30,7 @@ enum { FBY_INIT_SIZES = 8 }; /* samples whose pictures are measured */
 
 #define FBY_INIT_ROOT_KEY "." /* of JSON that is no object */
 
-enum { FBY_INIT_FAULT = 448 }; /* bytes of the fault of a file, with NUL */
+enum { FBY_INIT_REASON = 448 }; /* bytes of why a file is invalid, with NUL */
 
 struct fby_init_array {         /* the .npy files of a member that were read */
     enum fby_type    wire;      /* of all their values; 0: none was read */
@@ -67,13 +67,16 @@ struct fby_init_member {
     char unknown_class[160]; /* "split val has 'a'", which is no class; "" */
     char key[FBY_NAME_SIZE]; /* a value in these JSON files; "": a file */
     uint32_t values_read;    /* cls, JSON: files that were read */
-    char     fault[FBY_INIT_FAULT]; /* of the first invalid file, as text; "" */
-    bool     has_null;              /* key: null in a file, which is no value */
-    bool     has_dots;            /* key: in a name, so no `key:` can name it */
-    bool     has_more_keys;       /* JSON: than there are members */
-    enum fby_init_value value;    /* kind of the values */
-    bool                has_real; /* a number has a fraction */
-    bool                has_wide; /* f32 cannot hold a whole number */
+    char     invalid_reason
+        [FBY_INIT_REASON];        /* of the first invalid file, as text; "" */
+    bool                has_null; /* key: null in a file, which is no value */
+    bool                has_dots; /* key: in a name, so no `key:` can name it */
+    bool                has_more_keys; /* JSON: than there are members */
+    enum fby_init_value value;         /* kind of the values */
+    bool                has_real;      /* a number has a fraction */
+    bool                has_wide;      /* f32 cannot hold a whole number */
+    bool                has_whole;     /* a number has no fraction */
+    bool                has_long;      /* 32 bits cannot hold a whole number */
     double   rounded; /* a real number that f32 rounds by a half or more, and
                        that a double holds exactly; 0: none was read */
     uint32_t longest; /* bytes of the longest value, or file of text */
@@ -89,7 +92,8 @@ struct fby_init_member {
     /* Entries of the longest list; TEXT_LISTS: bytes of the longest text. */
     uint32_t max_length;
     bool     has_inner_lists; /* lists: an entry is a list */
-    char     keys[128];       /* OBJECT: its keys: "KEY, KEY.KEY, KEY" */
+    /* OBJECT, and lists of objects: the keys: "KEY, KEY.KEY, KEY". */
+    char keys[128];
     /* OBJECT: kind of the value of its first key: NUMBER, TEXT, else MIXED. */
     enum fby_init_value first_key_kind;
 };

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/refuse_layouts.h"
 #include "pipeline/text.h"
@@ -41,31 +42,11 @@ static const char roboflow_command[] =
     "+ '/*.*.*[!n]') for t in [os.path.join(os.path.dirname(g), "
     "r(os.path.basename(g)))] if not os.path.exists(t)]";
 
-/* Classes are numbered by their names, which the command prints. */
-static const char voc_command[] =
+static const char voc_lists[] =
     "import json, os, xml.etree.ElementTree as E; m = 'ImageSets/Main/%s.txt'; "
-    "L = {s: open(m % s).read().split() for s in ('train', 'val', 'test') if "
-    "os.path.exists(m % s)}; r = lambda i: E.parse('Annotations/%s.xml' % i); "
-    "N = sorted({n.text for s in L for i in L[s] for n in "
-    "r(i).findall('object/name')}); v = lambda e, k: float(e.find(k).text); "
-    "[open(s + '.jsonl', 'x').write(''.join(json.dumps({'image': "
-    "'JPEGImages/%s.jpg' % i, 'boxes': [n for t in [r(i)] for w, h in "
-    "[[v(t, 'size/width'), v(t, 'size/height')]] for o in t.findall('object') "
-    "for a, b, c, d in [[v(o, 'bndbox/' + k) for k in ('xmin', 'ymin', 'xmax', "
-    "'ymax')]] for n in [N.index(o.find('name').text), (a + c) / 2 / w, "
-    "(b + d) / 2 / h, (c - a) / w, (d - b) / h]]}) + '\\n' for i in L[s])) for "
-    "s in L]; print(dict(enumerate(N)))";
-
-/* Set the command that the error of the search refers to: a program of Python
- * that is run in the folder `path`. */
-static void advise(struct fby_search *search, const char *path,
-    const char *lead, const char *program)
-{
-    char operand[FBY_OPERAND_SIZE];
-    fby_guess_write_operand(search, path, operand);
-    snprintf(search->out->command, sizeof(search->out->command),
-        "%s(cd %s && python3 -c \"%s\")", lead, operand, program);
-}
+    "L = {s + '.jsonl': [('JPEGImages/%s.jpg' % i, 'Annotations/%s.xml' % i) "
+    "for i in open(m % s).read().split()] for s in ('train', 'val', 'test') if "
+    "os.path.exists(m % s)}; ";
 
 static bool has_file(
     const struct fby_search *search, const char *path, const char *file)
@@ -114,7 +95,7 @@ static fby_err refuse_coco(struct fby_search *search, const char *path,
             "pictures alone",
             first.text);
     }
-    advise(search, path, "", coco_command);
+    fby_guess_advise(search, path, "", coco_command);
     return fby_error_set(why, FBY_CONFIG,
         "COCO's annotations (annotations/%s)" BOXES
         ". Give init a folder of the pictures alone, or write lists and run it "
@@ -130,7 +111,7 @@ fby_err fby_refuse_coco(
     char              dir[FBY_PATH_SIZE];
     if (has_file(search, path, roboflow)) {
         if (!search->in_zip) {
-            advise(search, "", "", roboflow_command);
+            fby_guess_advise(search, "", "", roboflow_command);
         }
         return fby_error_set(why, FBY_CONFIG,
             "COCO's annotations (%s)" BOXES
@@ -156,8 +137,11 @@ fby_err fby_refuse_voc(
     bool has_boxes =
         has_file(search, path, "ImageSets/Main/train.txt") && !search->in_zip;
     if (has_boxes) {
-        advise(
-            search, path, has_masks ? "for boxes instead: " : "", voc_command);
+        char program[FBY_GUESS_COMMAND];
+        snprintf(
+            program, sizeof(program), "%s%s", voc_lists, fby_guess_write_voc);
+        fby_guess_advise(
+            search, path, has_masks ? "for boxes instead: " : "", program);
     }
     if (has_masks || !has_boxes) {
         return FBY_OK; /* the caller refuses it */

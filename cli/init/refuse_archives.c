@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* refuse_archives.c - zip archives that are not read: parts of a split archive,
- * and archives that hold archives. */
+ * archives that hold archives, and several of one data set. */
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/guess_notes.h"
 #include "cli/init/guess_zip.h"
 #include "common/shell.h"
 #include "pipeline/location.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
+#include "worker/source/zip/archive.h"
 
 /* Copy the name of the archive in `path`, without ".zip". */
 static void copy_stem(const char *path, char out[FBY_PATH_SIZE])
@@ -62,4 +64,91 @@ fby_err fby_refuse_zip(const char *path, const struct fby_listing *listing,
         inner != NULL ? ", but " : "",
         inner != NULL ? fby_text_show(inner).text : "",
         has_command ? command : "");
+}
+
+/* ---- several archives ---- */
+
+enum { MAX_ARCHIVES = 4 /* that are named in a command */ };
+
+/* Has the archive, whose name without ".zip" is `stem`, one folder at the top with
+ * that name? *has_mac: it has the files that macOS adds. */
+static bool has_folder_of_name(const struct fby_search *search,
+    const char *path, const char *stem, bool *has_mac)
+{
+    struct fby_archive *archive = NULL;
+    struct fby_listing  top     = {0};
+    char                folder[FBY_PATH_SIZE];
+    uint32_t            n        = 0;
+    bool                has_name = false;
+    *has_mac                     = false;
+    if (fby_path_join(path, "", folder, NULL) == FBY_OK &&
+        fby_archive_open(search->root, path, NULL, &archive, NULL) == FBY_OK &&
+        archive != NULL &&
+        fby_listing_read(fby_archive_root(archive), folder, NULL, &top, NULL) ==
+            FBY_OK) {
+        for (uint32_t i = 0; i < top.count; i++) {
+            bool is_mac = strcmp(top.entries[i].name, "__MACOSX") == 0;
+            *has_mac    = *has_mac || is_mac;
+            n += is_mac ? 0 : 1;
+            has_name = has_name || (top.entries[i].is_dir &&
+                                       strcmp(top.entries[i].name, stem) == 0);
+        }
+    }
+    fby_listing_fini(&top);
+    fby_archive_destroy(&archive);
+    return has_name && n == 1;
+}
+
+/* Append " && unzip ..." for an archive. Returns false if its name needs
+ * quotes. */
+static bool append_unzip(const struct fby_search *search, const char *path,
+    const char *name, char *out, size_t size)
+{
+    char   below[FBY_PATH_SIZE];
+    char   stem[FBY_PATH_SIZE];
+    size_t used    = strlen(out);
+    bool   has_mac = false;
+    if (!fby_shell_is_plain(name) || strlen(name) > 60 ||
+        fby_path_join(path, name, below, NULL) != FBY_OK) {
+        return false;
+    }
+    copy_stem(name, stem);
+    bool has_folder = has_folder_of_name(search, below, stem, &has_mac);
+    snprintf(out + used, size - used, " && unzip -nq %.60s%s%s%.60s", name,
+        has_mac ? " -x '__MACOSX/*'" : "", has_folder ? "" : " -d ",
+        has_folder ? "" : stem);
+    return true;
+}
+
+fby_err fby_refuse_zips(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    char              commands[640] = "";
+    char              operand[FBY_OPERAND_SIZE];
+    char              names[160] = "";
+    uint32_t          n          = 0;
+    bool              is_plain   = true;
+    struct fby_guess *out        = search->out;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const char *name = listing->entries[i].name;
+        if (listing->entries[i].is_dir ||
+            fby_location_zip_length(name, 0) != strlen(name)) {
+            continue;
+        }
+        if (n++ < MAX_ARCHIVES) {
+            fby_text_append_name(names, sizeof(names), name);
+            is_plain = is_plain && append_unzip(search, path, name, commands,
+                                       sizeof(commands));
+        }
+    }
+    fby_guess_write_operand(search, path, operand);
+    snprintf(out->command, sizeof(out->command), "(cd %s%s)", operand,
+        is_plain && n <= MAX_ARCHIVES ? commands
+                                      : " && for z in ./*.zip; do unzip -nq "
+                                        "\"$z\" -d \"${z%.zip}\"; done");
+    return fby_error_set(why, FBY_CONFIG,
+        "several zip archives are read only as splits, of which one is called "
+        "train.zip (found: %s%s): for one of them give init its path; for all, "
+        "unpack them, and run init again:",
+        names, n > MAX_ARCHIVES ? ", ..." : "");
 }

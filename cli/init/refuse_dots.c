@@ -6,6 +6,7 @@
  * 7.mask.png are one sample. By this rule cat.0.jpg and cat.1.jpg are one, too,
  * and 4.copy.jpg has no file with the extension jpg. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/init/count_folders.h"
@@ -20,7 +21,8 @@
 /* With more such extensions they are parts of names, not kinds of files. */
 enum { MAX_EXTENSIONS = 8 };
 
-enum { MAX_COMMAND = 480 /* bytes of the command, with its sentence */ };
+enum { MAX_COMMAND = 640 /* bytes of the command, with its sentence */ };
+enum { MAX_WORDS = 16, MAX_WORD = 16 /* bytes, with NUL */ };
 
 struct dotted { /* extensions of pictures that have a dot */
     uint32_t n;
@@ -99,15 +101,106 @@ static bool list_split_folders(
     return used > 0;
 }
 
+/* Letters before the first dot of names such as cat.0.jpg. */
+struct first_words {
+    char     words[MAX_WORDS][MAX_WORD];
+    uint32_t counts[MAX_WORDS]; /* of the names that begin so */
+    uint32_t n;
+    bool     has_others; /* names of another form, or too many words */
+};
+
+static fby_err add_first_word(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    static const char   letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    struct first_words *self      = arg;
+    size_t              length    = strspn(entry->name, letters);
+    uint32_t            i         = 0;
+    (void)why;
+    if (entry->is_dir || !fby_init_is_any_picture(entry->name)) {
+        return FBY_OK;
+    }
+    bool is_word = length > 0 && length < MAX_WORD &&
+                   entry->name[length] == '.' &&
+                   strchr(entry->name + length + 1, '.') != NULL;
+    while (is_word && i < self->n &&
+           (strncmp(self->words[i], entry->name, length) != 0 ||
+               self->words[i][length] != '\0')) {
+        i++;
+    }
+    if (!is_word || i == MAX_WORDS) {
+        self->has_others = true;
+        return FBY_OK;
+    }
+    self->n += i == self->n ? 1 : 0;
+    self->counts[i]++;
+    memcpy(self->words[i], entry->name, length);
+    return FBY_OK;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Write the words " cat dog" with which the names of the pictures in the folder
+ * `path` begin. Returns false if they may be no classes. */
+static bool list_first_words(struct fby_search *search, const char *path,
+    char out[MAX_WORDS * (MAX_WORD + 1)])
+{
+    struct first_words words = {.n = 0};
+    size_t             used  = 0;
+    if (fby_guess_visit_dir(
+            search, path, NULL, add_first_word, &words, NULL, NULL) != FBY_OK) {
+        return false;
+    }
+    bool are_classes = words.n > 1 && !words.has_others;
+    for (uint32_t i = 0; i < words.n; i++) {
+        are_classes = are_classes && words.counts[i] > 1;
+    }
+    qsort(words.words, words.n, sizeof(words.words[0]), compare_words);
+    for (uint32_t i = 0; are_classes && i < words.n; i++) {
+        used +=
+            (size_t)snprintf(out + used, MAX_WORD + 1, " %s", words.words[i]);
+    }
+    return are_classes && used < 120;
+}
+
+/* Write the command that makes class folders of the first words of names. Returns
+ * false if these are no classes. `out` has its sentence, too. */
+static bool write_classes(
+    struct fby_search *search, const char *path, char out[MAX_COMMAND])
+{
+    char dir[FBY_OPERAND_SIZE];
+    char words[MAX_WORDS * (MAX_WORD + 1)];
+    char splits[80];
+    if (search->in_zip || !list_first_words(search, path, words)) {
+        return false;
+    }
+    bool has_splits = list_split_folders(search, path, splits);
+    fby_guess_write_operand(search, has_splits ? "" : path, dir);
+    snprintf(out, MAX_COMMAND,
+        "move such files into class folders: (cd %s && for c in%.120s; do for "
+        "d "
+        "in%s; do set -- $d/$c.*.*; [ -e \"$1\" ] || continue; mkdir -p $d/$c "
+        "&& for f; do mv -n \"$f\" \"$d/$c/${f#$d/$c.}\"; done; done; done)",
+        dir, words, has_splits ? splits : " .");
+    return true;
+}
+
 /* Write the command that renames the files below `path`: all of them, so that
  * files of one sample, in whatever folder, keep one name. `out` has its sentence,
  * too. */
 static void write_command(
-    const struct fby_search *search, const char *path, char out[MAX_COMMAND])
+    struct fby_search *search, const char *path, char out[MAX_COMMAND])
 {
     char folder[FBY_PATH_SIZE];
     char word[FBY_OPERAND_SIZE];
     char splits[80];
+    if (write_classes(search, path, out)) {
+        return;
+    }
     if (!search->in_zip && list_split_folders(search, path, splits)) {
         fby_guess_write_operand(search, "", word);
         snprintf(out, MAX_COMMAND,
@@ -122,7 +215,7 @@ static void write_command(
         is_named ? "" : ", in this folder", is_named ? word : ".");
 }
 
-fby_err fby_refuse_dots(const struct fby_search *search, const char *path,
+fby_err fby_refuse_dots(struct fby_search *search, const char *path,
     const struct fby_folder_counts *counts, struct fby_error_detail *why)
 {
     struct dots dots          = find_dots(counts);

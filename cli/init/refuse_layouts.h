@@ -15,6 +15,25 @@ FBY_CHECKED fby_err fby_refuse_layout(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* List the folder `dir` in `path`, as fby_guess_list_dir does. The error is not
+ * FBY_CONFIG, which is that of a layout that is refused. */
+FBY_CHECKED fby_err fby_refuse_list_below(struct fby_search *search,
+    const char *path, const char *dir, struct fby_listing *out,
+    struct fby_error_detail *why);
+
+/* Refuse the folders of a well-known data set (refuse_data_sets.c).
+ * Errors: FBY_CONFIG: what to do;  those of listing. */
+FBY_CHECKED fby_err fby_refuse_data_sets(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+/* Refuse masks in folders of the listing of `path`, or in `path` itself, whose
+ * names are not those of their pictures (refuse_mask_names.c).
+ * Errors: FBY_CONFIG: what to do;  those of listing. */
+FBY_CHECKED fby_err fby_refuse_mask_names(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
 /* Refuse folders, if they are few, in the listing of `path` (refuse_roles.c).
  * Errors: FBY_CONFIG for folders that look like splits or hold splits, and for
  *         several of which only one has pictures: what to do. */
@@ -34,6 +53,28 @@ FBY_CHECKED fby_err fby_refuse_prefixes(struct fby_search *search,
  * folders. Returns FBY_CONFIG (refuse_partners.c). */
 FBY_CHECKED fby_err fby_guess_explain_missing(const struct fby_search *search,
     const char *path, const char *const names[2], const char *below,
+    struct fby_error_detail *why);
+
+/* Refuse folders of masks in the listing of `path` that are called after those of
+ * their pictures, unless they are read as parallel folders (refuse_pairs.c). Sets
+ * out->command to one that writes lists.
+ * Errors: FBY_CONFIG: what to do. */
+FBY_CHECKED fby_err fby_refuse_pairs(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+/* Refuse folders in the listing of `path` if each has a picture and masks of its
+ * objects (refuse_objects.c). Sets out->command to one that merges these.
+ * Errors: FBY_CONFIG: what to do. */
+FBY_CHECKED fby_err fby_refuse_objects(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+/* Refuse arrays in the listing of `path` that are those of samples, and no columns
+ * (refuse_sample_arrays.c). Sets out->command to one that writes a table.
+ * Errors: FBY_CONFIG: what to do. */
+FBY_CHECKED fby_err fby_refuse_sample_arrays(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
 /* Both functions set out->command to one that writes lists.

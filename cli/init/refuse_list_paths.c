@@ -1,40 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* refuse_list_paths.c - refuse a list whose paths of pictures lead to no file.
  *
- * Such paths are those of another machine, relative to another folder, or have
- * backslashes. If the end of one leads to a file, below the list's folder or in
- * one of the folders there, the error has the command that changes all paths. */
+ * Such paths are names alone, those of another machine or of another folder, or
+ * have backslashes. If the file of one is anywhere below the list's folder, the
+ * error has the command that writes lists of paths, paths-X.csv of each X.csv. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/named_files.h"
 #include "cli/init/names.h"
 #include "cli/init/refuse_lists.h"
 #include "cli/init/text_state.h"
-#include "common/shell.h"
 #include "pipeline/text.h"
 
-enum { LOOKED_AT = 100, PREFIX_SIZE = 128, SCRIPT_SIZE = 240 };
-
-struct lost_list { /* a list, and what changes its paths */
-    struct fby_search        *search;
-    const char               *dir;     /* of the list, below the root */
-    const char               *list;    /* its name */
-    const struct fby_listing *listing; /* of `dir` */
-    const char               *column;
-    char value[PREFIX_SIZE];    /* one path, as it is in the list */
-    char path[PREFIX_SIZE];     /* the same with slashes */
-    char prefix[PREFIX_SIZE];   /* of the path, to be removed */
-    char folder[FBY_NAME_SIZE]; /* that has the file of a name; "" */
-};
+enum { LOOKED_AT = 100, VALUE_SIZE = 128 };
 
 /* ---- a column without files ---- */
 
 /* True for a path of a picture on some machine, not for an address. */
 static bool is_picture_path(const char *text, size_t size)
 {
-    char value[PREFIX_SIZE];
+    char value[VALUE_SIZE];
     if (size == 0 || size >= sizeof(value)) {
         return false;
     }
@@ -71,7 +59,7 @@ static void note_addresses(
 {
     for (uint32_t m = 0; m < shard->n_members && m < shard->first_member[1];
          m++) {
-        char value[PREFIX_SIZE];
+        char value[VALUE_SIZE];
         snprintf(value, sizeof(value), "%.*s", (int)shard->text_size[m],
             (const char *)shard->texts.data + shard->text_offset[m]);
         if (strstr(value, "://") != NULL && fby_init_is_any_picture(value)) {
@@ -85,200 +73,199 @@ static void note_addresses(
     }
 }
 
-/* ---- where the files are ---- */
+/* ---- the command ---- */
 
-static bool is_file_in(
-    const struct lost_list *self, const char *folder, const char *rest)
+/* The program that writes a list of paths for each list. D has the files by their
+ * paths, and by as many of the last parts as the values of a column have. K has by
+ * column what a value begins and ends with in place of the path, the folder that
+ * is preferred, and that number of parts; `s` is the folder of the list's split.
+ * Pictures of other endings are taken from the preferred folder. A value without a
+ * file, or with several, stays as it is. */
+#define FIND_PATHS                                                            \
+    "D = {}; [D.setdefault('/' + '/'.join(p.split('/')[-i:]), [])"            \
+    ".append('/' + p) for p in glob.glob('**/*.*', recursive=True) for i in " \
+    "{0, *(x[3] for x in K.values())}]; G = '.jpg .jpeg .png .webp .JPG "     \
+    ".JPEG .PNG .WEBP'.split(); f = lambda v, s, c, e, d, i: next((X[0][1:] " \
+    "for y in [v.replace(chr(92), '/')] for g in [e] + G * (e != '') for w "  \
+    "in ['/' + y[len(c) if y.startswith(c) else 0:] + g] for A in [[p for p " \
+    "in D.get(w, []) if p.startswith(s) and (g == e or p.startswith(d))]] "   \
+    "for X in ([p for p in A if p == w], A, [p for p in A if "                \
+    "p.startswith(d)]) if len(set(X)) == 1), v); n = lambda h: "              \
+    "re.sub(r'[^\\w-]+', '_', h.strip()); "
+
+static const char csv_program[] =
+    "import csv, glob, re; " FIND_PATHS
+    "[csv.writer(open('paths-' + L, 'x')).writerows([[n(h) for h in R[0]]] + "
+    "[[f(v, s, *K[h]) if h in K else v for h, v in zip(H, x)] for x in R[1:] "
+    "if x]) for L, s in S for R in [list(csv.reader(open(L, newline='', "
+    "encoding='utf-8-sig')))] for H in [[h.lower() for h in R[0]]]]";
+
+static const char json_program[] =
+    "import glob, json, re; " FIND_PATHS
+    "[open('paths-' + L, 'x').writelines(json.dumps({n(h): f(str(v), s, "
+    "*K[h.lower()]) if h.lower() in K else v for h, v in "
+    "json.loads(x).items()}) + '\\n' for x in open(L, encoding='utf-8-sig') if "
+    "x.strip()) for L, s in S]";
+
+/* True for a text that means itself in quotes of Python within those of a shell. */
+static bool is_quotable(const char *text)
 {
-    char below[FBY_PATH_SIZE];
-    char path[FBY_PATH_SIZE];
-    return fby_path_join(self->dir, folder, below, NULL) == FBY_OK &&
-           fby_path_join(below, rest, path, NULL) == FBY_OK &&
-           fby_object_exists(self->search->root, path);
+    const char *c = text;
+    while (*c >= ' ' && *c <= '~' && strchr("$`\"'\\!", *c) == NULL) {
+        c++;
+    }
+    return *c == '\0';
 }
 
-/* Extend the path of a folder by the only folder in it. Returns false if it has
- * none, or more. */
-static bool enter_only_folder(
-    const struct lost_list *self, char folder[FBY_PATH_SIZE])
+/* Append the columns as an object of Python. Returns false if a text cannot be
+ * quoted. */
+static bool append_columns(
+    struct fby_buffer *out, const struct fby_named_files *files)
 {
-    struct fby_listing inner = {0};
-    char               path[FBY_PATH_SIZE];
-    const char        *only;
-    bool               entered = false;
-    if (fby_path_join(self->dir, folder, path, NULL) == FBY_OK &&
-        fby_guess_list_dir(self->search, path, NULL, &inner, NULL) == FBY_OK) {
-        only = fby_guess_find_only_dir(&inner);
-        entered =
-            only != NULL && fby_path_join(folder, only, path, NULL) == FBY_OK;
+    bool is_quoted = true;
+    for (uint32_t i = 0; i < files->n; i++) {
+        const struct fby_named_file *file = &files->files[i];
+        is_quoted = is_quoted && is_quotable(file->column) &&
+                    is_quotable(file->prefix) && is_quotable(file->path);
+        fby_init_printf(out, "%s'%s': ('%s', '%s', '/%.*s', %u)",
+            i > 0 ? ", " : "", file->column, file->prefix, file->ending,
+            (int)file->folder_size, file->path, file->n_parts);
     }
-    if (entered) {
-        memcpy(folder, path, sizeof(path));
-    }
-    fby_listing_fini(&inner);
-    return entered;
+    return is_quoted;
 }
 
-/* Look for a file of that name in the folders beside the list, and in the only
- * folder of each. */
-static bool find_name(struct lost_list *self, const char *name)
+static bool has_column(
+    const struct fby_named_files *files, const struct fby_named_files *first)
 {
-    for (uint32_t i = 0; i < self->listing->count; i++) {
-        const struct fby_entry *entry = &self->listing->entries[i];
-        char                    folder[FBY_PATH_SIZE];
-        if (!entry->is_dir ||
-            fby_path_join("", entry->name, folder, NULL) != FBY_OK) {
-            continue;
-        }
-        bool found =
-            is_file_in(self, folder, name) ||
-            (enter_only_folder(self, folder) && is_file_in(self, folder, name));
-        if (found && strlen(folder) < sizeof(self->folder)) {
-            memcpy(self->folder, folder, strlen(folder) + 1);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Look for the longest end of the path that leads to a file, or for the file of
- * a name alone. */
-static bool find_file(struct lost_list *self)
-{
-    const char *rest = self->path;
-    while (rest != NULL) {
-        rest += strspn(rest, "/");
-        if (is_file_in(self, "", rest)) {
-            snprintf(self->prefix, sizeof(self->prefix), "%.*s",
-                (int)(rest - self->path), self->path);
-            return true;
-        }
-        rest = strchr(rest, '/');
-    }
-    return strchr(self->path, '/') == NULL && find_name(self, self->path);
-}
-
-/* Copy a value of the list, and the same with slashes. */
-static void copy_value(
-    struct lost_list *self, const struct fby_shard *shard, uint32_t m)
-{
-    snprintf(self->value, sizeof(self->value), "%.*s", (int)shard->text_size[m],
-        (const char *)shard->texts.data + shard->text_offset[m]);
-    memcpy(self->path, self->value, sizeof(self->path));
-    for (char *c = self->path; *c != '\0'; c++) {
-        if (*c == '\\') {
-            *c = '/';
-        }
-    }
-}
-
-/* Look for the file of one of the first values of the column. */
-static bool find_file_of_values(
-    struct lost_list *self, const struct fby_shard *shard, uint32_t first)
-{
-    uint32_t n     = 0;
-    bool     found = false;
-    for (uint32_t m = first; m < shard->n_members && n < LOOKED_AT && !found;
-         m++) {
-        if (shard->suffix_index[m] == shard->suffix_index[first]) {
-            copy_value(self, shard, m);
-            found = find_file(self);
-            n++;
+    bool found = false;
+    for (uint32_t i = 0; i < files->n; i++) {
+        for (uint32_t k = 0; k < first->n; k++) {
+            found = found ||
+                    strcmp(files->files[i].column, first->files[k].column) == 0;
         }
     }
     return found;
 }
 
-/* ---- what the user is told ---- */
-
-/* True for a text that means itself in a script of sed within quotes. */
-static bool is_literal(const char *text)
+static bool is_same_type(const char *list, const char *other)
 {
-    return strspn(text,
-               "abcdefghijklmnopqrstuvwxyz"
-               "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-=./:@%") == strlen(text);
+    return fby_text_ends_with(list, ".csv") ==
+           fby_text_ends_with(other, ".csv");
 }
 
-/* Copy the text; a point is [.], which a regular expression takes for itself. */
-static void write_literal(const char *text, char out[SCRIPT_SIZE])
+/* Append the list and the folder of its split. Returns false if one of them
+ * cannot be quoted. */
+static bool append_list(struct fby_buffer *out, const char *list,
+    const struct fby_named_files *files)
 {
-    size_t used = 0;
-    for (; *text != '\0' && used + sizeof("[.]") < SCRIPT_SIZE; text++) {
-        used += (size_t)snprintf(out + used, SCRIPT_SIZE - used,
-            *text == '.' ? "[%c]" : "%c", *text);
+    fby_init_printf(out, "%s('%s', '/%.*s')", out->size > 0 ? ", " : "", list,
+        (int)files->files[0].split_size, files->files[0].path);
+    return is_quotable(list);
+}
+
+enum { MAX_LISTS = 8 /* that a command changes */ };
+
+/* Append the lists of the folder that name files in the same columns. */
+static bool append_lists(
+    const struct fby_lost_list *self, struct fby_buffer *out)
+{
+    struct fby_listing     listing = {0};
+    struct fby_named_files other;
+    uint32_t               n = 1;
+    bool is_quoted           = append_list(out, self->list, self->files);
+    if (self->search->only_file[0] != '\0' ||
+        fby_guess_list_dir(self->search, self->dir, NULL, &listing, NULL) !=
+            FBY_OK) {
+        fby_listing_fini(&listing);
+        return is_quoted;
     }
-    out[used] = '\0';
+    for (uint32_t i = 0; i < listing.count && n < MAX_LISTS; i++) {
+        const char *name = listing.entries[i].name;
+        if (strcmp(name, self->list) != 0 && is_same_type(name, self->list) &&
+            fby_list_is_read(&listing, &listing.entries[i]) &&
+            fby_named_files_find(
+                self->search, self->dir, name, self->folders, true, &other) &&
+            has_column(&other, self->files)) {
+            is_quoted = append_list(out, name, &other) && is_quoted;
+            n++;
+        }
+    }
+    fby_listing_fini(&listing);
+    return is_quoted;
 }
 
-/* Write the script of sed that changes the paths. Returns false if a text would
- * have another meaning in it. A path begins a line, a cell or a text. */
-static bool write_script(const struct lost_list *self, char out[SCRIPT_SIZE])
+/* Set the command of the search to the one that writes lists of paths. Returns
+ * false if there is none. */
+static bool set_command(const struct fby_lost_list *self)
 {
-    char        prefix[SCRIPT_SIZE];
-    bool        is_json = fby_text_ends_with(self->list, ".jsonl");
-    bool        is_back = strchr(self->value, '\\') != NULL;
-    const char *slashes = !is_back  ? ""
-                          : is_json ? "s#\\\\\\\\#/#g; "
-                                    : "s#\\\\#/#g; ";
-    write_literal(self->prefix, prefix);
-    int n = self->prefix[0] != '\0'
-                ? snprintf(out, SCRIPT_SIZE, "%ss#(^|[,\"])%s#\\1#g", slashes,
-                      prefix)
-                : snprintf(out, SCRIPT_SIZE, "%.*s", (int)strcspn(slashes, ";"),
-                      slashes);
-    return n < SCRIPT_SIZE && is_literal(self->prefix);
-}
-
-/* Write the command that writes `file`. Returns false if there is none. */
-static bool write_command(
-    const struct lost_list *self, const char *file, char *out, size_t size)
-{
-    char script[SCRIPT_SIZE];
-    char operand[FBY_OPERAND_SIZE];
+    struct fby_buffer lists   = {0};
+    struct fby_buffer columns = {0};
+    char              operand[FBY_OPERAND_SIZE];
+    char             *out       = self->search->out->command;
+    const size_t      size      = sizeof(self->search->out->command);
+    bool              is_quoted = append_lists(self, &lists);
+    is_quoted = append_columns(&columns, self->files) && is_quoted;
     fby_guess_write_operand(self->search, self->dir, operand);
-    if (!write_script(self, script) || !fby_shell_is_plain(self->list)) {
+    int n = snprintf(out, size,
+        "(cd %s && python3 -c \"S = [%.*s]; K = {%.*s}; %s\")", operand,
+        (int)lists.size, (const char *)lists.data, (int)columns.size,
+        (const char *)columns.data,
+        fby_text_ends_with(self->list, ".csv") ? csv_program : json_program);
+    fby_buffer_fini(&lists);
+    fby_buffer_fini(&columns);
+    if (!is_quoted || n < 0 || (size_t)n >= size) {
+        out[0] = '\0';
         return false;
     }
-    int n = snprintf(out, size, "(set -C; cd %s && sed -E '%s' %s > %s)",
-        operand, script, self->list, file);
-    return n >= 0 && (size_t)n < size;
+    return true;
 }
 
-/* Refuse paths that a command can change. */
-static fby_err refuse_prefix(
-    const struct lost_list *self, struct fby_error_detail *why)
+/* ---- what the user is told ---- */
+
+/* Append what is to be done about wrong paths. */
+static void append_remedy(
+    const struct fby_lost_list *self, struct fby_error_detail *why)
 {
-    char        command[300];
-    char        path[FBY_PATH_SIZE];
-    char        name[FBY_NAME_SIZE];
-    const char *file = fby_guess_name_list(self->list, "paths", name);
-    bool has_command = write_command(self, file, command, sizeof(command));
-    FBY_TRY(fby_path_join(self->dir, file, path, why));
-    bool has_file = strcmp(file, self->list) != 0 &&
-                    fby_object_exists(self->search->root, path);
-    fby_err err = fby_error_set(why, FBY_CONFIG,
-        "%.40s: the column %.40s has paths that lead to no file, such as "
-        "%.60s: %s%s",
-        fby_text_show(self->list).text, fby_text_show(self->column).text,
-        fby_text_show(self->value).text,
-        has_file      ? "use the list beside it, if it is right"
-        : has_command ? "write a list with other paths: "
-                      : "write paths that begin at the folder of the list",
-        has_command && !has_file ? command : "");
-    if (has_command || has_file) {
-        fby_guess_append_then(self->search, self->dir, file, why);
+    char   made[FBY_PATH_SIZE];
+    char   path[FBY_PATH_SIZE];
+    size_t used = strlen(why->text);
+    char  *end  = why->text + used;
+    size_t left = sizeof(why->text) - used;
+    fby_guess_name_list(self->list, "paths", made);
+    if (fby_path_join(self->dir, made, path, NULL) == FBY_OK &&
+        fby_object_exists(self->search->root, path)) {
+        snprintf(end, left, "a list beside it has others");
+        fby_guess_append_then(self->search, self->dir, made, why);
+    } else if (strncmp(self->list, "paths-", strlen("paths-")) == 0 ||
+               !set_command(self)) {
+        snprintf(end, left, "write paths that begin at the folder of the list");
+    } else {
+        snprintf(end, left, "write a list of paths:");
+        fby_guess_end_command(self->search, self->dir, made);
     }
-    return err;
 }
 
-/* Refuse names of files, without their path. */
-static fby_err refuse_names(
-    const struct lost_list *self, struct fby_error_detail *why)
+fby_err fby_refuse_lost_list(
+    const struct fby_lost_list *self, struct fby_error_detail *why)
 {
-    struct fby_named_file file = {.column = self->column, .ending = ""};
-    snprintf(file.folder, sizeof(file.folder), "%s", self->folder);
-    snprintf(file.name, sizeof(file.name), "%.60s", self->value);
-    return fby_refuse_names(self->search, self->dir, self->list, &file, why);
+    const struct fby_named_file *file = &self->files->files[0];
+    bool    is_name = file->prefix[0] == '\0' && file->n_parts == 1;
+    fby_err err =
+        is_name ? fby_error_set(why, FBY_CONFIG,
+                      "%s: the column %s names files without their path (%s): ",
+                      fby_text_show_begin(self->list, 40).text,
+                      fby_text_show_begin(file->column, 40).text,
+                      fby_text_show_begin(file->path, 80).text)
+                : fby_error_set(why, FBY_CONFIG,
+                      "%s: the column %s has paths that lead to no file, such "
+                      "as %s "
+                      "(%s): ",
+                      fby_text_show_begin(self->list, 40).text,
+                      fby_text_show_begin(file->column, 40).text,
+                      fby_text_show_begin(file->value, 80).text,
+                      fby_text_show_begin(file->path, 80).text);
+    append_remedy(self, why);
+    return err;
 }
 
 /* The first zip archive of the listing; NULL: none. */
@@ -292,42 +279,91 @@ static const char *find_zip(const struct fby_listing *listing)
     return i < listing->count ? listing->entries[i].name : NULL;
 }
 
-static fby_err refuse_lost(
-    const struct lost_list *self, struct fby_error_detail *why)
+static fby_err refuse_missing(const char *list, const char *column,
+    const char *value, const struct fby_listing *listing,
+    struct fby_error_detail *why)
 {
-    const char *zip = find_zip(self->listing);
+    const char *zip = find_zip(listing);
     return fby_error_set(why, FBY_CONFIG,
         "%.40s: the column %.40s names pictures, but %.80s is not there: "
         "%s%.40s"
         "; paths are absolute, or begin at the folder of the list",
-        fby_text_show(self->list).text, self->column,
-        fby_text_show(self->value).text,
+        fby_text_show(list).text, column, fby_text_show(value).text,
         zip != NULL ? "unpack " : "put the pictures beside the list",
         zip != NULL ? fby_text_show(zip).text : "");
 }
 
 /* Refuse the column of the value `first`. Folders that may be classes are used
  * without a list, so it is no error that they have none of its pictures. */
-static fby_err check_lost_column(struct lost_list *self,
+static fby_err check_lost_column(const struct fby_lost_list *self,
+    const struct fby_listing *listing, bool is_found,
     const struct fby_shard *shard, uint32_t first, struct fby_error_detail *why)
 {
     const char *only     = NULL;
-    uint32_t    n_dirs   = fby_guess_count_dirs(self->listing, &only);
+    const char *column   = fby_shard_suffix(shard, first);
     bool        is_first = fby_guess_n_splits(self->search) == 1;
-    bool        is_found = find_file_of_values(self, shard, first);
-    if (is_found && self->folder[0] == '\0') {
-        return refuse_prefix(self, why);
-    }
-    if (is_found && n_dirs < 2) {
-        return refuse_names(self, why);
+    char        value[VALUE_SIZE];
+    snprintf(value, sizeof(value), "%.*s", (int)shard->text_size[first],
+        (const char *)shard->texts.data + shard->text_offset[first]);
+    uint32_t n_dirs = fby_guess_count_dirs(listing, &only);
+    bool     is_path =
+        is_found && (self->files->files[0].n_parts > 1 ||
+                        strchr(self->files->files[0].path, '/') == NULL);
+    if (is_found && (is_path || n_dirs < 2)) {
+        return fby_refuse_lost_list(self, why);
     }
     if (!is_found && n_dirs < 2 && is_first) {
-        return refuse_lost(self, why);
+        return refuse_missing(self->list, column, value, listing, why);
     }
     fby_guess_note(self->search,
         "note: %s: the column %s names pictures that are not there, such as %s",
-        self->list, self->column, self->value);
+        self->list, column, value);
     return FBY_OK;
+}
+
+/* The first value of a column of paths of pictures that lead to no file;
+ * n_members: there is none. */
+static uint32_t find_lost_column(const struct fby_search *search,
+    const char *base, const struct fby_shard *shard)
+{
+    uint32_t first = shard->n_members;
+    for (uint32_t i = 0; i < shard->n_suffixes && first == shard->n_members;
+         i++) {
+        first = find_lost_value(search, base, shard, i);
+    }
+    return first;
+}
+
+/* Check the list, in a folder with the listing. Names may lack their endings where
+ * the list is surely one of pictures: these are beside it, or the user gives it. */
+static fby_err check_list(struct fby_search *search, const char *list,
+    const char *base, const struct fby_listing *listing,
+    const struct fby_shard *shard, struct fby_error_detail *why)
+{
+    struct fby_folders_below folders = {0};
+    struct fby_named_files   files;
+    uint32_t                 first   = find_lost_column(search, base, shard);
+    bool                     is_lost = first < shard->n_members;
+    bool                     is_file = search->only_file[0] != '\0';
+    bool                     is_flat = fby_init_has_pictures(listing);
+    fby_err                  err     = FBY_OK;
+    if (!is_lost) {
+        note_addresses(search, list, shard);
+    }
+    if (!is_lost && !is_file && !is_flat) {
+        return FBY_OK;
+    }
+    fby_folders_below_find(search, base, &folders);
+    bool is_found =
+        fby_named_files_find(search, base, list, &folders, is_flat, &files);
+    const struct fby_lost_list self = {search, base, list, &folders, &files};
+    if (is_lost) {
+        err = check_lost_column(&self, listing, is_found, shard, first, why);
+    } else if (is_found) {
+        err = fby_refuse_lost_list(&self, why);
+    }
+    fby_folders_below_fini(&folders);
+    return err;
 }
 
 fby_err fby_refuse_lost_paths(struct fby_search *search, const char *list_path,
@@ -336,27 +372,13 @@ fby_err fby_refuse_lost_paths(struct fby_search *search, const char *list_path,
 {
     struct fby_listing listing = {0};
     const char        *slash   = strrchr(list_path, '/');
-    fby_err            err     = FBY_OK;
-    uint32_t           first   = shard->n_members;
-    uint32_t           column  = 0;
-    while (column < shard->n_suffixes && first == shard->n_members) {
-        first = find_lost_value(search, base, shard, column++);
-    }
-    if (first == shard->n_members) {
-        note_addresses(search, slash != NULL ? slash + 1 : list_path, shard);
-    }
-    if (first == shard->n_members ||
-        search->class_depth != FBY_GUESS_ANY_DEPTH) {
+    if (search->class_depth != FBY_GUESS_ANY_DEPTH) {
         return FBY_OK;
     }
-    struct lost_list self = {.search = search,
-        .dir                         = base,
-        .list                        = slash != NULL ? slash + 1 : list_path,
-        .listing                     = &listing,
-        .column                      = fby_shard_suffix(shard, first)};
-    err = fby_guess_list_dir(search, base, NULL, &listing, why);
+    fby_err err = fby_guess_list_dir(search, base, NULL, &listing, why);
     if (err == FBY_OK) {
-        err = check_lost_column(&self, shard, first, why);
+        err = check_list(search, slash != NULL ? slash + 1 : list_path, base,
+            &listing, shard, why);
     }
     fby_listing_fini(&listing);
     return err;

@@ -4,7 +4,7 @@
 #ifndef FBY_CLI_INIT_REFUSE_LISTS_H
 #define FBY_CLI_INIT_REFUSE_LISTS_H
 
-#include "cli/init/guess_search.h"
+#include "cli/init/named_files.h"
 
 /* Refuse lists in the listing of `path`, if nothing else there can be data than
  * folders of their pictures.
@@ -14,26 +14,38 @@ FBY_CHECKED fby_err fby_refuse_unused_lists(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
-/* If the first split, the folder `dir`, has no classes: refuse lists beside it,
- * in the listing of the root.
- * Errors: FBY_CONFIG for a list that names files of `dir` without a path. */
-FBY_CHECKED fby_err fby_refuse_lists_of_train(struct fby_search *search,
-    const struct fby_listing *listing, const char *dir,
+/* Refuse lists in `path` that are not read: .json, .tsv and others
+ * (refuse_other_lists.c).
+ * Errors: FBY_CONFIG  there is one: the command that writes lists. */
+FBY_CHECKED fby_err fby_refuse_other_lists(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
-/* A value of a list that is the name of a file. */
-struct fby_named_file {
-    const char *column;
-    char        folder[FBY_PATH_SIZE];
-    char        name[FBY_NAME_SIZE];   /* the value */
-    char        ending[FBY_NAME_SIZE]; /* what the value lacks: ".jpg", or "" */
+/* Refuse texts in `path` if there is nothing else (refuse_other_lists.c).
+ * Errors: FBY_CONFIG  there are some: the command that makes bytes of them. */
+FBY_CHECKED fby_err fby_refuse_texts(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+/* Refuse lists in `path` whose folders are no classes, as flat folders of splits.
+ * Errors: FBY_CONFIG  a list names files of the folders without their path, or
+ *         with a wrong one. */
+FBY_CHECKED fby_err fby_refuse_lists_of_folders(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
+struct fby_lost_list { /* a list whose values lead to no file */
+    struct fby_search              *search;
+    const char                     *dir;     /* of the list, below the root */
+    const char                     *list;    /* its name */
+    const struct fby_folders_below *folders; /* below `dir` */
+    const struct fby_named_files   *files;
 };
 
-/* Refuse a list in `dir` that names files without their path.
- * Errors: FBY_CONFIG  always: the command that writes a list of paths. */
-fby_err fby_refuse_names(const struct fby_search *search, const char *dir,
-    const char *list, const struct fby_named_file *file,
-    struct fby_error_detail *why);
+/* Refuse the list (refuse_list_paths.c).
+ * Errors: FBY_CONFIG  always: the command that writes lists of paths. */
+fby_err fby_refuse_lost_list(
+    const struct fby_lost_list *self, struct fby_error_detail *why);
 
 enum { FBY_JQ_SIZE = 160 /* bytes of a program of jq, with NUL */ };
 

@@ -54,13 +54,13 @@ static bool write_command(const struct fby_search *search, const char *dir,
     static const char csv[] =
         "(cd %s && python3 -c \"import csv, os; r = list(csv.reader(open('%s', "
         "newline='', encoding='utf-8-sig'))); k = [i for i, c in "
-        "enumerate(r[0]) if c.lower() in [%s]]; csv.writer(open('found.csv', "
+        "enumerate(r[0]) if c.lower() in [%s]]; csv.writer(open('found-%s', "
         "'x')).writerows(r[:1] + [x for x in r[1:] if x and "
         "all(os.path.isfile(x[i]) for i in k)])\")";
     static const char json[] =
         "(cd %s && python3 -c \"import json, os; r = [(x, json.loads(x)) for x "
         "in open('%s', encoding='utf-8-sig') if x.strip()]; "
-        "open('found.jsonl', 'x').writelines(x for x, d in r if "
+        "open('found-%s', 'x').writelines(x for x, d in r if "
         "sum(os.path.isfile(str(d[k])) for k in d if k.lower() in [%s]) == "
         "%u)\")";
     char operand[FBY_OPERAND_SIZE];
@@ -70,8 +70,8 @@ static bool write_command(const struct fby_search *search, const char *dir,
         return false;
     }
     int n = fby_text_ends_with(list, ".csv")
-                ? snprintf(out, size, csv, operand, list, columns)
-                : snprintf(out, size, json, operand, list, columns,
+                ? snprintf(out, size, csv, operand, list, columns, list)
+                : snprintf(out, size, json, operand, list, list, columns,
                       split->n_file_columns);
     return n >= 0 && (size_t)n < size;
 }
@@ -85,7 +85,7 @@ static fby_err refuse_rows(const struct fby_search *search,
     const char *slash = strrchr(list_path, '/');
     const char *list  = slash != NULL ? slash + 1 : list_path;
     char        dir[FBY_PATH_SIZE];
-    char        name[FBY_NAME_SIZE];
+    char        name[FBY_PATH_SIZE];
     char        command[400];
     snprintf(dir, sizeof(dir), "%.*s",
         slash != NULL ? (int)(slash - list_path) : 0, list_path);
@@ -97,8 +97,8 @@ static fby_err refuse_rows(const struct fby_search *search,
                     : "add the file, or remove the row from the list",
         has_command ? command : "");
     if (has_command) {
-        fby_guess_append_then(
-            search, dir, fby_guess_name_list(list, "found", name), why);
+        fby_guess_name_list(list, "found", name);
+        fby_guess_append_then(search, dir, name, why);
     }
     return FBY_CONFIG;
 }

@@ -6,7 +6,9 @@
  * command that can be copied. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
+#include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
 #include "cli/init/refuse_layouts.h"
@@ -26,20 +28,6 @@ static void write_operand(const struct fby_search *search, const char *path,
         snprintf(below, sizeof(below), "%s", name);
     }
     fby_guess_write_operand(search, below, out);
-}
-
-void fby_guess_append_then(const struct fby_search *search, const char *dir,
-    const char *file, struct fby_error_detail *why)
-{
-    char   operand[FBY_OPERAND_SIZE];
-    size_t used = strlen(why->text);
-    size_t left = sizeof(why->text) - used;
-    write_operand(search, dir, file, operand);
-    int n =
-        snprintf(why->text + used, left, "; then: forebay init %s", operand);
-    if (n < 0 || (size_t)n >= left) {
-        snprintf(why->text + used, left, "; then give init %s", file);
-    }
 }
 
 /* Write the first names: "a, b, c, ...". */
@@ -181,13 +169,169 @@ static fby_err check_levels(const struct fby_search *search, const char *path,
         fby_text_show(files).text, fby_text_show(folders).text, operand);
 }
 
+/* True for fold0, fold_1, Fold-2: the folds of cross-validation. */
+static bool is_fold(const char *name)
+{
+    static const char word[] = "fold";
+    size_t            n      = strlen(word);
+    return strncasecmp(name, word, n) == 0 &&
+           strspn(name + n, "_- 0123456789") == strlen(name + n) &&
+           strpbrk(name + n, "0123456789") != NULL;
+}
+
+static bool are_folds(const char *const *names, uint32_t n)
+{
+    uint32_t i = 0;
+    while (i < n && is_fold(names[i])) {
+        i++;
+    }
+    return n >= 2 && i == n;
+}
+
+/* Writes train.csv and val.csv. %s is the fold of val. */
+#define WRITE_FOLDS                                                         \
+    "import csv, glob; W = {s: csv.writer(open(s + '.csv', 'x')) for s in " \
+    "('train', 'val')}; [w.writerow(['image', 'label']) for w in "          \
+    "W.values()]; "                                                         \
+    "[W['val' if f.split('/')[0] == '%s' else 'train'].writerow([f, "       \
+    "f.split('/')[1]]) for f in sorted(glob.glob('*/*/**/*.*', "            \
+    "recursive=True)) if f.lower().endswith(('.jpg', '.jpeg', '.png', "     \
+    "'.webp'))]"
+
+/* Refuse the folds of cross-validation, which may have class folders. */
+static fby_err refuse_folds(struct fby_search *search, const char *path,
+    const struct fby_survey *survey, const char *const *names,
+    struct fby_error_detail *why)
+{
+    const char *picture = survey->folders[0].picture;
+    char        list[160];
+    char        operand[FBY_OPERAND_SIZE];
+    char        program[640];
+    list_names(names, survey->n, list, sizeof(list));
+    if (picture == NULL || strchr(picture, '/') == NULL) {
+        fby_guess_write_operand(search, path, operand);
+        return fby_error_set(why, FBY_CONFIG,
+            "the folders %s are folds, not classes: to read all of them: "
+            "forebay init %s --class-depth 0",
+            list, operand);
+    }
+    write_operand(search, path, names[0], operand);
+    if (search->in_zip) {
+        return fby_error_set(why, FBY_CONFIG,
+            "the folders %s are folds, not classes: for one of them: forebay "
+            "init %s",
+            list, operand);
+    }
+    snprintf(program, sizeof(program), WRITE_FOLDS, names[0]);
+    fby_guess_advise(search, path, "", program);
+    return fby_error_set(why, FBY_CONFIG,
+        "the folders %s are folds, not classes: for one of them: forebay init "
+        "%s; for all of them write lists, with %.40s as val, and run init %s:",
+        list, operand, names[0], path[0] != '\0' ? "on that folder" : "again");
+}
+
+/* Writes a list of the pictures in a folder and their texts in another. */
+#define WRITE_TEXTS                                                           \
+    "import json, os; open('train.jsonl', 'x').write(''.join(json.dumps("     \
+    "{'image': '%s/' + f, 'text': open(t, encoding='utf-8').read().strip()})" \
+    " + '\\n' for f in sorted(os.listdir('%s')) for t in ['%s/' + "           \
+    "os.path.splitext(f)[0] + '.txt'] if os.path.exists(t)))"
+
+/* Has the folder a text with the name of the picture? Numbers may be boxes. */
+static bool has_text_of(struct fby_search *search, const char *path,
+    const char *folder, const char *picture)
+{
+    char        dir[FBY_PATH_SIZE];
+    char        file[FBY_PATH_SIZE];
+    char        text[FBY_PATH_SIZE];
+    const char *dot = strrchr(picture, '.');
+    if (dot == NULL || strchr(picture, '/') != NULL || search->in_zip) {
+        return false;
+    }
+    snprintf(file, sizeof(file), "%.*s.txt", (int)(dot - picture), picture);
+    return fby_path_join(path, folder, dir, NULL) == FBY_OK &&
+           fby_path_join(dir, file, text, NULL) == FBY_OK &&
+           fby_object_exists(search->root, text) &&
+           fby_guess_find_boxes(search, dir, false) == FBY_BOXES_NONE;
+}
+
+static fby_err refuse_texts(struct fby_search *search, const char *path,
+    const char *pictures, const char *texts, struct fby_error_detail *why)
+{
+    char program[640];
+    int  n = snprintf(
+         program, sizeof(program), WRITE_TEXTS, pictures, pictures, texts);
+    if (n < 0 || (size_t)n >= sizeof(program)) {
+        return FBY_OK;
+    }
+    fby_guess_advise(search, path, "", program);
+    return fby_error_set(why, FBY_CONFIG,
+        "%.60s has texts of the pictures in %.60s: write a list of both, and "
+        "run init %s:",
+        texts, pictures, path[0] != '\0' ? "on that folder" : "again");
+}
+
+/* Refuse a folder of boxes beside the one of the pictures. Returns FBY_OK if it has
+ * none. */
+static fby_err refuse_boxes(struct fby_search *search, const char *path,
+    const char *pictures, const char *boxes, struct fby_error_detail *why)
+{
+    char                dir[FBY_PATH_SIZE];
+    char                program[FBY_GUESS_COMMAND];
+    enum fby_boxes_kind kind = FBY_BOXES_NONE;
+    if (!search->in_zip && fby_path_join(path, boxes, dir, NULL) == FBY_OK) {
+        kind = fby_guess_find_boxes(search, dir, false);
+    }
+    if (!fby_guess_write_boxes(pictures, boxes, kind, program)) {
+        return FBY_OK;
+    }
+    fby_guess_advise(search, path, "", program);
+    return fby_error_set(why, FBY_CONFIG,
+        "%.60s has boxes of the pictures in %.60s: write lists of both, and "
+        "run "
+        "init %s:",
+        boxes, pictures, path[0] != '\0' ? "on that folder" : "again");
+}
+
+/* Refuse folders of which only `only` has pictures. */
+static fby_err refuse_all_but(struct fby_search *search, const char *path,
+    const struct fby_survey *survey, const struct fby_survey_folder *only,
+    struct fby_error_detail *why)
+{
+    const char *others[FBY_SURVEY_FOLDERS];
+    uint32_t    n = 0;
+    char        operand[FBY_OPERAND_SIZE];
+    char        list[160];
+    fby_err     err = FBY_OK;
+    for (uint32_t i = 0; err == FBY_OK && i < survey->n; i++) {
+        const char *name = survey->folders[i].name;
+        if (&survey->folders[i] == only) {
+            continue;
+        }
+        others[n++] = name;
+        err         = refuse_boxes(search, path, only->name, name, why);
+        if (err == FBY_OK && fby_shell_is_plain(name) &&
+            fby_shell_is_plain(only->name) &&
+            has_text_of(search, path, name, only->picture)) {
+            err = refuse_texts(search, path, only->name, name, why);
+        }
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    write_operand(search, path, only->name, operand);
+    list_names(others, n, list, sizeof(list));
+    return fby_error_set(why, FBY_CONFIG,
+        "only the folder %.60s has pictures (left out: %s): forebay init %s",
+        fby_text_show(only->name).text, list, operand);
+}
+
 static fby_err check_survey(struct fby_search *search, const char *path,
     const struct fby_survey *survey, const char *const *names,
     struct fby_error_detail *why)
 {
     bool     is_parallel = are_parallel_names(names, survey->n);
     uint32_t n_train     = 0;
-    char     operand[FBY_OPERAND_SIZE];
     for (uint32_t i = 0; i < survey->n; i++) {
         n_train += survey->folders[i].has_train ? 1 : 0;
     }
@@ -198,15 +342,15 @@ static fby_err check_survey(struct fby_search *search, const char *path,
     if (!is_parallel) {
         FBY_TRY(check_levels(search, path, survey, why));
     }
+    if (are_folds(names, survey->n)) {
+        return refuse_folds(search, path, survey, names, why);
+    }
     const struct fby_survey_folder *only = find_only_pictures(survey);
     if (only == NULL ||
         (is_parallel && has_partner(search, path, survey, only))) {
         return FBY_OK;
     }
-    write_operand(search, path, only->name, operand);
-    return fby_error_set(why, FBY_CONFIG,
-        "only the folder %.60s has pictures: forebay init %s",
-        fby_text_show(only->name).text, operand);
+    return refuse_all_but(search, path, survey, only, why);
 }
 
 /* True if all folders are splits for evaluation, as val and test. */

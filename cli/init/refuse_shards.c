@@ -146,48 +146,48 @@ static bool sample_has_picture(const struct fby_shard *shard, uint32_t sample)
     return m < end;
 }
 
-enum { MAX_LONE = 3 /* samples: of more, they may be meant so */ };
+enum { MAX_STRAY = 3 /* samples: of more, they may be meant so */ };
 
 /* Refuse the sample without a picture, as a README among them. */
-static fby_err refuse_lone(const struct fby_search *search,
-    const struct keyed_sample *lone, const struct fby_shard *shard,
+static fby_err refuse_stray(const struct fby_search *search,
+    const struct keyed_sample *stray, const struct fby_shard *shard,
     struct fby_error_detail *why)
 {
     char member[FBY_PATH_SIZE];
     char tar[FBY_OPERAND_SIZE];
     char word[FBY_OPERAND_SIZE];
-    snprintf(member, sizeof(member), "%s.%s", lone->key,
-        fby_shard_suffix(shard, shard->first_member[lone->sample]));
+    snprintf(member, sizeof(member), "%s.%s", stray->key,
+        fby_shard_suffix(shard, shard->first_member[stray->sample]));
     fby_guess_write_operand(search, shard->name, tar);
     bool has_command = fby_shell_quote(member, word, 80);
     return fby_error_set(why, FBY_CONFIG,
         "the sample %s of %s has no picture, as the others have: remove its "
         "files%s%s%s%s",
-        fby_text_show_begin(lone->key, 24).text,
+        fby_text_show_begin(stray->key, 24).text,
         fby_text_show_begin(shard->name, 24).text,
         has_command ? ": tar --delete -f " : "", has_command ? tar : "",
         has_command ? " " : "", has_command ? word : "");
 }
 
-fby_err fby_refuse_lone_samples(const struct fby_search *search,
+fby_err fby_refuse_stray_samples(const struct fby_search *search,
     const struct fby_shard *shards, uint32_t n_shards,
     struct fby_error_detail *why)
 {
-    struct keyed_sample lone       = {.key = NULL};
-    uint64_t            n_lone     = 0;
+    struct keyed_sample stray      = {.key = NULL};
+    uint64_t            n_stray    = 0;
     uint64_t            n_pictures = 0;
     for (uint32_t i = 0; i < n_shards; i++) {
         for (uint32_t s = 0; s < shards[i].n_samples; s++) {
             if (sample_has_picture(&shards[i], s)) {
                 n_pictures++;
-            } else if (n_lone++ == 0) {
-                lone =
+            } else if (n_stray++ == 0) {
+                stray =
                     (struct keyed_sample){fby_shard_key(&shards[i], s), i, s};
             }
         }
     }
-    return n_lone > 0 && n_lone <= MAX_LONE && n_pictures > n_lone
-               ? refuse_lone(search, &lone, &shards[lone.shard], why)
+    return n_stray > 0 && n_stray <= MAX_STRAY && n_pictures > n_stray
+               ? refuse_stray(search, &stray, &shards[stray.shard], why)
                : FBY_OK;
 }
 

@@ -14,7 +14,7 @@ FBY_CHECKED fby_err fby_refuse_shards(
 
 /* Refuse up to three samples without a picture among samples that have one.
  * Errors: FBY_CONFIG: the command that removes the first. */
-FBY_CHECKED fby_err fby_refuse_lone_samples(const struct fby_search *search,
+FBY_CHECKED fby_err fby_refuse_stray_samples(const struct fby_search *search,
     const struct fby_shard *shards, uint32_t n_shards,
     struct fby_error_detail *why);
 

@@ -229,6 +229,7 @@ void fby_init_merge_split(
             member->has_wide = member->has_wide || its->has_wide;
             member->rounded =
                 member->rounded != 0 ? member->rounded : its->rounded;
+            member->has_long = member->has_long || its->has_long;
             member->some_words_unread =
                 member->some_words_unread || its->some_words_unread;
             fby_init_compare_words(member, its, other->name, has_label);

@@ -299,7 +299,7 @@ static void append_others(
     for (size_t i = 0; i < data->n_others; i++) {
         append_evaluation(out, data, &data->others[i]);
     }
-    if (data->n_others == 0 && data->evaluation == NULL) {
+    if (data->n_others == 0 && data->evaluation_split == NULL) {
         fby_init_printf(out, "  # val: {%s: %s, shuffle: none, last: pad}\n",
             source_key(data),
             fby_source_traits(data->kind)->has_sequences ? "{files: PATH, ...}"
@@ -311,10 +311,10 @@ static void append_others(
 static void append_splits(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
-    const struct fby_init_split first = {
-        data->evaluation, data->path, data->files, data->n_files, data->tokens};
+    const struct fby_init_split first = {data->evaluation_split, data->path,
+        data->files, data->n_files, data->tokens};
     fby_init_append(out, "splits:\n");
-    if (data->evaluation != NULL) {
+    if (data->evaluation_split != NULL) {
         append_evaluation(out, data, &first);
     } else {
         append_train(out, data);

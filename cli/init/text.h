@@ -44,7 +44,7 @@ struct fby_init_root {
 
 struct fby_init_summary { /* the known facts about the first split */
     const char
-        *evaluation; /* the split, if it is another than train; or NULL */
+        *evaluation_split; /* the split, if it is another than train; or NULL */
     enum fby_source_kind kind;
     const char          *path;          /* folder, list or pattern */
     uint64_t             samples;       /* exact number; 0: not counted */
@@ -55,9 +55,9 @@ struct fby_init_summary { /* the known facts about the first split */
     uint32_t             class_depth; /* levels down to class folders; 0: 1 */
     const struct fby_init_member *members; /* the most frequent first */
     size_t                        n_members;
-    const char (*sized)[FBY_NAME_SIZE]; /* the keys of the samples whose
+    const char (*measured_keys)[FBY_NAME_SIZE]; /* the keys of the samples whose
                                            pictures were measured; NULL: none */
-    bool stretches;                     /* also masks of another aspect ratio */
+    bool allow_stretch; /* also masks of another aspect ratio */
     const struct fby_init_column *columns; /* of NumPy or SciPy files */
     size_t                        n_columns;
     const char (
@@ -71,7 +71,7 @@ struct fby_init_summary { /* the known facts about the first split */
 
 /* Append a commented pipeline file that works without editing. It has the split
  * `train`, the `others`, which are neither shuffled nor augmented, and batches
- * of 64 samples (4,096 for columns). If the first split is one for `evaluation`,
+ * of 64 samples (4,096 for columns). If the first split is one for evaluation,
  * it is as the others. If fewer samples than one batch were read,
  * the file keeps the last batch although it is short.
  *   pictures: 224 x 224, normalised f32 in CHW, and labels; train:

@@ -116,10 +116,11 @@ enum { FILE_SIZE = FBY_SHOWN_SIZE + FBY_NAME_SIZE + 16 };
 static void write_file(const struct fby_init_summary *data, size_t sample,
     const struct fby_init_member *member, char out[FILE_SIZE])
 {
-    const char      *extension = member->extension;
-    size_t           n         = strcspn(extension, ".");
-    const char      *key       = data->sized != NULL ? data->sized[sample] : "";
-    struct fby_shown shown     = fby_text_show_begin(key, 32);
+    const char *extension = member->extension;
+    size_t      n         = strcspn(extension, ".");
+    const char *key =
+        data->measured_keys != NULL ? data->measured_keys[sample] : "";
+    struct fby_shown shown = fby_text_show_begin(key, 32);
     if (data->kind == FBY_SOURCE_PARALLEL) {
         snprintf(out, FILE_SIZE, "%.*s/%s%s", (int)n, extension, shown.text,
             extension + n);
@@ -155,8 +156,8 @@ fby_err fby_init_refuse_sizes(
 {
     const struct fby_init_member *image = fby_init_find_image(data);
     struct pair                   pair;
-    for (size_t i = 0; image != NULL && !data->stretches && i < data->n_members;
-         i++) {
+    for (size_t i = 0;
+         image != NULL && !data->allow_stretch && i < data->n_members; i++) {
         const struct fby_init_member *mask = &data->members[i];
         if (fby_init_is_mask(data, image, mask) &&
             find_pair(data, image, mask, differ_in_aspect, &pair)) {

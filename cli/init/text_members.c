@@ -219,7 +219,7 @@ static void append_ops(
             out, "      - resize: {size: 224}        # or [HEIGHT, WIDTH]\n");
         return;
     }
-    if (data->evaluation != NULL) {
+    if (data->evaluation_split != NULL) {
         fby_init_append(out, "      - resize: {shorter: 256}\n"
                              "      - center_crop: {size: 224}\n");
         return;
@@ -296,7 +296,7 @@ const struct fby_init_member *fby_init_find_label(
 {
     for (size_t i = 0; i < data->n_members; i++) {
         if (fby_init_is_label(&data->members[i]) &&
-            data->members[i].fault[0] == '\0') {
+            data->members[i].invalid_reason[0] == '\0') {
             return &data->members[i];
         }
     }

@@ -12,7 +12,7 @@
 
 static bool is_array(const struct fby_init_member *member)
 {
-    return member->array.wire != 0 && member->fault[0] == '\0';
+    return member->array.wire != 0 && member->invalid_reason[0] == '\0';
 }
 
 bool fby_init_has_other_fields(const struct fby_init_summary *data)
@@ -159,8 +159,8 @@ static size_t append_member(struct fby_buffer *out,
 {
     char        buffer[REASON_SIZE];
     const char *reason = NULL;
-    if (member->fault[0] != '\0') {
-        reason = member->fault;
+    if (member->invalid_reason[0] != '\0') {
+        reason = member->invalid_reason;
     } else if (member->always && fby_init_is_text(member)) {
         return append_text(out, member);
     } else if (member->always && is_array(member)) {
@@ -182,8 +182,8 @@ fby_err fby_init_refuse_other_members(
     char buffer[REASON_SIZE];
     for (size_t i = 0; i < data->n_members; i++) {
         const struct fby_init_member *member = &data->members[i];
-        if (member->fault[0] != '\0') {
-            return fby_error_set(why, FBY_CONFIG, "%s", member->fault);
+        if (member->invalid_reason[0] != '\0') {
+            return fby_error_set(why, FBY_CONFIG, "%s", member->invalid_reason);
         }
         if (is_object_type(member)) {
             return fby_error_set(why, FBY_CONFIG, "%s: member %s: %s",

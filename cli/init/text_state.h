@@ -98,7 +98,7 @@ void fby_init_append_fit_note(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *image,
     const struct fby_init_member *mask);
 
-/* Refuse a mask of another aspect ratio than its picture, unless data->stretches.
+/* Refuse a mask of another aspect ratio than its picture, unless data->allow_stretch.
  * Errors: FBY_CONFIG  the two files, their sizes, and what to do. */
 FBY_CHECKED fby_err fby_init_refuse_sizes(
     const struct fby_init_summary *data, struct fby_error_detail *why);

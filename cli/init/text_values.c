@@ -117,19 +117,30 @@ static void append_object(struct fby_buffer *out,
         member->first_key_kind == FBY_INIT_NUMBER ? "" : ", max_length: 256");
 }
 
-/* The key `wire` for numbers that the default f32 cannot hold. */
+/* True for numbers of which f32 cannot hold all. */
+static bool is_wide(const struct fby_init_member *member)
+{
+    return member->has_wide && (member->value == FBY_INIT_NUMBER ||
+                                   member->value == FBY_INIT_NUMBER_LISTS);
+}
+
+/* The key `wire` for numbers: an integer type for whole numbers, if all of them
+ * were read, as in a list. */
 static const char *wire_of(const struct fby_init_member *member)
 {
-    bool is_wide =
-        member->has_wide && (member->value == FBY_INIT_NUMBER ||
-                                member->value == FBY_INIT_NUMBER_LISTS);
-    return is_wide ? ", wire: i64" : "";
+    bool is_whole = member->has_whole && !member->has_real &&
+                    member->key[0] == '\0' &&
+                    (member->value == FBY_INIT_NUMBER ||
+                        member->value == FBY_INIT_NUMBER_LISTS);
+    return is_wide(member) || (is_whole && member->has_long) ? ", wire: i64"
+           : is_whole ? ", wire: i32, out: {dtype: i64}"
+                      : "";
 }
 
 /* True if no wire type can hold all numbers as they are. */
 static bool needs_two_types(const struct fby_init_member *member)
 {
-    return wire_of(member)[0] != '\0' && member->has_real;
+    return is_wide(member) && member->has_real;
 }
 
 /* The reason why no field has the values, and what to do. */
@@ -345,7 +356,7 @@ static bool has_invalid_file(
     bool found = false;
     for (size_t i = 0; key->key[0] != '\0' && i < data->n_members; i++) {
         found = found ||
-                (data->members[i].fault[0] != '\0' &&
+                (data->members[i].invalid_reason[0] != '\0' &&
                     strcmp(data->members[i].extension, key->extension) == 0);
     }
     return found;

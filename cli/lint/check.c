@@ -79,13 +79,20 @@ static void add_bad(struct check_run *self,
     pthread_mutex_unlock(&self->lock);
 }
 
-/* A file that cannot be read stops a run too, so it counts as a bad sample. */
+/* True for an error of one sample: a bad file, or one that is not there, may not
+ * be opened or cannot be read. All of them stop a run. */
+static bool is_of_sample(fby_err err)
+{
+    return err == FBY_BAD_SAMPLE || err == FBY_IO || err == FBY_CONFIG ||
+           err == FBY_NOT_FOUND;
+}
+
 static fby_err check_sample(struct check_run *self,
     struct fby_lint_samples *samples, uint64_t sample,
     struct fby_error_detail *why)
 {
     fby_err err = fby_lint_samples_check(samples, sample, why);
-    if (err != FBY_BAD_SAMPLE && err != FBY_IO) {
+    if (!is_of_sample(err)) {
         return err;
     }
     add_bad(self, samples, sample, why);

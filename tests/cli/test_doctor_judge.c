@@ -313,8 +313,12 @@ static void a_loopback_address_of_another_host_is_told(void **state)
         "reaches this worker",
         "start it with --listen and an address of its own host");
     facts.error = 0; /* it is on this host */
-    ASSERT_VERDICT(
-        fby_judge_worker(&facts), FBY_DOCTOR_OK, "a:1: protocol 1", NULL);
+    ASSERT_VERDICT(fby_judge_worker(&facts), FBY_DOCTOR_WARN, "a:1: protocol 1",
+        "only this host reaches its loopback address: start it with --listen");
+    facts.has_keys = true;
+    ASSERT_VERDICT(fby_judge_worker(&facts), FBY_DOCTOR_WARN,
+        "a:1: requires a ticket of its server",
+        "only this host reaches its loopback address");
 }
 
 static void ports_beyond_loopback_are_a_warning(void **state)

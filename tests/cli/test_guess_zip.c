@@ -105,7 +105,9 @@ static void archives_of_splits_are_splits(void **state)
     assert_split(*state, 1, "val", "d/val_2.zip/val", 2, 3);
     write_zip(*state, "e/a.zip", "", classes);
     write_zip(*state, "e/b.zip", "", classes);
-    assert_refused(*state, "e", "a zip archive (a.zip) is read as a folder");
+    assert_refused(*state, "e",
+        "several zip archives are read only as splits, of which one is called "
+        "train.zip (found: a.zip, b.zip)");
 }
 
 static void parallel_folders_in_an_archive(void **state)

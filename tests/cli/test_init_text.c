@@ -242,6 +242,7 @@ static const struct fby_init_member objects[] = {
     {.extension     = "box",
         .always     = true,
         .value      = FBY_INIT_NUMBER_LISTS,
+        .has_whole  = true,
         .max_length = 1},
     {.extension = "none", .always = true, .value = FBY_INIT_NUMBER_LISTS},
     {.extension         = "m",
@@ -282,7 +283,7 @@ static void lists_and_objects_of_a_list_are_written_whole(void **state)
                         "random, "
                         "max_length: 32, too_long: truncate}\n"
                         "  box: {from: box, decode: number, key: \".\", "
-                        "max_length: 1}\n"
+                        "max_length: 1, wire: i32, out: {dtype: i64}}\n"
                         "  none: {from: none, decode: number, key: \".\", "
                         "max_length: 1}\n"
                         "  # left out: column \"m\": its values are objects: "
@@ -316,14 +317,14 @@ static void a_split_for_evaluation_has_no_random_ops(void **state)
     static const struct fby_init_member members[] = {{.extension = "image.jpg"},
         {.extension = "mask.png", .may_be_ids = true, .always = true}};
     static const char       files[][FBY_NAME_SIZE] = {"image", "mask"};
-    struct fby_init_summary summary                = {.evaluation = "val",
-                       .kind                                      = FBY_SOURCE_LIST,
-                       .path                                      = "/d/val.csv",
-                       .samples                                   = 64,
-                       .members                                   = members,
-                       .n_members                                 = 2,
-                       .files                                     = files,
-                       .n_files                                   = 2};
+    struct fby_init_summary summary                = {.evaluation_split = "val",
+                       .kind                                            = FBY_SOURCE_LIST,
+                       .path                                            = "/d/val.csv",
+                       .samples                                         = 64,
+                       .members                                         = members,
+                       .n_members                                       = 2,
+                       .files                                           = files,
+                       .n_files                                         = 2};
     char                   *text                   = text_of(&summary);
     assert_non_null(strstr(text,
         "splits:\n  val:\n    list: \"/d/val.csv\"\n"
@@ -615,8 +616,8 @@ static struct fby_init_summary with_mask(
     const struct fby_init_summary s = {.kind = FBY_SOURCE_PARALLEL,
         .path                                = "/d/{images,masks}",
         .members                             = members,
-        .n_members = members_of("images.jpg+ masks.png*+", members),
-        .sized     = keys};
+        .n_members     = members_of("images.jpg+ masks.png*+", members),
+        .measured_keys = keys};
     members[0].sizes[3]             = (struct fby_size){9, 8};
     members[1].sizes[3]             = mask;
     return s;
@@ -674,16 +675,17 @@ static void a_mask_of_another_aspect_is_refused_by_name(void **state)
         "--stretch");
     static const char lines[FBY_INIT_SIZES][FBY_NAME_SIZE] = {
         "2", "3", "5", "7"};
-    s.kind  = FBY_SOURCE_LIST;
-    s.sized = lines;
+    s.kind          = FBY_SOURCE_LIST;
+    s.measured_keys = lines;
     assert_int_equal(fby_init_text(&s, &text, &why), FBY_CONFIG);
     assert_non_null(strstr(why.text, "line 7, masks.png has 20 x 12"));
-    s.kind  = FBY_SOURCE_SHARDS;
-    s.sized = with_mask((struct fby_size){20, 12}, members).sized;
+    s.kind = FBY_SOURCE_SHARDS;
+    s.measured_keys =
+        with_mask((struct fby_size){20, 12}, members).measured_keys;
     assert_int_equal(fby_init_text(&s, &text, &why), FBY_CONFIG);
     assert_non_null(strstr(why.text, "sub/d.masks.png has 20 x 12 pixels"));
-    s.stretches = true;
-    char *all   = text_of(&s);
+    s.allow_stretch = true;
+    char *all       = text_of(&s);
     assert_non_null(strstr(all, "\n    fit: stretch "));
     free(all);
     s = with_mask((struct fby_size){8, 9}, members);

@@ -13,11 +13,13 @@
 
 enum { MAX_WORKERS = 1030, MAX_SESSIONS = 4 };
 
-static const int64_t lease_ns = 10 * FBY_NS_PER_S;
+static const int64_t lease_ns     = 10 * FBY_NS_PER_S;
+static const int64_t heartbeat_ns = FBY_NS_PER_S;
 
 static inline int make_directory(void **state)
 {
     const struct fby_directory_config config = {.lease_ns = lease_ns,
+        .heartbeat_ns                                     = heartbeat_ns,
         .max_workers                                      = MAX_WORKERS,
         .max_sessions                                     = MAX_SESSIONS};
     *state                                   = fby_directory_create(&config);

@@ -279,27 +279,91 @@ static void only_the_route_of_a_worker_renews_or_removes_it(void **state)
     assert_int_equal(fby_directory_counts(*state).workers, 0);
 }
 
-/* It has reconnected if its endpoints are those that it registered. */
+static const char *const endpoints_of_all[]  = {"tcp://a:1", "tcp://b:2"};
+static const struct fby_routing_id new_route = {.bytes = {201}, .size = 2};
+
+static struct fby_registration registration_of(
+    const char *const *endpoints, struct fby_maybe_digest secret)
+{
+    return (struct fby_registration){.instance = {1},
+        .endpoints                             = {endpoints, 2},
+        .host                                  = "a-host",
+        .secret                                = secret};
+}
+
+/* Assert that the worker 1 is still registered from its first route. */
+static void keeps_its_route(struct fby_directory *d, int64_t now_ns)
+{
+    const struct fby_heartbeat message = {.instance = {1}};
+    assert_int_equal(fby_directory_heartbeat(d, &message, &new_route, now_ns),
+        FBY_NOT_FOUND);
+    fby_directory_deregister(d, (struct fby_instance_id){1}, &new_route);
+    assert_ok(heartbeat_of(d, 1, now_ns));
+}
+
 static void a_registration_moves_to_a_new_route(void **state)
 {
-    static const char *const    endpoints[] = {"tcp://a:1", "tcp://b:2"};
-    static const char *const    false_one[] = {"tcp://a:1", "tcp://b:3"};
-    const struct fby_routing_id other       = {.bytes = {201}, .size = 2};
-    struct fby_registration     again       = {
-                  .instance = {1}, .endpoints = {false_one, 2}, .host = "a-host"};
+    const struct fby_registration again =
+        registration_of(endpoints_of_all, (struct fby_maybe_digest){0});
+    const struct fby_heartbeat message = {.instance = {1}};
+    const int64_t              late_ns = 2 * heartbeat_ns;
+    add_worker(*state, 1, 0);
+    assert_ok(fby_directory_register(*state, &again, &new_route, late_ns));
+    assert_int_equal(heartbeat_of(*state, 1, late_ns + 1), FBY_NOT_FOUND);
+    assert_ok(
+        fby_directory_heartbeat(*state, &message, &new_route, late_ns + 1));
+    assert_int_equal(fby_directory_counts(*state).workers, 1);
+}
+
+static void other_endpoints_do_not_move_a_registration(void **state)
+{
+    static const char *const false_one[] = {"tcp://a:1", "tcp://b:3"};
+    struct fby_registration  again =
+        registration_of(false_one, (struct fby_maybe_digest){0});
     add_worker(*state, 1, 0);
     assert_int_equal(
-        fby_directory_register(*state, &again, &other, 1), FBY_GONE);
-    again.endpoints = (struct fby_name_list){endpoints, 1};
+        fby_directory_register(*state, &again, &new_route, lease_ns), FBY_GONE);
+    again.endpoints = (struct fby_name_list){endpoints_of_all, 1};
     assert_int_equal(
-        fby_directory_register(*state, &again, &other, 1), FBY_GONE);
-    assert_ok(heartbeat_of(*state, 1, 2));
-    again.endpoints = (struct fby_name_list){endpoints, 2};
-    assert_ok(fby_directory_register(*state, &again, &other, 3));
-    assert_int_equal(heartbeat_of(*state, 1, 4), FBY_NOT_FOUND);
-    const struct fby_heartbeat message = {.instance = {1}};
-    assert_ok(fby_directory_heartbeat(*state, &message, &other, 5));
-    assert_int_equal(fby_directory_counts(*state).workers, 1);
+        fby_directory_register(*state, &again, &new_route, lease_ns), FBY_GONE);
+    keeps_its_route(*state, lease_ns);
+}
+
+/* Without secrets a worker in use keeps its route: each client knows its id. */
+static void a_route_in_use_keeps_its_registration(void **state)
+{
+    const struct fby_registration again =
+        registration_of(endpoints_of_all, (struct fby_maybe_digest){0});
+    add_worker(*state, 1, 0);
+    assert_int_equal(fby_directory_register(
+                         *state, &again, &new_route, 2 * heartbeat_ns - 1),
+        FBY_AGAIN);
+    keeps_its_route(*state, 2 * heartbeat_ns - 1);
+    fby_directory_extend_leases(*state, lease_ns); /* the server was paused */
+    assert_int_equal(fby_directory_register(*state, &again, &new_route,
+                         lease_ns + 3 * heartbeat_ns),
+        FBY_AGAIN);
+}
+
+/* With its secret a worker that reconnects gets its registration at once. */
+static void only_the_secret_moves_a_registration_that_has_one(void **state)
+{
+    struct fby_registration own =
+        registration_of(endpoints_of_all, digest_of(7));
+    struct fby_registration other =
+        registration_of(endpoints_of_all, digest_of(8));
+    struct fby_dir_secret secret = {0};
+    assert_ok(fby_directory_register(*state, &own, &worker_route, 0));
+    assert_int_equal(
+        fby_directory_register(*state, &other, &new_route, lease_ns), FBY_GONE);
+    other.secret.known = false;
+    assert_int_equal(
+        fby_directory_register(*state, &other, &new_route, lease_ns), FBY_GONE);
+    assert_true(fby_directory_find_secret(*state, own.instance, &secret));
+    assert_int_equal(secret.secret.bytes[0], 7);
+    keeps_its_route(*state, lease_ns);
+    assert_ok(fby_directory_register(*state, &own, &new_route, lease_ns));
+    assert_int_equal(heartbeat_of(*state, 1, lease_ns), FBY_NOT_FOUND);
 }
 
 static void count_line(void *arg, enum fby_log_level level, const char *line)
@@ -680,6 +744,9 @@ int main(void)
         DIRECTORY_TEST(a_worker_that_leaves_is_no_longer_listed),
         DIRECTORY_TEST(only_the_route_of_a_worker_renews_or_removes_it),
         DIRECTORY_TEST(a_registration_moves_to_a_new_route),
+        DIRECTORY_TEST(other_endpoints_do_not_move_a_registration),
+        DIRECTORY_TEST(a_route_in_use_keeps_its_registration),
+        DIRECTORY_TEST(only_the_secret_moves_a_registration_that_has_one),
         DIRECTORY_TEST(an_unreachable_worker_is_logged_once_in_a_lease),
         DIRECTORY_TEST(another_job_may_have_the_same_rank_and_other_facts),
         DIRECTORY_TEST(each_difference_is_told_with_both_values_and_hosts),

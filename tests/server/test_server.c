@@ -171,6 +171,22 @@ static void a_worker_too_many_is_refused_until_another_leaves(void **state)
     expect(world, FBY_MSG_REGISTERED);
 }
 
+static void a_message_of_another_version_is_answered(void **state)
+{
+    struct world *world   = *state;
+    const uint8_t frame[] = {
+        'F', 'B', 'Y', 'M', FBY_PROTOCOL_VERSION + 1, FBY_MSG_REGISTER, 0, 0};
+    assert_int_equal(
+        zmq_send(world->peer, frame, sizeof(frame), 0), sizeof(frame));
+    struct fby_message answer = receive_message(world, FBY_MSG_REFUSED);
+    assert_int_equal(answer.refused.code, FBY_REFUSED_VERSION);
+    assert_int_equal(answer.refused.version_min, FBY_PROTOCOL_VERSION);
+    assert_int_equal(answer.refused.version_max, FBY_PROTOCOL_VERSION);
+    fby_message_fini(&answer);
+    send_register(world, 1);
+    expect(world, FBY_MSG_REGISTERED);
+}
+
 static void expect_endpoint_refused(struct world *world,
     const char *const *endpoints, size_t n_endpoints, const char *words)
 {
@@ -381,6 +397,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_defaults_are_those_of_the_manual),
+        WITH_SERVER(a_message_of_another_version_is_answered),
         WITH_SERVER(a_worker_too_many_is_refused_until_another_leaves),
         WITH_SERVER(a_worker_with_another_endpoint_than_its_own_is_refused),
         WITH_SERVER(an_unknown_peer_must_register_or_join),

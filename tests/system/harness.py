@@ -16,6 +16,7 @@ test asserts that they took effect. The points, with what they count:
     server.exit, server.stop                    renew of a client
     worker.corrupt_chunk, .duplicate_chunk      chunk sent
     worker.busy, .lost                          request
+    worker.mute (HEADER is still sent)          item: chunk or END
     worker.slow (ms=), .wrong_bytes             sample
     worker.register_delay (ms=)                 register_first
     worker.open_error, .read_error (errno=)     file, read
@@ -46,6 +47,7 @@ LONG = bool(os.environ.get("FOREBAY_TEST_LONG"))
 DIVISOR = 1 if LONG else 10
 SLOW = float(os.environ.get("FOREBAY_TEST_SLOW", "1"))  # sanitizers: 4
 DEADLINE = 60 * SLOW
+SAID_WITHIN_S = 6 * SLOW  # 5, and the start of a process
 
 PIPELINE = """\
 forebay: 1
@@ -92,7 +94,9 @@ class Process:
         """Wait until the log contains these words, `times` times."""
         until = time.monotonic() + DEADLINE
         while self.text().count(words) < times:
-            if time.monotonic() > until or self.ended_within(0.02):
+            if time.monotonic() > until or (
+                    self.ended_within(0.02)
+                    and self.text().count(words) < times):
                 raise AssertionError(f"never said '{words}': {self.text()}")
 
     def faults(self, point=""):
@@ -423,6 +427,11 @@ class SystemTest(unittest.TestCase):
         self.addCleanup(self.cluster.close)
         self.batch_server = None  # endpoint for first_batches()
         self.hedges = self.most_hedges = 0  # in runs without faults
+
+    def assert_said(self, process, words, since):
+        """Assert that the process says so within 5 s."""
+        process.wait_for_text(words)
+        self.assertLess(time.monotonic() - since, SAID_WITHIN_S)
 
     def run_forebay(self, *args):
         """Run a command to its end, whatever its exit code."""

@@ -13,13 +13,13 @@ import time
 
 import zmtp
 from test_hostile import recorded_frames, seal
+from test_http import ANY, metrics, wait_for
 import harness
-from harness import PATIENT, SLOW, Daemon, Pull, SystemTest
+from harness import PATIENT, Daemon, Pull, SystemTest
 from proxy import Proxy
 
 CONNECTIONS = 1000
 REFUSED = next(frame for frame in recorded_frames() if frame[5] == 4)
-SAID_WITHIN_S = 6  # 5, and the start of a process
 SILENT = """
 import socket, sys
 number, *ports = map(int, sys.argv[1:])
@@ -104,20 +104,16 @@ class Attacks(SystemTest):
         self.forebay("keys", "add", folder, "trainer", "t")
 
     def start_server(self):
-        return self.cluster.start_server("--keys", self.keys)
+        return self.cluster.start_server("--keys", self.keys, *ANY)
 
     def start_worker(self, *args, keys=None):
         return self.cluster.start_worker(
-            "--keys", (keys or self.keys) / "worker.key", *args)
+            "--keys", (keys or self.keys) / "worker.key", *ANY, *args)
 
     def pull(self, *args, keys=None, **options):
         return self.cluster.pull(
             self.pipeline, "--window", "1M", "--keys",
             (keys or self.keys) / "trainer-t.key", *args, **options)
-
-    def assert_said(self, process, words, since):
-        process.wait_for_text(words)
-        self.assertLess(time.monotonic() - since, SAID_WITHIN_S * SLOW)
 
     def assert_same(self, pull):
         """Assert that the stream was that of a cluster without attackers."""
@@ -226,6 +222,37 @@ class Attacks(SystemTest):
             "file is of this server\n", begun)
         pull.finish(code=1)
 
+    # ---- peers that a server closes without an answer
+
+    def assert_handshakes_failed(self, daemon, role, least, reason):
+        """They are counted and said."""
+        name = f"forebay_{role}_handshakes_failed_total"
+        wait_for(lambda: metrics(daemon).get(name, 0) >= least)
+        daemon.wait_for_text(" HANDSHAKES-FAILED ")
+        self.assertRegex(
+            daemon.text(), " HANDSHAKES-FAILED [0-9]+ connections? ended in "
+            f"the handshake: [0-9]+ {reason}[,\n]")
+
+    def test_trainers_without_a_key_and_of_another_cluster_are_counted(self):
+        other = self.cluster.path("other")
+        self.make_keys(other)
+        for keys in (None, other / "trainer-t.key"):  # None may close first
+            with self.subTest(keys):
+                server = self.start_server()
+                begun = time.monotonic()
+                pull = self.cluster.pull(
+                    self.pipeline, "--epochs", "1", "--open-timeout-ms",
+                    "60000", *(["--keys", keys] if keys else []))
+                self.assert_said(server, " HANDSHAKES-FAILED ", begun)
+                self.assert_handshakes_failed(
+                    server, "server", 2,
+                    "(without a key or with one for another server"
+                    "|silent, or closed by the peer, which may have no key)")
+                self.assert_said(
+                    pull, " NO-WORKERS no answer from the server "
+                    f"{server.endpoint}; check that it runs", begun)
+                pull.kill()
+
     # ---- clocks
 
     def test_hosts_whose_clocks_differ_by_a_month(self):
@@ -271,9 +298,12 @@ class Attacks(SystemTest):
             self.assertGreater(self.steps_within(pull, 4), 0.9 * usual)
             self.start_worker()  # is registered meanwhile
             pull.wait_for_text(" WORKER-FOUND ", times=2)
+            for daemon, role in ((server, "server"), (worker, "worker")):
+                self.assertIsNone(daemon.process.poll())
+                self.assert_handshakes_failed(
+                    daemon, role, CONNECTIONS, "silent, or closed by the peer"
+                    "(, which may have no key)?")
             silent.communicate()
-        for daemon in (server, worker):
-            self.assertIsNone(daemon.process.poll())
 
 
 if __name__ == "__main__":

@@ -67,6 +67,18 @@ for file in files:
 """
 
 
+# Info-ZIP's unzip, as far as `init` advises it: only where it is not installed.
+UNZIP = f"""#!{sys.executable}
+import sys
+import zipfile
+_, _, archive, *rest = sys.argv
+out = rest[rest.index("-d") + 1] if "-d" in rest else "."
+with zipfile.ZipFile(archive) as file:
+    file.extractall(out, [name for name in file.namelist()
+                          if not name.startswith("__MACOSX/")])
+"""
+
+
 def picture(level, side=40):
     return Image.fromarray(
         numpy.full((side, side + 8, 3), level % 256, "u1"), "RGB")
@@ -1030,7 +1042,7 @@ CORPUS = [
         {"image": (6, *IMAGE), "label": Counter([0, 0, 0, 1, 1, 1])})),
     ("dogs and cats of Kaggle", dogs_and_cats(300), Remedy(
         "in train: the key of a sample ends at the first dot of a name, so "
-        "that cat.", "", {"image": (64, *IMAGE)})),
+        "that cat.", "", {"image": (64, *IMAGE), "label": (64,)})),
     ("dogs and cats with a list", dogs_and_cats_with_list,
      "train.csv: the column file names files without their path (train/cat.0."),
     ("dots in parallel folders", dotted(
@@ -1144,30 +1156,29 @@ CORPUS = [
      "add a line: sed -i '1i image,label' /"),
     ("a list of another machine", listed("/home/al/p.1/img/{}.jpg"), Remedy(
         "train.csv: the column image has paths that lead to no file, such as "
-        "/home/al/p.1/img/0.jpg: write a list with other paths: (set -C; cd ",
-        "paths.csv", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
+        "/home/al/p.1/img/0.jpg (img/0.jpg): write a list of paths:\n(cd /",
+        "", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
     ("a list of the folder above", listed("data/img/{}.jpg"), Remedy(
-        "such as data/img/0.jpg: write a list with other paths: (set -C; cd ",
-        "paths.csv", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
+        "such as data/img/0.jpg (img/0.jpg): write a list of paths:\n(cd /",
+        "", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
     ("a list in the only folder", lambda root: listed("set/img/{}.jpg")(
         root / "set"),
      "in set: the list train.csv is in this folder: give init the folder "
      "itself: forebay init /"),
     ("a list with backslashes", listed("C:\\a b\\img\\{}.jpg"), Remedy(
-        "C:\\a b\\img\\0.jpg: write a list with other paths: (set -C; cd ",
-        "paths.csv", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
+        "C:\\a b\\img\\0.jpg (img/0.jpg): write a list of paths:\n(cd /",
+        "", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
     ("a list of names", listed("{}.jpg"), Remedy(
         "train.csv: the column image names files without their path "
-        "(img/0.jpg): write a list of paths: (cd ",
-        "paths.csv", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
+        "(img/0.jpg): write a list of paths:\n(cd /", "", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
     ("a list whose first pictures are missing", listed("img/{}.jpg", 2), Remedy(
         "train.csv, line 2: there is no file img/0.jpg: correct its path, or "
         "remove the line: to leave such rows out: (",
-        "found.csv", {"image": (4, *IMAGE), "label": Counter([2, 0, 1, 2])})),
+        "", {"image": (4, *IMAGE), "label": Counter([2, 0, 1, 2])})),
     ("a list with an empty path", column_of(
         "a.jpg", "", "b.jpg", y=(1, 2, 3)), Remedy(
             "train.csv: the column image has no path in 1 row of 3: to leave "
-            "such rows out: (cd /", "found.csv",
+            "such rows out: (cd /", "",
             {"image": (2, *IMAGE), "y": Counter([1, 3])})),
     ("a list of PNG and TIFF", column_of("a.TIF", "b.png", y=(1, 2)), Remedy(
         "train.csv: the column image has TIFF pictures (*.tif), which are not "
@@ -1228,27 +1239,29 @@ CORPUS = [
         "the annotations of Oxford-IIIT Pets are not read", "",
         {"image": (6, *IMAGE), "label": Counter([1, 2] * 3),
          "mask": (6, 224, 224, 1)})),
-    ("Kaggle: ids without extension", ids_without_extension,
-     "train.csv: the column id names files without their path (train/ab0.jpg)"),
-    ("Kaggle: names without a folder", names_without_folder,
-     "the column image_id names files without their path (train_images/ab0.j"),
+    ("Kaggle: ids without extension", ids_without_extension, Remedy(
+        "train.csv: the column id names files without their path (train/ab0.jp",
+        "", {"id": (4, *IMAGE), "label": Counter([0, 0, 1, 1])})),
+    ("Kaggle: names without a folder", names_without_folder, Remedy(
+        "the column image_id names files without their path (train_images/ab0",
+        "", {"image_id": (4, *IMAGE), "label": Counter([0, 0, 1, 1])})),
     ("a list of lines in a .txt", other_list(
         "train.txt", "images/0.jpg 1\nimages/3.jpg 0\n"), Remedy(
             "train.txt is not read as a list", "",
             {"image": (2, *IMAGE), "label": Counter([0, 1])})),
     ("a list with tabs", other_list(
         "train.tsv", "file\ty\nimages/0.jpg\tNA\nimages/1.jpg\tb\n"), Remedy(
-            "train.tsv has tabs: write a list with commas: (cd /", "",
+            "train.tsv has tabs: write a list with commas:\n(set -C; cd /", "",
             {"file": (2, *IMAGE), "y": Counter([0, 1])})),
     ("a list with tabs in UTF-16", other_list(
         "train.tsv", "file\ty\nimages/0.jpg\t1\n".encode("utf-16")), Remedy(
-            "train.tsv has tabs: write a list with commas: (cd /", "",
+            "train.tsv has tabs: write a list with commas:\n(set -C; cd /", "",
             {"file": (1, *IMAGE), "y": [1]})),
     ("a list with semicolons", other_list(
         "a.csv", "\ufefffile;y\nimages/0.jpg;1\n"), Remedy(
             "a.csv: line 1: it has no comma, but ';'; columns are separated by "
-            "commas: write the file again with them: to convert it: (cd /",
-            "commas.csv", {"file": (1, *IMAGE), "y": [1]})),
+            "commas: write the file again with them: to convert it:\n(cd /",
+            "", {"file": (1, *IMAGE), "y": [1]})),
     ("semicolons beside a folder of another name", lambda root: (
         save(root / "pics/0.jpg", picture(0)),
         save(root / "a.csv", "file;y\npics/0.jpg;1\n")) and None,
@@ -1261,11 +1274,11 @@ CORPUS = [
             {"image": (1, *IMAGE)})),
     ("a list in Latin-1", other_list(
         "a.csv", "file,y\nimages/0.jpg,K\u00e4se\n".encode("latin-1")), Remedy(
-            "a.csv: line 2: is not UTF-8 text: to convert it: (set -C; cd /",
-            "utf8.csv", {"file": (1, *IMAGE), "y": (1, 8)})),
+            "a.csv: line 2: is not UTF-8 text: to convert it:\n(set -C; cd /",
+            "", {"file": (1, *IMAGE), "y": (1, 8)})),
     ("a list of 300 columns", wide_list, Remedy(
-        "train.csv: line 1: more than 256 columns: to convert it: (cd /",
-        "rows.npz", {"x": (2, 300)})),
+        "train.csv: line 1: more than 256 columns: to convert it:\n(cd /",
+        "train.npz", {"x": (2, 300)})),
     ("LLaVA: a JSON of objects", other_list(
         "chat.json", '[{"image": "images/0.jpg"}]'), Remedy(
             "chat.json is not read as a list: write JSON lines", "",
@@ -1315,8 +1328,8 @@ CORPUS = [
         "and run init again: (cd ", "", {"x": (10, 5)})),
     *((f"NumPy: a file for each sample, {name} in {folders}",
        array_for_each_sample(name, folders), Remedy(
-        ": each .npy file seems to be a sample, and a table has them as rows: "
-        "write one, and run init again: (cd ", "",
+        ": each .npy file seems to be a sample, and a table has them as rows "
+        "(all of one shape): write one, and run init again: (cd ", "",
         {"x": (6, 3, 4), "label": labels}))
       for name, folders, labels in (
           ("{:03}.npy", "ab", Counter([0, 0, 0, 1, 1, 1])),
@@ -1330,7 +1343,7 @@ CORPUS = [
     ("a text of a language model", lambda root: save(
         root / "input.txt", "First Citizen"),
      "input.txt is a text without token ids: write those of your tokenizer "
-     "into train.bin; or its bytes as ids, and give init --tokens u8: (cd /"),
+     "into input.bin; or its bytes, as ids of type u8:\n(set -C; cd /"),
     ("masks in colours", coloured_masks("images/{}", "masks/{}"), Note(
         "left out: masks.png: its colours are no class ids; if it is a second "
         "picture, remove the # of its field in the file; to number them: (cd ", {"images": (4, *IMAGE)},
@@ -1511,11 +1524,11 @@ class Corpus(SystemTest):
         with numpy.load(folder / "0.npz") as batch:
             return dict(batch)
 
-    def check_remedy(self, root, pipeline, said, remedy):
+    def check_remedy(self, root, pipeline, said, remedy, others):
         self.assertIn(remedy.sentence, said)
         folder = root / remedy.path
         self.run_command(said, folder)
-        self.check_shapes(folder, pipeline, [(None, remedy.shapes)])
+        self.check_shapes(folder, pipeline, [(None, remedy.shapes), *others])
 
     def check_note(self, operand, pipeline, note, others):
         said = self.check_shapes(operand, pipeline,
@@ -1570,16 +1583,20 @@ class Corpus(SystemTest):
         made = self.run_one("init", operand, "-o", pipeline)
         self.assertEqual(made.returncode, 1, made.stderr)
         if isinstance(result, Remedy):
-            self.check_remedy(root, pipeline, made.stderr, result)
+            self.check_remedy(root, pipeline, made.stderr, result, others)
         else:
             self.assertIn(result, made.stderr)
 
     def setUp(self):
         super().setUp()
         self.server = self.cluster.start_batch_server()
-        mogrify = self.cluster.path("bin") / "mogrify"
-        save(mogrify, MOGRIFY)
-        mogrify.chmod(0o755)
+        tools = {"mogrify": MOGRIFY}
+        if shutil.which("unzip") is None:
+            tools["unzip"] = UNZIP
+        for name, text in tools.items():
+            path = self.cluster.path("bin") / name
+            save(path, text)
+            path.chmod(0o755)
 
     def test_init_and_pull_are_all_that_is_typed(self):
         with concurrent.futures.ThreadPoolExecutor(3) as pool:

@@ -72,6 +72,142 @@ def two_folders_of_one_name(root):
             f"{i}.jpg,{i % 2}\n" for i in range(4)))
 
 
+def picture_list(header, *rows):
+    return f"{header}\n" + "".join(f"{row}\n" for row in rows)
+
+
+def two_folders_of_pictures(root):
+    """HAM10000: names without an ending, in either folder."""
+    for i in range(6):
+        save(root / f"images_part_{1 + i // 3}/ISIC_{i:07}.jpg", picture(i))
+    save(root / "HAM_metadata.csv", picture_list(
+        "image_id,age", *(f"ISIC_{i:07},{i}" for i in range(6))))
+
+
+def names_in_two_lists(root):
+    for split, n in (("train", 4), ("valid", 2)):
+        for i in range(n):
+            save(root / f"images/{split}_{i}.jpg", picture(i))
+        save(root / f"{split}.csv", picture_list(
+            "file,y", *(f"{split}_{i}.jpg,{i}" for i in range(n))))
+
+
+def blanks_in_names_of_columns(root):
+    """ChestX-ray14: the pictures are two folders down."""
+    for i in range(4):
+        save(root / f"images_{1 + i // 2:03}/images/{i:08}_000.png", picture(i))
+    save(root / "Data_Entry.csv", picture_list(
+        "Image Index,Follow-up #", *(f"{i:08}_000.png,{i}" for i in range(4))))
+
+
+def splits_two_folders_down(root):
+    """SIIM-ISIC, with the same names in train and test."""
+    for split, label in (("train", ",target"), ("test", "")):
+        for i in range(4):
+            save(root / f"jpeg/{split}/ISIC_{i}.jpg",
+                 picture(i + 100 * len(label)))
+        save(root / f"{split}.csv", picture_list(f"image_name{label}", *(
+            f"ISIC_{i}{label and ',' + str(i)}" for i in range(4))))
+
+
+def folders_of_patients(root):
+    """CheXpert: paths begin with the name of the archive."""
+    for split, n in (("train", 4), ("valid", 2)):
+        paths = [f"{split}/patient{i:05}/study1/view1.jpg" for i in range(n)]
+        for i, path in enumerate(paths):
+            save(root / path, picture(i))
+        save(root / f"{split}.csv", picture_list(
+            "Path,Edema", *(f"CheXpert-v1.0-small/{path},{i}"
+                            for i, path in enumerate(paths))))
+
+
+def lists_of_flat_folders(root):
+    for split, n in (("train", 4), ("val", 2)):
+        for i in range(n):
+            save(root / f"{split}/{i}.jpg", picture(i))
+        save(root / f"{split}.csv", picture_list(
+            "file,y", *(f"{split}/{i}.jpg,{i}" for i in range(n))))
+
+
+def list_of_class_folders(root):
+    for i in range(4):
+        save(root / f"train/{'ab'[i % 2]}/{i}.jpg", picture(i))
+    save(root / "train.csv", picture_list(
+        "file,y", *(f"train/{'ab'[i % 2]}/{i}.jpg,{i}" for i in range(4))))
+
+
+def other_endings(root):
+    for i in range(4):
+        save(root / f"images/img_{i}.{'jpg' if i % 2 else 'JPG'}", picture(i))
+    save(root / "train.csv", picture_list(
+        "id,y", *(f"img_{i},{i}" for i in range(4))))
+
+
+def names_beside_pictures(root):
+    for i in range(4):
+        save(root / f"{i}.jpg", picture(i))
+    save(root / "train.csv", picture_list(
+        "id,y", *(f"{i},{i}" for i in range(4))))
+
+
+def imagenet_of_kaggle(root):
+    deep = root / "ILSVRC/Data/CLS-LOC"
+    for i in range(2):
+        save(deep / f"train/n0{i}/n0{i}_1.JPEG", encoded(picture(i)))
+        save(deep / f"val/val_{i}.JPEG", encoded(picture(i)))
+    save(root / "LOC_val_solution.csv", picture_list(
+        "ImageId,PredictionString", "val_0,n00 1 2 3 4"))
+
+
+def pictures_and_masks_of_one_name(root):
+    for i in range(4):
+        save(root / f"all/images/{i}.png", picture(i))
+        save(root / f"all/masks/{i}.png", grey(i))
+    save(root / "train.csv", picture_list(
+        "image,mask", *(f"{i}.png,{i}.png" for i in range(4))))
+
+
+def one_name_in_two_folders(root):
+    """GTSRB: the list has no names of folders."""
+    for c in "ab":
+        for i in range(2):
+            save(root / f"all/{c}/{i}.jpg", picture(i))
+    save(root / "paths-train.csv", picture_list("file", "0.jpg", "1.jpg"))
+
+
+def in_two_formats(ending, text):
+    """Lists in a format that is not read, of train and val."""
+    def make(root):
+        for split, n in (("train", 4), ("val", 2)):
+            for i in range(n):
+                save(root / f"img/{split}{i}.jpg", picture(i))
+            save(root / f"{split}{ending}", text([
+                (f"img/{split}{i}.jpg", i) for i in range(n)]))
+    return make
+
+
+def chats(speaker, key, **others):
+    """Chats of train and val, and other columns."""
+    def make(root):
+        for split, n in (("train", 4), ("val", 2)):
+            save(root / f"{split}.jsonl", "".join(json.dumps({
+                "messages": [{speaker: "user", key: f"hi {i}"},
+                             {speaker: "bot", key: "a\n'b'"}], **others}) +
+                "\n" for i in range(n)))
+    return make
+
+
+def prose(root):
+    for split in ("train", "val"):
+        save(root / f"{split}.txt", "hello world\n" * 9)
+
+
+def wide_with_labels(root):
+    save(root / "train.csv", picture_list(
+        ",".join(["label", *(f"pixel{i}" for i in range(300))]),
+        *(f"{i}" + ",7" * 300 for i in range(4))))
+
+
 SECOND = ("so it has no class ids; if it is a second picture, remove the # of "
           "its field in the file; ")
 
@@ -193,24 +329,22 @@ ROWS = [
     ("JSON lines with names of files", lines(
         lambda i: line(i, Image=f"{i}.jpg")), Remedy(
             "train.jsonl: the column image names files without their path "
-            "(images/0.jpg): write a list of paths: (cd /", "paths.jsonl",
-            FOUR)),
+            "(images/0.jpg): write a list of paths:\n(cd /", "", FOUR)),
     ("JSON lines with numbers of pictures", lines(
         lambda i: {"Image": i, "y": i % 3, "text": "a \u00e4 'b'"}), Remedy(
-            "(images/0.jpg): write a list of paths: (cd /", "paths.jsonl",
-            FOUR)),
+            "(images/0.jpg): write a list of paths:\n(cd /", "", FOUR)),
     ("JSON lines with a file that is not there", lines(line, n=5), Remedy(
         "train.jsonl, line 5: there is no file images/4.jpg: correct its path, "
-        "or remove the line: to leave such rows out: (cd /", "found.jsonl",
+        "or remove the line: to leave such rows out: (cd /", "",
         FOUR)),
     ("JSON lines with an empty path", lines(
         lambda i: line(i, Image=f"images/{i}.jpg" if i < 3 else "")), Remedy(
             "train.jsonl: the column image has no path in 1 row of 4: to leave "
-            "such rows out: (cd /", "found.jsonl", THREE)),
+            "such rows out: (cd /", "", THREE)),
     ("JSON lines of which one has no path", lines(
         lambda i: line(i) if i < 3 else {"y": 1}), Remedy(
             "train.jsonl: the column image has no path in 1 row of 4: to leave "
-            "such rows out: (cd /", "found.jsonl", THREE)),
+            "such rows out: (cd /", "", THREE)),
     ("JSON lines with a column of splits", lines(
         lambda i: line(i, Split=("train", "val")[i % 2]), to="all.jsonl"),
      Remedy("all.jsonl: the column split has the splits train, val: write a "
@@ -220,20 +354,20 @@ ROWS = [
         root / "train.jsonl",
         '{"image": "images/0.jpg", "y": "K\u00e4se"}\n'.encode("latin-1")),
      Remedy("train.jsonl: line 1: JSON: unable to decode byte 0xe4 near '\"K': "
-            "to convert it: (set -C; cd /", "utf8.jsonl", {"y": (1, 8)})),
+            "is not UTF-8 text: to convert it:\n(set -C; cd /", "", {"y": (1, 8)})),
     ("a list of JSON called .jsonl", lambda root: lines(line)(root) or save(
         root / "train.jsonl", json.dumps([line(i) for i in range(4)])),
      Remedy("train.jsonl: line 1: a list where an object is needed: {...}: to "
-            "convert it: (set -C; cd /", "lines.jsonl", FOUR)),
+            "convert it:\n(set -C; cd /", "", FOUR)),
     ("JSON lines of several lines", lines(line, indent=1), Remedy(
         "train.jsonl: line 1: JSON: string or '}' expected near end of file: "
-        "to convert it: (set -C; cd /", "lines.jsonl", FOUR)),
+        "the line ends within its JSON: to convert it:\n(set -C; cd /", "", FOUR)),
     ("pandas: a table as JSON", lambda root: lines(line)(root) or (
         root / "train.jsonl").unlink() or save(root / "all.json", json.dumps(
             {"image": {str(i): f"images/{i}.jpg" for i in range(4)},
              "y": {str(i): line(i)["y"] for i in range(4)}})), Remedy(
                  "all.json is not read as a list: write JSON lines, an object "
-                 "in each line: (set -C; cd /", "", FOUR)),
+                 "in each line:\n(set -C; cd /", "", FOUR)),
     ("JSON lines with paths in objects, and labels like names of files", lines(
         lambda i: {"image": {"path": f"images/{i}.jpg"}, "y": i}), Note(
             "note: train.jsonl is not read; if it has labels or texts of the "
@@ -243,56 +377,56 @@ ROWS = [
         "train.csv", "image\ty\nimages/0.jpg\t1\n"), Remedy(
             "train.csv: line 1: it has no comma, but tabs; columns are "
             "separated by commas: write the file again with them: to convert "
-            "it: (cd /", "commas.csv", {"image": (1, *IMAGE), "y": [1]})),
+            "it:\n(cd /", "", {"image": (1, *IMAGE), "y": [1]})),
     ("Flickr30k: bars in a .csv", other_list(
         "results.csv", "image| n| comment\nimages/0.jpg| 1| Two, three\n"),
      Remedy("results.csv: line 1: it has no comma, but '|'; columns are "
             "separated by commas: write the file again with them: to convert "
-            "it: (cd /", "commas.csv",
+            "it:\n(cd /", "",
             {"image": (1, *IMAGE), "n": [1], "comment": (1, 16)})),
     ("a list in UTF-16", other_list(
         "train.csv", "image,y\nimages/0.jpg,1\n".encode("utf-16")), Remedy(
             "train.csv: line 1: a NUL byte; a list is UTF-8 text, so convert "
-            "it if it is UTF-16: to convert it: (set -C; cd /", "utf8.csv",
+            "it if it is UTF-16: to convert it:\n(set -C; cd /", "",
             {"image": (1, *IMAGE), "y": [1]})),
     ("a list in UTF-16 without a mark", other_list(
         "train.csv", "image,y\nimages/0.jpg,1\n".encode("utf-16-be")), Remedy(
-            "to convert it: (set -C; cd /", "utf8.csv",
+            "to convert it:\n(set -C; cd /", "",
             {"image": (1, *IMAGE), "y": [1]})),
     ("a list with a NUL byte", other_list(
         "train.csv", "image,y\nimages/0.jpg,\u20ac\0a\nimages/0.jpg,b\n"), Remedy(
             "train.csv: line 2: a NUL byte; a list is UTF-8 text, so convert "
-            "it if it is UTF-16: to remove it: (set -C; cd /", "utf8.csv",
+            "it if it is UTF-16: to remove it:\n(set -C; cd /", "",
             {"image": (2, *IMAGE), "y": Counter([0, 1])})),
     ("JSON lines in UTF-16", other_list(
         "train.jsonl", '{"image": "images/0.jpg", "y": 1}\n'.encode("utf-16")),
-     Remedy("to convert it: (set -C; cd /", "utf8.jsonl",
+     Remedy("to convert it:\n(set -C; cd /", "",
             {"image": (1, *IMAGE), "y": [1]})),
     ("a path with a point, and one that is like it", lambda root: listed(
         ("y", (0, 1, 2, 3)))(root) or save(
             root / "train.csv", "image,y,text\n../d/images/0.jpg,0,a\n"
             "../d/images/1.jpg,1,xx/d/b\n"), Remedy(
                 "train.csv: the column image has paths that lead to no file, "
-                "such as ../d/images/0.jpg: write a list with other paths: (set",
-                "paths.csv", {"image": (2, *IMAGE), "text": Counter(
+                "such as ../d/images/0.jpg (images/0.jpg): write a list of "
+                "paths:\n(cd /", "", {"image": (2, *IMAGE), "text": Counter(
                     b"axx/d/b" + bytes(9))})),
     ("a list in capitals", other_list(
         "train.CSV", "image,y\nimages/0.jpg,1\n"), Remedy(
-            "train.CSV is not read as a list: rename it: (cd /", "train.csv",
+            "train.CSV is not read as a list: rename it:\n(set -C; cd /", "",
             {"image": (1, *IMAGE), "y": [1]})),
     ("JSON lines in .ndjson", other_list(
         "train.ndjson", '{"image": "images/0.jpg", "y": 1}\n'), Remedy(
-            "train.ndjson is not read as a list: rename it: (cd /",
-            "train.jsonl", {"image": (1, *IMAGE), "y": [1]})),
+            "train.ndjson is not read as a list: rename it:\n(set -C; cd /",
+            "", {"image": (1, *IMAGE), "y": [1]})),
     ("a compressed list", other_list("train.csv.gz", gzip.compress(
         b"image,y\nimages/0.jpg,1\n")), Remedy(
-            "train.csv.gz is not read as a list: unpack it: (cd /",
-            "train.csv", {"image": (1, *IMAGE), "y": [1]})),
+            "train.csv.gz is not read as a list: unpack it:\n(set -C; cd /",
+            "", {"image": (1, *IMAGE), "y": [1]})),
     ("names with blanks, without their folder", lambda root: (
         save(root / "my images/pic 0.jpg", picture(0)),
         save(root / "train.csv", "image,y\npic 0.jpg,1\n")) and None, Remedy(
             "train.csv: the column image names files without their path (my "
-            "images/pic 0.jpg): write a list of paths: (cd /", "paths.csv",
+            "images/pic 0.jpg): write a list of paths:\n(cd /", "",
             {"image": (1, *IMAGE), "y": [1]})),
     ("a val.csv without rows", lambda root: listed(("y", (0, 1, 2, 3)))(
         root) or save(root / "val.csv", "image,y\n"), Note(
@@ -311,8 +445,9 @@ ROWS = [
      "not tell them apart): rename one of them\n"),
     ("a comma at the end of the header", other_list(
         "train.csv", "image,y,\nimages/0.jpg,1,\n"),
-     "train.csv: line 1: a column without a name: write a name there, or "
-     "remove the column\n"),
+     Remedy("train.csv: line 1: a column without a name: write a name there, or "
+            "remove the column: to write other names of columns:\n(cd /", "",
+            {"image": (1, *IMAGE), "y": [1]})),
     ("a row that is too short", other_list(
         "train.csv", "image,y\nimages/0.jpg\n"),
      "train.csv: line 2: 1 field, but the header has 2: each row needs as "
@@ -360,13 +495,95 @@ ROWS = [
      ("validation", {"text": (64, 8)})),
     ("Kaggle: the same names in train and test", two_folders_of_one_name,
      Remedy("train.csv: the column image_id names files without their path "
-            "(train_images/0.jpg): write a list of paths: (cd /", "paths.csv",
+            "(train_images/0.jpg): write a list of paths:\n(cd /", "",
             {"image_id": (4, *IMAGE), "label": Counter([0, 0, 1, 1])})),
-    ("chest X-rays: blanks in all names of columns", other_list(
-        "Data_Entry.csv", "Patient Name,Finding Labels\nx,A|B\ny,A\n"),
-     Remedy("Data_Entry.csv: line 2: a row without any value that a field "
-            "could select: to write other names of columns: (cd /", "names.csv",
+    ("blanks in all names of columns", lambda root: save(
+        root / "Data_Entry.csv", "Patient Name,Finding Labels\nx,A|B\ny,A\n"),
+     Remedy("Data_Entry.csv: line 2: no column has a name that a field can "
+            "have, as 'Patient Name': letters, digits, _ and -: to write other "
+            "names of columns:\n(cd /", "",
             {"finding_labels": (2, 4)})),
+    ("HAM10000: names in two folders", two_folders_of_pictures, Remedy(
+        "HAM_metadata.csv: the column image_id names files without their path "
+        "(images_part_1/ISIC_0000000.jpg): write a list of paths:\n(cd /", "",
+        {"image_id": (6, *IMAGE), "age": Counter(range(6))})),
+    ("names in two lists", names_in_two_lists, Remedy(
+        "train.csv: the column file names files without their path (images/"
+        "train_0.jpg): write a list of paths:\n(cd /", "",
+        {"file": (4, *IMAGE)}), ("valid", {"y": (64,)})),
+    ("ChestX-ray14: blanks, and pictures two folders down",
+     blanks_in_names_of_columns, Remedy(
+         "Data_Entry.csv: the column image index names files without their "
+         "path (images_001/images/00000000_000.png): write a list of paths:\n",
+         "", {"image_index": (4, *IMAGE), "follow-up_": Counter(range(4))})),
+    ("SIIM-ISIC: splits two folders down", splits_two_folders_down, Remedy(
+        "test.csv: the column image_name names files without their path (jpeg/"
+        "test/ISIC_0.jpg): write a list of paths:\n(cd /", "",
+        {"image_name": (4, *IMAGE), "target": Counter(range(4))})),
+    ("CheXpert: folders of patients", folders_of_patients, Remedy(
+        "train.csv: the column path has paths that lead to no file, such as "
+        "CheXpert-v1.0-small/train/patient00000/study1/view1.jpg (train/",
+        "", {"path": (4, *IMAGE), "edema": Counter(range(4))}),
+     ("valid", {"edema": (64,)})),
+    ("lists of flat folders of splits", lists_of_flat_folders, Note(
+        "note: the lists are read, which have the paths of the pictures\n",
+        {"file": (4, *IMAGE), "y": Counter(range(4))}),
+     ("val", {"y": (64,)})),
+    ("a list of class folders of train", list_of_class_folders, Note(
+        "left out: the list train.csv: the class folders are read; to stream "
+        "the list instead: forebay init /",
+        {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])})),
+    ("names of pictures with other endings", other_endings, Remedy(
+        "(images/img_0.JPG): write a list of paths:\n(cd /", "",
+        {"id": (4, *IMAGE), "y": Counter(range(4))})),
+    ("names without endings beside the pictures", names_beside_pictures, Remedy(
+        "train.csv: the column id names files without their path (0.jpg): "
+        "write a list of paths:\n(cd /", "",
+        {"id": (4, *IMAGE), "y": Counter(range(4))})),
+    ("Kaggle's ImageNet: a list of val", imagenet_of_kaggle,
+     "the data is in the only folder, ILSVRC/Data/CLS-LOC: forebay init /"),
+    ("names of pictures and masks", pictures_and_masks_of_one_name, Remedy(
+        "train.csv: the column image names files without their path (all/"
+        "images/0.png): write a list of paths:\n(cd /", "",
+        {"image": (4, *IMAGE), "mask": Counter(
+            i for i in range(4) for _ in range(224 * 224))})),
+    ("one name in two folders", one_name_in_two_folders,
+     "(all/a/0.jpg): write paths that begin at the folder of the list\n"),
+    ("lists with tabs of train and val", in_two_formats(
+        ".tsv", lambda rows: "file\ty\n" + "".join(
+            f"{file}\t{y}\n" for file, y in rows)), Remedy(
+                "train.tsv has tabs: write a list with commas:\n", "",
+                {"file": (4, *IMAGE), "y": Counter(range(4))}),
+     ("val", {"y": (64,)})),
+    ("lists of lines of train and val", in_two_formats(
+        ".txt", lambda rows: "".join(f"{f} {y}\r\n" for f, y in rows)), Remedy(
+            "train.txt is not read as a list: write one with commas and a "
+            "header:\n", "", {"image": (4, *IMAGE), "label": Counter(range(4))}),
+     ("val", {"label": (64,)})),
+    ("JSON of train and val", in_two_formats(
+        ".json", lambda rows: json.dumps([{"file": f, "y": y} for f, y in rows])
+    ), Remedy("train.json is not read as a list: write JSON lines, an object in "
+              "each line:\n", "", {"file": (4, *IMAGE), "y": Counter(range(4))}),
+     ("val", {"y": (64,)})),
+    ("texts of train and val", prose,
+     "train.txt is a text without token ids: write those of your tokenizer "
+     "into train.bin; or its bytes, as ids of type u8:\n(set -C; cd /"),
+    ("chats", chats("role", "content", n=1), Remedy(
+        "train.jsonl: the column messages has chats, lists of objects, which "
+        "are not read: write a text of each:\n(set -C; cd /", "",
+        {"text": Counter(b"".join(b"user: hi %d\nbot: a\n'b'" % i + bytes(
+            11) for i in range(4)))}), ("val", {"text": (64, 32)})),
+    ("ShareGPT's chats beside texts", chats("from", "value", text="x"), Note(
+        "note: the column messages has chats, which are not read; to write a "
+        "text of each: (set -C; cd /", {"text": (4, 1)},
+        {"train": {"text": (4, 1), "chat": (4, 32)}})),
+    ("ids of tokens, and numbers below 0", lines(
+        lambda i: line(i, ids=[i, 2**24 + 1], n=-i)),
+     {"ids": Counter([0, 1, 2, 3] + 4 * [2**24 + 1]),
+      "n": Counter([0, -1, -2, -3]), **FOUR}),
+    ("Kaggle's MNIST: a wide list with labels", wide_with_labels, Remedy(
+        "train.csv: line 1: more than 256 columns: to convert it:\n(cd /",
+        "train.npz", {"x": (4, 300), "label": Counter(range(4))})),
     ("a later mask in colours in a folder", folders_of_masks, Note(
         f"left out: masks.png: masks/2.png has colours, {SECOND}to number "
         "them: (cd ", {"images": (4, *IMAGE)},

@@ -69,19 +69,34 @@ class Exposure(SystemTest):
             "with --listen\n",
             self.refused("worker", "--server", server, *self.data))
 
-    def test_a_worker_listens_on_the_route_to_its_server(self):
+    def start_on_the_route(self, of_server, of_worker):
+        """Start a server beyond loopback, and a worker without --listen, with
+        these options. The worker listens on the route to the server, and
+        registers that address."""
         server = self.daemon("server", "--listen", f"tcp://{HOST}:*",
-                             "--insecure")
+                             *of_server)
         worker = self.daemon("worker", "--server", server.endpoint, *self.data,
-                             "--insecure")
+                             *of_worker)
         self.assertTrue(worker.endpoint.startswith(f"tcp://{HOST}:"))
         self.assertIn(
             f" LISTENS-ON-ROUTE tcp://{HOST}:* is the address of this host on "
             f"the route to the server {server.endpoint}; choose another one "
             "with --listen\n", worker.text())
-        worker.wait_for_text(" LISTENS-OPENLY ")
         worker.wait_for_text(
             f" REGISTERED at {server.endpoint} as {worker.endpoint}\n")
+        return server, worker
+
+    def test_a_worker_listens_on_the_route_to_its_server(self):
+        for daemon in self.start_on_the_route(["--insecure"], ["--insecure"]):
+            daemon.wait_for_text(" LISTENS-OPENLY ")
+
+    def test_a_worker_with_keys_does_so_without_a_warning(self):
+        keys = self.cluster.path("keys")
+        self.forebay("keys", "init", keys)
+        self.forebay("keys", "add", keys, "worker")
+        for daemon in self.start_on_the_route(
+                ["--keys", str(keys)], ["--keys", str(keys / "worker.key")]):
+            self.assertNotIn(" LISTENS-OPENLY ", daemon.text())
 
     def test_a_cluster_of_up_can_be_open(self):
         ready = subprocess.run(

@@ -4,6 +4,7 @@
 import pathlib
 import resource
 import signal
+import time
 import unittest
 
 import proxy
@@ -229,6 +230,26 @@ class Faults(SystemTest):
                 result = self.assert_same(self.pull())
                 self.assertGreater(worker.faults(), 0)
                 self.assertGreater(result[counter], 0)
+
+    def timed(self):
+        """A long stream, its result, and the seconds that it took."""
+        begun = time.monotonic()
+        pull = self.cluster.pull(self.pipeline, "--epochs", 10 * self.EPOCHS,
+                                 "--window", "4M")
+        result = pull.finish()
+        return pull.lines, result, time.monotonic() - begun
+
+    def test_a_worker_that_sends_headers_and_nothing_else(self):
+        """It answers PING too, so only its missing chunks tell."""
+        self.cluster.start_server()
+        self.cluster.start_worker()
+        lines, _, usual_s = self.timed()
+        mute = self.cluster.start_worker(faults="worker.mute")
+        beside, result, taken_s = self.timed()
+        self.assertEqual(beside, lines)
+        self.assertGreater(mute.faults("worker.mute"), 0)
+        self.assertGreater(result["rerequests"], 0)
+        self.assertLess(taken_s, 2 * usual_s + 2 * SLOW)
 
     def test_a_worker_without_files_to_open_is_busy_until_there_are_some(self):
         worker = self.cluster.start(1)[0]

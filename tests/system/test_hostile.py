@@ -328,6 +328,50 @@ class Hostile(SystemTest):
         self.assert_undisturbed()
 
 
+class OtherVersion(Proxy):
+    """A client behind it sends messages of version 2."""
+
+    def on_request(self, data):
+        return data.replace(b"FBYM\x01", b"FBYM\x02")
+
+
+class OtherVersions(SystemTest):
+    SAID = ("it speaks version 1 of the protocol, and this process version 1: "
+            "install the same release of Forebay on both")
+
+    def setUp(self):
+        super().setUp()
+        self.cluster.photos(number=64)
+        self.pipeline = self.cluster.pipeline()
+        self.server = self.cluster.start_server()
+
+    def behind(self, to=None):
+        path = OtherVersion(to)
+        self.addCleanup(path.close)
+        return path
+
+    def refused(self, said):
+        pull = self.cluster.pull(self.pipeline, "--epochs", 1)
+        pull.finish(code=1)
+        self.assertIn(said, pull.error)
+
+    def test_a_server_refuses_a_worker(self):
+        worker = harness.Daemon(self.cluster, [
+            "worker", "--server", self.behind(self.server.port).endpoint,
+            "--data", f"data={self.cluster.root}"])
+        worker.wait_for_text(" REGISTER-REFUSED ")
+        self.assertIn(f"{self.SAID}; this worker keeps trying", worker.text())
+
+    def test_a_server_refuses_a_trainer(self):
+        self.server.endpoint = self.behind(self.server.port).endpoint
+        self.refused(f"the server refused: {self.SAID}")
+
+    def test_a_worker_refuses_a_trainer(self):
+        path = self.behind()
+        path.to = self.cluster.start_worker("--advertise", path.endpoint).port
+        self.refused(self.SAID)
+
+
 class DamagedAnswers(SystemTest):
     """The network damages what server and workers send to a client."""
 

@@ -101,7 +101,7 @@ class Init(SystemTest):
             self.assertEqual(bytes(batch["words"][row][:size]).decode(),
                              rows[number]["words"])
         pipeline = self.made(data=self.root / "val.jsonl")
-        self.assertEqual(self.pulled["images"], 64)  # padded
+        self.assertEqual(self.pulled["images"], 9)
 
     def test_a_list_of_values_alone_needs_no_picture(self):
         (self.root / "rows.csv").write_text(

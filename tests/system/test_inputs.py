@@ -94,11 +94,23 @@ class Inputs(SystemTest):
         if len(lines) == 3:
             self.assertIn("; resume with", lines[0])
 
-    def lint_check(self, pipeline, *args):
+    def lint_check(self, pipeline, *args, **process):
         return subprocess.run(
             [harness.FOREBAY, "lint", "--pipeline", pipeline, "--check", *args],
             cwd=self.cluster.path("."), env=self.cluster.env,
-            capture_output=True, text=True, check=False)
+            capture_output=True, text=True, check=False, **process)
+
+    @unittest.skipUnless(os.getuid() == 0, "needs another user")
+    def test_a_file_that_may_not_be_opened_is_a_bad_sample(self):
+        pipeline = self.cluster.pipeline()
+        for path in (self.cluster.dir, *self.cluster.dir.rglob("*")):
+            path.chmod(0o777)
+        self.files[7].chmod(0)
+        found = self.lint_check(pipeline, user=65534, group=65534)
+        name = self.files[7].relative_to(self.cluster.root)
+        self.assertRegex(found.stdout, rf"^{name}: sample 7: field image: cannot "
+                         rf"open .*: Permission denied\n{pipeline}: read 64 "
+                         "samples: 1 bad\n$", found.stderr)
 
     def test_bad_samples_are_listed_and_excluded(self):
         for victim in (self.files[40], self.files[7]):

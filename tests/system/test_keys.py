@@ -6,15 +6,37 @@ import os
 import shutil
 import subprocess
 import time
-import unittest
 
+import harness
 from harness import DEADLINE, Daemon, FOREBAY, PATIENT, SLOW, SystemTest
 from proxy import Proxy
+from test_http import ANY, metrics, wait_for
 
 STEPS = 6
 TICKETS = int(200 / SLOW)  # divides the 10 minutes that a ticket is valid
 TICKET_S = 600 / TICKETS
 STEP_MS = int(100 * SLOW)
+
+
+PIPELINE = """\
+forebay: 1
+splits: {train: {folder: 'd:', shuffle: full}}
+global_batch: 32
+fields:
+  image: {from: jpg, decode: rgb8, ops: [{resize: {size: [64, 64]}}]}
+"""
+
+
+def line_of(path, name):
+    """The value of a line of a key file."""
+    return dict(line.split(" ", 1)
+                for line in path.read_text().splitlines())[name]
+
+
+def set_line(path, name, value):
+    path.write_text("".join(
+        f"{name} {value}\n" if line.startswith(f"{name} ") else line
+        for line in path.read_text().splitlines(keepends=True)))
 
 
 class Tap(Proxy):
@@ -50,6 +72,8 @@ class Keys(SystemTest):
             self.cluster.env.update(PATIENT)
         self.folder = self.cluster.path("keys")
         self.root = self.cluster.photos(number=192)
+        self.keyed_pipeline = self.cluster.path("keyed.yaml")
+        self.keyed_pipeline.write_text(PIPELINE)
         self.keys("init")
         self.keys("add", "worker")
         self.keys("add", "trainer", "alice")
@@ -92,15 +116,6 @@ class Keys(SystemTest):
             env={**self.cluster.env, "FOREBAY_LOG": "warn"})
         text = digests.read_text() if digests.exists() else ""
         return shown.returncode, shown.stderr, text
-
-    @property
-    def keyed_pipeline(self):
-        path = self.cluster.path("keyed.yaml")
-        path.write_text(
-            "forebay: 1\nsplits: {train: {folder: 'd:', shuffle: full}}\n"
-            "global_batch: 32\nfields:\n"
-            "  image: {from: jpg, decode: rgb8, ops: [{resize: {size: [64, 64]}}]}\n")
-        return path
 
     def clear_digests(self, steps=STEPS):
         """Those of a cluster without keys."""
@@ -163,32 +178,67 @@ class Keys(SystemTest):
         self.assertEqual(generations, sorted(generations))
         self.assertEqual(self.cluster.daemons[-1].text().count("CLIENT-NEW"), 1)
 
-    def test_a_wrong_missing_or_foreign_key_is_said(self):
-        self.start()
-        code, text, _ = self.pull("--open-timeout-ms", "10000", keys=None)
-        self.assertEqual(code, 1)
-        self.assertIn("whether it demands keys (--keys, FOREBAY_KEYS)", text)
-        code, text, _ = self.pull(keys="worker.key")
-        self.assertEqual(code, 1)
-        self.assertIn("the key of a worker; a trainer needs its own", text)
-        # Of another cluster: the server's public key is another one.
-        own = self.folder
-        self.folder = self.cluster.path("other")
+    def start_pull(self, keys, *args, job="a-1"):
+        """Start a trainer with this key file; the test goes on meanwhile."""
+        keyed = ["--keys", str(keys)] if keys else []
+        return self.cluster.pull(
+            self.keyed_pipeline, "--job", job, "--steps", str(STEPS), *keyed,
+            *args)
+
+    def foreign_keys(self):
+        """The key files of a trainer of another cluster: as it is, and with
+        the public key of this cluster's server."""
+        own, self.folder = self.folder, self.cluster.path("other")
         self.keys("init")
         self.keys("add", "trainer", "alice")
-        code, text, _ = self.pull("--open-timeout-ms", "10000")
-        self.assertEqual(code, 1)
-        self.assertIn("that the key file is of this server", text)
-        # Of this server, and not on its list.
-        lines = (own / "trainer-alice.key").read_text().splitlines()
-        server_key = [line for line in lines if line.startswith("server ")][0]
-        path = self.folder / "trainer-alice.key"
-        path.write_text("\n".join(
-            server_key if line.startswith("server ") else line
-            for line in path.read_text().splitlines()) + "\n")
-        code, text, _ = self.pull()
-        self.assertEqual(code, 1)
-        self.assertIn("the server does not admit this key", text)
+        other, self.folder = self.folder / "trainer-alice.key", own
+        unlisted = self.cluster.path("unlisted.key")
+        shutil.copy(other, unlisted)
+        set_line(unlisted, "server",
+                 line_of(own / "trainer-alice.key", "server"))
+        return other, unlisted
+
+    def test_a_wrong_missing_or_foreign_key_is_said(self):
+        self.start()
+        other, unlisted = self.foreign_keys()
+        begun = time.monotonic()
+        runs = [(self.start_pull(keys, "--open-timeout-ms", "8000"), words)
+                for keys, words in (
+                    (None, "whether it demands keys (--keys, FOREBAY_KEYS)"),
+                    (self.folder / "worker.key",
+                     "the key of a worker; a trainer needs its own"),
+                    (other, "that the key file is of this server"),
+                    (unlisted, "the server does not admit this key"))]
+        for run, words in runs:
+            self.assert_said(run, words, begun)
+        for run, words in runs:
+            run.finish(code=1)
+            self.assertIn(words, run.text().splitlines()[-1])
+
+    def test_the_server_knows_the_role_of_a_key_that_claims_another(self):
+        self.start_server(*ANY)
+        false = {role: self.folder / f"false-{role}.key"
+                 for role in ("worker", "trainer")}
+        shutil.copy(self.folder / "trainer-alice.key", false["worker"])
+        shutil.copy(self.folder / "worker.key", false["trainer"])
+        for role, path in false.items():
+            set_line(path, "role", role)
+        begun = time.monotonic()
+        worker = self.start_worker(keys=false["worker"].name)
+        pull = self.start_pull(
+            false["trainer"], "--open-timeout-ms", "8000")
+        self.assert_said(
+            worker, f" REGISTER-REFUSED by {self.server.endpoint}: the key "
+            "'alice' is of a trainer, which sends no REGISTER; use a key of "
+            "the right role", begun)
+        self.assert_said(pull, "is of a worker, which sends no JOIN; use a key "
+                         "of the right role", begun)
+        self.assertIn(" KEY-REFUSED 127.0.0.1: the key 'alice' is of a trainer",
+                      self.server.text())
+        wait_for(lambda: metrics(self.server)[
+            "forebay_server_messages_refused_total"] >= 2)
+        self.assertNotIn(" REGISTERED ", worker.text())
+        pull.finish(code=1)
 
     def test_a_worker_without_a_key_or_with_a_trainers_does_not_register(self):
         self.start_server()
@@ -200,7 +250,12 @@ class Keys(SystemTest):
         self.assertEqual(shown.returncode, 1)
         self.assertIn("the key of a trainer; a worker needs its own",
                       shown.stderr)
+        begun = time.monotonic()
         stranger = self.start_worker(keys=None)
+        self.assert_said(stranger, " SERVER-SILENT no answer from "
+                         f"{self.server.endpoint}; check that it runs and "
+                         "listens at this address, and whether it demands keys "
+                         "(--keys, FOREBAY_KEYS)", begun)
         divisor = int(self.cluster.env["FOREBAY_TIME_DIVISOR"])
         code, text, _ = self.pull("--open-timeout-ms", str(30000 // divisor))
         self.assertEqual(code, 1)
@@ -211,17 +266,21 @@ class Keys(SystemTest):
         self.keys("add", "trainer", "bob", "--jobs", "b-*")
         self.keys("add", "trainer", "carol", "--roots", "other")
         self.start()
-        code, text, _ = self.pull(keys="trainer-bob.key", job="a-1")
-        self.assertEqual(code, 1)
-        self.assertIn("the key 'bob' does not permit the job 'a-1', but only "
-                      "'b-*'", text)
-        self.assertEqual(
-            self.pull(keys="trainer-bob.key", job="b-1")[0], 0)
+        bob, carol = (self.folder / f"trainer-{name}.key"
+                      for name in ("bob", "carol"))
+        begun = time.monotonic()
+        admitted = self.start_pull(bob, job="b-1")
+        refused = self.start_pull(bob)
+        without = self.start_pull(carol)
+        self.assert_said(refused, "the key 'bob' does not permit the job "
+                         "'a-1', but only 'b-*'", begun)
+        self.assert_said(without, "the key of this trainer does not permit d:",
+                         begun)
         self.assertIn("does not permit the job", self.doctor("bob", code=1))
         self.assertIn("it knows 1 worker", self.doctor("bob", "--job", "b-2"))
-        code, text, _ = self.pull(keys="trainer-carol.key")
-        self.assertEqual(code, 1)
-        self.assertIn("the key of this trainer does not permit d:", text)
+        admitted.finish()
+        refused.finish(code=1)
+        without.finish(code=1)
 
     def doctor(self, name, *args, code=0):
         shown = subprocess.run(
@@ -238,10 +297,11 @@ class Keys(SystemTest):
         self.assertEqual(self.pull(keys=copy.name)[0], 0)
         self.assertIn("removed alice", self.keys("remove", "alice"))
         self.server.wait_for_text("1 admitted")
-        code, text, digests = self.pull(
-            "--open-timeout-ms", "3000", keys=copy.name)
-        self.assertEqual((code, digests), (1, ""))
-        self.assertIn("the server does not admit this key", text)
+        begun = time.monotonic()
+        run = self.start_pull(copy, "--open-timeout-ms", "3000")
+        self.assert_said(run, "the server does not admit this key", begun)
+        run.finish(code=1)
+        self.assertEqual(run.lines, [])
         self.keys("add", "trainer", "alice")
         self.server.wait_for_text("2 admitted")
         self.assertEqual(self.pull()[0], 0)
@@ -356,4 +416,4 @@ class Keys(SystemTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main(at_once=3)  # the tests mostly wait

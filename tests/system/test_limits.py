@@ -131,7 +131,7 @@ class Limits(SystemTest):
                                    20, watched=True)
         stream.steps(1)
         limit = resource.RLIMIT_NOFILE
-        for process in (self.cluster.server, worker):
+        for process in (self.cluster.server, worker, stream):
             pid = process.process.pid
             numbers = [int(name) for name in os.listdir(f"/proc/{pid}/fd")]
             _, hard = resource.prlimit(pid, limit)
@@ -139,6 +139,7 @@ class Limits(SystemTest):
                 set(range(max(numbers) + 2)) - set(numbers)), hard))
             process.wait_for_text("FILES-USED-UP this process has reached "
                                   "its limit of ")
+            self.assertIn("raise it (ulimit -n", process.text())
         stream.finish()
 
     @unittest.skipUnless(os.getuid() == 0, "needs users of its own")

@@ -418,7 +418,7 @@ static void a_worker_of_another_version_is_never_tried_again(void **state)
          i++) { /* REFUSED, with its session or none; WELCOME */
         struct dialogue    d;
         struct fby_message welcome = {.type = FBY_MSG_WELCOME};
-        char               text[200];
+        char               text[256];
         dialogue_begin(&d, 1);
         dialogue_start(&d);
         join_session(&d);
@@ -437,7 +437,9 @@ static void a_worker_of_another_version_is_never_tried_again(void **state)
         }
         snprintf(text, sizeof(text), "worker here (%s): %s",
             d.workers[0].endpoint,
-            i < 2 ? "not here" : "the worker chose another version");
+            i < 2 ? "it speaks version 1 of the protocol, and this process "
+                    "version 1: install the same release of Forebay on both"
+                  : "the worker chose another version");
         await_failure(&d, FOREBAY_CONFIG, text);
         assert_int_equal(stats_of(&d).workers_left_aside, 1);
         dialogue_end(&d);

@@ -250,8 +250,9 @@ static void workers_that_serve_other_bytes_are_left_aside(void **state)
                     .refused                = {.code = FBY_REFUSED_VERSION,
                                        .version_min  = 2,
                                        .version_max  = 3,
-                                       .text         = "versions 2 to 3 here"}},
-        "versions 2 to 3 here");
+                                       .text         = "no version in common"}},
+        "it speaks versions 2 to 3 of the protocol, and this process version "
+        "1: install the same release of Forebay on both");
 }
 
 /* ---- Leaving, and what a worker still has -------------------------------- */

@@ -234,6 +234,7 @@ static void run_turn(struct fby_receiver *r)
     run_timers(r);
     fby_r_deliver_batches(r);
     fby_r_publish_stats(r);
+    fby_file_watch_tick(&r->files, r->now_ns);
 }
 
 static void disconnect_all(struct fby_receiver *r)

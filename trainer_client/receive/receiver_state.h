@@ -19,8 +19,10 @@
 #include <stdatomic.h>
 #include <zmq.h>
 
+#include "common/file_watch.h"
 #include "common/locator.h"
 #include "pipeline/plan/order.h"
+#include "proto/refusal.h"
 #include "trainer_client/batch/decode_pool.h"
 #include "trainer_client/batch/request_slot.h"
 #include "trainer_client/receive/assembly.h"
@@ -76,7 +78,8 @@ struct fby_receiver {
     atomic_bool must_stop; /* the thread ends after its current turn */
 
     /* Thread: only the receiver's thread uses the members below. */
-    void                 *zmq;           /* ZeroMQ context */
+    void                 *zmq; /* ZeroMQ context */
+    struct fby_file_watch files;
     struct fby_locator   *locator;       /* of the server */
     void                 *server_socket; /* NULL: not connected yet */
     struct fby_buffer     scratch;       /* encoded message to send */
@@ -124,7 +127,7 @@ struct fby_receiver {
     struct fby_r_refusal     refusal;    /* the first one not yet resolved */
     struct fby_error_detail  last_aside; /* why a worker was last set aside */
     enum fby_r_aside_reason  last_aside_code;
-    bool key_refused; /* KEY-REFUSED of the server was logged, JOINED not yet */
+    bool refused; /* a REFUSED of the server was logged, JOINED not yet */
     bool warned_no_workers; /* NO-WORKERS was logged, WORKERS-BACK not yet */
     bool busy_reported;     /* the wait reason reports BUSY or an invalid
                                message; HEADER clears it */

@@ -6,21 +6,25 @@
 #include "common/log.h"
 #include "common/peer_endpoint.h"
 
-/* The server does not admit the key of this stream, or not for such messages. */
+/* The server does not admit the key of this stream, or not for such messages, or
+ * it speaks another version of the protocol. */
 static void on_refused(
     struct fby_receiver *r, const struct fby_refused *refused)
 {
+    char                    text[FBY_REFUSAL_SIZE];
     struct fby_error_detail why = {""};
-    (void)fby_error_set(
-        &why, FBY_CONFIG, "the server refused: %.400s", refused->text);
-    if (r->opened) {           /* workers admit the ticket until it expires */
-        if (!r->key_refused) { /* as the answer to each RENEW */
-            fby_warn("KEY-REFUSED", "%s", why.text);
+    const char *word = refused->code == FBY_REFUSED_VERSION ? "VERSION-REFUSED"
+                                                            : "KEY-REFUSED";
+    (void)fby_error_set(&why, FBY_CONFIG, "the server refused: %s",
+        fby_refusal_explain(refused, text));
+    if (r->opened) {       /* workers admit the ticket until it expires */
+        if (!r->refused) { /* as the answer to each RENEW */
+            fby_warn(word, "%s", why.text);
         }
-        r->key_refused = true;
+        r->refused = true;
         return;
     }
-    fby_error("KEY-REFUSED", "%s", why.text);
+    fby_error(word, "%s", why.text);
     fby_r_fail_stream(r, FOREBAY_CONFIG, &why);
 }
 
@@ -30,7 +34,7 @@ static void on_joined(struct fby_receiver *r, const struct fby_joined *joined)
     /* Else it answers a RENEW. */
     bool is_first = r->membership.server.value != joined->server.value;
     fby_membership_joined(&r->membership, joined, r->now_ns);
-    r->key_refused = false;
+    r->refused = false;
     fby_locator_set_lease(r->locator, r->membership.lease_ns);
     if (r->opened) {
         return; /* JOIN had the chosen digests, and the server compared them */

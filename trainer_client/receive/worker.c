@@ -47,22 +47,24 @@ static void refused_for_now(
 static void on_refused(
     struct fby_receiver *r, int peer, const struct fby_refused *refused)
 {
+    char text[FBY_REFUSAL_SIZE];
+    (void)fby_refusal_explain(refused, text);
     switch (refused->code) {
     case FBY_REFUSED_FULL:
-        refused_for_now(r, peer, "WORKER-FULL", refused->text);
+        refused_for_now(r, peer, "WORKER-FULL", text);
         return;
     case FBY_REFUSED_LEAVING:
         fby_window_unreachable(r->window, r->now_ns, peer);
         return;
     case FBY_REFUSED_VERSION:
         if (r->setup->has_keys) { /* it is not sealed, and may be forged */
-            refused_for_now(r, peer, "VERSION-REFUSED", refused->text);
+            refused_for_now(r, peer, "VERSION-REFUSED", text);
         } else {
-            fby_r_set_aside(r, peer, FBY_R_VERSION, refused->text);
+            fby_r_set_aside(r, peer, FBY_R_VERSION, text);
         }
         return;
     case FBY_REFUSED_KEY: /* a later ticket may be accepted */
-        refused_for_now(r, peer, "KEY-REFUSED", refused->text);
+        refused_for_now(r, peer, "KEY-REFUSED", text);
         return;
     }
 }

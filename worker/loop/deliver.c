@@ -328,11 +328,22 @@ static fby_err send_chunk_item(
 
 /* ---- Items of sessions --------------------------------------------------- */
 
+/* Fault injection for tests: everything but HEADER stays unsent, and the
+ * request stays open until the client drops it. */
+static bool is_mute(const struct fby_session_item *item)
+{
+    return item->kind != FBY_SEND_HEADER &&
+           fby_fault_takes_effect("worker.mute", "item");
+}
+
 /* Errors: those of send_chunk; the caller tries again once memory is free. */
 static fby_err send_item(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_session_item *item)
 {
     struct fby_loop_request *request = fby_loop_find_request(peer, item->id);
+    if (is_mute(item)) {
+        return FBY_OK;
+    }
     if (item->kind == FBY_SEND_LOST) {
         fby_loop_send_lost(self, peer, item->id);
     }

@@ -27,6 +27,7 @@
 
 #include "codec/auto.h"
 #include "common/file_watch.h"
+#include "common/handshakes.h"
 #include "common/locator.h"
 #include "common/socket.h"
 #include "http/http.h"
@@ -146,10 +147,11 @@ struct fby_loop {
     uint64_t                  copy_bytes; /* of `memory`: room for copies of
                                              chunks that batches leave */
     struct fby_session_config session_config;
-    void                     *zmq;    /* context */
-    void                     *router; /* socket of all clients */
-    char listen[FBY_ENDPOINT_SIZE];   /* options.listen, if it was NULL */
-    char bound[FBY_ENDPOINT_SIZE];    /* endpoint that `router` is bound to */
+    void                     *zmq;        /* context */
+    void                     *router;     /* socket of all clients */
+    struct fby_handshakes     handshakes; /* of `router` */
+    char listen[FBY_ENDPOINT_SIZE];       /* options.listen, if it was NULL */
+    char bound[FBY_ENDPOINT_SIZE]; /* endpoint that `router` is bound to */
     struct fby_loop_registry registry;
     struct fby_loop_peer    *peers;
     struct fby_loop_work    *works;

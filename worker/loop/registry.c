@@ -14,6 +14,7 @@
 #include "common/fault.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "proto/refusal.h"
 #include "worker/loop/loop.h"
 
 enum {
@@ -343,10 +344,11 @@ static void on_register_first(struct fby_loop *self)
 static void on_refused(struct fby_loop *self, const struct fby_refused *refused)
 {
     struct fby_loop_registry *registry = &self->registry;
+    char                      text[FBY_REFUSAL_SIZE];
     if (!registry->refusal_logged) {
         registry->refusal_logged = true;
         fby_warn("REGISTER-REFUSED", "by %s: %s; this worker keeps trying",
-            registry->endpoint, refused->text);
+            registry->endpoint, fby_refusal_explain(refused, text));
     }
 }
 

@@ -29,6 +29,7 @@ struct fby_worker_view *fby_loop_view(const struct fby_loop *self)
     n[FBY_WORKER_BUDGET_CHARGED]  = self->budget.charged;
     n[FBY_WORKER_REGISTERED]      = self->registry.server.value != 0;
     n[FBY_WORKER_LEAVING]         = self->leave_until_ns != 0;
+    n[FBY_WORKER_HANDSHAKES]      = self->handshakes.failed;
     snprintf(view->server, sizeof(view->server), "%s", self->registry.endpoint);
     return view;
 }

@@ -193,7 +193,7 @@ DATA_SETS = [
      {"path": (4, *IMAGE), "y": Counter([0, 0, 1, 1])}),
     ("Kaggle: dog breeds", dog_breeds, Remedy(
         "labels.csv: the column id names files without their path",
-        "paths.csv", {"id": (4, *IMAGE)})),
+        "", {"id": (4, *IMAGE)})),
     ("pandas: a table with tabs", table_with_tabs, Remedy(
         "train.tsv has tabs", "train.csv",
         {"file": (4, *IMAGE), "y": Counter(range(4))})),

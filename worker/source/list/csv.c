@@ -86,7 +86,7 @@ static fby_err read_plain(struct csv *csv)
 static fby_err read_field(struct csv *csv)
 {
     if (csv->n_fields == FBY_LIST_MAX_COLUMNS) {
-        return refuse(csv, "more than 256 columns");
+        return refuse(csv, FBY_LIST_TOO_WIDE);
     }
     uint32_t i        = csv->n_fields++;
     csv->begins[i]    = csv->row.size;
@@ -98,12 +98,11 @@ static fby_err read_field(struct csv *csv)
     }
     if (err == FBY_OK && csv->sizes[i] > 0 &&
         memchr(csv->row.data + csv->begins[i], 0, csv->sizes[i]) != NULL) {
-        return refuse(csv, "a NUL byte; a list is UTF-8 text, so convert it if "
-                           "it is UTF-16");
+        return refuse(csv, FBY_LIST_NUL_BYTE ", so convert it if it is UTF-16");
     }
     if (err == FBY_OK && csv->sizes[i] > 0 &&
         !fby_is_utf8(csv->row.data + csv->begins[i], csv->sizes[i])) {
-        err = refuse(csv, "is not UTF-8 text");
+        err = refuse(csv, FBY_LIST_NOT_UTF8);
     }
     return err == FBY_OK ? append_text(csv, "", 1) : err; /* the NUL */
 }
@@ -151,7 +150,7 @@ static fby_err check_commas(
         return FBY_OK;
     }
     return fby_error_set(csv->why, FBY_CONFIG,
-        "line %llu: it has no comma, but %s; columns are separated by commas: "
+        "line %llu: " FBY_LIST_NO_COMMA "%s; columns are separated by commas: "
         "write the file again with them",
         (unsigned long long)csv->line,
         separator == ';'   ? "';'"
@@ -163,8 +162,8 @@ static fby_err check_names(const struct csv *csv, const struct csv_table *table)
 {
     for (uint32_t i = table->n_index_columns; i < table->n_columns; i++) {
         if (table->cells[i].column[0] == '\0') {
-            return refuse(csv, "a column without a name: write a name there, "
-                               "or remove the column");
+            return refuse(csv,
+                FBY_LIST_NO_NAME ": write a name there, or remove the column");
         }
         for (uint32_t k = 0; k < i; k++) {
             if (fby_equal_ignoring_case(

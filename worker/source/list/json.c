@@ -65,11 +65,10 @@ static fby_err send_object(const struct json_reading *r, json_t *object,
 {
     struct json_row row = {.n_cells = 0};
     if (!json_is_object(object)) {
-        return fby_list_refuse(
-            line, "a list where an object is needed: {...}", why);
+        return fby_list_refuse(line, FBY_LIST_NO_OBJECT ": {...}", why);
     }
     if (collect_cells(object, texts, r->scratch, &row) != FBY_OK) {
-        return fby_list_refuse(line, "more than 256 columns", why);
+        return fby_list_refuse(line, FBY_LIST_TOO_WIDE, why);
     }
     const struct fby_list_row received = {line, row.n_cells, row.cells};
     return r->sink->receive(r->sink->arg, &received, why);
@@ -108,11 +107,15 @@ static fby_err read_line(const struct json_reading *r,
     json_t *object =
         json_loadb(r->scratch, size, JSON_REJECT_DUPLICATES, &error);
     if (object == NULL) {
-        bool is_nul = json_error_code(&error) == json_error_null_character;
-        return fby_error_set(why, FBY_CONFIG, "line %llu: JSON: %s",
+        enum json_error_code code = json_error_code(&error);
+        return fby_error_set(why, FBY_CONFIG, "line %llu: JSON: %s%s",
             (unsigned long long)line,
-            is_nul ? "\\u0000, which no text may have"
-                   : fault_message(text.at, size, &error, &own));
+            code == json_error_null_character
+                ? "\\u0000, which no text may have"
+                : fault_message(text.at, size, &error, &own),
+            code == json_error_premature_end_of_input ? ": " FBY_LIST_CUT_JSON
+            : code == json_error_invalid_utf8         ? ": " FBY_LIST_NOT_UTF8
+                                                      : "");
     }
     fby_err err = send_object(r, object, text, line, why);
     json_decref(object);

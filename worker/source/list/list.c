@@ -136,6 +136,25 @@ static fby_err add_cell(struct row_context *context,
     return add_file(context, row, cell, name, why);
 }
 
+/* Refuse a row without a value: all are empty, or no name of a column is valid. */
+static fby_err refuse_row(
+    const struct fby_list_row *row, struct fby_error_detail *why)
+{
+    char     name[FBY_NAME_SIZE];
+    uint32_t i = 0;
+    while (i < row->n_cells && !lower_name(row->cells[i].column, name)) {
+        i++;
+    }
+    if (i < row->n_cells || row->n_cells == 0) {
+        return fby_list_refuse(row->line,
+            "a row without any value that a field could select", why);
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "line %llu: " FBY_LIST_NO_FIELD
+        ", as '%.60s': letters, digits, _ and -",
+        (unsigned long long)row->line, row->cells[0].column);
+}
+
 static fby_err add_row(
     void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
 {
@@ -152,10 +171,7 @@ static fby_err add_row(
         fby_shard_builder_last_shard(context->builder);
     bool has_members =
         shard->first_member[shard->n_samples - 1] < shard->n_members;
-    return has_members
-               ? FBY_OK
-               : fby_list_refuse(row->line,
-                     "a row without any value that a field could select", why);
+    return has_members ? FBY_OK : refuse_row(row, why);
 }
 
 static fby_err check_file_columns(

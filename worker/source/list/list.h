@@ -18,6 +18,17 @@ enum {
     FBY_LIST_MAX_COLUMNS = 256
 };
 
+/* Faults in the text of an error, after "line 17: ", for callers that know what
+ * to do about one. */
+#define FBY_LIST_NOT_UTF8  "is not UTF-8 text"
+#define FBY_LIST_NUL_BYTE  "a NUL byte; a list is UTF-8 text"
+#define FBY_LIST_NO_COMMA  "it has no comma, but "
+#define FBY_LIST_TOO_WIDE  "more than 256 columns"
+#define FBY_LIST_NO_NAME   "a column without a name"
+#define FBY_LIST_NO_FIELD  "no column has a name that a field can have"
+#define FBY_LIST_NO_OBJECT "a list where an object is needed"
+#define FBY_LIST_CUT_JSON  "the line ends within its JSON"
+
 struct fby_list_cell {
     const char *column; /* name, as spelled in the file */
     const char *text;   /* UTF-8 */

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* named_files.c - find the files that a list names.
+ *
+ * The values of the first rows are looked for in all folders, first with the
+ * whole path of a value, then without its first folders. Of several files, one in
+ * a folder of the list's split is best, since train and test may have files of
+ * one name; then one in a folder of pictures, or for a column of masks, of masks. */
+#include "cli/init/named_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/init/guess_values.h"
+#include "cli/init/list_begin.h"
+#include "cli/init/names.h"
+#include "cli/init/split_names.h"
+#include "cli/init/words.h"
+#include "common/mem.h"
+#include "pipeline/text.h"
+
+enum {
+    MAX_DEPTH   = 5,    /* levels below the list's folder */
+    MAX_FOLDERS = 2000, /* that are looked into */
+    MAX_ROWS    = 4,    /* that are looked at */
+    MAX_NAMES   = 100   /* rows with names of pictures that are looked at */
+};
+
+/* ---- the folders ---- */
+
+static unsigned depth_of(const char *path)
+{
+    unsigned depth = path[0] != '\0' ? 1 : 0;
+    for (const char *c = path; *c != '\0'; c++) {
+        depth += *c == '/' ? 1 : 0;
+    }
+    return depth;
+}
+
+/* Add the folders directly in the folder `self->paths[i]`. */
+static void add_inner(struct fby_search *search, const char *path,
+    struct fby_folders_below *self, uint32_t i)
+{
+    struct fby_listing inner = {0};
+    char               below[FBY_PATH_SIZE];
+    if (fby_path_join(path, self->paths[i], below, NULL) != FBY_OK ||
+        fby_guess_list_dir(search, below, NULL, &inner, NULL) != FBY_OK) {
+        fby_listing_fini(&inner);
+        return;
+    }
+    for (uint32_t k = 0; k < inner.count && self->n < MAX_FOLDERS; k++) {
+        if (inner.entries[k].is_dir &&
+            fby_path_join(self->paths[i], inner.entries[k].name, below, NULL) ==
+                FBY_OK) {
+            self->paths[self->n++] = fby_strdup(below);
+        }
+    }
+    fby_listing_fini(&inner);
+}
+
+void fby_folders_below_find(
+    struct fby_search *search, const char *path, struct fby_folders_below *out)
+{
+    out->paths    = fby_zalloc(MAX_FOLDERS * sizeof(*out->paths));
+    out->paths[0] = fby_strdup("");
+    out->n        = 1;
+    for (uint32_t i = 0; i < out->n && out->n < MAX_FOLDERS; i++) {
+        if (depth_of(out->paths[i]) < MAX_DEPTH) {
+            add_inner(search, path, out, i);
+        }
+    }
+}
+
+void fby_folders_below_fini(struct fby_folders_below *self)
+{
+    for (uint32_t i = 0; i < self->n; i++) {
+        free(self->paths[i]);
+    }
+    free(self->paths);
+    *self = (struct fby_folders_below){.paths = NULL};
+}
+
+/* ---- the file of a value ---- */
+
+struct named_search { /* the files of one list */
+    const struct fby_search        *search;
+    const char                     *dir; /* of the list, below the root */
+    const struct fby_folders_below *folders;
+    const struct fby_list_begin    *begin;
+    const char                     *split; /* of the list; NULL: none */
+    bool                            has_numbers;
+    bool                            is_whole; /* values have extensions */
+    uint32_t                        n_rows;
+    struct fby_named_files         *out;
+};
+
+static bool is_of_split(const char *folder, const char *split)
+{
+    const char *word   = fby_split_word(folder);
+    const char *called = fby_split_of_folder(folder);
+    return (word != NULL && strcmp(word, split) == 0) ||
+           (called != NULL && strcmp(called, split) == 0);
+}
+
+/* The bytes of the path up to and with a folder of the split and its slash; 0:
+ * there is none. */
+static size_t find_split(const char *path, const char *split)
+{
+    const char *slash;
+    for (const char *at = path; split != NULL && (slash = strchr(at, '/'));
+         at             = slash + 1) {
+        char folder[FBY_NAME_SIZE];
+        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - at), at);
+        if (is_of_split(folder, split)) {
+            return (size_t)(slash + 1 - path);
+        }
+    }
+    return 0;
+}
+
+/* How well the file fits the list and the column. */
+static unsigned rate(const struct named_search *self, const char *column,
+    const char *path, size_t split_size)
+{
+    char        folder[FBY_VALUE_SIZE];
+    const char *slash   = strrchr(path, '/');
+    bool        is_mask = fby_init_is_partner_name(column);
+    snprintf(folder, sizeof(folder), "%.*s",
+        slash != NULL ? (int)(slash - path) : 0, path);
+    unsigned of_split = self->split == NULL || split_size > 0 ? 2 : 0;
+    unsigned of_kind  = fby_init_is_partner_name(folder) == is_mask ? 1 : 0;
+    return of_split + of_kind;
+}
+
+/* Look for the file `rest` in the folder, also with an extension. */
+static bool is_there(const struct named_search *self, const char *folder,
+    const char *rest, char out[FBY_PATH_SIZE], char ending[FBY_NAME_SIZE])
+{
+    char path[FBY_PATH_SIZE];
+    char within[FBY_PATH_SIZE];
+    ending[0] = '\0';
+    if (fby_path_join(folder, rest, out, NULL) != FBY_OK ||
+        fby_path_join(self->dir, out, path, NULL) != FBY_OK ||
+        fby_path_join(self->dir, folder, within, NULL) != FBY_OK) {
+        return false;
+    }
+    return fby_object_exists(self->search->root, path) ||
+           (!self->is_whole && fby_guess_find_picture(self->search->root,
+                                   within, rest, strlen(rest), ending));
+}
+
+/* May a file anywhere be that of `rest`, a part of the value `text`? The name
+ * alone of one in a folder may be that of others, too. */
+static bool is_telling(const char *text, const char *rest)
+{
+    return strchr(rest, '/') != NULL || text + strspn(text, "./") >= rest;
+}
+
+/* Look for the best file that ends with `rest`, a part of the value `text`. */
+static bool find_rest(const struct named_search *self, const char *text,
+    const char *rest, struct fby_named_file *out)
+{
+    unsigned best = 0;
+    bool     any  = false;
+    uint32_t n    = is_telling(text, rest) ? self->folders->n : 1;
+    for (uint32_t i = 0; i < n && best < 3; i++) {
+        char path[FBY_PATH_SIZE];
+        char ending[FBY_NAME_SIZE];
+        if (!is_there(self, self->folders->paths[i], rest, path, ending) ||
+            strlen(path) + strlen(ending) >= sizeof(out->path) ||
+            strlen(ending) >= sizeof(out->ending)) {
+            continue;
+        }
+        size_t   split_size = find_split(path, self->split);
+        unsigned rated      = rate(self, out->column, path, split_size);
+        if (!any || rated > best) {
+            snprintf(out->path, sizeof(out->path), "%.200s%.8s", path, ending);
+            snprintf(out->ending, sizeof(out->ending), "%.7s", ending);
+            snprintf(out->prefix, sizeof(out->prefix), "%.*s",
+                (int)(rest - text), text);
+            out->split_size  = split_size;
+            out->folder_size = strlen(path) - strlen(rest);
+            out->n_parts     = depth_of(rest);
+            best             = rated;
+            any              = true;
+        }
+    }
+    return any;
+}
+
+/* Find the file of out->value. Returns false if there is none, or if the value is
+ * its path. */
+static bool find_value(
+    const struct named_search *self, struct fby_named_file *out)
+{
+    char        text[FBY_VALUE_SIZE];
+    const char *rest  = text;
+    bool        found = false;
+    memcpy(text, out->value, sizeof(text));
+    for (char *c = text; *c != '\0'; c++) {
+        *c = (char)(*c == '\\' ? '/' : *c);
+    }
+    while (rest != NULL && !found) {
+        rest += strspn(rest, "/");
+        found = *rest != '\0' && find_rest(self, text, rest, out);
+        rest  = strchr(rest, '/');
+    }
+    return found && strcmp(out->path, out->value) != 0;
+}
+
+/* ---- the values of a list ---- */
+
+struct repeat_search { /* is a cell in another row, too? */
+    const struct fby_list_cell *cell;
+    uint64_t                    line; /* of the cell */
+    bool                        found;
+};
+
+static fby_err find_repeat(
+    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
+{
+    struct repeat_search *self = arg;
+    (void)why;
+    for (uint32_t i = 0; row->line != self->line && i < row->n_cells; i++) {
+        const struct fby_list_cell *cell = &row->cells[i];
+        self->found =
+            self->found ||
+            (cell->size == self->cell->size &&
+                memcmp(cell->text, self->cell->text, cell->size) == 0 &&
+                strcmp(cell->column, self->cell->column) == 0);
+    }
+    return self->found ? FBY_GONE : FBY_OK;
+}
+
+/* May the cell be a name, and no label? A number that is in another row, too, or
+ * in a column that is called after labels, is none. */
+static bool may_be_name(const struct named_search *self, uint64_t line,
+    const struct fby_list_cell *cell, const char *column)
+{
+    if (!fby_guess_is_digits(cell->text, cell->size)) {
+        return true;
+    }
+    struct repeat_search       repeat = {.cell = cell, .line = line};
+    const struct fby_list_sink sink   = {find_repeat, &repeat};
+    if (!self->has_numbers || fby_init_is_class_name(column)) {
+        return false;
+    }
+    fby_list_begin_visit(self->begin, &sink);
+    return !repeat.found;
+}
+
+/* Copy the cell to out->value. Returns false for one that is too long. */
+static bool copy_cell(
+    const struct fby_list_cell *cell, struct fby_named_file *out)
+{
+    if (cell->size == 0 || cell->size >= sizeof(out->value) ||
+        strlen(cell->column) >= sizeof(out->column)) {
+        return false;
+    }
+    memcpy(out->value, cell->text, cell->size);
+    out->value[cell->size] = '\0';
+    (void)fby_init_to_field_name(cell->column, out->column);
+    return strlen(out->value) == cell->size &&
+           strstr(out->value, "://") == NULL;
+}
+
+static bool is_picture_name(const struct fby_list_cell *cell)
+{
+    struct fby_named_file file;
+    return copy_cell(cell, &file) && fby_init_is_any_picture(file.value);
+}
+
+static bool has_picture_name(const struct fby_list_row *row)
+{
+    uint32_t i = 0;
+    while (i < row->n_cells && !is_picture_name(&row->cells[i])) {
+        i++;
+    }
+    return i < row->n_cells;
+}
+
+static fby_err find_in_row(
+    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
+{
+    struct named_search    *self = arg;
+    struct fby_named_files *out  = self->out;
+    (void)why;
+    self->is_whole = has_picture_name(row);
+    for (uint32_t i = 0; i < row->n_cells && out->n < FBY_NAMED_COLUMNS; i++) {
+        const struct fby_list_cell *cell = &row->cells[i];
+        struct fby_named_file      *file = &out->files[out->n];
+        bool is_looked_at = self->n_rows < MAX_ROWS || is_picture_name(cell);
+        if (is_looked_at && copy_cell(cell, file) &&
+            may_be_name(self, row->line, cell, file->column) &&
+            find_value(self, file)) {
+            out->n++;
+        }
+    }
+    self->n_rows++;
+    return out->n > 0 || self->n_rows == MAX_NAMES ? FBY_GONE : FBY_OK;
+}
+
+bool fby_named_file_find(const struct fby_search *search, const char *dir,
+    const char *name, const struct fby_folders_below *folders,
+    struct fby_named_file *out)
+{
+    const struct named_search self = {
+        .search = search, .dir = dir, .folders = folders, .is_whole = true};
+    *out = (struct fby_named_file){.column = ""};
+    snprintf(out->value, sizeof(out->value), "%s", name);
+    return strlen(name) < sizeof(out->value) && find_value(&self, out);
+}
+
+bool fby_named_files_find(const struct fby_search *search, const char *dir,
+    const char *list, const struct fby_folders_below *folders, bool has_numbers,
+    struct fby_named_files *out)
+{
+    struct fby_list_begin      begin = {.text = NULL};
+    struct named_search        self  = {.search = search,
+                .dir                            = dir,
+                .folders                        = folders,
+                .begin                          = &begin,
+                .split                          = fby_split_word(list),
+                .has_numbers                    = has_numbers,
+                .out                            = out};
+    const struct fby_list_sink sink  = {find_in_row, &self};
+    char                       path[FBY_PATH_SIZE];
+    out->n = 0;
+    if (fby_path_join(dir, list, path, NULL) == FBY_OK &&
+        fby_list_begin_read(search, path, &begin)) {
+        fby_list_begin_visit(&begin, &sink);
+    }
+    fby_list_begin_fini(&begin);
+    return out->n > 0;
+}

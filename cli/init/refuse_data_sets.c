@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* refuse_data_sets.c - refuse the folders of well-known data sets that are not
+ * read as they are: COCO, Oxford-IIIT Pets, nnU-Net, ImageNet of Kaggle, Pascal
+ * VOC, Cityscapes and DIV2K.
+ *
+ * Each error names what was seen and a command that makes something that is
+ * read. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
+#include "cli/init/refuse_layouts.h"
+#include "pipeline/text.h"
+
+struct layout { /* a directory that is checked */
+    struct fby_search        *search;
+    const char               *path; /* below the root */
+    const struct fby_listing *listing;
+};
+
+static const struct fby_entry *find_entry(
+    const struct fby_listing *listing, const char *name)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        if (strcmp(listing->entries[i].name, name) == 0) {
+            return &listing->entries[i];
+        }
+    }
+    return NULL;
+}
+
+static fby_err list_below(const struct layout *layout, const char *dir,
+    struct fby_listing *out, struct fby_error_detail *why)
+{
+    return fby_refuse_list_below(layout->search, layout->path, dir, out, why);
+}
+
+/* Refuse the layout with a command that writes lists into its folder. It does
+ * not overwrite files. */
+static fby_err refuse(const struct layout *layout, const char *reason,
+    const char *command, struct fby_error_detail *why)
+{
+    char operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(layout->search, layout->path, operand);
+    return fby_error_set(why, FBY_CONFIG,
+        "%s; write a list, and run init %s: (set -C; cd %s && %s)", reason,
+        layout->path[0] != '\0' ? "on that folder" : "again", operand, command);
+}
+
+/* ---- Oxford-IIIT Pets: lists and masks in annotations/ ---- */
+
+static bool has_file(const struct layout *layout, const char *file)
+{
+    char path[FBY_PATH_SIZE];
+    return fby_path_join(layout->path, file, path, NULL) == FBY_OK &&
+           fby_object_exists(layout->search->root, path);
+}
+
+static fby_err check_pets(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    const struct fby_entry *images = find_entry(layout->listing, "images");
+    struct fby_listing      within = {0};
+    if (images == NULL || !has_file(layout, "annotations/list.txt")) {
+        return FBY_OK;
+    }
+    fby_err err = list_below(layout, "annotations", &within, why);
+    if (err == FBY_OK && find_entry(&within, "trimaps") != NULL) {
+        bool has_splits = has_file(layout, "annotations/trainval.txt") &&
+                          has_file(layout, "annotations/test.txt");
+        char command[256];
+        snprintf(command, sizeof(command),
+            "for s in %s; do (echo image,label,mask; awk '!/^#/ {print "
+            "\"images/\" $1 \".jpg,\" $2 \",annotations/trimaps/\" $1 "
+            "\".png\"}' annotations/$s.txt) > $s.csv; done",
+            has_splits ? "trainval test" : "list");
+        err = refuse(layout, "the annotations of Oxford-IIIT Pets are not read",
+            command, why);
+    }
+    fby_listing_fini(&within);
+    return err;
+}
+
+/* ---- nnU-Net: labelsTr/x.png of imagesTr/x_0000.png ---- */
+
+static fby_err check_nnunet(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    static const char  masks[] = "labelsTr";
+    struct fby_listing within  = {0};
+    if (find_entry(layout->listing, "imagesTr") == NULL ||
+        find_entry(layout->listing, masks) == NULL) {
+        return FBY_OK;
+    }
+    fby_err err = list_below(layout, masks, &within, why);
+    if (err == FBY_OK && fby_guess_find_file(&within, ".png") != NULL) {
+        err =
+            refuse(layout, "nnU-Net's pictures and masks have different names",
+                "(echo image,mask; ls labelsTr | sed "
+                "'s|\\(.*\\)\\.png$|imagesTr/\\1_0000.png,labelsTr/&|') > "
+                "train.csv",
+                why);
+    } else if (err == FBY_OK) {
+        err = fby_error_set(why, FBY_CONFIG,
+            "nnU-Net's volumes (imagesTr, labelsTr) are not read: save each "
+            "slice as a PNG, images/CASE-001.png and masks/CASE-001.png, for "
+            "example with nibabel and Pillow, and give that folder to init");
+    }
+    fby_listing_fini(&within);
+    return err;
+}
+
+/* ---- ImageNet of Kaggle: val without class folders ---- */
+
+#define ILSVRC_DATA "ILSVRC/Data/CLS-LOC"
+
+static const char ilsvrc_command[] =
+    "import csv, os; d = '" ILSVRC_DATA "/val/'; [(os.makedirs(d + c, "
+    "exist_ok=True), os.rename(d + f, t)) for r in "
+    "csv.DictReader(open('LOC_val_solution.csv')) for c in "
+    "[r['PredictionString'].split()[0]] for f in [r['ImageId'] + '.JPEG'] for "
+    "t in [d + c + '/' + f] if os.path.exists(d + f) and not "
+    "os.path.exists(t)]";
+
+static fby_err check_ilsvrc(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    struct fby_listing within = {0};
+    char               operand[FBY_OPERAND_SIZE];
+    char               below[FBY_PATH_SIZE];
+    if (!has_file(layout, "LOC_val_solution.csv") ||
+        list_below(layout, ILSVRC_DATA "/val", &within, NULL) != FBY_OK ||
+        !fby_init_has_pictures(&within)) {
+        fby_listing_fini(&within);
+        return FBY_OK;
+    }
+    fby_listing_fini(&within);
+    FBY_TRY(fby_path_join(layout->path, ILSVRC_DATA, below, why));
+    fby_guess_write_operand(layout->search, below, operand);
+    fby_guess_advise(layout->search, layout->path, "", ilsvrc_command);
+    return fby_error_set(why, FBY_CONFIG,
+        "LOC_val_solution.csv has the classes of the pictures in val: move "
+        "them into class folders, then: forebay init %s:",
+        operand);
+}
+
+/* ---- layouts that two of their folders tell ---- */
+
+static const struct {
+    const char *folders[2];
+    const char *reason;
+    const char *command;
+} known[] = {
+    {{"JPEGImages", "ImageSets"},
+        "Pascal VOC's ImageSets/ and Annotations/ are not read (the list here "
+        "has the masks)",
+        "for s in train val; do [ ! -e ImageSets/Segmentation/$s.txt ] || "
+        "(echo "
+        "image,mask; sed 's|.*|JPEGImages/&.jpg,SegmentationClass/&.png|' "
+        "ImageSets/Segmentation/$s.txt) > $s.csv; done"},
+    {{"leftImg8bit", "gtFine"},
+        "Cityscapes' pictures and masks have different names",
+        "for s in train val; do [ ! -d gtFine/$s ] || (echo image,mask; ls "
+        "leftImg8bit/$s/*/*.png | sed 's|.*|&,&|; "
+        "s|,leftImg8bit\\(.*\\)_leftImg8bit|,gtFine\\1_gtFine_labelIds|') > "
+        "$s.csv; done"},
+    {{"DIV2K_train_HR", "DIV2K_train_LR_bicubic"},
+        "DIV2K's pictures of two sizes have different names",
+        "for s in train valid; do [ ! -d DIV2K_${s}_HR ] || (echo hr,lr; for f "
+        "in DIV2K_${s}_HR/*.png; do b=${f##*/}; set -- "
+        "DIV2K_${s}_LR_bicubic/*/${b%.png}x*.png; echo $f,$1; done) > $s.csv; "
+        "done"},
+};
+
+static fby_err check_known(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    if (find_entry(layout->listing, "JPEGImages") != NULL) {
+        FBY_TRY(fby_refuse_voc(layout->search, layout->path, why));
+    }
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (find_entry(layout->listing, known[i].folders[0]) != NULL &&
+            find_entry(layout->listing, known[i].folders[1]) != NULL) {
+            return refuse(layout, known[i].reason, known[i].command, why);
+        }
+    }
+    return FBY_OK;
+}
+
+fby_err fby_refuse_data_sets(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    const struct layout layout = {search, path, listing};
+    FBY_TRY(fby_refuse_coco(search, path, why));
+    FBY_TRY(check_pets(&layout, why));
+    FBY_TRY(check_nnunet(&layout, why));
+    FBY_TRY(check_ilsvrc(&layout, why));
+    return check_known(&layout, why);
+}

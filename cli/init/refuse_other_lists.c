@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* refuse_other_lists.c - refuse lists in formats that are not read (.json, .tsv,
+ * .txt), with the command that writes lists that are.
+ *
+ * The command is a loop over the files of all splits, or, if no name has a split,
+ * for the first file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/init/guess_lists.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/named_files.h"
+#include "cli/init/refuse_lists.h"
+#include "cli/init/split_names.h"
+#include "common/shell.h"
+#include "pipeline/text.h"
+
+enum { MAX_FILES = 8, BODY_SIZE = 512 };
+
+struct list_files { /* the files of one format in a directory */
+    struct fby_search *search;
+    const char        *path;   /* of the directory, below the root */
+    const char        *ending; /* in any case */
+    char               names[MAX_FILES][FBY_NAME_SIZE];
+    uint32_t           n;
+    bool               are_splits; /* the names have words of splits */
+};
+
+/* ---- the files ---- */
+
+/* True for a name with the ending, in any case, that the commands can have. */
+static bool has_ending(const char *name, const char *ending)
+{
+    size_t n = strlen(name);
+    size_t k = strlen(ending);
+    return n > k && n < FBY_NAME_SIZE &&
+           fby_equal_ignoring_case(name + n - k, ending);
+}
+
+static fby_err add_file(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    struct list_files *self     = arg;
+    bool               is_split = fby_split_word(entry->name) != NULL;
+    (void)why;
+    if (entry->is_dir || !has_ending(entry->name, self->ending) ||
+        !fby_shell_is_plain(entry->name) || (self->are_splits && !is_split)) {
+        return FBY_OK;
+    }
+    if (is_split && !self->are_splits) {
+        self->are_splits = true;
+        self->n          = 0;
+    }
+    if (!is_split && self->n > 0 && strcmp(self->names[0], entry->name) > 0) {
+        self->n = 0;
+    }
+    if (self->n < (is_split ? (uint32_t)MAX_FILES : 1)) {
+        snprintf(self->names[self->n++], FBY_NAME_SIZE, "%s", entry->name);
+    }
+    return FBY_OK;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Find the files of all splits with that ending. */
+static fby_err find_files(struct fby_search *search, const char *path,
+    const char *ending, struct list_files *out, struct fby_error_detail *why)
+{
+    const char *only = search->only_file[0] != '\0' ? search->only_file : NULL;
+    *out =
+        (struct list_files){.search = search, .path = path, .ending = ending};
+    fby_err err =
+        fby_guess_visit_dir(search, path, only, add_file, out, NULL, why);
+    qsort(out->names, out->n, sizeof(out->names[0]), compare_names);
+    return err;
+}
+
+/* Set the command of the search: a loop over the files as $f, with `body`. The
+ * first file is made to one that ends with `made`. */
+static void advise(
+    const struct list_files *self, const char *body, const char *made)
+{
+    char  *out                  = self->search->out->command;
+    size_t size                 = sizeof(self->search->out->command);
+    char   first[FBY_PATH_SIZE] = "FILE";
+    char   operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(self->search, self->path, operand);
+    size_t used =
+        (size_t)snprintf(out, size, "(set -C; cd %s && for f in", operand);
+    for (uint32_t i = 0; i < self->n; i++) {
+        used +=
+            (size_t)snprintf(out + used, size - used, " %s", self->names[i]);
+    }
+    snprintf(out + used, size - used, "%s; do %s; done)",
+        self->n == 0 ? " FILE" : "", body);
+    if (self->n > 0) {
+        snprintf(first, sizeof(first), "%.*s%s",
+            (int)(strlen(self->names[0]) - strlen(self->ending)),
+            self->names[0], made);
+    }
+    fby_guess_end_command(self->search, self->path, first);
+}
+
+/* ---- JSON ---- */
+
+/* A function of fby_guess_write_jq(), with a struct list_files. */
+static void find_folder(
+    const void *arg, const char *name, char out[FBY_NAME_SIZE])
+{
+    const struct list_files *self    = arg;
+    struct fby_folders_below folders = {0};
+    struct fby_named_file    file;
+    fby_folders_below_find(self->search, self->path, &folders);
+    if (fby_named_file_find(self->search, self->path, name, &folders, &file) &&
+        file.prefix[0] == '\0' && strlen(file.path) < 40 + strlen(name) &&
+        fby_shell_is_plain(file.path)) {
+        snprintf(out, FBY_NAME_SIZE, "%.*s",
+            (int)(strlen(file.path) - strlen(name)), file.path);
+    }
+    fby_folders_below_fini(&folders);
+}
+
+static fby_err refuse_json(const struct list_files *files, const char *name,
+    struct fby_error_detail *why)
+{
+    char program[FBY_JQ_SIZE];
+    char path[FBY_PATH_SIZE];
+    char body[BODY_SIZE];
+    FBY_TRY(fby_path_join(files->path, name, path, why));
+    bool is_known =
+        fby_guess_write_jq(files->search, path, find_folder, files, program);
+    snprintf(body, sizeof(body), "jq -c '%s' $f > ${f%%.*}.jsonl", program);
+    advise(files, body, ".jsonl");
+    return fby_error_set(why, FBY_CONFIG,
+        "%s is not read as a list: %swrite JSON lines, an object in each line:",
+        fby_text_show_begin(name, 60).text,
+        is_known ? ""
+                 : "if it has such lines, rename it to train.jsonl; else ");
+}
+
+/* ---- other formats ---- */
+
+static fby_err refuse_tabs(const struct list_files *files, const char *name,
+    struct fby_error_detail *why)
+{
+    char path[FBY_PATH_SIZE];
+    char body[BODY_SIZE];
+    FBY_TRY(fby_path_join(files->path, name, path, why));
+    const char *encoding = fby_guess_find_utf16(files->search, path);
+    snprintf(body, sizeof(body),
+        "python3 -c \"import csv, sys; csv.writer(open(sys.argv[2], 'x'))"
+        ".writerows(csv.reader(open(sys.argv[1], newline='', encoding='%s'), "
+        "delimiter='\\t'))\" $f ${f%%.*}.csv",
+        encoding != NULL ? encoding : "utf-8-sig");
+    advise(files, body, ".csv");
+    return fby_error_set(why, FBY_CONFIG,
+        "%s has tabs: write a list with commas:",
+        fby_text_show_begin(name, 60).text);
+}
+
+/* The endings of lists that are read only under another name, in any case. */
+static const struct {
+    const char *ending, *what, *body, *made;
+} endings[] = {{".csv.gz", "unpack it", "gunzip -k $f", ".csv"},
+    {".jsonl.gz", "unpack it", "gunzip -k $f", ".jsonl"},
+    {".ndjson", "rename it", "mv -n $f ${f%.*}.jsonl", ".jsonl"},
+    {".jsonl", "rename it", "mv -n $f ${f%.*}.jsonl", ".jsonl"},
+    {".csv", "rename it", "mv -n $f ${f%.*}.csv", ".csv"}};
+enum { N_ENDINGS = sizeof(endings) / sizeof(endings[0]) };
+
+/* The index of the name's ending; N_ENDINGS: none, or a list that is read. */
+static size_t find_ending(const char *name)
+{
+    bool is_read =
+        fby_text_ends_with(name, ".csv") || fby_text_ends_with(name, ".jsonl");
+    size_t i = is_read ? N_ENDINGS : 0;
+    while (i < N_ENDINGS && !has_ending(name, endings[i].ending)) {
+        i++;
+    }
+    return i;
+}
+
+static fby_err refuse_ending(const struct list_files *files, const char *name,
+    size_t i, struct fby_error_detail *why)
+{
+    advise(files, endings[i].body, endings[i].made);
+    return fby_error_set(why, FBY_CONFIG,
+        "%s is not read as a list: %s:", fby_text_show_begin(name, 60).text,
+        endings[i].what);
+}
+
+/* Refuse the file if it is a list in another format. */
+static fby_err check_file(struct fby_search *search, const char *path,
+    const char *name, struct fby_error_detail *why)
+{
+    struct list_files files;
+    size_t            i       = find_ending(name);
+    bool              is_json = has_ending(name, ".json");
+    if (!is_json && i == N_ENDINGS && !has_ending(name, ".tsv")) {
+        return FBY_OK;
+    }
+    FBY_TRY(find_files(search, path,
+        i < N_ENDINGS ? endings[i].ending
+        : is_json     ? ".json"
+                      : ".tsv",
+        &files, why));
+    return i < N_ENDINGS ? refuse_ending(&files, name, i, why)
+           : is_json     ? refuse_json(&files, name, why)
+                         : refuse_tabs(&files, name, why);
+}
+
+/* ---- lists of lines in .txt ---- */
+
+enum { LINE_SIZE = 512 };
+
+/* Read the first line of a file. Returns false if it has none, or a longer one. */
+static bool read_line(const struct fby_search *search, const char *path,
+    const char *name, char out[LINE_SIZE])
+{
+    struct fby_object object = {.ops = NULL};
+    char              file[FBY_PATH_SIZE];
+    size_t            n = LINE_SIZE - 1;
+    if (fby_path_join(path, name, file, NULL) != FBY_OK ||
+        fby_object_open(search->root, file, &object, NULL) != FBY_OK) {
+        return false;
+    }
+    fby_err err = fby_object_read_some(&object, 0, out, &n, NULL);
+    fby_object_close(&object);
+    out[err == FBY_OK ? n : 0] = '\0';
+    size_t line                = strcspn(out, "\r\n");
+    bool   is_whole            = line > 0 && n < LINE_SIZE - 1;
+    is_whole                   = is_whole || out[line] != '\0';
+    out[line]                  = '\0';
+    return is_whole;
+}
+
+/* The number of words in a line whose first word is a file's name; 0: it is
+ * none. */
+static uint32_t count_words(const struct list_files *files, char *line)
+{
+    struct fby_folders_below folders = {0};
+    struct fby_named_file    found;
+    char                     path[FBY_PATH_SIZE];
+    char                    *state = NULL;
+    uint32_t                 n     = 0;
+    const char              *word  = strtok_r(line, " \t", &state);
+    if (word == NULL || strchr(word, '.') == NULL) {
+        return 0;
+    }
+    fby_folders_below_find(files->search, files->path, &folders);
+    bool is_file = fby_named_file_find(
+                       files->search, files->path, word, &folders, &found) ||
+                   (fby_path_join(files->path, word, path, NULL) == FBY_OK &&
+                       fby_object_exists(files->search->root, path));
+    fby_folders_below_fini(&folders);
+    while (word != NULL) {
+        n++;
+        word = strtok_r(NULL, " \t", &state);
+    }
+    return is_file ? n : 0;
+}
+
+/* Is there a list of train, or only the one that the user gives? A text of another
+ * split may have the classes of its pictures. */
+static bool has_train(const struct list_files *files)
+{
+    bool found = files->search->only_file[0] != '\0' && files->are_splits;
+    for (uint32_t i = 0; files->are_splits && i < files->n; i++) {
+        found = found || strcmp(fby_split_word(files->names[i]), "train") == 0;
+    }
+    return found;
+}
+
+/* Refuse files of lines that begin with the path or name of a file. */
+static fby_err check_lines(
+    struct fby_search *search, const char *path, struct fby_error_detail *why)
+{
+    struct list_files files;
+    char              line[LINE_SIZE];
+    char              body[BODY_SIZE];
+    char              header[96] = "image,label";
+    FBY_TRY(find_files(search, path, ".txt", &files, why));
+    if (!has_train(&files) || !read_line(search, path, files.names[0], line)) {
+        return FBY_OK;
+    }
+    uint32_t n = count_words(&files, line);
+    if (n == 0 || n > 8) {
+        return FBY_OK;
+    }
+    header[n == 1 ? strlen("image") : strlen(header)] = '\0';
+    for (uint32_t i = 3; i <= n; i++) {
+        size_t used = strlen(header);
+        snprintf(header + used, sizeof(header) - used, ",c%u", i);
+    }
+    snprintf(body, sizeof(body),
+        "(echo %s; tr -d '\\r' < $f | tr -s ' \\t' ,) > ${f%%.*}.csv", header);
+    advise(&files, body, ".csv");
+    return fby_error_set(why, FBY_CONFIG,
+        "%s is not read as a list: write one with commas and a header:",
+        files.names[0]);
+}
+
+fby_err fby_refuse_other_lists(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        if (!listing->entries[i].is_dir) {
+            FBY_TRY(check_file(search, path, listing->entries[i].name, why));
+        }
+    }
+    return check_lines(search, path, why);
+}
+
+/* ---- texts ---- */
+
+fby_err fby_refuse_texts(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    struct list_files files;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const char *name = listing->entries[i].name;
+        if (listing->entries[i].is_dir ||
+            !(has_ending(name, ".txt") || has_ending(name, ".md"))) {
+            return FBY_OK;
+        }
+    }
+    FBY_TRY(find_files(search, path, ".txt", &files, why));
+    if (files.n == 0) {
+        return FBY_OK;
+    }
+    advise(&files, "cp -n $f ${f%.*}.bin", ".bin");
+    strncat(search->out->command, " --tokens u8",
+        sizeof(search->out->command) - strlen(search->out->command) - 1);
+    return fby_error_set(why, FBY_CONFIG,
+        "%s is a text without token ids: write those of your tokenizer into "
+        "%.*s.bin; or its bytes, as ids of type u8:",
+        files.names[0], (int)strlen(files.names[0]) - 4, files.names[0]);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* refuse_pairs.c - pictures in a folder and their masks in one called after it,
+ * as train and train_masks of Carvana.
+ *
+ * Such folders are neither splits nor classes, and a pipeline of the pictures
+ * alone lacks the masks. The command writes lists of the pairs. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
+#include "cli/init/refuse_layouts.h"
+#include "cli/init/split_names.h"
+#include "common/shell.h"
+#include "pipeline/text.h"
+#include "pipeline/unread.h"
+
+enum {
+    MAX_FOLDERS = 32,
+    MAX_PAIRS   = 4,
+    MAX_END     = 32 /* bytes of the end of a name, with NUL */
+};
+
+struct folder_pair {
+    const char *pictures; /* the name of the folder; borrowed */
+    const char *masks;
+    char        mask[FBY_NAME_SIZE]; /* the first file in `masks` */
+    size_t      stem; /* the bytes of its name that are the picture's, too */
+    char        picture[FBY_NAME_SIZE]; /* the picture of that mask */
+};
+
+/* Writes the list of each split. L has its name, the folders, and how the names
+ * of masks end. */
+#define WRITE_PAIRS                                                          \
+    "import csv, os; L = [%s]; os.mkdir('pairs'); W = {l[0]: "               \
+    "csv.writer(open('pairs/' + l[0] + '.csv', 'w')) for l in L}; "          \
+    "[w.writerow(['image', 'mask']) for w in W.values()]; "                  \
+    "[W[s].writerow(['../' + a + '/' + f, '../' + b + '/' + k + e]) for s, " \
+    "a, "                                                                    \
+    "b, e in L for f in sorted(os.listdir(a)) for k in "                     \
+    "[os.path.splitext(f)[0]] if os.path.exists(b + '/' + k + e)]"
+
+/* The bytes of `name` before the last word, which is one for pictures: "train" of
+ * train_images; all bytes without such a word. */
+static size_t length_of_stem(const char *name)
+{
+    size_t n = strlen(name);
+    while (n > 0 && strchr("_- ", name[n - 1]) == NULL) {
+        n--;
+    }
+    return n > 1 && fby_init_is_picture_name(name + n) ? n - 1 : strlen(name);
+}
+
+/* Is the word usual for the masks of a folder, as in train_masks? */
+static bool is_masks_word(const char *word)
+{
+    static const char *const words[] = {
+        "mask", "label", "annot", "seg", "gt", "ground", "truth", "target"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        found = found || strncasecmp(word, words[i], strlen(words[i])) == 0;
+    }
+    return found;
+}
+
+/* Is `masks` called after the folder `pictures`? */
+static bool is_called_after(const char *masks, const char *pictures)
+{
+    size_t n = length_of_stem(pictures);
+    return strncmp(masks, pictures, n) == 0 && masks[n] != '\0' &&
+           strchr("_- ", masks[n]) != NULL && is_masks_word(masks + n + 1);
+}
+
+/* Find the picture of the mask: its name, or the begin of it up to _ or -. */
+static bool find_picture(
+    const struct fby_search *search, const char *dir, struct folder_pair *pair)
+{
+    char ending[FBY_NAME_SIZE];
+    pair->stem = strcspn(pair->mask, ".");
+    while (pair->stem > 0 && !fby_guess_find_picture(search->root, dir,
+                                 pair->mask, pair->stem, ending)) {
+        do {
+            pair->stem--;
+        } while (
+            pair->stem > 0 && strchr("_-", pair->mask[pair->stem]) == NULL);
+    }
+    snprintf(pair->picture, sizeof(pair->picture), "%.*s%.10s", (int)pair->stem,
+        pair->mask, pair->stem > 0 ? ending : "");
+    return pair->stem > 0;
+}
+
+/* Set the first mask of the pair, and its picture. Returns false if the names of
+ * the files tell of no pair. */
+static bool look_at_files(
+    struct fby_search *search, const char *path, struct folder_pair *pair)
+{
+    struct fby_listing files = {0};
+    char               masks[FBY_PATH_SIZE];
+    char               pictures[FBY_PATH_SIZE];
+    if (fby_path_join(path, pair->masks, masks, NULL) != FBY_OK ||
+        fby_path_join(path, pair->pictures, pictures, NULL) != FBY_OK ||
+        fby_guess_list_dir(search, masks, NULL, &files, NULL) != FBY_OK) {
+        fby_listing_fini(&files);
+        return false;
+    }
+    for (uint32_t i = 0; i < files.count && pair->mask[0] == '\0'; i++) {
+        const struct fby_entry *file = &files.entries[i];
+        if (!file->is_dir && fby_init_is_any_picture(file->name) &&
+            strlen(file->name) < sizeof(pair->mask)) {
+            snprintf(pair->mask, sizeof(pair->mask), "%s", file->name);
+        }
+    }
+    fby_listing_fini(&files);
+    return pair->mask[0] != '\0' && find_picture(search, pictures, pair) &&
+           strlen(pair->mask + pair->stem) < MAX_END;
+}
+
+/* Many folders are classes. */
+static uint32_t find_pairs(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct folder_pair out[MAX_PAIRS])
+{
+    const char *first;
+    uint32_t    n = 0;
+    if (fby_guess_count_dirs(listing, &first) > MAX_FOLDERS) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct fby_entry *masks = &listing->entries[i];
+        for (uint32_t k = 0; k < listing->count && n < MAX_PAIRS; k++) {
+            const struct fby_entry *pictures = &listing->entries[k];
+            if (i == k || !masks->is_dir || !pictures->is_dir ||
+                !is_called_after(masks->name, pictures->name)) {
+                continue;
+            }
+            out[n] = (struct folder_pair){
+                .pictures = pictures->name, .masks = masks->name};
+            n += look_at_files(search, path, &out[n]) ? 1 : 0;
+        }
+    }
+    return n;
+}
+
+/* Write the program that makes the lists. Returns false if a name needs quotes,
+ * or the program does not fit. */
+static bool write_program(
+    const struct folder_pair *pairs, uint32_t n, char *out, size_t size)
+{
+    char   tuples[640];
+    size_t used = 0;
+    for (uint32_t i = 0; i < n && used < sizeof(tuples); i++) {
+        const struct folder_pair *pair = &pairs[i];
+        const char               *end  = pair->mask + pair->stem;
+        const char               *word = fby_split_word(pair->pictures);
+        if (!fby_shell_is_plain(pair->pictures) ||
+            !fby_shell_is_plain(pair->masks) ||
+            (end[0] != '-' && !fby_shell_is_plain(end)) ||
+            (end[0] == '-' && !fby_shell_is_plain(end + 1))) {
+            return false;
+        }
+        used += (size_t)snprintf(tuples + used, sizeof(tuples) - used,
+            "%s('%s', '%s', '%s', '%s')", i > 0 ? ", " : "",
+            word != NULL ? word : "train", pair->pictures, pair->masks, end);
+    }
+    int written = used < sizeof(tuples)
+                      ? snprintf(out, size, WRITE_PAIRS, tuples)
+                      : (int)size;
+    return written >= 0 && (size_t)written < size;
+}
+
+/* Two folders such as rgb and rgb_depth are read as parallel folders, if the files
+ * have the same names. */
+static bool are_parallel(const struct folder_pair *pairs, uint32_t n)
+{
+    return n == 1 && fby_init_is_picture_name(pairs[0].pictures) &&
+           !fby_init_is_picture_name(pairs[0].masks);
+}
+
+fby_err fby_refuse_pairs(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    struct folder_pair pairs[MAX_PAIRS];
+    char               program[FBY_GUESS_COMMAND];
+    char               below[FBY_PATH_SIZE];
+    char               operand[FBY_OPERAND_SIZE];
+    struct fby_unread  unread;
+    uint32_t           n = find_pairs(search, path, listing, pairs);
+    if (n == 0 || are_parallel(pairs, n) ||
+        !write_program(pairs, n, program, sizeof(program))) {
+        return FBY_OK;
+    }
+    if (fby_unread_file(pairs[0].mask, &unread)) {
+        return fby_error_set(why, FBY_CONFIG, "in %s: %s",
+            fby_text_show_begin(pairs[0].masks, 40).text, unread.text);
+    }
+    FBY_TRY(fby_path_join(path, "pairs", below, why));
+    fby_guess_write_operand(search, below, operand);
+    fby_guess_advise(search, path, "", program);
+    return fby_error_set(why, FBY_CONFIG,
+        "%.40s has the masks of the pictures in %.40s (%.60s of %.60s): write "
+        "lists of the pairs, then: forebay init %s:",
+        pairs[0].masks, pairs[0].pictures, fby_text_show(pairs[0].mask).text,
+        fby_text_show(pairs[0].picture).text, operand);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* refuse_sample_arrays.c - files of arrays for each sample: images/7.npy with
+ * masks/7.npy, and 7.npz with the arrays image and label.
+ *
+ * A table has samples as rows, so these would be rows of pictures. The command
+ * makes one table of them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
+#include "cli/init/refuse_layouts.h"
+#include "cli/init/split_names.h"
+#include "common/shell.h"
+#include "pipeline/text.h"
+#include "worker/source/columns/columns.h"
+
+enum { MAX_FOLDERS = 4, MAX_CHANNELS = 4 };
+
+/* Sets `a`, the columns of the table, from the folders of L. */
+#define STACK_FOLDERS                                                         \
+    "import glob, os, numpy as n; L = [%s]; k = "                             \
+    "sorted(set.intersection(*[{os.path.basename(f) for f in glob.glob(d + "  \
+    "'/*.npy')} for d in L])); a = {d.lower(): n.stack([n.load(d + '/' + f) " \
+    "for f in k]) for d in L}; "
+
+/* Sets it from .npz files. */
+#define STACK_NPZ                                                          \
+    "import glob, os, numpy as n; p = sorted(glob.glob('*.npz')); a = "    \
+    "{k.lower(): n.stack([n.load(f)[k] for f in p]) for k in n.load(p[0])" \
+    ".files}; "
+
+static fby_err refuse_with(struct fby_search *search, const char *path,
+    const char *what, const char *stack, struct fby_error_detail *why)
+{
+    char        program[800];
+    bool        is_split = fby_split_of_folder(path) != NULL;
+    const char *again =
+        path[0] == '\0' || is_split ? "again" : "on that folder";
+    snprintf(program, sizeof(program),
+        "%s%s[n.save('%s' + c, a[c]) for c in a]", stack,
+        is_split ? "" : "os.mkdir('train'); ", is_split ? "" : "train/");
+    fby_guess_advise(search, path, "", program);
+    return fby_error_set(why, FBY_CONFIG,
+        "%s seem to be a sample, and a table has samples as rows: write one "
+        "(all arrays of a column must have the same shape), and run init %s:",
+        what, again);
+}
+
+/* ---- images/7.npy with masks/7.npy ---- */
+
+struct npy_search {                /* of a folder */
+    char     first[FBY_NAME_SIZE]; /* a .npy file; "": none */
+    uint32_t n;                    /* number of .npy files */
+    bool     has_others;           /* pictures, folders, arrays of splits */
+};
+
+static fby_err add_file(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    struct npy_search *self = arg;
+    (void)why;
+    if (entry->is_dir || fby_init_is_any_picture(entry->name) ||
+        fby_split_word(entry->name) != NULL) {
+        self->has_others = true;
+    } else if (fby_text_ends_with(entry->name, ".npy") &&
+               strlen(entry->name) < sizeof(self->first)) {
+        self->n++;
+        snprintf(self->first, sizeof(self->first), "%s", entry->name);
+    }
+    return FBY_OK;
+}
+
+static bool has_file(const struct fby_search *search, const char *path,
+    const char *folder, const char *file)
+{
+    char dir[FBY_PATH_SIZE];
+    char below[FBY_PATH_SIZE];
+    return fby_path_join(path, folder, dir, NULL) == FBY_OK &&
+           fby_path_join(dir, file, below, NULL) == FBY_OK &&
+           fby_object_exists(search->root, below);
+}
+
+/* Find an array in a folder of arrays alone that is called like one for pictures.
+ * "": none. */
+static void find_array(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, char out[FBY_NAME_SIZE])
+{
+    out[0] = '\0';
+    for (uint32_t i = 0; i < listing->count && out[0] == '\0'; i++) {
+        const struct fby_entry *entry = &listing->entries[i];
+        struct npy_search       self  = {.first = ""};
+        char                    dir[FBY_PATH_SIZE];
+        if (entry->is_dir && fby_init_is_picture_name(entry->name) &&
+            fby_path_join(path, entry->name, dir, NULL) == FBY_OK &&
+            fby_guess_visit_dir(
+                search, dir, NULL, add_file, &self, NULL, NULL) == FBY_OK &&
+            self.n > 1 && !self.has_others) {
+            memcpy(out, self.first, sizeof(self.first));
+        }
+    }
+}
+
+static fby_err check_folders(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    char     file[FBY_NAME_SIZE];
+    char     names[MAX_FOLDERS * FBY_NAME_SIZE] = "";
+    char     stack[640];
+    size_t   used = 0;
+    uint32_t n    = 0;
+    find_array(search, path, listing, file);
+    for (uint32_t i = 0;
+         file[0] != '\0' && i < listing->count && n < MAX_FOLDERS; i++) {
+        const char *name = listing->entries[i].name;
+        bool        is_parallel =
+            listing->entries[i].is_dir &&
+            (fby_init_is_picture_name(name) || fby_init_is_partner_name(name));
+        if (is_parallel && fby_shell_is_plain(name) && strlen(name) < 40 &&
+            has_file(search, path, name, file)) {
+            used += (size_t)snprintf(names + used, sizeof(names) - used,
+                "%s'%s'", n++ > 0 ? ", " : "", name);
+        }
+    }
+    if (n < 2) {
+        return FBY_OK;
+    }
+    snprintf(stack, sizeof(stack), STACK_FOLDERS, names);
+    return refuse_with(search, path,
+        "the .npy files of one name in parallel folders", stack, why);
+}
+
+/* ---- 7.npz ---- */
+
+/* Are the columns a picture and its mask? Then their first two dimensions are
+ * height and width. Columns of pictures have three. */
+static bool are_of_one_sample(const struct fby_column *columns, uint32_t n)
+{
+    bool has_picture = false;
+    bool has_mask    = false;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct fby_column *column  = &columns[i];
+        bool                     is_flat = column->n_dims == 1 ||
+                       (column->n_dims == 2 && column->dims[1] <= MAX_CHANNELS);
+        if (!is_flat || column->rows != columns[0].rows ||
+            column->dims[0] != columns[0].dims[0]) {
+            return false;
+        }
+        bool is_picture = fby_init_is_picture_name(column->name);
+        has_picture     = has_picture || is_picture;
+        has_mask =
+            has_mask || (!is_picture && fby_init_is_partner_name(column->name));
+    }
+    return has_picture && has_mask;
+}
+
+static fby_err check_npz(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    const char      *first = fby_guess_find_file(listing, ".npz");
+    char             file[FBY_PATH_SIZE];
+    struct fby_shard shard;
+    uint32_t         n = 0;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        n += fby_text_ends_with(listing->entries[i].name, ".npz") ? 1 : 0;
+    }
+    if (n < 2 || fby_path_join(path, first, file, NULL) != FBY_OK) {
+        return FBY_OK;
+    }
+    fby_shard_init(&shard, file, FBY_SOURCE_COLUMNS);
+    bool is_sample =
+        fby_columns_scan(search->root, file, &shard, NULL) == FBY_OK &&
+        are_of_one_sample(shard.columns, shard.n_columns);
+    fby_shard_fini(&shard);
+    return is_sample ? refuse_with(search, path, "the arrays of each .npz file",
+                           STACK_NPZ, why)
+                     : FBY_OK;
+}
+
+fby_err fby_refuse_sample_arrays(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    if (search->in_zip) {
+        return FBY_OK;
+    }
+    FBY_TRY(check_folders(search, path, listing, why));
+    return check_npz(search, path, listing, why);
+}

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layouts of folders as people have them: `forebay init`, the command that it
+prints, and then `forebay pull`. The rows are as in test_corpus.py."""
+
+import zipfile
+
+from collections import Counter
+
+import harness
+import numpy
+import test_corpus
+
+from PIL import Image
+from test_corpus import IMAGE, Note, Remedy, encoded, mask, picture, save
+
+
+def files(*names, content=None):
+    """Files of these names, of which {} is the number of each of four samples.
+    Pictures called mask are masks."""
+    def make(root):
+        for i in range(4):
+            for name in names:
+                path = root / name.format(i)
+                made = mask(i) if "mask" in path.name else picture(i)
+                save(path, made if content is None else content)
+    return make
+
+
+def masks_in(folder, begin):
+    def make(root):
+        for i in range(4):
+            save(root / folder / f"{begin}{i}.png", mask(i))
+    return make
+
+
+def all_of(*makers):
+    def make(root):
+        for maker in makers:
+            maker(root)
+    return make
+
+
+def xml(*names):
+    """Boxes as Pascal VOC's, in files of these names; the last is empty."""
+    def make(root):
+        for name in names:
+            for i in range(4):
+                box = "".join(
+                    f"<{k}>{x}</{k}>" for k, x in zip(
+                        ("xmin", "ymin", "xmax", "ymax"), (10, 5, 30, 15)))
+                save(root / name.format(i),
+                     "<annotation><size><width>40</width><height>20</height>"
+                     "</size>" + (f"<object><name>{'ab'[i % 2]}</name><bndbox>"
+                                  f"{box}</bndbox></object>" if i < 3 else "")
+                     + "</annotation>")
+    return make
+
+
+BOXES = {"image": (4, *IMAGE), "boxes": Counter(
+    [0, .5, .5, .5, .5] * 2 + [1, .5, .5, .5, .5] + [0] * 5)}
+BESIDE = ("left out: the .{} files beside the pictures are boxes{}; to read "
+          "them, too, write lists, and run init again: (cd /")
+XML = ("left out: annotations: its XML files are boxes as those of Pascal VOC; "
+       "to read them, too, write lists, and run init again: (cd /")
+
+def arrays(*names):
+    """Arrays of pictures and masks, for each sample."""
+    def make(root):
+        for name in names:
+            for i in range(4):
+                path = root / name.format(i)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                shape = (8, 6) if "mask" in name else (8, 6, 3)
+                numpy.save(path, numpy.full(shape, i, "u1"))
+    return make
+
+
+def npz_of_samples(root):
+    """As TransUNet reads them."""
+    root.mkdir(parents=True, exist_ok=True)
+    for i in range(4):
+        numpy.savez(root / f"slice{i}.npz",
+                    image=numpy.full((8, 6), i, "f4"),
+                    label=numpy.full((8, 6), i, "f4"))
+
+
+def npz_of_tables(root):
+    for i in range(4):
+        numpy.savez(root / f"{i}.npz",
+                    image=numpy.full((3, 8, 6), i, "f4"),
+                    label=numpy.full((3,), i, "i4"))
+
+
+def texts_as_labels(dtype, *folders):
+    """The last folder lacks the first name."""
+    def make(root):
+        for i, folder in enumerate(folders):
+            (root / folder).mkdir(parents=True, exist_ok=True)
+            numpy.save(root / folder / "x.npy", numpy.zeros((4, 3), "f4"))
+            names = ["cat", "dog", "owl", "owl"]
+            numpy.save(root / folder / "y.npy",
+                       numpy.array(names if i == 0 else names[1:] + ["dog"],
+                                   dtype))
+    return make
+
+
+def objects(folder):
+    """Pictures of nuclei, each with a mask for each nucleus."""
+    def make(root):
+        for i in range(4):
+            sample = root / folder / f"{i}.ab"
+            save(sample / f"images/{i}.ab.png", picture(i))
+            for k in range(3):
+                pixels = numpy.zeros((40, 48), "u1")
+                pixels[10 * k:10 * k + 10] = 255
+                save(sample / f"masks/m{k}.png", Image.fromarray(pixels))
+    return make
+
+
+def archives(names, folder="{}/", beside=""):
+    """A zip archive of pictures or masks for each name, in this folder."""
+    def make(root):
+        root.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            with zipfile.ZipFile(root / f"{name}.zip", "w") as out:
+                for i in range(4):
+                    made = (mask(i) if "mask" in name
+                            else encoded(picture(i), "PNG"))
+                    out.writestr(f"{folder.format(name)}{i}.png", made)
+                if beside:
+                    out.writestr(beside, b"x")
+    return make
+
+
+def ilsvrc(root):
+    """ImageNet as Kaggle has it."""
+    data = root / "ILSVRC/Data/CLS-LOC"
+    rows = {}
+    for i in range(4):
+        wnid = f"n0{i % 2}"
+        rows.setdefault("train", {})[f"{wnid}_{i}"] = wnid
+        rows.setdefault("val", {})[f"ILSVRC2012_val_{i:08}"] = wnid
+        save(data / f"train/{wnid}/{wnid}_{i}.JPEG", picture(i))
+        save(data / f"val/ILSVRC2012_val_{i:08}.JPEG", picture(i))
+        save(data / f"test/ILSVRC2012_test_{i:08}.JPEG", picture(i))
+    save(root / "ILSVRC/Annotations/CLS-LOC/train/n00/x.xml", "<annotation/>")
+    save(root / "ILSVRC/ImageSets/CLS-LOC/val.txt", "x 1\n")
+    save(root / "LOC_synset_mapping.txt", "n00 cat\nn01 dog\n")
+    for split, ids in rows.items():
+        save(root / f"LOC_{split}_solution.csv", "ImageId,PredictionString\n" +
+             "".join(f"{i},{c} 1 2 3 4\n" for i, c in ids.items()))
+
+
+PAIRS = {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)}
+
+ROWS = [
+    ("Carvana", files("train/{}.jpg", "train_masks/{}_mask.png", "test/{}.jpg"),
+     Remedy("train_masks has the masks of the pictures in train (", "pairs",
+            PAIRS)),
+    ("masks of one name in X_gt", all_of(
+        files("data/x{}.jpg"), masks_in("data_gt", "x")),
+     Remedy("data_gt has the masks of the pictures in data (", "pairs",
+            PAIRS)),
+    ("pairs of folders for each split", files(
+        "train_images/{}.jpg", "train_masks/{}-mask.png", "val_images/{}.jpg",
+        "val_masks/{}-mask.png"),
+     Remedy("train_masks has the masks of the pictures in train_images (",
+            "pairs", PAIRS), ("val", {"mask": (64, 224, 224, 1)})),
+    ("classes of which one is called after another", files(
+        "toys/{}.jpg", "toys_kids/{}.jpg"), {"label": (8,)}),
+    ("a mask for a part of the pictures", all_of(
+        files("train/{}.jpg", "train_masks/{}_mask.png"),
+        files("train/more{}.jpg")),
+     Remedy("train_masks has the masks of the pictures in train (", "pairs",
+            PAIRS)),
+    ("BUSI: names with blanks, and second masks", all_of(
+        files("benign/benign ({}).png", "benign/benign ({})_mask.png",
+              "normal/normal ({}).png", "normal/normal ({})_mask.png"),
+        lambda root: save(root / "benign/benign (1)_mask_1.png", mask(1)),
+        lambda root: save(root / "normal/x_masked.png", picture(1)),
+        lambda root: save(root / "normal/x_masked_mask.png", mask(1))),
+     Remedy("_mask.png seems to be the mask of the picture beside it", "",
+            {"image": (9, *IMAGE), "mask": (9, 224, 224, 1),
+             "label": Counter([0] * 4 + [1] * 5)})),
+    ("masks of names with blanks", files(
+        "images/a ({}).png", "masks/a ({})_mask.png"),
+     Remedy("_mask.png seems to be the mask of images/a (", "",
+            {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)})),
+    ("Images and Masks", all_of(
+        files("Images/{}.jpg"), masks_in("My Masks", "")),
+     Remedy("the folder Images seems to be one of parallel folders, whose "
+            "names are lower-case letters, digits, _ and -: rename it: (cd ",
+            "", {"images": (4, *IMAGE), "my_masks": (4, 224, 224, 1)})),
+    ("dogs and cats of train and val", files(
+        "train/cat.{}.jpg", "train/dog.{}.jpg", "val/cat.{}.jpg",
+        "val/dog.{}.jpg", "test1/{}.jpg"),
+     Remedy("that cat.0.jpg has the extension 0.jpg: move such files into "
+            "class folders: (cd /", "",
+            {"image": (8, *IMAGE), "label": Counter([0] * 4 + [1] * 4)}),
+     ("val", {"label": [0, 0, 0, 0, 1, 1, 1, 1]})),
+    ("dogs and cats in one folder", files("cat.{}.jpg", "dog.{}.jpg"),
+     Remedy("move such files into class folders: (cd /", "",
+            {"image": (8, *IMAGE), "label": Counter([0] * 4 + [1] * 4)})),
+    ("one word before the dots", files("img.{}.jpg"),
+     Remedy("rename such files: find /", "", {"image": (4, *IMAGE)})),
+    ("Cityscapes with val", test_corpus.cityscapes, Remedy(
+        "Cityscapes' pictures and masks have different names", "",
+        {"image": (3, *IMAGE), "mask": (3, 224, 224, 1)}),
+     ("val", {"mask": (64, 224, 224, 1)})),
+    ("Pascal VOC with val", test_corpus.voc, Remedy(
+        "in VOCdevkit/VOC2012: Pascal VOC's ImageSets/", "VOCdevkit/VOC2012",
+        {"image": (2, *IMAGE), "mask": (2, 224, 224, 1)}),
+     ("val", {"mask": (64, 224, 224, 1)})),
+    ("folds of class folders", files(
+        *(f"fold{k}/{name}/{k}{{}}.jpg" for k in range(3)
+          for name in ("cat", "dog"))),
+     Remedy("the folders fold0, fold1, fold2 are folds, not classes: for one "
+            "of them: forebay init /", "",
+            {"image": (16, *IMAGE), "label": Counter([0] * 8 + [1] * 8)}),
+     ("val", {"label": [0, 0, 0, 0, 1, 1, 1, 1]})),
+    ("folds of pictures", files("fold_1/{}.jpg", "fold_2/{}.jpg"),
+     "are folds, not classes: to read all of them: forebay init /"),
+    ("XML of Pascal VOC", all_of(
+        files("images/{}.jpg"), xml("annotations/{}.xml")),
+     Note(XML, {"image": (4, *IMAGE)}, {"train": BOXES})),
+    ("XML of Pascal VOC in capitals", all_of(
+        files("JPEGImages/{}.jpg"), xml("Annotations/{}.xml")),
+     Note(XML.replace("annotations", "Annotations"), {"image": (4, *IMAGE)},
+          {"train": BOXES})),
+    ("XML of Pascal VOC for each split", all_of(
+        files("images/train/{}.jpg", "images/val/{}.jpg"),
+        xml("annotations/train/{}.xml", "annotations/val/{}.xml")),
+     Note(XML, {"image": (4, *IMAGE)},
+          {"train": BOXES, "val": {"boxes": (64, 5)}})),
+    ("other XML", all_of(
+        files("images/{}.jpg"),
+        files("annotations/{}.xml", content="<annotation/>")), Note(
+        "left out: annotations: its XML files are not read; write what you "
+        "need of them into a list", {"image": (4, *IMAGE)})),
+    ("XML beside masks", all_of(
+        files("images/{}.jpg"), masks_in("annotations", ""),
+        xml("annotations/{}.xml")),
+     {"images": (4, *IMAGE), "annotations": (4, 224, 224, 1)}),
+    ("XML of Pascal VOC beside the pictures", all_of(
+        files("train/{}.jpg", "test/{}.jpg"),
+        xml("train/{}.xml", "test/{}.xml")),
+     Note(BESIDE.format("xml", " as those of Pascal VOC"),
+          {"image": (4, *IMAGE)}, {"train": BOXES, "test": {"boxes": (64, 5)}})),
+    ("YOLO beside the pictures", all_of(
+        files("{}.jpg"), files("{}.txt", content="1 0.5 0.5 0.2 0.4\n")),
+     Note(BESIDE.format("txt", ""), {"image": (4, *IMAGE)},
+          {"train": {"boxes": (4, 5)}})),
+    ("other XML beside the pictures", all_of(
+        files("{}.jpg"), files("{}.xml", content="<annotation/>")), Note(
+            "left out: the .xml files beside the pictures are not read; write "
+            "what you need of them into a list", {"image": (4, *IMAGE)})),
+    ("XML of Pascal VOC in a folder of another name", all_of(
+        files("images/{}.jpg"), xml("xmls/{}.xml")),
+     Remedy("xmls has boxes of the pictures in images: write lists of both, "
+            "and run init again:", "", BOXES)),
+    ("YOLO in a folder of another name", all_of(
+        files("images/{}.jpg"),
+        files("yolo/{}.txt", content="1 0.5 0.5 0.2 0.4\n")),
+     Remedy("yolo has boxes of the pictures in images: write lists of both",
+            "", {"image": (4, *IMAGE), "boxes": (4, 5)})),
+    ("XML in class folders", all_of(
+        files("a/{}.jpg", "b/{}.jpg"), xml("a/{}.xml", "b/{}.xml")), Note(
+            "left out: the .xml files beside the pictures are not read\n",
+            {"label": (8,)})),
+    ("captions", all_of(
+        files("images/{}.jpg"), files("captions/{}.txt", content="a cat\n")),
+     Remedy("captions has texts of the pictures in images: write a list of "
+            "both, and run init again:", "",
+            {"image": (4, *IMAGE), "text": (4, 8)})),
+    ("arrays in parallel folders", arrays("images/{}.npy", "masks/{}.npy"),
+     Remedy("the .npy files of one name in parallel folders seem to be a "
+            "sample, and a table has samples as rows: write one (all arrays of "
+            "a column must have the same shape), and run init again:", "",
+            {"images": (4, 8, 6, 3), "masks": (4, 8, 6)})),
+    ("arrays in parallel folders of train", arrays(
+        "train/images/{}.npy", "train/masks/{}.npy"),
+     Remedy("in train: the .npy files of one name in parallel folders", "",
+            {"images": (4, 8, 6, 3), "masks": (4, 8, 6)})),
+    ("TransUNet", npz_of_samples, Remedy(
+        "the arrays of each .npz file seem to be a sample", "",
+        {"image": (4, 8, 6), "label": (4, 8, 6)})),
+    ("TransUNet's folder", lambda root: npz_of_samples(root / "train_npz"),
+     Remedy("in train_npz: the arrays of each .npz file seem to be a sample",
+            "train_npz", {"image": (4, 8, 6), "label": (4, 8, 6)})),
+    ("tables of pictures", npz_of_tables, {"image": (12, 8, 6)}),
+    *((f"NumPy: texts ({dtype}) as labels in {folders}",
+       texts_as_labels(dtype, *folders), Remedy(
+           "y.npy has texts, and an array of labels has numbers: write those "
+           "of the sorted names, which the command prints (the texts stay in "
+           "y.npy.texts), and run init again:", "",
+           {"y": Counter([0, 1, 2, 2])}), *others)
+      for dtype, folders, others in (
+          ("U3", ["."], []),
+          ("S3", ["train", "val"], [("val", {"y": [1, 2, 2, 1]})]))),
+    *((f"Data Science Bowl 2018 in '{folder}'", objects(folder), Remedy(
+        "each folder has a picture in images/ and masks of its objects in "
+        "masks/, as 0.ab: merge the masks", f"{folder}/merged".lstrip("/"),
+        {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)}))
+      for folder in ("", "stage1_train")),
+    *((f"images.zip and masks.zip of '{folder}' and '{beside}'",
+       archives(["images", "masks"], folder, beside), Remedy(
+           "several zip archives are read only as splits, of which one is "
+           "called train.zip (found: images.zip, masks.zip): for one of them "
+           "give init its path; for all, unpack them, and run init again:", "",
+           {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)}))
+      for folder, beside in (
+          ("{}/", ""), ("", ""), ("{}/", "__MACOSX/{}/._0.png"))),
+    ("five zip archives", archives("abcde", ""), Remedy(
+        "(found: a.zip, b.zip, c.zip, d.zip, ...)", "",
+        {"image": (20, *IMAGE), "label": (20,)})),
+    ("ImageNet of Kaggle", ilsvrc, Remedy(
+        "LOC_val_solution.csv has the classes of the pictures in val: move "
+        "them into class folders, then: forebay init /", "ILSVRC/Data/CLS-LOC",
+        {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])}),
+     ("val", {"label": [0, 0, 1, 1]})),
+    ("DIV2K", files(*(
+        f"DIV2K_{split}_{name}.png" for split in ("train", "valid")
+        for name in ("HR/000{}", "LR_bicubic/X2/000{}x2",
+                     "LR_bicubic/X4/000{}x4"))),
+     Remedy("DIV2K's pictures of two sizes have different names; write a list, "
+            "and run init again: (set -C; cd /", "",
+            {"hr": (4, *IMAGE)}), ("valid", {"hr": (64, *IMAGE)})),
+]
+
+
+class Layouts(test_corpus.Corpus):
+    rows = ROWS
+
+
+if __name__ == "__main__":
+    harness.main()
