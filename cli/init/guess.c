@@ -44,8 +44,13 @@ static fby_err add_table_split(struct fby_search *search, const char *path,
         err = fby_guess_set_pattern(
             search, is_file ? found.first : found.pattern, split, why);
     }
-    return err == FBY_OK ? fby_guess_scan_columns(search, &found, split, why)
-                         : err;
+    if (err == FBY_OK) {
+        err = fby_guess_scan_columns(search, &found, split, why);
+    }
+    if (err == FBY_OK) {
+        fby_guess_note_token_array(search, split);
+    }
+    return err;
 }
 
 static fby_err no_known_data(struct fby_search *search, const char *path,
@@ -119,6 +124,9 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
     bool has_classes = has_dirs && only[0] == '\0' &&
                        !fby_guess_are_img2dataset(search, path, listing);
     uint32_t depth = has_classes ? 1 : 0;
+    if (has_classes) {
+        FBY_TRY(fby_refuse_same_names(search, path, listing, why));
+    }
     FBY_TRY(fby_guess_class_folders(search, path, depth, name, why));
     if (index == search->out->n_splits) {
         return FBY_OK; /* there are too many splits */
@@ -128,7 +136,6 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
         fby_guess_note_only_folder(search, only);
         fby_guess_note_files_beside(search, listing);
     } else if (depth == 1) {
-        fby_guess_note_pairs(search, path, listing);
         note_pictures_beside(search, listing);
     }
     return FBY_OK;
@@ -231,6 +238,17 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
     return add_folders(search, path, name, listing, why);
 }
 
+/* True if several lists from the split `first` on have no split word in their
+ * names: nothing says which one is train. */
+static bool are_many_lists(const struct fby_guess *out, uint32_t first)
+{
+    uint32_t n = 0;
+    for (uint32_t i = first; i < out->n_splits; i++) {
+        n += fby_split_word(out->splits[i].name) == NULL ? 1 : 0;
+    }
+    return out->kind == FBY_SOURCE_LIST && n > 1;
+}
+
 /* If no split has the name `name`, give it to the first of those from `first` on
  * that is alone or has no split word in its name: extra.csv is train only where
  * there is no train.csv. A split for evaluation that is alone in all of the data
@@ -288,7 +306,8 @@ static fby_err add_data(struct fby_search *search, const char *path,
     for (uint32_t i = first_split; i < search->out->n_splits; i++) {
         search->out->splits[i].kind = search->out->kind;
     }
-    if (!fby_guess_has_split(search, name)) {
+    if (!fby_guess_has_split(search, name) &&
+        !are_many_lists(search->out, first_split)) {
         give_default_name(search, first_split, name, path[0] == '\0');
     }
     fby_listing_fini(&listing);
@@ -420,17 +439,19 @@ static fby_err check_train(
     if (out->n_splits < 2 || fby_guess_has_split(search, search->main_split)) {
         return FBY_OK;
     }
-    list[0] = '\0';
+    uint32_t most = 0;
+    list[0]       = '\0';
     for (uint32_t i = 0; i < out->n_splits; i++) {
         fby_text_append_name(list, sizeof(list), out->splits[i].name);
+        most = out->splits[i].samples > out->splits[most].samples ? i : most;
     }
     bool is_list = out->kind == FBY_SOURCE_LIST;
-    bool is_file =
-        is_list && fby_shell_quote(out->splits[0].pattern, word, sizeof(word));
+    bool is_file = is_list && fby_shell_quote(out->splits[most].pattern, word,
+                                  sizeof(word));
     return fby_error_set(why, FBY_CONFIG,
-        "found the splits %s, and none is called train: rename the one for "
+        "found the %s %s, and none is called train: rename the one for "
         "training, as in %s%s%s",
-        list, example_of(out->kind),
+        is_list ? "lists" : "splits", list, example_of(out->kind),
         is_file ? "; to stream one by itself: forebay init " : "",
         is_file ? word : "");
 }
@@ -549,6 +570,9 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
         move_first(out, search.main_split);
         note_evaluation(&search);
         err = fby_refuse_split_column(&search, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_guess_share_length(&search, why);
     }
     if (err == FBY_OK) {
         err = fby_refuse_chats(&search, why);

@@ -32,10 +32,13 @@ FBY_CHECKED fby_err fby_guess_only_folder(struct fby_search *search,
 /* Add the note that the folder is read without classes. */
 void fby_guess_note_only_folder(struct fby_search *search, const char *folder);
 
-/* If the class folders in the listing of `path` have the same file names, add a
- * note on how they are read as pairs (guess_pairs.c). */
-void fby_guess_note_pairs(struct fby_search *search, const char *path,
-    const struct fby_listing *listing);
+/* Refuse class folders in the listing of `path` whose files have the same names,
+ * so that they are pairs; add a note if they may be classes (guess_pairs.c). The
+ * listing of the first split decides for all.
+ * Errors: FBY_CONFIG. */
+FBY_CHECKED fby_err fby_refuse_same_names(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
 
 /* Write why `folder`, the only one of the split at `path`, is no class of train,
  * and what to do (guess_lone_class.c). */

@@ -87,7 +87,33 @@ static bool is_name(const struct fby_list_cell *cell)
     return fby_init_to_field_name(cell->text, name);
 }
 
-/* Are the cells values: one is a file; or none is a name, and one a number? */
+/* Are the numbers values, although names are beside them? As names of columns,
+ * numbers are small and rise, as years or the positions of pixels do, or are
+ * after a name. */
+static bool are_values(const struct fby_list_row *row, uint32_t n_numbers)
+{
+    enum { MAX_DIGITS = 4 };
+    const char *before = "";
+    bool        rises  = true;
+    bool        small  = true;
+    for (uint32_t i = 0; i < row->n_cells; i++) {
+        const struct fby_list_cell *cell = &row->cells[i];
+        if (is_number(cell)) {
+            small = small && fby_guess_is_digits(cell->text, cell->size) &&
+                    cell->size <= MAX_DIGITS;
+            rises = rises &&
+                    strtol(cell->text, NULL, 10) >
+                        (before[0] != '\0' ? strtol(before, NULL, 10) : -1);
+            before = cell->text;
+        }
+    }
+    bool is_first = is_number(&row->cells[0]) && n_numbers == 1 &&
+                    strcmp(row->cells[0].text, "0") != 0;
+    return n_numbers > 0 && (!small || !rises || is_first);
+}
+
+/* Are the cells values: one is a file; or one a number, and none a name, or the
+ * number is no name? */
 static bool has_values(struct header *self, const struct fby_list_row *row)
 {
     uint32_t n_names   = 0;
@@ -98,7 +124,8 @@ static bool has_values(struct header *self, const struct fby_list_row *row)
         n_names += is_name(&row->cells[i]) ? 1 : 0;
         n_numbers += is_number(&row->cells[i]) ? 1 : 0;
     }
-    return n_files > 0 || (n_names == 0 && n_numbers > 0);
+    return n_files > 0 || (n_names == 0 && n_numbers > 0) ||
+           are_values(row, n_numbers);
 }
 
 enum { SCRIPT_SIZE = 64 };

@@ -197,8 +197,9 @@ static void find_path_columns(const struct fby_search *search,
     }
 }
 
-static void add_values(
-    struct fby_guess_split *split, const struct fby_shard *shard)
+/* `n_before`: the rows of the shards before this one. */
+static void add_values(struct fby_guess_split *split,
+    const struct fby_shard *shard, uint64_t n_before)
 {
     for (uint32_t value = 0; value < shard->n_members; value++) {
         const char             *name   = fby_shard_suffix(shard, value);
@@ -206,6 +207,11 @@ static void add_values(
         if (column != NULL && fby_shard_is_value(shard, value)) {
             const char *text =
                 (const char *)shard->texts.data + shard->text_offset[value];
+            if (column->gap_row == 0 &&
+                n_before + fby_shard_sample_of(shard, value) >
+                    column->n_values) {
+                column->gap_row = column->n_values + 1;
+            }
             fby_guess_add_value(column, text, shard->text_size[value]);
             fby_init_add_word(column, text, shard->text_size[value]);
         }
@@ -245,8 +251,10 @@ static fby_err read_values(struct fby_search *search, const char *list_path,
     if (err == FBY_OK) {
         err = fby_guess_count_index(split, &index, why);
     }
+    uint64_t n_rows = 0;
     for (uint32_t i = 0; err == FBY_OK && i < index.n_shards; i++) {
-        add_values(split, &index.shards[i]);
+        add_values(split, &index.shards[i], n_rows);
+        n_rows += index.shards[i].n_samples;
     }
     if (fby_text_ends_with(list_path, ".csv")) {
         change_mixed_to_text(split);
@@ -398,15 +406,17 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
                          : err;
 }
 
-fby_err fby_guess_lists(struct fby_search *search, const char *path,
-    const struct fby_listing *listing, struct fby_error_detail *why)
+/* Add the lists with a split word in their names, or the others. */
+static fby_err add_lists(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, bool is_other, uint32_t *n_lists,
+    struct fby_error_detail *why)
 {
-    bool     has_dirs = fby_listing_has_dirs(listing);
-    uint32_t n_lists  = 0;
+    bool has_dirs = fby_listing_has_dirs(listing);
     for (uint32_t i = 0; i < listing->count; i++) {
         const char *list = listing->entries[i].name;
         char        list_path[FBY_PATH_SIZE];
-        if (!is_list(&listing->entries[i])) {
+        if (!is_list(&listing->entries[i]) ||
+            (fby_split_word(list) == NULL) != is_other) {
             continue;
         }
         const char *made = find_made(listing, list);
@@ -416,7 +426,18 @@ fby_err fby_guess_lists(struct fby_search *search, const char *path,
             continue;
         }
         FBY_TRY(fby_path_join(path, list, list_path, why));
-        FBY_TRY(add_list_split(search, list_path, has_dirs, &n_lists, why));
+        FBY_TRY(add_list_split(search, list_path, has_dirs, n_lists, why));
+    }
+    return FBY_OK;
+}
+
+fby_err fby_guess_lists(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    uint32_t n_lists = 0;
+    /* Lists of splits come first: train must not be one split too many. */
+    for (int is_other = 0; is_other <= 1; is_other++) {
+        FBY_TRY(add_lists(search, path, listing, is_other != 0, &n_lists, why));
     }
     return FBY_OK;
 }

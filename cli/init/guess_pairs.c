@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_pairs.c - two class folders with the same file names, which are probably
- * pairs if one has a usual name, as HR/1.png and LR/1.png. */
+/* guess_pairs.c - class folders with the same file names, which are probably
+ * pairs: HR/1.png and LR/1.png.
+ *
+ * The names decide. Those that no counter gives, as 00891_00.jpg, are the same
+ * in two folders only if the files belong together. But many people number the
+ * files of each class from 0 or 1, and take as many of each: then only the names
+ * of the folders tell pairs from classes, and without such a name there is only
+ * a note. More than four folders are rather classes, too. */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/init/guess_folders.h"
@@ -12,14 +19,49 @@
 #include "pipeline/text.h"
 #include "worker/source/shard.h"
 
+enum {
+    MAX_FOLDERS = 16, /* that are looked at */
+    FEW_FOLDERS = 4,  /* that are rather pairs than classes */
+    MANY_FILES  = 10  /* that have the same names not by chance */
+};
+
 struct paired_folder {
-    char     name[32];   /* as it is */
-    char     column[32]; /* in lower case, as in a brace */
-    char     suffix[16]; /* of a file */
+    char     name[32]; /* as it is; "": it cannot be that of a column */
     uint64_t n_files;
     uint64_t sum; /* of the hashes of their keys: the order does not matter */
-    bool     has_dirs;
+    uint64_t prefix;      /* the hash of the first key before its number */
+    uint64_t least, most; /* of the numbers at the end of the keys */
+    bool     is_counted;  /* all keys are one prefix and a number */
+    char     suffix[16];  /* of the first file */
+    bool     has_others;  /* folders, or files with other suffixes, which may
+                             be more members of the samples */
 };
+
+struct folder_set {
+    struct paired_folder folders[MAX_FOLDERS];
+    uint32_t             n; /* 0: they have not the same file names */
+};
+
+/* Note the number at the end of a key. */
+static void add_number(struct paired_folder *out, const char *key, size_t size)
+{
+    enum { MAX_DIGITS = 9 };
+    size_t n = size;
+    while (n > 0 && isdigit((unsigned char)key[n - 1])) {
+        n--;
+    }
+    uint64_t prefix = fby_xxh3_64(key, n);
+    uint64_t number = strtoull(key + n, NULL, 10);
+    if (out->n_files == 0) {
+        out->prefix     = prefix;
+        out->least      = number;
+        out->is_counted = true;
+    }
+    out->is_counted = out->is_counted && prefix == out->prefix && n < size &&
+                      size - n <= MAX_DIGITS;
+    out->least = number < out->least ? number : out->least;
+    out->most  = number > out->most ? number : out->most;
+}
 
 static fby_err add_name(
     void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
@@ -28,97 +70,213 @@ static fby_err add_name(
     struct fby_name_parts parts;
     (void)why;
     if (entry->is_dir) {
-        out->has_dirs = true;
-    } else if (fby_name_split(entry->name, &parts) &&
-               strlen(parts.suffix) < sizeof(out->suffix)) {
+        out->has_others = true;
+    } else if (fby_name_split(entry->name, &parts)) {
+        if (out->n_files == 0) {
+            snprintf(out->suffix, sizeof(out->suffix), "%s", parts.suffix);
+        }
+        out->has_others = out->has_others ||
+                          !fby_equal_ignoring_case(out->suffix, parts.suffix);
+        add_number(out, entry->name, parts.key_size);
         out->n_files++;
         out->sum += fby_xxh3_64(entry->name, parts.key_size);
-        snprintf(out->suffix, sizeof(out->suffix), "%s", parts.suffix);
     }
     return FBY_OK;
 }
 
-/* Read the names of the files in a folder. Returns false for a folder that
- * cannot be one of parallel folders, not even with a name in lower case. */
+/* Read the names of the files in a folder. Returns false if it has none, or
+ * others. */
 static bool read_folder(const struct fby_search *search, const char *path,
     const char *name, struct paired_folder *out)
 {
     uint32_t n_dangling = 0;
     char     below[FBY_PATH_SIZE];
     *out = (struct paired_folder){.n_files = 0};
-    if (strlen(name) >= sizeof(out->name) ||
-        fby_path_join(path, name, below, NULL) != FBY_OK ||
+    if (fby_path_join(path, name, below, NULL) != FBY_OK ||
         fby_listing_visit(search->root, below, NULL, add_name, out, &n_dangling,
             NULL) != FBY_OK) {
         return false;
     }
-    for (size_t i = 0; name[i] != '\0'; i++) {
-        out->name[i]   = name[i];
-        out->column[i] = (char)tolower((unsigned char)name[i]);
+    if (strlen(name) < sizeof(out->name)) {
+        snprintf(out->name, sizeof(out->name), "%s", name);
     }
-    return !out->has_dirs && strchr(name, '.') == NULL &&
-           fby_text_is_extension(out->column);
+    return !out->has_others && out->n_files > 0;
 }
 
-/* Is a word of the name, in lower case, usual for one picture of a pair? */
-static bool has_pair_word(const char *column)
+/* Read the folders in the listing, as long as they have the same file names. */
+static void read_folders(const struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct folder_set *out)
 {
-    static const char *const words[] = {"hr", "lr", "gt", "input", "inputs",
-        "target", "targets", "clean", "clear", "noisy", "noise", "blur",
-        "sharp", "rain", "haze", "hazy", "high", "low", "source", "before",
-        "after", "left", "right"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        const char *at     = strstr(column, words[i]);
-        size_t      length = strlen(words[i]);
-        if (at != NULL && (at == column || at[-1] == '_') &&
-            (at[length] == '\0' || at[length] == '_')) {
-            return true;
+    const char                 *first;
+    const struct paired_folder *one    = &out->folders[0];
+    uint32_t                    n_dirs = fby_guess_count_dirs(listing, &first);
+    out->n                             = 0;
+    bool is_same                       = n_dirs >= 2 && n_dirs <= MAX_FOLDERS;
+    for (uint32_t i = 0; is_same && i < listing->count; i++) {
+        struct paired_folder *folder = &out->folders[out->n];
+        const char           *name   = listing->entries[i].name;
+        if (listing->entries[i].is_dir) {
+            is_same = read_folder(search, path, name, folder) &&
+                      folder->n_files == one->n_files &&
+                      folder->sum == one->sum;
+            out->n++;
+        }
+    }
+    out->n = is_same ? out->n : 0;
+}
+
+/* True for a part of the name, in any case, between '_' or its ends. */
+static bool has_word(const char *name, const char *word)
+{
+    const char *at     = strcasestr(name, word);
+    size_t      length = strlen(word);
+    return at != NULL && (at == name || at[-1] == '_') &&
+           (at[length] == '\0' || at[length] == '_');
+}
+
+/* Has a name a word of the list, which ends with NULL? */
+static bool has_any(const struct folder_set *set, const char *const *words)
+{
+    for (uint32_t i = 0; i < set->n; i++) {
+        for (size_t k = 0; words[k] != NULL; k++) {
+            if (has_word(set->folders[i].name, words[k])) {
+                return true;
+            }
         }
     }
     return false;
 }
 
-/* Read the two folders in the listing. Returns true if their files have the
- * same names. */
-static bool find_pair(const struct fby_search *search, const char *path,
-    const struct fby_listing *listing, struct paired_folder out[2])
+enum verdict { CLASSES, MAYBE_PAIRS, PAIRS };
+
+static enum verdict judge(const struct folder_set *set)
 {
-    const char *first;
-    uint32_t    n = 0;
-    if (fby_guess_count_dirs(listing, &first) != 2) {
-        return false;
+    /* Words that name one picture of a pair, and ones that may name a class. */
+    static const char *const    roles[] = {"hr", "lr", "gt", "input", "inputs",
+           "target", "targets", "label", "labels", "noisy", NULL};
+    static const char *const    words[] = {"clean", "clear", "noise", "blur",
+           "sharp", "rain", "haze", "hazy", "high", "low", "source", "before",
+           "after", "left", "right", NULL};
+    const struct paired_folder *one     = &set->folders[0];
+    if (set->n == 0) {
+        return CLASSES;
     }
-    for (uint32_t i = 0; i < listing->count; i++) {
-        const struct fby_entry *entry = &listing->entries[i];
-        if (entry->is_dir &&
-            !read_folder(search, path, entry->name, &out[n++])) {
-            return false;
-        }
+    bool is_counter =
+        one->n_files == 1 ||
+        (one->is_counted && one->most - one->least + 1 == one->n_files);
+    if (set->n > FEW_FOLDERS) {
+        return is_counter ? CLASSES : MAYBE_PAIRS;
     }
-    return out[0].n_files > 0 && out[0].n_files == out[1].n_files &&
-           out[0].sum == out[1].sum &&
-           (has_pair_word(out[0].column) || has_pair_word(out[1].column));
+    if (!is_counter || has_any(set, roles)) {
+        return PAIRS;
+    }
+    return has_any(set, words) || one->n_files >= MANY_FILES ? MAYBE_PAIRS
+                                                             : CLASSES;
 }
 
-void fby_guess_note_pairs(struct fby_search *search, const char *path,
-    const struct fby_listing *listing)
+/* Write "A, B and C". */
+static void write_names(const struct folder_set *set, char *out, size_t size)
 {
-    struct paired_folder pair[2] = {{.n_files = 0}, {.n_files = 0}};
-    char                 dir[FBY_OPERAND_SIZE];
-    if (search->out->n_splits > 1 || !find_pair(search, path, listing, pair)) {
-        return;
+    size_t   used  = 0;
+    uint32_t named = set->n <= FEW_FOLDERS ? set->n : FEW_FOLDERS;
+    for (uint32_t i = 0; i < named && used < size; i++) {
+        used += (size_t)snprintf(out + used, size - used, "%s%s",
+            i == 0                              ? ""
+            : i + 1 == named && named == set->n ? " and "
+                                                : ", ",
+            fby_text_show(set->folders[i].name).text);
     }
-    fby_guess_write_operand(search, path, dir);
-    const struct paired_folder *a = &pair[0];
-    const struct paired_folder *b = &pair[1];
-    if (!fby_shell_is_plain(a->name) || !fby_shell_is_plain(b->name)) {
-        return;
+    if (named < set->n && used < size) {
+        snprintf(out + used, size - used, ", ...");
     }
-    fby_guess_note(search,
-        "note: %s and %s have the same file names; if they are pairs, not "
-        "classes, write a list, and run init again: (set -C; cd %s && (echo "
-        "%s,%s; ls %s | sed 's|\\(.*\\)\\.%s$|%s/\\1.%s,%s/\\1.%s|') > "
-        "pairs.csv)",
-        a->name, b->name, dir, a->column, b->column, a->name, a->suffix,
-        a->name, a->suffix, b->name, b->suffix);
+}
+
+/* Write the names as a list of Python. Returns false if one cannot be the name
+ * of a column, or needs quotes. */
+static bool write_columns(const struct folder_set *set, char *out, size_t size)
+{
+    size_t used = 0;
+    bool   fits = true;
+    for (uint32_t i = 0; i < set->n && fits; i++) {
+        const char *name = set->folders[i].name;
+        char        column[sizeof(set->folders[i].name)];
+        size_t      n = 0;
+        for (; name[n] != '\0'; n++) {
+            column[n] = (char)tolower((unsigned char)name[n]);
+        }
+        column[n] = '\0';
+        fits      = fby_shell_is_plain(name) && strchr(name, '.') == NULL &&
+               fby_text_is_extension(column) && used < size;
+        if (fits) {
+            used += (size_t)snprintf(
+                out + used, size - used, "%s'%s'", i > 0 ? ", " : "", name);
+        }
+    }
+    return fits && used < size;
+}
+
+/* Writes pairs.csv beside the folders N. */
+#define WRITE_PAIRS                                                          \
+    "(cd %s && python3 -c \"import csv, glob, os; N = [%s]; "                \
+    "[csv.writer(open(d + 'pairs.csv', 'x', "                                \
+    "newline='')).writerows([[n.lower()"                                     \
+    " for n in N]] + [[n + '/' + m[k] for n, m in zip(N, M)] for k in "      \
+    "sorted(M[0]) if all(k in m for m in M)]) for d in %s if all("           \
+    "os.path.isdir(d + n) for n in N) for M in [[{f.split('.')[0]: f for f " \
+    "in os.listdir(d + n) if f[0] != '.'} for n in N]]]\")"
+
+/* Write the command that makes lists: in `path`, or, if that is the folder of a
+ * split, in those of all splits. Returns false if there is none. */
+static bool write_command(const struct fby_search *search, const char *path,
+    const struct folder_set *set, char out[FBY_GUESS_COMMAND])
+{
+    char        parent[FBY_PATH_SIZE];
+    char        columns[MAX_FOLDERS * 36];
+    char        dir[FBY_OPERAND_SIZE];
+    const char *slash = strrchr(path, '/');
+    snprintf(parent, sizeof(parent), "%.*s",
+        slash != NULL ? (int)(slash - path) : 0, path);
+    if (search->in_zip || !write_columns(set, columns, sizeof(columns))) {
+        return false;
+    }
+    fby_guess_write_operand(search, parent, dir);
+    int n = snprintf(out, FBY_GUESS_COMMAND, WRITE_PAIRS, dir, columns,
+        path[0] == '\0' ? "['']" : "glob.glob('*/')");
+    return n > 0 && n < FBY_GUESS_COMMAND;
+}
+
+fby_err fby_refuse_same_names(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    struct folder_set set;
+    char              names[160];
+    char              command[FBY_GUESS_COMMAND];
+    if (search->out->n_splits > 0) { /* train, which was looked at, decides */
+        return FBY_OK;
+    }
+    read_folders(search, path, listing, &set);
+    enum verdict verdict = judge(&set);
+    if (verdict == CLASSES) {
+        return FBY_OK;
+    }
+    write_names(&set, names, sizeof(names));
+    bool has_command = write_command(search, path, &set, command);
+    if (verdict == PAIRS) {
+        memcpy(search->out->command, has_command ? command : "",
+            has_command ? sizeof(command) : 1);
+        return fby_error_set(why, FBY_CONFIG,
+            "%s have the same file names, so they look like pairs, not "
+            "classes; if they are classes, add --class-depth 1; for pairs %s",
+            names,
+            has_command      ? "write a list, and run init again:"
+            : search->in_zip ? "unpack the archive, and run init again"
+                             : "name the folders images, masks");
+    }
+    if (has_command) {
+        fby_guess_note(search,
+            "note: %s have the same file names; if they are pairs, not "
+            "classes, write a list, and run init again: %s",
+            names, command);
+    }
+    return FBY_OK;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/guess_notes.h"
 #include "cli/init/split_names.h"
 #include "pipeline/text.h"
 
@@ -291,4 +292,38 @@ fby_err fby_guess_tokens(struct fby_search *search, const char *path,
     return err == FBY_OK && folder.n_added == 0
                ? fby_refuse_token_arrays(search, path, listing, why)
                : err;
+}
+
+/* The path of a split below the root. */
+static const char *below_root(
+    const struct fby_search *search, const struct fby_guess_split *split)
+{
+    const char *below = split->pattern + strlen(fby_root_dir(search->root));
+    return below + strspn(below, "/");
+}
+
+fby_err fby_guess_share_length(
+    struct fby_search *search, struct fby_error_detail *why)
+{
+    const struct fby_guess_split *first = &search->out->splits[0];
+    fby_err                       err   = FBY_OK;
+    for (uint32_t i = 1; err == FBY_OK && i < search->out->n_splits; i++) {
+        struct fby_guess_split *split = &search->out->splits[i];
+        uint32_t                own   = split->tokens.length;
+        if (first->kind != FBY_SOURCE_TOKENS || split->kind != first->kind ||
+            own == first->tokens.length) {
+            continue;
+        }
+        split->tokens.length = first->tokens.length;
+        err = index_tokens(search, below_root(search, split), split, why);
+        if (err == FBY_OK && split->samples == 0) {
+            split->tokens.length = own;
+            fby_guess_note(search,
+                "note: length is %u for split %s, which is too short for the "
+                "%u of %s: change it in the file to have one for all",
+                own, split->name, first->tokens.length, first->name);
+            err = index_tokens(search, below_root(search, split), split, why);
+        }
+    }
+    return err;
 }

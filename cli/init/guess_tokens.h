@@ -12,12 +12,22 @@ FBY_CHECKED fby_err fby_guess_tokens(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* Give all splits of tokens the length of the first, when their order is that of the
+ * file. A split that is too short for it keeps its own, with a note.
+ * Errors: those of reading. */
+FBY_CHECKED fby_err fby_guess_share_length(
+    struct fby_search *search, struct fby_error_detail *why);
+
 /* Refuse NumPy files in `path` where the user gave the type of tokens, and no
  * token files were found.
  * Errors: FBY_CONFIG  what to do. */
 FBY_CHECKED fby_err fby_refuse_token_arrays(const struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
+
+/* Add a note if the table is one array of whole numbers, which may be tokens. */
+void fby_guess_note_token_array(
+    struct fby_search *search, const struct fby_guess_split *split);
 
 /* Refuse .bin files whose type is not given, if nothing else there is data.
  * Errors: FBY_CONFIG  the option that is needed;  FBY_IO. */

@@ -6,7 +6,9 @@
  * of a column is merged from the kinds of its values, one after the other. */
 #include "cli/init/guess_values.h"
 
+#include <ctype.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,9 +85,14 @@ static void raise_to(uint32_t *largest, size_t n)
 static void look_at_number(struct fby_init_member *member, const json_t *value)
 {
     json_int_t integer = json_integer_value(value); /* 0: no integer */
-    double     as_f32  = (float)integer; /* 2^63: above all integers */
+    double     as_f32  = (float)integer;         /* 2^63: above all integers */
+    double     real    = json_real_value(value); /* 0: no real */
     member->has_real   = member->has_real || json_is_real(value);
-    member->has_whole  = member->has_whole || json_is_integer(value);
+    if (member->rounded == 0 && fabs(real) >= 0x1p23 && fabs(real) < 0x1p53 &&
+        (double)(float)real != real) {
+        member->rounded = real;
+    }
+    member->has_whole = member->has_whole || json_is_integer(value);
     member->has_long =
         member->has_long || integer < INT32_MIN || integer > INT32_MAX;
     member->has_wide =
@@ -176,13 +183,48 @@ enum fby_init_value fby_guess_merge_values(
     return FBY_INIT_MIXED;
 }
 
+/* True for numbers as people write them: 1,200.50, 3%, $5, 3,5. */
+static bool looks_like_number(const char *text, size_t size)
+{
+    size_t i      = size > 0 && strchr("+-$", text[0]) != NULL ? 1 : 0;
+    size_t digits = 0;
+    size_t points = 0;
+    bool   is_id =
+        i + 1 < size && text[i] == '0' && isdigit((unsigned char)text[i + 1]);
+    for (; i < size && strchr("0123456789.,", text[i]) != NULL; i++) {
+        digits += isdigit((unsigned char)text[i]) ? 1 : 0;
+        points += text[i] == '.' ? 1 : 0;
+    }
+    i += i + 1 < size && text[i] == ' ' ? 1 : 0;
+    i += i < size && text[i] == '%' ? 1 : 0;
+    return i == size && digits > 0 && points <= 1 && !is_id;
+}
+
+/* Count a value of a list, and note the first that is no number. */
+static void count_number(struct fby_init_member *member,
+    enum fby_init_value kind, const char *text, size_t size)
+{
+    bool is_number = kind == FBY_INIT_DIGITS || kind == FBY_INIT_NUMBER;
+    char value[32];
+    member->n_numbers += is_number || looks_like_number(text, size) ? 1 : 0;
+    if (!is_number && member->n_texts++ == 0) {
+        member->text_row = member->n_values + 1;
+        snprintf(value, sizeof(value), "%.*s",
+            size < sizeof(value) ? (int)size : (int)sizeof(value) - 1, text);
+        snprintf(member->text_value, sizeof(member->text_value), "%.16s",
+            fby_text_show_begin(value, 16).text);
+    }
+}
+
 void fby_guess_add_value(
     struct fby_init_member *member, const char *text, size_t size)
 {
     if (member->value != FBY_INIT_MIXED) {
-        member->value = fby_guess_merge_values(
-            member->value, kind_of_value(member, text, size));
+        enum fby_init_value kind = kind_of_value(member, text, size);
+        member->value            = fby_guess_merge_values(member->value, kind);
+        count_number(member, kind, text, size);
     }
+    member->n_values++;
     raise_to(&member->longest, size);
 }
 

@@ -77,7 +77,17 @@ struct fby_init_member {
     bool                has_wide;      /* f32 cannot hold a whole number */
     bool                has_whole;     /* a number has no fraction */
     bool                has_long;      /* 32 bits cannot hold a whole number */
+    double   rounded; /* a real number that f32 rounds by a half or more, and
+                       that a double holds exactly; 0: none was read */
     uint32_t longest; /* bytes of the longest value, or file of text */
+    /* list: the values that were read, in the order of the rows. */
+    uint64_t n_values;
+    uint64_t n_numbers; /* of them; also 1,200.50 and 3%, which are texts */
+    uint64_t n_texts;   /* of them that are no numbers */
+    uint64_t text_row;  /* the first of these, from 1 */
+    char     text_value[24]; /* its begin */
+    uint64_t gap_row;        /* the first row without a value; 0: none before
+                               the last value */
     struct fby_init_array array; /* npy */
     /* Entries of the longest list; TEXT_LISTS: bytes of the longest text. */
     uint32_t max_length;

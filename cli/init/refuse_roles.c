@@ -51,7 +51,7 @@ static fby_err refuse_splits(const struct fby_search *search, const char *path,
     char        operand[FBY_OPERAND_SIZE];
     char        list[160];
     for (uint32_t i = 0; i < n; i++) {
-        if (fby_is_split_name(names[i])) {
+        if (names[i] == train || fby_is_split_name(names[i])) {
             splits[n_splits++] = names[i];
         }
     }
@@ -140,6 +140,33 @@ static bool are_parallel_names(const char *const *names, uint32_t n)
                        (!is_pictures && fby_init_is_partner_name(names[i]));
     }
     return has_pictures && has_partners;
+}
+
+/* Refuse a folder with files beside one of folders: their classes are not at one
+ * level. */
+static fby_err check_levels(const struct fby_search *search, const char *path,
+    const struct fby_survey *survey, struct fby_error_detail *why)
+{
+    const char *files   = NULL;
+    const char *folders = NULL;
+    char        operand[FBY_OPERAND_SIZE];
+    for (uint32_t i = 0; i < survey->n; i++) {
+        const struct fby_survey_folder *folder = &survey->folders[i];
+        if (folder->picture != NULL && !folder->has_dirs) {
+            files = files == NULL ? folder->name : files;
+        } else if (folder->picture != NULL && !folder->has_files) {
+            folders = folders == NULL ? folder->name : folders;
+        }
+    }
+    if (files == NULL || folders == NULL) {
+        return FBY_OK;
+    }
+    write_operand(search, path, folders, operand);
+    return fby_error_set(why, FBY_CONFIG,
+        "the folder %.60s holds only files, and %.60s only folders, so they do "
+        "not look like classes: write a pipeline for each: forebay init %s; if "
+        "they are classes, add --class-depth 1",
+        fby_text_show(files).text, fby_text_show(folders).text, operand);
 }
 
 /* True for fold0, fold_1, Fold-2: the folds of cross-validation. */
@@ -384,6 +411,9 @@ static fby_err check_survey(struct fby_search *search, const char *path,
     if (n_train == survey->n && survey->n > 1 && !is_parallel) {
         return refuse_each(search, path, names, survey->n,
             "hold a folder train each: write a pipeline for each", why);
+    }
+    if (!is_parallel) {
+        FBY_TRY(check_levels(search, path, survey, why));
     }
     if (are_folds(names, survey->n)) {
         return refuse_folds(search, path, survey, names, why);

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refuse_tokens.c - refuse files that may be tokens and are not read so:
- * .bin files whose type is not given, and NumPy files with --tokens. */
+/* refuse_tokens.c - refuse files that may be tokens and are not read so: .bin
+ * files whose type is not given, and NumPy files with --tokens. Without the
+ * option there is a note on an array that may have token ids. */
+#include <stdio.h>
+#include <string.h>
+
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_tokens.h"
 #include "cli/init/names.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 #include "worker/source/tokens/token_file.h"
+
+/* Writes train.bin from train.npy, and so on, with tokens of %u bytes. */
+#define WRITE_TOKENS                                                    \
+    "(cd %s && python3 -c \"import glob, numpy; [open(f[:-3] + 'bin', " \
+    "'xb').write(numpy.load(f).astype('<u%u').tobytes()) for f in "     \
+    "glob.glob('*.npy')]\")"
 
 /* The first file whose name ends so, and is of no other known format. */
 static const char *find_file(
@@ -35,10 +46,41 @@ fby_err fby_refuse_token_arrays(const struct fby_search *search,
     fby_guess_write_operand(search, path, operand);
     return fby_error_set(why, FBY_CONFIG,
         "%s is a NumPy file: leave out --tokens if its rows are samples; else "
-        "write plain tokens: (cd %s && python3 -c \"import glob, numpy; "
-        "[numpy.load(f).astype('<u%u').tofile(f[:-3] + 'bin') for f in "
-        "glob.glob('*.npy')]\")",
+        "write plain tokens: " WRITE_TOKENS,
         fby_text_show(name).text, operand, fby_type_bytes(search->token_type));
+}
+
+/* True if the only column has one whole number in each row. */
+static bool may_be_tokens(const struct fby_guess_split *split)
+{
+    enum { LEAST = 17 /* tokens of the shortest sequence, with a target */ };
+    const struct fby_column *column = &split->columns[0];
+    return split->n_columns == 1 && column->n_dims == 0 &&
+           column->role == FBY_COLUMN_WHOLE && split->samples >= LEAST &&
+           column->type >= FBY_NPY_I1 && column->type <= FBY_NPY_U8;
+}
+
+void fby_guess_note_token_array(
+    struct fby_search *search, const struct fby_guess_split *split)
+{
+    char        dir[FBY_PATH_SIZE];
+    char        word[FBY_OPERAND_SIZE];
+    const char *end = fby_text_ends_with(split->pattern, ".npy")
+                          ? strrchr(split->pattern, '/')
+                          : NULL;
+    snprintf(dir, sizeof(dir), "%.*s",
+        end != NULL ? (int)(end - split->pattern) : (int)strlen(split->pattern),
+        split->pattern);
+    if (split->shards == 1 && may_be_tokens(split) &&
+        !fby_text_ends_with(split->pattern, ".npz") &&
+        fby_shell_quote(dir, word, sizeof(word))) {
+        uint32_t bytes = split->columns[0].row_bytes <= 2 ? 2 : 4;
+        fby_guess_note(search,
+            "note: each number of %s is a sample; if they are token ids, write "
+            "plain tokens, and run init %s again with --tokens "
+            "u%u: " WRITE_TOKENS,
+            split->columns[0].name, word, 8 * bytes, word, bytes);
+    }
 }
 
 static fby_err refuse_untyped(const struct fby_search *search, const char *path,

@@ -99,6 +99,45 @@ static uint32_t find_pair_without_train(const char *const *names, uint32_t n)
     return i;
 }
 
+/* Does a digit follow the word, or nothing: val_256, eval15, test? */
+static bool is_numbered(const char *name, struct split_word word)
+{
+    const char *rest = name + word.begin + word.length;
+    rest += is_delimiter(*rest) ? 1 : 0;
+    return word.begin == 0 && word.is_whole &&
+           (*rest == '\0' || isdigit((unsigned char)*rest));
+}
+
+/* Does the name end with the word, and the other one begin as the name does:
+ * images_evaluation and images_background? */
+static bool ends_beside(
+    const char *name, struct split_word word, const char *other)
+{
+    return word.begin > 0 && name[word.begin + word.length] == '\0' &&
+           strncmp(name, other, word.begin) == 0;
+}
+
+enum { FEW = 4 /* folders of splits; more are classes */ };
+
+/* The first name without a split word, if another one is a split for evaluation
+ * that is alone: data_256 beside val_256; n: none. */
+static uint32_t find_beside_evaluation(const char *const *names, uint32_t n)
+{
+    uint32_t other = 0;
+    while (other < n && fby_is_split_name(names[other])) {
+        other++;
+    }
+    for (uint32_t i = 0; n <= FEW && other < n && i < n; i++) {
+        struct split_word word = find_word(names[i]);
+        if (word.length > 0 && !word.is_train &&
+            (is_numbered(names[i], word) ||
+                ends_beside(names[i], word, names[other]))) {
+            return other;
+        }
+    }
+    return n;
+}
+
 bool fby_is_split_name(const char *name)
 {
     return find_word(name).length > 0;
@@ -119,6 +158,7 @@ bool fby_are_split_names(const char *const *names, uint32_t n, uint32_t *train)
     }
     if (*train == n) {
         *train = find_pair_without_train(names, n);
+        *train = *train < n ? *train : find_beside_evaluation(names, n);
         return *train < n;
     }
     return n >= 2 && (n_splits == n || has_pair);

@@ -227,6 +227,8 @@ void fby_init_merge_split(
             fby_init_merge_arrays(&member->array, &its->array);
             member->has_real = member->has_real || its->has_real;
             member->has_wide = member->has_wide || its->has_wide;
+            member->rounded =
+                member->rounded != 0 ? member->rounded : its->rounded;
             member->has_long = member->has_long || its->has_long;
             member->some_words_unread =
                 member->some_words_unread || its->some_words_unread;

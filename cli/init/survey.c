@@ -42,8 +42,10 @@ static fby_err look_at_entry(
         split          = fby_split_of_folder(entry->name);
         bool is_train  = split != NULL && strcmp(split, "train") == 0;
         out->has_train = out->has_train || (is_train && dir->depth == 0);
+        out->has_dirs  = out->has_dirs || dir->depth == 0;
         return fby_listing_add(&dir->dirs, entry, why);
     }
+    out->has_files = out->has_files || dir->depth == 0;
     if (fby_init_is_any_picture(entry->name) && out->picture == NULL &&
         fby_path_join(dir->path, entry->name, path, NULL) == FBY_OK) {
         out->picture = fby_strdup(path);

@@ -14,6 +14,8 @@ struct fby_survey_folder {
     const char *name;      /* borrowed from the listing */
     bool        has_train; /* a folder train is in it */
     bool        is_empty;  /* no entry is in it */
+    bool        has_files; /* a file is directly in it */
+    bool        has_dirs;  /* a folder is directly in it */
     bool        is_whole;  /* all was looked at, or a picture was found */
     /* A picture in it or below, also one that is not decoded, as .gif: its path
      * relative to the folder. NULL: none was found. */

@@ -2,6 +2,7 @@
 /* text_notes.c - the lines for the terminal on members that no field reads as
  * they are: pictures that are no masks, grey of 16 bits, words of classes, and
  * coordinates. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -248,6 +249,49 @@ static void append_coordinates(
     }
 }
 
+/* Add notes on columns of texts that are numbers in nearly all rows. */
+static void append_numbers(
+    const struct fby_init_summary *data, struct fby_buffer *out)
+{
+    for (size_t i = 0; i < data->n_members; i++) {
+        const struct fby_init_member *member = &data->members[i];
+        bool is_text = member->value == FBY_INIT_TEXT && member->always &&
+                       !fby_init_are_classes(member);
+        if (is_text && member->n_values > 1 &&
+            member->n_numbers >= member->n_values - member->n_values / 10) {
+            fby_init_printf(out,
+                "note: column %s is text because row %" PRIu64 " has '%s'",
+                name_of(member), member->text_row, member->text_value);
+            if (member->n_texts > 1) {
+                fby_init_printf(
+                    out, " (and %" PRIu64 " more)", member->n_texts - 1);
+            }
+            fby_init_append(out, "; to have numbers: write one there, as 1200.5"
+                                 " or 0.03, or remove the row, and run init "
+                                 "again\n");
+        }
+    }
+}
+
+/* Add notes on numbers of which f32, their wire type, holds no fraction. */
+static void append_rounded(
+    const struct fby_init_summary *data, struct fby_buffer *out)
+{
+    for (size_t i = 0; i < data->n_members; i++) {
+        const struct fby_init_member *member = &data->members[i];
+        bool is_read = member->value == FBY_INIT_NUMBER ||
+                       member->value == FBY_INIT_NUMBER_LISTS;
+        if (is_read && member->rounded != 0 && !member->has_wide) {
+            fby_init_printf(out,
+                "note: f32 rounds %s %s, as %.2f to %.0f: write whole numbers, "
+                "such as milliseconds, which are read as i64, or the "
+                "differences to the smallest number\n",
+                member->key[0] != '\0' ? "key" : "column", name_of(member),
+                member->rounded, (double)(float)member->rounded);
+        }
+    }
+}
+
 /* Add a note on the texts of tar samples that are cut. */
 static void append_long_texts(
     const struct fby_init_summary *data, struct fby_buffer *out)
@@ -287,5 +331,7 @@ void fby_init_append_notes(
         append_coordinates(data, out);
     }
     append_long_texts(data, out);
+    append_numbers(data, out);
+    append_rounded(data, out);
     append_classes(data, out);
 }

@@ -70,15 +70,20 @@ static void append_name_left_out(
 static void append_gaps(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *member)
 {
-    char reason[128] = "some samples lack it: add it to all of them";
+    char     reason[160] = "some samples lack it: add it to all of them";
+    char     first[48]   = "";
+    uint64_t row = member->gap_row > 0 ? member->gap_row : member->n_values + 1;
+    if (member->n_values > 0) { /* else all rows lack it */
+        snprintf(first, sizeof(first), " (the first is row %" PRIu64 ")", row);
+    }
     if (member->has_null) {
         snprintf(reason, sizeof(reason),
             "it is null in some samples: write a value into all of them");
     } else if (member->key[0] == '\0' && data->samples > 0) {
         snprintf(reason, sizeof(reason),
-            "it has no value in %s of %" PRIu64 ": write one into each",
+            "it has no value in %s of %" PRIu64 "%s: write one into each",
             fby_plural(data->samples - member->count, "row").text,
-            data->samples);
+            data->samples, first);
     }
     append_left_out(out, member, reason);
 }

@@ -216,12 +216,13 @@ static void numbers_between_dots_are_explained_as_such(void **state)
 static void a_folder_s_name_is_refused_as_by_the_source(void **state)
 {
     const struct sandbox *sb = *state;
-    write_files(sb, "p/a/", ".jpg", 0, 2);
+    write_files(sb, "p/a/k/", ".jpg", 0, 2);
     write_files(sb, "p/b/\x1b[31m/", ".jpg", 0, 2);
     assert_refused(
         sb, "the name b/?[31m/0.jpg in data: has control characters");
-    write_files(sb, "p/a\x80/", ".jpg", 0, 2);
-    assert_refused(sb, "the name a?/0.jpg in data: has control characters or");
+    write_files(sb, "p/a\x80/k/", ".jpg", 0, 2);
+    assert_refused(
+        sb, "the name a?/k/0.jpg in data: has control characters or");
 }
 
 static void every_class_folder_needs_a_picture(void **state)

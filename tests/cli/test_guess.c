@@ -365,8 +365,8 @@ static void lists_of_one_split_are_named_apart(void **state)
     assert_string_equal(guess.splits[0].name, "train");
     assert_string_equal(
         guess.splits[0].pattern, sandbox_path(sb, "p/train.csv"));
-    assert_string_equal(guess.splits[1].name, "b");
-    assert_string_equal(guess.splits[2].name, "a");
+    assert_string_equal(guess.splits[1].name, "a");
+    assert_string_equal(guess.splits[2].name, "b");
     char path[16];
     for (unsigned i = 0; i < FBY_GUESS_SPLITS; i++) {
         snprintf(path, sizeof(path), "p/c%u.csv", i);
@@ -374,6 +374,8 @@ static void lists_of_one_split_are_named_apart(void **state)
     }
     look(sb, "p");
     assert_int_equal(guess.n_splits, FBY_GUESS_SPLITS);
+    assert_string_equal(
+        guess.splits[0].pattern, sandbox_path(sb, "p/train.csv"));
     assert_int_equal(guess.n_left_out, 4);
 }
 
@@ -614,7 +616,7 @@ static void png_headers_of_class_folders_are_read(void **state)
     const struct sandbox *sb = *state;
     sandbox_write(sb, "p/train/c0/a/1.seg.png", png_head, sizeof(png_head));
     sandbox_write_text(sb, "p/train/c0/a/1.png", "no PNG file");
-    sandbox_write(sb, "p/train/c1/2.png", png_head, sizeof(png_head));
+    sandbox_write(sb, "p/train/c1/b/2.png", png_head, sizeof(png_head));
     look(sb, "p");
     const struct fby_init_member *members = guess.splits[0].members;
     assert_split(sb, 0, "train", "p/train", 2);
@@ -655,7 +657,8 @@ static void a_split_too_many_of_any_kind_is_counted(void **state)
     char                     path[32];
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         for (unsigned k = 0; k < FBY_GUESS_SPLITS; k++) {
-            snprintf(path, sizeof(path), "p%zu/train/l%u.csv", i, k);
+            snprintf(path, sizeof(path), "p%zu/train/%s%u.csv", i,
+                k == 0 ? "train" : "l", k);
             sandbox_write_text(sb, path, "x,y\n1,2\n");
         }
         snprintf(path, sizeof(path), "p%zu/%s", i, files[i]);
@@ -850,7 +853,7 @@ static void evaluation_splits_without_train_are_refused(void **state)
     sandbox_write_text(sb, "p/val.csv", "x,y\n1,2\n");
     sandbox_write_text(sb, "p/test.csv", "x,y\n1,2\n");
     assert_refused(sb, "p", 0,
-        "found the splits test, val, and none is called train: rename the one "
+        "found the lists test, val, and none is called train: rename the one "
         "for training, as in train.csv; to stream one by itself: forebay init "
         "/");
     sandbox_write_text(sb, "q/val/a/1.jpg", "x");
@@ -1006,7 +1009,7 @@ static void pictures_or_partners_alone_are_class_folders(void **state)
     look(sb, "p");
     assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
     sandbox_write_text(sb, "q/labels/1.png", "x");
-    sandbox_write_text(sb, "q/masks/1.png", "x");
+    sandbox_write_text(sb, "q/masks/2.png", "x");
     look(sb, "q");
     assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
 }

@@ -34,6 +34,14 @@ static void names_of_splits_are_told_from_names_of_classes(void **state)
         {{"valley", "testing"}, -1},
         {{"train_a", "train_b", "validity"}, 0},
         {{"a", "b"}, -1},
+        {{"data_256", "val_256"}, 0},
+        {{"data", "val2017x"}, 0},
+        {{"images_background", "images_evaluation"}, 0},
+        {{"eval15", "our485"}, 1},
+        {{"bus", "val_a"}, -1},
+        {{"bus", "blood_test"}, -1},
+        {{"blood_test", "urine_test"}, -1},
+        {{"test1", "test2"}, -1},
         {{""}, -1},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -1085,10 +1085,11 @@ CORPUS = [
      "/{a,b} has a comma in braces, which the path of a folder in a pipeline "
      "cannot have: rename the folder"),
     ("pairs of folders", pictures_at(
-        "HR/1.png", "HR/2.png", "LR/1.png", "LR/2.png"), Note(
-            "note: HR and LR have the same file names; if they are pairs, not "
-            "classes, write a list, and run init again: (set -C; cd ",
-            {"label": Counter([0, 0, 1, 1])}, {"train": {"hr": (2, *IMAGE)}})),
+        "HR/1.png", "HR/2.png", "LR/1.png", "LR/2.png"), Remedy(
+            "HR and LR have the same file names, so they look like pairs, not "
+            "classes; if they are classes, add --class-depth 1; for pairs "
+            "write a list, and run init again:\n(cd ", "",
+            {"hr": (2, *IMAGE)})),
     ("masks of 0 and 255", binary_masks, Note(
         "note: masks.png: the first masks have only 0 and 255, which stay as "
         "they are; for 0 and 1 write decode: maps in place of decode: mask8\n",
@@ -1219,7 +1220,7 @@ CORPUS = [
         "a.jpg", "b.jpg", "c.jpg", y=(1, 2, 3), split=("train", "val", "train"),
         to="all.csv"), Remedy(
             "all.csv: the column split has the splits train, val: write a list "
-            "for each: (cd /", "", {"y": Counter([1, 3])})),
+            "for each, as the next line does, then: forebay init /", "", {"y": Counter([1, 3])})),
     ("a column of paths with a blank in its name", csv_lines(
         "my file,y", "images/0.jpg,1"),
      "the column 'my file' has paths of files, but no field can read a column "

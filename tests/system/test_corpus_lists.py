@@ -367,7 +367,7 @@ ROWS = [
     ("JSON lines with a column of splits", lines(
         lambda i: line(i, Split=("train", "val")[i % 2]), to="all.jsonl"),
      Remedy("all.jsonl: the column split has the splits train, val: write a "
-            "list for each: (cd /", "",
+            "list for each, as the next line does, then: forebay init /", "",
             {"image": (2, *IMAGE), "y": Counter([0, 2])})),
     ("JSON lines in Latin-1", lambda root: lines(line)(root) or save(
         root / "train.jsonl",
@@ -486,8 +486,8 @@ ROWS = [
      {"image": (1, *IMAGE), "y": [1]}),
     ("JSON lines of different keys", lines(
         lambda i: line(i, **({"a": 1} if i % 2 else {"b": 2}))), Note(
-            'left out: column "a": it has no value in 2 rows of 4: write one '
-            "into each\n", FOUR)),
+            'left out: column "a": it has no value in 2 rows of 4 (the first '
+            "is row 1): write one into each\n", FOUR)),
     ("JSON lines with objects", lines(
         lambda i: line(i, meta={"score": i, "by": {"name": "x"}})), Note(
             'left out: column "meta": its values are objects: add a field for '

@@ -6,6 +6,7 @@ import csv
 import fcntl
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -108,6 +109,8 @@ class Init(SystemTest):
         batch = self.batch(self.made())
         self.assertTrue(numpy.array_equal(batch["price"] * 2, batch["id"]))
         (self.root / "sums.csv").write_text("id,price\n1,2\n")
+        self.assertIn(f"forebay init {self.root}/rows.csv", self.refused())
+        (self.root / "rows.csv").rename(self.root / "train.csv")
         self.made()
         self.assertIn(f"left out: split 'sums' at {self.root}/sums.csv",
                       self.said)
@@ -141,8 +144,8 @@ class Init(SystemTest):
         self.assertEqual(self.said.splitlines()[1:-1], [
             f'left out: column "2nd": {name} c_2nd',
             f'left out: column "valid": {name} c_valid',
-            'left out: column "age": it has no value in 1 row of 70: write '
-            'one into each',
+            'left out: column "age": it has no value in 1 row of 70 (the '
+            'first is row 1): write one into each',
             f'left out: column "my age": {name} my_age',
             'left out: column "None": it has no value in 70 rows of 70: write '
             'one into each'])
@@ -443,6 +446,21 @@ class Init(SystemTest):
         (self.root / "val.bin").write_bytes(b"x" * 20)
         self.assertIn("too short for one sequence of 16 tokens", self.refused(
             "--tokens", "u16", data=self.root / "val.bin"))
+
+    def test_the_splits_of_tokens_have_one_length(self):
+        ids = numpy.arange(90000) % 50000
+        write_flat(self.root / "train.bin", ids)
+        write_flat(self.root / "val.bin", ids[:9000])
+        pipeline = self.made("--tokens", "u16")
+        self.assertEqual(re.findall(r"length: (\d+)", pipeline.read_text()),
+                         ["1024", "1024"])
+        self.assertEqual(self.batch(
+            pipeline, 0, "--split", "val")["tokens"].shape[1], 1024)
+        write_flat(self.root / "val.bin", ids[:900])
+        self.made("--tokens", "u16")
+        self.assertIn(
+            "note: length is 16 for split val, which is too short for the 1024 "
+            "of train: change it in the file to have one for all\n", self.said)
 
     def test_a_text_larger_than_a_buffer_is_not_lost_on_a_full_disk(self):
         table = self.root / "table"

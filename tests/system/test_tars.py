@@ -367,14 +367,26 @@ class Tokens(Download):
         self.assertEqual(said, "train.npy is a NumPy file: leave out --tokens "
                          "if its rows are samples; else write plain tokens: "
                          f"(cd {self.root} && "
-                         "python3 -c \"import glob, numpy; [numpy.load(f)."
-                         "astype('<u2').tofile(f[:-3] + 'bin') for f in "
-                         "glob.glob('*.npy')]\")")
+                         "python3 -c \"import glob, numpy; [open(f[:-3] + "
+                         "'bin', 'xb').write(numpy.load(f).astype('<u2')."
+                         "tobytes()) for f in glob.glob('*.npy')]\")")
         self.assertEqual(self.refused("train.npy", "--tokens", "u16"), said)
         self.shell(said[said.index("(cd "):])
         self.assertIn("found 68 samples of 1024 tokens in 1 token file",
                       self.made("", "--tokens", "u16"))
         self.assertIn("and split 'val'", self.made("", "--tokens", "u16"))
+
+    def test_a_numpy_file_of_numbers_may_be_tokens(self):
+        numpy.save(self.root / "train.npy", numpy.arange(70000) % 65536)
+        said = self.made("")
+        self.assertIn("found 70000 samples in 1 table\nnote: each number of "
+                      "train is a sample; if they are token ids, write plain "
+                      f"tokens, and run init {self.root} again with --tokens "
+                      "u32: (cd ", said)
+        self.assertIn("note: each number of train", self.made("train.npy"))
+        self.shell(said[said.index("(cd "):].splitlines()[0])
+        self.assertIn("found 68 samples of 1024 tokens in 1 token file",
+                      self.made("", "--tokens", "u32"))
 
     def test_tokens_in_arrow_files_become_plain_ones(self):
         save(self.root / "data-00000-of-00001.arrow", b"x")

@@ -90,8 +90,8 @@ class OnTerminal(SystemTest):
             folder.mkdir(parents=True)
             for k in range(10):
                 (folder / f"l{k}").symlink_to(f"../{i + 1}")
-        (root / "class" / "14").mkdir()
-        (root / "class" / "14" / "1.jpg").touch()
+        (root / "class" / "14" / "x").mkdir(parents=True)
+        (root / "class" / "14" / "x" / "1.jpg").touch()
         return root
 
     def interrupt(self, words, *args, number=signal.SIGINT):

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data that can be read in two ways, of which one would be wrong without a word:
+splits or classes, pairs or classes, a header or a row. The rows are as in
+test_corpus.py."""
+
+import json
+
+import harness
+import test_corpus
+
+from collections import Counter
+
+from test_corpus import IMAGE, Note, Remedy, pictures_at, save, zipped
+
+
+def folders(*names, files=("0.jpg", "1.jpg", "2.jpg")):
+    """Pictures of these names in each of the folders."""
+    return pictures_at(*(f"{name}/{file}" for name in names for file in files))
+
+
+def csv(name, *lines):
+    return lambda root: save(root / name, "".join(f"{x}\n" for x in lines))
+
+
+def tables(*names):
+    """A list of each name, with as many rows as the name has letters."""
+    def make(root):
+        for name in names:
+            csv(f"{name}.csv", "a,b", *(f"{i},x" for i in range(len(name))))(
+                root)
+    return make
+
+
+def numbered(*names, n=12, form="{}.jpg"):
+    """Files with the numbers of a counter in each of the folders."""
+    return folders(*names, files=[form.format(i) for i in range(n)])
+
+
+PAIRS = ("have the same file names, so they look like pairs, not classes; if "
+         "they are classes, add --class-depth 1; for pairs write a list, and "
+         "run init again:\n(cd /")
+MAY_BE_PAIRS = ("have the same file names; if they are pairs, not classes, "
+                "write a list, and run init again: (cd /")
+DOUBLE = '"'
+CODES = ["00891_00.jpg", "00893_00.jpg", "01430_00.jpg"]
+SPLITS = "look like splits, not classes: write a pipeline for each: forebay in"
+
+ROWS = [
+    ("Places365: data_256 and val_256", folders(
+        "data_256/a/airfield", "data_256/a/alley", "val_256"),
+     f"the folders data_256, val_256 {SPLITS}"),
+    ("Omniglot", folders(
+        *(f"images_{split}/{name}" for split in ("background", "evaluation")
+          for name in ("Greek/c1", "Latin/c1"))),
+     f"the folders images_background, images_evaluation {SPLITS}"),
+    ("LOL", folders("our485/low", "our485/high", "eval15/low", "eval15/high"),
+     f"the folders eval15, our485 {SPLITS}"),
+    ("a folder of files beside one of folders", folders("x", "y/k", "y/l"),
+     "the folder x holds only files, and y only folders, so they do not look "
+     "like classes: write a pipeline for each: forebay init /"),
+    ("two classes, one called test_tube", folders(
+        "bus", "test_tube", files=("7.jpg",)),
+     {"image": (2, *IMAGE), "label": Counter([0, 1])}),
+    ("VITON: cloth and image in each split", folders(
+        *(f"{split}/{name}" for split in ("train", "test")
+          for name in ("cloth", "image")), files=CODES), Remedy(
+              f"in train: cloth and image {PAIRS}", "",
+              {"cloth": (3, *IMAGE)})),
+    ("LEVIR-CD: A, B and label", numbered(
+        "train/A", "train/B", "train/label", "val/A", "val/B", "val/label",
+        n=4, form="train_{}.png"), Remedy(
+            f"in train: A, B and label {PAIRS}", "",
+            {"a": (4, *IMAGE)})),
+    ("clean, noisy and edge", numbered("clean", "noisy", "edge", n=4), Remedy(
+        f"clean, edge and noisy {PAIRS}", "", {"clean": (4, *IMAGE)})),
+    ("pairs of two formats", pictures_at(
+        "A/x7.jpg", "A/x9.jpg", "B/x7.png", "B/x9.png"), Remedy(
+            f"A and B {PAIRS}", "", {"a": (2, *IMAGE)})),
+    ("pairs whose folders no column can be called after", folders(
+        "A set", "B set", files=CODES),
+     "A set and B set have the same file names, so they look like pairs, not "
+     "classes; if they are classes, add --class-depth 1; for pairs name the "
+     "folders images, masks"),
+    ("a zip of pairs", zipped(folders("A", "B", files=CODES)),
+     "for pairs unpack the archive, and run init again"),
+    ("two classes of a few numbered files", numbered("cat", "dog", n=4),
+     {"label": Counter([0] * 4 + [1] * 4)}),
+    ("two classes of many numbered files", numbered("cat", "dog"), Note(
+        f"note: cat and dog {MAY_BE_PAIRS}",
+        {"label": Counter([0] * 12 + [1] * 12)},
+        {"train": {"cat": (12, *IMAGE)}})),
+    ("six classes of numbered files", numbered(*"abcdef"),
+     {"image": (64, *IMAGE)}),
+    ("six cameras", folders(*"abcdef", files=CODES), Note(
+        f"note: a, b, c, d, ... {MAY_BE_PAIRS}", {"image": (18, *IMAGE)},
+        {"train": {"a": (3, *IMAGE)}})),
+    ("FER2013: a column Usage", csv("fer2013.csv", "emotion,Usage", *(
+        f"{i % 3},{('Training', 'PublicTest', 'PrivateTest')[i % 4 % 3]}"
+        for i in range(12))), Remedy(
+            "fer2013.csv: the column usage has the splits PrivateTest, "
+            "PublicTest, Training: write a list for each, as the next line "
+            "does, then: forebay init /", "",
+            {"emotion": (6,)})),
+    ("a column dataset of train, dev and test", csv(
+        "all.csv", "y,dataset", *(
+            f"{i},{('train', 'dev', 'test', ' train')[i % 4]}"
+            for i in range(12))), Remedy(
+                "all.csv: the column dataset has the splits dev, test, train: "
+                "write a list for each, as the next line does, then: ",
+                "", {"y": (6,)})),
+    ("a column of train and bus", csv("a.csv", "y,what", "1,train", "2,bus"),
+     {"y": (2,)}),
+    ("Sentiment140: no header", csv("train.csv", *(
+        f'"{i % 2 * 4}","14678{i}","Mon Apr 06 22:19:45 PDT 2009","NO_QUERY",'
+        f'"user{i}","@switchfoot that {i}"' for i in range(4))), Remedy(
+            "train.csv: line 1 has values (0) where the names of the columns "
+            "must be: add a line: sed -i ", "", {"c1": (4,), "c2": (4,)})),
+    ("class ids and words without a header", csv(
+        "train.csv", "1,cat", "2,dog", "1,cat"), Remedy(
+            "train.csv: line 1 has values (1) where the names of the columns "
+            "must be: add a line: sed -i ", "", {"c1": Counter([1, 1, 2])})),
+    ("columns called after years", csv(
+        "a.csv", "region,2019,2020", "1,2,3", "4,5,6"), {"region": Counter([1, 4])}),
+    ("pandas: a series without a name", csv("a.csv", "0,y", "1,2", "4,5"),
+     {"y": Counter([2, 5])}),
+    *((f"a column of numbers with {value!r}", csv(
+        "a.csv", "a,b", *(f"{i},{value if i == 4499 else i + 0.5}"
+                          for i in range(5000))), Note(
+            "note: column b is text because row 4500 has "
+            f"'{value.strip(DOUBLE)}'; to have numbers: write one there, as "
+            "1200.5 or 0.03, or remove the row, and run init again\n",
+            {"a": (64,), "b": (64, 8)}))
+      for value in ("NaN", "NA", "?", "x1", '"1,200.50"', "3%")),
+    ("a column of percents", csv("a.csv", "a,b", *(
+        f"{i},{i}%" for i in range(40))), Note(
+            "note: column b is text because row 1 has '0%' (and 39 more); to "
+            "have numbers: ", {"b": (40, 4)})),
+    ("a column of numbers with an empty one", csv(
+        "a.csv", "a,b", *(f"{i},{'' if i == 4499 else i + 0.5}"
+                          for i in range(5000))), Note(
+            'left out: column "b": it has no value in 1 row of 5000 (the first '
+            "is row 4500): write one into each\n", {"a": (64,)})),
+    ("codes of digits and of letters", csv("a.csv", "a,b", *(
+        f"{i},{'A' if i % 2 else ''}{i}" for i in range(40))),
+     {"b": (40, 4)}),
+    ("times in seconds with a fraction", csv("a.csv", "a,t", *(
+        f"{i},{1700000000.25 + i}" for i in range(4))), Note(
+            "note: f32 rounds column t, as 1700000000.25 to 1700000000: write "
+            "whole numbers, such as milliseconds, which are read as i64, or "
+            "the differences to the smallest number\n", {"t": (4,)})),
+    ("JSON lines with times", lambda root: save(root / "a.jsonl", "".join(
+        json.dumps({"t": [1.5, 1700000000.5 + i]}) + "\n"
+        for i in range(4))), Note(
+            "note: f32 rounds column t, as 1700000000.50 to 1700000000: write ",
+            {"t": (4, 2)})),
+    ("large whole numbers with a point", csv("a.csv", "t", "1.0", "16777217.0"),
+     Note("note: f32 rounds column t, as 16777217.00 to 16777216: ",
+          {"t": (2,)})),
+    ("numbers with small fractions", csv("a.csv", "t", "0.1", "-1e30", "4194304.5"),
+     {"t": (3,)}),
+    ("MovieLens: three lists", tables("links", "movies", "ratings"),
+     "found the lists links, movies, ratings, and none is called train: rename "
+     "the one for training, as in train.csv; to stream one by itself: forebay "
+     "init /"),
+    ("MovieLens: the list of ratings", lambda root: tables(
+        "links", "movies", "ratings")(root) or root / "ratings.csv",
+     {"a": (7,)}),
+    ("a single list", tables("ratings"), {"a": (7,)}),
+    ("train.csv beside other lists", tables("train", "aaa", "movies"), Note(
+        "left out: split 'aaa' at ", {"a": (5,)})),
+    ("val.csv beside another list", tables("ratings", "val"),
+     {"a": (7,)}, ("val", {"a": (64,)})),
+    ("classes of other numbers of files", pictures_at(
+        "A/x7.jpg", "A/x9.jpg", "B/x7.jpg"),
+     {"label": Counter([0, 0, 1])}),
+]
+
+
+class Doubts(test_corpus.Corpus):
+    rows = ROWS
+
+
+if __name__ == "__main__":
+    harness.main()
