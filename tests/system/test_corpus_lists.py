@@ -455,7 +455,7 @@ ROWS = [
      "train.csv: it has no rows: write one row for each sample\n"),
     ("addresses of pictures", lambda root: save(
         root / "train.csv", "url,caption\nhttps://a.b/0.jpg,a picture\n"),
-     Note("note: train.csv: the column url has addresses of pictures, which "
+     Note("note: train.csv: the column url has URLs of pictures, which "
           "are not read: it is text; download the pictures, and write their "
           "paths into the list\n", {"caption": (1, 16)})),
     ("two columns of one name", other_list(
