@@ -262,8 +262,8 @@ static fby_err open_sockets(struct fby_loop *self, struct fby_error_detail *why)
     }
     FBY_TRY(fby_socket_bind(self->zmq, self->options.listen, &limits,
         self->bound, &self->router, why));
-    FBY_TRY(fby_handshakes_watch(
-        &self->handshakes, self->zmq, self->router, why));
+    FBY_TRY(
+        fby_handshakes_watch(&self->handshakes, self->zmq, self->router, why));
     /* Nothing is received before this check. */
     FBY_TRY(fby_exposure_check(
         self->bound, self->keys != NULL, self->options.is_insecure, why));

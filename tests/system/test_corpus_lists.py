@@ -453,7 +453,7 @@ ROWS = [
             {"y": Counter(range(4))})),
     ("a list without rows", other_list("train.csv", "image,y\n"),
      "train.csv: it has no rows: write one row for each sample\n"),
-    ("addresses of pictures", lambda root: save(
+    ("URLs of pictures", lambda root: save(
         root / "train.csv", "url,caption\nhttps://a.b/0.jpg,a picture\n"),
      Note("note: train.csv: the column url has URLs of pictures, which "
           "are not read: it is text; download the pictures, and write their "
