@@ -233,7 +233,8 @@ static fby_err find_repeat(
 }
 
 /* May the cell be a name, and no label? A number that is in another row, too, or
- * in a column that is called after labels, is none. */
+ * in a column that is called after labels, is none. Labels have no zeros in
+ * front. */
 static bool may_be_name(const struct named_search *self, uint64_t line,
     const struct fby_list_cell *cell, const char *column)
 {
@@ -242,7 +243,8 @@ static bool may_be_name(const struct named_search *self, uint64_t line,
     }
     struct repeat_search       repeat = {.cell = cell, .line = line};
     const struct fby_list_sink sink   = {find_repeat, &repeat};
-    if (!self->has_numbers || fby_init_is_class_name(column)) {
+    bool has_zeros                    = cell->size > 1 && cell->text[0] == '0';
+    if ((!self->has_numbers && !has_zeros) || fby_init_is_class_name(column)) {
         return false;
     }
     fby_list_begin_visit(self->begin, &sink);

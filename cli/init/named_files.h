@@ -38,7 +38,8 @@ struct fby_named_files { /* of one list, by column */
 };
 
 /* Find the files of a row of `list` in `dir`; `folders` are those below `dir`. A
- * value may lack the extension of a picture, but a number only if `has_numbers`.
+ * value may lack the extension of a picture, but a number without zeros in front
+ * only if `has_numbers`.
  * Returns false if there are none, or all values are paths as they should be. */
 bool fby_named_files_find(const struct fby_search *search, const char *dir,
     const char *list, const struct fby_folders_below *folders, bool has_numbers,
