@@ -114,23 +114,27 @@ static void append_left_out(const struct fby_init_summary *data,
     }
 }
 
-/* Scales the PNG files of 16 bits in grey, and no others. */
+/* Scales the PNG files of 16 bits in grey. */
 #define SCALE_GREY16                                                        \
     ", which changes the files: (cd %s && python3 -c \"import glob, numpy " \
     "as n; from PIL import Image as I; [I.fromarray((n.array(p) >> "        \
     "8).astype('u1')).save(f) for f in glob.glob('**/*.[pP][nN][gG]', "     \
     "recursive=True) for p in [I.open(f)] if p.mode[0] == 'I']\")"
 
-/* Grey of 16 bits is clipped at 255. */
+/* Grey of 16 bits is clipped at 255. Beside other pictures it may be depths, which
+ * a command that scales them would destroy. */
 static void append_grey16(
     const struct fby_init_summary *data, bool is_all, struct fby_buffer *out)
 {
     char word[WORD];
     fby_init_printf(out,
         "note: %s grey of 16 bits: all above 255 becomes white, as Pillow's "
-        "convert(\"RGB\") does; scale them to 8 bits",
-        is_all ? "the pictures are" : "some pictures are");
-    if (write_folder(data, word)) {
+        "convert(\"RGB\") does; %s",
+        is_all ? "the pictures are" : "some pictures are",
+        is_all ? "scale them to 8 bits"
+               : "scale copies of them to 8 bits, or, if they are depths, move "
+                 "them out of the pictures");
+    if (is_all && write_folder(data, word)) {
         char command[sizeof(SCALE_GREY16) + WORD];
         snprintf(command, sizeof(command), SCALE_GREY16, word);
         fby_init_append(out, command);
@@ -249,7 +253,7 @@ static void append_coordinates(
     }
 }
 
-/* Add notes on columns of texts that are numbers in nearly all rows. */
+/* Add notes on columns of texts that are numbers in most rows. */
 static void append_numbers(
     const struct fby_init_summary *data, struct fby_buffer *out)
 {
@@ -257,8 +261,8 @@ static void append_numbers(
         const struct fby_init_member *member = &data->members[i];
         bool is_text = member->value == FBY_INIT_TEXT && member->always &&
                        !fby_init_are_classes(member);
-        if (is_text && member->n_values > 1 &&
-            member->n_numbers >= member->n_values - member->n_values / 10) {
+        if (is_text && member->n_numbers > 0 &&
+            4 * member->n_numbers >= 3 * member->n_values) {
             fby_init_printf(out,
                 "note: column %s is text because row %" PRIu64 " has '%s'",
                 name_of(member), member->text_row, member->text_value);

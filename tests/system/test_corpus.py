@@ -1462,9 +1462,9 @@ CORPUS = [
         {"train": {"image": (4, *IMAGE)}})),
     ("PNG of 16 bits among others", grey16_among_others, Note(
         "note: some pictures are grey of 16 bits: all above 255 becomes "
-        "white, as Pillow's convert(\"RGB\") does; scale them to 8 bits, "
-        "which changes the files: (cd /", {"image": (8, *IMAGE)},
-        {"train": {"image": (8, *IMAGE)}})),
+        "white, as Pillow's convert(\"RGB\") does; scale copies of them to 8 "
+        "bits, or, if they are depths, move them out of the pictures\n",
+        {"image": (8, *IMAGE)})),
     ("masks of half the size", half_masks,
      {"images": (6, *IMAGE), "masks": (6, 224, 224, 1)},
      ("val", {"masks": (64, 224, 224, 1)})),

@@ -131,6 +131,11 @@ ROWS = [
             "1200.5 or 0.03, or remove the row, and run init again\n",
             {"a": (64,), "b": (64, 8)}))
       for value in ("NaN", "NA", "?", "x1", '"1,200.50"', "3%")),
+    ("a column of few numbers, one of which is missing", csv(
+        "a.csv", "a,b", *(f"{i},{'NA' if i == 2 else i}" for i in range(8))),
+     Note("note: column b is text because row 3 has 'NA'; to have numbers: "
+          "write one there, as 1200.5 or 0.03, or remove the row, and run init "
+          "again\n", {"b": (8, 2)})),
     ("a column of percents", csv("a.csv", "a,b", *(
         f"{i},{i}%" for i in range(40))), Note(
             "note: column b is text because row 1 has '0%' (and 39 more); to "
