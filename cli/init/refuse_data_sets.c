@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* refuse_data_sets.c - refuse the folders of well-known data sets that are not
  * read as they are: COCO, Oxford-IIIT Pets, nnU-Net, ImageNet of Kaggle, Pascal
- * VOC, Cityscapes and DIV2K.
+ * VOC, DAVIS, Cityscapes and DIV2K.
  *
  * Each error names what was seen and a command that makes something that is
  * read. */
@@ -145,6 +145,49 @@ static fby_err check_ilsvrc(
         operand);
 }
 
+/* ---- Pascal VOC, and DAVIS, which calls its folders so ---- */
+
+/* Are the masks in a folder for each video, as the pictures? */
+static bool is_davis(const struct layout *layout)
+{
+    struct fby_listing within = {0};
+    bool               has_folders =
+        find_entry(layout->listing, "Annotations") != NULL &&
+        list_below(layout, "Annotations", &within, NULL) == FBY_OK &&
+        fby_listing_has_dirs(&within);
+    fby_listing_fini(&within);
+    return has_folders;
+}
+
+static fby_err check_voc(
+    const struct layout *layout, struct fby_error_detail *why)
+{
+    if (find_entry(layout->listing, "JPEGImages") == NULL) {
+        return FBY_OK;
+    }
+    FBY_TRY(fby_refuse_voc(layout->search, layout->path, why));
+    if (has_file(layout, "ImageSets/Segmentation/train.txt")) {
+        return refuse(layout,
+            "Pascal VOC's ImageSets/ and Annotations/ are not read (the list "
+            "here has the masks)",
+            "for s in train val; do [ ! -e ImageSets/Segmentation/$s.txt ] || "
+            "(echo image,mask; sed "
+            "'s|.*|JPEGImages/&.jpg,SegmentationClass/&.png|' "
+            "ImageSets/Segmentation/$s.txt) > $s.csv; done",
+            why);
+    }
+    if (is_davis(layout)) {
+        return refuse(layout,
+            "the videos of JPEGImages/ and the masks of Annotations/ are not "
+            "read as they are",
+            "(echo image,mask; find JPEGImages -name '*.jpg' | sort | sed "
+            "'s|^JPEGImages\\(.*\\)[.]jpg$|&,Annotations\\1.png|') > "
+            "train.csv",
+            why);
+    }
+    return FBY_OK;
+}
+
 /* ---- layouts that two of their folders tell ---- */
 
 static const struct {
@@ -152,13 +195,6 @@ static const struct {
     const char *reason;
     const char *command;
 } known[] = {
-    {{"JPEGImages", "ImageSets"},
-        "Pascal VOC's ImageSets/ and Annotations/ are not read (the list here "
-        "has the masks)",
-        "for s in train val; do [ ! -e ImageSets/Segmentation/$s.txt ] || "
-        "(echo "
-        "image,mask; sed 's|.*|JPEGImages/&.jpg,SegmentationClass/&.png|' "
-        "ImageSets/Segmentation/$s.txt) > $s.csv; done"},
     {{"leftImg8bit", "gtFine"},
         "Cityscapes' pictures and masks have different names",
         "for s in train val; do [ ! -d gtFine/$s ] || (echo image,mask; ls "
@@ -176,9 +212,6 @@ static const struct {
 static fby_err check_known(
     const struct layout *layout, struct fby_error_detail *why)
 {
-    if (find_entry(layout->listing, "JPEGImages") != NULL) {
-        FBY_TRY(fby_refuse_voc(layout->search, layout->path, why));
-    }
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (find_entry(layout->listing, known[i].folders[0]) != NULL &&
             find_entry(layout->listing, known[i].folders[1]) != NULL) {
@@ -196,5 +229,6 @@ fby_err fby_refuse_data_sets(struct fby_search *search, const char *path,
     FBY_TRY(check_pets(&layout, why));
     FBY_TRY(check_nnunet(&layout, why));
     FBY_TRY(check_ilsvrc(&layout, why));
+    FBY_TRY(check_voc(&layout, why));
     return check_known(&layout, why);
 }

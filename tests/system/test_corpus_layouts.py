@@ -132,6 +132,15 @@ def archives(names, folder="{}/", beside=""):
     return make
 
 
+def davis(root):
+    """Two videos of two frames, and the names of those for training."""
+    for i in range(4):
+        frame = f"480p/{'ab'[i % 2]}/{i:05}"
+        save(root / f"JPEGImages/{frame}.jpg", picture(i))
+        save(root / f"Annotations/{frame}.png", mask(i))
+    save(root / "ImageSets/480p/train.txt", "a\n")
+
+
 def ilsvrc(root):
     """ImageNet as Kaggle has it."""
     data = root / "ILSVRC/Data/CLS-LOC"
@@ -211,6 +220,9 @@ ROWS = [
         "in VOCdevkit/VOC2012: Pascal VOC's ImageSets/", "VOCdevkit/VOC2012",
         {"image": (2, *IMAGE), "mask": (2, 224, 224, 1)}),
      ("val", {"mask": (64, 224, 224, 1)})),
+    ("DAVIS", davis, Remedy(
+        "the videos of JPEGImages/ and the masks of Annotations/ are not read",
+        "", {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
     ("folds of class folders", files(
         *(f"fold{k}/{name}/{k}{{}}.jpg" for k in range(3)
           for name in ("cat", "dog"))),
