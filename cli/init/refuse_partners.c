@@ -78,6 +78,51 @@ fby_err fby_refuse_prefixes(struct fby_search *search, const char *picture_dir,
         of_mask, self.mask);
 }
 
+/* Has a file in one folder a file of its name in the other? The first files are
+ * looked at. */
+static bool has_pair(
+    const struct fby_search *search, const char *dir, const char *other)
+{
+    enum { LOOKED_AT = 256 };
+    struct fby_listing files = {0};
+    bool               found = false;
+    if (fby_listing_read(search->root, dir, NULL, &files, NULL) != FBY_OK) {
+        fby_listing_fini(&files);
+        return true; /* not known */
+    }
+    for (uint32_t i = 0; i < files.count && i < LOOKED_AT && !found; i++) {
+        found = strlen(files.entries[i].name) < FBY_NAME_SIZE &&
+                has_file_of_name(search, other, files.entries[i].name);
+    }
+    fby_listing_fini(&files);
+    return found;
+}
+
+/* Replace the error if no file of the two folders has a partner: then it is a
+ * matter of names. Returns false if there are pairs. */
+static bool explain_names(const struct fby_search *search, const char *path,
+    const char *const names[2], const char *split, struct fby_error_detail *why)
+{
+    char dirs[2][FBY_PATH_SIZE];
+    for (int i = 0; i < 2; i++) {
+        char below[FBY_PATH_SIZE];
+        if (fby_path_join(path, names[i], below, NULL) != FBY_OK ||
+            fby_path_join(below, split[0] == '/' ? split + 1 : split, dirs[i],
+                NULL) != FBY_OK) {
+            return false;
+        }
+    }
+    if (has_pair(search, dirs[0], dirs[1])) {
+        return false;
+    }
+    (void)fby_error_set(why, FBY_CONFIG,
+        "no file in %.60s%.40s has the name of one in %.60s%.40s, up to its "
+        "first dot: give the files of a pair one name, as images/7.jpg and "
+        "masks/7.png",
+        names[0], split, names[1], split);
+    return true;
+}
+
 fby_err fby_guess_explain_missing(const struct fby_search *search,
     const char *path, const char *const names[2], const char *below,
     struct fby_error_detail *why)
@@ -88,6 +133,9 @@ fby_err fby_guess_explain_missing(const struct fby_search *search,
     const char             *split = strchr(below, '}') + 1; /* "/train" or "" */
     if (strstr(said.text, " missing: ") == NULL || search->in_zip) {
         return FBY_CONFIG; /* another error */
+    }
+    if (explain_names(search, path, names, split, why)) {
+        return FBY_CONFIG;
     }
     fby_guess_write_operand(search, path, operand);
     int    n    = snprintf(command, sizeof(command),

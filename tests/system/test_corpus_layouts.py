@@ -220,6 +220,10 @@ ROWS = [
         "in VOCdevkit/VOC2012: Pascal VOC's ImageSets/", "VOCdevkit/VOC2012",
         {"image": (2, *IMAGE), "mask": (2, 224, 224, 1)}),
      ("val", {"mask": (64, 224, 224, 1)})),
+    ("pictures and masks without a common name", files(
+        "images/{}_sat.jpg", "masks/{}_mask.png"),
+     "no file in images has the name of one in masks, up to its first dot: give "
+     "the files of a pair one name, as images/7.jpg and masks/7.png\n"),
     ("DAVIS", davis, Remedy(
         "the videos of JPEGImages/ and the masks of Annotations/ are not read",
         "", {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
