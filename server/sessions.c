@@ -289,6 +289,16 @@ static void refuse_waiting(
     }
 }
 
+/* What a trainer says of itself may be wrong: keep sums and ratios of it finite. */
+static struct fby_pace limit_pace(const struct fby_pace *told)
+{
+    const uint64_t  rows_max = 1000000000;
+    struct fby_pace pace     = *told;
+    pace.rows                = pace.rows < rows_max ? pace.rows : rows_max;
+    pace.wait_ms = pace.wait_ms < pace.span_ms ? pace.wait_ms : pace.span_ms;
+    return pace;
+}
+
 fby_err fby_directory_renew(struct fby_directory *self,
     const struct fby_renew *renew, const struct fby_routing_id *from,
     int64_t now_ns)
@@ -307,7 +317,7 @@ fby_err fby_directory_renew(struct fby_directory *self,
     if (session->state == SESSION_REFUSED) {
         return FBY_OK;
     }
-    session->pace = renew->pace;
+    session->pace = limit_pace(&renew->pace);
     repeat_lost_lists(self, session, renew->sequence, has_moved);
     fby_directory_set_answer_due(self, session, true);
     refuse_waiting(self, session);

@@ -33,8 +33,8 @@ enum { MANY_ROWS = 1024 };
     "(cd %s && python3 -c \"import glob, os, numpy as n; d = "               \
     "sorted(glob.glob('*/')) or ['']; f = [(p, i) for i, c in enumerate(d) " \
     "for p in sorted(glob.glob(c + '*.npy'))]; %s"                           \
-    "n.save('%sx', n.stack([n.load(p) for p, i in f])); "                    \
-    "n.save('%slabel', [i for p, i in f])\")"
+    "n.save(open('%sx.npy', 'xb'), n.stack([n.load(p) for p, i in f])); "    \
+    "n.save(open('%slabel.npy', 'xb'), [i for p, i in f])\")"
 
 /* The directory of the table, or of the tables, of which `first` is one. */
 static void write_dir(const struct fby_search *search, const char *first,

@@ -68,8 +68,11 @@ static fby_err replace_by_lists(struct fby_search *search, const char *path,
     out->n_splits = first;
     fby_err err   = fby_guess_lists_of_files(search, path, listing, why);
     *is_replaced  = err == FBY_OK && out->n_splits > first;
+    if (err != FBY_OK) {
+        fby_guess_free_splits(out, first);
+        out->n_splits = first;
+    }
     if (*is_replaced || err != FBY_OK) {
-        out->n_splits = *is_replaced ? out->n_splits : first;
         free_words(saved, n);
     } else {
         memcpy(&out->splits[first], saved, n * sizeof(out->splits[0]));

@@ -174,7 +174,9 @@ static bool find_rest(const struct named_search *self, const char *text,
         size_t   split_size = find_split(path, self->split);
         unsigned rated      = rate(self, out->column, path, split_size);
         if (!any || rated > best) {
-            snprintf(out->path, sizeof(out->path), "%.200s%.8s", path, ending);
+            size_t size = strlen(path);
+            memcpy(out->path, path, size);
+            memcpy(out->path + size, ending, strlen(ending) + 1);
             snprintf(out->ending, sizeof(out->ending), "%.7s", ending);
             snprintf(out->prefix, sizeof(out->prefix), "%.*s",
                 (int)(rest - text), text);

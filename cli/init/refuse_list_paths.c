@@ -160,7 +160,7 @@ static bool append_list(struct fby_buffer *out, const char *list,
 {
     fby_init_printf(out, "%s('%s', '/%.*s')", out->size > 0 ? ", " : "", list,
         (int)files->files[0].split_size, files->files[0].path);
-    return is_quotable(list);
+    return is_quotable(list) && is_quotable(files->files[0].path);
 }
 
 enum { MAX_LISTS = 8 /* that a command changes */ };

@@ -21,6 +21,7 @@
     "'/%s/*.*'; P = [(p, m, p.split('/')[0].replace('.', '_')) for p in "      \
     "sorted(glob.glob('*/%s/*.*')) for m in "                                  \
     "[sorted(glob.glob(glob.escape(p.split('/')[0]) + d))] if m]; "            \
+    "assert len({k for p, m, k in P}) == len(P), 'two pictures of a name'; "   \
     "[os.makedirs('merged/' + k) for k in ('images', 'masks')]; "              \
     "[(shutil.copy(p, 'merged/images/' + k + os.path.splitext(p)[1]), "        \
     "I.fromarray(functools.reduce(n.maximum, "                                 \
@@ -29,7 +30,8 @@
     " in enumerate(m)))).save('merged/masks/' + k + '.png')) for p, m, k in "  \
     "P]"
 
-/* %s: masks, images. */
+/* Of several masks the one with the shortest name, as a.png beside a-1.png.
+ * %s: masks, images. */
 #define LIST_PAIRS                                                             \
     "import csv, glob, os; d = '/%s/'; w = csv.writer(open('train.csv', "      \
     "'x')); "                                                                  \
@@ -37,7 +39,7 @@
     "sorted(glob.glob('*/%s/*.*')) for s in "                                  \
     "[os.path.splitext(os.path.basename"                                       \
     "(p))[0]] for m in [sorted(glob.glob(glob.escape(p.split('/')[0] + d + s)" \
-    " + '[._-]*'))] if m]"
+    " + '[._-]*'), key=len)] if m]"
 
 struct inner_folders { /* the names of those in a folder; "": none */
     char pictures[FBY_NAME_SIZE];

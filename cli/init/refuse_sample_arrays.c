@@ -38,7 +38,7 @@ static fby_err refuse_with(struct fby_search *search, const char *path,
     const char *again =
         path[0] == '\0' || is_split ? "again" : "on that folder";
     snprintf(program, sizeof(program),
-        "%s%s[n.save('%s' + c, a[c]) for c in a]", stack,
+        "%s%s[n.save(open('%s' + c + '.npy', 'xb'), a[c]) for c in a]", stack,
         is_split ? "" : "os.mkdir('train'); ", is_split ? "" : "train/");
     fby_guess_advise(search, path, "", program);
     return fby_error_set(why, FBY_CONFIG,

@@ -104,8 +104,9 @@ static void a_trainer_has_a_pace(void **state)
     fill(*state);
     join_ok(*state, 8, 1, 2 * S);
     assert_ok(renew_as(*state, &renew, 3 * S));
-    renew = (struct fby_renew){.session = {8},
-        .pace = {.span_ms = 1000, .rows = 500, .wait_ms = 1000}};
+    renew =
+        (struct fby_renew){.session = {8}, /* more wait than there is time */
+            .pace = {.span_ms = 1000, .rows = 500, .wait_ms = UINT32_MAX}};
     assert_ok(renew_as(*state, &renew, 3 * S));
     const char *text = write_page(CLUSTER, *state, &out, 3 * S);
     assert_text_says(text, "\"silent_seconds\":0.0,\"rows_per_second\":2500.0,"

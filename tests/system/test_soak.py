@@ -12,7 +12,7 @@ import signal
 import time
 
 import harness
-from harness import LONG, Daemon, SystemTest
+from harness import DEADLINE, LONG, Daemon, SystemTest
 
 DURATION_S = float(
     os.environ.get("FOREBAY_TEST_SOAK_S", "1200" if LONG else "12"))
@@ -153,8 +153,8 @@ class Soak(SystemTest):
             trainer.end()
             alone = self.cluster.pull_alone(
                 self.pipeline, "--steps", len(trainer.lines), "--workers", 1)
-            alone.finish()
-            self.assertEqual(trainer.lines, alone.lines)
+            alone.finish(deadline_s=DEADLINE + DURATION_S)
+            self.assertTrue(trainer.lines == alone.lines, trainer.args)
 
 
 if __name__ == "__main__":

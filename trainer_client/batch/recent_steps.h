@@ -3,7 +3,8 @@
  *
  * A step lasts from one delivery of a batch to the next. It consists of the time
  * in which the trainer computes and the time in which it waits in
- * forebay_next(). The pace is that of the last 30 s, at most 1,024 steps.
+ * forebay_next(). The pace is that of the steps that ended in the last 30 s, at
+ * most 1,024.
  * Steps in which the trainer computes for more than 10 times the median length
  * of a step do not count: it evaluates, or writes a checkpoint. Pure. */
 #ifndef FBY_CLIENT_BATCH_RECENT_STEPS_H
