@@ -180,6 +180,37 @@ static bool lower_column(const char *name, char out[FBY_NAME_SIZE])
            strchr(out, '.') == NULL;
 }
 
+/* Has the name blanks around it, without which a field can read the column? */
+static bool has_blanks_around(const char *name)
+{
+    char   lower[FBY_NAME_SIZE];
+    char   inner[FBY_NAME_SIZE];
+    size_t before = strspn(name, " ");
+    size_t size   = strlen(name);
+    while (size > before && name[size - 1] == ' ') {
+        size--;
+    }
+    snprintf(inner, sizeof(inner), "%.*s", (int)(size - before), name + before);
+    return strlen(name) < FBY_NAME_SIZE && strcmp(inner, name) != 0 &&
+           lower_column(inner, lower);
+}
+
+/* Refuse names with blanks around them, as in "a, b": the columns would be left
+ * out. */
+static void check_blanks(struct header *self, const struct fby_list_row *row)
+{
+    uint32_t i = 0;
+    while (i < row->n_cells && !has_blanks_around(row->cells[i].column)) {
+        i++;
+    }
+    if (i < row->n_cells) {
+        self->err = fby_error_set(self->why, FBY_CONFIG,
+            "%s: the column '%s' " FBY_GUESS_BLANKS,
+            fby_text_show(self->list).text,
+            fby_text_show(row->cells[i].column).text);
+    }
+}
+
 static fby_err check_columns(
     void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
 {
@@ -197,6 +228,9 @@ static fby_err check_columns(
                 fby_text_show(row->cells[i].column).text, name);
             break;
         }
+    }
+    if (self->err == FBY_OK && !self->begin.is_json) {
+        check_blanks(self, row);
     }
     return FBY_GONE; /* only the first row is wanted */
 }

@@ -58,6 +58,7 @@ static const struct remedy remedies[] = {
         "jq -c . $f > lines-$f"},
     {".csv", FBY_LIST_NO_FIELD, NAMES},
     {".csv", FBY_LIST_NO_NAME, NAMES},
+    {".csv", FBY_GUESS_BLANKS, NAMES},
 };
 
 /* End the error with the command of the search. */

@@ -97,6 +97,9 @@ fby_err fby_guess_explain_missing_files(const struct fby_search *search,
 const char *fby_guess_find_utf16(
     const struct fby_search *search, const char *path);
 
+/* The end of the error of fby_refuse_header() for which there is a command. */
+#define FBY_GUESS_BLANKS "has blanks around its name"
+
 /* If the error of reading a list has a known remedy, append its purpose, and set
  * the command of the guess to the one that writes a valid file (guess_invalid_lists.c). Returns false if it has none. */
 bool fby_guess_explain_invalid_list(struct fby_search *search,

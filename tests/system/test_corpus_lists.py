@@ -516,6 +516,11 @@ ROWS = [
      Remedy("train.csv: the column image_id names files without their path "
             "(train_images/0.jpg): write a list of paths:\n(cd /", "",
             {"image_id": (4, *IMAGE), "label": Counter([0, 0, 1, 1])})),
+    ("blanks around names of columns", lambda root: save(
+        root / "train.csv", "a, b, y\n1, 2, 3\n4, 5, 6\n"),
+     Remedy("train.csv: the column ' b' has blanks around its name: to write "
+            "other names of columns:\n(cd /", "",
+            {"a": Counter([1, 4]), "b": Counter([2, 5]), "y": Counter([3, 6])})),
     ("blanks in all names of columns", lambda root: save(
         root / "Data_Entry.csv", "Patient Name,Finding Labels\nx,A|B\ny,A\n"),
      Remedy("Data_Entry.csv: line 2: no column has a name that a field can "
