@@ -304,6 +304,50 @@ static fby_err find_in_row(
     return out->n > 0 || self->n_rows == MAX_NAMES ? FBY_GONE : FBY_OK;
 }
 
+/* ---- numbers that are names ---- */
+
+struct number_search { /* how many numbers of a column name no file? */
+    const struct named_search *names;
+    const char                *column;
+    uint32_t                   n_rows, n_missing;
+};
+
+static fby_err count_missing(
+    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
+{
+    struct number_search *self = arg;
+    (void)why;
+    for (uint32_t i = 0; i < row->n_cells; i++) {
+        struct fby_named_file file;
+        bool                  is_missing = copy_cell(&row->cells[i], &file) &&
+                          strcmp(file.column, self->column) == 0 &&
+                          !find_value(self->names, &file);
+        self->n_missing += is_missing ? 1 : 0;
+    }
+    self->n_rows++;
+    return self->n_rows == MAX_ROWS ? FBY_GONE : FBY_OK;
+}
+
+/* Drop columns of numbers of which half name no files: a table of numbers may
+ * lie beside pictures called 1.jpg. */
+static void drop_numbers(struct named_search *self)
+{
+    struct fby_named_files *out  = self->out;
+    uint32_t                kept = 0;
+    for (uint32_t i = 0; i < out->n; i++) {
+        const struct fby_named_file *file = &out->files[i];
+        struct number_search search = {.names = self, .column = file->column};
+        const struct fby_list_sink sink = {count_missing, &search};
+        if (fby_guess_is_digits(file->value, strlen(file->value))) {
+            fby_list_begin_visit(self->begin, &sink);
+        }
+        if (search.n_missing == 0 || 2 * search.n_missing < search.n_rows) {
+            out->files[kept++] = *file;
+        }
+    }
+    out->n = kept;
+}
+
 bool fby_named_file_find(const struct fby_search *search, const char *dir,
     const char *name, const struct fby_folders_below *folders,
     struct fby_named_file *out)
@@ -333,6 +377,7 @@ bool fby_named_files_find(const struct fby_search *search, const char *dir,
     if (fby_path_join(dir, list, path, NULL) == FBY_OK &&
         fby_list_begin_read(search, path, &begin)) {
         fby_list_begin_visit(&begin, &sink);
+        drop_numbers(&self);
     }
     fby_list_begin_fini(&begin);
     return out->n > 0;

@@ -516,6 +516,10 @@ ROWS = [
      Remedy("train.csv: the column image_id names files without their path "
             "(train_images/0.jpg): write a list of paths:\n(cd /", "",
             {"image_id": (4, *IMAGE), "label": Counter([0, 0, 1, 1])})),
+    ("numbers above pictures with numbers", lambda root: (
+        save(root / "cat/1.jpg", picture(1)),
+        save(root / "t.csv", "a,y\n1,2\n4,5\n"), root / "t.csv")[-1],
+     {"a": Counter([1, 4]), "y": Counter([2, 5])}),
     ("blanks around names of columns", lambda root: save(
         root / "train.csv", "a, b, y\n1, 2, 3\n4, 5, 6\n"),
      Remedy("train.csv: the column ' b' has blanks around its name: to write "
