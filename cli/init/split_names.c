@@ -19,10 +19,15 @@ const char *const fby_known_splits[FBY_KNOWN_SPLITS] = {
 static const struct {
     const char *word, *split;
     bool        no_folder; /* a folder of that name is no split */
-} words[] = {{"validation", "validation", false}, {"evaluation", "val", true},
-    {"training", "train", false}, {"testing", "test", false},
-    {"train", "train", false}, {"valid", "valid", false}, {"eval", "val", true},
-    {"test", "test", false}, {"val", "val", false}};
+    bool        is_whole;  /* and no longer word is the split */
+} words[] = {{.word = "validation", .split = "validation"},
+    {.word = "evaluation", .split = "val", .no_folder = true},
+    {.word = "training", .split = "train"},
+    {.word = "testing", .split = "test"}, {.word = "train", .split = "train"},
+    {.word = "valid", .split = "valid"},
+    {.word = "eval", .split = "val", .no_folder = true},
+    {.word = "test", .split = "test"}, {.word = "val", .split = "val"},
+    {.word = "dev", .split = "val", .no_folder = true, .is_whole = true}};
 enum { N_WORDS = sizeof(words) / sizeof(words[0]) };
 
 struct split_word { /* in a name; length 0: none */
@@ -41,7 +46,9 @@ static struct split_word match_word(const char *name, size_t begin)
 {
     for (size_t i = 0; i < N_WORDS; i++) {
         size_t length = strlen(words[i].word);
-        if (strncasecmp(name + begin, words[i].word, length) == 0) {
+        if (strncasecmp(name + begin, words[i].word, length) == 0 &&
+            !(words[i].is_whole &&
+                isalpha((unsigned char)name[begin + length]))) {
             return (struct split_word){.begin = begin,
                 .length                       = length,
                 .is_train = strcmp(words[i].split, "train") == 0,
@@ -166,11 +173,14 @@ bool fby_are_split_names(const char *const *names, uint32_t n, uint32_t *train)
 
 /* ---- the split of a name ---- */
 
-/* True if a word of the name begins with `word`: interval has no val. */
-static bool has_word(const char *name, const char *word)
+/* True if a word of the name begins with `word`: interval has no val. If
+ * `is_whole`, it is that word: device is no dev. */
+static bool has_word(const char *name, const char *word, bool is_whole)
 {
-    const char *at = strstr(name, word);
-    while (at != NULL && at != name && isalpha((unsigned char)at[-1])) {
+    size_t      size = strlen(word);
+    const char *at   = strstr(name, word);
+    while (at != NULL && ((at != name && isalpha((unsigned char)at[-1])) ||
+                             (is_whole && isalpha((unsigned char)at[size])))) {
         at = strstr(at + 1, word);
     }
     return at != NULL;
@@ -181,7 +191,7 @@ const char *fby_split_word(const char *name)
     for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
         for (size_t i = 0; i < N_WORDS; i++) {
             if (strcmp(words[i].split, fby_known_splits[k]) == 0 &&
-                has_word(name, words[i].word)) {
+                has_word(name, words[i].word, words[i].is_whole)) {
                 return fby_known_splits[k];
             }
         }

@@ -516,6 +516,13 @@ ROWS = [
      Remedy("train.csv: the column image_id names files without their path "
             "(train_images/0.jpg): write a list of paths:\n(cd /", "",
             {"image_id": (4, *IMAGE), "label": Counter([0, 0, 1, 1])})),
+    ("GLUE: train.tsv, dev.tsv and test.tsv", lambda root: [
+        save(root / f"{split}.tsv", "sentence\tlabel\na b\t0\nc d\t1\n")
+        for split in ("train", "dev", "test")] and None,
+     Remedy("dev.tsv has tabs: write a list with commas:\n(set -C; cd /", "",
+            {"label": Counter([0, 1])}), ("val", {"label": (64,)})),
+    ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
+     {"a": Counter([1, 2])}),
     ("numbers above pictures with numbers", lambda root: (
         save(root / "cat/1.jpg", picture(1)),
         save(root / "t.csv", "a,y\n1,2\n4,5\n"), root / "t.csv")[-1],
