@@ -6,7 +6,8 @@
  * in two folders only if the files belong together. But many people number the
  * files of each class from 0 or 1, and take as many of each: then only the names
  * of the folders tell pairs from classes, and without such a name there is only
- * a note. More than four folders are rather classes, too. */
+ * a note. More than four folders are rather classes, too. A few files of pairs
+ * may be missing: three of four names must be the same. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,21 +16,26 @@
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
 #include "common/hash.h"
+#include "common/mem.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 #include "worker/source/shard.h"
 
 enum {
-    MAX_FOLDERS = 16, /* that are looked at */
-    FEW_FOLDERS = 4,  /* that are rather pairs than classes */
-    MANY_FILES  = 10  /* that have the same names not by chance */
+    MAX_FOLDERS = 16,  /* that are looked at */
+    FEW_FOLDERS = 4,   /* that are rather pairs than classes */
+    MANY_FILES  = 10,  /* that have the same names not by chance */
+    FEW_FILES   = 5,   /* of fewer none may be missing */
+    MAX_HASHES  = 4096 /* names of a folder that are compared */
 };
 
 struct paired_folder {
     char     name[32]; /* as it is; "": it cannot be that of a column */
     uint64_t n_files;
-    uint64_t sum; /* of the hashes of their keys: the order does not matter */
-    uint64_t prefix;      /* the hash of the first key before its number */
+    uint64_t hashes[MAX_HASHES]; /* of the keys; sorted */
+    uint32_t n_hashes;
+    uint64_t limit;  /* only hashes up to it are kept; a part of all files */
+    uint64_t prefix; /* the hash of the first key before its number */
     uint64_t least, most; /* of the numbers at the end of the keys */
     bool     is_counted;  /* all keys are one prefix and a number */
     char     suffix[16];  /* of the first file */
@@ -39,7 +45,8 @@ struct paired_folder {
 
 struct folder_set {
     struct paired_folder folders[MAX_FOLDERS];
-    uint32_t             n; /* 0: they have not the same file names */
+    uint32_t             n;         /* 0: they have not the same file names */
+    bool                 is_nearly; /* some names are not in all folders */
 };
 
 /* Note the number at the end of a key. */
@@ -63,6 +70,25 @@ static void add_number(struct paired_folder *out, const char *key, size_t size)
     out->most  = number > out->most ? number : out->most;
 }
 
+/* Keep the hash, if it is not above the limit. Where there are too many, the limit
+ * is halved: two folders keep the same ones, whatever their order is. */
+static void add_hash(struct paired_folder *out, uint64_t hash)
+{
+    while (out->n_hashes == MAX_HASHES) {
+        uint32_t kept = 0;
+        out->limit /= 2;
+        for (uint32_t i = 0; i < MAX_HASHES; i++) {
+            if (out->hashes[i] <= out->limit) {
+                out->hashes[kept++] = out->hashes[i];
+            }
+        }
+        out->n_hashes = kept;
+    }
+    if (hash <= out->limit) {
+        out->hashes[out->n_hashes++] = hash;
+    }
+}
+
 static fby_err add_name(
     void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
 {
@@ -79,9 +105,16 @@ static fby_err add_name(
                           !fby_equal_ignoring_case(out->suffix, parts.suffix);
         add_number(out, entry->name, parts.key_size);
         out->n_files++;
-        out->sum += fby_xxh3_64(entry->name, parts.key_size);
+        add_hash(out, fby_xxh3_64(entry->name, parts.key_size));
     }
     return FBY_OK;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
 /* Read the names of the files in a folder. Returns false if it has none, or
@@ -91,7 +124,7 @@ static bool read_folder(const struct fby_search *search, const char *path,
 {
     uint32_t n_dangling = 0;
     char     below[FBY_PATH_SIZE];
-    *out = (struct paired_folder){.n_files = 0};
+    *out = (struct paired_folder){.limit = UINT64_MAX};
     if (fby_path_join(path, name, below, NULL) != FBY_OK ||
         fby_listing_visit(search->root, below, NULL, add_name, out, &n_dangling,
             NULL) != FBY_OK) {
@@ -100,25 +133,56 @@ static bool read_folder(const struct fby_search *search, const char *path,
     if (strlen(name) < sizeof(out->name)) {
         snprintf(out->name, sizeof(out->name), "%s", name);
     }
+    qsort(out->hashes, out->n_hashes, sizeof(out->hashes[0]), compare_hashes);
     return !out->has_others && out->n_files > 0;
+}
+
+/* The number of hashes up to the limit. */
+static uint32_t count_up_to(const struct paired_folder *folder, uint64_t limit)
+{
+    uint32_t n = 0;
+    while (n < folder->n_hashes && folder->hashes[n] <= limit) {
+        n++;
+    }
+    return n;
+}
+
+/* Compare a folder with the first one. Returns false if its names are others. */
+static bool compare_with_first(
+    struct folder_set *set, const struct paired_folder *folder)
+{
+    const struct paired_folder *one = &set->folders[0];
+    uint64_t limit  = one->limit < folder->limit ? one->limit : folder->limit;
+    uint32_t n_one  = count_up_to(one, limit);
+    uint32_t n      = count_up_to(folder, limit);
+    uint32_t most   = n_one > n ? n_one : n;
+    uint32_t shared = 0;
+    for (uint32_t i = 0; i < n_one; i++) {
+        shared += bsearch(&one->hashes[i], folder->hashes, n,
+                      sizeof(folder->hashes[0]), compare_hashes) != NULL
+                      ? 1
+                      : 0;
+    }
+    bool is_equal  = shared == most && one->n_files == folder->n_files;
+    set->is_nearly = set->is_nearly || !is_equal;
+    return is_equal || (most >= FEW_FILES && 4 * shared >= 3 * most);
 }
 
 /* Read the folders in the listing, as long as they have the same file names. */
 static void read_folders(const struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct folder_set *out)
 {
-    const char                 *first;
-    const struct paired_folder *one    = &out->folders[0];
-    uint32_t                    n_dirs = fby_guess_count_dirs(listing, &first);
-    out->n                             = 0;
-    bool is_same                       = n_dirs >= 2 && n_dirs <= MAX_FOLDERS;
+    const char *first;
+    uint32_t    n_dirs  = fby_guess_count_dirs(listing, &first);
+    bool        is_same = n_dirs >= 2 && n_dirs <= MAX_FOLDERS;
+    out->n              = 0;
+    out->is_nearly      = false;
     for (uint32_t i = 0; is_same && i < listing->count; i++) {
         struct paired_folder *folder = &out->folders[out->n];
         const char           *name   = listing->entries[i].name;
         if (listing->entries[i].is_dir) {
             is_same = read_folder(search, path, name, folder) &&
-                      folder->n_files == one->n_files &&
-                      folder->sum == one->sum;
+                      compare_with_first(out, folder);
             out->n++;
         }
     }
@@ -163,15 +227,16 @@ static enum verdict judge(const struct folder_set *set)
     }
     bool is_counter =
         one->n_files == 1 ||
-        (one->is_counted && one->most - one->least + 1 == one->n_files);
+        (one->is_counted &&
+            (set->is_nearly || one->most - one->least + 1 == one->n_files));
     if (set->n > FEW_FOLDERS) {
         return is_counter ? CLASSES : MAYBE_PAIRS;
     }
     if (!is_counter || has_any(set, roles)) {
         return PAIRS;
     }
-    return has_any(set, words) || one->n_files >= MANY_FILES ? MAYBE_PAIRS
-                                                             : CLASSES;
+    bool is_many = one->n_files >= MANY_FILES && !set->is_nearly;
+    return has_any(set, words) || is_many ? MAYBE_PAIRS : CLASSES;
 }
 
 /* Write "A, B and C". */
@@ -245,38 +310,48 @@ static bool write_command(const struct fby_search *search, const char *path,
     return n > 0 && n < FBY_GUESS_COMMAND;
 }
 
-fby_err fby_refuse_same_names(struct fby_search *search, const char *path,
-    const struct fby_listing *listing, struct fby_error_detail *why)
+/* Refuse the folders, or add a note. */
+static fby_err refuse_pairs(struct fby_search *search, const char *path,
+    const struct folder_set *set, struct fby_error_detail *why)
 {
-    struct folder_set set;
-    char              names[160];
-    char              command[FBY_GUESS_COMMAND];
-    if (search->out->n_splits > 0) { /* train, which was looked at, decides */
-        return FBY_OK;
-    }
-    read_folders(search, path, listing, &set);
-    enum verdict verdict = judge(&set);
+    char         names[160];
+    char         command[FBY_GUESS_COMMAND];
+    const char  *most    = set->is_nearly ? "nearly " : "";
+    enum verdict verdict = judge(set);
     if (verdict == CLASSES) {
         return FBY_OK;
     }
-    write_names(&set, names, sizeof(names));
-    bool has_command = write_command(search, path, &set, command);
+    write_names(set, names, sizeof(names));
+    bool has_command = write_command(search, path, set, command);
     if (verdict == PAIRS) {
         memcpy(search->out->command, has_command ? command : "",
             has_command ? sizeof(command) : 1);
         return fby_error_set(why, FBY_CONFIG,
-            "%s have the same file names, so they look like pairs, not "
+            "%s have %sthe same file names, so they look like pairs, not "
             "classes; if they are classes, add --class-depth 1; for pairs %s",
-            names,
+            names, most,
             has_command      ? "write a list, and run init again:"
             : search->in_zip ? "unpack the archive, and run init again"
                              : "name the folders images, masks");
     }
     if (has_command) {
         fby_guess_note(search,
-            "note: %s have the same file names; if they are pairs, not "
+            "note: %s have %sthe same file names; if they are pairs, not "
             "classes, write a list, and run init again: %s",
-            names, command);
+            names, most, command);
     }
     return FBY_OK;
+}
+
+fby_err fby_refuse_same_names(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    if (search->out->n_splits > 0) { /* train, which was looked at, decides */
+        return FBY_OK;
+    }
+    struct folder_set *set = fby_zalloc(sizeof(*set));
+    read_folders(search, path, listing, set);
+    fby_err err = refuse_pairs(search, path, set, why);
+    free(set);
+    return err;
 }

@@ -10,7 +10,7 @@ import test_corpus
 
 from collections import Counter
 
-from test_corpus import IMAGE, Note, Remedy, pictures_at, save, zipped
+from test_corpus import IMAGE, Note, Remedy, pictures_at, picture, save, zipped
 
 
 def folders(*names, files=("0.jpg", "1.jpg", "2.jpg")):
@@ -44,6 +44,16 @@ MAY_BE_PAIRS = ("have the same file names; if they are pairs, not classes, "
 DOUBLE = '"'
 CODES = ["00891_00.jpg", "00893_00.jpg", "01430_00.jpg"]
 SPLITS = "look like splits, not classes: write a pipeline for each: forebay in"
+
+def missing(names, *folders):
+    """Folders of pictures of these names, of which the second lacks one."""
+    def make(root):
+        for folder in folders:
+            for i, name in enumerate(names):
+                if folder == folders[0] or i != 5:
+                    save(root / folder / f"{name}.jpg", picture(i))
+    return make
+
 
 ROWS = [
     ("Places365: data_256 and val_256", folders(
@@ -83,6 +93,14 @@ ROWS = [
      "folders images, masks"),
     ("a zip of pairs", zipped(folders("A", "B", files=CODES)),
      "for pairs unpack the archive, and run init again"),
+    ("pairs of which one is missing", missing(
+        [f"{i * i}z" for i in range(12)], "blurred", "sharpened"),
+     Remedy("blurred and sharpened have nearly the same file names, so they look "
+            "like pairs, not classes; if they are classes, add --class-depth 1; "
+            "for pairs write a list, and run init again:", "",
+            {"blurred": (11, *IMAGE)})),
+    ("classes of numbers, one more in one", missing(range(12), "cat", "dog"),
+     {"label": Counter([0] * 12 + [1] * 11)}),
     ("two classes of a few numbered files", numbered("cat", "dog", n=4),
      {"label": Counter([0] * 4 + [1] * 4)}),
     ("two classes of many numbered files", numbered("cat", "dog"), Note(
