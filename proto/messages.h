@@ -51,6 +51,7 @@ enum {
     FBY_ROOTS_MAX         = 256,           /* per worker: --data NAME=PATH */
     FBY_COUNTERS_MAX      = 256,           /* per HEARTBEAT message */
     FBY_WORKERS_MAX       = 8192,          /* per WORKERS message */
+    FBY_UNUSABLE_MAX      = 256,           /* workers per RENEW message */
     FBY_RANKS_MAX         = 1 << 16        /* per job */
 };
 
@@ -411,6 +412,7 @@ struct fby_substituted {    /* a row that has another sample's values */
 struct fby_stage_times { /* ns, summed over all tasks of the batch */
     uint64_t fetch, transform, encode;
     uint64_t wait; /* ns from REQUEST to END minus the other three, >= 0 */
+    uint64_t cpu;  /* CPU time of the stages; 0: not known */
 };
 struct fby_end { /* worker > client: after the last chunk */
     struct fby_session_id         session;
@@ -541,11 +543,20 @@ struct fby_join_first { /* server > client: unknown session */
     struct fby_session_id session;
 };
 
+struct fby_instance_ids {
+    const struct fby_instance_id *at;
+    size_t                        n;
+};
+
 /* How fast a trainer took its last steps, and how long it waited for them. */
 struct fby_pace {
     uint32_t span_ms; /* the length of these steps; 0: nothing is known */
     uint64_t rows;    /* taken in this time, without padding */
     uint32_t wait_ms; /* of this time, spent waiting for batches */
+    /* What these rows took in the stages of workers, summed over threads; from
+     * END. cpu_ms is 0 if workers do not say it. */
+    uint64_t fetch_ms, transform_ms, encode_ms;
+    uint64_t cpu_ms;
 };
 
 struct fby_renew { /* client > server */
@@ -555,6 +566,8 @@ struct fby_renew { /* client > server */
     struct fby_maybe_digest data;
     struct fby_maybe_digest fingerprint;
     struct fby_pace         pace; /* of the trainer */
+    struct fby_instance_ids unusable; /* workers that the client has set aside:
+                                         other data, build or version */
 };
 
 struct fby_worker_info {
@@ -566,10 +579,6 @@ struct fby_worker_info {
     struct fby_blob         ticket;
     struct fby_maybe_digest session_key;
     uint32_t                secure;
-};
-struct fby_instance_ids {
-    const struct fby_instance_id *at;
-    size_t                        n;
 };
 struct fby_workers { /* server > client */
     struct fby_session_id  session;

@@ -330,6 +330,7 @@ static const struct schema_column end_columns[] = {
     U64(8, end, times.encode, 0, UINT64_MAX),
     U64(9, end, times.wait, 0, UINT64_MAX),
     LIST(NUMBERS, 10, end, samples, n_samples, 0, FBY_ROWS_MAX),
+    U64(11, end, times.cpu, 0, UINT64_MAX),
 };
 
 static const struct schema_column sealed_hello_columns[] = {
@@ -424,6 +425,11 @@ static const struct schema_column renew_columns[] = {
     U32(6, renew, pace.span_ms, 0, UINT32_MAX),
     U64(7, renew, pace.rows, 0, UINT64_MAX),
     U32(8, renew, pace.wait_ms, 0, UINT32_MAX),
+    U64(9, renew, pace.fetch_ms, 0, UINT64_MAX),
+    U64(10, renew, pace.transform_ms, 0, UINT64_MAX),
+    U64(11, renew, pace.encode_ms, 0, UINT64_MAX),
+    U64(12, renew, pace.cpu_ms, 0, UINT64_MAX),
+    LIST(IDS, 13, renew, unusable.at, unusable.n, 0, FBY_UNUSABLE_MAX),
 };
 
 static const struct schema_column worker_info_columns[] = {

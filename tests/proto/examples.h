@@ -242,7 +242,7 @@ static inline void example_of_request(struct fby_message *m)
         m->end.n_sums        = 2;
         m->end.substituted   = example_substituted;
         m->end.n_substituted = 2;
-        m->end.times         = (struct fby_stage_times){1000, 2000, 3000, 4000};
+        m->end.times = (struct fby_stage_times){1000, 2000, 3000, 4000, 0};
         break;
     default:
         break; /* LOST, CANCEL: only the ids */

@@ -562,6 +562,34 @@ static void what_only_a_cluster_with_keys_sends_arrives(void **state)
     fby_message_fini(&arrived);
 }
 
+static void the_demand_of_a_trainer_arrives(void **state)
+{
+    (void)state;
+    static const struct fby_pace pace = {.span_ms = 29990,
+        .rows                                     = 300000,
+        .wait_ms                                  = 7000,
+        .fetch_ms                                 = 12000,
+        .transform_ms                             = 900000,
+        .encode_ms                                = 80000,
+        .cpu_ms                                   = 960000};
+    struct fby_message           m;
+    struct fby_message           arrived;
+    example(FBY_MSG_END, &m);
+    m.end.times.cpu = 6000;
+    through_golden("END_cpu", &m, &arrived);
+    assert_true(arrived.end.times.cpu == 6000);
+    fby_message_fini(&arrived);
+
+    example(FBY_MSG_RENEW, &m);
+    m.renew.pace     = pace;
+    m.renew.unusable = (struct fby_instance_ids){example_gone, 2};
+    through_golden("RENEW_pace", &m, &arrived);
+    assert_memory_equal(&arrived.renew.pace, &pace, sizeof(pace));
+    assert_int_equal(arrived.renew.unusable.n, 2);
+    assert_true(arrived.renew.unusable.at[1].value == example_gone[1].value);
+    fby_message_fini(&arrived);
+}
+
 /* Many short names, each in a field of its own, would unpack to more memory
  * than allowed; all names in one field do not, also in a client that does not
  * know the field (number 1000 here). */
@@ -668,6 +696,7 @@ int main(void)
         cmocka_unit_test(what_a_busy_worker_lacks_arrives),
         cmocka_unit_test(the_location_of_the_classes_arrives),
         cmocka_unit_test(what_only_a_cluster_with_keys_sends_arrives),
+        cmocka_unit_test(the_demand_of_a_trainer_arrives),
         cmocka_unit_test(many_short_names_of_classes_fit),
         cmocka_unit_test(ops_of_the_device_arrive_as_they_were_sent),
         cmocka_unit_test(a_ragged_field_arrives_with_its_max_length),

@@ -186,7 +186,7 @@ static void substitutes_are_kept_until_the_next_request(void **state)
     a.end.n_substituted      = 1;
     a.end.samples            = numbers;
     a.end.n_samples          = ROWS;
-    a.end.times              = (struct fby_stage_times){1, 2, 3, 4};
+    a.end.times              = (struct fby_stage_times){1, 2, 3, 4, 5};
     assert_true(fby_assembly_accept_end(&a.assembly, &a.end, &why));
     strcpy(text, "other");
     one.row             = 0;

@@ -8,13 +8,17 @@
 #define MS FBY_NS_PER_MS
 #define S  FBY_NS_PER_S
 
+static const struct fby_stage_times times = {
+    .fetch = 4 * MS, .transform = 30 * MS, .encode = 6 * MS, .cpu = 35 * MS};
+
 /* Add `n` steps of 64 rows that compute and wait so long. */
 static void add_steps(struct fby_recent_steps *steps, uint32_t n,
     int64_t compute_ns, int64_t wait_ns)
 {
     for (uint32_t i = 0; i < n; i++) {
         fby_recent_steps_wait(steps, wait_ns);
-        fby_recent_steps_add(steps, steps->last_ns + compute_ns + wait_ns, 64);
+        fby_recent_steps_add(
+            steps, steps->last_ns + compute_ns + wait_ns, 64, &times);
     }
 }
 
@@ -23,7 +27,7 @@ static struct fby_recent_steps begin(void)
 {
     struct fby_recent_steps steps = {.n = 0};
     fby_recent_steps_wait(&steps, S);
-    fby_recent_steps_add(&steps, S, 64);
+    fby_recent_steps_add(&steps, S, 64, &times);
     return steps;
 }
 
@@ -51,6 +55,11 @@ static void a_pace_has_rows_and_wait(void **state)
     struct fby_recent_steps steps = begin();
     add_steps(&steps, 10, 80 * MS, 20 * MS);
     assert_pace(&steps, 1000, 640, 200);
+    struct fby_pace pace = fby_recent_steps_pace(&steps, steps.last_ns);
+    assert_int_equal(pace.fetch_ms, 40);
+    assert_int_equal(pace.transform_ms, 300);
+    assert_int_equal(pace.encode_ms, 60);
+    assert_int_equal(pace.cpu_ms, 350);
 }
 
 static void waits_of_several_calls_add_up(void **state)

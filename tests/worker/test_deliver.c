@@ -282,6 +282,7 @@ static const struct fby_end *make_and_expect_end(
     atomic_store(&job->fetch_ns, 100);
     atomic_store(&job->transform_ns, 20);
     atomic_store(&job->encode_ns, 3);
+    atomic_store(&job->cpu_ns, 7);
     job->begun_ns = rig->loop.now_ns - took_ns;
     wire_expect(a, FBY_MSG_HEADER);
     expect_chunk(a, (struct fby_request_id){a->newest}, 0);
@@ -299,6 +300,7 @@ static void end_reports_the_time_of_each_stage(void **state)
     assert_int_equal(end->times.fetch, 100);
     assert_int_equal(end->times.transform, 20);
     assert_int_equal(end->times.encode, 3);
+    assert_int_equal(end->times.cpu, 7);
     assert_int_equal(end->times.wait, 1000);
     assert_int_equal(end->n_samples, 0);
     /* Several threads work on a batch at the same time. */

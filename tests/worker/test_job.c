@@ -122,6 +122,7 @@ static void a_batch_is_what_the_direct_computation_makes(void **state)
         struct fby_job     *job  = start(&bench, &spec);
         check_job(&bench, job);
         assert_true(atomic_load(&job->transform_ns) > 0);
+        assert_true(atomic_load(&job->cpu_ns) > 0);
         fby_job_release(&job);
     }
     struct fby_stages_counts counts;

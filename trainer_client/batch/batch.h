@@ -15,6 +15,7 @@
 #include "common/hash.h"
 #include "forebay/forebay.h"
 #include "pipeline/token.h"
+#include "proto/messages.h"
 #include "trainer_client/expand/expansion.h"
 #include "trainer_client/expand/ragged_offsets.h"
 
@@ -47,13 +48,14 @@ struct forebay_batch {
     struct fby_gpu_output *output;         /* GPU only: owner of `memory` */
     _Atomic(void *)        stream; /* GPU only: the trainer's last stream */
 
-    uint64_t  epoch, step;
-    uint32_t  first_row; /* index of row 0 in the batch of all ranks */
-    uint32_t  rows;      /* of this rank */
-    uint64_t  raw_bytes; /* sum over all chunks as received */
-    char      token[FBY_TOKEN_TEXT_SIZE];
-    uint64_t *samples; /* sample number of each row */
-    uint8_t  *valid;   /* for each row: 1, or 0 if it is padding */
+    uint64_t epoch, step;
+    uint32_t first_row; /* index of row 0 in the batch of all ranks */
+    uint32_t rows;      /* of this rank */
+    uint64_t raw_bytes; /* sum over all chunks as received */
+    struct fby_stage_times worker_times; /* from END */
+    char                   token[FBY_TOKEN_TEXT_SIZE];
+    uint64_t              *samples; /* sample number of each row */
+    uint8_t               *valid;   /* for each row: 1, or 0 if it is padding */
 
     bool                 has_digests;
     struct fby_checksum *digests; /* of each row */

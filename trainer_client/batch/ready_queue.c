@@ -350,7 +350,7 @@ static void count_delivery(struct fby_ready_queue *self,
     const struct forebay_batch *batch, int64_t now_ns)
 {
     uint32_t samples = count_samples(batch);
-    fby_recent_steps_add(&self->recent, now_ns, samples);
+    fby_recent_steps_add(&self->recent, now_ns, samples, &batch->worker_times);
     self->stats.steps++;
     self->stats.images += samples;
     self->stats.raw_bytes += batch->raw_bytes;

@@ -122,7 +122,8 @@ static void queue_batch(struct fby_receiver *r, int slot)
     struct fby_decode_task *task     = fby_decode_pool_new_task(r->decode_pool);
     r->spare_batch                   = NULL;
     log_resolved_refusal(r, &assembly->expected);
-    batch->raw_bytes = raw_bytes_of(assembly);
+    batch->raw_bytes    = raw_bytes_of(assembly);
+    batch->worker_times = assembly->times;
     set_rows(r, assembly, batch);
     set_token(r, assembly, batch);
     set_substituted(r, assembly, batch);

@@ -100,6 +100,7 @@ void fby_r_set_aside(struct fby_receiver *r, int peer,
     struct fby_peer *p = &r->peers[peer];
     fby_warn("WORKER-ASIDE", "%s: %s", p->label, text);
     snprintf(p->refusal, sizeof(p->refusal), "%.255s", text);
+    p->is_aside        = true;
     r->last_aside_code = code;
     (void)fby_error_set(&r->last_aside, FBY_STALE, "%s", text);
     (void)fby_error_prefix(&r->last_aside, FBY_STALE, "%s", p->label);

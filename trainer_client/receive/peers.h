@@ -35,6 +35,7 @@ struct fby_peer {
     struct fby_digest       data;        /* if `answer` is OPENED */
     struct fby_digest       fingerprint; /* if `answer` is OPENED */
     struct fby_error_detail failure;     /* text of the last OPEN_FAILED */
+    bool                    is_aside;    /* set aside: not used again */
     char        refusal[256]; /* why it is not used, until WELCOME; "": none */
     const char *unanswered;   /* name of the message of opening that it has not
                                answered; NULL: none */

@@ -190,17 +190,39 @@ static void locate_server(struct fby_receiver *r)
     }
 }
 
+/* List the workers that are set aside. Returns their number. */
+static size_t list_unusable(const struct fby_receiver *r,
+    struct fby_instance_id unusable[FBY_UNUSABLE_MAX])
+{
+    size_t n = 0;
+    for (int i = 0; i < r->n_peers && n < FBY_UNUSABLE_MAX; i++) {
+        if (r->peers[i].used && r->peers[i].is_aside) {
+            unusable[n++] = r->peers[i].instance;
+        }
+    }
+    return n;
+}
+
+/* Send the message to the server that is due now, if there is one. */
+static void run_membership(struct fby_receiver *r)
+{
+    struct fby_message     message = {0};
+    struct fby_instance_id unusable[FBY_UNUSABLE_MAX];
+    if (!fby_membership_tick(&r->membership, r->now_ns, &message)) {
+        return;
+    }
+    if (message.type == FBY_MSG_RENEW) {
+        message.renew.pace = fby_ready_queue_pace(r->ready_queue, r->now_ns);
+        message.renew.unusable.at = unusable;
+        message.renew.unusable.n  = list_unusable(r, unusable);
+    }
+    fby_r_send_to_server(r, &message);
+}
+
 static void run_timers(struct fby_receiver *r)
 {
-    struct fby_message message = {0};
     locate_server(r);
-    if (fby_membership_tick(&r->membership, r->now_ns, &message)) {
-        if (message.type == FBY_MSG_RENEW) {
-            message.renew.pace =
-                fby_ready_queue_pace(r->ready_queue, r->now_ns);
-        }
-        fby_r_send_to_server(r, &message);
-    }
+    run_membership(r);
     fby_r_open_tick(r);
     fby_r_run_actions(r);
     fby_window_tick(r->window, r->now_ns);

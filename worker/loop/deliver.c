@@ -136,6 +136,7 @@ static struct fby_stage_times stage_times(
         .fetch     = atomic_load(&job->fetch_ns),
         .transform = atomic_load(&job->transform_ns),
         .encode    = atomic_load(&job->encode_ns),
+        .cpu       = atomic_load(&job->cpu_ns),
     };
     uint64_t busy_ns    = times.fetch + times.transform + times.encode;
     uint64_t elapsed_ns = (uint64_t)(now_ns - job->begun_ns);

@@ -69,8 +69,9 @@ static void encode_chunk(
     if (!fby_job_is_aborted(job)) {
         hash_and_encode(self, thread, chunk);
         atomic_fetch_add(&job->encode_ns, (uint64_t)(fby_now_ns() - begin_ns));
-        fby_backlog_charge(
-            self->backlog, job, fby_thread_cpu_ns() - begin_cpu_ns);
+        int64_t cpu_ns = fby_thread_cpu_ns() - begin_cpu_ns;
+        atomic_fetch_add(&job->cpu_ns, (uint64_t)cpu_ns);
+        fby_backlog_charge(self->backlog, job, cpu_ns);
         fby_stages_post_event(self, job, chunk);
     }
     fby_job_release(&job); /* held by queue_chunk in transform_row.c */

@@ -244,19 +244,17 @@ static fby_err fetch_members(struct fby_stages *self, struct fby_task *task,
 fby_err fby_fetch_task(void *context, uint32_t thread, void *item)
 {
     (void)thread;
-    struct fby_stages       *self         = context;
-    struct fby_task         *task         = item;
-    const struct fby_member *reading      = NULL;
-    int64_t                  begin_ns     = fby_now_ns();
-    int64_t                  begin_cpu_ns = fby_thread_cpu_ns();
-    struct fby_error_detail  why          = {{0}};
+    struct fby_stages       *self    = context;
+    struct fby_task         *task    = item;
+    const struct fby_member *reading = NULL;
+    struct fby_task_clock    start   = fby_task_clock_start();
+    struct fby_error_detail  why     = {{0}};
     if (fby_job_is_aborted(task->job)) {
         fby_stages_free_task(self, task);
         return FBY_OK;
     }
     fby_err err = fetch_members(self, task, &reading, &why);
-    atomic_fetch_add(&task->job->fetch_ns, (uint64_t)(fby_now_ns() - begin_ns));
-    task->cpu_ns += fby_thread_cpu_ns() - begin_cpu_ns;
+    fby_task_clock_stop(&start, task, &task->job->fetch_ns);
     if (err == FBY_OK) {
         err = fby_stage_push(self->transform, task);
     }

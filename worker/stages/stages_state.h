@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "codec/codec.h"
+#include "common/clock.h"
 #include "common/wakeup.h"
 #include "worker/stages/backlog.h"
 #include "worker/stages/stages.h"
@@ -76,6 +77,24 @@ FBY_CHECKED fby_err fby_transform_record_substitute(struct fby_stages *self,
  * chunk; NULL: the job failed. Thread: any. */
 void fby_stages_post_event(
     struct fby_stages *self, struct fby_job *job, struct fby_job_chunk *chunk);
+
+struct fby_task_clock { /* when a stage began to work on a task */
+    int64_t now_ns, cpu_ns;
+};
+static inline struct fby_task_clock fby_task_clock_start(void)
+{
+    return (struct fby_task_clock){fby_now_ns(), fby_thread_cpu_ns()};
+}
+/* Add the time since then to `stage_ns` of the task's job, and the CPU time to
+ * the task and its job. Thread: the one that started the clock. */
+static inline void fby_task_clock_stop(const struct fby_task_clock *start,
+    struct fby_task *task, atomic_uint_fast64_t *stage_ns)
+{
+    int64_t cpu_ns = fby_thread_cpu_ns() - start->cpu_ns;
+    atomic_fetch_add(stage_ns, (uint64_t)(fby_now_ns() - start->now_ns));
+    atomic_fetch_add(&task->job->cpu_ns, (uint64_t)cpu_ns);
+    task->cpu_ns += cpu_ns;
+}
 
 /* Free the task and its memory. */
 void fby_stages_free_task(struct fby_stages *self, struct fby_task *task);

@@ -169,13 +169,12 @@ static fby_err finish_row(struct fby_stages *self, struct fby_task *task)
 
 fby_err fby_transform_task(void *context, uint32_t thread, void *item)
 {
-    struct fby_stages       *self         = context;
-    struct fby_transformer  *transformer  = &self->transformers[thread];
-    struct fby_task         *task         = item;
-    const struct fby_member *decoding     = NULL;
-    int64_t                  begin_ns     = fby_now_ns();
-    int64_t                  begin_cpu_ns = fby_thread_cpu_ns();
-    struct fby_error_detail  why          = {{0}};
+    struct fby_stages       *self        = context;
+    struct fby_transformer  *transformer = &self->transformers[thread];
+    struct fby_task         *task        = item;
+    const struct fby_member *decoding    = NULL;
+    struct fby_task_clock    start       = fby_task_clock_start();
+    struct fby_error_detail  why         = {{0}};
     if (fby_job_is_aborted(task->job)) {
         fby_stages_free_task(self, task);
         return FBY_OK;
@@ -185,9 +184,7 @@ fby_err fby_transform_task(void *context, uint32_t thread, void *item)
         return fby_transform_run_of_rows(self, transformer, task);
     }
     fby_err err = write_row(transformer, task, &decoding, &why);
-    atomic_fetch_add(
-        &task->job->transform_ns, (uint64_t)(fby_now_ns() - begin_ns));
-    task->cpu_ns += fby_thread_cpu_ns() - begin_cpu_ns;
+    fby_task_clock_stop(&start, task, &task->job->transform_ns);
     return err == FBY_OK
                ? finish_row(self, task)
                : fby_stages_retry_or_fail(self, task, decoding, err, &why);

@@ -125,16 +125,13 @@ static fby_err rewrite_refused_rows(struct fby_stages *self,
 fby_err fby_transform_run_of_rows(struct fby_stages *self,
     struct fby_transformer *transformer, struct fby_task *task)
 {
-    int64_t                 begin_ns     = fby_now_ns();
-    int64_t                 begin_cpu_ns = fby_thread_cpu_ns();
-    struct fby_error_detail why          = {{0}};
-    fby_err                 err          = write_run(transformer, task, &why);
+    struct fby_task_clock   start = fby_task_clock_start();
+    struct fby_error_detail why   = {{0}};
+    fby_err                 err   = write_run(transformer, task, &why);
     if (err == FBY_OK) {
         err = rewrite_refused_rows(self, transformer, task, &why);
     }
-    atomic_fetch_add(
-        &task->job->transform_ns, (uint64_t)(fby_now_ns() - begin_ns));
-    task->cpu_ns += fby_thread_cpu_ns() - begin_cpu_ns;
+    fby_task_clock_stop(&start, task, &task->job->transform_ns);
     if (err == FBY_OK) {
         fby_transform_finish_rows(self, task, task->rows);
     } else {
