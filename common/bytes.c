@@ -2,6 +2,8 @@
 /* The growing buffer (bytes.h). Its capacity doubles when it is full. */
 #include "common/bytes.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/mem.h"
@@ -52,4 +54,17 @@ void fby_put_u32(struct fby_buffer *b, uint32_t value)
 void fby_put_u64(struct fby_buffer *b, uint64_t value)
 {
     fby_store_le(fby_put_room(b, 8), value, 8);
+}
+
+void fby_put_format(struct fby_buffer *b, const char *format, ...)
+{
+    char    text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (length > 0) {
+        size_t size = (size_t)length;
+        fby_put_bytes(b, text, size < sizeof(text) ? size : sizeof(text) - 1);
+    }
 }

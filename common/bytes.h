@@ -90,6 +90,9 @@ void fby_put_u8(struct fby_buffer *b, uint8_t value);
 void fby_put_u16(struct fby_buffer *b, uint16_t value);
 void fby_put_u32(struct fby_buffer *b, uint32_t value);
 void fby_put_u64(struct fby_buffer *b, uint64_t value);
+/* Append formatted text, without its NUL, at most 511 bytes of it. */
+void fby_put_format(struct fby_buffer *b, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Write the low `width` <= 8 bytes of `value` to `out`, little-endian. */
 static inline void fby_store_le(uint8_t *out, uint64_t value, size_t width)

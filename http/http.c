@@ -82,7 +82,7 @@ static enum MHD_Result refuse(
     struct MHD_Connection *connection, unsigned status)
 {
     struct fby_buffer body = {0};
-    fby_http_printf(&body, "%s\n",
+    fby_put_format(&body, "%s\n",
         status == 405 ? "Only GET and HEAD are answered here."
         : status == 404
             ? "There is no page at this path; the page / lists all."
@@ -111,11 +111,11 @@ static unsigned write_health(const void *http, struct fby_buffer *out)
     const struct fby_http *self = http;
     int64_t ago_ns              = fby_now_ns() - atomic_load(&self->turned_ns);
     if (ago_ns > turn_limit_ns) {
-        fby_http_printf(out, "The loop has not turned for %.1f s.\n",
+        fby_put_format(out, "The loop has not turned for %.1f s.\n",
             (double)ago_ns / (double)FBY_NS_PER_S);
         return MHD_HTTP_SERVICE_UNAVAILABLE;
     }
-    fby_http_printf(out, "ok\n");
+    fby_put_format(out, "ok\n");
     return MHD_HTTP_OK;
 }
 
@@ -123,7 +123,7 @@ static unsigned write_list(const void *http, struct fby_buffer *out)
 {
     const struct fby_http *self = http;
     for (size_t i = 0; i < self->n_pages; i++) {
-        fby_http_printf(
+        fby_put_format(
             out, "%-14s %s\n", self->pages[i].path, self->pages[i].about);
     }
     return MHD_HTTP_OK;
@@ -177,7 +177,7 @@ static unsigned write_page(
         return page->write(self, body);
     }
     if (self->snapshot == NULL) {
-        fby_http_printf(
+        fby_put_format(
             body, "The process is starting: ask again in a second.\n");
         return MHD_HTTP_SERVICE_UNAVAILABLE;
     }

@@ -5,24 +5,9 @@
 #include "http/metrics.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/utf8.h"
-
-void fby_http_printf(struct fby_buffer *out, const char *format, ...)
-{
-    char    text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    if (length > 0) {
-        size_t size = (size_t)length;
-        fby_put_bytes(out, text, size < sizeof(text) ? size : sizeof(text) - 1);
-    }
-}
 
 static void put_text(struct fby_buffer *out, const char *text)
 {
@@ -49,7 +34,7 @@ static void put_label_value(struct fby_buffer *out, const char *value)
         if (*c == '\n') {
             put_text(out, "\\n");
         } else if (fby_is_control(*c)) {
-            fby_http_printf(out, "\\\\x%02x", (unsigned)*c);
+            fby_put_format(out, "\\\\x%02x", (unsigned)*c);
         } else {
             if (*c == '\\' || *c == '"') {
                 put_text(out, "\\");
@@ -84,9 +69,9 @@ static int digits_after_point(uint32_t divisor)
 static void put_number(struct fby_buffer *out, struct fby_metric_number number)
 {
     int digits = digits_after_point(number.divisor);
-    fby_http_printf(out, "%" PRIu64, number.n / number.divisor);
+    fby_put_format(out, "%" PRIu64, number.n / number.divisor);
     if (digits > 0) {
-        fby_http_printf(out, ".%0*" PRIu64, digits, number.n % number.divisor);
+        fby_put_format(out, ".%0*" PRIu64, digits, number.n % number.divisor);
     }
     put_text(out, "\n");
 }

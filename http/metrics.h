@@ -58,8 +58,4 @@ void fby_metric_family_write(struct fby_buffer *out,
 /* Write forebay_build_info, whose label has the version of this program. */
 void fby_metric_build_info(struct fby_buffer *out);
 
-/* Append formatted text. */
-void fby_http_printf(struct fby_buffer *out, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 #endif

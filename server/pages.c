@@ -14,10 +14,10 @@ static unsigned write_ready(const void *snapshot, struct fby_buffer *out)
 {
     const struct fby_server_view *view = snapshot;
     if (view->numbers[FBY_SERVER_READY] == 0) {
-        fby_http_printf(out, "The server is stopping.\n");
+        fby_put_format(out, "The server is stopping.\n");
         return 503;
     }
-    fby_http_printf(out, "ok\n");
+    fby_put_format(out, "ok\n");
     return 200;
 }
 
@@ -359,7 +359,7 @@ static unsigned write_cluster(const void *snapshot, struct fby_buffer *out)
     char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
     json_decref(root);
     if (text == NULL) {
-        fby_http_printf(out, "There is no memory to write this page.\n");
+        fby_put_format(out, "There is no memory to write this page.\n");
         return 503;
     }
     fby_put_bytes(out, text, strlen(text));

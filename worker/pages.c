@@ -10,17 +10,17 @@ static unsigned write_ready(const void *snapshot, struct fby_buffer *out)
 {
     const struct fby_worker_view *view = snapshot;
     if (view->numbers[FBY_WORKER_LEAVING] != 0) {
-        fby_http_printf(
+        fby_put_format(
             out, "The worker is leaving: it takes no new requests.\n");
         return 503;
     }
     if (view->server[0] != '\0' && view->numbers[FBY_WORKER_REGISTERED] == 0) {
-        fby_http_printf(out,
+        fby_put_format(out,
             "The worker is not registered at the server %s: it keeps trying.\n",
             view->server);
         return 503;
     }
-    fby_http_printf(out, "ok\n");
+    fby_put_format(out, "ok\n");
     return 200;
 }
 

@@ -36,7 +36,7 @@ static unsigned write_number(const void *snapshot, struct fby_buffer *out)
 {
     const int *number = snapshot;
     n_made++;
-    fby_http_printf(out, "number %d\n", *number);
+    fby_put_format(out, "number %d\n", *number);
     return *number < 0 ? 503 : 200;
 }
 
