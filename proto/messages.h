@@ -52,6 +52,8 @@ enum {
     FBY_COUNTERS_MAX      = 256,           /* per HEARTBEAT message */
     FBY_WORKERS_MAX       = 8192,          /* per WORKERS message */
     FBY_UNUSABLE_MAX      = 256,           /* workers per RENEW message */
+    FBY_REASONS_MAX       = 32,            /* per SCALED message */
+    FBY_REASON_MAX        = 511,           /* bytes of one */
     FBY_RANKS_MAX         = 1 << 16        /* per job */
 };
 
@@ -99,7 +101,9 @@ enum {
     X(52, RENEW, renew)                         \
     X(53, WORKERS, workers)                     \
     X(54, UNREACHABLE, unreachable)             \
-    X(55, QUIT, quit)
+    X(55, QUIT, quit)                           \
+    X(56, SCALE, scale)                         \
+    X(57, SCALED, scaled)
 
 enum fby_message_type {
 #define X(number, NAME, member) FBY_MSG_##NAME = (number),
@@ -565,7 +569,7 @@ struct fby_renew { /* client > server */
     uint64_t                sequence; /* from the last WORKERS; 0: none */
     struct fby_maybe_digest data;
     struct fby_maybe_digest fingerprint;
-    struct fby_pace         pace; /* of the trainer */
+    struct fby_pace         pace;     /* of the trainer */
     struct fby_instance_ids unusable; /* workers that the client has set aside:
                                          other data, build or version */
 };
@@ -599,6 +603,20 @@ struct fby_unreachable { /* client > server */
 
 struct fby_quit { /* client > server */
     struct fby_session_id session;
+};
+
+struct fby_scale { /* client > server: how many workers are wanted? */
+    struct fby_session_id session; /* any number: SCALED repeats it */
+};
+
+struct fby_scaled { /* server > client */
+    struct fby_session_id  session;
+    struct fby_instance_id server;
+    uint32_t wait_ms; /* until the number is known after a start; 0: it is */
+    uint32_t wanted;  /* workers; the next two are those there are */
+    uint32_t workers;
+    uint32_t jobs;
+    struct fby_name_list reasons; /* in sentences */
 };
 
 /* One message. Encoding borrows all pointers for the call. The pointers of a

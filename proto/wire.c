@@ -459,6 +459,17 @@ static const struct schema_column unreachable_columns[] = {
     TEXT(3, unreachable, text),
 };
 
+static const struct schema_column scaled_columns[] = {
+    ID(1, scaled, session),
+    ID(2, scaled, server),
+    U32(3, scaled, wait_ms, 0, UINT32_MAX),
+    U32(4, scaled, wanted, 0, UINT32_MAX),
+    U32(5, scaled, workers, 0, UINT32_MAX),
+    U32(6, scaled, jobs, 0, UINT32_MAX),
+    LIST(NAMES, 7, scaled, reasons.at, reasons.n, 0, FBY_REASONS_MAX,
+        .name_max = FBY_REASON_MAX),
+};
+
 static const struct schema schemas[] = {
     MESSAGE(HELLO, hello, SMALL, rule_hello),
     MESSAGE(WELCOME, welcome, SMALL, NULL),
@@ -500,6 +511,8 @@ static const struct schema schemas[] = {
     MESSAGE(WORKERS, workers, FBY_MESSAGE_MAX, NULL),
     MESSAGE(UNREACHABLE, unreachable, SMALL, NULL),
     IDS_ONLY(QUIT, quit, session),
+    IDS_ONLY(SCALE, scale, session),
+    MESSAGE(SCALED, scaled, SMALL, NULL),
 };
 
 const struct schema *schema_of_message(unsigned type)

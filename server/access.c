@@ -86,6 +86,9 @@ bool fby_access_knows(void *context, const struct fby_key *public_key)
 bool fby_access_permits(enum fby_role role, enum fby_message_type type)
 {
     bool of_worker = type >= FBY_MSG_REGISTER && type <= FBY_MSG_DEREGISTER;
+    if (type == FBY_MSG_SCALE) {
+        return role == FBY_ROLE_WORKER || role == FBY_ROLE_TRAINER;
+    }
     return role == (of_worker ? FBY_ROLE_WORKER : FBY_ROLE_TRAINER);
 }
 

@@ -38,7 +38,8 @@ struct fby_dir_worker {
     uint32_t                  load_permille;
     struct fby_counter_values counters;
     bool                      has_secret;
-    struct fby_dir_secret     secret;      /* if has_secret */
+    struct fby_dir_secret     secret; /* if has_secret */
+    uint32_t                  asides; /* jobs without use for it (wanted.h) */
     struct fby_dir_worker    *prev, *next; /* by seen_ns */
     UT_hash_handle            hh;
 };
@@ -71,7 +72,9 @@ struct fby_dir_session {
                                             or its wait for the rank */
     struct fby_join            join;     /* its JOIN; the texts are NULL */
     struct fby_pace            pace;     /* of its last RENEW */
-    struct fby_routing_id      route;    /* where to send messages */
+    struct fby_instance_id    *unusable; /* of its last RENEW; n_unusable */
+    uint32_t                   n_unusable;
+    struct fby_routing_id      route;        /* where to send messages */
     bool                       answer_due;   /* send JOINED or JOIN_REFUSED */
     enum fby_join_refused_code refusal_code; /* only in SESSION_REFUSED */
     char                       refusal[512]; /* cause of SESSION_REFUSED */
@@ -103,7 +106,7 @@ struct fby_dir_job {
         fingerprint;           /* of all ranks; set when first known */
     uint32_t       n_sessions; /* in any state */
     uint32_t       n_joined;   /* in SESSION_JOINED */
-    uint32_t       view_index; /* in the view made last (view.h) */
+    uint32_t       index;      /* in the array of jobs that was made last */
     UT_hash_handle hh;
 };
 
@@ -150,6 +153,10 @@ static inline void fby_directory_set_time(
 {
     self->awake_ns = now_ns - self->asleep_ns;
 }
+
+/* The worker with this instance, or NULL. */
+struct fby_dir_worker *fby_directory_find_worker(
+    const struct fby_directory *self, struct fby_instance_id instance);
 
 /* The session with this id, or NULL. */
 struct fby_dir_session *fby_directory_find_session(

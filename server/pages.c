@@ -60,6 +60,12 @@ static const struct fby_metric_family families[] = {
         "Reports of trainers that they cannot connect to a worker."),
 };
 
+/* It is left out while it is not known. */
+static const struct fby_metric workers_wanted = {
+    "forebay_server_workers_wanted",
+    "Workers that the trainers need; /scale has the reasons.",
+    FBY_METRIC_GAUGE};
+
 /* ---- /metrics: jobs and workers, one by one ---- */
 
 struct job_metric {
@@ -209,6 +215,11 @@ static unsigned write_metrics(const void *snapshot, struct fby_buffer *out)
     for (size_t i = 0; i < N_ROWS(families); i++) {
         fby_metric_family_write(out, &families[i], view->numbers);
     }
+    if (view->scale.is_known) {
+        fby_metric_begin(out, &workers_wanted);
+        fby_metric_sample(out, workers_wanted.name, NULL, 0,
+            (struct fby_metric_number){view->scale.wanted, 1});
+    }
     for (size_t i = 0; i < N_ROWS(job_metrics); i++) {
         write_job_metric(out, view, &job_metrics[i]);
     }
@@ -218,7 +229,7 @@ static unsigned write_metrics(const void *snapshot, struct fby_buffer *out)
     return 200;
 }
 
-/* ---- /api/cluster ---- */
+/* ---- pages in JSON ---- */
 
 static void set_integer(json_t *object, const char *key, uint64_t value)
 {
@@ -241,6 +252,23 @@ static void set_silence(json_t *object, int64_t silent_ns)
     json_object_set_new(
         object, "silent_seconds", json_real((double)silent_ns / NS_PER_S));
 }
+
+/* Write and free `root`. Returns the status. */
+static unsigned write_json(json_t *root, struct fby_buffer *out)
+{
+    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
+    json_decref(root);
+    if (text == NULL) {
+        fby_put_format(out, "There is no memory to write this page.\n");
+        return 503;
+    }
+    fby_put_bytes(out, text, strlen(text));
+    fby_put_u8(out, '\n');
+    free(text);
+    return 200;
+}
+
+/* ---- /api/cluster ---- */
 
 static json_t *make_server(const struct fby_server_view *view)
 {
@@ -303,6 +331,23 @@ static json_t *make_workers(const struct fby_server_view *view)
     return list;
 }
 
+static void set_row_time(
+    json_t *object, const char *stage, uint64_t ms, uint64_t rows)
+{
+    double per_row = rows > 0 ? (double)ms / (double)rows : 0;
+    json_object_set_new(object, stage, json_real(per_row));
+}
+
+static json_t *make_row_times(const struct fby_pace *pace)
+{
+    json_t *times = json_object();
+    set_row_time(times, "fetch", pace->fetch_ms, pace->rows);
+    set_row_time(times, "transform", pace->transform_ms, pace->rows);
+    set_row_time(times, "encode", pace->encode_ms, pace->rows);
+    set_row_time(times, "cpu", pace->cpu_ms, pace->rows);
+    return times;
+}
+
 static json_t *make_rank(
     const struct fby_server_view *view, const struct fby_view_rank *rank)
 {
@@ -318,6 +363,7 @@ static json_t *make_rank(
             json_real(1000 * (double)rank->pace.rows / span_ms));
         json_object_set_new(
             object, "wait_ratio", json_real(rank->pace.wait_ms / span_ms));
+        json_object_set_new(object, "ms_per_row", make_row_times(&rank->pace));
     }
     return object;
 }
@@ -356,16 +402,39 @@ static unsigned write_cluster(const void *snapshot, struct fby_buffer *out)
     json_object_set_new(root, "server", make_server(view));
     json_object_set_new(root, "workers", make_workers(view));
     json_object_set_new(root, "jobs", make_jobs(view));
-    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
-    json_decref(root);
-    if (text == NULL) {
-        fby_put_format(out, "There is no memory to write this page.\n");
+    return write_json(root, out);
+}
+
+/* ---- /scale ---- */
+
+static json_t *make_reasons(const struct fby_server_view *view)
+{
+    json_t     *list = json_array();
+    const char *text = fby_view_text(view, view->scale.reasons);
+    for (uint32_t i = 0; i < view->scale.n_reasons; i++) {
+        json_array_append_new(list, json_string(text));
+        text += strlen(text) + 1;
+    }
+    return list;
+}
+
+static unsigned write_scale(const void *snapshot, struct fby_buffer *out)
+{
+    const struct fby_server_view *view = snapshot;
+    json_t                       *root = json_object();
+    if (!view->scale.is_known) {
+        /* A scaler must not take a missing number for 0. */
+        set_text(root, "error",
+            "the server has just started, and waits for workers and trainers "
+            "to come back");
+        (void)write_json(root, out);
         return 503;
     }
-    fby_put_bytes(out, text, strlen(text));
-    fby_put_u8(out, '\n');
-    free(text);
-    return 200;
+    set_integer(root, "workers_wanted", view->scale.wanted);
+    set_integer(root, "workers", view->scale.workers);
+    set_integer(root, "jobs", view->scale.jobs);
+    json_object_set_new(root, "why", make_reasons(view));
+    return write_json(root, out);
 }
 
 const struct fby_http_page fby_server_pages[FBY_SERVER_PAGES] = {
@@ -373,6 +442,8 @@ const struct fby_http_page fby_server_pages[FBY_SERVER_PAGES] = {
         "text/plain; charset=utf-8", true, write_ready},
     {"/metrics", "numbers for Prometheus",
         "text/plain; version=0.0.4; charset=utf-8", false, write_metrics},
+    {"/scale", "how many workers are wanted, and why, as JSON",
+        "application/json", false, write_scale},
     {"/api/cluster", "workers and jobs, as JSON", "application/json", false,
         write_cluster},
 };

@@ -9,8 +9,8 @@
 /* /metrics names at most so many workers and jobs one by one. */
 enum { FBY_SERVER_LISTED = 1000 };
 
-enum { FBY_SERVER_PAGES = 3 };
-/* /readyz, /metrics and /api/cluster, of a struct fby_server_view. */
+enum { FBY_SERVER_PAGES = 4 };
+/* /readyz, /metrics, /scale and /api/cluster, of a struct fby_server_view. */
 extern const struct fby_http_page fby_server_pages[FBY_SERVER_PAGES];
 
 #endif

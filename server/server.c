@@ -29,6 +29,7 @@
 #include "server/directory.h"
 #include "server/pages.h"
 #include "server/tickets.h"
+#include "server/wanted.h"
 
 enum {
     MAX_WORKERS  = 8192,
@@ -69,6 +70,7 @@ struct server {
     struct fby_zap        *zap;        /* NULL: no keys */
     struct fby_tickets    *tickets;    /* NULL: no keys */
     int64_t                refresh_ns; /* when to look at the list of keys */
+    struct fby_wanted      wanted;     /* number of workers */
     struct fby_file_watch  files;
     int                    signal_fd; /* signalfd for SIGTERM and SIGINT */
     int64_t                now_ns;    /* clock, read once per iteration */
@@ -287,6 +289,39 @@ static void on_quit(struct server *self, const struct sender *from,
     fby_directory_quit(self->directory, message->quit.session);
 }
 
+/* List the reasons. Returns their number. */
+static size_t list_reasons(
+    const struct fby_wanted *wanted, const char *reasons[FBY_REASONS_MAX])
+{
+    const char *at = (const char *)wanted->reasons.data;
+    size_t      n  = 0;
+    for (; n < wanted->n_reasons && n < FBY_REASONS_MAX; n++) {
+        reasons[n] = at;
+        at += strlen(at) + 1;
+    }
+    return n;
+}
+
+static void on_scale(struct server *self, const struct sender *from,
+    const struct fby_message *message)
+{
+    const struct fby_wanted *wanted = &self->wanted;
+    const char              *reasons[FBY_REASONS_MAX];
+    size_t                   n      = list_reasons(wanted, reasons);
+    struct fby_scaled        scaled = {
+               .session = message->scale.session, .server = self->instance};
+    if (wanted->is_known) {
+        scaled.wanted  = wanted->wanted;
+        scaled.workers = wanted->workers;
+        scaled.jobs    = wanted->jobs;
+        scaled.reasons = (struct fby_name_list){reasons, n};
+    } else {
+        scaled.wait_ms = ns_to_ms(wanted->known_ns - self->now_ns) + 1;
+    }
+    send_to(self, from->route,
+        &(struct fby_message){.type = FBY_MSG_SCALED, .scaled = scaled});
+}
+
 static handler *const handlers[UINT8_MAX + 1] = {
     /* by message type */
     [FBY_MSG_REGISTER]    = on_register,
@@ -296,6 +331,7 @@ static handler *const handlers[UINT8_MAX + 1] = {
     [FBY_MSG_RENEW]       = on_renew,
     [FBY_MSG_UNREACHABLE] = on_unreachable,
     [FBY_MSG_QUIT]        = on_quit,
+    [FBY_MSG_SCALE]       = on_scale,
 };
 
 /* ---- receiving ---- */
@@ -463,6 +499,7 @@ static void publish_view(struct server *self)
 {
     struct fby_server_view *view =
         fby_server_view_create(self->directory, self->bound, self->now_ns);
+    fby_server_view_set_wanted(view, &self->wanted);
     view->instance                  = self->instance;
     view->numbers[FBY_SERVER_READY] = !self->stopping;
     view->numbers[FBY_SERVER_REFUSED_CONNECTIONS] =
@@ -505,6 +542,7 @@ static void run_iteration(struct server *self)
     fby_file_watch_tick(&self->files, self->now_ns);
     fby_handshakes_tick(&self->handshakes, self->now_ns);
     fby_directory_tick(self->directory, self->now_ns);
+    fby_wanted_tick(&self->wanted, self->directory, self->now_ns);
     send_due_messages(self);
     if (self->stopping) {
         fby_http_refresh(self->http);
@@ -604,6 +642,7 @@ static fby_err open_server(struct server *self, struct fby_error_detail *why)
     self->directory = fby_directory_create(&config);
     self->instance  = fby_instance_random();
     self->now_ns    = fby_now_ns();
+    fby_wanted_start(&self->wanted, self->options.lease_ns, self->now_ns);
     self->signal_fd = block_signals();
     FBY_TRY(check_limits(self->options.http.listen != NULL, why));
     FBY_TRY(fby_ready_prepare(self->options.ready_file, why));
@@ -656,6 +695,7 @@ static void close_server(struct server *self)
     if (self->signal_fd >= 0) {
         close(self->signal_fd);
     }
+    fby_wanted_fini(&self->wanted);
     fby_directory_destroy(&self->directory);
     fby_buffer_fini(&self->frame);
     fby_http_stop(&self->http); /* until now /readyz said that it stops */

@@ -55,6 +55,7 @@ void fby_directory_remove_session(
         HASH_DELETE(hh_route, self->routes, session);
     }
     fby_directory_leave_job(self, session);
+    free(session->unusable);
     free(session->host);
     free(session);
 }
@@ -299,6 +300,17 @@ static struct fby_pace limit_pace(const struct fby_pace *told)
     return pace;
 }
 
+static void set_unusable(
+    struct fby_dir_session *session, const struct fby_instance_ids *unusable)
+{
+    free(session->unusable);
+    session->n_unusable = (uint32_t)unusable->n;
+    session->unusable =
+        unusable->n > 0
+            ? fby_memdup(unusable->at, unusable->n * sizeof(*unusable->at))
+            : NULL;
+}
+
 fby_err fby_directory_renew(struct fby_directory *self,
     const struct fby_renew *renew, const struct fby_routing_id *from,
     int64_t now_ns)
@@ -318,6 +330,7 @@ fby_err fby_directory_renew(struct fby_directory *self,
         return FBY_OK;
     }
     session->pace = limit_pace(&renew->pace);
+    set_unusable(session, &renew->unusable);
     repeat_lost_lists(self, session, renew->sequence, has_moved);
     fby_directory_set_answer_due(self, session, true);
     refuse_waiting(self, session);

@@ -50,7 +50,7 @@ static void add_jobs(
 {
     for (struct fby_dir_job *job = directory->jobs; job != NULL;
          job                     = job->hh.next) {
-        job->view_index            = view->n_jobs;
+        job->index                 = view->n_jobs;
         view->jobs[view->n_jobs++] = (struct fby_view_job){
             .name  = add_text(view, job->name),
             .world = job->facts.world,
@@ -85,7 +85,7 @@ static void add_ranks(
     for (const struct fby_dir_session *s = directory->sessions; s != NULL;
          s                               = s->hh.next) {
         view->ranks[view->n_ranks++] = (struct fby_view_rank){
-            .job       = s->job->view_index,
+            .job       = s->job->index,
             .rank      = s->rank,
             .host      = add_text(view, s->host),
             .pid       = s->pid,
@@ -94,7 +94,7 @@ static void add_ranks(
             .pace      = s->pace,
         };
         if (s->state == SESSION_JOINED) {
-            add_to_job(&view->jobs[s->job->view_index], &s->pace);
+            add_to_job(&view->jobs[s->job->index], &s->pace);
         }
     }
 }
@@ -126,6 +126,21 @@ struct fby_server_view *fby_server_view_create(
     add_jobs(view, directory);
     add_ranks(view, directory);
     return view;
+}
+
+void fby_server_view_set_wanted(
+    struct fby_server_view *view, const struct fby_wanted *wanted)
+{
+    if (!wanted->is_known) {
+        return;
+    }
+    view->scale.is_known  = true;
+    view->scale.wanted    = wanted->wanted;
+    view->scale.workers   = wanted->workers;
+    view->scale.jobs      = wanted->jobs;
+    view->scale.n_reasons = wanted->n_reasons;
+    view->scale.reasons   = view->texts.size;
+    fby_put_bytes(&view->texts, wanted->reasons.data, wanted->reasons.size);
 }
 
 void fby_server_view_destroy(void *view)

@@ -14,6 +14,7 @@
 #include "common/id.h"
 #include "proto/counters.h"
 #include "server/directory.h"
+#include "server/wanted.h"
 
 enum fby_server_number { /* index in `numbers` */
     FBY_SERVER_READY,    /* 1: listening and not stopping; else 0 */
@@ -73,13 +74,23 @@ struct fby_server_view {
     struct fby_view_job    *jobs;    /* in the order of creation */
     struct fby_view_rank   *ranks;   /* in the order of joining */
     uint32_t                n_workers, n_jobs, n_ranks;
-    struct fby_buffer       texts; /* each with its NUL */
+    struct {
+        bool     is_known; /* else the members below are 0 */
+        uint32_t wanted, workers, jobs;
+        size_t   reasons; /* the first of n_reasons texts in sequence */
+        uint32_t n_reasons;
+    } scale;
+    struct fby_buffer texts; /* each with its NUL */
 };
 
 /* Copy the directory. The caller sets `instance` and the numbers that are not
  * the directory's. The directory only changes indices that it keeps for this. */
 struct fby_server_view *fby_server_view_create(
     struct fby_directory *directory, const char *endpoint, int64_t now_ns);
+
+/* Copy the wanted number of workers. */
+void fby_server_view_set_wanted(
+    struct fby_server_view *view, const struct fby_wanted *wanted);
 
 /* Free a view; a void pointer, as fby_http_config wants it. */
 void fby_server_view_destroy(void *view);

@@ -80,7 +80,7 @@ size_t fby_directory_collect_added(struct fby_directory *self, uint64_t *serial)
 /* Expansions of uthash and utlist:
  * NOLINTBEGIN(bugprone-*,clang-analyzer-*,performance-*,readability-*) */
 
-static struct fby_dir_worker *find_worker(
+struct fby_dir_worker *fby_directory_find_worker(
     const struct fby_directory *self, struct fby_instance_id instance)
 {
     struct fby_dir_worker *worker = NULL;
@@ -184,7 +184,8 @@ fby_err fby_directory_register(struct fby_directory *self,
     const struct fby_registration                   *registration,
     const struct fby_routing_id *from, int64_t now_ns)
 {
-    struct fby_dir_worker *worker = find_worker(self, registration->instance);
+    struct fby_dir_worker *worker =
+        fby_directory_find_worker(self, registration->instance);
     fby_directory_set_time(self, now_ns);
     if (worker == NULL) {
         if (HASH_COUNT(self->workers) >= self->config.max_workers) {
@@ -207,7 +208,7 @@ fby_err fby_directory_register(struct fby_directory *self,
 static struct fby_dir_worker *find_registered(const struct fby_directory *self,
     struct fby_instance_id instance, const struct fby_routing_id *from)
 {
-    struct fby_dir_worker *worker = find_worker(self, instance);
+    struct fby_dir_worker *worker = fby_directory_find_worker(self, instance);
     return worker != NULL && fby_routing_id_equal(&worker->route, from) ? worker
                                                                         : NULL;
 }
@@ -235,8 +236,9 @@ fby_err fby_directory_heartbeat(struct fby_directory *self,
 bool fby_directory_find_secret(const struct fby_directory *self,
     struct fby_instance_id instance, struct fby_dir_secret *out)
 {
-    const struct fby_dir_worker *worker = find_worker(self, instance);
-    bool                         known  = worker != NULL && worker->has_secret;
+    const struct fby_dir_worker *worker =
+        fby_directory_find_worker(self, instance);
+    bool known = worker != NULL && worker->has_secret;
     if (known) {
         *out = worker->secret;
     }
@@ -257,7 +259,8 @@ void fby_directory_deregister(struct fby_directory *self,
 void fby_directory_report_unreachable(struct fby_directory *self,
     const struct fby_unreachable *report, int64_t now_ns)
 {
-    struct fby_dir_worker *worker = find_worker(self, report->instance);
+    struct fby_dir_worker *worker =
+        fby_directory_find_worker(self, report->instance);
     if (worker == NULL ||
         fby_directory_find_session(self, report->session) == NULL) {
         return;

@@ -46,6 +46,8 @@ static const char *const            example_endpoints[] = {
 static const char *const        example_roots[]    = {"in1k", "coco"};
 static const struct fby_counter example_counters[] = {
     {"fetch.tasks", 12}, {"fetch.busy_ns", UINT64_C(1) << 60}};
+static const char *const example_reasons[] = {
+    "job resnet-50: 4 ranks, 900 samples/s", "no job waits"};
 static const struct fby_worker_info example_workers[] = {
     {.instance     = EXAMPLE_INSTANCE,
         .endpoints = {example_endpoints, 2},
@@ -330,8 +332,16 @@ static inline void example_of_trainer(struct fby_message *m)
         m->unreachable.instance = (struct fby_instance_id)EXAMPLE_INSTANCE;
         m->unreachable.text     = "no answer in 3 s";
         break;
+    case FBY_MSG_SCALED:
+        m->scaled = (struct fby_scaled){.session = session,
+            .server                              = server,
+            .wanted                              = 7,
+            .workers                             = 4,
+            .jobs                                = 1,
+            .reasons                             = {example_reasons, 2}};
+        break;
     default:
-        break; /* JOIN_FIRST, QUIT: only the session */
+        break; /* JOIN_FIRST, QUIT, SCALE: only the session */
     }
 }
 

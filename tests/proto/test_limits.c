@@ -214,6 +214,9 @@ static const struct number ids[] = {
     {IN(UNREACHABLE), 1, "session", 'f', 1, UINT64_MAX},
     {IN(UNREACHABLE), 2, "instance", 'f', 1, UINT64_MAX},
     {IN(QUIT), 1, "session", 'f', 1, UINT64_MAX},
+    {IN(SCALE), 1, "session", 'f', 1, UINT64_MAX},
+    {IN(SCALED), 1, "session", 'f', 1, UINT64_MAX},
+    {IN(SCALED), 2, "server", 'f', 1, UINT64_MAX},
 };
 
 static const struct number numbers[] = {
@@ -296,6 +299,10 @@ static const struct number numbers[] = {
     {IN(RENEW), 10, "pace.transform_ms", 'v', 0, UINT64_MAX},
     {IN(RENEW), 11, "pace.encode_ms", 'v', 0, UINT64_MAX},
     {IN(RENEW), 12, "pace.cpu_ms", 'v', 0, UINT64_MAX},
+    {IN(SCALED), 3, "wait_ms", 'v', 0, UINT32_MAX},
+    {IN(SCALED), 4, "wanted", 'v', 0, UINT32_MAX},
+    {IN(SCALED), 5, "workers", 'v', 0, UINT32_MAX},
+    {IN(SCALED), 6, "jobs", 'v', 0, UINT32_MAX},
     {WORKER_INFO, 6, "secure", 'v', 0, 2},
     {IN(WORKERS), 3, "sequence", 'v', 1, UINT64_MAX},
     {IN(SEALED_HELLO), 4, "cipher", 'v', 1, 2},

@@ -106,6 +106,8 @@ static void each_role_has_its_messages(void **state)
     assert_true(fby_access_permits(FBY_ROLE_TRAINER, FBY_MSG_JOIN));
     assert_true(fby_access_permits(FBY_ROLE_TRAINER, FBY_MSG_QUIT));
     assert_false(fby_access_permits(FBY_ROLE_TRAINER, FBY_MSG_HEARTBEAT));
+    assert_true(fby_access_permits(FBY_ROLE_TRAINER, FBY_MSG_SCALE));
+    assert_true(fby_access_permits(FBY_ROLE_WORKER, FBY_MSG_SCALE));
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 #include "server/pages.h"
 #include "tests/says.h"
 
-enum { READY, METRICS, CLUSTER };
+enum { READY, METRICS, SCALE, CLUSTER };
 
 #define S FBY_NS_PER_S
 
@@ -100,7 +100,13 @@ static void a_trainer_has_a_pace(void **state)
 {
     struct fby_buffer out   = {0};
     struct fby_renew  renew = {.session = {7},
-         .pace = {.span_ms = 4000, .rows = 10000, .wait_ms = 1000}};
+         .pace                          = {.span_ms = 4000,
+                                      .rows         = 10000,
+                                      .wait_ms      = 1000,
+                                      .fetch_ms     = 5000,
+                                      .transform_ms = 40000,
+                                      .encode_ms    = 2500,
+                                      .cpu_ms       = 30000}};
     fill(*state);
     join_ok(*state, 8, 1, 2 * S);
     assert_ok(renew_as(*state, &renew, 3 * S));
@@ -110,12 +116,50 @@ static void a_trainer_has_a_pace(void **state)
     assert_ok(renew_as(*state, &renew, 3 * S));
     const char *text = write_page(CLUSTER, *state, &out, 3 * S);
     assert_text_says(text, "\"silent_seconds\":0.0,\"rows_per_second\":2500.0,"
-                           "\"wait_ratio\":0.25}");
+                           "\"wait_ratio\":0.25,\"ms_per_row\":{\"fetch\":0.5,"
+                           "\"transform\":4.0,\"encode\":0.25,\"cpu\":3.0}}");
     text = write_page(METRICS, *state, &out, 3 * S);
     assert_text_says(
         text, "\nforebay_job_rows_per_second{job_name=\"train\"} 3000.000\n");
     assert_text_says(
         text, "\nforebay_job_wait_ratio{job_name=\"train\"} 0.400\n");
+    fby_buffer_fini(&out);
+}
+
+/* The page, and the status that it has. */
+static const char *write_scale(struct fby_directory *directory,
+    const struct fby_wanted *wanted, struct fby_buffer *out, unsigned status)
+{
+    struct fby_server_view *view =
+        fby_server_view_create(directory, "tcp://127.0.0.1:7070", 0);
+    fby_server_view_set_wanted(view, wanted);
+    out->size = 0;
+    assert_int_equal(fby_server_pages[SCALE].write(view, out), status);
+    fby_put_u8(out, 0);
+    assert_int_equal(fby_server_pages[METRICS].write(view, out), 200);
+    fby_put_u8(out, 0);
+    fby_server_view_destroy(view);
+    return (const char *)out->data;
+}
+
+static void the_wanted_number_of_workers_has_reasons(void **state)
+{
+    struct fby_buffer out    = {0};
+    struct fby_wanted wanted = {0};
+    fby_wanted_start(&wanted, 10 * S, 0);
+    fill(*state);
+    fby_wanted_tick(&wanted, *state, 10 * S - 1);
+    const char *text = write_scale(*state, &wanted, &out, 503);
+    assert_text_says(text, "{\"error\":\"the server has just started, and ");
+    assert_null(strstr(text + strlen(text) + 1, "workers_wanted"));
+    fby_wanted_tick(&wanted, *state, 10 * S);
+    text = write_scale(*state, &wanted, &out, 200);
+    assert_text_says(text, "{\"workers_wanted\":1,\"workers\":1,\"jobs\":1,"
+                           "\"why\":[\"job train: 1 "
+                           "rank, no step in the last 30 s\"");
+    assert_text_says(
+        text + strlen(text) + 1, "\nforebay_server_workers_wanted 1\n");
+    fby_wanted_fini(&wanted);
     fby_buffer_fini(&out);
 }
 
@@ -186,6 +230,7 @@ int main(void)
         DIRECTORY_TEST(a_worker_without_a_heartbeat_has_no_load),
         DIRECTORY_TEST(a_rank_has_its_state),
         DIRECTORY_TEST(a_trainer_has_a_pace),
+        DIRECTORY_TEST(the_wanted_number_of_workers_has_reasons),
         DIRECTORY_TEST(every_number_has_a_metric),
         DIRECTORY_TEST(metrics_name_a_limited_number_of_workers),
         DIRECTORY_TEST(a_server_that_stops_is_not_ready),
