@@ -64,7 +64,10 @@ struct fby_guess_split {                      /* the data of one split */
     uint32_t          n_columns;
 };
 
-enum { FBY_GUESS_LINKED = 4, FBY_GUESS_NOTES = 4096, FBY_GUESS_COMMAND = 2048 };
+enum { FBY_GUESS_LINKED = 4, FBY_GUESS_NOTES = 4096 };
+
+/* Bytes of a command: a program and some paths. */
+enum { FBY_GUESS_COMMAND = 4 * FBY_PATH_SIZE };
 
 struct fby_guess {
     /* Directories outside the searched one to which links lead. */

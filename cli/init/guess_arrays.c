@@ -15,37 +15,35 @@
 enum { MANY_ROWS = 1024 };
 
 /* Moves X_train.npy, or train.npy, to train/x.npy, and so on. */
-#define SORT_FILES                                                         \
-    "(cd %s && for s in train valid val test; do for f in *$s*.npy; do [ " \
-    "-e \"$f\" ] || continue; mkdir -p $s && mv -n \"$f\" \"$s/$(echo "    \
-    "\"$f\" | sed 's/_*'$s'_*//;s/^[.]/x./' | tr A-Z a-z)\"; done; done)"
+#define SORT_FILES                                                      \
+    "for s in train valid val test; do for f in *$s*.npy; do [ "        \
+    "-e \"$f\" ] || continue; mkdir -p $s && mv -n \"$f\" \"$s/$(echo " \
+    "\"$f\" | sed 's/_*'$s'_*//;s/^[.]/x./' | tr A-Z a-z)\"; done; done"
 
 /* Writes train/data.npz and so on. */
-#define SORT_ARRAYS                                                    \
-    "(cd %s && python3 -c \"import os, numpy as n; a = n.load('%s'); " \
-    "[(os.mkdir(s), n.savez(s + '/data.npz', **{k.replace(s, "         \
-    "'').strip('_').lower(): a[k] for k in a if s in k})) for s in "   \
-    "('train', 'val', 'test') if any(s in k for k in a)]\")"
+#define SORT_ARRAYS                                                  \
+    "python3 -c \"import os, numpy as n; a = n.load('%s'); "         \
+    "[(os.mkdir(s), n.savez(s + '/data.npz', **{k.replace(s, "       \
+    "'').strip('_').lower(): a[k] for k in a if s in k})) for s in " \
+    "('train', 'val', 'test') if any(s in k for k in a)]\""
 
 /* Writes x.npy, and the number of the folder into label.npy, into train/ or, if
  * the folder is a split with class folders, into that. */
 #define STACK_FILES                                                          \
-    "(cd %s && python3 -c \"import glob, os, numpy as n; d = "               \
+    "python3 -c \"import glob, os, numpy as n; d = "                         \
     "sorted(glob.glob('*/')) or ['']; f = [(p, i) for i, c in enumerate(d) " \
     "for p in sorted(glob.glob(c + '*.npy'))]; %s"                           \
     "n.save(open('%sx.npy', 'xb'), n.stack([n.load(p) for p, i in f])); "    \
-    "n.save(open('%slabel.npy', 'xb'), [i for p, i in f])\")"
+    "n.save(open('%slabel.npy', 'xb'), [i for p, i in f])\""
 
 /* The directory of the table, or of the tables, of which `first` is one. */
-static void write_dir(const struct fby_search *search, const char *first,
-    bool is_in_folder, char out[FBY_OPERAND_SIZE])
+static void find_dir(
+    const char *first, bool is_in_folder, char out[FBY_PATH_SIZE])
 {
-    char        dir[FBY_PATH_SIZE];
     const char *slash = strrchr(first, '/');
     size_t      n     = slash != NULL ? (size_t)(slash - first) : 0;
-    snprintf(dir, sizeof(dir), "%.*s", (int)(is_in_folder ? n : strlen(first)),
-        first);
-    fby_guess_write_operand(search, dir, out);
+    snprintf(out, FBY_PATH_SIZE, "%.*s",
+        (int)(is_in_folder ? n : strlen(first)), first);
 }
 
 static bool are_of_splits(const struct fby_column *columns, uint32_t n)
@@ -78,16 +76,18 @@ static fby_err refuse_splits(const struct fby_search *search,
     bool        is_npz = fby_text_ends_with(found->first, ".npz");
     const char *slash  = strrchr(found->first, '/');
     const char *file   = slash != NULL ? slash + 1 : found->first;
-    char        dir[FBY_OPERAND_SIZE];
-    write_dir(search, found->first, is_npz, dir);
-    return is_npz ? fby_error_set(why, FBY_CONFIG,
-                        "the arrays are of several splits: write each split "
-                        "into a folder, and run init again: " SORT_ARRAYS,
-                        dir, fby_shell_is_plain(file) ? file : "FILE")
-                  : fby_error_set(why, FBY_CONFIG,
-                        "the arrays are of several splits: move each split "
-                        "into a folder, and run init again: " SORT_FILES,
-                        dir);
+    char        dir[FBY_PATH_SIZE];
+    find_dir(found->first, is_npz, dir);
+    if (is_npz) {
+        fby_guess_set_command(
+            search, dir, SORT_ARRAYS, fby_shell_is_plain(file) ? file : "FILE");
+    } else {
+        fby_guess_set_command(search, dir, "%s", SORT_FILES);
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "the arrays are of several splits: %s each split into a folder, and "
+        "run init again:",
+        is_npz ? "write" : "move");
 }
 
 static bool are_numbers(const struct fby_column *columns, uint32_t n)
@@ -171,7 +171,7 @@ fby_err fby_guess_explain_arrays(struct fby_search *search,
     const struct fby_guess_tables *found, const struct fby_column *columns,
     uint32_t n, fby_err err, struct fby_error_detail *why)
 {
-    char dir[FBY_OPERAND_SIZE];
+    char dir[FBY_PATH_SIZE];
     if (err == FBY_OK ? has_arrays_of_two_splits(columns, n)
                       : err == FBY_CONFIG && are_of_splits(columns, n)) {
         return refuse_splits(search, found, why);
@@ -182,12 +182,12 @@ fby_err fby_guess_explain_arrays(struct fby_search *search,
     if (!are_numbers(columns, n) && !are_alike(columns, n)) {
         return err == FBY_CONFIG ? explain_texts(search, why) : err;
     }
-    write_dir(search, found->first, !found->is_table, dir);
+    find_dir(found->first, !found->is_table, dir);
     bool is_split  = !found->is_table && strchr(found->first, '/') != NULL;
     const char *to = is_split ? "" : "train/";
+    fby_guess_set_command(search, dir, STACK_FILES,
+        is_split ? "" : "os.mkdir('train'); ", to, to);
     return fby_error_set(why, FBY_CONFIG,
         "each .npy file seems to be a sample, and a table has them as rows "
-        "(all "
-        "of one shape): write one, and run init again: " STACK_FILES,
-        dir, is_split ? "" : "os.mkdir('train'); ", to, to);
+        "(all of one shape): write one, and run init again:");
 }

@@ -126,16 +126,26 @@ void fby_guess_replace_root(
     snprintf(why->text + used, sizeof(why->text) - used, "%s", text);
 }
 
-void fby_guess_write_operand(const struct fby_search *search, const char *below,
-    char out[FBY_OPERAND_SIZE])
+/* Write the path `below` in the root as a word of a shell; "DIR" if it does not
+ * fit. */
+static void write_word(
+    const struct fby_search *search, const char *below, char *out, size_t size)
 {
     char path[FBY_PATH_SIZE];
     if (fby_path_join(fby_root_dir(search->root), below, path, NULL) !=
             FBY_OK ||
-        !fby_shell_quote(path, out, FBY_OPERAND_SIZE)) {
+        !fby_shell_quote(path, out, size)) {
         memcpy(out, "DIR", sizeof("DIR"));
     }
 }
+
+void fby_guess_write_operand(const struct fby_search *search, const char *below,
+    char out[FBY_OPERAND_SIZE])
+{
+    write_word(search, below, out, FBY_OPERAND_SIZE);
+}
+
+enum { WORD_SIZE = FBY_PATH_SIZE + 64 /* bytes of a path in a command */ };
 
 /* Append "; then: forebay init PATH" to the text. PATH is `file` in `dir`, or, if
  * that is NULL, the root. */
@@ -143,13 +153,13 @@ static void append_then(const struct fby_search *search, const char *dir,
     const char *file, char *text, size_t size)
 {
     char   path[FBY_PATH_SIZE] = "";
-    char   operand[FBY_OPERAND_SIZE];
+    char   operand[WORD_SIZE];
     size_t used = strlen(text);
     size_t left = size - used;
     if (file != NULL && fby_path_join(dir, file, path, NULL) != FBY_OK) {
         snprintf(path, sizeof(path), "%s", file);
     }
-    fby_guess_write_operand(search, path, operand);
+    write_word(search, path, operand, sizeof(operand));
     int n = snprintf(text + used, left, "; then: forebay init %s", operand);
     if (n < 0 || (size_t)n >= left) {
         snprintf(text + used, left, "; then %s%s",
@@ -181,16 +191,56 @@ void fby_guess_end_command_with(
         search, dir, file, search->out->command, sizeof(search->out->command));
 }
 
-void fby_guess_advise(struct fby_search *search, const char *path,
+/* Append `lead`, and a command that is run in the folder `path`. Nothing is
+ * appended if that does not fit, or in a zip archive. */
+static void append_command(const struct fby_search *search, const char *lead,
+    const char *path, const char *format, va_list args)
+{
+    char  *out  = search->out->command + strlen(search->out->command);
+    size_t left = sizeof(search->out->command) - strlen(search->out->command);
+    char   dir[WORD_SIZE];
+    write_word(search, path, dir, sizeof(dir));
+    int    begin = snprintf(out, left, "%s(cd %s && ", lead, dir);
+    size_t used  = begin >= 0 && (size_t)begin < left ? (size_t)begin : left;
+    int    n     = vsnprintf(out + used, left - used, format, args);
+    if (search->in_zip || n < 0 || used + (size_t)n + 2 > left) {
+        out[0] = '\0';
+    } else {
+        memcpy(out + used + n, ")", 2);
+    }
+}
+
+const char *fby_guess_set_command(
+    const struct fby_search *search, const char *path, const char *format, ...)
+{
+    va_list args;
+    search->out->command[0] = '\0';
+    va_start(args, format);
+    append_command(search, "", path, format, args);
+    va_end(args);
+    return search->out->command[0] != '\0' ? ":" : "";
+}
+
+/* The same with the arguments of the format. */
+__attribute__((format(printf, 4, 5))) static void add_command(
+    const struct fby_search *search, const char *lead, const char *path,
+    const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    append_command(search, lead, path, format, args);
+    va_end(args);
+}
+
+void fby_guess_advise(const struct fby_search *search, const char *path,
     const char *lead, const char *program)
 {
-    char operand[FBY_OPERAND_SIZE];
-    if (search->in_zip) {
-        return;
+    char line[80];
+    snprintf(line, sizeof(line), "%s%s", lead[0] != '\0' ? "\n" : "", lead);
+    if (lead[0] == '\0') {
+        search->out->command[0] = '\0';
     }
-    fby_guess_write_operand(search, path, operand);
-    snprintf(search->out->command, sizeof(search->out->command),
-        "%s(cd %s && python3 -c \"%s\")", lead, operand, program);
+    add_command(search, line, path, "python3 -c \"%s\"", program);
 }
 
 fby_err fby_guess_unpack_first(

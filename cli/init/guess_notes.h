@@ -38,17 +38,22 @@ void fby_guess_note_unused(struct fby_search *search, const char *path,
 void fby_guess_note_folders(struct fby_search *search, const char *path,
     const struct fby_listing *listing, const char *reason);
 
-enum { FBY_OPERAND_SIZE = 160 }; /* bytes of a path in a command, with NUL */
+enum { FBY_OPERAND_SIZE = 160 }; /* bytes of a path in a text, with NUL */
 
-/* Write the path `below` in the root as the operand of a command, with quotes if
- * it needs them; "DIR" for one that is too long. */
+/* Write the path `below` in the root as the operand of a command in a text, with
+ * quotes if it needs them; "DIR" for one that is too long. */
 void fby_guess_write_operand(const struct fby_search *search, const char *below,
     char out[FBY_OPERAND_SIZE]);
 
 /* Set the command of the error that the caller returns, whose text ends with a
- * colon: a program of Python that is run in the folder `path`. `lead` stands
- * before it. In a zip archive no command is set. */
-void fby_guess_advise(struct fby_search *search, const char *path,
+ * colon: a command of a shell that is run in the folder `path`. In a zip archive,
+ * and if it does not fit, there is none. Returns ":" if there is one, else "". */
+__attribute__((format(printf, 3, 4))) const char *fby_guess_set_command(
+    const struct fby_search *search, const char *path, const char *format, ...);
+
+/* The same with a program of Python. If `lead` is not "", the command is added as a
+ * line that begins so: "for boxes instead: ". */
+void fby_guess_advise(const struct fby_search *search, const char *path,
     const char *lead, const char *program);
 
 /* Write in an error of a layout in a zip archive (FBY_CONFIG) that the archive

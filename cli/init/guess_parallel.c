@@ -90,8 +90,8 @@ static bool is_valid_name(const char *name)
     return fby_text_is_extension(name) && strchr(name, '.') == NULL;
 }
 
-/* Write the command that gives the folders names that can be read: " && mv -n
- * Images images" for each. Returns false if a name needs quotes. */
+/* Write the command that gives the folders names that can be read: "mv -n Images
+ * images" for each. Returns false if a name needs quotes. */
 static bool write_renames(
     const struct parallel_folders *folders, char *out, size_t size)
 {
@@ -108,7 +108,8 @@ static bool write_renames(
             return false;
         }
         used += (size_t)snprintf(out + used, used < size ? size - used : 0,
-            " && [ ! -e %s ] && mv -n %s %s", name, word, name);
+            "%s[ ! -e %s ] && mv -n %s %s", used > 0 ? " && " : "", name, word,
+            name);
     }
     return used < size;
 }
@@ -116,24 +117,22 @@ static bool write_renames(
 static fby_err check_names(const struct fby_search *search, const char *path,
     const struct parallel_folders *folders, struct fby_error_detail *why)
 {
-    char     operand[FBY_OPERAND_SIZE];
-    char     renames[240] = "";
-    uint32_t i            = 0;
+    char        renames[FBY_MAX_PARALLEL * 4 * FBY_NAME_SIZE];
+    const char *colon = "";
+    uint32_t    i     = 0;
     while (i < folders->n && is_valid_name(folders->names[i])) {
         i++;
     }
     if (i == folders->n || folders->n == 1) {
         return FBY_OK;
     }
-    bool has_command =
-        !search->in_zip && write_renames(folders, renames, sizeof(renames));
-    fby_guess_write_operand(search, path, operand);
+    if (write_renames(folders, renames, sizeof(renames))) {
+        colon = fby_guess_set_command(search, path, "%s", renames);
+    }
     return fby_error_set(why, FBY_CONFIG,
         "the folder %s seems to be one of parallel folders, whose names are "
-        "lower-case letters, digits, _ and -: rename it%s%s%s%s",
-        fby_text_show(folders->names[i]).text, has_command ? ": (cd " : "",
-        has_command ? operand : "", has_command ? renames : "",
-        has_command ? ")" : "");
+        "lower-case letters, digits, _ and -: rename it%s",
+        fby_text_show(folders->names[i]).text, colon);
 }
 
 /* Refuse pictures such as cat.0.jpg in the folder. */

@@ -130,21 +130,23 @@ fby_err fby_refuse_coco(
 
 /* ---- Pascal VOC ---- */
 
+bool fby_advise_voc_boxes(
+    struct fby_search *search, const char *path, const char *lead)
+{
+    char program[FBY_GUESS_COMMAND];
+    if (search->in_zip || !has_file(search, path, "ImageSets/Main/train.txt")) {
+        return false;
+    }
+    snprintf(program, sizeof(program), "%s%s", voc_lists, fby_guess_write_voc);
+    fby_guess_advise(search, path, lead, program);
+    return true;
+}
+
 fby_err fby_refuse_voc(
     struct fby_search *search, const char *path, struct fby_error_detail *why)
 {
-    bool has_masks = has_file(search, path, "ImageSets/Segmentation/train.txt");
-    bool has_boxes =
-        has_file(search, path, "ImageSets/Main/train.txt") && !search->in_zip;
-    if (has_boxes) {
-        char program[FBY_GUESS_COMMAND];
-        snprintf(
-            program, sizeof(program), "%s%s", voc_lists, fby_guess_write_voc);
-        fby_guess_advise(
-            search, path, has_masks ? "for boxes instead: " : "", program);
-    }
-    if (has_masks || !has_boxes) {
-        return FBY_OK; /* the caller refuses it */
+    if (!fby_advise_voc_boxes(search, path, "")) {
+        return FBY_OK;
     }
     char operand[FBY_OPERAND_SIZE];
     fby_guess_write_operand(search, path, operand);

@@ -41,11 +41,11 @@ static fby_err list_below(const struct layout *layout, const char *dir,
 static fby_err refuse(const struct layout *layout, const char *reason,
     const char *command, struct fby_error_detail *why)
 {
-    char operand[FBY_OPERAND_SIZE];
-    fby_guess_write_operand(layout->search, layout->path, operand);
+    fby_guess_set_command(
+        layout->search, layout->path, "set -C && %s", command);
     return fby_error_set(why, FBY_CONFIG,
-        "%s; write a list, and run init %s: (set -C; cd %s && %s)", reason,
-        layout->path[0] != '\0' ? "on that folder" : "again", operand, command);
+        "%s; write a list, and run init %s:", reason,
+        layout->path[0] != '\0' ? "on that folder" : "again");
 }
 
 /* ---- Oxford-IIIT Pets: lists and masks in annotations/ ---- */
@@ -165,9 +165,8 @@ static fby_err check_voc(
     if (find_entry(layout->listing, "JPEGImages") == NULL) {
         return FBY_OK;
     }
-    FBY_TRY(fby_refuse_voc(layout->search, layout->path, why));
     if (has_file(layout, "ImageSets/Segmentation/train.txt")) {
-        return refuse(layout,
+        (void)refuse(layout,
             "Pascal VOC's ImageSets/ and Annotations/ are not read (the list "
             "here has the masks)",
             "for s in train val; do [ ! -e ImageSets/Segmentation/$s.txt ] || "
@@ -175,7 +174,11 @@ static fby_err check_voc(
             "'s|.*|JPEGImages/&.jpg,SegmentationClass/&.png|' "
             "ImageSets/Segmentation/$s.txt) > $s.csv; done",
             why);
+        fby_advise_voc_boxes(
+            layout->search, layout->path, "for boxes instead: ");
+        return FBY_CONFIG;
     }
+    FBY_TRY(fby_refuse_voc(layout->search, layout->path, why));
     if (is_davis(layout)) {
         return refuse(layout,
             "the videos of JPEGImages/ and the masks of Annotations/ are not "

@@ -15,13 +15,11 @@
 #include "cli/init/refuse_shards.h"
 #include "cli/init/split_names.h"
 #include "common/plural.h"
-#include "common/shell.h"
 #include "pipeline/text.h"
 
 /* With more such extensions they are parts of names, not kinds of files. */
 enum { MAX_EXTENSIONS = 8 };
 
-enum { MAX_COMMAND = 640 /* bytes of the command, with its sentence */ };
 enum { MAX_WORDS = 16, MAX_WORD = 16 /* bytes, with NUL */ };
 
 struct dotted { /* extensions of pictures that have a dot */
@@ -72,10 +70,11 @@ static struct dots find_dots(const struct fby_folder_counts *counts)
     return found;
 }
 
-#define RENAME                                                              \
-    "-name '[!.]*.*.*' ! -type d -exec sh -c 'for f; do b=${f##*/}; mv -n " \
-    "\"$f\" \"${f%%/*}/$(printf %%s \"${b%%.*}\" | tr . _).${b##*.}\"; "    \
-    "done' sh {} +"
+/* Renames the files below the folders %s. */
+#define RENAME                                                             \
+    "find%s -name '[!.]*.*.*' ! -type d -exec sh -c 'for f; do b=${f##*/}" \
+    "; mv -n \"$f\" \"${f%%/*}/$(printf %%s \"${b%%.*}\" | tr . _)"        \
+    ".${b##*.}\"; done' sh {} +"
 
 /* If `path` is in the folder of a split, write the folders of all splits in the
  * root: " train valid". Returns false if it is in none. */
@@ -167,52 +166,38 @@ static bool list_first_words(struct fby_search *search, const char *path,
     return are_classes && used < 120;
 }
 
-/* Write the command that makes class folders of the first words of names. Returns
- * false if these are no classes. `out` has its sentence, too. */
-static bool write_classes(
-    struct fby_search *search, const char *path, char out[MAX_COMMAND])
+/* Set the command to the one that makes class folders of the first words of
+ * names. Returns false if these are no classes. */
+static bool advise_classes(struct fby_search *search, const char *path)
 {
-    char dir[FBY_OPERAND_SIZE];
     char words[MAX_WORDS * (MAX_WORD + 1)];
     char splits[80];
     if (search->in_zip || !list_first_words(search, path, words)) {
         return false;
     }
     bool has_splits = list_split_folders(search, path, splits);
-    fby_guess_write_operand(search, has_splits ? "" : path, dir);
-    snprintf(out, MAX_COMMAND,
-        "move such files into class folders: (cd %s && for c in%.120s; do for "
-        "d "
-        "in%s; do set -- $d/$c.*.*; [ -e \"$1\" ] || continue; mkdir -p $d/$c "
-        "&& for f; do mv -n \"$f\" \"$d/$c/${f#$d/$c.}\"; done; done; done)",
-        dir, words, has_splits ? splits : " .");
+    fby_guess_set_command(search, has_splits ? "" : path,
+        "for c in%s; do for d in%s; do set -- $d/$c.*.*; [ -e \"$1\" ] || "
+        "continue; mkdir -p $d/$c && for f; do mv -n \"$f\" "
+        "\"$d/$c/${f#$d/$c.}\"; done; done; done",
+        words, has_splits ? splits : " .");
     return true;
 }
 
-/* Write the command that renames the files below `path`: all of them, so that
- * files of one sample, in whatever folder, keep one name. `out` has its sentence,
- * too. */
-static void write_command(
-    struct fby_search *search, const char *path, char out[MAX_COMMAND])
+/* Set the command to the one that renames the files below `path`: all of them, so
+ * that files of one sample, in whatever folder, keep one name. Returns what it
+ * does. */
+static const char *advise(struct fby_search *search, const char *path)
 {
-    char folder[FBY_PATH_SIZE];
-    char word[FBY_OPERAND_SIZE];
     char splits[80];
-    if (write_classes(search, path, out)) {
-        return;
+    if (advise_classes(search, path)) {
+        return "move such files into class folders";
     }
-    if (!search->in_zip && list_split_folders(search, path, splits)) {
-        fby_guess_write_operand(search, "", word);
-        snprintf(out, MAX_COMMAND,
-            "rename such files: (cd %s && find%s " RENAME ")", word, splits);
-        return;
-    }
-    bool is_named = !search->in_zip &&
-                    fby_path_join(fby_root_dir(search->root), path, folder,
-                        NULL) == FBY_OK &&
-                    fby_shell_quote(folder, word, sizeof(word));
-    snprintf(out, MAX_COMMAND, "rename such files%s: find %s " RENAME,
-        is_named ? "" : ", in this folder", is_named ? word : ".");
+    bool has_splits =
+        !search->in_zip && list_split_folders(search, path, splits);
+    fby_guess_set_command(
+        search, has_splits ? "" : path, RENAME, has_splits ? splits : " .");
+    return "rename such files";
 }
 
 fby_err fby_refuse_dots(struct fby_search *search, const char *path,
@@ -239,15 +224,12 @@ fby_err fby_refuse_dots(struct fby_search *search, const char *path,
             "the pictures that are missing, or rename the files",
             fby_plural(n_without, "sample").text, extension.text, file.text);
     }
-    char command[MAX_COMMAND];
-    write_command(search, path, command);
-    fby_err err = fby_error_set(why, FBY_CONFIG,
-        "the key of a sample ends at the first dot of a name, so that %.60s "
-        "has the extension %s: %s",
-        file.text, extension.text, command);
-    return search->in_zip
-               ? fby_error_prefix(why, err, "unpack the archive first")
-               : err;
+    const char *remedy = advise(search, path);
+    fby_err     err    = fby_error_set(why, FBY_CONFIG,
+               "the key of a sample ends at the first dot of a name, so that %.60s "
+                      "has the extension %s: %s:",
+               file.text, extension.text, remedy);
+    return fby_guess_unpack_first(search, err, why);
 }
 
 /* ---- tar shards ---- */
@@ -284,8 +266,6 @@ fby_err fby_refuse_shard_names(const struct fby_search *search,
     const char *path, const struct fby_guess_split *split,
     const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why)
 {
-    char operand[FBY_OPERAND_SIZE];
-    fby_guess_write_operand(search, path, operand);
     for (uint32_t i = 0; are_names_in_tars(split) && i < n; i++) {
         uint32_t m = find_dotted_picture(&shards[i]);
         if (m < shards[i].n_members) {
@@ -293,19 +273,17 @@ fby_err fby_refuse_shard_names(const struct fby_search *search,
                 fby_text_show_begin(fby_shard_suffix(&shards[i], m), 20);
             const char *key =
                 fby_shard_key(&shards[i], fby_shard_sample_of(&shards[i], m));
+            fby_guess_set_command(search, path,
+                "mkdir new && for t in ./*.tar; do d=$(mktemp -dp new) && tar "
+                "-kxf \"$t\" -C $d "
+                "--xform='s,^\\./,,;s/\\./_/g;s/_\\([^_]*\\)$/.\\1/' && tar "
+                "-cf \"new/$t\" --sort=name -C $d . && rm -r $d || exit; done");
             return fby_error_set(why, FBY_CONFIG,
                 "%s: the key of a sample ends at the first dot of a name, "
                 "so that %s.%s has the extension %s: write tars with "
-                "other names into new/, and give that to init: (cd %s && mkdir "
-                "new "
-                "&& "
-                "for t in ./*.tar; do d=$(mktemp -dp new) && tar -kxf \"$t\" "
-                "-C "
-                "$d --xform='s,^\\./,,;s/\\./_/g;s/_\\([^_]*\\)$/.\\1/' && tar "
-                "-cf \"new/$t\" --sort=name -C $d . && rm -r $d || exit; done)",
+                "other names into new/, and give that to init:",
                 fby_text_show_begin(shards[i].name, 60).text,
-                fby_text_show_begin(key, 40).text, suffix.text, suffix.text,
-                operand);
+                fby_text_show_begin(key, 40).text, suffix.text, suffix.text);
         }
     }
     return FBY_OK;

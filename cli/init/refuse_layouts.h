@@ -78,7 +78,7 @@ FBY_CHECKED fby_err fby_refuse_sample_arrays(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
-/* Both functions set out->command to one that writes lists.
+/* These functions set out->command to one that writes lists.
  *
  * Refuse COCO's JSON in annotations/, or beside the pictures in `path`
  * (refuse_annotations.c).
@@ -86,9 +86,14 @@ FBY_CHECKED fby_err fby_refuse_sample_arrays(struct fby_search *search,
 FBY_CHECKED fby_err fby_refuse_coco(
     struct fby_search *search, const char *path, struct fby_error_detail *why);
 
-/* Refuse Pascal VOC's files in `path`.
- * Errors: FBY_CONFIG  there are boxes and no masks. */
+/* Refuse Pascal VOC's files in `path`, which have no masks.
+ * Errors: FBY_CONFIG  there are boxes. */
 FBY_CHECKED fby_err fby_refuse_voc(
     struct fby_search *search, const char *path, struct fby_error_detail *why);
+
+/* Set the command to the one for the boxes of Pascal VOC; `lead` is that of
+ * fby_guess_advise(). Returns false if there are none. */
+bool fby_advise_voc_boxes(
+    struct fby_search *search, const char *path, const char *lead);
 
 #endif

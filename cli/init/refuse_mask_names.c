@@ -67,24 +67,20 @@ static fby_err find_mask(const struct mask_layout *layout, const char *dir,
     return visit_dir(layout, path, match_mask_name, out, why);
 }
 
-/* Write the command that renames the masks. Returns false if it does not fit,
- * or the end of the names would need quotes. */
-static bool write_command(const struct mask_layout *layout,
-    const char *mask_dir, const struct mask_search *found, char *out,
-    size_t size)
+/* Set the command to the one that renames the masks. Returns ":", or "" if the end
+ * of the names would need quotes. */
+static const char *advise(const struct mask_layout *layout,
+    const char *mask_dir, const struct mask_search *found)
 {
     const char *end = found->longer + found->stem; /* "_mask.png" */
     char        path[FBY_PATH_SIZE];
-    char        operand[FBY_OPERAND_SIZE];
     if (fby_path_join(layout->path, mask_dir, path, NULL) != FBY_OK ||
         !fby_shell_is_plain(end + 1)) {
-        return false;
+        return "";
     }
-    fby_guess_write_operand(layout->search, path, operand);
-    int n = snprintf(out, size,
-        "(cd %s && for f in ./*%s; do mv -n \"$f\" \"${f%%%s}%s\"; done)",
-        operand, end, end, strrchr(end, '.'));
-    return n >= 0 && (size_t)n < size;
+    return fby_guess_set_command(layout->search, path,
+        "for f in ./*%s; do mv -n \"$f\" \"${f%%%s}%s\"; done", end, end,
+        strrchr(end, '.'));
 }
 
 static fby_err compare_names(const struct mask_layout *layout,
@@ -108,17 +104,14 @@ static fby_err compare_names(const struct mask_layout *layout,
             strcspn(found.longer, "."), ending)) { /* of another picture */
         return FBY_OK;
     }
-    char command[288];
-    bool has_command =
-        write_command(layout, mask_dir, &found, command, sizeof(command));
+    const char *colon = advise(layout, mask_dir, &found);
     return fby_error_set(why, FBY_CONFIG,
         "%s/%s seems to be the mask of %s/%s, but files of a "
-        "sample have one name up to the first dot: rename the masks%s%s",
+        "sample have one name up to the first dot: rename the masks%s",
         fby_text_show_begin(mask_dir, 40).text,
         fby_text_show_begin(found.longer, 40).text,
         fby_text_show_begin(picture_dir, 40).text,
-        fby_text_show_begin(picture, 40).text, has_command ? ": " : "",
-        has_command ? command : "");
+        fby_text_show_begin(picture, 40).text, colon);
 }
 
 static fby_err check_mask_names(
@@ -225,16 +218,16 @@ static fby_err refuse_mask_beside(const struct mask_layout *layout,
     struct fby_error_detail *why)
 {
     char        loops[400] = "";
-    char        operand[FBY_OPERAND_SIZE];
-    bool        is_plain = write_loops(beside, dirs, loops, sizeof(loops));
-    const char *both     = beside->found[0] != '\0' ? "both" : "the masks";
-    fby_guess_write_operand(layout->search, layout->path, operand);
+    const char *colon      = "";
+    if (write_loops(beside, dirs, loops, sizeof(loops))) {
+        colon =
+            fby_guess_set_command(layout->search, layout->path, "%s", loops);
+    }
     return fby_error_set(why, FBY_CONFIG,
         "%.60s seems to be the mask of the picture beside it; files of a "
-        "sample have one name up to the first dot, so rename %s%s%s%s%s%s",
-        fby_text_show(beside->mask).text, both, is_plain ? ": (cd " : "",
-        is_plain ? operand : "", is_plain ? " && " : "", is_plain ? loops : "",
-        is_plain ? ")" : "");
+        "sample have one name up to the first dot, so rename %s%s",
+        fby_text_show(beside->mask).text,
+        beside->found[0] != '\0' ? "both" : "the masks", colon);
 }
 
 /* The folder whose files are looked at: "" for the one of the listing, if it has

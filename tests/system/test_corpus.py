@@ -883,6 +883,24 @@ def zipped(make):
     return make_archive
 
 
+# Of 302 bytes, with those of the data above it more.
+LONG = "/".join(letter * 100 for letter in "abc")
+
+
+def in_a_long_path(rows, *names):
+    """The rows of these names, with the data in a folder of a long path."""
+    def deep(make):
+        def make_deep(root):
+            (root / LONG).mkdir(parents=True)
+            make(root / LONG)
+            return root / LONG
+        return make_deep
+
+    return [(f"{name}, in a long path", deep(make), dataclasses.replace(
+        result, path=f"{LONG}/{result.path}"), *others)
+        for name, make, result, *others in rows if name in names]
+
+
 CORPUS = [
     ("60 samples in two tars", two_small_tars,
      {"image": (60, *IMAGE), "label": (60,)}),
@@ -989,8 +1007,8 @@ CORPUS = [
         "again:\n(cd /", "",
         {"image": (3, *IMAGE), "boxes": (3, 5)})),
     ("Roboflow's YOLO", roboflow_yolo, Remedy(
-        "0_jpg.rf.ax.jpg has the extension rf.ax.jpg: rename such files: (cd /",
-        "", {"image": (4, *IMAGE)})),
+        "0_jpg.rf.ax.jpg has the extension rf.ax.jpg: rename such files:\n"
+        "(cd /", "", {"image": (4, *IMAGE)})),
     ("names with dots in valid/ alone", dots_in_valid,
      "in valid: the key of a sample ends at the first dot of a name"),
     ("the pictures of COCO", lambda root: coco(root) or root / "train2017",
@@ -998,7 +1016,7 @@ CORPUS = [
     ("Pascal VOC", voc, Remedy(
         "in VOCdevkit/VOC2012: Pascal VOC's ImageSets/ and Annotations/ are not "
         "read (the list here has the masks); write a list, and run init on that "
-        "folder: (set -C; cd /", "VOCdevkit/VOC2012",
+        "folder:\n(cd /", "VOCdevkit/VOC2012",
         {"image": (2, *IMAGE), "mask": (2, 224, 224, 1)})),
     ("Pascal VOC with boxes alone", voc_boxes, Remedy(
         "Pascal VOC's ImageSets/ and Annotations/ are not read. In a list, a "
@@ -1024,7 +1042,9 @@ CORPUS = [
         {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
     ("DeepGlobe's train/", deepglobe("train/", "valid/"), Remedy(
         "_mask.png seems to be the mask of the picture beside it; files "
-        "of a sample have one name up to the first dot, so rename both: (cd ", "train", {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
+        "of a sample have one name up to the first dot, so rename "
+        "both:\n(cd ", "train",
+        {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
     ("mmsegmentation", mmsegmentation,
      {"img_dir": (4, *IMAGE), "ann_dir": (4, 224, 224, 1)},
      ("val", {"ann_dir": (64, 224, 224, 1)})),
@@ -1049,7 +1069,7 @@ CORPUS = [
         "images/a b.0.jpg", "images/a b.1.jpg", "masks/a b.0.png",
         "masks/a b.1.png"), Remedy(
             "so that images/a b.0.jpg has the extension 0.jpg: rename such "
-            "files: find /", "", {"images": (2, *IMAGE)})),
+            "files:\n(cd /", "", {"images": (2, *IMAGE)})),
     ("300 dots in parallel folders", dotted(
         *(f"{name}/cat.{i}.jpg" for i in range(300)
           for name in ("images", "targets"))), Remedy(
@@ -1317,19 +1337,19 @@ CORPUS = [
      "save it with np.savez instead of np.savez_compressed"),
     *((f"NumPy: X_train and X_test of {rows} rows", arrays_of_splits(rows),
        Remedy(": the arrays are of several splits: move each split into a "
-              "folder, and run init again: (cd ", "",
+              "folder, and run init again:\n(cd ", "",
               {"x": (10, 5), "y": Counter(range(10))})) for rows in (4, 10)),
     ("Keras' mnist.npz", npz_of_splits, Remedy(
         ": the arrays are of several splits: write each split into a folder, "
-        "and run init again: (cd ", "",
+        "and run init again:\n(cd ", "",
         {"x": Counter(range(10)), "y": Counter(range(10))})),
     ("NumPy: train.npy and val.npy", an_array_of_each_split, Remedy(
         ": the arrays are of several splits: move each split into a folder, "
-        "and run init again: (cd ", "", {"x": (10, 5)})),
+        "and run init again:\n(cd ", "", {"x": (10, 5)})),
     *((f"NumPy: a file for each sample, {name} in {folders}",
        array_for_each_sample(name, folders), Remedy(
         ": each .npy file seems to be a sample, and a table has them as rows "
-        "(all of one shape): write one, and run init again: (cd ", "",
+        "(all of one shape): write one, and run init again:\n(cd ", "",
         {"x": (6, 3, 4), "label": labels}))
       for name, folders, labels in (
           ("{:03}.npy", "ab", Counter([0, 0, 0, 1, 1, 1])),
@@ -1469,6 +1489,11 @@ CORPUS = [
      {"images": (6, *IMAGE), "masks": (6, 224, 224, 1)},
      ("val", {"masks": (64, 224, 224, 1)})),
 ]
+CORPUS += in_a_long_path(
+    CORPUS, "dogs and cats of Kaggle", "dates in names", "medical masks",
+    "masks beside the pictures", "Cityscapes", "Pascal VOC",
+    "NumPy: X_train and X_test of 4 rows", "Keras' mnist.npz",
+    "tars with numbers after a dot")
 
 
 def described_as(value, array):

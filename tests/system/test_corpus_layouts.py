@@ -198,20 +198,20 @@ ROWS = [
     ("Images and Masks", all_of(
         files("Images/{}.jpg"), masks_in("My Masks", "")),
      Remedy("the folder Images seems to be one of parallel folders, whose "
-            "names are lower-case letters, digits, _ and -: rename it: (cd ",
+            "names are lower-case letters, digits, _ and -: rename it:\n(cd ",
             "", {"images": (4, *IMAGE), "my_masks": (4, 224, 224, 1)})),
     ("dogs and cats of train and val", files(
         "train/cat.{}.jpg", "train/dog.{}.jpg", "val/cat.{}.jpg",
         "val/dog.{}.jpg", "test1/{}.jpg"),
      Remedy("that cat.0.jpg has the extension 0.jpg: move such files into "
-            "class folders: (cd /", "",
+            "class folders:\n(cd /", "",
             {"image": (8, *IMAGE), "label": Counter([0] * 4 + [1] * 4)}),
      ("val", {"label": [0, 0, 0, 0, 1, 1, 1, 1]})),
     ("dogs and cats in one folder", files("cat.{}.jpg", "dog.{}.jpg"),
-     Remedy("move such files into class folders: (cd /", "",
+     Remedy("move such files into class folders:\n(cd /", "",
             {"image": (8, *IMAGE), "label": Counter([0] * 4 + [1] * 4)})),
     ("one word before the dots", files("img.{}.jpg"),
-     Remedy("rename such files: find /", "", {"image": (4, *IMAGE)})),
+     Remedy("rename such files:\n(cd /", "", {"image": (4, *IMAGE)})),
     ("Cityscapes with val", test_corpus.cityscapes, Remedy(
         "Cityscapes' pictures and masks have different names", "",
         {"image": (3, *IMAGE), "mask": (3, 224, 224, 1)}),
@@ -358,7 +358,7 @@ ROWS = [
         for name in ("HR/000{}", "LR_bicubic/X2/000{}x2",
                      "LR_bicubic/X4/000{}x4"))),
      Remedy("DIV2K's pictures of two sizes have different names; write a list, "
-            "and run init again: (set -C; cd /", "",
+            "and run init again:\n(cd /", "",
             {"hr": (4, *IMAGE)}), ("valid", {"hr": (64, *IMAGE)})),
 ]
 
