@@ -65,14 +65,15 @@ static const struct remedy remedies[] = {
 static void advise(struct fby_search *search, const char *dir, const char *list,
     const struct remedy *remedy, struct fby_error_detail *why)
 {
-    char   operand[FBY_OPERAND_SIZE];
     char   made[FBY_PATH_SIZE];
     size_t used = strlen(why->text);
-    fby_guess_write_operand(search, dir, operand);
-    snprintf(search->out->command, sizeof(search->out->command),
-        remedy->is_python ? "(cd %s && python3 -c \"f = '%s'; %s\")"
-                          : "(set -C; cd %s && f=%s && %s)",
-        operand, list, remedy->program);
+    if (remedy->is_python) {
+        fby_guess_set_command(
+            search, dir, "python3 -c \"f = '%s'; %s\"", list, remedy->program);
+    } else {
+        fby_guess_set_command(
+            search, dir, "set -C && f=%s && %s", list, remedy->program);
+    }
     if (remedy->word != NULL) {
         fby_guess_name_list(list, remedy->word, made);
         fby_guess_end_command(search, dir, made);

@@ -282,32 +282,32 @@ static bool write_columns(const struct folder_set *set, char *out, size_t size)
 
 /* Writes pairs.csv beside the folders N. */
 #define WRITE_PAIRS                                                          \
-    "(cd %s && python3 -c \"import csv, glob, os; N = [%s]; "                \
+    "import csv, glob, os; N = [%s]; "                                       \
     "[csv.writer(open(d + 'pairs.csv', 'x', "                                \
     "newline='')).writerows([[n.lower()"                                     \
     " for n in N]] + [[n + '/' + m[k] for n, m in zip(N, M)] for k in "      \
     "sorted(M[0]) if all(k in m for m in M)]) for d in %s if all("           \
     "os.path.isdir(d + n) for n in N) for M in [[{f.split('.')[0]: f for f " \
-    "in os.listdir(d + n) if f[0] != '.'} for n in N]]]\")"
+    "in os.listdir(d + n) if f[0] != '.'} for n in N]]]"
 
-/* Write the command that makes lists: in `path`, or, if that is the folder of a
- * split, in those of all splits. Returns false if there is none. */
-static bool write_command(const struct fby_search *search, const char *path,
-    const struct folder_set *set, char out[FBY_GUESS_COMMAND])
+/* Set the command to the one that makes lists: in `path`, or, if that is the folder
+ * of a split, in those of all splits. Returns false if there is none. */
+static bool advise(const struct fby_search *search, const char *path,
+    const struct folder_set *set)
 {
     char        parent[FBY_PATH_SIZE];
     char        columns[MAX_FOLDERS * 36];
-    char        dir[FBY_OPERAND_SIZE];
+    char        program[1536];
     const char *slash = strrchr(path, '/');
     snprintf(parent, sizeof(parent), "%.*s",
         slash != NULL ? (int)(slash - path) : 0, path);
     if (search->in_zip || !write_columns(set, columns, sizeof(columns))) {
         return false;
     }
-    fby_guess_write_operand(search, parent, dir);
-    int n = snprintf(out, FBY_GUESS_COMMAND, WRITE_PAIRS, dir, columns,
+    snprintf(program, sizeof(program), WRITE_PAIRS, columns,
         path[0] == '\0' ? "['']" : "glob.glob('*/')");
-    return n > 0 && n < FBY_GUESS_COMMAND;
+    fby_guess_advise(search, parent, "", program);
+    return true;
 }
 
 /* Refuse the folders, or add a note. */
@@ -315,17 +315,14 @@ static fby_err refuse_pairs(struct fby_search *search, const char *path,
     const struct folder_set *set, struct fby_error_detail *why)
 {
     char         names[160];
-    char         command[FBY_GUESS_COMMAND];
     const char  *most    = set->is_nearly ? "nearly " : "";
     enum verdict verdict = judge(set);
     if (verdict == CLASSES) {
         return FBY_OK;
     }
     write_names(set, names, sizeof(names));
-    bool has_command = write_command(search, path, set, command);
+    bool has_command = advise(search, path, set);
     if (verdict == PAIRS) {
-        memcpy(search->out->command, has_command ? command : "",
-            has_command ? sizeof(command) : 1);
         return fby_error_set(why, FBY_CONFIG,
             "%s have %sthe same file names, so they look like pairs, not "
             "classes; if they are classes, add --class-depth 1; for pairs %s",
@@ -338,7 +335,8 @@ static fby_err refuse_pairs(struct fby_search *search, const char *path,
         fby_guess_note(search,
             "note: %s have %sthe same file names; if they are pairs, not "
             "classes, write a list, and run init again: %s",
-            names, most, command);
+            names, most, search->out->command);
+        search->out->command[0] = '\0';
     }
     return FBY_OK;
 }

@@ -40,14 +40,12 @@ static bool may_be_classes(const struct fby_entry *tars, uint32_t n)
     return n > 1;
 }
 
-/* Write the command that unpacks each tar file of `path`, into a folder of its
- * name or, if the tar files have one, into the folder `classes`. */
-static void write_unpack(const struct fby_search *search, const char *path,
-    bool in_folder, char *out, size_t size)
+/* Set the command to the one that unpacks each tar file of `path`, into a folder of
+ * its name or, if the tar files have one, into the folder `classes`. */
+static void advise(
+    const struct fby_search *search, const char *path, bool in_folder)
 {
-    char operand[FBY_OPERAND_SIZE];
-    fby_guess_write_operand(search, path, operand);
-    snprintf(out, size, "(cd %s && %s)", operand,
+    fby_guess_set_command(search, path, "%s",
         in_folder ? "mkdir classes && for f in ./*.tar; do tar -xf \"$f\" -C "
                     "classes; done"
                   : "for f in ./*.tar; do d=classes/${f%.tar}; mkdir -p \"$d\" "
@@ -59,7 +57,6 @@ fby_err fby_refuse_class_tars(const struct fby_search *search, const char *path,
     struct fby_error_detail *why)
 {
     bool in_folder = true;
-    char command[FBY_OPERAND_SIZE + 128];
     if (!may_be_classes(tars, n)) {
         return FBY_OK;
     }
@@ -69,12 +66,12 @@ fby_err fby_refuse_class_tars(const struct fby_search *search, const char *path,
         }
         in_folder = in_folder && search->out->splits[i].in_folder;
     }
-    write_unpack(search, path, in_folder, command, sizeof(command));
+    advise(search, path, in_folder);
     return fby_error_set(why, FBY_CONFIG,
         "%s and %s have pictures alone, without labels; if each is a class, "
-        "unpack it (else number the names: 0.tar, 1.tar): %s",
+        "unpack it (else number the names: 0.tar, 1.tar):",
         fby_text_show_begin(tars[0].name, 40).text,
-        fby_plural(n - 1, "more tar").text, command);
+        fby_plural(n - 1, "more tar").text);
 }
 
 /* ---- files beside tar files ---- */

@@ -99,7 +99,7 @@ static bool has_folder_of_name(const struct fby_search *search,
     return has_name && n == 1;
 }
 
-/* Append " && unzip ..." for an archive. Returns false if its name needs
+/* Append "unzip ..." for an archive. Returns false if its name needs
  * quotes. */
 static bool append_unzip(const struct fby_search *search, const char *path,
     const char *name, char *out, size_t size)
@@ -114,21 +114,19 @@ static bool append_unzip(const struct fby_search *search, const char *path,
     }
     copy_stem(name, stem);
     bool has_folder = has_folder_of_name(search, below, stem, &has_mac);
-    snprintf(out + used, size - used, " && unzip -nq %.60s%s%s%.60s", name,
-        has_mac ? " -x '__MACOSX/*'" : "", has_folder ? "" : " -d ",
-        has_folder ? "" : stem);
+    snprintf(out + used, size - used, "%sunzip -nq %.60s%s%s%.60s",
+        used > 0 ? " && " : "", name, has_mac ? " -x '__MACOSX/*'" : "",
+        has_folder ? "" : " -d ", has_folder ? "" : stem);
     return true;
 }
 
 fby_err fby_refuse_zips(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    char              commands[640] = "";
-    char              operand[FBY_OPERAND_SIZE];
-    char              names[160] = "";
-    uint32_t          n          = 0;
-    bool              is_plain   = true;
-    struct fby_guess *out        = search->out;
+    char     commands[640] = "";
+    char     names[160]    = "";
+    uint32_t n             = 0;
+    bool     is_plain      = true;
     for (uint32_t i = 0; i < listing->count; i++) {
         const char *name = listing->entries[i].name;
         if (listing->entries[i].is_dir ||
@@ -141,10 +139,9 @@ fby_err fby_refuse_zips(struct fby_search *search, const char *path,
                                        sizeof(commands));
         }
     }
-    fby_guess_write_operand(search, path, operand);
-    snprintf(out->command, sizeof(out->command), "(cd %s%s)", operand,
+    fby_guess_set_command(search, path, "%s",
         is_plain && n <= MAX_ARCHIVES ? commands
-                                      : " && for z in ./*.zip; do unzip -nq "
+                                      : "for z in ./*.zip; do unzip -nq "
                                         "\"$z\" -d \"${z%.zip}\"; done");
     return fby_error_set(why, FBY_CONFIG,
         "several zip archives are read only as splits, of which one is called "

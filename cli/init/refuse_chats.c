@@ -78,7 +78,7 @@ static bool write_command(const struct fby_guess *guess, const char *column,
 {
     const char *first = guess->splits[0].pattern;
     char        dir[FBY_PATH_SIZE];
-    char        operand[FBY_OPERAND_SIZE];
+    char        operand[FBY_PATH_SIZE];
     char        names[NAMES_SIZE];
     snprintf(
         dir, sizeof(dir), "%.*s", (int)(strrchr(first, '/') - first), first);
@@ -123,7 +123,7 @@ fby_err fby_refuse_chats(
     struct fby_search *search, struct fby_error_detail *why)
 {
     const struct fby_guess_split *split = &search->out->splits[0];
-    char                          command[1024];
+    char                          command[FBY_GUESS_COMMAND];
     for (uint32_t i = 0; i < split->n_members; i++) {
         const char *column = split->members[i].extension;
         size_t      form   = find_form(&split->members[i]);

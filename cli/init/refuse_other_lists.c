@@ -84,19 +84,16 @@ static fby_err find_files(struct fby_search *search, const char *path,
 static void advise(
     const struct list_files *self, const char *body, const char *made)
 {
-    char  *out                  = self->search->out->command;
-    size_t size                 = sizeof(self->search->out->command);
     char   first[FBY_PATH_SIZE] = "FILE";
-    char   operand[FBY_OPERAND_SIZE];
-    fby_guess_write_operand(self->search, self->path, operand);
-    size_t used =
-        (size_t)snprintf(out, size, "(set -C; cd %s && for f in", operand);
+    char   files[sizeof(self->names) + MAX_FILES + 1]; /* with blanks */
+    size_t used = 0;
     for (uint32_t i = 0; i < self->n; i++) {
-        used +=
-            (size_t)snprintf(out + used, size - used, " %s", self->names[i]);
+        used += (size_t)snprintf(
+            files + used, sizeof(files) - used, " %s", self->names[i]);
     }
-    snprintf(out + used, size - used, "%s; do %s; done)",
-        self->n == 0 ? " FILE" : "", body);
+    fby_guess_set_command(self->search, self->path,
+        "set -C && for f in%s; do %s; done", self->n > 0 ? files : " FILE",
+        body);
     if (self->n > 0) {
         snprintf(first, sizeof(first), "%.*s%s",
             (int)(strlen(self->names[0]) - strlen(self->ending)),

@@ -57,7 +57,6 @@ fby_err fby_refuse_prefixes(struct fby_search *search, const char *picture_dir,
     size_t               n    = length_of_prefix(picture);
     struct prefix_search self = {
         .number = picture + n, .length = strcspn(picture + n, ".")};
-    char operand[FBY_OPERAND_SIZE];
     if (self.length == 0 || picture[n + self.length] == '\0') {
         return FBY_OK;
     }
@@ -69,13 +68,13 @@ fby_err fby_refuse_prefixes(struct fby_search *search, const char *picture_dir,
         has_file_of_name(search, picture_dir, self.mask)) {
         return err == FBY_CONFIG ? FBY_IO : err;
     }
-    fby_guess_write_operand(search, mask_dir, operand);
+    fby_guess_set_command(search, mask_dir,
+        "for f in ./%.*s[0-9]*; do mv -n \"$f\" \"./%.*s${f#./%.*s}\"; done",
+        of_mask, self.mask, (int)n, picture, of_mask, self.mask);
     return fby_error_set(why, FBY_CONFIG,
         "%.60s seems to be the mask of %.60s, but files of a sample have one "
-        "name up to the first dot: rename the masks: (cd %s && for f in "
-        "./%.*s[0-9]*; do mv -n \"$f\" \"./%.*s${f#./%.*s}\"; done)",
-        self.mask, picture, operand, of_mask, self.mask, (int)n, picture,
-        of_mask, self.mask);
+        "name up to the first dot: rename the masks:",
+        self.mask, picture);
 }
 
 /* Has a file in one folder a file of its name in the other? The first files are
@@ -127,9 +126,7 @@ fby_err fby_guess_explain_missing(const struct fby_search *search,
     const char *path, const char *const names[2], const char *below,
     struct fby_error_detail *why)
 {
-    struct fby_error_detail said = *why;
-    char                    operand[FBY_OPERAND_SIZE];
-    char                    command[sizeof(said.text)];
+    struct fby_error_detail said  = *why;
     const char             *split = strchr(below, '}') + 1; /* "/train" or "" */
     if (strstr(said.text, " missing: ") == NULL || search->in_zip) {
         return FBY_CONFIG; /* another error */
@@ -137,18 +134,11 @@ fby_err fby_guess_explain_missing(const struct fby_search *search,
     if (explain_names(search, path, names, split, why)) {
         return FBY_CONFIG;
     }
-    fby_guess_write_operand(search, path, operand);
-    int    n    = snprintf(command, sizeof(command),
-              "(cd %s && mkdir unpaired && for p in %s%s:%s%s %s%s:%s%s; do for f in "
-                    "${p%%:*}/*; do b=${f##*/}; set -- ${p#*:}/\"${b%%%%.*}\".*; [ -e "
-                    "\"$1\" ] || [ -d \"$f\" ] || mv -n \"$f\" unpaired; done; done)",
-              operand, names[0], split, names[1], split, names[1], split, names[0],
-              split);
-    size_t room = sizeof(said.text) - strlen("; to move the others away: ") -
-                  strlen(operand) - 16; /* "looking at PATH: " */
-    if (n < 0 || strlen(said.text) + (size_t)n > room) {
-        return FBY_CONFIG;
-    }
+    fby_guess_set_command(search, path,
+        "mkdir unpaired && for p in %s%s:%s%s %s%s:%s%s; do for f in "
+        "${p%%:*}/*; do b=${f##*/}; set -- ${p#*:}/\"${b%%%%.*}\".*; [ -e "
+        "\"$1\" ] || [ -d \"$f\" ] || mv -n \"$f\" unpaired; done; done",
+        names[0], split, names[1], split, names[1], split, names[0], split);
     return fby_error_set(
-        why, FBY_CONFIG, "%s; to move the others away: %s", said.text, command);
+        why, FBY_CONFIG, "%s; to move the others away:", said.text);
 }

@@ -100,7 +100,7 @@ static fby_err refuse(const struct fby_search *search,
     const char *list    = strrchr(pattern, '/') + 1;
     char        names[NAMES_SIZE];
     char        dir[FBY_PATH_SIZE];
-    char        operand[FBY_OPERAND_SIZE];
+    char        operand[FBY_PATH_SIZE];
     bool        is_new = write_names(column->words, list, false, names);
     snprintf(dir, sizeof(dir), "%.*s", (int)(list - 1 - pattern), pattern);
     (void)fby_error_set(why, FBY_CONFIG,
@@ -119,7 +119,7 @@ static fby_err refuse(const struct fby_search *search,
     }
     snprintf(why->text + used, left,
         "write a list for each, as the next line does, then: forebay init %s",
-        operand);
+        strlen(operand) < FBY_OPERAND_SIZE ? operand : "DIR");
     return FBY_CONFIG;
 }
 

@@ -14,10 +14,10 @@
 #include "worker/source/tokens/token_file.h"
 
 /* Writes train.bin from train.npy, and so on, with tokens of %u bytes. */
-#define WRITE_TOKENS                                                    \
-    "(cd %s && python3 -c \"import glob, numpy; [open(f[:-3] + 'bin', " \
-    "'xb').write(numpy.load(f).astype('<u%u').tobytes()) for f in "     \
-    "glob.glob('*.npy')]\")"
+#define WRITE_TOKENS                                               \
+    "python3 -c \"import glob, numpy; [open(f[:-3] + 'bin', 'xb')" \
+    ".write(numpy.load(f).astype('<u%u').tobytes()) for f in "     \
+    "glob.glob('*.npy')]\""
 
 /* The first file whose name ends so, and is of no other known format. */
 static const char *find_file(
@@ -38,16 +38,16 @@ fby_err fby_refuse_token_arrays(const struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why)
 {
-    char        operand[FBY_OPERAND_SIZE];
     const char *name = find_file(listing, ".npy");
     if (search->token_type == 0 || name == NULL) {
         return FBY_OK;
     }
-    fby_guess_write_operand(search, path, operand);
+    fby_guess_set_command(
+        search, path, WRITE_TOKENS, fby_type_bytes(search->token_type));
     return fby_error_set(why, FBY_CONFIG,
         "%s is a NumPy file: leave out --tokens if its rows are samples; else "
-        "write plain tokens: " WRITE_TOKENS,
-        fby_text_show(name).text, operand, fby_type_bytes(search->token_type));
+        "write plain tokens:",
+        fby_text_show(name).text);
 }
 
 /* True if the only column has one whole number in each row. */
@@ -78,7 +78,7 @@ void fby_guess_note_token_array(
         fby_guess_note(search,
             "note: each number of %s is a sample; if they are token ids, write "
             "plain tokens, and run init %s again with --tokens "
-            "u%u: " WRITE_TOKENS,
+            "u%u: (cd %s && " WRITE_TOKENS ")",
             split->columns[0].name, word, 8 * bytes, word, bytes);
     }
 }

@@ -1126,15 +1126,15 @@ CORPUS = [
             "into one of these\n", {"label": Counter([0, 1])})),
     ("prefixes of pictures and masks", masks_with_prefix, Remedy(
         "but files of a sample have one name up to the first dot: rename the "
-        "masks: (cd /", "",
+        "masks:\n(cd /", "",
         {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)})),
     ("missing masks", masks_missing("images", "masks"), Remedy(
         "2 files missing: 8.* in images, 9 a.* in masks; each folder has a "
-        "file of each name, up to its first dot; to move the others away: (cd ",
-        "", {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)})),
+        "file of each name, up to its first dot; to move the others away:\n"
+        "(cd ", "", {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)})),
     ("missing masks of a split", masks_missing(
         "images/train", "masks/train"), Remedy(
-            "to move the others away: (cd ", "",
+            "to move the others away:\n(cd ", "",
             {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)})),
     ("a missing mask of another prefix", pictures_at(
         "images/cat_1.jpg", "images/dog_1.jpg", "masks/dog_1.png"),
@@ -1271,11 +1271,11 @@ CORPUS = [
             {"image": (2, *IMAGE), "label": Counter([0, 1])})),
     ("a list with tabs", other_list(
         "train.tsv", "file\ty\nimages/0.jpg\tNA\nimages/1.jpg\tb\n"), Remedy(
-            "train.tsv has tabs: write a list with commas:\n(set -C; cd /", "",
+            "train.tsv has tabs: write a list with commas:\n(cd /", "",
             {"file": (2, *IMAGE), "y": Counter([0, 1])})),
     ("a list with tabs in UTF-16", other_list(
         "train.tsv", "file\ty\nimages/0.jpg\t1\n".encode("utf-16")), Remedy(
-            "train.tsv has tabs: write a list with commas:\n(set -C; cd /", "",
+            "train.tsv has tabs: write a list with commas:\n(cd /", "",
             {"file": (1, *IMAGE), "y": [1]})),
     ("a list with semicolons", other_list(
         "a.csv", "\ufefffile;y\nimages/0.jpg;1\n"), Remedy(
@@ -1294,7 +1294,7 @@ CORPUS = [
             {"image": (1, *IMAGE)})),
     ("a list in Latin-1", other_list(
         "a.csv", "file,y\nimages/0.jpg,K\u00e4se\n".encode("latin-1")), Remedy(
-            "a.csv: line 2: is not UTF-8 text: to convert it:\n(set -C; cd /",
+            "a.csv: line 2: is not UTF-8 text: to convert it:\n(cd /",
             "", {"file": (1, *IMAGE), "y": (1, 8)})),
     ("a list of 300 columns", wide_list, Remedy(
         "train.csv: line 1: more than 256 columns: to convert it:\n(cd /",
@@ -1363,7 +1363,7 @@ CORPUS = [
     ("a text of a language model", lambda root: save(
         root / "input.txt", "First Citizen"),
      "input.txt is a text without token ids: write those of your tokenizer "
-     "into input.bin; or its bytes, as ids of type u8:\n(set -C; cd /"),
+     "into input.bin; or its bytes, as ids of type u8:\n(cd /"),
     ("masks in colours", coloured_masks("images/{}", "masks/{}"), Note(
         "left out: masks.png: its colours are no class ids; if it is a second "
         "picture, remove the # of its field in the file; to number them: (cd ", {"images": (4, *IMAGE)},
@@ -1493,7 +1493,9 @@ CORPUS += in_a_long_path(
     CORPUS, "dogs and cats of Kaggle", "dates in names", "medical masks",
     "masks beside the pictures", "Cityscapes", "Pascal VOC",
     "NumPy: X_train and X_test of 4 rows", "Keras' mnist.npz",
-    "tars with numbers after a dot")
+    "tars with numbers after a dot", "missing masks", "a list with tabs",
+    "prefixes of pictures and masks", "pairs of folders", "a list in Latin-1",
+    "a list with semicolons")
 
 
 def described_as(value, array):

@@ -373,20 +373,20 @@ ROWS = [
         root / "train.jsonl",
         '{"image": "images/0.jpg", "y": "K\u00e4se"}\n'.encode("latin-1")),
      Remedy("train.jsonl: line 1: JSON: unable to decode byte 0xe4 near '\"K': "
-            "is not UTF-8 text: to convert it:\n(set -C; cd /", "", {"y": (1, 8)})),
+            "is not UTF-8 text: to convert it:\n(cd /", "", {"y": (1, 8)})),
     ("a list of JSON called .jsonl", lambda root: lines(line)(root) or save(
         root / "train.jsonl", json.dumps([line(i) for i in range(4)])),
      Remedy("train.jsonl: line 1: a list where an object is needed: {...}: to "
-            "convert it:\n(set -C; cd /", "", FOUR)),
+            "convert it:\n(cd /", "", FOUR)),
     ("JSON lines of several lines", lines(line, indent=1), Remedy(
         "train.jsonl: line 1: JSON: string or '}' expected near end of file: "
-        "the line ends within its JSON: to convert it:\n(set -C; cd /", "", FOUR)),
+        "the line ends within its JSON: to convert it:\n(cd /", "", FOUR)),
     ("pandas: a table as JSON", lambda root: lines(line)(root) or (
         root / "train.jsonl").unlink() or save(root / "all.json", json.dumps(
             {"image": {str(i): f"images/{i}.jpg" for i in range(4)},
              "y": {str(i): line(i)["y"] for i in range(4)}})), Remedy(
                  "all.json is not read as a list: write JSON lines, an object "
-                 "in each line:\n(set -C; cd /", "", FOUR)),
+                 "in each line:\n(cd /", "", FOUR)),
     ("JSON lines with paths in objects, and labels like names of files", lines(
         lambda i: {"image": {"path": f"images/{i}.jpg"}, "y": i}), Note(
             "note: train.jsonl is not read; if it has labels or texts of the "
@@ -406,20 +406,20 @@ ROWS = [
     ("a list in UTF-16", other_list(
         "train.csv", "image,y\nimages/0.jpg,1\n".encode("utf-16")), Remedy(
             "train.csv: line 1: a NUL byte; a list is UTF-8 text, so convert "
-            "it if it is UTF-16: to convert it:\n(set -C; cd /", "",
+            "it if it is UTF-16: to convert it:\n(cd /", "",
             {"image": (1, *IMAGE), "y": [1]})),
     ("a list in UTF-16 without a mark", other_list(
         "train.csv", "image,y\nimages/0.jpg,1\n".encode("utf-16-be")), Remedy(
-            "to convert it:\n(set -C; cd /", "",
+            "to convert it:\n(cd /", "",
             {"image": (1, *IMAGE), "y": [1]})),
     ("a list with a NUL byte", other_list(
         "train.csv", "image,y\nimages/0.jpg,\u20ac\0a\nimages/0.jpg,b\n"), Remedy(
             "train.csv: line 2: a NUL byte; a list is UTF-8 text, so convert "
-            "it if it is UTF-16: to remove it:\n(set -C; cd /", "",
+            "it if it is UTF-16: to remove it:\n(cd /", "",
             {"image": (2, *IMAGE), "y": Counter([0, 1])})),
     ("JSON lines in UTF-16", other_list(
         "train.jsonl", '{"image": "images/0.jpg", "y": 1}\n'.encode("utf-16")),
-     Remedy("to convert it:\n(set -C; cd /", "",
+     Remedy("to convert it:\n(cd /", "",
             {"image": (1, *IMAGE), "y": [1]})),
     ("a path with a point, and one that is like it", lambda root: listed(
         ("y", (0, 1, 2, 3)))(root) or save(
@@ -431,15 +431,15 @@ ROWS = [
                     b"axx/d/b" + bytes(9))})),
     ("a list in capitals", other_list(
         "train.CSV", "image,y\nimages/0.jpg,1\n"), Remedy(
-            "train.CSV is not read as a list: rename it:\n(set -C; cd /", "",
+            "train.CSV is not read as a list: rename it:\n(cd /", "",
             {"image": (1, *IMAGE), "y": [1]})),
     ("JSON lines in .ndjson", other_list(
         "train.ndjson", '{"image": "images/0.jpg", "y": 1}\n'), Remedy(
-            "train.ndjson is not read as a list: rename it:\n(set -C; cd /",
+            "train.ndjson is not read as a list: rename it:\n(cd /",
             "", {"image": (1, *IMAGE), "y": [1]})),
     ("a compressed list", other_list("train.csv.gz", gzip.compress(
         b"image,y\nimages/0.jpg,1\n")), Remedy(
-            "train.csv.gz is not read as a list: unpack it:\n(set -C; cd /",
+            "train.csv.gz is not read as a list: unpack it:\n(cd /",
             "", {"image": (1, *IMAGE), "y": [1]})),
     ("names with blanks, without their folder", lambda root: (
         save(root / "my images/pic 0.jpg", picture(0)),
@@ -519,7 +519,7 @@ ROWS = [
     ("GLUE: train.tsv, dev.tsv and test.tsv", lambda root: [
         save(root / f"{split}.tsv", "sentence\tlabel\na b\t0\nc d\t1\n")
         for split in ("train", "dev", "test")] and None,
-     Remedy("dev.tsv has tabs: write a list with commas:\n(set -C; cd /", "",
+     Remedy("dev.tsv has tabs: write a list with commas:\n(cd /", "",
             {"label": Counter([0, 1])}), ("val", {"label": (64,)})),
     ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
      {"a": Counter([1, 2])}),
@@ -613,7 +613,7 @@ ROWS = [
      ("val", {"y": (64,)})),
     ("texts of train and val", prose,
      "train.txt is a text without token ids: write those of your tokenizer "
-     "into train.bin; or its bytes, as ids of type u8:\n(set -C; cd /"),
+     "into train.bin; or its bytes, as ids of type u8:\n(cd /"),
     ("chats", chats("role", "content", n=1), Remedy(
         "train.jsonl: the column messages has chats, lists of objects, which "
         "are not read: write a text of each:\n(set -C; cd /", "",

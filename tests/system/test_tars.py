@@ -21,8 +21,8 @@ LLMC = ("the file begins with a header of llm.c, and its tokens are {}; copy "
         "each such file without the header: tail -c +1025 IN.bin > OUT.bin")
 
 
-UNPACK = ("unpack it (else number the names: 0.tar, 1.tar): (cd {} && for f in "
-          "./*.tar; do d=classes/${{f%.tar}}; mkdir -p \"$d\" && tar -xf \"$f\" "
+UNPACK = ("unpack it (else number the names: 0.tar, 1.tar):\n(cd {} && for f "
+          "in ./*.tar; do d=classes/${{f%.tar}}; mkdir -p \"$d\" && tar -xf \"$f\" "
           "-C \"$d\"; done)")
 
 NO_LABELS = ("note: no labels: the samples are pictures alone, without .cls or "
@@ -365,7 +365,7 @@ class Tokens(Download):
             numpy.save(self.root / f"{name}.npy", numpy.arange(70000) % 65536)
         said = self.refused("", "--tokens", "u16")
         self.assertEqual(said, "train.npy is a NumPy file: leave out --tokens "
-                         "if its rows are samples; else write plain tokens: "
+                         "if its rows are samples; else write plain tokens:\n"
                          f"(cd {self.root} && "
                          "python3 -c \"import glob, numpy; [open(f[:-3] + "
                          "'bin', 'xb').write(numpy.load(f).astype('<u2')."
