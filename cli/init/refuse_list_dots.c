@@ -6,39 +6,14 @@
 #include <string.h>
 
 #include "cli/init/guess_lists.h"
-#include "cli/init/guess_notes.h"
+#include "cli/init/list_command.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "cli/init/text_state.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-enum { MAX_LISTS = 8, VALUE_SIZE = 256 };
-
-/* The program: it renames the files of the columns C of the lists S, and writes
- * new lists. A file whose new name is taken keeps its own. */
-#define RENAME                                                             \
-    "b = os.path.basename; m = {}; r = lambda p: os.path.join("            \
-    "os.path.dirname(p), b(p).replace('.', '_', max(b(p).count('.') - 1, " \
-    "0))); O = [open('dots-' + L, 'x') for L in S]; "
-#define MOVE                                                                 \
-    "[m.__setitem__(p, t) for p in sorted(P) for t in [r(p)] if t != p and " \
-    "os.path.isfile(p) and not os.path.exists(t) and not os.rename(p, t)]; "
-
-static const char csv_program[] =
-    "import csv, os; " RENAME
-    "T = [list(csv.reader(open(L, newline='', encoding='utf-8-sig'))) for L in "
-    "S]; K = [[i for i, h in enumerate(R[0]) if h.lower() in C] for R in T]; "
-    "P = {x[i] for R, k in zip(T, K) for x in R[1:] if x for i in k}; " MOVE
-    "[csv.writer(o).writerows(R[:1] + [[m.get(v, v) if i in k else v for i, v "
-    "in enumerate(x)] for x in R[1:]]) for o, R, k in zip(O, T, K)]";
-
-static const char json_program[] =
-    "import json, os; " RENAME
-    "T = [[json.loads(x) for x in open(L, encoding='utf-8-sig') if x.strip()] "
-    "for L in S]; P = {v for R in T for x in R for h, v in x.items() if "
-    "h.lower() in C and v}; " MOVE
-    "[o.write(json.dumps({h: m.get(v, v) if h.lower() in C else v for h, v in "
-    "x.items()}) + '\\n') for o, R in zip(O, T) for x in R]";
+enum { VALUE_SIZE = 256 };
 
 /* The extension of a path, from the first dot of its name. */
 static const char *extension_of(const char *path)
@@ -76,65 +51,35 @@ static bool find_dots(
     return has_others && out[0] != '\0';
 }
 
-/* Append "'NAME'" to a list of Python. Returns false if it needs more quotes. */
-static bool append_name(struct fby_buffer *out, const char *name)
+/* A function of fby_list_command_append(): "'NAME'". */
+static bool append_name(
+    const void *arg, const char *name, struct fby_buffer *out)
 {
-    fby_init_printf(out, "%s'%s'", out->size > 0 ? ", " : "", name);
+    (void)arg;
+    fby_init_printf(out, "'%s'", name);
     return fby_shell_is_plain(name);
 }
 
-/* Append the names of the lists: those beside it may have the same files. */
-static bool append_lists(struct fby_search *search, const char *dir,
-    const char *list, struct fby_buffer *out)
-{
-    struct fby_listing listing  = {0};
-    bool               is_plain = append_name(out, list);
-    bool               is_file  = search->only_file[0] != '\0';
-    uint32_t           n        = 1;
-    if (is_file ||
-        fby_guess_list_dir(search, dir, NULL, &listing, NULL) != FBY_OK) {
-        fby_listing_fini(&listing);
-        return is_plain;
-    }
-    for (uint32_t i = 0; i < listing.count && n < MAX_LISTS; i++) {
-        const char *name = listing.entries[i].name;
-        if (fby_list_is_read(&listing, &listing.entries[i]) &&
-            strcmp(name, list) != 0 &&
-            fby_text_ends_with(name, ".csv") ==
-                fby_text_ends_with(list, ".csv")) {
-            is_plain = append_name(out, name) && is_plain;
-            n++;
-        }
-    }
-    fby_listing_fini(&listing);
-    return is_plain;
-}
-
 /* Set the command of the search. Returns false if there is none. */
-static bool set_command(struct fby_search *search, const char *dir,
-    const char *list, const struct fby_guess_split *split)
+static bool advise(
+    const struct fby_list_command *lists, const struct fby_guess_split *split)
 {
-    struct fby_buffer lists   = {0};
-    struct fby_buffer columns = {0};
-    char              operand[FBY_OPERAND_SIZE];
-    char             *out      = search->out->command;
-    const size_t      size     = sizeof(search->out->command);
-    bool              is_plain = append_lists(search, dir, list, &lists);
+    struct fby_buffer settings = {0};
+    struct fby_buffer names    = {0};
+    bool is_plain = fby_list_command_append(lists, append_name, NULL, &names);
+    fby_init_append(&settings, "S = [");
+    fby_put_bytes(&settings, names.data, names.size);
+    fby_init_append(&settings, "]; C = [");
     for (uint32_t i = 0; i < split->n_file_columns; i++) {
-        is_plain = append_name(&columns, split->file_columns[i]) && is_plain;
+        is_plain =
+            append_name(NULL, split->file_columns[i], &settings) && is_plain;
+        fby_init_append(&settings, ", ");
     }
-    fby_guess_write_operand(search, dir, operand);
-    int  n           = snprintf(out, size,
-                   "(cd %s && python3 -c \"S = [%.*s]; C = [%.*s]; %s\")", operand,
-                   (int)lists.size, (const char *)lists.data, (int)columns.size,
-                   (const char *)columns.data,
-        fby_text_ends_with(list, ".csv") ? csv_program : json_program);
-    bool has_command = is_plain && n >= 0 && (size_t)n < size;
-    if (!has_command) {
-        out[0] = '\0';
-    }
-    fby_buffer_fini(&lists);
-    fby_buffer_fini(&columns);
+    fby_init_append(&settings, "]");
+    bool has_command = is_plain && fby_list_command_set(
+                                       lists, &settings, fby_program_list_dots);
+    fby_buffer_fini(&names);
+    fby_buffer_fini(&settings);
     return has_command;
 }
 
@@ -146,7 +91,6 @@ fby_err fby_refuse_list_dots(struct fby_search *search, const char *list_path,
     const char *list  = slash != NULL ? slash + 1 : list_path;
     char        dir[FBY_PATH_SIZE];
     char        file[VALUE_SIZE];
-    char        made[FBY_PATH_SIZE];
     uint32_t    i = 0;
     snprintf(dir, sizeof(dir), "%.*s",
         slash != NULL ? (int)(slash - list_path) : 0, list_path);
@@ -158,16 +102,15 @@ fby_err fby_refuse_list_dots(struct fby_search *search, const char *list_path,
     if (i == shard->n_suffixes) {
         return FBY_OK;
     }
-    bool has_command = set_command(search, dir, list, split);
-    if (has_command) {
-        fby_guess_name_list(list, "dots", made);
-        fby_guess_end_command(search, dir, made);
-    }
+    const struct fby_list_command lists       = {search, dir, list, "dots"};
+    bool                          has_command = advise(&lists, split);
     return fby_error_set(why, FBY_CONFIG,
         "%.40s: the extension begins at the first dot of a name, so that %.80s "
-        "has the extension %.40s: rename such files%s",
+        "has the extension %.40s: %s",
         fby_text_show(list).text, fby_text_show(file).text,
         fby_text_show(extension_of(file)).text,
-        has_command ? ", and write a list of them:"
-                    : ", and write their names into the list");
+        has_command ? "give such files a second name, and write a list of "
+                      "those:"
+                    : "rename such files, and write their names into the "
+                      "list");
 }

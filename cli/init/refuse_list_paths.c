@@ -9,8 +9,10 @@
 
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/list_command.h"
 #include "cli/init/named_files.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "cli/init/refuse_lists.h"
 #include "cli/init/text_state.h"
 #include "pipeline/text.h"
@@ -75,38 +77,6 @@ static void note_addresses(
 
 /* ---- the command ---- */
 
-/* The program that writes a list of paths for each list. D has the files by their
- * paths, and by as many of the last parts as the values of a column have. K has by
- * column what a value begins and ends with in place of the path, the folder that
- * is preferred, and that number of parts; `s` is the folder of the list's split.
- * Pictures of other endings are taken from the preferred folder. A value without a
- * file, or with several, stays as it is. */
-#define FIND_PATHS                                                            \
-    "D = {}; [D.setdefault('/' + '/'.join(p.split('/')[-i:]), [])"            \
-    ".append('/' + p) for p in glob.glob('**/*.*', recursive=True) for i in " \
-    "{0, *(x[3] for x in K.values())}]; G = '.jpg .jpeg .png .webp .JPG "     \
-    ".JPEG .PNG .WEBP'.split(); f = lambda v, s, c, e, d, i: next((X[0][1:] " \
-    "for y in [v.replace(chr(92), '/')] for g in [e] + G * (e != '') for w "  \
-    "in ['/' + y[len(c) if y.startswith(c) else 0:] + g] for A in [[p for p " \
-    "in D.get(w, []) if p.startswith(s) and (g == e or p.startswith(d))]] "   \
-    "for X in ([p for p in A if p == w], A, [p for p in A if "                \
-    "p.startswith(d)]) if len(set(X)) == 1), v); n = lambda h: "              \
-    "re.sub(r'[^\\w-]+', '_', h.strip()); "
-
-static const char csv_program[] =
-    "import csv, glob, re; " FIND_PATHS
-    "[csv.writer(open('paths-' + L, 'x')).writerows([[n(h) for h in R[0]]] + "
-    "[[f(v, s, *K[h]) if h in K else v for h, v in zip(H, x)] for x in R[1:] "
-    "if x]) for L, s in S for R in [list(csv.reader(open(L, newline='', "
-    "encoding='utf-8-sig')))] for H in [[h.lower() for h in R[0]]]]";
-
-static const char json_program[] =
-    "import glob, json, re; " FIND_PATHS
-    "[open('paths-' + L, 'x').writelines(json.dumps({n(h): f(str(v), s, "
-    "*K[h.lower()]) if h.lower() in K else v for h, v in "
-    "json.loads(x).items()}) + '\\n' for x in open(L, encoding='utf-8-sig') if "
-    "x.strip()) for L, s in S]";
-
 /* True for a text that means itself in quotes of Python within those of a shell. */
 static bool is_quotable(const char *text)
 {
@@ -147,77 +117,51 @@ static bool has_column(
     return found;
 }
 
-static bool is_same_type(const char *list, const char *other)
-{
-    return fby_text_ends_with(list, ".csv") ==
-           fby_text_ends_with(other, ".csv");
-}
-
-/* Append the list and the folder of its split. Returns false if one of them
- * cannot be quoted. */
-static bool append_list(struct fby_buffer *out, const char *list,
+/* Append "'LIST': FOLDER" of the list's split. Returns false if one of them cannot
+ * be quoted. */
+static bool append_split(struct fby_buffer *out, const char *list,
     const struct fby_named_files *files)
 {
-    fby_init_printf(out, "%s('%s', '/%.*s')", out->size > 0 ? ", " : "", list,
-        (int)files->files[0].split_size, files->files[0].path);
+    fby_init_printf(out, "'%s': '/%.*s'", list, (int)files->files[0].split_size,
+        files->files[0].path);
     return is_quotable(list) && is_quotable(files->files[0].path);
 }
 
-enum { MAX_LISTS = 8 /* that a command changes */ };
-
-/* Append the lists of the folder that name files in the same columns. */
-static bool append_lists(
-    const struct fby_lost_list *self, struct fby_buffer *out)
+/* A function of fby_list_command_append(), for lists that name files in the same
+ * columns. */
+static bool append_list(
+    const void *arg, const char *list, struct fby_buffer *out)
 {
-    struct fby_listing     listing = {0};
-    struct fby_named_files other;
-    uint32_t               n = 1;
-    bool is_quoted           = append_list(out, self->list, self->files);
-    if (self->search->only_file[0] != '\0' ||
-        fby_guess_list_dir(self->search, self->dir, NULL, &listing, NULL) !=
-            FBY_OK) {
-        fby_listing_fini(&listing);
-        return is_quoted;
+    const struct fby_lost_list *self = arg;
+    struct fby_named_files      other;
+    if (strcmp(list, self->list) == 0) {
+        return append_split(out, list, self->files);
     }
-    for (uint32_t i = 0; i < listing.count && n < MAX_LISTS; i++) {
-        const char *name = listing.entries[i].name;
-        if (strcmp(name, self->list) != 0 && is_same_type(name, self->list) &&
-            fby_list_is_read(&listing, &listing.entries[i]) &&
-            fby_named_files_find(
-                self->search, self->dir, name, self->folders, true, &other) &&
-            has_column(&other, self->files)) {
-            is_quoted = append_list(out, name, &other) && is_quoted;
-            n++;
-        }
-    }
-    fby_listing_fini(&listing);
-    return is_quoted;
+    return !fby_named_files_find(
+               self->search, self->dir, list, self->folders, true, &other) ||
+           !has_column(&other, self->files) || append_split(out, list, &other);
 }
 
 /* Set the command of the search to the one that writes lists of paths. Returns
  * false if there is none. */
-static bool set_command(const struct fby_lost_list *self)
+static bool advise(const struct fby_lost_list *self)
 {
-    struct fby_buffer lists   = {0};
-    struct fby_buffer columns = {0};
-    char              operand[FBY_OPERAND_SIZE];
-    char             *out       = self->search->out->command;
-    const size_t      size      = sizeof(self->search->out->command);
-    bool              is_quoted = append_lists(self, &lists);
-    is_quoted = append_columns(&columns, self->files) && is_quoted;
-    fby_guess_write_operand(self->search, self->dir, operand);
-    int n = snprintf(out, size,
-        "(cd %s && python3 -c \"S = [%.*s]; K = {%.*s}; %s\")", operand,
-        (int)lists.size, (const char *)lists.data, (int)columns.size,
-        (const char *)columns.data,
-        fby_text_ends_with(self->list, ".csv") ? csv_program : json_program);
-    fby_buffer_fini(&lists);
-    fby_buffer_fini(&columns);
-    if (!is_quoted || n < 0 || (size_t)n >= size) {
-        out[0] = '\0';
-        return false;
-    }
-    return true;
+    const struct fby_list_command lists = {
+        self->search, self->dir, self->list, "paths"};
+    struct fby_buffer settings = {0};
+    struct fby_buffer splits   = {0};
+    bool              is_quoted =
+        fby_list_command_append(&lists, append_list, self, &splits);
+    fby_init_append(&settings, "S = {");
+    fby_put_bytes(&settings, splits.data, splits.size);
+    fby_init_append(&settings, "}; K = {");
+    is_quoted = append_columns(&settings, self->files) && is_quoted;
+    fby_init_append(&settings, "}");
+    bool has_command = is_quoted && fby_list_command_set(&lists, &settings,
+                                        fby_program_list_paths);
+    fby_buffer_fini(&splits);
+    fby_buffer_fini(&settings);
+    return has_command;
 }
 
 /* ---- what the user is told ---- */
@@ -237,11 +181,10 @@ static void append_remedy(
         snprintf(end, left, "a list beside it has others");
         fby_guess_append_then(self->search, self->dir, made, why);
     } else if (strncmp(self->list, "paths-", strlen("paths-")) == 0 ||
-               !set_command(self)) {
+               !advise(self)) {
         snprintf(end, left, "write paths that begin at the folder of the list");
     } else {
         snprintf(end, left, "write a list of paths:");
-        fby_guess_end_command(self->search, self->dir, made);
     }
 }
 

@@ -793,7 +793,7 @@ static void paths_of_another_machine_are_refused(void **state)
     assert_refused(sb, "p", 0,
         "a.csv: the column image has paths that lead to no file, such as "
         "/home/al/img/0.jpg (img/0.jpg): write a list of paths:");
-    assert_advised(sb, "p", "S = [('a.csv', '/')]; K = {'image': ('/home/al/");
+    assert_advised(sb, "p", "S = {'a.csv': '/'}; K = {'image': ('/home/al/");
     assert_advised(sb, "p/a.csv", "/p/paths-a.csv");
     sandbox_write_text(sb, "p/a.csv", "image\nC:\\d\\img\\0.jpg\n");
     assert_advised(sb, "p", "K = {'image': ('C:/d/', '', '/', 2)}");

@@ -1495,7 +1495,7 @@ CORPUS += in_a_long_path(
     "NumPy: X_train and X_test of 4 rows", "Keras' mnist.npz",
     "tars with numbers after a dot", "missing masks", "a list with tabs",
     "prefixes of pictures and masks", "pairs of folders", "a list in Latin-1",
-    "a list with semicolons")
+    "a list with semicolons", "a list of names")
 
 
 def described_as(value, array):

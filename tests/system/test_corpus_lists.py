@@ -580,8 +580,8 @@ ROWS = [
      "into class folders, then: forebay init /"),
     ("names with dots in lists", dots_in_names, Remedy(
         "train.csv: the extension begins at the first dot of a name, so that "
-        "train/cat.0.jpg has the extension 0.jpg: rename such files, and write "
-        "a list of them:\n(cd /", "",
+        "train/cat.0.jpg has the extension 0.jpg: give such files a second "
+        "name, and write a list of those:\n(cd /", "",
         {"file": (4, *IMAGE), "mask": (4, 224, 224, 1), "y": Counter(range(4))}),
      ("val", {"y": (64,)})),
     ("names with dots in JSON lines", dots_in_json_lines, Remedy(

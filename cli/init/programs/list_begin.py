@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# Begins a program that writes a list WORD-NAME for each list NAME of S, which is not
+# overwritten. M will have the files that get a second name, by that name.
+import os, pathlib
+N = {L: W + '-' + L for L in S}
+M = {}
+assert not any(map(os.path.exists, N.values())), (
+    'there already: ' + ' '.join(N.values()))

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands that `forebay init` prints: they keep what the user has, and one
+that fails leaves nothing half done."""
+
+import json
+import os
+import subprocess
+
+import harness
+
+from init_data import InitTest
+from test_corpus import picture, save
+
+
+class Commands(InitTest):
+    def command(self, path="", *args):
+        """The command of an error."""
+        said = self.refused(path, *args)
+        return said[said.index("\n(cd ") + 1:].split("; then: ")[0]
+
+    def files(self):
+        return {str(path.relative_to(self.root)): path.read_bytes()
+                for path in self.root.rglob("*") if path.is_file()}
+
+    def fails(self, command):
+        """The command fails, and changes no file."""
+        before = self.files()
+        done = subprocess.run(command, shell=True, check=False, cwd="/",
+                              capture_output=True)
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(self.files(), before)
+
+    def pictures(self, *names):
+        for i, name in enumerate(names):
+            save(self.root / name, picture(i))
+
+    def list(self, name, *files):
+        save(self.root / name, "".join(
+            json.dumps({"image": file, "y": 1}) + "\n" for file in files)
+            if name.endswith(".jsonl") else "image,y\n" + "".join(
+                f"{file},1\n" for file in files))
+
+    def break_list(self, name):
+        """Append what no program can read."""
+        with open(self.root / name, "ab") as file:
+            file.write(b"\xff\n")
+
+    def test_a_list_of_paths_is_written_whole_or_not_at_all(self):
+        self.pictures("images/0.jpg", "images/1.jpg")
+        for name in "train.jsonl", "train.csv":
+            self.list(name, "0.jpg", "1.jpg")
+            command = self.command()
+            before = (self.root / name).read_bytes()
+            self.break_list(name)
+            self.fails(command)
+            (self.root / name).write_bytes(before)
+            self.shell(command)
+            self.assertIn(f"paths-{name}", os.listdir(self.root))
+            self.fails(command)
+            (self.root / name).unlink()
+            (self.root / f"paths-{name}").unlink()
+
+    def test_pictures_with_dots_keep_the_names_that_other_lists_have(self):
+        names = [f"images/a.{i}.jpg" for i in range(4)]
+        self.pictures(*names)
+        for name in "train.csv", "old/all.csv", "val.jsonl":
+            self.list(name, *names)
+        command = self.command("train.csv")
+        before = self.files()
+        self.break_list("train.csv")
+        self.fails(command)
+        (self.root / "train.csv").write_bytes(before["train.csv"])
+        self.shell(command)
+        after = self.files()
+        self.assertEqual({name: after[name] for name in before}, before)
+        self.made("dots-train.csv")
+        self.shell(self.command("val.jsonl"))
+        self.made("dots-val.jsonl")
+
+
+if __name__ == "__main__":
+    harness.main()
