@@ -59,7 +59,7 @@ static fby_err no_known_data(struct fby_search *search, const char *path,
     bool              is_file = search->only_file[0] != '\0';
     struct fby_unread unread;
     if (search->in_zip) {
-        return fby_refuse_zip(path, listing, why);
+        return fby_refuse_zip(search, listing, why);
     }
     if (listing->count == 0 && path[0] != '\0') {
         char operand[FBY_OPERAND_SIZE];

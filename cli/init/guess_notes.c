@@ -156,6 +156,9 @@ static void append_then(const struct fby_search *search, const char *dir,
     char   operand[WORD_SIZE];
     size_t used = strlen(text);
     size_t left = size - used;
+    if (used == 0) {
+        return; /* there is no command */
+    }
     if (file != NULL && fby_path_join(dir, file, path, NULL) != FBY_OK) {
         snprintf(path, sizeof(path), "%s", file);
     }
@@ -244,21 +247,14 @@ void fby_guess_advise(const struct fby_search *search, const char *path,
 }
 
 fby_err fby_guess_unpack_first(
-    const struct fby_search *search, fby_err err, struct fby_error_detail *why)
+    struct fby_search *search, fby_err err, struct fby_error_detail *why)
 {
-    static const char *const commands[] = {", then: forebay init ", ": ("};
-    if (err != FBY_CONFIG || !search->in_zip) {
+    const struct fby_error_detail said = *why;
+    size_t                        n    = strlen(said.text);
+    if (err != FBY_CONFIG || !search->in_zip || search->must_unpack) {
         return err;
     }
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        char *command = strstr(why->text, commands[i]);
-        if (command != NULL) {
-            *command = '\0';
-        }
-    }
-    size_t used = strlen(why->text);
-    if (used > 0 && why->text[used - 1] == ':') {
-        why->text[used - 1] = '\0';
-    }
-    return fby_error_prefix(why, err, "unpack the archive first");
+    search->must_unpack = true;
+    return fby_error_set(why, err, "%.*s; unpack the archive first",
+        (int)(n > 0 && said.text[n - 1] == ':' ? n - 1 : n), said.text);
 }

@@ -56,11 +56,10 @@ __attribute__((format(printf, 3, 4))) const char *fby_guess_set_command(
 void fby_guess_advise(const struct fby_search *search, const char *path,
     const char *lead, const char *program);
 
-/* Write in an error of a layout in a zip archive (FBY_CONFIG) that the archive
- * must be unpacked, without the command, which would not work in it. Returns
- * `err`. */
+/* Add to an error of data in a zip archive (FBY_CONFIG) that the archive must be
+ * unpacked first; fby_guess_zip() sets the command. Returns `err`. */
 fby_err fby_guess_unpack_first(
-    const struct fby_search *search, fby_err err, struct fby_error_detail *why);
+    struct fby_search *search, fby_err err, struct fby_error_detail *why);
 
 /* Append "; then: forebay init PATH" to an error, after a command that makes
  * `file` in `dir`. PATH is what init was given, or, if that is a file, the new
@@ -68,7 +67,7 @@ fby_err fby_guess_unpack_first(
 void fby_guess_append_then(const struct fby_search *search, const char *dir,
     const char *file, struct fby_error_detail *why);
 
-/* The same for the command of the guess. */
+/* The same for the command of the guess, if there is one. */
 void fby_guess_end_command(
     struct fby_search *search, const char *dir, const char *file);
 

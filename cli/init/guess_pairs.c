@@ -323,13 +323,14 @@ static fby_err refuse_pairs(struct fby_search *search, const char *path,
     write_names(set, names, sizeof(names));
     bool has_command = advise(search, path, set);
     if (verdict == PAIRS) {
-        return fby_error_set(why, FBY_CONFIG,
+        fby_err err = fby_error_set(why, FBY_CONFIG,
             "%s have %sthe same file names, so they look like pairs, not "
             "classes; if they are classes, add --class-depth 1; for pairs %s",
             names, most,
             has_command      ? "write a list, and run init again:"
-            : search->in_zip ? "unpack the archive, and run init again"
+            : search->in_zip ? "write a list"
                              : "name the folders images, masks");
+        return fby_guess_unpack_first(search, err, why);
     }
     if (has_command) {
         fby_guess_note(search,

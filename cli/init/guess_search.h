@@ -34,6 +34,7 @@ struct fby_search {
     pthread_mutex_t    lock; /* of out->linked, while links are followed */
     bool               ignores_links; /* only listing: links may be unrelated */
     bool               in_zip;        /* `root` reads a zip archive */
+    bool               must_unpack;   /* the error says to unpack it */
 };
 
 /* A function of fby_roots_follow_outside(), with a struct fby_search: note the

@@ -98,6 +98,10 @@ fby_err fby_guess_zip(struct fby_search *search, const char *path,
     search->root   = root;
     search->in_zip = false;
     fby_archive_destroy(&archive);
+    if (search->must_unpack && fby_guess_advise_unzip(search, path, folder)) {
+        const struct fby_error_detail said = *why;
+        (void)fby_error_set(why, err, "%s:", said.text);
+    }
     return err;
 }
 

@@ -37,9 +37,14 @@ FBY_CHECKED fby_err fby_refuse_zip_parts(const struct fby_search *search,
 FBY_CHECKED fby_err fby_refuse_zips(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why);
 
-/* Refuse a zip archive without pictures. `path` is in it, with this listing.
+/* Refuse a zip archive without pictures, with this listing of a folder in it.
  * Errors: FBY_CONFIG  always: what to do. */
-FBY_CHECKED fby_err fby_refuse_zip(const char *path,
+FBY_CHECKED fby_err fby_refuse_zip(struct fby_search *search,
     const struct fby_listing *listing, struct fby_error_detail *why);
+
+/* Set the command to the one that unpacks the zip archive at `archive`, and looks
+ * at `folder`, a path in it. Returns false if its name needs quotes. */
+bool fby_guess_advise_unzip(
+    struct fby_search *search, const char *archive, const char *folder);
 
 #endif

@@ -48,25 +48,19 @@ static const char *find_archive(const struct fby_listing *listing)
     return NULL;
 }
 
-fby_err fby_refuse_zip(const char *path, const struct fby_listing *listing,
-    struct fby_error_detail *why)
+fby_err fby_refuse_zip(struct fby_search *search,
+    const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    char        stem[FBY_PATH_SIZE];
-    char        command[160];
     const char *inner = find_archive(listing);
-    copy_stem(path, stem);
-    int n =
-        snprintf(command, sizeof(command), ": unzip %s.zip -d %s", stem, stem);
-    bool has_command = n < (int)sizeof(command) && fby_shell_is_plain(stem);
-    return fby_error_set(why, FBY_CONFIG,
-        "the archive has no pictures (.jpg, .jpeg, .png, .webp)%s%s; a zip "
-        "archive is read only as a folder of pictures: unpack it%s",
+    fby_err     err   = fby_error_set(why, FBY_CONFIG,
+              "the archive has no pictures (.jpg, .jpeg, .png, .webp)%s%s; a zip "
+                    "archive is read only as a folder of pictures",
         inner != NULL ? ", but " : "",
-        inner != NULL ? fby_text_show(inner).text : "",
-        has_command ? command : "");
+        inner != NULL ? fby_text_show(inner).text : "");
+    return fby_guess_unpack_first(search, err, why);
 }
 
-/* ---- several archives ---- */
+/* ---- the command that unpacks ---- */
 
 enum { MAX_ARCHIVES = 4 /* that are named in a command */ };
 
@@ -119,6 +113,34 @@ static bool append_unzip(const struct fby_search *search, const char *path,
         has_folder ? "" : " -d ", has_folder ? "" : stem);
     return true;
 }
+
+bool fby_guess_advise_unzip(
+    struct fby_search *search, const char *archive, const char *folder)
+{
+    char        command[320] = "";
+    char        dir[FBY_PATH_SIZE];
+    char        stem[FBY_PATH_SIZE];
+    char        out[2 * FBY_PATH_SIZE];
+    const char *slash  = strrchr(archive, '/');
+    const char *name   = slash != NULL ? slash + 1 : archive;
+    const char *within = folder + strlen(archive); /* "/a/b" */
+    copy_stem(name, stem);
+    snprintf(dir, sizeof(dir), "%.*s",
+        slash != NULL ? (int)(slash - archive) : 0, archive);
+    if (!append_unzip(search, dir, name, command, sizeof(command))) {
+        return false;
+    }
+    size_t n       = strlen(stem);
+    bool   is_same = within[0] == '/' && strncmp(within + 1, stem, n) == 0 &&
+                   (within[n + 1] == '/' || within[n + 1] == '\0');
+    snprintf(out, sizeof(out), "%s%s", is_same ? "" : stem,
+        within + (is_same ? 1 : 0));
+    fby_guess_set_command(search, dir, "%s", command);
+    fby_guess_end_command_with(search, dir, out);
+    return true;
+}
+
+/* ---- several archives ---- */
 
 fby_err fby_refuse_zips(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)

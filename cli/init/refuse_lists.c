@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/init/guess_lists.h"
+#include "cli/init/guess_notes.h"
 #include "cli/init/named_files.h"
 #include "cli/init/names.h"
 #include "cli/init/split_names.h"
@@ -56,9 +57,10 @@ static fby_err check_list(
     char                    path[FBY_PATH_SIZE];
     bool                    names_files = false;
     if (dir->search->in_zip) {
-        return fby_error_set(why, FBY_CONFIG,
-            "the list %.60s in the archive is not read: unpack the archive",
+        fby_err err = fby_error_set(why, FBY_CONFIG,
+            "the list %.60s in the archive is not read",
             fby_text_show(list).text);
+        return fby_guess_unpack_first(dir->search, err, why);
     }
     FBY_TRY(fby_path_join(dir->path, list, path, why));
     FBY_TRY(fby_refuse_header(dir->search, path, &names_files, why));
@@ -146,9 +148,10 @@ fby_err fby_refuse_unused_lists(struct fby_search *search, const char *path,
     fby_err err = dir.has_pictures || is_alone
                       ? check_lists(&dir, !dir.has_pictures, why)
                       : FBY_OK;
-    return err == FBY_OK && (dir.has_pictures || has_no_other)
-               ? fby_refuse_other_lists(search, path, listing, why)
-               : err;
+    if (err == FBY_OK && (dir.has_pictures || has_no_other)) {
+        err = fby_refuse_other_lists(search, path, listing, why);
+    }
+    return fby_guess_unpack_first(search, err, why);
 }
 
 fby_err fby_refuse_lists_of_folders(struct fby_search *search, const char *path,

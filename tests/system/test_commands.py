@@ -4,7 +4,9 @@ that fails leaves nothing half done."""
 
 import json
 import os
+import shutil
 import subprocess
+import unittest
 
 import harness
 
@@ -76,6 +78,24 @@ class Commands(InitTest):
         self.made("dots-train.csv")
         self.shell(self.command("val.jsonl"))
         self.made("dots-val.jsonl")
+
+    @unittest.skipUnless(shutil.which("unzip"), "a command needs it")
+    def test_a_list_in_a_zip_archive_is_read_after_two_commands(self):
+        for folder in "pets", "other":
+            for i in range(4):
+                save(self.root / folder / f"images/{i}.jpg", picture(i))
+            save(self.root / folder / "train.tsv", "image\ty\n" + "".join(
+                f"images/{i}.jpg\t{i}\n" for i in range(4)))
+            shutil.make_archive(self.root / "pets", "zip", self.root, folder)
+            shutil.rmtree(self.root / folder)
+            said = self.refused("pets.zip")
+            self.assertIn("train.tsv has tabs: write a list with commas; "
+                          "unpack the archive first:\n(cd ", said)
+            command, path = said[said.index("\n(cd "):].split(
+                "; then: forebay init ")
+            self.shell(command)
+            self.shell(self.command(path))
+            self.made(path)
 
 
 if __name__ == "__main__":

@@ -1313,12 +1313,19 @@ CORPUS = [
             {"image": (1, *IMAGE), "label": [2]})),
     ("pandas: an index column", index_column,
      {"path": (4, *IMAGE), "y": Counter([0, 0, 1, 1])}),
-    ("a zip of pictures and their list", zipped(index_column),
-     "the list train.csv in the archive is not read: unpack the archive"),
+    ("a zip of pictures and their list", zipped(index_column), Remedy(
+        "the list train.csv in the archive is not read; unpack the archive "
+        "first:\n(cd /", "data", {"path": (4, *IMAGE)})),
     ("Kaggle's zip of ids", zipped(ids_without_extension),
-     "the list train.csv in the archive is not read: unpack the archive"),
+     "the list train.csv in the archive is not read; unpack the archive first"
+     ":\n(cd /"),
     ("a zip of medical masks", zipped(medical_masks),
-     "unpack the archive first: masks/case"),
+     "have one name up to the first dot: rename the masks; unpack the archive "
+     "first:\n(cd /"),
+    ("a zip of a JSON of labels", zipped(other_list(
+        "labels.json", '{"0.jpg": 2, "1.jpg": 1}')),
+     "labels.json is not read as a list: write JSON lines, an object in each "
+     "line; unpack the archive first:\n(cd /"),
     ("MNIST", mnist, "in MNIST/raw: MNIST's idx format (t10k-images-idx3-ubyte"),
     ("CIFAR", files_named("cifar-10-batches-py/batches.meta",
                           "cifar-10-batches-py/data_batch_1"),

@@ -92,7 +92,7 @@ ROWS = [
      "classes; if they are classes, add --class-depth 1; for pairs name the "
      "folders images, masks"),
     ("a zip of pairs", zipped(folders("A", "B", files=CODES)),
-     "for pairs unpack the archive, and run init again"),
+     "for pairs write a list; unpack the archive first:\n(cd /"),
     ("pairs of which one is missing", missing(
         [f"{i * i}z" for i in range(12)], "blurred", "sharpened"),
      Remedy("blurred and sharpened have nearly the same file names, so they look "

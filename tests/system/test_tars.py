@@ -275,7 +275,9 @@ class Archives(Download):
             self.assertEqual(
                 self.refused(name), "the archive has no pictures (.jpg, .jpeg, "
                 f".png, .webp), but {inner}; a zip archive is read only as a "
-                f"folder of pictures: unpack it: unzip {name} -d {stem}")
+                "folder of pictures; unpack the archive first:\n(cd "
+                f"{self.root} && unzip -nq {name} -d {stem}); then: forebay "
+                f"init {self.root}/{stem}")
             self.shell(f"{sys.executable} -m zipfile -e {name} {stem}", "")
             self.assertIn("found 2 samples in", self.made(stem))
 
