@@ -130,8 +130,8 @@ static bool has_values(struct header *self, const struct fby_list_row *row)
 
 enum { SCRIPT_SIZE = 64 };
 
-/* Write the script of sed that adds names: image and label for a file and a
- * value, else c1, c2 and so on. */
+/* Write the script of sed that adds names, in quotes: image and label for a file
+ * and a value, else c1, c2 and so on. */
 static void write_script(
     struct header *self, const struct fby_list_row *row, char out[SCRIPT_SIZE])
 {
@@ -146,27 +146,41 @@ static void write_script(
     }
 }
 
+/* Set the command to the one that writes a list with names of columns. Returns ":",
+ * or "" if there is none. */
+static const char *advise(struct header *self, const struct fby_list_row *row)
+{
+    char script[SCRIPT_SIZE];
+    char made[FBY_PATH_SIZE];
+    char list[FBY_PATH_SIZE];
+    char word[FBY_PATH_SIZE];
+    fby_guess_name_list(self->list, "names", made);
+    if (self->why == NULL || !fby_shell_quote(self->list, list, sizeof(list)) ||
+        !fby_shell_quote(made, word, sizeof(word))) {
+        return "";
+    }
+    write_script(self, row, script);
+    const char *colon = fby_guess_set_command(self->search, self->dir,
+        "set -C && sed %s < %s > %s", script, list, word);
+    fby_guess_end_command(self->search, self->dir, made);
+    return colon;
+}
+
 static fby_err check_first_row(
     void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
 {
     struct header   *self = arg;
     struct fby_shown list = fby_text_show(self->list);
-    char             script[SCRIPT_SIZE];
-    char             operand[FBY_OPERAND_SIZE];
-    char             path[FBY_PATH_SIZE];
     (void)why;
     if (!has_values(self, row)) {
         return FBY_OK;
     }
-    write_script(self, row, script);
-    FBY_TRY(fby_path_join(self->dir, self->list, path, why));
-    fby_guess_write_operand(self->search, path, operand);
-    self->err = fby_error_set(self->why, FBY_CONFIG,
-        "%s: line 1 has values (%s) where the names of the columns must be: "
-        "%s: sed -i %s %s",
-        list.text, fby_text_show_begin(row->cells[0].text, 40).text,
-        are_positions(row) ? "replace the line" : "add a line", script,
-        operand);
+    const char *colon = advise(self, row);
+    self->err         = fby_error_set(self->why, FBY_CONFIG,
+                "%s: line 1 has values (%s) where the names of the columns must be: "
+                        "write a list with %s%s",
+                list.text, fby_text_show_begin(row->cells[0].text, 40).text,
+        are_positions(row) ? "another line" : "one more line", colon);
     return FBY_GONE;
 }
 

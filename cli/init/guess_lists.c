@@ -382,6 +382,7 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
     }
     if (!names_files && is_skipped(err, split, has_dirs, *n_lists)) {
         search->out->n_splits--; /* remove the split */
+        search->out->command[0] = '\0';
         note_skipped(search, stem, err, why);
         return FBY_OK;
     }

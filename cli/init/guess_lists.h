@@ -88,7 +88,7 @@ FBY_CHECKED fby_err fby_refuse_lost_paths(struct fby_search *search,
 /* Write how rows without their files are left out of a list to a new error of
  * `why`, which has the error for one of them (refuse_missing_files.c). Returns
  * FBY_CONFIG. */
-fby_err fby_guess_explain_missing_files(const struct fby_search *search,
+fby_err fby_guess_explain_missing_files(struct fby_search *search,
     const char *list_path, const struct fby_guess_split *split,
     struct fby_error_detail *why);
 
@@ -130,7 +130,7 @@ FBY_CHECKED fby_err fby_refuse_chats(
 /* Refuse a list of which no column has a picture in each row, if one has pictures
  * at all (refuse_missing_files.c).
  * Errors: FBY_CONFIG  the rows that have none, and what to do. */
-FBY_CHECKED fby_err fby_refuse_missing_files(const struct fby_search *search,
+FBY_CHECKED fby_err fby_refuse_missing_files(struct fby_search *search,
     const char *list_path, const struct fby_guess_split *split,
     struct fby_error_detail *why);
 

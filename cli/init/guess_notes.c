@@ -180,7 +180,7 @@ void fby_guess_append_then(const struct fby_search *search, const char *dir,
 }
 
 void fby_guess_end_command(
-    struct fby_search *search, const char *dir, const char *file)
+    const struct fby_search *search, const char *dir, const char *file)
 {
     bool is_file = search->only_file[0] != '\0';
     append_then(search, dir, is_file ? file : NULL, search->out->command,
@@ -188,7 +188,7 @@ void fby_guess_end_command(
 }
 
 void fby_guess_end_command_with(
-    struct fby_search *search, const char *dir, const char *file)
+    const struct fby_search *search, const char *dir, const char *file)
 {
     append_then(
         search, dir, file, search->out->command, sizeof(search->out->command));

@@ -69,10 +69,10 @@ void fby_guess_append_then(const struct fby_search *search, const char *dir,
 
 /* The same for the command of the guess, if there is one. */
 void fby_guess_end_command(
-    struct fby_search *search, const char *dir, const char *file);
+    const struct fby_search *search, const char *dir, const char *file);
 
 /* The same with the new file as PATH. */
 void fby_guess_end_command_with(
-    struct fby_search *search, const char *dir, const char *file);
+    const struct fby_search *search, const char *dir, const char *file);
 
 #endif

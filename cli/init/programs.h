@@ -5,12 +5,13 @@
 #ifndef FBY_CLI_INIT_PROGRAMS_H
 #define FBY_CLI_INIT_PROGRAMS_H
 
-/* They write new lists: begin, csv or json, paths or dots, end. */
+/* They write new lists: begin, csv or json, one of the others, end. */
 extern const char fby_program_list_begin[];
 extern const char fby_program_list_csv[];
 extern const char fby_program_list_json[];
 extern const char fby_program_list_paths[];
 extern const char fby_program_list_dots[];
+extern const char fby_program_list_found[];
 extern const char fby_program_list_end[];
 
 #endif

@@ -7,7 +7,9 @@
 
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/list_command.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "cli/init/text_state.h"
 #include "common/plural.h"
 #include "common/shell.h"
@@ -25,85 +27,57 @@ static void remove_root_name(struct fby_error_detail *why)
     }
 }
 
-enum { COLUMNS_SIZE = 80 };
-
-/* Write the columns of paths: "'image', 'mask'". Returns false if they do not fit
- * or have characters of the shell. */
-static bool write_columns(
-    const struct fby_guess_split *split, char out[COLUMNS_SIZE])
+/* Append "'NAME'" to a list of Python. Returns false if it needs more quotes. */
+static bool append_name(struct fby_buffer *out, const char *name)
 {
-    size_t used = 0;
-    for (uint32_t i = 0; i < split->n_file_columns; i++) {
-        const char *column = split->file_columns[i];
-        if (!fby_shell_is_plain(column) ||
-            used + strlen(column) + 5 > COLUMNS_SIZE) { /* 5: "''", ", ", NUL */
-            return false;
-        }
-        used += (size_t)snprintf(out + used, COLUMNS_SIZE - used, "%s'%s'",
-            i > 0 ? ", " : "", column);
-    }
-    return true;
+    fby_init_printf(out, "'%s', ", name);
+    return fby_shell_is_plain(name);
 }
 
-/* Write the command that writes found.csv or found.jsonl. Returns false if
- * there is none. */
-static bool write_command(const struct fby_search *search, const char *dir,
-    const char *list, const struct fby_guess_split *split, char *out,
-    size_t size)
+/* Set the command to the one that leaves out the rows without their files. Returns
+ * false if there is none. */
+static bool advise(
+    const struct fby_list_command *list, const struct fby_guess_split *split)
 {
-    static const char csv[] =
-        "(cd %s && python3 -c \"import csv, os; r = list(csv.reader(open('%s', "
-        "newline='', encoding='utf-8-sig'))); k = [i for i, c in "
-        "enumerate(r[0]) if c.lower() in [%s]]; csv.writer(open('found-%s', "
-        "'x')).writerows(r[:1] + [x for x in r[1:] if x and "
-        "all(os.path.isfile(x[i]) for i in k)])\")";
-    static const char json[] =
-        "(cd %s && python3 -c \"import json, os; r = [(x, json.loads(x)) for x "
-        "in open('%s', encoding='utf-8-sig') if x.strip()]; "
-        "open('found-%s', 'x').writelines(x for x, d in r if "
-        "sum(os.path.isfile(str(d[k])) for k in d if k.lower() in [%s]) == "
-        "%u)\")";
-    char operand[FBY_OPERAND_SIZE];
-    char columns[COLUMNS_SIZE];
-    fby_guess_write_operand(search, dir, operand);
-    if (!fby_shell_is_plain(list) || !write_columns(split, columns)) {
-        return false;
+    struct fby_buffer settings = {0};
+    fby_init_append(&settings, "S = [");
+    bool is_plain = append_name(&settings, list->list);
+    fby_init_append(&settings, "]; C = [");
+    for (uint32_t i = 0; i < split->n_file_columns; i++) {
+        is_plain = append_name(&settings, split->file_columns[i]) && is_plain;
     }
-    int n = fby_text_ends_with(list, ".csv")
-                ? snprintf(out, size, csv, operand, list, columns, list)
-                : snprintf(out, size, json, operand, list, list, columns,
-                      split->n_file_columns);
-    return n >= 0 && (size_t)n < size;
+    fby_init_append(&settings, "]");
+    bool has_command = is_plain && fby_list_command_set(
+                                       list, &settings, fby_program_list_found);
+    fby_buffer_fini(&settings);
+    return has_command;
+}
+
+/* Write the folder of a list. Returns its name. */
+static const char *split_path(const char *list_path, char dir[FBY_PATH_SIZE])
+{
+    const char *slash = strrchr(list_path, '/');
+    snprintf(dir, FBY_PATH_SIZE, "%.*s",
+        slash != NULL ? (int)(slash - list_path) : 0, list_path);
+    return slash != NULL ? slash + 1 : list_path;
 }
 
 /* Refuse the rows for the reason `what`, with the command that leaves them out,
  * if there is one. */
-static fby_err refuse_rows(const struct fby_search *search,
-    const char *list_path, const struct fby_guess_split *split,
-    const char *what, struct fby_error_detail *why)
+static fby_err refuse_rows(struct fby_search *search, const char *list_path,
+    const struct fby_guess_split *split, const char *what,
+    struct fby_error_detail *why)
 {
-    const char *slash = strrchr(list_path, '/');
-    const char *list  = slash != NULL ? slash + 1 : list_path;
-    char        dir[FBY_PATH_SIZE];
-    char        name[FBY_PATH_SIZE];
-    char        command[400];
-    snprintf(dir, sizeof(dir), "%.*s",
-        slash != NULL ? (int)(slash - list_path) : 0, list_path);
-    bool has_command =
-        write_command(search, dir, list, split, command, sizeof(command)) &&
-        strlen(command) + strlen(what) + 48 < sizeof(why->text);
-    fby_error_set(why, FBY_CONFIG, "%.300s: %s%s", what,
-        has_command ? "to leave such rows out: "
-                    : "add the file, or remove the row from the list",
-        has_command ? command : "");
-    if (has_command) {
-        fby_guess_name_list(list, "found", name);
-        fby_guess_append_then(search, dir, name, why);
-    }
-    return FBY_CONFIG;
+    char                          dir[FBY_PATH_SIZE];
+    const struct fby_list_command list = {
+        search, dir, split_path(list_path, dir), "found"};
+    bool has_command = advise(&list, split);
+    return fby_error_set(why, FBY_CONFIG, "%.300s: %s", what,
+        has_command ? "to leave such rows out:"
+                    : "add the file, or remove the row from the list");
 }
 
-fby_err fby_guess_explain_missing_files(const struct fby_search *search,
+fby_err fby_guess_explain_missing_files(struct fby_search *search,
     const char *list_path, const struct fby_guess_split *split,
     struct fby_error_detail *why)
 {
@@ -141,31 +115,34 @@ static struct column_files count_files(
     return found;
 }
 
-static fby_err refuse_unread(const struct fby_search *search,
-    const char *list_path, const char *column, const struct column_files *found,
+static fby_err refuse_unread(struct fby_search *search, const char *list_path,
+    const char *column, const struct column_files *found,
     struct fby_error_detail *why)
 {
-    const char *slash = strrchr(list_path, '/');
-    const char *list  = slash != NULL ? slash + 1 : list_path;
-    const char *type  = strrchr(found->unread->extension, '.');
     char        dir[FBY_PATH_SIZE];
-    char        operand[FBY_OPERAND_SIZE];
-    snprintf(dir, sizeof(dir), "%.*s",
-        slash != NULL ? (int)(slash - list_path) : 0, list_path);
-    fby_guess_write_operand(search, dir, operand);
+    char        made[FBY_PATH_SIZE];
+    const char *list  = split_path(list_path, dir);
+    const char *type  = strrchr(found->unread->extension, '.');
+    const char *colon = "";
+    if (fby_shell_is_plain(list)) {
+        fby_guess_name_list(list, "paths", made);
+        colon = fby_guess_set_command(search, dir,
+            "set -C && find . -iname '*%s' -exec mogrify -format png {} + && "
+            "sed 's/\\%s\\b/.png/Ig' %s > %s",
+            type, type, list, made);
+        fby_guess_end_command(search, dir, made);
+    }
     return fby_error_set(why, FBY_CONFIG,
         "%.40s: the column %.40s has %s pictures (*%s), which are not decoded; "
-        "to convert them, and the list: (cd %s && find . -iname '*%s' -exec "
-        "mogrify -format png {} + && sed -i 's/\\%s\\b/.png/Ig' %s)",
+        "convert them, and write a list of the new ones%s",
         fby_text_show(list).text, column,
-        fby_unread_picture(found->unread->extension), type, operand, type, type,
-        fby_shell_is_plain(list) && strlen(list) <= 60 ? list : "LIST");
+        fby_unread_picture(found->unread->extension), type, colon);
 }
 
 /* Refuse the column of pictures if some rows have none. */
-static fby_err check_column(const struct fby_search *search,
-    const char *list_path, const struct fby_guess_split *split,
-    const char *column, struct fby_error_detail *why)
+static fby_err check_column(struct fby_search *search, const char *list_path,
+    const struct fby_guess_split *split, const char *column,
+    struct fby_error_detail *why)
 {
     struct column_files found = count_files(split, column);
     char                what[200];
@@ -183,7 +160,7 @@ static fby_err check_column(const struct fby_search *search,
     return refuse_rows(search, list_path, split, what, why);
 }
 
-fby_err fby_refuse_missing_files(const struct fby_search *search,
+fby_err fby_refuse_missing_files(struct fby_search *search,
     const char *list_path, const struct fby_guess_split *split,
     struct fby_error_detail *why)
 {

@@ -890,25 +890,29 @@ static void a_first_row_of_values_is_no_header(void **state)
     const struct sandbox *sb     = *state;
     static const char     rule[] = " where the names of the columns must be: ";
     static const struct {
-        const char *text, *shown, *command;
+        const char *text, *shown, *what, *script;
     } rows[] = {
-        {"x.jpg,3\n", "x.jpg", "add a line: sed -i '1i image,label'"},
-        {"3,x.png\n", "3", "add a line: sed -i '1i label,image'"},
+        {"x.jpg,3\n", "x.jpg", "one more", "'1i image,label'"},
+        {"3,x.png\n", "3", "one more", "'1i label,image'"},
         {"\xef\xbb\xbf"
          "1.t,3,3\n",
-            "1.t", "add a line: sed -i \"1i $(seq -s, -f c%g 3)\""},
-        {"-1.5,,a b\n", "-1.5",
-            "add a line: sed -i \"1i $(seq -s, -f c%g 3)\""},
-        {"0,1\n", "0", "replace the line: sed -i \"1c $(seq -s, -f c%g 2)\""},
+            "1.t", "one more", "\"1i $(seq -s, -f c%g 3)\""},
+        {"-1.5,,a b\n", "-1.5", "one more", "\"1i $(seq -s, -f c%g 3)\""},
+        {"0,1\n", "0", "another", "\"1c $(seq -s, -f c%g 2)\""},
     };
     sandbox_write_text(sb, "p/1.t", "x");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char words[320];
         sandbox_write_text(sb, "p/a b.csv", rows[i].text);
         snprintf(words, sizeof(words),
-            "a b.csv: line 1 has values (%s)%s%s '%s'", rows[i].shown, rule,
-            rows[i].command, sandbox_path(sb, "p/a b.csv"));
+            "a b.csv: line 1 has values (%s)%swrite a list with %s line:",
+            rows[i].shown, rule, rows[i].what);
         assert_refused_with(sb, "p/a b.csv", words);
+        snprintf(words, sizeof(words),
+            "set -C && sed %s < 'a b.csv' > 'names-a b.csv'); then: forebay "
+            "init '%s'",
+            rows[i].script, sandbox_path(sb, "p/names-a b.csv"));
+        assert_advised(sb, "p/a b.csv", words);
     }
     sandbox_write_text(sb, "p/a b.csv", "country,2019\nx,3\n");
     look(sb, "p/a b.csv");

@@ -79,6 +79,32 @@ class Commands(InitTest):
         self.shell(self.command("val.jsonl"))
         self.made("dots-val.jsonl")
 
+    def test_a_list_stays_as_it_is_beside_the_one_with_names(self):
+        self.pictures("images/0.jpg", "images/1.jpg")
+        save(self.root / "train.csv", "images/0.jpg,1\nimages/1.jpg,0\n")
+        before = self.files()
+        self.shell(self.command())
+        after = self.files()
+        self.assertEqual({name: after[name] for name in before}, before)
+        self.assertIn("note: names-train.csv is read in place of train.csv",
+                      self.made())
+
+    def test_rows_without_files_are_left_out_of_a_new_list(self):
+        self.pictures("images/0.jpg", "images/2.jpg")
+        for name in "train.csv", "train.jsonl":
+            self.list(name, *(f"images/{i}.jpg" for i in range(3)))
+            command = self.command(name)
+            before = self.files()
+            self.break_list(name)
+            self.fails(command)
+            (self.root / name).write_bytes(before[name])
+            self.shell(command)
+            self.assertEqual(self.files().keys() - before.keys(),
+                             {f"found-{name}"})
+            self.assertIn("found 2 samples", self.made(f"found-{name}"))
+            (self.root / name).unlink()
+            (self.root / f"found-{name}").unlink()
+
     @unittest.skipUnless(shutil.which("unzip"), "a command needs it")
     def test_a_list_in_a_zip_archive_is_read_after_two_commands(self):
         for folder in "pets", "other":

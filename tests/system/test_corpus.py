@@ -54,7 +54,7 @@ class Note:
     after: dict = None
 
 
-COMMAND = re.compile(r"(\((set -C; )?cd /|sed -i|find [/.]).*")
+COMMAND = re.compile(r"(\((set -C; )?cd /|find [/.]).*")
 
 # ImageMagick's mogrify, as far as `init` advises it.
 MOGRIFY = f"""#!{sys.executable}
@@ -1160,20 +1160,22 @@ CORPUS = [
      {"image": (4, *IMAGE), "label": Counter(range(4))}),
     ("a CSV without a header", csv_lines("images/0.jpg,1", "images/1.jpg,0"),
      Remedy("line 1 has values (images/0.jpg) where the names of the columns "
-            "must be: add a line: sed -i '1i image,label' /", "",
+            "must be: write a list with one more line:\n(cd /", "",
             {"image": (2, *IMAGE), "label": Counter([0, 1])})),
     ("boxes without a header", csv_lines("images/0.jpg,1,1,2", "images/1.jpg,,,"),
-     Remedy("add a line: sed -i \"1i $(seq -s, -f c%g 4)\" /", "",
+     Remedy("write a list with one more line:\n(cd /", "",
             {"c1": (2, *IMAGE)})),
     ("numbers without a header", csv_lines("2,2,0.5", "3,3,0.25"),
-     Remedy("line 1 has values (2)", "train.csv",
+     Remedy("line 1 has values (2)", "names-train.csv",
             {"c1": Counter([2, 3]), "c3": Counter([0.5, 0.25])})),
     ("texts without a header", csv_lines('3,"Wall St. falls"', '1,"It rains"'),
-     Remedy("line 1 has values (3)", "train.csv", {"c1": Counter([1, 3])})),
+     Remedy("line 1 has values (3)", "names-train.csv",
+            {"c1": Counter([1, 3])})),
     ("pandas: columns without names", csv_lines("0,1,2", "7,8,9"),
-     Remedy("replace the line: sed -i \"1c ", "train.csv", {"c1": [7]})),
+     Remedy("write a list with another line:\n(cd /", "names-train.csv",
+            {"c1": [7]})),
     ("names of pictures without a header", csv_lines("0.jpg,1", "1.jpg,0"),
-     "add a line: sed -i '1i image,label' /"),
+     "write a list with one more line:\n(cd /"),
     ("a list of another machine", listed("/home/al/p.1/img/{}.jpg"), Remedy(
         "train.csv: the column image has paths that lead to no file, such as "
         "/home/al/p.1/img/0.jpg (img/0.jpg): write a list of paths:\n(cd /",
@@ -1193,16 +1195,16 @@ CORPUS = [
         "(img/0.jpg): write a list of paths:\n(cd /", "", {"image": (6, *IMAGE), "label": Counter([0, 1, 2] * 2)})),
     ("a list whose first pictures are missing", listed("img/{}.jpg", 2), Remedy(
         "train.csv, line 2: there is no file img/0.jpg: correct its path, or "
-        "remove the line: to leave such rows out: (",
+        "remove the line: to leave such rows out:\n(cd /",
         "", {"image": (4, *IMAGE), "label": Counter([2, 0, 1, 2])})),
     ("a list with an empty path", column_of(
         "a.jpg", "", "b.jpg", y=(1, 2, 3)), Remedy(
             "train.csv: the column image has no path in 1 row of 3: to leave "
-            "such rows out: (cd /", "",
+            "such rows out:\n(cd /", "",
             {"image": (2, *IMAGE), "y": Counter([1, 3])})),
     ("a list of PNG and TIFF", column_of("a.TIF", "b.png", y=(1, 2)), Remedy(
         "train.csv: the column image has TIFF pictures (*.tif), which are not "
-        "decoded; to convert them, and the list: (cd /", "train.csv",
+        "decoded; convert them, and write a list of the new ones:\n(cd /", "",
         {"image": (2, *IMAGE), "y": Counter([1, 2])})),
     ("a list of .npy files", column_of(
         "x/a.npy", "x/b.npy", y=(1, 2)), Note(

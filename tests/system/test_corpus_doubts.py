@@ -132,11 +132,13 @@ ROWS = [
         f'"{i % 2 * 4}","14678{i}","Mon Apr 06 22:19:45 PDT 2009","NO_QUERY",'
         f'"user{i}","@switchfoot that {i}"' for i in range(4))), Remedy(
             "train.csv: line 1 has values (0) where the names of the columns "
-            "must be: add a line: sed -i ", "", {"c1": (4,), "c2": (4,)})),
+            "must be: write a list with one more line:\n(cd /", "",
+            {"c1": (4,), "c2": (4,)})),
     ("class ids and words without a header", csv(
         "train.csv", "1,cat", "2,dog", "1,cat"), Remedy(
             "train.csv: line 1 has values (1) where the names of the columns "
-            "must be: add a line: sed -i ", "", {"c1": Counter([1, 1, 2])})),
+            "must be: write a list with one more line:\n(cd /", "",
+            {"c1": Counter([1, 1, 2])})),
     ("columns called after years", csv(
         "a.csv", "region,2019,2020", "1,2,3", "4,5,6"), {"region": Counter([1, 4])}),
     ("pandas: a series without a name", csv("a.csv", "0,y", "1,2", "4,5"),

@@ -354,16 +354,16 @@ ROWS = [
             "(images/0.jpg): write a list of paths:\n(cd /", "", FOUR)),
     ("JSON lines with a file that is not there", lines(line, n=5), Remedy(
         "train.jsonl, line 5: there is no file images/4.jpg: correct its path, "
-        "or remove the line: to leave such rows out: (cd /", "",
+        "or remove the line: to leave such rows out:\n(cd /", "",
         FOUR)),
     ("JSON lines with an empty path", lines(
         lambda i: line(i, Image=f"images/{i}.jpg" if i < 3 else "")), Remedy(
             "train.jsonl: the column image has no path in 1 row of 4: to leave "
-            "such rows out: (cd /", "", THREE)),
+            "such rows out:\n(cd /", "", THREE)),
     ("JSON lines of which one has no path", lines(
         lambda i: line(i) if i < 3 else {"y": 1}), Remedy(
             "train.jsonl: the column image has no path in 1 row of 4: to leave "
-            "such rows out: (cd /", "", THREE)),
+            "such rows out:\n(cd /", "", THREE)),
     ("JSON lines with a column of splits", lines(
         lambda i: line(i, Split=("train", "val")[i % 2]), to="all.jsonl"),
      Remedy("all.jsonl: the column split has the splits train, val: write a "

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The text of the list L, with the name(h) of each column h and the change(L, h, v) of
-# each value v.
+# The text of the list L, with the name(h) of each column h and the change(L,
+# h, v) of each value v.
 import csv, io
 convert = lambda L, name, change: next(
     o.getvalue()
@@ -8,4 +8,4 @@ convert = lambda L, name, change: next(
     for o in [io.StringIO()]
     for _ in [csv.writer(o).writerows([[name(h) for h in R[0]]] + [
         [change(L, h.lower(), v) for h, v in zip(R[0], x)]
-        for x in R[1:] if x])])
+        for x in R[1:] if x and keep(zip(R[0], x))])])

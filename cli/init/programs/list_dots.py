@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Paths of the columns C whose names have dots before the extension get names without:
-# these are links, so that other lists find the files, too. A file whose new name is
-# taken keeps its own.
+# Paths of the columns C whose names have dots before the extension get names
+# without: these are links, so that other lists find the files, too. A file
+# whose new name is taken keeps its own.
 b = os.path.basename
 r = lambda p: os.path.join(os.path.dirname(p), b(p).replace(
     '.', '_', max(b(p).count('.') - 1, 0)))

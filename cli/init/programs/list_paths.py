@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Values of columns become paths. S has the folder of the split of each list. K has by
-# column what a value begins and ends with in place of the path, the folder that is
-# preferred, and how many last parts of a path the values have. D has the files by
-# their paths, and by that number of last parts. Pictures of other endings are taken
-# from the preferred folder. A value without a file, or with several, stays as it is.
+# Values of columns become paths. S has the folder of the split of each list. K
+# has by column what a value begins and ends with in place of the path, the
+# folder that is preferred, and how many last parts of a path the values have.
+# D has the files by their paths, and by that number of last parts. Pictures of
+# other endings are taken from the preferred folder. A value without a file, or
+# with several, stays as it is.
 import glob, re
 D = {}
 [D.setdefault('/' + '/'.join(p.split('/')[-i:]), []).append('/' + p)
