@@ -30,6 +30,7 @@ extern const struct fby_command fby_command_lint;
 extern const struct fby_command fby_command_photos;
 extern const struct fby_command fby_command_plan;
 extern const struct fby_command fby_command_pull;
+extern const struct fby_command fby_command_scale;
 extern const struct fby_command fby_command_server;
 extern const struct fby_command fby_command_show;
 extern const struct fby_command fby_command_up;

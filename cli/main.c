@@ -25,6 +25,7 @@ static const struct fby_command *const commands[] = {
     &fby_command_up,
     &fby_command_server,
     &fby_command_worker,
+    &fby_command_scale,
     &fby_command_plan,
     &fby_command_show,
     &fby_command_lint,

@@ -106,12 +106,21 @@ static int64_t parse_ms(const struct given *given)
     return (int64_t)(ms * 1e6); /* ns */
 }
 
+/* "2.5" or "2.5s". */
 static int64_t parse_seconds(
     const struct fby_option *option, const struct given *given)
 {
-    double seconds = 0;
+    double seconds  = 0;
+    char   text[32] = "";
+    size_t length   = strlen(given->text);
+    if (length > 1 && given->text[length - 1] == 's') {
+        length--;
+    }
+    if (length < sizeof(text)) {
+        memcpy(text, given->text, length);
+    }
     if (!read_decimal(
-            given->text, (double)option->min, (double)option->max, &seconds)) {
+            text, (double)option->min, (double)option->max, &seconds)) {
         argp_error(given->state,
             "%s: '%s' is not a number of seconds from %llu to %llu",
             given->label, given->text, (unsigned long long)option->min,

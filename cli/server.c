@@ -24,7 +24,7 @@ const struct fby_option fby_server_settings[] = {
         FBY_VALUE(FBY_TEXT, struct server_command, server.listen)},
     {"http", 0, "ADDR:PORT",
         "Answer HTTP on this numeric address, as 127.0.0.1:9463: /healthz, "
-        "/readyz, /metrics, /api/cluster (default: no HTTP)",
+        "/readyz, /metrics, /scale, /api/cluster (default: no HTTP)",
         FBY_VALUE(FBY_TEXT, struct server_command, server.http.listen)},
     {"http-token-file", 0, "PATH",
         "Ask for the token in this file, for all pages but /healthz and "

@@ -51,7 +51,9 @@ const struct fby_option fby_worker_settings[] = {
         VALUE(FBY_TEXT, worker.keys)},
     {.help = "Resources:"},
     {"threads", 't', "N",
-        "Threads that decode and transform (default: one per usable core)",
+        "Threads that decode and transform; of more cores, only so many count "
+        "as "
+        "usable (default: one per usable core)",
         NUMBER(worker.transform_threads, 1, 1024)},
     {"fetch-threads", 0, "N", "Threads that read",
         NUMBER(worker.fetch_threads, 1, 1024)},

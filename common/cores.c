@@ -10,6 +10,8 @@
 
 enum { LINE_SIZE = 512, PATH_SIZE = 1088 };
 
+static uint32_t most_cores = UINT32_MAX; /* set before other threads start */
+
 /* The cores that `quota_us` of CPU time in each `period_us` allow, rounded up;
  * UINT64_MAX: no limit. */
 static uint64_t quota_to_cores(int64_t quota_us, int64_t period_us)
@@ -60,5 +62,11 @@ uint32_t fby_usable_cores(void)
                             : CPU_SETSIZE;
     uint32_t  quota   = fby_cgroup_cores("");
     uint32_t  cores   = allowed < quota ? allowed : quota;
+    cores             = cores < most_cores ? cores : most_cores;
     return cores > 0 ? cores : 1;
+}
+
+void fby_limit_cores(uint32_t most)
+{
+    most_cores = most;
 }

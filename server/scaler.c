@@ -140,10 +140,12 @@ static void explain_load(const struct load *load,
     const struct fby_scaler_workers *workers, struct fby_buffer *why)
 {
     fby_put_format(why,
-        "this keeps %.1f %s busy; %s %s %.0f; %.0f %% of those of %s suffice\n",
+        "at that rate %.1f %s are busy: %s %s %.0f; with %s they are busy for "
+        "at "
+        "most %.0f %% of the time\n",
         load->needed, load->name, fby_plural(workers->n, "worker").text,
-        workers->n == 1 ? "has" : "have", load->there, PERCENT * highest_use,
-        fby_plural(load->n, "worker").text);
+        workers->n == 1 ? "has" : "have", load->there,
+        fby_plural(load->n, "worker").text, PERCENT * highest_use);
 }
 
 struct demand { /* of all jobs */

@@ -289,37 +289,15 @@ static void on_quit(struct server *self, const struct sender *from,
     fby_directory_quit(self->directory, message->quit.session);
 }
 
-/* List the reasons. Returns their number. */
-static size_t list_reasons(
-    const struct fby_wanted *wanted, const char *reasons[FBY_REASONS_MAX])
-{
-    const char *at = (const char *)wanted->reasons.data;
-    size_t      n  = 0;
-    for (; n < wanted->n_reasons && n < FBY_REASONS_MAX; n++) {
-        reasons[n] = at;
-        at += strlen(at) + 1;
-    }
-    return n;
-}
-
 static void on_scale(struct server *self, const struct sender *from,
     const struct fby_message *message)
 {
-    const struct fby_wanted *wanted = &self->wanted;
-    const char              *reasons[FBY_REASONS_MAX];
-    size_t                   n      = list_reasons(wanted, reasons);
-    struct fby_scaled        scaled = {
-               .session = message->scale.session, .server = self->instance};
-    if (wanted->is_known) {
-        scaled.wanted  = wanted->wanted;
-        scaled.workers = wanted->workers;
-        scaled.jobs    = wanted->jobs;
-        scaled.reasons = (struct fby_name_list){reasons, n};
-    } else {
-        scaled.wait_ms = ns_to_ms(wanted->known_ns - self->now_ns) + 1;
-    }
-    send_to(self, from->route,
-        &(struct fby_message){.type = FBY_MSG_SCALED, .scaled = scaled});
+    const char        *reasons[FBY_REASONS_MAX];
+    struct fby_message answer = {.type = FBY_MSG_SCALED};
+    answer.scaled = fby_wanted_answer(&self->wanted, self->now_ns, reasons);
+    answer.scaled.session = message->scale.session;
+    answer.scaled.server  = self->instance;
+    send_to(self, from->route, &answer);
 }
 
 static handler *const handlers[UINT8_MAX + 1] = {

@@ -2,6 +2,7 @@
 #include "server/wanted.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/mem.h"
@@ -164,4 +165,24 @@ void fby_wanted_tick(
         decide(self, directory, now_ns);
         self->due_ns = now_ns + fby_scaled_timeout_ns(period_ns);
     }
+}
+
+struct fby_scaled fby_wanted_answer(const struct fby_wanted *self,
+    int64_t now_ns, const char *reasons[FBY_REASONS_MAX])
+{
+    const char *at = (const char *)self->reasons.data;
+    size_t      n  = 0;
+    if (!self->is_known) {
+        int64_t left_ms = (self->known_ns - now_ns) / FBY_NS_PER_MS;
+        return (struct fby_scaled){
+            .wait_ms = left_ms > 0 ? (uint32_t)left_ms + 1 : 1};
+    }
+    for (; n < self->n_reasons && n < FBY_REASONS_MAX; n++) {
+        reasons[n] = at;
+        at += strlen(at) + 1;
+    }
+    return (struct fby_scaled){.wanted = self->wanted,
+        .workers                       = self->workers,
+        .jobs                          = self->jobs,
+        .reasons                       = {reasons, n}};
 }

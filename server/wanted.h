@@ -34,4 +34,9 @@ void fby_wanted_fini(struct fby_wanted *self);
 void fby_wanted_tick(
     struct fby_wanted *self, struct fby_directory *directory, int64_t now_ns);
 
+/* The answer to SCALE, without `session` and `server`. Its reasons are listed in
+ * `reasons`, and are valid until the next tick. */
+struct fby_scaled fby_wanted_answer(const struct fby_wanted *self,
+    int64_t now_ns, const char *reasons[FBY_REASONS_MAX]);
+
 #endif

@@ -35,7 +35,8 @@ struct fby_worker_options {
                                 FBY_NUMA_OFF: threads run on any node */
     int                nice; /* niceness of the compute threads, 0 to 19 */
     uint32_t           fetch_threads;     /* 0: two per core, at least 4 */
-    uint32_t           transform_threads; /* 0: one per core */
+    uint32_t           transform_threads; /* 0: one per core; with fewer, only
+                                             so many cores count as usable */
     uint32_t           encode_threads;    /* 0: one per two cores */
     uint64_t           memory_bytes;      /* limit for the memory of all samples
                                              and batches in progress; 0:

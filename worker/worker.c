@@ -106,6 +106,9 @@ static void choose_memory(struct fby_worker_options *options)
 /* Replace counts of 0 by their defaults, and scale the times (for tests). */
 static void resolve_defaults(struct fby_worker_options *options)
 {
+    if (options->transform_threads > 0) {
+        fby_limit_cores(options->transform_threads);
+    }
     uint32_t cores = fby_usable_cores();
     options->transform_threads =
         value_or_default(options->transform_threads, cores);

@@ -7,6 +7,9 @@ static void there_is_at_least_one_core(void **state)
 {
     (void)state;
     assert_true(fby_usable_cores() >= 1);
+    fby_limit_cores(1);
+    assert_int_equal(fby_usable_cores(), 1);
+    fby_limit_cores(UINT32_MAX);
 }
 
 static void without_cgroups_there_is_no_quota(void **state)

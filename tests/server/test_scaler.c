@@ -204,8 +204,8 @@ static void the_reasons_say_what_limits(void **state)
         "job resnet: 1 rank, 1000 samples/s, waits 50 % of the time; without "
         "waiting 2000 samples/s\n");
     assert_reason(&workers, jobs, 1,
-        "this keeps 20.0 cores busy; 2 workers have 16; 80 % of those of 4 "
-        "workers suffice\n");
+        "at that rate 20.0 cores are busy: 2 workers have 16; with 4 workers "
+        "they are busy for at most 80 % of the time\n");
     workers.n_unusable = 1;
     assert_reason(&workers, jobs, 1, "1 further worker cannot serve the jobs");
     pace        = pace_of(15000);

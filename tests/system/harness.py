@@ -176,6 +176,15 @@ class Daemon(Process):
         return self.memory_bytes("VmHWM")
 
 
+def is_running(pid):
+    """Whether the process exists and is no zombie."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
 def memory_bytes(pid, name):
     """A size in /proc/PID/status, such as VmRSS."""
     with open(f"/proc/{pid}/status") as status:

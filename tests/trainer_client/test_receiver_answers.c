@@ -214,7 +214,7 @@ static void only_the_worker_that_was_asked_is_listened_to(void **state)
     b.header.header.fields = b.fields;
     b.end.end.sums         = b.sums;
     b.end.end.substituted  = &b.bad;
-    b.end.end.times        = (struct fby_stage_times){1000, 1000, 1000, 1000, 1000};
+    b.end.end.times = (struct fby_stage_times){1000, 1000, 1000, 1000, 1000};
     memset(b.values[0], 99, ROWS);
     b.chunks[0].raw_hash = fby_xxh3_64(b.values[0], ROWS);
     send_message(other, &b.header);

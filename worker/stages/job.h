@@ -101,7 +101,7 @@ struct fby_job {
     atomic_bool          aborted;      /* it failed or was cancelled */
     uint32_t             ready_chunks; /* loop only: number of `ready` chunks */
     atomic_uint_fast64_t fetch_ns, transform_ns, encode_ns; /* summed up */
-    atomic_uint_fast64_t cpu_ns; /* CPU time of the three stages */
+    atomic_uint_fast64_t cpu_ns;   /* CPU time of the three stages */
     int64_t              begun_ns; /* when the job was created (fby_now_ns) */
     uint32_t run_rows; /* most rows that are made together, one column after
                           another (a run); 1: each row is made alone */
