@@ -20,12 +20,13 @@ enum { MANY_ROWS = 1024 };
     "-e \"$f\" ] || continue; mkdir -p $s && mv -n \"$f\" \"$s/$(echo " \
     "\"$f\" | sed 's/_*'$s'_*//;s/^[.]/x./' | tr A-Z a-z)\"; done; done"
 
-/* Writes train/data.npz and so on. */
+/* Writes train/data.npz and so on into the folder d, which may be "". */
 #define SORT_ARRAYS                                                  \
-    "python3 -c \"import os, numpy as n; a = n.load('%s'); "         \
-    "[(os.mkdir(s), n.savez(s + '/data.npz', **{k.replace(s, "       \
+    "import os, numpy as n; d = '%s%s'; a = n.load('%s.npz'); "      \
+    "[(os.makedirs(d + "                                             \
+    "s), n.savez(d + s + '/data.npz', **{k.replace(s, "              \
     "'').strip('_').lower(): a[k] for k in a if s in k})) for s in " \
-    "('train', 'val', 'test') if any(s in k for k in a)]\""
+    "('train', 'val', 'test') if any(s in k for k in a)]"
 
 /* Writes x.npy, and the number of the folder into label.npy, into train/ or, if
  * the folder is a split with class folders, into that. */
@@ -70,24 +71,47 @@ static bool has_arrays_of_two_splits(
     return false;
 }
 
-static fby_err refuse_splits(const struct fby_search *search,
+/* Refuse an .npz file: alone in a folder, that gets the splits; else one called
+ * after the file does. */
+static fby_err refuse_npz_splits(struct fby_search *search,
     const struct fby_guess_tables *found, struct fby_error_detail *why)
 {
-    bool        is_npz = fby_text_ends_with(found->first, ".npz");
-    const char *slash  = strrchr(found->first, '/');
-    const char *file   = slash != NULL ? slash + 1 : found->first;
+    bool        is_alone = found->shards == 1 && search->only_file[0] == '\0';
+    const char *slash    = strrchr(found->first, '/');
+    const char *file     = slash != NULL ? slash + 1 : found->first;
     char        dir[FBY_PATH_SIZE];
-    find_dir(found->first, is_npz, dir);
-    if (is_npz) {
-        fby_guess_set_command(
-            search, dir, SORT_ARRAYS, fby_shell_is_plain(file) ? file : "FILE");
-    } else {
-        fby_guess_set_command(search, dir, "%s", SORT_FILES);
+    char        stem[FBY_NAME_SIZE] = "FILE";
+    char        below[FBY_PATH_SIZE];
+    char        operand[FBY_OPERAND_SIZE];
+    char        program[640];
+    if (fby_shell_is_plain(file) && strlen(file) < sizeof(stem)) {
+        snprintf(stem, sizeof(stem), "%.*s",
+            (int)(strlen(file) - strlen(".npz")), file);
     }
+    find_dir(found->first, true, dir);
+    FBY_TRY(fby_path_join(dir, stem, below, why));
+    fby_guess_write_operand(search, is_alone ? dir : below, operand);
+    snprintf(program, sizeof(program), SORT_ARRAYS, is_alone ? "" : stem,
+        is_alone ? "" : "/", stem);
+    fby_guess_advise(search, dir, "", program);
     return fby_error_set(why, FBY_CONFIG,
-        "the arrays are of several splits: %s each split into a folder, and "
-        "run init again:",
-        is_npz ? "write" : "move");
+        "the arrays are of several splits: write each split into a folder, "
+        "then: forebay init %s:",
+        operand);
+}
+
+static fby_err refuse_splits(struct fby_search *search,
+    const struct fby_guess_tables *found, struct fby_error_detail *why)
+{
+    char dir[FBY_PATH_SIZE];
+    if (fby_text_ends_with(found->first, ".npz")) {
+        return refuse_npz_splits(search, found, why);
+    }
+    find_dir(found->first, false, dir);
+    fby_guess_set_command(search, dir, "%s", SORT_FILES);
+    return fby_error_set(why, FBY_CONFIG,
+        "the arrays are of several splits: move each split into a folder, and "
+        "run init again:");
 }
 
 static bool are_numbers(const struct fby_column *columns, uint32_t n)

@@ -1350,7 +1350,7 @@ CORPUS = [
               {"x": (10, 5), "y": Counter(range(10))})) for rows in (4, 10)),
     ("Keras' mnist.npz", npz_of_splits, Remedy(
         ": the arrays are of several splits: write each split into a folder, "
-        "and run init again:\n(cd ", "",
+        "then: forebay init /", "",
         {"x": Counter(range(10)), "y": Counter(range(10))})),
     ("NumPy: train.npy and val.npy", an_array_of_each_split, Remedy(
         ": the arrays are of several splits: move each split into a folder, "
@@ -1366,8 +1366,9 @@ CORPUS = [
           ("s{}.npy", ".", Counter([0] * 6)),
           ("s{}.npy", ("train/a", "train/b"), Counter([0, 0, 0, 1, 1, 1])))),
     ("IMDB: texts in class folders", texts_in_classes, Remedy(
-        "texts in class folders are not read: write a list, and give init "
-        "that, train.jsonl: (cd ", "train.jsonl",
+        "texts in class folders are not read: write lists of those in the "
+        "folders that all splits have (none called unsup or unlabeled), then: "
+        "forebay init /", "texts",
         {"text": (6, 32), "label": Counter([0, 0, 0, 1, 1, 1])})),
     ("a text of a language model", lambda root: save(
         root / "input.txt", "First Citizen"),
@@ -1501,7 +1502,7 @@ CORPUS = [
 CORPUS += in_a_long_path(
     CORPUS, "dogs and cats of Kaggle", "dates in names", "medical masks",
     "masks beside the pictures", "Cityscapes", "Pascal VOC",
-    "NumPy: X_train and X_test of 4 rows", "Keras' mnist.npz",
+    "NumPy: X_train and X_test of 4 rows", "NumPy: train.npy and val.npy",
     "tars with numbers after a dot", "missing masks", "a list with tabs",
     "prefixes of pictures and masks", "pairs of folders", "a list in Latin-1",
     "a list with semicolons", "a list of names")

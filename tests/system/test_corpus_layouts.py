@@ -2,6 +2,7 @@
 """Layouts of folders as people have them: `forebay init`, the command that it
 prints, and then `forebay pull`. The rows are as in test_corpus.py."""
 
+import json
 import zipfile
 
 from collections import Counter
@@ -84,11 +85,62 @@ def npz_of_samples(root):
                     label=numpy.full((8, 6), i, "f4"))
 
 
+def npz_with_scalars(root):
+    root.mkdir(parents=True, exist_ok=True)
+    for i in range(4):
+        numpy.savez(root / f"{i}.npz", label=numpy.int64(i % 2),
+                    signal=numpy.full((8, 6), i, "f4"))
+
+
+def medmnist(*names, only=None):
+    def make(root):
+        for name in names:
+            numpy.savez(root / f"{name}.npz", **{
+                f"{split}_{k}": numpy.full((n, *shape), n, "u1")
+                for split, n in (("train", 8), ("val", 3), ("test", 4))
+                for k, shape in (("images", (28, 28)), ("labels", (1,)))})
+        return only and root / only
+    return make
+
+
 def npz_of_tables(root):
     for i in range(4):
         numpy.savez(root / f"{i}.npz",
                     image=numpy.full((3, 8, 6), i, "f4"),
                     label=numpy.full((3,), i, "i4"))
+
+
+def coco_beside(folder, *splits, boxes=False):
+    """COCO's JSON for each split beside the folder of pictures; test has no
+    annotations."""
+    def make(root):
+        for k, split in enumerate(splits):
+            rows = []
+            for i in range(4 * k, 4 * k + 4):
+                name = f"{folder.format(split, i % 2)}/{i}.jpg"
+                save(root / name, picture(i))
+                rows.append({"id": i, "file_name": name, "width": 48,
+                             "height": 40})
+            box = {"bbox": [12, 10, 24, 20]} if boxes else {}
+            save(root / f"{split}19.json", json.dumps({
+                "images": rows, **({} if split == "test" else {
+                    "annotations": [
+                        {"id": i, "image_id": i, "category_id": i % 2, **box}
+                        for i in range(4 * k, 4 * k + 4)]})}))
+    return make
+
+
+def imdb(operand):
+    """Reviews, of which those in unsup have no label."""
+    def make(root):
+        for split in ("train", "test"):
+            for name in ("neg", "pos", "unsup")[:3 if split == "train" else 2]:
+                for i in range(4):
+                    save(root / split / name / f"{i}_{len(name)}.txt",
+                         f"Film {i}\nis {name}")
+            save(root / split / "labeledBow.feat", "9 0:9\n")
+        return root / operand
+    return make
 
 
 def texts_as_labels(dtype, *folders):
@@ -166,6 +218,11 @@ ROWS = [
     ("Carvana", files("train/{}.jpg", "train_masks/{}_mask.png", "test/{}.jpg"),
      Remedy("train_masks has the masks of the pictures in train (", "pairs",
             PAIRS)),
+    ("Carvana: the GIF masks are converted, and still there", all_of(
+        files("train/{}.jpg", "train_masks/{}_mask.png"),
+        lambda root: save(root / "train_masks/0_mask.gif", mask(0))),
+     Remedy("train_masks has the masks of the pictures in train (", "pairs",
+            PAIRS)),
     ("masks of one name in X_gt", all_of(
         files("data/x{}.jpg"), masks_in("data_gt", "x")),
      Remedy("data_gt has the masks of the pictures in data (", "pairs",
@@ -191,6 +248,12 @@ ROWS = [
      Remedy("_mask.png seems to be the mask of the picture beside it", "",
             {"image": (9, *IMAGE), "mask": (9, 224, 224, 1),
              "label": Counter([0] * 4 + [1] * 5)})),
+    ("second masks of some pictures", files(
+        *(f"{name}/{{}}{end}.png" for name in "ab" for end in ("", ".mask")),
+        "a/{}.mask_1.png"), Note(
+            "left out: mask_1.png: of only 4 samples; write such a file for "
+            "each sample, or merge it into another mask\n",
+            {"image": (8, *IMAGE), "mask": (8, 224, 224, 1)})),
     ("masks of names with blanks", files(
         "images/a ({}).png", "masks/a ({})_mask.png"),
      Remedy("_mask.png seems to be the mask of images/a (", "",
@@ -236,6 +299,32 @@ ROWS = [
      ("val", {"label": [0, 0, 0, 0, 1, 1, 1, 1]})),
     ("folds of pictures", files("fold_1/{}.jpg", "fold_2/{}.jpg"),
      "are folds, not classes: to read all of them: forebay init /"),
+    ("a test/ of pictures without masks", all_of(
+        files("train/images/{}.jpg", "test/images/{}.jpg"),
+        masks_in("train/masks", "")), Note(
+            "/test: it is given as 'folder', not as 'parallel'; to stream it "
+            "by itself: forebay init /", {"images": (4, *IMAGE)})),
+    ("iNaturalist", coco_beside("train_val19/Birds/{1}", "train", "val", "test"),
+     Remedy("19.json is not read as a list: write JSON lines, an object in "
+            "each line:", "", {"image": (4, *IMAGE),
+                               "label": Counter([0, 0, 1, 1])}),
+     ("val", {"label": [0, 1, 0, 1]})),
+    ("COCO beside images", coco_beside("images", "train", "val", boxes=True),
+     Remedy("19.json is not read as a list: write JSON lines, an object in "
+            "each line:", "", {"image": (4, *IMAGE), "boxes": Counter(
+                [0, 1] * 2 + [.5] * 16)}), ("val", {"boxes": (64, 5)})),
+    ("COCO beside train and val", coco_beside("{}", "train", "val"), Note(
+        "19.json is not read as a list: write JSON lines, an object "
+        "in each line: (cd /", {"image": (4, *IMAGE)},
+        {"train": {"label": Counter([0, 0, 1, 1])},
+         "val": {"label": [0, 1, 0, 1]}})),
+    *((f"IMDB reviews in '{folder}'", imdb(folder), Remedy(
+        "texts in class folders are not read: write lists of those in the "
+        "folders that all splits have", f"{folder}/texts".lstrip("/"),
+        {"text": (8, 16), "label": Counter([0] * 4 + [1] * 4)}), *others)
+      for folder, others in (
+          ("", [("test", {"label": [0, 0, 0, 0, 1, 1, 1, 1]})]),
+          ("train", []))),
     ("XML of Pascal VOC", all_of(
         files("images/{}.jpg"), xml("annotations/{}.xml")),
      Note(XML, {"image": (4, *IMAGE)}, {"train": BOXES})),
@@ -302,6 +391,29 @@ ROWS = [
             "which seem to be the classes: for one of them: forebay init /", "",
             {"image": (24, *IMAGE),
              "label": Counter([0] * 8 + [1] * 8 + [2] * 8)})),
+    ("Omniglot: numbered characters of each alphabet", files(
+        *(f"{name}/character{k:02}/{{}}.png" for name in ("Greek", "Latin")
+          for k in (1, 2))),
+     "(character01/character02/), whose names are only numbered: if each is a "
+     "class of its own, as Greek/character01: forebay init /"),
+    ("LOL: pairs of splits", files(
+        *(f"{split}/{name}/{{}}.png" for split in ("our485", "eval15")
+          for name in ("low", "high"))),
+     Remedy("high and low have the same file names in our485, so they look "
+            "like pairs, not classes; if they are classes, add --class-depth "
+            "2; for pairs write a list, and run init again:", "",
+            {"high": (4, *IMAGE)}), ("val", {"high": (64, *IMAGE)})),
+    ("GoPro: pairs of scenes", files(
+        *(f"{split}/GOPR{k}/{name}/{{}}.png" for split in ("train", "test")
+          for k in (1, 2) for name in ("blur", "sharp"))),
+     Remedy("in train: blur and sharp have the same file names in GOPR1, so "
+            "they look like pairs", "", {"blur": (8, *IMAGE)}),
+     ("test", {"blur": (64, *IMAGE)})),
+    ("pairs of scenes", files(
+        *(f"scene {k}/{name}/{{}}.png" for k in (1, 2)
+          for name in ("blur", "sharp"))),
+     Remedy("blur and sharp have the same file names in scene 1, so they look "
+            "like pairs", "", {"blur": (8, *IMAGE)})),
     ("captions", all_of(
         files("images/{}.jpg"), files("captions/{}.txt", content="a cat\n")),
      Remedy("captions has texts of the pictures in images: write a list of "
@@ -322,6 +434,18 @@ ROWS = [
     ("TransUNet's folder", lambda root: npz_of_samples(root / "train_npz"),
      Remedy("in train_npz: the arrays of each .npz file seem to be a sample",
             "train_npz", {"image": (4, 8, 6), "label": (4, 8, 6)})),
+    ("an .npz for each sample, with scalars", npz_with_scalars, Remedy(
+        "the arrays of each .npz file seem to be a sample", "",
+        {"signal": (4, 8, 6), "label": Counter([0, 0, 1, 1])})),
+    *((f"MedMNIST: {names} of which {only} is given",
+       medmnist(*names, only=only), Remedy(
+           "the arrays are of several splits: write each split into a folder, "
+           "then: forebay init /", folder,
+           {"images": (8, 28, 28), "labels": (8, 1)}),
+       ("val", {"images": (4096, 28, 28)}), ("test", {"labels": (4096, 1)}))
+      for names, only, folder in (
+          ("a", None, ""), ("a", "a.npz", "a"), ("ab", None, "a"),
+          ("ab", "b.npz", "b"))),
     ("tables of pictures", npz_of_tables, {"image": (12, 8, 6)}),
     *((f"NumPy: texts ({dtype}) as labels in {folders}",
        texts_as_labels(dtype, *folders), Remedy(
