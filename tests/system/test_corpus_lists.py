@@ -521,6 +521,34 @@ ROWS = [
         for split in ("train", "dev", "test")] and None,
      Remedy("dev.tsv has tabs: write a list with commas:\n(set -C; cd /", "",
             {"label": Counter([0, 1])}), ("val", {"label": (64,)})),
+    ("GLUE: texts that begin with a quote", lambda root: [
+        save(root / f"{split}.tsv", 'sentence\tlabel\n"Hello, he said\t0\n'
+             'c d\t1\nsaid "\t2\n"a "b\t3\n') for split in ("train", "dev")]
+     and None,
+     Remedy("dev.tsv has tabs: write a list with commas:\n(set -C; cd /", "",
+            {"label": Counter(range(4)), "sentence": Counter(
+                b'"Hello, he saidc dsaid ""a "b' + bytes(35))}),
+     ("val", {"label": (64,)})),
+    ("tabs and line breaks in quotes", lambda root: save(
+        root / "train.tsv", 'text\ty\n"a\tb"\t0\n"c ""d""\ne"\t1\nf\t2\n'),
+     Remedy("train.tsv has tabs: write a list with commas:\n(set -C; cd /", "",
+            {"y": Counter(range(3)), "text": Counter(
+                b'a\tbc "d"\nef' + bytes(13))})),
+    ("doubled quotes between tabs", lambda root: save(
+        root / "train.tsv", 'text\ty\n"a ""b"""\t0\nc\t1\n'),
+     Remedy("train.tsv has tabs: write a list with commas:\n(set -C; cd /", "",
+            {"y": Counter(range(2)), "text": Counter(b'a "b"c' + bytes(10))})),
+    ("tabs in a .csv, and texts that begin with a quote", lambda root: save(
+        root / "train.csv", 'text\ty\n"a b\t0\nc\t1\nd "\t2\n'),
+     Remedy("train.csv: line 1: it has no comma, but tabs; columns are", "",
+            {"y": Counter(range(3)), "text": Counter(b'"a bcd "' + bytes(4))})),
+    ("winequality: names in quotes, and semicolons", lambda root: save(
+        root / "winequality-red.csv",
+        '"acidity";"quality"\n7.4;5\n7.8;6\n'),
+     Remedy("winequality-red.csv: line 1: it has no comma, but ';'; columns are "
+            "separated by commas: write the file again with them: to convert "
+            "it:\n(cd /", "", {"acidity": Counter([7.4, 7.8]),
+                               "quality": Counter([5, 6])})),
     ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
      {"a": Counter([1, 2])}),
     ("numbers above pictures with numbers", lambda root: (
