@@ -229,12 +229,16 @@ static void change_mixed_to_text(struct fby_guess_split *split)
     }
 }
 
-/* Only words are the names of classes, not numbers, lists or objects. */
+/* Only words are the names of classes, not numbers, lists or objects. Numbers may
+ * be splits. */
 static void keep_words_of_texts(struct fby_guess_split *split)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
-        if (split->members[i].value != FBY_INIT_TEXT) {
-            fby_init_free_words(&split->members[i]);
+        struct fby_init_member *column  = &split->members[i];
+        bool                    is_kept = column->value == FBY_INIT_DIGITS &&
+                       fby_is_split_column(column->extension);
+        if (column->value != FBY_INIT_TEXT && !is_kept) {
+            fby_init_free_words(column);
         }
     }
 }
@@ -335,6 +339,10 @@ static fby_err read_for_paths(struct fby_search *search, const char *list_path,
     } else if (err == FBY_OK) {
         err = fby_refuse_list_dots(
             search, list_path, &index.shards[0], split, why);
+        if (err == FBY_OK) {
+            err = fby_refuse_split_folders(
+                search, list_path, &index, split->file_columns[0], why);
+        }
         *is_refused = err == FBY_CONFIG;
     }
     fby_index_fini(&index);

@@ -125,6 +125,17 @@ bool fby_guess_explain_invalid_list(struct fby_search *search,
 FBY_CHECKED fby_err fby_refuse_split_column(
     const struct fby_search *search, struct fby_error_detail *why);
 
+/* Refuse a list with a column of paths whose folders are splits, unless the name
+ * of the list is that of a split, or a list of train was added before.
+ * Errors: as above. */
+FBY_CHECKED fby_err fby_refuse_split_folders(const struct fby_search *search,
+    const char *list_path, const struct fby_index *index, const char *column,
+    struct fby_error_detail *why);
+
+/* True for a column whose numbers, or true and false, may be splits by its name,
+ * in lower case: partition, is_valid. */
+bool fby_is_split_column(const char *column);
+
 /* Refuse a list with columns of paths, whose first rows are in `shard`
  * (refuse_list_dots.c).
  * Errors: FBY_CONFIG  names of pictures have a dot before the extension: the

@@ -289,6 +289,21 @@ def columns_of_files(root):
         f"images/{i}.jpg,m/{i}.png\n" for i in range(4)))
 
 
+MANY_SPLITS = ("train", "training", "val", "valid", "validation", "test",
+               "testing", "dev", "PublicTest", "PrivateTest", "evaluation",
+               "TRAIN", "Train", "VAL")
+DEEP = ("d/train_img/0.jpg", "d/val2017/1.jpg", "d/train_img/2.jpg")
+
+
+def folders_in_a_list(root):
+    files = [f"{split}/{i}.png" for split, n in (("train", 3), ("test", 2))
+             for i in range(n)]
+    for i, file in enumerate(files):
+        save(root / file, picture(i))
+    save(root / "metadata.csv", picture_list(
+        "file_name,y", *(f"{file},{i}" for i, file in enumerate(files))))
+
+
 ROWS = [
     ("columns with names of members of tars", listed(
         ("cls", (0, 1, 2, 3)), ("label", "abab"), ("txt", ("a cat", "b c",
@@ -369,6 +384,53 @@ ROWS = [
      Remedy("all.jsonl: the column split has the splits train, val: write a "
             "list for each, as the next line does, then: forebay init /", "",
             {"image": (2, *IMAGE), "y": Counter([0, 2])})),
+    ("CelebA: splits as numbers", listed(
+        ("partition", (0, 1, 2, 0)), ("y", range(4)), to="all.csv"), Remedy(
+            "all.csv: the column partition has the splits 0 (train), 1 (val), "
+            "2 (test): write a list for each, as the next line does, then: ",
+            "", {"y": Counter([0, 3])}), ("val", {"y": (64,)}),
+     ("test", {"y": (64,)})),
+    ("fast.ai: a column is_valid", listed(
+        ("y", range(4)), ("is_valid", ("False", "True", "False", "False")),
+        to="labels.csv"), Remedy(
+            "labels.csv: the column is_valid has the splits False (train), "
+            "True (valid): write a list for each, as the next line does, then: ",
+            "", {"y": Counter([0, 2, 3])}), ("valid", {"y": (64,)})),
+    ("JSON lines with truth values of splits", lines(
+        lambda i: line(i, is_train=i != 1), to="all.jsonl"), Remedy(
+            "all.jsonl: the column is_train has the splits 0 (val), 1 (train): "
+            "write a list for each, as the next line does, then: ", "",
+            {"image": (3, *IMAGE), "y": Counter([0, 0, 2])}),
+     ("val", {"y": (64,)})),
+    ("JSON lines with numbers of splits", lines(
+        lambda i: line(i, split=i % 3), to="all.jsonl"), Remedy(
+            "all.jsonl: the column split has the splits 0 (train), 1 (val), "
+            "2 (test): ", "", {"image": (2, *IMAGE), "y": Counter([0, 0])}),
+     ("val", {"y": (64,)}), ("test", {"y": (64,)})),
+    ("many words of splits in one column", lambda root: save(
+        root / "all.csv", "y,split\n" + "".join(
+            f"{i},{word}\n" for i, word in enumerate(MANY_SPLITS))),
+     Remedy("all.csv: the column split has the splits PrivateTest, PublicTest, "
+            "TRAIN, VAL, dev, ", "",
+            {"y": Counter([0, 1, 11, 12])}), ("val", {"y": (64,)}),
+     ("test", {"y": (64,)}), ("validation", {"y": (64,)})),
+    ("a column of numbers called subset", listed(
+        ("subset", (0, 1, 2, 3))), {"subset": Counter(range(4))}),
+    ("Hugging Face: metadata.csv above train and test", folders_in_a_list,
+     Remedy("metadata.csv: the column file_name has paths in train, test: "
+            "write a list for each, as the next line does, then: forebay init /",
+            "", {"file_name": (3, *IMAGE), "y": Counter(range(3))}),
+     ("test", {"y": (64,)})),
+    ("JSON lines with folders of splits", lambda root: [
+        save(root / f"{file}", picture(i)) for i, file in enumerate(DEEP)] and
+     save(root / "all.jsonl", "".join(json.dumps({"image": file, "y": i}) + "\n"
+                                      for i, file in enumerate(DEEP))),
+     Remedy("all.jsonl: the column image has paths in train_img, val2017: ",
+            "", {"y": Counter([0, 2])}), ("val", {"y": (64,)})),
+    ("train.csv with folders of train and val", lambda root: [
+        save(root / f"{file}", picture(i)) for i, file in enumerate(DEEP)] and
+     save(root / "train.csv", picture_list("image", *DEEP)),
+     {"image": (3, *IMAGE)}),
     ("JSON lines in Latin-1", lambda root: lines(line)(root) or save(
         root / "train.jsonl",
         '{"image": "images/0.jpg", "y": "K\u00e4se"}\n'.encode("latin-1")),
