@@ -52,13 +52,14 @@ bool fby_guess_is_file_column(
  * invalid names (guess_header.c). Of a list that cannot be read, nothing is said.
  * Sets *names_files if a cell of the first two rows is the path of a file.
  * Errors: FBY_CONFIG  the first row has values, or no field can have the name of
- *                     a column with paths: the command that changes the row. */
-FBY_CHECKED fby_err fby_refuse_header(const struct fby_search *search,
+ *                     a column with paths: the command that changes the row, in
+ *                     all lists beside it that need the same. */
+FBY_CHECKED fby_err fby_refuse_header(struct fby_search *search,
     const char *list_path, bool *names_files, struct fby_error_detail *why);
 
 /* Add the columns in the first row of the list that have no member yet, since
  * their names are invalid or they have no values: members with a count of 0. */
-void fby_guess_add_other_columns(const struct fby_search *search,
+void fby_guess_add_other_columns(struct fby_search *search,
     const char *list_path, struct fby_guess_split *split);
 
 /* The name of the list that a command makes of `list`: paths-train.csv. The words

@@ -611,6 +611,26 @@ ROWS = [
             "separated by commas: write the file again with them: to convert "
             "it:\n(cd /", "", {"acidity": Counter([7.4, 7.8]),
                                "quality": Counter([5, 6])})),
+    ("AG News: train and test without a header", lambda root: [
+        save(root / f"{split}.csv", "".join(
+            f'"{i + 3}","Bears, {i}","Reuters - ""x"" {i}."\n'
+            for i in range(n))) for split, n in (("train", 3), ("test", 2))] and
+     None, Remedy("test.csv: line 1 has values (3) where the names of the "
+                  'columns must be: add a line: sed -i "1i $(seq -s, -f c%g 3)"'
+                  " /", "", {"c1": Counter([3, 4, 5]), "c2": (3, 8)}),
+     ("test", {"c1": (64,)})),
+    ("CoLA: an empty cell in the first row, and no header", lambda root: save(
+        root / "train.csv", "gj04,1,,Our friends won't.\ngj04,0,*,The x.\n"),
+     Remedy("train.csv: line 1 has values (gj04) where the names", "",
+            {"c2": Counter([0, 1]), "c4": (2, 32)})),
+    ("SMS spam: a name that is a value, and no header", lambda root: save(
+        root / "train.csv", 'ham,"Go, until."\nspam,Free entry\nham,Ok\n'),
+     Remedy("train.csv: line 1 has values (ham) where the names", "",
+            {"c1": (3, 4), "c2": (3, 16)})),
+    ("a header that is there twice", lambda root: save(
+        root / "train.csv", 'a b,y\nu,1\na b,y\nv,2\n'), Note(
+            'left out: column "a b": no field can have this name: rename it, as '
+            "in a_b", {"y": (3,)})),
     ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
      {"a": Counter([1, 2])}),
     ("numbers above pictures with numbers", lambda root: (
