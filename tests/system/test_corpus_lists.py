@@ -304,6 +304,49 @@ def folders_in_a_list(root):
         "file_name,y", *(f"{file},{i}" for i, file in enumerate(files))))
 
 
+def classes_in_images(root, names="ab", n=3):
+    """Returns the paths of pictures in class folders of images/."""
+    files = [f"{name}/{i}.jpg" for name in names for i in range(n)]
+    for i, file in enumerate(files):
+        save(root / "images" / file, picture(i))
+    return files
+
+
+def food101(root):
+    files = [file[:-4] for file in classes_in_images(root)]
+    for split, its in (("train", "01"), ("test", "2")):
+        save(root / f"meta/{split}.txt", "".join(
+            f"{file}\n" for file in files if file[-1] in its))
+    save(root / "meta/classes.txt", "a\nb\n")
+
+
+def cub(root):
+    files = classes_in_images(root, ("001.Laysan_Bird", "002.Bird"))
+    for i, file in enumerate(files):
+        name = file.replace(".jpg", "_1.jpg")
+        (root / "images" / file).rename(root / "images" / name)
+        for text, value in (("images", name), ("train_test_split", i % 2)):
+            with open(root / f"{text}.txt", "a", encoding="utf-8") as out:
+                out.write(f"{i + 1} {value}\n")
+    save(root / "parts/parts.txt", "1 back\n")
+
+
+def indoor67(root):
+    files = classes_in_images(root)
+    for split, i in (("Train", 0), ("Test", 1)):
+        save(root / f"{split}Images.txt", "\n".join(files[i::2]))
+
+
+def aircraft(root):
+    """Names without ending, and labels of several words."""
+    files = classes_in_images(root, ".", 4)
+    for split, i in (("train", 0), ("val", 1)):
+        for kind, label in (("family", " Boeing 7{}7"), ("variant", "")):
+            save(root / f"images_{kind}_{split}.txt", "".join(
+                f"{file[2:-4]}{label.format(k)}\n"
+                for k, file in enumerate(files[i::2])))
+
+
 ROWS = [
     ("columns with names of members of tars", listed(
         ("cls", (0, 1, 2, 3)), ("label", "abab"), ("txt", ("a cat", "b c",
@@ -631,6 +674,24 @@ ROWS = [
         root / "train.csv", 'a b,y\nu,1\na b,y\nv,2\n'), Note(
             'left out: column "a b": no field can have this name: rename it, as '
             "in a_b", {"y": (3,)})),
+    ("Food-101: texts of splits in a folder", food101, Remedy(
+        "meta/test.txt says which pictures in images are of which split: write "
+        "a list of each, and run init again:\n(cd /", "",
+        {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])}),
+     ("test", {"label": [0, 1]})),
+    ("CUB: splits by number", cub, Remedy(
+        "train_test_split.txt says which pictures in images are of which "
+        "split: write a list of each, and run init again:\n(cd /", "",
+        {"image": (3, *IMAGE), "label": Counter([0, 1, 1])}),
+     ("test", {"label": [0, 0, 1]})),
+    ("MIT Indoor67: texts of splits beside the pictures", indoor67, Remedy(
+        "TestImages.txt says which pictures in images are of which split: ", "",
+        {"image": (3, *IMAGE), "label": Counter([0, 0, 1])}),
+     ("test", {"label": [0, 1, 1]})),
+    ("FGVC-Aircraft: names and labels of several words", aircraft, Remedy(
+        "images_family_train.txt says which pictures in images are of which split: ",
+        "", {"image": (2, *IMAGE), "label": Counter([0, 1])}),
+     ("val", {"label": [0, 1]})),
     ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
      {"a": Counter([1, 2])}),
     ("numbers above pictures with numbers", lambda root: (
