@@ -347,6 +347,18 @@ def aircraft(root):
                 for k, file in enumerate(files[i::2])))
 
 
+def squad(root):
+    def question(i):
+        return {"id": f"{i}", "question": f"what {i}?", "answers": [
+            {"answer_start": i, "text": "a"}, {"answer_start": 9, "text": "b"}]
+            if i != 1 else []}
+    for split, n in (("train", 3), ("dev", 2)):
+        save(root / f"{split}-v2.0.json", json.dumps({
+            "version": "v2.0", "data": [{"title": "t", "paragraphs": [
+                {"context": "It's \"so\"", "qas": [question(i)]}
+                for i in range(n)]}]}))
+
+
 ROWS = [
     ("columns with names of members of tars", listed(
         ("cls", (0, 1, 2, 3)), ("label", "abab"), ("txt", ("a cat", "b c",
@@ -692,6 +704,17 @@ ROWS = [
         "images_family_train.txt says which pictures in images are of which split: ",
         "", {"image": (2, *IMAGE), "label": Counter([0, 1])}),
      ("val", {"label": [0, 1]})),
+    ("SQuAD", squad, Remedy(
+        "-v2.0.json is not read as a list: write JSON lines, an object in "
+        "each line:\n(set -C; cd /", "",
+        {"question": (3, 8), "context": (3, 16), "start": Counter([0, -1, 2]),
+         "answer": Counter(b"a a")}), ("val", {"start": (64,)})),
+    ("JSON of objects in a member", lambda root: save(
+        root / "train.json", json.dumps(
+            {"info": {"n": 2}, "samples": [{"text": f"x {i}", "y": i}
+                                           for i in range(2)]})),
+     Remedy("train.json is not read as a list: write JSON lines, an object in "
+            "each line:\n(set -C; cd /", "", {"y": Counter([0, 1])})),
     ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
      {"a": Counter([1, 2])}),
     ("numbers above pictures with numbers", lambda root: (
