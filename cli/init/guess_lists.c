@@ -17,6 +17,7 @@
 #include "cli/init/guess_values.h"
 #include "cli/init/split_names.h"
 #include "cli/init/words.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 #include "worker/source/list/path.h"
 
@@ -55,6 +56,27 @@ static const char *find_made(
         i++;
     }
     return i < listing->count ? listing->entries[i].name : NULL;
+}
+
+bool fby_guess_name_lists(const struct fby_guess *guess, char *out, size_t size)
+{
+    const char *first  = guess->splits[0].pattern;
+    const char *ending = strrchr(first, '.');
+    size_t      dir    = (size_t)(strrchr(first, '/') + 1 - first);
+    size_t      used   = 0;
+    for (uint32_t i = 0; i < guess->n_splits && used < size; i++) {
+        const char *list = guess->splits[i].pattern;
+        if (strncmp(list, first, dir) != 0 ||
+            !fby_text_ends_with(list, ending)) {
+            continue;
+        }
+        if (!fby_shell_is_plain(list + dir) || strchr(list + dir, '/')) {
+            return false;
+        }
+        used += (size_t)snprintf(
+            out + used, size - used, "%s%s", used > 0 ? " " : "", list + dir);
+    }
+    return used > 0 && used < size;
 }
 
 bool fby_list_is_read(

@@ -68,6 +68,12 @@ void fby_guess_add_other_columns(struct fby_search *search,
 void fby_guess_name_list(
     const char *list, const char *word, char out[FBY_PATH_SIZE]);
 
+/* Write the names of the lists that are beside the first split, a list, and have
+ * its ending: "train.csv val.csv". Returns false if they do not fit, or need
+ * quotes. */
+bool fby_guess_name_lists(
+    const struct fby_guess *guess, char *out, size_t size);
+
 /* True for a list that has no other made of it in the listing, and is no list of
  * results. */
 bool fby_list_is_read(
@@ -151,6 +157,10 @@ FBY_CHECKED fby_err fby_refuse_list_dots(struct fby_search *search,
  *                     command that writes a text for each. */
 FBY_CHECKED fby_err fby_refuse_chats(
     struct fby_search *search, struct fby_error_detail *why);
+
+/* Add a note of columns of texts that some rows of a list lack
+ * (guess_empty_texts.c). */
+void fby_guess_note_empty_texts(struct fby_search *search);
 
 /* Refuse a list of which no column has a picture in each row, if one has pictures
  * at all (refuse_missing_files.c).

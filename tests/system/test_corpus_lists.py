@@ -359,6 +359,32 @@ def squad(root):
                 for i in range(n)]}]}))
 
 
+def alpaca(ending, text):
+    """Texts of which some are empty."""
+    def make(root):
+        for split, n in (("train", 4), ("val", 2)):
+            save(root / f"{split}{ending}", text([
+                {"Instruction": f"do {i}", "Input": "5n" * (i % 2), "y": i}
+                for i in range(n)]))
+    return make
+
+
+def json_lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def csv_of(rows):
+    return picture_list(",".join(rows[0]), *(
+        ",".join(map(str, row.values())) for row in rows))
+
+
+EMPTY_TEXTS = Note(
+    "note: to have a blank as the text where 'input' has none: (cd /",
+    {"instruction": (4, 4)}, {
+        "train": {"input": Counter(b"5n 5n " + bytes(2))},
+        "val": {"input": (64, 2)}})
+
+
 ROWS = [
     ("columns with names of members of tars", listed(
         ("cls", (0, 1, 2, 3)), ("label", "abab"), ("txt", ("a cat", "b c",
@@ -715,6 +741,9 @@ ROWS = [
                                            for i in range(2)]})),
      Remedy("train.json is not read as a list: write JSON lines, an object in "
             "each line:\n(set -C; cd /", "", {"y": Counter([0, 1])})),
+    ("Alpaca: empty texts in JSON lines", alpaca(".jsonl", json_lines),
+     EMPTY_TEXTS),
+    ("Alpaca: empty texts in a .csv", alpaca(".csv", csv_of), EMPTY_TEXTS),
     ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
      {"a": Counter([1, 2])}),
     ("numbers above pictures with numbers", lambda root: (
