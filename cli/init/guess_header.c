@@ -18,20 +18,25 @@
 #include "common/shell.h"
 #include "pipeline/text.h"
 
+enum { SCRIPT_SIZE = 64, VALUE_SIZE = 64 };
+
 struct header { /* the list, and what its first row says */
-    const struct fby_search *search;
-    const char              *list;               /* its name */
-    char                     dir[FBY_PATH_SIZE]; /* below the root */
-    struct fby_list_begin    begin;
-    bool                     names_files; /* a cell is the path of a file */
-    struct fby_guess_split  *split;       /* for the columns without a member */
-    fby_err                  err;         /* of the check */
-    struct fby_error_detail *why;         /* the text of `err` */
+    struct fby_search    *search;
+    const char           *list;               /* its name */
+    char                  dir[FBY_PATH_SIZE]; /* below the root */
+    struct fby_list_begin begin;
+    bool                  names_files; /* a cell is the path of a file */
+    bool has_own_name; /* a later row has the name of a column as its value */
+    char script[SCRIPT_SIZE];       /* of sed, that adds names; "": none */
+    char value[VALUE_SIZE];         /* the first one, then */
+    struct fby_guess_split  *split; /* for the columns without a member */
+    fby_err                  err;   /* of the check */
+    struct fby_error_detail *why;   /* the text of `err` */
 };
 
 /* Read the begin of the list. Returns false if that fails. */
 static bool read_begin(
-    const struct fby_search *search, const char *list_path, struct header *out)
+    struct fby_search *search, const char *list_path, struct header *out)
 {
     const char *slash = strrchr(list_path, '/');
     out->search       = search;
@@ -89,15 +94,17 @@ static bool is_name(const struct fby_list_cell *cell)
 
 /* Are the numbers values, although names are beside them? As names of columns,
  * numbers are small and rise, as years or the positions of pixels do, or are
- * after a name. */
+ * after a name, and no name is missing. */
 static bool are_values(const struct fby_list_row *row, uint32_t n_numbers)
 {
     enum { MAX_DIGITS = 4 };
     const char *before = "";
     bool        rises  = true;
     bool        small  = true;
+    bool        gap    = false; /* the first name may be empty: see csv.c */
     for (uint32_t i = 0; i < row->n_cells; i++) {
         const struct fby_list_cell *cell = &row->cells[i];
+        gap                              = gap || (i > 0 && cell->size == 0);
         if (is_number(cell)) {
             small = small && fby_guess_is_digits(cell->text, cell->size) &&
                     cell->size <= MAX_DIGITS;
@@ -109,11 +116,27 @@ static bool are_values(const struct fby_list_row *row, uint32_t n_numbers)
     }
     bool is_first = is_number(&row->cells[0]) && n_numbers == 1 &&
                     strcmp(row->cells[0].text, "0") != 0;
-    return n_numbers > 0 && (!small || !rises || is_first);
+    return n_numbers > 0 && (!small || !rises || is_first || gap);
+}
+
+/* Note a row that has the name of a column as its value. The header may be there
+ * twice. */
+static fby_err find_own_name(
+    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
+{
+    struct header *self = arg;
+    uint32_t       n    = 0;
+    (void)why;
+    for (uint32_t i = 0; i < row->n_cells; i++) {
+        const struct fby_list_cell *cell = &row->cells[i];
+        n += cell->size > 0 && strcmp(cell->text, cell->column) == 0 ? 1 : 0;
+    }
+    self->has_own_name = n > 0 && n < row->n_cells;
+    return self->has_own_name ? FBY_GONE : FBY_OK;
 }
 
 /* Are the cells values: one is a file; or one a number, and none a name, or the
- * number is no name? */
+ * number is no name; or one is no name, and one is a value of its column? */
 static bool has_values(struct header *self, const struct fby_list_row *row)
 {
     uint32_t n_names   = 0;
@@ -125,10 +148,9 @@ static bool has_values(struct header *self, const struct fby_list_row *row)
         n_numbers += is_number(&row->cells[i]) ? 1 : 0;
     }
     return n_files > 0 || (n_names == 0 && n_numbers > 0) ||
+           (n_names < row->n_cells && self->has_own_name) ||
            are_values(row, n_numbers);
 }
-
-enum { SCRIPT_SIZE = 64 };
 
 /* Write the script of sed that adds names, in quotes: image and label for a file
  * and a value, else c1, c2 and so on. */
@@ -146,42 +168,100 @@ static void write_script(
     }
 }
 
-/* Set the command to the one that writes a list with names of columns. Returns ":",
- * or "" if there is none. */
-static const char *advise(struct header *self, const struct fby_list_row *row)
+static fby_err find_script(
+    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
 {
-    char script[SCRIPT_SIZE];
+    struct header *self = arg;
+    (void)why;
+    if (has_values(self, row)) {
+        write_script(self, row, self->script);
+        snprintf(self->value, sizeof(self->value), "%s",
+            fby_text_show_begin(row->cells[0].text, 40).text);
+    }
+    return FBY_GONE; /* only the first row is wanted */
+}
+
+/* Set self->script if the first row has values. */
+static void look_at_first_row(struct header *self)
+{
+    const struct fby_list_sink first = {find_script, self};
+    const struct fby_list_sink rows  = {find_own_name, self};
+    if (!self->begin.is_json) {
+        fby_list_begin_visit(&self->begin, &rows);
+        fby_err err = fby_list_csv_first_row(
+            self->begin.text, self->begin.size, &first, NULL);
+        (void)err; /* reading the whole list will say it */
+    }
+}
+
+enum { OPERANDS_SIZE = 1024 };
+
+/* Append the name of a list to the operands. Returns false if it does not fit. */
+static bool append_operand(const char *list, char out[OPERANDS_SIZE])
+{
+    char   word[FBY_PATH_SIZE];
+    size_t used = strlen(out);
+    if (!fby_shell_quote(list, word, sizeof(word)) ||
+        used + strlen(word) + 2 > OPERANDS_SIZE) {
+        return false;
+    }
+    snprintf(out + used, OPERANDS_SIZE - used, " %s", word);
+    return true;
+}
+
+/* Append the lists beside it whose first row needs the same, as far as they fit. */
+static void append_others(
+    const struct header *self, char operands[OPERANDS_SIZE])
+{
+    struct fby_listing listing = {0};
+    fby_err            err =
+        self->search->only_file[0] != '\0'
+                       ? FBY_GONE
+                       : fby_guess_list_dir(self->search, self->dir, NULL, &listing, NULL);
+    for (uint32_t i = 0; err == FBY_OK && i < listing.count; i++) {
+        struct header other = {.why = NULL};
+        const char   *name  = listing.entries[i].name;
+        char          path[FBY_PATH_SIZE];
+        if (strcmp(name, self->list) != 0 &&
+            fby_list_is_read(&listing, &listing.entries[i]) &&
+            fby_path_join(self->dir, name, path, NULL) == FBY_OK &&
+            read_begin(self->search, path, &other)) {
+            look_at_first_row(&other);
+            if (strcmp(other.script, self->script) == 0) {
+                (void)append_operand(name, operands);
+            }
+        }
+        fby_list_begin_fini(&other.begin);
+    }
+    fby_listing_fini(&listing);
+}
+
+/* Set the command to the one that writes lists with names of columns. Returns ":",
+ * or "" if there is none. */
+static const char *advise(const struct header *self)
+{
+    char operands[OPERANDS_SIZE] = "";
     char made[FBY_PATH_SIZE];
-    char list[FBY_PATH_SIZE];
-    char word[FBY_PATH_SIZE];
-    fby_guess_name_list(self->list, "names", made);
-    if (self->why == NULL || !fby_shell_quote(self->list, list, sizeof(list)) ||
-        !fby_shell_quote(made, word, sizeof(word))) {
+    if (self->why == NULL || !append_operand(self->list, operands)) {
         return "";
     }
-    write_script(self, row, script);
+    append_others(self, operands);
     const char *colon = fby_guess_set_command(self->search, self->dir,
-        "set -C && sed %s < %s > %s", script, list, word);
+        "set -C && for f in%s; do sed %s < \"$f\" > \"names-$f\" || exit; done",
+        operands, self->script);
+    fby_guess_name_list(self->list, "names", made);
     fby_guess_end_command(self->search, self->dir, made);
     return colon;
 }
 
-static fby_err check_first_row(
-    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
+static fby_err refuse_values(struct header *self)
 {
-    struct header   *self = arg;
-    struct fby_shown list = fby_text_show(self->list);
-    (void)why;
-    if (!has_values(self, row)) {
-        return FBY_OK;
-    }
-    const char *colon = advise(self, row);
-    self->err         = fby_error_set(self->why, FBY_CONFIG,
-                "%s: line 1 has values (%s) where the names of the columns must be: "
-                        "write a list with %s%s",
-                list.text, fby_text_show_begin(row->cells[0].text, 40).text,
-        are_positions(row) ? "another line" : "one more line", colon);
-    return FBY_GONE;
+    bool is_replaced = self->script[strlen("\"1")] == 'c';
+    return fby_error_set(self->why, FBY_CONFIG,
+        "%s: line 1 has values (%s) where the names of the columns must be: "
+        "write a list with %s%s",
+        fby_text_show(self->list).text, self->value,
+        is_replaced ? "another line" : "one more line", advise(self));
 }
 
 /* ---- the names of columns ---- */
@@ -292,27 +372,25 @@ static void add_null_columns(const struct header *self)
     json_decref(object);
 }
 
-fby_err fby_refuse_header(const struct fby_search *search,
-    const char *list_path, bool *names_files, struct fby_error_detail *why)
+fby_err fby_refuse_header(struct fby_search *search, const char *list_path,
+    bool *names_files, struct fby_error_detail *why)
 {
     struct header              self    = {.why = why};
-    const struct fby_list_sink first   = {check_first_row, &self};
     const struct fby_list_sink columns = {check_columns, &self};
-    bool                       is_read = read_begin(search, list_path, &self);
-    if (is_read && !self.begin.is_json) {
-        fby_err err = fby_list_csv_first_row(
-            self.begin.text, self.begin.size, &first, NULL);
-        (void)err; /* reading the whole list will say it */
-    }
-    if (is_read && self.err == FBY_OK) {
-        fby_list_begin_visit(&self.begin, &columns);
+    if (read_begin(search, list_path, &self)) {
+        look_at_first_row(&self);
+        if (self.script[0] != '\0') {
+            self.err = refuse_values(&self);
+        } else {
+            fby_list_begin_visit(&self.begin, &columns);
+        }
     }
     fby_list_begin_fini(&self.begin);
     *names_files = self.names_files;
     return self.err;
 }
 
-void fby_guess_add_other_columns(const struct fby_search *search,
+void fby_guess_add_other_columns(struct fby_search *search,
     const char *list_path, struct fby_guess_split *split)
 {
     struct header              self = {.split = split};

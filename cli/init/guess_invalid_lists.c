@@ -21,11 +21,10 @@ struct remedy {
     const char *program;
 };
 
-#define COMMAS(delimiter)                                             \
-    "convert it", "commas", true,                                     \
-        "import csv; csv.writer(open('commas-' + f, 'x')).writerows(" \
-        "csv.reader(open(f, newline='', encoding='utf-8-sig'), "      \
-        "delimiter='" delimiter "', skipinitialspace=True))"
+#define COMMAS(delimiter)                \
+    "convert it", "commas", true,        \
+        FBY_GUESS_READ_ROWS("utf-8-sig", \
+            delimiter) "csv.writer(open('commas-' + f, 'x')).writerows(r)"
 #define NAMES                                                             \
     "write other names of columns", "names", true,                        \
         "import csv, re; r = list(csv.reader(open(f, newline='', "        \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_json_lists.c - write the program of jq that makes JSON lines of a .json
- * file: an array of objects, an object of labels by file, StyleGAN's labels, an
- * object of columns, as pandas writes a table, or COCO's images and annotations. */
+ * file: an array of objects, which may be a member, an object of labels by file,
+ * StyleGAN's labels, an object of columns, as pandas writes a table, SQuAD, or
+ * COCO's images and annotations. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "cli/init/names.h"
 #include "cli/init/refuse_lists.h"
 #include "common/mem.h"
+#include "pipeline/text.h"
 
 enum { MAX_READ = 1 << 26 /* bytes: larger files are not looked at */ };
 
@@ -85,6 +87,39 @@ static bool write_coco(const json_t *json, fby_guess_find_folder_fn *find,
     return true;
 }
 
+/* The key of the only array of objects that is a member of the object; NULL: there
+ * is none, or there are several. Pictures of COCO may lack their annotations. */
+static const char *find_only_array(json_t *json)
+{
+    const char *key   = NULL;
+    const char *found = NULL;
+    json_t     *value = NULL;
+    uint32_t    n     = 0;
+    json_object_foreach(json, key, value)
+    {
+        const json_t *first       = json_array_get(value, 0);
+        bool          has_objects = json_is_object(first) &&
+                           json_object_get(first, "file_name") == NULL;
+        found = has_objects ? key : found;
+        n += has_objects ? 1 : 0;
+    }
+    return n == 1 && fby_text_is_name(found) ? found : NULL;
+}
+
+/* SQuAD: a line for each question, with its first answer. */
+#define SQUAD                                                          \
+    ".data[].paragraphs[] | .context as $c | .qas[] | {id, question, " \
+    "context: "                                                        \
+    "$c, answer: (.answers[0].text // \" \"), start: "                 \
+    "(.answers[0].answer_start // -1)}"
+
+static bool is_squad(const json_t *json)
+{
+    const json_t *text = json_array_get(json_object_get(json, "data"), 0);
+    text               = json_array_get(json_object_get(text, "paragraphs"), 0);
+    return json_is_array(json_object_get(text, "qas"));
+}
+
 bool fby_guess_write_jq(const struct fby_search *search, const char *path,
     fby_guess_find_folder_fn *find, const void *arg, char out[FBY_JQ_SIZE])
 {
@@ -106,6 +141,12 @@ bool fby_guess_write_jq(const struct fby_search *search, const char *path,
         snprintf(out, FBY_JQ_SIZE,
             "(.[keys_unsorted[0]] | keys_unsorted[]) as $row | "
             "with_entries(.value |= .[$row])");
+    }
+    const char *only = find_only_array(json);
+    if (pair == NULL && only != NULL) {
+        is_known = true;
+        snprintf(out, FBY_JQ_SIZE, "%s%s%s", is_squad(json) ? SQUAD : ".",
+            is_squad(json) ? "" : only, is_squad(json) ? "" : "[]");
     }
     is_known = write_coco(json, find, arg, out) || is_known;
     json_decref(json);

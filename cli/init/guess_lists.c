@@ -17,6 +17,7 @@
 #include "cli/init/guess_values.h"
 #include "cli/init/split_names.h"
 #include "cli/init/words.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 #include "worker/source/list/path.h"
 
@@ -55,6 +56,27 @@ static const char *find_made(
         i++;
     }
     return i < listing->count ? listing->entries[i].name : NULL;
+}
+
+bool fby_guess_name_lists(const struct fby_guess *guess, char *out, size_t size)
+{
+    const char *first  = guess->splits[0].pattern;
+    const char *ending = strrchr(first, '.');
+    size_t      dir    = (size_t)(strrchr(first, '/') + 1 - first);
+    size_t      used   = 0;
+    for (uint32_t i = 0; i < guess->n_splits && used < size; i++) {
+        const char *list = guess->splits[i].pattern;
+        if (strncmp(list, first, dir) != 0 ||
+            !fby_text_ends_with(list, ending)) {
+            continue;
+        }
+        if (!fby_shell_is_plain(list + dir) || strchr(list + dir, '/')) {
+            return false;
+        }
+        used += (size_t)snprintf(
+            out + used, size - used, "%s%s", used > 0 ? " " : "", list + dir);
+    }
+    return used > 0 && used < size;
 }
 
 bool fby_list_is_read(
@@ -229,12 +251,16 @@ static void change_mixed_to_text(struct fby_guess_split *split)
     }
 }
 
-/* Only words are the names of classes, not numbers, lists or objects. */
+/* Only words are the names of classes, not numbers, lists or objects. Numbers may
+ * be splits. */
 static void keep_words_of_texts(struct fby_guess_split *split)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
-        if (split->members[i].value != FBY_INIT_TEXT) {
-            fby_init_free_words(&split->members[i]);
+        struct fby_init_member *column  = &split->members[i];
+        bool                    is_kept = column->value == FBY_INIT_DIGITS &&
+                       fby_is_split_column(column->extension);
+        if (column->value != FBY_INIT_TEXT && !is_kept) {
+            fby_init_free_words(column);
         }
     }
 }
@@ -335,6 +361,10 @@ static fby_err read_for_paths(struct fby_search *search, const char *list_path,
     } else if (err == FBY_OK) {
         err = fby_refuse_list_dots(
             search, list_path, &index.shards[0], split, why);
+        if (err == FBY_OK) {
+            err = fby_refuse_split_folders(
+                search, list_path, &index, split->file_columns[0], why);
+        }
         *is_refused = err == FBY_CONFIG;
     }
     fby_index_fini(&index);

@@ -52,13 +52,14 @@ bool fby_guess_is_file_column(
  * invalid names (guess_header.c). Of a list that cannot be read, nothing is said.
  * Sets *names_files if a cell of the first two rows is the path of a file.
  * Errors: FBY_CONFIG  the first row has values, or no field can have the name of
- *                     a column with paths: the command that changes the row. */
-FBY_CHECKED fby_err fby_refuse_header(const struct fby_search *search,
+ *                     a column with paths: the command that changes the row, in
+ *                     all lists beside it that need the same. */
+FBY_CHECKED fby_err fby_refuse_header(struct fby_search *search,
     const char *list_path, bool *names_files, struct fby_error_detail *why);
 
 /* Add the columns in the first row of the list that have no member yet, since
  * their names are invalid or they have no values: members with a count of 0. */
-void fby_guess_add_other_columns(const struct fby_search *search,
+void fby_guess_add_other_columns(struct fby_search *search,
     const char *list_path, struct fby_guess_split *split);
 
 /* The name of the list that a command makes of `list`: paths-train.csv. The words
@@ -66,6 +67,12 @@ void fby_guess_add_other_columns(const struct fby_search *search,
  * it, the other one is not read. */
 void fby_guess_name_list(
     const char *list, const char *word, char out[FBY_PATH_SIZE]);
+
+/* Write the names of the lists that are beside the first split, a list, and have
+ * its ending: "train.csv val.csv". Returns false if they do not fit, or need
+ * quotes. */
+bool fby_guess_name_lists(
+    const struct fby_guess *guess, char *out, size_t size);
 
 /* True for a list that has no other made of it in the listing, and is no list of
  * results. */
@@ -97,6 +104,19 @@ fby_err fby_guess_explain_missing_files(struct fby_search *search,
 const char *fby_guess_find_utf16(
     const struct fby_search *search, const char *path);
 
+/* The program of Python that sets r to the rows of the file f, whose columns are
+ * separated by `delimiter`. Cells may have quotes around them, or quotes that mean
+ * themselves: the latter if each line has as many columns, and a quote that begins
+ * a cell does not end it. */
+#define FBY_GUESS_READ_ROWS(encoding, delimiter)                             \
+    "import csv, re; R = lambda q: list(csv.reader(open(f, newline='', "     \
+    "encoding='" encoding "'), delimiter='" delimiter "', quoting=q, "       \
+    "skipinitialspace=True)); n = lambda r: len({len(x) for x in r if x}); " \
+    "w = lambda c: c[:1] != '\\\"' or "                                      \
+    "re.fullmatch('\\\"([^\\\"]|\\\"\\\")*\\\"', c); "                       \
+    "t = R(3); r = R(0) if (all(w(c) for x in t for c in x) if n(t) == 1 "   \
+    "else n(R(0)) == 1) else t; "
+
 /* The end of the error of fby_refuse_header() for which there is a command. */
 #define FBY_GUESS_BLANKS "has blanks around its name"
 
@@ -112,6 +132,17 @@ bool fby_guess_explain_invalid_list(struct fby_search *search,
 FBY_CHECKED fby_err fby_refuse_split_column(
     const struct fby_search *search, struct fby_error_detail *why);
 
+/* Refuse a list with a column of paths whose folders are splits, unless the name
+ * of the list is that of a split, or a list of train was added before.
+ * Errors: as above. */
+FBY_CHECKED fby_err fby_refuse_split_folders(const struct fby_search *search,
+    const char *list_path, const struct fby_index *index, const char *column,
+    struct fby_error_detail *why);
+
+/* True for a column whose numbers, or true and false, may be splits by its name,
+ * in lower case: partition, is_valid. */
+bool fby_is_split_column(const char *column);
+
 /* Refuse a list with columns of paths, whose first rows are in `shard`
  * (refuse_list_dots.c).
  * Errors: FBY_CONFIG  names of pictures have a dot before the extension: the
@@ -126,6 +157,10 @@ FBY_CHECKED fby_err fby_refuse_list_dots(struct fby_search *search,
  *                     command that writes a text for each. */
 FBY_CHECKED fby_err fby_refuse_chats(
     struct fby_search *search, struct fby_error_detail *why);
+
+/* Add a note of columns of texts that some rows of a list lack
+ * (guess_empty_texts.c). */
+void fby_guess_note_empty_texts(struct fby_search *search);
 
 /* Refuse a list of which no column has a picture in each row, if one has pictures
  * at all (refuse_missing_files.c).

@@ -41,28 +41,6 @@ static size_t find_form(const struct fby_init_member *column)
     return i;
 }
 
-/* Write the names of the lists beside the first one: "train.jsonl val.jsonl".
- * Returns false if they do not fit, or need quotes. */
-static bool write_names(const struct fby_guess *guess, char out[NAMES_SIZE])
-{
-    const char *first = guess->splits[0].pattern;
-    size_t      dir   = (size_t)(strrchr(first, '/') + 1 - first);
-    size_t      used  = 0;
-    for (uint32_t i = 0; i < guess->n_splits && used < NAMES_SIZE; i++) {
-        const char *list = guess->splits[i].pattern;
-        if (strncmp(list, first, dir) != 0 ||
-            !fby_text_ends_with(list, ".jsonl")) {
-            continue;
-        }
-        if (!fby_shell_is_plain(list + dir) || strchr(list + dir, '/')) {
-            return false;
-        }
-        used += (size_t)snprintf(out + used, NAMES_SIZE - used, "%s%s",
-            used > 0 ? " " : "", list + dir);
-    }
-    return used > 0 && used < NAMES_SIZE;
-}
-
 static bool has_column(const struct fby_guess_split *split, const char *name)
 {
     bool found = false;
@@ -82,7 +60,9 @@ static bool write_command(const struct fby_guess *guess, const char *column,
     char        names[NAMES_SIZE];
     snprintf(
         dir, sizeof(dir), "%.*s", (int)(strrchr(first, '/') - first), first);
-    if (!write_names(guess, names) || !fby_text_is_name(column) ||
+    if (!fby_text_ends_with(first, ".jsonl") ||
+        !fby_guess_name_lists(guess, names, sizeof(names)) ||
+        !fby_text_is_name(column) ||
         !fby_shell_quote(dir, operand, sizeof(operand))) {
         return false;
     }

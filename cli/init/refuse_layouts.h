@@ -41,6 +41,14 @@ FBY_CHECKED fby_err fby_refuse_roles(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* Refuse the folder `pictures` in `path` if texts in `path`, or in one of the
+ * folders `dirs` there, have the names of the pictures of several splits
+ * (refuse_split_texts.c). Sets out->command to one that writes lists.
+ * Errors: FBY_CONFIG: what to do;  those of listing. */
+FBY_CHECKED fby_err fby_refuse_split_texts(struct fby_search *search,
+    const char *path, const char *pictures, const char *const *dirs,
+    uint32_t n_dirs, struct fby_error_detail *why);
+
 /* Refuse masks in `mask_dir` with another prefix than `picture`, a file of
  * `picture_dir` without a mask (refuse_partners.c).
  * Errors: FBY_CONFIG for mask_1.png of img_1.jpg: what to do;  FBY_IO. */

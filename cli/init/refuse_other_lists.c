@@ -163,9 +163,9 @@ static fby_err refuse_tabs(const struct list_files *files, const char *name,
     FBY_TRY(fby_path_join(files->path, name, path, why));
     const char *encoding = fby_guess_find_utf16(files->search, path);
     snprintf(body, sizeof(body),
-        "python3 -c \"import csv, sys; csv.writer(open(sys.argv[2], 'x'))"
-        ".writerows(csv.reader(open(sys.argv[1], newline='', encoding='%s'), "
-        "delimiter='\\t'))\" $f ${f%%.*}.csv",
+        "python3 -c \"import sys; f, g = sys.argv[1:]; " FBY_GUESS_READ_ROWS(
+            "%s", "\\t") "csv.writer(open(g, 'x')).writerows(r)\" $f "
+                         "${f%%.*}.csv",
         encoding != NULL ? encoding : "utf-8-sig");
     advise(files, body, ".csv");
     return fby_error_set(why, FBY_CONFIG,

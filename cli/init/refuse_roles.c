@@ -444,6 +444,9 @@ static fby_err refuse_all_but(struct fby_search *search, const char *path,
             err = refuse_texts(search, path, only->name, name, why);
         }
     }
+    if (err == FBY_OK) {
+        err = fby_refuse_split_texts(search, path, only->name, others, n, why);
+    }
     if (err != FBY_OK) {
         return err;
     }
@@ -478,6 +481,9 @@ static fby_err check_survey(struct fby_search *search, const char *path,
                             classes, sizeof(classes))) {
         FBY_TRY(fby_refuse_pairs_below(search, path, names[0], NULL, why));
         return refuse_groups(search, path, names, survey->n, classes, why);
+    }
+    if (survey->n == 1 && survey->folders[0].picture != NULL) {
+        return fby_refuse_split_texts(search, path, names[0], NULL, 0, why);
     }
     const struct fby_survey_folder *only = find_only_pictures(survey);
     if (only == NULL ||

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refuse_split_column.c - refuse a list with a column that says which rows are
- * train and which are val: all would be train. The values tell such a column,
- * whatever its name. */
+/* refuse_split_column.c - refuse a list of which some rows are train and some
+ * val: all would be train. Either the values of a column say so, whatever its
+ * name, or the folders in a column of paths do.
+ *
+ * Words such as train and dev tell such a column. Of one of numbers, or of true
+ * and false, the name tells it: partition, is_valid. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
@@ -13,10 +18,20 @@
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-enum { NAMES_SIZE = 160 };
+enum { MAX_VALUES = 16, VALUE_SIZE = 24, MAX_PARTS = 8, MAP_SIZE = 480 };
 
-/* The split that a value means; NULL: none. */
-static const char *split_of(const char *value)
+struct split_values { /* of a column, or of a part of its paths */
+    const char *column;
+    int         part; /* of the path, from 0; -1: the value itself */
+    char        values[MAX_VALUES][VALUE_SIZE]; /* none is there twice */
+    const char *splits[MAX_VALUES];             /* of the values */
+    uint32_t    n;
+};
+
+/* ---- the split of a value ---- */
+
+/* The split of a word; NULL: none. */
+static const char *split_of_word(const char *value)
 {
     static const char *const others[][2] = {{"dev", "val"}, {"eval", "val"},
         {"evaluation", "val"}, {"publictest", "val"}, {"privatetest", "test"}};
@@ -28,93 +43,252 @@ static const char *split_of(const char *value)
     return fby_split_of_folder(value);
 }
 
-/* Are the words of the column splits, of which one is train? */
-static bool has_splits(const struct fby_init_member *column)
+/* The split whose rows have 1 or true in a column of this name, as is_valid;
+ * NULL: it has another name. */
+static const char *split_of_flag(const char *column)
 {
-    const struct fby_init_words *words     = column->words;
-    uint32_t                     n         = words != NULL ? words->range.n : 0;
-    bool                         has_train = false;
-    for (uint32_t i = 0; i < n; i++) {
-        const char *split = split_of(fby_init_sorted_word(words, i));
-        if (split == NULL) {
+    return strncmp(column, "is_", 3) == 0 ? fby_split_word(column + 3) : NULL;
+}
+
+/* Do the numbers 0, 1 and 2 mean train, val and test in a column of this name? */
+static bool has_numbered_splits(const char *column)
+{
+    static const char *const names[] = {
+        "split", "partition", "set", "subset", "phase", NULL};
+    const char *last = strrchr(column, '_');
+    return fby_text_is_one_of(column, names) ||
+           (last != NULL && fby_text_is_one_of(last + 1, names));
+}
+
+bool fby_is_split_column(const char *column)
+{
+    return split_of_flag(column) != NULL || has_numbered_splits(column);
+}
+
+/* The split of a number or truth value in a column with such a name; NULL:
+ * none. */
+static const char *split_of_number(const char *column, const char *value)
+{
+    static const char *const numbered[] = {"train", "val", "test"};
+    const char              *flag       = split_of_flag(column);
+    bool                     is_digit   = value[0] >= '0' && value[0] <= '2';
+    bool is_true  = strcmp(value, "1") == 0 || strcasecmp(value, "true") == 0;
+    bool is_false = strcmp(value, "0") == 0 || strcasecmp(value, "false") == 0;
+    if (flag != NULL && is_false) {
+        return strcmp(flag, "train") == 0 ? "val" : "train";
+    }
+    return flag != NULL ? (is_true ? flag : NULL)
+           : is_digit && value[1] == '\0' && has_numbered_splits(column)
+               ? numbered[value[0] - '0']
+               : NULL;
+}
+
+/* ---- the values ---- */
+
+/* Add a value with its split. Returns false if it has none, or there are too
+ * many. */
+static bool add_value(
+    struct split_values *self, const char *text, const char *split)
+{
+    uint32_t i = 0;
+    while (i < self->n && strcasecmp(self->values[i], text) != 0) {
+        i++;
+    }
+    if (split == NULL || i == MAX_VALUES || strlen(text) >= VALUE_SIZE ||
+        !fby_shell_is_plain(text)) {
+        return false;
+    }
+    if (i == self->n) {
+        snprintf(self->values[i], VALUE_SIZE, "%s", text);
+        self->splits[self->n++] = split;
+    }
+    return true;
+}
+
+/* Is one of several splits train? */
+static bool are_splits(const struct split_values *self)
+{
+    bool has_train = false;
+    bool has_other = false;
+    for (uint32_t i = 0; i < self->n; i++) {
+        bool is_train = strcmp(self->splits[i], "train") == 0;
+        has_train     = has_train || is_train;
+        has_other     = has_other || !is_train;
+    }
+    return has_train && has_other;
+}
+
+/* Find the splits that the values of a column are. Returns false if they are
+ * others. */
+static bool find_values(
+    const struct fby_init_member *column, struct split_values *out)
+{
+    const struct fby_init_words *words = column->words;
+    *out = (struct split_values){.column = column->extension, .part = -1};
+    for (uint32_t i = 0; words != NULL && i < words->range.n; i++) {
+        const char *word  = fby_init_sorted_word(words, i);
+        const char *split = split_of_word(word);
+        split =
+            split != NULL ? split : split_of_number(column->extension, word);
+        if (!add_value(out, word, split)) {
             return false;
         }
-        has_train = has_train || strcmp(split, "train") == 0;
     }
-    return n >= 2 && has_train;
+    return are_splits(out);
 }
 
-/* Write the words: "train, dev", or, for a program, "'train': 'train', 'dev':
- * 'val'". Returns false if the list has the name that one of those to be written
- * would have. */
-static bool write_names(const struct fby_init_words *words, const char *list,
-    bool is_program, char out[NAMES_SIZE])
+/* Write the folder of a path that is its part `part`, from 0. Returns false if
+ * it has none. */
+static bool copy_part(
+    const char *path, size_t size, int part, char out[VALUE_SIZE])
 {
-    size_t used   = 0;
-    bool   is_new = true;
-    out[0]        = '\0';
-    for (uint32_t i = 0; i < words->range.n && used < NAMES_SIZE - 40; i++) {
-        const char *word  = fby_init_sorted_word(words, i);
-        const char *split = split_of(word);
-        size_t      n     = strlen(split);
-        const char *comma = i > 0 ? ", " : "";
-        used +=
-            (size_t)(is_program ? snprintf(out + used, NAMES_SIZE - used,
-                                      "%s'%.12s': '%.12s'", comma, word, split)
-                                : snprintf(out + used, NAMES_SIZE - used,
-                                      "%s%.12s", comma, word));
-        is_new = is_new && !(strncmp(list, split, n) == 0 && list[n] == '.');
+    const char *end   = path + size;
+    const char *slash = memchr(path, '/', size);
+    for (int i = 0; i < part && slash != NULL; i++) {
+        path  = slash + 1;
+        slash = memchr(path, '/', (size_t)(end - path));
     }
-    return is_new;
+    size_t n = slash != NULL ? (size_t)(slash - path) : 0;
+    snprintf(out, VALUE_SIZE, "%.*s", (int)n, path);
+    return n > 0 && n < VALUE_SIZE;
 }
 
-/* Write the command that writes a list for each split. Returns false if it does
- * not fit. */
-static bool write_command(const char *operand, const char *list,
-    const struct fby_init_member *column, char out[FBY_GUESS_COMMAND])
+/* Find the splits that the folders out->part of the paths of out->column are.
+ * Returns false if they are others. */
+static bool find_folders(
+    const struct fby_index *index, struct split_values *out)
 {
-    static const char csv[] =
-        "(cd %s && python3 -c \"import csv; r = list(csv.reader(open('%s', "
-        "newline='', encoding='utf-8-sig'))); k = [c.lower() for c in "
-        "r[0]].index('%s'); m = {%s}; [csv.writer(open(s + '.csv', 'x', "
-        "newline='')).writerows(x[:k] + x[k + 1:] for x in r[:1] + [y for y in "
-        "r if y and m.get(y[k].strip()) == s]) for s in {*m.values()}]\")";
-    static const char json[] =
-        "(cd %s && python3 -c \"import json; r = [json.loads(x) for x in "
-        "open('%s', encoding='utf-8-sig') if x.strip()]; c = '%s'; m = {%s}; "
-        "[open(s + '.jsonl', 'x').writelines(json.dumps({k: x[k] for k in x if "
-        "k.lower() != c}) + '\\n' for x in r if s in [m.get(x[k].strip()) for "
-        "k in x if k.lower() == c]) for s in {*m.values()}]\")";
-    char names[NAMES_SIZE];
-    (void)write_names(column->words, list, true, names);
+    out->n = 0;
+    for (uint32_t i = 0; i < index->n_shards; i++) {
+        const struct fby_shard *shard = &index->shards[i];
+        for (uint32_t m = 0; m < shard->n_members; m++) {
+            const char *path =
+                (const char *)shard->texts.data + shard->text_offset[m];
+            char folder[VALUE_SIZE];
+            if (strcmp(fby_shard_suffix(shard, m), out->column) == 0 &&
+                !(copy_part(path, shard->text_size[m], out->part, folder) &&
+                    add_value(out, folder, fby_split_word(folder)))) {
+                return false;
+            }
+        }
+    }
+    return are_splits(out);
+}
+
+/* ---- the command ---- */
+
+/* Write the values: "train, dev, 0 (train)". */
+static void list_values(const struct split_values *self, char out[MAP_SIZE])
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < self->n && used < MAP_SIZE; i++) {
+        const char *value  = self->values[i];
+        bool        is_own = split_of_word(value) != NULL || self->part >= 0;
+        used += (size_t)snprintf(out + used, MAP_SIZE - used, "%s%s%s%s%s",
+            i > 0 ? ", " : "", value, is_own ? "" : " (",
+            is_own ? "" : self->splits[i], is_own ? "" : ")");
+    }
+}
+
+/* Write the splits of the values, in lower case, for a program: "'train': 'train',
+ * 'dev': 'val'". Returns false if they do not fit. */
+static bool write_map(const struct split_values *self, char out[MAP_SIZE])
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < self->n && used < MAP_SIZE; i++) {
+        char lower[VALUE_SIZE];
+        for (size_t k = 0; k < VALUE_SIZE; k++) {
+            lower[k] = (char)tolower((unsigned char)self->values[i][k]);
+        }
+        used += (size_t)snprintf(out + used, MAP_SIZE - used, "%s'%s': '%s'",
+            i > 0 ? ", " : "", lower, self->splits[i]);
+    }
+    return used < MAP_SIZE;
+}
+
+/* The programs write the rows `x` of the list l for each split. Its column c has
+ * values v, of which p(v) is a key of the splits m. */
+#define CSV(row)                                                             \
+    "import csv; r = list(csv.reader(open(l, newline='', encoding="          \
+    "'utf-8-sig'))); k = [h.lower() for h in r[0]].index(c); [csv.writer("   \
+    "open(s + '.csv', 'x', newline='')).writerows(" row " for x in r[:1] + " \
+    "[y for y in r[1:] if y and m.get(p(y[k])) == s]) for s in {*m.values()}]"
+#define JSON(row)                                                           \
+    "import json; r = [json.loads(x) for x in open(l, encoding='utf-8-sig'" \
+    ") if x.strip()]; [open(s + '.jsonl', 'x').writelines(json.dumps(" row  \
+    ") + '\\n' for x in r if s in [m.get(p(x[k] is not None and x[k] * 1)"  \
+    ") for k in x if k.lower() == c]) for s in {*m.values()}]"
+
+/* The program for a list; the column that says the split is left out. */
+static const char *program_for(const struct split_values *self, bool is_csv)
+{
+    bool is_path = self->part >= 0;
+    return is_csv    ? is_path ? CSV("x") : CSV("x[:k] + x[k + 1:]")
+              : is_path ? JSON("x")
+                     : JSON("{k: x[k] for k in x if k.lower() != c}");
+}
+
+/* Write the command that writes a list for each split. It renames a list that
+ * has the name of one of these. Returns false if there is none. */
+static bool write_command(const struct split_values *self, const char *operand,
+    const char *list, bool is_new, char out[FBY_GUESS_COMMAND])
+{
+    bool        is_csv = fby_text_ends_with(list, ".csv");
+    const char *all    = is_csv ? "all.csv" : "all.jsonl";
+    char        map[MAP_SIZE];
+    char        key[64] = "str(v).strip()";
+    char        move[FBY_NAME_SIZE * 3];
+    if (self->part >= 0) {
+        snprintf(key, sizeof(key), "v.split('/')[%d]", self->part);
+    }
+    bool fits = write_map(self, map) && fby_shell_is_plain(list);
+    snprintf(move, sizeof(move), "mv -n %s %s && ", list, all);
     int n = snprintf(out, FBY_GUESS_COMMAND,
-        fby_text_ends_with(list, ".csv") ? csv : json, operand, list,
-        column->extension, names);
-    return fby_shell_is_plain(list) && n >= 0 && n < FBY_GUESS_COMMAND;
+        "(cd %s && %spython3 -c \"l = '%s'; c = '%s'; m = {%s}; p = lambda v: "
+        "%s.lower(); %s\")",
+        operand, is_new ? "" : move, is_new ? list : all, self->column, map,
+        key, program_for(self, is_csv));
+    return fits && n >= 0 && n < FBY_GUESS_COMMAND;
 }
 
-static fby_err refuse(const struct fby_search *search,
-    const struct fby_init_member *column, struct fby_error_detail *why)
+/* ---- what the user is told ---- */
+
+/* Has the list the name of one that would be written? */
+static bool has_name_of_split(const struct split_values *self, const char *list)
 {
-    const char *pattern = search->out->splits[0].pattern;
-    const char *list    = strrchr(pattern, '/') + 1;
-    char        names[NAMES_SIZE];
+    bool found = false;
+    for (uint32_t i = 0; i < self->n; i++) {
+        size_t n = strlen(self->splits[i]);
+        found =
+            found || (strncmp(list, self->splits[i], n) == 0 && list[n] == '.');
+    }
+    return found;
+}
+
+/* Refuse the list at this absolute path. */
+static fby_err refuse(const struct fby_search *search,
+    const struct split_values *values, const char *path,
+    struct fby_error_detail *why)
+{
+    const char *list    = strrchr(path, '/') + 1;
+    char       *command = search->out->command;
+    char        shown[MAP_SIZE];
     char        dir[FBY_PATH_SIZE];
     char        operand[FBY_PATH_SIZE];
-    bool        is_new = write_names(column->words, list, false, names);
-    snprintf(dir, sizeof(dir), "%.*s", (int)(list - 1 - pattern), pattern);
+    bool        is_new = !has_name_of_split(values, list);
+    list_values(values, shown);
+    snprintf(dir, sizeof(dir), "%.*s", (int)(list - 1 - path), path);
     (void)fby_error_set(why, FBY_CONFIG,
-        "%.40s: the column %.40s has the splits %s: ", fby_text_show(list).text,
-        column->extension, names);
+        "%.40s: the column %.40s has %s %.160s: ", fby_text_show(list).text,
+        values->column, values->part < 0 ? "the splits" : "paths in", shown);
     size_t used = strlen(why->text);
     size_t left = sizeof(why->text) - used;
     bool   fits = fby_shell_quote(dir, operand, sizeof(operand)) &&
-                write_command(operand, list, column, search->out->command);
-    if (!is_new || !fits) {
-        search->out->command[0] = '\0';
-        snprintf(why->text + used, left, "%s",
-            is_new ? "write a list for each split"
-                   : "rename the list, as to all.csv, and run init again");
+                write_command(values, operand, list, is_new, command);
+    if (!fits) {
+        command[0] = '\0';
+        snprintf(why->text + used, left, "write a list for each split%s",
+            is_new ? "" : " beside it, and rename it");
         return FBY_CONFIG;
     }
     snprintf(why->text + used, left,
@@ -127,12 +301,32 @@ fby_err fby_refuse_split_column(
     const struct fby_search *search, struct fby_error_detail *why)
 {
     const struct fby_guess_split *split = &search->out->splits[0];
-    const char                   *slash = strrchr(split->pattern, '/');
+    struct split_values           values;
     for (uint32_t i = 0; i < split->n_members; i++) {
-        const struct fby_init_member *column = &split->members[i];
-        if (search->out->kind == FBY_SOURCE_LIST && slash != NULL &&
-            has_splits(column)) {
-            return refuse(search, column, why);
+        if (search->out->kind == FBY_SOURCE_LIST &&
+            strchr(split->pattern, '/') != NULL &&
+            find_values(&split->members[i], &values)) {
+            return refuse(search, &values, split->pattern, why);
+        }
+    }
+    return FBY_OK;
+}
+
+fby_err fby_refuse_split_folders(const struct fby_search *search,
+    const char *list_path, const struct fby_index *index, const char *column,
+    struct fby_error_detail *why)
+{
+    struct split_values values = {.column = column};
+    const char         *slash  = strrchr(list_path, '/');
+    char                path[FBY_PATH_SIZE];
+    if (fby_split_word(slash != NULL ? slash + 1 : list_path) != NULL ||
+        fby_guess_has_split(search, "train")) {
+        return FBY_OK; /* its name says what it is */
+    }
+    FBY_TRY(fby_path_join(fby_root_dir(search->root), list_path, path, why));
+    for (values.part = 0; values.part < MAX_PARTS; values.part++) {
+        if (find_folders(index, &values)) {
+            return refuse(search, &values, path, why);
         }
     }
     return FBY_OK;

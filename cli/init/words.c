@@ -93,7 +93,8 @@ void fby_init_give_up_unique_words(struct fby_init_member *member)
 
 bool fby_init_are_classes(const struct fby_init_member *member)
 {
-    if (member->no_classes || member->words == NULL) {
+    if (member->no_classes || member->words == NULL ||
+        member->value == FBY_INIT_DIGITS) {
         return false;
     }
     return are_repeated(member->words) || fby_init_is_label(member) ||

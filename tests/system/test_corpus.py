@@ -1236,8 +1236,9 @@ CORPUS = [
         {"image": (2, *IMAGE)})),
     ("a column of splits", column_of(
         "a.jpg", "b.jpg", "c.jpg", y=(1, 2, 3), split=("train", "val", "train")
-    ), "train.csv: the column split has the splits train, val: rename the list, "
-     "as to all.csv, and run init again"),
+    ), Remedy("train.csv: the column split has the splits train, val: write a "
+              "list for each, as the next line does, then: forebay init /", "",
+              {"y": Counter([1, 3])}), ("val", {"y": (64,)})),
     ("a column of splits in a list of another name", column_of(
         "a.jpg", "b.jpg", "c.jpg", y=(1, 2, 3), split=("train", "val", "train"),
         to="all.csv"), Remedy(

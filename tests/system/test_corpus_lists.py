@@ -289,6 +289,102 @@ def columns_of_files(root):
         f"images/{i}.jpg,m/{i}.png\n" for i in range(4)))
 
 
+MANY_SPLITS = ("train", "training", "val", "valid", "validation", "test",
+               "testing", "dev", "PublicTest", "PrivateTest", "evaluation",
+               "TRAIN", "Train", "VAL")
+DEEP = ("d/train_img/0.jpg", "d/val2017/1.jpg", "d/train_img/2.jpg")
+
+
+def folders_in_a_list(root):
+    files = [f"{split}/{i}.png" for split, n in (("train", 3), ("test", 2))
+             for i in range(n)]
+    for i, file in enumerate(files):
+        save(root / file, picture(i))
+    save(root / "metadata.csv", picture_list(
+        "file_name,y", *(f"{file},{i}" for i, file in enumerate(files))))
+
+
+def classes_in_images(root, names="ab", n=3):
+    """Returns the paths of pictures in class folders of images/."""
+    files = [f"{name}/{i}.jpg" for name in names for i in range(n)]
+    for i, file in enumerate(files):
+        save(root / "images" / file, picture(i))
+    return files
+
+
+def food101(root):
+    files = [file[:-4] for file in classes_in_images(root)]
+    for split, its in (("train", "01"), ("test", "2")):
+        save(root / f"meta/{split}.txt", "".join(
+            f"{file}\n" for file in files if file[-1] in its))
+    save(root / "meta/classes.txt", "a\nb\n")
+
+
+def cub(root):
+    files = classes_in_images(root, ("001.Laysan_Bird", "002.Bird"))
+    for i, file in enumerate(files):
+        name = file.replace(".jpg", "_1.jpg")
+        (root / "images" / file).rename(root / "images" / name)
+        for text, value in (("images", name), ("train_test_split", i % 2)):
+            with open(root / f"{text}.txt", "a", encoding="utf-8") as out:
+                out.write(f"{i + 1} {value}\n")
+    save(root / "parts/parts.txt", "1 back\n")
+
+
+def indoor67(root):
+    files = classes_in_images(root)
+    for split, i in (("Train", 0), ("Test", 1)):
+        save(root / f"{split}Images.txt", "\n".join(files[i::2]))
+
+
+def aircraft(root):
+    """Names without ending, and labels of several words."""
+    files = classes_in_images(root, ".", 4)
+    for split, i in (("train", 0), ("val", 1)):
+        for kind, label in (("family", " Boeing 7{}7"), ("variant", "")):
+            save(root / f"images_{kind}_{split}.txt", "".join(
+                f"{file[2:-4]}{label.format(k)}\n"
+                for k, file in enumerate(files[i::2])))
+
+
+def squad(root):
+    def question(i):
+        return {"id": f"{i}", "question": f"what {i}?", "answers": [
+            {"answer_start": i, "text": "a"}, {"answer_start": 9, "text": "b"}]
+            if i != 1 else []}
+    for split, n in (("train", 3), ("dev", 2)):
+        save(root / f"{split}-v2.0.json", json.dumps({
+            "version": "v2.0", "data": [{"title": "t", "paragraphs": [
+                {"context": "It's \"so\"", "qas": [question(i)]}
+                for i in range(n)]}]}))
+
+
+def alpaca(ending, text):
+    """Texts of which some are empty."""
+    def make(root):
+        for split, n in (("train", 4), ("val", 2)):
+            save(root / f"{split}{ending}", text([
+                {"Instruction": f"do {i}", "Input": "5n" * (i % 2), "y": i}
+                for i in range(n)]))
+    return make
+
+
+def json_lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def csv_of(rows):
+    return picture_list(",".join(rows[0]), *(
+        ",".join(map(str, row.values())) for row in rows))
+
+
+EMPTY_TEXTS = Note(
+    "note: to have a blank as the text where 'input' has none: (cd /",
+    {"instruction": (4, 4)}, {
+        "train": {"input": Counter(b"5n 5n " + bytes(2))},
+        "val": {"input": (64, 2)}})
+
+
 ROWS = [
     ("columns with names of members of tars", listed(
         ("cls", (0, 1, 2, 3)), ("label", "abab"), ("txt", ("a cat", "b c",
@@ -369,6 +465,53 @@ ROWS = [
      Remedy("all.jsonl: the column split has the splits train, val: write a "
             "list for each, as the next line does, then: forebay init /", "",
             {"image": (2, *IMAGE), "y": Counter([0, 2])})),
+    ("CelebA: splits as numbers", listed(
+        ("partition", (0, 1, 2, 0)), ("y", range(4)), to="all.csv"), Remedy(
+            "all.csv: the column partition has the splits 0 (train), 1 (val), "
+            "2 (test): write a list for each, as the next line does, then: ",
+            "", {"y": Counter([0, 3])}), ("val", {"y": (64,)}),
+     ("test", {"y": (64,)})),
+    ("fast.ai: a column is_valid", listed(
+        ("y", range(4)), ("is_valid", ("False", "True", "False", "False")),
+        to="labels.csv"), Remedy(
+            "labels.csv: the column is_valid has the splits False (train), "
+            "True (valid): write a list for each, as the next line does, then: ",
+            "", {"y": Counter([0, 2, 3])}), ("valid", {"y": (64,)})),
+    ("JSON lines with truth values of splits", lines(
+        lambda i: line(i, is_train=i != 1), to="all.jsonl"), Remedy(
+            "all.jsonl: the column is_train has the splits 0 (val), 1 (train): "
+            "write a list for each, as the next line does, then: ", "",
+            {"image": (3, *IMAGE), "y": Counter([0, 0, 2])}),
+     ("val", {"y": (64,)})),
+    ("JSON lines with numbers of splits", lines(
+        lambda i: line(i, split=i % 3), to="all.jsonl"), Remedy(
+            "all.jsonl: the column split has the splits 0 (train), 1 (val), "
+            "2 (test): ", "", {"image": (2, *IMAGE), "y": Counter([0, 0])}),
+     ("val", {"y": (64,)}), ("test", {"y": (64,)})),
+    ("many words of splits in one column", lambda root: save(
+        root / "all.csv", "y,split\n" + "".join(
+            f"{i},{word}\n" for i, word in enumerate(MANY_SPLITS))),
+     Remedy("all.csv: the column split has the splits PrivateTest, PublicTest, "
+            "TRAIN, VAL, dev, ", "",
+            {"y": Counter([0, 1, 11, 12])}), ("val", {"y": (64,)}),
+     ("test", {"y": (64,)}), ("validation", {"y": (64,)})),
+    ("a column of numbers called subset", listed(
+        ("subset", (0, 1, 2, 3))), {"subset": Counter(range(4))}),
+    ("Hugging Face: metadata.csv above train and test", folders_in_a_list,
+     Remedy("metadata.csv: the column file_name has paths in train, test: "
+            "write a list for each, as the next line does, then: forebay init /",
+            "", {"file_name": (3, *IMAGE), "y": Counter(range(3))}),
+     ("test", {"y": (64,)})),
+    ("JSON lines with folders of splits", lambda root: [
+        save(root / f"{file}", picture(i)) for i, file in enumerate(DEEP)] and
+     save(root / "all.jsonl", "".join(json.dumps({"image": file, "y": i}) + "\n"
+                                      for i, file in enumerate(DEEP))),
+     Remedy("all.jsonl: the column image has paths in train_img, val2017: ",
+            "", {"y": Counter([0, 2])}), ("val", {"y": (64,)})),
+    ("train.csv with folders of train and val", lambda root: [
+        save(root / f"{file}", picture(i)) for i, file in enumerate(DEEP)] and
+     save(root / "train.csv", picture_list("image", *DEEP)),
+     {"image": (3, *IMAGE)}),
     ("JSON lines in Latin-1", lambda root: lines(line)(root) or save(
         root / "train.jsonl",
         '{"image": "images/0.jpg", "y": "K\u00e4se"}\n'.encode("latin-1")),
@@ -521,6 +664,85 @@ ROWS = [
         for split in ("train", "dev", "test")] and None,
      Remedy("dev.tsv has tabs: write a list with commas:\n(cd /", "",
             {"label": Counter([0, 1])}), ("val", {"label": (64,)})),
+    ("GLUE: texts that begin with a quote", lambda root: [
+        save(root / f"{split}.tsv", 'sentence\tlabel\n"Hello, he said\t0\n'
+             'c d\t1\nsaid "\t2\n"a "b\t3\n') for split in ("train", "dev")]
+     and None,
+     Remedy("dev.tsv has tabs: write a list with commas:\n(cd /", "",
+            {"label": Counter(range(4)), "sentence": Counter(
+                b'"Hello, he saidc dsaid ""a "b' + bytes(35))}),
+     ("val", {"label": (64,)})),
+    ("tabs and line breaks in quotes", lambda root: save(
+        root / "train.tsv", 'text\ty\n"a\tb"\t0\n"c ""d""\ne"\t1\nf\t2\n'),
+     Remedy("train.tsv has tabs: write a list with commas:\n(cd /", "",
+            {"y": Counter(range(3)), "text": Counter(
+                b'a\tbc "d"\nef' + bytes(13))})),
+    ("doubled quotes between tabs", lambda root: save(
+        root / "train.tsv", 'text\ty\n"a ""b"""\t0\nc\t1\n'),
+     Remedy("train.tsv has tabs: write a list with commas:\n(cd /", "",
+            {"y": Counter(range(2)), "text": Counter(b'a "b"c' + bytes(10))})),
+    ("tabs in a .csv, and texts that begin with a quote", lambda root: save(
+        root / "train.csv", 'text\ty\n"a b\t0\nc\t1\nd "\t2\n'),
+     Remedy("train.csv: line 1: it has no comma, but tabs; columns are", "",
+            {"y": Counter(range(3)), "text": Counter(b'"a bcd "' + bytes(4))})),
+    ("winequality: names in quotes, and semicolons", lambda root: save(
+        root / "winequality-red.csv",
+        '"acidity";"quality"\n7.4;5\n7.8;6\n'),
+     Remedy("winequality-red.csv: line 1: it has no comma, but ';'; columns are "
+            "separated by commas: write the file again with them: to convert "
+            "it:\n(cd /", "", {"acidity": Counter([7.4, 7.8]),
+                               "quality": Counter([5, 6])})),
+    ("AG News: train and test without a header", lambda root: [
+        save(root / f"{split}.csv", "".join(
+            f'"{i + 3}","Bears, {i}","Reuters - ""x"" {i}."\n'
+            for i in range(n))) for split, n in (("train", 3), ("test", 2))] and
+     None, Remedy("test.csv: line 1 has values (3) where the names of the "
+                  "columns must be: write a list with one more line:\n(cd /", "", {"c1": Counter([3, 4, 5]), "c2": (3, 8)}),
+     ("test", {"c1": (64,)})),
+    ("CoLA: an empty cell in the first row, and no header", lambda root: save(
+        root / "train.csv", "gj04,1,,Our friends won't.\ngj04,0,*,The x.\n"),
+     Remedy("train.csv: line 1 has values (gj04) where the names", "",
+            {"c2": Counter([0, 1]), "c4": (2, 32)})),
+    ("SMS spam: a name that is a value, and no header", lambda root: save(
+        root / "train.csv", 'ham,"Go, until."\nspam,Free entry\nham,Ok\n'),
+     Remedy("train.csv: line 1 has values (ham) where the names", "",
+            {"c1": (3, 4), "c2": (3, 16)})),
+    ("a header that is there twice", lambda root: save(
+        root / "train.csv", 'a b,y\nu,1\na b,y\nv,2\n'), Note(
+            'left out: column "a b": no field can have this name: rename it, as '
+            "in a_b", {"y": (3,)})),
+    ("Food-101: texts of splits in a folder", food101, Remedy(
+        "meta/test.txt says which pictures in images are of which split: write "
+        "a list of each, and run init again:\n(cd /", "",
+        {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])}),
+     ("test", {"label": [0, 1]})),
+    ("CUB: splits by number", cub, Remedy(
+        "train_test_split.txt says which pictures in images are of which "
+        "split: write a list of each, and run init again:\n(cd /", "",
+        {"image": (3, *IMAGE), "label": Counter([0, 1, 1])}),
+     ("test", {"label": [0, 0, 1]})),
+    ("MIT Indoor67: texts of splits beside the pictures", indoor67, Remedy(
+        "TestImages.txt says which pictures in images are of which split: ", "",
+        {"image": (3, *IMAGE), "label": Counter([0, 0, 1])}),
+     ("test", {"label": [0, 1, 1]})),
+    ("FGVC-Aircraft: names and labels of several words", aircraft, Remedy(
+        "images_family_train.txt says which pictures in images are of which split: ",
+        "", {"image": (2, *IMAGE), "label": Counter([0, 1])}),
+     ("val", {"label": [0, 1]})),
+    ("SQuAD", squad, Remedy(
+        "-v2.0.json is not read as a list: write JSON lines, an object in "
+        "each line:\n(cd /", "",
+        {"question": (3, 8), "context": (3, 16), "start": Counter([0, -1, 2]),
+         "answer": Counter(b"a a")}), ("val", {"start": (64,)})),
+    ("JSON of objects in a member", lambda root: save(
+        root / "train.json", json.dumps(
+            {"info": {"n": 2}, "samples": [{"text": f"x {i}", "y": i}
+                                           for i in range(2)]})),
+     Remedy("train.json is not read as a list: write JSON lines, an object in "
+            "each line:\n(cd /", "", {"y": Counter([0, 1])})),
+    ("Alpaca: empty texts in JSON lines", alpaca(".jsonl", json_lines),
+     EMPTY_TEXTS),
+    ("Alpaca: empty texts in a .csv", alpaca(".csv", csv_of), EMPTY_TEXTS),
     ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
      {"a": Counter([1, 2])}),
     ("numbers above pictures with numbers", lambda root: (

@@ -146,6 +146,8 @@ static void a_csv_that_is_wrong_is_refused_with_its_line(void **state)
     refuse(",\nx,y\n", false, "a column without a name");
     refuse("\"\"\nx\n", false, "a column without a name");
     refuse("image;label\na;3\n", false, "no comma, but ';'; columns are");
+    refuse("\"image\";\"a\"\na;3\n", false, "no comma, but ';'; columns are");
+    refuse("\"x\",y\n\"x\";y\n", false, "line 2: text after a closing quote");
     refuse("image\tlabel\na\t3\n", false, "no comma, but tabs; columns");
     refuse("image\n\xff\n", false, "line 2: is not UTF-8 text");
     refuse_nul();

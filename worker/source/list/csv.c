@@ -10,6 +10,8 @@
 #include "common/utf8.h"
 #include "worker/source/list/list.h"
 
+#define SEPARATORS ";\t|" /* of columns, as some lists have them */
+
 struct csv {                      /* the state of the reader */
     const char       *next, *end; /* the text not yet read */
     uint64_t          line;       /* number of the line of `next`, from 1 */
@@ -23,6 +25,18 @@ struct csv {                      /* the state of the reader */
 static fby_err refuse(const struct csv *csv, const char *fault)
 {
     return fby_list_refuse(csv->line, fault, csv->why);
+}
+
+/* Refuse a header without a comma, but with the separator. */
+static fby_err refuse_separator(const struct csv *csv, char separator)
+{
+    return fby_error_set(csv->why, FBY_CONFIG,
+        "line %llu: " FBY_LIST_NO_COMMA "%s; columns are separated by commas: "
+        "write the file again with them",
+        (unsigned long long)csv->line,
+        separator == ';'   ? "';'"
+        : separator == '|' ? "'|'"
+                           : "tabs");
 }
 
 static fby_err append_text(struct csv *csv, const char *text, size_t size)
@@ -83,6 +97,13 @@ static fby_err read_plain(struct csv *csv)
     return append_text(csv, begin, (size_t)(csv->next - begin));
 }
 
+/* Does a separator other than a comma follow the first name of the header? */
+static bool is_separator(const struct csv *csv)
+{
+    return csv->line == 1 && csv->n_fields == 1 && *csv->next != '\0' &&
+           strchr(SEPARATORS, *csv->next) != NULL;
+}
+
 static fby_err read_field(struct csv *csv)
 {
     if (csv->n_fields == FBY_LIST_MAX_COLUMNS) {
@@ -94,7 +115,10 @@ static fby_err read_field(struct csv *csv)
     fby_err err       = is_quoted ? read_quoted(csv) : read_plain(csv);
     csv->sizes[i]     = csv->row.size - csv->begins[i];
     if (err == FBY_OK && !at_line_end(csv) && *csv->next != ',') {
-        err = refuse(csv, "text after a closing quote; a comma is needed");
+        err =
+            is_separator(csv)
+                ? refuse_separator(csv, *csv->next)
+                : refuse(csv, "text after a closing quote; a comma is needed");
     }
     if (err == FBY_OK && csv->sizes[i] > 0 &&
         memchr(csv->row.data + csv->begins[i], 0, csv->sizes[i]) != NULL) {
@@ -145,17 +169,11 @@ static fby_err check_commas(
     const struct csv *csv, const struct csv_table *table)
 {
     const char *name      = table->cells[0].column;
-    char        separator = name[strcspn(name, ";\t|")]; /* or NUL */
+    char        separator = name[strcspn(name, SEPARATORS)]; /* or NUL */
     if (table->n_columns != 1 || separator == '\0') {
         return FBY_OK;
     }
-    return fby_error_set(csv->why, FBY_CONFIG,
-        "line %llu: " FBY_LIST_NO_COMMA "%s; columns are separated by commas: "
-        "write the file again with them",
-        (unsigned long long)csv->line,
-        separator == ';'   ? "';'"
-        : separator == '|' ? "'|'"
-                           : "tabs");
+    return refuse_separator(csv, separator);
 }
 
 static fby_err check_names(const struct csv *csv, const struct csv_table *table)

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* refuse_split_texts.c - refuse a folder of pictures beside texts (.txt) that say
+ * which of them are train and which are test: all would be train.
+ *
+ * Either a text for each split has a name in each line, as Food-101's
+ * meta/train.txt, or one has the splits by number, as CUB's
+ * train_test_split.txt. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/init/guess_notes.h"
+#include "cli/init/refuse_layouts.h"
+#include "cli/init/split_names.h"
+#include "common/shell.h"
+#include "pipeline/text.h"
+
+enum { LINE_SIZE = 512, PROGRAM_SIZE = 1024 };
+
+struct split_text { /* the text of a split, by its first line */
+    char        file[FBY_PATH_SIZE]; /* below the layout's folder */
+    const char *split;
+    char        prefix[FBY_NAME_SIZE]; /* of the names: "images/" */
+    char        ending[FBY_NAME_SIZE]; /* which the names lack */
+    bool        has_labels;            /* after the names */
+    bool        has_folders;           /* in the names */
+};
+
+struct split_texts {
+    struct fby_search *search;
+    const char        *path;     /* of the layout, below the root */
+    const char        *pictures; /* the folder of these in it */
+    const char        *dir;      /* that is looked at, in `path`; "": itself */
+    struct split_text  texts[FBY_KNOWN_SPLITS];
+    uint32_t           n;
+};
+
+/* Read the first line of a file below `path`, without the blanks around it. */
+static bool read_line(
+    const struct split_texts *self, const char *file, char out[LINE_SIZE])
+{
+    struct fby_object object;
+    char              below[FBY_PATH_SIZE];
+    size_t            n = LINE_SIZE - 1;
+    if (fby_path_join(self->path, file, below, NULL) != FBY_OK ||
+        fby_object_open(self->search->root, below, &object, NULL) != FBY_OK) {
+        return false;
+    }
+    fby_err err = fby_object_read_some(&object, 0, out, &n, NULL);
+    fby_object_close(&object);
+    out[err == FBY_OK ? n : 0] = '\0';
+    n                          = strcspn(out, "\r\n");
+    while (n > 0 && out[n - 1] == ' ') {
+        n--;
+    }
+    out[n] = '\0';
+    return n > 0;
+}
+
+/* Is `name` a picture in the folder, perhaps without its ending? Sets what the
+ * name lacks. */
+static bool is_picture(
+    const struct split_texts *self, const char *name, struct split_text *out)
+{
+    char   dir[FBY_PATH_SIZE];
+    char   file[FBY_PATH_SIZE];
+    size_t n        = strlen(self->pictures);
+    bool   is_whole = strncmp(name, self->pictures, n) == 0 && name[n] == '/';
+    if (!is_whole) {
+        snprintf(out->prefix, FBY_NAME_SIZE, "%s/", self->pictures);
+    }
+    name += is_whole ? n + 1 : 0;
+    out->has_folders = strchr(name, '/') != NULL;
+    return fby_path_join(self->path, self->pictures, dir, NULL) == FBY_OK &&
+           fby_path_join(dir, name, file, NULL) == FBY_OK &&
+           ((strchr(name, '.') != NULL &&
+                fby_object_exists(self->search->root, file)) ||
+               fby_guess_find_picture(
+                   self->search->root, dir, name, strlen(name), out->ending));
+}
+
+/* Does the text begin with the name of a picture? */
+static bool read_text(const struct split_texts *self, struct split_text *out)
+{
+    char  line[LINE_SIZE];
+    char *state = NULL;
+    if (!read_line(self, out->file, line)) {
+        return false;
+    }
+    const char *name = strtok_r(line + strspn(line, "/"), " \t", &state);
+    out->has_labels  = strtok_r(NULL, " \t", &state) != NULL;
+    return name != NULL && is_picture(self, name, out);
+}
+
+/* Add the text. Of several of one split the first by name is taken. */
+static void add_text(struct split_texts *self, const struct split_text *text)
+{
+    uint32_t i = 0;
+    while (i < self->n && strcmp(self->texts[i].split, text->split) != 0) {
+        i++;
+    }
+    if (i == self->n || strcmp(text->file, self->texts[i].file) < 0) {
+        self->texts[i] = *text;
+        self->n += i == self->n ? 1 : 0;
+    }
+}
+
+static fby_err visit(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    struct split_texts *self                 = arg;
+    struct split_text   text                 = {.file = ""};
+    char                lower[FBY_NAME_SIZE] = "";
+    (void)why;
+    for (size_t i = 0; i < sizeof(lower) - 1 && entry->name[i] != '\0'; i++) {
+        lower[i] = (char)tolower((unsigned char)entry->name[i]);
+    }
+    text.split = fby_split_word(lower);
+    if (!entry->is_dir && text.split != NULL &&
+        fby_text_ends_with(lower, ".txt") &&
+        fby_path_join(self->dir, entry->name, text.file, NULL) == FBY_OK &&
+        fby_shell_is_plain(text.file) && read_text(self, &text)) {
+        add_text(self, &text);
+    }
+    return FBY_OK;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(((const struct split_text *)a)->file,
+        ((const struct split_text *)b)->file);
+}
+
+/* Do the names of all texts lack the same? Labels that one of them lacks are left
+ * out in the first. */
+static bool are_alike(struct split_texts *self)
+{
+    struct split_text *first = &self->texts[0];
+    bool               found = self->n > 1;
+    qsort(first, self->n, sizeof(*first), compare_texts);
+    for (uint32_t i = 1; i < self->n; i++) {
+        const struct split_text *other = &self->texts[i];
+        found = found && strcmp(first->prefix, other->prefix) == 0 &&
+                strcmp(first->ending, other->ending) == 0;
+        first->has_labels  = first->has_labels && other->has_labels;
+        first->has_folders = first->has_folders && other->has_folders;
+    }
+    return found;
+}
+
+static fby_err advise(const struct split_texts *self, const char *program,
+    const char *file, struct fby_error_detail *why)
+{
+    fby_guess_advise(self->search, self->path, "", program);
+    return fby_error_set(why, FBY_CONFIG,
+        "%.80s says which pictures in %.60s are of which split: write a list "
+        "of each, and run init %s:",
+        file, self->pictures,
+        self->path[0] != '\0' ? "on that folder" : "again");
+}
+
+static fby_err refuse_texts(
+    const struct split_texts *self, struct fby_error_detail *why)
+{
+    char                     program[PROGRAM_SIZE];
+    char                     files[PROGRAM_SIZE / 2] = "";
+    size_t                   used                    = 0;
+    const struct split_text *first                   = &self->texts[0];
+    const char              *label = first->has_labels    ? ", ' '.join(w[1:])"
+                                     : first->has_folders ? ", w[0].split('/')[-2]"
+                                                          : "";
+    for (uint32_t i = 0; i < self->n && used < sizeof(files); i++) {
+        used += (size_t)snprintf(files + used, sizeof(files) - used,
+            "%s('%s', '%s')", i > 0 ? ", " : "", self->texts[i].split,
+            self->texts[i].file);
+    }
+    int  n    = snprintf(program, sizeof(program),
+            "import csv; [csv.writer(open(s + '.csv', 'x')).writerows(r) for s, f "
+                "in [%s] for r in [[['image'%s]] + [['%s' + w[0] + '%s'%s] for l in "
+                "open(f) for w in [l.strip().lstrip('/').split()] if w]]]",
+            files, label[0] != '\0' ? ", 'label'" : "", first->prefix,
+            first->ending, label);
+    bool fits = used < sizeof(files) && n >= 0 && (size_t)n < sizeof(program);
+    return fits ? advise(self, program, first->file, why) : FBY_OK;
+}
+
+/* ---- CUB and NABirds: names and splits by number ---- */
+
+#define CUB_NAMES  "images.txt"
+#define CUB_SPLITS "train_test_split.txt"
+
+/* Writes the lists; the label is the folder of a picture. */
+#define WRITE_CUB                                                             \
+    "import csv; i, t = [dict(l.split(None, 1) for l in open(f) if "          \
+    "l.strip()) "                                                             \
+    "for f in ('" CUB_NAMES "', '" CUB_SPLITS "')]; [csv.writer(open(s + "    \
+    "'.csv', 'x')).writerows(r) for s, v in (('train', '1'), ('test', '0')) " \
+    "for r in [[['image', 'label']] + [['%s/' + p.strip(), p.split('/')[0]] " \
+    "for k, p in i.items() if t[k].strip() == v]]]"
+
+static fby_err check_cub(
+    const struct split_texts *self, struct fby_error_detail *why)
+{
+    struct split_text names = {.file = ""};
+    char              line[LINE_SIZE];
+    char              program[PROGRAM_SIZE];
+    char             *state = NULL;
+    if (!read_line(self, CUB_SPLITS, line) ||
+        !read_line(self, CUB_NAMES, line) ||
+        strtok_r(line, " ", &state) == NULL) {
+        return FBY_OK;
+    }
+    const char *name = strtok_r(NULL, " ", &state);
+    if (name == NULL || !is_picture(self, name, &names) ||
+        names.prefix[0] == '\0' || names.ending[0] != '\0') {
+        return FBY_OK;
+    }
+    snprintf(program, sizeof(program), WRITE_CUB, self->pictures);
+    return advise(self, program, CUB_SPLITS, why);
+}
+
+fby_err fby_refuse_split_texts(struct fby_search *search, const char *path,
+    const char *pictures, const char *const *dirs, uint32_t n_dirs,
+    struct fby_error_detail *why)
+{
+    struct split_texts self = {
+        .search = search, .path = path, .pictures = pictures, .dir = ""};
+    if (search->in_zip || !fby_shell_is_plain(pictures)) {
+        return FBY_OK;
+    }
+    FBY_TRY(check_cub(&self, why));
+    for (uint32_t i = 0; i <= n_dirs && self.n == 0; i++) {
+        char below[FBY_PATH_SIZE];
+        self.dir = i == 0 ? "" : dirs[i - 1];
+        FBY_TRY(fby_path_join(path, self.dir, below, why));
+        FBY_TRY(
+            fby_guess_visit_dir(search, below, NULL, visit, &self, NULL, why));
+    }
+    return are_alike(&self) ? refuse_texts(&self, why) : FBY_OK;
+}
