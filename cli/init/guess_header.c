@@ -199,13 +199,12 @@ enum { OPERANDS_SIZE = 1024 };
 /* Append the name of a list to the operands. Returns false if it does not fit. */
 static bool append_operand(const char *list, char out[OPERANDS_SIZE])
 {
-    char   word[FBY_PATH_SIZE];
     size_t used = strlen(out);
-    if (!fby_shell_quote(list, word, sizeof(word)) ||
-        used + strlen(word) + 2 > OPERANDS_SIZE) {
+    if (used + 2 > OPERANDS_SIZE ||
+        !fby_shell_quote(list, out + used + 1, OPERANDS_SIZE - used - 1)) {
         return false;
     }
-    snprintf(out + used, OPERANDS_SIZE - used, " %s", word);
+    out[used] = ' ';
     return true;
 }
 

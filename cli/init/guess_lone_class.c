@@ -50,12 +50,10 @@ static bool has_classes(const struct lone_folder *lone, const char *list)
     char file[FBY_NAME_SIZE];
     char class[FBY_NAME_SIZE];
     char dir[FBY_PATH_SIZE];
-    char path[FBY_PATH_SIZE];
     return read_words(lone, list, file, class) &&
            is_class(lone->search, class) &&
            fby_path_join(lone->path, lone->folder, dir, NULL) == FBY_OK &&
-           fby_path_join(dir, file, path, NULL) == FBY_OK &&
-           fby_object_exists(lone->search->root, path);
+           fby_guess_has_file(lone->search->root, dir, file);
 }
 
 void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,

@@ -287,7 +287,7 @@ static bool write_columns(const struct folder_set *set, char *out, size_t size)
 /* Writes lists of the files in the folders N. For each list L has the folder where
  * it is written, its name, and the folders, relative to that, which have those of
  * N. */
-#define WRITE_PAIRS                                                          \
+#define LIST_COMMON_NAMES                                                    \
     "import csv, glob, os; N = [%s]; "                                       \
     "[csv.writer(open(d + o, 'x', newline='')).writerows([[n.lower() for n " \
     "in N]] + R) for d, o, D in %s for R in [[[p + n + '/' + m[k] for n, m " \
@@ -318,7 +318,7 @@ static bool advise(const struct fby_search *search, const char *path,
     if (search->in_zip || !write_columns(set, columns, sizeof(columns))) {
         return false;
     }
-    int n = snprintf(program, sizeof(program), WRITE_PAIRS, columns,
+    int n = snprintf(program, sizeof(program), LIST_COMMON_NAMES, columns,
         set->lists != NULL ? set->lists
         : is_split         ? PAIRS_IN "glob.glob('*/')]"
                            : PAIRS_IN "['']]");

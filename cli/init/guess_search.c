@@ -145,14 +145,20 @@ fby_err fby_guess_list_dir(struct fby_search *search, const char *path,
     return err;
 }
 
+bool fby_guess_has_file(
+    const struct fby_root *root, const char *dir, const char *file)
+{
+    char below[FBY_PATH_SIZE];
+    return fby_path_join(dir, file, below, NULL) == FBY_OK &&
+           fby_object_exists(root, below);
+}
+
 static bool has_picture(const struct fby_root *root, const char *dir,
     const char *stem, size_t size, const char *ending)
 {
     char file[FBY_PATH_SIZE];
-    char path[FBY_PATH_SIZE];
     snprintf(file, sizeof(file), "%.*s%s", (int)size, stem, ending);
-    return fby_path_join(dir, file, path, NULL) == FBY_OK &&
-           fby_object_exists(root, path);
+    return fby_guess_has_file(root, dir, file);
 }
 
 bool fby_guess_find_picture(const struct fby_root *root, const char *dir,

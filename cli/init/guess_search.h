@@ -94,6 +94,10 @@ uint32_t fby_guess_count_dirs(
 /* The only folder in a listing; NULL: none, or several. */
 const char *fby_guess_find_only_dir(const struct fby_listing *listing);
 
+/* Is there the file `file`, a name or path, in the folder `dir`? */
+bool fby_guess_has_file(
+    const struct fby_root *root, const char *dir, const char *file);
+
 /* The first file in a listing whose name ends so; NULL: none. */
 const char *fby_guess_find_file(
     const struct fby_listing *listing, const char *ending);

@@ -48,14 +48,6 @@ static const char voc_lists[] =
     "for i in open(m % s).read().split()] for s in ('train', 'val', 'test') if "
     "os.path.exists(m % s)}; ";
 
-static bool has_file(
-    const struct fby_search *search, const char *path, const char *file)
-{
-    char below[FBY_PATH_SIZE];
-    return fby_path_join(path, file, below, NULL) == FBY_OK &&
-           fby_object_exists(search->root, below);
-}
-
 /* ---- COCO ---- */
 
 struct json_names {            /* of the files in annotations/ */
@@ -109,7 +101,7 @@ fby_err fby_refuse_coco(
     static const char roboflow[] = "_annotations.coco.json";
     struct json_names names      = {.first = ""};
     char              dir[FBY_PATH_SIZE];
-    if (has_file(search, path, roboflow)) {
+    if (fby_guess_has_file(search->root, path, roboflow)) {
         if (!search->in_zip) {
             fby_guess_advise(search, "", "", roboflow_command);
         }
@@ -134,7 +126,8 @@ bool fby_advise_voc_boxes(
     struct fby_search *search, const char *path, const char *lead)
 {
     char program[FBY_GUESS_COMMAND];
-    if (search->in_zip || !has_file(search, path, "ImageSets/Main/train.txt")) {
+    if (search->in_zip ||
+        !fby_guess_has_file(search->root, path, "ImageSets/Main/train.txt")) {
         return false;
     }
     snprintf(program, sizeof(program), "%s%s", voc_lists, fby_guess_write_voc);

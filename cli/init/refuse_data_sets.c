@@ -13,12 +13,6 @@
 #include "cli/init/refuse_layouts.h"
 #include "pipeline/text.h"
 
-struct layout { /* a directory that is checked */
-    struct fby_search        *search;
-    const char               *path; /* below the root */
-    const struct fby_listing *listing;
-};
-
 static const struct fby_entry *find_entry(
     const struct fby_listing *listing, const char *name)
 {
@@ -30,7 +24,7 @@ static const struct fby_entry *find_entry(
     return NULL;
 }
 
-static fby_err list_below(const struct layout *layout, const char *dir,
+static fby_err list_below(const struct fby_checked_dir *layout, const char *dir,
     struct fby_listing *out, struct fby_error_detail *why)
 {
     return fby_refuse_list_below(layout->search, layout->path, dir, out, why);
@@ -38,7 +32,7 @@ static fby_err list_below(const struct layout *layout, const char *dir,
 
 /* Refuse the layout with a command that writes lists into its folder. It does
  * not overwrite files. */
-static fby_err refuse(const struct layout *layout, const char *reason,
+static fby_err refuse(const struct fby_checked_dir *layout, const char *reason,
     const char *command, struct fby_error_detail *why)
 {
     fby_guess_set_command(
@@ -50,25 +44,21 @@ static fby_err refuse(const struct layout *layout, const char *reason,
 
 /* ---- Oxford-IIIT Pets: lists and masks in annotations/ ---- */
 
-static bool has_file(const struct layout *layout, const char *file)
-{
-    char path[FBY_PATH_SIZE];
-    return fby_path_join(layout->path, file, path, NULL) == FBY_OK &&
-           fby_object_exists(layout->search->root, path);
-}
-
 static fby_err check_pets(
-    const struct layout *layout, struct fby_error_detail *why)
+    const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
     const struct fby_entry *images = find_entry(layout->listing, "images");
     struct fby_listing      within = {0};
-    if (images == NULL || !has_file(layout, "annotations/list.txt")) {
+    if (images == NULL || !fby_guess_has_file(layout->search->root,
+                              layout->path, "annotations/list.txt")) {
         return FBY_OK;
     }
     fby_err err = list_below(layout, "annotations", &within, why);
     if (err == FBY_OK && find_entry(&within, "trimaps") != NULL) {
-        bool has_splits = has_file(layout, "annotations/trainval.txt") &&
-                          has_file(layout, "annotations/test.txt");
+        bool has_splits = fby_guess_has_file(layout->search->root, layout->path,
+                              "annotations/trainval.txt") &&
+                          fby_guess_has_file(layout->search->root, layout->path,
+                              "annotations/test.txt");
         char command[256];
         snprintf(command, sizeof(command),
             "for s in %s; do (echo image,label,mask; awk '!/^#/ {print "
@@ -85,7 +75,7 @@ static fby_err check_pets(
 /* ---- nnU-Net: labelsTr/x.png of imagesTr/x_0000.png ---- */
 
 static fby_err check_nnunet(
-    const struct layout *layout, struct fby_error_detail *why)
+    const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
     static const char  masks[] = "labelsTr";
     struct fby_listing within  = {0};
@@ -124,12 +114,13 @@ static const char ilsvrc_command[] =
     "os.path.exists(t)]";
 
 static fby_err check_ilsvrc(
-    const struct layout *layout, struct fby_error_detail *why)
+    const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
     struct fby_listing within = {0};
     char               operand[FBY_OPERAND_SIZE];
     char               below[FBY_PATH_SIZE];
-    if (!has_file(layout, "LOC_val_solution.csv") ||
+    if (!fby_guess_has_file(
+            layout->search->root, layout->path, "LOC_val_solution.csv") ||
         list_below(layout, ILSVRC_DATA "/val", &within, NULL) != FBY_OK ||
         !fby_init_has_pictures(&within)) {
         fby_listing_fini(&within);
@@ -148,7 +139,7 @@ static fby_err check_ilsvrc(
 /* ---- Pascal VOC, and DAVIS, which calls its folders so ---- */
 
 /* Are the masks in a folder for each video, as the pictures? */
-static bool is_davis(const struct layout *layout)
+static bool is_davis(const struct fby_checked_dir *layout)
 {
     struct fby_listing within = {0};
     bool               has_folders =
@@ -160,12 +151,13 @@ static bool is_davis(const struct layout *layout)
 }
 
 static fby_err check_voc(
-    const struct layout *layout, struct fby_error_detail *why)
+    const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
     if (find_entry(layout->listing, "JPEGImages") == NULL) {
         return FBY_OK;
     }
-    if (has_file(layout, "ImageSets/Segmentation/train.txt")) {
+    if (fby_guess_has_file(layout->search->root, layout->path,
+            "ImageSets/Segmentation/train.txt")) {
         (void)refuse(layout,
             "Pascal VOC's ImageSets/ and Annotations/ are not read (the list "
             "here has the masks)",
@@ -213,7 +205,7 @@ static const struct {
 };
 
 static fby_err check_known(
-    const struct layout *layout, struct fby_error_detail *why)
+    const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (find_entry(layout->listing, known[i].folders[0]) != NULL &&
@@ -227,7 +219,7 @@ static fby_err check_known(
 fby_err fby_refuse_data_sets(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    const struct layout layout = {search, path, listing};
+    const struct fby_checked_dir layout = {search, path, listing};
     FBY_TRY(fby_refuse_coco(search, path, why));
     FBY_TRY(check_pets(&layout, why));
     FBY_TRY(check_nnunet(&layout, why));

@@ -18,12 +18,6 @@
 
 enum { MAX_DEPTH = 3 }; /* levels of single folders, as in VOCdevkit/VOC2012 */
 
-struct checked_dir {
-    struct fby_search        *search;
-    const char               *path; /* below the root */
-    const struct fby_listing *listing;
-};
-
 fby_err fby_refuse_list_below(struct fby_search *search, const char *path,
     const char *dir, struct fby_listing *out, struct fby_error_detail *why)
 {
@@ -37,7 +31,7 @@ fby_err fby_refuse_list_below(struct fby_search *search, const char *path,
  * that is not read, as MNIST/raw. Zip archives are looked at elsewhere, and
  * pictures that are not decoded may lie beside tables. */
 static fby_err check_unread(
-    const struct checked_dir *layout, struct fby_error_detail *why)
+    const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
     const struct fby_listing *listing = layout->listing;
     struct fby_unread         unread;
@@ -54,7 +48,7 @@ static fby_err check_unread(
 }
 
 static fby_err check_folders(
-    const struct checked_dir *dir, struct fby_error_detail *why)
+    const struct fby_checked_dir *dir, struct fby_error_detail *why)
 {
     static fby_err (*const checks[])(struct fby_search *, const char *,
         const struct fby_listing *, struct fby_error_detail *) = {
@@ -71,7 +65,7 @@ static fby_err check_folders(
 /* Refuse a directory below that has a list beside its folders: a list is looked
  * for only in the directory that the user gives. */
 static fby_err check_lists_below(
-    const struct checked_dir *layout, struct fby_error_detail *why)
+    const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
     const struct fby_listing *listing = layout->listing;
     char                      operand[FBY_OPERAND_SIZE];
@@ -94,7 +88,7 @@ static fby_err check_lists_below(
 }
 
 /* Check the directories below, as long as each is alone at its level. */
-static fby_err check_below(const struct checked_dir *outer, unsigned depth,
+static fby_err check_below(const struct fby_checked_dir *outer, unsigned depth,
     struct fby_error_detail *why)
 {
     const char        *dir     = fby_guess_find_only_dir(outer->listing);
@@ -103,7 +97,7 @@ static fby_err check_below(const struct checked_dir *outer, unsigned depth,
     if (dir == NULL || depth == 0) {
         return FBY_OK;
     }
-    struct checked_dir layout = {.search = outer->search, .path = path};
+    struct fby_checked_dir layout = {.search = outer->search, .path = path};
     FBY_TRY(fby_path_join(outer->path, dir, path, why));
     fby_err err =
         fby_refuse_list_below(outer->search, outer->path, dir, &listing, why);
@@ -133,7 +127,7 @@ static fby_err check_below(const struct checked_dir *outer, unsigned depth,
 fby_err fby_refuse_layout(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    const struct checked_dir layout = {
+    const struct fby_checked_dir layout = {
         .search = search, .path = path, .listing = listing};
     if (search->class_depth != FBY_GUESS_ANY_DEPTH) {
         return FBY_OK; /* the user knows that they are class folders */

@@ -5,6 +5,12 @@
 
 #include "cli/init/guess_search.h"
 
+struct fby_checked_dir {
+    struct fby_search        *search;
+    const char               *path; /* below the root */
+    const struct fby_listing *listing;
+};
+
 /* Refuse a layout by the listing of `path`, in which no lists, tables, tar or
  * token files were found, and by the folders below that are alone at their level.
  * Errors: FBY_CONFIG for layouts of well-known data sets that are not read

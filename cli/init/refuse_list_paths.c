@@ -171,13 +171,11 @@ static void append_remedy(
     const struct fby_lost_list *self, struct fby_error_detail *why)
 {
     char   made[FBY_PATH_SIZE];
-    char   path[FBY_PATH_SIZE];
     size_t used = strlen(why->text);
     char  *end  = why->text + used;
     size_t left = sizeof(why->text) - used;
     fby_guess_name_list(self->list, "paths", made);
-    if (fby_path_join(self->dir, made, path, NULL) == FBY_OK &&
-        fby_object_exists(self->search->root, path)) {
+    if (fby_guess_has_file(self->search->root, self->dir, made)) {
         snprintf(end, left, "a list beside it has others");
         fby_guess_append_then(self->search, self->dir, made, why);
     } else if (strncmp(self->list, "paths-", strlen("paths-")) == 0 ||

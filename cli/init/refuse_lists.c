@@ -13,15 +13,14 @@
 #include "cli/init/guess_notes.h"
 #include "cli/init/named_files.h"
 #include "cli/init/names.h"
+#include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
 #include "pipeline/text.h"
 
 struct list_dir { /* a directory with lists and folders */
-    struct fby_search        *search;
-    const char               *path; /* below the root */
-    const struct fby_listing *listing;
-    struct fby_folders_below  folders;      /* below `path` */
-    bool                      has_pictures; /* the folders are of pictures */
+    struct fby_checked_dir   at;
+    struct fby_folders_below folders;      /* below at.path */
+    bool                     has_pictures; /* the folders are of pictures */
 };
 
 /* True for the usual names of a folder of pictures without classes: images,
@@ -56,24 +55,24 @@ static fby_err check_list(
     struct fby_error_detail reason = {{0}};
     char                    path[FBY_PATH_SIZE];
     bool                    names_files = false;
-    if (dir->search->in_zip) {
+    if (dir->at.search->in_zip) {
         fby_err err = fby_error_set(why, FBY_CONFIG,
             "the list %.60s in the archive is not read",
             fby_text_show(list).text);
-        return fby_guess_unpack_first(dir->search, err, why);
+        return fby_guess_unpack_first(dir->at.search, err, why);
     }
-    FBY_TRY(fby_path_join(dir->path, list, path, why));
-    FBY_TRY(fby_refuse_header(dir->search, path, &names_files, why));
-    if (!names_files && fby_named_files_find(dir->search, dir->path, list,
+    FBY_TRY(fby_path_join(dir->at.path, list, path, why));
+    FBY_TRY(fby_refuse_header(dir->at.search, path, &names_files, why));
+    if (!names_files && fby_named_files_find(dir->at.search, dir->at.path, list,
                             &dir->folders, dir->has_pictures, &files)) {
         const struct fby_lost_list lost = {
-            dir->search, dir->path, list, &dir->folders, &files};
+            dir->at.search, dir->at.path, list, &dir->folders, &files};
         return fby_refuse_lost_list(&lost, why);
     }
-    fby_err err = fby_guess_index(dir->search, &spec, path, &index, &reason);
+    fby_err err = fby_guess_index(dir->at.search, &spec, path, &index, &reason);
     fby_index_fini(&index);
     if (err != FBY_OK &&
-        (fby_guess_explain_invalid_list(dir->search, path, &reason) ||
+        (fby_guess_explain_invalid_list(dir->at.search, path, &reason) ||
             dir->has_pictures)) {
         return fby_error_set(why, err, "%s", reason.text);
     }
@@ -113,15 +112,15 @@ static bool has_classes_of_train(const struct fby_folders_below *folders)
 static fby_err check_lists(
     struct list_dir *dir, bool is_alone, struct fby_error_detail *why)
 {
-    const struct fby_listing *listing = dir->listing;
+    const struct fby_listing *listing = dir->at.listing;
     fby_err                   err     = FBY_OK;
     uint32_t                  first   = 0;
     while (first < listing->count &&
            !fby_list_is_read(listing, &listing->entries[first])) {
         first++;
     }
-    if (first < listing->count && !dir->search->in_zip) {
-        fby_folders_below_find(dir->search, dir->path, &dir->folders);
+    if (first < listing->count && !dir->at.search->in_zip) {
+        fby_folders_below_find(dir->at.search, dir->at.path, &dir->folders);
     }
     if (is_alone && has_classes_of_train(&dir->folders)) {
         first = listing->count;
@@ -138,10 +137,8 @@ static fby_err check_lists(
 fby_err fby_refuse_unused_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    struct list_dir dir = {.search = search,
-        .path                      = path,
-        .listing                   = listing,
-        .has_pictures              = has_only_picture_folders(listing)};
+    struct list_dir dir = {.at = {search, path, listing},
+        .has_pictures          = has_only_picture_folders(listing)};
     bool is_alone = fby_guess_find_only_dir(listing) != NULL && !search->in_zip;
     bool has_no_other =
         !fby_listing_has_dirs(listing) && !fby_init_has_pictures(listing);
@@ -157,7 +154,6 @@ fby_err fby_refuse_unused_lists(struct fby_search *search, const char *path,
 fby_err fby_refuse_lists_of_folders(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    struct list_dir beside = {
-        .search = search, .path = path, .listing = listing};
+    struct list_dir beside = {.at = {search, path, listing}};
     return check_lists(&beside, false, why);
 }

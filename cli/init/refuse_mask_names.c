@@ -14,14 +14,8 @@
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-struct mask_layout { /* a directory that is checked */
-    struct fby_search        *search;
-    const char               *path; /* below the root */
-    const struct fby_listing *listing;
-};
-
 /* FBY_CONFIG is for a layout that is refused. */
-static fby_err visit_dir(const struct mask_layout *layout, const char *path,
+static fby_err visit_dir(const struct fby_checked_dir *layout, const char *path,
     fby_listing_visit_fn *visit, void *arg, struct fby_error_detail *why)
 {
     fby_err err =
@@ -59,7 +53,7 @@ static fby_err match_mask_name(
     return FBY_OK;
 }
 
-static fby_err find_mask(const struct mask_layout *layout, const char *dir,
+static fby_err find_mask(const struct fby_checked_dir *layout, const char *dir,
     struct mask_search *out, struct fby_error_detail *why)
 {
     char path[FBY_PATH_SIZE];
@@ -69,7 +63,7 @@ static fby_err find_mask(const struct mask_layout *layout, const char *dir,
 
 /* Set the command to the one that renames the masks. Returns ":", or "" if the end
  * of the names would need quotes. */
-static const char *advise(const struct mask_layout *layout,
+static const char *advise(const struct fby_checked_dir *layout,
     const char *mask_dir, const struct mask_search *found)
 {
     const char *end = found->longer + found->stem; /* "_mask.png" */
@@ -83,7 +77,7 @@ static const char *advise(const struct mask_layout *layout,
         strrchr(end, '.'));
 }
 
-static fby_err compare_names(const struct mask_layout *layout,
+static fby_err compare_names(const struct fby_checked_dir *layout,
     const char *picture_dir, const char *mask_dir, const char *picture,
     struct fby_error_detail *why)
 {
@@ -115,7 +109,7 @@ static fby_err compare_names(const struct mask_layout *layout,
 }
 
 static fby_err check_mask_names(
-    const struct mask_layout *layout, struct fby_error_detail *why)
+    const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
     const char        *pictures = NULL;
     const char        *masks    = NULL;
@@ -213,7 +207,7 @@ static bool write_loops(const struct beside_search *beside, const char *dirs,
            strlen(type) <= 30 && strlen(picture) <= 30;
 }
 
-static fby_err refuse_mask_beside(const struct mask_layout *layout,
+static fby_err refuse_mask_beside(const struct fby_checked_dir *layout,
     const struct beside_search *beside, const char *dirs,
     struct fby_error_detail *why)
 {
@@ -232,7 +226,7 @@ static fby_err refuse_mask_beside(const struct mask_layout *layout,
 
 /* The folder whose files are looked at: "" for the one of the listing, if it has
  * pictures, else the first in it; NULL: none. */
-static const char *find_folder_of_files(const struct mask_layout *layout)
+static const char *find_folder_of_files(const struct fby_checked_dir *layout)
 {
     uint32_t i = 0;
     if (fby_init_has_pictures(layout->listing)) {
@@ -246,7 +240,7 @@ static const char *find_folder_of_files(const struct mask_layout *layout)
 
 /* Refuse masks that would be samples of their own. */
 static fby_err check_masks_beside(
-    const struct mask_layout *layout, struct fby_error_detail *why)
+    const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
     const char *folder              = find_folder_of_files(layout);
     char        mask[FBY_NAME_SIZE] = "";
@@ -276,7 +270,7 @@ static fby_err check_masks_beside(
 fby_err fby_refuse_mask_names(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    const struct mask_layout layout = {search, path, listing};
+    const struct fby_checked_dir layout = {search, path, listing};
     FBY_TRY(check_mask_names(&layout, why));
     return check_masks_beside(&layout, why);
 }

@@ -255,7 +255,6 @@ static uint32_t count_words(const struct list_files *files, char *line)
 {
     struct fby_folders_below folders = {0};
     struct fby_named_file    found;
-    char                     path[FBY_PATH_SIZE];
     char                    *state = NULL;
     uint32_t                 n     = 0;
     const char              *word  = strtok_r(line, " \t", &state);
@@ -265,8 +264,7 @@ static uint32_t count_words(const struct list_files *files, char *line)
     fby_folders_below_find(files->search, files->path, &folders);
     bool is_file = fby_named_file_find(
                        files->search, files->path, word, &folders, &found) ||
-                   (fby_path_join(files->path, word, path, NULL) == FBY_OK &&
-                       fby_object_exists(files->search->root, path));
+                   fby_guess_has_file(files->search->root, files->path, word);
     fby_folders_below_fini(&folders);
     while (word != NULL) {
         n++;

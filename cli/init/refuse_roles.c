@@ -371,15 +371,13 @@ static bool has_text_of(struct fby_search *search, const char *path,
 {
     char        dir[FBY_PATH_SIZE];
     char        file[FBY_PATH_SIZE];
-    char        text[FBY_PATH_SIZE];
     const char *dot = strrchr(picture, '.');
     if (dot == NULL || strchr(picture, '/') != NULL || search->in_zip) {
         return false;
     }
     snprintf(file, sizeof(file), "%.*s.txt", (int)(dot - picture), picture);
     return fby_path_join(path, folder, dir, NULL) == FBY_OK &&
-           fby_path_join(dir, file, text, NULL) == FBY_OK &&
-           fby_object_exists(search->root, text) &&
+           fby_guess_has_file(search->root, dir, file) &&
            fby_guess_find_boxes(search, dir, false) == FBY_BOXES_NONE;
 }
 

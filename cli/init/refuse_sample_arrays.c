@@ -71,16 +71,6 @@ static fby_err add_file(
     return FBY_OK;
 }
 
-static bool has_file(const struct fby_search *search, const char *path,
-    const char *folder, const char *file)
-{
-    char dir[FBY_PATH_SIZE];
-    char below[FBY_PATH_SIZE];
-    return fby_path_join(path, folder, dir, NULL) == FBY_OK &&
-           fby_path_join(dir, file, below, NULL) == FBY_OK &&
-           fby_object_exists(search->root, below);
-}
-
 /* Find an array in a folder of arrays alone that is called like one for pictures.
  * "": none. */
 static void find_array(struct fby_search *search, const char *path,
@@ -107,6 +97,7 @@ static fby_err check_folders(struct fby_search *search, const char *path,
     char     file[FBY_NAME_SIZE];
     char     names[MAX_FOLDERS * FBY_NAME_SIZE] = "";
     char     stack[640];
+    char     dir[FBY_PATH_SIZE];
     size_t   used = 0;
     uint32_t n    = 0;
     find_array(search, path, listing, file);
@@ -117,7 +108,8 @@ static fby_err check_folders(struct fby_search *search, const char *path,
             listing->entries[i].is_dir &&
             (fby_init_is_picture_name(name) || fby_init_is_partner_name(name));
         if (is_parallel && fby_shell_is_plain(name) && strlen(name) < 40 &&
-            has_file(search, path, name, file)) {
+            fby_path_join(path, name, dir, NULL) == FBY_OK &&
+            fby_guess_has_file(search->root, dir, file)) {
             used += (size_t)snprintf(names + used, sizeof(names) - used,
                 "%s'%s'", n++ > 0 ? ", " : "", name);
         }
