@@ -9,66 +9,31 @@
 
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/programs.h"
 #include "common/shell.h"
-
-/* Sets L: for each list the paths of a picture and of the file with its boxes.
- * boxes.jsonl is for pictures in that folder, boxes-train.jsonl for those in the
- * folder `train` in it. */
-#define IN_FOLDERS                                                            \
-    "[L.setdefault(a + 'boxes' + ''.join('-' + d for d in b.split('/')[:-1])" \
-    " + '.jsonl', []).append(('%s/' + b, a + '%s/' + os.path.splitext(b)[0] " \
-    "+ '%s')) for f in sorted(glob.glob('**/%s/**/*.*', recursive=True)) for" \
-    " a, b in [f.split('%s/', 1)]]; "
-
-#define BESIDE_PICTURES                                                       \
-    "[L.setdefault(os.path.join(os.path.dirname(f), 'boxes.jsonl'), "         \
-    "[]).append((os.path.basename(f), os.path.splitext(f)[0] + '%s')) for f " \
-    "in sorted(glob.glob('**/*.*', recursive=True)) if "                      \
-    "f.lower().endswith(('.jpg', '.jpeg', '.png', '.webp'))]; "
-
-/* Pictures without a file have no boxes, unless that is so in a whole list. */
-static const char write_text[] =
-    "assert not any(map(os.path.exists, L)); [open(s, "
-    "'x').write(''.join(json.dumps({'image': p, 'boxes': [float(x) for x in "
-    "open(t).read().split()] if os.path.exists(t) else []}) + '\\n' for p, t "
-    "in "
-    "L[s])) for s in L if any(os.path.exists(t) for p, t in L[s])]";
-
-const char fby_guess_write_voc[] =
-    "L = {s: l for s in L for l in [[q for q in L[s] if "
-    "os.path.exists(q[1])]] if l}; assert not any(map(os.path.exists, L)); r = "
-    "E.parse; N = sorted({n.text for l in L.values() for p, x in l for n in "
-    "r(x).findall('object/name')}); v = lambda e, k: float(e.find(k).text); "
-    "[open(s, 'x').write(''.join(json.dumps({'image': p, 'boxes': [n for t in "
-    "[r(x)] for o in t.findall('object') for w, h in [[v(t, 'size/width'), "
-    "v(t, 'size/height')]] for a, b, c, d in [[v(o, 'bndbox/' + k) for k in "
-    "('xmin', 'ymin', 'xmax', 'ymax')]] for n in [N.index(o.find('name').text)"
-    ", (a + c) / 2 / w, (b + d) / 2 / h, (c - a) / w, (d - b) / h]]}) + '\\n' "
-    "for p, x in L[s])) for s in L]; print(dict(enumerate(N)))";
 
 bool fby_guess_write_boxes(const char *pictures, const char *boxes,
     enum fby_boxes_kind kind, char out[FBY_GUESS_COMMAND])
 {
-    bool        is_voc = kind == FBY_BOXES_VOC;
-    const char *type   = is_voc ? ".xml" : ".txt";
-    char        lists[800];
-    int         n = 0;
-    if (kind != FBY_BOXES_TEXT && !is_voc) {
+    bool is_voc       = kind == FBY_BOXES_VOC;
+    char folders[200] = "";
+    int  n            = 0;
+    if ((kind != FBY_BOXES_TEXT && !is_voc) ||
+        (pictures != NULL &&
+            !(fby_shell_is_plain(pictures) && fby_shell_is_plain(boxes)))) {
         return false;
     }
-    if (pictures == NULL) {
-        n = snprintf(lists, sizeof(lists), BESIDE_PICTURES, type);
-    } else if (fby_shell_is_plain(pictures) && fby_shell_is_plain(boxes)) {
-        n = snprintf(lists, sizeof(lists), IN_FOLDERS, pictures, boxes, type,
-            pictures, pictures);
+    if (pictures != NULL) {
+        n = snprintf(
+            folders, sizeof(folders), "P = '%s'; B = '%s'; ", pictures, boxes);
     }
-    if (n <= 0 || (size_t)n >= sizeof(lists)) {
-        return false;
-    }
-    snprintf(out, FBY_GUESS_COMMAND, "import glob, json, os%s; L = {}; %s%s",
-        is_voc ? ", xml.etree.ElementTree as E" : "", lists,
-        is_voc ? fby_guess_write_voc : write_text);
-    return true;
+    snprintf(out, FBY_GUESS_COMMAND, "%sX = '%s'; %s; %s; %s", folders,
+        is_voc ? ".xml" : ".txt",
+        pictures != NULL ? fby_program_boxes_in_folders
+                         : fby_program_boxes_beside,
+        is_voc ? fby_program_boxes_voc : fby_program_boxes_text,
+        fby_program_write_lists);
+    return n >= 0 && (size_t)n < sizeof(folders);
 }
 
 /* Add a note that `what` has files that are boxes, or XML files, with an example

@@ -75,11 +75,6 @@ enum fby_boxes_kind fby_guess_find_boxes(
 bool fby_guess_write_boxes(const char *pictures, const char *boxes,
     enum fby_boxes_kind kind, char out[FBY_GUESS_COMMAND]);
 
-/* The end of such a program: writes the list s for each s of L, which has the
- * paths of a picture and of its XML file. Classes are numbered by their names,
- * which are printed. It needs os, json and, as E, xml.etree.ElementTree. */
-extern const char fby_guess_write_voc[];
-
 /* Add a note on the folder `boxes` beside the folder `pictures`. */
 void fby_guess_note_boxes(struct fby_search *search, const char *pictures,
     const char *boxes, enum fby_boxes_kind kind);

@@ -60,11 +60,11 @@ bool fby_list_command_set(const struct fby_list_command *self,
 {
     char        made[FBY_PATH_SIZE];
     const char *colon = fby_guess_set_command(self->search, self->dir,
-        "python3 -c \"W = '%s'; %.*s; %s; %s; %s; %s\"", self->word,
+        "python3 -c \"W = '%s'; %.*s; %s; %s; %s; %s; %s\"", self->word,
         (int)settings->size, (const char *)settings->data,
         fby_program_list_begin,
         is_csv(self->list) ? fby_program_list_csv : fby_program_list_json,
-        change, fby_program_list_end);
+        change, fby_program_list_end, fby_program_write_lists);
     if (colon[0] == '\0') {
         return false;
     }

@@ -5,7 +5,7 @@
 #ifndef FBY_CLI_INIT_PROGRAMS_H
 #define FBY_CLI_INIT_PROGRAMS_H
 
-/* They write new lists: begin, csv or json, one of the others, end. */
+/* They write new lists: begin, csv or json, one of the others, end, write_lists. */
 extern const char fby_program_list_begin[];
 extern const char fby_program_list_csv[];
 extern const char fby_program_list_json[];
@@ -13,5 +13,20 @@ extern const char fby_program_list_paths[];
 extern const char fby_program_list_dots[];
 extern const char fby_program_list_found[];
 extern const char fby_program_list_end[];
+extern const char fby_program_write_lists[];
+
+/* They write lists of boxes: one of *_lists and boxes_*, one of the formats coco,
+ * text and voc, write_lists. */
+extern const char fby_program_coco_lists[];
+extern const char fby_program_roboflow_lists[];
+extern const char fby_program_voc_lists[];
+extern const char fby_program_boxes_in_folders[];
+extern const char fby_program_boxes_beside[];
+extern const char fby_program_boxes_coco[];
+extern const char fby_program_boxes_text[];
+extern const char fby_program_boxes_voc[];
+extern const char fby_program_roboflow_names[];
+
+extern const char fby_program_merge_masks[];
 
 #endif

@@ -9,44 +9,13 @@
 
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
 #include "pipeline/text.h"
 
 #define BOXES                                                                 \
     " are not read. In a list, a box is five numbers: class, and centre and " \
     "size from 0 to 1"
-
-/* Reads the JSON of COCO `f`, and writes the list `s` with paths that begin with
- * `p`, for each f, s, p of L. `r` gives the new name of a picture. */
-#define WRITE_COCO                                                             \
-    "[open(s, 'x').write(''.join(json.dumps({'image': p + "                    \
-    "r(i['file_name']), 'boxes': [n for a in b.get(i['id'], []) for x, y, w, " \
-    "h in [a['bbox']] for n in [a['category_id'], (x + w / 2) / i['width'], "  \
-    "(y + h / 2) / i['height'], w / i['width'], h / i['height']]]}) + '\\n' "  \
-    "for i in d['images'])) for f, s, p in L for d in [json.load(open(f))] "   \
-    "for b in [{}] for _ in [[b.setdefault(a['image_id'], []).append(a) for "  \
-    "a in d['annotations']]]]"
-
-static const char coco_command[] =
-    "import glob, json, os; r = str; L = [(f, s + '.jsonl', p + '/') for f in "
-    "glob.glob('annotations/instances_*.json') for s in [f[22:-5]] for p in "
-    "list(filter(os.path.isdir, [s, 'images/' + s, 'images']))[:1]]; "
-    "assert L; " WRITE_COCO;
-
-/* The names of pictures have dots, which begin the extension in a list. */
-static const char roboflow_command[] =
-    "import glob, json, os; r = lambda n: n.replace('.', '_', n.count('.') - "
-    "1); L = [(f, os.path.dirname(f) + '/boxes.jsonl', '') for f in "
-    "glob.glob('./**/_annotations.coco.json', recursive=True)]; " WRITE_COCO
-    "; [os.rename(g, t) for f, s, p in L for g in glob.glob(os.path.dirname(f) "
-    "+ '/*.*.*[!n]') for t in [os.path.join(os.path.dirname(g), "
-    "r(os.path.basename(g)))] if not os.path.exists(t)]";
-
-static const char voc_lists[] =
-    "import json, os, xml.etree.ElementTree as E; m = 'ImageSets/Main/%s.txt'; "
-    "L = {s + '.jsonl': [('JPEGImages/%s.jpg' % i, 'Annotations/%s.xml' % i) "
-    "for i in open(m % s).read().split()] for s in ('train', 'val', 'test') if "
-    "os.path.exists(m % s)}; ";
 
 /* ---- COCO ---- */
 
@@ -87,7 +56,9 @@ static fby_err refuse_coco(struct fby_search *search, const char *path,
             "pictures alone",
             first.text);
     }
-    fby_guess_advise(search, path, "", coco_command);
+    fby_guess_set_command(search, path, "python3 -c \"%s; %s; %s\"",
+        fby_program_coco_lists, fby_program_boxes_coco,
+        fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "COCO's annotations (annotations/%s)" BOXES
         ". Give init a folder of the pictures alone, or write lists and run it "
@@ -102,9 +73,9 @@ fby_err fby_refuse_coco(
     struct json_names names      = {.first = ""};
     char              dir[FBY_PATH_SIZE];
     if (fby_guess_has_file(search->root, path, roboflow)) {
-        if (!search->in_zip) {
-            fby_guess_advise(search, "", "", roboflow_command);
-        }
+        fby_guess_set_command(search, "", "python3 -c \"%s; %s; %s; %s\"",
+            fby_program_roboflow_lists, fby_program_boxes_coco,
+            fby_program_write_lists, fby_program_roboflow_names);
         return fby_error_set(why, FBY_CONFIG,
             "COCO's annotations (%s)" BOXES
             ". Write lists (and _ for dots in names of pictures), and run init "
@@ -130,7 +101,8 @@ bool fby_advise_voc_boxes(
         !fby_guess_has_file(search->root, path, "ImageSets/Main/train.txt")) {
         return false;
     }
-    snprintf(program, sizeof(program), "%s%s", voc_lists, fby_guess_write_voc);
+    snprintf(program, sizeof(program), "%s; %s; %s", fby_program_voc_lists,
+        fby_program_boxes_voc, fby_program_write_lists);
     fby_guess_advise(search, path, lead, program);
     return true;
 }

@@ -10,25 +10,11 @@
 
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
-
-/* %s: masks, images. Ids go up to 254, then they begin again. */
-#define MERGE_MASKS                                                            \
-    "import functools, glob, os, shutil, numpy as n, PIL.Image as I; d = "     \
-    "'/%s/*.*'; P = [(p, m, p.split('/')[0].replace('.', '_')) for p in "      \
-    "sorted(glob.glob('*/%s/*.*')) for m in "                                  \
-    "[sorted(glob.glob(glob.escape(p.split('/')[0]) + d))] if m]; "            \
-    "assert len({k for p, m, k in P}) == len(P), 'two pictures of a name'; "   \
-    "[os.makedirs('merged/' + k) for k in ('images', 'masks')]; "              \
-    "[(shutil.copy(p, 'merged/images/' + k + os.path.splitext(p)[1]), "        \
-    "I.fromarray(functools.reduce(n.maximum, "                                 \
-    "((n.asarray(I.open(f).convert('L')) > 0) * n.uint8(i %% 254 + 1) for i, " \
-    "f"                                                                        \
-    " in enumerate(m)))).save('merged/masks/' + k + '.png')) for p, m, k in "  \
-    "P]"
 
 /* Of several masks the one with the shortest name, as a.png beside a-1.png.
  * %s: masks, images. */
@@ -109,14 +95,12 @@ static fby_err refuse_objects(struct fby_search *search, const char *path,
     const char *name, const struct inner_folders *inner,
     struct fby_error_detail *why)
 {
-    char program[1024];
     char below[FBY_PATH_SIZE];
     char operand[FBY_OPERAND_SIZE];
     FBY_TRY(fby_path_join(path, "merged", below, why));
     fby_guess_write_operand(search, below, operand);
-    snprintf(
-        program, sizeof(program), MERGE_MASKS, inner->masks, inner->pictures);
-    fby_guess_advise(search, path, "", program);
+    fby_guess_set_command(search, path, "python3 -c \"M = '%s'; F = '%s'; %s\"",
+        inner->masks, inner->pictures, fby_program_merge_masks);
     return fby_error_set(why, FBY_CONFIG,
         "each folder has a picture in %.40s/ and masks of its objects in "
         "%.40s/, as %.60s: merge the masks of each picture into one with ids "
