@@ -33,29 +33,21 @@ void fby_guess_name_list(
     snprintf(out, FBY_PATH_SIZE, "%s-%s", word, list);
 }
 
-/* True if `name` is that of a list which a command of init made of `list`. */
-static bool is_made_of(const char *name, const char *list)
+/* The list in the listing that a command of init converted this one to; NULL: there
+ * is none. */
+static const char *find_converted(
+    const struct fby_listing *listing, const char *list)
 {
     static const char *const words[] = {
         "paths", "found", "names", "utf8", "commas", "lines", "text", "dots"};
-    bool is_made = false;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        char made[FBY_PATH_SIZE];
-        fby_guess_name_list(list, words[i], made);
-        is_made = is_made || strcmp(name, made) == 0;
+    const struct fby_entry *found = NULL;
+    for (size_t i = 0; found == NULL && i < sizeof(words) / sizeof(words[0]);
+         i++) {
+        char converted[FBY_PATH_SIZE];
+        fby_guess_name_list(list, words[i], converted);
+        found = fby_listing_find(listing, converted);
     }
-    return is_made;
-}
-
-/* The list in the listing that was made of this one; NULL: none was. */
-static const char *find_made(
-    const struct fby_listing *listing, const char *list)
-{
-    uint32_t i = 0;
-    while (i < listing->count && !is_made_of(listing->entries[i].name, list)) {
-        i++;
-    }
-    return i < listing->count ? listing->entries[i].name : NULL;
+    return found != NULL ? found->name : NULL;
 }
 
 bool fby_guess_name_lists(const struct fby_guess *guess, char *out, size_t size)
@@ -82,7 +74,7 @@ bool fby_guess_name_lists(const struct fby_guess *guess, char *out, size_t size)
 bool fby_list_is_read(
     const struct fby_listing *listing, const struct fby_entry *entry)
 {
-    return is_list(entry) && find_made(listing, entry->name) == NULL &&
+    return is_list(entry) && find_converted(listing, entry->name) == NULL &&
            strstr(entry->name, "submission") == NULL; /* Kaggle's */
 }
 
@@ -450,10 +442,10 @@ static fby_err add_lists(struct fby_search *search, const char *path,
             (fby_split_word(list) == NULL) != is_other) {
             continue;
         }
-        const char *made = find_made(listing, list);
-        if (made != NULL) {
+        const char *converted = find_converted(listing, list);
+        if (converted != NULL) {
             fby_guess_note(
-                search, "note: %s is read in place of %s", made, list);
+                search, "note: %s is read in place of %s", converted, list);
             continue;
         }
         FBY_TRY(fby_path_join(path, list, list_path, why));

@@ -74,8 +74,8 @@ void fby_guess_name_list(
 bool fby_guess_name_lists(
     const struct fby_guess *guess, char *out, size_t size);
 
-/* True for a list that has no other made of it in the listing, and is no list of
- * results. */
+/* True for a list that was not converted to another one in the listing, and is no
+ * list of results. */
 bool fby_list_is_read(
     const struct fby_listing *listing, const struct fby_entry *entry);
 

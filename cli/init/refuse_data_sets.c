@@ -13,17 +13,6 @@
 #include "cli/init/refuse_layouts.h"
 #include "pipeline/text.h"
 
-static const struct fby_entry *find_entry(
-    const struct fby_listing *listing, const char *name)
-{
-    for (uint32_t i = 0; i < listing->count; i++) {
-        if (strcmp(listing->entries[i].name, name) == 0) {
-            return &listing->entries[i];
-        }
-    }
-    return NULL;
-}
-
 static fby_err list_below(const struct fby_checked_dir *layout, const char *dir,
     struct fby_listing *out, struct fby_error_detail *why)
 {
@@ -47,14 +36,15 @@ static fby_err refuse(const struct fby_checked_dir *layout, const char *reason,
 static fby_err check_pets(
     const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
-    const struct fby_entry *images = find_entry(layout->listing, "images");
-    struct fby_listing      within = {0};
+    const struct fby_entry *images =
+        fby_listing_find(layout->listing, "images");
+    struct fby_listing within = {0};
     if (images == NULL || !fby_guess_has_file(layout->search->root,
                               layout->path, "annotations/list.txt")) {
         return FBY_OK;
     }
     fby_err err = list_below(layout, "annotations", &within, why);
-    if (err == FBY_OK && find_entry(&within, "trimaps") != NULL) {
+    if (err == FBY_OK && fby_listing_find(&within, "trimaps") != NULL) {
         bool has_splits = fby_guess_has_file(layout->search->root, layout->path,
                               "annotations/trainval.txt") &&
                           fby_guess_has_file(layout->search->root, layout->path,
@@ -79,8 +69,8 @@ static fby_err check_nnunet(
 {
     static const char  masks[] = "labelsTr";
     struct fby_listing within  = {0};
-    if (find_entry(layout->listing, "imagesTr") == NULL ||
-        find_entry(layout->listing, masks) == NULL) {
+    if (fby_listing_find(layout->listing, "imagesTr") == NULL ||
+        fby_listing_find(layout->listing, masks) == NULL) {
         return FBY_OK;
     }
     fby_err err = list_below(layout, masks, &within, why);
@@ -143,7 +133,7 @@ static bool is_davis(const struct fby_checked_dir *layout)
 {
     struct fby_listing within = {0};
     bool               has_folders =
-        find_entry(layout->listing, "Annotations") != NULL &&
+        fby_listing_find(layout->listing, "Annotations") != NULL &&
         list_below(layout, "Annotations", &within, NULL) == FBY_OK &&
         fby_listing_has_dirs(&within);
     fby_listing_fini(&within);
@@ -153,7 +143,7 @@ static bool is_davis(const struct fby_checked_dir *layout)
 static fby_err check_voc(
     const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
-    if (find_entry(layout->listing, "JPEGImages") == NULL) {
+    if (fby_listing_find(layout->listing, "JPEGImages") == NULL) {
         return FBY_OK;
     }
     if (fby_guess_has_file(layout->search->root, layout->path,
@@ -208,8 +198,8 @@ static fby_err check_known(
     const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (find_entry(layout->listing, known[i].folders[0]) != NULL &&
-            find_entry(layout->listing, known[i].folders[1]) != NULL) {
+        if (fby_listing_find(layout->listing, known[i].folders[0]) != NULL &&
+            fby_listing_find(layout->listing, known[i].folders[1]) != NULL) {
             return refuse(layout, known[i].reason, known[i].command, why);
         }
     }

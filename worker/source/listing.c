@@ -63,6 +63,23 @@ void fby_listing_sort(struct fby_listing *self)
     }
 }
 
+const struct fby_entry *fby_listing_find(
+    const struct fby_listing *self, const char *name)
+{
+    uint32_t begin = 0;
+    uint32_t end   = self->count;
+    while (begin < end) {
+        uint32_t middle = begin + (end - begin) / 2;
+        int      order  = strcmp(self->entries[middle].name, name);
+        if (order == 0) {
+            return &self->entries[middle];
+        }
+        begin = order < 0 ? middle + 1 : begin;
+        end   = order < 0 ? end : middle;
+    }
+    return NULL;
+}
+
 fby_err fby_listing_read(const struct fby_root *root, const char *path,
     const char *glob, struct fby_listing *out, struct fby_error_detail *why)
 {

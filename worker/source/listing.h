@@ -50,6 +50,11 @@ FBY_CHECKED fby_err fby_listing_add(
     void *listing, const struct fby_entry *entry, struct fby_error_detail *why);
 void fby_listing_sort(struct fby_listing *self);
 
+/* The entry of that name in a sorted listing, as fby_listing_read() returns it;
+ * NULL: there is none. */
+const struct fby_entry *fby_listing_find(
+    const struct fby_listing *self, const char *name);
+
 /* Log the number of skipped links at `path`, if it is not 0. */
 void fby_listing_log_dangling(
     const struct fby_root *root, const char *path, uint64_t n);
