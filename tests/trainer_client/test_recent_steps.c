@@ -8,6 +8,8 @@
 #define MS FBY_NS_PER_MS
 #define S  FBY_NS_PER_S
 
+static const int64_t window_ns = 30 * S;
+
 static const struct fby_stage_times times = {
     .fetch = 4 * MS, .transform = 30 * MS, .encode = 6 * MS, .cpu = 35 * MS};
 
@@ -34,7 +36,8 @@ static struct fby_recent_steps begin(void)
 static void assert_pace(const struct fby_recent_steps *steps, uint32_t span_ms,
     uint64_t rows, uint32_t wait_ms)
 {
-    struct fby_pace pace = fby_recent_steps_pace(steps, steps->last_ns);
+    struct fby_pace pace =
+        fby_recent_steps_pace(steps, steps->last_ns, window_ns);
     assert_int_equal(pace.span_ms, span_ms);
     assert_int_equal(pace.rows, rows);
     assert_int_equal(pace.wait_ms, wait_ms);
@@ -55,7 +58,8 @@ static void a_pace_has_rows_and_wait(void **state)
     struct fby_recent_steps steps = begin();
     add_steps(&steps, 10, 80 * MS, 20 * MS);
     assert_pace(&steps, 1000, 640, 200);
-    struct fby_pace pace = fby_recent_steps_pace(&steps, steps.last_ns);
+    struct fby_pace pace =
+        fby_recent_steps_pace(&steps, steps.last_ns, window_ns);
     assert_int_equal(pace.fetch_ms, 40);
     assert_int_equal(pace.transform_ms, 300);
     assert_int_equal(pace.encode_ms, 60);
@@ -97,8 +101,9 @@ static void steps_are_forgotten_after_30_s(void **state)
     (void)state;
     struct fby_recent_steps steps = begin();
     add_steps(&steps, 10, S, 0); /* the last one at second 11 */
-    assert_int_equal(fby_recent_steps_pace(&steps, 41 * S).rows, 64);
-    assert_int_equal(fby_recent_steps_pace(&steps, 41 * S + 1).span_ms, 0);
+    assert_int_equal(fby_recent_steps_pace(&steps, 41 * S, window_ns).rows, 64);
+    assert_int_equal(
+        fby_recent_steps_pace(&steps, 41 * S + 1, window_ns).span_ms, 0);
     add_steps(&steps, 100, S, 0);
     assert_pace(&steps, 31000, 1984 /* 31 steps */, 0);
 }
