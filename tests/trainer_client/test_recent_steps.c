@@ -96,14 +96,18 @@ static void steps_that_wait_for_long_count(void **state)
     assert_pace(&steps, 5580, 384, 5100);
 }
 
-static void steps_are_forgotten_after_30_s(void **state)
+static void steps_are_forgotten_after_30_s_but_the_last_four(void **state)
 {
     (void)state;
     struct fby_recent_steps steps = begin();
     add_steps(&steps, 10, S, 0); /* the last one at second 11 */
-    assert_int_equal(fby_recent_steps_pace(&steps, 41 * S, window_ns).rows, 64);
     assert_int_equal(
-        fby_recent_steps_pace(&steps, 41 * S + 1, window_ns).span_ms, 0);
+        fby_recent_steps_pace(&steps, 36 * S, window_ns).rows, 384);
+    assert_int_equal(
+        fby_recent_steps_pace(&steps, 36 * S + 1, window_ns).rows, 320);
+    struct fby_pace pace = fby_recent_steps_pace(&steps, 999 * S, window_ns);
+    assert_int_equal(pace.rows, 256);
+    assert_int_equal(pace.span_ms, 4000);
     add_steps(&steps, 100, S, 0);
     assert_pace(&steps, 31000, 1984 /* 31 steps */, 0);
 }
@@ -126,7 +130,7 @@ int main(void)
         cmocka_unit_test(waits_of_several_calls_add_up),
         cmocka_unit_test(steps_that_compute_for_long_do_not_count),
         cmocka_unit_test(steps_that_wait_for_long_count),
-        cmocka_unit_test(steps_are_forgotten_after_30_s),
+        cmocka_unit_test(steps_are_forgotten_after_30_s_but_the_last_four),
         cmocka_unit_test(the_last_1024_steps_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
