@@ -12,6 +12,8 @@
 #                    PYTHON=one with PyTorch for those of the Python package
 #   make bench-gpu   measure this GPU, write a table to bench/results/
 #   make wheel  the Python package as dist/*.whl, for other machines too
+#   make package     a .deb and a .tar.gz in dist/ (docs/operations.md)
+#   make test-deploy  the package in a bare root, and the units of systemd
 #   make install     program, library and manual into PREFIX (docs/library.md)
 MAKEFLAGS += --no-print-directory
 DATA ?=
@@ -24,8 +26,8 @@ FBY_CUDA = auto
 demo bench bench-python: export DATA := $(DATA)
 
 .PHONY: build configure setup demo test test-long test-mutants test-python \
-    test-gpu lint bench bench-long bench-python bench-gpu has-cuda install \
-    wheel clean
+    test-gpu test-deploy lint bench bench-long bench-python bench-gpu has-cuda \
+    install package wheel clean
 
 # Kernels take minutes to compile and the demo needs none, so it configures
 # without CUDA (build/no-cuda); a build then configures again.
@@ -118,6 +120,16 @@ bench-gpu:
 
 install: build
 	@cmake --install build --prefix "$(PREFIX)"
+
+package: build
+	@tools/install-packages package
+	@cd build && cpack >cpack.log || { cat cpack.log >&2; exit 1; }
+	@rm -rf dist/_CPack_Packages
+	@ls dist/forebay*.deb dist/forebay*.tar.gz
+
+test-deploy: package
+	@tools/install-packages deploy
+	@tools/test-deploy
 
 wheel:
 	@tools/install-packages wheel

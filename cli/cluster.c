@@ -2,6 +2,7 @@
 #include "cli/cluster.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +30,12 @@ static const int64_t unused_grace_ns = 1 * FBY_NS_PER_S;
 struct restart {            /* the restart state of one child */
     unsigned starts;        /* number of starts, including the first */
     int64_t  restart_at_ns; /* 0: no restart is due */
+    bool     leaves;        /* it got SIGTERM, since it is not wanted */
 };
 
 struct fby_cluster {
-    unsigned                  n_children;
+    unsigned                  n_children; /* that may run */
+    uint32_t                  workers;    /* that are wanted now */
     struct fby_child         *children; /* [0]: the server; then the workers */
     struct restart           *restarts; /* [i]: of children[i] */
     struct fby_child_program  server;
@@ -40,6 +43,7 @@ struct fby_cluster {
     struct fby_temporary_keys temporary_keys;
     char                     *keys; /* see fby_cluster_keys() */
     char                     *keys_by_pid;
+    char                     *worker_keys; /* NULL: no keys */
 };
 
 static fby_err start_child(
@@ -101,6 +105,13 @@ static void build_server_args(struct fby_cluster *self,
     }
 }
 
+/* The workers that may run at the same time. */
+static uint32_t most_workers(const struct fby_cluster_options *options)
+{
+    return options->most_workers > options->workers ? options->most_workers
+                                                    : options->workers;
+}
+
 /* Returns a worker's equal share of the usable cores, at least 1. */
 static unsigned cores_per_worker(const struct fby_cluster_options *options)
 {
@@ -111,7 +122,8 @@ static unsigned cores_per_worker(const struct fby_cluster_options *options)
         (unsigned)CPU_COUNT(&allowed) < cores) {
         cores = (unsigned)CPU_COUNT(&allowed);
     }
-    unsigned share = options->workers > 0 ? cores / options->workers : 0;
+    uint32_t n     = most_workers(options);
+    unsigned share = n > 0 ? cores / n : 0;
     return share > 0 ? share : 1;
 }
 
@@ -138,7 +150,7 @@ static void build_worker_args(
         (int)(strrchr(server, ':') - server), server);
     snprintf(threads, sizeof(threads), "%u",
         options->threads > 0 ? options->threads : cores_per_worker(options));
-    if (memory == NULL && choose_memory(options->workers, share)) {
+    if (memory == NULL && choose_memory(most_workers(options), share)) {
         memory = share;
     }
     fby_words_add(args, "worker");
@@ -180,11 +192,12 @@ static fby_err start_workers(struct fby_cluster *self,
 {
     fby_err err = FBY_OK;
     build_worker_args(self, options);
-    for (unsigned i = 1; i < self->n_children && err == FBY_OK; i++) {
+    self->workers = options->workers;
+    for (unsigned i = 1; i <= self->workers && err == FBY_OK; i++) {
         err = start_child(self, i, why);
     }
     int64_t deadline_ns = fby_now_ns() + start_timeout_ns;
-    for (unsigned i = 1; i < self->n_children && err == FBY_OK; i++) {
+    for (unsigned i = 1; i <= self->workers && err == FBY_OK; i++) {
         err = fby_child_wait_ready(&self->children[i], deadline_ns, why);
     }
     return err;
@@ -216,12 +229,15 @@ static fby_err choose_keys(struct fby_cluster *self,
     if (options->keys != NULL) {
         self->keys        = find_trainer_key(options->keys);
         self->keys_by_pid = fby_strdup(self->keys);
+        self->worker_keys = fby_strdup(options->keys);
         return FBY_OK;
     }
     FBY_TRY(fby_temporary_keys_create(&self->temporary_keys, why));
     int fd            = self->temporary_keys.trainer;
     self->keys        = fby_strdup(fby_temporary_key_path(fd).text);
     self->keys_by_pid = fby_strdup(fby_temporary_key_path_by_pid(fd).text);
+    self->worker_keys =
+        fby_strdup(fby_temporary_key_path(self->temporary_keys.worker).text);
     return FBY_OK;
 }
 
@@ -229,7 +245,7 @@ fby_err fby_cluster_start(const struct fby_cluster_options *options,
     struct fby_cluster **out, struct fby_error_detail *why)
 {
     struct fby_cluster *self = fby_zalloc(sizeof(*self));
-    self->n_children         = options->workers + 1;
+    self->n_children         = most_workers(options) + 1;
     self->children = fby_zalloc(self->n_children * sizeof(*self->children));
     self->restarts = fby_zalloc(self->n_children * sizeof(*self->restarts));
     for (unsigned i = 0; i < self->n_children; i++) {
@@ -273,6 +289,7 @@ static void stop(struct fby_cluster **self_p, int64_t worker_grace_ns)
     fby_temporary_keys_close(&self->temporary_keys);
     free(self->keys);
     free(self->keys_by_pid);
+    free(self->worker_keys);
     free(self);
 }
 
@@ -299,6 +316,11 @@ const char *fby_cluster_keys(const struct fby_cluster *self)
 const char *fby_cluster_keys_by_pid(const struct fby_cluster *self)
 {
     return self->keys_by_pid;
+}
+
+const char *fby_cluster_worker_keys(const struct fby_cluster *self)
+{
+    return self->worker_keys;
 }
 
 /* Plan the next restart: in 1, 2, 4, 8, 16, then always 30 s, since a shift by
@@ -339,19 +361,73 @@ static void restart_child(struct fby_cluster *self, unsigned i, int64_t now_ns)
     memcpy(self->children[i].endpoint, ended.endpoint, sizeof(ended.endpoint));
 }
 
-void fby_cluster_restart_ended(struct fby_cluster *self, int64_t now_ns)
+static void restart_ended(struct fby_cluster *self, int64_t now_ns)
 {
     for (unsigned i = 0; i < self->n_children; i++) {
         struct fby_child *child   = &self->children[i];
         struct restart   *restart = &self->restarts[i];
-        if (!fby_child_reap(child)) {
+        if (!fby_child_reap(child) || restart->starts == 0) {
             continue;
         }
-        if (restart->restart_at_ns == 0) {
+        if (restart->leaves) { /* it is free to start again */
+            *restart = (struct restart){.starts = 0};
+        } else if (restart->restart_at_ns == 0) {
             warn_ended(child, plan_restart(restart, now_ns));
         } else if (now_ns >= restart->restart_at_ns) {
             restart->restart_at_ns = 0;
             restart_child(self, i, now_ns);
         }
     }
+}
+
+/* ---- the number of workers ------------------------------------------------ */
+
+/* True for a worker that runs or will be started again, and does not leave. */
+static bool is_active(const struct fby_cluster *self, unsigned i)
+{
+    return self->restarts[i].starts > 0 && !self->restarts[i].leaves;
+}
+
+/* Let the worker end, or end its restarts. */
+static void let_leave(struct fby_cluster *self, unsigned i)
+{
+    self->restarts[i].leaves = true;
+    if (self->children[i].pid != 0) {
+        kill(self->children[i].pid, SIGTERM);
+    }
+}
+
+/* Start or stop the workers that are too few or too many. Those that were added
+ * last leave first. */
+static void match_number(struct fby_cluster *self, int64_t now_ns)
+{
+    uint32_t active = 0;
+    for (unsigned i = 1; i < self->n_children; i++) {
+        active += is_active(self, i) ? 1 : 0;
+    }
+    for (unsigned i = self->n_children - 1; i > 0 && active > self->workers;
+         i--) {
+        if (is_active(self, i)) {
+            let_leave(self, i);
+            active--;
+        }
+    }
+    for (unsigned i = 1; i < self->n_children && active < self->workers; i++) {
+        if (self->restarts[i].starts == 0) {
+            restart_child(self, i, now_ns);
+            active++;
+        }
+    }
+}
+
+void fby_cluster_set_workers(struct fby_cluster *self, uint32_t workers)
+{
+    uint32_t most = self->n_children - 1;
+    self->workers = workers < most ? workers : most;
+}
+
+void fby_cluster_tick(struct fby_cluster *self, int64_t now_ns)
+{
+    restart_ended(self, now_ns);
+    match_number(self, now_ns);
 }

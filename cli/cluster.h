@@ -15,7 +15,8 @@ struct fby_cluster_options {
     const char *listen;      /* the server's address; NULL: any loopback port */
     const char *keys;        /* folder of keys; NULL: new keys, in memory */
     bool        is_insecure; /* no keys; they may listen beyond loopback */
-    uint32_t    workers;     /* number of worker processes */
+    uint32_t    workers;     /* number of worker processes at the start */
+    uint32_t    most_workers; /* that may be set later; 0: `workers` */
     uint32_t    threads; /* of each worker; 0: an equal share of the cores */
     const char *memory;  /* each worker's --memory; NULL: its default */
     const char *cache;   /* each worker's --cache; NULL: its default */
@@ -45,9 +46,17 @@ const char *fby_cluster_server_endpoint(const struct fby_cluster *self);
 const char *fby_cluster_keys(const struct fby_cluster *self);
 const char *fby_cluster_keys_by_pid(const struct fby_cluster *self);
 
-/* Log each child that ended, and restart it after a delay that grows from 1 to
+/* Run so many workers from the next tick on, at most `most_workers`. Those that
+ * are too many get SIGTERM: they finish what they were asked for. */
+void fby_cluster_set_workers(struct fby_cluster *self, uint32_t workers);
+
+/* The path of the workers' key, or of the folder that has it, for this process;
+ * NULL: no keys. Valid until the stop. */
+const char *fby_cluster_worker_keys(const struct fby_cluster *self);
+
+/* Start and stop workers, as the number says. Log each child that ended, and restart it after a delay that grows from 1 to
  * 30 s. A restarted server listens on its old port. Call about once a second.
  * Blocks: never. */
-void fby_cluster_restart_ended(struct fby_cluster *self, int64_t now_ns);
+void fby_cluster_tick(struct fby_cluster *self, int64_t now_ns);
 
 #endif

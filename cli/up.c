@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/ask.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/local.h"
@@ -23,7 +24,10 @@
 #include "common/clock.h"
 #include "common/exposure.h"
 #include "common/plural.h"
+#include "common/timer.h"
 #include "secure/key_file.h"
+
+enum { DEFAULT_WORKERS = 2 };
 
 struct up_options {
     const char                *pipeline;   /* path; "-": standard input */
@@ -31,6 +35,7 @@ struct up_options {
     bool                       json;
     int                        ready_fd; /* -1: standard output */
     struct fby_words           data;
+    uint32_t                   least, most; /* workers; most is 0: no scaling */
     struct fby_cluster_options cluster;
 };
 
@@ -44,8 +49,14 @@ static const struct fby_option options[] = {
         FBY_REQUIRED(FBY_TEXT, struct up_options, pipeline, FBY_WHY_PIPELINE)},
     {"workers", 'w', "N", "Worker processes (default 2)",
         NUMBER(cluster.workers, 1, 256)},
+    {"max", 0, "N",
+        "Run as many workers as the trainers need ('forebay scale'), at most N",
+        NUMBER(most, 1, 256)},
+    {"min", 0, "N", "With --max: never fewer than N (default 1)",
+        NUMBER(least, 1, 256)},
     {"threads", 't', "N",
-        "Threads of each worker (default: an equal share of the cores)",
+        "Threads of each worker (default: an equal share of the cores, among "
+        "--max workers if given)",
         NUMBER(cluster.threads, 1, 1024)},
     {"memory", 'm', "SIZE",
         "Memory of each worker for samples and batches, as 512M or 2G "
@@ -93,12 +104,38 @@ static bool is_wildcard(const char *endpoint)
            strstr(endpoint, "//[::]:") != NULL;
 }
 
+/* With --max, the number of workers begins within its limits. */
+static void check_limits(
+    const struct argp_state *state, struct up_options *self)
+{
+    if (self->least > 0 && self->most == 0) {
+        argp_error(state, "--min needs --max");
+    }
+    self->least = self->least > 0 ? self->least : 1;
+    if (self->most == 0) {
+        self->cluster.workers =
+            self->cluster.workers > 0 ? self->cluster.workers : DEFAULT_WORKERS;
+        return;
+    }
+    if (self->least > self->most) {
+        argp_error(state, "--min is above --max");
+    }
+    if (self->cluster.workers > self->most) {
+        argp_error(state, "--workers is above --max");
+    }
+    if (self->cluster.workers < self->least) {
+        self->cluster.workers = self->least;
+    }
+    self->cluster.most_workers = self->most;
+}
+
 /* Also keep the descriptor of --ready-fd from the children, so that its reader
  * sees the end of the pipe when this process closes it. */
 static void check_options(const struct argp_state *state, void *values)
 {
-    const struct up_options *self   = values;
-    const char              *listen = self->cluster.listen;
+    struct up_options *self   = values;
+    const char        *listen = self->cluster.listen;
+    check_limits(state, self);
     if (is_wildcard(listen)) {
         argp_error(state,
             "--listen %s: name one address of this machine, "
@@ -127,6 +164,7 @@ static const struct fby_usage usage = {.options = options,
     .help = "Run a whole cluster on this machine until Ctrl-C.\v"
             "Examples:\n"
             "  forebay up --pipeline p.yaml --workers 4\n"
+            "  forebay up --pipeline p.yaml --max 8\n"
             "  forebay up --pipeline - --json --while-used lock < p.yaml\n"
             "It prints the options that a trainer needs: --server, --keys, "
             "--data."};
@@ -282,6 +320,76 @@ static fby_err check_keys(const char *folder, struct fby_error_detail *why)
     return err;
 }
 
+/* ---- the number of workers ------------------------------------------------ */
+
+static const int64_t scale_period_ns = 5 * FBY_NS_PER_S;
+
+struct scaling {
+    struct fby_ask *ask; /* NULL: the number of workers stays */
+    uint32_t        workers;
+    int64_t         due_ns;
+};
+
+static fby_err start_scaling(struct scaling *self,
+    const struct up_options *values, const struct fby_cluster *cluster,
+    struct fby_error_detail *why)
+{
+    struct fby_key_file key  = {0};
+    const char         *keys = fby_cluster_worker_keys(cluster);
+    fby_err             err  = FBY_OK;
+    self->workers            = values->cluster.workers;
+    if (values->most == 0) {
+        return FBY_OK;
+    }
+    if (keys != NULL) {
+        err = fby_key_file_load(keys, FBY_ROLE_WORKER, &key, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_ask_open(fby_cluster_server_endpoint(cluster),
+            keys != NULL ? &key : NULL, &self->ask, why);
+    }
+    sodium_memzero(&key, sizeof(key));
+    return err;
+}
+
+static void tell_number(
+    const struct scaling *self, const struct fby_ask_answer *answer)
+{
+    fprintf(
+        stderr, "forebay up: %s\n", fby_plural(self->workers, "worker").text);
+    for (unsigned i = 0; i < answer->reasons.n; i++) {
+        fprintf(stderr, "  %s\n", answer->reasons.items[i]);
+    }
+}
+
+/* Ask the server, and set the number of workers. A server that does not answer
+ * in time is asked again later. */
+static void scale(struct scaling *self, const struct up_options *values,
+    struct fby_cluster *cluster)
+{
+    struct fby_ask_answer   answer = {.wanted = 0};
+    struct fby_error_detail unused;
+    int64_t                 now_ns = fby_now_ns();
+    if (self->ask == NULL || now_ns < self->due_ns) {
+        return;
+    }
+    self->due_ns = now_ns + fby_scaled_timeout_ns(scale_period_ns);
+    if (fby_ask_workers(self->ask, now_ns + FBY_NS_PER_S, &answer, &unused) !=
+        FBY_OK) {
+        return;
+    }
+    uint32_t n = answer.wanted > values->least ? answer.wanted : values->least;
+    n          = n < values->most ? n : values->most;
+    if (n != self->workers) {
+        self->workers = n;
+        fby_cluster_set_workers(cluster, n);
+        tell_number(self, &answer);
+    }
+    fby_words_fini(&answer.reasons);
+}
+
+/* ---- from the start to the end -------------------------------------------- */
+
 static fby_err prepare(struct up_options *values,
     struct fby_served_roots *served, struct fby_lock_watch *users,
     struct fby_error_detail *why)
@@ -304,11 +412,15 @@ static fby_err serve(struct up_options *values, struct fby_error_detail *why)
     struct fby_served_roots served  = {0};
     struct fby_lock_watch   users   = {.fd = -1};
     struct fby_cluster     *cluster = NULL;
+    struct scaling          scaling = {.ask = NULL};
     fby_err                 err     = prepare(values, &served, &users, why);
     if (err == FBY_OK) {
         values->cluster.roots = served.data_options.items;
         fby_signals_catch();
         err = fby_cluster_start(&values->cluster, &cluster, why);
+    }
+    if (err == FBY_OK) {
+        err = start_scaling(&scaling, values, cluster, why);
     }
     if (err == FBY_OK) {
         err = announce_ready(values, cluster, &served, why);
@@ -321,12 +433,14 @@ static fby_err serve(struct up_options *values, struct fby_error_detail *why)
         while (fby_signals_caught() == 0 &&
                !fby_lock_watch_has_ended(&users, fby_now_ns())) {
             fby_signals_wait(500);
-            fby_cluster_restart_ended(cluster, fby_now_ns());
+            scale(&scaling, values, cluster);
+            fby_cluster_tick(cluster, fby_now_ns());
         }
         if (fby_signals_caught() == 0) {
             fby_cluster_stop_unused(&cluster);
         }
     }
+    fby_ask_close(&scaling.ask);
     fby_cluster_stop(&cluster);
     fby_lock_watch_close(&users);
     fby_served_fini(&served);
@@ -337,7 +451,7 @@ static int run(int argc, char **argv)
 {
     struct up_options values = {
         .ready_fd = -1,
-        .cluster  = {.workers = 2, .listen = "tcp://127.0.0.1:7070"},
+        .cluster  = {.listen = "tcp://127.0.0.1:7070"},
     };
     struct fby_error_detail why = {{0}};
     fby_usage_parse(&usage, argc, argv, &values);

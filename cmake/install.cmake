@@ -33,6 +33,10 @@ install(FILES docs/man/forebay.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(FILES examples/trainer.c examples/trainer.cu
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
+install(FILES LICENSE docs/third-party.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES deploy/systemd/forebay-server.service
+    deploy/systemd/forebay-worker.service DESTINATION lib/systemd/system)
+
 if(SKBUILD) # a wheel, to which scikit-build-core adds the .py files
     install(TARGETS forebay_python DESTINATION forebay COMPONENT python)
     install(TARGETS forebay DESTINATION forebay/bin COMPONENT python)

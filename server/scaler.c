@@ -113,8 +113,8 @@ static void explain_job(
     const struct fby_scaler_job *job, struct fby_buffer *why)
 {
     if (job->n_measured == 0) {
-        fby_put_format(why, "job %.100s: %s, no step in the last 30 s\n",
-            job->name, fby_plural(job->n_ranks, "rank").text);
+        fby_put_format(why, "job %.100s: %s, no step yet\n", job->name,
+            fby_plural(job->n_ranks, "rank").text);
         return;
     }
     fby_put_format(why,
@@ -174,11 +174,10 @@ static uint32_t apply_rules(uint32_t n, const struct demand *demand,
         fby_put_format(why, "at most %d times as many as there are\n", GROWTH);
         n = GROWTH * n_workers;
     } else if (n < n_workers && demand->has_unmeasured) {
-        fby_put_format(why,
-            "ranks without a step in the last 30 s may go on, so no fewer than "
-            "there are\n");
+        fby_put_format(
+            why, "ranks without a step begin, so no fewer than there are\n");
         n = n_workers;
-    } else if (n <= n_workers && demand->has_waiting) {
+    } else if (2 * n <= n_workers && demand->has_waiting) {
         fby_put_format(why,
             "more workers would not end the wait: look at the network and at "
             "the trainers' own CPU\n");
@@ -205,7 +204,9 @@ static uint32_t count_needed(const struct fby_scaler_workers *workers,
         return 1;
     }
     struct load highest = find_highest(workers, jobs, n_jobs);
-    explain_load(&highest, workers, why);
+    if (highest.n > 0) {
+        explain_load(&highest, workers, why);
+    }
     return apply_rules(highest.n, &demand, workers->n, why);
 }
 

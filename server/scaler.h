@@ -30,7 +30,7 @@
 struct fby_scaler_job {
     const char *name;
     uint32_t    n_ranks;        /* that take part */
-    uint32_t    n_measured;     /* of these, with a pace */
+    uint32_t    n_measured;     /* of these, with a step that has ended */
     double      rows_per_s;     /* that they take now */
     double      demand;         /* rows per second, if they never waited */
     double      span_s, wait_s; /* sums over the ranks */

@@ -22,6 +22,7 @@
 #include "common/mem.h"
 #include "common/peer_endpoint.h"
 #include "common/ready.h"
+#include "common/service_manager.h"
 #include "common/socket.h"
 #include "common/timer.h"
 #include "secure/zap.h"
@@ -72,15 +73,16 @@ struct server {
     int64_t                refresh_ns; /* when to look at the list of keys */
     struct fby_wanted      wanted;     /* number of workers */
     struct fby_file_watch  files;
-    int                    signal_fd; /* signalfd for SIGTERM and SIGINT */
-    int64_t                now_ns;    /* clock, read once per iteration */
-    uint64_t               refused_messages;
-    char                   bound[FBY_ENDPOINT_SIZE]; /* its endpoint */
-    uint64_t               refused_workers;          /* FULL, also the next */
-    uint64_t               refused_joins;
-    struct fby_http       *http; /* NULL: no HTTP */
-    bool                   stopping;
-    struct fby_buffer      frame; /* scratch memory of send_to */
+    struct fby_service_manager manager;
+    int                        signal_fd; /* signalfd for SIGTERM and SIGINT */
+    int64_t                    now_ns;    /* clock, read once per iteration */
+    uint64_t                   refused_messages;
+    char                       bound[FBY_ENDPOINT_SIZE]; /* its endpoint */
+    uint64_t                   refused_workers; /* FULL, also the next */
+    uint64_t                   refused_joins;
+    struct fby_http           *http; /* NULL: no HTTP */
+    bool                       stopping;
+    struct fby_buffer          frame; /* scratch memory of send_to */
 };
 
 struct fby_server_options fby_server_defaults(void)
@@ -518,11 +520,13 @@ static void run_iteration(struct server *self)
         self->refresh_ns = self->now_ns + refresh_period_ns;
     }
     fby_file_watch_tick(&self->files, self->now_ns);
+    fby_service_manager_tick(&self->manager, self->now_ns);
     fby_handshakes_tick(&self->handshakes, self->now_ns);
     fby_directory_tick(self->directory, self->now_ns);
     fby_wanted_tick(&self->wanted, self->directory, self->now_ns);
     send_due_messages(self);
     if (self->stopping) {
+        fby_service_manager_tell(&self->manager, "STOPPING=1");
         fby_http_refresh(self->http);
     }
     if (fby_http_turn(self->http, self->now_ns)) {
@@ -537,6 +541,7 @@ static fby_err report_ready(struct server *self, struct fby_error_detail *why)
         self->options.ready_fd, self->options.ready_file, endpoint, why));
     self->announced = true;
     fby_info("SERVER-READY", "%s", endpoint);
+    fby_service_manager_tell(&self->manager, "READY=1");
     if (self->access == NULL && !fby_endpoint_is_loopback(endpoint)) {
         fby_warn("LISTENS-OPENLY",
             "%s, with --insecure: any host that reaches this port can list and "
@@ -687,6 +692,7 @@ fby_err fby_server_run(
     self.heartbeat_ns     = fby_earlier_ns(self.options.lease_ns / 10,
             fby_scaled_timeout_ns(longest_heartbeat_ns));
     self.ticket_ns        = fby_scaled_timeout_ns(normal_ticket_ns);
+    self.manager          = fby_service_manager_open();
     fby_err err           = open_server(&self, why);
     while (err == FBY_OK && !self.stopping) {
         run_iteration(&self);
@@ -695,5 +701,6 @@ fby_err fby_server_run(
         log_ended(&self);
     }
     close_server(&self);
+    fby_service_manager_close(&self.manager);
     return err;
 }

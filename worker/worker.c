@@ -308,6 +308,7 @@ static fby_err announce_ready(
     FBY_TRY(fby_ready_announce(
         self->options.ready_fd, self->options.ready_file, self->bound, why));
     fby_info("WORKER-READY", "%s", self->bound);
+    fby_service_manager_tell(&self->manager, "READY=1");
     if (self->keys == NULL && !fby_endpoint_is_loopback(self->bound)) {
         fby_warn("LISTENS-OPENLY",
             "%s, with --insecure: any host that reaches this port can read all "
@@ -433,6 +434,7 @@ fby_err fby_worker_run(
     if (err != FBY_OK) {
         return err;
     }
+    self.manager = fby_service_manager_open();
     resolve_defaults(&self.options); /* counts the CPUs that are left */
     err = open_loop(&self, why);
     while (err == FBY_OK && !self.done) {
@@ -443,5 +445,6 @@ fby_err fby_worker_run(
         log_totals(&self);
     }
     close_loop(&self);
+    fby_service_manager_close(&self.manager);
     return err;
 }

@@ -167,7 +167,7 @@ static void show_progress_and_restart_children(struct pull_run *self)
     show_progress(self, now_ns);
     if (self->cluster != NULL && now_ns - self->last_check_ns > FBY_NS_PER_S) {
         self->last_check_ns = now_ns;
-        fby_cluster_restart_ended(self->cluster, now_ns);
+        fby_cluster_tick(self->cluster, now_ns);
     }
 }
 

@@ -3,12 +3,13 @@
  * of workers at it with a command of the user. */
 #include <inttypes.h>
 #include <jansson.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/option.h"
-#include "cli/scale/ask.h"
 #include "cli/scale/program.h"
 #include "cli/signals.h"
 #include "common/clock.h"
@@ -168,6 +169,22 @@ static void scale_until_signal(
     }
 }
 
+static fby_err open_ask(const struct scale_options *self, struct fby_ask **out,
+    struct fby_error_detail *why)
+{
+    struct fby_key_file key  = {0};
+    const char         *path = fby_key_path_of_trainer(self->keys);
+    if (path == NULL) {
+        return fby_ask_open(self->server, NULL, out, why);
+    }
+    fby_err err = fby_key_file_load(path, FBY_ROLE_TRAINER, &key, why);
+    if (err == FBY_OK) {
+        err = fby_ask_open(self->server, &key, out, why);
+    }
+    sodium_memzero(&key, sizeof(key));
+    return err;
+}
+
 static int run(int argc, char **argv)
 {
     struct scale_options values = {.most = 8192, .limit_ns = 60 * FBY_NS_PER_S};
@@ -175,7 +192,7 @@ static int run(int argc, char **argv)
     struct fby_ask         *ask = NULL;
     fby_usage_parse(&usage, argc, argv, &values);
     fby_signals_catch();
-    fby_err err = fby_ask_open(values.server, values.keys, &ask, &why);
+    fby_err err = open_ask(&values, &ask, &why);
     if (err == FBY_OK && values.every_ns > 0) {
         scale_until_signal(&values, ask);
     } else if (err == FBY_OK) {

@@ -147,7 +147,7 @@ static fby_err await_batch(struct show_run *self, struct fby_error_detail *why)
     enum forebay_status status = FOREBAY_TIMEOUT;
     while (status == FOREBAY_TIMEOUT && fby_signals_caught() == 0) {
         status = forebay_next(self->stream, poll_ns, NULL, &self->batch);
-        fby_cluster_restart_ended(self->cluster, fby_now_ns());
+        fby_cluster_tick(self->cluster, fby_now_ns());
     }
     if (status == FOREBAY_OK) {
         return FBY_OK;

@@ -410,19 +410,19 @@ static void a_worker_is_started_again_later_each_time(void **state)
     fby_log_redirect(FBY_LOG_WARN, note_delay, said);
     for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
         said[0] = '\0';
-        fby_cluster_restart_ended(cluster, now_ns);
+        fby_cluster_tick(cluster, now_ns);
         assert_string_equal(said, "");
         kill_child(worker);
-        fby_cluster_restart_ended(cluster, now_ns);
+        fby_cluster_tick(cluster, now_ns);
         snprintf(text, sizeof(text),
             "CHILD-ENDED worker 1 was killed by signal 9; started again in "
             "%d s",
             delays[i]);
         assert_string_equal(said, text);
         now_ns += delays[i] * S;
-        fby_cluster_restart_ended(cluster, now_ns - 1);
+        fby_cluster_tick(cluster, now_ns - 1);
         expect_silence();
-        fby_cluster_restart_ended(cluster, now_ns);
+        fby_cluster_tick(cluster, now_ns);
         worker = read_pid(plain_worker);
     }
     fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
@@ -464,17 +464,17 @@ static void a_restart_that_fails_is_tried_again(void **state)
     (void)state;
     fby_log_redirect(FBY_LOG_WARN, note_delay, said);
     kill_child(worker);
-    fby_cluster_restart_ended(cluster, 5 * S);
+    fby_cluster_tick(cluster, 5 * S);
     spawn_fails = true;
-    fby_cluster_restart_ended(cluster, 6 * S);
+    fby_cluster_tick(cluster, 6 * S);
     assert_string_equal(said,
         "CHILD-LOST cannot start worker 1: Cannot allocate memory; started "
         "again in 2 s");
     spawn_fails = false;
     said[0]     = '\0';
-    fby_cluster_restart_ended(cluster, 8 * S - 1);
+    fby_cluster_tick(cluster, 8 * S - 1);
     expect_silence();
-    fby_cluster_restart_ended(cluster, 8 * S);
+    fby_cluster_tick(cluster, 8 * S);
     fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
     assert_string_equal(said, "");
     worker = read_pid(plain_worker);
@@ -492,10 +492,10 @@ static void a_server_is_started_again_where_it_was(void **state)
     (void)state;
     fby_log_redirect(FBY_LOG_WARN, note_delay, said);
     kill_child(server);
-    fby_cluster_restart_ended(cluster, 5 * S);
+    fby_cluster_tick(cluster, 5 * S);
     assert_string_equal(said,
         "CHILD-ENDED the server was killed by signal 9; started again in 1 s");
-    fby_cluster_restart_ended(cluster, 6 * S);
+    fby_cluster_tick(cluster, 6 * S);
     fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
     assert_int_not_equal(read_pid(server_again), server);
     assert_string_equal(

@@ -156,7 +156,7 @@ static void the_wanted_number_of_workers_has_reasons(void **state)
     text = write_scale(*state, &wanted, &out, 200);
     assert_text_says(text, "{\"workers_wanted\":1,\"workers\":1,\"jobs\":1,"
                            "\"why\":[\"job train: 1 "
-                           "rank, no step in the last 30 s\"");
+                           "rank, no step yet\"");
     assert_text_says(
         text + strlen(text) + 1, "\nforebay_server_workers_wanted 1\n");
     fby_wanted_fini(&wanted);

@@ -3,6 +3,7 @@
 
 import http.client
 import json
+import pathlib
 import re
 import select
 import signal
@@ -11,7 +12,7 @@ import time
 
 import harness
 
-from harness import DEADLINE, FOREBAY, PATIENT, SystemTest
+from harness import DEADLINE, FOREBAY, PATIENT, Daemon, SystemTest
 
 # A sample takes a thread 20 ms, without CPU time.
 SLOW_SAMPLES = "worker.slow:every_sample=1:ms=20"
@@ -185,6 +186,80 @@ class Scale(SystemTest):
             self.assertIsNone(process.poll())
             select.select([], [], [], 0.05)
         again.terminate()
+
+    def up(self, *args):
+        """A cluster that scales itself. Its endpoint is its line of JSON."""
+        up = Daemon(self.cluster, [
+            "up", "--pipeline", str(self.pipeline), "--listen",
+            "tcp://127.0.0.1:*", "--threads", "1", *args], SLOW_SAMPLES)
+        return up, json.loads(up.endpoint)
+
+    def workers_of(self, up):
+        """The number of worker processes that run."""
+        pid = up.process.pid
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()
+        return sum(b"worker" in pathlib.Path(f"/proc/{child}/cmdline")
+                   .read_bytes().split(b"\0") for child in children.split())
+
+    def train(self, line, step_ms, *args):
+        """A trainer whose steps take so long; it goes on from its token."""
+        token = self.cluster.path("token")
+        resume = ["--resume", f"@{token}"] if token.exists() else []
+        return self.cluster.pull_alone(
+            self.pipeline, "--server", line["server"], "--keys", line["keys"],
+            "--data", f"data0={self.cluster.root}", "--epochs", 100000,
+            "--step-ms", step_ms, "--token-file", token, *resume, watched=True)
+
+    def step_until(self, pull, up, enough):
+        """Take steps until the number of workers is enough, and end."""
+        until = time.monotonic() + 2 * DEADLINE
+        while not enough(self.workers_of(up)):
+            self.assertLess(time.monotonic(), until, up.text()[-2000:])
+            pull.has_step(0.5)
+        pull.process.send_signal(signal.SIGINT)
+        self.assertEqual(pull.finish(code=130)["lost"], 0)
+        return pull.lines
+
+    def test_up_follows_the_step_time_of_a_trainer(self):
+        self.cluster.photos()
+        self.pipeline = self.cluster.pipeline()
+        up, line = self.up("--min", "1", "--max", "6")
+        # One worker makes 50 samples a second, and a step has 16.
+        lines = self.step_until(
+            self.train(line, 80), up, lambda n: n >= 4)
+        lines += self.step_until(
+            self.train(line, 1500), up, lambda n: n <= 2)
+        again = self.cluster.pull_alone(self.pipeline, "--epochs",
+                                        len(lines) // 12 + 1)
+        again.finish()
+        self.assertTrue(again.lines[:len(lines)] == lines)
+        self.assertIn("forebay up: 4 workers\n  job ", up.text())
+        self.assertEqual(up.terminate(), 0)
+
+    def test_workers_that_leave_lose_no_batch(self):
+        """One of four workers has half of its capacity to do when the others
+        leave: each has time to make what it was asked for."""
+        self.cluster.env.update(PATIENT)
+        self.cluster.start_server()
+        self.cluster.photos()
+        workers = [self.cluster.start_worker("--threads", "1",
+                                             faults=SLOW_SAMPLES)
+                   for _ in range(4)]
+        pull = self.cluster.pull(self.cluster.pipeline(), "--epochs", 100000,
+                                 "--step-ms", 640, "--window", "1M",
+                                 watched=True)
+        pull.steps(4)
+        for worker in workers[1:]:
+            worker.process.send_signal(signal.SIGTERM)
+        for worker in workers[1:]:
+            self.assertEqual(worker.process.wait(DEADLINE), 0)
+        pull.steps(4)
+        pull.process.send_signal(signal.SIGINT)
+        self.assertEqual(pull.finish(code=130)["lost"], 0)
+        again = self.cluster.pull_alone(self.cluster.pipeline(), "--epochs",
+                                        len(pull.lines) // 12 + 1)
+        again.finish()
+        self.assertTrue(again.lines[:len(pull.lines)] == pull.lines)
 
     def test_keys(self):
         keys = self.cluster.path("keys")

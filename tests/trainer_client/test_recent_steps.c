@@ -8,6 +8,8 @@
 #define MS FBY_NS_PER_MS
 #define S  FBY_NS_PER_S
 
+static const int64_t window_ns = 30 * S;
+
 static const struct fby_stage_times times = {
     .fetch = 4 * MS, .transform = 30 * MS, .encode = 6 * MS, .cpu = 35 * MS};
 
@@ -34,7 +36,8 @@ static struct fby_recent_steps begin(void)
 static void assert_pace(const struct fby_recent_steps *steps, uint32_t span_ms,
     uint64_t rows, uint32_t wait_ms)
 {
-    struct fby_pace pace = fby_recent_steps_pace(steps, steps->last_ns);
+    struct fby_pace pace =
+        fby_recent_steps_pace(steps, steps->last_ns, window_ns);
     assert_int_equal(pace.span_ms, span_ms);
     assert_int_equal(pace.rows, rows);
     assert_int_equal(pace.wait_ms, wait_ms);
@@ -55,7 +58,8 @@ static void a_pace_has_rows_and_wait(void **state)
     struct fby_recent_steps steps = begin();
     add_steps(&steps, 10, 80 * MS, 20 * MS);
     assert_pace(&steps, 1000, 640, 200);
-    struct fby_pace pace = fby_recent_steps_pace(&steps, steps.last_ns);
+    struct fby_pace pace =
+        fby_recent_steps_pace(&steps, steps.last_ns, window_ns);
     assert_int_equal(pace.fetch_ms, 40);
     assert_int_equal(pace.transform_ms, 300);
     assert_int_equal(pace.encode_ms, 60);
@@ -92,13 +96,18 @@ static void steps_that_wait_for_long_count(void **state)
     assert_pace(&steps, 5580, 384, 5100);
 }
 
-static void steps_are_forgotten_after_30_s(void **state)
+static void steps_are_forgotten_after_30_s_but_the_last_four(void **state)
 {
     (void)state;
     struct fby_recent_steps steps = begin();
     add_steps(&steps, 10, S, 0); /* the last one at second 11 */
-    assert_int_equal(fby_recent_steps_pace(&steps, 41 * S).rows, 64);
-    assert_int_equal(fby_recent_steps_pace(&steps, 41 * S + 1).span_ms, 0);
+    assert_int_equal(
+        fby_recent_steps_pace(&steps, 36 * S, window_ns).rows, 384);
+    assert_int_equal(
+        fby_recent_steps_pace(&steps, 36 * S + 1, window_ns).rows, 320);
+    struct fby_pace pace = fby_recent_steps_pace(&steps, 999 * S, window_ns);
+    assert_int_equal(pace.rows, 256);
+    assert_int_equal(pace.span_ms, 4000);
     add_steps(&steps, 100, S, 0);
     assert_pace(&steps, 31000, 1984 /* 31 steps */, 0);
 }
@@ -121,7 +130,7 @@ int main(void)
         cmocka_unit_test(waits_of_several_calls_add_up),
         cmocka_unit_test(steps_that_compute_for_long_do_not_count),
         cmocka_unit_test(steps_that_wait_for_long_count),
-        cmocka_unit_test(steps_are_forgotten_after_30_s),
+        cmocka_unit_test(steps_are_forgotten_after_30_s_but_the_last_four),
         cmocka_unit_test(the_last_1024_steps_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -316,6 +316,7 @@ static void open_loop(struct fby_loop *loop, const struct sandbox *sandbox,
                   .session_config                = fby_session_defaults(),
                   .router                        = &router,
                   .signal_fd                     = -1,
+                  .manager                       = {.fd = -1},
                   .now_ns                        = 1000 * FBY_NS_PER_S};
     uint64_t window = limits.window > 0 ? limits.window : WINDOW;
     loop->options.send_window_bytes  = window;

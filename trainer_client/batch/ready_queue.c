@@ -9,7 +9,10 @@
 
 #include "common/clock.h"
 #include "common/plural.h"
+#include "common/timer.h"
 #include "trainer_client/batch/batch_pool.h"
+
+static const int64_t pace_window_ns = 30 * FBY_NS_PER_S;
 
 /* How often a waiting forebay_open() calls on_scan and give_up. */
 #define POLL_NS (FBY_NS_PER_S / 10)
@@ -239,7 +242,8 @@ struct fby_pace fby_ready_queue_pace(
     pthread_mutex_lock(&self->lock);
     struct fby_recent_steps recent = self->recent;
     pthread_mutex_unlock(&self->lock);
-    return fby_recent_steps_pace(&recent, now_ns);
+    return fby_recent_steps_pace(
+        &recent, now_ns, fby_scaled_timeout_ns(pace_window_ns));
 }
 
 /* ---- the trainer's side -------------------------------------------------- */

@@ -5,9 +5,10 @@
 
 #include "common/clock.h"
 
-enum { LONG_STEP = 10 /* times the median */ };
-
-static const int64_t window_ns = 30 * FBY_NS_PER_S;
+enum {
+    LONG_STEP   = 10, /* times the median */
+    LEAST_STEPS = 4   /* are used, however old */
+};
 
 void fby_recent_steps_wait(struct fby_recent_steps *self, int64_t wait_ns)
 {
@@ -47,16 +48,19 @@ static int compare_lengths(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Copy the steps of the window. Returns their number. */
-static uint32_t copy_recent(const struct fby_recent_steps *self, int64_t now_ns,
-    struct fby_recent_step out[FBY_RECENT_STEPS])
+/* Copy the steps that ended at first_ns or later, and the last LEAST_STEPS.
+ * Returns their number. */
+static uint32_t copy_recent(const struct fby_recent_steps *self,
+    int64_t first_ns, struct fby_recent_step out[FBY_RECENT_STEPS])
 {
-    uint64_t stored = self->n < FBY_RECENT_STEPS ? self->n : FBY_RECENT_STEPS;
-    uint32_t n      = 0;
-    for (uint64_t i = 0; i < stored; i++) {
-        if (now_ns - self->steps[i].end_ns <= window_ns) {
-            out[n++] = self->steps[i];
+    uint32_t n = 0;
+    for (uint64_t i = self->n; i > 0 && self->n - i < FBY_RECENT_STEPS; i--) {
+        const struct fby_recent_step *step =
+            &self->steps[(i - 1) % FBY_RECENT_STEPS];
+        if (step->end_ns < first_ns && n >= LEAST_STEPS) {
+            break;
         }
+        out[n++] = *step;
     }
     return n;
 }
@@ -90,10 +94,10 @@ static void add_step(struct sums *sums, const struct fby_recent_step *step)
 }
 
 struct fby_pace fby_recent_steps_pace(
-    const struct fby_recent_steps *self, int64_t now_ns)
+    const struct fby_recent_steps *self, int64_t now_ns, int64_t window_ns)
 {
     struct fby_recent_step steps[FBY_RECENT_STEPS];
-    uint32_t               n    = copy_recent(self, now_ns, steps);
+    uint32_t               n    = copy_recent(self, now_ns - window_ns, steps);
     struct sums            sums = {.rows = 0};
     if (n == 0) {
         return (struct fby_pace){.span_ms = 0};

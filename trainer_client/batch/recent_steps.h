@@ -3,8 +3,8 @@
  *
  * A step lasts from one delivery of a batch to the next. It consists of the time
  * in which the trainer computes and the time in which it waits in
- * forebay_next(). The pace is that of the steps that ended in the last 30 s, at
- * most 1,024, with the times that workers took for their batches.
+ * forebay_next(). The pace is that of the steps that ended in a window of time, at
+ * least the last 4 and at most 1,024, with the times that workers took for their batches.
  * Steps in which the trainer computes for more than 10 times the median length
  * of a step do not count: it evaluates, or writes a checkpoint. Pure. */
 #ifndef FBY_CLIENT_BATCH_RECENT_STEPS_H
@@ -35,8 +35,8 @@ void fby_recent_steps_wait(struct fby_recent_steps *self, int64_t wait_ns);
 void fby_recent_steps_add(struct fby_recent_steps *self, int64_t now_ns,
     uint32_t rows, const struct fby_stage_times *times);
 
-/* Zeros, if no step of the last 30 s counts. */
+/* The pace in the last `window_ns`; zeros before the first step ends. */
 struct fby_pace fby_recent_steps_pace(
-    const struct fby_recent_steps *self, int64_t now_ns);
+    const struct fby_recent_steps *self, int64_t now_ns, int64_t window_ns);
 
 #endif

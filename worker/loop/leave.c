@@ -13,6 +13,8 @@ void fby_loop_start_leaving(struct fby_loop *self)
         return;
     }
     fby_info("LEAVING", "finishing the open batches");
+    fby_service_manager_tell(
+        &self->manager, "STOPPING=1\nSTATUS=finishing the open batches");
     self->leave_until_ns = self->now_ns + self->options.drain_ns;
     fby_http_refresh(self->http);
     fby_loop_registry_deregister(self);

@@ -85,6 +85,7 @@ static void run_timers(struct fby_loop *self)
         trim_memory(self);
     }
     fby_file_watch_tick(&self->files, self->now_ns);
+    fby_service_manager_tick(&self->manager, self->now_ns);
     fby_handshakes_tick(&self->handshakes, self->now_ns);
     fby_loop_registry_tick(self);
     fby_loop_peers_sweep(self);

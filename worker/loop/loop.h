@@ -29,6 +29,7 @@
 #include "common/file_watch.h"
 #include "common/handshakes.h"
 #include "common/locator.h"
+#include "common/service_manager.h"
 #include "common/socket.h"
 #include "http/http.h"
 #include "proto/counters.h"
@@ -141,24 +142,25 @@ struct fby_loop_counts { /* since the start of the worker */
 };
 
 struct fby_loop {
-    struct fby_worker_options options; /* counts of 0 resolved, and the times
+    struct fby_worker_options  options; /* counts of 0 resolved, and the times
                                             divided by FOREBAY_TIME_DIVISOR */
-    struct fby_instance_id    instance;
-    struct fby_loop_keys     *keys; /* NULL: the worker has none */
-    struct fby_file_watch     files;
-    struct fby_roots         *roots;
-    struct fby_plan_cache    *plans;
-    struct fby_memory        *memory; /* blocks for `arenas` */
-    struct fby_arenas        *arenas; /* one arena holds one batch */
-    struct fby_stages        *stages;
-    struct fby_budget         budget;
-    uint64_t                  copy_bytes; /* of `memory`: room for copies of
+    struct fby_instance_id     instance;
+    struct fby_loop_keys      *keys; /* NULL: the worker has none */
+    struct fby_file_watch      files;
+    struct fby_service_manager manager;
+    struct fby_roots          *roots;
+    struct fby_plan_cache     *plans;
+    struct fby_memory         *memory; /* blocks for `arenas` */
+    struct fby_arenas         *arenas; /* one arena holds one batch */
+    struct fby_stages         *stages;
+    struct fby_budget          budget;
+    uint64_t                   copy_bytes; /* of `memory`: room for copies of
                                              chunks that batches leave */
-    struct fby_session_config session_config;
-    void                     *zmq;        /* context */
-    void                     *router;     /* socket of all clients */
-    struct fby_handshakes     handshakes; /* of `router` */
-    char listen[FBY_ENDPOINT_SIZE];       /* options.listen, if it was NULL */
+    struct fby_session_config  session_config;
+    void                      *zmq;        /* context */
+    void                      *router;     /* socket of all clients */
+    struct fby_handshakes      handshakes; /* of `router` */
+    char listen[FBY_ENDPOINT_SIZE];        /* options.listen, if it was NULL */
     char bound[FBY_ENDPOINT_SIZE]; /* endpoint that `router` is bound to */
     struct fby_loop_registry registry;
     struct fby_loop_peer    *peers;

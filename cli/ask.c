@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/scale/ask.h"
+#include "cli/ask.h"
 
 #include <errno.h>
 #include <sodium.h>
@@ -14,7 +14,6 @@
 #include "common/timer.h"
 #include "proto/frame.h"
 #include "proto/wire.h"
-#include "secure/key_file.h"
 #include "trainer_client/receive/sockets.h"
 
 enum { POLL_MS = 200 /* so that a signal is seen */ };
@@ -34,25 +33,19 @@ struct fby_ask {
     struct fby_buffer     scratch;
 };
 
-fby_err fby_ask_open(const char *server, const char *keys, struct fby_ask **out,
-    struct fby_error_detail *why)
+fby_err fby_ask_open(const char *server, const struct fby_key_file *key,
+    struct fby_ask **out, struct fby_error_detail *why)
 {
     const struct fby_resolver_source source = {.text = server};
     struct fby_ask                  *self   = fby_zalloc(sizeof(*self));
-    const char                      *path   = fby_key_path_of_trainer(keys);
-    fby_err                          err    = FBY_OK;
     self->server                            = server;
-    self->has_key                           = path != NULL;
-    self->zmq                               = zmq_ctx_new();
-    if (self->zmq == NULL) {
-        err = fby_error_set(why, FBY_SYS, "no ZeroMQ: %s", strerror(errno));
-    }
-    if (err == FBY_OK && self->has_key) {
-        err = fby_key_file_load(path, FBY_ROLE_TRAINER, &self->key, why);
-    }
-    if (err == FBY_OK) {
-        err = fby_locator_create(&source, &self->locator, why);
-    }
+    self->has_key                           = key != NULL;
+    self->key = key != NULL ? *key : (struct fby_key_file){0};
+    self->zmq = zmq_ctx_new();
+    fby_err err =
+        self->zmq != NULL
+            ? fby_locator_create(&source, &self->locator, why)
+            : fby_error_set(why, FBY_SYS, "no ZeroMQ: %s", strerror(errno));
     if (err != FBY_OK) {
         fby_ask_close(&self);
     }

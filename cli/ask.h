@@ -3,13 +3,14 @@
  *
  * The connection stays open between questions, and follows a server that moves
  * to another address of its name. Thread: one. */
-#ifndef FBY_CLI_SCALE_ASK_H
-#define FBY_CLI_SCALE_ASK_H
+#ifndef FBY_CLI_ASK_H
+#define FBY_CLI_ASK_H
 
 #include <stdint.h>
 
 #include "cli/option.h"
 #include "common/err.h"
+#include "secure/key_file.h"
 
 struct fby_ask;
 
@@ -18,13 +19,13 @@ struct fby_ask_answer { /* as struct fby_scaled; free `reasons` */
     struct fby_words reasons;
 };
 
-/* Prepare to ask `server`, "HOST:PORT". `keys`: the path of a trainer's key;
- * NULL: the variable FOREBAY_KEYS, or no key.
- * Errors: FBY_USAGE   `server` is no address
- *         FBY_CONFIG  the key cannot be read
- *         FBY_SYS     the system gives no socket. */
-FBY_CHECKED fby_err fby_ask_open(const char *server, const char *keys,
-    struct fby_ask **out, struct fby_error_detail *why);
+/* Prepare to ask `server`, "HOST:PORT", which is borrowed. `key` is of a trainer
+ * or a worker; NULL: none. It is copied.
+ * Errors: FBY_USAGE  `server` is no address
+ *         FBY_SYS    the system gives no socket. */
+FBY_CHECKED fby_err fby_ask_open(const char *server,
+    const struct fby_key_file *key, struct fby_ask **out,
+    struct fby_error_detail *why);
 /* *self_p becomes NULL; NULL is allowed. */
 void fby_ask_close(struct fby_ask **self_p);
 

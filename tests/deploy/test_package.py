@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The packages in dist/, installed into a bare root of this distribution."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+FOREBAY = os.environ.get("FOREBAY_BIN", str(SOURCE / "build/forebay"))
+DEADLINE = 600
+ROOT = pathlib.Path(tempfile.gettempdir()) / f"forebay-root-{os.getpid()}"
+
+
+def codename():
+    text = pathlib.Path("/etc/os-release").read_text()
+    values = dict(line.split("=", 1) for line in text.splitlines()
+                  if "=" in line)
+    return values["VERSION_CODENAME"].strip('"')
+
+
+def skip(cause):
+    print(f"package: skipped: {cause}")
+    sys.exit(77)
+
+
+def run(*args, **options):
+    """Run a command; return its standard output."""
+    done = subprocess.run(list(map(str, args)), check=False, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=DEADLINE, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{args}: {done.returncode}: {done.stdout}"
+                             f"{done.stderr}")
+    return done.stdout
+
+
+def inside(*args):
+    """Run a command in the root, with its own /proc."""
+    return run("unshare", "--mount", "--pid", "--fork",
+               f"--mount-proc={ROOT}/proc", "chroot", ROOT, *args)
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.addClassCleanup(shutil.rmtree, ROOT, ignore_errors=True)
+        run("mmdebstrap", "--variant=apt", "--mode=root",
+            "--dpkgopt=force-unsafe-io", codename(), ROOT)
+        (package,) = (SOURCE / "dist").glob("*.deb")
+        shutil.copy(package, ROOT / "tmp/forebay.deb")
+        inside("apt-get", "update")
+        inside("apt-get", "install", "-y", "--no-install-recommends",
+               "/tmp/forebay.deb")
+        cls.pipeline = "/tmp/p.yaml"
+        inside("forebay", "photos", "--number", "64", "/tmp/photos")
+        inside("forebay", "init", "/tmp/photos", "-o", cls.pipeline)
+        # The same for the program of the build, which sees the data elsewhere.
+        text = (ROOT / "tmp/p.yaml").read_text()
+        outside = ROOT / "tmp/outside.yaml"
+        outside.write_text(text.replace("/tmp/photos", f"{ROOT}/tmp/photos"))
+        cls.digest = json.loads(run(FOREBAY, "pull", "--pipeline", outside,
+                                    "--json"))["digest"]
+
+    def assert_works(self, program):
+        self.assertIn("\nok ", inside(program, "doctor"))
+        pulled = json.loads(inside(program, "pull", "--pipeline",
+                                   self.pipeline, "--json"))
+        self.assertEqual(pulled["images"], 64)
+        self.assertEqual(pulled["digest"], self.digest)
+
+    def test_1_the_deb_works_with_what_it_depends_on(self):
+        self.assert_works("/usr/bin/forebay")
+        listed = inside("dpkg", "-L", "forebay")
+        for file in ("/usr/share/man/man1/forebay.1",
+                     "/usr/include/forebay/forebay.h",
+                     "/usr/lib/systemd/system/forebay-worker.service",
+                     "/usr/share/doc/forebay/LICENSE"):
+            self.assertIn(file + "\n", listed)
+
+    def test_2_the_archive_works_anywhere(self):
+        inside("dpkg", "--remove", "forebay")
+        self.assertFalse((ROOT / "usr/bin/forebay").exists())
+        (archive,) = (SOURCE / "dist").glob("*.tar.gz")
+        (ROOT / "srv/some").mkdir()
+        run("tar", "xzf", archive, "-C", ROOT / "srv/some",
+            "--strip-components=1")
+        self.assert_works("/srv/some/bin/forebay")
+        self.assertTrue((ROOT / "srv/some/share/man/man1/forebay.1").exists())
+
+
+if __name__ == "__main__":
+    if shutil.which("mmdebstrap") is None or os.geteuid() != 0:
+        skip("this needs mmdebstrap, and root")
+    if subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"],
+                      check=False).returncode != 0:
+        skip("this user cannot make namespaces here")
+    unittest.main(verbosity=2)
