@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_box_lists.c - the programs that write lists of boxes, from text files as
- * YOLO's and XML files as Pascal VOC's, and the notes that have them.
+ * YOLO's and KITTI's, and XML files as Pascal VOC's, and the notes that have them.
  *
  * The files of boxes lie in a folder of their own, as labels/7.txt for
  * images/7.jpg, or beside the pictures. */
@@ -12,13 +12,25 @@
 #include "cli/init/programs.h"
 #include "common/shell.h"
 
+static const struct {
+    const char *files, *whose; /* for notes */
+    const char *type;          /* NULL: they are not read */
+    const char *objects;       /* the program for them; "": not needed */
+} kinds[] = {[FBY_BOXES_NONE] = {.files = ""},
+    [FBY_BOXES_TEXT]          = {"text", "", ".txt", ""},
+    [FBY_BOXES_VOC]           = {"XML", " as those of Pascal VOC", ".xml",
+                  fby_program_boxes_voc},
+    [FBY_BOXES_XML]           = {.files = "XML", .whose = ""},
+    [FBY_BOXES_KITTI] = {"text", " as those of KITTI (this needs Pillow)",
+        ".txt", fby_program_boxes_kitti}};
+
 bool fby_guess_write_boxes(const char *pictures, const char *boxes,
     enum fby_boxes_kind kind, char out[FBY_GUESS_COMMAND])
 {
-    bool is_voc       = kind == FBY_BOXES_VOC;
-    char folders[200] = "";
-    int  n            = 0;
-    if ((kind != FBY_BOXES_TEXT && !is_voc) ||
+    const char *objects      = kinds[kind].objects;
+    char        folders[200] = "";
+    int         n            = 0;
+    if (kinds[kind].type == NULL ||
         (pictures != NULL &&
             !(fby_shell_is_plain(pictures) && fby_shell_is_plain(boxes)))) {
         return false;
@@ -27,11 +39,12 @@ bool fby_guess_write_boxes(const char *pictures, const char *boxes,
         n = snprintf(
             folders, sizeof(folders), "P = '%s'; B = '%s'; ", pictures, boxes);
     }
-    snprintf(out, FBY_GUESS_COMMAND, "%sX = '%s'; %s; %s; %s", folders,
-        is_voc ? ".xml" : ".txt",
+    snprintf(out, FBY_GUESS_COMMAND, "%sX = '%s'; %s; %s%s%s; %s", folders,
+        kinds[kind].type,
         pictures != NULL ? fby_program_boxes_in_folders
                          : fby_program_boxes_beside,
-        is_voc ? fby_program_boxes_voc : fby_program_boxes_text,
+        objects, objects[0] != '\0' ? "; " : "",
+        objects[0] != '\0' ? fby_program_boxes_objects : fby_program_boxes_text,
         fby_program_write_lists);
     return n >= 0 && (size_t)n < sizeof(folders);
 }
@@ -43,7 +56,7 @@ static void add_note(struct fby_search *search, const char *what,
 {
     const char *folder  = pictures != NULL ? pictures : "";
     const char *slash   = pictures != NULL ? "/" : "";
-    bool        is_text = kind == FBY_BOXES_TEXT;
+    bool        is_read = kinds[kind].type != NULL;
     char        program[FBY_GUESS_COMMAND];
     char        dir[FBY_OPERAND_SIZE];
     if (!search->in_zip &&
@@ -52,14 +65,14 @@ static void add_note(struct fby_search *search, const char *what,
         fby_guess_note(search,
             "left out: %s are boxes%s; to read them, too, write lists, and run "
             "init again: (cd %s && python3 -c \"%s\")",
-            what, is_text ? "" : " as those of Pascal VOC", dir, program);
+            what, kinds[kind].whose, dir, program);
         return;
     }
     fby_guess_note(search,
         "left out: %s are %s: {\"image\": \"%s%s1.jpg\", \"boxes\": [0, 0.5, "
         "0.5, 0.2, 0.2]}",
         what,
-        is_text ? "boxes, which a list can have"
+        is_read ? "boxes, which a list can have"
                 : "not read; write what you need of them into a list with the "
                   "paths of the pictures",
         folder, slash);
@@ -69,8 +82,7 @@ void fby_guess_note_boxes(struct fby_search *search, const char *pictures,
     const char *boxes, enum fby_boxes_kind kind)
 {
     char what[FBY_PATH_SIZE + 32];
-    snprintf(what, sizeof(what), "%s: its %s files", boxes,
-        kind == FBY_BOXES_TEXT ? "text" : "XML");
+    snprintf(what, sizeof(what), "%s: its %s files", boxes, kinds[kind].files);
     add_note(search, what, pictures, boxes, kind);
 }
 
@@ -78,7 +90,8 @@ void fby_guess_note_boxes_beside(
     struct fby_search *search, enum fby_boxes_kind kind)
 {
     add_note(search,
-        kind == FBY_BOXES_TEXT ? "the .txt files beside the pictures"
-                               : "the .xml files beside the pictures",
+        kind == FBY_BOXES_VOC || kind == FBY_BOXES_XML
+            ? "the .xml files beside the pictures"
+            : "the .txt files beside the pictures",
         NULL, NULL, kind);
 }

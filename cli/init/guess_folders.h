@@ -20,6 +20,11 @@ FBY_CHECKED fby_err fby_guess_parallel(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* True if the first split was found, and has no class folders: then a folder such
+ * as images in another split has its pictures, and those beside it are left
+ * out. */
+bool fby_guess_has_no_classes(const struct fby_search *search);
+
 /* Write to `out` the path, below `path`, of a folder of pictures that is alone
  * in the listing; "": it is not alone, has no pictures, or is a class of split
  * train (guess_only.c).
@@ -55,10 +60,11 @@ void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,
 
 /* The files of boxes in a folder, and in no other form than these. */
 enum fby_boxes_kind {
-    FBY_BOXES_NONE = 0, /* files of other types, too */
-    FBY_BOXES_TEXT = 1, /* numbers, as YOLO's */
-    FBY_BOXES_VOC  = 2, /* XML with objects, as Pascal VOC's */
-    FBY_BOXES_XML  = 3  /* other XML */
+    FBY_BOXES_NONE  = 0, /* files of other types, too */
+    FBY_BOXES_TEXT  = 1, /* numbers, as YOLO's */
+    FBY_BOXES_VOC   = 2, /* XML with objects, as Pascal VOC's */
+    FBY_BOXES_XML   = 3, /* other XML */
+    FBY_BOXES_KITTI = 4  /* the class in words, and 14 numbers or 15 */
 };
 
 /* The kind of the files in the folder, or in those in it (guess_boxes.c).

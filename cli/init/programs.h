@@ -15,8 +15,9 @@ extern const char fby_program_list_found[];
 extern const char fby_program_list_end[];
 extern const char fby_program_write_lists[];
 
-/* They write lists of boxes: one of *_lists and boxes_*, one of the formats coco,
- * text and voc, write_lists. */
+/* They write lists of boxes: the lists of pictures and files (*_lists,
+ * boxes_in_folders, boxes_beside), then boxes_coco or boxes_text, or boxes_voc or
+ * boxes_kitti and boxes_objects, then write_lists. */
 extern const char fby_program_coco_lists[];
 extern const char fby_program_roboflow_lists[];
 extern const char fby_program_voc_lists[];
@@ -25,6 +26,8 @@ extern const char fby_program_boxes_beside[];
 extern const char fby_program_boxes_coco[];
 extern const char fby_program_boxes_text[];
 extern const char fby_program_boxes_voc[];
+extern const char fby_program_boxes_kitti[];
+extern const char fby_program_boxes_objects[];
 extern const char fby_program_roboflow_names[];
 
 extern const char fby_program_merge_masks[];

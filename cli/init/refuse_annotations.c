@@ -101,8 +101,9 @@ bool fby_advise_voc_boxes(
         !fby_guess_has_file(search->root, path, "ImageSets/Main/train.txt")) {
         return false;
     }
-    snprintf(program, sizeof(program), "%s; %s; %s", fby_program_voc_lists,
-        fby_program_boxes_voc, fby_program_write_lists);
+    snprintf(program, sizeof(program), "%s; %s; %s; %s", fby_program_voc_lists,
+        fby_program_boxes_voc, fby_program_boxes_objects,
+        fby_program_write_lists);
     fby_guess_advise(search, path, lead, program);
     return true;
 }

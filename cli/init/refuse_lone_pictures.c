@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/init/guess_folders.h"
+#include "cli/init/names.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/roles.h"
 #include "common/shell.h"
@@ -159,9 +160,12 @@ fby_err fby_refuse_lone_pictures(
 {
     const struct fby_survey_folder *only = find_only_pictures(self->survey);
     bool is_parallel = fby_roles_are_parallel(self->names, self->survey->n);
-    return only == NULL || (is_parallel && has_partner(self->search, self->path,
-                                               self->survey, only))
-               ? FBY_OK
-               : refuse_all_but(
-                     self->search, self->path, self->survey, only, why);
+    if (only == NULL ||
+        (is_parallel &&
+            has_partner(self->search, self->path, self->survey, only)) ||
+        (fby_guess_has_no_classes(self->search) &&
+            fby_init_is_picture_name(only->name))) {
+        return FBY_OK;
+    }
+    return refuse_all_but(self->search, self->path, self->survey, only, why);
 }

@@ -144,7 +144,10 @@ static fby_err refuse_json(const struct list_files *files, const char *name,
     char program[FBY_JQ_SIZE];
     char body[BODY_SIZE];
     bool is_known = write_jq(files, name, program);
-    snprintf(body, sizeof(body), "jq -c '%s' $f > ${f%%.*}.jsonl", program);
+    snprintf(body, sizeof(body),
+        "o=${f%%.*}.jsonl; [ ! -e $o ] && jq -c '%s' $f > $o.part && mv -n "
+        "$o.part $o || { rm -f $o.part; exit 1; }",
+        program);
     advise(files, body, ".jsonl");
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: %swrite JSON lines, an object in each line:",
@@ -326,18 +329,38 @@ fby_err fby_refuse_other_lists(struct fby_search *search, const char *path,
 
 /* ---- texts ---- */
 
+/* The endings of texts; .tokens and .raw are those of WikiText. */
+static const char *const text_endings[] = {".txt", ".tokens", ".raw"};
+enum { N_TEXTS = sizeof(text_endings) / sizeof(text_endings[0]) };
+
+/* The index of the name's ending; N_TEXTS: another. */
+static size_t find_text_ending(const char *name)
+{
+    size_t i = 0;
+    while (i < N_TEXTS && !has_ending(name, text_endings[i])) {
+        i++;
+    }
+    return i;
+}
+
 fby_err fby_refuse_texts(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     struct list_files files;
+    size_t            ending = N_TEXTS;
     for (uint32_t i = 0; i < listing->count; i++) {
         const char *name = listing->entries[i].name;
+        size_t      k    = find_text_ending(name);
         if (listing->entries[i].is_dir ||
-            !(has_ending(name, ".txt") || has_ending(name, ".md"))) {
+            (k == N_TEXTS && !has_ending(name, ".md"))) {
             return FBY_OK;
         }
+        ending = k < N_TEXTS ? k : ending;
     }
-    FBY_TRY(find_files(search, path, ".txt", &files, why));
+    if (ending == N_TEXTS) {
+        return FBY_OK;
+    }
+    FBY_TRY(find_files(search, path, text_endings[ending], &files, why));
     if (files.n == 0) {
         return FBY_OK;
     }
@@ -347,5 +370,7 @@ fby_err fby_refuse_texts(struct fby_search *search, const char *path,
     return fby_error_set(why, FBY_CONFIG,
         "%s is a text without token ids: write those of your tokenizer into "
         "%.*s.bin; or its bytes, as ids of type u8:",
-        files.names[0], (int)strlen(files.names[0]) - 4, files.names[0]);
+        files.names[0],
+        (int)(strlen(files.names[0]) - strlen(text_endings[ending])),
+        files.names[0]);
 }

@@ -64,6 +64,11 @@ BESIDE = ("left out: the .{} files beside the pictures are boxes{}; to read "
 XML = ("left out: annotations: its XML files are boxes as those of Pascal VOC; "
        "to read them, too, write lists, and run init again: (cd /")
 
+KITTI = ("DontCare -1 -1 -10 503.89 169.71 590.61 190.13 -1 -1 -1 -1000 -1000 "
+         "-1000 -10\nCar 0.00 0 -1.58 6 10 18 30 1.65 1.67 3.64 -0.65 1.71 "
+         "46.70 -1.59\n")
+
+
 def arrays(*names):
     """Arrays of pictures and masks, for each sample."""
     def make(root):
@@ -110,7 +115,7 @@ def npz_of_tables(root):
                     label=numpy.full((3,), i, "i4"))
 
 
-def coco_beside(folder, *splits, boxes=False):
+def coco_beside(folder, *splits, boxes=False, several=1):
     """COCO's JSON for each split beside the folder of pictures; test has no
     annotations."""
     def make(root):
@@ -126,7 +131,7 @@ def coco_beside(folder, *splits, boxes=False):
                 "images": rows, **({} if split == "test" else {
                     "annotations": [
                         {"id": i, "image_id": i, "category_id": i % 2, **box}
-                        for i in range(4 * k, 4 * k + 4)]})}))
+                        for i in range(4 * k, 4 * k + 4)] * several})}))
     return make
 
 
@@ -140,6 +145,19 @@ def imdb(operand):
                          f"Film {i}\nis {name}")
             save(root / split / "labeledBow.feat", "9 0:9\n")
         return root / operand
+    return make
+
+
+def number_texts(folder):
+    """As UCI HAR: lines of numbers with blanks in front."""
+    def make(root):
+        for k, split in enumerate(("train", "test")):
+            for name, line in (("X", "  1.5e+000 -2.5e-001 3.0e+000\n"),
+                               ("y", "{}\n"), ("subject", "{0}{0}\n"),
+                               ("Inertial Signals/gyro_x", "  0.5 {}\n")):
+                save(root / folder.format(split) / f"{name}_{split}.txt",
+                     "".join(line.format(i % 2 + k) for i in range(4)))
+        save(root / "features.txt", "1 tBodyAcc-mean()-X\n")
     return make
 
 
@@ -313,6 +331,9 @@ ROWS = [
      Remedy("19.json is not read as a list: write JSON lines, an object in "
             "each line:", "", {"image": (4, *IMAGE), "boxes": Counter(
                 [0, 1] * 2 + [.5] * 16)}), ("val", {"boxes": (64, 5)})),
+    ("COCO of several classes", coco_beside("images", "train", several=2),
+     Remedy("19.json is not read as a list", "",
+            {"labels": Counter([0] * 4 + [1] * 4)})),
     ("COCO beside train and val", coco_beside("{}", "train", "val"), Note(
         "19.json is not read as a list: write JSON lines, an object "
         "in each line: (cd /", {"image": (4, *IMAGE)},
@@ -325,6 +346,23 @@ ROWS = [
       for folder, others in (
           ("", [("test", {"label": [0, 0, 0, 0, 1, 1, 1, 1]})]),
           ("train", []))),
+    *((f"UCI HAR in '{folder}'", number_texts(folder), Remedy(
+        "texts of numbers are not read (", "arrays",
+        {"x": (4, 3), "y": Counter([0, 0, 1, 1]), "gyro_x": (4, 2),
+         "subject": Counter([0, 0, 11, 11])}),
+       ("test", {"y": [1, 2, 1, 2]})) for folder in ("{}", ".")),
+    *((f"KITTI with {others}", all_of(
+        files("training/image_2/{}.png", "testing/image_2/{}.png"),
+        *(files(f"{split}/{name}", content="P0: 1 0\n") for name in others
+          for split in ("training", "testing")),
+        files("training/label_2/{}.txt", content=KITTI)), Note(
+            "left out: label_2: its text files are boxes as those of KITTI "
+            "(this needs Pillow); to read them, too, write lists, and run init "
+            "again: (cd /", {"image": (4, *IMAGE)}, {"train": {
+                "image": (4, *IMAGE),
+                "boxes": Counter([0, .25, .5, .25, .5] * 4)}}),
+       ("test", {"image": (64, *IMAGE)}))
+      for others in ([], ["calib/{}.txt", "velodyne/{}.bin"])),
     ("XML of Pascal VOC", all_of(
         files("images/{}.jpg"), xml("annotations/{}.xml")),
      Note(XML, {"image": (4, *IMAGE)}, {"train": BOXES})),
@@ -392,8 +430,9 @@ ROWS = [
             {"image": (24, *IMAGE),
              "label": Counter([0] * 8 + [1] * 8 + [2] * 8)})),
     ("Omniglot: numbered characters of each alphabet", files(
-        *(f"{name}/character{k:02}/{{}}.png" for name in ("Greek", "Latin")
-          for k in (1, 2))),
+        *(f"{name}/character{k:02}/{{}}.png" for name, n in (
+            ("Greek", 2), ("Latin", 3), ("Tagalog", 2))
+          for k in range(1, n + 1))),
      "(character01/character02/), whose names are only numbered: if each is a "
      "class of its own, as Greek/character01: forebay init /"),
     ("LOL: pairs of splits", files(
