@@ -744,6 +744,48 @@ ROWS = [
     ("Alpaca: empty texts in JSON lines", alpaca(".jsonl", json_lines),
      EMPTY_TEXTS),
     ("Alpaca: empty texts in a .csv", alpaca(".csv", csv_of), EMPTY_TEXTS),
+    ("lists of splits made of metadata.csv", lambda root: [
+        save(root / f"{split}/{i}.png", picture(i))
+        for split in ("train", "test") for i in range(2)] and [
+            save(root / f"{name}.csv", picture_list("file_name", *files))
+            for name, files in (
+                ("train", ["train/0.png", "train/1.png"]),
+                ("test", ["test/0.png"]),
+                ("metadata", ["train/0.png", "test/0.png"]))] and None, Note(
+                    "left out: split 'metadata' at /", {"file_name": (2, *IMAGE)}),
+     ("test", {"file_name": (64, *IMAGE)})),
+    ("Food-101: texts of splits in a folder", food101, Remedy(
+        "meta/test.txt says which pictures in images are of which split: write "
+        "a list of each, and run init again:\n(cd /", "",
+        {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])}),
+     ("test", {"label": [0, 1]})),
+    ("CUB: splits by number", cub, Remedy(
+        "train_test_split.txt says which pictures in images are of which "
+        "split: write a list of each, and run init again:\n(cd /", "",
+        {"image": (3, *IMAGE), "label": Counter([0, 1, 1])}),
+     ("test", {"label": [0, 0, 1]})),
+    ("MIT Indoor67: texts of splits beside the pictures", indoor67, Remedy(
+        "TestImages.txt says which pictures in images are of which split: ", "",
+        {"image": (3, *IMAGE), "label": Counter([0, 0, 1])}),
+     ("test", {"label": [0, 1, 1]})),
+    ("FGVC-Aircraft: names and labels of several words", aircraft, Remedy(
+        "images_family_train.txt says which pictures in images are of which split: ",
+        "", {"image": (2, *IMAGE), "label": Counter([0, 1])}),
+     ("val", {"label": [0, 1]})),
+    ("SQuAD", squad, Remedy(
+        "-v2.0.json is not read as a list: write JSON lines, an object in "
+        "each line:\n(set -C; cd /", "",
+        {"question": (3, 8), "context": (3, 16), "start": Counter([0, -1, 2]),
+         "answer": Counter(b"a a")}), ("val", {"start": (64,)})),
+    ("JSON of objects in a member", lambda root: save(
+        root / "train.json", json.dumps(
+            {"info": {"n": 2}, "samples": [{"text": f"x {i}", "y": i}
+                                           for i in range(2)]})),
+     Remedy("train.json is not read as a list: write JSON lines, an object in "
+            "each line:\n(set -C; cd /", "", {"y": Counter([0, 1])})),
+    ("Alpaca: empty texts in JSON lines", alpaca(".jsonl", json_lines),
+     EMPTY_TEXTS),
+    ("Alpaca: empty texts in a .csv", alpaca(".csv", csv_of), EMPTY_TEXTS),
     ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
      {"a": Counter([1, 2])}),
     ("numbers above pictures with numbers", lambda root: (
