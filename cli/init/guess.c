@@ -580,7 +580,7 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
         err = fby_refuse_chats(&search, why);
     }
     if (err == FBY_OK) {
-        fby_guess_note_empty_texts(&search);
+        fby_guess_note_columns(&search);
         err = fby_guess_use_data_root(out, why);
     }
     if (err != FBY_OK && why != NULL) {

@@ -21,16 +21,18 @@ struct remedy {
     const char *program;
 };
 
-#define COMMAS(delimiter)                \
-    "convert it", "commas", true,        \
-        FBY_GUESS_READ_ROWS("utf-8-sig", \
-            delimiter) "csv.writer(open('commas-' + f, 'x')).writerows(r)"
-#define NAMES                                                             \
-    "write other names of columns", "names", true,                        \
-        "import csv, re; r = list(csv.reader(open(f, newline='', "        \
-        "encoding='utf-8-sig'))); csv.writer(open('names-' + f, "         \
-        "'x')).writerows([[re.sub(r'[^\\w-]+', '_', c.strip()) or 'c' + " \
-        "str(i) for i, c in enumerate(r[0])]] + r[1:])"
+#define COMMAS(delimiter)                                                     \
+    "convert it", "commas", true,                                             \
+        FBY_GUESS_READ_ROWS("utf-8-sig",                                      \
+            delimiter) "csv.writer(open('commas-' + f, 'x', " FBY_GUESS_BYTES \
+                       ")).writerows(r)"
+#define NAMES                                                      \
+    "write other names of columns", "names", true,                 \
+        "import csv, re; r = list(csv.reader(open(f, newline='', " \
+        "encoding='utf-8-sig', " FBY_GUESS_BYTES ")));"            \
+        " csv.writer(open('names-' + f, 'x', " FBY_GUESS_BYTES     \
+        ")).writerows([[" FBY_GUESS_CLEAN_NAME                     \
+        " for i, c in enumerate(r[0])]] + r[1:])"
 #define LATIN \
     "convert it", "utf8", false, "iconv -f CP1252 -t UTF-8 $f > utf8-$f"
 

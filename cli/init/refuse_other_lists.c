@@ -16,7 +16,7 @@
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-enum { MAX_FILES = 8, BODY_SIZE = 640 };
+enum { MAX_FILES = 8, BODY_SIZE = 768 };
 
 struct list_files { /* the files of one format in a directory */
     struct fby_search *search;
@@ -153,7 +153,8 @@ static fby_err refuse_tabs(const struct list_files *files, const char *name,
     const char *encoding = fby_guess_find_utf16(files->search, path);
     snprintf(body, sizeof(body),
         "python3 -c \"import sys; f, g = sys.argv[1:]; " FBY_GUESS_READ_ROWS(
-            "%s", "\\t") "csv.writer(open(g, 'x')).writerows(r)\" $f "
+            "%s", "\\t") "csv.writer(open(g, 'x', " FBY_GUESS_BYTES
+                         ")).writerows(r)\" $f "
                          "${f%%.*}.csv",
         encoding != NULL ? encoding : "utf-8-sig");
     advise(files, body, ".csv");
@@ -321,6 +322,7 @@ fby_err fby_refuse_texts(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     struct list_files files;
+    char              line[LINE_SIZE];
     for (uint32_t i = 0; i < listing->count; i++) {
         const char *name = listing->entries[i].name;
         if (listing->entries[i].is_dir ||
@@ -331,6 +333,10 @@ fby_err fby_refuse_texts(struct fby_search *search, const char *path,
     FBY_TRY(find_files(search, path, ".txt", &files, why));
     if (files.n == 0) {
         return FBY_OK;
+    }
+    if (read_line(search, path, files.names[0], line) &&
+        strchr(line, '\t') != NULL) {
+        return refuse_tabs(&files, files.names[0], why);
     }
     advise(&files, "cp -n $f ${f%.*}.bin", ".bin");
     strncat(search->out->command, " --tokens u8",

@@ -407,7 +407,8 @@ ROWS = [
      {"cls": Counter([0, 1, 2, 3])}),
     ("a column with a dot in its name", listed(("image.cls", "0101")), Note(
         'left out: column "image.cls": no field can have this name: rename '
-        "it, as in image_cls", {"image": (4, *IMAGE)})),
+        "it, as in image_cls", {"image": (4, *IMAGE)},
+        {"train": {"image_cls": Counter([0, 0, 1, 1])}})),
     ("columns of texts and labels in files", texts_and_labels_in_files, Note(
         'in a list\nleft out: text "caption.txt": choose its max_length in the '
         "file, and remove the # there\nwrote ",
@@ -711,39 +712,23 @@ ROWS = [
     ("a header that is there twice", lambda root: save(
         root / "train.csv", 'a b,y\nu,1\na b,y\nv,2\n'), Note(
             'left out: column "a b": no field can have this name: rename it, as '
-            "in a_b", {"y": (3,)})),
-    ("Food-101: texts of splits in a folder", food101, Remedy(
-        "meta/test.txt says which pictures in images are of which split: write "
-        "a list of each, and run init again:\n(cd /", "",
-        {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])}),
-     ("test", {"label": [0, 1]})),
-    ("CUB: splits by number", cub, Remedy(
-        "train_test_split.txt says which pictures in images are of which "
-        "split: write a list of each, and run init again:\n(cd /", "",
-        {"image": (3, *IMAGE), "label": Counter([0, 1, 1])}),
-     ("test", {"label": [0, 0, 1]})),
-    ("MIT Indoor67: texts of splits beside the pictures", indoor67, Remedy(
-        "TestImages.txt says which pictures in images are of which split: ", "",
-        {"image": (3, *IMAGE), "label": Counter([0, 0, 1])}),
-     ("test", {"label": [0, 1, 1]})),
-    ("FGVC-Aircraft: names and labels of several words", aircraft, Remedy(
-        "images_family_train.txt says which pictures in images are of which split: ",
-        "", {"image": (2, *IMAGE), "label": Counter([0, 1])}),
-     ("val", {"label": [0, 1]})),
-    ("SQuAD", squad, Remedy(
-        "-v2.0.json is not read as a list: write JSON lines, an object in "
-        "each line:\n(set -C; cd /", "",
-        {"question": (3, 8), "context": (3, 16), "start": Counter([0, -1, 2]),
-         "answer": Counter(b"a a")}), ("val", {"start": (64,)})),
-    ("JSON of objects in a member", lambda root: save(
-        root / "train.json", json.dumps(
-            {"info": {"n": 2}, "samples": [{"text": f"x {i}", "y": i}
-                                           for i in range(2)]})),
-     Remedy("train.json is not read as a list: write JSON lines, an object in "
-            "each line:\n(set -C; cd /", "", {"y": Counter([0, 1])})),
-    ("Alpaca: empty texts in JSON lines", alpaca(".jsonl", json_lines),
-     EMPTY_TEXTS),
-    ("Alpaca: empty texts in a .csv", alpaca(".csv", csv_of), EMPTY_TEXTS),
+            "in a_b", {"y": (3,)}, {"train": {"a_b": (3, 4)}})),
+    ("names of columns that no field can have, in two lists", lambda root: [
+        save(root / f"{split}.csv", "a b,\u00e4,\u00df,y\nu v,1,2,3\nw,4,5,6\n")
+        for split in ("train", "val")] and None, Note(
+            "note: to write other names of columns: (cd /", {"y": (2,)},
+            {"train": {"a_b": (2, 4), "c1": Counter([1, 4]),
+                       "c2": Counter([2, 5])}, "val": {"a_b": (64, 4)}})),
+    ("names of keys that no field can have", lines(
+        lambda i: line(i, **{"a b": f"u {i}", "c/d": i})), Note(
+            "note: to write other names of columns: (cd /", FOUR,
+            {"train": {"a_b": (4, 4), "c_d": Counter(range(4)), **FOUR}})),
+    ("SNLI: tabs in .txt", lambda root: [
+        save(root / f"snli_{split}.txt", 'gold_label\ttext\n-\t"a b\nx\tc\n')
+        for split in ("train", "dev")] and None,
+     Remedy("has tabs: write a list with commas:\n(set -C; cd /", "",
+            {"gold_label": (2, 1), "text": Counter(b'"a bc' + bytes(3))}),
+     ("val", {"text": (64, 4)})),
     ("lists of splits made of metadata.csv", lambda root: [
         save(root / f"{split}/{i}.png", picture(i))
         for split in ("train", "test") for i in range(2)] and [
@@ -905,8 +890,35 @@ ROWS = [
 ]
 
 
+# What needs several commands: the file, its content, the number of commands,
+# and the shapes at the end.
+CHAINS = [
+    ("SMS spam of Kaggle: Latin-1, and no names at the end", "spam.csv",
+     "v1,v2,,\nham,\"a \u00a3\",,\nspam,b,,\n".encode("latin-1"), 2,
+     {"v1": (2, 4), "v2": (2, 4)}),
+    ("winequality: blanks in names, too", "winequality-red.csv",
+     '"fixed acidity";"quality"\n7.4;5\n7.8;6\n', 2,
+     {"fixed_acidity": Counter([7.4, 7.8]), "quality": Counter([5, 6])}),
+    ("CoLA: no header, and a column with gaps", "in_domain_train.tsv",
+     'gj04\t1\t\t"A b\nks08\t0\t*\tC d\n', 3,
+     {"c1": (2, 4), "c3": Counter(b" *"), "c4": Counter(b'"A bC d\0')}),
+]
+
+
 class Lists(test_corpus.Corpus):
     rows = ROWS
+
+    def test_each_command_leads_to_the_next(self):
+        for number, (name, file, content, n, shapes) in enumerate(CHAINS):
+            with self.subTest(name):
+                root = self.cluster.path(f"chain{number}") / "data"
+                save(root / file, content)
+                pipeline = root.parent / "p.yaml"
+                for i in range(n):
+                    made = self.run_one("init", root, "-o", root.parent / f"{i}")
+                    self.run_command(made.stderr, root)
+                said = self.check_shapes(root, pipeline, [(None, shapes)])
+                self.assertIsNone(test_corpus.COMMAND.search(said), said)
 
 
 if __name__ == "__main__":
