@@ -436,17 +436,30 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
                          : err;
 }
 
-/* Add the lists with a split word in their names, or the others. */
+/* How surely the name of a list is that of a split: val.csv is before one with
+ * such a word, as list_eval_partition.csv, and others are last. */
+enum name_rank { SPLIT_NAME, SPLIT_WORD, OTHER_NAME, N_RANKS };
+
+static enum name_rank rank_of(const char *list)
+{
+    char stem[FBY_PATH_SIZE];
+    snprintf(
+        stem, sizeof(stem), "%.*s", (int)(strrchr(list, '.') - list), list);
+    return fby_split_of_folder(stem) != NULL ? SPLIT_NAME
+           : fby_split_word(list) != NULL    ? SPLIT_WORD
+                                             : OTHER_NAME;
+}
+
+/* Add the lists of which the names have that rank. */
 static fby_err add_lists(struct fby_search *search, const char *path,
-    const struct fby_listing *listing, bool is_other, uint32_t *n_lists,
+    const struct fby_listing *listing, enum name_rank rank, uint32_t *n_lists,
     struct fby_error_detail *why)
 {
     bool has_dirs = fby_listing_has_dirs(listing);
     for (uint32_t i = 0; i < listing->count; i++) {
         const char *list = listing->entries[i].name;
         char        list_path[FBY_PATH_SIZE];
-        if (!is_list(&listing->entries[i]) ||
-            (fby_split_word(list) == NULL) != is_other) {
+        if (!is_list(&listing->entries[i]) || rank_of(list) != rank) {
             continue;
         }
         const char *made = find_made(listing, list);
@@ -466,8 +479,8 @@ fby_err fby_guess_lists(struct fby_search *search, const char *path,
 {
     uint32_t n_lists = 0;
     /* Lists of splits come first: train must not be one split too many. */
-    for (int is_other = 0; is_other <= 1; is_other++) {
-        FBY_TRY(add_lists(search, path, listing, is_other != 0, &n_lists, why));
+    for (enum name_rank rank = 0; rank < N_RANKS; rank++) {
+        FBY_TRY(add_lists(search, path, listing, rank, &n_lists, why));
     }
     return FBY_OK;
 }

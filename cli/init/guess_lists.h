@@ -133,7 +133,8 @@ const char *fby_guess_find_utf16(
 bool fby_guess_explain_invalid_list(struct fby_search *search,
     const char *list_path, struct fby_error_detail *why);
 
-/* Refuse the first split, if it is a list (refuse_split_column.c). Call this after
+/* Refuse lists with a column of splits (refuse_split_column.c): the first split, or
+ * any, if the name of the first one does not say that it is train. Call this after
  * train was moved there.
  * Errors: FBY_CONFIG  a column has the split of each row: the command that
  *                     writes a list for each. */

@@ -385,6 +385,18 @@ EMPTY_TEXTS = Note(
         "val": {"input": (64, 2)}})
 
 
+def celeba(root):
+    """The paths are those that the command for names without their folder
+    writes."""
+    for i in range(6):
+        save(root / f"celeba/{i}.jpg", picture(i))
+    for name, column, value in (("eval_partition", "partition", lambda i: i % 3),
+                                ("attr_celeba", "Bald", lambda i: i)):
+        save(root / f"list_{name}.csv", picture_list(
+            f"image_id,{column}", *(f"celeba/{i}.jpg,{value(i)}"
+                                    for i in range(6))))
+
+
 ROWS = [
     ("columns with names of members of tars", listed(
         ("cls", (0, 1, 2, 3)), ("label", "abab"), ("txt", ("a cat", "b c",
@@ -771,6 +783,18 @@ ROWS = [
     ("Alpaca: empty texts in JSON lines", alpaca(".jsonl", json_lines),
      EMPTY_TEXTS),
     ("Alpaca: empty texts in a .csv", alpaca(".csv", csv_of), EMPTY_TEXTS),
+    ("a list with a word of a split beside lists of splits", lambda root: [
+        save(root / f"{name}.csv", picture_list("y", *rows))
+        for name, rows in (("a_eval_partition", (5, 6)), ("train", (1, 2)),
+                           ("val", (3, 4)))] and None,
+     Note("left out: split 'a_eval_partition' at /", {"y": Counter([1, 2])}),
+     ("val", {"y": [3, 4]})),
+    ("CelebA: splits in a list of its own", celeba, Remedy(
+        "list_eval_partition.csv: the column partition has the splits 0 "
+        "(train), 1 (val), 2 (test): write a list for each, as the next line "
+        "does, then: forebay init /", "",
+        {"image_id": (2, *IMAGE), "bald": Counter([0, 3])}),
+     ("val", {"bald": [1, 4]}), ("test", {"bald": [2, 5]})),
     ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
      {"a": Counter([1, 2])}),
     ("numbers above pictures with numbers", lambda root: (
