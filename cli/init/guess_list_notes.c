@@ -55,10 +55,8 @@ static bool has_other_names(const struct fby_guess_split *split)
     for (uint32_t i = 0; i < split->n_members; i++) {
         const struct fby_init_member *column = &split->members[i];
         char                          name[FBY_NAME_SIZE];
-        (void)fby_init_to_field_name(column->extension, name);
-        found =
-            found || (column->value == FBY_INIT_TEXT && column->n_values == 0 &&
-                         (!fby_text_is_extension(name) || strchr(name, '.')));
+        found = found || (column->value != FBY_INIT_NO_VALUE &&
+                             !fby_init_to_field_name(column->extension, name));
     }
     return found;
 }

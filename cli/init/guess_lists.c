@@ -383,13 +383,22 @@ static bool is_skipped(fby_err err, const struct fby_guess_split *split,
     return has_dirs ? is_invalid || has_no_paths : is_invalid && n_lists > 0;
 }
 
-/* Add a note of a list of a split that is skipped since it is invalid. */
-static void note_skipped(struct fby_search *search, const char *stem,
-    fby_err err, const struct fby_error_detail *why)
+/* Add a note of a list that is skipped since it is invalid: one of a split, or
+ * one beside no folders. It has the command that makes a valid one, if any. */
+static void note_skipped(struct fby_search *search, const char *list_path,
+    bool has_dirs, fby_err err, struct fby_error_detail *why)
 {
-    if (err == FBY_CONFIG && why != NULL && fby_split_word(stem) != NULL) {
-        fby_guess_note(search, "left out: %s", why->text);
+    const char *slash   = strrchr(list_path, '/');
+    const char *list    = slash != NULL ? slash + 1 : list_path;
+    char       *command = search->out->command;
+    if (err != FBY_CONFIG || why == NULL ||
+        (has_dirs && fby_split_word(list) == NULL)) {
+        return;
     }
+    (void)fby_guess_explain_invalid_list(search, list_path, why);
+    fby_guess_note(search, "left out: %s%s%s", why->text,
+        command[0] != '\0' ? " " : "", command);
+    command[0] = '\0';
 }
 
 static fby_err add_list_split(struct fby_search *search, const char *list_path,
@@ -412,7 +421,7 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
     }
     if (!names_files && is_skipped(err, split, has_dirs, *n_lists)) {
         search->out->n_splits--; /* remove the split */
-        note_skipped(search, stem, err, why);
+        note_skipped(search, list_path, has_dirs, err, why);
         return FBY_OK;
     }
     if (err == FBY_CONFIG) {
@@ -442,12 +451,9 @@ enum name_rank { SPLIT_NAME, SPLIT_WORD, OTHER_NAME, N_RANKS };
 
 static enum name_rank rank_of(const char *list)
 {
-    char stem[FBY_PATH_SIZE];
-    snprintf(
-        stem, sizeof(stem), "%.*s", (int)(strrchr(list, '.') - list), list);
-    return fby_split_of_folder(stem) != NULL ? SPLIT_NAME
-           : fby_split_word(list) != NULL    ? SPLIT_WORD
-                                             : OTHER_NAME;
+    return fby_split_of_file(list) != NULL ? SPLIT_NAME
+           : fby_split_word(list) != NULL  ? SPLIT_WORD
+                                           : OTHER_NAME;
 }
 
 /* Add the lists of which the names have that rank. */

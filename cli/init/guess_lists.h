@@ -108,8 +108,9 @@ const char *fby_guess_find_utf16(
 #define FBY_GUESS_BYTES "errors='surrogateescape'"
 
 /* The name, in Python, that a field can have for the column c, the i-th. */
-#define FBY_GUESS_CLEAN_NAME \
-    "re.sub(r'[^A-Za-z0-9_-]+', '_', c)[:60].strip('_') or 'c' + str(i)"
+#define FBY_GUESS_CLEAN_NAME                              \
+    "re.sub(r'(?i)^(?=[0-9-]|(valid|folder)\\Z)', 'c_', " \
+    "re.sub(r'[^A-Za-z0-9_-]+', '_', c)[:60].strip('_')) or 'c' + str(i)"
 
 /* The program of Python that sets r to the rows of the file f, whose columns are
  * separated by `delimiter`. Cells may have quotes around them, or quotes that mean

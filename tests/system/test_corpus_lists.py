@@ -726,15 +726,25 @@ ROWS = [
             'left out: column "a b": no field can have this name: rename it, as '
             "in a_b", {"y": (3,)}, {"train": {"a_b": (3, 4)}})),
     ("names of columns that no field can have, in two lists", lambda root: [
-        save(root / f"{split}.csv", "a b,\u00e4,\u00df,y\nu v,1,2,3\nw,4,5,6\n")
+        save(root / f"{split}.csv", "a b,\u00e4,\u00df,1st,valid,y\nu v,1,2,3,7,0\n"
+             "w,4,5,6,8,0\n")
         for split in ("train", "val")] and None, Note(
             "note: to write other names of columns: (cd /", {"y": (2,)},
             {"train": {"a_b": (2, 4), "c1": Counter([1, 4]),
-                       "c2": Counter([2, 5])}, "val": {"a_b": (64, 4)}})),
+                       "c2": Counter([2, 5]), "c_1st": Counter([3, 6]),
+                       "c_valid": Counter([7, 8])}, "val": {"a_b": (64, 4)}})),
     ("names of keys that no field can have", lines(
         lambda i: line(i, **{"a b": f"u {i}", "c/d": i})), Note(
             "note: to write other names of columns: (cd /", FOUR,
             {"train": {"a_b": (4, 4), "c_d": Counter(range(4)), **FOUR}})),
+    ("winequality: two lists with semicolons", lambda root: [
+        save(root / f"{name}.csv", '"acidity";"quality"\n7.4;5\n')
+        for name in ("white",)] and None or save(
+            root / "train.csv", "acidity,quality\n1.5,2\n"), Note(
+                "left out: white.csv: line 1: it has no comma, but ';'; "
+                "columns are separated by commas: write the file again with "
+                "them: to convert it: (cd /", {"acidity": [1.5]}, {
+                    "train": {"acidity": [1.5]}})),
     ("SNLI: tabs in .txt", lambda root: [
         save(root / f"snli_{split}.txt", 'gold_label\ttext\n-\t"a b\nx\tc\n')
         for split in ("train", "dev")] and None,
