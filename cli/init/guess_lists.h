@@ -104,6 +104,10 @@ fby_err fby_guess_explain_missing_files(const struct fby_search *search,
 const char *fby_guess_find_utf16(
     const struct fby_search *search, const char *path);
 
+/* The end of a command of a shell that writes to the file `out` of $f, which is
+ * only there if all was written. */
+#define FBY_GUESS_INTO(out) "> $f.part && mv -n $f.part " out
+
 /* The argument of open() in Python that keeps bytes that are no UTF-8. */
 #define FBY_GUESS_BYTES "errors='surrogateescape'"
 

@@ -95,7 +95,7 @@ static void advise(
         used +=
             (size_t)snprintf(out + used, size - used, " %s", self->names[i]);
     }
-    snprintf(out + used, size - used, "%s; do %s; done)",
+    snprintf(out + used, size - used, "%s; do %s || exit; done)",
         self->n == 0 ? " FILE" : "", body);
     if (self->n > 0) {
         snprintf(first, sizeof(first), "%.*s%s",
@@ -133,7 +133,8 @@ static fby_err refuse_json(const struct list_files *files, const char *name,
     FBY_TRY(fby_path_join(files->path, name, path, why));
     bool is_known =
         fby_guess_write_jq(files->search, path, find_folder, files, program);
-    snprintf(body, sizeof(body), "jq -c '%s' $f > ${f%%.*}.jsonl", program);
+    snprintf(body, sizeof(body),
+        "jq -c '%s' $f " FBY_GUESS_INTO("${f%%.*}.jsonl"), program);
     advise(files, body, ".jsonl");
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: %swrite JSON lines, an object in each line:",

@@ -179,17 +179,21 @@ static bool find_folders(
 
 /* ---- the command ---- */
 
-/* Write the values: "train, dev, 0 (train)". */
-static void list_values(const struct split_values *self, char out[MAP_SIZE])
+/* Write the values: "train, dev, 0 (train)". Returns true
+ * if a value is no word. */
+static bool list_values(const struct split_values *self, char out[MAP_SIZE])
 {
-    size_t used = 0;
+    size_t used        = 0;
+    bool   has_numbers = false;
     for (uint32_t i = 0; i < self->n && used < MAP_SIZE; i++) {
         const char *value  = self->values[i];
         bool        is_own = split_of_word(value) != NULL || self->part >= 0;
+        has_numbers        = has_numbers || !is_own;
         used += (size_t)snprintf(out + used, MAP_SIZE - used, "%s%s%s%s%s",
             i > 0 ? ", " : "", value, is_own ? "" : " (",
             is_own ? "" : self->splits[i], is_own ? "" : ")");
     }
+    return has_numbers;
 }
 
 /* Write the splits of the values, in lower case, for a program: "'train': 'train',
@@ -253,7 +257,8 @@ static bool write_command(const struct split_values *self, const char *operand,
     char        move[FBY_NAME_SIZE * 3];
     char        join[FBY_NAME_SIZE * 4];
     if (self->part >= 0) {
-        snprintf(key, sizeof(key), "v.split('/')[%d]", self->part);
+        snprintf(
+            key, sizeof(key), "(str(v) + '/' * 9).split('/')[%d]", self->part);
     }
     bool fits = write_map(self, map) && fby_shell_is_plain(list);
     snprintf(move, sizeof(move), "mv -n %s %s && ", list, all);
@@ -292,8 +297,8 @@ static fby_err refuse(const struct fby_search *search,
     char        shown[MAP_SIZE];
     char        dir[FBY_PATH_SIZE];
     char        operand[FBY_OPERAND_SIZE];
-    bool        is_new = !has_name_of_split(values, list);
-    list_values(values, shown);
+    bool        is_new      = !has_name_of_split(values, list);
+    bool        has_numbers = list_values(values, shown);
     snprintf(dir, sizeof(dir), "%.*s", (int)(list - 1 - path), path);
     (void)fby_error_set(why, FBY_CONFIG,
         "%.40s: the column %.40s has %s %.160s: ", fby_text_show(list).text,
@@ -309,8 +314,8 @@ static fby_err refuse(const struct fby_search *search,
         return FBY_CONFIG;
     }
     snprintf(why->text + used, left,
-        "write a list for each, as the next line does, then: forebay init %s",
-        operand);
+        "write a list for each, as the next line does, then: forebay init %s%s",
+        operand, has_numbers ? "; if it has none, rename the column" : "");
     return FBY_CONFIG;
 }
 

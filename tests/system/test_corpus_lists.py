@@ -4,6 +4,7 @@
 
 import gzip
 import json
+import subprocess
 
 from collections import Counter
 
@@ -941,6 +942,14 @@ CHAINS = [
 
 class Lists(test_corpus.Corpus):
     rows = ROWS
+
+    def test_a_command_that_fails_leaves_no_list(self):
+        root = self.cluster.path("cut") / "data"
+        save(root / "train.jsonl", '{\n"y": 1\n}\n{\n"y": 2\n')
+        made = self.run_one("init", root, "-o", root.parent / "p.yaml")
+        with self.assertRaises(subprocess.CalledProcessError):
+            self.run_command(made.stderr, root)
+        self.assertEqual(list(root.glob("*.jsonl")), [root / "train.jsonl"])
 
     def test_each_command_leads_to_the_next(self):
         for number, (name, file, content, n, shapes) in enumerate(CHAINS):
