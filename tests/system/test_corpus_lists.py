@@ -800,6 +800,14 @@ ROWS = [
                            ("val", (3, 4)))] and None,
      Note("left out: split 'a_eval_partition' at /", {"y": Counter([1, 2])}),
      ("val", {"y": [3, 4]})),
+    ("CelebA: a text of splits as numbers", lambda root: [
+        save(root / f"img/{i:06}.jpg", picture(i)) for i in range(5)] and
+     save(root / "list_eval_partition.txt", "".join(
+         f"{i:06}.jpg {i % 3}\n" for i in range(5))), Remedy(
+             "list_eval_partition.txt says which pictures in img are of which "
+             "split: write a list of each, and run init again:\n(cd /", "",
+             {"image": (2, *IMAGE)}), ("val", {"image": (64, *IMAGE)}),
+     ("test", {"image": (64, *IMAGE)})),
     ("CelebA: splits in a list of its own", celeba, Remedy(
         "list_eval_partition.csv: the column partition has the splits 0 "
         "(train), 1 (val), 2 (test): write a list for each, as the next line "
