@@ -338,7 +338,9 @@ static fby_err add_split_folder(struct fby_search *search, const char *path,
     fby_err lists = fby_guess_lists_of_train(
         search, path, listing, &before, has_lists, &of_lists);
     if (*has_lists) {
-        give_default_name(search, before.n_splits, name, path[0] == '\0');
+        if (!fby_guess_has_split(search, name)) {
+            give_default_name(search, before.n_splits, name, path[0] == '\0');
+        }
         return FBY_OK;
     }
     return lists != FBY_OK ? fby_error_set(why, lists, "%s", of_lists.text)
@@ -581,7 +583,7 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
         err = fby_refuse_class_texts(&search, why);
     }
     if (err == FBY_OK) {
-        fby_guess_note_empty_texts(&search);
+        fby_guess_note_columns(&search);
         err = fby_guess_use_data_root(out, why);
     }
     if (err != FBY_OK && why != NULL) {

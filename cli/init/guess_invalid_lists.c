@@ -21,23 +21,28 @@ struct remedy {
     const char *program;
 };
 
-#define COMMAS(delimiter)                \
-    "convert it", "commas", true,        \
-        FBY_GUESS_READ_ROWS("utf-8-sig", \
-            delimiter) "csv.writer(open('commas-' + f, 'x')).writerows(r)"
-#define NAMES                                                             \
-    "write other names of columns", "names", true,                        \
-        "import csv, re; r = list(csv.reader(open(f, newline='', "        \
-        "encoding='utf-8-sig'))); csv.writer(open('names-' + f, "         \
-        "'x')).writerows([[re.sub(r'[^\\w-]+', '_', c.strip()) or 'c' + " \
-        "str(i) for i, c in enumerate(r[0])]] + r[1:])"
-#define LATIN \
-    "convert it", "utf8", false, "iconv -f CP1252 -t UTF-8 $f > utf8-$f"
+enum { UTF16_SIZE = 160 /* bytes of the program for UTF-16 */ };
+
+#define COMMAS(delimiter)                                                     \
+    "convert it", "commas", true,                                             \
+        FBY_GUESS_READ_ROWS("utf-8-sig",                                      \
+            delimiter) "csv.writer(open('commas-' + f, 'x', " FBY_GUESS_BYTES \
+                       ")).writerows(r)"
+#define NAMES                                                      \
+    "write other names of columns", "names", true,                 \
+        "import csv, re; r = list(csv.reader(open(f, newline='', " \
+        "encoding='utf-8-sig', " FBY_GUESS_BYTES ")));"            \
+        " csv.writer(open('names-' + f, 'x', " FBY_GUESS_BYTES     \
+        ")).writerows([[" FBY_GUESS_CLEAN_NAME                     \
+        " for i, c in enumerate(r[0])]] + r[1:])"
+#define LATIN                    \
+    "convert it", "utf8", false, \
+        "iconv -f CP1252 -t UTF-8 $f " FBY_GUESS_INTO("utf8-$f")
 
 static const struct remedy remedies[] = {
     {".csv", FBY_LIST_NOT_UTF8, LATIN},
     {".csv", FBY_LIST_NUL_BYTE, "remove it", "utf8", false,
-        "tr -d '\\000' < $f > utf8-$f"},
+        "tr -d '\\000' < $f " FBY_GUESS_INTO("utf8-$f")},
     {".csv", FBY_LIST_NO_COMMA "';'", COMMAS(";")},
     {".csv", FBY_LIST_NO_COMMA "'|'", COMMAS("|")},
     {".csv", FBY_LIST_NO_COMMA "tabs", COMMAS("\\t")},
@@ -52,9 +57,9 @@ static const struct remedy remedies[] = {
         "else b for i in k for b in [a[:, i]]})"},
     {".jsonl", FBY_LIST_NOT_UTF8, LATIN},
     {".jsonl", FBY_LIST_NO_OBJECT, "convert it", "lines", false,
-        "jq -c '.[]' $f > lines-$f"},
+        "jq -c '.[]' $f " FBY_GUESS_INTO("lines-$f")},
     {".jsonl", FBY_LIST_CUT_JSON, "convert it", "lines", false,
-        "jq -c . $f > lines-$f"},
+        "jq -c . $f " FBY_GUESS_INTO("lines-$f")},
     {".csv", FBY_LIST_NO_FIELD, NAMES},
     {".csv", FBY_LIST_NO_NAME, NAMES},
     {".csv", FBY_GUESS_BLANKS, NAMES},
@@ -108,15 +113,16 @@ const char *fby_guess_find_utf16(
 }
 
 /* The remedy for the list; NULL: none is known. `utf16` is one with the program
- * `program` of 64 bytes. */
+ * `program`. */
 static const struct remedy *find_remedy(const struct fby_search *search,
     const char *list_path, const struct fby_error_detail *why,
-    struct remedy *utf16, char program[64])
+    struct remedy *utf16, char program[UTF16_SIZE])
 {
     const char *encoding = fby_guess_find_utf16(search, list_path);
     size_t      i        = 0;
     if (encoding != NULL) {
-        snprintf(program, 64, "iconv -f %s -t UTF-8 $f > utf8-$f", encoding);
+        snprintf(program, UTF16_SIZE,
+            "iconv -f %s -t UTF-8 $f " FBY_GUESS_INTO("utf8-$f"), encoding);
         *utf16 = (struct remedy){"", "", "convert it", "utf8", false, program};
         return utf16;
     }
@@ -134,7 +140,7 @@ bool fby_guess_explain_invalid_list(struct fby_search *search,
     const char          *slash = strrchr(list_path, '/');
     const char          *list  = slash != NULL ? slash + 1 : list_path;
     char                 dir[FBY_PATH_SIZE];
-    char                 program[64];
+    char                 program[UTF16_SIZE];
     struct remedy        utf16;
     const struct remedy *remedy =
         find_remedy(search, list_path, why, &utf16, program);

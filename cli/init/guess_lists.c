@@ -375,13 +375,22 @@ static bool is_skipped(fby_err err, const struct fby_guess_split *split,
     return has_dirs ? is_invalid || has_no_paths : is_invalid && n_lists > 0;
 }
 
-/* Add a note of a list of a split that is skipped since it is invalid. */
-static void note_skipped(struct fby_search *search, const char *stem,
-    fby_err err, const struct fby_error_detail *why)
+/* Add a note of a list that is skipped since it is invalid: one of a split, or
+ * one beside no folders. It has the command that makes a valid one, if any. */
+static void note_skipped(struct fby_search *search, const char *list_path,
+    bool has_dirs, fby_err err, struct fby_error_detail *why)
 {
-    if (err == FBY_CONFIG && why != NULL && fby_split_word(stem) != NULL) {
-        fby_guess_note(search, "left out: %s", why->text);
+    const char *slash   = strrchr(list_path, '/');
+    const char *list    = slash != NULL ? slash + 1 : list_path;
+    char       *command = search->out->command;
+    if (err != FBY_CONFIG || why == NULL ||
+        (has_dirs && fby_split_word(list) == NULL)) {
+        return;
     }
+    (void)fby_guess_explain_invalid_list(search, list_path, why);
+    fby_guess_note(search, "left out: %s%s%s", why->text,
+        command[0] != '\0' ? " " : "", command);
+    command[0] = '\0';
 }
 
 static fby_err add_list_split(struct fby_search *search, const char *list_path,
@@ -405,7 +414,7 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
     if (!names_files && is_skipped(err, split, has_dirs, *n_lists)) {
         search->out->n_splits--; /* remove the split */
         search->out->command[0] = '\0';
-        note_skipped(search, stem, err, why);
+        note_skipped(search, list_path, has_dirs, err, why);
         return FBY_OK;
     }
     if (err == FBY_CONFIG) {
@@ -429,17 +438,27 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
                          : err;
 }
 
-/* Add the lists with a split word in their names, or the others. */
+/* How surely the name of a list is that of a split: val.csv is before one with
+ * such a word, as list_eval_partition.csv, and others are last. */
+enum name_rank { SPLIT_NAME, SPLIT_WORD, OTHER_NAME, N_RANKS };
+
+static enum name_rank rank_of(const char *list)
+{
+    return fby_split_of_file(list) != NULL ? SPLIT_NAME
+           : fby_split_word(list) != NULL  ? SPLIT_WORD
+                                           : OTHER_NAME;
+}
+
+/* Add the lists of which the names have that rank. */
 static fby_err add_lists(struct fby_search *search, const char *path,
-    const struct fby_listing *listing, bool is_other, uint32_t *n_lists,
+    const struct fby_listing *listing, enum name_rank rank, uint32_t *n_lists,
     struct fby_error_detail *why)
 {
     bool has_dirs = fby_listing_has_dirs(listing);
     for (uint32_t i = 0; i < listing->count; i++) {
         const char *list = listing->entries[i].name;
         char        list_path[FBY_PATH_SIZE];
-        if (!is_list(&listing->entries[i]) ||
-            (fby_split_word(list) == NULL) != is_other) {
+        if (!is_list(&listing->entries[i]) || rank_of(list) != rank) {
             continue;
         }
         const char *converted = find_converted(listing, list);
@@ -459,8 +478,8 @@ fby_err fby_guess_lists(struct fby_search *search, const char *path,
 {
     uint32_t n_lists = 0;
     /* Lists of splits come first: train must not be one split too many. */
-    for (int is_other = 0; is_other <= 1; is_other++) {
-        FBY_TRY(add_lists(search, path, listing, is_other != 0, &n_lists, why));
+    for (enum name_rank rank = 0; rank < N_RANKS; rank++) {
+        FBY_TRY(add_lists(search, path, listing, rank, &n_lists, why));
     }
     return FBY_OK;
 }

@@ -104,13 +104,28 @@ fby_err fby_guess_explain_missing_files(struct fby_search *search,
 const char *fby_guess_find_utf16(
     const struct fby_search *search, const char *path);
 
+/* The end of a command of a shell that writes to the file `out` of $f, which is
+ * only there if all was written. */
+#define FBY_GUESS_INTO(out)                            \
+    "> $f.part && [ ! -e " out " ] && mv $f.part " out \
+    " || { rm -f $f.part; exit 1; }"
+
+/* The argument of open() in Python that keeps bytes that are no UTF-8. */
+#define FBY_GUESS_BYTES "errors='surrogateescape'"
+
+/* The name, in Python, that a field can have for the column c, the i-th. */
+#define FBY_GUESS_CLEAN_NAME                              \
+    "re.sub(r'(?i)^(?=[0-9-]|(valid|folder)\\Z)', 'c_', " \
+    "re.sub(r'[^A-Za-z0-9_-]+', '_', c)[:60].strip('_')) or 'c' + str(i)"
+
 /* The program of Python that sets r to the rows of the file f, whose columns are
  * separated by `delimiter`. Cells may have quotes around them, or quotes that mean
  * themselves: the latter if each line has as many columns, and a quote that begins
  * a cell does not end it. */
 #define FBY_GUESS_READ_ROWS(encoding, delimiter)                             \
     "import csv, re; R = lambda q: list(csv.reader(open(f, newline='', "     \
-    "encoding='" encoding "'), delimiter='" delimiter "', quoting=q, "       \
+    "encoding='" encoding "', " FBY_GUESS_BYTES "), delimiter='" delimiter   \
+    "', quoting=q, "                                                         \
     "skipinitialspace=True)); n = lambda r: len({len(x) for x in r if x}); " \
     "w = lambda c: c[:1] != '\\\"' or "                                      \
     "re.fullmatch('\\\"([^\\\"]|\\\"\\\")*\\\"', c); "                       \
@@ -125,7 +140,8 @@ const char *fby_guess_find_utf16(
 bool fby_guess_explain_invalid_list(struct fby_search *search,
     const char *list_path, struct fby_error_detail *why);
 
-/* Refuse the first split, if it is a list (refuse_split_column.c). Call this after
+/* Refuse lists with a column of splits (refuse_split_column.c): the first split, or
+ * any, if the name of the first one does not say that it is train. Call this after
  * train was moved there.
  * Errors: FBY_CONFIG  a column has the split of each row: the command that
  *                     writes a list for each. */
@@ -158,9 +174,9 @@ FBY_CHECKED fby_err fby_refuse_list_dots(struct fby_search *search,
 FBY_CHECKED fby_err fby_refuse_chats(
     struct fby_search *search, struct fby_error_detail *why);
 
-/* Add a note of columns of texts that some rows of a list lack
- * (guess_empty_texts.c). */
-void fby_guess_note_empty_texts(struct fby_search *search);
+/* Add a note of columns of a list that no field can read, since no field can have
+ * their names, or some rows lack their texts (guess_list_notes.c). */
+void fby_guess_note_columns(struct fby_search *search);
 
 /* Refuse a list of which no column has a picture in each row, if one has pictures
  * at all (refuse_missing_files.c).

@@ -16,7 +16,7 @@
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-enum { MAX_FILES = 8, BODY_SIZE = 640 };
+enum { MAX_FILES = 8, BODY_SIZE = 768 };
 
 struct list_files { /* the files of one format in a directory */
     struct fby_search *search;
@@ -92,8 +92,8 @@ static void advise(
             files + used, sizeof(files) - used, " %s", self->names[i]);
     }
     fby_guess_set_command(self->search, self->path,
-        "set -C && for f in%s; do %s; done", self->n > 0 ? files : " FILE",
-        body);
+        "set -C && for f in%s; do %s || exit; done",
+        self->n > 0 ? files : " FILE", body);
     if (self->n > 0) {
         snprintf(first, sizeof(first), "%.*s%s",
             (int)(strlen(self->names[0]) - strlen(self->ending)),
@@ -145,9 +145,7 @@ static fby_err refuse_json(const struct list_files *files, const char *name,
     char body[BODY_SIZE];
     bool is_known = write_jq(files, name, program);
     snprintf(body, sizeof(body),
-        "o=${f%%.*}.jsonl; [ ! -e $o ] && jq -c '%s' $f > $o.part && mv -n "
-        "$o.part $o || { rm -f $o.part; exit 1; }",
-        program);
+        "jq -c '%s' $f " FBY_GUESS_INTO("${f%%.*}.jsonl"), program);
     advise(files, body, ".jsonl");
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: %swrite JSON lines, an object in each line:",
@@ -167,7 +165,8 @@ static fby_err refuse_tabs(const struct list_files *files, const char *name,
     const char *encoding = fby_guess_find_utf16(files->search, path);
     snprintf(body, sizeof(body),
         "python3 -c \"import sys; f, g = sys.argv[1:]; " FBY_GUESS_READ_ROWS(
-            "%s", "\\t") "csv.writer(open(g, 'x')).writerows(r)\" $f "
+            "%s", "\\t") "csv.writer(open(g, 'x', " FBY_GUESS_BYTES
+                         ")).writerows(r)\" $f "
                          "${f%%.*}.csv",
         encoding != NULL ? encoding : "utf-8-sig");
     advise(files, body, ".csv");
@@ -348,6 +347,7 @@ fby_err fby_refuse_texts(struct fby_search *search, const char *path,
 {
     struct list_files files;
     size_t            ending = N_TEXTS;
+    char              line[LINE_SIZE];
     for (uint32_t i = 0; i < listing->count; i++) {
         const char *name = listing->entries[i].name;
         size_t      k    = find_text_ending(name);
@@ -363,6 +363,10 @@ fby_err fby_refuse_texts(struct fby_search *search, const char *path,
     FBY_TRY(find_files(search, path, text_endings[ending], &files, why));
     if (files.n == 0) {
         return FBY_OK;
+    }
+    if (read_line(search, path, files.names[0], line) &&
+        strchr(line, '\t') != NULL) {
+        return refuse_tabs(&files, files.names[0], why);
     }
     advise(&files, "cp -n $f ${f%.*}.bin", ".bin");
     strncat(search->out->command, " --tokens u8",

@@ -23,6 +23,8 @@ enum { MAX_VALUES = 16, VALUE_SIZE = 24, MAX_PARTS = 8, MAP_SIZE = 480 };
 struct split_values { /* of a column, or of a part of its paths */
     const char *column;
     int         part; /* of the path, from 0; -1: the value itself */
+    const char *base; /* the list whose rows are written; NULL: the same */
+    const char *key;  /* the column of both */
     char        values[MAX_VALUES][VALUE_SIZE]; /* none is there twice */
     const char *splits[MAX_VALUES];             /* of the values */
     uint32_t    n;
@@ -177,17 +179,21 @@ static bool find_folders(
 
 /* ---- the command ---- */
 
-/* Write the values: "train, dev, 0 (train)". */
-static void list_values(const struct split_values *self, char out[MAP_SIZE])
+/* Write the values: "train, dev, 0 (train)". Returns true
+ * if a value is no word. */
+static bool list_values(const struct split_values *self, char out[MAP_SIZE])
 {
-    size_t used = 0;
+    size_t used        = 0;
+    bool   has_numbers = false;
     for (uint32_t i = 0; i < self->n && used < MAP_SIZE; i++) {
         const char *value  = self->values[i];
         bool        is_own = split_of_word(value) != NULL || self->part >= 0;
+        has_numbers        = has_numbers || !is_own;
         used += (size_t)snprintf(out + used, MAP_SIZE - used, "%s%s%s%s%s",
             i > 0 ? ", " : "", value, is_own ? "" : " (",
             is_own ? "" : self->splits[i], is_own ? "" : ")");
     }
+    return has_numbers;
 }
 
 /* Write the splits of the values, in lower case, for a program: "'train': 'train',
@@ -219,13 +225,24 @@ static bool write_map(const struct split_values *self, char out[MAP_SIZE])
     ") + '\\n' for x in r if s in [m.get(p(x[k] is not None and x[k] * 1)"  \
     ") for k in x if k.lower() == c]) for s in {*m.values()}]"
 
+/* Writes the rows of the list b by the splits of the list l; the column a is in
+ * both. */
+#define JOINED                                                                \
+    "import csv; r, b = [list(csv.reader(open(f, newline='', encoding="       \
+    "'utf-8-sig'))) for f in (l, b)]; i, k, j = [[h.lower() for h in "        \
+    "t[0]].index(n) for t, n in ((r, a), (r, c), (b, a))]; d = {x[i]: "       \
+    "m.get(p(x[k])) for x in r[1:] if x}; [csv.writer(open(s + '.csv', 'x'))" \
+    ".writerows(b[:1] + [x for x in b[1:] if x and d.get(x[j]) == s]) for s " \
+    "in {*m.values()}]"
+
 /* The program for a list; the column that says the split is left out. */
 static const char *program_for(const struct split_values *self, bool is_csv)
 {
     bool is_path = self->part >= 0;
-    return is_csv    ? is_path ? CSV("x") : CSV("x[:k] + x[k + 1:]")
-              : is_path ? JSON("x")
-                     : JSON("{k: x[k] for k in x if k.lower() != c}");
+    return self->base != NULL ? JOINED
+           : is_csv           ? is_path ? CSV("x") : CSV("x[:k] + x[k + 1:]")
+                     : is_path ? JSON("x")
+                              : JSON("{k: x[k] for k in x if k.lower() != c}");
 }
 
 /* Write the command that writes a list for each split. It renames a list that
@@ -238,16 +255,21 @@ static bool write_command(const struct split_values *self, const char *operand,
     char        map[MAP_SIZE];
     char        key[64] = "str(v).strip()";
     char        move[FBY_NAME_SIZE * 3];
+    char        join[FBY_NAME_SIZE * 4];
     if (self->part >= 0) {
-        snprintf(key, sizeof(key), "v.split('/')[%d]", self->part);
+        snprintf(
+            key, sizeof(key), "(str(v) + '/' * 9).split('/')[%d]", self->part);
     }
     bool fits = write_map(self, map) && fby_shell_is_plain(list);
     snprintf(move, sizeof(move), "mv -n %s %s && ", list, all);
+    snprintf(join, sizeof(join), "b = '%.128s'; a = '%.64s'; ",
+        self->base != NULL ? self->base : "",
+        self->base != NULL ? self->key : "");
     int n = snprintf(out, FBY_GUESS_COMMAND,
-        "(cd %s && %spython3 -c \"l = '%s'; c = '%s'; m = {%s}; p = lambda v: "
-        "%s.lower(); %s\")",
-        operand, is_new ? "" : move, is_new ? list : all, self->column, map,
-        key, program_for(self, is_csv));
+        "(cd %s && %spython3 -c \"%sl = '%s'; c = '%s'; m = {%s}; p = lambda "
+        "v: %s.lower(); %s\")",
+        operand, is_new ? "" : move, self->base != NULL ? join : "",
+        is_new ? list : all, self->column, map, key, program_for(self, is_csv));
     return fits && n >= 0 && n < FBY_GUESS_COMMAND;
 }
 
@@ -275,8 +297,8 @@ static fby_err refuse(const struct fby_search *search,
     char        shown[MAP_SIZE];
     char        dir[FBY_PATH_SIZE];
     char        operand[FBY_PATH_SIZE];
-    bool        is_new = !has_name_of_split(values, list);
-    list_values(values, shown);
+    bool        is_new      = !has_name_of_split(values, list);
+    bool        has_numbers = list_values(values, shown);
     snprintf(dir, sizeof(dir), "%.*s", (int)(list - 1 - path), path);
     (void)fby_error_set(why, FBY_CONFIG,
         "%.40s: the column %.40s has %s %.160s: ", fby_text_show(list).text,
@@ -292,22 +314,55 @@ static fby_err refuse(const struct fby_search *search,
         return FBY_CONFIG;
     }
     snprintf(why->text + used, left,
-        "write a list for each, as the next line does, then: forebay init %s",
-        strlen(operand) < FBY_OPERAND_SIZE ? operand : "DIR");
+        "write a list for each, as the next line does, then: forebay init %s%s",
+        strlen(operand) < FBY_OPERAND_SIZE ? operand : "DIR",
+        has_numbers ? "; if it has none, rename the column" : "");
     return FBY_CONFIG;
+}
+
+/* Has the list of `split` the paths of the pictures of the first split, and lacks
+ * its other columns? Sets what is needed to write the rows of the first one. */
+static void find_base(const struct fby_guess *guess,
+    const struct fby_guess_split *split, struct split_values *values)
+{
+    const struct fby_guess_split *first = &guess->splits[0];
+    const char                   *base  = strrchr(first->pattern, '/') + 1;
+    const char                   *list  = strrchr(split->pattern, '/') + 1;
+    size_t                        dir   = (size_t)(base - first->pattern);
+    if (split != first && split->n_file_columns > 0 &&
+        fby_guess_is_file_column(first, split->file_columns[0]) &&
+        strncmp(first->pattern, split->pattern, dir) == 0 &&
+        fby_text_ends_with(base, ".csv") && fby_text_ends_with(list, ".csv") &&
+        strlen(base) <= 128 && fby_shell_is_plain(base)) {
+        values->base = base;
+        values->key  = split->file_columns[0];
+    }
+}
+
+/* Refuse the list if it has a column of splits. */
+static fby_err check_columns(const struct fby_search *search,
+    const struct fby_guess_split *split, struct fby_error_detail *why)
+{
+    struct split_values values;
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        if (split->kind == FBY_SOURCE_LIST &&
+            strchr(split->pattern, '/') != NULL &&
+            find_values(&split->members[i], &values)) {
+            find_base(search->out, split, &values);
+            return refuse(search, &values, split->pattern, why);
+        }
+    }
+    return FBY_OK;
 }
 
 fby_err fby_refuse_split_column(
     const struct fby_search *search, struct fby_error_detail *why)
 {
-    const struct fby_guess_split *split = &search->out->splits[0];
-    struct split_values           values;
-    for (uint32_t i = 0; i < split->n_members; i++) {
-        if (search->out->kind == FBY_SOURCE_LIST &&
-            strchr(split->pattern, '/') != NULL &&
-            find_values(&split->members[i], &values)) {
-            return refuse(search, &values, split->pattern, why);
-        }
+    const struct fby_guess *out   = search->out;
+    const char             *slash = strrchr(out->splits[0].pattern, '/');
+    bool is_sure = slash != NULL && fby_split_word(slash + 1) != NULL;
+    for (uint32_t i = 0; i < (is_sure ? 1 : out->n_splits); i++) {
+        FBY_TRY(check_columns(search, &out->splits[i], why));
     }
     return FBY_OK;
 }

@@ -3,8 +3,8 @@
  * which of them are train and which are test: all would be train.
  *
  * Either a text for each split has a name in each line, as Food-101's
- * meta/train.txt, or one has the splits by number, as CUB's
- * train_test_split.txt. */
+ * meta/train.txt, or one has the splits as numbers, as CUB's
+ * train_test_split.txt and CelebA's list_eval_partition.txt. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +185,65 @@ static fby_err refuse_texts(
     return fits ? advise(self, program, first->file, why) : FBY_OK;
 }
 
+/* ---- CelebA: a name and the number of a split in each line ---- */
+
+#define WRITE_NUMBERED                                                         \
+    "import csv; t = [l.split() for l in open('%s') if l.strip()]; "           \
+    "[csv.writer(open(s + '.csv', 'x')).writerows(r) for n, s in enumerate("   \
+    "('train', 'val', 'test')) for r in [[['image']] + [['%s' + w[0] + '%s'] " \
+    "for w in t if w[1] == str(n)]] if len(r) > 1]"
+
+struct numbered { /* a text with numbers of splits */
+    const struct split_texts *layout;
+    struct split_text         text; /* .file "": none was found */
+};
+
+/* Has each of the first lines a picture's name and a number from 0 to 2? */
+static bool is_numbered(const struct split_texts *self, struct split_text *text)
+{
+    char        line[LINE_SIZE];
+    const char *digit = NULL;
+    bool        found = read_text(self, text) && text->has_labels &&
+                 read_line(self, text->file, line);
+    digit = found ? strrchr(line, ' ') : NULL;
+    return digit != NULL && digit[1] >= '0' && digit[1] <= '2' &&
+           digit[2] == '\0' && strcspn(line, " ") + 2 == strlen(line);
+}
+
+static fby_err visit_numbered(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    struct numbered  *self = arg;
+    struct split_text text = {.file = ""};
+    (void)why;
+    if (!entry->is_dir && strstr(entry->name, "partition") != NULL &&
+        fby_text_ends_with(entry->name, ".txt") &&
+        fby_shell_is_plain(entry->name)) {
+        snprintf(text.file, sizeof(text.file), "%s", entry->name);
+        if (is_numbered(self->layout, &text)) {
+            self->text = text;
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err check_numbered(
+    const struct split_texts *self, struct fby_error_detail *why)
+{
+    struct numbered found = {.layout = self};
+    char            program[PROGRAM_SIZE];
+    FBY_TRY(fby_guess_visit_dir(
+        self->search, self->path, NULL, visit_numbered, &found, NULL, why));
+    if (found.text.file[0] == '\0') {
+        return FBY_OK;
+    }
+    int n = snprintf(program, sizeof(program), WRITE_NUMBERED, found.text.file,
+        found.text.prefix, found.text.ending);
+    return n >= 0 && n < PROGRAM_SIZE
+               ? advise(self, program, found.text.file, why)
+               : FBY_OK;
+}
+
 /* ---- CUB and NABirds: names and splits by number ---- */
 
 #define CUB_NAMES  "images.txt"
@@ -230,6 +289,7 @@ fby_err fby_refuse_split_texts(struct fby_search *search, const char *path,
         return FBY_OK;
     }
     FBY_TRY(check_cub(&self, why));
+    FBY_TRY(check_numbered(&self, why));
     for (uint32_t i = 0; i <= n_dirs && self.n == 0; i++) {
         char below[FBY_PATH_SIZE];
         self.dir = i == 0 ? "" : dirs[i - 1];

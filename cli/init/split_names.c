@@ -210,6 +210,15 @@ const char *fby_split_of_folder(const char *name)
     return NULL;
 }
 
+const char *fby_split_of_file(const char *name)
+{
+    char        stem[FBY_NAME_SIZE];
+    const char *dot = strrchr(name, '.');
+    snprintf(stem, sizeof(stem), "%.*s",
+        dot != NULL ? (int)(dot - name) : FBY_NAME_SIZE, name);
+    return fby_split_of_folder(stem);
+}
+
 const char *fby_evaluation_split_of(const char *name)
 {
     char   word[FBY_NAME_SIZE];

@@ -35,6 +35,9 @@ const char *fby_split_word(const char *name);
  * "train"); NULL: none. */
 const char *fby_split_of_folder(const char *name);
 
+/* The same for a file, by its name without the extension: train.csv; NULL: none. */
+const char *fby_split_of_file(const char *name);
+
 /* The split for evaluation that a folder or archive is called after, as val2017
  * or test.zip; NULL: none. */
 const char *fby_evaluation_split_of(const char *name);

@@ -4,6 +4,7 @@
 
 import gzip
 import json
+import subprocess
 
 from collections import Counter
 
@@ -385,6 +386,18 @@ EMPTY_TEXTS = Note(
         "val": {"input": (64, 2)}})
 
 
+def celeba(root):
+    """The paths are those that the command for names without their folder
+    writes."""
+    for i in range(6):
+        save(root / f"celeba/{i}.jpg", picture(i))
+    for name, column, value in (("eval_partition", "partition", lambda i: i % 3),
+                                ("attr_celeba", "Bald", lambda i: i)):
+        save(root / f"list_{name}.csv", picture_list(
+            f"image_id,{column}", *(f"celeba/{i}.jpg,{value(i)}"
+                                    for i in range(6))))
+
+
 ROWS = [
     ("columns with names of members of tars", listed(
         ("cls", (0, 1, 2, 3)), ("label", "abab"), ("txt", ("a cat", "b c",
@@ -407,7 +420,8 @@ ROWS = [
      {"cls": Counter([0, 1, 2, 3])}),
     ("a column with a dot in its name", listed(("image.cls", "0101")), Note(
         'left out: column "image.cls": no field can have this name: rename '
-        "it, as in image_cls", {"image": (4, *IMAGE)})),
+        "it, as in image_cls", {"image": (4, *IMAGE)},
+        {"train": {"image_cls": Counter([0, 0, 1, 1])}})),
     ("columns of texts and labels in files", texts_and_labels_in_files, Note(
         'in a list\nleft out: text "caption.txt": choose its max_length in the '
         "file, and remove the # there\nwrote ",
@@ -710,7 +724,43 @@ ROWS = [
     ("a header that is there twice", lambda root: save(
         root / "train.csv", 'a b,y\nu,1\na b,y\nv,2\n'), Note(
             'left out: column "a b": no field can have this name: rename it, as '
-            "in a_b", {"y": (3,)})),
+            "in a_b", {"y": (3,)}, {"train": {"a_b": (3, 4)}})),
+    ("names of columns that no field can have, in two lists", lambda root: [
+        save(root / f"{split}.csv", "a b,\u00e4,\u00df,1st,valid,y\nu v,1,2,3,7,0\n"
+             "w,4,5,6,8,0\n")
+        for split in ("train", "val")] and None, Note(
+            "note: to write other names of columns: (cd /", {"y": (2,)},
+            {"train": {"a_b": (2, 4), "c1": Counter([1, 4]),
+                       "c2": Counter([2, 5]), "c_1st": Counter([3, 6]),
+                       "c_valid": Counter([7, 8])}, "val": {"a_b": (64, 4)}})),
+    ("names of keys that no field can have", lines(
+        lambda i: line(i, **{"a b": f"u {i}", "c/d": i})), Note(
+            "note: to write other names of columns: (cd /", FOUR,
+            {"train": {"a_b": (4, 4), "c_d": Counter(range(4)), **FOUR}})),
+    ("winequality: two lists with semicolons", lambda root: [
+        save(root / f"{name}.csv", '"acidity";"quality"\n7.4;5\n')
+        for name in ("white",)] and None or save(
+            root / "train.csv", "acidity,quality\n1.5,2\n"), Note(
+                "left out: white.csv: line 1: it has no comma, but ';'; "
+                "columns are separated by commas: write the file again with "
+                "them: to convert it: (cd /", {"acidity": [1.5]}, {
+                    "train": {"acidity": [1.5]}})),
+    ("SNLI: tabs in .txt", lambda root: [
+        save(root / f"snli_{split}.txt", 'gold_label\ttext\n-\t"a b\nx\tc\n')
+        for split in ("train", "dev")] and None,
+     Remedy("has tabs: write a list with commas:\n(cd /", "",
+            {"gold_label": (2, 1), "text": Counter(b'"a bc' + bytes(3))}),
+     ("val", {"text": (64, 4)})),
+    ("lists of splits made of metadata.csv", lambda root: [
+        save(root / f"{split}/{i}.png", picture(i))
+        for split in ("train", "test") for i in range(2)] and [
+            save(root / f"{name}.csv", picture_list("file_name", *files))
+            for name, files in (
+                ("train", ["train/0.png", "train/1.png"]),
+                ("test", ["test/0.png"]),
+                ("metadata", ["train/0.png", "test/0.png"]))] and None, Note(
+                    "left out: split 'metadata' at /", {"file_name": (2, *IMAGE)}),
+     ("test", {"file_name": (64, *IMAGE)})),
     ("Food-101: texts of splits in a folder", food101, Remedy(
         "meta/test.txt says which pictures in images are of which split: write "
         "a list of each, and run init again:\n(cd /", "",
@@ -743,6 +793,26 @@ ROWS = [
     ("Alpaca: empty texts in JSON lines", alpaca(".jsonl", json_lines),
      EMPTY_TEXTS),
     ("Alpaca: empty texts in a .csv", alpaca(".csv", csv_of), EMPTY_TEXTS),
+    ("a list with a word of a split beside lists of splits", lambda root: [
+        save(root / f"{name}.csv", picture_list("y", *rows))
+        for name, rows in (("a_eval_partition", (5, 6)), ("train", (1, 2)),
+                           ("val", (3, 4)))] and None,
+     Note("left out: split 'a_eval_partition' at /", {"y": Counter([1, 2])}),
+     ("val", {"y": [3, 4]})),
+    ("CelebA: a text of splits as numbers", lambda root: [
+        save(root / f"img/{i:06}.jpg", picture(i)) for i in range(5)] and
+     save(root / "list_eval_partition.txt", "".join(
+         f"{i:06}.jpg {i % 3}\n" for i in range(5))), Remedy(
+             "list_eval_partition.txt says which pictures in img are of which "
+             "split: write a list of each, and run init again:\n(cd /", "",
+             {"image": (2, *IMAGE)}), ("val", {"image": (64, *IMAGE)}),
+     ("test", {"image": (64, *IMAGE)})),
+    ("CelebA: splits in a list of its own", celeba, Remedy(
+        "list_eval_partition.csv: the column partition has the splits 0 "
+        "(train), 1 (val), 2 (test): write a list for each, as the next line "
+        "does, then: forebay init /", "",
+        {"image_id": (2, *IMAGE), "bald": Counter([0, 3])}),
+     ("val", {"bald": [1, 4]}), ("test", {"bald": [2, 5]})),
     ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
      {"a": Counter([1, 2])}),
     ("numbers above pictures with numbers", lambda root: (
@@ -862,8 +932,43 @@ ROWS = [
 ]
 
 
+# What needs several commands: the file, its content, the number of commands,
+# and the shapes at the end.
+CHAINS = [
+    ("SMS spam of Kaggle: Latin-1, and no names at the end", "spam.csv",
+     "v1,v2,,\nham,\"a \u00a3\",,\nspam,b,,\n".encode("latin-1"), 2,
+     {"v1": (2, 4), "v2": (2, 4)}),
+    ("winequality: blanks in names, too", "winequality-red.csv",
+     '"fixed acidity";"quality"\n7.4;5\n7.8;6\n', 2,
+     {"fixed_acidity": Counter([7.4, 7.8]), "quality": Counter([5, 6])}),
+    ("CoLA: no header, and a column with gaps", "in_domain_train.tsv",
+     'gj04\t1\t\t"A b\nks08\t0\t*\tC d\n', 3,
+     {"c1": (2, 4), "c3": Counter(b" *"), "c4": Counter(b'"A bC d\0')}),
+]
+
+
 class Lists(test_corpus.Corpus):
     rows = ROWS
+
+    def test_a_command_that_fails_leaves_no_list(self):
+        root = self.cluster.path("cut") / "data"
+        save(root / "train.jsonl", '{\n"y": 1\n}\n{\n"y": 2\n')
+        made = self.run_one("init", root, "-o", root.parent / "p.yaml")
+        with self.assertRaises(subprocess.CalledProcessError):
+            self.run_command(made.stderr, root)
+        self.assertEqual(list(root.glob("*.jsonl")), [root / "train.jsonl"])
+
+    def test_each_command_leads_to_the_next(self):
+        for number, (name, file, content, n, shapes) in enumerate(CHAINS):
+            with self.subTest(name):
+                root = self.cluster.path(f"chain{number}") / "data"
+                save(root / file, content)
+                pipeline = root.parent / "p.yaml"
+                for i in range(n):
+                    made = self.run_one("init", root, "-o", root.parent / f"{i}")
+                    self.run_command(made.stderr, root)
+                said = self.check_shapes(root, pipeline, [(None, shapes)])
+                self.assertIsNone(test_corpus.COMMAND.search(said), said)
 
 
 if __name__ == "__main__":

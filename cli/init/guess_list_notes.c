@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_list_notes.c - notes of columns of lists that no field can read, with the
+ * command that writes lists in which they can be read: those with names that no
+ * field can have, and texts that some rows lack, as the `input` of Alpaca. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/guess_lists.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
+#include "cli/init/words.h"
+#include "common/shell.h"
+#include "pipeline/text.h"
+
+enum { COLUMNS_SIZE = 160, LISTS_SIZE = 400 };
+
+/* Add the note with a program that reads the lists L. `before` sets what else it
+ * needs. */
+static void add_note(struct fby_search *search, const char *purpose,
+    const char *before, const char *program)
+{
+    const struct fby_guess *out   = search->out;
+    const char             *first = out->splits[0].pattern;
+    char                    lists[LISTS_SIZE];
+    char                    dir[FBY_PATH_SIZE];
+    char                    operand[FBY_OPERAND_SIZE];
+    snprintf(
+        dir, sizeof(dir), "%.*s", (int)(strrchr(first, '/') - first), first);
+    if (fby_guess_name_lists(out, lists, sizeof(lists)) &&
+        fby_shell_quote(dir, operand, sizeof(operand))) {
+        fby_guess_note(search,
+            "note: to %s: (cd %s && python3 -c \"L = '%s'.split(); %s%s\"); "
+            "then: run init again",
+            purpose, operand, lists, before, program);
+    }
+}
+
+/* ---- names that no field can have ---- */
+
+static const char csv_names[] =
+    "import csv, re; [csv.writer(open('names-' + l, 'x', " FBY_GUESS_BYTES
+    ")).writerows([[" FBY_GUESS_CLEAN_NAME " for i, c in enumerate(r[0])]] + "
+    "r[1:]) for l in L for r in [list(csv.reader(open(l, newline='', encoding="
+    "'utf-8-sig', " FBY_GUESS_BYTES ")))]]";
+static const char json_names[] =
+    "import json, re; [open('names-' + l, 'x').writelines(t) for l in L for t "
+    "in [[json.dumps({" FBY_GUESS_CLEAN_NAME ": v for i, (c, v) in "
+    "enumerate(json.loads(x).items())}) + '\\n' for x in open(l, encoding="
+    "'utf-8-sig') if x.strip()]]]";
+
+/* Has the list a column with a name that no field can have? */
+static bool has_other_names(const struct fby_guess_split *split)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        const struct fby_init_member *column = &split->members[i];
+        char                          name[FBY_NAME_SIZE];
+        found = found || (column->value != FBY_INIT_NO_VALUE &&
+                             !fby_init_to_field_name(column->extension, name));
+    }
+    return found;
+}
+
+/* ---- texts that some rows lack ---- */
+
+/* The programs write a blank into the columns c, where they have no value. */
+static const char csv_blanks[] =
+    "import csv; [csv.writer(open('text-' + l, 'x')).writerows(t) for l in L "
+    "for r in [list(csv.reader(open(l, newline='', encoding='utf-8-sig')))] "
+    "for t in [r[:1] + [[v or ' ' * (h.lower() in c) for h, v in zip(r[0], x)] "
+    "for x in r[1:] if x]]]";
+static const char json_blanks[] =
+    "import json; [open('text-' + l, 'x').writelines(t) for l in L for t in "
+    "[[json.dumps({**{k: ' ' for k in c - {k.lower() for k in x}}, **{k: ' ' "
+    "if k.lower() in c and v in ('', None) else v for k, v in x.items()}}) + "
+    "'\\n' for y in open(l, encoding='utf-8-sig') if y.strip() for x in "
+    "[json.loads(y)]]]]";
+
+static bool is_text_with_gaps(
+    const struct fby_guess_split *split, const struct fby_init_member *column)
+{
+    return column->value == FBY_INIT_TEXT && column->n_values > 0 &&
+           column->n_values < split->samples &&
+           4 * column->n_numbers < 3 * column->n_values &&
+           !fby_init_are_classes(column) &&
+           fby_shell_is_plain(column->extension);
+}
+
+/* Append the columns: "'a', 'b'". One that does not fit is left out. */
+static void append_columns(
+    const struct fby_guess_split *split, char out[COLUMNS_SIZE])
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        size_t used = strlen(out);
+        char   quoted[FBY_NAME_SIZE + 4];
+        snprintf(quoted, sizeof(quoted), "'%s'", split->members[i].extension);
+        if (is_text_with_gaps(split, &split->members[i]) &&
+            strstr(out, quoted) == NULL &&
+            used + strlen(quoted) + 3 <= COLUMNS_SIZE) {
+            snprintf(out + used, COLUMNS_SIZE - used, "%s%s",
+                used > 0 ? ", " : "", quoted);
+        }
+    }
+}
+
+void fby_guess_note_columns(struct fby_search *search)
+{
+    const struct fby_guess *out                   = search->out;
+    const char             *first                 = out->splits[0].pattern;
+    char                    columns[COLUMNS_SIZE] = "";
+    char                    purpose[COLUMNS_SIZE + 64];
+    char                    before[COLUMNS_SIZE + 16];
+    bool                    is_csv = fby_text_ends_with(first, ".csv");
+    if (out->kind != FBY_SOURCE_LIST || strchr(first, '/') == NULL) {
+        return;
+    }
+    if (has_other_names(&out->splits[0])) {
+        add_note(search, "write other names of columns", "",
+            is_csv ? csv_names : json_names);
+        return; /* one command after the other */
+    }
+    for (uint32_t i = 0; i < out->n_splits; i++) {
+        append_columns(&out->splits[i], columns);
+    }
+    if (columns[0] != '\0') {
+        snprintf(purpose, sizeof(purpose),
+            "have a blank as the text where %s has none", columns);
+        snprintf(before, sizeof(before), "c = {%s}; ", columns);
+        add_note(search, purpose, before, is_csv ? csv_blanks : json_blanks);
+    }
+}
