@@ -240,7 +240,7 @@ static void append_others(
 static const char *advise(const struct header *self)
 {
     char operands[OPERANDS_SIZE] = "";
-    char made[FBY_PATH_SIZE];
+    char converted[FBY_PATH_SIZE];
     if (self->why == NULL || !append_operand(self->list, operands)) {
         return "";
     }
@@ -248,8 +248,8 @@ static const char *advise(const struct header *self)
     const char *colon = fby_guess_set_command(self->search, self->dir,
         "set -C && for f in%s; do sed %s < \"$f\" > \"names-$f\" || exit; done",
         operands, self->script);
-    fby_guess_name_list(self->list, "names", made);
-    fby_guess_end_command(self->search, self->dir, made);
+    fby_guess_name_list(self->list, "names", converted);
+    fby_guess_end_command(self->search, self->dir, converted);
     return colon;
 }
 

@@ -69,7 +69,7 @@ static const struct remedy remedies[] = {
 static void advise(struct fby_search *search, const char *dir, const char *list,
     const struct remedy *remedy, struct fby_error_detail *why)
 {
-    char   made[FBY_PATH_SIZE];
+    char   converted[FBY_PATH_SIZE];
     size_t used = strlen(why->text);
     if (remedy->is_python) {
         fby_guess_set_command(
@@ -79,12 +79,12 @@ static void advise(struct fby_search *search, const char *dir, const char *list,
             search, dir, "set -C && f=%s && %s", list, remedy->program);
     }
     if (remedy->word != NULL) {
-        fby_guess_name_list(list, remedy->word, made);
-        fby_guess_end_command(search, dir, made);
+        fby_guess_name_list(list, remedy->word, converted);
+        fby_guess_end_command(search, dir, converted);
     } else {
-        snprintf(made, sizeof(made), "%.*s.npz",
+        snprintf(converted, sizeof(converted), "%.*s.npz",
             (int)strlen(list) - (int)strlen(remedy->ending), list);
-        fby_guess_end_command_with(search, dir, made);
+        fby_guess_end_command_with(search, dir, converted);
     }
     snprintf(why->text + used, sizeof(why->text) - used,
         ": to %s:", remedy->purpose);

@@ -347,7 +347,7 @@ static fby_err read_for_paths(struct fby_search *search, const char *list_path,
         find_data_root(search, &index, split);
     }
     if (err == FBY_OK && split->n_file_columns == 0) {
-        err = fby_refuse_lost_paths(
+        err = fby_refuse_unresolved_paths(
             search, list_path, index.location.base, &index.shards[0], why);
         *is_refused = err == FBY_CONFIG;
     } else if (err == FBY_OK) {

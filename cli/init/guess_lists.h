@@ -88,7 +88,7 @@ FBY_CHECKED fby_err fby_guess_use_data_root(
  * and `shard` has its first rows (refuse_list_paths.c).
  * Errors: FBY_CONFIG  a column has only paths of pictures that lead to no file:
  *                     the command that changes them. */
-FBY_CHECKED fby_err fby_refuse_lost_paths(struct fby_search *search,
+FBY_CHECKED fby_err fby_refuse_unresolved_paths(struct fby_search *search,
     const char *list_path, const char *base, const struct fby_shard *shard,
     struct fby_error_detail *why);
 
@@ -135,8 +135,10 @@ const char *fby_guess_find_utf16(
 /* The end of the error of fby_refuse_header() for which there is a command. */
 #define FBY_GUESS_BLANKS "has blanks around its name"
 
-/* If the error of reading a list has a known remedy, append its purpose, and set
- * the command of the guess to the one that writes a valid file (guess_invalid_lists.c). Returns false if it has none. */
+/* Explain an error of reading the list: if there is a remedy, append what it is for,
+ * and set the command of the guess to the one that writes a valid list or table, if
+ * the name of the list needs no quotes. Returns false, and changes nothing, if none
+ * is known (guess_invalid_lists.c). */
 bool fby_guess_explain_invalid_list(struct fby_search *search,
     const char *list_path, struct fby_error_detail *why);
 

@@ -58,7 +58,7 @@ bool fby_list_command_append(const struct fby_list_command *self,
 bool fby_list_command_set(const struct fby_list_command *self,
     const struct fby_buffer *settings, const char *change)
 {
-    char        made[FBY_PATH_SIZE];
+    char        converted[FBY_PATH_SIZE];
     const char *colon = fby_guess_set_command(self->search, self->dir,
         "python3 -c \"W = '%s'; %.*s; %s; %s; %s; %s; %s\"", self->word,
         (int)settings->size, (const char *)settings->data,
@@ -68,7 +68,7 @@ bool fby_list_command_set(const struct fby_list_command *self,
     if (colon[0] == '\0') {
         return false;
     }
-    fby_guess_name_list(self->list, self->word, made);
-    fby_guess_end_command(self->search, self->dir, made);
+    fby_guess_name_list(self->list, self->word, converted);
+    fby_guess_end_command(self->search, self->dir, converted);
     return true;
 }

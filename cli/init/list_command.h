@@ -20,8 +20,8 @@ typedef bool fby_list_append_fn(
     const void *arg, const char *list, struct fby_buffer *out);
 
 /* Append to `out`, separated by commas, what `append` writes of the list and of the
- * others of its type beside it, if init was not given the list alone: of at most
- * FBY_COMMAND_LISTS. Returns false if something cannot be quoted. */
+ * others of its type (.csv, .jsonl) beside it, if init was not given the list alone:
+ * of at most FBY_COMMAND_LISTS in all. Returns false if something cannot be quoted. */
 bool fby_list_command_append(const struct fby_list_command *self,
     fby_list_append_fn *append, const void *arg, struct fby_buffer *out);
 

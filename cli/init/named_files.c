@@ -119,7 +119,7 @@ static size_t find_split(const char *path, const char *split)
 }
 
 /* How well the file fits the list and the column. */
-static unsigned rate(const struct named_search *self, const char *column,
+static unsigned rate_match(const struct named_search *self, const char *column,
     const char *path, size_t split_size)
 {
     char        folder[FBY_VALUE_SIZE];
@@ -151,7 +151,7 @@ static bool is_there(const struct named_search *self, const char *folder,
 
 /* May a file anywhere be that of `rest`, a part of the value `text`? The name
  * alone of one in a folder may be that of others, too. */
-static bool is_telling(const char *text, const char *rest)
+static bool may_match_anywhere(const char *text, const char *rest)
 {
     return strchr(rest, '/') != NULL || text + strspn(text, "./") >= rest;
 }
@@ -162,7 +162,7 @@ static bool find_rest(const struct named_search *self, const char *text,
 {
     unsigned best = 0;
     bool     any  = false;
-    uint32_t n    = is_telling(text, rest) ? self->folders->n : 1;
+    uint32_t n    = may_match_anywhere(text, rest) ? self->folders->n : 1;
     for (uint32_t i = 0; i < n && best < 3; i++) {
         char path[FBY_PATH_SIZE];
         char ending[FBY_NAME_SIZE];
@@ -172,7 +172,7 @@ static bool find_rest(const struct named_search *self, const char *text,
             continue;
         }
         size_t   split_size = find_split(path, self->split);
-        unsigned rated      = rate(self, out->column, path, split_size);
+        unsigned rated      = rate_match(self, out->column, path, split_size);
         if (!any || rated > best) {
             size_t size = strlen(path);
             memcpy(out->path, path, size);

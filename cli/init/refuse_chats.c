@@ -89,10 +89,10 @@ static fby_err refuse(struct fby_search *search, const char *column,
     const char *command, struct fby_error_detail *why)
 {
     const char *slash = strrchr(search->out->splits[0].pattern, '/');
-    char        made[FBY_PATH_SIZE];
-    fby_guess_name_list(slash + 1, "text", made);
+    char        converted[FBY_PATH_SIZE];
+    fby_guess_name_list(slash + 1, "text", converted);
     snprintf(search->out->command, sizeof(search->out->command), "%s", command);
-    fby_guess_end_command(search, "", made);
+    fby_guess_end_command(search, "", converted);
     return fby_error_set(why, FBY_CONFIG,
         "%.40s: the column %.40s has chats, lists of objects, which are not "
         "read: write a text of each:",

@@ -34,7 +34,7 @@ static bool is_picture_path(const char *text, size_t size)
 
 /* The first value of the column if the first ones are paths of pictures that
  * lead to no file; n_members: they are not. */
-static uint32_t find_lost_value(const struct fby_search *search,
+static uint32_t find_unresolved_value(const struct fby_search *search,
     const char *base, const struct fby_shard *shard, uint32_t column)
 {
     uint32_t first = shard->n_members;
@@ -132,8 +132,8 @@ static bool append_split(struct fby_buffer *out, const char *list,
 static bool append_list(
     const void *arg, const char *list, struct fby_buffer *out)
 {
-    const struct fby_lost_list *self = arg;
-    struct fby_named_files      other;
+    const struct fby_unresolved_list *self = arg;
+    struct fby_named_files            other;
     if (strcmp(list, self->list) == 0) {
         return append_split(out, list, self->files);
     }
@@ -144,7 +144,7 @@ static bool append_list(
 
 /* Set the command of the search to the one that writes lists of paths. Returns
  * false if there is none. */
-static bool advise(const struct fby_lost_list *self)
+static bool advise(const struct fby_unresolved_list *self)
 {
     const struct fby_list_command lists = {
         self->search, self->dir, self->list, "paths"};
@@ -168,16 +168,16 @@ static bool advise(const struct fby_lost_list *self)
 
 /* Append what is to be done about wrong paths. */
 static void append_remedy(
-    const struct fby_lost_list *self, struct fby_error_detail *why)
+    const struct fby_unresolved_list *self, struct fby_error_detail *why)
 {
-    char   made[FBY_PATH_SIZE];
+    char   converted[FBY_PATH_SIZE];
     size_t used = strlen(why->text);
     char  *end  = why->text + used;
     size_t left = sizeof(why->text) - used;
-    fby_guess_name_list(self->list, "paths", made);
-    if (fby_guess_has_file(self->search->root, self->dir, made)) {
+    fby_guess_name_list(self->list, "paths", converted);
+    if (fby_guess_has_file(self->search->root, self->dir, converted)) {
         snprintf(end, left, "a list beside it has others");
-        fby_guess_append_then(self->search, self->dir, made, why);
+        fby_guess_append_then(self->search, self->dir, converted, why);
     } else if (strncmp(self->list, "paths-", strlen("paths-")) == 0 ||
                !advise(self)) {
         snprintf(end, left, "write paths that begin at the folder of the list");
@@ -186,8 +186,8 @@ static void append_remedy(
     }
 }
 
-fby_err fby_refuse_lost_list(
-    const struct fby_lost_list *self, struct fby_error_detail *why)
+fby_err fby_refuse_unresolved_list(
+    const struct fby_unresolved_list *self, struct fby_error_detail *why)
 {
     const struct fby_named_file *file = &self->files->files[0];
     bool    is_name = file->prefix[0] == '\0' && file->n_parts == 1;
@@ -236,7 +236,7 @@ static fby_err refuse_missing(const char *list, const char *column,
 
 /* Refuse the column of the value `first`. Folders that may be classes are used
  * without a list, so it is no error that they have none of its pictures. */
-static fby_err check_lost_column(const struct fby_lost_list *self,
+static fby_err check_unresolved_column(const struct fby_unresolved_list *self,
     const struct fby_listing *listing, bool is_found,
     const struct fby_shard *shard, uint32_t first, struct fby_error_detail *why)
 {
@@ -251,7 +251,7 @@ static fby_err check_lost_column(const struct fby_lost_list *self,
         is_found && (self->files->files[0].n_parts > 1 ||
                         strchr(self->files->files[0].path, '/') == NULL);
     if (is_found && (is_path || n_dirs < 2)) {
-        return fby_refuse_lost_list(self, why);
+        return fby_refuse_unresolved_list(self, why);
     }
     if (!is_found && n_dirs < 2 && is_first) {
         return refuse_missing(self->list, column, value, listing, why);
@@ -264,13 +264,13 @@ static fby_err check_lost_column(const struct fby_lost_list *self,
 
 /* The first value of a column of paths of pictures that lead to no file;
  * n_members: there is none. */
-static uint32_t find_lost_column(const struct fby_search *search,
+static uint32_t find_unresolved_column(const struct fby_search *search,
     const char *base, const struct fby_shard *shard)
 {
     uint32_t first = shard->n_members;
     for (uint32_t i = 0; i < shard->n_suffixes && first == shard->n_members;
          i++) {
-        first = find_lost_value(search, base, shard, i);
+        first = find_unresolved_value(search, base, shard, i);
     }
     return first;
 }
@@ -283,32 +283,34 @@ static fby_err check_list(struct fby_search *search, const char *list,
 {
     struct fby_folders_below folders = {0};
     struct fby_named_files   files;
-    uint32_t                 first   = find_lost_column(search, base, shard);
-    bool                     is_lost = first < shard->n_members;
-    bool                     is_file = search->only_file[0] != '\0';
-    bool                     is_flat = fby_init_has_pictures(listing);
-    fby_err                  err     = FBY_OK;
-    if (!is_lost) {
+    uint32_t first         = find_unresolved_column(search, base, shard);
+    bool     is_unresolved = first < shard->n_members;
+    bool     is_file       = search->only_file[0] != '\0';
+    bool     is_flat       = fby_init_has_pictures(listing);
+    fby_err  err           = FBY_OK;
+    if (!is_unresolved) {
         note_addresses(search, list, shard);
     }
-    if (!is_lost && !is_file && !is_flat) {
+    if (!is_unresolved && !is_file && !is_flat) {
         return FBY_OK;
     }
     fby_folders_below_find(search, base, &folders);
     bool is_found =
         fby_named_files_find(search, base, list, &folders, is_flat, &files);
-    const struct fby_lost_list self = {search, base, list, &folders, &files};
-    if (is_lost) {
-        err = check_lost_column(&self, listing, is_found, shard, first, why);
+    const struct fby_unresolved_list self = {
+        search, base, list, &folders, &files};
+    if (is_unresolved) {
+        err = check_unresolved_column(
+            &self, listing, is_found, shard, first, why);
     } else if (is_found) {
-        err = fby_refuse_lost_list(&self, why);
+        err = fby_refuse_unresolved_list(&self, why);
     }
     fby_folders_below_fini(&folders);
     return err;
 }
 
-fby_err fby_refuse_lost_paths(struct fby_search *search, const char *list_path,
-    const char *base, const struct fby_shard *shard,
+fby_err fby_refuse_unresolved_paths(struct fby_search *search,
+    const char *list_path, const char *base, const struct fby_shard *shard,
     struct fby_error_detail *why)
 {
     struct fby_listing listing = {0};

@@ -65,9 +65,9 @@ static fby_err check_list(
     FBY_TRY(fby_refuse_header(dir->at.search, path, &names_files, why));
     if (!names_files && fby_named_files_find(dir->at.search, dir->at.path, list,
                             &dir->folders, dir->has_pictures, &files)) {
-        const struct fby_lost_list lost = {
+        const struct fby_unresolved_list unresolved = {
             dir->at.search, dir->at.path, list, &dir->folders, &files};
-        return fby_refuse_lost_list(&lost, why);
+        return fby_refuse_unresolved_list(&unresolved, why);
     }
     fby_err err = fby_guess_index(dir->at.search, &spec, path, &index, &reason);
     fby_index_fini(&index);

@@ -34,7 +34,7 @@ FBY_CHECKED fby_err fby_refuse_lists_of_folders(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
-struct fby_lost_list { /* a list whose values lead to no file */
+struct fby_unresolved_list { /* a list whose values lead to no file */
     struct fby_search              *search;
     const char                     *dir;     /* of the list, below the root */
     const char                     *list;    /* its name */
@@ -44,8 +44,8 @@ struct fby_lost_list { /* a list whose values lead to no file */
 
 /* Refuse the list (refuse_list_paths.c).
  * Errors: FBY_CONFIG  always: the command that writes lists of paths. */
-fby_err fby_refuse_lost_list(
-    const struct fby_lost_list *self, struct fby_error_detail *why);
+fby_err fby_refuse_unresolved_list(
+    const struct fby_unresolved_list *self, struct fby_error_detail *why);
 
 enum { FBY_JQ_SIZE = 512 /* bytes of a program of jq, with NUL */ };
 

@@ -120,17 +120,17 @@ static fby_err refuse_unread(struct fby_search *search, const char *list_path,
     struct fby_error_detail *why)
 {
     char        dir[FBY_PATH_SIZE];
-    char        made[FBY_PATH_SIZE];
+    char        converted[FBY_PATH_SIZE];
     const char *list  = split_path(list_path, dir);
     const char *type  = strrchr(found->unread->extension, '.');
     const char *colon = "";
     if (fby_shell_is_plain(list)) {
-        fby_guess_name_list(list, "paths", made);
+        fby_guess_name_list(list, "paths", converted);
         colon = fby_guess_set_command(search, dir,
             "set -C && find . -iname '*%s' -exec mogrify -format png {} + && "
             "sed 's/\\%s\\b/.png/Ig' %s > %s",
-            type, type, list, made);
-        fby_guess_end_command(search, dir, made);
+            type, type, list, converted);
+        fby_guess_end_command(search, dir, converted);
     }
     return fby_error_set(why, FBY_CONFIG,
         "%.40s: the column %.40s has %s pictures (*%s), which are not decoded; "

@@ -80,9 +80,9 @@ static fby_err find_files(struct fby_search *search, const char *path,
 }
 
 /* Set the command of the search: a loop over the files as $f, with `body`. The
- * first file is made to one that ends with `made`. */
+ * first file becomes one that ends with `converted`. */
 static void advise(
-    const struct list_files *self, const char *body, const char *made)
+    const struct list_files *self, const char *body, const char *converted)
 {
     char   first[FBY_PATH_SIZE] = "FILE";
     char   files[sizeof(self->names) + MAX_FILES + 1]; /* with blanks */
@@ -97,7 +97,7 @@ static void advise(
     if (self->n > 0) {
         snprintf(first, sizeof(first), "%.*s%s",
             (int)(strlen(self->names[0]) - strlen(self->ending)),
-            self->names[0], made);
+            self->names[0], converted);
     }
     fby_guess_end_command(self->search, self->path, first);
 }
@@ -177,7 +177,7 @@ static fby_err refuse_tabs(const struct list_files *files, const char *name,
 
 /* The endings of lists that are read only under another name, in any case. */
 static const struct {
-    const char *ending, *what, *body, *made;
+    const char *ending, *what, *body, *converted;
 } endings[] = {{".csv.gz", "unpack it", "gunzip -k $f", ".csv"},
     {".jsonl.gz", "unpack it", "gunzip -k $f", ".jsonl"},
     {".ndjson", "rename it", "mv -n $f ${f%.*}.jsonl", ".jsonl"},
@@ -200,7 +200,7 @@ static size_t find_ending(const char *name)
 static fby_err refuse_ending(const struct list_files *files, const char *name,
     size_t i, struct fby_error_detail *why)
 {
-    advise(files, endings[i].body, endings[i].made);
+    advise(files, endings[i].body, endings[i].converted);
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: %s:", fby_text_show_begin(name, 60).text,
         endings[i].what);
