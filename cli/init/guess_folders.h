@@ -40,6 +40,14 @@ FBY_CHECKED fby_err fby_refuse_same_names(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* The same for the folders in `folder`, the first of several in `path` that have
+ * the same folders. `lists` are those that the command writes, in Python; NULL:
+ * pairs.csv.
+ * Errors: FBY_CONFIG. */
+FBY_CHECKED fby_err fby_refuse_pairs_below(struct fby_search *search,
+    const char *path, const char *folder, const char *lists,
+    struct fby_error_detail *why);
+
 /* Write why `folder`, the only one of the split at `path`, is no class of train,
  * and what to do (guess_lone_class.c). */
 void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,

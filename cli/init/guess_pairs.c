@@ -15,6 +15,7 @@
 
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/split_names.h"
 #include "common/hash.h"
 #include "common/mem.h"
 #include "common/shell.h"
@@ -47,6 +48,8 @@ struct folder_set {
     struct paired_folder folders[MAX_FOLDERS];
     uint32_t             n;         /* 0: they have not the same file names */
     bool                 is_nearly; /* some names are not in all folders */
+    const char          *where; /* the folder of the first ones; "": `path` */
+    const char          *lists; /* to be written, in Python; NULL: pairs.csv */
 };
 
 /* Note the number at the end of a key. */
@@ -211,17 +214,18 @@ static bool has_any(const struct folder_set *set, const char *const *words)
     return false;
 }
 
+/* Words that name one picture of a pair, and ones that may name a class. */
+static const char *const roles[] = {"hr", "lr", "gt", "input", "inputs",
+    "target", "targets", "label", "labels", "noisy", NULL};
+static const char *const words[] = {"clean", "clear", "noise", "blur", "sharp",
+    "rain", "haze", "hazy", "high", "low", "source", "before", "after", "left",
+    "right", NULL};
+
 enum verdict { CLASSES, MAYBE_PAIRS, PAIRS };
 
 static enum verdict judge(const struct folder_set *set)
 {
-    /* Words that name one picture of a pair, and ones that may name a class. */
-    static const char *const    roles[] = {"hr", "lr", "gt", "input", "inputs",
-           "target", "targets", "label", "labels", "noisy", NULL};
-    static const char *const    words[] = {"clean", "clear", "noise", "blur",
-           "sharp", "rain", "haze", "hazy", "high", "low", "source", "before",
-           "after", "left", "right", NULL};
-    const struct paired_folder *one     = &set->folders[0];
+    const struct paired_folder *one = &set->folders[0];
     if (set->n == 0) {
         return CLASSES;
     }
@@ -280,34 +284,65 @@ static bool write_columns(const struct folder_set *set, char *out, size_t size)
     return fits && used < size;
 }
 
-/* Writes pairs.csv beside the folders N. */
+/* Writes lists of the files in the folders N. For each list L has the folder where
+ * it is written, its name, and the folders, relative to that, which have those of
+ * N. */
 #define WRITE_PAIRS                                                          \
     "(cd %s && python3 -c \"import csv, glob, os; N = [%s]; "                \
-    "[csv.writer(open(d + 'pairs.csv', 'x', "                                \
-    "newline='')).writerows([[n.lower()"                                     \
-    " for n in N]] + [[n + '/' + m[k] for n, m in zip(N, M)] for k in "      \
-    "sorted(M[0]) if all(k in m for m in M)]) for d in %s if all("           \
-    "os.path.isdir(d + n) for n in N) for M in [[{f.split('.')[0]: f for f " \
-    "in os.listdir(d + n) if f[0] != '.'} for n in N]]]\")"
+    "[csv.writer(open(d + o, 'x', newline='')).writerows([[n.lower() for n " \
+    "in N]] + R) for d, o, D in %s for R in [[[p + n + '/' + m[k] for n, m " \
+    "in zip(N, M)] for p in D if all(os.path.isdir(d + p + n) for n in N) "  \
+    "for M in [[{f.split('.')[0]: f for f in os.listdir(d + p + n) if f[0] " \
+    "!= '.'} for n in N]] for k in sorted(M[0]) if all(k in m for m in M)]]" \
+    " if R]\")"
 
-/* Write the command that makes lists: in `path`, or, if that is the folder of a
- * split, in those of all splits. Returns false if there is none. */
+/* Lists in these folders, of those in them or a level below. */
+#define PAIRS_IN                                          \
+    "[(d, 'pairs.csv', ['', *sorted(e[len(d):] for e in " \
+    "glob.glob(glob.escape(d) + '*/'))]) for d in "
+
+/* Write the command that makes the lists: as a rule in `path`, or, if that is the
+ * folder of a split, in those of all splits. Returns false if there is none. */
 static bool write_command(const struct fby_search *search, const char *path,
     const struct folder_set *set, char out[FBY_GUESS_COMMAND])
 {
     char        parent[FBY_PATH_SIZE];
     char        columns[MAX_FOLDERS * 36];
     char        dir[FBY_OPERAND_SIZE];
-    const char *slash = strrchr(path, '/');
+    const char *slash    = strrchr(path, '/');
+    const char *name     = slash != NULL ? slash + 1 : path;
+    bool        is_split = fby_split_of_folder(name) != NULL;
     snprintf(parent, sizeof(parent), "%.*s",
         slash != NULL ? (int)(slash - path) : 0, path);
     if (search->in_zip || !write_columns(set, columns, sizeof(columns))) {
         return false;
     }
-    fby_guess_write_operand(search, parent, dir);
+    fby_guess_write_operand(search, is_split ? parent : path, dir);
     int n = snprintf(out, FBY_GUESS_COMMAND, WRITE_PAIRS, dir, columns,
-        path[0] == '\0' ? "['']" : "glob.glob('*/')");
+        set->lists != NULL ? set->lists
+        : is_split         ? PAIRS_IN "glob.glob('*/')]"
+                           : PAIRS_IN "['']]");
     return n > 0 && n < FBY_GUESS_COMMAND;
+}
+
+static fby_err refuse_set(struct fby_search *search, const char *path,
+    const struct folder_set *set, struct fby_error_detail *why)
+{
+    char names[160];
+    char command[FBY_GUESS_COMMAND];
+    bool is_below    = set->where[0] != '\0';
+    bool has_command = write_command(search, path, set, command);
+    write_names(set, names, sizeof(names));
+    memcpy(search->out->command, has_command ? command : "",
+        has_command ? sizeof(command) : 1);
+    return fby_error_set(why, FBY_CONFIG,
+        "%s have %sthe same file names%s%s, so they look like pairs, not "
+        "classes; if they are classes, add --class-depth %d; for pairs %s",
+        names, set->is_nearly ? "nearly " : "", is_below ? " in " : "",
+        fby_text_show_begin(set->where, 60).text, is_below ? 2 : 1,
+        has_command      ? "write a list, and run init again:"
+        : search->in_zip ? "unpack the archive, and run init again"
+                         : "name the folders images, masks");
 }
 
 /* Refuse the folders, or add a note. */
@@ -316,29 +351,19 @@ static fby_err refuse_pairs(struct fby_search *search, const char *path,
 {
     char         names[160];
     char         command[FBY_GUESS_COMMAND];
-    const char  *most    = set->is_nearly ? "nearly " : "";
     enum verdict verdict = judge(set);
     if (verdict == CLASSES) {
         return FBY_OK;
     }
-    write_names(set, names, sizeof(names));
-    bool has_command = write_command(search, path, set, command);
     if (verdict == PAIRS) {
-        memcpy(search->out->command, has_command ? command : "",
-            has_command ? sizeof(command) : 1);
-        return fby_error_set(why, FBY_CONFIG,
-            "%s have %sthe same file names, so they look like pairs, not "
-            "classes; if they are classes, add --class-depth 1; for pairs %s",
-            names, most,
-            has_command      ? "write a list, and run init again:"
-            : search->in_zip ? "unpack the archive, and run init again"
-                             : "name the folders images, masks");
+        return refuse_set(search, path, set, why);
     }
-    if (has_command) {
+    write_names(set, names, sizeof(names));
+    if (write_command(search, path, set, command)) {
         fby_guess_note(search,
             "note: %s have %sthe same file names; if they are pairs, not "
             "classes, write a list, and run init again: %s",
-            names, most, command);
+            names, set->is_nearly ? "nearly " : "", command);
     }
     return FBY_OK;
 }
@@ -350,8 +375,30 @@ fby_err fby_refuse_same_names(struct fby_search *search, const char *path,
         return FBY_OK;
     }
     struct folder_set *set = fby_zalloc(sizeof(*set));
+    set->where             = "";
     read_folders(search, path, listing, set);
     fby_err err = refuse_pairs(search, path, set, why);
+    free(set);
+    return err;
+}
+
+fby_err fby_refuse_pairs_below(struct fby_search *search, const char *path,
+    const char *folder, const char *lists, struct fby_error_detail *why)
+{
+    struct fby_listing listing = {0};
+    char               below[FBY_PATH_SIZE];
+    struct folder_set *set = fby_zalloc(sizeof(*set));
+    fby_err            err = FBY_OK;
+    set->where             = folder;
+    set->lists             = lists;
+    if (fby_path_join(path, folder, below, NULL) == FBY_OK &&
+        fby_guess_list_dir(search, below, NULL, &listing, NULL) == FBY_OK) {
+        read_folders(search, below, &listing, set);
+    }
+    if (judge(set) == PAIRS || (judge(set) != CLASSES && has_any(set, words))) {
+        err = refuse_set(search, path, set, why);
+    }
+    fby_listing_fini(&listing);
     free(set);
     return err;
 }

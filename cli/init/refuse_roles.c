@@ -42,7 +42,35 @@ static void list_names(
     }
 }
 
-static fby_err refuse_splits(const struct fby_search *search, const char *path,
+/* Refuse pairs in the folders of splits, as our485/low and our485/high beside
+ * eval15/low and eval15/high. */
+static fby_err refuse_pairs_of_splits(struct fby_search *search,
+    const char *path, const char *const *splits, uint32_t n, const char *train,
+    struct fby_error_detail *why)
+{
+    char     lists[480] = "[";
+    size_t   used       = 1;
+    unsigned seen       = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *word = fby_split_word(splits[i]);
+        unsigned    k    = 0;
+        word             = splits[i] == train || word == NULL ? "train" : word;
+        while (strcmp(fby_known_splits[k], word) != 0) {
+            k++;
+        }
+        if ((seen >> k & 1) == 1 || !fby_shell_is_plain(splits[i]) ||
+            strlen(splits[i]) > 40) {
+            return FBY_OK;
+        }
+        seen |= 1U << k;
+        used += (size_t)snprintf(lists + used, sizeof(lists) - used,
+            "%s('', '%s.csv', ['%s/'])", i > 0 ? ", " : "", word, splits[i]);
+    }
+    memcpy(lists + used, "]", 2);
+    return fby_refuse_pairs_below(search, path, train, lists, why);
+}
+
+static fby_err refuse_splits(struct fby_search *search, const char *path,
     const char *const *names, uint32_t n, const char *train,
     struct fby_error_detail *why)
 {
@@ -55,6 +83,7 @@ static fby_err refuse_splits(const struct fby_search *search, const char *path,
             splits[n_splits++] = names[i];
         }
     }
+    FBY_TRY(refuse_pairs_of_splits(search, path, splits, n_splits, train, why));
     write_operand(search, path, train, operand);
     list_names(splits, n_splits, list, sizeof(list));
     return fby_error_set(why, FBY_CONFIG,
@@ -281,20 +310,47 @@ static bool have_same_folders(struct fby_search *search, const char *path,
     return are_same;
 }
 
+/* Are the folders, as "a1/a2/", called by one word with numbers? */
+static bool are_numbered(const char *folders)
+{
+    static const char digits[] = "0123456789";
+    size_t            word     = strcspn(folders, "0123456789/");
+    const char       *at       = folders;
+    while (word > 0 && strncmp(at, folders, word) == 0 &&
+           strspn(at + word, digits) > 0) {
+        at += word + strspn(at + word, digits);
+        at += *at == '/' ? 1 : 0;
+    }
+    return word > 0 && *at == '\0';
+}
+
 static fby_err refuse_groups(struct fby_search *search, const char *path,
     const char *const *names, uint32_t n, const char *classes,
     struct fby_error_detail *why)
 {
     char list[160];
     char operand[FBY_OPERAND_SIZE];
+    char class[100];
+    snprintf(class, sizeof(class), "%.40s/%.*s",
+        fby_text_show_begin(names[0], 40).text, (int)strcspn(classes, "/"),
+        fby_text_show(classes).text);
     list_names(names, n, list, sizeof(list));
+    if (are_numbered(classes)) {
+        fby_guess_write_operand(search, path, operand);
+        return fby_error_set(why, FBY_CONFIG,
+            "the folders %s have the same folders (%.40s), whose names are "
+            "only numbered: if each is a class of its own, as %s: forebay init "
+            "%s --class-depth 2; if the outer ones are classes, add "
+            "--class-depth 1",
+            list, fby_text_show(classes).text, class, operand);
+    }
     write_operand(search, path, names[0], operand);
     fby_guess_advise(search, path, "", WRITE_GROUPS);
     return fby_error_set(why, FBY_CONFIG,
         "the folders %s have the same folders (%.40s), which seem to be the "
         "classes: for one of them: forebay init %s; if the outer ones are "
-        "classes, add --class-depth 1%s",
-        list, fby_text_show(classes).text, operand,
+        "classes, add --class-depth 1, or 2 if each is one, as %s%s",
+        list, fby_text_show(classes).text, operand, class,
         search->in_zip ? ""
                        : "; for all of them write a list, and run init "
                          "again:");
@@ -420,6 +476,7 @@ static fby_err check_survey(struct fby_search *search, const char *path,
     }
     if (!is_parallel && have_same_folders(search, path, names, survey->n,
                             classes, sizeof(classes))) {
+        FBY_TRY(fby_refuse_pairs_below(search, path, names[0], NULL, why));
         return refuse_groups(search, path, names, survey->n, classes, why);
     }
     const struct fby_survey_folder *only = find_only_pictures(survey);

@@ -63,8 +63,6 @@ ROWS = [
         *(f"images_{split}/{name}" for split in ("background", "evaluation")
           for name in ("Greek/c1", "Latin/c1"))),
      f"the folders images_background, images_evaluation {SPLITS}"),
-    ("LOL", folders("our485/low", "our485/high", "eval15/low", "eval15/high"),
-     f"the folders eval15, our485 {SPLITS}"),
     ("a folder of files beside one of folders", folders("x", "y/k", "y/l"),
      "the folder x holds only files, and y only folders, so they do not look "
      "like classes: write a pipeline for each: forebay init /"),

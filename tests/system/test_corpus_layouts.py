@@ -302,6 +302,29 @@ ROWS = [
             "which seem to be the classes: for one of them: forebay init /", "",
             {"image": (24, *IMAGE),
              "label": Counter([0] * 8 + [1] * 8 + [2] * 8)})),
+    ("Omniglot: numbered characters of each alphabet", files(
+        *(f"{name}/character{k:02}/{{}}.png" for name in ("Greek", "Latin")
+          for k in (1, 2))),
+     "(character01/character02/), whose names are only numbered: if each is a "
+     "class of its own, as Greek/character01: forebay init /"),
+    ("LOL: pairs of splits", files(
+        *(f"{split}/{name}/{{}}.png" for split in ("our485", "eval15")
+          for name in ("low", "high"))),
+     Remedy("high and low have the same file names in our485, so they look "
+            "like pairs, not classes; if they are classes, add --class-depth "
+            "2; for pairs write a list, and run init again:", "",
+            {"high": (4, *IMAGE)}), ("val", {"high": (64, *IMAGE)})),
+    ("GoPro: pairs of scenes", files(
+        *(f"{split}/GOPR{k}/{name}/{{}}.png" for split in ("train", "test")
+          for k in (1, 2) for name in ("blur", "sharp"))),
+     Remedy("in train: blur and sharp have the same file names in GOPR1, so "
+            "they look like pairs", "", {"blur": (8, *IMAGE)}),
+     ("test", {"blur": (64, *IMAGE)})),
+    ("pairs of scenes", files(
+        *(f"scene {k}/{name}/{{}}.png" for k in (1, 2)
+          for name in ("blur", "sharp"))),
+     Remedy("blur and sharp have the same file names in scene 1, so they look "
+            "like pairs", "", {"blur": (8, *IMAGE)})),
     ("captions", all_of(
         files("images/{}.jpg"), files("captions/{}.txt", content="a cat\n")),
      Remedy("captions has texts of the pictures in images: write a list of "

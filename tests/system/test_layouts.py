@@ -166,6 +166,17 @@ class Layouts(InitTest):
         self.assertEqual(batch["hr"].shape, (3, 3, 224, 224))
         self.assertTrue(numpy.array_equal(batch["hr"], batch["lr"]))
 
+    def test_numbered_folders_of_the_same_names_are_classes_of_their_own(self):
+        self.pictures(*(f"{name}/character{i}" for name in ("Greek", "Latin")
+                        for i in (1, 2)))
+        self.assertIn("as Greek/character1: forebay init "
+                      f"{self.root} --class-depth 2;", self.refused())
+        self.assertEqual(self.made("", "--class-depth", "2")[0],
+                         "found 12 samples in 4 class folders")
+        classes = self.batch(self.pipeline)["label"]
+        self.assertEqual(sorted(classes.tolist()),
+                         [i // 3 for i in range(12)])
+
     def test_files_of_other_names_are_no_pairs(self):
         self.pictures("HR", "LR", ending=".png")
         self.save("LR/more.png")
