@@ -10,6 +10,7 @@
 #include "cli/init/names.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
+#include "common/plural.h"
 #include "common/shell.h"
 #include "pipeline/location.h"
 #include "pipeline/sources/traits.h"
@@ -111,6 +112,21 @@ static void append_left_out(const struct fby_init_summary *data,
             "PNG in grey or with a palette; if it is a second picture, remove "
             "the # of its field in the file\n",
             member->extension);
+    }
+}
+
+/* Add a note on further pictures of some samples, as x.mask_1.png. */
+static void append_partial(const struct fby_init_summary *data,
+    const struct fby_init_member *image, const struct fby_init_member *member,
+    struct fby_buffer *out)
+{
+    if (fby_init_is_picture(member) && !member->always &&
+        !fby_source_traits(data->kind)->has_names &&
+        !fby_init_is_same_image(data, image, member)) {
+        fby_init_printf(out,
+            "left out: %s: of only %s; write such a file for each sample, "
+            "or merge it into another mask\n",
+            member->extension, fby_plural(member->count, "sample").text);
     }
 }
 
@@ -323,6 +339,7 @@ void fby_init_append_notes(
         if (fby_init_is_left_out(data, image, member)) {
             append_left_out(data, member, out);
         }
+        append_partial(data, image, member, out);
         append_binary_mask(image, member, out);
         if (fby_init_is_mask(data, image, member)) {
             fby_init_append_fit_note(out, data, image, member);

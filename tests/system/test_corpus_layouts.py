@@ -191,6 +191,12 @@ ROWS = [
      Remedy("_mask.png seems to be the mask of the picture beside it", "",
             {"image": (9, *IMAGE), "mask": (9, 224, 224, 1),
              "label": Counter([0] * 4 + [1] * 5)})),
+    ("second masks of some pictures", files(
+        *(f"{name}/{{}}{end}.png" for name in "ab" for end in ("", ".mask")),
+        "a/{}.mask_1.png"), Note(
+            "left out: mask_1.png: of only 4 samples; write such a file for "
+            "each sample, or merge it into another mask\n",
+            {"image": (8, *IMAGE), "mask": (8, 224, 224, 1)})),
     ("masks of names with blanks", files(
         "images/a ({}).png", "masks/a ({})_mask.png"),
      Remedy("_mask.png seems to be the mask of images/a (", "",
