@@ -92,6 +92,22 @@ static bool find_picture(
     return pair->stem > 0;
 }
 
+/* Keep the first picture of the listing, which also has those that are not
+ * decoded if `is_any`. */
+static void keep_mask(
+    const struct fby_listing *files, bool is_any, struct folder_pair *pair)
+{
+    for (uint32_t i = 0; i < files->count && pair->mask[0] == '\0'; i++) {
+        const struct fby_entry *file    = &files->entries[i];
+        bool                    is_mask = fby_init_is_any_picture(file->name) &&
+                       (is_any || fby_unread_picture(file->name) == NULL);
+        if (!file->is_dir && is_mask &&
+            strlen(file->name) < sizeof(pair->mask)) {
+            snprintf(pair->mask, sizeof(pair->mask), "%s", file->name);
+        }
+    }
+}
+
 /* Set the first mask of the pair, and its picture. Returns false if the names of
  * the files tell of no pair. */
 static bool look_at_files(
@@ -106,13 +122,8 @@ static bool look_at_files(
         fby_listing_fini(&files);
         return false;
     }
-    for (uint32_t i = 0; i < files.count && pair->mask[0] == '\0'; i++) {
-        const struct fby_entry *file = &files.entries[i];
-        if (!file->is_dir && fby_init_is_any_picture(file->name) &&
-            strlen(file->name) < sizeof(pair->mask)) {
-            snprintf(pair->mask, sizeof(pair->mask), "%s", file->name);
-        }
-    }
+    keep_mask(&files, false, pair);
+    keep_mask(&files, true, pair);
     fby_listing_fini(&files);
     return pair->mask[0] != '\0' && find_picture(search, pictures, pair) &&
            strlen(pair->mask + pair->stem) < MAX_END;

@@ -166,6 +166,11 @@ ROWS = [
     ("Carvana", files("train/{}.jpg", "train_masks/{}_mask.png", "test/{}.jpg"),
      Remedy("train_masks has the masks of the pictures in train (", "pairs",
             PAIRS)),
+    ("Carvana: the GIF masks are converted, and still there", all_of(
+        files("train/{}.jpg", "train_masks/{}_mask.png"),
+        lambda root: save(root / "train_masks/0_mask.gif", mask(0))),
+     Remedy("train_masks has the masks of the pictures in train (", "pairs",
+            PAIRS)),
     ("masks of one name in X_gt", all_of(
         files("data/x{}.jpg"), masks_in("data_gt", "x")),
      Remedy("data_gt has the masks of the pictures in data (", "pairs",
