@@ -20,12 +20,12 @@ enum { MANY_ROWS = 1024 };
     "-e \"$f\" ] || continue; mkdir -p $s && mv -n \"$f\" \"$s/$(echo "    \
     "\"$f\" | sed 's/_*'$s'_*//;s/^[.]/x./' | tr A-Z a-z)\"; done; done)"
 
-/* Writes train/data.npz and so on. */
-#define SORT_ARRAYS                                                    \
-    "(cd %s && python3 -c \"import os, numpy as n; a = n.load('%s'); " \
-    "[(os.mkdir(s), n.savez(s + '/data.npz', **{k.replace(s, "         \
-    "'').strip('_').lower(): a[k] for k in a if s in k})) for s in "   \
-    "('train', 'val', 'test') if any(s in k for k in a)]\")"
+/* Writes train/data.npz and so on into the folder d, which may be "". */
+#define SORT_ARRAYS                                                          \
+    "(cd %s && python3 -c \"import os, numpy as n; d = '%s'; a = n.load('%s" \
+    "'); [(os.makedirs(d + s), n.savez(d + s + '/data.npz', "                \
+    "**{k.replace(s, '').strip('_').lower(): a[k] for k in a if s in k}))"   \
+    " for s in ('train', 'val', 'test') if any(s in k for k in a)]\")"
 
 /* Writes x.npy, and the number of the folder into label.npy, into train/ or, if
  * the folder is a split with class folders, into that. */
@@ -72,18 +72,42 @@ static bool has_arrays_of_two_splits(
     return false;
 }
 
+/* Refuse an .npz file: alone in a folder, that gets the splits; else one called
+ * after the file does. */
+static fby_err refuse_npz_splits(const struct fby_search *search,
+    const struct fby_guess_tables *found, const char *dir,
+    struct fby_error_detail *why)
+{
+    bool        is_alone = found->shards == 1 && search->only_file[0] == '\0';
+    const char *slash    = strrchr(found->first, '/');
+    const char *file     = slash != NULL ? slash + 1 : found->first;
+    char        below[FBY_PATH_SIZE];
+    char        operand[FBY_OPERAND_SIZE];
+    char        to[FBY_NAME_SIZE] = "";
+    file = fby_shell_is_plain(file) && strlen(file) < sizeof(to) ? file
+                                                                 : "FILE.npz";
+    snprintf(below, sizeof(below), "%.*s%.*s",
+        slash != NULL ? (int)(slash + 1 - found->first) : 0, found->first,
+        (int)(strlen(file) - strlen(".npz")), file);
+    fby_guess_write_operand(search, below, operand);
+    if (!is_alone) {
+        snprintf(to, sizeof(to), "%.*s/", (int)(strlen(file) - strlen(".npz")),
+            file);
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "the arrays are of several splits: write each split into a folder, "
+        "%s%s: " SORT_ARRAYS,
+        is_alone ? "and run init again" : "then: forebay init ",
+        is_alone ? "" : operand, dir, to, file);
+}
+
 static fby_err refuse_splits(const struct fby_search *search,
     const struct fby_guess_tables *found, struct fby_error_detail *why)
 {
-    bool        is_npz = fby_text_ends_with(found->first, ".npz");
-    const char *slash  = strrchr(found->first, '/');
-    const char *file   = slash != NULL ? slash + 1 : found->first;
-    char        dir[FBY_OPERAND_SIZE];
+    bool is_npz = fby_text_ends_with(found->first, ".npz");
+    char dir[FBY_OPERAND_SIZE];
     write_dir(search, found->first, is_npz, dir);
-    return is_npz ? fby_error_set(why, FBY_CONFIG,
-                        "the arrays are of several splits: write each split "
-                        "into a folder, and run init again: " SORT_ARRAYS,
-                        dir, fby_shell_is_plain(file) ? file : "FILE")
+    return is_npz ? refuse_npz_splits(search, found, dir, why)
                   : fby_error_set(why, FBY_CONFIG,
                         "the arrays are of several splits: move each split "
                         "into a folder, and run init again: " SORT_FILES,

@@ -161,6 +161,8 @@ static fby_err check_npz(struct fby_search *search, const char *path,
     char             file[FBY_PATH_SIZE];
     struct fby_shard shard;
     uint32_t         n = 0;
+
+    struct fby_error_detail cause = {{0}};
     for (uint32_t i = 0; i < listing->count; i++) {
         n += fby_text_ends_with(listing->entries[i].name, ".npz") ? 1 : 0;
     }
@@ -168,9 +170,11 @@ static fby_err check_npz(struct fby_search *search, const char *path,
         return FBY_OK;
     }
     fby_shard_init(&shard, file, FBY_SOURCE_COLUMNS);
-    bool is_sample =
-        fby_columns_scan(search->root, file, &shard, NULL) == FBY_OK &&
-        are_of_one_sample(shard.columns, shard.n_columns);
+    bool is_table =
+        fby_columns_scan(search->root, file, &shard, &cause) == FBY_OK;
+    bool is_sample = is_table
+                         ? are_of_one_sample(shard.columns, shard.n_columns)
+                         : strstr(cause.text, "its shape is []") != NULL;
     fby_shard_fini(&shard);
     return is_sample ? refuse_with(search, path, "the arrays of each .npz file",
                            STACK_NPZ, why)

@@ -84,6 +84,24 @@ def npz_of_samples(root):
                     label=numpy.full((8, 6), i, "f4"))
 
 
+def npz_with_scalars(root):
+    root.mkdir(parents=True, exist_ok=True)
+    for i in range(4):
+        numpy.savez(root / f"{i}.npz", label=numpy.int64(i % 2),
+                    signal=numpy.full((8, 6), i, "f4"))
+
+
+def medmnist(*names, only=None):
+    def make(root):
+        for name in names:
+            numpy.savez(root / f"{name}.npz", **{
+                f"{split}_{k}": numpy.full((n, *shape), n, "u1")
+                for split, n in (("train", 8), ("val", 3), ("test", 4))
+                for k, shape in (("images", (28, 28)), ("labels", (1,)))})
+        return only and root / only
+    return make
+
+
 def npz_of_tables(root):
     for i in range(4):
         numpy.savez(root / f"{i}.npz",
@@ -356,6 +374,19 @@ ROWS = [
     ("TransUNet's folder", lambda root: npz_of_samples(root / "train_npz"),
      Remedy("in train_npz: the arrays of each .npz file seem to be a sample",
             "train_npz", {"image": (4, 8, 6), "label": (4, 8, 6)})),
+    ("an .npz for each sample, with scalars", npz_with_scalars, Remedy(
+        "the arrays of each .npz file seem to be a sample", "",
+        {"signal": (4, 8, 6), "label": Counter([0, 0, 1, 1])})),
+    *((f"MedMNIST: {names} of which {only} is given",
+       medmnist(*names, only=only), Remedy(
+           "the arrays are of several splits: write each split into a folder, "
+           + then, folder, {"images": (8, 28, 28), "labels": (8, 1)}),
+       ("val", {"images": (4096, 28, 28)}), ("test", {"labels": (4096, 1)}))
+      for names, only, then, folder in (
+          ("a", None, "and run init again: (cd /", ""),
+          ("a", "a.npz", "then: forebay init /", "a"),
+          ("ab", None, "then: forebay init /", "a"),
+          ("ab", "b.npz", "then: forebay init /", "b"))),
     ("tables of pictures", npz_of_tables, {"image": (12, 8, 6)}),
     *((f"NumPy: texts ({dtype}) as labels in {folders}",
        texts_as_labels(dtype, *folders), Remedy(
