@@ -110,6 +110,21 @@ static void compare_column(const struct fby_column *first,
     }
 }
 
+/* Write the reason of a split of another kind. */
+static void compare_kinds(const struct fby_guess_split *first,
+    const struct fby_guess_split *other, char reason[FBY_REASON_SIZE])
+{
+    char word[140];
+    bool is_path =
+        (other->kind == FBY_SOURCE_FOLDER || other->kind == FBY_SOURCE_LIST) &&
+        fby_shell_quote(other->pattern, word, sizeof(word));
+    snprintf(reason, FBY_REASON_SIZE, "it is given as '%s', not as '%s'%s%s",
+        fby_source_traits(other->kind)->key->name,
+        fby_source_traits(first->kind)->key->name,
+        is_path ? "; to stream it by itself: forebay init " : "",
+        is_path ? word : "");
+}
+
 /* Write the reason if one split has class folders and the other has none. */
 static void compare_depths(const struct fby_guess_split *first,
     const struct fby_guess_split *other, char reason[FBY_REASON_SIZE])
@@ -157,9 +172,7 @@ void fby_init_compare_splits(const struct fby_guess_split *first,
     bool has_masks  = fby_guess_has_masks(first);
     reason[0]       = '\0';
     if (other->kind != first->kind) {
-        snprintf(reason, FBY_REASON_SIZE, "it is given as '%s', not as '%s'",
-            fby_source_traits(other->kind)->key->name,
-            fby_source_traits(first->kind)->key->name);
+        compare_kinds(first, other, reason);
     } else if (other->class_depth != first->class_depth) {
         compare_depths(first, other, reason);
     } else if (other->mismatch[0] != '\0') {

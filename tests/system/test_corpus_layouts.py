@@ -265,6 +265,11 @@ ROWS = [
      ("val", {"label": [0, 0, 0, 0, 1, 1, 1, 1]})),
     ("folds of pictures", files("fold_1/{}.jpg", "fold_2/{}.jpg"),
      "are folds, not classes: to read all of them: forebay init /"),
+    ("a test/ of pictures without masks", all_of(
+        files("train/images/{}.jpg", "test/images/{}.jpg"),
+        masks_in("train/masks", "")), Note(
+            "/test: it is given as 'folder', not as 'parallel'; to stream it "
+            "by itself: forebay init /", {"images": (4, *IMAGE)})),
     ("XML of Pascal VOC", all_of(
         files("images/{}.jpg"), xml("annotations/{}.xml")),
      Note(XML, {"image": (4, *IMAGE)}, {"train": BOXES})),
