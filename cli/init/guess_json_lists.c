@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_json_lists.c - write the program of jq that makes JSON lines of a .json
- * file: an array of objects, an object of labels by file, StyleGAN's labels, or
- * an object of columns, as pandas writes a table. */
+ * file: an array of objects, an object of labels by file, StyleGAN's labels, an
+ * object of columns, as pandas writes a table, or COCO's images and annotations. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +55,36 @@ static bool has_columns(json_t *json)
     return json_object_get(first, "0") != NULL;
 }
 
+/* Writes a line for each picture of COCO, with its annotations as $a. */
+#define COCO_LINES                                                        \
+    "(reduce .annotations[]? as $a ({}; .[$a.image_id | tostring] += "    \
+    "[$a])) as $b | .images[] | . as $i | ($b[.id | tostring] // []) as " \
+    "$a | {image: (\"%s\" + .file_name), %s}"
+
+static const char coco_boxes[] =
+    "boxes: [$a[] | .bbox as [$x, $y, $w, $h] | .category_id, ($x + $w / 2) / "
+    "$i.width, ($y + $h / 2) / $i.height, $w / $i.width, $h / $i.height]";
+
+/* Write the program for COCO's boxes, or its classes of pictures. Returns false if
+ * the file has neither. */
+static bool write_coco(const json_t *json, fby_guess_find_folder_fn *find,
+    const void *arg, char out[FBY_JQ_SIZE])
+{
+    char          folder[FBY_NAME_SIZE] = "";
+    const json_t *image = json_array_get(json_object_get(json, "images"), 0);
+    const json_t *first =
+        json_array_get(json_object_get(json, "annotations"), 0);
+    const char *file = json_string_value(json_object_get(image, "file_name"));
+    bool        has_boxes = json_object_get(first, "bbox") != NULL;
+    if (file == NULL || json_object_get(first, "category_id") == NULL) {
+        return false;
+    }
+    find(arg, file, folder);
+    snprintf(out, FBY_JQ_SIZE, COCO_LINES, folder,
+        has_boxes ? coco_boxes : "label: $a[0].category_id");
+    return true;
+}
+
 bool fby_guess_write_jq(const struct fby_search *search, const char *path,
     fby_guess_find_folder_fn *find, const void *arg, char out[FBY_JQ_SIZE])
 {
@@ -77,6 +107,7 @@ bool fby_guess_write_jq(const struct fby_search *search, const char *path,
             "(.[keys_unsorted[0]] | keys_unsorted[]) as $row | "
             "with_entries(.value |= .[$row])");
     }
+    is_known = write_coco(json, find, arg, out) || is_known;
     json_decref(json);
     return is_known;
 }

@@ -97,6 +97,21 @@ static fby_err use_lists(struct fby_search *search, const char *path,
                                 search, path, listing, first, is_replaced, why);
 }
 
+/* Add a note on a list in another format, if the split `first` is a folder without
+ * classes. */
+static void note_other_lists(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, uint32_t first)
+{
+    struct fby_guess       *out   = search->out;
+    struct fby_error_detail cause = {{0}};
+    if (first < out->n_splits && out->splits[first].class_depth == 0 &&
+        !search->in_zip &&
+        fby_refuse_other_lists(search, path, listing, &cause) != FBY_OK) {
+        fby_guess_note(search, "note: %s %s", cause.text, out->command);
+        out->command[0] = '\0';
+    }
+}
+
 struct fby_guess_mark fby_guess_mark_of(const struct fby_guess *guess)
 {
     return (struct fby_guess_mark){guess->n_splits, strlen(guess->notes)};
@@ -122,6 +137,7 @@ fby_err fby_guess_lists_of_train(struct fby_search *search, const char *path,
         fby_guess_note(search,
             "note: the lists are read, which have the paths of the pictures");
     } else if (err == FBY_OK) {
+        note_other_lists(search, path, listing, before->n_splits);
         memcpy(out->command, command, sizeof(command));
     }
     return err;

@@ -47,7 +47,7 @@ struct fby_lost_list { /* a list whose values lead to no file */
 fby_err fby_refuse_lost_list(
     const struct fby_lost_list *self, struct fby_error_detail *why);
 
-enum { FBY_JQ_SIZE = 160 /* bytes of a program of jq, with NUL */ };
+enum { FBY_JQ_SIZE = 512 /* bytes of a program of jq, with NUL */ };
 
 /* Write the folder that has the file of that name, as "images/", or "". */
 typedef void fby_guess_find_folder_fn(

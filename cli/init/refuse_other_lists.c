@@ -16,7 +16,7 @@
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-enum { MAX_FILES = 8, BODY_SIZE = 512 };
+enum { MAX_FILES = 8, BODY_SIZE = 640 };
 
 struct list_files { /* the files of one format in a directory */
     struct fby_search *search;
@@ -124,15 +124,29 @@ static void find_folder(
     fby_folders_below_fini(&folders);
 }
 
+/* Write the program for the file, or for another of the splits: that of test may
+ * lack what the others have. */
+static bool write_jq(
+    const struct list_files *files, const char *name, char out[FBY_JQ_SIZE])
+{
+    char path[FBY_PATH_SIZE];
+    bool is_known =
+        fby_path_join(files->path, name, path, NULL) == FBY_OK &&
+        fby_guess_write_jq(files->search, path, find_folder, files, out);
+    for (uint32_t i = 0; !is_known && i < files->n; i++) {
+        is_known =
+            fby_path_join(files->path, files->names[i], path, NULL) == FBY_OK &&
+            fby_guess_write_jq(files->search, path, find_folder, files, out);
+    }
+    return is_known;
+}
+
 static fby_err refuse_json(const struct list_files *files, const char *name,
     struct fby_error_detail *why)
 {
     char program[FBY_JQ_SIZE];
-    char path[FBY_PATH_SIZE];
     char body[BODY_SIZE];
-    FBY_TRY(fby_path_join(files->path, name, path, why));
-    bool is_known =
-        fby_guess_write_jq(files->search, path, find_folder, files, program);
+    bool is_known = write_jq(files, name, program);
     snprintf(body, sizeof(body), "jq -c '%s' $f > ${f%%.*}.jsonl", program);
     advise(files, body, ".jsonl");
     return fby_error_set(why, FBY_CONFIG,

@@ -2,6 +2,7 @@
 """Layouts of folders as people have them: `forebay init`, the command that it
 prints, and then `forebay pull`. The rows are as in test_corpus.py."""
 
+import json
 import zipfile
 
 from collections import Counter
@@ -107,6 +108,26 @@ def npz_of_tables(root):
         numpy.savez(root / f"{i}.npz",
                     image=numpy.full((3, 8, 6), i, "f4"),
                     label=numpy.full((3,), i, "i4"))
+
+
+def coco_beside(folder, *splits, boxes=False):
+    """COCO's JSON for each split beside the folder of pictures; test has no
+    annotations."""
+    def make(root):
+        for k, split in enumerate(splits):
+            rows = []
+            for i in range(4 * k, 4 * k + 4):
+                name = f"{folder.format(split, i % 2)}/{i}.jpg"
+                save(root / name, picture(i))
+                rows.append({"id": i, "file_name": name, "width": 48,
+                             "height": 40})
+            box = {"bbox": [12, 10, 24, 20]} if boxes else {}
+            save(root / f"{split}19.json", json.dumps({
+                "images": rows, **({} if split == "test" else {
+                    "annotations": [
+                        {"id": i, "image_id": i, "category_id": i % 2, **box}
+                        for i in range(4 * k, 4 * k + 4)]})}))
+    return make
 
 
 def texts_as_labels(dtype, *folders):
@@ -270,6 +291,20 @@ ROWS = [
         masks_in("train/masks", "")), Note(
             "/test: it is given as 'folder', not as 'parallel'; to stream it "
             "by itself: forebay init /", {"images": (4, *IMAGE)})),
+    ("iNaturalist", coco_beside("train_val19/Birds/{1}", "train", "val", "test"),
+     Remedy("19.json is not read as a list: write JSON lines, an object in "
+            "each line:", "", {"image": (4, *IMAGE),
+                               "label": Counter([0, 0, 1, 1])}),
+     ("val", {"label": [0, 1, 0, 1]})),
+    ("COCO beside images", coco_beside("images", "train", "val", boxes=True),
+     Remedy("19.json is not read as a list: write JSON lines, an object in "
+            "each line:", "", {"image": (4, *IMAGE), "boxes": Counter(
+                [0, 1] * 2 + [.5] * 16)}), ("val", {"boxes": (64, 5)})),
+    ("COCO beside train and val", coco_beside("{}", "train", "val"), Note(
+        "19.json is not read as a list: write JSON lines, an object "
+        "in each line: (set -C; cd /", {"image": (4, *IMAGE)},
+        {"train": {"label": Counter([0, 0, 1, 1])},
+         "val": {"label": [0, 1, 0, 1]}})),
     ("XML of Pascal VOC", all_of(
         files("images/{}.jpg"), xml("annotations/{}.xml")),
      Note(XML, {"image": (4, *IMAGE)}, {"train": BOXES})),
