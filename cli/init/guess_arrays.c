@@ -21,11 +21,12 @@ enum { MANY_ROWS = 1024 };
     "\"$f\" | sed 's/_*'$s'_*//;s/^[.]/x./' | tr A-Z a-z)\"; done; done)"
 
 /* Writes train/data.npz and so on into the folder d, which may be "". */
-#define SORT_ARRAYS                                                          \
-    "(cd %s && python3 -c \"import os, numpy as n; d = '%s'; a = n.load('%s" \
-    "'); [(os.makedirs(d + s), n.savez(d + s + '/data.npz', "                \
-    "**{k.replace(s, '').strip('_').lower(): a[k] for k in a if s in k}))"   \
-    " for s in ('train', 'val', 'test') if any(s in k for k in a)]\")"
+#define SORT_ARRAYS                                                  \
+    "import os, numpy as n; d = '%s%s'; a = n.load('%s.npz'); "      \
+    "[(os.makedirs(d + "                                             \
+    "s), n.savez(d + s + '/data.npz', **{k.replace(s, "              \
+    "'').strip('_').lower(): a[k] for k in a if s in k})) for s in " \
+    "('train', 'val', 'test') if any(s in k for k in a)]"
 
 /* Writes x.npy, and the number of the folder into label.npy, into train/ or, if
  * the folder is a split with class folders, into that. */
@@ -74,44 +75,46 @@ static bool has_arrays_of_two_splits(
 
 /* Refuse an .npz file: alone in a folder, that gets the splits; else one called
  * after the file does. */
-static fby_err refuse_npz_splits(const struct fby_search *search,
-    const struct fby_guess_tables *found, const char *dir,
-    struct fby_error_detail *why)
+static fby_err refuse_npz_splits(struct fby_search *search,
+    const struct fby_guess_tables *found, struct fby_error_detail *why)
 {
     bool        is_alone = found->shards == 1 && search->only_file[0] == '\0';
     const char *slash    = strrchr(found->first, '/');
     const char *file     = slash != NULL ? slash + 1 : found->first;
+    int         dir_size = slash != NULL ? (int)(slash - found->first) : 0;
+    char        dir[FBY_PATH_SIZE];
+    char        stem[FBY_NAME_SIZE] = "FILE";
     char        below[FBY_PATH_SIZE];
     char        operand[FBY_OPERAND_SIZE];
-    char        to[FBY_NAME_SIZE] = "";
-    file = fby_shell_is_plain(file) && strlen(file) < sizeof(to) ? file
-                                                                 : "FILE.npz";
-    snprintf(below, sizeof(below), "%.*s%.*s",
-        slash != NULL ? (int)(slash + 1 - found->first) : 0, found->first,
-        (int)(strlen(file) - strlen(".npz")), file);
-    fby_guess_write_operand(search, below, operand);
-    if (!is_alone) {
-        snprintf(to, sizeof(to), "%.*s/", (int)(strlen(file) - strlen(".npz")),
-            file);
+    char        program[640];
+    if (fby_shell_is_plain(file) && strlen(file) < sizeof(stem)) {
+        snprintf(stem, sizeof(stem), "%.*s",
+            (int)(strlen(file) - strlen(".npz")), file);
     }
+    snprintf(dir, sizeof(dir), "%.*s", dir_size, found->first);
+    FBY_TRY(fby_path_join(dir, stem, below, why));
+    fby_guess_write_operand(search, is_alone ? dir : below, operand);
+    snprintf(program, sizeof(program), SORT_ARRAYS, is_alone ? "" : stem,
+        is_alone ? "" : "/", stem);
+    fby_guess_advise(search, dir, "", program);
     return fby_error_set(why, FBY_CONFIG,
         "the arrays are of several splits: write each split into a folder, "
-        "%s%s: " SORT_ARRAYS,
-        is_alone ? "and run init again" : "then: forebay init ",
-        is_alone ? "" : operand, dir, to, file);
+        "then: forebay init %s:",
+        operand);
 }
 
-static fby_err refuse_splits(const struct fby_search *search,
+static fby_err refuse_splits(struct fby_search *search,
     const struct fby_guess_tables *found, struct fby_error_detail *why)
 {
-    bool is_npz = fby_text_ends_with(found->first, ".npz");
     char dir[FBY_OPERAND_SIZE];
-    write_dir(search, found->first, is_npz, dir);
-    return is_npz ? refuse_npz_splits(search, found, dir, why)
-                  : fby_error_set(why, FBY_CONFIG,
-                        "the arrays are of several splits: move each split "
-                        "into a folder, and run init again: " SORT_FILES,
-                        dir);
+    if (fby_text_ends_with(found->first, ".npz")) {
+        return refuse_npz_splits(search, found, why);
+    }
+    write_dir(search, found->first, false, dir);
+    return fby_error_set(why, FBY_CONFIG,
+        "the arrays are of several splits: move each split into a folder, and "
+        "run init again: " SORT_FILES,
+        dir);
 }
 
 static bool are_numbers(const struct fby_column *columns, uint32_t n)

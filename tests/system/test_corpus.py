@@ -1321,7 +1321,7 @@ CORPUS = [
               {"x": (10, 5), "y": Counter(range(10))})) for rows in (4, 10)),
     ("Keras' mnist.npz", npz_of_splits, Remedy(
         ": the arrays are of several splits: write each split into a folder, "
-        "and run init again: (cd ", "",
+        "then: forebay init /", "",
         {"x": Counter(range(10)), "y": Counter(range(10))})),
     ("NumPy: train.npy and val.npy", an_array_of_each_split, Remedy(
         ": the arrays are of several splits: move each split into a folder, "

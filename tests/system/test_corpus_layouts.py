@@ -420,13 +420,12 @@ ROWS = [
     *((f"MedMNIST: {names} of which {only} is given",
        medmnist(*names, only=only), Remedy(
            "the arrays are of several splits: write each split into a folder, "
-           + then, folder, {"images": (8, 28, 28), "labels": (8, 1)}),
+           "then: forebay init /", folder,
+           {"images": (8, 28, 28), "labels": (8, 1)}),
        ("val", {"images": (4096, 28, 28)}), ("test", {"labels": (4096, 1)}))
-      for names, only, then, folder in (
-          ("a", None, "and run init again: (cd /", ""),
-          ("a", "a.npz", "then: forebay init /", "a"),
-          ("ab", None, "then: forebay init /", "a"),
-          ("ab", "b.npz", "then: forebay init /", "b"))),
+      for names, only, folder in (
+          ("a", None, ""), ("a", "a.npz", "a"), ("ab", None, "a"),
+          ("ab", "b.npz", "b"))),
     ("tables of pictures", npz_of_tables, {"image": (12, 8, 6)}),
     *((f"NumPy: texts ({dtype}) as labels in {folders}",
        texts_as_labels(dtype, *folders), Remedy(
