@@ -578,6 +578,9 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
         err = fby_refuse_chats(&search, why);
     }
     if (err == FBY_OK) {
+        err = fby_refuse_class_texts(&search, why);
+    }
+    if (err == FBY_OK) {
         err = fby_guess_use_data_root(out, why);
     }
     if (err != FBY_OK && why != NULL) {

@@ -78,6 +78,12 @@ FBY_CHECKED fby_err fby_refuse_sample_arrays(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* Refuse the first split, if it has class folders of texts (refuse_class_texts.c).
+ * Sets out->command to one that writes lists.
+ * Errors: FBY_CONFIG: what to do. */
+FBY_CHECKED fby_err fby_refuse_class_texts(
+    struct fby_search *search, struct fby_error_detail *why);
+
 /* Both functions set out->command to one that writes lists.
  *
  * Refuse COCO's JSON in annotations/, or beside the pictures in `path`

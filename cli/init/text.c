@@ -391,12 +391,6 @@ static fby_err append_columns(struct fby_buffer *out,
                      fby_text_show(data->path).text, FBY_MAX_DIMS);
 }
 
-/* Writes train.jsonl with the text and the class of each file. */
-#define LIST_TEXTS                                                       \
-    "(cd %s && python3 -c \"import glob, json; o = open('train.jsonl', " \
-    "'x'); [print(json.dumps({'text': open(f).read(), 'label': "         \
-    "f.split('/')[0]}), file=o) for f in sorted(glob.glob('*/*.txt'))]\")"
-
 /* True if the only files are of that type, in class folders. */
 static bool are_only(const struct fby_init_summary *data, const char *type)
 {
@@ -431,17 +425,6 @@ static fby_err refuse_tars(
         word);
 }
 
-static fby_err refuse_texts(
-    const struct fby_init_summary *data, struct fby_error_detail *why)
-{
-    char word[WORD];
-    write_path(data, word);
-    return fby_error_set(why, FBY_CONFIG,
-        "%s: texts in class folders are not read: write a list, and give init "
-        "that, train.jsonl: " LIST_TEXTS,
-        fby_text_show(data->path).text, word);
-}
-
 static fby_err append_members(struct fby_buffer *out,
     const struct fby_init_summary *data, struct fby_error_detail *why)
 {
@@ -458,9 +441,6 @@ static fby_err append_members(struct fby_buffer *out,
             "COLUMN, decode: number, key: MEMBER}",
             fby_text_show(data->path).text,
             found[0] != '\0' ? found : "nothing");
-    }
-    if (are_only(data, "txt")) {
-        return refuse_texts(data, why);
     }
     if (are_only(data, "tar")) {
         return refuse_tars(data, why);

@@ -1337,8 +1337,9 @@ CORPUS = [
           ("s{}.npy", ".", Counter([0] * 6)),
           ("s{}.npy", ("train/a", "train/b"), Counter([0, 0, 0, 1, 1, 1])))),
     ("IMDB: texts in class folders", texts_in_classes, Remedy(
-        "texts in class folders are not read: write a list, and give init "
-        "that, train.jsonl: (cd ", "train.jsonl",
+        "texts in class folders are not read: write lists of those in the "
+        "folders that all splits have (none called unsup or unlabeled), then: "
+        "forebay init /", "texts",
         {"text": (6, 32), "label": Counter([0, 0, 0, 1, 1, 1])})),
     ("a text of a language model", lambda root: save(
         root / "input.txt", "First Citizen"),

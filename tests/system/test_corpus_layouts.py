@@ -130,6 +130,19 @@ def coco_beside(folder, *splits, boxes=False):
     return make
 
 
+def imdb(operand):
+    """Reviews, of which those in unsup have no label."""
+    def make(root):
+        for split in ("train", "test"):
+            for name in ("neg", "pos", "unsup")[:3 if split == "train" else 2]:
+                for i in range(4):
+                    save(root / split / name / f"{i}_{len(name)}.txt",
+                         f"Film {i}\nis {name}")
+            save(root / split / "labeledBow.feat", "9 0:9\n")
+        return root / operand
+    return make
+
+
 def texts_as_labels(dtype, *folders):
     """The last folder lacks the first name."""
     def make(root):
@@ -305,6 +318,13 @@ ROWS = [
         "in each line: (set -C; cd /", {"image": (4, *IMAGE)},
         {"train": {"label": Counter([0, 0, 1, 1])},
          "val": {"label": [0, 1, 0, 1]}})),
+    *((f"IMDB reviews in '{folder}'", imdb(folder), Remedy(
+        "texts in class folders are not read: write lists of those in the "
+        "folders that all splits have", f"{folder}/texts".lstrip("/"),
+        {"text": (8, 16), "label": Counter([0] * 4 + [1] * 4)}), *others)
+      for folder, others in (
+          ("", [("test", {"label": [0, 0, 0, 0, 1, 1, 1, 1]})]),
+          ("train", []))),
     ("XML of Pascal VOC", all_of(
         files("images/{}.jpg"), xml("annotations/{}.xml")),
      Note(XML, {"image": (4, *IMAGE)}, {"train": BOXES})),

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* refuse_class_texts.c - refuse class folders of texts, as pos/0_9.txt, with the
+ * command that writes lists of them.
+ *
+ * A folder that another split lacks is no class, as unsup/ in train/ of the IMDB
+ * reviews. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
+#include "cli/init/refuse_layouts.h"
+#include "common/shell.h"
+
+/* Writes the list of each split. S has their names and folders. */
+#define WRITE_TEXTS                                                           \
+    "import glob, json, os; S = [%s]; D = [{d for d in os.listdir(f) if "     \
+    "os.path.isdir(os.path.join(f, d)) and d[0] != '.'} for s, f in S]; C = " \
+    "sorted(d for d in set.intersection(*D) if not "                          \
+    "d.lower().startswith(('unsup', 'unlab'))); L = [(s, "                    \
+    "''.join(json.dumps({'text': open(t, encoding='utf-8').read(), 'label': " \
+    "c}) + '\\n' for c in C for t in "                                        \
+    "sorted(glob.glob(os.path.join(glob.escape(f), glob.escape(c), "          \
+    "'*.txt'))))) for s, f in S]; os.mkdir('texts'); [open('texts/' + s + "   \
+    "'.jsonl', 'x', encoding='utf-8').write(t) for s, t in L]; "              \
+    "print('classes:', *C); print('left out:', *sorted(set.union(*D) - "      \
+    "set(C)))"
+
+/* Are the only files texts, in class folders? */
+static bool is_of_texts(const struct fby_guess_split *split)
+{
+    return split->kind == FBY_SOURCE_FOLDER && split->class_depth == 1 &&
+           split->n_members == 1 &&
+           fby_init_has_type(split->members[0].extension, "txt");
+}
+
+/* The path of the split below the root. */
+static const char *path_of(
+    const struct fby_search *search, const struct fby_guess_split *split)
+{
+    const char *path = split->pattern + strlen(fby_root_dir(search->root));
+    return path + strspn(path, "/");
+}
+
+/* Write the names and folders of the splits. Returns false if a folder needs
+ * quotes. */
+static bool write_splits(
+    const struct fby_search *search, char *out, size_t size)
+{
+    const struct fby_guess *guess = search->out;
+    size_t                  used  = 0;
+    for (uint32_t i = 0; i < guess->n_splits && used < size; i++) {
+        const char *path = path_of(search, &guess->splits[i]);
+        if (!fby_shell_is_plain(path)) {
+            return false;
+        }
+        used += (size_t)snprintf(out + used, size - used, "%s('%s', '%s')",
+            i > 0 ? ", " : "", guess->splits[i].name, path);
+    }
+    return used < size;
+}
+
+fby_err fby_refuse_class_texts(
+    struct fby_search *search, struct fby_error_detail *why)
+{
+    const struct fby_guess *guess = search->out;
+    char                    program[1400];
+    char                    splits[480];
+    char                    below[FBY_PATH_SIZE];
+    char                    operand[FBY_OPERAND_SIZE];
+    if (guess->n_splits == 0 || !is_of_texts(&guess->splits[0])) {
+        return FBY_OK;
+    }
+    if (search->in_zip) {
+        return fby_error_set(why, FBY_CONFIG,
+            "texts in class folders are not read: unpack the archive, and run "
+            "init again");
+    }
+    const char *dir =
+        guess->n_splits > 1 ? "" : path_of(search, &guess->splits[0]);
+    if (guess->n_splits == 1) {
+        snprintf(splits, sizeof(splits), "('%s', '.')", guess->splits[0].name);
+    } else if (!write_splits(search, splits, sizeof(splits))) {
+        snprintf(splits, sizeof(splits), "('train', 'FOLDER')");
+    }
+    snprintf(program, sizeof(program), WRITE_TEXTS, splits);
+    FBY_TRY(fby_path_join(dir, "texts", below, why));
+    fby_guess_write_operand(search, below, operand);
+    fby_guess_advise(search, dir, "", program);
+    return fby_error_set(why, FBY_CONFIG,
+        "texts in class folders are not read: write lists of those in the "
+        "folders that all splits have (none called unsup or unlabeled), then: "
+        "forebay init %s:",
+        operand);
+}
