@@ -147,6 +147,9 @@ fby_err fby_refuse_layout(struct fby_search *search, const char *path,
         err = fby_refuse_unused_lists(search, path, listing, why);
     }
     if (err == FBY_OK) {
+        err = fby_refuse_numbers(search, path, listing, why);
+    }
+    if (err == FBY_OK) {
         err = fby_refuse_roles(search, path, listing, why);
     }
     return err == FBY_OK ? check_below(&layout, MAX_DEPTH, why) : err;

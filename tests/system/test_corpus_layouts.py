@@ -143,6 +143,19 @@ def imdb(operand):
     return make
 
 
+def number_texts(folder):
+    """As UCI HAR: lines of numbers with blanks in front."""
+    def make(root):
+        for k, split in enumerate(("train", "test")):
+            for name, line in (("X", "  1.5e+000 -2.5e-001 3.0e+000\n"),
+                               ("y", "{}\n"), ("subject", "{0}{0}\n"),
+                               ("Inertial Signals/gyro_x", "  0.5 {}\n")):
+                save(root / folder.format(split) / f"{name}_{split}.txt",
+                     "".join(line.format(i % 2 + k) for i in range(4)))
+        save(root / "features.txt", "1 tBodyAcc-mean()-X\n")
+    return make
+
+
 def texts_as_labels(dtype, *folders):
     """The last folder lacks the first name."""
     def make(root):
@@ -325,6 +338,11 @@ ROWS = [
       for folder, others in (
           ("", [("test", {"label": [0, 0, 0, 0, 1, 1, 1, 1]})]),
           ("train", []))),
+    *((f"UCI HAR in '{folder}'", number_texts(folder), Remedy(
+        "texts of numbers are not read (", "arrays",
+        {"x": (4, 3), "y": Counter([0, 0, 1, 1]), "gyro_x": (4, 2),
+         "subject": Counter([0, 0, 11, 11])}),
+       ("test", {"y": [1, 2, 1, 2]})) for folder in ("{}", ".")),
     ("XML of Pascal VOC", all_of(
         files("images/{}.jpg"), xml("annotations/{}.xml")),
      Note(XML, {"image": (4, *IMAGE)}, {"train": BOXES})),
