@@ -221,7 +221,9 @@ static fby_err add_token_split(const struct token_folder *folder,
     char               stem[FBY_PATH_SIZE];
     char               name[FBY_NAME_SIZE];
     snprintf(stem, sizeof(stem), "%s", group->first);
-    stem[strcspn(stem, ".")] = '\0';
+    if (strchr(stem, '.') != NULL) {
+        *strrchr(stem, '.') = '\0';
+    }
     fby_guess_name_of_split(search, stem, name);
     struct fby_guess_split *split = fby_guess_add_split(search, name);
     if (split == NULL) {

@@ -331,18 +331,38 @@ fby_err fby_refuse_other_lists(struct fby_search *search, const char *path,
 
 /* ---- texts ---- */
 
+/* The endings of texts; .tokens and .raw are those of WikiText. */
+static const char *const text_endings[] = {".txt", ".tokens", ".raw"};
+enum { N_TEXTS = sizeof(text_endings) / sizeof(text_endings[0]) };
+
+/* The index of the name's ending; N_TEXTS: another. */
+static size_t find_text_ending(const char *name)
+{
+    size_t i = 0;
+    while (i < N_TEXTS && !has_ending(name, text_endings[i])) {
+        i++;
+    }
+    return i;
+}
+
 fby_err fby_refuse_texts(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     struct list_files files;
+    size_t            ending = N_TEXTS;
     for (uint32_t i = 0; i < listing->count; i++) {
         const char *name = listing->entries[i].name;
+        size_t      k    = find_text_ending(name);
         if (listing->entries[i].is_dir ||
-            !(has_ending(name, ".txt") || has_ending(name, ".md"))) {
+            (k == N_TEXTS && !has_ending(name, ".md"))) {
             return FBY_OK;
         }
+        ending = k < N_TEXTS ? k : ending;
     }
-    FBY_TRY(find_files(search, path, ".txt", &files, why));
+    if (ending == N_TEXTS) {
+        return FBY_OK;
+    }
+    FBY_TRY(find_files(search, path, text_endings[ending], &files, why));
     if (files.n == 0) {
         return FBY_OK;
     }
@@ -352,5 +372,7 @@ fby_err fby_refuse_texts(struct fby_search *search, const char *path,
     return fby_error_set(why, FBY_CONFIG,
         "%s is a text without token ids: write those of your tokenizer into "
         "%.*s.bin; or its bytes, as ids of type u8:",
-        files.names[0], (int)strlen(files.names[0]) - 4, files.names[0]);
+        files.names[0],
+        (int)(strlen(files.names[0]) - strlen(text_endings[ending])),
+        files.names[0]);
 }

@@ -177,6 +177,27 @@ class Layouts(InitTest):
         self.assertEqual(sorted(classes.tolist()),
                          [i // 3 for i in range(12)])
 
+    def test_wikitext_becomes_bytes_of_each_split(self):
+        for ending in ("tokens", "txt", "raw"):
+            self.remove_data()
+            for split, number in (("train", 40), ("valid", 9), ("test", 8)):
+                save(self.root / f"wiki.{split}.{ending}",
+                     " = Valkyrias = \n" * number)
+            said = self.refused()
+            self.assertIn(f"wiki.test.{ending} is a text without token ids: "
+                          "write those of your tokenizer into wiki.test.bin; "
+                          "or its bytes, as ids of type u8:", said)
+            command, then = said[said.index("(set"):].split("; then: ")
+            self.assertEqual(then, f"forebay init {self.root} --tokens u8")
+            self.shell(command)
+            made = self.made("", "--tokens", "u8")
+            self.assertEqual(made[0],
+                             "found 39 samples of 16 tokens in 1 token file")
+            self.assertEqual([line.split()[2] for line in made[1:3]],
+                             ["'test'", "'valid'"])
+            for split, number in (("train", 39), ("valid", 8), ("test", 7)):
+                self.assertEqual(self.pulled(split), number)
+
     def test_files_of_other_names_are_no_pairs(self):
         self.pictures("HR", "LR", ending=".png")
         self.save("LR/more.png")
