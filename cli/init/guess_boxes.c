@@ -3,8 +3,10 @@
  * as Pascal VOC does.
  *
  * labels/7.txt has a line of five numbers for each object of images/7.jpg: its
- * class, and the centre and size of its box. Pictures without objects may have
+ * class, and the centre and size of its box. In KITTI's
+ * label_2/7.txt a line has the class in words, and further numbers. Pictures without objects may have
  * no file, so such a folder cannot be one of parallel folders. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@ enum {
     MAX_FILES  = 64,  /* that are read: files may be empty */
     MAX_LEVELS = 3,   /* of folders: labels/train */
     N_NUMBERS  = 5,   /* in a line */
+    N_KITTI    = 14,  /* after the class; results have a score, too */
     XML_BYTES  = 4096 /* of a file that are read */
 };
 
@@ -31,20 +34,31 @@ struct boxes { /* a search for the first file that tells the kind */
     enum fby_boxes_kind kind;
 };
 
-/* True if the first line has five numbers. */
-static bool is_box(const char *text)
+/* The number of numbers in the first line; 0 if it has other words. */
+static unsigned count_numbers(const char *text)
 {
     unsigned n   = 0;
     char    *end = NULL;
     for (const char *at = text; *at != '\n' && *at != '\0'; at = end) {
         (void)strtod(at, &end);
-        n += end != at ? 1 : 0;
         if (end == at) {
-            return false;
+            return 0;
         }
+        n++;
         end += strspn(end, " \t\r");
     }
-    return n == N_NUMBERS;
+    return n;
+}
+
+static enum fby_boxes_kind kind_of_text(const char *text)
+{
+    size_t   word = strcspn(text, " \n");
+    unsigned n    = text[word] == ' ' ? count_numbers(text + word + 1) : 0;
+    return count_numbers(text) == N_NUMBERS ? FBY_BOXES_TEXT
+           : isalpha((unsigned char)text[0]) &&
+                   (n == N_KITTI || n == N_KITTI + 1)
+               ? FBY_BOXES_KITTI
+               : FBY_BOXES_NONE;
 }
 
 /* Read the begin of a file. Returns false if it cannot be read, or is empty. */
@@ -70,7 +84,7 @@ static void read_text(struct boxes *self, const char *name)
     char text[256];
     if (read_begin(self, name, text, sizeof(text))) {
         self->is_known = true;
-        self->kind     = is_box(text) ? FBY_BOXES_TEXT : FBY_BOXES_NONE;
+        self->kind     = kind_of_text(text);
     }
 }
 
@@ -133,7 +147,7 @@ enum fby_boxes_kind fby_guess_find_boxes(
 {
     struct boxes self = {.search = search};
     look_at(&self, path, MAX_LEVELS);
-    bool is_text = self.kind == FBY_BOXES_TEXT;
+    bool is_text = self.kind == FBY_BOXES_TEXT || self.kind == FBY_BOXES_KITTI;
     /* Pictures are masks, with XML or without. */
     return self.has_pictures && !is_text && !is_beside ? FBY_BOXES_NONE
                                                        : self.kind;

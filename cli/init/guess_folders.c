@@ -247,7 +247,8 @@ static void note_boxes(
     }
     if (kind != FBY_BOXES_NONE) {
         fby_guess_note_boxes_beside(search, kind);
-        remove_member(split, kind == FBY_BOXES_TEXT ? "txt" : "xml");
+        remove_member(split,
+            kind == FBY_BOXES_VOC || kind == FBY_BOXES_XML ? "xml" : "txt");
     }
 }
 

@@ -55,10 +55,11 @@ void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,
 
 /* The files of boxes in a folder, and in no other form than these. */
 enum fby_boxes_kind {
-    FBY_BOXES_NONE = 0, /* files of other types, too */
-    FBY_BOXES_TEXT = 1, /* numbers, as YOLO's */
-    FBY_BOXES_VOC  = 2, /* XML with objects, as Pascal VOC's */
-    FBY_BOXES_XML  = 3  /* other XML */
+    FBY_BOXES_NONE  = 0, /* files of other types, too */
+    FBY_BOXES_TEXT  = 1, /* numbers, as YOLO's */
+    FBY_BOXES_VOC   = 2, /* XML with objects, as Pascal VOC's */
+    FBY_BOXES_XML   = 3, /* other XML */
+    FBY_BOXES_KITTI = 4  /* the class in words, and 14 numbers or 15 */
 };
 
 /* The kind of the files in the folder, or in those in it (guess_boxes.c).

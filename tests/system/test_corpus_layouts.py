@@ -64,6 +64,11 @@ BESIDE = ("left out: the .{} files beside the pictures are boxes{}; to read "
 XML = ("left out: annotations: its XML files are boxes as those of Pascal VOC; "
        "to read them, too, write lists, and run init again: (cd /")
 
+KITTI = ("DontCare -1 -1 -10 503.89 169.71 590.61 190.13 -1 -1 -1 -1000 -1000 "
+         "-1000 -10\nCar 0.00 0 -1.58 6 10 18 30 1.65 1.67 3.64 -0.65 1.71 "
+         "46.70 -1.59\n")
+
+
 def arrays(*names):
     """Arrays of pictures and masks, for each sample."""
     def make(root):
@@ -343,6 +348,14 @@ ROWS = [
         {"x": (4, 3), "y": Counter([0, 0, 1, 1]), "gyro_x": (4, 2),
          "subject": Counter([0, 0, 11, 11])}),
        ("test", {"y": [1, 2, 1, 2]})) for folder in ("{}", ".")),
+    ("KITTI", all_of(
+        files("training/image_2/{}.png", "testing/image_2/{}.png"),
+        files("training/label_2/{}.txt", content=KITTI)), Note(
+            "left out: label_2: its text files are boxes as those of KITTI "
+            "(this needs Pillow); to read them, too, write lists, and run init "
+            "again: (cd /", {"image": (4, *IMAGE)}, {"train": {
+                "image": (4, *IMAGE),
+                "boxes": Counter([0, .25, .5, .25, .5] * 4)}})),
     ("XML of Pascal VOC", all_of(
         files("images/{}.jpg"), xml("annotations/{}.xml")),
      Note(XML, {"image": (4, *IMAGE)}, {"train": BOXES})),
