@@ -295,21 +295,6 @@ static uint32_t list_inner_folders(struct fby_search *search, const char *path,
     return used < size && !is_parallel ? n : 0;
 }
 
-/* Have all folders the same folders, of which there are several? */
-static bool have_same_folders(struct fby_search *search, const char *path,
-    const char *const *names, uint32_t n, char *first, size_t size)
-{
-    char other[FBY_GUESS_NOTES];
-    bool are_same =
-        n > 1 && list_inner_folders(search, path, names[0], first, size) > 1;
-    for (uint32_t i = 1; are_same && i < n; i++) {
-        are_same = list_inner_folders(
-                       search, path, names[i], other, sizeof(other)) > 1 &&
-                   strcmp(first, other) == 0;
-    }
-    return are_same;
-}
-
 /* Are the folders, as "a1/a2/", called by one word with numbers? */
 static bool are_numbered(const char *folders)
 {
@@ -322,6 +307,31 @@ static bool are_numbered(const char *folders)
         at += *at == '/' ? 1 : 0;
     }
     return word > 0 && *at == '\0';
+}
+
+/* Are the lists of folders the same? Of numbered ones, one may have more. */
+static bool are_same_folders(const char *folders, const char *others)
+{
+    size_t n = strlen(folders);
+    size_t k = strlen(others);
+    return are_numbered(folders) && are_numbered(others)
+               ? strncmp(folders, others, n < k ? n : k) == 0
+               : strcmp(folders, others) == 0;
+}
+
+/* Have all folders the same folders, of which there are several? */
+static bool have_same_folders(struct fby_search *search, const char *path,
+    const char *const *names, uint32_t n, char *first, size_t size)
+{
+    char other[FBY_GUESS_NOTES];
+    bool are_same =
+        n > 1 && list_inner_folders(search, path, names[0], first, size) > 1;
+    for (uint32_t i = 1; are_same && i < n; i++) {
+        are_same = list_inner_folders(
+                       search, path, names[i], other, sizeof(other)) > 1 &&
+                   are_same_folders(first, other);
+    }
+    return are_same;
 }
 
 static fby_err refuse_groups(struct fby_search *search, const char *path,

@@ -423,8 +423,9 @@ ROWS = [
             {"image": (24, *IMAGE),
              "label": Counter([0] * 8 + [1] * 8 + [2] * 8)})),
     ("Omniglot: numbered characters of each alphabet", files(
-        *(f"{name}/character{k:02}/{{}}.png" for name in ("Greek", "Latin")
-          for k in (1, 2))),
+        *(f"{name}/character{k:02}/{{}}.png" for name, n in (
+            ("Greek", 2), ("Latin", 3), ("Tagalog", 2))
+          for k in range(1, n + 1))),
      "(character01/character02/), whose names are only numbered: if each is a "
      "class of its own, as Greek/character01: forebay init /"),
     ("LOL: pairs of splits", files(
