@@ -70,18 +70,23 @@ static const char coco_boxes[] =
 static bool write_coco(const json_t *json, fby_guess_find_folder_fn *find,
     const void *arg, char out[FBY_JQ_SIZE])
 {
-    char          folder[FBY_NAME_SIZE] = "";
-    const json_t *image = json_array_get(json_object_get(json, "images"), 0);
-    const json_t *first =
-        json_array_get(json_object_get(json, "annotations"), 0);
-    const char *file = json_string_value(json_object_get(image, "file_name"));
-    bool        has_boxes = json_object_get(first, "bbox") != NULL;
+    const json_t *images      = json_object_get(json, "images");
+    const json_t *annotations = json_object_get(json, "annotations");
+    const json_t *first       = json_array_get(annotations, 0);
+    const char   *file        = json_string_value(
+                 json_object_get(json_array_get(images, 0), "file_name"));
+    bool        has_boxes             = json_object_get(first, "bbox") != NULL;
+    const char *classes               = "label: $a[0].category_id";
+    char        folder[FBY_NAME_SIZE] = "";
     if (file == NULL || json_object_get(first, "category_id") == NULL) {
         return false;
     }
+    if (json_array_size(annotations) > json_array_size(images)) {
+        classes = "labels: [$a[].category_id]";
+    }
     find(arg, file, folder);
-    snprintf(out, FBY_JQ_SIZE, COCO_LINES, folder,
-        has_boxes ? coco_boxes : "label: $a[0].category_id");
+    snprintf(
+        out, FBY_JQ_SIZE, COCO_LINES, folder, has_boxes ? coco_boxes : classes);
     return true;
 }
 

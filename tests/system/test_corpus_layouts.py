@@ -115,7 +115,7 @@ def npz_of_tables(root):
                     label=numpy.full((3,), i, "i4"))
 
 
-def coco_beside(folder, *splits, boxes=False):
+def coco_beside(folder, *splits, boxes=False, several=1):
     """COCO's JSON for each split beside the folder of pictures; test has no
     annotations."""
     def make(root):
@@ -131,7 +131,7 @@ def coco_beside(folder, *splits, boxes=False):
                 "images": rows, **({} if split == "test" else {
                     "annotations": [
                         {"id": i, "image_id": i, "category_id": i % 2, **box}
-                        for i in range(4 * k, 4 * k + 4)]})}))
+                        for i in range(4 * k, 4 * k + 4)] * several})}))
     return make
 
 
@@ -331,6 +331,9 @@ ROWS = [
      Remedy("19.json is not read as a list: write JSON lines, an object in "
             "each line:", "", {"image": (4, *IMAGE), "boxes": Counter(
                 [0, 1] * 2 + [.5] * 16)}), ("val", {"boxes": (64, 5)})),
+    ("COCO of several classes", coco_beside("images", "train", several=2),
+     Remedy("19.json is not read as a list", "",
+            {"labels": Counter([0] * 4 + [1] * 4)})),
     ("COCO beside train and val", coco_beside("{}", "train", "val"), Note(
         "19.json is not read as a list: write JSON lines, an object "
         "in each line: (set -C; cd /", {"image": (4, *IMAGE)},
