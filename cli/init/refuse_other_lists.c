@@ -147,7 +147,10 @@ static fby_err refuse_json(const struct list_files *files, const char *name,
     char program[FBY_JQ_SIZE];
     char body[BODY_SIZE];
     bool is_known = write_jq(files, name, program);
-    snprintf(body, sizeof(body), "jq -c '%s' $f > ${f%%.*}.jsonl", program);
+    snprintf(body, sizeof(body),
+        "o=${f%%.*}.jsonl; [ ! -e $o ] && jq -c '%s' $f > $o.part && mv -n "
+        "$o.part $o || { rm -f $o.part; exit 1; }",
+        program);
     advise(files, body, ".jsonl");
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: %swrite JSON lines, an object in each line:",

@@ -198,6 +198,16 @@ class Layouts(InitTest):
             for split, number in (("train", 39), ("valid", 8), ("test", 7)):
                 self.assertEqual(self.pulled(split), number)
 
+    def test_a_damaged_json_leaves_no_half_list(self):
+        self.save("train.json", content='[{"a": 1}]')
+        self.save("val.json", content='[{"a": 1}, {')
+        command = self.refused()
+        command = command[command.index("(set"):].split("; then: ")[0]
+        with self.assertRaises(subprocess.CalledProcessError):
+            self.shell(command)
+        self.assertEqual(sorted(path.name for path in self.root.iterdir()),
+                         ["train.json", "train.jsonl", "val.json"])
+
     def test_files_of_other_names_are_no_pairs(self):
         self.pictures("HR", "LR", ending=".png")
         self.save("LR/more.png")
