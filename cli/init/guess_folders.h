@@ -20,6 +20,11 @@ FBY_CHECKED fby_err fby_guess_parallel(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* True if the first split was found, and has no class folders: then a folder such
+ * as images in another split has its pictures, and those beside it are left
+ * out. */
+bool fby_guess_has_no_classes(const struct fby_search *search);
+
 /* Write to `out` the path, below `path`, of a folder of pictures that is alone
  * in the listing; "": it is not alone, has no pictures, or is a class of split
  * train (guess_only.c).

@@ -3,7 +3,8 @@
  *
  * In these, files of one name are one sample: images/1.jpg and masks/1.png.
  * Class folders may also have files of one name. Therefore one folder must have
- * a usual name for pictures ("images"), and one for partners ("masks"). */
+ * a usual name for pictures ("images"), and one for partners ("masks"), unless a
+ * split before this one has no classes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -295,13 +296,23 @@ static fby_err add_splits(struct fby_search *search, const char *path,
                : err;
 }
 
+bool fby_guess_has_no_classes(const struct fby_search *search)
+{
+    const struct fby_guess_split *first = &search->out->splits[0];
+    return search->out->n_splits > 0 &&
+           (search->out->kind != FBY_SOURCE_FOLDER || first->class_depth == 0);
+}
+
 fby_err fby_guess_parallel(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     struct parallel_folders folders = {.n = 0};
     find_folders(search, path, listing, &folders);
-    if (folders.pictures == NULL ||
-        (folders.partner == NULL && (folders.boxes == NULL || folders.n > 1))) {
+    bool is_alone =
+        folders.n == 1 &&
+        (folders.boxes != NULL ||
+            (folders.unused.n > 0 && fby_guess_has_no_classes(search)));
+    if (folders.pictures == NULL || (folders.partner == NULL && !is_alone)) {
         return FBY_OK; /* no parallel folders */
     }
     FBY_TRY(check_names(search, path, &folders, why));

@@ -491,7 +491,9 @@ static fby_err check_survey(struct fby_search *search, const char *path,
     }
     const struct fby_survey_folder *only = find_only_pictures(survey);
     if (only == NULL ||
-        (is_parallel && has_partner(search, path, survey, only))) {
+        (is_parallel && has_partner(search, path, survey, only)) ||
+        (fby_guess_has_no_classes(search) &&
+            fby_init_is_picture_name(only->name))) {
         return FBY_OK;
     }
     return refuse_all_but(search, path, survey, only, why);

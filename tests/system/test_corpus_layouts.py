@@ -351,14 +351,18 @@ ROWS = [
         {"x": (4, 3), "y": Counter([0, 0, 1, 1]), "gyro_x": (4, 2),
          "subject": Counter([0, 0, 11, 11])}),
        ("test", {"y": [1, 2, 1, 2]})) for folder in ("{}", ".")),
-    ("KITTI", all_of(
+    *((f"KITTI with {others}", all_of(
         files("training/image_2/{}.png", "testing/image_2/{}.png"),
+        *(files(f"{split}/{name}", content="P0: 1 0\n") for name in others
+          for split in ("training", "testing")),
         files("training/label_2/{}.txt", content=KITTI)), Note(
             "left out: label_2: its text files are boxes as those of KITTI "
             "(this needs Pillow); to read them, too, write lists, and run init "
             "again: (cd /", {"image": (4, *IMAGE)}, {"train": {
                 "image": (4, *IMAGE),
-                "boxes": Counter([0, .25, .5, .25, .5] * 4)}})),
+                "boxes": Counter([0, .25, .5, .25, .5] * 4)}}),
+       ("test", {"image": (64, *IMAGE)}))
+      for others in ([], ["calib/{}.txt", "velodyne/{}.bin"])),
     ("XML of Pascal VOC", all_of(
         files("images/{}.jpg"), xml("annotations/{}.xml")),
      Note(XML, {"image": (4, *IMAGE)}, {"train": BOXES})),
