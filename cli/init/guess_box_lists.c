@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_box_lists.c - the programs that write lists of boxes, from text files as
- * YOLO's and KITTI's, and XML files as Pascal VOC's, and the notes that have them.
+/* guess_box_lists.c - the programs that write lists of boxes, from text files
+ * as YOLO's and KITTI's, and XML files as Pascal VOC's, and the notes that
+ * have them.
  *
  * The files of boxes lie in a folder of their own, as labels/7.txt for
  * images/7.jpg, or beside the pictures. */
@@ -34,8 +35,8 @@ static const char write_text[] =
     "in "
     "L[s])) for s in L if any(os.path.exists(t) for p, t in L[s])]";
 
-/* Writes the lists of L from R(list, picture, file): for each object its name, the
- * sides of its box, and the size of the picture. */
+/* Writes the lists of L from R(list, picture, file): for each object its name,
+ * the sides of its box, and the size of the picture. */
 #define WRITE_OBJECTS                                                          \
     "L = {s: l for s in L for l in [[q for q in L[s] if "                      \
     "os.path.exists(q[1])]] if l}; assert not any(map(os.path.exists, L)); "   \

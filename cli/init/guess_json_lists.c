@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_json_lists.c - write the program of jq that makes JSON lines of a .json
- * file: an array of objects, an object of labels by file, StyleGAN's labels, an
- * object of columns, as pandas writes a table, or COCO's images and annotations. */
+/* guess_json_lists.c - write the program of jq that makes JSON lines of a
+ * .json file: an array of objects, an object of labels by file, StyleGAN's
+ * labels, an object of columns, as pandas writes a table, or COCO's images and
+ * annotations. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +66,8 @@ static const char coco_boxes[] =
     "boxes: [$a[] | .bbox as [$x, $y, $w, $h] | .category_id, ($x + $w / 2) / "
     "$i.width, ($y + $h / 2) / $i.height, $w / $i.width, $h / $i.height]";
 
-/* Write the program for COCO's boxes, or its classes of pictures. Returns false if
- * the file has neither. */
+/* Write the program for COCO's boxes, or its classes of pictures. Returns
+ * false if the file has neither. */
 static bool write_coco(const json_t *json, fby_guess_find_folder_fn *find,
     const void *arg, char out[FBY_JQ_SIZE])
 {

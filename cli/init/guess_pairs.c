@@ -284,9 +284,9 @@ static bool write_columns(const struct folder_set *set, char *out, size_t size)
     return fits && used < size;
 }
 
-/* Writes lists of the files in the folders N. For each list L has the folder where
- * it is written, its name, and the folders, relative to that, which have those of
- * N. */
+/* Writes lists of the files in the folders N. For each list L has the folder
+ * where it is written, its name, and the folders, relative to that, which have
+ * those of N. */
 #define WRITE_PAIRS                                                          \
     "(cd %s && python3 -c \"import csv, glob, os; N = [%s]; "                \
     "[csv.writer(open(d + o, 'x', newline='')).writerows([[n.lower() for n " \
@@ -301,8 +301,9 @@ static bool write_columns(const struct folder_set *set, char *out, size_t size)
     "[(d, 'pairs.csv', ['', *sorted(e[len(d):] for e in " \
     "glob.glob(glob.escape(d) + '*/'))]) for d in "
 
-/* Write the command that makes the lists: as a rule in `path`, or, if that is the
- * folder of a split, in those of all splits. Returns false if there is none. */
+/* Write the command that makes the lists: as a rule in `path`, or, if that is
+ * the folder of a split, in those of all splits. Returns false if there is
+ * none. */
 static bool write_command(const struct fby_search *search, const char *path,
     const struct folder_set *set, char out[FBY_GUESS_COMMAND])
 {
