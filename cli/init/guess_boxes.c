@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_boxes.c - recognise folders of boxes as text, as YOLO has them, or XML,
- * as Pascal VOC does.
+/* guess_boxes.c - recognise folders of boxes as text, as YOLO has them, or
+ * XML, as Pascal VOC does.
  *
  * labels/7.txt has a line of five numbers for each object of images/7.jpg: its
- * class, and the centre and size of its box. In KITTI's
- * label_2/7.txt a line has the class in words, and further numbers. Pictures without objects may have
- * no file, so such a folder cannot be one of parallel folders. */
+ * class, and the centre and size of its box. In KITTI's label_2/7.txt a line
+ * has the class in words, and further numbers. Pictures without objects may
+ * have no file, so such a folder cannot be one of parallel folders. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

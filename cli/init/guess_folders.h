@@ -20,9 +20,9 @@ FBY_CHECKED fby_err fby_guess_parallel(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
-/* True if the first split was found, and has no class folders: then a folder such
- * as images in another split has its pictures, and those beside it are left
- * out. */
+/* True if the first split was found, and has no class folders: then a folder
+ * such as images in another split has its pictures, and those beside it are
+ * left out. */
 bool fby_guess_has_no_classes(const struct fby_search *search);
 
 /* Write to `out` the path, below `path`, of a folder of pictures that is alone
@@ -45,9 +45,9 @@ FBY_CHECKED fby_err fby_refuse_same_names(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
-/* The same for the folders in `folder`, the first of several in `path` that have
- * the same folders. `lists` are those that the command writes, in Python; NULL:
- * pairs.csv.
+/* The same for the folders in `folder`, the first of several in `path` that
+ * have the same folders. `lists` are those that the command writes, in Python;
+ * NULL: pairs.csv.
  * Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_refuse_pairs_below(struct fby_search *search,
     const char *path, const char *folder, const char *lists,

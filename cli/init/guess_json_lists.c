@@ -67,8 +67,8 @@ static const char coco_boxes[] =
     "boxes: [$a[] | .bbox as [$x, $y, $w, $h] | .category_id, ($x + $w / 2) / "
     "$i.width, ($y + $h / 2) / $i.height, $w / $i.width, $h / $i.height]";
 
-/* Write the program for COCO's boxes, or its classes of pictures. Returns false if
- * the file has neither. */
+/* Write the program for COCO's boxes, or its classes of pictures. Returns
+ * false if the file has neither. */
 static bool write_coco(const json_t *json, fby_guess_find_folder_fn *find,
     const void *arg, char out[FBY_JQ_SIZE])
 {

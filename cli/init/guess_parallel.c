@@ -2,9 +2,9 @@
 /* guess_parallel.c - recognise parallel folders in a directory.
  *
  * In these, files of one name are one sample: images/1.jpg and masks/1.png.
- * Class folders may also have files of one name. Therefore one folder must have
- * a usual name for pictures ("images"), and one for partners ("masks"), unless a
- * split before this one has no classes. */
+ * Class folders may also have files of one name. Therefore one folder must
+ * have a usual name for pictures ("images"), and one for partners ("masks"),
+ * unless a split before this one has no classes. */
 #include <stdio.h>
 #include <string.h>
 

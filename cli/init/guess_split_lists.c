@@ -97,8 +97,8 @@ static fby_err use_lists(struct fby_search *search, const char *path,
                                 search, path, listing, first, is_replaced, why);
 }
 
-/* Add a note on a list in another format, if the split `first` is a folder without
- * classes. */
+/* Add a note on a list in another format, if the split `first` is a folder
+ * without classes. */
 static void note_other_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing, uint32_t first)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refuse_class_texts.c - refuse class folders of texts, as pos/0_9.txt, with the
- * command that writes lists of them.
+/* refuse_class_texts.c - refuse class folders of texts, as pos/0_9.txt, with
+ * the command that writes lists of them.
  *
- * A folder that another split lacks is no class, as unsup/ in train/ of the IMDB
- * reviews. */
+ * A folder that another split lacks is no class, as unsup/ in train/ of the
+ * IMDB reviews. */
 #include <stdio.h>
 #include <string.h>
 

@@ -92,16 +92,16 @@ FBY_CHECKED fby_err fby_refuse_sample_arrays(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
-/* Refuse texts of numbers in the listing of `path` that are called after splits,
- * and no pictures are beside (refuse_numbers.c). Sets out->command to one that
- * makes tables of them.
+/* Refuse texts of numbers in the listing of `path` that are called after
+ * splits, and no pictures are beside (refuse_numbers.c). Sets out->command to
+ * one that makes tables of them.
  * Errors: FBY_CONFIG: what to do;  those of listing. */
 FBY_CHECKED fby_err fby_refuse_numbers(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
-/* Refuse the first split, if it has class folders of texts (refuse_class_texts.c).
- * Sets out->command to one that writes lists.
+/* Refuse the first split, if it has class folders of texts
+ * (refuse_class_texts.c). Sets out->command to one that writes lists.
  * Errors: FBY_CONFIG: what to do. */
 FBY_CHECKED fby_err fby_refuse_class_texts(
     struct fby_search *search, struct fby_error_detail *why);

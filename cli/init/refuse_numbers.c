@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refuse_numbers.c - refuse texts of numbers, a row in each line, as X_train.txt
- * and y_train.txt of UCI HAR, with the command that makes tables of them.
+/* refuse_numbers.c - refuse texts of numbers, a row in each line, as
+ * X_train.txt and y_train.txt of UCI HAR, with the command that makes tables
+ * of them.
  *
  * The names have the split. Beside pictures such texts are lists, or boxes. */
 #include <stdio.h>

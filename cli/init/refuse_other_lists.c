@@ -121,8 +121,8 @@ static void find_folder(
     fby_folders_below_fini(&folders);
 }
 
-/* Write the program for the file, or for another of the splits: that of test may
- * lack what the others have. */
+/* Write the program for the file, or for another of the splits: that of test
+ * may lack what the others have. */
 static bool write_jq(
     const struct list_files *files, const char *name, char out[FBY_JQ_SIZE])
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/scale/program.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
@@ -104,9 +103,6 @@ fby_err fby_scale_program_run(const char *command, uint32_t number,
     int   status = 0;
     pid_t pid    = 0;
     snprintf(text, sizeof(text), "%" PRIu32, number);
-    if (setenv("FOREBAY_WORKERS_WANTED", text, 1) != 0) {
-        return fby_error_set(why, FBY_SYS, "%s", strerror(errno));
-    }
     FBY_TRY(start(command, text, &pid, why));
     if (wait_until(pid, fby_now_ns() + limit_ns, true, &status)) {
         return judge(status, why);

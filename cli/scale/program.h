@@ -7,9 +7,9 @@
 
 #include "common/err.h"
 
-/* Run `command` in a shell (/bin/sh), with `number` as $1 and in the variable
- * FOREBAY_WORKERS_WANTED. It has its own process group. After `limit_ns`, or at
- * a signal (cli/signals.h), the group gets SIGTERM, and SIGKILL 5 s later.
+/* Run `command` in a shell (/bin/sh), with `number` as $1. It has its own process
+ * group. After `limit_ns`, or at a signal (cli/signals.h), the group gets SIGTERM,
+ * and SIGKILL 5 s later.
  *
  * Blocks: until it has ended.
  * Errors: FBY_CONFIG   it failed; `why` has the exit code or signal

@@ -49,9 +49,8 @@ static const struct fby_option options[] = {
     {"every", 0, "S", "Ask every S seconds, 1 to 3600, until Ctrl-C",
         SECONDS_OF(every_ns, 1, 3600)},
     {"exec", 0, "CMD",
-        "Each time run CMD in a shell, with the number as $1 and in "
-        "FOREBAY_WORKERS_WANTED; it must set the number, also when it did not "
-        "change",
+        "Each time run CMD in a shell, with the number as $1; it must set the "
+        "number, also when it did not change",
         VALUE(FBY_TEXT, exec)},
     {"exec-limit", 0, "S",
         "End CMD when it still runs after S seconds (default 60)",

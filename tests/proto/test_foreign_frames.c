@@ -25,7 +25,7 @@ static void unknown_fields_are_passed_over(void **state)
 static void an_unknown_type_is_refused(void **state)
 {
     (void)state;
-    static const int none[] = {0, 26, 31, 38, 47, 56, 255};
+    static const int none[] = {0, 26, 31, 38, 47, 58, 255};
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
         struct fby_buffer b = head((enum fby_message_type)none[i]);
         put_id(&b, 1, 1);

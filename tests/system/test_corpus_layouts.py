@@ -322,10 +322,11 @@ ROWS = [
         masks_in("train/masks", "")), Note(
             "/test: it is given as 'folder', not as 'parallel'; to stream it "
             "by itself: forebay init /", {"images": (4, *IMAGE)})),
-    ("iNaturalist", coco_beside("train_val19/Birds/{1}", "train", "val", "test"),
-     Remedy("19.json is not read as a list: write JSON lines, an object in "
-            "each line:", "", {"image": (4, *IMAGE),
-                               "label": Counter([0, 0, 1, 1])}),
+    ("iNaturalist", coco_beside(
+        "train_val19/Birds/{1}", "train", "val", "test"), Remedy(
+            "19.json is not read as a list: write JSON lines, an object in "
+            "each line:", "",
+            {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])}),
      ("val", {"label": [0, 1, 0, 1]})),
     ("COCO beside images", coco_beside("images", "train", "val", boxes=True),
      Remedy("19.json is not read as a list: write JSON lines, an object in "
@@ -357,8 +358,8 @@ ROWS = [
           for split in ("training", "testing")),
         files("training/label_2/{}.txt", content=KITTI)), Note(
             "left out: label_2: its text files are boxes as those of KITTI "
-            "(this needs Pillow); to read them, too, write lists, and run init "
-            "again: (cd /", {"image": (4, *IMAGE)}, {"train": {
+            "(this needs Pillow); to read them, too, write lists, and run "
+            "init again: (cd /", {"image": (4, *IMAGE)}, {"train": {
                 "image": (4, *IMAGE),
                 "boxes": Counter([0, .25, .5, .25, .5] * 4)}}),
        ("test", {"image": (64, *IMAGE)}))

@@ -146,9 +146,8 @@ class Scale(SystemTest):
         self.start_server()
         path = self.cluster.path("numbers")
         process = self.loop(
-            f'echo "$1 $FOREBAY_WORKERS_WANTED" >> {path}; exit 3',
-            "--min", "2")
-        self.wait_for(path, "2 2\n2 2\n")
+            f"echo $1 >> {path}; exit 3", "--min", "2")
+        self.wait_for(path, "2\n2\n")
         text = self.wait_for(self.log, "SCALE-FAILED")
         self.assertIn("its exit code is 3; the workers stay, and it is tried "
                       "again", text)
