@@ -814,6 +814,13 @@ ROWS = [
         "does, then: forebay init /", "",
         {"image_id": (2, *IMAGE), "bald": Counter([0, 3])}),
      ("val", {"bald": [1, 4]}), ("test", {"bald": [2, 5]})),
+    ("JSON lines called .json", lambda root: [
+        save(root / f"{split}.json", json_lines([{"text": f"{split} {i}", "y": i}
+                                                 for i in range(2)]))
+        for split in ("train", "test")] and None, Remedy(
+            " is not read as a list: write JSON lines, an object in each line:\n"
+            "(set -C; cd /", "", {"y": Counter([0, 1])}),
+     ("test", {"y": (64,)})),
     ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
      {"a": Counter([1, 2])}),
     ("numbers above pictures with numbers", lambda root: (
