@@ -398,6 +398,8 @@ def celeba(root):
                                     for i in range(6))))
 
 
+KARPATHY = ("train2014", "val2014", "val2014", "val2014", "train2014")
+
 ROWS = [
     ("columns with names of members of tars", listed(
         ("cls", (0, 1, 2, 3)), ("label", "abab"), ("txt", ("a cat", "b c",
@@ -821,6 +823,16 @@ ROWS = [
             " is not read as a list: write JSON lines, an object in each line:\n"
             "(set -C; cd /", "", {"y": Counter([0, 1])}),
      ("test", {"y": (64,)})),
+    ("Karpathy: splits in a column and in folders, and other words",
+     lambda root: [save(root / f"{folder}/{i}.jpg", picture(i)) for i, folder
+                   in enumerate(KARPATHY)] and save(
+         root / "coco.csv", picture_list("image,split", *(
+             f"{folder}/{i}.jpg,{split}" for i, (folder, split) in enumerate(
+                 zip(KARPATHY, ("train", "val", "restval", "test", "train")))))),
+     Remedy("coco.csv: the column split has the splits restval (in no list), "
+            "test, train, val: write a list for each, as the next line does, "
+            "then: forebay init /", "", {"image": (2, *IMAGE)}),
+     ("val", {"image": (64, *IMAGE)}), ("test", {"image": (64, *IMAGE)})),
     ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
      {"a": Counter([1, 2])}),
     ("numbers above pictures with numbers", lambda root: (
