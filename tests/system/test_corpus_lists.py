@@ -955,6 +955,9 @@ ROWS = [
 # What needs several commands: the file, its content, the number of commands,
 # and the shapes at the end.
 CHAINS = [
+    ("Flickr8k: a list in .txt beside its pictures", "captions.txt",
+     'image,caption\n0.jpg,"A ""b"", c ."\n0.jpg,D e .\n', 2,
+     {"image": (2, *IMAGE), "caption": (2, 16)}),
     ("SMS spam of Kaggle: Latin-1, and no names at the end", "spam.csv",
      "v1,v2,,\nham,\"a \u00a3\",,\nspam,b,,\n".encode("latin-1"), 2,
      {"v1": (2, 4), "v2": (2, 4)}),
@@ -983,6 +986,8 @@ class Lists(test_corpus.Corpus):
             with self.subTest(name):
                 root = self.cluster.path(f"chain{number}") / "data"
                 save(root / file, content)
+                if "image" in shapes:
+                    save(root / "Images/0.jpg", picture(0))
                 pipeline = root.parent / "p.yaml"
                 for i in range(n):
                     made = self.run_one("init", root, "-o", root.parent / f"{i}")
