@@ -813,6 +813,13 @@ ROWS = [
                            ("val", (3, 4)))] and None,
      Note("left out: split 'a_eval_partition' at /", {"y": Counter([1, 2])}),
      ("val", {"y": [3, 4]})),
+    ("texts of splits, and a text beside each picture", lambda root: [
+        save(root / f"obj/{i}.{ending}", content) for i in range(4)
+        for ending, content in (("jpg", picture(i)), ("txt", f"a {i}"))] and
+     save(root / "train.txt", "obj/0.jpg\n") or save(
+         root / "val.txt", "obj/1.jpg\n"), Note(
+             'left out: text "txt": choose its max_length in the file',
+             {"image": (4, *IMAGE)})),
     ("CelebA: a text of splits as numbers", lambda root: [
         save(root / f"img/{i:06}.jpg", picture(i)) for i in range(5)] and
      save(root / "list_eval_partition.txt", "".join(
