@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_json_lists.c - write the program of jq that makes JSON lines of a .json
  * file: an array of objects, which may be a member, an object of labels by file,
- * StyleGAN's labels, an object of columns, as pandas writes a table, SQuAD, or
- * COCO's images and annotations. */
+ * objects one after the other, StyleGAN's labels, an object of columns, as pandas
+ * writes a table, SQuAD, or COCO's images and annotations. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +15,12 @@
 
 enum { MAX_READ = 1 << 26 /* bytes: larger files are not looked at */ };
 
-/* The parsed file; NULL: it cannot be read, or is too large. */
-static json_t *read_json(const struct fby_search *search, const char *path)
+/* The parsed file; NULL: it cannot be read, or is too large, or has several
+ * objects one after the other, which sets *are_lines. */
+static json_t *read_json(
+    const struct fby_search *search, const char *path, bool *are_lines)
 {
+    *are_lines = false;
     struct fby_object object;
     size_t            size = MAX_READ;
     json_t           *json = NULL;
@@ -26,7 +29,10 @@ static json_t *read_json(const struct fby_search *search, const char *path)
     }
     char *text = fby_zalloc(MAX_READ);
     if (fby_object_read_some(&object, 0, text, &size, NULL) == FBY_OK) {
-        json = json_loadb(text, size, 0, NULL);
+        json          = json_loadb(text, size, 0, NULL);
+        json_t *first = json_loadb(text, size, JSON_DISABLE_EOF_CHECK, NULL);
+        *are_lines    = json == NULL && json_is_object(first);
+        json_decref(first);
     }
     free(text);
     fby_object_close(&object);
@@ -129,11 +135,12 @@ bool fby_guess_write_jq(const struct fby_search *search, const char *path,
     fby_guess_find_folder_fn *find, const void *arg, char out[FBY_JQ_SIZE])
 {
     char        folder[FBY_NAME_SIZE] = "";
-    json_t     *json                  = read_json(search, path);
+    bool        are_lines             = false;
+    json_t     *json                  = read_json(search, path, &are_lines);
     const char *key                   = first_key(json);
     const char *pair                  = first_pair(json);
-    bool        is_known              = json_is_object(json_array_get(json, 0));
-    snprintf(out, FBY_JQ_SIZE, ".[]");
+    bool        is_known = are_lines || json_is_object(json_array_get(json, 0));
+    snprintf(out, FBY_JQ_SIZE, are_lines ? "." : ".[]");
     if (key != NULL || pair != NULL) {
         is_known = true;
         find(arg, key != NULL ? key : pair, folder);

@@ -10,6 +10,7 @@
 
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/list_begin.h"
 #include "cli/init/named_files.h"
 #include "cli/init/refuse_lists.h"
 #include "cli/init/split_names.h"
@@ -251,28 +252,82 @@ static bool read_line(const struct fby_search *search, const char *path,
     return is_whole;
 }
 
+/* Is the word the name or path of a file? */
+static bool is_file(const struct list_files *files, const char *word)
+{
+    struct fby_folders_below folders = {0};
+    struct fby_named_file    found;
+    fby_folders_below_find(files->search, files->path, &folders);
+    bool is_found = fby_named_file_find(
+                        files->search, files->path, word, &folders, &found) ||
+                    fby_guess_has_file(files->search->root, files->path, word);
+    fby_folders_below_fini(&folders);
+    return is_found;
+}
+
 /* The number of words in a line whose first word is a file's name; 0: it is
  * none. */
 static uint32_t count_words(const struct list_files *files, char *line)
 {
-    struct fby_folders_below folders = {0};
-    struct fby_named_file    found;
-    char                    *state = NULL;
-    uint32_t                 n     = 0;
-    const char              *word  = strtok_r(line, " \t", &state);
-    if (word == NULL || strchr(word, '.') == NULL) {
+    char       *state = NULL;
+    uint32_t    n     = 0;
+    const char *word  = strtok_r(line, " \t", &state);
+    if (word == NULL || strchr(word, '.') == NULL || !is_file(files, word)) {
         return 0;
     }
-    fby_folders_below_find(files->search, files->path, &folders);
-    bool is_file = fby_named_file_find(
-                       files->search, files->path, word, &folders, &found) ||
-                   fby_guess_has_file(files->search->root, files->path, word);
-    fby_folders_below_fini(&folders);
     while (word != NULL) {
         n++;
         word = strtok_r(NULL, " \t", &state);
     }
-    return is_file ? n : 0;
+    return n;
+}
+
+/* ---- lists with commas in .txt ---- */
+
+struct first_row { /* of a list */
+    const struct list_files *files;
+    bool                     has_file; /* a cell of several is one's name */
+};
+
+static fby_err look_at_row(
+    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
+{
+    struct first_row *self = arg;
+    (void)why;
+    for (uint32_t i = 0; row->n_cells > 1 && i < row->n_cells; i++) {
+        const char *text = row->cells[i].text;
+        self->has_file   = self->has_file || (strchr(text, '.') != NULL &&
+                                               strlen(text) < FBY_NAME_SIZE &&
+                                               is_file(self->files, text));
+    }
+    return FBY_GONE;
+}
+
+/* Refuse files with a header and rows of several columns, of which one has names
+ * of files. */
+static fby_err check_rows(
+    struct fby_search *search, const char *path, struct fby_error_detail *why)
+{
+    struct list_files          files;
+    struct first_row           row  = {.files = &files};
+    const struct fby_list_sink sink = {look_at_row, &row};
+    struct fby_list_begin      begin;
+    char                       file[FBY_PATH_SIZE];
+    FBY_TRY(find_files(search, path, ".txt", &files, why));
+    if (files.n == 0 || search->in_zip) {
+        return FBY_OK;
+    }
+    FBY_TRY(fby_path_join(path, files.names[0], file, why));
+    if (fby_list_begin_read(search, file, &begin)) {
+        fby_list_begin_visit(&begin, &sink);
+    }
+    fby_list_begin_fini(&begin);
+    if (!row.has_file) {
+        return FBY_OK;
+    }
+    advise(&files, "cp -n $f ${f%.*}.csv", ".csv");
+    return fby_error_set(why, FBY_CONFIG,
+        "%s is not read as a list: copy it to a .csv:", files.names[0]);
 }
 
 /* Is there a list of train, or only the one that the user gives? A text of another
@@ -323,6 +378,7 @@ fby_err fby_refuse_other_lists(struct fby_search *search, const char *path,
             FBY_TRY(check_file(search, path, listing->entries[i].name, why));
         }
     }
+    FBY_TRY(check_rows(search, path, why));
     return check_lines(search, path, why);
 }
 

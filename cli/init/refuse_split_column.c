@@ -115,9 +115,20 @@ static bool are_splits(const struct split_values *self)
     for (uint32_t i = 0; i < self->n; i++) {
         bool is_train = strcmp(self->splits[i], "train") == 0;
         has_train     = has_train || is_train;
-        has_other     = has_other || !is_train;
+        has_other     = has_other || !(is_train || self->splits[i][0] == '\0');
     }
     return has_train && has_other;
+}
+
+/* The split of a value in the column; "": none, in a column with the name of
+ * splits; NULL: none. */
+static const char *split_of_value(const char *column, const char *value)
+{
+    const char *split = split_of_word(value);
+    split             = split != NULL ? split : split_of_number(column, value);
+    bool is_other     = split == NULL && has_numbered_splits(column) &&
+                    isalpha((unsigned char)value[0]);
+    return is_other ? "" : split;
 }
 
 /* Find the splits that the values of a column are. Returns false if they are
@@ -128,19 +139,16 @@ static bool find_values(
     const struct fby_init_words *words = column->words;
     *out = (struct split_values){.column = column->extension, .part = -1};
     for (uint32_t i = 0; words != NULL && i < words->range.n; i++) {
-        const char *word  = fby_init_sorted_word(words, i);
-        const char *split = split_of_word(word);
-        split =
-            split != NULL ? split : split_of_number(column->extension, word);
-        if (!add_value(out, word, split)) {
+        const char *word = fby_init_sorted_word(words, i);
+        if (!add_value(out, word, split_of_value(column->extension, word))) {
             return false;
         }
     }
     return are_splits(out);
 }
 
-/* Write the folder of a path that is its part `part`, from 0. Returns false if
- * it has none. */
+/* Write the folder of a path that is its part `part`, from 0; -1: all. Returns
+ * false if it has none. */
 static bool copy_part(
     const char *path, size_t size, int part, char out[VALUE_SIZE])
 {
@@ -151,14 +159,21 @@ static bool copy_part(
         slash = memchr(path, '/', (size_t)(end - path));
     }
     size_t n = slash != NULL ? (size_t)(slash - path) : 0;
+    n        = part < 0 ? size : n;
     snprintf(out, VALUE_SIZE, "%.*s", (int)n, path);
     return n > 0 && n < VALUE_SIZE;
 }
 
-/* Find the splits that the folders out->part of the paths of out->column are.
- * Returns false if they are others. */
-static bool find_folders(
-    const struct fby_index *index, struct split_values *out)
+static const char *split_of_part(
+    const struct split_values *self, const char *part)
+{
+    return self->part < 0 ? split_of_value(self->column, part)
+                          : fby_split_word(part);
+}
+
+/* The same by the index of a list: the folders out->part of the paths of
+ * out->column, or its values. */
+static bool find_parts(const struct fby_index *index, struct split_values *out)
 {
     out->n = 0;
     for (uint32_t i = 0; i < index->n_shards; i++) {
@@ -166,10 +181,10 @@ static bool find_folders(
         for (uint32_t m = 0; m < shard->n_members; m++) {
             const char *path =
                 (const char *)shard->texts.data + shard->text_offset[m];
-            char folder[VALUE_SIZE];
+            char part[VALUE_SIZE];
             if (strcmp(fby_shard_suffix(shard, m), out->column) == 0 &&
-                !(copy_part(path, shard->text_size[m], out->part, folder) &&
-                    add_value(out, folder, fby_split_word(folder)))) {
+                !(copy_part(path, shard->text_size[m], out->part, part) &&
+                    add_value(out, part, split_of_part(out, part)))) {
                 return false;
             }
         }
@@ -179,7 +194,7 @@ static bool find_folders(
 
 /* ---- the command ---- */
 
-/* Write the values: "train, dev, 0 (train)". Returns true
+/* Write the values: "train, dev, 0 (train), other (in no list)". Returns true
  * if a value is no word. */
 static bool list_values(const struct split_values *self, char out[MAP_SIZE])
 {
@@ -187,11 +202,15 @@ static bool list_values(const struct split_values *self, char out[MAP_SIZE])
     bool   has_numbers = false;
     for (uint32_t i = 0; i < self->n && used < MAP_SIZE; i++) {
         const char *value  = self->values[i];
+        const char *split  = self->splits[i];
         bool        is_own = split_of_word(value) != NULL || self->part >= 0;
-        has_numbers        = has_numbers || !is_own;
+        has_numbers        = has_numbers || (!is_own && split[0] != '\0');
         used += (size_t)snprintf(out + used, MAP_SIZE - used, "%s%s%s%s%s",
             i > 0 ? ", " : "", value, is_own ? "" : " (",
-            is_own ? "" : self->splits[i], is_own ? "" : ")");
+            is_own             ? ""
+            : split[0] != '\0' ? split
+                               : "in no list",
+            is_own ? "" : ")");
     }
     return has_numbers;
 }
@@ -206,8 +225,10 @@ static bool write_map(const struct split_values *self, char out[MAP_SIZE])
         for (size_t k = 0; k < VALUE_SIZE; k++) {
             lower[k] = (char)tolower((unsigned char)self->values[i][k]);
         }
-        used += (size_t)snprintf(out + used, MAP_SIZE - used, "%s'%s': '%s'",
-            i > 0 ? ", " : "", lower, self->splits[i]);
+        if (self->splits[i][0] != '\0') {
+            used += (size_t)snprintf(out + used, MAP_SIZE - used,
+                "%s'%s': '%s'", used > 0 ? ", " : "", lower, self->splits[i]);
+        }
     }
     return used < MAP_SIZE;
 }
@@ -378,9 +399,16 @@ fby_err fby_refuse_split_folders(const struct fby_search *search,
         fby_guess_has_split(search, "train")) {
         return FBY_OK; /* its name says what it is */
     }
+    for (uint32_t i = 0; i < index->shards[0].n_suffixes; i++) {
+        struct split_values other = {
+            .column = index->shards[0].suffixes[i], .part = -1};
+        if (find_parts(index, &other)) {
+            return FBY_OK; /* fby_refuse_split_column() refuses it */
+        }
+    }
     FBY_TRY(fby_path_join(fby_root_dir(search->root), list_path, path, why));
     for (values.part = 0; values.part < MAX_PARTS; values.part++) {
-        if (find_folders(index, &values)) {
+        if (find_parts(index, &values)) {
             return refuse(search, &values, path, why);
         }
     }

@@ -58,8 +58,20 @@ static bool read_line(
     return n > 0;
 }
 
-/* Is `name` a picture in the folder, perhaps without its ending? Sets what the
- * name lacks. */
+/* Is a text beside the picture, whose path is up to `end` the same? A list would
+ * not have it. */
+static bool has_text(
+    const struct split_texts *self, const char *picture, const char *end)
+{
+    char file[FBY_PATH_SIZE];
+    int  n =
+        snprintf(file, sizeof(file), "%.*s.txt", (int)(end - picture), picture);
+    return n > 0 && n < FBY_PATH_SIZE &&
+           fby_object_exists(self->search->root, file);
+}
+
+/* Is `name` a picture in the folder, perhaps without its ending, and without a
+ * text beside it? Sets what the name lacks. */
 static bool is_picture(
     const struct split_texts *self, const char *name, struct split_text *out)
 {
@@ -72,12 +84,16 @@ static bool is_picture(
     }
     name += is_whole ? n + 1 : 0;
     out->has_folders = strchr(name, '/') != NULL;
-    return fby_path_join(self->path, self->pictures, dir, NULL) == FBY_OK &&
-           fby_path_join(dir, name, file, NULL) == FBY_OK &&
-           ((strchr(name, '.') != NULL &&
-                fby_object_exists(self->search->root, file)) ||
-               fby_guess_find_picture(
-                   self->search->root, dir, name, strlen(name), out->ending));
+    if (fby_path_join(self->path, self->pictures, dir, NULL) != FBY_OK ||
+        fby_path_join(dir, name, file, NULL) != FBY_OK) {
+        return false;
+    }
+    const char *dot      = strrchr(file, '.');
+    bool        is_there = dot != NULL && strchr(dot, '/') == NULL &&
+                    fby_object_exists(self->search->root, file);
+    return (is_there || fby_guess_find_picture(self->search->root, dir, name,
+                            strlen(name), out->ending)) &&
+           !has_text(self, file, is_there ? dot : file + strlen(file));
 }
 
 /* Does the text begin with the name of a picture? */

@@ -391,12 +391,14 @@ def celeba(root):
     writes."""
     for i in range(6):
         save(root / f"celeba/{i}.jpg", picture(i))
-    for name, column, value in (("eval_partition", "partition", lambda i: i % 3),
-                                ("attr_celeba", "Bald", lambda i: i)):
+    for name, column, n in (("eval_partition", "partition", 3),
+                            ("attr_celeba", "Bald", 6)):
         save(root / f"list_{name}.csv", picture_list(
-            f"image_id,{column}", *(f"celeba/{i}.jpg,{value(i)}"
+            f"image_id,{column}", *(f"celeba/{i}.jpg,{i % n}"
                                     for i in range(6))))
 
+
+KARPATHY = ("train2014", "val2014", "val2014", "val2014", "train2014")
 
 ROWS = [
     ("columns with names of members of tars", listed(
@@ -489,11 +491,13 @@ ROWS = [
         ("y", range(4)), ("is_valid", ("False", "True", "False", "False")),
         to="labels.csv"), Remedy(
             "labels.csv: the column is_valid has the splits False (train), "
-            "True (valid): write a list for each, as the next line does, then: ",
+            "True (valid): write a list for each, as the next line does, "
+            "then: ",
             "", {"y": Counter([0, 2, 3])}), ("valid", {"y": (64,)})),
     ("JSON lines with truth values of splits", lines(
         lambda i: line(i, is_train=i != 1), to="all.jsonl"), Remedy(
-            "all.jsonl: the column is_train has the splits 0 (val), 1 (train): "
+            "all.jsonl: the column is_train has the splits 0 (val), 1 "
+            "(train): "
             "write a list for each, as the next line does, then: ", "",
             {"image": (3, *IMAGE), "y": Counter([0, 0, 2])}),
      ("val", {"y": (64,)})),
@@ -505,7 +509,8 @@ ROWS = [
     ("many words of splits in one column", lambda root: save(
         root / "all.csv", "y,split\n" + "".join(
             f"{i},{word}\n" for i, word in enumerate(MANY_SPLITS))),
-     Remedy("all.csv: the column split has the splits PrivateTest, PublicTest, "
+     Remedy("all.csv: the column split has the splits PrivateTest, "
+            "PublicTest, "
             "TRAIN, VAL, dev, ", "",
             {"y": Counter([0, 1, 11, 12])}), ("val", {"y": (64,)}),
      ("test", {"y": (64,)}), ("validation", {"y": (64,)})),
@@ -513,13 +518,14 @@ ROWS = [
         ("subset", (0, 1, 2, 3))), {"subset": Counter(range(4))}),
     ("Hugging Face: metadata.csv above train and test", folders_in_a_list,
      Remedy("metadata.csv: the column file_name has paths in train, test: "
-            "write a list for each, as the next line does, then: forebay init /",
+            "write a list for each, as the next line does, then: forebay init "
+            "/",
             "", {"file_name": (3, *IMAGE), "y": Counter(range(3))}),
      ("test", {"y": (64,)})),
     ("JSON lines with folders of splits", lambda root: [
         save(root / f"{file}", picture(i)) for i, file in enumerate(DEEP)] and
-     save(root / "all.jsonl", "".join(json.dumps({"image": file, "y": i}) + "\n"
-                                      for i, file in enumerate(DEEP))),
+     save(root / "all.jsonl", json_lines(
+         [{"image": file, "y": i} for i, file in enumerate(DEEP)])),
      Remedy("all.jsonl: the column image has paths in train_img, val2017: ",
             "", {"y": Counter([0, 2])}), ("val", {"y": (64,)})),
     ("train.csv with folders of train and val", lambda root: [
@@ -698,20 +704,24 @@ ROWS = [
     ("tabs in a .csv, and texts that begin with a quote", lambda root: save(
         root / "train.csv", 'text\ty\n"a b\t0\nc\t1\nd "\t2\n'),
      Remedy("train.csv: line 1: it has no comma, but tabs; columns are", "",
-            {"y": Counter(range(3)), "text": Counter(b'"a bcd "' + bytes(4))})),
+            {"y": Counter(range(3)),
+             "text": Counter(b'"a bcd "' + bytes(4))})),
     ("winequality: names in quotes, and semicolons", lambda root: save(
         root / "winequality-red.csv",
         '"acidity";"quality"\n7.4;5\n7.8;6\n'),
-     Remedy("winequality-red.csv: line 1: it has no comma, but ';'; columns are "
+     Remedy("winequality-red.csv: line 1: it has no comma, but ';'; columns "
+            "are "
             "separated by commas: write the file again with them: to convert "
             "it:\n(cd /", "", {"acidity": Counter([7.4, 7.8]),
                                "quality": Counter([5, 6])})),
     ("AG News: train and test without a header", lambda root: [
         save(root / f"{split}.csv", "".join(
             f'"{i + 3}","Bears, {i}","Reuters - ""x"" {i}."\n'
-            for i in range(n))) for split, n in (("train", 3), ("test", 2))] and
-     None, Remedy("test.csv: line 1 has values (3) where the names of the "
-                  "columns must be: write a list with one more line:\n(cd /", "", {"c1": Counter([3, 4, 5]), "c2": (3, 8)}),
+             for i in range(n)))
+         for split, n in (("train", 3), ("test", 2))] and None, Remedy(
+             "test.csv: line 1 has values (3) where the names of the columns "
+             "must be: write a list with one more line:\n(cd /", "",
+             {"c1": Counter([3, 4, 5]), "c2": (3, 8)}),
      ("test", {"c1": (64,)})),
     ("CoLA: an empty cell in the first row, and no header", lambda root: save(
         root / "train.csv", "gj04,1,,Our friends won't.\ngj04,0,*,The x.\n"),
@@ -723,11 +733,11 @@ ROWS = [
             {"c1": (3, 4), "c2": (3, 16)})),
     ("a header that is there twice", lambda root: save(
         root / "train.csv", 'a b,y\nu,1\na b,y\nv,2\n'), Note(
-            'left out: column "a b": no field can have this name: rename it, as '
-            "in a_b", {"y": (3,)}, {"train": {"a_b": (3, 4)}})),
+            'left out: column "a b": no field can have this name: rename it, '
+            "as in a_b", {"y": (3,)}, {"train": {"a_b": (3, 4)}})),
     ("names of columns that no field can have, in two lists", lambda root: [
-        save(root / f"{split}.csv", "a b,\u00e4,\u00df,1st,valid,y\nu v,1,2,3,7,0\n"
-             "w,4,5,6,8,0\n")
+        save(root / f"{split}.csv", "a b,\u00e4,\u00df,1st,valid,y\n"
+             "u v,1,2,3,7,0\nw,4,5,6,8,0\n")
         for split in ("train", "val")] and None, Note(
             "note: to write other names of columns: (cd /", {"y": (2,)},
             {"train": {"a_b": (2, 4), "c1": Counter([1, 4]),
@@ -759,10 +769,12 @@ ROWS = [
                 ("train", ["train/0.png", "train/1.png"]),
                 ("test", ["test/0.png"]),
                 ("metadata", ["train/0.png", "test/0.png"]))] and None, Note(
-                    "left out: split 'metadata' at /", {"file_name": (2, *IMAGE)}),
+                    "left out: split 'metadata' at "
+                    "/", {"file_name": (2, *IMAGE)}),
      ("test", {"file_name": (64, *IMAGE)})),
     ("Food-101: texts of splits in a folder", food101, Remedy(
-        "meta/test.txt says which pictures in images are of which split: write "
+        "meta/test.txt says which pictures in images are of which split: "
+        "write "
         "a list of each, and run init again:\n(cd /", "",
         {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])}),
      ("test", {"label": [0, 1]})),
@@ -772,11 +784,13 @@ ROWS = [
         {"image": (3, *IMAGE), "label": Counter([0, 1, 1])}),
      ("test", {"label": [0, 0, 1]})),
     ("MIT Indoor67: texts of splits beside the pictures", indoor67, Remedy(
-        "TestImages.txt says which pictures in images are of which split: ", "",
+        "TestImages.txt says which pictures in images are of which "
+        "split: ", "",
         {"image": (3, *IMAGE), "label": Counter([0, 0, 1])}),
      ("test", {"label": [0, 1, 1]})),
     ("FGVC-Aircraft: names and labels of several words", aircraft, Remedy(
-        "images_family_train.txt says which pictures in images are of which split: ",
+        "images_family_train.txt says which pictures in images are of which "
+        "split: ",
         "", {"image": (2, *IMAGE), "label": Counter([0, 1])}),
      ("val", {"label": [0, 1]})),
     ("SQuAD", squad, Remedy(
@@ -799,6 +813,13 @@ ROWS = [
                            ("val", (3, 4)))] and None,
      Note("left out: split 'a_eval_partition' at /", {"y": Counter([1, 2])}),
      ("val", {"y": [3, 4]})),
+    ("texts of splits, and a text beside each picture", lambda root: [
+        save(root / f"obj/{i}.{ending}", content) for i in range(4)
+        for ending, content in (("jpg", picture(i)), ("txt", f"a {i}"))] and
+     save(root / "train.txt", "obj/0.jpg\n") or save(
+         root / "val.txt", "obj/1.jpg\n"), Note(
+             'left out: text "txt": choose its max_length in the file',
+             {"image": (4, *IMAGE)})),
     ("CelebA: a text of splits as numbers", lambda root: [
         save(root / f"img/{i:06}.jpg", picture(i)) for i in range(5)] and
      save(root / "list_eval_partition.txt", "".join(
@@ -813,6 +834,24 @@ ROWS = [
         "does, then: forebay init /", "",
         {"image_id": (2, *IMAGE), "bald": Counter([0, 3])}),
      ("val", {"bald": [1, 4]}), ("test", {"bald": [2, 5]})),
+    ("JSON lines called .json", lambda root: [
+        save(root / f"{split}.json", json_lines(
+            [{"text": f"{split} {i}", "y": i} for i in range(2)]))
+        for split in ("train", "test")] and None, Remedy(
+            " is not read as a list: write JSON lines, an object in each "
+            "line:\n"
+            "(cd /", "", {"y": Counter([0, 1])}),
+     ("test", {"y": (64,)})),
+    ("Karpathy: splits in a column and in folders, and other words",
+     lambda root: [save(root / f"{folder}/{i}.jpg", picture(i)) for i, folder
+                   in enumerate(KARPATHY)] and save(
+         root / "coco.csv", picture_list("image,split", *(
+             f"{folder}/{i}.jpg,{split}" for i, (folder, split) in enumerate(
+                 zip(KARPATHY, "train val restval test train".split()))))),
+     Remedy("coco.csv: the column split has the splits restval (in no list), "
+            "test, train, val: write a list for each, as the next line does, "
+            "then: forebay init /", "", {"image": (2, *IMAGE)}),
+     ("val", {"image": (64, *IMAGE)}), ("test", {"image": (64, *IMAGE)})),
     ("a list of devices", lambda root: save(root / "devices.csv", "a\n1\n2\n"),
      {"a": Counter([1, 2])}),
     ("numbers above pictures with numbers", lambda root: (
@@ -935,6 +974,9 @@ ROWS = [
 # What needs several commands: the file, its content, the number of commands,
 # and the shapes at the end.
 CHAINS = [
+    ("Flickr8k: a list in .txt beside its pictures", "captions.txt",
+     'image,caption\n0.jpg,"A ""b"", c ."\n0.jpg,D e .\n', 2,
+     {"image": (2, *IMAGE), "caption": (2, 16)}),
     ("SMS spam of Kaggle: Latin-1, and no names at the end", "spam.csv",
      "v1,v2,,\nham,\"a \u00a3\",,\nspam,b,,\n".encode("latin-1"), 2,
      {"v1": (2, 4), "v2": (2, 4)}),
@@ -963,9 +1005,12 @@ class Lists(test_corpus.Corpus):
             with self.subTest(name):
                 root = self.cluster.path(f"chain{number}") / "data"
                 save(root / file, content)
+                if "image" in shapes:
+                    save(root / "Images/0.jpg", picture(0))
                 pipeline = root.parent / "p.yaml"
                 for i in range(n):
-                    made = self.run_one("init", root, "-o", root.parent / f"{i}")
+                    made = self.run_one("init", root, "-o",
+                                        root.parent / f"{i}")
                     self.run_command(made.stderr, root)
                 said = self.check_shapes(root, pipeline, [(None, shapes)])
                 self.assertIsNone(test_corpus.COMMAND.search(said), said)
