@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that `forebay init` prints: they keep what the user has, and one
-that fails leaves nothing half done."""
+"""The commands that `forebay init` prints: they keep what the user has, and
+one that fails leaves nothing half done."""
 
 import json
 import os

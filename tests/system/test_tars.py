@@ -22,8 +22,8 @@ LLMC = ("the file begins with a header of llm.c, and its tokens are {}; copy "
 
 
 UNPACK = ("unpack it (else number the names: 0.tar, 1.tar):\n(cd {} && for f "
-          "in ./*.tar; do d=classes/${{f%.tar}}; mkdir -p \"$d\" && tar -xf \"$f\" "
-          "-C \"$d\"; done)")
+          "in ./*.tar; do d=classes/${{f%.tar}}; mkdir -p \"$d\" && tar -xf "
+          "\"$f\" -C \"$d\"; done)")
 
 NO_LABELS = ("note: no labels: the samples are pictures alone, without .cls or "
              ".json")
