@@ -13,7 +13,8 @@
 #   make bench-gpu   measure this GPU, write a table to bench/results/
 #   make wheel  the Python package as dist/*.whl, for other machines too
 #   make package     a .deb and a .tar.gz in dist/ (docs/operations.md)
-#   make test-deploy  the package in a bare root, and the units of systemd
+#   make image       an image of the program, from the .deb
+#   make test-deploy  packages, image and units, installed and run
 #   make install     program, library and manual into PREFIX (docs/library.md)
 MAKEFLAGS += --no-print-directory
 DATA ?=
@@ -27,7 +28,7 @@ demo bench bench-python: export DATA := $(DATA)
 
 .PHONY: build configure setup demo test test-long test-mutants test-python \
     test-gpu test-deploy lint bench bench-long bench-python bench-gpu has-cuda \
-    install package wheel clean
+    image install package wheel clean
 
 # Kernels take minutes to compile and the demo needs none, so it configures
 # without CUDA (build/no-cuda); a build then configures again.
@@ -126,6 +127,9 @@ package: build
 	@cd build && cpack >cpack.log || { cat cpack.log >&2; exit 1; }
 	@rm -rf dist/_CPack_Packages
 	@ls dist/forebay*.deb dist/forebay*.tar.gz
+
+image: package
+	@tools/image
 
 test-deploy: package
 	@tools/install-packages deploy

@@ -3,41 +3,15 @@
 """The packages in dist/, installed into a bare root of this distribution."""
 
 import json
-import os
 import pathlib
 import shutil
-import subprocess
-import sys
 import tempfile
 import unittest
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
-FOREBAY = os.environ.get("FOREBAY_BIN", str(SOURCE / "build/forebay"))
-DEADLINE = 600
-ROOT = pathlib.Path(tempfile.gettempdir()) / f"forebay-root-{os.getpid()}"
+import base
+from base import FOREBAY, made, run
 
-
-def codename():
-    text = pathlib.Path("/etc/os-release").read_text()
-    values = dict(line.split("=", 1) for line in text.splitlines()
-                  if "=" in line)
-    return values["VERSION_CODENAME"].strip('"')
-
-
-def skip(cause):
-    print(f"package: skipped: {cause}")
-    sys.exit(77)
-
-
-def run(*args, **options):
-    """Run a command; return its standard output."""
-    done = subprocess.run(list(map(str, args)), check=False, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=DEADLINE, **options)
-    if done.returncode != 0:
-        raise AssertionError(f"{args}: {done.returncode}: {done.stdout}"
-                             f"{done.stderr}")
-    return done.stdout
+ROOT = pathlib.Path(tempfile.mkdtemp(prefix="forebay-root-"))
 
 
 def inside(*args):
@@ -49,11 +23,8 @@ def inside(*args):
 class Package(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.addClassCleanup(shutil.rmtree, ROOT, ignore_errors=True)
-        run("mmdebstrap", "--variant=apt", "--mode=root",
-            "--dpkgopt=force-unsafe-io", codename(), ROOT)
-        (package,) = (SOURCE / "dist").glob("*.deb")
-        shutil.copy(package, ROOT / "tmp/forebay.deb")
+        run("tar", "xf", base.bare_system(), "-C", ROOT)
+        shutil.copy(made("*.deb"), ROOT / "tmp/forebay.deb")
         inside("apt-get", "update")
         inside("apt-get", "install", "-y", "--no-install-recommends",
                "/tmp/forebay.deb")
@@ -86,18 +57,16 @@ class Package(unittest.TestCase):
     def test_2_the_archive_works_anywhere(self):
         inside("dpkg", "--remove", "forebay")
         self.assertFalse((ROOT / "usr/bin/forebay").exists())
-        (archive,) = (SOURCE / "dist").glob("*.tar.gz")
         (ROOT / "srv/some").mkdir()
-        run("tar", "xzf", archive, "-C", ROOT / "srv/some",
+        run("tar", "xzf", made("*.tar.gz"), "-C", ROOT / "srv/some",
             "--strip-components=1")
         self.assert_works("/srv/some/bin/forebay")
         self.assertTrue((ROOT / "srv/some/share/man/man1/forebay.1").exists())
 
 
 if __name__ == "__main__":
-    if shutil.which("mmdebstrap") is None or os.geteuid() != 0:
-        skip("this needs mmdebstrap, and root")
-    if subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"],
-                      check=False).returncode != 0:
-        skip("this user cannot make namespaces here")
-    unittest.main(verbosity=2)
+    base.skip_unless("mmdebstrap", "unshare")
+    try:
+        unittest.main(verbosity=2)
+    finally:
+        shutil.rmtree(ROOT, ignore_errors=True)

@@ -15,10 +15,9 @@ import sys
 import tempfile
 import unittest
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+from base import FOREBAY, SOURCE
+
 UNITS = SOURCE / "deploy/systemd"
-FOREBAY = os.environ.get("FOREBAY_BIN", str(SOURCE / "build/forebay"))
-DEADLINE = 60
 
 
 class Units(unittest.TestCase):
@@ -35,7 +34,7 @@ class Units(unittest.TestCase):
     def analyze(self, *args):
         return subprocess.run(["systemd-analyze", *map(str, args)], check=False,
                               stdout=subprocess.PIPE, text=True,
-                              stderr=subprocess.STDOUT, timeout=DEADLINE)
+                              stderr=subprocess.STDOUT, timeout=60)
 
     def test_the_units_are_valid(self):
         self.assertEqual([unit.name for unit in self.units],
@@ -64,7 +63,7 @@ class Manager(unittest.TestCase):
 
     def hear(self):
         """The next message."""
-        if not select.select([self.socket], [], [], DEADLINE)[0]:
+        if not select.select([self.socket], [], [], 60)[0]:
             raise AssertionError("the process said nothing")
         return self.socket.recv(4096).decode()
 
@@ -99,7 +98,7 @@ class Manager(unittest.TestCase):
             process.send_signal(signal.SIGTERM)
             heard = self.hear_until("STOPPING=1")
             self.assertEqual(set(heard) - {"WATCHDOG=1"}, set())
-            self.assertEqual(process.wait(DEADLINE), 0)
+            self.assertEqual(process.wait(60), 0)
             while select.select([self.socket], [], [], 0)[0]:
                 self.assertEqual(self.hear(), "WATCHDOG=1")
 
