@@ -29,8 +29,8 @@ struct fby_ask {
     void                 *zmq;
     void                 *socket; /* NULL: not connected */
     struct fby_session_id query;  /* of the last question */
-    bool                  starts; /* the server has no number yet */
-    struct fby_buffer     scratch;
+    int64_t known_ns; /* when a new server has a number; 0: it did not say */
+    struct fby_buffer scratch;
 };
 
 fby_err fby_ask_open(const char *server, const struct fby_key_file *key,
@@ -117,8 +117,8 @@ static void copy_answer(
 
 /* FBY_AGAIN: wait for another message. */
 static fby_err handle_message(struct fby_ask *self,
-    const struct fby_message *message, int64_t *deadline_ns,
-    struct fby_ask_answer *out, struct fby_error_detail *why)
+    const struct fby_message *message, struct fby_ask_answer *out,
+    struct fby_error_detail *why)
 {
     int64_t now_ns = fby_now_ns();
     fby_locator_heard(self->locator, now_ns);
@@ -131,10 +131,7 @@ static fby_err handle_message(struct fby_ask *self,
         return FBY_AGAIN;
     }
     if (message->scaled.wait_ms > 0) {
-        int64_t known_ns = now_ns + message->scaled.wait_ms * FBY_NS_PER_MS;
-        self->starts     = true;
-        *deadline_ns = known_ns + grace_ns > *deadline_ns ? known_ns + grace_ns
-                                                          : *deadline_ns;
+        self->known_ns = now_ns + message->scaled.wait_ms * FBY_NS_PER_MS;
         return FBY_AGAIN;
     }
     copy_answer(&message->scaled, out);
@@ -142,8 +139,8 @@ static fby_err handle_message(struct fby_ask *self,
 }
 
 /* FBY_AGAIN: there is no answer yet. */
-static fby_err read_answer(struct fby_ask *self, int64_t *deadline_ns,
-    struct fby_ask_answer *out, struct fby_error_detail *why)
+static fby_err read_answer(struct fby_ask *self, struct fby_ask_answer *out,
+    struct fby_error_detail *why)
 {
     zmq_msg_t frame;
     fby_err   err = FBY_AGAIN;
@@ -154,7 +151,7 @@ static fby_err read_answer(struct fby_ask *self, int64_t *deadline_ns,
         struct fby_error_detail unused;
         if (fby_message_decode(zmq_msg_data(&frame), zmq_msg_size(&frame),
                 &message, &unused) == FBY_OK) {
-            err = handle_message(self, &message, deadline_ns, out, why);
+            err = handle_message(self, &message, out, why);
             fby_message_fini(&message);
         }
     }
@@ -169,8 +166,8 @@ static fby_err refuse_silence(
     if (problem[0] != '\0') {
         return fby_error_set(why, FBY_TIMEOUT, "%s", problem);
     }
-    if (self->starts) {
-        return fby_error_set(why, FBY_TIMEOUT,
+    if (self->known_ns != 0) {
+        return fby_error_set(why, FBY_AGAIN,
             "server %s has just started, and has no number yet; try again",
             self->server);
     }
@@ -182,25 +179,37 @@ static fby_err refuse_silence(
                       : "does it need a key (--keys)?");
 }
 
+/* The time until which to ask. */
+static int64_t give_up_ns(
+    const struct fby_ask *self, int64_t deadline_ns, bool waits_for_start)
+{
+    int64_t started_ns = self->known_ns + grace_ns;
+    return waits_for_start && started_ns > deadline_ns ? started_ns
+                                                       : deadline_ns;
+}
+
 fby_err fby_ask_workers(struct fby_ask *self, int64_t deadline_ns,
-    struct fby_ask_answer *out, struct fby_error_detail *why)
+    bool waits_for_start, struct fby_ask_answer *out,
+    struct fby_error_detail *why)
 {
     int64_t due_ns = 0; /* of the next question */
-    fby_err err    = FBY_AGAIN;
-    self->starts   = false;
-    while (err == FBY_AGAIN) {
+    self->known_ns = 0;
+    for (;;) {
         int64_t now_ns = fby_now_ns();
         if (connect_to_server(self, now_ns) || now_ns >= due_ns) {
             send_question(self);
             due_ns = now_ns + fby_scaled_timeout_ns(repeat_ns);
         }
         wait_a_moment(self);
-        err = read_answer(self, &deadline_ns, out, why);
-        if (err == FBY_AGAIN && fby_signals_caught() != 0) {
-            err = FBY_GONE;
-        } else if (err == FBY_AGAIN && fby_now_ns() >= deadline_ns) {
-            err = refuse_silence(self, why);
+        fby_err err = read_answer(self, out, why);
+        if (err != FBY_AGAIN) {
+            return err;
+        }
+        if (fby_signals_caught() != 0) {
+            return FBY_GONE;
+        }
+        if (fby_now_ns() >= give_up_ns(self, deadline_ns, waits_for_start)) {
+            return refuse_silence(self, why);
         }
     }
-    return err;
 }

@@ -6,6 +6,7 @@
 #ifndef FBY_CLI_ASK_H
 #define FBY_CLI_ASK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/option.h"
@@ -30,14 +31,16 @@ FBY_CHECKED fby_err fby_ask_open(const char *server,
 void fby_ask_close(struct fby_ask **self_p);
 
 /* Ask, and again every second until the answer has a number. A server that has
- * just started names the time after which it has one: then the deadline is at
- * least 5 s after that time.
+ * just started names the time after which it has one. If `waits_for_start`, the
+ * deadline is then at least 5 s after that time.
  *
  * Blocks: until the answer, the deadline, or a signal (cli/signals.h).
- * Errors: FBY_TIMEOUT  no answer; `why` has what to look at
+ * Errors: FBY_AGAIN    the server has just started, and gives no number yet
+ *         FBY_TIMEOUT  no answer; `why` has what to look at
  *         FBY_CONFIG   the server refuses the key
  *         FBY_GONE     a signal was caught. */
 FBY_CHECKED fby_err fby_ask_workers(struct fby_ask *self, int64_t deadline_ns,
-    struct fby_ask_answer *out, struct fby_error_detail *why);
+    bool waits_for_start, struct fby_ask_answer *out,
+    struct fby_error_detail *why);
 
 #endif

@@ -16,6 +16,7 @@
 #include "common/cpus.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/service_manager.h"
 #include "common/socket.h"
 #include "secure/key_file.h"
 #include "worker/worker.h"
@@ -251,6 +252,7 @@ fby_err fby_cluster_start(const struct fby_cluster_options *options,
     for (unsigned i = 0; i < self->n_children; i++) {
         self->children[i].ready_fd = -1;
     }
+    fby_service_manager_hide(); /* the children are no services of their own */
     self->temporary_keys = FBY_NO_TEMPORARY_KEYS;
     self->server         = (struct fby_child_program){.inherited = {-1, -1}};
     self->worker         = self->server;
@@ -397,20 +399,31 @@ static void let_leave(struct fby_cluster *self, unsigned i)
     }
 }
 
-/* Start or stop the workers that are too few or too many. Those that were added
- * last leave first. */
+/* The active worker that is to leave first: one without a process, which waits
+ * to be started again, else the one that was added last. 0: there is none. */
+static unsigned choose_to_leave(const struct fby_cluster *self)
+{
+    unsigned last = 0;
+    for (unsigned i = 1; i < self->n_children; i++) {
+        if (is_active(self, i)) {
+            last = i;
+            if (self->children[i].pid == 0) {
+                return i;
+            }
+        }
+    }
+    return last;
+}
+
+/* Start or stop the workers that are too few or too many. */
 static void match_number(struct fby_cluster *self, int64_t now_ns)
 {
     uint32_t active = 0;
     for (unsigned i = 1; i < self->n_children; i++) {
         active += is_active(self, i) ? 1 : 0;
     }
-    for (unsigned i = self->n_children - 1; i > 0 && active > self->workers;
-         i--) {
-        if (is_active(self, i)) {
-            let_leave(self, i);
-            active--;
-        }
+    for (; active > self->workers; active--) {
+        let_leave(self, choose_to_leave(self));
     }
     for (unsigned i = 1; i < self->n_children && active < self->workers; i++) {
         if (self->restarts[i].starts == 0) {

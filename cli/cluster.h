@@ -47,16 +47,17 @@ const char *fby_cluster_keys(const struct fby_cluster *self);
 const char *fby_cluster_keys_by_pid(const struct fby_cluster *self);
 
 /* Run so many workers from the next tick on, at most `most_workers`. Those that
- * are too many get SIGTERM: they finish what they were asked for. */
+ * are too many get SIGTERM: they finish what they were asked for. Those that
+ * ended and wait to be started again are given up first. */
 void fby_cluster_set_workers(struct fby_cluster *self, uint32_t workers);
 
 /* The path of the workers' key, or of the folder that has it, for this process;
  * NULL: no keys. Valid until the stop. */
 const char *fby_cluster_worker_keys(const struct fby_cluster *self);
 
-/* Start and stop workers, as the number says. Log each child that ended, and restart it after a delay that grows from 1 to
- * 30 s. A restarted server listens on its old port. Call about once a second.
- * Blocks: never. */
+/* Start and stop workers, as the number says. Log each child that ended, and
+ * restart it after a delay that grows from 1 to 30 s. A restarted server listens
+ * on its old port. Call about once a second. Blocks: never. */
 void fby_cluster_tick(struct fby_cluster *self, int64_t now_ns);
 
 #endif

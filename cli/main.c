@@ -149,6 +149,8 @@ int main(int argc, char **argv)
     open_missing_standard_streams();
     atexit(close_stdout);
     signal(SIGXFSZ, SIG_IGN); /* at the file size limit, write() then fails */
+    signal(
+        SIGCHLD, SIG_DFL); /* if ignored, the ends of children are not told */
     keep_large_blocks_on_heap();
     raise_file_limit();
     if (!has_memory()) {

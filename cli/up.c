@@ -23,7 +23,9 @@
 #include "cli/signals.h"
 #include "common/clock.h"
 #include "common/exposure.h"
+#include "common/log.h"
 #include "common/plural.h"
+#include "common/service_manager.h"
 #include "common/timer.h"
 #include "secure/key_file.h"
 
@@ -123,7 +125,10 @@ static void check_limits(
     if (self->cluster.workers > self->most) {
         argp_error(state, "--workers is above --max");
     }
-    if (self->cluster.workers < self->least) {
+    if (self->cluster.workers > 0 && self->cluster.workers < self->least) {
+        argp_error(state, "--workers is below --min");
+    }
+    if (self->cluster.workers == 0) {
         self->cluster.workers = self->least;
     }
     self->cluster.most_workers = self->most;
@@ -325,7 +330,8 @@ static fby_err check_keys(const char *folder, struct fby_error_detail *why)
 static const int64_t scale_period_ns = 5 * FBY_NS_PER_S;
 
 struct scaling {
-    struct fby_ask *ask; /* NULL: the number of workers stays */
+    struct fby_ask *ask;    /* NULL: the number of workers stays */
+    bool            failed; /* the last question; it was logged */
     uint32_t        workers;
     int64_t         due_ns;
 };
@@ -362,20 +368,33 @@ static void tell_number(
     }
 }
 
-/* Ask the server, and set the number of workers. A server that does not answer
- * in time is asked again later. */
+/* Ask the server. A server that has just started, or restarts, is asked again
+ * later. Returns false if there is no number. */
+static bool ask(struct scaling *self, struct fby_ask_answer *answer)
+{
+    struct fby_error_detail why = {""};
+    fby_err                 err = fby_ask_workers(
+                        self->ask, fby_now_ns() + FBY_NS_PER_S, false, answer, &why);
+    bool failed = err == FBY_TIMEOUT || err == FBY_CONFIG;
+    if (failed && !self->failed) {
+        fby_warn("SCALE-FAILED", "%s; the workers stay, and it is tried again",
+            why.text);
+    }
+    self->failed = failed;
+    return err == FBY_OK;
+}
+
+/* Set the number of workers to the one that is wanted, if that is due. */
 static void scale(struct scaling *self, const struct up_options *values,
     struct fby_cluster *cluster)
 {
-    struct fby_ask_answer   answer = {.wanted = 0};
-    struct fby_error_detail unused;
-    int64_t                 now_ns = fby_now_ns();
+    struct fby_ask_answer answer = {.wanted = 0};
+    int64_t               now_ns = fby_now_ns();
     if (self->ask == NULL || now_ns < self->due_ns) {
         return;
     }
     self->due_ns = now_ns + fby_scaled_timeout_ns(scale_period_ns);
-    if (fby_ask_workers(self->ask, now_ns + FBY_NS_PER_S, &answer, &unused) !=
-        FBY_OK) {
+    if (!ask(self, &answer)) {
         return;
     }
     uint32_t n = answer.wanted > values->least ? answer.wanted : values->least;
@@ -407,13 +426,29 @@ static fby_err prepare(struct up_options *values,
     return err;
 }
 
+/* Keep the cluster as it should be until a signal, or until its last user has
+ * ended. */
+static void supervise(const struct up_options *values,
+    struct fby_cluster *cluster, struct scaling *scaling,
+    struct fby_lock_watch *users, struct fby_service_manager *manager)
+{
+    while (fby_signals_caught() == 0 &&
+           !fby_lock_watch_has_ended(users, fby_now_ns())) {
+        fby_signals_wait(500);
+        scale(scaling, values, cluster);
+        fby_cluster_tick(cluster, fby_now_ns());
+        fby_service_manager_tick(manager, fby_now_ns());
+    }
+}
+
 static fby_err serve(struct up_options *values, struct fby_error_detail *why)
 {
-    struct fby_served_roots served  = {0};
-    struct fby_lock_watch   users   = {.fd = -1};
-    struct fby_cluster     *cluster = NULL;
-    struct scaling          scaling = {.ask = NULL};
-    fby_err                 err     = prepare(values, &served, &users, why);
+    struct fby_served_roots    served  = {0};
+    struct fby_lock_watch      users   = {.fd = -1};
+    struct fby_cluster        *cluster = NULL;
+    struct scaling             scaling = {.ask = NULL};
+    struct fby_service_manager manager = fby_service_manager_open();
+    fby_err                    err     = prepare(values, &served, &users, why);
     if (err == FBY_OK) {
         values->cluster.roots = served.data_options.items;
         fby_signals_catch();
@@ -429,17 +464,15 @@ static fby_err serve(struct up_options *values, struct fby_error_detail *why)
         !reads_stdin(values)) {
         notice_splits_without_steps(values);
     }
-    if (err == FBY_OK) { /* a signal, or the last user, ends it without error */
-        while (fby_signals_caught() == 0 &&
-               !fby_lock_watch_has_ended(&users, fby_now_ns())) {
-            fby_signals_wait(500);
-            scale(&scaling, values, cluster);
-            fby_cluster_tick(cluster, fby_now_ns());
-        }
+    if (err == FBY_OK) {
+        fby_service_manager_tell(&manager, "READY=1");
+        supervise(values, cluster, &scaling, &users, &manager);
         if (fby_signals_caught() == 0) {
             fby_cluster_stop_unused(&cluster);
         }
     }
+    fby_service_manager_tell(&manager, "STOPPING=1");
+    fby_service_manager_close(&manager);
     fby_ask_close(&scaling.ask);
     fby_cluster_stop(&cluster);
     fby_lock_watch_close(&users);

@@ -55,8 +55,9 @@ static int64_t read_watchdog_ns(void)
         (pid != NULL && strtoll(pid, NULL, 10) != (long long)getpid())) {
         return 0;
     }
-    long long us = strtoll(usec, NULL, 10);
-    return us > 0 && us < INT64_MAX / 1000 ? us * 1000 : 0;
+    char     *end = NULL;
+    long long us  = strtoll(usec, &end, 10);
+    return *end == '\0' && us > 0 && us < INT64_MAX / 1000 ? us * 1000 : 0;
 }
 
 struct fby_service_manager fby_service_manager_open(void)
@@ -73,6 +74,13 @@ void fby_service_manager_close(struct fby_service_manager *self)
         close(self->fd);
         self->fd = -1;
     }
+}
+
+void fby_service_manager_hide(void)
+{
+    unsetenv("NOTIFY_SOCKET");
+    unsetenv("WATCHDOG_USEC");
+    unsetenv("WATCHDOG_PID");
 }
 
 void fby_service_manager_tell(

@@ -21,12 +21,17 @@ struct fby_service_manager {
 struct fby_service_manager fby_service_manager_open(void);
 void fby_service_manager_close(struct fby_service_manager *self);
 
+/* Remove the variables from the environment, so that processes that this one
+ * starts do not speak to its manager. No other thread may run. */
+void fby_service_manager_hide(void);
+
 /* Send `state`, lines such as "READY=1\nSTATUS=...". Blocks: never. */
 void fby_service_manager_tell(
     const struct fby_service_manager *self, const char *state);
 
-/* Say that the process is alive, when that is due: call it at least once in a
- * quarter of the time that the manager waits. */
+/* Say that the process is alive, when that is due: four times as often as the
+ * manager expects, but only as often as this is called. Loops call it every 0.5
+ * to 1 s, so the manager must wait for at least 2 s. */
 void fby_service_manager_tick(struct fby_service_manager *self, int64_t now_ns);
 
 #endif

@@ -38,9 +38,9 @@ struct fby_dir_worker {
     uint32_t                  load_permille;
     struct fby_counter_values counters;
     bool                      has_secret;
-    struct fby_dir_secret     secret; /* if has_secret */
-    uint32_t                  asides; /* jobs without use for it (wanted.h) */
-    struct fby_dir_worker    *prev, *next; /* by seen_ns */
+    struct fby_dir_secret     secret;         /* if has_secret */
+    uint32_t                  n_set_aside_by; /* jobs; see wanted.c */
+    struct fby_dir_worker    *prev, *next;    /* by seen_ns */
     UT_hash_handle            hh;
 };
 

@@ -2,9 +2,11 @@
 #include "server/scaler.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "common/clock.h"
 #include "common/plural.h"
+#include "common/utf8.h"
 
 enum {
     GROWTH      = 4, /* at most so many times the workers, or the rows */
@@ -75,7 +77,7 @@ static void add_job(struct load loads[LOADS], const struct fby_scaler_job *job)
 static uint32_t workers_for(const struct load *load, uint32_t n_workers)
 {
     static const double rounding = 1e-9;
-    static const double most     = 1e6;
+    static const double most     = 8192; /* as many may register */
     if (load->there <= 0) {
         return 0;
     }
@@ -109,19 +111,36 @@ static struct load find_highest(const struct fby_scaler_workers *workers,
 
 /* ---- the number that is right now ----------------------------------------- */
 
+struct name { /* of a job, as a part of one line: about the first 100 bytes */
+    char text[128];
+};
+
+static struct name name_of(const struct fby_scaler_job *job)
+{
+    struct name name;
+    snprintf(name.text, sizeof(name.text), "%.100s", job->name);
+    fby_make_one_line(name.text); /* also the character that was cut */
+    return name;
+}
+
+static struct fby_plural samples(double n)
+{
+    return fby_plural((uint64_t)(n + 0.5), "sample");
+}
+
 static void explain_job(
     const struct fby_scaler_job *job, struct fby_buffer *why)
 {
     if (job->n_measured == 0) {
-        fby_put_format(why, "job %.100s: %s, no step yet\n", job->name,
+        fby_put_format(why, "job %s: %s, no step yet\n", name_of(job).text,
             fby_plural(job->n_ranks, "rank").text);
         return;
     }
     fby_put_format(why,
-        "job %.100s: %s, %.0f samples/s, waits %.0f %% of the time; without "
-        "waiting %.0f samples/s\n",
-        job->name, fby_plural(job->n_ranks, "rank").text, job->rows_per_s,
-        PERCENT * job->wait_s / job->span_s, job->demand);
+        "job %s: %s, %s/s, waits %.0f %% of the time; without waiting %s/s\n",
+        name_of(job).text, fby_plural(job->n_ranks, "rank").text,
+        samples(job->rows_per_s).text, PERCENT * job->wait_s / job->span_s,
+        samples(job->demand).text);
 }
 
 static void explain_jobs(
@@ -141,43 +160,43 @@ static void explain_load(const struct load *load,
 {
     fby_put_format(why,
         "at that rate %.1f %s are busy: %s %s %.0f; with %s they are busy for "
-        "at "
-        "most %.0f %% of the time\n",
+        "at most %.0f %% of the time\n",
         load->needed, load->name, fby_plural(workers->n, "worker").text,
         workers->n == 1 ? "has" : "have", load->there,
         fby_plural(load->n, "worker").text, PERCENT * highest_use);
 }
 
-struct demand { /* of all jobs */
+struct summary { /* of all jobs */
     bool has_waiting, has_unmeasured;
 };
 
-static struct demand summarize(
+static struct summary summarize(
     const struct fby_scaler_job *jobs, uint32_t n_jobs)
 {
-    struct demand demand = {false, false};
+    struct summary summary = {false, false};
     for (uint32_t i = 0; i < n_jobs; i++) {
-        demand.has_waiting |= waits(&jobs[i]);
-        demand.has_unmeasured |= jobs[i].n_measured < jobs[i].n_ranks;
+        summary.has_waiting |= waits(&jobs[i]);
+        summary.has_unmeasured |=
+            jobs[i].n_measured == 0 || jobs[i].n_measured < jobs[i].n_ranks;
     }
-    return demand;
+    return summary;
 }
 
 /* Change the number that the load needs by the rules for more and for fewer. */
-static uint32_t apply_rules(uint32_t n, const struct demand *demand,
+static uint32_t apply_rules(uint32_t n, const struct summary *jobs,
     uint32_t n_workers, struct fby_buffer *why)
 {
-    if (n > n_workers && !demand->has_waiting) {
+    if (n > n_workers && !jobs->has_waiting) {
         fby_put_format(why, "no job waits, so no more than there are\n");
         n = n_workers;
     } else if (n > GROWTH * n_workers) {
         fby_put_format(why, "at most %d times as many as there are\n", GROWTH);
         n = GROWTH * n_workers;
-    } else if (n < n_workers && demand->has_unmeasured) {
+    } else if (n < n_workers && jobs->has_unmeasured) {
         fby_put_format(
             why, "ranks without a step begin, so no fewer than there are\n");
         n = n_workers;
-    } else if (2 * n <= n_workers && demand->has_waiting) {
+    } else if (2 * n <= n_workers && jobs->has_waiting) {
         fby_put_format(why,
             "more workers would not end the wait: look at the network and at "
             "the trainers' own CPU\n");
@@ -188,7 +207,7 @@ static uint32_t apply_rules(uint32_t n, const struct demand *demand,
 static uint32_t count_needed(const struct fby_scaler_workers *workers,
     const struct fby_scaler_job *jobs, uint32_t n_jobs, struct fby_buffer *why)
 {
-    struct demand demand = summarize(jobs, n_jobs);
+    struct summary summary = summarize(jobs, n_jobs);
     explain_jobs(jobs, n_jobs, why);
     if (workers->n_unusable > 0) {
         fby_put_format(why,
@@ -204,10 +223,10 @@ static uint32_t count_needed(const struct fby_scaler_workers *workers,
         return 1;
     }
     struct load highest = find_highest(workers, jobs, n_jobs);
-    if (highest.n > 0) {
+    if (highest.needed >= 0.05) { /* else it would be written as 0 */
         explain_load(&highest, workers, why);
     }
-    return apply_rules(highest.n, &demand, workers->n, why);
+    return apply_rules(highest.n, &summary, workers->n, why);
 }
 
 /* ---- decisions in sequence ------------------------------------------------ */
@@ -242,8 +261,8 @@ uint32_t fby_scaler_decide(struct fby_scaler *self,
     uint32_t needed   = count_needed(workers, jobs, n_jobs, why);
     advance(self, now_ns);
     uint32_t *slot  = &self->needed[self->slot % FBY_SCALER_SLOTS];
-    uint32_t  least = is_first && workers->n > needed ? workers->n : needed;
-    *slot           = least > *slot ? least : *slot;
+    uint32_t  floor = is_first && workers->n > needed ? workers->n : needed;
+    *slot           = floor > *slot ? floor : *slot;
     uint32_t wanted = find_highest_needed(self);
     if (wanted > needed) {
         fby_put_format(

@@ -57,9 +57,9 @@ struct fby_scaler { /* what is remembered between decisions; starts zeroed */
 void fby_scaler_add_rank(
     struct fby_scaler_job *job, const struct fby_pace *pace);
 
-/* Decide how many workers are wanted, and append the reasons to `why` as lines of
- * text, each with a newline. The first decision is no fewer than there are. Call
- * it at least every few seconds, with a time that never goes back. */
+/* Decide how many workers are wanted, and append the reasons to `why` as lines
+ * of text, each with a newline. The first decision is no fewer than there are.
+ * Call it at least every few seconds, with a time that never goes back. */
 uint32_t fby_scaler_decide(struct fby_scaler *self,
     const struct fby_scaler_workers *workers, const struct fby_scaler_job *jobs,
     uint32_t n_jobs, int64_t now_ns, struct fby_buffer *why);

@@ -290,13 +290,22 @@ static void refuse_waiting(
     }
 }
 
-/* What a trainer says of itself may be wrong: keep sums and ratios of it finite. */
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+    return value < most ? value : most;
+}
+
+/* What a trainer says of itself may be wrong: keep sums and ratios finite. */
 static struct fby_pace limit_pace(const struct fby_pace *told)
 {
-    const uint64_t  rows_max = 1000000000;
-    struct fby_pace pace     = *told;
-    pace.rows                = pace.rows < rows_max ? pace.rows : rows_max;
-    pace.wait_ms = pace.wait_ms < pace.span_ms ? pace.wait_ms : pace.span_ms;
+    const uint64_t  most = 1000000000; /* rows, or ms of all threads */
+    struct fby_pace pace = *told;
+    pace.rows            = at_most(pace.rows, most);
+    pace.wait_ms         = (uint32_t)at_most(pace.wait_ms, pace.span_ms);
+    pace.fetch_ms        = at_most(pace.fetch_ms, most);
+    pace.transform_ms    = at_most(pace.transform_ms, most);
+    pace.encode_ms       = at_most(pace.encode_ms, most);
+    pace.cpu_ms          = at_most(pace.cpu_ms, most);
     return pace;
 }
 

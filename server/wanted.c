@@ -13,7 +13,7 @@ static const int64_t period_ns = 2 * FBY_NS_PER_S;
 
 struct job { /* of the directory */
     struct fby_scaler_job         load;
-    const struct fby_dir_session *picky; /* set the most workers aside */
+    const struct fby_dir_session *strictest; /* set the most workers aside */
 };
 
 void fby_wanted_start(struct fby_wanted *self, int64_t lease_ns, int64_t now_ns)
@@ -48,8 +48,9 @@ static void add_ranks(const struct fby_directory *directory, struct job *jobs)
         }
         fby_scaler_add_rank(&job->load, &s->pace);
         if (s->n_unusable > 0 &&
-            (job->picky == NULL || s->n_unusable > job->picky->n_unusable)) {
-            job->picky = s;
+            (job->strictest == NULL ||
+                s->n_unusable > job->strictest->n_unusable)) {
+            job->strictest = s;
         }
     }
 }
@@ -57,20 +58,21 @@ static void add_ranks(const struct fby_directory *directory, struct job *jobs)
 /* ---- the workers ---------------------------------------------------------- */
 
 /* Count for each worker the jobs that have set it aside. */
-static void count_asides(const struct fby_directory *directory,
+static void count_set_aside(const struct fby_directory *directory,
     const struct job *jobs, uint32_t n_jobs)
 {
     for (struct fby_dir_worker *w = directory->workers; w != NULL;
          w                        = w->hh.next) {
-        w->asides = 0;
+        w->n_set_aside_by = 0;
     }
     for (uint32_t i = 0; i < n_jobs; i++) {
-        const struct fby_dir_session *picky = jobs[i].picky;
-        for (uint32_t k = 0; picky != NULL && k < picky->n_unusable; k++) {
+        const struct fby_dir_session *strictest = jobs[i].strictest;
+        for (uint32_t k = 0; strictest != NULL && k < strictest->n_unusable;
+             k++) {
             struct fby_dir_worker *worker =
-                fby_directory_find_worker(directory, picky->unusable[k]);
+                fby_directory_find_worker(directory, strictest->unusable[k]);
             if (worker != NULL) {
-                worker->asides++;
+                worker->n_set_aside_by++;
             }
         }
     }
@@ -109,7 +111,7 @@ static struct fby_scaler_workers sum_workers(
     struct fby_scaler_workers sums = {.n = 0};
     for (const struct fby_dir_worker *w = directory->workers; w != NULL;
          w                              = w->hh.next) {
-        if (n_jobs > 0 && w->asides == n_jobs) {
+        if (n_jobs > 0 && w->n_set_aside_by == n_jobs) {
             sums.n_unusable++;
         } else {
             add_worker(&sums, w);
@@ -142,14 +144,15 @@ static void decide(
     struct fby_scaler_job *loads = fby_zalloc((n_jobs + 1) * sizeof(*loads));
     begin_jobs(directory, jobs);
     add_ranks(directory, jobs);
-    count_asides(directory, jobs, n_jobs);
+    count_set_aside(directory, jobs, n_jobs);
     for (uint32_t i = 0; i < n_jobs; i++) {
         loads[i] = jobs[i].load;
     }
     struct fby_scaler_workers workers = sum_workers(directory, n_jobs);
+    int64_t                   time_ns = speed * now_ns;
     self->reasons.size                = 0;
     self->wanted                      = fby_scaler_decide(
-                             &self->scaler, &workers, loads, n_jobs, speed * now_ns, &self->reasons);
+                             &self->scaler, &workers, loads, n_jobs, time_ns, &self->reasons);
     self->workers  = workers.n;
     self->jobs     = n_jobs;
     self->is_known = true;

@@ -58,34 +58,55 @@ static fby_err start(const char *command, const char *number, pid_t *pid,
                             strerror(error));
 }
 
-/* Wait until the process has ended, at most until `deadline_ns`, or until a
- * signal is caught if `heeds_signals`. Returns true if it has ended. */
-static bool wait_until(
-    pid_t pid, int64_t deadline_ns, bool heeds_signals, int *status)
+/* Wait until the process has ended, `deadline_ns`, or a signal. Returns true if
+ * it has ended; `status` is -1 if the system does not tell how. */
+static bool wait_for_end(pid_t pid, int64_t deadline_ns, int *status)
 {
-    while (waitpid(pid, status, WNOHANG) == 0) {
-        bool is_over = fby_now_ns() >= deadline_ns ||
-                       (heeds_signals && fby_signals_caught() != 0);
-        if (is_over) {
+    pid_t ended = 0;
+    while ((ended = waitpid(pid, status, WNOHANG)) == 0) {
+        if (fby_now_ns() >= deadline_ns || fby_signals_caught() != 0) {
             return false;
         }
         usleep(POLL_MS * 1000);
     }
+    *status = ended == pid ? *status : -1;
     return true;
 }
 
-static void end_group(pid_t pid)
+/* Wait until no process of the group is left, at most until `deadline_ns`. Those
+ * that are children of this process, as all are if it is the first of a
+ * container, are reaped here. */
+static void wait_for_group(pid_t group, int64_t deadline_ns)
 {
-    int status = 0;
-    kill(-pid, SIGTERM);
-    if (!wait_until(pid, fby_now_ns() + kill_after_ns, false, &status)) {
-        kill(-pid, SIGKILL);
-        waitpid(pid, &status, 0);
+    while (kill(-group, 0) == 0 && fby_now_ns() < deadline_ns) {
+        if (waitpid(-group, NULL, WNOHANG) <= 0) {
+            usleep(POLL_MS * 1000);
+        }
     }
+}
+
+/* A second signal would end this process before it has ended the group: it waits
+ * until then. */
+static void end_group(pid_t group)
+{
+    sigset_t before;
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    kill(-group, SIGTERM);
+    wait_for_group(group, fby_now_ns() + kill_after_ns);
+    kill(-group, SIGKILL);
+    wait_for_group(group, fby_now_ns() + kill_after_ns);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static fby_err judge(int status, struct fby_error_detail *why)
 {
+    if (status == -1) {
+        return fby_error_set(why, FBY_SYS, "the system does not tell its end");
+    }
     if (WIFSIGNALED(status)) {
         return fby_error_set(
             why, FBY_CONFIG, "it ended by signal %d", WTERMSIG(status));
@@ -104,7 +125,7 @@ fby_err fby_scale_program_run(const char *command, uint32_t number,
     pid_t pid    = 0;
     snprintf(text, sizeof(text), "%" PRIu32, number);
     FBY_TRY(start(command, text, &pid, why));
-    if (wait_until(pid, fby_now_ns() + limit_ns, true, &status)) {
+    if (wait_for_end(pid, fby_now_ns() + limit_ns, &status)) {
         return judge(status, why);
     }
     end_group(pid);

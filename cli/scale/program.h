@@ -7,11 +7,11 @@
 
 #include "common/err.h"
 
-/* Run `command` in a shell (/bin/sh), with `number` as $1. It has its own process
- * group. After `limit_ns`, or at a signal (cli/signals.h), the group gets SIGTERM,
- * and SIGKILL 5 s later.
+/* Run `command` in a shell (/bin/sh), with `number` as $1. It has its own
+ * process group. After `limit_ns`, or at a signal (cli/signals.h), the group gets
+ * SIGTERM, and SIGKILL 5 s later.
  *
- * Blocks: until it has ended.
+ * Blocks: until the shell has ended. What it leaves in the background goes on.
  * Errors: FBY_CONFIG   it failed; `why` has the exit code or signal
  *         FBY_TIMEOUT  it was ended after limit_ns
  *         FBY_GONE     it was ended because a signal was caught

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scale.c - `forebay scale`: print how many workers are wanted, or keep a number
  * of workers at it with a command of the user. */
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/ask.h"
 #include "cli/command.h"
@@ -50,7 +53,7 @@ static const struct fby_option options[] = {
         SECONDS_OF(every_ns, 1, 3600)},
     {"exec", 0, "CMD",
         "Each time run CMD in a shell, with the number as $1; it must set the "
-        "number, also when it did not change",
+        "number, also when it did not change. What it prints is printed too",
         VALUE(FBY_TEXT, exec)},
     {"exec-limit", 0, "S",
         "End CMD when it still runs after S seconds (default 60)",
@@ -61,8 +64,14 @@ static const struct fby_option options[] = {
 static void check_options(const struct argp_state *state, void *values)
 {
     const struct scale_options *self = values;
+    if (self->exec != NULL && self->exec[0] == '\0') {
+        argp_error(state, "--exec: the command is empty");
+    }
     if (self->exec != NULL && self->every_ns == 0) {
         argp_error(state, "--exec needs --every, as in --every 15");
+    }
+    if (self->exec == NULL && self->limit_ns != 0) {
+        argp_error(state, "--exec-limit needs --exec");
     }
     if (self->least > self->most) {
         argp_error(state, "--min is above --max");
@@ -95,8 +104,9 @@ static void print_json(const struct fby_ask_answer *answer)
     json_decref(line);
 }
 
-static void print_answer(
-    const struct scale_options *self, const struct fby_ask_answer *answer)
+/* If nobody reads the numbers any more, only a command gives reason to go on. */
+static fby_err print_answer(const struct scale_options *self,
+    const struct fby_ask_answer *answer, struct fby_error_detail *why)
 {
     if (self->json) {
         print_json(answer);
@@ -106,12 +116,17 @@ static void print_answer(
             printf("  %s\n", answer->reasons.items[i]);
         }
     }
-    fflush(stdout);
+    bool failed = fflush(stdout) != 0 || ferror(stdout) != 0;
+    clearerr(stdout);
+    return failed && self->exec == NULL
+               ? fby_error_set(why, FBY_IO, "cannot write the number: %s",
+                     strerror(errno))
+               : FBY_OK;
 }
 
 /* ---- asking ---------------------------------------------------------------- */
 
-enum { ANSWER_S = 10 };
+enum { ANSWER_S = 10, LIMIT_S = 60 };
 
 static void limit_answer(
     const struct scale_options *self, struct fby_ask_answer *answer)
@@ -131,13 +146,13 @@ static fby_err scale_once(const struct scale_options *self, struct fby_ask *ask,
 {
     struct fby_ask_answer answer = {.wanted = 0};
     FBY_TRY(fby_ask_workers(
-        ask, fby_now_ns() + ANSWER_S * FBY_NS_PER_S, &answer, why));
+        ask, fby_now_ns() + ANSWER_S * FBY_NS_PER_S, true, &answer, why));
     limit_answer(self, &answer);
-    print_answer(self, &answer);
-    fby_err err = FBY_OK;
-    if (self->exec != NULL) {
-        err = fby_scale_program_run(
-            self->exec, answer.wanted, self->limit_ns, why);
+    fby_err err = print_answer(self, &answer, why);
+    if (err == FBY_OK && self->exec != NULL) {
+        int64_t limit_ns =
+            self->limit_ns > 0 ? self->limit_ns : LIMIT_S * FBY_NS_PER_S;
+        err = fby_scale_program_run(self->exec, answer.wanted, limit_ns, why);
         if (err != FBY_OK) {
             (void)fby_error_prefix(why, err, "--exec %.200s", self->exec);
         }
@@ -146,14 +161,18 @@ static fby_err scale_once(const struct scale_options *self, struct fby_ask *ask,
     return err;
 }
 
-/* Failures are logged: the next time may succeed. */
-static void scale_until_signal(
-    const struct scale_options *self, struct fby_ask *ask)
+/* Failures but FBY_IO are logged: the next time may succeed. */
+static fby_err scale_until_signal(const struct scale_options *self,
+    struct fby_ask *ask, struct fby_error_detail *error)
 {
     int64_t due_ns = fby_now_ns();
     while (fby_signals_caught() == 0) {
         struct fby_error_detail why = {""};
         fby_err                 err = scale_once(self, ask, &why);
+        if (err == FBY_IO) {
+            *error = why;
+            return err;
+        }
         if (err != FBY_OK && err != FBY_GONE) {
             fby_warn("SCALE-FAILED",
                 "%s; the workers stay, and it is tried "
@@ -166,6 +185,7 @@ static void scale_until_signal(
         int64_t left_ns = due_ns - fby_now_ns();
         fby_signals_wait(left_ns > 0 ? (int)(left_ns / FBY_NS_PER_MS) + 1 : 0);
     }
+    return FBY_OK;
 }
 
 static fby_err open_ask(const struct scale_options *self, struct fby_ask **out,
@@ -186,14 +206,15 @@ static fby_err open_ask(const struct scale_options *self, struct fby_ask **out,
 
 static int run(int argc, char **argv)
 {
-    struct scale_options values = {.most = 8192, .limit_ns = 60 * FBY_NS_PER_S};
-    struct fby_error_detail why = {{0}};
-    struct fby_ask         *ask = NULL;
+    struct scale_options    values = {.most = 8192};
+    struct fby_error_detail why    = {{0}};
+    struct fby_ask         *ask    = NULL;
     fby_usage_parse(&usage, argc, argv, &values);
     fby_signals_catch();
+    signal(SIGPIPE, SIG_IGN); /* print_answer judges a failed write */
     fby_err err = open_ask(&values, &ask, &why);
     if (err == FBY_OK && values.every_ns > 0) {
-        scale_until_signal(&values, ask);
+        err = scale_until_signal(&values, ask, &why);
     } else if (err == FBY_OK) {
         err = scale_once(&values, ask, &why);
     }

@@ -431,6 +431,40 @@ static void a_worker_is_started_again_later_each_time(void **state)
     assert_int_equal(read_pid("ends"), server);
 }
 
+static void of_too_many_workers_the_one_that_ended_is_given_up(void **state)
+{
+    char                      *roots[] = {NULL};
+    struct fby_cluster_options options = {
+        .workers = 3, .most_workers = 4, .threads = 3, .roots = roots};
+    struct fby_error_detail why;
+    struct fby_cluster     *cluster = NULL;
+    pid_t                   workers[4];
+    (void)state;
+    fby_log_redirect(FBY_LOG_ERROR, NULL, NULL);
+    assert_ok(fby_cluster_start(&options, &cluster, &why));
+    pid_t server = read_pid(server_at_first);
+    for (int i = 0; i < 3; i++) {
+        workers[i] = read_pid(plain_worker);
+    }
+    kill_child(workers[0]);
+    fby_cluster_tick(cluster, 100 * S); /* it is to be started again in 1 s */
+    fby_cluster_set_workers(cluster, 2);
+    fby_cluster_tick(cluster, 100 * S + S / 2);
+    expect_silence(); /* no other ends, and it is not started */
+    fby_cluster_set_workers(cluster, 9); /* at most 4: two more */
+    fby_cluster_tick(cluster, 103 * S);
+    workers[0] = read_pid(plain_worker);
+    workers[3] = read_pid(plain_worker);
+    fby_cluster_set_workers(cluster, 1);
+    fby_cluster_tick(cluster, 104 * S);
+    for (int i = 0; i < 3; i++) {
+        assert_int_not_equal(read_pid("ends"), server);
+    }
+    fby_cluster_stop(&cluster);
+    assert_int_not_equal(read_pid("ends"), server);
+    assert_int_equal(read_pid("ends"), server);
+}
+
 static bool spawn_fails;
 static int  spawn_error = ENOMEM;
 
@@ -562,6 +596,7 @@ int main(int argc, char **argv)
         WITH_PIPE(insecure_children_have_no_keys),
         WITH_PIPE(workers_share_the_cores),
         WITH_PIPE(a_worker_is_started_again_later_each_time),
+        WITH_PIPE(of_too_many_workers_the_one_that_ended_is_given_up),
         WITH_PIPE(a_restart_that_fails_is_tried_again),
         WITH_PIPE(a_server_is_started_again_where_it_was),
         cmocka_unit_test(a_start_beyond_the_limit_on_processes_names_it),

@@ -76,6 +76,21 @@ static void a_watchdog_hears_four_times_as_often_as_it_must(void **state)
     fby_service_manager_close(&self);
 }
 
+static void a_time_that_is_no_number_is_no_watchdog(void **state)
+{
+    (void)state;
+    static const char *const times[] = {"", "0", "-1", "8000000x", "abc"};
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        setenv("WATCHDOG_USEC", times[i], 1);
+        struct fby_service_manager self = fby_service_manager_open();
+        assert_int_equal(self.period_ns, 0);
+        fby_service_manager_close(&self);
+    }
+    fby_service_manager_hide();
+    assert_null(getenv("WATCHDOG_USEC"));
+    assert_null(getenv("NOTIFY_SOCKET"));
+}
+
 static void a_watchdog_of_another_process_hears_nothing(void **state)
 {
     (void)state;
@@ -116,6 +131,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_watchdog_hears_four_times_as_often_as_it_must, start_manager,
             stop_manager),
+        cmocka_unit_test_setup_teardown(a_time_that_is_no_number_is_no_watchdog,
+            start_manager, stop_manager),
         cmocka_unit_test_setup_teardown(
             a_watchdog_of_another_process_hears_nothing, start_manager,
             stop_manager),

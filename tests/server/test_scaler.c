@@ -220,6 +220,31 @@ static void the_reasons_say_what_limits(void **state)
     assert_reason(&two, jobs, 10, "and 2 other jobs\n");
 }
 
+static void a_name_is_cut_between_characters_and_has_no_control(void **state)
+{
+    (void)state;
+    char                  name[128];
+    struct fby_scaler_job job = {.name = name, .n_ranks = 1};
+    memset(name, 'a', 99);
+    strcpy(name + 99, "\xc3\xa9 more");
+    assert_reason(&two, &job, 1, "aa?: 1 rank, no step yet\n");
+    strcpy(name, "x\33[31m\r\ny");
+    assert_reason(&two, &job, 1, "job x?[31m??y: 1 rank");
+}
+
+static void a_job_whose_ranks_all_wait_to_join_keeps_the_workers(void **state)
+{
+    (void)state;
+    struct fby_scaler     scaler = {.slot = 0};
+    struct fby_buffer     why    = {0};
+    struct fby_scaler_job job    = {.name = "waits"};
+    for (int64_t s = 1; s < 1000; s += 300) {
+        assert_int_equal(
+            fby_scaler_decide(&scaler, &two, &job, 1, s * S, &why), 2);
+    }
+    fby_buffer_fini(&why);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +260,8 @@ int main(void)
         cmocka_unit_test(without_a_worker_one_is_wanted),
         cmocka_unit_test(a_rank_without_a_step_keeps_the_workers),
         cmocka_unit_test(the_reasons_say_what_limits),
+        cmocka_unit_test(a_name_is_cut_between_characters_and_has_no_control),
+        cmocka_unit_test(a_job_whose_ranks_all_wait_to_join_keeps_the_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

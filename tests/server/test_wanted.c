@@ -101,6 +101,35 @@ static void workers_that_all_jobs_set_aside_do_not_count(void **state)
     fby_wanted_fini(&wanted);
 }
 
+static void what_a_trainer_says_of_itself_is_limited(void **state)
+{
+    const struct fby_renew renew = {.session = {7},
+        .pace                                = {.span_ms = 1,
+                                           .rows         = UINT64_MAX,
+                                           .wait_ms      = UINT32_MAX,
+                                           .fetch_ms     = UINT64_MAX,
+                                           .transform_ms = UINT64_MAX,
+                                           .encode_ms    = UINT64_MAX,
+                                           .cpu_ms       = UINT64_MAX}};
+    struct fby_wanted      wanted;
+    add_worker_of(*state, 1, 0);
+    join_ok(*state, 7, 0, S);
+    assert_ok(renew_as(*state, &renew, 2 * S));
+    assert_wanted(&wanted, *state, 4, 1);
+    fby_wanted_fini(&wanted);
+}
+
+static void a_worker_that_has_not_told_its_threads_may_be_the_first(
+    void **state)
+{
+    struct fby_wanted wanted;
+    add_worker_of(*state, 1, 0);
+    add_worker_of(*state, 2, 2);
+    join_and_renew(*state, (struct fby_instance_ids){NULL, 0});
+    assert_wanted(&wanted, *state, 3, 2); /* 10 cores, 4 each */
+    fby_wanted_fini(&wanted);
+}
+
 static void decisions_have_a_period(void **state)
 {
     struct fby_wanted wanted;
@@ -123,6 +152,8 @@ int main(void)
         DIRECTORY_TEST(a_job_wants_workers_for_its_demand),
         DIRECTORY_TEST(threads_that_are_not_told_do_not_count),
         DIRECTORY_TEST(workers_that_all_jobs_set_aside_do_not_count),
+        DIRECTORY_TEST(what_a_trainer_says_of_itself_is_limited),
+        DIRECTORY_TEST(a_worker_that_has_not_told_its_threads_may_be_the_first),
         DIRECTORY_TEST(decisions_have_a_period),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,10 +81,10 @@ class Pages(SystemTest):
     def test_every_page_answers(self):
         server, worker = self.start()
         for daemon, paths in (
-                (server, ["/", "/healthz", "/readyz", "/metrics",
+                (server, ["/", "/healthz", "/readyz", "/metrics", "/scale",
                           "/api/cluster"]),
                 (worker, ["/", "/healthz", "/readyz", "/metrics"])):
-            wait_for_status(daemon, "/readyz", 200)
+            wait_for_status(daemon, paths[-2], 200)  # the last to be ready
             listed = ask(daemon, "/")[1].splitlines()
             self.assertEqual([line.split()[0] for line in listed], paths)
             for path in paths:
@@ -433,6 +433,8 @@ class Docs(SystemTest):
         served = set()
         for daemon in (self.cluster.server, worker):
             wait_for_status(daemon, "/metrics", 200)
+            if daemon is self.cluster.server:  # then it has all metrics
+                wait_for_status(daemon, "/scale", 200)
             served |= set(re.findall(r"^# TYPE (\w+)",
                                      ask(daemon, "/metrics")[1], re.MULTILINE))
             for line in ask(daemon, "/")[1].splitlines():

@@ -71,14 +71,15 @@ class Scale(SystemTest):
         return self.cluster.pull(self.cluster.pipeline(), "--epochs", 100000,
                                  "--job", "starved", watched=True)
 
-    def loop(self, command, *args):
+    def loop(self, command, *args, stdout=subprocess.DEVNULL, start=None):
         """`forebay scale` that runs `command` each second."""
         self.log = self.cluster.path("scale.log")
         with open(self.log, "wb") as log:
             process = subprocess.Popen(
                 [FOREBAY, "scale", "--server", self.cluster.server.endpoint,
                  "--every", "1s", "--exec", command, *args],
-                stdout=subprocess.DEVNULL, stderr=log, env=self.cluster.env)
+                stdout=stdout, stderr=log, env=self.cluster.env,
+                preexec_fn=start)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
@@ -157,8 +158,10 @@ class Scale(SystemTest):
     def test_a_command_that_hangs_is_ended(self):
         self.start_server()
         path = self.cluster.path("pids")
-        process = self.loop(f"sleep 1000 & echo $! >> {path}; wait",
-                            "--exec-limit", "1")
+        # What it has started is ended too, also if it ignores SIGTERM.
+        process = self.loop(
+            f"(trap '' TERM; exec sleep 1000) & echo $! >> {path}; wait",
+            "--exec-limit", "1")
         self.wait_for(self.log, "it still ran after 1 s, and was ended")
         first = int(path.read_text().split()[0])
         until = time.monotonic() + DEADLINE
@@ -169,7 +172,30 @@ class Scale(SystemTest):
         while len(path.read_text().split()) == count:  # it runs again
             select.select([], [], [], 0.05)
         process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)  # it ends the command first
+        process.wait(DEADLINE)
+        for pid in path.read_text().split():
+            self.assertFalse(harness.is_running(int(pid)))
+
+    def test_a_failure_is_told_although_ends_of_children_are_ignored(self):
+        self.start_server()
+        process = self.loop("exit 3", start=lambda: signal.signal(
+            signal.SIGCHLD, signal.SIG_IGN))
+        self.wait_for(self.log, "its exit code is 3")
+        process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(DEADLINE), 0)
+
+    def test_without_a_reader_only_a_command_goes_on(self):
+        server = self.start_server()
+        shown = subprocess.run(
+            [FOREBAY, "scale", "--server", server.endpoint, "--every", "1"],
+            stdout=open("/dev/full", "w"), stderr=subprocess.PIPE, text=True,
+            timeout=DEADLINE, check=False, env=self.cluster.env)
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("cannot write the number", shown.stderr)
+        path = self.cluster.path("numbers")
+        self.loop(f"echo $1 >> {path}", stdout=open("/dev/full", "w"))
+        self.wait_for(path, "0\n0\n")
 
     def test_without_a_server_the_workers_stay(self):
         server = self.start_server()
@@ -274,6 +300,8 @@ class Scale(SystemTest):
         self.start_server()
         for args, words in (
                 (["--exec", "true"], "--exec needs --every"),
+                (["--exec-limit", "5"], "--exec-limit needs --exec"),
+                (["--exec", "", "--every", "5"], "the command is empty"),
                 (["--min", "3", "--max", "2"], "--min is above --max"),
                 (["--every", "0"], "not a number of seconds from 1 to 3600"),
                 (["--every", "s"], "not a number of seconds from 1 to 3600")):

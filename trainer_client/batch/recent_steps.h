@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recent_steps.h - how fast a trainer takes batches, and how long it waits.
  *
- * A step lasts from one delivery of a batch to the next. It consists of the time
- * in which the trainer computes and the time in which it waits in
- * forebay_next(). The pace is that of the steps that ended in a window of time, at
- * least the last 4 and at most 1,024, with the times that workers took for their batches.
+ * A step lasts from one delivery of a batch to the next. It consists of the
+ * time in which the trainer computes and the time in which it waits in
+ * forebay_next(). The pace is that of the steps that ended in a window of time,
+ * at least the last 4 and at most 1,024, with the times that workers took for
+ * their batches.
  * Steps in which the trainer computes for more than 10 times the median length
  * of a step do not count: it evaluates, or writes a checkpoint. Pure. */
 #ifndef FBY_CLIENT_BATCH_RECENT_STEPS_H
