@@ -327,7 +327,7 @@ static void print_run(
     snprintf(name, sizeof(name), "%s, %s", scenario->name, rule_names[i]);
     bench_print(name,
         "off by %.0f %%, %" PRIu32 " flaps, waits %.0f s, %.1f worker-hours, "
-        "%.2f s of wait an hour",
+        "%.2f s of wait per worker-hour",
         100 * result->error, result->flaps, result->wait_s,
         result->worker_hours, result->wait_s / result->worker_hours);
 }
