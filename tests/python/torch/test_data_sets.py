@@ -182,7 +182,8 @@ DATA_SETS = [
      {"text": (3, 8), "label": Counter([0, 0, 1])}),
     ("datasets: JSON lines in .json", texts(
         lambda d, root: d.to_json(root / "train.json")),
-     "if it has such lines, rename it to train.jsonl"),
+     "train.json is not read as a list: write JSON lines, an object in each "
+     "line:"),
     ("datasets: imagefolder, CSV", metadata("metadata.csv"),
      {"file_name": (4, *IMAGE), "text": (4, 8)},
      ("val", {"file_name": (64, *IMAGE), "text": (64, 8)})),
