@@ -221,6 +221,27 @@ static const char *const words[] = {"clean", "clear", "noise", "blur", "sharp",
     "rain", "haze", "hazy", "high", "low", "source", "before", "after", "left",
     "right", NULL};
 
+static bool is_jpeg(const char *suffix)
+{
+    return fby_equal_ignoring_case(suffix, "jpg") ||
+           fby_equal_ignoring_case(suffix, "jpeg");
+}
+
+/* True if a folder has files of another type than the first one, as PNG masks
+ * beside JPEG pictures. */
+static bool has_types(const struct folder_set *set)
+{
+    const char *first = set->folders[0].suffix;
+    for (uint32_t i = 1; i < set->n; i++) {
+        const char *suffix = set->folders[i].suffix;
+        if (!fby_equal_ignoring_case(first, suffix) &&
+            !(is_jpeg(first) && is_jpeg(suffix))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum verdict { CLASSES, MAYBE_PAIRS, PAIRS };
 
 static enum verdict judge(const struct folder_set *set)
@@ -236,7 +257,8 @@ static enum verdict judge(const struct folder_set *set)
     if (set->n > FEW_FOLDERS) {
         return is_counter ? CLASSES : MAYBE_PAIRS;
     }
-    if (!is_counter || has_any(set, roles)) {
+    bool is_of_types = has_types(set) && one->n_files >= FEW_FILES;
+    if (!is_counter || is_of_types || has_any(set, roles)) {
         return PAIRS;
     }
     bool is_many = one->n_files >= MANY_FILES && !set->is_nearly;

@@ -84,6 +84,10 @@ ROWS = [
     ("pairs of two formats", pictures_at(
         "A/x7.jpg", "A/x9.jpg", "B/x7.png", "B/x9.png"), Remedy(
             f"A and B {PAIRS}", "", {"a": (2, *IMAGE)})),
+    ("numbered pairs of two formats", pictures_at(
+        *(f"img/{i}.jpg" for i in range(6)),
+        *(f"lbl/{i}.png" for i in range(6))), Remedy(
+            f"img and lbl {PAIRS}", "", {"img": (6, *IMAGE)})),
     ("pairs whose folders no column can be called after", folders(
         "A set", "B set", files=CODES),
      "A set and B set have the same file names, so they look like pairs, not "
