@@ -557,8 +557,8 @@ struct fby_pace {
     uint32_t span_ms; /* the length of these steps; 0: nothing is known */
     uint64_t rows;    /* taken in this time, without padding */
     uint32_t wait_ms; /* of this time, spent waiting for batches */
-    /* What these rows took in the stages of workers, summed over threads; from
-     * END. cpu_ms is 0 if workers do not say it. */
+    /* The time that workers spent on these rows in each stage, summed over
+     * threads; from END. cpu_ms is 0 if workers do not send it. */
     uint64_t fetch_ms, transform_ms, encode_ms;
     uint64_t cpu_ms;
 };

@@ -25,7 +25,7 @@
 #include "common/bytes.h"
 #include "proto/messages.h"
 
-/* What the ranks of one job take, and what a row costs. Starts with `name` set
+/* The demand of one job, and the cost of its rows. Starts with `name` set
  * and the rest zero; fby_scaler_add_rank adds the ranks. */
 struct fby_scaler_job {
     const char *name;

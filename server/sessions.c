@@ -295,7 +295,7 @@ static uint64_t at_most(uint64_t value, uint64_t most)
     return value < most ? value : most;
 }
 
-/* What a trainer says of itself may be wrong: keep sums and ratios finite. */
+/* Limit the numbers that a trainer sends: sums and ratios must stay finite. */
 static struct fby_pace limit_pace(const struct fby_pace *told)
 {
     const uint64_t  most = 1000000000; /* rows, or ms of all threads */

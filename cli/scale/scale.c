@@ -104,7 +104,8 @@ static void print_json(const struct fby_ask_answer *answer)
     json_decref(line);
 }
 
-/* If nobody reads the numbers any more, only a command gives reason to go on. */
+/* Print the answer. A failed write is an error, unless there is a command to
+ * run. */
 static fby_err print_answer(const struct scale_options *self,
     const struct fby_ask_answer *answer, struct fby_error_detail *why)
 {

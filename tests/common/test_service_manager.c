@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a service manager receives on its socket. */
+/* The messages that a service manager receives. */
 #include "tests/test.h"
 
 #include <stdio.h>
