@@ -65,8 +65,10 @@ static fby_err add_data_option(struct fby_served_roots *self,
     const char *equals = strchr(option, '=');
     char       *path   = realpath(equals + 1, NULL);
     if (path == NULL) {
-        return fby_error_set(
-            why, FBY_USAGE, "--data %s: there is no such directory", option);
+        return fby_error_set(why, FBY_USAGE,
+            "--data %s: there is no such directory; in a container, mount the "
+            "data there",
+            option);
     }
     char text[FBY_PATH_SIZE + FBY_NAME_SIZE];
     snprintf(

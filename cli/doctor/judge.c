@@ -153,8 +153,9 @@ struct fby_verdict fby_judge_memory(const struct fby_memory_facts *facts)
     uint64_t usable  = limited ? facts->limit : facts->total;
     bool     little  = usable < 2 * gib || facts->available < gib;
     return fby_verdict(little ? FBY_DOCTOR_WARN : FBY_DOCTOR_OK,
-        little ? "a worker takes 1 GiB (--memory), a client up to 1.25 GiB "
-                 "(--window): make these smaller, free memory, or allow more"
+        little ? "a worker takes 1 GiB, or half of the cgroup's limit if that "
+                 "is less (--memory), a client up to 1.25 GiB (--window): make "
+                 "these smaller, free memory, or allow more"
                : NULL,
         "%s, %s of it available%s%s", format_size(facts->total).text,
         format_size(facts->available).text,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of packages and images share: commands, and the files of a bare
-system of this distribution."""
+"""What the tests of packages and images share: commands, the files of a bare
+system of this distribution, and the image of deploy/Containerfile."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -11,6 +12,8 @@ import sys
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 FOREBAY = os.environ.get("FOREBAY_BIN", str(SOURCE / "build/forebay"))
 DEADLINE = 600
+IMAGE = "localhost/forebay"
+IMAGES = SOURCE / "build/images"  # what buildah and podman keep
 
 
 def skip_unless(*programs):
@@ -57,3 +60,51 @@ def made(pattern):
     """The only file in dist/ with this name."""
     (path,) = (SOURCE / "dist").glob(pattern)
     return path
+
+
+def prepare_storage():
+    """Images and containers of this process's commands: without overlays, and
+    apart from those of the machine."""
+    IMAGES.mkdir(exist_ok=True)
+    (IMAGES / "storage.conf").write_text(
+        f'[storage]\ndriver = "vfs"\ngraphroot = "{IMAGES}/store"\n'
+        f'runroot = "{IMAGES}/run"\n')
+    os.environ.update(CONTAINERS_STORAGE_CONF=str(IMAGES / "storage.conf"),
+                      STORAGE_DRIVER="vfs")
+
+
+def import_bare_system():
+    container = run("buildah", "from", "scratch").strip()
+    run("buildah", "add", "--quiet", container, bare_system(), "/")
+    run("buildah", "commit", "--quiet", container, "localhost/bare")
+    run("buildah", "rm", container)
+
+
+def make_image():
+    """Have IMAGE, made of the package in dist/, in the storage of
+    prepare_storage()."""
+    prepare_storage()
+    made_of = IMAGES / "package"
+    package = made("forebay_*.deb")
+    if made_of.exists() and made_of.read_bytes() == package.read_bytes():
+        return
+    import_bare_system()
+    run(SOURCE / "tools/image", IMAGE, env={
+        **os.environ, "IMAGE_BASE": "localhost/bare",
+        "BUILDAH_OPTIONS": "--isolation chroot --network host"})
+    shutil.copyfile(package, made_of)
+
+
+def photos():
+    """A folder with 64 photos of 6 classes, which every user may read, and the
+    text of its pipeline."""
+    folder = IMAGES / "photos"
+    if not folder.exists():
+        run(FOREBAY, "photos", "--number", "64", folder)
+    return folder, run(FOREBAY, "init", folder)
+
+
+def digest(pipeline, *args):
+    """What a trainer on this machine receives of a pipeline."""
+    return json.loads(run(FOREBAY, "pull", "--json", "--pipeline", pipeline,
+                          *args))["digest"]

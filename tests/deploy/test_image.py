@@ -10,38 +10,18 @@ import tempfile
 import unittest
 
 import base
-from base import FOREBAY, SOURCE, run
+from base import FOREBAY, IMAGE, run
 
-IMAGE = "localhost/forebay"
 DIR = pathlib.Path(tempfile.mkdtemp(prefix="forebay-image-"))
 MB = 1000000
-
-
-def prepare_storage():
-    """Images and containers in a folder of their own, without overlays."""
-    (DIR / "storage.conf").write_text(
-        f'[storage]\ndriver = "vfs"\ngraphroot = "{DIR}/store"\n'
-        f'runroot = "{DIR}/run"\n')
-    os.environ.update(CONTAINERS_STORAGE_CONF=str(DIR / "storage.conf"),
-                      STORAGE_DRIVER="vfs")
-
-
-def import_base():
-    container = run("buildah", "from", "scratch").strip()
-    run("buildah", "add", "--quiet", container, base.bare_system(), "/")
-    run("buildah", "commit", "--quiet", container, "localhost/bare")
-    run("buildah", "rm", container)
 
 
 class Image(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        prepare_storage()
-        import_base()
-        run(SOURCE / "tools/image", IMAGE, env={
-            **os.environ, "IMAGE_BASE": "localhost/bare",
-            "BUILDAH_OPTIONS": "--isolation chroot --network host"})
+        base.make_image()
         cls.container = run("buildah", "from", IMAGE).strip()
+        cls.addClassCleanup(run, "buildah", "rm", cls.container)
         cls.root = pathlib.Path(
             run("buildah", "mount", cls.container).strip())
 
@@ -87,21 +67,18 @@ class Image(unittest.TestCase):
             "Apache-2.0")
 
     def test_it_streams_as_its_user(self):
+        photos, text = base.photos()
         data = DIR / "data"
         data.mkdir()
         DIR.chmod(0o755)  # the image's user goes through it
-        run(FOREBAY, "photos", "--number", "64", data / "photos")
-        text = run(FOREBAY, "init", data / "photos")
         (data / "p.yaml").write_text(text)
-        (data / "inside.yaml").write_text(text.replace(str(data), "/data"))
-        alone = json.loads(run(FOREBAY, "pull", "--pipeline", data / "p.yaml",
-                               "--json"))
+        (data / "inside.yaml").write_text(text.replace(str(photos), "/photos"))
         pulled = json.loads(run(
             "buildah", "run", "--isolation", "chroot", "--network", "host",
-            "--volume", f"{data}:/data:ro", self.container, "--",
-            "/usr/bin/forebay", "pull", "--pipeline", "/data/inside.yaml",
-            "--json"))
-        self.assertEqual(pulled["digest"], alone["digest"])
+            "--volume", f"{data}:/data:ro", "--volume", f"{photos}:/photos:ro",
+            self.container, "--", "/usr/bin/forebay", "pull", "--pipeline",
+            "/data/inside.yaml", "--json"))
+        self.assertEqual(pulled["digest"], base.digest(data / "p.yaml"))
 
 
 if __name__ == "__main__":
