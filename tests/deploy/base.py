@@ -2,6 +2,8 @@
 """What the tests of packages and images share: commands, the files of a bare
 system of this distribution, and the image of deploy/Containerfile."""
 
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -41,8 +43,21 @@ def run(*args, **options):
     return done.stdout
 
 
+@contextlib.contextmanager
+def alone():
+    """Of tests that run at the same time, one makes what they share."""
+    with open(SOURCE / "build/deploy.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def bare_system():
     """A tar archive of a bare system; made once in a build folder."""
+    with alone():
+        return made_bare_system()
+
+
+def made_bare_system():
     text = pathlib.Path("/etc/os-release").read_text()
     values = dict(line.split("=", 1) for line in text.splitlines()
                   if "=" in line)
@@ -73,9 +88,9 @@ def prepare_storage():
                       STORAGE_DRIVER="vfs")
 
 
-def import_bare_system():
+def import_system(system):
     container = run("buildah", "from", "scratch").strip()
-    run("buildah", "add", "--quiet", container, bare_system(), "/")
+    run("buildah", "add", "--quiet", container, system, "/")
     run("buildah", "commit", "--quiet", container, "localhost/bare")
     run("buildah", "rm", container)
 
@@ -84,11 +99,17 @@ def make_image():
     """Have IMAGE, made of the package in dist/, in the storage of
     prepare_storage()."""
     prepare_storage()
+    system = bare_system()
+    with alone():
+        build_image(system)
+
+
+def build_image(system):
     made_of = IMAGES / "package"
     package = made("forebay_*.deb")
     if made_of.exists() and made_of.read_bytes() == package.read_bytes():
         return
-    import_bare_system()
+    import_system(system)
     run(SOURCE / "tools/image", IMAGE, env={
         **os.environ, "IMAGE_BASE": "localhost/bare",
         "BUILDAH_OPTIONS": "--isolation chroot --network host"})
@@ -99,8 +120,9 @@ def photos():
     """A folder with 64 photos of 6 classes, which every user may read, and the
     text of its pipeline."""
     folder = IMAGES / "photos"
-    if not folder.exists():
-        run(FOREBAY, "photos", "--number", "64", folder)
+    with alone():
+        if not folder.exists():
+            run(FOREBAY, "photos", "--number", "64", folder)
     return folder, run(FOREBAY, "init", folder)
 
 
