@@ -470,6 +470,8 @@ static void a_leaving_worker_takes_nothing_new_and_ends_what_is_open(
     assert_int_equal(rig.loop.leave_until_ns, rig.loop.now_ns + 25 * S);
     struct fby_chunk chunk = wire_expect_chunk(&a);
     wire_expect(&a, FBY_MSG_LEAVE);
+    rig.loop.now_ns = rig.loop.accept_until_ns;
+    fby_loop_leave_tick(&rig.loop);
     struct fby_request_id late = party_request(&a, &spec);
     assert_int_equal(
         wire_expect(&a, FBY_MSG_LOST)->lost.request.value, late.value);
@@ -488,6 +490,31 @@ static void a_leaving_worker_takes_nothing_new_and_ends_what_is_open(
     party_credit(&a, FBY_CHUNK_PREFIX + chunk.wire_bytes);
     wire_expect_chunk(&a);
     wire_expect(&a, FBY_MSG_END);
+    fby_loop_leave_tick(&rig.loop);
+    assert_true(rig.loop.done);
+    rig_close(&rig);
+}
+
+static void a_leaving_worker_takes_requests_that_were_on_their_way(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    fby_loop_start_leaving(&rig.loop);
+    wire_expect(&a, FBY_MSG_LEAVE);
+    fby_loop_leave_tick(&rig.loop);
+    assert_false(rig.loop.done);
+    party_request(&a, &spec);
+    rig_make(&rig);
+    wire_expect(&a, FBY_MSG_HEADER);
+    wire_expect_chunk(&a);
+    wire_expect_chunk(&a);
+    wire_expect(&a, FBY_MSG_END);
+    fby_loop_leave_tick(&rig.loop);
+    assert_false(rig.loop.done);
+    party_bye(&a); /* nothing can be on its way any more */
     fby_loop_leave_tick(&rig.loop);
     assert_true(rig.loop.done);
     rig_close(&rig);
@@ -591,6 +618,7 @@ int main(void)
         IN_SANDBOX(opened_data_must_have_the_expected_digests),
         IN_SANDBOX(a_session_waits_for_eight_opens_at_most),
         IN_SANDBOX(a_leaving_worker_takes_nothing_new_and_ends_what_is_open),
+        IN_SANDBOX(a_leaving_worker_takes_requests_that_were_on_their_way),
         IN_SANDBOX(batches_open_at_the_deadline_are_given_back),
         IN_SANDBOX(every_counter_is_reported_by_its_name),
     };

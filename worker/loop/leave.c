@@ -1,30 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leave: the worker sends LEAVE to its clients, accepts no new requests,
- * finishes the open batches, and ends. After drain_ns it answers LOST for the
- * batches that are still open. When the socket closes, ZeroMQ has LINGER_MS
- * (worker.c) to send the messages in its queues. */
+/* Leave: the worker sends LEAVE to its clients, finishes the open batches, and
+ * ends. Clients send no request after LEAVE; those that were on their way are
+ * accepted until each client has said BYE, for IN_FLIGHT_NS at most. After
+ * drain_ns the worker answers LOST for the batches that are still open. When the
+ * socket closes, ZeroMQ has LINGER_MS (worker.c) to send the messages in its
+ * queues. */
+#include "common/clock.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "worker/loop/loop.h"
+
+#define IN_FLIGHT_NS (FBY_NS_PER_S / 2)
 
 void fby_loop_start_leaving(struct fby_loop *self)
 {
     if (self->leave_until_ns != 0) {
-        self->leave_until_ns = self->now_ns; /* end in this turn */
+        self->leave_until_ns  = self->now_ns; /* end in this turn */
+        self->accept_until_ns = self->now_ns;
         return;
     }
     fby_info("LEAVING", "finishing the open batches");
     fby_service_manager_tell(
         &self->manager, "STOPPING=1\nSTATUS=finishing the open batches");
-    self->leave_until_ns = self->now_ns + self->options.drain_ns;
+    self->leave_until_ns  = self->now_ns + self->options.drain_ns;
+    self->accept_until_ns = fby_earlier_ns(self->leave_until_ns,
+        self->now_ns + fby_scaled_timeout_ns(IN_FLIGHT_NS));
     fby_http_refresh(self->http);
     fby_loop_registry_deregister(self);
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;
          peer                       = peer->next) {
         if (!peer->has_left) {
-            fby_session_leave(peer->session);
             fby_loop_send_to_peer(
                 self, peer, FBY_MESSAGE(LEAVE, leave, .session = peer->id));
         }
+    }
+}
+
+static void accept_no_requests(struct fby_loop *self)
+{
+    for (struct fby_loop_peer *peer = self->peers; peer != NULL;
+         peer                       = peer->next) {
+        fby_session_leave(peer->session);
     }
 }
 
@@ -70,5 +86,10 @@ void fby_loop_leave_tick(struct fby_loop *self)
     if (self->now_ns >= self->leave_until_ns && has_open_batches(self)) {
         send_lost_for_open_batches(self);
     }
-    self->done = !has_open_batches(self) && !has_frames(self);
+    bool accepts = self->now_ns < self->accept_until_ns &&
+                   fby_loop_count_sessions(self) > 0;
+    if (!accepts) {
+        accept_no_requests(self);
+    }
+    self->done = !accepts && !has_open_batches(self) && !has_frames(self);
 }

@@ -61,6 +61,9 @@ static long wait_ms(const struct fby_loop *self)
     if (self->leave_until_ns != 0) {
         due_ns = fby_earlier_ns(due_ns, self->leave_until_ns);
     }
+    if (now_ns < self->accept_until_ns) {
+        due_ns = fby_earlier_ns(due_ns, self->accept_until_ns);
+    }
     /* Round up, so that the timer is due after the wait. */
     return due_ns <= now_ns ? 0 : (long)((due_ns - now_ns) / FBY_NS_PER_MS) + 1;
 }

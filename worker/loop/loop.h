@@ -176,6 +176,7 @@ struct fby_loop {
     uint64_t logged_cause;    /* of the last failure that was logged */
     int64_t  cause_due_ns;    /* when it may be logged again */
     int64_t  leave_until_ns;  /* when leaving must end; 0: not leaving */
+    int64_t  accept_until_ns; /* then, until when requests are accepted */
     bool     done;            /* the worker ends after this turn */
 };
 
@@ -411,8 +412,8 @@ uint32_t fby_loop_count_sessions(const struct fby_loop *self);
 /* Start to leave. A second call ends the worker in this turn. */
 void fby_loop_start_leaving(struct fby_loop *self);
 
-/* If the worker is leaving, set `done` once no batch is open or drain_ns has
- * passed. */
+/* If the worker is leaving, set `done` once no batch is open and no request can
+ * be on its way, or drain_ns has passed. */
 void fby_loop_leave_tick(struct fby_loop *self);
 
 /* ---- keys.c -------------------------------------------------------------- */
