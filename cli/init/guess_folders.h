@@ -53,6 +53,10 @@ FBY_CHECKED fby_err fby_refuse_pairs_below(struct fby_search *search,
     const char *path, const char *folder, const char *lists,
     struct fby_error_detail *why);
 
+/* Is the name of a folder usual for one picture of a pair, as hr and lr
+ * (guess_pairs.c)? */
+bool fby_guess_is_role_name(const char *name);
+
 /* Write why `folder`, the only one of the split at `path`, is no class of train,
  * and what to do (guess_lone_class.c). */
 void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,

@@ -201,17 +201,23 @@ static bool has_word(const char *name, const char *word)
            (at[length] == '\0' || at[length] == '_');
 }
 
-/* Has a name a word of the list, which ends with NULL? */
+/* Has the name a word of the list, which ends with NULL? */
+static bool has_word_of(const char *name, const char *const *words)
+{
+    size_t k = 0;
+    while (words[k] != NULL && !has_word(name, words[k])) {
+        k++;
+    }
+    return words[k] != NULL;
+}
+
 static bool has_any(const struct folder_set *set, const char *const *words)
 {
-    for (uint32_t i = 0; i < set->n; i++) {
-        for (size_t k = 0; words[k] != NULL; k++) {
-            if (has_word(set->folders[i].name, words[k])) {
-                return true;
-            }
-        }
+    uint32_t i = 0;
+    while (i < set->n && !has_word_of(set->folders[i].name, words)) {
+        i++;
     }
-    return false;
+    return i < set->n;
 }
 
 /* Words that name one picture of a pair, and ones that may name a class. */
@@ -220,6 +226,11 @@ static const char *const roles[] = {"hr", "lr", "gt", "input", "inputs",
 static const char *const words[] = {"clean", "clear", "noise", "blur", "sharp",
     "rain", "haze", "hazy", "high", "low", "source", "before", "after", "left",
     "right", NULL};
+
+bool fby_guess_is_role_name(const char *name)
+{
+    return has_word_of(name, roles);
+}
 
 static bool is_jpeg(const char *suffix)
 {

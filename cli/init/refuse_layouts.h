@@ -92,6 +92,14 @@ FBY_CHECKED fby_err fby_refuse_sample_arrays(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* Refuse folders in the listing of `path` that have the same few files each, so that
+ * they are samples (refuse_samples.c). The listing of the first split decides for
+ * all. Sets out->command to one that writes lists.
+ * Errors: FBY_CONFIG: what to do. */
+FBY_CHECKED fby_err fby_refuse_samples(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
 /* Refuse texts of numbers in the listing of `path` that are called after
  * splits, and no pictures are beside (refuse_numbers.c). Sets out->command to
  * one that makes tables of them.

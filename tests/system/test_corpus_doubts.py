@@ -10,7 +10,8 @@ import test_corpus
 
 from collections import Counter
 
-from test_corpus import IMAGE, Note, Remedy, pictures_at, picture, save, zipped
+from test_corpus import IMAGE, Note, Remedy, mask, pictures_at, picture, save
+from test_corpus import zipped
 
 
 def folders(*names, files=("0.jpg", "1.jpg", "2.jpg")):
@@ -34,6 +35,49 @@ def tables(*names):
 def numbered(*names, n=12, form="{}.jpg"):
     """Files with the numbers of a counter in each of the folders."""
     return folders(*names, files=[form.format(i) for i in range(n)])
+
+
+def cases(n, *roles, form="case_{:03}", masks=()):
+    """Folders of samples with a file for each role, in which * is the name of the
+    folder."""
+    def make(root):
+        for i in range(n):
+            case = form.format(i)
+            for role in (*roles, *masks):
+                content = mask(i) if role in masks else picture(i)
+                save(root / case / role.replace(
+                    "*", case.rsplit("/", maxsplit=1)[-1]), content)
+    return make
+
+
+def all_of(*makers):
+    def make(root):
+        for maker in makers:
+            maker(root)
+    return make
+
+
+def without(path, make):
+    def remove(root):
+        make(root)
+        (root / path).unlink()
+    return remove
+
+
+MRI = ("flair.png", "t1.png", "t1ce.png", "t2.png")
+BRATS = tuple(f"*_{role}" for role in MRI)
+SAMPLES = ("and the folders beside it have the same files ({}), so they look "
+           "like samples, not classes; if {}, add --class-depth 1; for samples "
+           "write a list:\n(cd /")
+MRI_SAMPLES = SAMPLES.format("flair.png, seg.png, t1.png, t1ce.png, t2.png",
+                             "they are classes")
+BRATS_SAMPLES = SAMPLES.format(
+    "*_flair.png, *_seg.png, *_t1.png, *_t1ce.png, *_t2.png", "{}")
+
+
+def mri(n):
+    """The arrays of a list of such samples."""
+    return {"flair": (n, *IMAGE), "seg": (n, 224, 224, 1)}
 
 
 PAIRS = ("have the same file names, so they look like pairs, not classes; if "
@@ -114,6 +158,59 @@ ROWS = [
     ("six cameras", folders(*"abcdef", files=CODES), Note(
         f"note: a, b, c, d, ... {MAY_BE_PAIRS}", {"image": (18, *IMAGE)},
         {"train": {"a": (3, *IMAGE)}})),
+    *((f"BraTS: {n} folders of pictures of a patient", cases(
+        n, *MRI, masks=["seg.png"]), Remedy(
+            f"case_000 {MRI_SAMPLES}", "", mri(min(n, 64))))
+      for n in (4, 6, 20, 100)),
+    *((f"BraTS: {n} folders whose files are called after them", cases(
+        n, *BRATS, form="BraTS_{:03}", masks=["*_seg.png"]), Remedy(
+            "BraTS_000 " + BRATS_SAMPLES.format("they are classes"), "",
+            mri(n)))
+      for n in (4, 20)),
+    ("samples as folders in train and val", all_of(
+        *(cases(n, *MRI, form=f"{split}/case_{{:03}}", masks=["seg.png"])
+          for split, n in (("train", 6), ("val", 4)))), Remedy(
+              f"in train: case_000 {MRI_SAMPLES}", "", mri(6)),
+     ("val", {"flair": (64, *IMAGE), "seg": (64, 224, 224, 1)})),
+    ("BraTS: samples in two groups", all_of(
+        cases(5, *BRATS, form="HGG/B_1{}", masks=["*_seg.png"]),
+        cases(4, *BRATS, form="LGG/B_2{}", masks=["*_seg.png"])), Remedy(
+            "HGG/B_10 " + BRATS_SAMPLES.format("each file is a sample"), "",
+            {**mri(9), "group": Counter([0] * 5 + [1] * 4)})),
+    ("samples as folders, of which one lacks a file", without(
+        "case_003/t1.png", cases(8, *MRI, masks=["seg.png"])), Remedy(
+            f"case_000 {MRI_SAMPLES}", "", mri(7))),
+    ("samples as folders in the only folder", cases(
+        6, *MRI, form="data/case_{}", masks=["seg.png"]), Remedy(
+            f"in data: case_0 {MRI_SAMPLES}", "data", mri(6))),
+    ("samples as folders of a picture, a mask, a depth and a text", all_of(
+        cases(5, "a photo.png", form="{}", masks=["mask.png"]),
+        lambda root: [save(root / f"{i}/caption.txt", "a b") for i in range(5)]
+        and None), Remedy(
+            "0 " + SAMPLES.format("a photo.png, caption.txt, mask.png",
+                                  "they are classes"), "",
+            {"a_photo": (5, *IMAGE), "mask": (5, 224, 224, 1)})),
+    ("samples of TIFF pictures", cases(5, "ab.tif", "seg.tif"),
+     "TIFF pictures (ab.tif) are not decoded; convert them with ImageMagick, in "
+     "their folder: find . "),
+    ("a zip of samples", zipped(cases(5, *MRI)),
+     "for samples write a list with a column of paths for each file; unpack the "
+     "archive first:\n(cd /"),
+    ("classes of five numbered files each", numbered(*"abcdef", n=5),
+     {"label": Counter(list(range(6)) * 5)}),
+    ("classes of files numbered after a word", numbered(
+        *"abcdef", n=5, form="img_{:04}_00.jpg"), Note(
+            f"note: a, b, c, d, ... {MAY_BE_PAIRS}",
+            {"label": Counter(list(range(6)) * 5)},
+            {"train": {"a": (5, *IMAGE)}})),
+    ("ImageNet: files called after their classes", all_of(
+        *(cases(1, *(f"*_{i}.jpg" for i in range(3)), form=f"n0{k}")
+          for k in range(6))), {"label": Counter(list(range(6)) * 3)}),
+    ("classes of one file each", cases(6, "photo.jpg"),
+     {"label": Counter(range(6))}),
+    ("four folders called after roles", folders(
+        "hr", "lr", "gt", "noisy", files=["boat.png", "cat.png", "tree.png"]),
+     Remedy(f"gt, hr, lr and noisy {PAIRS}", "", {"gt": (3, *IMAGE)})),
     ("FER2013: a column Usage", csv("fer2013.csv", "emotion,Usage", *(
         f"{i % 3},{('Training', 'PublicTest', 'PrivateTest')[i % 4 % 3]}"
         for i in range(12))), Remedy(

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sample_list.h - folders that are samples: their files, and the command that writes a
+ * list of them. See refuse_samples.c. */
+#ifndef FBY_CLI_INIT_SAMPLE_LIST_H
+#define FBY_CLI_INIT_SAMPLE_LIST_H
+
+#include "cli/init/guess_search.h"
+
+#define FBY_SAMPLE_LIST "samples.csv"
+
+enum { FBY_SAMPLE_FILES = 8 };
+
+struct fby_sample_file {
+    char name[FBY_NAME_SIZE]; /* with * for the name of the folder */
+};
+
+struct fby_sample_folder {
+    const char            *name; /* borrowed from the listing */
+    struct fby_sample_file files[FBY_SAMPLE_FILES];
+    uint32_t               n;
+};
+
+/* The role of a file, `size` bytes: its name without the folder's and without the
+ * extension. */
+const char *fby_sample_role(const struct fby_sample_file *file, size_t *size);
+
+/* Set the command of the search to the one that writes a list of the folders in
+ * `path`, or, if `are_grouped`, in the folders there. The list is in `path`, or, if that is the
+ * folder of a split, one is in that of each split. Returns ":", or "" if there is none. */
+const char *fby_sample_list_advise(const struct fby_search *search,
+    const char *path, const struct fby_sample_folder *folder, bool are_grouped);
+
+#endif
