@@ -39,6 +39,14 @@ bool fby_shell_is_plain(const char *text)
     return has_only_plain(text) && text[0] != '-';
 }
 
+/* Interactive shells replace '!' there. */
+bool fby_shell_is_quotable(const char *text)
+{
+    size_t n = strlen(text);
+    return fby_is_utf8(text, n) && !fby_utf8_has_hidden(text, n) &&
+           strpbrk(text, "\"$`\\'!") == NULL;
+}
+
 static void append_quoted(struct shell_text *self, const char *word)
 {
     append(self, "'");

@@ -10,6 +10,10 @@
  * only letters, digits and _-+=./:,@% and does not begin with '-'. */
 bool fby_shell_is_plain(const char *text);
 
+/* True if `text` can stand in a word of a shell in double quotes, and there in a text
+ * of Python in single quotes, as it is. */
+bool fby_shell_is_quotable(const char *text);
+
 /* Write `word` so that a shell reads it as one word: as it is, in quotes, or, if
  * it has control characters or invalid UTF-8, as $'...' of bash and zsh with
  * octal numbers. No control character is written.

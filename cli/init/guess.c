@@ -74,6 +74,7 @@ static fby_err no_known_data(struct fby_search *search, const char *path,
         }
     }
     FBY_TRY(fby_refuse_texts(search, path, listing, why));
+    FBY_TRY(fby_refuse_text_tables(search, path, NULL, why));
     if (!is_file && fby_init_has_pictures(listing)) {
         return fby_error_set(why, FBY_CONFIG,
             "the directory has pictures, but no class folders; expected is one "

@@ -27,6 +27,13 @@ FBY_CHECKED fby_err fby_refuse_texts(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* Refuse texts in `path` with rows of columns, as iris.data, whose names end so; NULL:
+ * any that are of no other type (refuse_text_tables.c).
+ * Errors: FBY_CONFIG  there are some: the command that writes lists;  those of
+ *                     listing. */
+FBY_CHECKED fby_err fby_refuse_text_tables(struct fby_search *search,
+    const char *path, const char *ending, struct fby_error_detail *why);
+
 /* Refuse lists in `path` whose folders are no classes, as flat folders of splits.
  * Errors: FBY_CONFIG  a list names files of the folders without their path, or
  *         with a wrong one. */

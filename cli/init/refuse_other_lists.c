@@ -420,6 +420,7 @@ fby_err fby_refuse_texts(struct fby_search *search, const char *path,
     if (files.n == 0) {
         return FBY_OK;
     }
+    FBY_TRY(fby_refuse_text_tables(search, path, ".txt", why));
     if (read_line(search, path, files.names[0], line) &&
         strchr(line, '\t') != NULL) {
         return refuse_tabs(&files, files.names[0], why);

@@ -11,7 +11,7 @@
 #include "cli/init/names.h"
 #include "cli/init/programs.h"
 #include "cli/init/split_names.h"
-#include "worker/source/shard.h"
+#include "common/shell.h"
 
 const char *fby_sample_role(const struct fby_sample_file *file, size_t *size)
 {
@@ -64,12 +64,6 @@ static int order_of(const struct fby_sample_file *file)
                                                 : 1;
 }
 
-/* Can the name stand in a text of Python, in a word of a shell with quotes? */
-static bool can_quote(const char *name)
-{
-    return fby_name_is_plain(name) && strpbrk(name, "\"$`\\'!") == NULL;
-}
-
 static int compare_order(const void *a, const void *b)
 {
     const struct fby_sample_file *x     = a;
@@ -89,7 +83,8 @@ static bool write_columns(
     qsort(sorted.files, sorted.n, sizeof(sorted.files[0]), compare_order);
     for (uint32_t i = 0; i < sorted.n && used < size; i++) {
         const struct fby_sample_file *file = &sorted.files[i];
-        if (!can_quote(file->name) || !write_column(file, columns, i)) {
+        if (!fby_shell_is_quotable(file->name) ||
+            !write_column(file, columns, i)) {
             return false;
         }
         used += (size_t)snprintf(out + used, size - used, "%s'%s': '%s'",

@@ -57,12 +57,26 @@ static void a_word_that_does_not_fit_is_not_cut(void **state)
     }
 }
 
+static void a_text_in_two_pairs_of_quotes_has_no_special_characters(
+    void **state)
+{
+    (void)state;
+    assert_true(fby_shell_is_quotable("my file (1) & \xc3\xa9.png"));
+    assert_true(fby_shell_is_quotable(""));
+    for (const char *c = "\"$`\\'!\n\x1b\xff"; *c != '\0'; c++) {
+        const char text[] = {'a', *c, 'b', '\0'};
+        assert_false(fby_shell_is_quotable(text));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_word_is_quoted_only_if_it_needs_to_be),
         cmocka_unit_test(control_characters_become_numbers),
         cmocka_unit_test(a_word_that_does_not_fit_is_not_cut),
+        cmocka_unit_test(
+            a_text_in_two_pairs_of_quotes_has_no_special_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,15 @@ def texts_and_labels_in_files(root):
         save(root / f"c/{i}.cls", f"{i}")
 
 
+def texts(files, only=None):
+    """Files of these texts in Latin-1, by name."""
+    def make(root):
+        for name, text in files.items():
+            save(root / name, text.encode("latin-1"))
+        return only and root / only
+    return make
+
+
 def test_in_json_lines(root):
     for i in range(4):
         save(root / f"images/{i}.jpg", picture(i))
@@ -755,10 +764,64 @@ ROWS = [
                 "columns are separated by commas: write the file again with "
                 "them: to convert it: (cd /", {"acidity": [1.5]}, {
                     "train": {"acidity": [1.5]}})),
+    ("UCI: iris.data", texts({"iris.data": "5.1,3.5,setosa\n.9,3.,other\n\n" * 2,
+                              "Index": "x\n", "iris.names": "1. Title: Iris\n"}),
+     Remedy("iris.data has rows of 3 columns, separated by ',', and no header: "
+            "write a list:\n(cd /", "",
+            {"c1": Counter([5.1, .9] * 2), "c2": Counter([3.5, 3] * 2),
+             "c3": Counter([1, 0] * 2)})),
+    ("UCI: adult.data and adult.test", texts({
+        "adult.data": '39, State-gov, <=50K\n50, "a, b", >50K\n',
+        "adult.test": "|1x3 Cross validator\n" + "25, Private, <=50K.\n" * 9}),
+     Remedy("adult.data has rows of 3 columns, separated by ',', and no header",
+            "", {"c1": Counter([39, 50]), "c2": (2, 16)})),
+    ("UCI: auto-mpg.data", texts({"auto-mpg.data": (
+        '18.0   8   3504.\t"chevrolet malibu"\n'
+        '15.0   8   3693.\t"buick skylark 320"\n') * 2}), Remedy(
+            "auto-mpg.data has rows of 4 columns, separated by blanks, and no ",
+            "", {"c3": Counter([3504.0, 3693.0] * 2)})),
+    ("MovieLens: ratings.dat and others", texts({
+        "movies.dat": "1::Caf\xe9 (1995)::A|B\n2::b::C\n",
+        "ratings.dat": "1::1193::5::978300760\n" * 5,
+        "README": "x\ny z\n"}), Remedy(
+            "ratings.dat, the largest table beside others, has rows of 4 "
+            "columns, separated by '::', and no header: write a list:\n(cd /",
+            "", {"c2": Counter([1193] * 5)})),
+    ("MovieLens: the file movies.dat, in Latin-1", texts({
+        "movies.dat": "".join(
+            f'{i}::Caf\xe9 {i}, "b\n' for i in range(65)) + "3::x::y\n",
+        "ratings.dat": "1::1\n" * 99}, "movies.dat"), Remedy(
+            "movies.dat has rows of 2 columns, separated by '::', and no header",
+            "movies.csv", {"c1": (64,), "c2": (64, 16)})),
+    ("MovieLens: u.data", texts({
+        "u.data": "196\t242\t3\n186\t302\t1\n", "u.info": "2 users\n"}),
+     Remedy("u.data has rows of 3 columns, separated by tabs, and no header: ",
+            "", {"c1": Counter([196, 186])})),
+    ("SMSSpamCollection", texts({
+        "SMSSpamCollection": "ham\tHi, \"crazy\" o\n" * 3 + 'spam\t"Free\n'
+                             'ham\tok\n', "readme": "SMS\n"}), Remedy(
+            "SMSSpamCollection has rows of 2 columns, separated by tabs, and no "
+            "header: write a list:\n(cd /", "",
+            {"c1": Counter([0] * 4 + [1])})),
+    ("train.data and test.data with a header", texts({
+        "train.data": "age;kind\n1;a b\n2;c\n", "test.data": "age;kind\n3;c\n",
+        "more.data": "1;2;3\n" * 99}), Remedy(
+            "train.data has rows of 2 columns, separated by ';': write a list:\n",
+            "", {"age": Counter([1, 2])}),
+     ("test", {"age": (64,)})),
+    ("digits.tra and its names", texts({
+        "digits.names": "1. Title\n", "my digits.tra": "0,1,6\n0,2,7\n"}),
+     Remedy("my digits.tra has rows of 3 columns, separated by ',', and no ", "",
+            {"c3": Counter([6, 7])})),
+    ("a .txt with rows of numbers", texts({
+        "seeds.txt": "15.26\t14.84\t\t1\n14.88\t14.57\t2\n"}), Remedy(
+            "seeds.txt has rows of 3 columns, separated by blanks, and no header",
+            "", {"c3": Counter([1, 2])})),
     ("SNLI: tabs in .txt", lambda root: [
         save(root / f"snli_{split}.txt", 'gold_label\ttext\n-\t"a b\nx\tc\n')
         for split in ("train", "dev")] and None,
-     Remedy("has tabs: write a list with commas:\n(cd /", "",
+     Remedy("snli_train.txt has rows of 2 columns, separated by tabs: write a "
+            "list:\n(cd /", "",
             {"gold_label": (2, 1), "text": Counter(b'"a bc' + bytes(3))}),
      ("val", {"text": (64, 4)})),
     ("lists of splits made of metadata.csv", lambda root: [

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# Writes a list g for each text f of L, the pairs of these. Its rows have N columns,
+# separated by D: ' ' is any blanks. Q is a mode of csv for quotes, and H the names of
+# the columns, in a list, or [] if the first row has them. Other rows are left out and
+# counted. A line that is not UTF-8 is CP1252. Numbers such as 5. and .5 get a zero, as
+# in JSON. A program that fails leaves no list.
+import atexit, collections, csv, itertools, os, re
+assert not any(os.path.exists(g) for f, g in L), 'there already: ' + str(L)
+[atexit.register(lambda p: os.path.exists(p) and os.remove(p), g + '.part')
+    for f, g in L]
+C = collections.Counter()
+csv.field_size_limit(1 << 30)
+read = lambda b: (
+    b.decode() if b.decode('utf-8', 'ignore').encode() == b
+    else b.decode('cp1252', 'replace')).replace(chr(0), '').lstrip(chr(65279))
+split = lambda s: ' '.join(s.split()) if D == ' ' else s.replace(D, chr(1))
+fix = lambda c: c if c[-1:] != '.' and c[:1] not in ('+', '.', '-') else re.sub(
+    r'^[+]?(-?)(?=[.]?\d)(\d*)[.](\d*)\Z',
+    lambda m: m[1] + (m[2] or '0') + '.' + (m[3] or '0'), c)
+keep = lambda x: any(x) and not C.update([len(x) == N]) and len(x) == N
+rows = lambda f: csv.reader(
+    (split(read(b)) for b in open(f, 'rb')), quoting=Q,
+    delimiter=' ' if D == ' ' else chr(1), skipinitialspace=True)
+[csv.writer(o).writerows(itertools.chain(
+    H, filter(keep, ([fix(c.strip()) for c in x] for x in rows(f)))))
+    for f, g in L for o in [open(g + '.part', 'w', newline='', encoding='utf-8')]]
+C[False] and print('left out, with other columns:', C[False], 'rows')
+[os.rename(g + '.part', g) for f, g in L]

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* refuse_text_tables.c - texts with rows of columns whose names do not say so, as
+ * iris.data, ratings.dat of MovieLens and SMSSpamCollection. The command writes lists
+ * (.csv).
+ *
+ * Files of splits are written as a list each; else the largest table is. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/init/guess_notes.h"
+#include "cli/init/programs.h"
+#include "cli/init/refuse_lists.h"
+#include "cli/init/split_names.h"
+#include "cli/init/text_table.h"
+#include "common/mem.h"
+#include "common/shell.h"
+#include "pipeline/text.h"
+#include "pipeline/unread.h"
+
+enum {
+    MAX_TABLES = 16,
+    MAX_LISTS  = 4,
+    HEAD_SIZE  = 64 * 1024 /* bytes of a file that are read */
+};
+
+struct table_file {
+    char                  name[FBY_NAME_SIZE];
+    uint64_t              size;
+    struct fby_text_table table;
+};
+
+struct table_files { /* those of a directory */
+    struct fby_search *search;
+    const char        *path;   /* of the directory, below the root */
+    const char        *ending; /* of the files; NULL: see find_tables() */
+    bool               is_any; /* files may have any other ending, too */
+    struct table_file  files[MAX_TABLES];
+    uint32_t           n;
+};
+
+/* ---- the files ---- */
+
+/* May a file of that name be a table? Files of known types are looked at elsewhere. */
+static bool may_be_table(const struct table_files *self, const char *name)
+{
+    struct fby_unread unread;
+    const char       *dot = strrchr(name, '.');
+    if (!fby_shell_is_quotable(name) || strlen(name) >= FBY_NAME_SIZE) {
+        return false;
+    }
+    if (self->ending != NULL) {
+        return fby_text_ends_with(name, self->ending);
+    }
+    return !fby_unread_file(name, &unread) &&
+           (self->is_any || dot == NULL || fby_text_ends_with(name, ".data") ||
+               fby_text_ends_with(name, ".dat"));
+}
+
+/* Look at the first lines of the file. Returns false if it is no table. */
+static bool read_table(
+    const struct table_files *self, const char *name, struct table_file *out)
+{
+    struct fby_object object;
+    struct fby_stamp  stamp;
+    char              path[FBY_PATH_SIZE];
+    size_t            n = HEAD_SIZE;
+    if (fby_path_join(self->path, name, path, NULL) != FBY_OK ||
+        fby_object_open_stamped(
+            self->search->root, path, &object, &stamp, NULL) != FBY_OK) {
+        return false;
+    }
+    char   *head  = fby_zalloc(HEAD_SIZE + 1);
+    fby_err err   = fby_object_read_some(&object, 0, head, &n, NULL);
+    bool    found = err == FBY_OK &&
+                 fby_text_table_find(head, n, n < stamp.size, &out->table);
+    fby_object_close(&object);
+    free(head);
+    out->size = stamp.size;
+    snprintf(out->name, sizeof(out->name), "%s", name);
+    return found;
+}
+
+static fby_err visit_file(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    struct table_files *self = arg;
+    (void)why;
+    bool needs_numbers = self->is_any && self->search->only_file[0] == '\0';
+    if (!entry->is_dir && self->n < MAX_TABLES &&
+        may_be_table(self, entry->name) &&
+        read_table(self, entry->name, &self->files[self->n])) {
+        self->n +=
+            self->files[self->n].table.has_numbers || !needs_numbers ? 1 : 0;
+    }
+    return FBY_OK;
+}
+
+static int compare_files(const void *a, const void *b)
+{
+    return strcmp(((const struct table_file *)a)->name,
+        ((const struct table_file *)b)->name);
+}
+
+/* The file of train, or else the largest one. */
+static const struct table_file *find_main(const struct table_files *self)
+{
+    const struct table_file *found = &self->files[0];
+    for (uint32_t i = 0; i < self->n; i++) {
+        const struct table_file *file = &self->files[i];
+        const char              *word = fby_split_word(file->name);
+        if (word != NULL && strcmp(word, "train") == 0) {
+            return file;
+        }
+        found = file->size > found->size ? file : found;
+    }
+    return found;
+}
+
+/* Is the file a list of another split than `main`, with the same columns? */
+static bool is_split_of(
+    const struct table_file *file, const struct table_file *main)
+{
+    return file != main && fby_split_word(main->name) != NULL &&
+           fby_split_word(file->name) != NULL &&
+           file->table.n_columns == main->table.n_columns &&
+           file->table.has_header == main->table.has_header &&
+           strcmp(file->table.separator, main->table.separator) == 0;
+}
+
+/* ---- the command ---- */
+
+/* Write the name of the list that the file becomes: iris.csv for iris.data. */
+static void write_list_name(const char *name, char out[FBY_PATH_SIZE])
+{
+    enum { MAX_ENDING = 6 /* with the dot */ };
+    const char *dot = strrchr(name, '.');
+    bool has_ending = dot != NULL && dot > name && strlen(dot) <= MAX_ENDING;
+    snprintf(out, FBY_PATH_SIZE, "%.*s.csv",
+        (int)(has_ending ? (size_t)(dot - name) : strlen(name)), name);
+}
+
+/* Write the files and their lists as pairs of Python. */
+static void write_pairs(const struct table_files *self,
+    const struct table_file *main, char *out, size_t size)
+{
+    char     list[FBY_PATH_SIZE];
+    uint32_t n = 1;
+    write_list_name(main->name, list);
+    size_t used = (size_t)snprintf(out, size, "('%s', '%s')", main->name, list);
+    for (uint32_t i = 0; i < self->n && n < MAX_LISTS && used < size; i++) {
+        if (is_split_of(&self->files[i], main)) {
+            write_list_name(self->files[i].name, list);
+            used += (size_t)snprintf(out + used, size - used, ", ('%s', '%s')",
+                self->files[i].name, list);
+            n++;
+        }
+    }
+}
+
+static const char *advise(
+    const struct table_files *self, const struct table_file *main)
+{
+    char pairs[MAX_LISTS * (2 * FBY_NAME_SIZE + 16)];
+    char names[64] = "[]";
+    char list[FBY_PATH_SIZE];
+    write_pairs(self, main, pairs, sizeof(pairs));
+    if (!main->table.has_header) {
+        snprintf(
+            names, sizeof(names), "[['c' + str(i + 1) for i in range(N)]]");
+    }
+    const char *colon = fby_guess_set_command(self->search, self->path,
+        "python3 -c \"L = [%s]; N = %u; D = '%s'; Q = %d; H = %s; %s\"", pairs,
+        main->table.n_columns,
+        main->table.separator[0] == '\t' ? "\\t" : main->table.separator,
+        main->table.has_quotes ? 0 : 3, names, fby_program_list_rows);
+    write_list_name(main->name, list);
+    fby_guess_end_command(self->search, self->path, list);
+    return colon;
+}
+
+static fby_err refuse(
+    const struct table_files *self, struct fby_error_detail *why)
+{
+    const struct table_file *main      = find_main(self);
+    const char              *separator = main->table.separator;
+    return fby_error_set(why, FBY_CONFIG,
+        "%s%s has rows of %u columns, separated by %s%s%s%s: write a list%s",
+        main->name,
+        self->n > 1 && fby_split_word(main->name) == NULL
+            ? ", the largest table beside others,"
+            : "",
+        main->table.n_columns,
+        separator[0] == '\t' || separator[0] == ' ' ? "" : "'",
+        separator[0] == '\t'  ? "tabs"
+        : separator[0] == ' ' ? "blanks"
+                              : separator,
+        separator[0] == '\t' || separator[0] == ' ' ? "" : "'",
+        main->table.has_header ? "" : ", and no header", advise(self, main));
+}
+
+/* Find the tables. In a directory, .data and .dat are looked at before others, of
+ * which only those with numbers are tables. */
+static fby_err find_tables(
+    struct table_files *self, struct fby_error_detail *why)
+{
+    struct fby_search *search = self->search;
+    bool               is_dir = search->only_file[0] == '\0';
+    const char        *only   = is_dir ? NULL : search->only_file;
+    self->is_any              = !is_dir;
+    fby_err err               = fby_guess_visit_dir(
+                      search, self->path, only, visit_file, self, NULL, why);
+    if (err == FBY_OK && self->n == 0 && self->ending == NULL && is_dir) {
+        self->is_any = true;
+        err          = fby_guess_visit_dir(
+                     search, self->path, NULL, visit_file, self, NULL, why);
+    }
+    qsort(self->files, self->n, sizeof(self->files[0]), compare_files);
+    return err;
+}
+
+fby_err fby_refuse_text_tables(struct fby_search *search, const char *path,
+    const char *ending, struct fby_error_detail *why)
+{
+    struct table_files *self = fby_zalloc(sizeof(*self));
+    self->search             = search;
+    self->path               = path;
+    self->ending             = ending;
+    fby_err err              = find_tables(self, why);
+    err = err == FBY_OK && self->n > 0 ? refuse(self, why) : err;
+    free(self);
+    return err;
+}
