@@ -572,6 +572,7 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
     if (err == FBY_OK) {
         move_first(out, search.main_split);
         note_evaluation(&search);
+        fby_guess_note_above(&search);
         err = fby_refuse_split_column(&search, why);
     }
     if (err == FBY_OK) {

@@ -98,6 +98,10 @@ void fby_guess_note_boxes_beside(
 bool fby_guess_are_img2dataset(struct fby_search *search, const char *path,
     const struct fby_listing *listing);
 
+/* Add a note if a list or texts of splits in the folder above have the pictures of the
+ * only split (guess_above.c). */
+void fby_guess_note_above(struct fby_search *search);
+
 /* Add a note of files beside the folder that may have labels of its pictures. */
 void fby_guess_note_files_beside(
     struct fby_search *search, const struct fby_listing *listing);

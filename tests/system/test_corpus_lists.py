@@ -841,6 +841,24 @@ ROWS = [
         "a list of each, and run init again:\n(cd /", "",
         {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])}),
      ("test", {"label": [0, 1]})),
+    ("Food-101: the folder of the pictures",
+     lambda root: food101(root) or root / "images", Note(
+         "note: meta/test.txt in the folder above says which pictures are train "
+         "and which are test; for these splits: forebay init /",
+         {"label": Counter([0] * 3 + [1] * 3)})),
+    ("CUB: the folder of the pictures", lambda root: cub(root) or save(
+        root / "images/002.Bird/9.jpg", picture(9)) or root / "images", Note(
+            "note: train_test_split.txt in the folder above says which pictures "
+            "are train and which are test; for these splits: forebay init /",
+            {"label": Counter([0] * 3 + [1] * 4)})),
+    ("the folder of the pictures of a list", lambda root: listed(
+        ("y", range(4)))(root) or root / "images", Note(
+            "note: train.csv in the folder above has columns for the pictures; "
+            "to have these, too: forebay init /", {"image": (4, *IMAGE)})),
+    ("a folder of pictures below other lists", lambda root: [
+        save(root / "train.csv", "image,y\nother/0.jpg,1\n"),
+        save(root / "images/1.jpg", picture(1))] and root / "images",
+     {"image": (1, *IMAGE)}),
     ("CUB: splits by number", cub, Remedy(
         "train_test_split.txt says which pictures in images are of which "
         "split: write a list of each, and run init again:\n(cd /", "",
