@@ -68,9 +68,9 @@ static void note(
 static uint32_t find_dirs(
     const struct fby_listing *listing, const char **out, uint32_t max)
 {
-    static const char *const names[] = {
-        "meta", "splits", "split", "lists", "annotations", NULL};
-    uint32_t n = 0;
+    static const char *const names[] = {"meta", "splits", "split", "lists",
+        "annotations", "Anno", "Eval", NULL};
+    uint32_t                 n       = 0;
     for (uint32_t i = 0; i < listing->count && n < max; i++) {
         const struct fby_entry *entry = &listing->entries[i];
         if (entry->is_dir && fby_text_is_one_of(entry->name, names)) {

@@ -33,6 +33,9 @@ extern const char fby_program_roboflow_names[];
 /* It writes lists of texts with rows of columns. */
 extern const char fby_program_list_rows[];
 
+/* It writes a list of each split; then write_lists. */
+extern const char fby_program_split_words[];
+
 /* It writes a list of folders that are samples; then write_lists. */
 extern const char fby_program_sample_folders[];
 

@@ -55,6 +55,12 @@ FBY_CHECKED fby_err fby_refuse_split_texts(struct fby_search *search,
     const char *path, const char *pictures, const char *const *dirs,
     uint32_t n_dirs, struct fby_error_detail *why);
 
+/* The same for texts with the split of each picture as a word; fby_refuse_split_texts
+ * calls this (refuse_split_words.c). */
+FBY_CHECKED fby_err fby_refuse_split_words(struct fby_search *search,
+    const char *path, const char *pictures, const char *const *dirs,
+    uint32_t n_dirs, struct fby_error_detail *why);
+
 /* Refuse masks in `mask_dir` with another prefix than `picture`, a file of
  * `picture_dir` without a mask (refuse_partners.c).
  * Errors: FBY_CONFIG for mask_1.png of img_1.jpg: what to do;  FBY_IO. */

@@ -183,12 +183,53 @@ static bool are_without_train(const char *const *names, uint32_t n)
     return n >= 2 && i == n;
 }
 
+/* Refuse a text of splits in one of the folders, as in Eval/, if only one has pictures:
+ * the others are neither splits nor classes. */
+static fby_err check_split_words(
+    const struct fby_roles *self, struct fby_error_detail *why)
+{
+    const char *others[FBY_SURVEY_FOLDERS];
+    const char *only       = NULL;
+    uint32_t    n          = 0;
+    uint32_t    n_pictures = 0;
+    for (uint32_t i = 0; i < self->survey->n; i++) {
+        if (self->survey->folders[i].picture != NULL) {
+            only = self->names[i];
+            n_pictures++;
+        } else {
+            others[n++] = self->names[i];
+        }
+    }
+    return n_pictures == 1 && !self->search->in_zip
+               ? fby_refuse_split_words(
+                     self->search, self->path, only, others, n, why)
+               : FBY_OK;
+}
+
+/* Refuse folders that are splits by their names, or no classes by what is in them. */
+static fby_err check_folders(
+    const struct fby_roles *self, struct fby_error_detail *why)
+{
+    uint32_t n = self->survey->n;
+    uint32_t train;
+    FBY_TRY(check_split_words(self, why));
+    if (are_without_train(self->names, n)) {
+        return refuse_each(self->search, self->path, self->names, n,
+            "are splits, and none is called train: rename the one for training "
+            "to train; to stream one by itself",
+            why);
+    }
+    return fby_are_split_names(self->names, n, &train)
+               ? refuse_splits(self->search, self->path, self->names, n,
+                     self->names[train], why)
+               : check_survey(self, why);
+}
+
 fby_err fby_refuse_roles(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     const char       *names[FBY_SURVEY_FOLDERS];
     struct fby_survey survey;
-    uint32_t          train;
     if (fby_find_split_folder(listing, "train") != NULL) {
         return FBY_OK; /* folders of splits, as they are read */
     }
@@ -196,18 +237,8 @@ fby_err fby_refuse_roles(struct fby_search *search, const char *path,
     for (uint32_t i = 0; i < survey.n; i++) {
         names[i] = survey.folders[i].name;
     }
-    fby_err err = FBY_OK;
-    if (are_without_train(names, survey.n)) {
-        err = refuse_each(search, path, names, survey.n,
-            "are splits, and none is called train: rename the one for training "
-            "to train; to stream one by itself",
-            why);
-    } else if (fby_are_split_names(names, survey.n, &train)) {
-        err = refuse_splits(search, path, names, survey.n, names[train], why);
-    } else {
-        const struct fby_roles roles = {search, path, &survey, names};
-        err                          = check_survey(&roles, why);
-    }
+    const struct fby_roles roles = {search, path, &survey, names};
+    fby_err                err   = check_folders(&roles, why);
     fby_survey_fini(&survey);
     return err;
 }

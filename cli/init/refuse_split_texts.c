@@ -306,6 +306,7 @@ fby_err fby_refuse_split_texts(struct fby_search *search, const char *path,
     }
     FBY_TRY(check_cub(&self, why));
     FBY_TRY(check_numbered(&self, why));
+    FBY_TRY(fby_refuse_split_words(search, path, pictures, dirs, n_dirs, why));
     for (uint32_t i = 0; i <= n_dirs && self.n == 0; i++) {
         char below[FBY_PATH_SIZE];
         self.dir = i == 0 ? "" : dirs[i - 1];

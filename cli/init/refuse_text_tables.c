@@ -158,45 +158,59 @@ static void write_pairs(const struct table_files *self,
     }
 }
 
+/* The names of the columns, in Python. */
+static const char *names_of(const struct fby_text_table *table)
+{
+    return table->has_header ? "[]"
+           : table->lacks_name
+               ? "[['image', *[x for x, i in zip(open(L[0][0]), "
+                 "'ab')][1].split()]]"
+               : "[['c' + str(i + 1) for i in range(N)]]";
+}
+
 static const char *advise(
     const struct table_files *self, const struct table_file *main)
 {
-    char pairs[MAX_LISTS * (2 * FBY_NAME_SIZE + 16)];
-    char names[64] = "[]";
-    char list[FBY_PATH_SIZE];
+    const struct fby_text_table *table = &main->table;
+    char                         pairs[MAX_LISTS * (2 * FBY_NAME_SIZE + 16)];
+    char                         list[FBY_PATH_SIZE];
+    uint32_t n_before = !table->has_count ? 0 : table->has_header ? 1 : 2;
     write_pairs(self, main, pairs, sizeof(pairs));
-    if (!main->table.has_header) {
-        snprintf(
-            names, sizeof(names), "[['c' + str(i + 1) for i in range(N)]]");
-    }
     const char *colon = fby_guess_set_command(self->search, self->path,
-        "python3 -c \"L = [%s]; N = %u; D = '%s'; Q = %d; H = %s; %s\"", pairs,
-        main->table.n_columns,
-        main->table.separator[0] == '\t' ? "\\t" : main->table.separator,
-        main->table.has_quotes ? 0 : 3, names, fby_program_list_rows);
+        "python3 -c \"L = [%s]; B = %u; N = %u; D = '%s'; Q = %d; H = %s; %s\"",
+        pairs, n_before, table->n_columns,
+        table->separator[0] == '\t' ? "\\t" : table->separator,
+        table->has_quotes ? 0 : 3, names_of(table), fby_program_list_rows);
     write_list_name(main->name, list);
     fby_guess_end_command(self->search, self->path, list);
     return colon;
 }
 
+/* Write what the separator is: "tabs", "','". */
+static void describe_separator(const char *separator, char out[16])
+{
+    bool is_named = separator[0] == '\t' || separator[0] == ' ';
+    snprintf(out, 16, is_named ? "%s" : "'%s'",
+        separator[0] == '\t'  ? "tabs"
+        : separator[0] == ' ' ? "blanks"
+                              : separator);
+}
+
 static fby_err refuse(
     const struct table_files *self, struct fby_error_detail *why)
 {
-    const struct table_file *main      = find_main(self);
-    const char              *separator = main->table.separator;
+    const struct table_file     *main  = find_main(self);
+    const struct fby_text_table *table = &main->table;
+    bool is_largest = self->n > 1 && fby_split_word(main->name) == NULL;
+    char separator[16];
+    describe_separator(table->separator, separator);
     return fby_error_set(why, FBY_CONFIG,
-        "%s%s has rows of %u columns, separated by %s%s%s%s: write a list%s",
-        main->name,
-        self->n > 1 && fby_split_word(main->name) == NULL
-            ? ", the largest table beside others,"
-            : "",
-        main->table.n_columns,
-        separator[0] == '\t' || separator[0] == ' ' ? "" : "'",
-        separator[0] == '\t'  ? "tabs"
-        : separator[0] == ' ' ? "blanks"
-                              : separator,
-        separator[0] == '\t' || separator[0] == ' ' ? "" : "'",
-        main->table.has_header ? "" : ", and no header", advise(self, main));
+        "%s%s has rows of %u columns, separated by %s%s%s: write a list%s",
+        main->name, is_largest ? ", the largest table beside others," : "",
+        table->n_columns, separator,
+        table->has_header || table->lacks_name ? "" : ", and no header",
+        table->has_count ? ", after a line with their number" : "",
+        advise(self, main));
 }
 
 /* Find the tables. In a directory, .data and .dat are looked at before others, of

@@ -221,14 +221,64 @@ static void look_at_values(
         names            = names && is_field_name(&rows[0].cells[k]);
         values = values || is_value(&rows[0], k, rows + 1, n_rows - 1);
     }
-    out->has_header = !values && (names || out->has_numbers);
+    out->has_header = !values && (names || out->has_numbers || out->has_count);
+}
+
+/* ---- a count before the header ---- */
+
+static void drop_line(struct table_lines *lines)
+{
+    lines->n--;
+    memmove(lines->lines, lines->lines + 1, lines->n * sizeof(lines->lines[0]));
+}
+
+/* Drop the first line, if it is only a whole number and no cell of a table. */
+static bool drop_count(struct table_lines *lines)
+{
+    const char *line = lines->lines[0];
+    size_t      n    = strspn(line, "0123456789");
+    bool        found =
+        lines->n > 2 && n > 0 && line[n + strspn(line + n, " ")] == '\0';
+    if (found) {
+        drop_line(lines);
+    }
+    return found;
+}
+
+static void find_separator(
+    const struct table_lines *lines, struct fby_text_table *out)
+{
+    static const char *const separators[] = {"::", "\t", ";", "|", ","};
+    for (size_t i = 0; i < sizeof(separators) / sizeof(separators[0]); i++) {
+        try_separator(lines, separators[i], out);
+    }
+    if (out->n_columns == 0 || (strcmp(out->separator, "\t") == 0 &&
+                                   strstr(lines->lines[0], "  ") != NULL)) {
+        try_separator(lines, " ", out);
+    }
+}
+
+/* Find the separator of lines after a count, of which the first is a header that has
+ * other columns. Drops that. */
+static void find_without_header(
+    struct table_lines *lines, struct fby_text_table *out)
+{
+    struct table_row row;
+    const char      *header = lines->lines[0];
+    drop_line(lines);
+    if (lines->n > 1) { /* a line by itself is no table */
+        find_separator(lines, out);
+    }
+    if (out->n_columns > 0) {
+        split(header, out->separator, out->has_quotes, &row);
+        out->lacks_name = row.n + 1 == out->n_columns;
+    }
 }
 
 bool fby_text_table_find(
     char *text, size_t size, bool is_cut, struct fby_text_table *out)
 {
-    static const char *const separators[] = {"::", "\t", ";", "|", ","};
-    struct table_lines       lines;
+    struct table_lines lines;
     *out = (struct fby_text_table){.n_columns = 0};
     if (memchr(text, '\0', size) != NULL) {
         return false;
@@ -237,12 +287,10 @@ bool fby_text_table_find(
     if (lines.n < 2) {
         return false;
     }
-    for (size_t i = 0; i < sizeof(separators) / sizeof(separators[0]); i++) {
-        try_separator(&lines, separators[i], out);
-    }
-    if (out->n_columns == 0 || (strcmp(out->separator, "\t") == 0 &&
-                                   strstr(lines.lines[0], "  ") != NULL)) {
-        try_separator(&lines, " ", out);
+    out->has_count = drop_count(&lines);
+    find_separator(&lines, out);
+    if (out->n_columns == 0 && out->has_count) {
+        find_without_header(&lines, out);
     }
     if (out->n_columns == 0) {
         return false;
@@ -253,5 +301,5 @@ bool fby_text_table_find(
     }
     look_at_values(rows, lines.n, out);
     free(rows);
-    return out->separator[0] != ' ' || out->has_numbers;
+    return out->separator[0] != ' ' || out->has_numbers || out->has_count;
 }

@@ -9,11 +9,13 @@
 #include <stdint.h>
 
 struct fby_text_table {
-    const char *separator;   /* " ": any blanks */
-    uint32_t    n_columns;   /* 2 or more */
-    bool        has_quotes;  /* around cells; else quotes mean themselves */
-    bool        has_header;  /* the first row has the names of the columns */
-    bool        has_numbers; /* a column has only numbers, but for a header */
+    const char *separator;  /* " ": any blanks */
+    uint32_t    n_columns;  /* 2 or more */
+    bool        has_quotes; /* around cells; else quotes mean themselves */
+    bool        has_header; /* the first row has the names of the columns */
+    bool has_count;   /* before the header, a line has the number of rows */
+    bool lacks_name;  /* the header lacks the name of the first column */
+    bool has_numbers; /* a column has only numbers, but for a header */
 };
 
 /* Look at the first `size` bytes of a text, which `is_cut` if it goes on. `text` is

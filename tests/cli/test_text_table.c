@@ -113,6 +113,26 @@ static void columns_of_numbers_are_noted(void **state)
     assert_false(find("a,b\nc,d\n").has_numbers);
 }
 
+static void a_line_before_the_header_may_have_the_number_of_rows(void **state)
+{
+    (void)state;
+    struct fby_text_table table =
+        find("2\nname  split\na.jpg train\nb.jpg val\n");
+    assert_string_equal(table.separator, " ");
+    assert_int_equal(table.n_columns, 2);
+    assert_true(table.has_count && table.has_header && !table.lacks_name);
+    table = find("2\nBald Young \na.jpg -1  1\nb.jpg  1 1\n");
+    assert_int_equal(table.n_columns, 3);
+    assert_true(table.has_count && table.lacks_name && !table.has_header);
+    table = find("2\nname attributes\na 1 0 1\nb 1 1 1\n");
+    assert_int_equal(table.n_columns, 4);
+    assert_true(table.has_count && !table.lacks_name && !table.has_header);
+    table = find("1,2\n3,4\n");
+    assert_false(table.has_count);
+    assert_no_table("2\n3\n4\n");
+    assert_no_table("2\nonce upon\na time there\n");
+}
+
 static void rows_may_have_very_many_cells(void **state)
 {
     char   text[4000];
@@ -136,6 +156,7 @@ int main(void)
         cmocka_unit_test(quotes_are_around_cells_or_mean_themselves),
         cmocka_unit_test(a_header_has_names_and_no_values),
         cmocka_unit_test(columns_of_numbers_are_noted),
+        cmocka_unit_test(a_line_before_the_header_may_have_the_number_of_rows),
         cmocka_unit_test(rows_may_have_very_many_cells),
     };
     return cmocka_run_group_tests_name("cli.text_table", tests, NULL, NULL);

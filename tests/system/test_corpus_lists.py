@@ -330,6 +330,31 @@ def food101(root):
     save(root / "meta/classes.txt", "a\nb\n")
 
 
+def deep_fashion(root, pictures="", texts="", labels=None):
+    """Splits and labels as words, after a count and a header."""
+    files = [f"img/a_{name}/img_0000000{i}.jpg" for name in "xy"
+             for i in range(1, 5)]
+    for i, file in enumerate(files):
+        save(root / pictures / file, picture(i))
+    for name, column, values in (
+            ("eval_partition", "evaluation_status", ("train", "test", "val")),
+            ("category_img", "category_label", range(3))):
+        if name == "eval_partition" or labels is not None:
+            folder = texts if name == "eval_partition" else labels
+            save(root / folder / f"list_{name}.txt",
+                 f"{len(files)}\nimage_name  {column}\n" + "".join(
+                     f"{file:40}  {values[i % 3]}\n"
+                     for i, file in enumerate(files)))
+
+
+def celeba_attributes(root):
+    for i in range(4):
+        save(root / f"img_align_celeba/00{i}.jpg", picture(i))
+    save(root / "list_attr_celeba.txt", "4\nBald Young \n" + "".join(
+        f"img_align_celeba/00{i}.jpg -1  {i}\n" for i in range(4)))
+    return root / "list_attr_celeba.txt"
+
+
 def cub(root):
     files = classes_in_images(root, ("001.Laysan_Bird", "002.Bird"))
     for i, file in enumerate(files):
@@ -846,6 +871,27 @@ ROWS = [
          "note: meta/test.txt in the folder above says which pictures are train "
          "and which are test; for these splits: forebay init /",
          {"label": Counter([0] * 3 + [1] * 3)})),
+    ("DeepFashion: a partition beside the pictures", deep_fashion, Remedy(
+        "list_eval_partition.txt says which pictures in img are of which split: "
+        "write a list of each, and run init again:\n(cd /", "",
+        {"image_name": (3, *IMAGE)}), ("val", {"image_name": (64, *IMAGE)}),
+     ("test", {"image_name": (64, *IMAGE)})),
+    ("DeepFashion: Anno, Eval and Img", lambda root: deep_fashion(
+        root, "Img", "Eval", "Anno"), Remedy(
+            "Eval/list_eval_partition.txt says which pictures in Img are of "
+            "which split: write a list of each, and run init again:\n(cd /", "",
+            {"category_label": Counter([0] * 3)}), ("val", {"category_label": [2]})),
+    ("DeepFashion: the text of categories", lambda root: deep_fashion(
+        root, labels="") or root / "list_category_img.txt", Remedy(
+            "list_category_img.txt has rows of 2 columns, separated by blanks, "
+            "after a line with their number: write a list:\n(cd /",
+            "list_category_img.csv",
+            {"category_label": Counter([0] * 3 + [1] * 3 + [2] * 2)})),
+    ("CelebA: the text of attributes", celeba_attributes, Remedy(
+        "list_attr_celeba.txt has rows of 3 columns, separated by blanks, after "
+        "a line with their number: write a list:\n(cd /",
+        "list_attr_celeba.csv",
+        {"bald": Counter([-1] * 4), "young": Counter(range(4))})),
     ("CUB: the folder of the pictures", lambda root: cub(root) or save(
         root / "images/002.Bird/9.jpg", picture(9)) or root / "images", Note(
             "note: train_test_split.txt in the folder above says which pictures "

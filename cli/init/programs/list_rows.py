@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes a list g for each text f of L, the pairs of these. Its rows have N columns,
-# separated by D: ' ' is any blanks. Q is a mode of csv for quotes, and H the names of
+# Writes a list g for each text f of L, the pairs of these, without its first B lines.
+# Rows have N columns, separated by D: ' ' is any blanks. Q is a mode of csv for quotes, and H the names of
 # the columns, in a list, or [] if the first row has them. Other rows are left out and
 # counted. A line that is not UTF-8 is CP1252. Numbers such as 5. and .5 get a zero, as
 # in JSON. A program that fails leaves no list.
@@ -19,7 +19,7 @@ fix = lambda c: c if c[-1:] != '.' and c[:1] not in ('+', '.', '-') else re.sub(
     lambda m: m[1] + (m[2] or '0') + '.' + (m[3] or '0'), c)
 keep = lambda x: any(x) and not C.update([len(x) == N]) and len(x) == N
 rows = lambda f: csv.reader(
-    (split(read(b)) for b in open(f, 'rb')), quoting=Q,
+    (split(read(b)) for b in itertools.islice(open(f, 'rb'), B, None)), quoting=Q,
     delimiter=' ' if D == ' ' else chr(1), skipinitialspace=True)
 [csv.writer(o).writerows(itertools.chain(
     H, filter(keep, ([fix(c.strip()) for c in x] for x in rows(f)))))
