@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_list_notes.c - notes of columns of lists that no field can read, with the
  * command that writes lists in which they can be read: those with names that no
- * field can have, and texts that some rows lack, as the `input` of Alpaca. */
+ * field can have, numbers that some rows lack, and texts that some rows lack, as the
+ * `input` of Alpaca. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "cli/init/words.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
@@ -86,21 +88,97 @@ static bool is_text_with_gaps(
            fby_shell_is_plain(column->extension);
 }
 
-/* Append the columns: "'a', 'b'". One that does not fit is left out. */
-static void append_columns(
-    const struct fby_guess_split *split, char out[COLUMNS_SIZE])
+typedef bool is_wanted_fn(
+    const struct fby_guess_split *split, const struct fby_init_member *column);
+
+/* Append the columns that are wanted: "'a', 'b'". One that does not fit is left out. */
+static void append_columns(const struct fby_guess_split *split,
+    is_wanted_fn *is_wanted, char out[COLUMNS_SIZE])
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
         size_t used = strlen(out);
         char   quoted[FBY_NAME_SIZE + 4];
         snprintf(quoted, sizeof(quoted), "'%s'", split->members[i].extension);
-        if (is_text_with_gaps(split, &split->members[i]) &&
+        if (is_wanted(split, &split->members[i]) &&
             strstr(out, quoted) == NULL &&
             used + strlen(quoted) + 3 <= COLUMNS_SIZE) {
             snprintf(out + used, COLUMNS_SIZE - used, "%s%s",
                 used > 0 ? ", " : "", quoted);
         }
     }
+}
+
+/* ---- numbers that some rows lack ---- */
+
+/* Has the column numbers in most rows, and something else or nothing in others? */
+static bool lacks_numbers(
+    const struct fby_guess_split *split, const struct fby_init_member *column)
+{
+    bool are_numbers =
+        column->value == FBY_INIT_DIGITS || column->value == FBY_INIT_NUMBER;
+    bool are_mostly = column->value == FBY_INIT_TEXT &&
+                      4 * column->n_numbers >= 3 * column->n_values &&
+                      !fby_init_are_classes(column);
+    bool is_used = 2 * column->n_values > split->samples;
+    return is_used && fby_shell_is_plain(column->extension) &&
+           strchr(column->extension, '\'') == NULL &&
+           ((are_numbers && column->n_values < split->samples) || are_mostly);
+}
+
+/* Write the folder of the list, below the root. */
+static void write_dir(const struct fby_search *search, const char *list_path,
+    char out[FBY_PATH_SIZE])
+{
+    const char *root  = fby_root_dir(search->root);
+    size_t      n     = strcmp(root, "/") == 0 ? 1 : strlen(root) + 1;
+    const char *slash = strrchr(list_path + n, '/');
+    snprintf(out, FBY_PATH_SIZE, "%.*s",
+        slash != NULL ? (int)(slash - (list_path + n)) : 0, list_path + n);
+}
+
+/* Set the command of the search to the one that writes lists without the rows that
+ * lack a number in one of the columns. Returns false if there is none. */
+static bool advise_numbers(struct fby_search *search, const char *columns)
+{
+    const char *first  = search->out->splits[0].pattern;
+    bool        is_csv = fby_text_ends_with(first, ".csv");
+    char        lists[LISTS_SIZE];
+    char        filled[FBY_PATH_SIZE];
+    char        dir[FBY_PATH_SIZE];
+    if (!fby_guess_name_lists(search->out, lists, sizeof(lists))) {
+        return false;
+    }
+    write_dir(search, first, dir);
+    const char *colon = fby_guess_set_command(search, dir,
+        "python3 -c \"how = 'drop'; C = {%s}; W = 'filled'; S = '%s'.split(); "
+        "%s; %s; %s; %s; %s\"",
+        columns, lists, fby_program_list_begin,
+        is_csv ? fby_program_list_csv : fby_program_list_json,
+        fby_program_list_numbers, fby_program_list_end,
+        fby_program_write_lists);
+    fby_guess_name_list(strrchr(first, '/') + 1, "filled", filled);
+    fby_guess_end_command(search, dir, filled);
+    return colon[0] != '\0';
+}
+
+/* Add a note of the columns of numbers that some rows lack. Returns false if there are
+ * none. */
+static bool note_numbers(struct fby_search *search)
+{
+    const struct fby_guess *out                   = search->out;
+    char                    columns[COLUMNS_SIZE] = "";
+    for (uint32_t i = 0; i < out->n_splits; i++) {
+        append_columns(&out->splits[i], lacks_numbers, columns);
+    }
+    if (columns[0] == '\0' || !advise_numbers(search, columns)) {
+        return false;
+    }
+    fby_guess_note(search,
+        "note: to have only numbers in %s, without the rows that lack one (or, "
+        "with how = 'mean', with the mean there): %s",
+        columns, out->command);
+    search->out->command[0] = '\0';
+    return true;
 }
 
 void fby_guess_note_columns(struct fby_search *search)
@@ -119,8 +197,11 @@ void fby_guess_note_columns(struct fby_search *search)
             is_csv ? csv_names : json_names);
         return; /* one command after the other */
     }
+    if (note_numbers(search)) {
+        return;
+    }
     for (uint32_t i = 0; i < out->n_splits; i++) {
-        append_columns(&out->splits[i], columns);
+        append_columns(&out->splits[i], is_text_with_gaps, columns);
     }
     if (columns[0] != '\0') {
         snprintf(purpose, sizeof(purpose),

@@ -38,9 +38,9 @@ void fby_guess_name_list(
 static const char *find_converted(
     const struct fby_listing *listing, const char *list)
 {
-    static const char *const words[] = {
-        "paths", "found", "names", "utf8", "commas", "lines", "text", "dots"};
-    const struct fby_entry *found = NULL;
+    static const char *const words[] = {"paths", "found", "names", "utf8",
+        "commas", "lines", "text", "dots", "filled"};
+    const struct fby_entry  *found   = NULL;
     for (size_t i = 0; found == NULL && i < sizeof(words) / sizeof(words[0]);
          i++) {
         char converted[FBY_PATH_SIZE];

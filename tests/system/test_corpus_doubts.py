@@ -248,22 +248,41 @@ ROWS = [
             "note: column b is text because row 4500 has "
             f"'{value.strip(DOUBLE)}'; to have numbers: write one there, as "
             "1200.5 or 0.03, or remove the row, and run init again\n",
-            {"a": (64,), "b": (64, 8)}))
+            {"a": (64,), "b": (64, 8)},
+            {"train": {"a": (64,), "b": (64,)}}))
       for value in ("NaN", "NA", "?", "x1", '"1,200.50"', "3%")),
     ("a column of few numbers, one of which is missing", csv(
         "a.csv", "a,b", *(f"{i},{'NA' if i == 2 else i}" for i in range(8))),
      Note("note: column b is text because row 3 has 'NA'; to have numbers: "
           "write one there, as 1200.5 or 0.03, or remove the row, and run init "
-          "again\n", {"b": (8, 2)})),
+          "again\n", {"b": (8, 2)},
+          {"train": {"b": Counter({0, 1, 3, 4, 5, 6, 7})}})),
     ("a column of percents", csv("a.csv", "a,b", *(
         f"{i},{i}%" for i in range(40))), Note(
             "note: column b is text because row 1 has '0%' (and 39 more); to "
-            "have numbers: ", {"b": (40, 4)})),
+            "have numbers: ", {"b": (40, 4)},
+            {"train": {"b": Counter(round(i / 100, 6) for i in range(40))}})),
     ("a column of numbers with an empty one", csv(
         "a.csv", "a,b", *(f"{i},{'' if i == 4499 else i + 0.5}"
                           for i in range(5000))), Note(
             'left out: column "b": it has no value in 1 row of 5000 (the first '
-            "is row 4500): write one into each\n", {"a": (64,)})),
+            "is row 4500): write one into each\n", {"a": (64,)},
+            {"train": {"a": (64,), "b": (64,)}})),
+    ("columns of numbers with gaps in two splits", all_of(
+        csv("train.csv", "a,b,y", *(
+            f"{'' if i == 1 else i},{'NA' if i == 2 else i / 2},{i % 2}"
+            for i in range(8))),
+        csv("val.csv", "a,b,y", "1,2,0", ",3,1")), Note(
+            "note: to have only numbers in 'b', 'a', without the rows that lack "
+            "one (or, with how = 'mean', with the mean there): (cd /", {"y": (8,)},
+            {"train": {"a": Counter({0, 3, 4, 5, 6, 7}), "b": (6,)},
+             "val": {"a": Counter([1] * 64)}})),
+    ("JSON lines with null and without a number", lambda root: save(
+        root / "a.jsonl", "".join(json.dumps(
+            {"y": i, **({} if i == 1 else {"b": None if i == 2 else i})}) + "\n"
+            for i in range(8))), Note(
+                "note: to have only numbers in 'b', without the rows that lack ",
+                {"y": (8,)}, {"train": {"b": Counter({0, 3, 4, 5, 6, 7})}})),
     ("codes of digits and of letters", csv("a.csv", "a,b", *(
         f"{i},{'A' if i % 2 else ''}{i}" for i in range(40))),
      {"b": (40, 4)}),

@@ -159,6 +159,21 @@ class Init(SystemTest):
         self.made()
         self.assertIn(f'left out: column "a b": {name} a_b\n', self.said)
 
+    def test_gaps_get_the_mean_if_the_command_says_so(self):
+        (self.root / "rows.csv").write_text(
+            "n,x,text\n1,0.5,a\n,3%,b\n4,,\"c, d\"\n5,1.5,e\n")
+        self.made()
+        command = self.said[self.said.index("(cd /"):].split("; then: ")[0]
+        self.assertIn("how = 'drop'", command)
+        subprocess.run(command.replace("how = 'drop'", "how = 'mean'"),
+                       shell=True, check=True)
+        self.assertEqual(
+            (self.root / "filled-rows.csv").read_text().splitlines(),
+            ["n,x,text", "1,0.5,a", "3,0.03,b",
+             f'4,{(0.5 + 0.03 + 1.5) / 3},"c, d"', "5,1.5,e"])
+        self.made()
+        self.assertIn("filled-rows.csv is read in place of rows.csv", self.said)
+
     def test_notes_beside_class_folders_are_no_list(self):
         for i in range(8):
             self.save(picture(i), f"class{i % 2}/{i}.png")

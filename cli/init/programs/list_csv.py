@@ -8,4 +8,4 @@ convert = lambda L, name, change: next(
     for o in [io.StringIO()]
     for _ in [csv.writer(o).writerows([[name(h) for h in R[0]]] + [
         [change(L, h.lower(), v) for h, v in zip(R[0], x)]
-        for x in R[1:] if x and keep(zip(R[0], x))])])
+        for x in R[1:] if x and keep(L, zip(R[0], x))])])
