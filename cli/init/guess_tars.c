@@ -326,7 +326,7 @@ static fby_err check_tars(const struct fby_search *search, const char *path,
         err = fby_refuse_shards(shards, split->shards_read, why);
     }
     return err == FBY_OK ? fby_refuse_stray_samples(
-                               search, shards, split->shards_read, why)
+                               search, path, shards, split->shards_read, why)
                          : err;
 }
 

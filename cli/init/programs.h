@@ -41,5 +41,6 @@ extern const char fby_program_split_words[];
 extern const char fby_program_sample_folders[];
 
 extern const char fby_program_merge_masks[];
+extern const char fby_program_tar_pictures[];
 
 #endif

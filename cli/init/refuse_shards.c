@@ -9,6 +9,7 @@
 
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "common/mem.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
@@ -148,29 +149,37 @@ static bool sample_has_picture(const struct fby_shard *shard, uint32_t sample)
 
 enum { MAX_STRAY = 3 /* samples: of more, they may be meant so */ };
 
+/* Set the command to the one that writes tars without such samples into new/. Returns
+ * ":", or "" if there is none. */
+static const char *advise(const struct fby_search *search, const char *path)
+{
+    bool        is_file = search->only_file[0] != '\0';
+    const char *tars    = is_file ? search->only_file : "*.tar";
+    char        made[FBY_PATH_SIZE];
+    if (!fby_shell_is_quotable(tars) ||
+        fby_path_join("new", search->only_file, made, NULL) != FBY_OK) {
+        return "";
+    }
+    const char *colon = fby_guess_set_command(search, path,
+        "python3 -c \"G = '%s'; %s\"", tars, fby_program_tar_pictures);
+    fby_guess_end_command_with(search, path, made);
+    return colon;
+}
+
 /* Refuse the sample without a picture, as a README among them. */
-static fby_err refuse_stray(const struct fby_search *search,
+static fby_err refuse_stray(const struct fby_search *search, const char *path,
     const struct keyed_sample *stray, const struct fby_shard *shard,
     struct fby_error_detail *why)
 {
-    char member[FBY_PATH_SIZE];
-    char tar[FBY_OPERAND_SIZE];
-    char word[FBY_OPERAND_SIZE];
-    snprintf(member, sizeof(member), "%s.%s", stray->key,
-        fby_shard_suffix(shard, shard->first_member[stray->sample]));
-    fby_guess_write_operand(search, shard->name, tar);
-    bool has_command = fby_shell_quote(member, word, 80);
     return fby_error_set(why, FBY_CONFIG,
-        "the sample %s of %s has no picture, as the others have: remove its "
-        "files%s%s%s%s",
+        "the sample %s of %s has no picture, as the others have: write tars "
+        "without such samples into new/, and give that to init%s",
         fby_text_show_begin(stray->key, 24).text,
-        fby_text_show_begin(shard->name, 24).text,
-        has_command ? ": tar --delete -f " : "", has_command ? tar : "",
-        has_command ? " " : "", has_command ? word : "");
+        fby_text_show_begin(shard->name, 24).text, advise(search, path));
 }
 
 fby_err fby_refuse_stray_samples(const struct fby_search *search,
-    const struct fby_shard *shards, uint32_t n_shards,
+    const char *path, const struct fby_shard *shards, uint32_t n_shards,
     struct fby_error_detail *why)
 {
     struct keyed_sample stray      = {.key = NULL};
@@ -187,7 +196,7 @@ fby_err fby_refuse_stray_samples(const struct fby_search *search,
         }
     }
     return n_stray > 0 && n_stray <= MAX_STRAY && n_pictures > n_stray
-               ? refuse_stray(search, &stray, &shards[stray.shard], why)
+               ? refuse_stray(search, path, &stray, &shards[stray.shard], why)
                : FBY_OK;
 }
 

@@ -12,10 +12,11 @@
 FBY_CHECKED fby_err fby_refuse_shards(
     const struct fby_shard *shards, uint32_t n, struct fby_error_detail *why);
 
-/* Refuse up to three samples without a picture among samples that have one.
- * Errors: FBY_CONFIG: the command that removes the first. */
+/* Refuse up to three samples without a picture among samples that have one, in shards
+ * of `path`.
+ * Errors: FBY_CONFIG: the command that writes tars without them. */
 FBY_CHECKED fby_err fby_refuse_stray_samples(const struct fby_search *search,
-    const struct fby_shard *shards, uint32_t n_shards,
+    const char *path, const struct fby_shard *shards, uint32_t n_shards,
     struct fby_error_detail *why);
 
 /* Refuse pictures whose keys would end within their names, such as cat.0.jpg

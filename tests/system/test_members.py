@@ -82,6 +82,14 @@ def a_readme(root):
         "README.md": "words", **samples(0, 4, jpg=jpg, cls=id_text)})
 
 
+def two_readmes(root):
+    tar(root / "a-0.tar", {
+        "./README.md": "words", "x/notes.txt": "words",
+        **{f"x/{name}": data for name, data in samples(
+            0, 4, jpg=jpg, cls=id_text).items()}})
+    tar(root / "a-1.tar", samples(4, 8, jpg=jpg, cls=id_text))
+
+
 def unsorted(root):
     members = samples(0, 3, jpg=jpg, cls=id_text)
     tar(root / "t.tar", dict(sorted(
@@ -331,9 +339,17 @@ CORPUS = [
         "the tar files are in several folders: link them into one, all, and "
         "give init that: (cd /", "all",
         {"image": (6, *IMAGE), "label": Counter([0, 1] * 3)})),
-    ("a README among samples", a_readme,
-     "the sample README of t.tar has no picture, as the others have: remove "
-     "its files: tar --delete -f /"),
+    ("a README among samples", a_readme, Remedy(
+        "the sample README of t.tar has no picture, as the others have: write "
+        "tars without such samples into new/, and give that to init:\n(cd /",
+        "new", {"image": (4, *IMAGE), "label": Counter(range(4))})),
+    ("a README in one of two tars, and a file of dots", two_readmes, Remedy(
+        "the sample README of a-0.tar has no picture, as the others have: write "
+        "tars without such samples into new/, and give that to init:\n(cd /",
+        "new", {"image": (8, *IMAGE), "label": Counter([0, 1, 2, 3] * 2)})),
+    ("the tar of a README itself", lambda root: a_readme(root) or root / "t.tar",
+     Remedy("the sample README of t.tar has no picture", "new/t.tar",
+            {"image": (4, *IMAGE)})),
     ("samples that are not sorted", unsorted,
      "the members of a sample must follow one another: unpack the tar, and "
      "pack it again with tar --sort=name\n"),
