@@ -55,8 +55,8 @@ static void close_above(struct folder_above *self)
 static void note(
     const struct folder_above *self, const char *file, const char *what)
 {
-    char operand[FBY_OPERAND_SIZE];
-    fby_guess_write_operand(&self->above, "", operand);
+    char operand[FBY_WORD_SIZE];
+    fby_guess_write_word(&self->above, "", operand);
     fby_guess_note(self->search,
         "note: %s in the folder above %s: forebay init %s",
         fby_text_show(file).text, what, operand);

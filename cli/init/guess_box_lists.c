@@ -59,10 +59,10 @@ static void add_note(struct fby_search *search, const char *what,
     const char *slash   = pictures != NULL ? "/" : "";
     bool        is_read = kinds[kind].type != NULL;
     char        program[FBY_GUESS_COMMAND];
-    char        dir[FBY_OPERAND_SIZE];
+    char        dir[FBY_WORD_SIZE];
     if (!search->in_zip &&
         fby_guess_write_boxes(pictures, boxes, kind, program)) {
-        fby_guess_write_operand(search, "", dir);
+        fby_guess_write_word(search, "", dir);
         fby_guess_note(search,
             "left out: %s are boxes%s; to read them, too, write lists, and run "
             "init again: (cd %s && python3 -c \"%s\")",

@@ -182,14 +182,14 @@ static void note_twins(
     const struct class_folders *folders, const struct fby_guess_split *split)
 {
     uint64_t    n;
-    const char *format       = find_second_format(split, &n);
-    char        command[360] = "; unpack the archive to rename them";
-    char        operand[FBY_OPERAND_SIZE];
+    const char *format                = find_second_format(split, &n);
+    char command[FBY_WORD_SIZE + 200] = "; unpack the archive to rename them";
+    char operand[FBY_WORD_SIZE];
     if (n <= split->samples) {
         return;
     }
     if (!folders->search->in_zip) {
-        fby_guess_write_operand(folders->search, folders->path, operand);
+        fby_guess_write_word(folders->search, folders->path, operand);
         snprintf(command, sizeof(command),
             "; to give the .%s files other names: find %s -iname '*.%s' -exec "
             "sh -c 'for f; do mv -n \"$f\" \"${f%%.*}_%s.%s\"; done' sh {} +",

@@ -25,7 +25,7 @@ static void add_note(struct fby_search *search, const char *purpose,
     const char             *first = out->splits[0].pattern;
     char                    lists[LISTS_SIZE];
     char                    dir[FBY_PATH_SIZE];
-    char                    operand[FBY_OPERAND_SIZE];
+    char                    operand[FBY_WORD_SIZE];
     snprintf(
         dir, sizeof(dir), "%.*s", (int)(strrchr(first, '/') - first), first);
     if (fby_guess_name_lists(out, lists, sizeof(lists)) &&

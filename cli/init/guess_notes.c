@@ -145,7 +145,11 @@ void fby_guess_write_operand(const struct fby_search *search, const char *below,
     write_word(search, below, out, FBY_OPERAND_SIZE);
 }
 
-enum { WORD_SIZE = FBY_PATH_SIZE + 64 /* bytes of a path in a command */ };
+void fby_guess_write_word(
+    const struct fby_search *search, const char *below, char out[FBY_WORD_SIZE])
+{
+    write_word(search, below, out, FBY_WORD_SIZE);
+}
 
 /* Append "; then: forebay init PATH" to the text. PATH is `file` in `dir`, or, if
  * that is NULL, the root. */
@@ -153,7 +157,7 @@ static void append_then(const struct fby_search *search, const char *dir,
     const char *file, char *text, size_t size)
 {
     char   path[FBY_PATH_SIZE] = "";
-    char   operand[WORD_SIZE];
+    char   operand[FBY_WORD_SIZE];
     size_t used = strlen(text);
     size_t left = size - used;
     if (used == 0) {
@@ -201,7 +205,7 @@ static void append_command(const struct fby_search *search, const char *lead,
 {
     char  *out  = search->out->command + strlen(search->out->command);
     size_t left = sizeof(search->out->command) - strlen(search->out->command);
-    char   dir[WORD_SIZE];
+    char   dir[FBY_WORD_SIZE];
     write_word(search, path, dir, sizeof(dir));
     int    begin = snprintf(out, left, "%s(cd %s && ", lead, dir);
     size_t used  = begin >= 0 && (size_t)begin < left ? (size_t)begin : left;

@@ -45,6 +45,12 @@ enum { FBY_OPERAND_SIZE = 160 }; /* bytes of a path in a text, with NUL */
 void fby_guess_write_operand(const struct fby_search *search, const char *below,
     char out[FBY_OPERAND_SIZE]);
 
+enum { FBY_WORD_SIZE = FBY_PATH_SIZE + 64 /* bytes of a path in a note */ };
+
+/* The same for a note, which has room for longer paths. */
+void fby_guess_write_word(const struct fby_search *search, const char *below,
+    char out[FBY_WORD_SIZE]);
+
 /* Set the command of the error that the caller returns, whose text ends with a
  * colon: a command of a shell that is run in the folder `path`. In a zip archive,
  * and if it does not fit, there is none. Returns ":" if there is one, else "". */

@@ -148,7 +148,7 @@ void fby_guess_note_lists(struct fby_search *search, const char *path,
 {
     for (uint32_t i = 0; !search->in_zip && i < listing->count; i++) {
         char list[FBY_PATH_SIZE];
-        char operand[FBY_OPERAND_SIZE];
+        char operand[FBY_WORD_SIZE];
         bool names_files = false;
         if (!fby_list_is_read(listing, &listing->entries[i]) ||
             fby_path_join(path, listing->entries[i].name, list, NULL) !=
@@ -157,7 +157,7 @@ void fby_guess_note_lists(struct fby_search *search, const char *path,
         }
         fby_err err = fby_refuse_header(search, list, &names_files, NULL);
         if (names_files && err == FBY_OK) {
-            fby_guess_write_operand(search, list, operand);
+            fby_guess_write_word(search, list, operand);
             fby_guess_note(search,
                 "left out: the list %s: the class folders are read; to stream "
                 "the list instead: forebay init %s",

@@ -334,9 +334,11 @@ static fby_err refuse(const struct fby_search *search,
             is_new ? "" : " beside it, and rename it");
         return FBY_CONFIG;
     }
+    bool is_short = strlen(operand) < FBY_OPERAND_SIZE;
     snprintf(why->text + used, left,
-        "write a list for each, as the next line does, then: forebay init %s%s",
-        strlen(operand) < FBY_OPERAND_SIZE ? operand : "DIR",
+        "write a list for each, as the next line does, then: %s%s%s",
+        is_short ? "forebay init " : "run init on that folder",
+        is_short ? operand : "",
         has_numbers ? "; if it has none, rename the column" : "");
     return FBY_CONFIG;
 }

@@ -64,7 +64,7 @@ void fby_guess_note_token_array(
     struct fby_search *search, const struct fby_guess_split *split)
 {
     char        dir[FBY_PATH_SIZE];
-    char        word[FBY_OPERAND_SIZE];
+    char        word[FBY_WORD_SIZE];
     const char *end = fby_text_ends_with(split->pattern, ".npy")
                           ? strrchr(split->pattern, '/')
                           : NULL;

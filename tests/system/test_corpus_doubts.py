@@ -10,7 +10,7 @@ import test_corpus
 
 from collections import Counter
 
-from test_corpus import IMAGE, Note, Remedy, mask, pictures_at, picture, save
+from test_corpus import IMAGE, LONG, Note, Remedy, mask, pictures_at, picture, save
 from test_corpus import zipped
 
 
@@ -35,6 +35,15 @@ def tables(*names):
 def numbered(*names, n=12, form="{}.jpg"):
     """Files with the numbers of a counter in each of the folders."""
     return folders(*names, files=[form.format(i) for i in range(n)])
+
+
+def deep(make):
+    """The data in a folder of a long path."""
+    def make_deep(root):
+        (root / LONG).mkdir(parents=True)
+        make(root / LONG)
+        return root / LONG
+    return make_deep
 
 
 def cases(n, *roles, form="case_{:03}", masks=()):
@@ -283,6 +292,22 @@ ROWS = [
             for i in range(8))), Note(
                 "note: to have only numbers in 'b', without the rows that lack ",
                 {"y": (8,)}, {"train": {"b": Counter({0, 3, 4, 5, 6, 7})}})),
+    ("a column that no field can be called after, in a long path", deep(csv(
+        "a.csv", "my age,b", "1,2", "3,4")), Note(
+            "note: to write other names of columns: (cd /", {"b": (2,)},
+            {"train": {"my_age": Counter([1, 3])}})),
+    ("two formats of one name, in a long path", deep(pictures_at(
+        "a/1.jpg", "a/1.png", "b/2.jpg")), Note(
+            "only in the extension: files of one name are one sample; to give ",
+            {"image": (2, *IMAGE)}, {"train": {"image": (3, *IMAGE)}})),
+    ("the splits of a list in a long path", deep(csv(
+        "all.csv", "y,dataset", "1,train", "2,test")), Remedy(
+            "write a list for each, as the next line does, then: run init on "
+            "that folder\n(cd /", LONG, {"y": (1,)})),
+    ("a list above pictures, in a long path", lambda root: deep(all_of(
+        csv("train.csv", "image,y", "images/1.jpg,1"),
+        pictures_at("images/1.jpg")))(root) / "images", Note(
+            "to have these, too: forebay init /", {"image": (1, *IMAGE)})),
     ("codes of digits and of letters", csv("a.csv", "a,b", *(
         f"{i},{'A' if i % 2 else ''}{i}" for i in range(40))),
      {"b": (40, 4)}),
