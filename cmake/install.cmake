@@ -36,6 +36,8 @@ install(FILES examples/trainer.c examples/trainer.cu
 install(FILES LICENSE docs/third-party.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES deploy/systemd/forebay-server.service
     deploy/systemd/forebay-worker.service DESTINATION lib/systemd/system)
+install(PROGRAMS deploy/slurm/train.sbatch deploy/slurm/scale
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/forebay/slurm)
 
 if(SKBUILD) # a wheel, to which scikit-build-core adds the .py files
     install(TARGETS forebay_python DESTINATION forebay COMPONENT python)

@@ -51,6 +51,7 @@ class Package(unittest.TestCase):
         for file in ("/usr/share/man/man1/forebay.1",
                      "/usr/include/forebay/forebay.h",
                      "/usr/lib/systemd/system/forebay-worker.service",
+                     "/usr/share/forebay/slurm/scale",
                      "/usr/share/doc/forebay/LICENSE"):
             self.assertIn(file + "\n", listed)
 
