@@ -38,6 +38,9 @@ install(FILES deploy/systemd/forebay-server.service
     deploy/systemd/forebay-worker.service DESTINATION lib/systemd/system)
 install(PROGRAMS deploy/slurm/train.sbatch deploy/slurm/scale
     DESTINATION ${CMAKE_INSTALL_DATADIR}/forebay/slurm)
+install(PROGRAMS deploy/ray/workers.py
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/forebay/ray)
+install(DIRECTORY deploy/kubernetes DESTINATION ${CMAKE_INSTALL_DATADIR}/forebay)
 
 if(SKBUILD) # a wheel, to which scikit-build-core adds the .py files
     install(TARGETS forebay_python DESTINATION forebay COMPONENT python)
