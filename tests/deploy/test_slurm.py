@@ -25,7 +25,7 @@ SCALE = SOURCE / "deploy/slurm/scale"
 TRAIN = SOURCE / "deploy/slurm/train.sbatch"
 ADDRESS = "10.77.0.1"
 DEADLINE_S = 90
-OPTIONS = ("--partition=few", "--exclusive", "--time=10")
+OPTIONS = ("--partition=few", "--exclusive", "--time=30")
 PROCESSES = []
 
 # Heterogeneous jobs start when the backfill scheduler runs. `config_overrides`:
@@ -147,6 +147,20 @@ def log(name):
 def state(job):
     """The state of a job, as RUNNING."""
     return re.search(r"JobState=(\w+)", run("scontrol", "show", "job", job))[1]
+
+
+def run_time(job):
+    """How long a job runs, in seconds."""
+    text = run("scontrol", "show", "job", job)
+    hours, minutes, seconds = re.search(r"RunTime=(\d+):(\d+):(\d+)",
+                                        text).groups()
+    return 3600 * int(hours) + 60 * int(minutes) + int(seconds)
+
+
+def set_time_limit(job, seconds):
+    """Set the time limit to so much, and up to a minute more."""
+    run("scontrol", "update", f"JobId={job}",
+        f"TimeLimit={-(-seconds // 60)}")
 
 
 class Train(unittest.TestCase):
@@ -281,21 +295,21 @@ class Scale(unittest.TestCase):
         self.replace_at_its_time_limit(oldest)
 
     def replace_at_its_time_limit(self, job):
-        run("scontrol", "update", f"JobId={job}", "TimeLimit=2")
-        self.assertRegex(self.scale(1, before=130),
+        set_time_limit(job, 240)
+        self.assertRegex(self.scale(1, before=300),
                          r"^scale: job \d+ submitted\n$")
-        self.assertEqual(self.scale(1, before=130), "")
+        self.assertEqual(self.scale(1, before=300), "")
         self.assertEqual(self.wait_for_jobs(2, "RUNNING")[0], job)
-        # Slurm sends SIGTERM 60 to 90 s before the end.
-        run("scontrol", "update", f"JobId={job}", "TimeLimit=1")
+        # Slurm looks every 30 s, and sends SIGTERM 60 to 90 s before the end.
+        set_time_limit(job, run_time(job) + 35)
         wait_for(lambda: job not in self.jobs(), lambda: run("squeue"))
         self.assertEqual(state(job), "COMPLETED")
         self.wait_for_workers(1)
         self.assertEqual(self.scale(1), "")
         # Jobs of a short time limit are not replaced over and over.
-        self.assertIn("submitted", self.scale(1, before=900))
+        self.assertIn("submitted", self.scale(1, before=3600))
         self.wait_for_jobs(2, "RUNNING")
-        self.assertEqual(self.scale(1, before=900), "")
+        self.assertEqual(self.scale(1, before=3600), "")
 
     def test_a_server_that_is_gone_leaves_the_workers(self):
         server = self.start_cluster()
