@@ -15,6 +15,7 @@
 
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/programs.h"
 #include "cli/init/split_names.h"
 #include "common/hash.h"
 #include "common/mem.h"
@@ -317,19 +318,7 @@ static bool write_columns(const struct folder_set *set, char *out, size_t size)
     return fits && used < size;
 }
 
-/* Writes lists of the files in the folders N. For each list L has the folder where
- * it is written, its name, and the folders, relative to that, which have those of
- * N. */
-#define LIST_COMMON_NAMES                                                    \
-    "import csv, glob, os; N = [%s]; "                                       \
-    "[csv.writer(open(d + o, 'x', newline='')).writerows([[n.lower() for n " \
-    "in N]] + R) for d, o, D in %s for R in [[[p + n + '/' + m[k] for n, m " \
-    "in zip(N, M)] for p in D if all(os.path.isdir(d + p + n) for n in N) "  \
-    "for M in [[{f.split('.')[0]: f for f in os.listdir(d + p + n) if f[0] " \
-    "!= '.'} for n in N]] for k in sorted(M[0]) if all(k in m for m in M)]]" \
-    " if R]"
-
-/* Lists in these folders, of those in them or a level below. */
+/* Lists in these folders, of those in them or a level below, in Python. */
 #define PAIRS_IN                                          \
     "[(d, 'pairs.csv', ['', *sorted(e[len(d):] for e in " \
     "glob.glob(glob.escape(d) + '*/'))]) for d in "
@@ -342,7 +331,6 @@ static bool advise(const struct fby_search *search, const char *path,
 {
     char        parent[FBY_PATH_SIZE];
     char        columns[MAX_FOLDERS * 36];
-    char        program[2048];
     const char *slash    = strrchr(path, '/');
     const char *name     = slash != NULL ? slash + 1 : path;
     bool        is_split = fby_split_of_folder(name) != NULL;
@@ -351,15 +339,13 @@ static bool advise(const struct fby_search *search, const char *path,
     if (search->in_zip || !write_columns(set, columns, sizeof(columns))) {
         return false;
     }
-    int n = snprintf(program, sizeof(program), LIST_COMMON_NAMES, columns,
+    const char *colon = fby_guess_set_command(search, is_split ? parent : path,
+        "python3 -c \"import glob; N = [%s]; Q = %s; %s; %s\"", columns,
         set->lists != NULL ? set->lists
         : is_split         ? PAIRS_IN "glob.glob('*/')]"
-                           : PAIRS_IN "['']]");
-    if (n < 0 || (size_t)n >= sizeof(program)) {
-        return false;
-    }
-    fby_guess_advise(search, is_split ? parent : path, "", program);
-    return true;
+                           : PAIRS_IN "['']]",
+        fby_program_common_names, fby_program_write_lists);
+    return colon[0] != '\0';
 }
 
 static fby_err refuse_set(struct fby_search *search, const char *path,

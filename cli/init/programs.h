@@ -34,8 +34,15 @@ extern const char fby_program_roboflow_names[];
 /* It writes lists of texts with rows of columns. */
 extern const char fby_program_list_rows[];
 
-/* It writes a list of each split; then write_lists. */
+/* They write a list of each split from texts; then write_lists. */
+extern const char fby_program_split_texts[];
+extern const char fby_program_split_numbers[];
+extern const char fby_program_split_cub[];
 extern const char fby_program_split_words[];
+
+/* They write lists of the pictures in folders; then write_lists. */
+extern const char fby_program_common_names[];
+extern const char fby_program_class_folders[];
 
 /* It writes a list of folders that are samples; then write_lists. */
 extern const char fby_program_sample_folders[];

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/init/programs.h"
 #include "cli/init/roles.h"
 
 /* True for fold0, fold_1, Fold-2: the folds of cross-validation. */
@@ -26,16 +27,6 @@ static bool are_folds(const char *const *names, uint32_t n)
     return n >= 2 && i == n;
 }
 
-/* Writes train.csv and val.csv. %s is the fold of val. */
-#define WRITE_FOLDS                                                         \
-    "import csv, glob; W = {s: csv.writer(open(s + '.csv', 'x')) for s in " \
-    "('train', 'val')}; [w.writerow(['image', 'label']) for w in "          \
-    "W.values()]; "                                                         \
-    "[W['val' if f.split('/')[0] == '%s' else 'train'].writerow([f, "       \
-    "f.split('/')[1]]) for f in sorted(glob.glob('*/*/**/*.*', "            \
-    "recursive=True)) if f.lower().endswith(('.jpg', '.jpeg', '.png', "     \
-    "'.webp'))]"
-
 static fby_err refuse(struct fby_search *search, const char *path,
     const struct fby_survey *survey, const char *const *names,
     struct fby_error_detail *why)
@@ -43,7 +34,6 @@ static fby_err refuse(struct fby_search *search, const char *path,
     const char *picture = survey->folders[0].picture;
     char        list[160];
     char        operand[FBY_OPERAND_SIZE];
-    char        program[640];
     fby_roles_list_names(names, survey->n, list, sizeof(list));
     if (picture == NULL || strchr(picture, '/') == NULL) {
         fby_guess_write_operand(search, path, operand);
@@ -59,8 +49,8 @@ static fby_err refuse(struct fby_search *search, const char *path,
             "init %s",
             list, operand);
     }
-    snprintf(program, sizeof(program), WRITE_FOLDS, names[0]);
-    fby_guess_advise(search, path, "", program);
+    fby_guess_set_command(search, path, "python3 -c \"V = '%s'; %s; %s\"",
+        names[0], fby_program_class_folders, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "the folders %s are folds, not classes: for one of them: forebay init "
         "%s; for all of them write lists, with %.40s as val, and run init %s:",

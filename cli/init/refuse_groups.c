@@ -6,17 +6,10 @@
 
 #include "cli/init/guess_folders.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/roles.h"
 #include "pipeline/text.h"
-
-/* Writes a list of all pictures. */
-#define WRITE_GROUPS                                                          \
-    "import csv, glob; w = csv.writer(open('train.csv', 'x')); "              \
-    "w.writerow(['image', 'label', 'folder_name']); [w.writerow([f, "         \
-    "f.split('/')[1], f.split('/')[0]]) for f in sorted(glob.glob("           \
-    "'*/*/**/*.*', recursive=True)) if f.lower().endswith(('.jpg', '.jpeg', " \
-    "'.png', '.webp'))]"
 
 /* Write the folders in `name` as "a/b/". Returns their number; 0 if there are
  * pictures beside them, or names of parallel folders. */
@@ -105,7 +98,8 @@ static fby_err refuse(struct fby_search *search, const char *path,
             list, fby_text_show(classes).text, class, operand);
     }
     fby_roles_write_operand(search, path, names[0], operand);
-    fby_guess_advise(search, path, "", WRITE_GROUPS);
+    fby_guess_set_command(search, path, "python3 -c \"V = ''; %s; %s\"",
+        fby_program_class_folders, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "the folders %s have the same folders (%.40s), which seem to be the "
         "classes: for one of them: forebay init %s; if the outer ones are "

@@ -11,12 +11,13 @@
 #include <string.h>
 
 #include "cli/init/guess_notes.h"
+#include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-enum { LINE_SIZE = 512, PROGRAM_SIZE = 1024 };
+enum { LINE_SIZE = 512 };
 
 struct split_text { /* the text of a split, by its first line */
     char        file[FBY_PATH_SIZE]; /* below the layout's folder */
@@ -165,10 +166,10 @@ static bool are_alike(struct split_texts *self)
     return found;
 }
 
-static fby_err advise(const struct split_texts *self, const char *program,
-    const char *file, struct fby_error_detail *why)
+/* Refuse the layout because of the text `file`, with the command that is set. */
+static fby_err refuse(const struct split_texts *self, const char *file,
+    struct fby_error_detail *why)
 {
-    fby_guess_advise(self->search, self->path, "", program);
     return fby_error_set(why, FBY_CONFIG,
         "%.80s says which pictures in %.60s are of which split: write a list "
         "of each, and run init %s:",
@@ -179,35 +180,28 @@ static fby_err advise(const struct split_texts *self, const char *program,
 static fby_err refuse_texts(
     const struct split_texts *self, struct fby_error_detail *why)
 {
-    char                     program[PROGRAM_SIZE];
-    char                     files[PROGRAM_SIZE / 2] = "";
-    size_t                   used                    = 0;
-    const struct split_text *first                   = &self->texts[0];
-    const char              *label = first->has_labels    ? ", ' '.join(w[1:])"
-                                     : first->has_folders ? ", w[0].split('/')[-2]"
-                                                          : "";
+    char                     files[FBY_KNOWN_SPLITS * 160] = "";
+    size_t                   used                          = 0;
+    const struct split_text *first                         = &self->texts[0];
     for (uint32_t i = 0; i < self->n && used < sizeof(files); i++) {
         used += (size_t)snprintf(files + used, sizeof(files) - used,
             "%s('%s', '%s')", i > 0 ? ", " : "", self->texts[i].split,
             self->texts[i].file);
     }
-    int  n    = snprintf(program, sizeof(program),
-            "import csv; [csv.writer(open(s + '.csv', 'x')).writerows(r) for s, f "
-                "in [%s] for r in [[['image'%s]] + [['%s' + w[0] + '%s'%s] for l in "
-                "open(f) for w in [l.strip().lstrip('/').split()] if w]]]",
-            files, label[0] != '\0' ? ", 'label'" : "", first->prefix,
-            first->ending, label);
-    bool fits = used < sizeof(files) && n >= 0 && (size_t)n < sizeof(program);
-    return fits ? advise(self, program, first->file, why) : FBY_OK;
+    if (used >= sizeof(files)) {
+        return FBY_OK;
+    }
+    fby_guess_set_command(self->search, self->path,
+        "python3 -c \"S = [%s]; P = '%s'; E = '%s'; K = '%s'; %s; %s\"", files,
+        first->prefix, first->ending,
+        first->has_labels    ? "words"
+        : first->has_folders ? "folder"
+                             : "",
+        fby_program_split_texts, fby_program_write_lists);
+    return refuse(self, first->file, why);
 }
 
 /* ---- CelebA: a name and the number of a split in each line ---- */
-
-#define WRITE_NUMBERED                                                         \
-    "import csv; t = [l.split() for l in open('%s') if l.strip()]; "           \
-    "[csv.writer(open(s + '.csv', 'x')).writerows(r) for n, s in enumerate("   \
-    "('train', 'val', 'test')) for r in [[['image']] + [['%s' + w[0] + '%s'] " \
-    "for w in t if w[1] == str(n)]] if len(r) > 1]"
 
 struct numbered { /* a text with numbers of splits */
     const struct split_texts *layout;
@@ -247,17 +241,16 @@ static fby_err check_numbered(
     const struct split_texts *self, struct fby_error_detail *why)
 {
     struct numbered found = {.layout = self};
-    char            program[PROGRAM_SIZE];
     FBY_TRY(fby_guess_visit_dir(
         self->search, self->path, NULL, visit_numbered, &found, NULL, why));
     if (found.text.file[0] == '\0') {
         return FBY_OK;
     }
-    int n = snprintf(program, sizeof(program), WRITE_NUMBERED, found.text.file,
-        found.text.prefix, found.text.ending);
-    return n >= 0 && n < PROGRAM_SIZE
-               ? advise(self, program, found.text.file, why)
-               : FBY_OK;
+    fby_guess_set_command(self->search, self->path,
+        "python3 -c \"F = '%s'; P = '%s'; E = '%s'; %s; %s\"", found.text.file,
+        found.text.prefix, found.text.ending, fby_program_split_numbers,
+        fby_program_write_lists);
+    return refuse(self, found.text.file, why);
 }
 
 /* ---- CUB and NABirds: names and splits by number ---- */
@@ -265,21 +258,11 @@ static fby_err check_numbered(
 #define CUB_NAMES  "images.txt"
 #define CUB_SPLITS "train_test_split.txt"
 
-/* Writes the lists; the label is the folder of a picture. */
-#define WRITE_CUB                                                             \
-    "import csv; i, t = [dict(l.split(None, 1) for l in open(f) if "          \
-    "l.strip()) "                                                             \
-    "for f in ('" CUB_NAMES "', '" CUB_SPLITS "')]; [csv.writer(open(s + "    \
-    "'.csv', 'x')).writerows(r) for s, v in (('train', '1'), ('test', '0')) " \
-    "for r in [[['image', 'label']] + [['%s/' + p.strip(), p.split('/')[0]] " \
-    "for k, p in i.items() if t[k].strip() == v]]]"
-
 static fby_err check_cub(
     const struct split_texts *self, struct fby_error_detail *why)
 {
     struct split_text names = {.file = ""};
     char              line[LINE_SIZE];
-    char              program[PROGRAM_SIZE];
     char             *state = NULL;
     if (!read_line(self, CUB_SPLITS, line) ||
         !read_line(self, CUB_NAMES, line) ||
@@ -291,8 +274,10 @@ static fby_err check_cub(
         names.prefix[0] == '\0' || names.ending[0] != '\0') {
         return FBY_OK;
     }
-    snprintf(program, sizeof(program), WRITE_CUB, self->pictures);
-    return advise(self, program, CUB_SPLITS, why);
+    fby_guess_set_command(self->search, self->path,
+        "python3 -c \"P = '%s'; %s; %s\"", self->pictures,
+        fby_program_split_cub, fby_program_write_lists);
+    return refuse(self, CUB_SPLITS, why);
 }
 
 fby_err fby_refuse_split_texts(struct fby_search *search, const char *path,
