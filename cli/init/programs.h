@@ -40,6 +40,12 @@ extern const char fby_program_split_numbers[];
 extern const char fby_program_split_cub[];
 extern const char fby_program_split_words[];
 
+/* They write a list of each split from a list; then rename_list, write_lists. */
+extern const char fby_program_split_csv[];
+extern const char fby_program_split_json[];
+extern const char fby_program_split_joined[];
+extern const char fby_program_rename_list[];
+
 /* They write lists of the pictures in folders; then write_lists. */
 extern const char fby_program_common_names[];
 extern const char fby_program_class_folders[];

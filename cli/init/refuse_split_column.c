@@ -13,6 +13,7 @@
 
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/programs.h"
 #include "cli/init/split_names.h"
 #include "cli/init/words.h"
 #include "common/shell.h"
@@ -233,37 +234,11 @@ static bool write_map(const struct split_values *self, char out[MAP_SIZE])
     return used < MAP_SIZE;
 }
 
-/* The programs write the rows `x` of the list l for each split. Its column c has
- * values v, of which p(v) is a key of the splits m. */
-#define CSV(row)                                                             \
-    "import csv; r = list(csv.reader(open(l, newline='', encoding="          \
-    "'utf-8-sig'))); k = [h.lower() for h in r[0]].index(c); [csv.writer("   \
-    "open(s + '.csv', 'x', newline='')).writerows(" row " for x in r[:1] + " \
-    "[y for y in r[1:] if y and m.get(p(y[k])) == s]) for s in {*m.values()}]"
-#define JSON(row)                                                           \
-    "import json; r = [json.loads(x) for x in open(l, encoding='utf-8-sig'" \
-    ") if x.strip()]; [open(s + '.jsonl', 'x').writelines(json.dumps(" row  \
-    ") + '\\n' for x in r if s in [m.get(p(x[k] is not None and x[k] * 1)"  \
-    ") for k in x if k.lower() == c]) for s in {*m.values()}]"
-
-/* Writes the rows of the list b by the splits of the list l; the column a is in
- * both. */
-#define JOINED                                                                \
-    "import csv; r, b = [list(csv.reader(open(f, newline='', encoding="       \
-    "'utf-8-sig'))) for f in (l, b)]; i, k, j = [[h.lower() for h in "        \
-    "t[0]].index(n) for t, n in ((r, a), (r, c), (b, a))]; d = {x[i]: "       \
-    "m.get(p(x[k])) for x in r[1:] if x}; [csv.writer(open(s + '.csv', 'x'))" \
-    ".writerows(b[:1] + [x for x in b[1:] if x and d.get(x[j]) == s]) for s " \
-    "in {*m.values()}]"
-
-/* The program for a list; the column that says the split is left out. */
 static const char *program_for(const struct split_values *self, bool is_csv)
 {
-    bool is_path = self->part >= 0;
-    return self->base != NULL ? JOINED
-           : is_csv           ? is_path ? CSV("x") : CSV("x[:k] + x[k + 1:]")
-                     : is_path ? JSON("x")
-                              : JSON("{k: x[k] for k in x if k.lower() != c}");
+    return self->base != NULL ? fby_program_split_joined
+           : is_csv           ? fby_program_split_csv
+                              : fby_program_split_json;
 }
 
 /* Write the command that writes a list for each split. It renames a list that
@@ -274,23 +249,23 @@ static bool write_command(const struct split_values *self, const char *operand,
     bool        is_csv = fby_text_ends_with(list, ".csv");
     const char *all    = is_csv ? "all.csv" : "all.jsonl";
     char        map[MAP_SIZE];
-    char        key[64] = "str(v).strip()";
-    char        move[FBY_NAME_SIZE * 3];
-    char        join[FBY_NAME_SIZE * 4];
+    char        key[64]                 = "str(v).strip()";
+    char        join[FBY_NAME_SIZE * 4] = "";
     if (self->part >= 0) {
         snprintf(
             key, sizeof(key), "(str(v) + '/' * 9).split('/')[%d]", self->part);
     }
+    if (self->base != NULL) {
+        snprintf(join, sizeof(join), "b = '%.128s'; a = '%.64s'; ", self->base,
+            self->key);
+    }
     bool fits = write_map(self, map) && fby_shell_is_plain(list);
-    snprintf(move, sizeof(move), "mv -n %s %s && ", list, all);
-    snprintf(join, sizeof(join), "b = '%.128s'; a = '%.64s'; ",
-        self->base != NULL ? self->base : "",
-        self->base != NULL ? self->key : "");
-    int n = snprintf(out, FBY_GUESS_COMMAND,
-        "(cd %s && %spython3 -c \"%sl = '%s'; c = '%s'; m = {%s}; p = lambda "
-        "v: %s.lower(); %s\")",
-        operand, is_new ? "" : move, self->base != NULL ? join : "",
-        is_new ? list : all, self->column, map, key, program_for(self, is_csv));
+    int  n    = snprintf(out, FBY_GUESS_COMMAND,
+            "(cd %s && python3 -c \"%sl = '%s'; A = '%s'; c = '%s'; D = %d; m = "
+                "{%s}; p = lambda v: %s.lower(); %s; %s; %s\")",
+            operand, join, list, is_new ? "" : all, self->column,
+        self->part < 0 ? 1 : 0, map, key, program_for(self, is_csv),
+            fby_program_rename_list, fby_program_write_lists);
     return fits && n >= 0 && n < FBY_GUESS_COMMAND;
 }
 
