@@ -335,6 +335,7 @@ class Scale(unittest.TestCase):
     def test_errors_say_what_to_do(self):
         for text, args, variables in (
                 ("the number of workers is not 'x'", ("x",), {}),
+                ("the number of workers is not '08'", ("08",), {}),
                 ("FOREBAY_SERVER_FILE is not set", (1,),
                  {"FOREBAY_SERVER_FILE": ""})):
             self.assertIn(text, self.scale(*args, code=2, **variables))
