@@ -5,60 +5,48 @@
 
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/programs.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 #include "worker/source/list/list.h"
 
-/* A fault that reading a list reports, and the command for it. That is a program
- * of a shell or of Python, which writes the file that fby_guess_name_list() gives
- * of the list `f`. */
+/* A fault that reading a list reports, and the command for it, which writes the file
+ * that fby_guess_name_list() gives of the list `f`. */
 struct remedy {
     const char *ending; /* of the list */
     const char *fault;
     const char *purpose;
     const char *word; /* of the new list; NULL: arrays, as train.npz */
-    bool        is_python;
+    const char
+        *settings; /* of a program of Python; NULL: it is one of a shell */
     const char *program;
 };
 
 enum { UTF16_SIZE = 160 /* bytes of the program for UTF-16 */ };
 
-#define COMMAS(delimiter)                                                     \
-    "convert it", "commas", true,                                             \
-        FBY_GUESS_READ_ROWS("utf-8-sig",                                      \
-            delimiter) "csv.writer(open('commas-' + f, 'x', " FBY_GUESS_BYTES \
-                       ")).writerows(r)"
-#define NAMES                                                      \
-    "write other names of columns", "names", true,                 \
-        "import csv, re; r = list(csv.reader(open(f, newline='', " \
-        "encoding='utf-8-sig', " FBY_GUESS_BYTES ")));"            \
-        " csv.writer(open('names-' + f, 'x', " FBY_GUESS_BYTES     \
-        ")).writerows([[" FBY_GUESS_CLEAN_NAME                     \
-        " for i, c in enumerate(r[0])]] + r[1:])"
-#define LATIN                    \
-    "convert it", "utf8", false, \
+#define COMMAS(delimiter)                                            \
+    "convert it", "commas",                                          \
+        "g = 'commas-' + f; e = 'utf-8-sig'; D = '" delimiter "'; ", \
+        fby_program_read_rows
+#define NAMES \
+    "write other names of columns", "names", "L = [f]; ", fby_program_names_csv
+#define LATIN                   \
+    "convert it", "utf8", NULL, \
         "iconv -f CP1252 -t UTF-8 $f " FBY_GUESS_INTO("utf8-$f")
 
 static const struct remedy remedies[] = {
     {".csv", FBY_LIST_NOT_UTF8, LATIN},
-    {".csv", FBY_LIST_NUL_BYTE, "remove it", "utf8", false,
+    {".csv", FBY_LIST_NUL_BYTE, "remove it", "utf8", NULL,
         "tr -d '\\000' < $f " FBY_GUESS_INTO("utf8-$f")},
     {".csv", FBY_LIST_NO_COMMA "';'", COMMAS(";")},
     {".csv", FBY_LIST_NO_COMMA "'|'", COMMAS("|")},
     {".csv", FBY_LIST_NO_COMMA "tabs", COMMAS("\\t")},
-    {".csv", FBY_LIST_TOO_WIDE, "convert it", NULL, true,
-        "import numpy as n; a = n.loadtxt(f, 'f4', delimiter=',', skiprows=1, "
-        "ndmin=2); k = [i for i, h in enumerate(open(f, encoding='utf-8-sig')"
-        ".readline().lower().split(',')) if h.strip().strip(chr(34)) in "
-        "('label', 'target', 'class', 'y')][:1]; n.savez(open(f[:-4] + '.npz', "
-        "'xb'), "
-        "x=n.ascontiguousarray(n.delete(a, k, 1)), **{'label': b.astype('i8') "
-        "if (b % 1 == 0).all() "
-        "else b for i in k for b in [a[:, i]]})"},
+    {".csv", FBY_LIST_TOO_WIDE, "convert it", NULL, "T = {}; ",
+        fby_program_wide_list},
     {".jsonl", FBY_LIST_NOT_UTF8, LATIN},
-    {".jsonl", FBY_LIST_NO_OBJECT, "convert it", "lines", false,
+    {".jsonl", FBY_LIST_NO_OBJECT, "convert it", "lines", NULL,
         "jq -c '.[]' $f " FBY_GUESS_INTO("lines-$f")},
-    {".jsonl", FBY_LIST_CUT_JSON, "convert it", "lines", false,
+    {".jsonl", FBY_LIST_CUT_JSON, "convert it", "lines", NULL,
         "jq -c . $f " FBY_GUESS_INTO("lines-$f")},
     {".csv", FBY_LIST_NO_FIELD, NAMES},
     {".csv", FBY_LIST_NO_NAME, NAMES},
@@ -71,9 +59,9 @@ static void advise(struct fby_search *search, const char *dir, const char *list,
 {
     char   converted[FBY_PATH_SIZE];
     size_t used = strlen(why->text);
-    if (remedy->is_python) {
-        fby_guess_set_command(
-            search, dir, "python3 -c \"f = '%s'; %s\"", list, remedy->program);
+    if (remedy->settings != NULL) {
+        fby_guess_set_command(search, dir, "python3 -c \"f = '%s'; %s%s; %s\"",
+            list, remedy->settings, remedy->program, fby_program_write_lists);
     } else {
         fby_guess_set_command(
             search, dir, "set -C && f=%s && %s", list, remedy->program);
@@ -123,7 +111,7 @@ static const struct remedy *find_remedy(const struct fby_search *search,
     if (encoding != NULL) {
         snprintf(program, UTF16_SIZE,
             "iconv -f %s -t UTF-8 $f " FBY_GUESS_INTO("utf8-$f"), encoding);
-        *utf16 = (struct remedy){"", "", "convert it", "utf8", false, program};
+        *utf16 = (struct remedy){"", "", "convert it", "utf8", NULL, program};
         return utf16;
     }
     while (i < sizeof(remedies) / sizeof(remedies[0]) &&

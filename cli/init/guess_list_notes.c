@@ -31,24 +31,14 @@ static void add_note(struct fby_search *search, const char *purpose,
     if (fby_guess_name_lists(out, lists, sizeof(lists)) &&
         fby_shell_quote(dir, operand, sizeof(operand))) {
         fby_guess_note(search,
-            "note: to %s: (cd %s && python3 -c \"L = '%s'.split(); %s%s\"); "
+            "note: to %s: (cd %s && python3 -c \"L = '%s'.split(); %s%s; "
+            "%s\"); "
             "then: run init again",
-            purpose, operand, lists, before, program);
+            purpose, operand, lists, before, program, fby_program_write_lists);
     }
 }
 
 /* ---- names that no field can have ---- */
-
-static const char csv_names[] =
-    "import csv, re; [csv.writer(open('names-' + l, 'x', " FBY_GUESS_BYTES
-    ")).writerows([[" FBY_GUESS_CLEAN_NAME " for i, c in enumerate(r[0])]] + "
-    "r[1:]) for l in L for r in [list(csv.reader(open(l, newline='', encoding="
-    "'utf-8-sig', " FBY_GUESS_BYTES ")))]]";
-static const char json_names[] =
-    "import json, re; [open('names-' + l, 'x').writelines(t) for l in L for t "
-    "in [[json.dumps({" FBY_GUESS_CLEAN_NAME ": v for i, (c, v) in "
-    "enumerate(json.loads(x).items())}) + '\\n' for x in open(l, encoding="
-    "'utf-8-sig') if x.strip()]]]";
 
 /* Has the list a column with a name that no field can have? */
 static bool has_other_names(const struct fby_guess_split *split)
@@ -64,19 +54,6 @@ static bool has_other_names(const struct fby_guess_split *split)
 }
 
 /* ---- texts that some rows lack ---- */
-
-/* The programs write a blank into the columns c, where they have no value. */
-static const char csv_blanks[] =
-    "import csv; [csv.writer(open('text-' + l, 'x')).writerows(t) for l in L "
-    "for r in [list(csv.reader(open(l, newline='', encoding='utf-8-sig')))] "
-    "for t in [r[:1] + [[v or ' ' * (h.lower() in c) for h, v in zip(r[0], x)] "
-    "for x in r[1:] if x]]]";
-static const char json_blanks[] =
-    "import json; [open('text-' + l, 'x').writelines(t) for l in L for t in "
-    "[[json.dumps({**{k: ' ' for k in c - {k.lower() for k in x}}, **{k: ' ' "
-    "if k.lower() in c and v in ('', None) else v for k, v in x.items()}}) + "
-    "'\\n' for y in open(l, encoding='utf-8-sig') if y.strip() for x in "
-    "[json.loads(y)]]]]";
 
 static bool is_text_with_gaps(
     const struct fby_guess_split *split, const struct fby_init_member *column)
@@ -194,7 +171,7 @@ void fby_guess_note_columns(struct fby_search *search)
     }
     if (has_other_names(&out->splits[0])) {
         add_note(search, "write other names of columns", "",
-            is_csv ? csv_names : json_names);
+            is_csv ? fby_program_names_csv : fby_program_names_json);
         return; /* one command after the other */
     }
     if (note_numbers(search)) {
@@ -207,6 +184,7 @@ void fby_guess_note_columns(struct fby_search *search)
         snprintf(purpose, sizeof(purpose),
             "have a blank as the text where %s has none", columns);
         snprintf(before, sizeof(before), "c = {%s}; ", columns);
-        add_note(search, purpose, before, is_csv ? csv_blanks : json_blanks);
+        add_note(search, purpose, before,
+            is_csv ? fby_program_blanks_csv : fby_program_blanks_json);
     }
 }

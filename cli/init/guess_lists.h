@@ -110,28 +110,6 @@ const char *fby_guess_find_utf16(
     "> $f.part && [ ! -e " out " ] && mv $f.part " out \
     " || { rm -f $f.part; exit 1; }"
 
-/* The argument of open() in Python that keeps bytes that are no UTF-8. */
-#define FBY_GUESS_BYTES "errors='surrogateescape'"
-
-/* The name, in Python, that a field can have for the column c, the i-th. */
-#define FBY_GUESS_CLEAN_NAME                              \
-    "re.sub(r'(?i)^(?=[0-9-]|(valid|folder)\\Z)', 'c_', " \
-    "re.sub(r'[^A-Za-z0-9_-]+', '_', c)[:60].strip('_')) or 'c' + str(i)"
-
-/* The program of Python that sets r to the rows of the file f, whose columns are
- * separated by `delimiter`. Cells may have quotes around them, or quotes that mean
- * themselves: the latter if each line has as many columns, and a quote that begins
- * a cell does not end it. */
-#define FBY_GUESS_READ_ROWS(encoding, delimiter)                             \
-    "import csv, re; R = lambda q: list(csv.reader(open(f, newline='', "     \
-    "encoding='" encoding "', " FBY_GUESS_BYTES "), delimiter='" delimiter   \
-    "', quoting=q, "                                                         \
-    "skipinitialspace=True)); n = lambda r: len({len(x) for x in r if x}); " \
-    "w = lambda c: c[:1] != '\\\"' or "                                      \
-    "re.fullmatch('\\\"([^\\\"]|\\\"\\\")*\\\"', c); "                       \
-    "t = R(3); r = R(0) if (all(w(c) for x in t for c in x) if n(t) == 1 "   \
-    "else n(R(0)) == 1) else t; "
-
 /* The end of the error of fby_refuse_header() for which there is a command. */
 #define FBY_GUESS_BLANKS "has blanks around its name"
 

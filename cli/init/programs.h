@@ -31,6 +31,16 @@ extern const char fby_program_boxes_kitti[];
 extern const char fby_program_boxes_objects[];
 extern const char fby_program_roboflow_names[];
 
+/* They make lists of others; then write_lists. */
+extern const char fby_program_read_rows[];
+extern const char fby_program_names_csv[];
+extern const char fby_program_names_json[];
+extern const char fby_program_blanks_csv[];
+extern const char fby_program_blanks_json[];
+
+/* It writes a table of a list. */
+extern const char fby_program_wide_list[];
+
 /* It writes lists of texts with rows of columns. */
 extern const char fby_program_list_rows[];
 

@@ -12,12 +12,13 @@
 #include "cli/init/guess_notes.h"
 #include "cli/init/list_begin.h"
 #include "cli/init/named_files.h"
+#include "cli/init/programs.h"
 #include "cli/init/refuse_lists.h"
 #include "cli/init/split_names.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-enum { MAX_FILES = 8, BODY_SIZE = 768 };
+enum { MAX_FILES = 8, BODY_SIZE = 1536 };
 
 struct list_files { /* the files of one format in a directory */
     struct fby_search *search;
@@ -165,11 +166,11 @@ static fby_err refuse_tabs(const struct list_files *files, const char *name,
     FBY_TRY(fby_path_join(files->path, name, path, why));
     const char *encoding = fby_guess_find_utf16(files->search, path);
     snprintf(body, sizeof(body),
-        "python3 -c \"import sys; f, g = sys.argv[1:]; " FBY_GUESS_READ_ROWS(
-            "%s", "\\t") "csv.writer(open(g, 'x', " FBY_GUESS_BYTES
-                         ")).writerows(r)\" $f "
-                         "${f%%.*}.csv",
-        encoding != NULL ? encoding : "utf-8-sig");
+        "python3 -c \"import sys; f, g = sys.argv[1:]; e = '%s'; D = '\\t'; "
+        "%s; "
+        "%s\" $f ${f%%.*}.csv",
+        encoding != NULL ? encoding : "utf-8-sig", fby_program_read_rows,
+        fby_program_write_lists);
     advise(files, body, ".csv");
     return fby_error_set(why, FBY_CONFIG,
         "%s has tabs: write a list with commas:",

@@ -4,10 +4,9 @@
 # the columns, in a list, or [] if the first row has them. Other rows are left out and
 # counted. A line that is not UTF-8 is CP1252. Numbers such as 5. and .5 get a zero, as
 # in JSON. A program that fails leaves no list.
-import atexit, collections, csv, itertools, os, re
+import atexit, collections, csv, itertools, os, pathlib, re
 assert not any(os.path.exists(g) for f, g in L), 'there already: ' + str(L)
-[atexit.register(lambda p: os.path.exists(p) and os.remove(p), g + '.part')
-    for f, g in L]
+[atexit.register(pathlib.Path(g + '.part').unlink, True) for f, g in L]
 C = collections.Counter()
 csv.field_size_limit(1 << 30)
 read = lambda b: (

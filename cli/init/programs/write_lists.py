@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes the lists T, texts by name, once all are made: a program that fails
 # leaves none.
-import os, pathlib
-assert not any(map(os.path.exists, T)), 'there already: ' + ' '.join(T)
-[pathlib.Path(n + '.part').write_bytes(t.encode()) for n, t in T.items()]
+import atexit, os, pathlib
+assert not any(os.path.exists(n + e) for n in T for e in ('', '.part')), (
+    'there already: ' + ' '.join(T))
+[atexit.register(pathlib.Path(n + '.part').unlink, True) for n in T]
+[pathlib.Path(n + '.part').write_bytes(
+    t.encode(errors='surrogateescape')) for n, t in T.items()]
 [os.rename(n + '.part', n) for n in T]
