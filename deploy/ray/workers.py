@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Forebay workers as tasks of a Ray cluster, as many as the trainers need.
-
-    python workers.py --server tcp://10.0.0.1:7070 --data photos=/data/photos
-
-Runs until Ctrl-C. docs/operations.md, "With Ray", has the steps."""
+"""Run as many Forebay workers as the trainers need, as tasks of a Ray cluster, until
+Ctrl-C. docs/operations.md, "With Ray", has the steps."""
 
 import argparse
 import json
@@ -14,12 +11,10 @@ import time
 
 import ray
 
-DRAIN_S = 25  # for what a worker was asked for, when it ends
-
 
 @ray.remote(num_gpus=0, max_retries=-1, scheduling_strategy="SPREAD")
 def run_worker(command):
-    """One worker. It gets SIGTERM when the task is cancelled or killed."""
+    """One worker. It drains when this script cancels the task."""
     process = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *command])
     try:
         while process.poll() is None:
@@ -38,12 +33,14 @@ def wanted(args):
     return json.loads(asked.stdout or "{}").get("workers_wanted")
 
 
-def hold(args, start, tasks):
+def reconcile(args, start, tasks):
     """Keep as many tasks as are wanted; those that wait for a node count."""
     while True:
-        number = wanted(args)
+        number, before = wanted(args), len(tasks)
         if tasks:  # without those that have ended
-            tasks[:] = ray.wait(tasks, num_returns=len(tasks), timeout=0)[1]
+            tasks[:] = ray.wait(tasks, num_returns=before, timeout=0)[1]
+        if len(tasks) < before:
+            print(before - len(tasks), "workers ended: their output says why")
         if number is not None:
             while len(tasks) > number:
                 ray.cancel(tasks.pop())
@@ -52,29 +49,32 @@ def hold(args, start, tasks):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--server", required=True, help="tcp://HOST:PORT")
-    parser.add_argument("--data", required=True, action="append",
-                        help="NAME=DIR, as of forebay worker (repeatable)")
-    parser.add_argument("--cpus", type=int, default=4, help="cores of a worker")
-    parser.add_argument("--min", type=int, default=1, help="fewest workers")
-    parser.add_argument("--max", type=int, default=8, help="most workers")
-    parser.add_argument("--every", type=float, default=15, help="seconds")
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name, what in (("server", "tcp://HOST:PORT"), ("data", "NAME=DIR")):
+        parser.add_argument("--" + name, required=True, help=what)
+    parser.add_argument("--worker-key", help="path of worker.key on the nodes")
+    for name, default, what in (
+            ("cpus", 4, "cores of a worker"), ("memory", 2, "its GiB"),
+            ("min", 1, "fewest workers"), ("max", 8, "most workers"),
+            ("every", 15.0, "seconds between two looks")):
+        parser.add_argument("--" + name, type=type(default), default=default,
+                            help=f"{what} (default {default})")
     args = parser.parse_args()
     ray.init(address="auto")
     command = ["forebay", "worker", f"--server={args.server}",
-               f"--threads={args.cpus}", f"--drain={DRAIN_S}",
-               *(f"--data={each}" for each in args.data)]
-    task = run_worker.options(num_cpus=args.cpus)
+               f"--data={args.data}", f"--threads={args.cpus}",
+               f"--memory={args.memory << 9}M",  # half of it
+               *([f"--keys={args.worker_key}"] if args.worker_key else [])]
+    task = run_worker.options(num_cpus=args.cpus, memory=args.memory << 30)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     tasks = []
     try:
-        hold(args, lambda: task.remote(command), tasks)
+        reconcile(args, lambda: task.remote(command), tasks)
     except KeyboardInterrupt:
         for each in tasks:
             ray.cancel(each)
         if tasks:
-            ray.wait(tasks, num_returns=len(tasks), timeout=DRAIN_S + 5)
+            ray.wait(tasks, num_returns=len(tasks), timeout=30)  # their drain
 
 
 main()

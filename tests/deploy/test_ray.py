@@ -49,7 +49,7 @@ class Ray(harness.SystemTest):
             process = subprocess.Popen(
                 [sys.executable, SOURCE / "deploy/ray/workers.py", "--server",
                  self.cluster.server.endpoint, "--data",
-                 f"data={self.cluster.root}", "--cpus", "1", "--max", "3",
+                 f"data={self.cluster.root}", "--cpus", "1", "--memory", "1", "--max", "3",
                  "--every", "0.5"],
                 stdout=log, stderr=log, env=self.cluster.env)
         self.addCleanup(process.wait)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Leave: the worker sends LEAVE to its clients, finishes the open batches, and
- * ends. Clients send no request after LEAVE; those that were on their way are
+ * ends. Clients send no request after LEAVE; those that were in flight are
  * accepted until each client has said BYE, for IN_FLIGHT_NS at most. After
  * drain_ns the worker answers LOST for the batches that are still open. When the
  * socket closes, ZeroMQ has LINGER_MS (worker.c) to send the messages in its
@@ -10,6 +10,7 @@
 #include "common/timer.h"
 #include "worker/loop/loop.h"
 
+/* Several round trips of a slow network, and short beside a drain. */
 #define IN_FLIGHT_NS (FBY_NS_PER_S / 2)
 
 void fby_loop_start_leaving(struct fby_loop *self)

@@ -61,7 +61,7 @@ static long wait_ms(const struct fby_loop *self)
     if (self->leave_until_ns != 0) {
         due_ns = fby_earlier_ns(due_ns, self->leave_until_ns);
     }
-    if (now_ns < self->accept_until_ns) {
+    if (self->now_ns < self->accept_until_ns) {
         due_ns = fby_earlier_ns(due_ns, self->accept_until_ns);
     }
     /* Round up, so that the timer is due after the wait. */

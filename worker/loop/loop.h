@@ -412,8 +412,8 @@ uint32_t fby_loop_count_sessions(const struct fby_loop *self);
 /* Start to leave. A second call ends the worker in this turn. */
 void fby_loop_start_leaving(struct fby_loop *self);
 
-/* If the worker is leaving, set `done` once no batch is open and no request can
- * be on its way, or drain_ns has passed. */
+/* If the worker is leaving, set `done` once no request can be in flight, no batch
+ * is open, which is so after drain_ns, and what was sealed is sent. */
 void fby_loop_leave_tick(struct fby_loop *self);
 
 /* ---- keys.c -------------------------------------------------------------- */
