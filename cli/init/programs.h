@@ -59,6 +59,10 @@ extern const char fby_program_rename_list[];
 /* They write lists of the pictures in folders; then write_lists. */
 extern const char fby_program_common_names[];
 extern const char fby_program_class_folders[];
+extern const char fby_program_pairs_objects[];
+extern const char fby_program_pairs_masks[];
+extern const char fby_program_picture_texts[];
+extern const char fby_program_class_texts[];
 
 /* It writes a list of folders that are samples; then write_lists. */
 extern const char fby_program_sample_folders[];

@@ -9,22 +9,9 @@
 
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
 #include "common/shell.h"
-
-/* Writes the list of each split. S has their names and folders. */
-#define WRITE_TEXTS                                                           \
-    "import glob, json, os; S = [%s]; D = [{d for d in os.listdir(f) if "     \
-    "os.path.isdir(os.path.join(f, d)) and d[0] != '.'} for s, f in S]; C = " \
-    "sorted(d for d in set.intersection(*D) if not "                          \
-    "d.lower().startswith(('unsup', 'unlab'))); L = [(s, "                    \
-    "''.join(json.dumps({'text': open(t, encoding='utf-8').read(), 'label': " \
-    "c}) + '\\n' for c in C for t in "                                        \
-    "sorted(glob.glob(os.path.join(glob.escape(f), glob.escape(c), "          \
-    "'*.txt'))))) for s, f in S]; os.mkdir('texts'); [open('texts/' + s + "   \
-    "'.jsonl', 'x', encoding='utf-8').write(t) for s, t in L]; "              \
-    "print('classes:', *C); print('left out:', *sorted(set.union(*D) - "      \
-    "set(C)))"
 
 /* Are the only files texts, in class folders? */
 static bool is_of_texts(const struct fby_guess_split *split)
@@ -64,7 +51,6 @@ fby_err fby_refuse_class_texts(
     struct fby_search *search, struct fby_error_detail *why)
 {
     const struct fby_guess *guess = search->out;
-    char                    program[1400];
     char                    splits[480];
     char                    below[FBY_PATH_SIZE];
     char                    operand[FBY_OPERAND_SIZE];
@@ -83,10 +69,10 @@ fby_err fby_refuse_class_texts(
     } else if (!write_splits(search, splits, sizeof(splits))) {
         snprintf(splits, sizeof(splits), "('train', 'FOLDER')");
     }
-    snprintf(program, sizeof(program), WRITE_TEXTS, splits);
     FBY_TRY(fby_path_join(dir, "texts", below, why));
     fby_guess_write_operand(search, below, operand);
-    fby_guess_advise(search, dir, "", program);
+    fby_guess_set_command(search, dir, "python3 -c \"S = [%s]; %s; %s\"",
+        splits, fby_program_class_texts, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "texts in class folders are not read: write lists of those in the "
         "folders that all splits have (none called unsup or unlabeled), then: "

@@ -6,6 +6,7 @@
 
 #include "cli/init/guess_folders.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/roles.h"
 #include "common/shell.h"
@@ -58,13 +59,6 @@ static bool has_partner(struct fby_search *search, const char *path,
     return has_any;
 }
 
-/* Writes a list of the pictures in a folder and their texts in another. */
-#define WRITE_TEXTS                                                           \
-    "import json, os; open('train.jsonl', 'x').write(''.join(json.dumps("     \
-    "{'image': '%s/' + f, 'text': open(t, encoding='utf-8').read().strip()})" \
-    " + '\\n' for f in sorted(os.listdir('%s')) for t in ['%s/' + "           \
-    "os.path.splitext(f)[0] + '.txt'] if os.path.exists(t)))"
-
 /* Has the folder a text with the name of the picture? Numbers may be boxes. */
 static bool has_text_of(struct fby_search *search, const char *path,
     const char *folder, const char *picture)
@@ -84,13 +78,9 @@ static bool has_text_of(struct fby_search *search, const char *path,
 static fby_err refuse_texts(struct fby_search *search, const char *path,
     const char *pictures, const char *texts, struct fby_error_detail *why)
 {
-    char program[640];
-    int  n = snprintf(
-         program, sizeof(program), WRITE_TEXTS, pictures, pictures, texts);
-    if (n < 0 || (size_t)n >= sizeof(program)) {
-        return FBY_OK;
-    }
-    fby_guess_advise(search, path, "", program);
+    fby_guess_set_command(search, path,
+        "python3 -c \"F = '%s'; X = '%s'; %s; %s\"", pictures, texts,
+        fby_program_picture_texts, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "%.60s has texts of the pictures in %.60s: write a list of both, and "
         "run init %s:",

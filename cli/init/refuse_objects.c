@@ -16,17 +16,6 @@
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-/* Of several masks the one with the shortest name, as a.png beside a-1.png.
- * %s: masks, images. */
-#define LIST_PAIRS                                                             \
-    "import csv, glob, os; d = '/%s/'; w = csv.writer(open('train.csv', "      \
-    "'x')); "                                                                  \
-    "w.writerow(['image', 'mask']); [w.writerow([p, m[0]]) for p in "          \
-    "sorted(glob.glob('*/%s/*.*')) for s in "                                  \
-    "[os.path.splitext(os.path.basename"                                       \
-    "(p))[0]] for m in [sorted(glob.glob(glob.escape(p.split('/')[0] + d + s)" \
-    " + '[._-]*'), key=len)] if m]"
-
 struct inner_folders { /* the names of those in a folder; "": none */
     char pictures[FBY_NAME_SIZE];
     char masks[FBY_NAME_SIZE];
@@ -112,10 +101,9 @@ static fby_err refuse_pairs(struct fby_search *search, const char *path,
     const char *name, const struct inner_folders *inner,
     struct fby_error_detail *why)
 {
-    char program[1024];
-    snprintf(
-        program, sizeof(program), LIST_PAIRS, inner->masks, inner->pictures);
-    fby_guess_advise(search, path, "", program);
+    fby_guess_set_command(search, path,
+        "python3 -c \"M = '%s'; F = '%s'; %s; %s\"", inner->masks,
+        inner->pictures, fby_program_pairs_objects, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "each folder has pictures in %.40s/ and their masks in %.40s/, as "
         "%.60s: write a list of all, and run init %s:",

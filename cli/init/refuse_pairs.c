@@ -10,6 +10,7 @@
 
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
 #include "common/shell.h"
@@ -29,17 +30,6 @@ struct folder_pair {
     size_t      stem; /* the bytes of its name that are the picture's, too */
     char        picture[FBY_NAME_SIZE]; /* the picture of that mask */
 };
-
-/* Writes the list of each split. L has its name, the folders, and how the names
- * of masks end. */
-#define WRITE_PAIRS                                                          \
-    "import csv, os; L = [%s]; os.mkdir('pairs'); W = {l[0]: "               \
-    "csv.writer(open('pairs/' + l[0] + '.csv', 'w')) for l in L}; "          \
-    "[w.writerow(['image', 'mask']) for w in W.values()]; "                  \
-    "[W[s].writerow(['../' + a + '/' + f, '../' + b + '/' + k + e]) for s, " \
-    "a, "                                                                    \
-    "b, e in L for f in sorted(os.listdir(a)) for k in "                     \
-    "[os.path.splitext(f)[0]] if os.path.exists(b + '/' + k + e)]"
 
 /* The bytes of `name` before the last word, which is one for pictures: "train" of
  * train_images; all bytes without such a word. */
@@ -154,14 +144,15 @@ static uint32_t find_pairs(struct fby_search *search, const char *path,
     return n;
 }
 
-/* Write the program that makes the lists. Returns false if a name needs quotes,
- * or the program does not fit. */
-static bool write_program(
-    const struct folder_pair *pairs, uint32_t n, char *out, size_t size)
+enum { TUPLES_SIZE = 640 };
+
+/* Write the pairs for a program of Python. Returns false if a name needs quotes, or
+ * they do not fit. */
+static bool write_tuples(
+    const struct folder_pair *pairs, uint32_t n, char out[TUPLES_SIZE])
 {
-    char   tuples[640];
     size_t used = 0;
-    for (uint32_t i = 0; i < n && used < sizeof(tuples); i++) {
+    for (uint32_t i = 0; i < n && used < TUPLES_SIZE; i++) {
         const struct folder_pair *pair = &pairs[i];
         const char               *end  = pair->mask + pair->stem;
         const char               *word = fby_split_word(pair->pictures);
@@ -171,14 +162,11 @@ static bool write_program(
             (end[0] == '-' && !fby_shell_is_plain(end + 1))) {
             return false;
         }
-        used += (size_t)snprintf(tuples + used, sizeof(tuples) - used,
+        used += (size_t)snprintf(out + used, TUPLES_SIZE - used,
             "%s('%s', '%s', '%s', '%s')", i > 0 ? ", " : "",
             word != NULL ? word : "train", pair->pictures, pair->masks, end);
     }
-    int written = used < sizeof(tuples)
-                      ? snprintf(out, size, WRITE_PAIRS, tuples)
-                      : (int)size;
-    return written >= 0 && (size_t)written < size;
+    return used < TUPLES_SIZE;
 }
 
 /* Two folders such as rgb and rgb_depth are read as parallel folders, if the files
@@ -193,13 +181,12 @@ fby_err fby_refuse_pairs(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     struct folder_pair pairs[MAX_PAIRS];
-    char               program[FBY_GUESS_COMMAND];
+    char               tuples[TUPLES_SIZE];
     char               below[FBY_PATH_SIZE];
     char               operand[FBY_OPERAND_SIZE];
     struct fby_unread  unread;
     uint32_t           n = find_pairs(search, path, listing, pairs);
-    if (n == 0 || are_parallel(pairs, n) ||
-        !write_program(pairs, n, program, sizeof(program))) {
+    if (n == 0 || are_parallel(pairs, n) || !write_tuples(pairs, n, tuples)) {
         return FBY_OK;
     }
     if (fby_unread_file(pairs[0].mask, &unread)) {
@@ -208,7 +195,8 @@ fby_err fby_refuse_pairs(struct fby_search *search, const char *path,
     }
     FBY_TRY(fby_path_join(path, "pairs", below, why));
     fby_guess_write_operand(search, below, operand);
-    fby_guess_advise(search, path, "", program);
+    fby_guess_set_command(search, path, "python3 -c \"L = [%s]; %s; %s\"",
+        tuples, fby_program_pairs_masks, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "%.40s has the masks of the pictures in %.40s (%.60s of %.60s): write "
         "lists of the pairs, then: forebay init %s:",
