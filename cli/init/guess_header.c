@@ -79,7 +79,7 @@ static bool are_positions(const struct fby_list_row *row)
 {
     uint32_t i = 0;
     while (i < row->n_cells && strtoul(row->cells[i].text, NULL, 10) == i &&
-           is_number(&row->cells[i])) {
+           fby_guess_is_digits(row->cells[i].text, row->cells[i].size)) {
         i++;
     }
     return i == row->n_cells;

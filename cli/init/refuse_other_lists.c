@@ -266,6 +266,14 @@ static bool is_file(const struct list_files *files, const char *word)
     return is_found;
 }
 
+/* Is the word the path of a file from another folder, as CLASS/1.jpg in Images/?
+ * Alone in a line, its class would be lost: fby_refuse_split_texts() keeps it. */
+static bool is_path_elsewhere(const struct list_files *files, const char *word)
+{
+    return strchr(word, '/') != NULL &&
+           !fby_guess_has_file(files->search->root, files->path, word);
+}
+
 /* The number of words in a line whose first word is a file's name; 0: it is
  * none. */
 static uint32_t count_words(const struct list_files *files, char *line)
@@ -276,11 +284,12 @@ static uint32_t count_words(const struct list_files *files, char *line)
     if (word == NULL || strchr(word, '.') == NULL || !is_file(files, word)) {
         return 0;
     }
+    const char *first = word;
     while (word != NULL) {
         n++;
         word = strtok_r(NULL, " \t", &state);
     }
-    return n;
+    return n == 1 && is_path_elsewhere(files, first) ? 0 : n;
 }
 
 /* ---- lists with commas in .txt ---- */

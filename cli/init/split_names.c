@@ -173,15 +173,22 @@ bool fby_are_split_names(const char *const *names, uint32_t n, uint32_t *train)
 
 /* ---- the split of a name ---- */
 
-/* True if a word of the name begins with `word`: interval has no val. If
- * `is_whole`, it is that word: device is no dev. */
+/* Does a word begin at `at`: the val of my_val and of myVal, not of interval? */
+static bool begins_word(const char *name, const char *at)
+{
+    return at == name || !isalpha((unsigned char)at[-1]) ||
+           (islower((unsigned char)at[-1]) && isupper((unsigned char)at[0]));
+}
+
+/* True if a word of the name begins with `word`, in any case. If `is_whole`, it is
+ * that word: device is no dev. */
 static bool has_word(const char *name, const char *word, bool is_whole)
 {
     size_t      size = strlen(word);
-    const char *at   = strstr(name, word);
-    while (at != NULL && ((at != name && isalpha((unsigned char)at[-1])) ||
+    const char *at   = strcasestr(name, word);
+    while (at != NULL && (!begins_word(name, at) ||
                              (is_whole && isalpha((unsigned char)at[size])))) {
-        at = strstr(at + 1, word);
+        at = strcasestr(at + 1, word);
     }
     return at != NULL;
 }

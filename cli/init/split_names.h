@@ -27,8 +27,9 @@ bool fby_is_split_name(const char *name);
 enum { FBY_KNOWN_SPLITS = 5 };
 extern const char *const fby_known_splits[FBY_KNOWN_SPLITS];
 
-/* The split of a word in a name that begins with a split word ("in1k-train-" gives
- * "train", "latest" none), the first of them in the order above; NULL: none. */
+/* The split of a word in a name that begins with a split word, in any case
+ * ("in1k-train-", "Coffee_TRAIN" and "dataTrain" give "train", "latest" none), the
+ * first of them in the order above; NULL: none. */
 const char *fby_split_word(const char *name);
 
 /* The split of a folder with a usual name, in any case ("Training" gives

@@ -58,10 +58,37 @@ static void names_of_splits_are_told_from_names_of_classes(void **state)
     }
 }
 
+static void a_word_of_a_name_is_a_split_in_any_case(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *split; /* "": none */
+    } rows[] = {
+        {"in1k-train-", "train"},
+        {"Coffee_TRAIN", "train"},
+        {"Train", "train"},
+        {"trainLabels", "train"},
+        {"dataTest", "test"},
+        {"MY-VALIDATION", "validation"},
+        {"Dev_set", "val"},
+        {"DEVICE", ""},
+        {"latest", ""},
+        {"LATEST", ""},
+        {"interVAL", "val"},
+        {"interval", ""},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *split = fby_split_word(rows[i].name);
+        assert_string_equal(split != NULL ? split : "", rows[i].split);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_splits_are_told_from_names_of_classes),
+        cmocka_unit_test(a_word_of_a_name_is_a_split_in_any_case),
     };
     return cmocka_run_group_tests_name("cli.split_names", tests, NULL, NULL);
 }

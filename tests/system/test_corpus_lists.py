@@ -204,6 +204,14 @@ def one_name_in_two_folders(root):
     save(root / "paths-train.csv", picture_list("file", "0.jpg", "1.jpg"))
 
 
+def written(contents):
+    """Files of these contents, by their names."""
+    def make(root):
+        for name, content in contents.items():
+            save(root / name, content)
+    return make
+
+
 def in_two_formats(ending, text):
     """Lists in a format that is not read, of train and val."""
     def make(root):
@@ -1069,6 +1077,17 @@ ROWS = [
     ), Remedy("train.json is not read as a list: write JSON lines, an object in "
               "each line:\n", "", {"file": (4, *IMAGE), "y": Counter(range(4))}),
      ("val", {"y": (64,)})),
+    ("UCR: lists without names, with splits in capitals", written({
+        "Coffee_TRAIN.csv": "0,1.5\n1,2.5\n0,3.5\n",
+        "Coffee_TEST.csv": "0,4.5\n1,5.5\n"}), Remedy(
+            "Coffee_TEST.csv: line 1 has values (0) where the names of the "
+            "columns must be: write a list with one more line:", "", {"c2": Counter([1.5, 2.5, 3.5])}),
+     ("test", {"c2": [4.5, 5.5]})),
+    ("lists with tabs of splits in capitals", written({
+        "Coffee_TRAIN.tsv": "y\tx\n0\t1.5\n1\t2.5\n",
+        "Coffee_TEST.tsv": "y\tx\n0\t4.5\n1\t5.5\n"}), Remedy(
+            "Coffee_TEST.tsv has tabs: write a list with commas:\n", "",
+            {"x": Counter([1.5, 2.5])}), ("test", {"x": [4.5, 5.5]})),
     ("texts of train and val", prose,
      "train.txt is a text without token ids: write those of your tokenizer "
      "into train.bin; or its bytes, as ids of type u8:\n(cd /"),
