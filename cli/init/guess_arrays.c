@@ -8,25 +8,12 @@
 
 #include "cli/init/guess_columns.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/programs.h"
 #include "cli/init/split_names.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-enum { MANY_ROWS = 1024 };
-
-/* Moves X_train.npy, or train.npy, to train/x.npy, and so on. */
-#define SORT_FILES                                                      \
-    "for s in train valid val test; do for f in *$s*.npy; do [ "        \
-    "-e \"$f\" ] || continue; mkdir -p $s && mv -n \"$f\" \"$s/$(echo " \
-    "\"$f\" | sed 's/_*'$s'_*//;s/^[.]/x./' | tr A-Z a-z)\"; done; done"
-
-/* Writes train/data.npz and so on into the folder d, which may be "". */
-#define SORT_ARRAYS                                                  \
-    "import os, numpy as n; d = '%s%s'; a = n.load('%s.npz'); "      \
-    "[(os.makedirs(d + "                                             \
-    "s), n.savez(d + s + '/data.npz', **{k.replace(s, "              \
-    "'').strip('_').lower(): a[k] for k in a if s in k})) for s in " \
-    "('train', 'val', 'test') if any(s in k for k in a)]"
+enum { MANY_ROWS = 1024, PROGRAM_SIZE = 3072 };
 
 /* Writes x.npy, and the number of the folder into label.npy, into train/ or, if
  * the folder is a split with class folders, into that. */
@@ -56,19 +43,107 @@ static bool are_of_splits(const struct fby_column *columns, uint32_t n)
     return i < n;
 }
 
-/* True if two names differ only in their split: the rows of one array are not
- * those of the other, even if there are as many. */
+static bool is_split(const char *name, const char *split)
+{
+    const char *word = fby_split_word(name);
+    return word != NULL && strcmp(word, split) == 0;
+}
+
+/* True if the names are of two splits: two differ only in that, or one is of train,
+ * and another of an evaluation. The rows of one array are not those of the other,
+ * even if there are as many. */
 static bool has_arrays_of_two_splits(
     const struct fby_column *columns, uint32_t n)
 {
+    bool has_train      = false;
+    bool has_evaluation = false;
     for (uint32_t i = 0; i < n; i++) {
+        bool is_train  = is_split(columns[i].name, "train");
+        has_train      = has_train || is_train;
+        has_evaluation = has_evaluation ||
+                         (!is_train && fby_split_word(columns[i].name) != NULL);
         for (uint32_t k = 0; k < i; k++) {
             if (fby_differ_in_split(columns[k].name, columns[i].name)) {
                 return true;
             }
         }
     }
-    return false;
+    return has_train && has_evaluation;
+}
+
+/* The end of the name that is a number, as 01 of tokens_01; "": none. */
+static const char *find_number(const char *name)
+{
+    size_t n = strlen(name);
+    while (n > 0 && isdigit((unsigned char)name[n - 1])) {
+        n--;
+    }
+    return name + n;
+}
+
+/* True if the names are equal before their numbers. */
+static bool are_numbered(const struct fby_column *a, const struct fby_column *b)
+{
+    const char *of_a  = find_number(a->name);
+    const char *of_b  = find_number(b->name);
+    size_t      begin = (size_t)(of_a - a->name);
+    return *of_a != '\0' && *of_b != '\0' &&
+           begin == (size_t)(of_b - b->name) &&
+           strncmp(a->name, b->name, begin) == 0;
+}
+
+static bool has_fold(const struct fby_column *column)
+{
+    const char *number = find_number(column->name);
+    const char *fold   = strcasestr(column->name, "fold");
+    return *number != '\0' && fold != NULL &&
+           fold + strlen("fold") + strspn(fold + strlen("fold"), "_-") ==
+               number;
+}
+
+/* Is it a number that follows a split word: x_train_0? */
+static bool is_numbered_split(const char *name)
+{
+    char   word[FBY_NAME_SIZE];
+    size_t n = (size_t)(find_number(name) - name);
+    while (n > 0 && strchr("_-. ", name[n - 1]) != NULL) {
+        n--;
+    }
+    size_t begin = n;
+    while (begin > 0 && strchr("_-. ", name[begin - 1]) == NULL) {
+        begin--;
+    }
+    snprintf(word, sizeof(word), "%.*s", (int)(n - begin), name + begin);
+    return fby_split_of_folder(word) != NULL && *find_number(name) != '\0';
+}
+
+/* Is it a number with zeros in front, as those of columns have not? */
+static bool is_padded(const char *number)
+{
+    return number[0] == '0' && strlen(number) > 2;
+}
+
+/* True for arrays of folds, as X_fold0 and X_fold1, and for shards of one array,
+ * as tokens_000001 and tokens_000002. */
+static bool are_shards(
+    const struct fby_column *columns, uint32_t n, fby_err err, bool *folds)
+{
+    uint32_t n_padded = 0;
+    uint32_t n_splits = 0;
+    bool     differ   = err == FBY_CONFIG; /* in their rows, probably */
+    *folds            = false;
+    for (uint32_t i = 0; i < n; i++) {
+        n_padded += is_padded(find_number(columns[i].name)) ? 1 : 0;
+        n_splits += is_numbered_split(columns[i].name) ? 1 : 0;
+        *folds = *folds || (differ && has_fold(&columns[i]));
+        for (uint32_t k = 0; k < i; k++) {
+            *folds = *folds || (are_numbered(&columns[k], &columns[i]) &&
+                                   has_fold(&columns[i]));
+        }
+    }
+    bool are_parts = n_padded == n && columns[0].rows > MANY_ROWS &&
+                     (n > 1 ? are_numbered(&columns[0], &columns[1]) : differ);
+    return *folds || are_parts || (n > 1 && n_splits == n);
 }
 
 /* Refuse an .npz file: alone in a folder, that gets the splits; else one called
@@ -83,7 +158,7 @@ static fby_err refuse_npz_splits(struct fby_search *search,
     char        stem[FBY_NAME_SIZE] = "FILE";
     char        below[FBY_PATH_SIZE];
     char        operand[FBY_OPERAND_SIZE];
-    char        program[640];
+    char        program[PROGRAM_SIZE];
     if (fby_shell_is_plain(file) && strlen(file) < sizeof(stem)) {
         snprintf(stem, sizeof(stem), "%.*s",
             (int)(strlen(file) - strlen(".npz")), file);
@@ -91,8 +166,9 @@ static fby_err refuse_npz_splits(struct fby_search *search,
     find_dir(found->first, true, dir);
     FBY_TRY(fby_path_join(dir, stem, below, why));
     fby_guess_write_operand(search, is_alone ? dir : below, operand);
-    snprintf(program, sizeof(program), SORT_ARRAYS, is_alone ? "" : stem,
-        is_alone ? "" : "/", stem);
+    snprintf(program, sizeof(program), "f = '%s'; d = '%s%s'; %s; %s", stem,
+        is_alone ? "" : stem, is_alone ? "" : "/", fby_program_split_of_name,
+        fby_program_sort_npz);
     fby_guess_advise(search, dir, "", program);
     return fby_error_set(why, FBY_CONFIG,
         "the arrays are of several splits: write each split into a folder, "
@@ -100,18 +176,74 @@ static fby_err refuse_npz_splits(struct fby_search *search,
         operand);
 }
 
-static fby_err refuse_splits(struct fby_search *search,
-    const struct fby_guess_tables *found, struct fby_error_detail *why)
+/* Set the command to the one that moves the arrays of the table. `split` is that of
+ * names without a word that end with a number; "": these stay. */
+static void advise_sorting(struct fby_search *search,
+    const struct fby_guess_tables *found, const char *split)
 {
     char dir[FBY_PATH_SIZE];
+    char program[PROGRAM_SIZE];
+    find_dir(found->first, false, dir);
+    snprintf(program, sizeof(program), "D = '%s'; %s; %s", split,
+        fby_program_split_of_name, fby_program_sort_arrays);
+    fby_guess_advise(search, dir, "", program);
+}
+
+/* What an array of whole numbers may be instead. */
+static const char *say_tokens(const struct fby_column *columns)
+{
+    bool is_whole = columns[0].n_dims == 0 && columns[0].type >= FBY_NPY_I1 &&
+                    columns[0].type <= FBY_NPY_U8 &&
+                    columns[0].rows > MANY_ROWS;
+    return is_whole ? " (for token ids instead: --tokens TYPE)" : "";
+}
+
+static fby_err refuse_splits(struct fby_search *search,
+    const struct fby_guess_tables *found, const struct fby_column *columns,
+    struct fby_error_detail *why)
+{
     if (fby_text_ends_with(found->first, ".npz")) {
         return refuse_npz_splits(search, found, why);
     }
-    find_dir(found->first, false, dir);
-    fby_guess_set_command(search, dir, "%s", SORT_FILES);
+    advise_sorting(search, found, "");
     return fby_error_set(why, FBY_CONFIG,
-        "the arrays are of several splits: move each split into a folder, and "
-        "run init again:");
+        "the arrays are of several splits%s: move each split into a folder, "
+        "and run init again:",
+        say_tokens(columns));
+}
+
+static fby_err refuse_shards(struct fby_search *search,
+    const struct fby_guess_tables *found, const struct fby_column *columns,
+    bool are_folds, struct fby_error_detail *why)
+{
+    advise_sorting(search, found, found->first[0] == '\0' ? "train" : ".");
+    return are_folds
+               ? fby_error_set(why, FBY_CONFIG,
+                     "the arrays are of several folds, as %s: move each fold "
+                     "into a folder, with the first one as val, and run init "
+                     "again:",
+                     fby_text_show_begin(columns[0].name, 40).text)
+               : fby_error_set(why, FBY_CONFIG,
+                     "the arrays seem to be shards of one, as %s%s: move each "
+                     "shard into a folder, and run init again:",
+                     fby_text_show_begin(columns[0].name, 40).text,
+                     say_tokens(columns));
+}
+
+/* Refuse tables of which one is of another split than the first. */
+static fby_err refuse_split_tables(struct fby_search *search,
+    const struct fby_guess_tables *found, struct fby_error_detail *why)
+{
+    char dir[FBY_PATH_SIZE];
+    char program[PROGRAM_SIZE];
+    find_dir(found->first, true, dir);
+    snprintf(program, sizeof(program), "%s; %s", fby_program_split_of_name,
+        fby_program_sort_tables);
+    fby_guess_advise(search, dir, "", program);
+    return fby_error_set(why, FBY_CONFIG,
+        "the tables are of several splits, as %s: move each split into a "
+        "folder, and run init again:",
+        fby_text_show_begin(found->other_split, 60).text);
 }
 
 static bool are_numbers(const struct fby_column *columns, uint32_t n)
@@ -196,12 +328,19 @@ fby_err fby_guess_explain_arrays(struct fby_search *search,
     uint32_t n, fby_err err, struct fby_error_detail *why)
 {
     char dir[FBY_PATH_SIZE];
+    bool are_folds = false;
+    if (found->other_split[0] != '\0') {
+        return refuse_split_tables(search, found, why);
+    }
     if (err == FBY_OK ? has_arrays_of_two_splits(columns, n)
                       : err == FBY_CONFIG && are_of_splits(columns, n)) {
-        return refuse_splits(search, found, why);
+        return refuse_splits(search, found, columns, why);
     }
     if (fby_text_ends_with(found->first, ".npz")) {
         return err;
+    }
+    if (n > 0 && are_shards(columns, n, err, &are_folds)) {
+        return refuse_shards(search, found, columns, are_folds, why);
     }
     if (!are_numbers(columns, n) && !are_alike(columns, n)) {
         return err == FBY_CONFIG ? explain_texts(search, why) : err;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/split_names.h"
 #include "pipeline/text.h"
 #include "worker/source/columns/columns.h"
 #include "worker/source/columns/csr.h"
@@ -98,10 +99,21 @@ struct column_scan { /* the state of scanning the entries of a folder */
     bool                     has_dirs; /* the folder has subfolders */
 };
 
+/* The split of a table by its name; one without a word is of train. */
+static const char *split_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *word  = fby_split_word(slash != NULL ? slash + 1 : path);
+    return word != NULL ? word : "train";
+}
+
 static void add_table(struct column_scan *scan, const char *path)
 {
-    if (scan->out->shards++ == 0) {
-        snprintf(scan->out->first, FBY_PATH_SIZE, "%s", path);
+    struct fby_guess_tables *out = scan->out;
+    if (out->shards++ == 0) {
+        snprintf(out->first, FBY_PATH_SIZE, "%s", path);
+    } else if (strcmp(split_of(path), split_of(out->first)) != 0) {
+        snprintf(out->other_split, FBY_PATH_SIZE, "%s", path);
     }
 }
 

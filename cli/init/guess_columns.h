@@ -14,6 +14,7 @@ struct fby_guess_tables {
     char     first[FBY_PATH_SIZE];     /* path of the first, below the root */
     char     pattern[FBY_PATH_SIZE];   /* pattern of all, below the root */
     char     misplaced[FBY_PATH_SIZE]; /* a matrix beside tables; "": none */
+    char other_split[FBY_PATH_SIZE];   /* a table of another split; "": none */
 };
 
 /* Find the tables in the listing of `path`.
@@ -39,8 +40,8 @@ void fby_guess_note_npy(
 
 /* Check the columns of the first table. `err` and `why` are the result of the
  * scan; after an error, `columns` are those before it.
- * Errors: `err`; FBY_CONFIG for arrays of several splits, for a file for each
- *         sample, and for texts: what to do. */
+ * Errors: `err`; FBY_CONFIG for arrays or tables of several splits, for shards and
+ *         folds, for a file for each sample, and for texts: what to do. */
 FBY_CHECKED fby_err fby_guess_explain_arrays(struct fby_search *search,
     const struct fby_guess_tables *found, const struct fby_column *columns,
     uint32_t n, fby_err err, struct fby_error_detail *why);

@@ -70,4 +70,11 @@ extern const char fby_program_sample_folders[];
 extern const char fby_program_merge_masks[];
 extern const char fby_program_tar_pictures[];
 
+/* They sort arrays and tables into folders of splits: split_of_name, then one of
+ * the others. */
+extern const char fby_program_split_of_name[];
+extern const char fby_program_sort_arrays[];
+extern const char fby_program_sort_npz[];
+extern const char fby_program_sort_tables[];
+
 #endif

@@ -72,6 +72,7 @@ void fby_guess_note_token_array(
         end != NULL ? (int)(end - split->pattern) : (int)strlen(split->pattern),
         split->pattern);
     if (split->shards == 1 && may_be_tokens(split) &&
+        strchr(split->pattern, '*') == NULL &&
         !fby_text_ends_with(split->pattern, ".npz") &&
         fby_shell_quote(dir, word, sizeof(word))) {
         uint32_t bytes = split->columns[0].row_bytes <= 2 ? 2 : 4;

@@ -81,6 +81,20 @@ def arrays(*names):
     return make
 
 
+def saved(**of_names):
+    """Arrays of one number each, by their names: the rows and the number. An .npz
+    has x and y; others are .npy files."""
+    def make(root):
+        root.mkdir(parents=True, exist_ok=True)
+        for name, (rows, number) in of_names.items():
+            x = numpy.full((rows, 4), number, "f4")
+            if name.endswith("_npz"):
+                numpy.savez(root / f"{name[:-4]}.npz", x=x, y=x[:, 0])
+            else:
+                numpy.save(root / f"{name}.npy", x[:, 0].astype("u2"))
+    return make
+
+
 def npz_of_samples(root):
     """As TransUNet reads them."""
     root.mkdir(parents=True, exist_ok=True)
@@ -231,6 +245,11 @@ def ilsvrc(root):
 
 
 PAIRS = {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)}
+
+OF_TABLES = "the tables are of several splits, as "
+SEVERAL = ("the arrays are of several splits: move each split into a folder, and "
+           "run init again:")
+SHARDS = "the arrays seem to be shards of one, as "
 
 ROWS = [
     ("Carvana", files("train/{}.jpg", "train_masks/{}_mask.png", "test/{}.jpg"),
@@ -509,6 +528,36 @@ ROWS = [
            {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)}))
       for folder, beside in (
           ("{}/", ""), ("", ""), ("{}/", "__MACOSX/{}/._0.png"))),
+    ("an .npz of each split", saved(
+        mnist_train_npz=(6, 1), mnist_VAL_npz=(3, 2), mnist_test_npz=(3, 3)),
+     Remedy(OF_TABLES, "", {"x": (6, 4), "y": Counter([1] * 6)}),
+     ("val", {"y": [2, 2, 2]}), ("test", {"y": [3, 3, 3]})),
+    ("an .npz without a word beside one of test", saved(
+        data_npz=(6, 1), test_npz=(3, 2)), Remedy(
+            OF_TABLES, "", {"y": Counter([1] * 6)}), ("test", {"y": [2, 2]})),
+    ("arrays in capitals", saved(
+        y_TRAIN=(6, 1), y_TEST=(6, 2), n_TRAIN=(6, 1), n_TEST=(6, 2)), Remedy(
+            SEVERAL, "", {"y": Counter([1] * 6), "n": (6,)}),
+     ("test", {"y": [2, 2]})),
+    ("shards of splits with as many rows", saved(
+        f_train_000001=(5000, 1), f_train_000002=(5000, 1),
+        f_val_000000=(5000, 2)), Remedy(
+            "the arrays are of several splits (for token ids instead: --tokens "
+            "TYPE): ", "", {"f": Counter([1] * 4096)}),
+     ("val", {"f": [2, 2]})),
+    ("shards of train", saved(x_train_0=(8, 1), x_train_1=(8, 1)), Remedy(
+        SHARDS, "", {"x": Counter([1] * 16)})),
+    ("shards with zeros in front", saved(a_000=(2000, 1), a_001=(2000, 1)),
+     Remedy(SHARDS, "", {"a": Counter([1] * 4000)})),
+    *((f"folds of {rows} rows", saved(
+        X_fold0=(8, 0), X_fold1=(rows, 1), X_fold2=(8, 1),
+        y_fold0=(8, 0), y_fold1=(rows, 1), y_fold2=(8, 1)), Remedy(
+            "the arrays are of several folds, as X_fold0: move each fold into "
+            "a folder, with the first one as val, and run init again:", "",
+            {"x": Counter([1] * (8 + rows)), "y": (8 + rows,)}),
+       ("val", {"x": [0] * 8})) for rows in (7, 8)),
+    ("columns with numbers", saved(x1=(2000, 1), x2=(2000, 2)),
+     {"x1": Counter([1] * 2000), "x2": Counter([2] * 2000)}),
     ("five zip archives", archives("abcde", ""), Remedy(
         "(found: a.zip, b.zip, c.zip, d.zip, ...)", "",
         {"image": (20, *IMAGE), "label": (20,)})),
