@@ -190,22 +190,51 @@ static bool find_rest(const struct named_search *self, const char *text,
     return any;
 }
 
+/* Look for the best file of the text, which may be a path on another machine. */
+static bool find_text(const struct named_search *self, const char *text,
+    struct fby_named_file *out)
+{
+    const char *rest  = text;
+    bool        found = false;
+    while (rest != NULL && !found) {
+        rest += strspn(rest, "/");
+        found = *rest != '\0' && find_rest(self, text, rest, out);
+        rest  = strchr(rest, '/');
+    }
+    return found;
+}
+
+/* The digits before ".0", which pandas adds to whole numbers of a column with gaps;
+ * 0: the text is another. */
+static size_t count_before_point(const char *text, size_t size)
+{
+    return size > 2 && memcmp(text + size - 2, ".0", 2) == 0 &&
+                   fby_guess_is_digits(text, size - 2)
+               ? size - 2
+               : 0;
+}
+
+static bool is_number(const char *text, size_t size)
+{
+    return fby_guess_is_digits(text, size) ||
+           count_before_point(text, size) > 0;
+}
+
 /* Find the file of out->value. Returns false if there is none, or if the value is
  * its path. */
 static bool find_value(
     const struct named_search *self, struct fby_named_file *out)
 {
-    char        text[FBY_VALUE_SIZE];
-    const char *rest  = text;
-    bool        found = false;
+    char text[FBY_VALUE_SIZE];
     memcpy(text, out->value, sizeof(text));
     for (char *c = text; *c != '\0'; c++) {
         *c = (char)(*c == '\\' ? '/' : *c);
     }
-    while (rest != NULL && !found) {
-        rest += strspn(rest, "/");
-        found = *rest != '\0' && find_rest(self, text, rest, out);
-        rest  = strchr(rest, '/');
+    size_t n_digits = count_before_point(text, strlen(text));
+    bool   found    = find_text(self, text, out);
+    if (!found && n_digits > 0) {
+        text[n_digits] = '\0';
+        found          = find_text(self, text, out);
     }
     return found && strcmp(out->path, out->value) != 0;
 }
@@ -240,7 +269,7 @@ static fby_err find_repeat(
 static bool may_be_name(const struct named_search *self, uint64_t line,
     const struct fby_list_cell *cell, const char *column)
 {
-    if (!fby_guess_is_digits(cell->text, cell->size)) {
+    if (!is_number(cell->text, cell->size)) {
         return true;
     }
     struct repeat_search       repeat = {.cell = cell, .line = line};
@@ -329,20 +358,26 @@ static fby_err count_missing(
 }
 
 /* Drop columns of numbers of which half name no files: a table of numbers may
- * lie beside pictures called 1.jpg. */
+ * lie beside pictures called 1.jpg. Of others, the first is that of the names: an
+ * age may be such a number, too. */
 static void drop_numbers(struct named_search *self)
 {
     struct fby_named_files *out  = self->out;
     uint32_t                kept = 0;
+    bool                    any  = false; /* a column of numbers is kept */
     for (uint32_t i = 0; i < out->n; i++) {
         const struct fby_named_file *file = &out->files[i];
         struct number_search search = {.names = self, .column = file->column};
         const struct fby_list_sink sink = {count_missing, &search};
-        if (fby_guess_is_digits(file->value, strlen(file->value))) {
+        bool is_name = !is_number(file->value, strlen(file->value));
+        if (!is_name) {
             fby_list_begin_visit(self->begin, &sink);
         }
-        if (search.n_missing == 0 || 2 * search.n_missing < search.n_rows) {
+        bool is_found =
+            search.n_missing == 0 || 2 * search.n_missing < search.n_rows;
+        if (is_name || (is_found && !any)) {
             out->files[kept++] = *file;
+            any                = any || !is_name;
         }
     }
     out->n = kept;

@@ -204,6 +204,19 @@ def one_name_in_two_folders(root):
     save(root / "paths-train.csv", picture_list("file", "0.jpg", "1.jpg"))
 
 
+def numbered_pictures(form, first):
+    """A folder of pictures called by numbers, and a list with these numbers and
+    another column of such numbers."""
+    def make(root):
+        rows = range(first, first + 4)
+        for i in (*rows, first + 4):
+            save(root / f"train/{i}.jpg", picture(i))
+        save(root / "trainLabels.csv", "id,age,label\n" + "".join(
+            f"{form.format(i)},{i + 1},{('a', 'b')[(i - first) % 2]}\n"
+            for i in rows))
+    return make
+
+
 def written(contents):
     """Files of these contents, by their names."""
     def make(root):
@@ -1077,6 +1090,13 @@ ROWS = [
     ), Remedy("train.json is not read as a list: write JSON lines, an object in "
               "each line:\n", "", {"file": (4, *IMAGE), "y": Counter(range(4))}),
      ("val", {"y": (64,)})),
+    *((f"CIFAR-10 of Kaggle: numbers such as {form.format(first)}",
+       numbered_pictures(form, first), Remedy(
+           "trainLabels.csv: the column id names files without their path "
+           f"(train/{first}.jpg): write a list of paths:\n(cd /", "",
+           {"id": (4, *IMAGE), "label": Counter([0, 1, 0, 1]),
+            "age": Counter(range(first + 1, first + 5))}))
+      for form, first in (("{}", 1), ("{}", 1000), ("{}.0", 1))),
     ("UCR: lists without names, with splits in capitals", written({
         "Coffee_TRAIN.csv": "0,1.5\n1,2.5\n0,3.5\n",
         "Coffee_TEST.csv": "0,4.5\n1,5.5\n"}), Remedy(

@@ -3,8 +3,8 @@
 # has by column what a value begins and ends with in place of the path, the
 # folder that is preferred, and how many last parts of a path the values have.
 # D has the files by their paths, and by that number of last parts. Pictures of
-# other endings are taken from the preferred folder. A value without a file, or
-# with several, stays as it is.
+# other endings are taken from the preferred folder. A number may end with .0, as
+# pandas writes it. A value without a file, or with several, stays as it is.
 import glob, re
 D = {}
 [D.setdefault('/' + '/'.join(p.split('/')[-i:]), []).append('/' + p)
@@ -13,7 +13,7 @@ D = {}
 G = '.jpg .jpeg .png .webp .JPG .JPEG .PNG .WEBP'.split()
 f = lambda v, s, c, e, d, i: next(
     (X[0][1:]
-     for y in [v.replace(chr(92), '/')]
+     for y in [v.replace(chr(92), '/'), re.sub(r'^(\d+)[.]0\Z', r'\1', v)]
      for g in [e] + G * (e != '')
      for w in ['/' + y[len(c) if y.startswith(c) else 0:] + g]
      for A in [[p for p in D.get(w, [])
