@@ -185,6 +185,10 @@ static fby_err add_npy(struct fby_search *search, const char *path,
     FBY_TRY(add_table_split(search, path, name, listing, why));
     fby_guess_note_folders(
         search, path, listing, "only the .npy files beside are read");
+    if (fby_guess_n_splits(search) > before && search->out->n_left_out == 0) {
+        fby_guess_note_lists_beside_npy(
+            search, path, listing, &search->out->splits[before]);
+    }
     return FBY_OK;
 }
 
@@ -365,6 +369,18 @@ static void note_other_folders(struct fby_search *search, const char *path,
     fby_guess_note_unused(search, path, &unused, FBY_SPLIT_NAMES);
 }
 
+/* Add a note of files beside folders of pictures without classes: they may have the
+ * labels. */
+static void note_files_beside(
+    struct fby_search *search, const struct fby_listing *listing)
+{
+    const struct fby_guess *out = search->out;
+    if (out->n_splits > 0 && out->splits[0].kind == FBY_SOURCE_FOLDER &&
+        out->splits[0].class_depth == 0) {
+        fby_guess_note_files_beside(search, listing);
+    }
+}
+
 /* Add the data of the folders train, val and so on in `path`. */
 static fby_err add_split_folders(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
@@ -389,6 +405,7 @@ static fby_err add_split_folders(struct fby_search *search, const char *path,
     if (!has_lists) {
         fby_guess_note_lists(search, path, listing);
         note_other_folders(search, path, listing, used, n);
+        note_files_beside(search, listing);
     }
     return err;
 }
@@ -565,6 +582,9 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
     fby_err err = open_search(&search, path, why);
     if (err == FBY_OK) {
         err = search_path(&search, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_guess_other_splits(&search, why);
     }
     if (err == FBY_OK) {
         err = check_train(&search, why);

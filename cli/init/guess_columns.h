@@ -34,6 +34,13 @@ FBY_CHECKED fby_err fby_guess_scan_columns(struct fby_search *search,
 bool fby_guess_is_npy_paired(const struct fby_root *root, const char *path,
     const struct fby_listing *listing);
 
+/* Add a note of each list beside the .npy files of `path`, which are the split, with
+ * the command that writes its columns as arrays. One whose first column is among
+ * them was written before. */
+void fby_guess_note_lists_beside_npy(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    const struct fby_guess_split *split);
+
 /* Add a note on how a field reads the .npy files of a split of folders, if any. */
 void fby_guess_note_npy(
     struct fby_search *search, const struct fby_guess_split *split);

@@ -71,11 +71,17 @@ bool fby_guess_name_lists(const struct fby_guess *guess, char *out, size_t size)
     return used > 0 && used < size;
 }
 
+/* Is it Kaggle's form for the results, as sample_submission.csv? */
+static bool is_form(const char *list)
+{
+    return strcasestr(list, "submission") != NULL;
+}
+
 bool fby_list_is_read(
     const struct fby_listing *listing, const struct fby_entry *entry)
 {
     return is_list(entry) && find_converted(listing, entry->name) == NULL &&
-           strstr(entry->name, "submission") == NULL; /* Kaggle's */
+           !is_form(entry->name);
 }
 
 /* Write the absolute path that `text`, a path with `..` or an absolute one, has
@@ -438,6 +444,16 @@ static fby_err add_list_split(struct fby_search *search, const char *list_path,
                          : err;
 }
 
+static void note_form(struct fby_search *search, const char *list_path)
+{
+    char operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(search, list_path, operand);
+    fby_guess_note(search,
+        "left out: %s, which seems to be a form for results; to stream it by "
+        "itself: forebay init %s",
+        fby_text_show(list_path).text, operand);
+}
+
 /* How surely the name of a list is that of a split: val.csv is before one with
  * such a word, as list_eval_partition.csv, and others are last. */
 enum name_rank { SPLIT_NAME, SPLIT_WORD, OTHER_NAME, N_RANKS };
@@ -468,6 +484,10 @@ static fby_err add_lists(struct fby_search *search, const char *path,
             continue;
         }
         FBY_TRY(fby_path_join(path, list, list_path, why));
+        if (is_form(list) && listing->count > 1) {
+            note_form(search, list_path);
+            continue;
+        }
         FBY_TRY(add_list_split(search, list_path, has_dirs, n_lists, why));
     }
     return FBY_OK;

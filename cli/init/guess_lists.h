@@ -35,6 +35,13 @@ FBY_CHECKED fby_err fby_guess_lists_of_train(struct fby_search *search,
     const struct fby_guess_mark *before, bool *is_replaced,
     struct fby_error_detail *why);
 
+/* Refuse a file beside the data that seems to be train in another format, or add a
+ * note of one of another split: train.csv and val.tsv (guess_other_splits.c). Also
+ * add a note of an archive beside lists.
+ * Errors: FBY_CONFIG: what to do;  those of listing. */
+FBY_CHECKED fby_err fby_guess_other_splits(
+    struct fby_search *search, struct fby_error_detail *why);
+
 /* Add a note of each list in `path` that has the path of a file. */
 void fby_guess_note_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing);
@@ -75,7 +82,7 @@ bool fby_guess_name_lists(
     const struct fby_guess *guess, char *out, size_t size);
 
 /* True for a list that was not converted to another one in the listing, and is no
- * list of results. */
+ * form of Kaggle's for results. */
 bool fby_list_is_read(
     const struct fby_listing *listing, const struct fby_entry *entry);
 

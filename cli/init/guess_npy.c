@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_npy.c - .npy files beside pictures: those of the same names are members
  * of the pictures' samples, and no table. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/init/guess_columns.h"
+#include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/list_begin.h"
+#include "cli/init/names.h"
+#include "cli/init/programs.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
+
+enum { PROGRAM_SIZE = 1536 };
 
 bool fby_guess_is_npy_paired(const struct fby_root *root, const char *path,
     const struct fby_listing *listing)
@@ -26,6 +34,73 @@ void fby_guess_note_npy(
                 "note: the .npy files beside the pictures have no field yet; "
                 "add "
                 "one: {from: npy, decode: array, shape: [N], wire: f32}");
+        }
+    }
+}
+
+struct first_column { /* of a list */
+    const struct fby_guess_split *split;
+    bool                          is_array; /* has an array its name? */
+};
+
+static fby_err look_at_row(
+    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
+{
+    struct first_column *self = arg;
+    char                 name[FBY_NAME_SIZE];
+    (void)why;
+    (void)fby_init_to_field_name(row->cells[0].column, name);
+    for (uint32_t i = 0; i < self->split->n_columns; i++) {
+        self->is_array = self->is_array ||
+                         strcmp(self->split->columns[i].name, name) == 0 ||
+                         strcmp(self->split->columns[i].name, "c0") == 0;
+    }
+    return FBY_GONE; /* only the first row is wanted */
+}
+
+static bool is_written(struct fby_search *search, const char *list_path,
+    const struct fby_guess_split *split)
+{
+    struct first_column        first = {.split = split};
+    const struct fby_list_sink sink  = {look_at_row, &first};
+    struct fby_list_begin      begin;
+    if (fby_list_begin_read(search, list_path, &begin)) {
+        fby_list_begin_visit(&begin, &sink);
+    }
+    fby_list_begin_fini(&begin);
+    return first.is_array;
+}
+
+static void note_list(struct fby_search *search, const char *path,
+    const char *list, const struct fby_guess_split *split)
+{
+    char program[PROGRAM_SIZE];
+    bool is_csv = fby_text_ends_with(list, ".csv") && fby_shell_is_plain(list);
+    search->out->command[0] = '\0';
+    if (is_csv) {
+        snprintf(program, sizeof(program), "f = '%s'; N = %" PRIu64 "; %s",
+            list, split->samples, fby_program_csv_arrays);
+        fby_guess_advise(search, path, "", program);
+    }
+    fby_guess_note(search,
+        "left out: %s: only the .npy files beside are read; write its columns "
+        "as arrays of as many rows, and run init again%s%s",
+        fby_text_show_begin(list, 60).text,
+        search->out->command[0] != '\0' ? ": " : "", search->out->command);
+    search->out->command[0] = '\0';
+}
+
+void fby_guess_note_lists_beside_npy(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    const struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const char *list = listing->entries[i].name;
+        char        below[FBY_PATH_SIZE];
+        if (fby_list_is_read(listing, &listing->entries[i]) &&
+            fby_path_join(path, list, below, NULL) == FBY_OK &&
+            !is_written(search, below, split)) {
+            note_list(search, path, list, split);
         }
     }
 }

@@ -166,7 +166,9 @@ void fby_guess_note_files_beside(
                !fby_text_ends_with(entry->name, types[k])) {
             k++;
         }
-        if (!entry->is_dir && k < sizeof(types) / sizeof(types[0])) {
+        bool is_noted = strstr(search->out->notes, entry->name) != NULL;
+        if (!entry->is_dir && !is_noted &&
+            k < sizeof(types) / sizeof(types[0])) {
             fby_guess_note(search,
                 "note: %s is not read; if it has labels or texts of the "
                 "pictures, write them into a .csv with a column of paths",

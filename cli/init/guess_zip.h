@@ -47,4 +47,9 @@ FBY_CHECKED fby_err fby_refuse_zip(struct fby_search *search,
 bool fby_guess_advise_unzip(
     struct fby_search *search, const char *archive, const char *folder);
 
+/* Set the command to the one that unpacks the archive `name` in `path`. Returns
+ * false if there is none. */
+bool fby_guess_set_unzip(
+    struct fby_search *search, const char *path, const char *name);
+
 #endif

@@ -88,7 +88,7 @@ struct named_search { /* the files of one list */
     const struct fby_folders_below *folders;
     const struct fby_list_begin    *begin;
     const char                     *split; /* of the list; NULL: none */
-    bool                            has_numbers;
+    enum fby_named_numbers          numbers;
     bool                            is_whole; /* values have extensions */
     uint32_t                        n_rows;
     struct fby_named_files         *out;
@@ -263,6 +263,19 @@ static fby_err find_repeat(
     return self->found ? FBY_GONE : FBY_OK;
 }
 
+/* Is the column called as one of names: id, image_id, file? */
+static bool is_of_names(const char *column)
+{
+    static const char *const words[] = {"file", "name", "path", "index"};
+    bool                     found =
+        strcmp(column, "id") == 0 || fby_text_ends_with(column, "id") ||
+        fby_init_is_picture_name(column) || fby_init_is_partner_name(column);
+    for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
+        found = found || strstr(column, words[k]) != NULL;
+    }
+    return found;
+}
+
 /* May the cell be a name, and no label? A number that is in another row, too, or
  * in a column that is called after labels, is none. Labels have no zeros in
  * front. */
@@ -275,7 +288,10 @@ static bool may_be_name(const struct named_search *self, uint64_t line,
     struct repeat_search       repeat = {.cell = cell, .line = line};
     const struct fby_list_sink sink   = {find_repeat, &repeat};
     bool has_zeros                    = cell->size > 1 && cell->text[0] == '0';
-    if ((!self->has_numbers && !has_zeros) || fby_init_is_class_name(column)) {
+    bool may_be_number =
+        self->numbers == FBY_NUMBERS_ANY ||
+        (self->numbers == FBY_NUMBERS_BY_COLUMN && is_of_names(column));
+    if ((!may_be_number && !has_zeros) || fby_init_is_class_name(column)) {
         return false;
     }
     fby_list_begin_visit(self->begin, &sink);
@@ -395,8 +411,8 @@ bool fby_named_file_find(const struct fby_search *search, const char *dir,
 }
 
 bool fby_named_files_find(const struct fby_search *search, const char *dir,
-    const char *list, const struct fby_folders_below *folders, bool has_numbers,
-    struct fby_named_files *out)
+    const char *list, const struct fby_folders_below *folders,
+    enum fby_named_numbers numbers, struct fby_named_files *out)
 {
     struct fby_list_begin      begin = {.text = NULL};
     struct named_search        self  = {.search = search,
@@ -404,7 +420,7 @@ bool fby_named_files_find(const struct fby_search *search, const char *dir,
                 .folders                        = folders,
                 .begin                          = &begin,
                 .split                          = fby_split_word(list),
-                .has_numbers                    = has_numbers,
+                .numbers                        = numbers,
                 .out                            = out};
     const struct fby_list_sink sink  = {find_in_row, &self};
     char                       path[FBY_PATH_SIZE];

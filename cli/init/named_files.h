@@ -37,13 +37,20 @@ struct fby_named_files { /* of one list, by column */
     uint32_t              n;
 };
 
+/* Which columns of numbers without zeros in front may be names of pictures: none,
+ * those called so (id, file), or all. */
+enum fby_named_numbers {
+    FBY_NUMBERS_NONE,
+    FBY_NUMBERS_BY_COLUMN,
+    FBY_NUMBERS_ANY
+};
+
 /* Find the files of a row of `list` in `dir`; `folders` are those below `dir`. A
- * value may lack the extension of a picture, but a number without zeros in front
- * only if `has_numbers`.
+ * value may lack the extension of a picture.
  * Returns false if there are none, or all values are paths as they should be. */
 bool fby_named_files_find(const struct fby_search *search, const char *dir,
-    const char *list, const struct fby_folders_below *folders, bool has_numbers,
-    struct fby_named_files *out);
+    const char *list, const struct fby_folders_below *folders,
+    enum fby_named_numbers numbers, struct fby_named_files *out);
 
 /* The same for one name, with its extension. */
 bool fby_named_file_find(const struct fby_search *search, const char *dir,

@@ -77,4 +77,6 @@ extern const char fby_program_sort_arrays[];
 extern const char fby_program_sort_npz[];
 extern const char fby_program_sort_tables[];
 
+extern const char fby_program_csv_arrays[];
+
 #endif

@@ -114,6 +114,17 @@ static bool append_unzip(const struct fby_search *search, const char *path,
     return true;
 }
 
+bool fby_guess_set_unzip(
+    struct fby_search *search, const char *path, const char *name)
+{
+    char command[320]       = "";
+    search->out->command[0] = '\0';
+    if (append_unzip(search, path, name, command, sizeof(command))) {
+        fby_guess_set_command(search, path, "%s", command);
+    }
+    return search->out->command[0] != '\0';
+}
+
 bool fby_guess_advise_unzip(
     struct fby_search *search, const char *archive, const char *folder)
 {

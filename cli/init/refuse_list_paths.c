@@ -137,8 +137,8 @@ static bool append_list(
     if (strcmp(list, self->list) == 0) {
         return append_split(out, list, self->files);
     }
-    return !fby_named_files_find(
-               self->search, self->dir, list, self->folders, true, &other) ||
+    return !fby_named_files_find(self->search, self->dir, list, self->folders,
+               FBY_NUMBERS_ANY, &other) ||
            !has_column(&other, self->files) || append_split(out, list, &other);
 }
 
@@ -295,8 +295,8 @@ static fby_err check_list(struct fby_search *search, const char *list,
         return FBY_OK;
     }
     fby_folders_below_find(search, base, &folders);
-    bool is_found =
-        fby_named_files_find(search, base, list, &folders, is_flat, &files);
+    bool is_found = fby_named_files_find(search, base, list, &folders,
+        is_flat ? FBY_NUMBERS_ANY : FBY_NUMBERS_NONE, &files);
     const struct fby_unresolved_list self = {
         search, base, list, &folders, &files};
     if (is_unresolved) {

@@ -21,7 +21,7 @@ struct list_dir { /* a directory with lists and folders */
     struct fby_checked_dir   at;
     struct fby_folders_below folders;      /* below at.path */
     bool                     has_pictures; /* the folders are of pictures */
-    bool has_numbers; /* the pictures may be called 1.jpg, 2.jpg and so on */
+    enum fby_named_numbers   numbers;
 };
 
 /* True for the usual names of a folder of pictures without classes: images,
@@ -65,7 +65,7 @@ static fby_err check_list(
     FBY_TRY(fby_path_join(dir->at.path, list, path, why));
     FBY_TRY(fby_refuse_header(dir->at.search, path, &names_files, why));
     if (!names_files && fby_named_files_find(dir->at.search, dir->at.path, list,
-                            &dir->folders, dir->has_numbers, &files)) {
+                            &dir->folders, dir->numbers, &files)) {
         const struct fby_unresolved_list unresolved = {
             dir->at.search, dir->at.path, list, &dir->folders, &files};
         return fby_refuse_unresolved_list(&unresolved, why);
@@ -140,7 +140,7 @@ fby_err fby_refuse_unused_lists(struct fby_search *search, const char *path,
 {
     struct list_dir dir = {.at = {search, path, listing},
         .has_pictures          = has_only_picture_folders(listing)};
-    dir.has_numbers     = dir.has_pictures;
+    dir.numbers         = dir.has_pictures ? FBY_NUMBERS_ANY : FBY_NUMBERS_NONE;
     bool is_alone = fby_guess_find_only_dir(listing) != NULL && !search->in_zip;
     bool has_no_other =
         !fby_listing_has_dirs(listing) && !fby_init_has_pictures(listing);
@@ -157,6 +157,6 @@ fby_err fby_refuse_lists_of_folders(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     struct list_dir beside = {
-        .at = {search, path, listing}, .has_numbers = true};
+        .at = {search, path, listing}, .numbers = FBY_NUMBERS_BY_COLUMN};
     return check_lists(&beside, false, why);
 }

@@ -21,6 +21,11 @@ FBY_CHECKED fby_err fby_refuse_other_lists(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* Refuse the file `name` in `path`, if it is such a list by its ending; the command
+ * is for all such files that are called after splits. */
+FBY_CHECKED fby_err fby_refuse_other_list(struct fby_search *search,
+    const char *path, const char *name, struct fby_error_detail *why);
+
 /* Refuse texts in `path` if there is nothing else (refuse_other_lists.c).
  * Errors: FBY_CONFIG  there are some: the command that makes bytes of them. */
 FBY_CHECKED fby_err fby_refuse_texts(struct fby_search *search,

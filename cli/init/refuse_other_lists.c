@@ -81,6 +81,17 @@ static fby_err find_files(struct fby_search *search, const char *path,
     return err;
 }
 
+/* Is the new file of the i-th one there already, as val.csv of val.tsv? */
+static bool is_there(
+    const struct list_files *self, uint32_t i, const char *converted)
+{
+    char file[FBY_PATH_SIZE];
+    snprintf(file, sizeof(file), "%.*s%s",
+        (int)(strlen(self->names[i]) - strlen(self->ending)), self->names[i],
+        converted);
+    return fby_guess_has_file(self->search->root, self->path, file);
+}
+
 /* Set the command of the search: a loop over the files as $f, with `body`. The
  * first file becomes one that ends with `converted`. */
 static void advise(
@@ -90,12 +101,14 @@ static void advise(
     char   files[sizeof(self->names) + MAX_FILES + 1]; /* with blanks */
     size_t used = 0;
     for (uint32_t i = 0; i < self->n; i++) {
-        used += (size_t)snprintf(
-            files + used, sizeof(files) - used, " %s", self->names[i]);
+        if (!is_there(self, i, converted) || self->n == 1) {
+            used += (size_t)snprintf(
+                files + used, sizeof(files) - used, " %s", self->names[i]);
+        }
     }
     fby_guess_set_command(self->search, self->path,
-        "set -C && for f in%s; do %s || exit; done",
-        self->n > 0 ? files : " FILE", body);
+        "set -C && for f in%s; do %s || exit; done", used > 0 ? files : " FILE",
+        body);
     if (self->n > 0) {
         snprintf(first, sizeof(first), "%.*s%s",
             (int)(strlen(self->names[0]) - strlen(self->ending)),
@@ -208,8 +221,7 @@ static fby_err refuse_ending(const struct list_files *files, const char *name,
         endings[i].what);
 }
 
-/* Refuse the file if it is a list in another format. */
-static fby_err check_file(struct fby_search *search, const char *path,
+fby_err fby_refuse_other_list(struct fby_search *search, const char *path,
     const char *name, struct fby_error_detail *why)
 {
     struct list_files files;
@@ -385,7 +397,8 @@ fby_err fby_refuse_other_lists(struct fby_search *search, const char *path,
 {
     for (uint32_t i = 0; i < listing->count; i++) {
         if (!listing->entries[i].is_dir) {
-            FBY_TRY(check_file(search, path, listing->entries[i].name, why));
+            FBY_TRY(fby_refuse_other_list(
+                search, path, listing->entries[i].name, why));
         }
     }
     FBY_TRY(check_rows(search, path, why));

@@ -1047,7 +1047,7 @@ static void folders_that_no_split_has_are_noted(void **state)
     sandbox_write_text(sb, "p/val/a/1.jpg", "x");
     sandbox_write_text(sb, "p/test 1/1.jpg", "x");
     sandbox_write_text(sb, "p/__MACOSX/1.jpg", "x");
-    sandbox_write_text(sb, "p/notes.txt", "x");
+    sandbox_write_text(sb, "p/notes.md", "x");
     look(sb, "p");
     char word[256];
     snprintf(word, sizeof(word), "'%s'", sandbox_path(sb, "p/test 1"));

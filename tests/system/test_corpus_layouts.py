@@ -556,6 +556,21 @@ ROWS = [
             "a folder, with the first one as val, and run init again:", "",
             {"x": Counter([1] * (8 + rows)), "y": (8 + rows,)}),
        ("val", {"x": [0] * 8})) for rows in (7, 8)),
+    ("arrays, and a list of their labels", all_of(saved(x=(4, 1)), lambda root:
+        save(root / "y.csv", "y,name\n1,a\n2.5,b\n3,a\n4,c\n")), Note(
+            "left out: y.csv: only the .npy files beside are read; write its "
+            "columns as arrays of as many rows, and run init again: (cd /",
+            {"x": Counter([1] * 4)}, {"train": {
+                "y": Counter([1, 2.5, 3, 4]), "name": Counter([0, 1, 0, 2])}})),
+    ("a folder of train, and an archive of val", all_of(
+        files("train/{}.jpg"), archives(["val"], "")), Note(
+            "left out: val.zip, which seems to be the split val: unpack it: "
+            "(cd /", {"image": (4, *IMAGE)},
+            {"train": {"image": (4, *IMAGE)}, "val": {"image": (64, *IMAGE)}})),
+    ("tokens of train, and an array of val", all_of(
+        saved(val=(40, 1)), lambda root: save(root / "train.bin", b"ab" * 99)),
+     "train.bin seems to be the split train, but other data is read: write it "
+     "in the format of the others: all splits have one\n"),
     ("columns with numbers", saved(x1=(2000, 1), x2=(2000, 2)),
      {"x1": Counter([1] * 2000), "x2": Counter([2] * 2000)}),
     ("five zip archives", archives("abcde", ""), Remedy(

@@ -5,6 +5,7 @@
 import gzip
 import json
 import subprocess
+import zipfile
 
 from collections import Counter
 
@@ -214,6 +215,19 @@ def numbered_pictures(form, first):
         save(root / "trainLabels.csv", "id,age,label\n" + "".join(
             f"{form.format(i)},{i + 1},{('a', 'b')[(i - first) % 2]}\n"
             for i in rows))
+    return make
+
+
+def kaggle_archives(train=None):
+    """Archives of train and test, a form for results, and perhaps a list."""
+    def make(root):
+        for split in ("train", "test"):
+            with zipfile.ZipFile(root / f"{split}.zip", "w") as archive:
+                for i in range(3):
+                    archive.writestr(f"{i}.jpg", encoded(picture(i)))
+        save(root / "sample_submission.csv", "id,label\n0,0\n")
+        if train is not None:
+            save(root / "train.csv", train)
     return make
 
 
@@ -1097,6 +1111,42 @@ ROWS = [
            {"id": (4, *IMAGE), "label": Counter([0, 1, 0, 1]),
             "age": Counter(range(first + 1, first + 5))}))
       for form, first in (("{}", 1), ("{}", 1000), ("{}.0", 1))),
+    ("train in a .tsv, and test in a .csv", written({
+        "Train.tsv": "y\tx\n0\t1.5\n1\t2.5\n", "test.csv": "y,x\n0,4.5\n"}),
+     Remedy("Train.tsv seems to be the split train, but other data is read: "
+            "Train.tsv has tabs: write a list with commas:\n(cd /", "",
+            {"x": Counter([1.5, 2.5])}), ("test", {"x": [4.5]})),
+    *((f"train in {train}, val in {val}", written({
+        train: texts[0], val: texts[1], other: texts[1]}), Note(
+            f"left out: {val}, which seems to be the split val: {val} ",
+            {"y": Counter([1, 2])},
+            {"train": {"y": Counter([1, 2])}, "val": {"y": [3, 4]}}))
+      for train, val, other, texts in (
+          ("train.csv", "val.tsv", "train.tsv", ("x,y\n1,1\n2,2\n",
+                                                "x\ty\n1\t3\n2\t4\n")),
+          ("data_train.csv", "data_val.tsv", "notes.md", (
+              "x,y\n1,1\n2,2\n", "x\ty\n1\t3\n2\t4\n")),
+          ("train.jsonl", "val.json", "train.json", (
+              '{"y": 1}\n{"y": 2}\n', '[{"y": 3}, {"y": 4}]')))),
+    ("train in a .csv, test in a .txt", written({
+        "train.csv": "x,y\n1,1\n2,2\n", "test.txt": "x,y\n1,3\n2,4\n"}), Note(
+            "left out: test.txt, which seems to be the split test: write it in "
+            "the format of the others: all splits have one\n",
+            {"y": Counter([1, 2])})),
+    ("a download of Kaggle", kaggle_archives(), Note(
+        "left out: sample_submission.csv, which seems to be a form for "
+        "results; to stream it by itself: forebay init /",
+        {"image": (3, *IMAGE)}), ("test", {"image": (64, *IMAGE)})),
+    ("a download of Kaggle with a list", kaggle_archives(
+        "id,y\n" + "".join(f"7{i},{i + 5}\n" for i in range(3))), Note(
+            "left out: test.zip, train.zip: only the lists beside are read; if "
+            "they name files of the archives, unpack these, and run init "
+            "again: (cd /", {"id": Counter([70, 71, 72]), "y": (3,)},
+            {"train": {"image": (3, *IMAGE)}})),
+    ("a list that names no picture of train/", numbered_pictures("x{}", 1),
+     Note("note: trainLabels.csv is not read; if it has labels or texts of the "
+          "pictures, write them into a .csv with a column of paths\n",
+          {"image": (5, *IMAGE)})),
     ("UCR: lists without names, with splits in capitals", written({
         "Coffee_TRAIN.csv": "0,1.5\n1,2.5\n0,3.5\n",
         "Coffee_TEST.csv": "0,4.5\n1,5.5\n"}), Remedy(
