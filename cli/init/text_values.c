@@ -178,6 +178,40 @@ static const char *reason_of(const struct fby_init_member *member)
                      "of texts";
 }
 
+/* Are the texts of a list captions, of which each is one of the sample? */
+static bool are_captions(const char *name)
+{
+    static const char *const words[] = {"cap", "caps", NULL};
+    return strstr(name, "caption") != NULL || strstr(name, "descr") != NULL ||
+           fby_text_is_one_of(name, words);
+}
+
+/* Append a field that takes one text of each list, if these are captions: other
+ * lists, as of words or tags, are a value as a whole. They get a comment with the
+ * field. Returns true if a field was appended. */
+static bool append_texts(struct fby_buffer *out,
+    const struct fby_init_member *member, const char *name, const char *from,
+    const char *key)
+{
+    bool is_field = are_captions(name);
+    if (is_field) {
+        fby_init_append_limit_note(out, member);
+    } else {
+        append_left_out(out, member,
+            "its values are lists of texts, and a field takes one of them: "
+            "write one text or a list of numbers into each; for one at random, "
+            "as of captions, the file has the field");
+    }
+    fby_init_printf(out,
+        "  %s%s: {from: %s, decode: text, key: ", is_field ? "" : "#   ",
+        fby_init_write_name(name).text, fby_init_write_name(from).text);
+    fby_init_append_key(out, key);
+    fby_init_printf(out,
+        ", pick: random, max_length: %u, too_long: truncate}\n",
+        fby_init_text_limit(member, member->max_length));
+    return is_field;
+}
+
 /* Append a field for a column of lists, or a comment for a column that cannot
  * be a field. Returns true if a field was appended. */
 static bool append_list_column(struct fby_buffer *out,
@@ -198,14 +232,7 @@ static bool append_list_column(struct fby_buffer *out,
         return true;
     }
     if (member->value == FBY_INIT_TEXT_LISTS) {
-        fby_init_append_limit_note(out, member);
-        fby_init_printf(out, "  %s: {from: %s, decode: text, key: ",
-            fby_init_write_name(name).text, fby_init_write_name(from).text);
-        fby_init_append_key(out, key);
-        fby_init_printf(out,
-            ", pick: random, max_length: %u, too_long: truncate}\n",
-            fby_init_text_limit(member, member->max_length));
-        return true;
+        return append_texts(out, member, name, from, key);
     }
     if (member->value == FBY_INIT_OBJECT && !has_key) {
         append_object(out, member, name);

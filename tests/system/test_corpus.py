@@ -925,7 +925,7 @@ CORPUS = [
      {"file": (5, *IMAGE), "y": (5,)}),
     ("tars of pictures and JSON", tars_with_json,
      {"image": (5, *IMAGE), "caption": (5, 32), "size_width": (5,),
-      "score": (5,), "tags": (5, 2), "box": (5, 4), "json_image": (5, 32)}),
+      "score": (5,), "box": (5, 4), "json_image": (5, 32)}),
     ("tars of JSON alone", tars_of_json_alone, {"caption": (5, 32)}),
     ("tars with words as classes", class_words,
      {"image": (5, *IMAGE), "label": (5,)}, ("val", {"label": [1, 0]})),

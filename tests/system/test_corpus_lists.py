@@ -1147,6 +1147,11 @@ ROWS = [
      Note("note: trainLabels.csv is not read; if it has labels or texts of the "
           "pictures, write them into a .csv with a column of paths\n",
           {"image": (5, *IMAGE)})),
+    ("CoNLL in JSON lines: words and tags", lines(lambda i: line(
+        i, tokens=["EU", "x"], ner_tags=[i, 0], captions=["a", "b"])), Note(
+            'left out: column "tokens": its values are lists of texts, and a '
+            "field takes one of them: ",
+            {"ner_tags": Counter([0, 1, 2, 3] + 4 * [0]), "captions": (4, 1)})),
     ("UCR: lists without names, with splits in capitals", written({
         "Coffee_TRAIN.csv": "0,1.5\n1,2.5\n0,3.5\n",
         "Coffee_TEST.csv": "0,4.5\n1,5.5\n"}), Remedy(
