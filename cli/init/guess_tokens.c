@@ -234,6 +234,9 @@ static fby_err add_token_split(const struct token_folder *folder,
     split->tokens = (struct fby_tokens){
         .format = group->format, .type = search->token_type, .shift = 1};
     fby_err err = fby_refuse_name(fby_root_dir(search->root), why);
+    if (err == FBY_OK && group->format == FBY_TOKENS_FLAT) {
+        err = fby_refuse_token_type(search, folder->path, group->first, why);
+    }
     if (err == FBY_OK) {
         err = make_pattern(group, folder->listing, files, why);
     }

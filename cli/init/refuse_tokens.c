@@ -84,6 +84,80 @@ void fby_guess_note_token_array(
     }
 }
 
+/* ---- the type of a flat file ---- */
+
+enum {
+    LOOKED_AT   = 8192, /* bytes */
+    LEAST_BYTES = 256,
+    MOST_UPPER  = 15,  /* of ids in 32 bits: the vocabulary is below 2^20 */
+    LARGE       = 1024 /* an id of a large vocabulary */
+};
+
+/* The type of which the numbers seem to be, in `n` bytes of a file: they are as wide
+ * as their upper bytes are all 0, or nearly so. 0: that is not known, as for u16. */
+static enum fby_type find_type(const uint8_t *bytes, size_t n)
+{
+    uint16_t largest[4] = {0}; /* of the numbers at 0, 2, 4 and 6 of 8 bytes */
+    for (size_t i = 0; i + 8 <= n; i += 2) {
+        uint16_t number = (uint16_t)(bytes[i] | bytes[i + 1] << 8);
+        size_t   k      = i / 2 % 4;
+        largest[k]      = number > largest[k] ? number : largest[k];
+    }
+    uint16_t low   = largest[0] > largest[2] ? largest[0] : largest[2];
+    uint16_t upper = largest[1] > largest[3] ? largest[1] : largest[3];
+    if (n < LEAST_BYTES || largest[0] == 0) {
+        return (enum fby_type)0;
+    }
+    if (largest[2] == 0 && largest[3] == 0) {
+        return FBY_I64;
+    }
+    return upper == 0 || (upper <= MOST_UPPER && low >= LARGE)
+               ? FBY_U32
+               : (enum fby_type)0;
+}
+
+static enum fby_type find_type_of_file(
+    const struct fby_search *search, const char *below)
+{
+    uint8_t           bytes[LOOKED_AT];
+    size_t            n      = sizeof(bytes);
+    struct fby_object object = {.ops = NULL};
+    if (fby_object_open(search->root, below, &object, NULL) != FBY_OK) {
+        return (enum fby_type)0;
+    }
+    fby_err err = fby_object_read_some(&object, 0, bytes, &n, NULL);
+    fby_object_close(&object);
+    return err == FBY_OK ? find_type(bytes, n) : (enum fby_type)0;
+}
+
+static fby_err refuse_type(const struct fby_search *search, const char *name,
+    const char *what, enum fby_type type, struct fby_error_detail *why)
+{
+    char operand[FBY_OPERAND_SIZE];
+    fby_guess_write_operand(search, search->only_file, operand);
+    return fby_error_set(why, FBY_CONFIG,
+        "%s %s: its type seems to be %s, since the upper bytes of all numbers "
+        "are 0: forebay init --tokens %s %s",
+        fby_text_show_begin(name, 60).text, what, fby_type_word(type),
+        fby_type_word(type), operand);
+}
+
+fby_err fby_refuse_token_type(const struct fby_search *search, const char *path,
+    const char *name, struct fby_error_detail *why)
+{
+    char below[FBY_PATH_SIZE];
+    char what[48];
+    FBY_TRY(fby_path_join(path, name, below, why));
+    enum fby_type type  = find_type_of_file(search, below);
+    uint32_t      bytes = fby_type_bytes(search->token_type);
+    if (type == 0 || bytes < 2 || bytes >= fby_type_bytes(type)) {
+        return FBY_OK;
+    }
+    snprintf(what, sizeof(what), "has no token ids of type %s",
+        fby_type_word(search->token_type));
+    return refuse_type(search, name, what, type, why);
+}
+
 static fby_err refuse_untyped(const struct fby_search *search, const char *path,
     const char *name, struct fby_error_detail *why)
 {
@@ -94,6 +168,11 @@ static fby_err refuse_untyped(const struct fby_search *search, const char *path,
     FBY_TRY(fby_object_open_stamped(search->root, below, &object, &stamp, why));
     fby_err err = fby_llmc_refuse(&object, stamp.size, why);
     fby_object_close(&object);
+    enum fby_type type = find_type_of_file(search, below);
+    if (err == FBY_OK && type != 0) {
+        return refuse_type(
+            search, name, "may be token ids, without their type", type, why);
+    }
     return err != FBY_OK
                ? err
                : fby_error_set(why, FBY_CONFIG,

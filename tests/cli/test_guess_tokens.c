@@ -333,6 +333,40 @@ static void a_directory_with_letters_of_patterns_is_refused(void **state)
     assert_says(&why, "/p{q has a special character of patterns; ");
 }
 
+static void assert_type_is_wrong(const struct sandbox *sb, const char *path,
+    enum fby_type given, const char *right)
+{
+    struct fby_error_detail why = {0};
+    fby_guess_fini(&guess);
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, path), given, &guess, &why),
+        FBY_CONFIG);
+    assert_says(&why, right);
+}
+
+/* Tokens of 64 bits and of 32 bits have zeros where smaller ones have ids. */
+static void a_type_that_is_too_small_is_refused(void **state)
+{
+    const struct sandbox *sb       = *state;
+    uint64_t              wide[64] = {0};
+    uint32_t              half[64] = {0};
+    for (uint32_t i = 0; i < 64; i++) {
+        wide[i] = 1000 * i + 1;
+        half[i] = 1000 * i + 1;
+    }
+    sandbox_write(sb, "p/a.bin", wide, sizeof(wide));
+    sandbox_write(sb, "q/a.bin", half, sizeof(half));
+    assert_type_is_wrong(sb, "p", FBY_U16,
+        "no token ids of type u16: its type seems to be i64,");
+    assert_type_is_wrong(sb, "p", FBY_I32,
+        "no token ids of type i32: its type seems to be i64,");
+    assert_type_is_wrong(sb, "q", FBY_U16,
+        "no token ids of type u16: its type seems to be u32,");
+    assert_int_equal(look(sb, "p", FBY_I64)->tokens.type, FBY_I64);
+    assert_int_equal(look(sb, "q", FBY_I32)->tokens.type, FBY_I32);
+    assert_int_equal(look(sb, "q", FBY_U8)->tokens.type, FBY_U8);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
 
 int main(void)
@@ -350,6 +384,7 @@ int main(void)
         TEST(a_brace_names_as_many_files_as_a_path_can_hold),
         TEST(a_brace_longer_than_a_path_is_refused),
         TEST(a_directory_with_letters_of_patterns_is_refused),
+        TEST(a_type_that_is_too_small_is_refused),
     };
     return cmocka_run_group_tests_name(
         "worker.source.guess_tokens", tests, NULL, NULL);

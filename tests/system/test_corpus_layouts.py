@@ -81,6 +81,12 @@ def arrays(*names):
     return make
 
 
+def tokens(dtype, most):
+    """Token ids below `most`, of this type."""
+    ids = numpy.random.default_rng(1).integers(0, most, 5000).astype(dtype)
+    return lambda root: save(root / "train.bin", ids.tobytes())
+
+
 def saved(**of_names):
     """Arrays of one number each, by their names: the rows and the number. An .npz
     has x and y; others are .npy files."""
@@ -249,6 +255,10 @@ PAIRS = {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)}
 OF_TABLES = "the tables are of several splits, as "
 SEVERAL = ("the arrays are of several splits: move each split into a folder, and "
            "run init again:")
+U16 = ("train.bin may be token ids, without their type: give it, as --tokens u16 "
+       "for ids below 65536")
+TYPE = ("train.bin may be token ids, without their type: its type seems to be {}, "
+        "since the upper bytes of all numbers are 0: forebay init --tokens ")
 SHARDS = "the arrays seem to be shards of one, as "
 
 ROWS = [
@@ -571,6 +581,10 @@ ROWS = [
         saved(val=(40, 1)), lambda root: save(root / "train.bin", b"ab" * 99)),
      "train.bin seems to be the split train, but other data is read: write it "
      "in the format of the others: all splits have one\n"),
+    *((f"tokens of type {dtype} below {most}", tokens(dtype, most), sentence)
+      for dtype, most, sentence in (
+          ("i8", 30000, TYPE.format("i64")), ("u4", 100000, TYPE.format("u32")),
+          ("u4", 4, TYPE.format("u32")), ("u2", 4, U16), ("u2", 30000, U16))),
     ("columns with numbers", saved(x1=(2000, 1), x2=(2000, 2)),
      {"x1": Counter([1] * 2000), "x2": Counter([2] * 2000)}),
     ("five zip archives", archives("abcde", ""), Remedy(
