@@ -24,25 +24,42 @@ enum { MAX_WORDS = 16, MAX_WORD = 16 /* bytes, with NUL */ };
 
 struct dotted { /* extensions of pictures that have a dot */
     uint32_t n;
-    bool     has_digit; /* one begins with a digit */
+    bool has_name; /* one begins with a digit, or has a blank: it is no type */
 };
+
+/* Is it what follows the first dot of "Dr. Weiss.jpg": a picture's type at the end,
+ * and before it what no extension has? */
+static bool is_end_of_name(const char *extension)
+{
+    char        lower[FBY_NAME_SIZE];
+    const char *dot = strrchr(extension, '.');
+    (void)fby_init_to_field_name(extension, lower);
+    return dot != NULL && !fby_text_is_extension(lower) &&
+           fby_init_is_picture_suffix(dot + 1);
+}
+
+static bool is_any_picture(const char *extension)
+{
+    return fby_init_is_picture_suffix(extension) || is_end_of_name(extension);
+}
 
 /* Count the extension of a picture if it has a dot. Returns true if so. */
 static bool add_dotted(struct dotted *self, const char *extension)
 {
     bool has_digit = extension[0] >= '0' && extension[0] <= '9';
+    bool is_name   = has_digit || is_end_of_name(extension);
     if (strchr(extension, '.') == NULL) {
         return false;
     }
     self->n++;
-    self->has_digit = self->has_digit || has_digit;
+    self->has_name = self->has_name || is_name;
     return true;
 }
 
 /* True if the extensions are parts of names. */
 static bool are_names(const struct dotted *self)
 {
-    return self->has_digit || self->n > MAX_EXTENSIONS;
+    return self->has_name || self->n > MAX_EXTENSIONS;
 }
 
 /* ---- class folders ---- */
@@ -58,7 +75,7 @@ static struct dots find_dots(const struct fby_folder_counts *counts)
     struct dots found = {0};
     for (uint32_t i = 0; i < counts->n_types; i++) {
         const struct fby_file_type *type = &counts->types[i];
-        if (!fby_init_is_picture_suffix(type->extension)) {
+        if (!is_any_picture(type->extension)) {
             continue;
         }
         if (!add_dotted(&found.all, type->extension)) {
@@ -242,7 +259,8 @@ static bool are_names_in_tars(const struct fby_guess_split *split)
     bool          has_common = false; /* no dot, or in all samples */
     for (uint32_t i = 0; i < split->n_members; i++) {
         const struct fby_init_member *member = &split->members[i];
-        if (fby_init_is_picture(member)) {
+        bool is_file = member->value == FBY_INIT_NO_VALUE;
+        if (is_file && is_any_picture(member->extension)) {
             bool is_dotted = add_dotted(&dotted, member->extension);
             has_common     = has_common || !is_dotted || member->always;
         }
@@ -256,7 +274,7 @@ static uint32_t find_dotted_picture(const struct fby_shard *shard)
     uint32_t m = 0;
     while (m < shard->n_members &&
            (strchr(fby_shard_suffix(shard, m), '.') == NULL ||
-               !fby_init_is_picture_suffix(fby_shard_suffix(shard, m)))) {
+               !is_any_picture(fby_shard_suffix(shard, m)))) {
         m++;
     }
     return m;

@@ -12,7 +12,8 @@ import numpy
 import test_corpus
 
 from PIL import Image
-from test_corpus import IMAGE, Note, Remedy, encoded, mask, picture, save
+from test_corpus import (IMAGE, Note, Remedy, encoded, mask, picture, save,
+                         tar)
 
 
 def files(*names, content=None):
@@ -585,6 +586,20 @@ ROWS = [
       for dtype, most, sentence in (
           ("i8", 30000, TYPE.format("i64")), ("u4", 100000, TYPE.format("u32")),
           ("u4", 4, TYPE.format("u32")), ("u2", 4, U16), ("u2", 30000, U16))),
+    *((f"a blank after a dot in {name}", files(*names), Remedy(
+        "the key of a sample ends at the first dot of a name, so that "
+        f"{first} has the extension ", "", shapes))
+      for name, names, first, shapes in (
+          ("class folders", ("a/Dr. W {}.jpg", "b/{}.jpg"), "a/Dr. W 0.jpg",
+           {"image": (8, *IMAGE), "label": Counter([0, 1] * 4)}),
+          ("a flat folder", ("No. {} x.jpg",), "No. 0 x.jpg",
+           {"image": (4, *IMAGE)}),
+          ("parallel folders", ("images/{}. x.jpg", "masks/{}. x.png"),
+           "images/0. x.jpg", {"images": (4, *IMAGE)}))),
+    ("a blank after a dot in a tar", lambda root: tar(root / "t.tar", {
+        f"No. {i} x.jpg": encoded(picture(i)) for i in range(4)}),
+     "t.tar: the key of a sample ends at the first dot of a name, so that No. 0 "
+     "x.jpg has the extension  0 x.jpg: write tars with other names into new/"),
     ("columns with numbers", saved(x1=(2000, 1), x2=(2000, 2)),
      {"x1": Counter([1] * 2000), "x2": Counter([2] * 2000)}),
     ("five zip archives", archives("abcde", ""), Remedy(
