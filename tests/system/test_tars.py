@@ -208,7 +208,7 @@ class Captions(Download):
             for i, size in enumerate(sizes) for extension, data in (
                 ("jpg", jpg(0)),
                 ("json", json.dumps({"caption": f"{i:04}".ljust(size, "x"),
-                                     "captions": [f"{i:04}"], "w": i % 9 - 20})))})
+                                     "caps": [f"{i:04}"], "w": i % 9 - 20})))})
 
     def test_texts_that_were_not_all_read_have_a_margin(self):
         note = ("  # Not all texts were read: max_length has a margin, and "
@@ -219,7 +219,7 @@ class Captions(Download):
             f"{note}  caption: {{from: json, decode: text, key: caption, "
             "max_length: 512, too_long: truncate}\n", self.pipeline.read_text())
         self.assertIn(
-            f"{note}  captions: {{from: json, decode: text, key: captions, pick: "
+            f"{note}  caps: {{from: json, decode: text, key: caps, pick: "
             "random, max_length: 64, too_long: truncate}\n", self.pipeline.read_text())
         self.assertEqual(self.pipeline.read_text().count(note), 2)
 
