@@ -1152,6 +1152,20 @@ ROWS = [
             'left out: column "tokens": its values are lists of texts, and a '
             "field takes one of them: ",
             {"ner_tags": Counter([0, 1, 2, 3] + 4 * [0]), "captions": (4, 1)})),
+    *((f"LJSpeech: bars without names of columns, {name}", written({
+        "metadata.csv": "".join(f"LJ001-000{i}|{text}|{text}\n"
+                                for i, text in enumerate(texts))}), Remedy(
+            sentence, "", {"c1": (2, 16), "c2": (2, 16)}))
+      for name, sentence, *texts in (
+          ("with a comma in the first line", "metadata.csv: its columns seem to "
+           "be separated by '|', not by commas: each line has as many: to "
+           "convert it:\n(cd /", "Printing, in it", "being modern."),
+          ("without one", "metadata.csv: line 1: it has no comma, but '|'; ",
+           "Printing it", "being modern"))),
+    ("JSON lines of which the last one is cut", written({
+        "train.jsonl": '{"y": 1.0}\n{"y": 12345678901234567890}\n{"y": 2, "t": '
+                       '"tru'}), Remedy(
+            "train.jsonl: line 3: JSON: ", "", {"y": (2,)})),
     ("UCR: lists without names, with splits in capitals", written({
         "Coffee_TRAIN.csv": "0,1.5\n1,2.5\n0,3.5\n",
         "Coffee_TEST.csv": "0,4.5\n1,5.5\n"}), Remedy(

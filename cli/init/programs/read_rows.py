@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the list g of the rows of f, whose columns are separated by D, in the encoding e.
 # Cells may have quotes around them, or quotes that mean themselves: the latter if each
-# line has as many columns, and a quote that begins a cell does not end it.
+# line has as many columns, and a quote that begins a cell does not end it. Columns
+# get names if the first row has a value as the second one: a word with other digits,
+# as LJ001-0001 and LJ001-0002.
 import csv, io, re
 R = lambda q: list(csv.reader(
     open(f, newline='', encoding=e, errors='surrogateescape'), delimiter=D,
@@ -12,5 +14,9 @@ w = lambda c: c[:1] != chr(34) or re.fullmatch(
 t = R(3)
 r = R(0) if (all(w(c) for x in t for c in x) if n(t) == 1
              else n(R(0)) == 1) else t
+z = lambda c: re.sub('[0-9]', '0', c)
+h = [['c' + str(i + 1) for i in range(len(r[0]))]] if any(
+    a != z(a) == z(b) and re.search('[A-Za-z]', a)
+    for a, b in zip(r[0], (r + [[]])[1])) else []
 T = {g: o.getvalue() for o in [io.StringIO()]
-     for _ in [csv.writer(o).writerows(r)]}
+     for _ in [csv.writer(o).writerows(h + r)]}

@@ -222,7 +222,8 @@ static fby_err send_row(struct csv *csv, struct csv_table *table, uint64_t line,
 {
     if (csv->n_fields != table->n_columns) {
         return fby_error_set(csv->why, FBY_CONFIG,
-            "line %llu: %s, but the header has %u: each row needs as many, and "
+            "line %llu: %s, " FBY_LIST_OF_HEADER
+            "%u: each row needs as many, and "
             "a field with a comma needs quotes",
             (unsigned long long)line, fby_plural(csv->n_fields, "field").text,
             table->n_columns);

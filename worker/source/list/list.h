@@ -27,6 +27,7 @@ enum {
 #define FBY_LIST_NO_NAME   "a column without a name"
 #define FBY_LIST_NO_FIELD  "no column has a name that a field can have"
 #define FBY_LIST_NO_OBJECT "a list where an object is needed"
+#define FBY_LIST_OF_HEADER "but the header has "
 #define FBY_LIST_CUT_JSON  "the line ends within its JSON"
 
 struct fby_list_cell {
