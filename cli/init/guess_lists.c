@@ -465,6 +465,24 @@ static enum name_rank rank_of(const char *list)
                                            : OTHER_NAME;
 }
 
+/* Sets *is_read if the list is a part of another one that is read in its place.
+ * Errors: those of fby_refuse_list_parts(). */
+static fby_err check_part(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, const char *list, bool *is_read,
+    struct fby_error_detail *why)
+{
+    char whole[FBY_PATH_SIZE];
+    bool is_part =
+        search->only_file[0] == '\0' && fby_list_is_part(listing, list, whole);
+    *is_read = is_part && fby_listing_find(listing, whole) != NULL;
+    if (*is_read) {
+        fby_guess_note(search, "note: %s is read in place of its parts", whole);
+    }
+    return is_part && !*is_read
+               ? fby_refuse_list_parts(search, path, listing, list, why)
+               : FBY_OK;
+}
+
 /* Add the lists of which the names have that rank. */
 static fby_err add_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing, enum name_rank rank, uint32_t *n_lists,
@@ -484,6 +502,11 @@ static fby_err add_lists(struct fby_search *search, const char *path,
             continue;
         }
         FBY_TRY(fby_path_join(path, list, list_path, why));
+        bool is_read_whole = false;
+        FBY_TRY(check_part(search, path, listing, list, &is_read_whole, why));
+        if (is_read_whole) {
+            continue;
+        }
         if (is_form(list) && listing->count > 1) {
             note_form(search, list_path);
             continue;

@@ -81,6 +81,17 @@ void fby_guess_name_list(
 bool fby_guess_name_lists(
     const struct fby_guess *guess, char *out, size_t size);
 
+/* True for a part of a list, as train-00000-of-00002.jsonl, if another part is in
+ * the listing (refuse_list_parts.c). `whole` gets the name of the list: train.jsonl. */
+bool fby_list_is_part(const struct fby_listing *listing, const char *list,
+    char whole[FBY_PATH_SIZE]);
+
+/* Refuse the part `list`.
+ * Errors: FBY_CONFIG  always: the command that joins the parts of all splits. */
+FBY_CHECKED fby_err fby_refuse_list_parts(struct fby_search *search,
+    const char *path, const struct fby_listing *listing, const char *list,
+    struct fby_error_detail *why);
+
 /* True for a list that was not converted to another one in the listing, and is no
  * form of Kaggle's for results. */
 bool fby_list_is_read(

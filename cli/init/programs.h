@@ -15,6 +15,8 @@ extern const char fby_program_list_found[];
 extern const char fby_program_list_numbers[];
 extern const char fby_program_list_end[];
 extern const char fby_program_write_lists[];
+/* Before write_lists. */
+extern const char fby_program_join_lists[];
 
 /* They write lists of boxes: the lists of pictures and files (*_lists,
  * boxes_in_folders, boxes_beside), then boxes_coco or boxes_text, or boxes_voc or

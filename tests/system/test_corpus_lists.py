@@ -239,6 +239,13 @@ def written(contents):
     return make
 
 
+def parts(form, text):
+    """Two parts of the lists of train and val, of a row each."""
+    return written({
+        form.format(i).replace("train", split): text.format(4 * k + i)
+        for k, split in enumerate(("train", "val")) for i in range(2)})
+
+
 def in_two_formats(ending, text):
     """Lists in a format that is not read, of train and val."""
     def make(root):
@@ -1166,6 +1173,14 @@ ROWS = [
         "train.jsonl": '{"y": 1.0}\n{"y": 12345678901234567890}\n{"y": 2, "t": '
                        '"tru'}), Remedy(
             "train.jsonl: line 3: JSON: ", "", {"y": (2,)})),
+    *((f"parts of lists, as {form.format(0)}", parts(form, text), Remedy(
+            "seems to be a part of a list, of which others are beside it, and a "
+            "split has one list: join the parts (or give one of them to init), "
+            "and run init again:\n(cd /", "", {"y": Counter([0, 1])}),
+       ("val", {"y": [4, 5]}))
+      for form, text in (
+          ("train-0000{}-of-00002.jsonl", '{{"y": {}}}\n'),
+          ("train_{}.csv", "x,y\n0,{}\n"))),
     ("UCR: lists without names, with splits in capitals", written({
         "Coffee_TRAIN.csv": "0,1.5\n1,2.5\n0,3.5\n",
         "Coffee_TEST.csv": "0,4.5\n1,5.5\n"}), Remedy(
