@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "cli/init/guess_lists.h"
+#include "cli/init/guess_members.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/guess_values.h"
 #include "cli/init/names.h"
 #include "cli/init/programs.h"
 #include "cli/init/words.h"
@@ -95,11 +97,42 @@ static bool lacks_numbers(
         column->value == FBY_INIT_DIGITS || column->value == FBY_INIT_NUMBER;
     bool are_mostly = column->value == FBY_INIT_TEXT &&
                       4 * column->n_numbers >= 3 * column->n_values &&
+                      !fby_guess_are_unclear_numbers(column) &&
                       !fby_init_are_classes(column);
     bool is_used = 2 * column->n_values > split->samples;
     return is_used && fby_shell_is_plain(column->extension) &&
            strchr(column->extension, '\'') == NULL &&
            ((are_numbers && column->n_values < split->samples) || are_mostly);
+}
+
+static bool has_decimal_commas(
+    const struct fby_guess_split *split, const struct fby_init_member *column)
+{
+    return lacks_numbers(split, column) && column->has_decimal_comma;
+}
+
+/* Have the numbers of a column decimal commas in one list, and points in another? */
+static bool have_two_signs(const struct fby_guess *guess)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < guess->n_splits; i++) {
+        for (uint32_t k = 0; k < guess->splits[i].n_members; k++) {
+            const struct fby_init_member *member = &guess->splits[i].members[k];
+            struct fby_init_member        both   = *member;
+            uint32_t                      its    = fby_guess_find_key(
+                                        &guess->splits[0], member->extension, member->key);
+            if (its < guess->splits[0].n_members) {
+                const struct fby_init_member *first =
+                    &guess->splits[0].members[its];
+                both.has_decimal_comma |= first->has_decimal_comma;
+                both.has_thousands |= first->has_thousands;
+                both.has_point |= first->has_point;
+            }
+            found = found || (fby_guess_are_unclear_numbers(&both) &&
+                                 !fby_guess_are_unclear_numbers(member));
+        }
+    }
+    return found;
 }
 
 /* Write the folder of the list, below the root. */
@@ -115,7 +148,8 @@ static void write_dir(const struct fby_search *search, const char *list_path,
 
 /* Set the command of the search to the one that writes lists without the rows that
  * lack a number in one of the columns. Returns false if there is none. */
-static bool advise_numbers(struct fby_search *search, const char *columns)
+static bool advise_numbers(
+    struct fby_search *search, const char *columns, const char *commas)
 {
     const char *first  = search->out->splits[0].pattern;
     bool        is_csv = fby_text_ends_with(first, ".csv");
@@ -127,9 +161,10 @@ static bool advise_numbers(struct fby_search *search, const char *columns)
     }
     write_dir(search, first, dir);
     const char *colon = fby_guess_set_command(search, dir,
-        "python3 -c \"how = 'drop'; C = {%s}; W = 'filled'; S = '%s'.split(); "
+        "python3 -c \"how = 'drop'; C = {%s}; D = [%s]; W = 'filled'; S = "
+        "'%s'.split(); "
         "%s; %s; %s; %s; %s\"",
-        columns, lists, fby_program_list_begin,
+        columns, commas, lists, fby_program_list_begin,
         is_csv ? fby_program_list_csv : fby_program_list_json,
         fby_program_list_numbers, fby_program_list_end,
         fby_program_write_lists);
@@ -144,10 +179,13 @@ static bool note_numbers(struct fby_search *search)
 {
     const struct fby_guess *out                   = search->out;
     char                    columns[COLUMNS_SIZE] = "";
+    char                    commas[COLUMNS_SIZE]  = "";
     for (uint32_t i = 0; i < out->n_splits; i++) {
         append_columns(&out->splits[i], lacks_numbers, columns);
+        append_columns(&out->splits[i], has_decimal_commas, commas);
     }
-    if (columns[0] == '\0' || !advise_numbers(search, columns)) {
+    if (columns[0] == '\0' || have_two_signs(out) ||
+        !advise_numbers(search, columns, commas)) {
         return false;
     }
     fby_guess_note(search,

@@ -249,6 +249,14 @@ static void change_mixed_to_text(struct fby_guess_split *split)
     }
 }
 
+/* Are the numbers of a column, which is called label or the like, all whole? Then
+ * 'nan' may be the name of a class. */
+static bool are_ids(const struct fby_init_member *column)
+{
+    return fby_init_is_class_name(column->extension) && !column->has_real &&
+           !column->has_point && !column->has_decimal_comma;
+}
+
 /* Only words are the names of classes, not numbers, lists or objects. Numbers may
  * be splits. */
 static void keep_words_of_texts(struct fby_guess_split *split)
@@ -257,8 +265,11 @@ static void keep_words_of_texts(struct fby_guess_split *split)
         struct fby_init_member *column  = &split->members[i];
         bool                    is_kept = column->value == FBY_INIT_DIGITS &&
                        fby_is_split_column(column->extension);
-        if (column->value != FBY_INIT_TEXT && !is_kept) {
+        bool is_number =
+            fby_guess_are_written_numbers(column) && !are_ids(column);
+        if ((column->value != FBY_INIT_TEXT && !is_kept) || is_number) {
             fby_init_free_words(column);
+            column->no_classes = column->no_classes || is_number;
         }
     }
 }

@@ -200,13 +200,71 @@ static bool looks_like_number(const char *text, size_t size)
     return i == size && digits > 0 && points <= 1 && !is_id;
 }
 
+/* True for what stands for a missing number. */
+static bool is_nan(const char *text, size_t size)
+{
+    static const char *const words[] = {"nan", "inf", "infinity", "na", "n/a"};
+    size_t sign = size > 0 && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (size - sign == strlen(words[i]) &&
+            strncasecmp(text + sign, words[i], size - sign) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Note which signs a number has: before a fraction are not three digits, or a 0 is
+ * before the sign, or the other sign is before it. */
+static void look_at_signs(
+    struct fby_init_member *member, const char *text, size_t size)
+{
+    char number[64];
+    snprintf(number, sizeof(number), "%.*s", (int)size, text);
+    const char *begin = number + strspn(number, "+-$");
+    const char *comma = strchr(begin, ',');
+    const char *last  = strrchr(begin, ',');
+    const char *point = strchr(begin, '.');
+    if (comma == NULL) {
+        member->has_point = member->has_point || point != NULL;
+        return;
+    }
+    bool is_zero  = comma == begin + 1 && *begin == '0';
+    bool is_three = strspn(last + 1, "0123456789") == 3 && !is_zero;
+    bool is_decimal =
+        point != NULL ? point < comma : comma == last && !is_three;
+    bool is_large             = point != NULL ? point > last : comma != last;
+    member->has_decimal_comma = member->has_decimal_comma || is_decimal;
+    member->has_thousands     = member->has_thousands || is_large;
+}
+
+bool fby_guess_are_written_numbers(const struct fby_init_member *member)
+{
+    return member->value == FBY_INIT_TEXT && member->n_values > 0 &&
+           member->n_numbers == member->n_values && !member->only_nan;
+}
+
+bool fby_guess_are_unclear_numbers(const struct fby_init_member *member)
+{
+    return member->has_decimal_comma &&
+           (member->has_thousands || member->has_point);
+}
+
 /* Count a value of a list, and note the first that is no number. */
 static void count_number(struct fby_init_member *member,
     enum fby_init_value kind, const char *text, size_t size)
 {
     bool is_number = kind == FBY_INIT_DIGITS || kind == FBY_INIT_NUMBER;
     char value[32];
-    member->n_numbers += is_number || looks_like_number(text, size) ? 1 : 0;
+    bool is_missing = !is_number && is_nan(text, size);
+    bool looks_so   = is_number || looks_like_number(text, size);
+    member->n_numbers += looks_so || is_missing ? 1 : 0;
+    member->has_nan = member->has_nan || is_missing;
+    member->only_nan =
+        (member->only_nan || member->n_values == 0) && is_missing;
+    if (looks_so) {
+        look_at_signs(member, text, size);
+    }
     if (!is_number && member->n_texts++ == 0) {
         member->text_row = member->n_values + 1;
         snprintf(value, sizeof(value), "%.*s",

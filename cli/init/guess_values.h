@@ -24,4 +24,12 @@ FBY_CHECKED fby_err fby_guess_add_json(struct fby_guess_split *split,
 /* True for 1 to 9 digits, which fit 32 bits. */
 bool fby_guess_is_digits(const char *text, size_t size);
 
+/* True if all values of the column are numbers as people write them, of which some
+ * are no numbers for a field: 0,5, 3%, nan. */
+bool fby_guess_are_written_numbers(const struct fby_init_member *member);
+
+/* True if the commas of some numbers of the column are before fractions, and others
+ * have a point there, or commas before thousands. */
+bool fby_guess_are_unclear_numbers(const struct fby_init_member *member);
+
 #endif

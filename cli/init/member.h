@@ -82,9 +82,13 @@ struct fby_init_member {
     uint32_t longest; /* bytes of the longest value, or file of text */
     /* list: the values that were read, in the order of the rows. */
     uint64_t n_values;
-    uint64_t n_numbers; /* of them; also 1,200.50 and 3%, which are texts */
-    uint64_t n_texts;   /* of them that are no numbers */
-    uint64_t text_row;  /* the first of these, from 1 */
+    uint64_t
+        n_numbers; /* of them; also 1,200.50, 3% and nan, which are texts */
+    /* Texts of numbers with a comma before a fraction, or before thousands, or with a
+     * point alone, and those without a value, as nan. */
+    bool     has_decimal_comma, has_thousands, has_point, has_nan, only_nan;
+    uint64_t n_texts;        /* of them that are no numbers */
+    uint64_t text_row;       /* the first of these, from 1 */
     char     text_value[24]; /* its begin */
     uint64_t gap_row;        /* the first row without a value; 0: none before
                                the last value */

@@ -1170,7 +1170,7 @@ ROWS = [
           ("without one", "metadata.csv: line 1: it has no comma, but '|'; ",
            "Printing it", "being modern"))),
     ("JSON lines of which the last one is cut", written({
-        "train.jsonl": '{"y": 1.0}\n{"y": 12345678901234567890}\n{"y": 2, "t": '
+        "train.jsonl": '{"y": 1}\n{"y": 9007199254740993}\n{"y": 2, "t": '
                        '"tru'}), Remedy(
             "train.jsonl: line 3: JSON: ", "", {"y": (2,)})),
     *((f"parts of lists, as {form.format(0)}", parts(form, text), Remedy(
@@ -1181,6 +1181,22 @@ ROWS = [
       for form, text in (
           ("train-0000{}-of-00002.jsonl", '{{"y": {}}}\n'),
           ("train_{}.csv", "x,y\n0,{}\n"))),
+    *((f"numbers such as {values[0]}", written({
+        "train.csv": "k,v\n" + "".join(
+            f'{i},"{v}"\n' for i, v in enumerate(values))}), Note(
+                "note: to have only numbers in 'v', without the rows that lack "
+                "one (or, ", {"v": (len(values), longest)},
+                {"train": {"v": Counter(numbers)}}))
+      for longest, values, numbers in (
+          (8, ["0,5", "1.200,75", "-3,25", "0,5"], [0.5, 1200.75, -3.25,
+                                                    0.5]),
+          (8, ["1,100", "2,200.5", "$3", "7%"], [1100, 2200.5, 3, 0.07]),
+          (4, ["nan", "1.5", "inf", "1.5", "-0.5", "NaN"], [1.5, 1.5, -0.5]))),
+    ("numbers whose commas are unclear", written({
+        "train.csv": 'v\n"0,5"\n1.5\n2.5\n3.5\n'}), Note(
+            "note: column v is text because row 1 has '0,5'; to have numbers: "
+            "write one there, as 1200.5 or 0.03, or remove the row, and run init "
+            "again\n", {"v": (4, 4)})),
     ("UCR: lists without names, with splits in capitals", written({
         "Coffee_TRAIN.csv": "0,1.5\n1,2.5\n0,3.5\n",
         "Coffee_TEST.csv": "0,4.5\n1,5.5\n"}), Remedy(

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 # The columns C have only numbers: with how = 'drop' rows without one are left out, with
 # 'mean' they get the mean of their column in the first list, unless the key is missing.
-# 1,200.5 and 3% are numbers, too.
+# 1,200.5 and 3% are numbers, too, and in the columns D 1.200,5.
 import re
-is_number = lambda v: re.fullmatch(
-    r'\s*[-+]?(\d[\d,]*[.]?\d*|[.]\d+)(e[-+]?\d+)?\s*%?\s*', str(v), re.I)
-number = lambda v: float(re.sub(r'[,%\s]', '', str(v))) / (
+point = lambda h, v: (
+    str(v).replace('.', '').replace(',', '.') if h in D else str(v))
+is_number = lambda h, v: re.fullmatch(
+    r'\s*[-+]?\x24?(\d[\d,]*[.]?\d*|[.]\d+)(e[-+]?\d+)?\s*%?\s*',
+    point(h, v), re.I)
+number = lambda h, v: float(re.sub(r'[,%\x24\s]', '', point(h, v))) / (
     100 if '%' in str(v) else 1)
 V, B = {h: [] for h in C}, {L: set() for L in S}
 [convert(L, str, lambda L, h, v: h in C and (
-    B[L].add(h) or L == S[0] and is_number(v) and V[h].append(number(v)))) for L in S]
+    B[L].add(h) or L == S[0] and is_number(h, v) and V[h].append(number(h, v)))) for L in S]
 A = {h: sum(x) / max(len(x), 1) for h, x in V.items()}
 A = {h: a if any(x % 1 for x in V[h]) else round(a) for h, a in A.items()}
 keep = lambda L, x: B[L] == {
     h.lower() for h, v in x
-    if h.lower() in C and (how == 'mean' or is_number(v))}
+    if h.lower() in C and (how == 'mean' or is_number(h.lower(), v))}
 name = str
 change = lambda L, h, v: (
     v if h not in C
-    else (v if isinstance(v, (int, float)) else '%.15g' % number(v))
-    if is_number(v) else A[h])
+    else (v if isinstance(v, (int, float)) else '%.15g' % number(h, v))
+    if is_number(h, v) else A[h])
