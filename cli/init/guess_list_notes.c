@@ -196,6 +196,85 @@ static bool note_numbers(struct fby_search *search)
     return true;
 }
 
+/* ---- a box in each row ---- */
+
+enum { N_SIDES = 4 };
+
+static bool is_number_column(
+    const struct fby_guess_split *split, const char *name)
+{
+    uint32_t i = fby_guess_find_key(split, name, "");
+    return i < split->n_members &&
+           (split->members[i].value == FBY_INIT_DIGITS ||
+               split->members[i].value == FBY_INIT_NUMBER);
+}
+
+/* The columns of the sides of a box; NULL: the list has none. */
+static const char *const *find_sides(const struct fby_guess_split *split)
+{
+    static const char *const names[][N_SIDES] = {
+        {"xmin", "ymin", "xmax", "ymax"}, {"x_min", "y_min", "x_max", "y_max"},
+        {"x1", "y1", "x2", "y2"}};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        uint32_t n = 0;
+        while (n < N_SIDES && is_number_column(split, names[i][n])) {
+            n++;
+        }
+        if (n == N_SIDES) {
+            return names[i];
+        }
+    }
+    return NULL;
+}
+
+/* The column of classes; "": none. */
+static const char *find_classes(const struct fby_guess_split *split)
+{
+    const char *found = "";
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        const char *name = split->members[i].extension;
+        found            = found[0] == '\0' && fby_init_is_class_name(name) &&
+                        split->members[i].always && fby_shell_is_plain(name)
+                               ? name
+                               : found;
+    }
+    return found;
+}
+
+/* Add a note of a list with a box in each row, whose pictures are there several
+ * times. Returns false if it is none. */
+static bool note_boxes(struct fby_search *search)
+{
+    const struct fby_guess_split *split = &search->out->splits[0];
+    const char *const            *sides = find_sides(split);
+    char                          before[512];
+    bool                          has_size =
+        is_number_column(split, "width") && is_number_column(split, "height");
+    if (sides == NULL || split->n_file_columns == 0 ||
+        !fby_shell_is_plain(split->file_columns[0])) {
+        return false;
+    }
+    if (!has_size) {
+        fby_guess_note(search,
+            "note: each row seems to be a box, so a picture is a sample for "
+            "each "
+            "of its boxes; for one with all of them, add the columns width and "
+            "height of the pictures, and run init again");
+        return false;
+    }
+    snprintf(before, sizeof(before),
+        "F = '%s'; Y = '%s'; X = '%s %s %s %s'.split(); S = ['width', "
+        "'height']; ",
+        split->file_columns[0], find_classes(split), sides[0], sides[1],
+        sides[2], sides[3]);
+    add_note(search,
+        "have a sample for each picture with all its boxes, and not for each "
+        "row "
+        "with one (class, centre and size, from 0 to 1)",
+        before, fby_program_box_rows);
+    return true;
+}
+
 void fby_guess_note_columns(struct fby_search *search)
 {
     const struct fby_guess *out                   = search->out;
@@ -212,7 +291,7 @@ void fby_guess_note_columns(struct fby_search *search)
             is_csv ? fby_program_names_csv : fby_program_names_json);
         return; /* one command after the other */
     }
-    if (note_numbers(search)) {
+    if ((is_csv && note_boxes(search)) || note_numbers(search)) {
         return;
     }
     for (uint32_t i = 0; i < out->n_splits; i++) {

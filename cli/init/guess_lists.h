@@ -70,7 +70,7 @@ void fby_guess_add_other_columns(struct fby_search *search,
     const char *list_path, struct fby_guess_split *split);
 
 /* The name of the list that a command makes of `list`: paths-train.csv. The words
- * are paths, found, names, utf8, commas, lines, text, dots and filled. Where such a
+ * are paths, found, names, utf8, commas, lines, text, dots, filled and boxes. Where such a
  * list is beside it, the other one is not read. */
 void fby_guess_name_list(
     const char *list, const char *word, char out[FBY_PATH_SIZE]);

@@ -90,10 +90,16 @@ static void explain(
 {
     struct fby_unread unread;
     search->out->command[0] = '\0';
-    if (fby_refuse_other_list(search, "", name, out) != FBY_OK) {
+    fby_err err             = fby_refuse_other_list(search, "", name, out);
+    if (err != FBY_OK && !fby_shell_is_plain(name)) {
+        search->out->command[0] = '\0'; /* it has no such name */
+        err                     = fby_error_set(out, err,
+                                "rename it to one without blanks and quotes, and run init again");
+    }
+    if (err != FBY_OK) {
         return;
     }
-    fby_err err = FBY_CONFIG;
+    err = FBY_CONFIG;
     if (fby_text_ends_with(name, ".zip")) {
         err = fby_error_set(out, err, "unpack it%s",
             fby_guess_set_unzip(search, "", name) ? ":" : "");

@@ -17,6 +17,7 @@ extern const char fby_program_list_end[];
 extern const char fby_program_write_lists[];
 /* Before write_lists. */
 extern const char fby_program_join_lists[];
+extern const char fby_program_box_rows[];
 
 /* They write lists of boxes: the lists of pictures and files (*_lists,
  * boxes_in_folders, boxes_beside), then boxes_coco or boxes_text, or boxes_voc or

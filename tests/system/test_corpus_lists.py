@@ -239,6 +239,23 @@ def written(contents):
     return make
 
 
+def box_rows(*columns):
+    """Lists with a box in each row, of which two pictures have two, and these
+    columns."""
+    def make(root):
+        for i in range(4):
+            save(root / f"images/{i}.jpg", picture(i))
+        for split in ("train", "val"):
+            rows = [{"filename": f"images/{i % 4}.jpg", "width": "48",
+                     "height": "40", "class": "ab"[i % 2]} for i in range(6)]
+            save(root / f"{split}.csv", "".join(
+                ",".join(row) + "\n" for row in (
+                    (*columns, "xmin", "ymin", "xmax", "ymax"),
+                    *((*(row[c] for c in columns), "12", "10", "24", "30")
+                      for row in rows))))
+    return make
+
+
 def parts(form, text):
     """Two parts of the lists of train and val, of a row each."""
     return written({
@@ -1135,6 +1152,11 @@ ROWS = [
               "x,y\n1,1\n2,2\n", "x\ty\n1\t3\n2\t4\n")),
           ("train.jsonl", "val.json", "train.json", (
               '{"y": 1}\n{"y": 2}\n', '[{"y": 3}, {"y": 4}]')))),
+    ("train in a .csv, test in a .tsv with a blank", written({
+        "my train.csv": "x,y\n1,1\n2,2\n", "my test.tsv": "x\ty\n1\t3\n"}), Note(
+            "left out: my test.tsv, which seems to be the split test: rename it "
+            "to one without blanks and quotes, and run init again\n",
+            {"y": Counter([1, 2])})),
     ("train in a .csv, test in a .txt", written({
         "train.csv": "x,y\n1,1\n2,2\n", "test.txt": "x,y\n1,3\n2,4\n"}), Note(
             "left out: test.txt, which seems to be the split test: write it in "
@@ -1197,6 +1219,17 @@ ROWS = [
             "note: column v is text because row 1 has '0,5'; to have numbers: "
             "write one there, as 1200.5 or 0.03, or remove the row, and run init "
             "again\n", {"v": (4, 4)})),
+    ("TensorFlow: a box in each row", box_rows(
+        "filename", "width", "height", "class"), Note(
+        "note: to have a sample for each picture with all its boxes, and not for "
+        "each row with one (class, centre and size, from 0 to 1): (cd /",
+        {"filename": (6, *IMAGE), "xmin": (6,)},
+        {"train": {"filename": (4, *IMAGE), "boxes": (4, 10)},
+         "val": {"boxes": (64, 10)}})),
+    ("a box in each row, and no sizes", box_rows("filename", "class"), Note(
+        "note: each row seems to be a box, so a picture is a sample for each of "
+        "its boxes; for one with all of them, add the columns width and height "
+        "of the pictures, and run init again\n", {"filename": (6, *IMAGE)})),
     ("UCR: lists without names, with splits in capitals", written({
         "Coffee_TRAIN.csv": "0,1.5\n1,2.5\n0,3.5\n",
         "Coffee_TEST.csv": "0,4.5\n1,5.5\n"}), Remedy(
