@@ -64,7 +64,7 @@ struct fby_guess_split {                      /* the data of one split */
     uint32_t          n_columns;
 };
 
-enum { FBY_GUESS_LINKED = 4, FBY_GUESS_NOTES = 4096 };
+enum { FBY_GUESS_LINKED = 4, FBY_GUESS_NOTES = 16384 };
 
 /* Bytes of a command: a program and some paths. */
 enum { FBY_GUESS_COMMAND = 4 * FBY_PATH_SIZE };
