@@ -67,7 +67,7 @@ static bool has_columns(json_t *json)
 #define COCO_LINES                                                        \
     "(reduce .annotations[]? as $a ({}; .[$a.image_id | tostring] += "    \
     "[$a])) as $b | .images[] | . as $i | ($b[.id | tostring] // []) as " \
-    "$a | {image: (\"%s\" + .file_name), %s}"
+    "$a | {image: ($p + .file_name), %s}"
 
 static const char coco_boxes[] =
     "boxes: [$a[] | .bbox as [$x, $y, $w, $h] | .category_id, ($x + $w / 2) / "
@@ -75,26 +75,26 @@ static const char coco_boxes[] =
 
 /* Write the program for COCO's boxes, or its classes of pictures. Returns
  * false if the file has neither. */
-static bool write_coco(const json_t *json, fby_guess_find_folder_fn *find,
-    const void *arg, char out[FBY_JQ_SIZE])
+static bool write_coco(
+    const json_t *json, char out[FBY_JQ_SIZE], char picture[FBY_VALUE_SIZE])
 {
     const json_t *images      = json_object_get(json, "images");
     const json_t *annotations = json_object_get(json, "annotations");
     const json_t *first       = json_array_get(annotations, 0);
     const char   *file        = json_string_value(
                  json_object_get(json_array_get(images, 0), "file_name"));
-    bool        has_boxes             = json_object_get(first, "bbox") != NULL;
-    const char *classes               = "label: $a[0].category_id";
-    char        folder[FBY_NAME_SIZE] = "";
+    bool        has_boxes = json_object_get(first, "bbox") != NULL;
+    const char *classes   = "label: $a[0].category_id";
+    if (file != NULL) {
+        snprintf(picture, FBY_VALUE_SIZE, "%s", file);
+    }
     if (file == NULL || json_object_get(first, "category_id") == NULL) {
         return false;
     }
     if (json_array_size(annotations) > json_array_size(images)) {
         classes = "labels: [$a[].category_id]";
     }
-    find(arg, file, folder);
-    snprintf(
-        out, FBY_JQ_SIZE, COCO_LINES, folder, has_boxes ? coco_boxes : classes);
+    snprintf(out, FBY_JQ_SIZE, COCO_LINES, has_boxes ? coco_boxes : classes);
     return true;
 }
 
@@ -132,20 +132,20 @@ static bool is_squad(const json_t *json)
 }
 
 bool fby_guess_write_jq(const struct fby_search *search, const char *path,
-    fby_guess_find_folder_fn *find, const void *arg, char out[FBY_JQ_SIZE])
+    char out[FBY_JQ_SIZE], char picture[FBY_VALUE_SIZE])
 {
-    char        folder[FBY_NAME_SIZE] = "";
-    bool        are_lines             = false;
-    json_t     *json                  = read_json(search, path, &are_lines);
-    const char *key                   = first_key(json);
-    const char *pair                  = first_pair(json);
+    bool        are_lines = false;
+    json_t     *json      = read_json(search, path, &are_lines);
+    const char *key       = first_key(json);
+    const char *pair      = first_pair(json);
     bool        is_known = are_lines || json_is_object(json_array_get(json, 0));
+    picture[0]           = '\0';
     snprintf(out, FBY_JQ_SIZE, are_lines ? "." : ".[]");
     if (key != NULL || pair != NULL) {
         is_known = true;
-        find(arg, key != NULL ? key : pair, folder);
-        snprintf(out, FBY_JQ_SIZE, "%s | {image: (\"%s\" + %s), label: %s}",
-            key != NULL ? "to_entries[]" : ".labels[]", folder,
+        snprintf(picture, FBY_VALUE_SIZE, "%s", key != NULL ? key : pair);
+        snprintf(out, FBY_JQ_SIZE, "%s | {image: ($p + %s), label: %s}",
+            key != NULL ? "to_entries[]" : ".labels[]",
             key != NULL ? ".key" : ".[0]", key != NULL ? ".value" : ".[1]");
     }
     if (has_columns(json)) {
@@ -160,7 +160,7 @@ bool fby_guess_write_jq(const struct fby_search *search, const char *path,
         snprintf(out, FBY_JQ_SIZE, "%s%s%s", is_squad(json) ? SQUAD : ".",
             is_squad(json) ? "" : only, is_squad(json) ? "" : "[]");
     }
-    is_known = write_coco(json, find, arg, out) || is_known;
+    is_known = write_coco(json, out, picture) || is_known;
     json_decref(json);
     return is_known;
 }

@@ -399,15 +399,46 @@ static void drop_numbers(struct named_search *self)
     out->n = kept;
 }
 
+/* Is a folder of the path one of another split? */
+static bool is_of_other_split(const char *path, const char *split)
+{
+    bool found = false;
+    for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
+        found = found || (strcmp(fby_known_splits[k], split) != 0 &&
+                             find_split(path, fby_known_splits[k]) > 0);
+    }
+    return found;
+}
+
+/* Is one of the folders of the split? */
+static bool has_folder_of_split(
+    const struct fby_folders_below *folders, const char *split)
+{
+    bool found = false;
+    for (uint32_t i = 0; !found && i < folders->n; i++) {
+        char path[FBY_PATH_SIZE + 1];
+        snprintf(path, sizeof(path), "%s/", folders->paths[i]);
+        found = find_split(path, split) > 0;
+    }
+    return found;
+}
+
 bool fby_named_file_find(const struct fby_search *search, const char *dir,
-    const char *name, const struct fby_folders_below *folders,
+    const char *list, const char *name, const struct fby_folders_below *folders,
     struct fby_named_file *out)
 {
-    const struct named_search self = {
-        .search = search, .dir = dir, .folders = folders, .is_whole = true};
-    *out = (struct fby_named_file){.column = ""};
+    const char               *split = fby_split_word(list);
+    const struct named_search self  = {.search = search,
+         .dir                                  = dir,
+         .folders                              = folders,
+         .split                                = split,
+         .is_whole                             = true};
+    *out                            = (struct fby_named_file){.column = ""};
     snprintf(out->value, sizeof(out->value), "%s", name);
-    return strlen(name) < sizeof(out->value) && find_value(&self, out);
+    return strlen(name) < sizeof(out->value) && find_value(&self, out) &&
+           (split == NULL || out->split_size > 0 ||
+               !is_of_other_split(out->path, split) ||
+               !has_folder_of_split(folders, split));
 }
 
 bool fby_named_files_find(const struct fby_search *search, const char *dir,

@@ -52,9 +52,10 @@ bool fby_named_files_find(const struct fby_search *search, const char *dir,
     const char *list, const struct fby_folders_below *folders,
     enum fby_named_numbers numbers, struct fby_named_files *out);
 
-/* The same for one name, with its extension. */
+/* The same for one name in `list`, with its extension. If there is a folder of the
+ * list's split, a file in one of another split is none of its files. */
 bool fby_named_file_find(const struct fby_search *search, const char *dir,
-    const char *name, const struct fby_folders_below *folders,
+    const char *list, const char *name, const struct fby_folders_below *folders,
     struct fby_named_file *out);
 
 #endif

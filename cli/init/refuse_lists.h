@@ -61,14 +61,11 @@ fby_err fby_refuse_unresolved_list(
 
 enum { FBY_JQ_SIZE = 512 /* bytes of a program of jq, with NUL */ };
 
-/* Write the folder that has the file of that name, as "images/", or "". */
-typedef void fby_guess_find_folder_fn(
-    const void *arg, const char *name, char out[FBY_NAME_SIZE]);
-
-/* Write the program of jq that makes lines of the .json file at `path`
- * (guess_json_lists.c). Returns false if the file has none of the known forms, or
- * cannot be read. */
+/* Write the program of jq that makes lines of the .json file at `path`; it reads
+ * the folder of the pictures in $p (guess_json_lists.c). `picture` gets the name of
+ * the first picture, if $p is needed; else "".
+ * Returns false if the file has none of the known forms, or cannot be read. */
 bool fby_guess_write_jq(const struct fby_search *search, const char *path,
-    fby_guess_find_folder_fn *find, const void *arg, char out[FBY_JQ_SIZE]);
+    char out[FBY_JQ_SIZE], char picture[FBY_VALUE_SIZE]);
 
 #endif

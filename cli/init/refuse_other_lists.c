@@ -119,54 +119,133 @@ static void advise(
 
 /* ---- JSON ---- */
 
-/* A function of fby_guess_write_jq(), with a struct list_files. */
-static void find_folder(
-    const void *arg, const char *name, char out[FBY_NAME_SIZE])
+struct json_file { /* one of the files */
+    char program[FBY_JQ_SIZE];
+    bool is_known;              /* else `program` is none */
+    char folder[FBY_NAME_SIZE]; /* of its pictures: "images/", or "" */
+};
+
+/* Find the folder that has the picture of the list. */
+static void find_folder(const struct list_files *files, const char *list,
+    const char *picture, char out[FBY_NAME_SIZE])
 {
-    const struct list_files *self    = arg;
     struct fby_folders_below folders = {0};
     struct fby_named_file    file;
-    fby_folders_below_find(self->search, self->path, &folders);
-    if (fby_named_file_find(self->search, self->path, name, &folders, &file) &&
-        file.prefix[0] == '\0' && strlen(file.path) < 40 + strlen(name) &&
+    fby_folders_below_find(files->search, files->path, &folders);
+    if (fby_named_file_find(
+            files->search, files->path, list, picture, &folders, &file) &&
+        file.prefix[0] == '\0' && strlen(file.path) < 40 + strlen(picture) &&
         fby_shell_is_plain(file.path)) {
         snprintf(out, FBY_NAME_SIZE, "%.*s",
-            (int)(strlen(file.path) - strlen(name)), file.path);
+            (int)(strlen(file.path) - strlen(picture)), file.path);
     }
     fby_folders_below_fini(&folders);
 }
 
-/* Write the program for the file, or for another of the splits: that of test
- * may lack what the others have. */
-static bool write_jq(
-    const struct list_files *files, const char *name, char out[FBY_JQ_SIZE])
+static void read_json_file(
+    const struct list_files *files, const char *name, struct json_file *out)
 {
     char path[FBY_PATH_SIZE];
-    bool is_known =
+    char picture[FBY_VALUE_SIZE] = "";
+    *out                         = (struct json_file){.folder = ""};
+    out->is_known =
         fby_path_join(files->path, name, path, NULL) == FBY_OK &&
-        fby_guess_write_jq(files->search, path, find_folder, files, out);
-    for (uint32_t i = 0; !is_known && i < files->n; i++) {
-        is_known =
-            fby_path_join(files->path, files->names[i], path, NULL) == FBY_OK &&
-            fby_guess_write_jq(files->search, path, find_folder, files, out);
+        fby_guess_write_jq(files->search, path, out->program, picture);
+    if (picture[0] != '\0') {
+        find_folder(files, name, picture, out->folder);
     }
-    return is_known;
 }
 
-static fby_err refuse_json(const struct list_files *files, const char *name,
-    struct fby_error_detail *why)
+/* Has a picture of this program several labels, and one of the other program's
+ * one? Then the one for several is right for both. */
+static bool has_more_labels(const char *program, const char *other)
 {
-    char program[FBY_JQ_SIZE];
-    char body[BODY_SIZE];
-    bool is_known = write_jq(files, name, program);
-    snprintf(body, sizeof(body),
-        "jq -c '%s' $f " FBY_GUESS_INTO("${f%%.*}.jsonl"), program);
+    return strstr(program, "labels: [") != NULL &&
+           strstr(other, "label: $a[0]") != NULL;
+}
+
+/* Give json[0] the program for all files, the first that is known. That of test may
+ * lack what the others have; one of another form is left for the next init. */
+static void choose_program(
+    struct list_files *files, struct json_file json[MAX_FILES])
+{
+    struct json_file first = json[0];
+    uint32_t         kept  = 0;
+    for (uint32_t i = 1; i < files->n; i++) {
+        if (json[i].is_known &&
+            (!first.is_known ||
+                has_more_labels(json[i].program, first.program))) {
+            first = json[i];
+        }
+    }
+    for (uint32_t i = 0; i < files->n; i++) {
+        if (!json[i].is_known || strcmp(json[i].program, first.program) == 0 ||
+            has_more_labels(first.program, json[i].program)) {
+            memmove(files->names[kept], files->names[i], FBY_NAME_SIZE);
+            json[kept++] = json[i];
+        }
+    }
+    files->n = kept;
+    memcpy(json[0].program, first.program, sizeof(first.program));
+    json[0].is_known = first.is_known;
+}
+
+/* Append the choice of $p, the folder of the pictures of file $f. */
+static void append_folders(const struct list_files *files,
+    const struct json_file *json, char out[BODY_SIZE])
+{
+    size_t used = strlen(out);
+    used += (size_t)snprintf(out + used, BODY_SIZE - used, "case $f in");
+    for (uint32_t i = 0; i < files->n && used < BODY_SIZE; i++) {
+        used += (size_t)snprintf(out + used, BODY_SIZE - used, " %s) p=%s;;",
+            files->names[i], json[i].folder);
+    }
+    used = used < BODY_SIZE ? used : BODY_SIZE - 1;
+    snprintf(out + used, BODY_SIZE - used, " esac; ");
+}
+
+/* Append the argument $p of the program: the folder that all files have, or that
+ * of each. */
+static void append_folder(const struct list_files *files,
+    const struct json_file *json, char out[BODY_SIZE])
+{
+    const char *folder = json[0].folder[0] != '\0' ? json[0].folder : "''";
+    size_t      used   = 0;
+    for (uint32_t i = 1; i < files->n; i++) {
+        folder = strcmp(json[i].folder, json[0].folder) == 0 ? folder : NULL;
+    }
+    if (folder == NULL) {
+        append_folders(files, json, out);
+    }
+    used = strlen(out);
+    snprintf(out + used, BODY_SIZE - used, "jq -c --arg p %s ",
+        folder != NULL ? folder : "\"$p\"");
+}
+
+static fby_err refuse_json(
+    struct list_files *files, const char *name, struct fby_error_detail *why)
+{
+    struct json_file json[MAX_FILES] = {{.program = ""}};
+    char             body[BODY_SIZE] = "jq -c ";
+    read_json_file(files, files->n > 0 ? files->names[0] : name, &json[0]);
+    for (uint32_t i = 1; i < files->n; i++) {
+        read_json_file(files, files->names[i], &json[i]);
+    }
+    choose_program(files, json);
+    if (strstr(json[0].program, "($p ") != NULL) {
+        body[0] = '\0';
+        append_folder(files, json, body);
+    }
+    size_t used = strlen(body);
+    snprintf(body + used, sizeof(body) - used,
+        "'%s' $f " FBY_GUESS_INTO("${f%%.*}.jsonl"), json[0].program);
     advise(files, body, ".jsonl");
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: %swrite JSON lines, an object in each line:",
-        fby_text_show_begin(name, 60).text,
-        is_known ? ""
-                 : "if it has such lines, rename it to train.jsonl; else ");
+        fby_text_show_begin(files->n > 0 ? files->names[0] : name, 60).text,
+        json[0].is_known
+            ? ""
+            : "if it has such lines, rename it to train.jsonl; else ");
 }
 
 /* ---- other formats ---- */
@@ -271,8 +350,8 @@ static bool is_file(const struct list_files *files, const char *word)
     struct fby_folders_below folders = {0};
     struct fby_named_file    found;
     fby_folders_below_find(files->search, files->path, &folders);
-    bool is_found = fby_named_file_find(
-                        files->search, files->path, word, &folders, &found) ||
+    bool is_found = fby_named_file_find(files->search, files->path, "", word,
+                        &folders, &found) ||
                     fby_guess_has_file(files->search->root, files->path, word);
     fby_folders_below_fini(&folders);
     return is_found;

@@ -5,7 +5,7 @@ is all that is typed.
 A row of CORPUS has a name, a function that makes the data in a folder, and the
 result. The result is either the shapes of the arrays of the first batch, by
 field (SHAPES; a list has the first values instead, a Counter how often each is
-there), or a sentence that `init` prints when it refuses the data (a text), or a
+there, and a function is true of the array), or a sentence that `init` prints when it refuses the data (a text), or a
 Remedy, or a Note. The results of other splits follow, as (split, shapes), or (split, text)
 if pulling it is refused.
 The rows run in parallel, one process after another each."""
@@ -1511,6 +1511,8 @@ CORPUS += in_a_long_path(
 
 def described_as(value, array):
     """The description of an array in the form of `value`."""
+    if callable(value):
+        return value if value(array) else array.mean()
     if isinstance(value, tuple):
         return array.shape
     if isinstance(value, dict):

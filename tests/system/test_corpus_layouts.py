@@ -156,6 +156,45 @@ def coco_beside(folder, *splits, boxes=False, several=1):
     return make
 
 
+def json_of_splits(form, file, folder):
+    """JSON of labels for each split. The pictures have the same names in both, and
+    are bright in val. `form` makes the JSON of the labels by name."""
+    def make(root):
+        for split, labels in (("train", [1, 2]), ("val", [5])):
+            for i in range(3):
+                save(root / folder.format(split) / f"{i}.png",
+                     picture(250 if split == "val" else 0))
+            save(root / file.format(split), json.dumps(form(
+                {f"{i}.png": label for i, label in enumerate(labels)})))
+    return make
+
+
+def coco_of(labels):
+    return {"images": [{"id": name, "file_name": name, "width": 48,
+                        "height": 40} for name in labels],
+            "annotations": [{"image_id": name, "category_id": label,
+                             "bbox": [12, 10, 24, 20]}
+                            for name, label in labels.items()]}
+
+
+def classes_of(labels):
+    """COCO without boxes, and in train with two classes of each picture."""
+    made = coco_of(labels)
+    made["annotations"] = [
+        {key: row[key] for key in ("image_id", "category_id")}
+        for row in made["annotations"] * len(labels)]
+    return made
+
+
+def is_dark(pictures):
+    return pictures.max() < 0
+
+
+def is_bright(pictures):
+    """The others of the batch fill it."""
+    return pictures[0].min() > 0
+
+
 def imdb(operand):
     """Reviews, of which those in unsup have no label."""
     def make(root):
@@ -370,6 +409,24 @@ ROWS = [
         "in each line: (cd /", {"image": (4, *IMAGE)},
         {"train": {"label": Counter([0, 0, 1, 1])},
          "val": {"label": [0, 1, 0, 1]}})),
+    *((f"{form.__name__}, {file}: the same names in {folder}",
+       json_of_splits(form, file, folder), kind(
+           "is not read as a list: write JSON lines, an object in each line:",
+           *arguments), *others)
+      for form, file, labels, of_val in (
+          (coco_of, "{}.json", {"boxes": Counter([1, 2] + [.5] * 8)},
+           {"boxes": [[5, .5, .5, .5, .5]]}),
+          (classes_of, "instances_{}.json", {"labels": (2, 2)},
+           {"labels": [[5, 0]]}),
+          (dict, "{}_labels.json", {"label": Counter([1, 2])}, {"label": [5]}),
+          (lambda labels: {"labels": list(labels.items())}, "dataset_{}.json",
+           {"label": Counter([1, 2])}, {"label": [5]}))
+      for train, val in [({"image": is_dark, **labels},
+                          {"image": is_bright, **of_val})]
+      for folder, kind, arguments, others in (
+          ("{}", Note, [{"image": (3, *IMAGE)}, {"train": train, "val": val}],
+           []),
+          ("images/{}", Remedy, ["", train], [("val", val)]))),
     *((f"IMDB reviews in '{folder}'", imdb(folder), Remedy(
         "texts in class folders are not read: write lists of those in the "
         "folders that all splits have", f"{folder}/texts".lstrip("/"),
