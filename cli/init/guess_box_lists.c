@@ -50,6 +50,20 @@ bool fby_guess_write_boxes(const char *pictures, const char *boxes,
     return n >= 0 && (size_t)n < sizeof(folders);
 }
 
+bool fby_guess_write_boxes_of_pairs(
+    enum fby_boxes_kind kind, char out[FBY_GUESS_COMMAND])
+{
+    const char *objects = kinds[kind].objects;
+    if (kinds[kind].type == NULL) {
+        return false;
+    }
+    snprintf(out, FBY_GUESS_COMMAND, "%s; %s%s%s", fby_program_pairs_boxes,
+        objects, objects[0] != '\0' ? "; " : "",
+        objects[0] != '\0' ? fby_program_boxes_objects
+                           : fby_program_boxes_text);
+    return true;
+}
+
 /* Add a note that `what` has files that are boxes, or XML files, with an example
  * or a command. */
 static void add_note(struct fby_search *search, const char *what,

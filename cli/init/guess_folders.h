@@ -85,6 +85,10 @@ enum fby_boxes_kind fby_guess_find_boxes(
 bool fby_guess_write_boxes(const char *pictures, const char *boxes,
     enum fby_boxes_kind kind, char out[FBY_GUESS_COMMAND]);
 
+/* The same for the rows that split_pairs.py finds, without writing the lists. */
+bool fby_guess_write_boxes_of_pairs(
+    enum fby_boxes_kind kind, char out[FBY_GUESS_COMMAND]);
+
 /* Add a note on the folder `boxes` beside the folder `pictures`. */
 void fby_guess_note_boxes(struct fby_search *search, const char *pictures,
     const char *boxes, enum fby_boxes_kind kind);

@@ -295,6 +295,59 @@ static fby_err add_splits(struct fby_search *search, const char *path,
                : err;
 }
 
+/* Has the folder of pictures folders of splits, as images/train? */
+static bool has_inner_splits(struct fby_search *search, const char *path,
+    const struct parallel_folders *folders)
+{
+    struct fby_listing within = {0};
+    char               below[FBY_PATH_SIZE];
+    bool               found = false;
+    if (fby_path_join(path, folders->pictures, below, NULL) == FBY_OK &&
+        fby_guess_list_dir(search, below, NULL, &within, NULL) == FBY_OK) {
+        for (uint32_t i = 0; i < within.count; i++) {
+            found = found ||
+                    (within.entries[i].is_dir &&
+                        fby_split_of_folder(within.entries[i].name) != NULL);
+        }
+    }
+    fby_listing_fini(&within);
+    return found;
+}
+
+/* Refuse the folders if texts beside say which pictures are of which split. */
+static fby_err check_split_texts(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, const struct parallel_folders *folders,
+    struct fby_error_detail *why)
+{
+    enum { MAX_DIRS = 32 };
+    char                 boxes[FBY_GUESS_COMMAND];
+    const char          *names[FBY_MAX_PARALLEL + 1] = {folders->pictures};
+    const char          *dirs[MAX_DIRS];
+    struct fby_pairs_dir at = {.search = search,
+        .path                          = path,
+        .folders                       = names,
+        .n_folders                     = 1,
+        .dirs                          = dirs};
+    for (uint32_t i = 0; i < folders->n; i++) {
+        if (folders->names[i] != folders->pictures) {
+            names[at.n_folders++] = folders->names[i];
+        }
+    }
+    if (at.n_folders == 1 &&
+        fby_guess_write_boxes_of_pairs(folders->boxes_kind, boxes)) {
+        names[at.n_folders++] = folders->boxes;
+        at.boxes              = boxes;
+    }
+    for (uint32_t i = 0; i < listing->count && at.n_dirs < MAX_DIRS; i++) {
+        if (listing->entries[i].is_dir) {
+            dirs[at.n_dirs++] = listing->entries[i].name;
+        }
+    }
+    return at.n_folders == 1 || has_inner_splits(search, path, folders)
+               ? FBY_OK
+               : fby_refuse_split_pairs(&at, why);
+}
+
 bool fby_guess_has_no_classes(const struct fby_search *search)
 {
     const struct fby_guess_split *first = &search->out->splits[0];
@@ -316,6 +369,7 @@ fby_err fby_guess_parallel(struct fby_search *search, const char *path,
     }
     FBY_TRY(check_names(search, path, &folders, why));
     FBY_TRY(check_dots(search, path, &folders, why));
+    FBY_TRY(check_split_texts(search, path, listing, &folders, why));
     FBY_TRY(add_splits(search, path, &folders, why));
     if (folders.boxes != NULL) {
         fby_guess_note_boxes(

@@ -70,6 +70,12 @@ extern const char fby_program_class_texts[];
 /* It writes a list of folders that are samples; then write_lists. */
 extern const char fby_program_sample_folders[];
 
+/* They write lists of parallel folders: split_pairs, pairs_csv or pairs_boxes and
+ * what writes lists of boxes, then write_lists. */
+extern const char fby_program_split_pairs[];
+extern const char fby_program_pairs_csv[];
+extern const char fby_program_pairs_boxes[];
+
 extern const char fby_program_merge_masks[];
 extern const char fby_program_tar_pictures[];
 

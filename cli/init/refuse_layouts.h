@@ -68,6 +68,23 @@ FBY_CHECKED fby_err fby_refuse_prefixes(struct fby_search *search,
     const char *picture_dir, const char *mask_dir, const char *picture,
     struct fby_error_detail *why);
 
+struct fby_pairs_dir { /* parallel folders, or pictures and their boxes */
+    struct fby_search *search;
+    const char        *path; /* of the folder that has them, below the root */
+    const char *const *folders; /* their names, first that of the pictures */
+    uint32_t           n_folders;
+    const char *boxes; /* the program for these in folders[1]; NULL: none */
+    const char *const *dirs; /* the other folders in `path` */
+    uint32_t           n_dirs;
+};
+
+/* Refuse the folders if texts or lists beside them, or in one of the other folders,
+ * have the names of the pictures of several splits (refuse_split_pairs.c). Sets
+ * out->command to one that writes lists.
+ * Errors: FBY_CONFIG: what to do. */
+FBY_CHECKED fby_err fby_refuse_split_pairs(
+    const struct fby_pairs_dir *at, struct fby_error_detail *why);
+
 /* Add to an error of the folders `names` in `path`, if it says that files are
  * missing, the command that moves the others away. `below` is the pattern of the
  * folders. Returns FBY_CONFIG (refuse_partners.c). */

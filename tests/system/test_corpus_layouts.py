@@ -195,6 +195,21 @@ def is_bright(pictures):
     return pictures[0].min() > 0
 
 
+def split_files(line, file="{}.txt", more=None, header=""):
+    """Six pictures and their masks, of which two are val by files of lines."""
+    def make(root):
+        for i in range(6):
+            save(root / f"images/{i}.png", picture(0 if i < 4 else 250))
+            if more is None:
+                save(root / f"masks/{i}.png", mask(i))
+            else:
+                save(root / f"labels/{i}.{more[0]}", more[1])
+        for split, numbers in (("train", range(4)), ("val", range(4, 6))):
+            save(root / file.format(split),
+                 header + "".join(line.format(i) + "\n" for i in numbers))
+    return make
+
+
 def imdb(operand):
     """Reviews, of which those in unsup have no label."""
     def make(root):
@@ -427,6 +442,25 @@ ROWS = [
           ("{}", Note, [{"image": (3, *IMAGE)}, {"train": train, "val": val}],
            []),
           ("images/{}", Remedy, ["", train], [("val", val)]))),
+    *((f"lines {line} in {file} beside pictures and {what}",
+       split_files(line, file, more, header), Remedy(
+           f"{file.format('train')} says which pictures in images are of which "
+           f"split: write a list of each, with the files of {what}, and run "
+           "init again:", "", {"image" + "s" * (more is None): is_dark,
+                               **train}),
+       ("val", {"image" + "s" * (more is None): is_bright, **val}))
+      for line, file, header, what, more, train, val in (
+          ("{}", "{}.txt", "", "masks", None, {"masks": (4, 224, 224, 1)}, {}),
+          ("/data/images/{0}.png masks/{0}.png", "lists/{}.txt", "", "masks",
+           None, {"masks": (4, 224, 224, 1)}, {}),
+          ("{0}.png {0}", "{}_list.txt", "", "masks", None,
+           {"label": Counter([0, 1, 2, 3]), "masks": (4, 224, 224, 1)},
+           {"label": [4, 5]}),
+          ("0,{}", "{}.csv", "label,id\n", "masks", None,
+           {"label": Counter([0] * 4), "masks": (4, 224, 224, 1)}, {}),
+          ("./images/{}.png", "{}.txt", "", "labels",
+           ("txt", "1 0.5 0.5 0.25 0.5\n"), {"boxes": (4, 5)},
+           {"boxes": [[1, .5, .5, .25, .5]]}))),
     *((f"IMDB reviews in '{folder}'", imdb(folder), Remedy(
         "texts in class folders are not read: write lists of those in the "
         "folders that all splits have", f"{folder}/texts".lstrip("/"),

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# R has for each new list of S the rows of a text or .csv, and the files of each row
+# in the folders F; the first has the pictures. S has the new list, the text, and
+# the column with the names, or '' for a text. Rows without a picture are left out.
+import csv, os
+G = ('.jpg', '.jpeg', '.png', '.webp')
+k = lambda p: os.path.join(
+    os.path.dirname(p), os.path.basename(p).split('.')[0])
+c = lambda p: k(
+    os.path.normpath('/' + p).rsplit('/' + F[0] + '/', 1)[-1].lstrip('/'))
+D = [{k(os.path.relpath(p, d)): p
+      for p in sorted((os.path.join(a, f) for a, _, b in os.walk(d)
+                       for f in b if f[0] != '.'),
+                      key=lambda p: p.lower().endswith(G))} for d in F]
+rows = lambda i, C: (
+    list(csv.DictReader(open(i, newline='', encoding='utf-8-sig'))) if C else
+    [{'': w[0], **({'label': ' '.join(w[1:])} if B else {})}
+     for l in open(i) for w in [l.replace(',', ' ').split()] if w])
+R = {o: [(r, [d.get(c(r[C])) for d in D]) for r in rows(i, C)]
+     for o, i, C in S}
+[print('left out of', o + ':', r[C], 'is in no', F[0])
+    for o, i, C in S for r, p in R[o] if not p[0]]
+R = {o: [x for x in R[o] if x[1][0]] for o in R}

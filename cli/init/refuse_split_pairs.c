@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* refuse_split_pairs.c - refuse parallel folders, or pictures and their boxes,
+ * beside texts or lists that say which of them are train and which are val: all
+ * would be train.
+ *
+ * Such are train.txt and val.txt beside images/ and masks/, or in a folder beside
+ * these, with a name or path of a picture in each line. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/guess_notes.h"
+#include "cli/init/list_begin.h"
+#include "cli/init/programs.h"
+#include "cli/init/refuse_layouts.h"
+#include "cli/init/split_names.h"
+#include "cli/init/text_state.h"
+#include "cli/init/words.h"
+#include "common/shell.h"
+#include "pipeline/text.h"
+
+enum { LINE_SIZE = 512 };
+
+struct pairs_split {            /* the file of a split; "": none */
+    char file[FBY_PATH_SIZE];   /* below the folder of the pairs */
+    char column[FBY_NAME_SIZE]; /* .csv: that of the names; text: "" */
+    bool has_labels;            /* text: after the names */
+};
+
+struct split_pairs {
+    const struct fby_pairs_dir *at;
+    const char                 *dir; /* that is looked at, in the folder */
+    struct pairs_split          splits[FBY_KNOWN_SPLITS];
+};
+
+/* ---- the names in a file ---- */
+
+/* The path that the word has in the folder of pictures: what follows that folder's
+ * name, or all of it. */
+static const char *path_within(const char *word, const char *pictures)
+{
+    size_t      n     = strlen(pictures);
+    const char *found = word + strspn(word, "./");
+    for (const char *at = strstr(word, pictures); at != NULL;
+         at             = strstr(at + 1, pictures)) {
+        bool begins = at == word || at[-1] == '/';
+        found       = begins && at[n] == '/' ? at + n + 1 : found;
+    }
+    return found;
+}
+
+/* Is the word the name or path of a picture, perhaps without its extension? */
+static bool is_picture(const struct split_pairs *self, const char *word)
+{
+    const struct fby_root *root = self->at->search->root;
+    const char            *path = path_within(word, self->at->folders[0]);
+    char                   dir[FBY_PATH_SIZE];
+    char                   ending[FBY_NAME_SIZE];
+    return *path != '\0' &&
+           fby_path_join(self->at->path, self->at->folders[0], dir, NULL) ==
+               FBY_OK &&
+           ((strchr(path, '.') != NULL &&
+                fby_guess_has_file(root, dir, path)) ||
+               fby_guess_find_picture(root, dir, path, strlen(path), ending));
+}
+
+/* Does the text begin with the name of a picture? */
+static bool read_text(const struct split_pairs *self, struct pairs_split *out)
+{
+    struct fby_object object;
+    char              path[FBY_PATH_SIZE];
+    char              line[LINE_SIZE];
+    char             *state = NULL;
+    size_t            n     = LINE_SIZE - 1;
+    if (fby_path_join(self->at->path, out->file, path, NULL) != FBY_OK ||
+        fby_object_open(self->at->search->root, path, &object, NULL) !=
+            FBY_OK) {
+        return false;
+    }
+    fby_err err = fby_object_read_some(&object, 0, line, &n, NULL);
+    fby_object_close(&object);
+    line[err == FBY_OK ? n : 0] = '\0';
+    line[strcspn(line, "\r\n")] = '\0';
+    const char *word            = strtok_r(line, " \t,", &state);
+    const char *label           = strtok_r(NULL, " \t,", &state);
+    out->has_labels             = label != NULL && !strpbrk(label, "./");
+    return word != NULL && is_picture(self, word);
+}
+
+struct first_row { /* of a .csv */
+    const struct split_pairs *self;
+    struct pairs_split       *out; /* its column is set */
+};
+
+static fby_err look_at_row(
+    void *arg, const struct fby_list_row *row, struct fby_error_detail *why)
+{
+    const struct first_row *first = arg;
+    (void)why;
+    for (uint32_t i = 0; i < row->n_cells && first->out->column[0] == '\0';
+         i++) {
+        const struct fby_list_cell *cell = &row->cells[i];
+        char                        word[FBY_PATH_SIZE];
+        snprintf(word, sizeof(word), "%.*s",
+            cell->size < sizeof(word) ? (int)cell->size : 0, cell->text);
+        if (strlen(cell->column) < FBY_NAME_SIZE &&
+            !fby_init_is_class_name(cell->column) &&
+            is_picture(first->self, word)) {
+            snprintf(first->out->column, FBY_NAME_SIZE, "%s", cell->column);
+        }
+    }
+    return FBY_GONE;
+}
+
+/* Has the .csv a column with names of pictures? */
+static bool read_csv(const struct split_pairs *self, struct pairs_split *out)
+{
+    struct first_row           first = {self, out};
+    const struct fby_list_sink sink  = {look_at_row, &first};
+    struct fby_list_begin      begin = {.text = NULL};
+    char                       path[FBY_PATH_SIZE];
+    if (fby_path_join(self->at->path, out->file, path, NULL) == FBY_OK &&
+        fby_list_begin_read(self->at->search, path, &begin)) {
+        fby_list_begin_visit(&begin, &sink);
+    }
+    fby_list_begin_fini(&begin);
+    return out->column[0] != '\0';
+}
+
+/* ---- the files ---- */
+
+/* Keep the file of a split. Of several of one split the first by name is taken. */
+static void keep_file(
+    struct split_pairs *self, const char *split, const struct pairs_split *file)
+{
+    size_t k = 0;
+    while (strcmp(fby_known_splits[k], split) != 0) {
+        k++;
+    }
+    if (self->splits[k].file[0] == '\0' ||
+        strcmp(file->file, self->splits[k].file) < 0) {
+        self->splits[k] = *file;
+    }
+}
+
+static fby_err visit(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    struct split_pairs *self                 = arg;
+    struct pairs_split  file                 = {.file = ""};
+    char                lower[FBY_NAME_SIZE] = "";
+    (void)why;
+    for (size_t i = 0; i < sizeof(lower) - 1 && entry->name[i] != '\0'; i++) {
+        lower[i] = (char)tolower((unsigned char)entry->name[i]);
+    }
+    const char *split   = fby_split_word(lower);
+    bool        is_text = fby_text_ends_with(lower, ".txt");
+    if (!entry->is_dir && split != NULL &&
+        (is_text || fby_text_ends_with(lower, ".csv")) &&
+        fby_path_join(self->dir, entry->name, file.file, NULL) == FBY_OK &&
+        (is_text ? read_text(self, &file) : read_csv(self, &file))) {
+        keep_file(self, split, &file);
+    }
+    return FBY_OK;
+}
+
+/* The number of splits that have a file. */
+static uint32_t find_files(struct split_pairs *self)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i <= self->at->n_dirs && n < 2; i++) {
+        char below[FBY_PATH_SIZE];
+        memset(self->splits, 0, sizeof(self->splits));
+        self->dir = i == 0 ? "" : self->at->dirs[i - 1];
+        if (fby_path_join(self->at->path, self->dir, below, NULL) == FBY_OK &&
+            fby_guess_visit_dir(self->at->search, below, NULL, visit, self,
+                NULL, NULL) == FBY_OK) {
+            n = 0;
+            for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
+                n += self->splits[k].file[0] != '\0' ? 1 : 0;
+            }
+        }
+    }
+    return n;
+}
+
+/* ---- the command ---- */
+
+/* Append the folders, and for each split the new list, the file and its column. The
+ * new list has another name than the file. Returns false if something needs
+ * quotes. */
+static bool append_settings(
+    const struct split_pairs *self, const char *type, struct fby_buffer *out)
+{
+    bool has_labels = true;
+    bool is_plain   = true;
+    fby_init_append(out, "F = [");
+    for (uint32_t i = 0; i < self->at->n_folders; i++) {
+        is_plain = is_plain && fby_shell_is_plain(self->at->folders[i]);
+        fby_init_printf(out, "%s'%s'", i > 0 ? ", " : "", self->at->folders[i]);
+    }
+    fby_init_append(out, "]; S = [");
+    for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
+        const struct pairs_split *split = &self->splits[k];
+        const char               *slash = strrchr(split->file, '/');
+        bool is_beside = split->column[0] != '\0' && slash == NULL;
+        if (split->file[0] == '\0') {
+            continue;
+        }
+        is_plain = is_plain && fby_shell_is_plain(split->file) &&
+                   strpbrk(split->column, "'\"\\$`") == NULL;
+        has_labels = has_labels && split->has_labels;
+        fby_init_printf(out, "('%s%s%s', '%s', '%s'), ",
+            is_beside ? "paths-" : "",
+            is_beside ? split->file : fby_known_splits[k],
+            is_beside ? "" : type, split->file, split->column);
+    }
+    fby_init_printf(out, "]; B = %d", has_labels ? 1 : 0);
+    return is_plain;
+}
+
+/* Set the command. Returns ":", or "" if there is none. */
+static const char *advise(const struct split_pairs *self)
+{
+    const struct fby_pairs_dir *at       = self->at;
+    struct fby_buffer           settings = {0};
+    const char                 *colon    = "";
+    if (append_settings(
+            self, at->boxes != NULL ? ".jsonl" : ".csv", &settings)) {
+        colon = fby_guess_set_command(at->search, at->path,
+            "python3 -c \"%.*s; %s; %s; %s\"", (int)settings.size,
+            (const char *)settings.data, fby_program_split_pairs,
+            at->boxes != NULL ? at->boxes : fby_program_pairs_csv,
+            fby_program_write_lists);
+    }
+    fby_buffer_fini(&settings);
+    return colon;
+}
+
+fby_err fby_refuse_split_pairs(
+    const struct fby_pairs_dir *at, struct fby_error_detail *why)
+{
+    struct split_pairs self  = {.at = at};
+    const char        *first = NULL;
+    if (at->search->class_depth != FBY_GUESS_ANY_DEPTH ||
+        find_files(&self) < 2) {
+        return FBY_OK;
+    }
+    for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
+        bool has_file = self.splits[k].file[0] != '\0';
+        first         = first == NULL && has_file ? self.splits[k].file : first;
+    }
+    const char *colon = advise(&self);
+    fby_err     err   = fby_error_set(why, FBY_CONFIG,
+              "%.80s says which pictures in %.60s are of which split: write a "
+                    "list of each, with the files of %.60s, and run init %s%s",
+              fby_text_show(first).text, at->folders[0], at->folders[1],
+        at->path[0] != '\0' ? "on that folder" : "again", colon);
+    return fby_guess_unpack_first(at->search, err, why);
+}
