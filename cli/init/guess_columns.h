@@ -45,6 +45,11 @@ void fby_guess_note_lists_beside_npy(struct fby_search *search,
 void fby_guess_note_npy(
     struct fby_search *search, const struct fby_guess_split *split);
 
+/* The same for the .npy file at `path` of parallel folders: with the field that reads
+ * it. The extension begins with the folder. */
+void fby_guess_note_npy_in(
+    struct fby_search *search, const char *path, const char *extension);
+
 /* Check the columns of the first table. `err` and `why` are the result of the
  * scan; after an error, `columns` are those before it.
  * Errors: `err`; FBY_CONFIG for arrays or tables of several splits, for shards and

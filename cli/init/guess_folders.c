@@ -211,7 +211,7 @@ static void note_json(const struct class_folders *folders)
         if (type->n_with_picture > 0 &&
             fby_equal_ignoring_case(type->extension, "json") &&
             fby_path_join(folders->path, type->first, path, NULL) == FBY_OK) {
-            fby_guess_note_json(folders->search, path);
+            fby_guess_note_json(folders->search, path, "json");
         }
     }
 }

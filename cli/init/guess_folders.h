@@ -110,9 +110,11 @@ void fby_guess_note_above(struct fby_search *search);
 void fby_guess_note_files_beside(
     struct fby_search *search, const struct fby_listing *listing);
 
-/* Add a note with fields for the first keys of the JSON file at `path`, if it has
- * keys that a field can read. */
-void fby_guess_note_json(struct fby_search *search, const char *path);
+/* Add a note with fields for the first keys of the JSON file at `path`. The
+ * extension is "json" for files beside pictures, of which those without keys are
+ * not told, and begins with the folder for those in parallel folders. */
+void fby_guess_note_json(
+    struct fby_search *search, const char *path, const char *extension);
 
 /* Is one of the first files with that extension grey of 16 bits, in the folder of
  * `file`? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_json.c - JSON files beside the pictures of folders: no field reads them,
+/* guess_json.c - JSON files beside the pictures of folders, or in parallel ones: no field reads them,
  * so a note has fields for the keys of the first file. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,9 +44,10 @@ static const char *settings_for(enum fby_init_value kind)
                : NULL;
 }
 
-/* Append the fields of the first keys. Returns their number. */
-static uint32_t append_fields(
-    const struct fby_guess_split *keys, struct fby_buffer *out)
+/* Append the fields of the first keys in files with that extension. Returns their
+ * number. */
+static uint32_t append_fields(const struct fby_guess_split *keys,
+    const char *extension, struct fby_buffer *out)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < keys->n_members && n < MAX_FIELDS; i++) {
@@ -55,9 +56,10 @@ static uint32_t append_fields(
         char                          name[FBY_NAME_SIZE];
         if (settings != NULL) {
             fby_init_propose_name(key->key, name);
-            fby_init_printf(out,
-                "%s%s: {from: json, key: ", n++ > 0 ? "; " : "",
+            fby_init_printf(out, "%s%s: {from: ", n++ > 0 ? "; " : "",
                 fby_init_write_name(name).text);
+            fby_init_printf(
+                out, "%s, key: ", fby_init_write_name(extension).text);
             fby_init_append_key(out, key->key);
             fby_init_printf(out, "%s}", settings);
         }
@@ -65,16 +67,26 @@ static uint32_t append_fields(
     return n;
 }
 
-void fby_guess_note_json(struct fby_search *search, const char *path)
+void fby_guess_note_json(
+    struct fby_search *search, const char *path, const char *extension)
 {
     struct fby_guess_split *keys   = fby_zalloc(sizeof(*keys));
     struct fby_buffer       fields = {0};
     read_keys(search, path, keys);
-    if (append_fields(keys, &fields) > 0) {
+    const char *folder = strrchr(extension, '.'); /* ends the folder's name */
+    size_t      n      = folder != NULL ? (size_t)(folder - extension) : 0;
+    if (append_fields(keys, extension, &fields) > 0) {
         fby_guess_note(search,
-            "left out: the .json files beside the pictures; to read some of "
-            "their keys, add to fields: %.*s",
+            "left out: the .json files %s%.*s; to read some of their keys, add "
+            "to fields: %.*s",
+            n > 0 ? "in " : "beside the pictures", (int)n, extension,
             (int)fields.size, (const char *)fields.data);
+    } else if (n > 0) {
+        fby_guess_note(search,
+            "left out: the .json files in %.*s: they have no keys that a field "
+            "can read; write what you need of them into a list with the paths "
+            "of the pictures",
+            (int)n, extension);
     }
     for (uint32_t i = 0; i < keys->n_members; i++) {
         fby_init_free_words(&keys->members[i]);

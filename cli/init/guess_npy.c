@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/arrays.h"
 #include "cli/init/guess_columns.h"
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/list_begin.h"
 #include "cli/init/names.h"
 #include "cli/init/programs.h"
+#include "cli/init/text_state.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
@@ -103,4 +105,55 @@ void fby_guess_note_lists_beside_npy(struct fby_search *search,
             note_list(search, path, list, split);
         }
     }
+}
+
+enum { HEAD_SIZE = 4096 /* bytes of a file that are read */ };
+
+/* Read the shape and type of the array at `path`. Returns false if no field can read
+ * it. */
+static bool read_array(const struct fby_search *search, const char *path,
+    struct fby_init_array *out)
+{
+    struct fby_object object;
+    struct fby_stamp  stamp;
+    uint8_t           head[HEAD_SIZE];
+    size_t            n = sizeof(head);
+    if (fby_object_open_stamped(search->root, path, &object, &stamp, NULL) !=
+        FBY_OK) {
+        return false;
+    }
+    fby_err err = fby_object_read_some(&object, 0, head, &n, NULL);
+    if (err == FBY_OK) {
+        err = fby_init_add_array(out, head, n, stamp.size, NULL);
+    }
+    fby_object_close(&object);
+    return err == FBY_OK;
+}
+
+void fby_guess_note_npy_in(
+    struct fby_search *search, const char *path, const char *extension)
+{
+    struct fby_init_array array = {.wire = 0};
+    struct fby_buffer     shape = {0};
+    char                  name[FBY_NAME_SIZE];
+    int                   n = (int)(strrchr(extension, '.') - extension);
+    snprintf(name, sizeof(name), "%.*s", n, extension);
+    if (!read_array(search, path, &array)) {
+        fby_guess_note(search,
+            "left out: the .npy files in %s are not read; write what you need "
+            "of them into a table",
+            name);
+        return;
+    }
+    for (uint32_t i = 0; i < array.shape.n_dims; i++) {
+        fby_init_printf(&shape, "%s%u", i > 0 ? ", " : "", array.shape.dims[i]);
+    }
+    fby_guess_note(search,
+        "left out: the .npy files in %s; to read them, add to fields: %s: "
+        "{from: %s, decode: array, shape: [%.*s], wire: %s}",
+        name, fby_init_write_name(name).text,
+        fby_init_write_name(extension).text, (int)shape.size,
+        shape.size > 0 ? (const char *)shape.data : "",
+        fby_type_word(array.wire));
+    fby_buffer_fini(&shape);
 }

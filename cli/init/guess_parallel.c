@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "cli/init/count_folders.h"
+#include "cli/init/guess_columns.h"
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_members.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
+#include "common/plural.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
@@ -200,6 +202,53 @@ static fby_err check_decoders(
     return FBY_OK;
 }
 
+/* Add a note on the files of a member: no field reads them. */
+static void note_member(struct fby_search *search,
+    const struct fby_guess_split *split, const struct fby_init_member *member,
+    const char *file)
+{
+    const char *type   = strrchr(member->extension, '.');
+    int         folder = type != NULL ? (int)(type - member->extension) : 0;
+    if (type == NULL || fby_init_is_picture(member) ||
+        fby_unread_picture(type) != NULL || fby_init_is_text(member) ||
+        fby_init_is_label(member)) {
+        return;
+    }
+    if (member->count < split->samples) {
+        fby_guess_note(search, "left out: the %s files in %.*s: of only %s",
+            fby_text_show_begin(type, 20).text, folder, member->extension,
+            fby_plural(member->count, "sample").text);
+    } else if (fby_init_has_type(member->extension, "json")) {
+        fby_guess_note_json(search, file, member->extension);
+    } else if (fby_init_has_type(member->extension, "npy")) {
+        fby_guess_note_npy_in(search, file, member->extension);
+    } else {
+        fby_guess_note(search,
+            "left out: the %s files in %.*s are not read; write what you need "
+            "of them into a list with the paths of the pictures",
+            fby_text_show_begin(type, 20).text, folder, member->extension);
+    }
+}
+
+/* Add notes on the files that no field reads. */
+static void note_members(struct fby_search *search,
+    const struct fby_guess_split *split, const struct fby_index *index)
+{
+    for (uint32_t i = 0; i < split->n_members && index->n_shards > 0; i++) {
+        const struct fby_shard *shard = &index->shards[0];
+        uint32_t                m     = 0;
+        char                    path[FBY_PATH_SIZE];
+        while (m < shard->n_members && strcmp(fby_shard_suffix(shard, m),
+                                           split->members[i].extension) != 0) {
+            m++;
+        }
+        if (m < shard->n_members &&
+            fby_index_path(index, shard, m, path, NULL) == FBY_OK) {
+            note_member(search, split, &split->members[i], path);
+        }
+    }
+}
+
 static fby_err add_parallel_split(struct fby_search *search, const char *path,
     const struct parallel_folders *folders, const char *below, const char *name,
     struct fby_error_detail *why)
@@ -224,6 +273,9 @@ static fby_err add_parallel_split(struct fby_search *search, const char *path,
     }
     if (err == FBY_OK) {
         err = check_decoders(split, why);
+    }
+    if (err == FBY_OK) {
+        note_members(search, split, &index);
     }
     fby_index_fini(&index);
     return err == FBY_OK ? fby_guess_set_pattern(search, below, split, why)

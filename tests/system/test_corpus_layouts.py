@@ -385,6 +385,23 @@ ROWS = [
         "in VOCdevkit/VOC2012: Pascal VOC's ImageSets/", "VOCdevkit/VOC2012",
         {"image": (2, *IMAGE), "mask": (2, 224, 224, 1)}),
      ("val", {"mask": (64, 224, 224, 1)})),
+    *((f"{what} in parallel folders", all_of(
+        files("images/{}.jpg"), *([masks_in("masks", "")] * of_masks), make),
+       Note(f"left out: the {sentence}", {"images": (4, *IMAGE)}))
+      for what, of_masks, make, sentence in (
+          ("JSON", 0, files("labels/{}.json", content='{"age": 3}'),
+           ".json files in labels; to read some of their keys, add to fields: "
+           "age: {from: labels.json, key: age, decode: label}\n"),
+          ("JSON beside masks", 1, files("masks/{}.json", content='[1]'),
+           ".json files in masks: they have no keys that a field can read; "),
+          ("one JSON beside masks", 1,
+           lambda root: save(root / "masks/0.json", '{"age": 3}'),
+           ".json files in masks: of only 1 sample\n"),
+          ("XML beside masks", 1, files("masks/{}.xml", content="<a/>"),
+           ".xml files in masks are not read; write what you need of them "),
+          ("depths as arrays", 0, arrays("depth/{}.npy"),
+           ".npy files in depth; to read them, add to fields: depth: {from: "
+           "depth.npy, decode: array, shape: [8, 6, 3], wire: u8}\n"))),
     ("pictures and masks without a common name", files(
         "images/{}_sat.jpg", "masks/{}_mask.png"),
      "no file in images has the name of one in masks, up to its first dot: give "
