@@ -135,9 +135,10 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
     fby_guess_note_npy(search, &search->out->splits[index]);
     if (only[0] != '\0') {
         fby_guess_note_only_folder(search, only);
-        fby_guess_note_files_beside(search, listing);
+        fby_guess_note_files_beside(search, path);
     } else if (depth == 1) {
         note_pictures_beside(search, listing);
+        fby_guess_note_class_files(search, path);
     }
     return FBY_OK;
 }
@@ -369,15 +370,16 @@ static void note_other_folders(struct fby_search *search, const char *path,
     fby_guess_note_unused(search, path, &unused, FBY_SPLIT_NAMES);
 }
 
-/* Add a note of files beside folders of pictures without classes: they may have the
- * labels. */
-static void note_files_beside(
-    struct fby_search *search, const struct fby_listing *listing)
+/* Add notes of files beside the folders of splits. */
+static void note_files_beside(struct fby_search *search, const char *path)
 {
-    const struct fby_guess *out = search->out;
-    if (out->n_splits > 0 && out->splits[0].kind == FBY_SOURCE_FOLDER &&
-        out->splits[0].class_depth == 0) {
-        fby_guess_note_files_beside(search, listing);
+    const struct fby_guess_split *first = &search->out->splits[0];
+    bool                          is_known =
+        search->out->n_splits > 0 && first->kind == FBY_SOURCE_FOLDER;
+    if (is_known && first->class_depth == 0) {
+        fby_guess_note_files_beside(search, path);
+    } else if (is_known) {
+        fby_guess_note_class_files(search, path);
     }
 }
 
@@ -402,10 +404,10 @@ static fby_err add_split_folders(struct fby_search *search, const char *path,
             used[n++] = dir;
         }
     }
-    if (!has_lists) {
+    if (!has_lists && err == FBY_OK) {
         fby_guess_note_lists(search, path, listing);
         note_other_folders(search, path, listing, used, n);
-        note_files_beside(search, listing);
+        note_files_beside(search, path);
     }
     return err;
 }

@@ -106,9 +106,13 @@ bool fby_guess_are_img2dataset(struct fby_search *search, const char *path,
  * only split (guess_above.c). */
 void fby_guess_note_above(struct fby_search *search);
 
-/* Add a note of files beside the folder that may have labels of its pictures. */
-void fby_guess_note_files_beside(
-    struct fby_search *search, const struct fby_listing *listing);
+/* Add notes of files in the folder `path` that may have labels of the pictures in
+ * its folders (guess_files_beside.c). */
+void fby_guess_note_files_beside(struct fby_search *search, const char *path);
+
+/* Add notes of files in the folder `path` that may number its class folders, or
+ * those of the splits in it. */
+void fby_guess_note_class_files(struct fby_search *search, const char *path);
 
 /* Add a note with fields for the first keys of the JSON file at `path`. The
  * extension is "json" for files beside pictures, of which those without keys are

@@ -153,26 +153,3 @@ void fby_guess_note_only_folder(struct fby_search *search, const char *folder)
         "--class-depth 1",
         fby_text_show(folder).text);
 }
-
-void fby_guess_note_files_beside(
-    struct fby_search *search, const struct fby_listing *listing)
-{
-    static const char *const types[] = {
-        ".txt", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".mat", ".xlsx"};
-    for (uint32_t i = 0; i < listing->count; i++) {
-        const struct fby_entry *entry = &listing->entries[i];
-        size_t                  k     = 0;
-        while (k < sizeof(types) / sizeof(types[0]) &&
-               !fby_text_ends_with(entry->name, types[k])) {
-            k++;
-        }
-        bool is_noted = strstr(search->out->notes, entry->name) != NULL;
-        if (!entry->is_dir && !is_noted &&
-            k < sizeof(types) / sizeof(types[0])) {
-            fby_guess_note(search,
-                "note: %s is not read; if it has labels or texts of the "
-                "pictures, write them into a .csv with a column of paths",
-                fby_text_show(entry->name).text);
-        }
-    }
-}

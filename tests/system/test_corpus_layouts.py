@@ -385,6 +385,21 @@ ROWS = [
         "in VOCdevkit/VOC2012: Pascal VOC's ImageSets/", "VOCdevkit/VOC2012",
         {"image": (2, *IMAGE), "mask": (2, 224, 224, 1)}),
      ("val", {"mask": (64, 224, 224, 1)})),
+    *((f"{name} beside {folders}", all_of(
+        files(*folders), lambda root, name=name: save(root / name, "a/0 1\n")),
+       Note(f"note: {name} is not read{sentence}", {"image": (n, *IMAGE)}))
+      for name, folders, n, sentence in (
+          *((name, ["train/{}.jpg", "val/{}.jpg"], 4,
+             "; if it has labels or texts of the pictures, write them into a "
+             ".csv with a column of paths\n")
+            for name in ("labels.txt", "train.xlsx", "meta.parquet", "a.lst")),
+          *((name, folders, 8,
+             ": the classes are numbered from 0 in byte order of their "
+             "folders' names; if it has other numbers, write a .csv with the "
+             "columns image (paths) and label\n")
+            for name, folders in (
+                ("labels.json", ["a/{}.jpg", "b/{}.jpg"]),
+                ("classes.txt", ["train/a/{}.jpg", "train/b/{}.jpg"]))))),
     *((f"{what} in parallel folders", all_of(
         files("images/{}.jpg"), *([masks_in("masks", "")] * of_masks), make),
        Note(f"left out: the {sentence}", {"images": (4, *IMAGE)}))
