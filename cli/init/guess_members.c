@@ -112,16 +112,29 @@ static fby_err read_head(const struct fby_member_file *file,
     return err;
 }
 
-bool fby_guess_is_grey16(const struct fby_root *root, const char *path)
+/* What the header of the file at `path` tells; nothing, if it cannot be read. */
+static struct fby_init_member read_header(
+    const struct fby_root *root, const char *path)
 {
-    struct fby_init_member member = {.count = 0};
-    struct fby_member_file file   = {.offset = 0};
+    const struct fby_init_member none   = {.count = 0};
+    struct fby_init_member       member = none;
+    struct fby_member_file       file   = {.offset = 0};
     if (fby_object_open(root, path, &file.object, NULL) != FBY_OK) {
-        return false;
+        return none;
     }
     fby_err err = read_head(&file, &member, NULL);
     fby_object_close(&file.object);
-    return err == FBY_OK && member.is_grey16;
+    return err == FBY_OK ? member : none;
+}
+
+bool fby_guess_is_grey16(const struct fby_root *root, const char *path)
+{
+    return read_header(root, path).is_grey16;
+}
+
+bool fby_guess_may_be_ids(const struct fby_root *root, const char *path)
+{
+    return read_header(root, path).may_be_ids;
 }
 
 /* The index of the first file with that extension; n_members: none. */

@@ -88,4 +88,6 @@ extern const char fby_program_sort_tables[];
 
 extern const char fby_program_csv_arrays[];
 
+extern const char fby_program_rename_masks[];
+
 #endif

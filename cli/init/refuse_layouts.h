@@ -40,6 +40,13 @@ FBY_CHECKED fby_err fby_refuse_mask_names(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* Refuse masks beside their pictures, in `path` or in the first folder of the
+ * listing, that differ from these in a word of the name (refuse_mask_words.c).
+ * Errors: FBY_CONFIG: what to do;  those of listing. */
+FBY_CHECKED fby_err fby_refuse_mask_words(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
 /* Refuse folders, if they are few, in the listing of `path` (refuse_roles.c).
  * Errors: FBY_CONFIG for folders that look like splits or hold splits, and for
  *         several of which only one has pictures: what to do. */

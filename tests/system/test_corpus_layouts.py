@@ -350,6 +350,22 @@ ROWS = [
      Remedy("_mask.png seems to be the mask of the picture beside it", "",
             {"image": (9, *IMAGE), "mask": (9, 224, 224, 1),
              "label": Counter([0] * 4 + [1] * 5)})),
+    *((f"masks {m} of {p}", all_of(files(*p), lambda root, m=m: [
+        save(root / m.format(i), mask(i)) for i in range(4)]),
+       Remedy(f"{m.format(0).split('/')[-1]} seems to be the mask of "
+              f"{p[0].format(0).split('/')[-1]} beside it; files of a sample "
+              "have one name up to the first dot: if it is a picture of its "
+              f"own, add --class-depth {len(m.split('/')) - 1}, else rename "
+              "both, and run init again:", "",
+              {"image": (len(p) * 4 if "/" in m else 4, *IMAGE),
+               "mask": (4, 224, 224, 1)}))
+      for m, p in (
+          ("B_{}_seg_0.png", ["B_{}_t1_0.png"]),
+          ("B_{}_seg_0.png", ["B_{}_flair_0.png", "B_{}_t1_0.png"]),
+          ("{}-GT.png", ["{}.jpg"]), ("label_{}.png", ["img_{}.jpg"]),
+          ("a/seg_{}.png", ["a/{}.jpg"]))),
+    ("pictures of a label beside others", files(
+        "x_label_{}.png", "x_front_{}.png"), {"image": (8, *IMAGE)}),
     ("second masks of some pictures", files(
         *(f"{name}/{{}}{end}.png" for name in "ab" for end in ("", ".mask")),
         "a/{}.mask_1.png"), Note(
