@@ -283,7 +283,8 @@ static void find_grey16(
             fby_path_join(folders->path, type->first, path, NULL) == FBY_OK) {
             member->has_grey16 =
                 member->is_grey16 ||
-                fby_guess_has_grey16(folders->search, path, type->extension);
+                fby_guess_has_grey16(folders->search, folders->path,
+                    folders->classes, folders->n, path, type->extension);
         }
     }
 }

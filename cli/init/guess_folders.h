@@ -5,6 +5,7 @@
 #define FBY_CLI_INIT_GUESS_FOLDERS_H
 
 #include "cli/init/guess_search.h"
+#include "worker/source/folder/folder.h"
 
 /* Add a split for the class folders `depth` levels below `path`, or, with depth
  * 0, for the files in `path` without classes.
@@ -121,8 +122,9 @@ void fby_guess_note_json(
     struct fby_search *search, const char *path, const char *extension);
 
 /* Is one of the first files with that extension grey of 16 bits, in the folder of
- * `file`? */
-bool fby_guess_has_grey16(
-    struct fby_search *search, const char *file, const char *extension);
+ * `file` or in the first of the `n` folders in `path`? */
+bool fby_guess_has_grey16(struct fby_search *search, const char *path,
+    const struct fby_folder *folders, uint32_t n, const char *file,
+    const char *extension);
 
 #endif

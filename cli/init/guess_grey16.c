@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_grey16.c - find PNG files of 16 bits in grey among other pictures: most
- * of their pixels turn white. The first files of one folder are looked at. */
+ * of their pixels turn white. The first files of some folders are looked at. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/init/guess_folders.h"
@@ -8,13 +9,13 @@
 #include "cli/init/text_state.h"
 #include "pipeline/text.h"
 
-enum { MAX_FILES = 256 };
+enum { MAX_FILES = 512, MAX_FOLDERS = 31 };
 
 struct grey16_search {
     struct fby_search *search;
     const char        *dir;       /* below the root */
     const char        *extension; /* of the files, in any case */
-    uint32_t           n_files;
+    uint32_t           n_left;    /* files to look at */
     bool               found;
 };
 
@@ -32,20 +33,36 @@ static fby_err look_at_file(
         return FBY_OK;
     }
     self->found = fby_guess_is_grey16(self->search->root, path);
-    return self->found || ++self->n_files == MAX_FILES ? FBY_GONE : FBY_OK;
+    return self->found || --self->n_left == 0 ? FBY_GONE : FBY_OK;
 }
 
-bool fby_guess_has_grey16(
-    struct fby_search *search, const char *file, const char *extension)
+static bool look_into(struct fby_search *search, const char *dir,
+    const char *extension, uint32_t n_files)
 {
-    char                 dir[FBY_PATH_SIZE];
-    char                *slash;
-    struct grey16_search self = {
-        .search = search, .dir = dir, .extension = extension};
-    memcpy(dir, file, strlen(file) + 1);
-    slash                                = strrchr(dir, '/');
-    dir[slash != NULL ? slash - dir : 0] = '\0';
-    fby_err err =
+    struct grey16_search self = {.search = search,
+        .dir                             = dir,
+        .extension                       = extension,
+        .n_left                          = n_files};
+    fby_err              err =
         fby_guess_visit_dir(search, dir, NULL, look_at_file, &self, NULL, NULL);
     return (err == FBY_OK || err == FBY_GONE) && self.found;
+}
+
+bool fby_guess_has_grey16(struct fby_search *search, const char *path,
+    const struct fby_folder *folders, uint32_t n, const char *file,
+    const char *extension)
+{
+    char        dir[FBY_PATH_SIZE];
+    const char *slash = strrchr(file, '/');
+    bool        found = false;
+    n                 = n < MAX_FOLDERS ? n : MAX_FOLDERS;
+    uint32_t n_files  = MAX_FILES / (n + 1);
+    snprintf(dir, sizeof(dir), "%.*s", slash != NULL ? (int)(slash - file) : 0,
+        file);
+    found = look_into(search, dir, extension, n_files);
+    for (uint32_t i = 0; !found && i < n; i++) {
+        found = fby_path_join(path, folders[i].name, dir, NULL) == FBY_OK &&
+                look_into(search, dir, extension, n_files);
+    }
+    return found;
 }

@@ -641,13 +641,15 @@ def grey16(root):
             numpy.full((40, 48), 256 * i, "u2")))
 
 
-def grey16_among_others(root):
-    for i in range(4):
-        save(root / f"a/{i}.png", picture(i))
-    for i in range(2):
-        save(root / f"b/{i}.jpg", picture(i))
-        save(root / f"a/grey{i}.PNG", Image.fromarray(
-            numpy.full((40, 48), 256 * i, "u2")))
+def grey16_among_others(folder, end):
+    def make(root):
+        for i in range(4):
+            save(root / f"a/{i}.png", picture(i))
+        for i in range(2):
+            save(root / f"b/{i}.jpg", picture(i))
+            save(root / f"{folder}/grey{i}.{end}", Image.fromarray(
+                numpy.full((40, 48), 256 * i, "u2")))
+    return make
 
 
 def braces(root):
@@ -1491,11 +1493,13 @@ CORPUS = [
         "as Pillow's convert(\"RGB\") does; scale them to 8 bits, which "
         "changes the files: (cd /", {"image": (4, *IMAGE)},
         {"train": {"image": (4, *IMAGE)}})),
-    ("PNG of 16 bits among others", grey16_among_others, Note(
-        "note: some pictures are grey of 16 bits: all above 255 becomes "
-        "white, as Pillow's convert(\"RGB\") does; scale copies of them to 8 "
-        "bits, or, if they are depths, move them out of the pictures\n",
-        {"image": (8, *IMAGE)})),
+    *((f"PNG of 16 bits among others in {folder}",
+       grey16_among_others(folder, end), Note(
+           "note: some pictures are grey of 16 bits: all above 255 becomes "
+           "white, as Pillow's convert(\"RGB\") does; scale copies of them to "
+           "8 bits, or, if they are depths, move them out of the pictures\n",
+           {"image": (8, *IMAGE)})) for folder, end in (
+               ("a", "PNG"), ("b", "png"))),
     ("masks of half the size", half_masks,
      {"images": (6, *IMAGE), "masks": (6, 224, 224, 1)},
      ("val", {"masks": (64, 224, 224, 1)})),
