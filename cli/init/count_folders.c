@@ -554,6 +554,8 @@ fby_err fby_count_folders(struct fby_search *search, const char *path,
     if (out->n_types > 0) {
         qsort(out->types, out->n_types, sizeof(*out->types), compare_types);
     }
+    out->has_dots =
+        out->has_dots || fby_explain_long_extension(search, path, why);
     return err;
 }
 

@@ -47,4 +47,10 @@ void                fby_folder_counts_fini(struct fby_folder_counts *self);
 FBY_CHECKED fby_err fby_refuse_dots(struct fby_search *search, const char *path,
     const struct fby_folder_counts *counts, struct fby_error_detail *why);
 
+/* Add to the error of an extension that is too long, which is part of a name with
+ * dots, the command that renames such files below `path`. Returns true for such an
+ * error (refuse_dots.c). */
+bool fby_explain_long_extension(
+    struct fby_search *search, const char *path, struct fby_error_detail *why);
+
 #endif

@@ -24,42 +24,37 @@ enum { MAX_WORDS = 16, MAX_WORD = 16 /* bytes, with NUL */ };
 
 struct dotted { /* extensions of pictures that have a dot */
     uint32_t n;
-    bool has_name; /* one begins with a digit, or has a blank: it is no type */
+    bool     has_digit; /* one begins with a digit */
+    bool     has_blank; /* one has a character that no extension has */
 };
 
-/* Is it what follows the first dot of "Dr. Weiss.jpg": a picture's type at the end,
- * and before it what no extension has? */
-static bool is_end_of_name(const char *extension)
+/* Is the part after the last dot that of a picture, whatever is before it? The name
+ * "No. 1 a.jpg" has the extension " 1 a.jpg". */
+static bool is_picture(const char *extension)
 {
-    char        lower[FBY_NAME_SIZE];
     const char *dot = strrchr(extension, '.');
-    (void)fby_init_to_field_name(extension, lower);
-    return dot != NULL && !fby_text_is_extension(lower) &&
-           fby_init_is_picture_suffix(dot + 1);
-}
-
-static bool is_any_picture(const char *extension)
-{
-    return fby_init_is_picture_suffix(extension) || is_end_of_name(extension);
+    return fby_init_is_picture_suffix(dot != NULL ? dot + 1 : extension);
 }
 
 /* Count the extension of a picture if it has a dot. Returns true if so. */
 static bool add_dotted(struct dotted *self, const char *extension)
 {
     bool has_digit = extension[0] >= '0' && extension[0] <= '9';
-    bool is_name   = has_digit || is_end_of_name(extension);
+    char lower[FBY_NAME_SIZE];
+    (void)fby_init_to_field_name(extension, lower);
     if (strchr(extension, '.') == NULL) {
         return false;
     }
     self->n++;
-    self->has_name = self->has_name || is_name;
+    self->has_digit = self->has_digit || has_digit;
+    self->has_blank = self->has_blank || !fby_text_is_extension(lower);
     return true;
 }
 
 /* True if the extensions are parts of names. */
 static bool are_names(const struct dotted *self)
 {
-    return self->has_name || self->n > MAX_EXTENSIONS;
+    return self->has_digit || self->has_blank || self->n > MAX_EXTENSIONS;
 }
 
 /* ---- class folders ---- */
@@ -75,7 +70,7 @@ static struct dots find_dots(const struct fby_folder_counts *counts)
     struct dots found = {0};
     for (uint32_t i = 0; i < counts->n_types; i++) {
         const struct fby_file_type *type = &counts->types[i];
-        if (!is_any_picture(type->extension)) {
+        if (!is_picture(type->extension)) {
             continue;
         }
         if (!add_dotted(&found.all, type->extension)) {
@@ -139,6 +134,7 @@ static fby_err add_first_word(
     }
     bool is_word = length > 0 && length < MAX_WORD &&
                    entry->name[length] == '.' &&
+                   entry->name[length + 1] != ' ' &&
                    strchr(entry->name + length + 1, '.') != NULL;
     while (is_word && i < self->n &&
            (strncmp(self->words[i], entry->name, length) != 0 ||
@@ -241,12 +237,27 @@ fby_err fby_refuse_dots(struct fby_search *search, const char *path,
             "the pictures that are missing, or rename the files",
             fby_plural(n_without, "sample").text, extension.text, file.text);
     }
+    const char *quote  = dots.all.has_blank ? "'" : "";
     const char *remedy = advise(search, path);
     fby_err     err    = fby_error_set(why, FBY_CONFIG,
                "the key of a sample ends at the first dot of a name, so that %.60s "
-                      "has the extension %s: %s:",
-               file.text, extension.text, remedy);
+                      "has the extension %s%s%s: %s:",
+               file.text, quote, extension.text, quote, remedy);
     return fby_guess_unpack_first(search, err, why);
+}
+
+bool fby_explain_long_extension(
+    struct fby_search *search, const char *path, struct fby_error_detail *why)
+{
+    const struct fby_error_detail said =
+        why != NULL ? *why : (struct fby_error_detail){{0}};
+    if (strstr(said.text, "(all after the first dot) is longer") == NULL) {
+        return false;
+    }
+    fby_err err = fby_error_set(
+        why, FBY_CONFIG, "%s: %s:", said.text, advise(search, path));
+    (void)fby_guess_unpack_first(search, err, why);
+    return true;
 }
 
 /* ---- tar shards ---- */
@@ -259,8 +270,7 @@ static bool are_names_in_tars(const struct fby_guess_split *split)
     bool          has_common = false; /* no dot, or in all samples */
     for (uint32_t i = 0; i < split->n_members; i++) {
         const struct fby_init_member *member = &split->members[i];
-        bool is_file = member->value == FBY_INIT_NO_VALUE;
-        if (is_file && is_any_picture(member->extension)) {
+        if (fby_init_is_picture(member)) {
             bool is_dotted = add_dotted(&dotted, member->extension);
             has_common     = has_common || !is_dotted || member->always;
         }
@@ -274,7 +284,7 @@ static uint32_t find_dotted_picture(const struct fby_shard *shard)
     uint32_t m = 0;
     while (m < shard->n_members &&
            (strchr(fby_shard_suffix(shard, m), '.') == NULL ||
-               !is_any_picture(fby_shard_suffix(shard, m)))) {
+               !fby_init_is_picture_suffix(fby_shard_suffix(shard, m)))) {
         m++;
     }
     return m;

@@ -391,6 +391,17 @@ ROWS = [
     ("dogs and cats in one folder", files("cat.{}.jpg", "dog.{}.jpg"),
      Remedy("move such files into class folders:\n(cd /", "",
             {"image": (8, *IMAGE), "label": Counter([0] * 4 + [1] * 4)})),
+    *((f"blanks after dots: {shown}", make, Remedy(shown, "", shapes)) for shown, make, shapes in (
+            ("a/Dr. Weiss 0.jpg has the extension ' Weiss 0.jpg': rename such "
+             "files:", files("a/Dr. Weiss {}.jpg", "b/{}.jpg"),
+             {"image": (8, *IMAGE), "label": (8,)}),
+            ("images/No. x 0.jpg has the extension ' x 0.jpg': rename",
+             all_of(files("images/No. x {}.jpg"), masks_in("masks", "No. x ")),
+             {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)}),
+            ("(all after the first dot) is longer than 63 bytes: rename such "
+             "files:", files(
+                "No. {}, a long name that says what is in the picture, at what "
+                "hour.jpg"), {"image": (4, *IMAGE)}))),
     ("one word before the dots", files("img.{}.jpg"),
      Remedy("rename such files:\n(cd /", "", {"image": (4, *IMAGE)})),
     ("Cityscapes with val", test_corpus.cityscapes, Remedy(
