@@ -370,15 +370,24 @@ static void note_other_folders(struct fby_search *search, const char *path,
     fby_guess_note_unused(search, path, &unused, FBY_SPLIT_NAMES);
 }
 
+/* Is the first split a folder without classes, as far as init knows? */
+static bool is_without_classes(const struct fby_search *search)
+{
+    const struct fby_guess_split *first = &search->out->splits[0];
+    return search->out->n_splits > 0 && first->kind == FBY_SOURCE_FOLDER &&
+           first->class_depth == 0 &&
+           search->class_depth == FBY_GUESS_ANY_DEPTH;
+}
+
 /* Add notes of files beside the folders of splits. */
 static void note_files_beside(struct fby_search *search, const char *path)
 {
     const struct fby_guess_split *first = &search->out->splits[0];
-    bool                          is_known =
+    bool                          is_folder =
         search->out->n_splits > 0 && first->kind == FBY_SOURCE_FOLDER;
-    if (is_known && first->class_depth == 0) {
+    if (is_folder && first->class_depth == 0) {
         fby_guess_note_files_beside(search, path);
-    } else if (is_known) {
+    } else if (is_folder) {
         fby_guess_note_class_files(search, path);
     }
 }
@@ -403,6 +412,9 @@ static fby_err add_split_folders(struct fby_search *search, const char *path,
                 search, path, listing, dir, name, &has_lists, why);
             used[n++] = dir;
         }
+    }
+    if (!has_lists && err == FBY_OK && is_without_classes(search)) {
+        err = fby_refuse_coco(search, path, why);
     }
     if (!has_lists && err == FBY_OK) {
         fby_guess_note_lists(search, path, listing);

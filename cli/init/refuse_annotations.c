@@ -11,6 +11,7 @@
 #include "cli/init/guess_notes.h"
 #include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
+#include "cli/init/refuse_lists.h"
 #include "pipeline/text.h"
 
 #define BOXES                                                                 \
@@ -19,10 +20,25 @@
 
 /* ---- COCO ---- */
 
-struct json_names {            /* of the files in annotations/ */
-    char first[FBY_NAME_SIZE]; /* "": none */
-    bool has_instances;        /* files of boxes */
+struct json_names { /* of the files in annotations/ */
+    struct fby_search *search;
+    const char        *dir;                  /* annotations/, below the root */
+    char               first[FBY_NAME_SIZE]; /* "": none */
+    bool               has_instances; /* files that are called after boxes */
+    bool               has_boxes;     /* so are these, or others */
 };
+
+/* Has the file COCO's boxes? */
+static bool has_boxes(const struct json_names *self, const char *name)
+{
+    char path[FBY_PATH_SIZE];
+    char program[FBY_JQ_SIZE];
+    char picture[FBY_VALUE_SIZE];
+    return strncmp(name, "captions", strlen("captions")) != 0 &&
+           fby_path_join(self->dir, name, path, NULL) == FBY_OK &&
+           fby_guess_write_jq(self->search, path, program, picture) &&
+           strstr(program, "boxes: [") != NULL;
+}
 
 static fby_err add_json_name(
     void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
@@ -35,10 +51,13 @@ static fby_err add_json_name(
     }
     bool is_first = strncmp(entry->name, instances, strlen(instances)) == 0 &&
                     !self->has_instances;
-    if (self->first[0] == '\0' || is_first) {
+    bool is_one =
+        is_first || (!self->has_boxes && has_boxes(self, entry->name));
+    if (self->first[0] == '\0' || is_one) {
         snprintf(self->first, sizeof(self->first), "%.60s", entry->name);
     }
     self->has_instances = self->has_instances || is_first;
+    self->has_boxes     = self->has_boxes || is_one;
     return FBY_OK;
 }
 
@@ -46,7 +65,7 @@ static fby_err refuse_coco(struct fby_search *search, const char *path,
     const struct json_names *names, struct fby_error_detail *why)
 {
     struct fby_shown first = fby_text_show(names->first);
-    if (!names->has_instances || search->in_zip) {
+    if (!names->has_boxes || search->in_zip) {
         return fby_error_set(why, FBY_CONFIG,
             "COCO's annotations (annotations/%s) are not read: write a list "
             "with a line for each picture into the same folder, train.jsonl: "
@@ -70,8 +89,8 @@ fby_err fby_refuse_coco(
     struct fby_search *search, const char *path, struct fby_error_detail *why)
 {
     static const char roboflow[] = "_annotations.coco.json";
-    struct json_names names      = {.first = ""};
     char              dir[FBY_PATH_SIZE];
+    struct json_names names = {.search = search, .dir = dir};
     if (fby_guess_has_file(search->root, path, roboflow)) {
         fby_guess_set_command(search, "", "python3 -c \"%s; %s; %s; %s\"",
             fby_program_roboflow_lists, fby_program_boxes_coco,

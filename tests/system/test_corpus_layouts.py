@@ -520,6 +520,12 @@ ROWS = [
           ("./images/{}.png", "{}.txt", "", "labels",
            ("txt", "1 0.5 0.5 0.25 0.5\n"), {"boxes": (4, 5)},
            {"boxes": [[1, .5, .5, .25, .5]]}))),
+    *((f"COCO: {file} and {folder}", json_of_splits(coco_of, file, folder),
+       Remedy("COCO's annotations (annotations/", "",
+              {"image": is_dark, "boxes": Counter([1, 2] + [.5] * 8)}),
+       ("val", {"image": is_bright, "boxes": [[5, .5, .5, .5, .5]]}))
+      for file, folder in (("annotations/instances_{}.json", "{}"),
+                           ("annotations/{}_boxes.json", "images/{}"))),
     *((f"IMDB reviews in '{folder}'", imdb(folder), Remedy(
         "texts in class folders are not read: write lists of those in the "
         "folders that all splits have", f"{folder}/texts".lstrip("/"),
