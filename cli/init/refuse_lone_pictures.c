@@ -29,19 +29,20 @@ static const struct fby_survey_folder *find_only_pictures(
     return survey->n > 1 ? found : NULL;
 }
 
-/* True if another folder has a file of the picture's sample: parallel folders,
- * as labels/a.txt beside images/a.jpg. */
-static bool has_partner(struct fby_search *search, const char *path,
+/* Another folder with a file of the picture's sample, as labels/a.txt beside
+ * images/a.jpg; NULL: none. */
+static const char *find_partner(struct fby_search *search, const char *path,
     const struct fby_survey *survey, const struct fby_survey_folder *pictures)
 {
     char               partners[FBY_PATH_SIZE];
     char               dir[FBY_PATH_SIZE];
     char               glob[FBY_PATH_SIZE];
-    const char        *slash = strrchr(pictures->picture, '/');
-    const char        *file  = slash != NULL ? slash + 1 : pictures->picture;
-    struct fby_listing found = {0};
+    const char        *slash   = strrchr(pictures->picture, '/');
+    const char        *file    = slash != NULL ? slash + 1 : pictures->picture;
+    const char        *partner = NULL;
+    struct fby_listing found   = {0};
     snprintf(glob, sizeof(glob), "%.*s.*", (int)strcspn(file, "."), file);
-    for (uint32_t i = 0; i < survey->n && found.count == 0; i++) {
+    for (uint32_t i = 0; i < survey->n && partner == NULL; i++) {
         const struct fby_survey_folder *other = &survey->folders[i];
         snprintf(partners, sizeof(partners), "%s/%.*s", other->name,
             (int)(file - pictures->picture), pictures->picture);
@@ -50,13 +51,13 @@ static bool has_partner(struct fby_search *search, const char *path,
             continue;
         }
         dir[strlen(dir) - 1] = '\0'; /* the slash at its end */
-        if (fby_listing_read(search->root, dir, glob, &found, NULL) != FBY_OK) {
-            fby_listing_fini(&found);
+        if (fby_listing_read(search->root, dir, glob, &found, NULL) == FBY_OK &&
+            found.count > 0) {
+            partner = other->name;
         }
+        fby_listing_fini(&found);
     }
-    bool has_any = found.count > 0;
-    fby_listing_fini(&found);
-    return has_any;
+    return partner;
 }
 
 /* Has the folder a text with the name of the picture? Numbers may be boxes. */
@@ -109,6 +110,43 @@ static fby_err refuse_boxes(struct fby_search *search, const char *path,
         boxes, pictures, path[0] != '\0' ? "on that folder" : "again");
 }
 
+/* Refuse a folder with other files of the pictures, which is not called as one of
+ * parallel folders. */
+static fby_err refuse_partner(struct fby_search *search, const char *path,
+    const char *pictures, const char *partner, struct fby_error_detail *why)
+{
+    const char *colon = "";
+    const char *first = fby_init_is_picture_name(pictures) ? NULL : pictures;
+    if (fby_shell_is_plain(partner) && fby_shell_is_plain(pictures)) {
+        colon = fby_guess_set_command(search, path,
+            "[ ! -e labels_%s ] && mv -n %s labels_%s%s%s%s", partner, partner,
+            partner, first != NULL ? " && [ ! -e images ] && mv -n " : "",
+            first != NULL ? first : "", first != NULL ? " images" : "");
+    }
+    fby_err err = fby_error_set(why, FBY_CONFIG,
+        "%.60s has files with the names of the pictures in %.60s, and such "
+        "folders are read together if their names have words as images and "
+        "labels: rename %s, and run init %s%s",
+        fby_text_show(partner).text, fby_text_show(pictures).text,
+        first != NULL ? "both" : "it",
+        path[0] != '\0' ? "on that folder" : "again", colon);
+    return fby_guess_unpack_first(search, err, why);
+}
+
+/* Refuse lists of the pictures in one of the other folders. */
+static fby_err refuse_lists(struct fby_search *search, const char *path,
+    const char *pictures, const char *const *others, uint32_t n,
+    struct fby_error_detail *why)
+{
+    const struct fby_pairs_dir at = {.search = search,
+        .path                                = path,
+        .folders                             = &pictures,
+        .n_folders                           = 1,
+        .dirs                                = others,
+        .n_dirs                              = n};
+    return fby_refuse_split_pairs(&at, why);
+}
+
 /* Refuse folders of which only `only` has pictures. */
 static fby_err refuse_all_but(struct fby_search *search, const char *path,
     const struct fby_survey *survey, const struct fby_survey_folder *only,
@@ -135,14 +173,26 @@ static fby_err refuse_all_but(struct fby_search *search, const char *path,
     if (err == FBY_OK) {
         err = fby_refuse_split_texts(search, path, only->name, others, n, why);
     }
+    if (err == FBY_OK) {
+        err = refuse_lists(search, path, only->name, others, n, why);
+    }
+    const char *partner = find_partner(search, path, survey, only);
+    if (err == FBY_OK && partner != NULL) {
+        err = refuse_partner(search, path, only->name, partner, why);
+    }
     if (err != FBY_OK) {
         return err;
     }
     fby_roles_write_operand(search, path, only->name, operand);
     fby_roles_list_names(others, n, list, sizeof(list));
     return fby_error_set(why, FBY_CONFIG,
-        "only the folder %.60s has pictures (left out: %s): forebay init %s",
-        fby_text_show(only->name).text, list, operand);
+        "only the folder %.60s has pictures (left out: %s%s): forebay init %s",
+        fby_text_show(only->name).text, list,
+        strchr(only->picture, '/') != NULL
+            ? ""
+            : "; if that has labels of the pictures, write them into a .csv "
+              "here, with a column of paths",
+        operand);
 }
 
 fby_err fby_refuse_lone_pictures(
@@ -151,8 +201,8 @@ fby_err fby_refuse_lone_pictures(
     const struct fby_survey_folder *only = find_only_pictures(self->survey);
     bool is_parallel = fby_roles_are_parallel(self->names, self->survey->n);
     if (only == NULL ||
-        (is_parallel &&
-            has_partner(self->search, self->path, self->survey, only)) ||
+        (is_parallel && find_partner(self->search, self->path, self->survey,
+                            only) != NULL) ||
         (fby_guess_has_no_classes(self->search) &&
             fby_init_is_picture_name(only->name))) {
         return FBY_OK;

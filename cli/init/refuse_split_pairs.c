@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* refuse_split_pairs.c - refuse parallel folders, or pictures and their boxes,
  * beside texts or lists that say which of them are train and which are val: all
- * would be train.
+ * would be train; and a folder of pictures beside one of their lists.
  *
  * Such are train.txt and val.txt beside images/ and masks/, or in a folder beside
  * these, with a name or path of a picture in each line. */
@@ -31,6 +31,7 @@ struct split_pairs {
     const struct fby_pairs_dir *at;
     const char                 *dir; /* that is looked at, in the folder */
     struct pairs_split          splits[FBY_KNOWN_SPLITS];
+    struct pairs_split          other; /* .csv of no split */
 };
 
 /* ---- the names in a file ---- */
@@ -133,13 +134,13 @@ static bool read_csv(const struct split_pairs *self, struct pairs_split *out)
 static void keep_file(
     struct split_pairs *self, const char *split, const struct pairs_split *file)
 {
-    size_t k = 0;
-    while (strcmp(fby_known_splits[k], split) != 0) {
-        k++;
+    struct pairs_split *kept = &self->other;
+    for (size_t k = 0; split != NULL && k < FBY_KNOWN_SPLITS; k++) {
+        kept =
+            strcmp(fby_known_splits[k], split) == 0 ? &self->splits[k] : kept;
     }
-    if (self->splits[k].file[0] == '\0' ||
-        strcmp(file->file, self->splits[k].file) < 0) {
-        self->splits[k] = *file;
+    if (kept->file[0] == '\0' || strcmp(file->file, kept->file) < 0) {
+        *kept = *file;
     }
 }
 
@@ -155,7 +156,7 @@ static fby_err visit(
     }
     const char *split   = fby_split_word(lower);
     bool        is_text = fby_text_ends_with(lower, ".txt");
-    if (!entry->is_dir && split != NULL &&
+    if (!entry->is_dir && (split != NULL || !is_text) &&
         (is_text || fby_text_ends_with(lower, ".csv")) &&
         fby_path_join(self->dir, entry->name, file.file, NULL) == FBY_OK &&
         (is_text ? read_text(self, &file) : read_csv(self, &file))) {
@@ -164,20 +165,27 @@ static fby_err visit(
     return FBY_OK;
 }
 
-/* The number of splits that have a file. */
+/* The number of splits that have a file. A .csv that is alone is that of train, if
+ * the pictures have no other files. */
 static uint32_t find_files(struct split_pairs *self)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i <= self->at->n_dirs && n < 2; i++) {
+    bool     is_alone = self->at->n_folders == 1;
+    uint32_t n        = 0;
+    for (uint32_t i = 0; i <= self->at->n_dirs && n < (is_alone ? 1 : 2); i++) {
         char below[FBY_PATH_SIZE];
         memset(self->splits, 0, sizeof(self->splits));
-        self->dir = i == 0 ? "" : self->at->dirs[i - 1];
+        self->other.file[0] = '\0';
+        self->dir           = i == 0 ? "" : self->at->dirs[i - 1];
         if (fby_path_join(self->at->path, self->dir, below, NULL) == FBY_OK &&
             fby_guess_visit_dir(self->at->search, below, NULL, visit, self,
                 NULL, NULL) == FBY_OK) {
             n = 0;
             for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
                 n += self->splits[k].file[0] != '\0' ? 1 : 0;
+            }
+            if (is_alone && n == 0 && self->other.file[0] != '\0') {
+                self->splits[0] = self->other;
+                n               = 1;
             }
         }
     }
@@ -196,8 +204,11 @@ static bool append_settings(
     bool is_plain   = true;
     fby_init_append(out, "F = [");
     for (uint32_t i = 0; i < self->at->n_folders; i++) {
-        is_plain = is_plain && fby_shell_is_plain(self->at->folders[i]);
-        fby_init_printf(out, "%s'%s'", i > 0 ? ", " : "", self->at->folders[i]);
+        const char *folder = self->at->folders[i];
+        if (strcmp(folder, self->dir) != 0) { /* this has only the lists */
+            is_plain = is_plain && fby_shell_is_plain(folder);
+            fby_init_printf(out, "%s'%s'", i > 0 ? ", " : "", folder);
+        }
     }
     fby_init_append(out, "]; S = [");
     for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
@@ -237,24 +248,51 @@ static const char *advise(const struct split_pairs *self)
     return colon;
 }
 
+/* The first folder whose files the lists have beside the pictures; NULL: none. */
+static const char *find_partner(const struct split_pairs *self)
+{
+    uint32_t i = 1;
+    while (i < self->at->n_folders &&
+           strcmp(self->at->folders[i], self->dir) == 0) {
+        i++;
+    }
+    return i < self->at->n_folders ? self->at->folders[i] : NULL;
+}
+
+/* The file of the first split. */
+static const char *find_first(const struct split_pairs *self)
+{
+    size_t k = 0;
+    while (self->splits[k].file[0] == '\0') {
+        k++;
+    }
+    return self->splits[k].file;
+}
+
 fby_err fby_refuse_split_pairs(
     const struct fby_pairs_dir *at, struct fby_error_detail *why)
 {
-    struct split_pairs self  = {.at = at};
-    const char        *first = NULL;
+    struct split_pairs self     = {.at = at};
+    uint32_t           n        = find_files(&self);
+    const char        *pictures = at->folders[0];
+    const char        *run = at->path[0] != '\0' ? "on that folder" : "again";
     if (at->search->class_depth != FBY_GUESS_ANY_DEPTH ||
-        find_files(&self) < 2) {
+        n < (at->n_folders == 1 ? 1 : 2)) {
         return FBY_OK;
     }
-    for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
-        bool has_file = self.splits[k].file[0] != '\0';
-        first         = first == NULL && has_file ? self.splits[k].file : first;
+    const char      *partner = find_partner(&self);
+    const char      *colon   = advise(&self);
+    struct fby_shown file    = fby_text_show(find_first(&self));
+    fby_err          err     = fby_error_set(why, FBY_CONFIG,
+                     "%.80s says which pictures in %.60s are of which split: write a "
+                                  "list of each%s%.60s, and run init %s%s",
+                     file.text, pictures, partner != NULL ? ", with the files of " : "",
+        partner != NULL ? partner : "", run, colon);
+    if (n == 1 || (partner == NULL && self.splits[0].column[0] != '\0')) {
+        err = fby_error_set(why, FBY_CONFIG,
+            "%.80s is a list of the pictures in %.60s: write one beside that "
+            "folder, with their paths, and run init %s%s",
+            file.text, pictures, run, colon);
     }
-    const char *colon = advise(&self);
-    fby_err     err   = fby_error_set(why, FBY_CONFIG,
-              "%.80s says which pictures in %.60s are of which split: write a "
-                    "list of each, with the files of %.60s, and run init %s%s",
-              fby_text_show(first).text, at->folders[0], at->folders[1],
-        at->path[0] != '\0' ? "on that folder" : "again", colon);
     return fby_guess_unpack_first(at->search, err, why);
 }

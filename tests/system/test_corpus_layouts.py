@@ -202,7 +202,7 @@ def split_files(line, file="{}.txt", more=None, header=""):
             save(root / f"images/{i}.png", picture(0 if i < 4 else 250))
             if more is None:
                 save(root / f"masks/{i}.png", mask(i))
-            else:
+            elif more:
                 save(root / f"labels/{i}.{more[0]}", more[1])
         for split, numbers in (("train", range(4)), ("val", range(4, 6))):
             save(root / file.format(split),
@@ -515,6 +515,8 @@ ROWS = [
           ("{0}.png {0}", "{}_list.txt", "", "masks", None,
            {"label": Counter([0, 1, 2, 3]), "masks": (4, 224, 224, 1)},
            {"label": [4, 5]}),
+          ("{},0", "annotations/{}.csv", "id,label\n", "masks", None,
+           {"label": Counter([0] * 4), "masks": (4, 224, 224, 1)}, {}),
           ("0,{}", "{}.csv", "label,id\n", "masks", None,
            {"label": Counter([0] * 4), "masks": (4, 224, 224, 1)}, {}),
           ("./images/{}.png", "{}.txt", "", "labels",
@@ -526,6 +528,26 @@ ROWS = [
        ("val", {"image": is_bright, "boxes": [[5, .5, .5, .5, .5]]}))
       for file, folder in (("annotations/instances_{}.json", "{}"),
                            ("annotations/{}_boxes.json", "images/{}"))),
+    *((f"lines {line} in {file} beside pictures alone",
+       split_files(line, file, (), header), Remedy(
+           f"{file.format('train')} is a list of the pictures in images: write "
+           "one beside that folder, with their paths, and run init again:", "",
+           {"images": is_dark, "y": Counter([0, 1, 2, 3])}),
+       ("val", {"images": is_bright, "y": [4, 5]}))
+      for line, file, header in (
+          ("{0}.png,{0}", "annotations/{}.csv", "file,y\n"),
+          ("{0},{0}", "labels/my_{}_labels.csv", "y,id\n"))),
+    ("a .csv without a split in labels/", all_of(
+        files("images/x{}.png"), lambda root: save(
+            root / "labels/all.csv", "file,y\nx1.png,7\nx2,8\n")),
+     Remedy("labels/all.csv is a list of the pictures in images", "",
+            {"images": (2, *IMAGE), "y": Counter([7, 8])})),
+    ("features beside pictures", all_of(
+        files("faces/{}.jpg"), arrays("features/{}.npy")), Remedy(
+            "features has files with the names of the pictures in faces, and "
+            "such folders are read together if their names have words as images "
+            "and labels: rename both, and run init again:", "",
+            {"images": (4, *IMAGE)})),
     *((f"IMDB reviews in '{folder}'", imdb(folder), Remedy(
         "texts in class folders are not read: write lists of those in the "
         "folders that all splits have", f"{folder}/texts".lstrip("/"),
