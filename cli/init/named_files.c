@@ -7,6 +7,7 @@
  * one name; then one in a folder of pictures, or for a column of masks, of masks. */
 #include "cli/init/named_files.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,21 +133,42 @@ static unsigned rate_match(const struct named_search *self, const char *column,
     return of_split + of_kind;
 }
 
+/* Is the file `rest` in the folder? If only the case of its extension is another,
+ * `out` gets that of the file. */
+static bool has_file(const struct named_search *self, const char *folder,
+    const char *rest, char out[FBY_PATH_SIZE])
+{
+    int (*const cases[])(int) = {NULL, tolower, toupper};
+    bool found                = false;
+    for (size_t i = 0; !found && i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char path[FBY_PATH_SIZE];
+        if (fby_path_join(folder, rest, out, NULL) != FBY_OK) {
+            return false;
+        }
+        char *dot = strrchr(out, '.');
+        for (char *c = dot; cases[i] != NULL && c != NULL && *c != '\0'; c++) {
+            *c = (char)cases[i]((unsigned char)*c);
+        }
+        found = fby_path_join(self->dir, out, path, NULL) == FBY_OK &&
+                fby_object_exists(self->search->root, path);
+    }
+    return found;
+}
+
 /* Look for the file `rest` in the folder, also with an extension. */
 static bool is_there(const struct named_search *self, const char *folder,
     const char *rest, char out[FBY_PATH_SIZE], char ending[FBY_NAME_SIZE])
 {
-    char path[FBY_PATH_SIZE];
     char within[FBY_PATH_SIZE];
     ending[0] = '\0';
-    if (fby_path_join(folder, rest, out, NULL) != FBY_OK ||
-        fby_path_join(self->dir, out, path, NULL) != FBY_OK ||
-        fby_path_join(self->dir, folder, within, NULL) != FBY_OK) {
-        return false;
+    if (has_file(self, folder, rest, out)) {
+        return true;
     }
-    return fby_object_exists(self->search->root, path) ||
-           (!self->is_whole && fby_guess_find_picture(self->search->root,
-                                   within, rest, strlen(rest), ending));
+    return fby_path_join(folder, rest, out, NULL) == FBY_OK &&
+           fby_path_join(self->dir, folder, within, NULL) == FBY_OK &&
+           !self->is_whole &&
+           fby_guess_find_picture(
+               self->search->root, within, rest, strlen(rest), ending);
 }
 
 /* May a file anywhere be that of `rest`, a part of the value `text`? The name
@@ -156,14 +178,31 @@ static bool may_match_anywhere(const char *text, const char *rest)
     return strchr(rest, '/') != NULL || text + strspn(text, "./") >= rest;
 }
 
-/* Look for the best file that ends with `rest`, a part of the value `text`. */
-static bool find_rest(const struct named_search *self, const char *text,
-    const char *rest, struct fby_named_file *out)
+/* Copy the file `path`, which ends with `rest`, to `out`. */
+static void copy_file(const struct named_search *self, const char *text,
+    const char *rest, const char *path, const char *ending,
+    struct fby_named_file *out)
 {
-    unsigned best = 0;
-    bool     any  = false;
-    uint32_t n    = may_match_anywhere(text, rest) ? self->folders->n : 1;
-    for (uint32_t i = 0; i < n && best < 3; i++) {
+    size_t size = strlen(path);
+    memcpy(out->path, path, size);
+    memcpy(out->path + size, ending, strlen(ending) + 1);
+    snprintf(out->ending, sizeof(out->ending), "%.7s", ending);
+    snprintf(
+        out->prefix, sizeof(out->prefix), "%.*s", (int)(rest - text), text);
+    out->split_size  = find_split(path, self->split);
+    out->folder_size = strlen(path) - strlen(rest);
+    out->n_parts     = depth_of(rest);
+}
+
+/* Look for the best file that ends with `rest`, a part of the value `text`, in the
+ * first `n` folders. Returns the number of files, until the best is found. */
+static uint32_t find_best(const struct named_search *self, const char *text,
+    const char *rest, uint32_t n, struct fby_named_file *out)
+{
+    unsigned best    = 0;
+    uint32_t n_files = 0;
+    bool     is_name = !may_match_anywhere(text, rest);
+    for (uint32_t i = 0; i < n && (best < 3 || is_name); i++) {
         char path[FBY_PATH_SIZE];
         char ending[FBY_NAME_SIZE];
         if (!is_there(self, self->folders->paths[i], rest, path, ending) ||
@@ -171,23 +210,34 @@ static bool find_rest(const struct named_search *self, const char *text,
             strlen(ending) >= sizeof(out->ending)) {
             continue;
         }
-        size_t   split_size = find_split(path, self->split);
-        unsigned rated      = rate_match(self, out->column, path, split_size);
-        if (!any || rated > best) {
-            size_t size = strlen(path);
-            memcpy(out->path, path, size);
-            memcpy(out->path + size, ending, strlen(ending) + 1);
-            snprintf(out->ending, sizeof(out->ending), "%.7s", ending);
-            snprintf(out->prefix, sizeof(out->prefix), "%.*s",
-                (int)(rest - text), text);
-            out->split_size  = split_size;
-            out->folder_size = strlen(path) - strlen(rest);
-            out->n_parts     = depth_of(rest);
-            best             = rated;
-            any              = true;
+        unsigned rated =
+            rate_match(self, out->column, path, find_split(path, self->split));
+        if (n_files == 0 || rated > best) {
+            copy_file(self, text, rest, path, ending, out);
+            best    = rated;
+            n_files = 1;
+        } else if (rated == best) {
+            n_files++;
         }
     }
-    return any;
+    return n_files;
+}
+
+/* Look for the best file that ends with `rest`, a part of the value `text`. By its
+ * name alone, a picture anywhere is the one if there is no other of that name. */
+static bool find_rest(const struct named_search *self, const char *text,
+    const char *rest, struct fby_named_file *out)
+{
+    if (may_match_anywhere(text, rest)) {
+        return find_best(self, text, rest, self->folders->n, out) > 0;
+    }
+    if (find_best(self, text, rest, 1, out) > 0) {
+        return true;
+    }
+    bool found = fby_init_is_any_picture(rest) &&
+                 find_best(self, text, rest, self->folders->n, out) == 1;
+    out->folder_size = found ? 0 : out->folder_size; /* none is preferred */
+    return found;
 }
 
 /* Look for the best file of the text, which may be a path on another machine. */

@@ -249,6 +249,7 @@ static fby_err check_unresolved_column(const struct fby_unresolved_list *self,
     uint32_t n_dirs = fby_guess_count_dirs(listing, &only);
     bool     is_path =
         is_found && (self->files->files[0].n_parts > 1 ||
+                        self->files->files[0].split_size > 0 ||
                         strchr(self->files->files[0].path, '/') == NULL);
     if (is_found && (is_path || n_dirs < 2)) {
         return fby_refuse_unresolved_list(self, why);

@@ -263,6 +263,18 @@ def parts(form, text):
         for k, split in enumerate(("train", "val")) for i in range(2)})
 
 
+def other_machine(path, *files):
+    """Lists of two pictures each, whose paths are made from the numbers."""
+    def make(root):
+        for k, file in enumerate(files):
+            for i in range(2):
+                save(root / file.format(i), picture(250 * k))
+            save(root / f"{('train', 'val')[k]}.csv", picture_list(
+                "image,y", *(f"{path.format(i)},{i + 2 * k}"
+                             for i in range(2))))
+    return make
+
+
 def in_two_formats(ending, text):
     """Lists in a format that is not read, of train and val."""
     def make(root):
@@ -494,6 +506,17 @@ def celeba(root):
 KARPATHY = ("train2014", "val2014", "val2014", "val2014", "train2014")
 
 ROWS = [
+    *((f"{path} for {files}", other_machine(path, *files), Remedy(
+        f"the column image has paths that lead to no file, such as "
+        f"{path.format(0)} ({files[0].format(0)}): write a list of paths:", "",
+        {"image": lambda array: array.max() < 0, "y": Counter([0, 1])}),
+       *([("val", {"image": lambda array: array[0].min() > 0, "y": [2, 3]})]
+         if len(files) > 1 else []))
+      for path, files in (
+          ("/mnt/x/p{}.jpg", ["images/p{}.jpg"]),
+          ("/data/upload/{0}/p-{0}.jpg", ["images/p-{}.jpg"]),
+          ("imgs/{}.JPG", ["imgs/{}.jpg"]),
+          ("D:\\x\\{}.png", ["train/{}.png", "val/{}.png"]))),
     ("columns with names of members of tars", listed(
         ("cls", (0, 1, 2, 3)), ("label", "abab"), ("txt", ("a cat", "b c",
                                                            "d e", "f g")),
