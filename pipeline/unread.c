@@ -58,7 +58,7 @@ static const struct unread_format formats[] = {
     {".7z.001", JOIN("7z archive", "(set -C; cat STEM.7z.* > joined.7z)")},
     {".7z", UNPACK("a 7z archive", "7z x")},
     {".rar", UNPACK("a rar archive", "unrar x")},
-    {".gz", UNPACK("a compressed file", "gunzip")},
+    {".gz", UNPACK("a compressed file", "gunzip -k")},
     {".zst", UNPACK("a compressed file", "zstd -d")},
     {".parquet", WRITE_SHARDS_OR_TOKENS("Parquet")},
     {".tfrecord", WRITE_SHARDS("TFRecord")},
@@ -247,9 +247,9 @@ bool fby_unread_file(const char *name, struct fby_unread *out)
     if (picture != NULL) {
         snprintf(out->text, sizeof(out->text),
             "%s pictures (%s) are not decoded; convert them with ImageMagick, "
-            "in their folder: find . -iname '*%s' -exec mogrify -format png {} "
-            "+",
-            picture, fby_text_show(name).text, strrchr(name, '.'));
+            "in their folder: find . -iname '*%s' -exec %s",
+            picture, fby_text_show(name).text, strrchr(name, '.'),
+            FBY_UNREAD_CONVERT);
         return true;
     }
     if (fby_unread_is_jpeg(name)) {

@@ -27,6 +27,12 @@ bool fby_unread_is_jpeg(const char *name);
 #define FBY_UNREAD_RENAME \
     "sh -c 'for f; do mv -n \"$f\" \"${f%.*}.jpg\"; done' sh {} +"
 
+/* The same for other pictures, which are converted to PNG; a picture that is there
+ * already is kept. */
+#define FBY_UNREAD_CONVERT                                        \
+    "sh -c 'for f; do [ -e \"${f%.*}.png\" ] || mogrify -format " \
+    "png \"$f\"; done' sh {} +"
+
 /* True for the URL of an object store or a web server, as s3://bucket/a.tar.
  * Then `out` says what to do. */
 bool fby_unread_url(const char *path, struct fby_unread *out);

@@ -56,8 +56,7 @@ static fby_err add_table_split(struct fby_search *search, const char *path,
 static fby_err no_known_data(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    bool              is_file = search->only_file[0] != '\0';
-    struct fby_unread unread;
+    bool is_file = search->only_file[0] != '\0';
     if (search->in_zip) {
         return fby_refuse_zip(search, listing, why);
     }
@@ -68,9 +67,9 @@ static fby_err no_known_data(struct fby_search *search, const char *path,
             "the folder is empty: fill it, or remove it: rmdir %s", operand);
     }
     for (uint32_t i = 0; i < listing->count; i++) {
-        if (!listing->entries[i].is_dir &&
-            fby_unread_file(listing->entries[i].name, &unread)) {
-            return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
+        if (!listing->entries[i].is_dir) {
+            FBY_TRY(
+                fby_refuse_unread(search, path, listing->entries[i].name, why));
         }
     }
     FBY_TRY(fby_refuse_texts(search, path, listing, why));

@@ -14,6 +14,7 @@
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_values.h"
 #include "cli/init/names.h"
+#include "cli/init/refuse_layouts.h"
 #include "common/mem.h"
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
@@ -116,12 +117,12 @@ static fby_err refuse_class(const struct class_folders *folders, uint32_t i,
     const struct fby_folder_filter filter = {
         reads_suffix, NULL, "jpg, jpeg, png, webp"};
     struct fby_folder *class = &folders->classes[i];
-    atomic_bool       stop   = false;
-    struct fby_unread unread;
+    atomic_bool stop         = false;
     FBY_TRY(fby_folder_find_class_files(
         folders->search->root, folders->path, &stop, class, why));
-    if (class->count > 0 && fby_unread_file(class->files[0].path, &unread)) {
-        return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
+    if (class->count > 0) {
+        FBY_TRY(fby_refuse_unread(
+            folders->search, folders->path, class->files[0].path, why));
     }
     return fby_folder_select_samples(class, &filter, why);
 }

@@ -228,10 +228,8 @@ const char *fby_guess_set_command(
     return search->out->command[0] != '\0' ? ":" : "";
 }
 
-/* The same with the arguments of the format. */
-__attribute__((format(printf, 4, 5))) static void add_command(
-    const struct fby_search *search, const char *lead, const char *path,
-    const char *format, ...)
+void fby_guess_add_command(const struct fby_search *search, const char *lead,
+    const char *path, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -247,7 +245,7 @@ void fby_guess_advise(const struct fby_search *search, const char *path,
     if (lead[0] == '\0') {
         search->out->command[0] = '\0';
     }
-    add_command(search, line, path, "python3 -c \"%s\"", program);
+    fby_guess_add_command(search, line, path, "python3 -c \"%s\"", program);
 }
 
 fby_err fby_guess_unpack_first(

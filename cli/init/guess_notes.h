@@ -57,6 +57,11 @@ void fby_guess_write_word(const struct fby_search *search, const char *below,
 __attribute__((format(printf, 3, 4))) const char *fby_guess_set_command(
     const struct fby_search *search, const char *path, const char *format, ...);
 
+/* The same after the commands that are set, with `lead` before it. */
+__attribute__((format(printf, 4, 5))) void fby_guess_add_command(
+    const struct fby_search *search, const char *lead, const char *path,
+    const char *format, ...);
+
 /* The same with a program of Python. If `lead` is not "", the command is added as a
  * line that begins so: "for boxes instead: ". */
 void fby_guess_advise(const struct fby_search *search, const char *path,

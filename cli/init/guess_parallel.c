@@ -181,23 +181,20 @@ static uint64_t count_pictures(
 }
 
 /* Refuse samples whose picture has no decoder, such as a TIFF. */
-static fby_err check_decoders(
+static fby_err check_decoders(const struct fby_search *search, const char *path,
     const struct fby_guess_split *split, struct fby_error_detail *why)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
-        const char       *extension = split->members[i].extension;
-        const char       *dot       = strrchr(extension, '.');
-        char              name[2 * FBY_NAME_SIZE];
-        struct fby_unread unread;
+        const char *extension = split->members[i].extension;
+        const char *dot       = strrchr(extension, '.');
+        char        name[2 * FBY_NAME_SIZE];
         if (dot == NULL || fby_unread_picture(dot) == NULL ||
             count_pictures(split, extension) >= split->samples) {
             continue;
         }
         snprintf(name, sizeof(name), "%.*s/*%s", (int)(dot - extension),
             extension, dot);
-        if (fby_unread_file(name, &unread)) {
-            return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
-        }
+        FBY_TRY(fby_refuse_unread(search, path, name, why));
     }
     return FBY_OK;
 }
@@ -272,7 +269,7 @@ static fby_err add_parallel_split(struct fby_search *search, const char *path,
         err = fby_guess_count_index(split, &index, why);
     }
     if (err == FBY_OK) {
-        err = check_decoders(split, why);
+        err = check_decoders(search, path, split, why);
     }
     if (err == FBY_OK) {
         note_members(search, split, &index);

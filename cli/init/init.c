@@ -303,7 +303,7 @@ static void print_left_out_files(
         fprintf(stderr, has_pictures ? " (no pictures that can be decoded)\n"
                                      : " (no pictures)\n");
         print_find(split, is_undecoded, "to convert them with ImageMagick",
-            "mogrify -format png {} +");
+            FBY_UNREAD_CONVERT);
         print_find(split, fby_unread_is_jpeg, "to read JPEG files as .jpg",
             FBY_UNREAD_RENAME);
     }

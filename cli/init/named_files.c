@@ -223,8 +223,15 @@ static uint32_t find_best(const struct named_search *self, const char *text,
     return n_files;
 }
 
-/* Look for the best file that ends with `rest`, a part of the value `text`. By its
- * name alone, a picture anywhere is the one if there is no other of that name. */
+/* Is the value an absolute path, as one of another machine? */
+static bool is_absolute(const char *text)
+{
+    return text[0] == '/' || (text[0] != '\0' && text[1] == ':');
+}
+
+/* Look for the best file that ends with `rest`, a part of the value `text`. By the
+ * name alone of an absolute path, a picture anywhere is the one if there is no other
+ * of that name. */
 static bool find_rest(const struct named_search *self, const char *text,
     const char *rest, struct fby_named_file *out)
 {
@@ -234,7 +241,7 @@ static bool find_rest(const struct named_search *self, const char *text,
     if (find_best(self, text, rest, 1, out) > 0) {
         return true;
     }
-    bool found = fby_init_is_any_picture(rest) &&
+    bool found = is_absolute(text) && fby_init_is_any_picture(rest) &&
                  find_best(self, text, rest, self->folders->n, out) == 1;
     out->folder_size = found ? 0 : out->folder_size; /* none is preferred */
     return found;

@@ -6,6 +6,7 @@
 
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_zip.h"
+#include "cli/init/refuse_layouts.h"
 #include "common/shell.h"
 #include "pipeline/location.h"
 #include "pipeline/text.h"
@@ -26,10 +27,8 @@ fby_err fby_refuse_zip_parts(const struct fby_search *search, const char *path,
     char part[FBY_PATH_SIZE + 8];
     copy_stem(path, stem);
     snprintf(part, sizeof(part), "%s.z01", stem);
-    struct fby_unread unread;
-    return fby_object_exists(search->root, part) &&
-                   fby_unread_file(part, &unread)
-               ? fby_error_set(why, FBY_CONFIG, "%s", unread.text)
+    return fby_object_exists(search->root, part)
+               ? fby_refuse_unread(search, "", part, why)
                : FBY_OK;
 }
 

@@ -34,14 +34,12 @@ static fby_err check_unread(
     const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
     const struct fby_listing *listing = layout->listing;
-    struct fby_unread         unread;
     bool                      has_known =
         fby_init_has_pictures(listing) || fby_listing_has_dirs(listing);
     for (uint32_t i = 0; !has_known && i < listing->count; i++) {
         const char *name = listing->entries[i].name;
-        if (!fby_guess_is_zip_path(name) && fby_unread_picture(name) == NULL &&
-            fby_unread_file(name, &unread)) {
-            return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
+        if (!fby_guess_is_zip_path(name) && fby_unread_picture(name) == NULL) {
+            FBY_TRY(fby_refuse_unread(layout->search, layout->path, name, why));
         }
     }
     return FBY_OK;
@@ -51,11 +49,11 @@ static fby_err check_folders(
     const struct fby_checked_dir *dir, struct fby_error_detail *why)
 {
     static fby_err (*const checks[])(struct fby_search *, const char *,
-        const struct fby_listing *, struct fby_error_detail *) = {
-        fby_refuse_sample_arrays, fby_refuse_data_sets, fby_refuse_pairs,
-        fby_refuse_objects, fby_refuse_samples, fby_refuse_mask_names,
-        fby_refuse_mask_words};
-    fby_err err = FBY_OK;
+        const struct fby_listing *,
+        struct fby_error_detail *) = {fby_refuse_sample_arrays,
+        fby_refuse_data_sets, fby_refuse_pairs, fby_refuse_objects,
+        fby_refuse_samples, fby_refuse_mask_names, fby_refuse_mask_words};
+    fby_err err                    = FBY_OK;
     for (size_t i = 0; err == FBY_OK && i < sizeof(checks) / sizeof(checks[0]);
          i++) {
         err = checks[i](dir->search, dir->path, dir->listing, why);

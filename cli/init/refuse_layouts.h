@@ -75,6 +75,12 @@ FBY_CHECKED fby_err fby_refuse_prefixes(struct fby_search *search,
     const char *picture_dir, const char *mask_dir, const char *picture,
     struct fby_error_detail *why);
 
+/* Refuse the file `name` in `path` if its format is not read (refuse_unread.c). Sets
+ * out->command to one that converts it, if there is one.
+ * Errors: FBY_CONFIG: what to do. */
+FBY_CHECKED fby_err fby_refuse_unread(const struct fby_search *search,
+    const char *path, const char *name, struct fby_error_detail *why);
+
 struct fby_pairs_dir { /* parallel folders, or pictures and their boxes */
     struct fby_search *search;
     const char        *path; /* of the folder that has them, below the root */

@@ -127,9 +127,9 @@ static fby_err refuse_unread(struct fby_search *search, const char *list_path,
     if (fby_shell_is_plain(list)) {
         fby_guess_name_list(list, "paths", converted);
         colon = fby_guess_set_command(search, dir,
-            "set -C && find . -iname '*%s' -exec mogrify -format png {} + && "
+            "set -C && find . -iname '*%s' -exec %s && "
             "sed 's/\\%s\\b/.png/Ig' %s > %s",
-            type, type, list, converted);
+            type, FBY_UNREAD_CONVERT, type, list, converted);
         fby_guess_end_command(search, dir, converted);
     }
     return fby_error_set(why, FBY_CONFIG,

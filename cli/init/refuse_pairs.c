@@ -184,14 +184,15 @@ fby_err fby_refuse_pairs(struct fby_search *search, const char *path,
     char               tuples[TUPLES_SIZE];
     char               below[FBY_PATH_SIZE];
     char               operand[FBY_OPERAND_SIZE];
-    struct fby_unread  unread;
     uint32_t           n = find_pairs(search, path, listing, pairs);
     if (n == 0 || are_parallel(pairs, n) || !write_tuples(pairs, n, tuples)) {
         return FBY_OK;
     }
-    if (fby_unread_file(pairs[0].mask, &unread)) {
-        return fby_error_set(why, FBY_CONFIG, "in %s: %s",
-            fby_text_show_begin(pairs[0].masks, 40).text, unread.text);
+    FBY_TRY(fby_path_join(path, pairs[0].masks, below, why));
+    fby_err err = fby_refuse_unread(search, below, pairs[0].mask, why);
+    if (err != FBY_OK) {
+        return fby_error_prefix(
+            why, err, "in %s", fby_text_show_begin(pairs[0].masks, 40).text);
     }
     FBY_TRY(fby_path_join(path, "pairs", below, why));
     fby_guess_write_operand(search, below, operand);

@@ -242,12 +242,11 @@ static fby_err refuse(struct fby_search *search, const char *path,
     const char *group, const struct fby_sample_folder *sample,
     struct fby_error_detail *why)
 {
-    char              files[160];
-    struct fby_unread unread;
+    char files[160];
     for (uint32_t i = 0; i < sample->n; i++) {
-        if (fby_unread_picture(sample->files[i].name) != NULL &&
-            fby_unread_file(sample->files[i].name, &unread)) {
-            return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
+        if (fby_unread_picture(sample->files[i].name) != NULL) {
+            FBY_TRY(
+                fby_refuse_unread(search, path, sample->files[i].name, why));
         }
     }
     const char *colon =

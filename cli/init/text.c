@@ -425,6 +425,32 @@ static fby_err refuse_tars(
         word);
 }
 
+/* Refuse the files *.EXTENSION, whose format is not read. The command is for the
+ * folder of the data, if there is one, and it fits. */
+static fby_err refuse_unread(const struct fby_init_summary *data,
+    const char *name, struct fby_error_detail *why)
+{
+    static const char here[] = ", in their folder: find .";
+    struct fby_unread unread;
+    char              word[FBY_PATH_SIZE];
+    const char       *path = data->path;
+    if (!fby_unread_file(name, &unread)) {
+        return FBY_OK;
+    }
+    const char *command   = strstr(unread.text, here);
+    bool        is_folder = path[0] == '/' && strpbrk(path, "{}*?") == NULL &&
+                     strstr(path, ".zip") == NULL &&
+                     fby_shell_quote(path, word, sizeof(word));
+    if (command != NULL && is_folder &&
+        2 * strlen(path) + strlen(unread.text) + 4 < sizeof(why->text)) {
+        return fby_error_set(why, FBY_CONFIG, "%s: %.*s: find %s%s",
+            fby_text_show(path).text, (int)(command - unread.text), unread.text,
+            word, command + strlen(here));
+    }
+    return fby_error_set(
+        why, FBY_CONFIG, "%s: %s", fby_text_show(path).text, unread.text);
+}
+
 static fby_err append_members(struct fby_buffer *out,
     const struct fby_init_summary *data, struct fby_error_detail *why)
 {
@@ -446,14 +472,10 @@ static fby_err append_members(struct fby_buffer *out,
         return refuse_tars(data, why);
     }
     FBY_TRY(fby_init_refuse_other_members(data, why));
-    struct fby_unread unread;
     for (size_t i = 0; i < data->n_members; i++) {
         char name[FBY_NAME_SIZE + 2];
         snprintf(name, sizeof(name), "*.%s", data->members[i].extension);
-        if (fby_unread_file(name, &unread)) {
-            return fby_error_set(why, FBY_CONFIG, "%s: %s",
-                fby_text_show(data->path).text, unread.text);
-        }
+        FBY_TRY(refuse_unread(data, name, why));
     }
     return fby_error_set(why, FBY_CONFIG,
         "%s: no picture among the files (.jpg, .jpeg, .png, .webp); found: %s",

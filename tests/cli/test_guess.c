@@ -1136,8 +1136,8 @@ static void a_picture_without_decoder_is_refused_unless_it_was_converted(
     sandbox_write_text(sb, "p/masks/2.png", "x");
     assert_refused_with(sb, "p",
         "TIFF pictures (images/*.tif) are not decoded; convert them with "
-        "ImageMagick, in their folder: find . -iname '*.tif' -exec mogrify "
-        "-format png {} +");
+        "ImageMagick:");
+    assert_advised(sb, "p", " && find . -iname '*.tif' -exec sh -c 'for f; do ");
     sandbox_write_text(sb, "p/images/2.png", "x");
     look(sb, "p");
     assert_split(sb, 0, "train", "p/{images,masks}", 2);

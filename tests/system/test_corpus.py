@@ -946,9 +946,11 @@ CORPUS = [
     ("a tar without pictures", shard_without_pictures,
      "shard t-1.tar has no picture (.jpg, .jpeg, .png, .webp)"),
     ("ImageNet's tar.gz", files_named("train.tar.gz"),
-     "unpack shards to plain tars: gunzip -k train.tar.gz"),
-    ("a folder of .tgz", files_named("a-0.tgz", "a-1.tgz"), "gunzip -k a-0.tgz"),
-    ("tar.zst", files_named("a.tar.zst"), "zstd -d a.tar.zst"),
+     "unpack shards to plain tars:\n(cd /"),
+    ("a folder of .tgz", files_named("a-0.tgz", "a-1.tgz"), " && gunzip -k a-0.tgz)\nclass folders: (cd /"),
+    ("tar.zst", files_named("a.tar.zst"), " && zstd -d a.tar.zst)\n"),
+    ("a tar.gz of a name that is no option", files_named("-my data.tar.gz"),
+     " && gunzip -k './-my data.tar.gz')\n"),
     ("Kaggle's zip", kaggle_zip, {"image": (6, *IMAGE), "label": (6,)}),
     ("a zip of train/ and val/", stored_zip_of_splits,
      {"image": (6, *IMAGE), "label": (6,)},
@@ -1421,31 +1423,30 @@ CORPUS = [
         "remove the # there", {"images": (4, *IMAGE)})),
     ("class folders of TIFF", pictures_at("a/1.tif", "b/2.TIF"), Remedy(
         "TIFF pictures (*.tif) are not decoded; convert them with "
-        "ImageMagick, in their folder: find . -iname '*.tif'", "",
+        "ImageMagick: find /", "",
         {"image": (2, *IMAGE), "label": Counter([0, 1])})),
     ("a class folder of TIFF", pictures_at("a/1.jpg", "b/2.tif"), Remedy(
         "TIFF pictures (b/2.tif) are not decoded; convert them with "
-        "ImageMagick, in their folder: find . -iname '*.tif'", "",
+        "ImageMagick:\n(cd /", "",
         {"image": (2, *IMAGE), "label": Counter([0, 1])})),
     ("class folders of .jfif", jpeg_named("a/1.jfif", "b/2.JFIF"), Remedy(
-        "JPEG pictures are read as .jpg and .jpeg (not *.jfif); rename them, "
-        "in their folder: find . -iname '*.jfif'", "",
+        "JPEG pictures are read as .jpg and .jpeg (not *.jfif); rename them: "
+        "find /", "",
         {"image": (2, *IMAGE), "label": Counter([0, 1])})),
     ("a class folder of .jpe", jpeg_named("a/1.jpe", "a/2.jpe", "b/3.JPG"),
      Remedy("JPEG pictures are read as .jpg and .jpeg (not a/1.jpe); rename "
-            "them, in their folder: find . -iname '*.jpe'", "",
+            "them:\n(cd /", "",
             {"image": (3, *IMAGE), "label": Counter([0, 0, 1])})),
     (".jfif among pictures", jpeg_named("a/1.jfif", "a/2.jpg", "b/3.jpg"), Note(
         "left out: 1 .jfif file (no pictures)\nto read "
         "JPEG files as .jpg: find /", {"image": (2, *IMAGE)},
         {"train": {"image": (3, *IMAGE)}})),
     ("a folder of TIFF", pictures_at("1.tif", "2.tif"), Remedy(
-        "are not decoded; convert them with ImageMagick, in their folder: find . -iname "
-        "'*.tif'", "", {"image": (2, *IMAGE)})),
+        "are not decoded; convert them with ImageMagick:\n(cd /", "", {"image": (2, *IMAGE)})),
     ("TIFF in parallel folders", pictures_at(
         "images/1.tif", "images/2.png", "masks/1.png", "masks/2.png"), Remedy(
             "TIFF pictures (images/*.tif) are not decoded; convert them with "
-            "ImageMagick, in their folder: find .", "",
+            "ImageMagick:\n(cd /", "",
             {"images": (2, *IMAGE), "masks": (2, 224, 224, 1)})),
     ("Carvana: masks of GIF", pictures_at(
         "images/1.jpg", "images/2.jpg", "masks/1.gif", "masks/2.gif"), Remedy(

@@ -200,8 +200,8 @@ ROWS = [
                                   "they are classes"), "",
             {"a_photo": (5, *IMAGE), "mask": (5, 224, 224, 1)})),
     ("samples of TIFF pictures", cases(5, "ab.tif", "seg.tif"),
-     "TIFF pictures (ab.tif) are not decoded; convert them with ImageMagick, in "
-     "their folder: find . "),
+     "TIFF pictures (ab.tif) are not decoded; convert them with "
+     "ImageMagick:\n(cd /"),
     ("a zip of samples", zipped(cases(5, *MRI)),
      "for samples write a list with a column of paths for each file; unpack the "
      "archive first:\n(cd /"),

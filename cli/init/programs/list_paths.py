@@ -18,7 +18,7 @@ f = lambda v, s, c, e, d, i: next(
      for y in [v.replace(chr(92), '/'), re.sub(r'^(\d+)[.]0\Z', r'\1', v)]
      for g in [e] + G * (e != '')
      for w in ['/' + z + g for z in (
-         y[len(c) if y.startswith(c) else 0:], '/'.join(y.split('/')[-i:]))]
+         y[len(c) if y.startswith(c) else 0:], '/'.join(y.split('/')[-i:]) if c else '')]
      for q in (w, (w.lower(),))
      for A in [[p for p in D.get(q, [])
                 if p.startswith(s) and (g == e or p.startswith(d))]]

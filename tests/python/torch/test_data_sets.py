@@ -169,7 +169,7 @@ DATA_SETS = [
     ("webdataset: jpg and seg.png", shards(jpg=picture, seg_png=mask),
      {"image": (10, *IMAGE), "seg": (10, 224, 224, 1)}),
     ("webdataset: a compressed shard", compressed_shard,
-     "unpack shards to plain tars: gunzip -k train-0.tar.gz"),
+     " && gunzip -k train-0.tar.gz)"),
     ("datasets: save_to_disk", arrow, "Arrow (data-00000-of-00001.arrow) "
      + SHARDS),
     ("datasets: save_to_disk of splits", arrow_splits, "Arrow ("),
