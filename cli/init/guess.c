@@ -618,6 +618,7 @@ fby_err fby_source_guess_at_depth(const char *path, enum fby_type token_type,
         err = fby_refuse_class_texts(&search, why);
     }
     if (err == FBY_OK) {
+        fby_guess_note_box_members(&search);
         fby_guess_note_columns(&search);
         err = fby_guess_use_data_root(out, why);
     }

@@ -176,6 +176,10 @@ FBY_CHECKED fby_err fby_refuse_chats(
  * their names, or some rows lack their texts (guess_list_notes.c). */
 void fby_guess_note_columns(struct fby_search *search);
 
+/* Add a note of boxes in the objects of a column, with the command that writes lists
+ * of boxes as numbers (guess_box_members.c). */
+void fby_guess_note_box_members(struct fby_search *search);
+
 /* Refuse a list of which no column has a picture in each row, if one has pictures
  * at all (refuse_missing_files.c).
  * Errors: FBY_CONFIG  the rows that have none, and what to do. */

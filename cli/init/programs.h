@@ -33,6 +33,7 @@ extern const char fby_program_boxes_voc[];
 extern const char fby_program_boxes_kitti[];
 extern const char fby_program_boxes_objects[];
 extern const char fby_program_roboflow_names[];
+extern const char fby_program_boxes_members[]; /* then write_lists */
 
 /* They make lists of others; then write_lists. */
 extern const char fby_program_read_rows[];

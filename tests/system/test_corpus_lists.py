@@ -275,6 +275,20 @@ def other_machine(path, *files):
     return make
 
 
+def hugging_face_boxes(has_sizes, classes):
+    def make(root):
+        sizes = {"width": 48, "height": 40} if has_sizes else {}
+        for split in ("train", "val"):
+            for i in range(4):
+                save(root / f"{split}/{i}.jpg", picture(i))
+            save(root / f"{split}/metadata.jsonl", "".join(
+                json.dumps({"file_name": f"{i}.jpg", **sizes, "objects": {
+                    "bbox": [[12, 10, 24, 20]],
+                    "categories": [classes[i % 2]]}}) + "\n"
+                for i in range(4)))
+    return make
+
+
 def in_two_formats(ending, text):
     """Lists in a format that is not read, of train and val."""
     def make(root):
@@ -506,6 +520,13 @@ def celeba(root):
 KARPATHY = ("train2014", "val2014", "val2014", "val2014", "train2014")
 
 ROWS = [
+    *((f"boxes in objects of metadata.jsonl, {sizes}, {classes}",
+       hugging_face_boxes(sizes, classes), Note(
+           'note: to read the boxes of "objects" (x, y, width and height in '
+           "pixels): (cd /", {"file_name": (4, *IMAGE)},
+           {"train": {"boxes": Counter([0, 1] * 2 + [.5] * 16)},
+            "val": {"boxes": [[0, .5, .5, .5, .5]]}}))
+      for sizes, classes in ((True, [0, 1]), (False, ["cat", "dog"]))),
     *((f"{path} for {files}", other_machine(path, *files), Remedy(
         f"the column image has paths that lead to no file, such as "
         f"{path.format(0)} ({files[0].format(0)}): write a list of paths:", "",
