@@ -103,11 +103,12 @@ static fby_err refuse(struct fby_search *search, const char *path,
     return fby_error_set(why, FBY_CONFIG,
         "the folders %s have the same folders (%.40s), which seem to be the "
         "classes: for one of them: forebay init %s; if the outer ones are "
-        "classes, add --class-depth 1, or 2 if each is one, as %s%s",
+        "splits, rename them to train, val and test; if classes, add "
+        "--class-depth 1, or 2 if each is one, as %s%s",
         list, fby_text_show(classes).text, operand, class,
-        search->in_zip ? ""
-                       : "; for all of them write a list, and run init "
-                         "again:");
+        search->in_zip
+            ? ""
+            : "; to train on all, write a list, and run init again:");
 }
 
 fby_err fby_refuse_groups(

@@ -97,9 +97,10 @@ static fby_err refuse_splits(struct fby_search *search, const char *path,
     fby_roles_list_names(splits, n_splits, list, sizeof(list));
     return fby_error_set(why, FBY_CONFIG,
         "the folders %s look like splits, not classes: write a pipeline for "
-        "each: forebay init %s; if files of one name in two folders are "
-        "pairs, name the folders images and masks; if all are classes, add "
-        "--class-depth 1",
+        "each: forebay init %s; or, so that all number the classes alike, "
+        "rename them to train, val and test; if files of one name in two "
+        "folders are pairs, name these images and masks; if all are classes, "
+        "add --class-depth 1",
         list, operand);
 }
 

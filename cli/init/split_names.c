@@ -27,7 +27,7 @@ static const struct {
     {.word = "valid", .split = "valid"},
     {.word = "eval", .split = "val", .no_folder = true},
     {.word = "test", .split = "test"}, {.word = "val", .split = "val"},
-    {.word = "dev", .split = "val", .no_folder = true, .is_whole = true}};
+    {.word = "dev", .split = "val", .is_whole = true}};
 enum { N_WORDS = sizeof(words) / sizeof(words[0]) };
 
 struct split_word { /* in a name; length 0: none */
@@ -235,6 +235,9 @@ const char *fby_evaluation_split_of(const char *name)
     }
     snprintf(word, sizeof(word), "%.*s", (int)n, name);
     const char *split = fby_split_of_folder(word);
+    if (strcasecmp(word, "dev") == 0) {
+        return NULL; /* data may lie in a folder of that name */
+    }
     return split != NULL && fby_text_is_evaluation_split(split) ? split : NULL;
 }
 

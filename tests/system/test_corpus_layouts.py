@@ -451,6 +451,25 @@ ROWS = [
     ("DAVIS", davis, Remedy(
         "the videos of JPEGImages/ and the masks of Annotations/ are not read",
         "", {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
+    ("dev/ beside train/", files(
+        *(f"{split}/{name}/{{}}.jpg" for split in ("train", "dev")
+          for name in ("cat", "dog"))),
+     {"label": Counter([0] * 4 + [1] * 4)},
+     ("val", {"label": [0] * 4 + [1] * 4})),
+    ("a folder dev of classes", lambda root: files(
+        "dev/cat/{}.jpg", "dev/dog/{}.jpg")(root) or root / "dev",
+     {"label": (8,)}),
+    ("splits of other names", files(
+        *(f"{split}/{name}/{{}}.jpg" for split in ("01_fit", "02_check")
+          for name in ("cat", "dog"))),
+     "; if the outer ones are splits, rename them to train, val and test; if "
+     "classes, add --class-depth 1, or 2 if each is one, as 01_fit/cat; to "
+     "train on all, write a list, and run init again:\n(cd /"),
+    ("splits with a word before", files(
+        *(f"{split}/{name}/{{}}.jpg" for split in ("seg_train", "seg_test")
+          for name in ("cat", "dog"))),
+     "; or, so that all number the classes alike, rename them to train, val "
+     "and test; "),
     ("folds of class folders", files(
         *(f"fold{k}/{name}/{k}{{}}.jpg" for k in range(3)
           for name in ("cat", "dog"))),
