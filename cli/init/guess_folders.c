@@ -343,6 +343,19 @@ static fby_err list_inner_folders(const struct class_folders *folders,
     return err;
 }
 
+/* Refuse files of which none is a picture, if the format of one is not read. */
+static fby_err check_types(
+    const struct class_folders *folders, struct fby_error_detail *why)
+{
+    const struct fby_folder_counts *counts = &folders->counts;
+    for (uint32_t i = 0; counts->n_with_picture == 0 && i < counts->n_types;
+         i++) {
+        FBY_TRY(fby_refuse_unread(
+            folders->search, folders->path, counts->types[i].first, why));
+    }
+    return FBY_OK;
+}
+
 /* Refuse a single folder of folders, which may be a level too high. For several
  * of them, write a note. */
 static fby_err check_depth(const struct class_folders *folders,
@@ -355,6 +368,7 @@ static fby_err check_depth(const struct class_folders *folders,
         folders->counts.has_direct_files) {
         return FBY_OK;
     }
+    FBY_TRY(check_types(folders, why));
     FBY_TRY(list_inner_folders(folders, inner, sizeof(inner), why));
     split->only_folders = true;
     if (folders->n > 1) {

@@ -95,13 +95,16 @@ static fby_err refuse_splits(struct fby_search *search, const char *path,
     FBY_TRY(refuse_pairs_of_splits(search, path, splits, n_splits, train, why));
     fby_roles_write_operand(search, path, train, operand);
     fby_roles_list_names(splits, n_splits, list, sizeof(list));
+    const char *names_of_splits = /* more folders have several parts */
+        n_splits <= 3 ? "or, so that all number the classes alike, rename them "
+                        "to train, val and test; "
+                      : "";
     return fby_error_set(why, FBY_CONFIG,
         "the folders %s look like splits, not classes: write a pipeline for "
-        "each: forebay init %s; or, so that all number the classes alike, "
-        "rename them to train, val and test; if files of one name in two "
-        "folders are pairs, name these images and masks; if all are classes, "
-        "add --class-depth 1",
-        list, operand);
+        "each: forebay init %s; %sif files of one name in two folders are "
+        "pairs, name the folders images and masks; if all are classes, add "
+        "--class-depth 1",
+        list, operand, names_of_splits);
 }
 
 /* Refuse the folders `names` with a sentence after "the folders A, B", and a

@@ -238,7 +238,7 @@ static void every_class_folder_needs_a_picture(void **state)
     sandbox_mkdir(sb, "p/d");
     assert_refused(sb,
         "the class folder d has no files with an extension, such as 7.jpg: "
-        "add some, or remove the folder");
+        "add some, or, if it is no class, move it elsewhere");
 }
 
 static void a_loop_of_links_is_refused(void **state)
@@ -246,7 +246,8 @@ static void a_loop_of_links_is_refused(void **state)
     const struct sandbox *sb = *state;
     sandbox_write(sb, "p/a/x/y/1.jpg", "", 0);
     sandbox_link(sb, "..", "p/a/x/y/z");
-    assert_refused(sb, "a/x/y/z is a link to a folder that it lies in");
+    assert_refused(sb, "a/x/y/z is a link to a folder that it lies in: remove "
+                       "the link");
 }
 
 /* Progress is a number of files, of an unknown total. */

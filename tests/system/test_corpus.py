@@ -975,6 +975,9 @@ CORPUS = [
     ("HDF5", files_named("train.h5"), "HDF5 (train.h5) is not read yet"),
     ("LMDB", files_named("data.mdb", "lock.mdb"), "LMDB (data.mdb)"),
     ("RecordIO", files_named("train.idx", "train.rec"), "RecordIO ("),
+    ("class folders of videos a level down", files_named(
+        "clips/dance/1.mp4", "clips/jump/2.mp4"),
+     "video (clips/dance/1.mp4) is not read yet"),
     ("class folders of videos", files_named("dance/1.mp4", "jump/2.mp4"),
      "video (*.mp4) is not read yet"),
     ("MDS of pictures", mds_of_pictures,
@@ -1488,7 +1491,7 @@ CORPUS = [
      "one for training to train; to stream one by itself: forebay init /"),
     ("an empty class folder in val/", empty_class_in_val,
      "in val: the class folder empty has no files with an extension, such as "
-     "7.jpg: add some, or remove the folder"),
+     "7.jpg: add some, or, if it is no class, move it elsewhere\n"),
     ("PNG of 16 bits in grey", grey16, Note(
         "note: the pictures are grey of 16 bits: all above 255 becomes white, "
         "as Pillow's convert(\"RGB\") does; scale them to 8 bits, which "

@@ -176,7 +176,8 @@ fby_err fby_folder_enter(struct fby_folder_ancestors *self, const char *path,
                        self->stamps[i].inode == stamp->inode;
         if (is_same) {
             return fby_error_set(why, FBY_CONFIG,
-                "%s is a link to a folder that it lies in", path);
+                "%s is a link to a folder that it lies in: remove the link",
+                path);
         }
     }
     self->stamps[self->depth++] = *stamp;
@@ -278,7 +279,7 @@ fby_err fby_folder_find_class_files(const struct fby_root *root,
     if (self->count == 0) {
         return fby_error_set(why, FBY_CONFIG,
             "the class folder %s has no files with an extension, such as "
-            "7.jpg: add some, or remove the folder",
+            "7.jpg: add some, or, if it is no class, move it elsewhere",
             fby_text_show(self->name).text);
     }
     return FBY_OK;
