@@ -106,6 +106,12 @@ static void append_left_out(const struct fby_init_summary *data,
             member->extension);
     } else if (fby_init_has_type(member->extension, "png")) {
         append_colours(data, member, out);
+    } else if (!fby_init_is_partner_name(member->extension)) {
+        fby_init_printf(out,
+            "left out: %s: a second picture; if it is needed, remove the # of "
+            "its field in the file (of a mask, this compression changes class "
+            "ids)\n",
+            member->extension);
     } else {
         fby_init_printf(out,
             "left out: %s: its compression changes class ids; save masks as "

@@ -289,6 +289,17 @@ def hugging_face_boxes(has_sizes, classes):
     return make
 
 
+def all_columns(*names):
+    """A list with a column of pictures for each name."""
+    def make(root):
+        for name in names:
+            for i in range(4):
+                save(root / f"{name}/{i}.jpg", picture(i))
+        save(root / "train.csv", picture_list(",".join(names), *(
+            ",".join(f"{name}/{i}.jpg" for name in names) for i in range(4))))
+    return make
+
+
 def in_two_formats(ending, text):
     """Lists in a format that is not read, of train and val."""
     def make(root):
@@ -520,6 +531,10 @@ def celeba(root):
 KARPATHY = ("train2014", "val2014", "val2014", "val2014", "train2014")
 
 ROWS = [
+    ("triplets of pictures", all_columns("anchor", "positive", "negative"),
+     Note("left out: positive.jpg: a second picture; if it is needed, remove the "
+          "# of its field in the file (of a mask, this compression changes "
+          "class ids)\n", {"anchor": (4, *IMAGE)})),
     *((f"boxes in objects of metadata.jsonl, {sizes}, {classes}",
        hugging_face_boxes(sizes, classes), Note(
            'note: to read the boxes of "objects" (x, y, width and height in '

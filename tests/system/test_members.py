@@ -304,9 +304,8 @@ CORPUS = [
         'left out: column "n": it has no value in 2 rows of 2: write one into '
         "each\n", {"y": Counter([1, 1])})),
     ("two pictures", made(**{"a.jpg": jpg, "b.jpg": jpg}, cls=id_text), Note(
-        "left out: b.jpg: its compression changes class ids; save masks as PNG "
-        "in grey or with a palette; if it is a second picture, remove the # of "
-        "its field in the file\n", {"image": (5, *IMAGE)})),
+        "left out: b.jpg: a second picture; if it is needed, remove the # of its "
+        "field in the file (of a mask, this compression changes class ids)\n", {"image": (5, *IMAGE)})),
     ("a mask too few", lambda root: tar(root / "t.tar", dict(list(samples(
         0, 5, **{"jpg": jpg, "mask.png": mask, "cls": id_text}).items())[:-6]
         + list(samples(4, 5, jpg=jpg, cls=id_text).items()))), Note(
