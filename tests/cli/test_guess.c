@@ -1137,7 +1137,8 @@ static void a_picture_without_decoder_is_refused_unless_it_was_converted(
     assert_refused_with(sb, "p",
         "TIFF pictures (images/*.tif) are not decoded; convert them with "
         "ImageMagick:");
-    assert_advised(sb, "p", " && find . -iname '*.tif' -exec sh -c 'for f; do ");
+    assert_advised(
+        sb, "p", " && find . -iname '*.tif' -exec sh -c 'for f; do ");
     sandbox_write_text(sb, "p/images/2.png", "x");
     look(sb, "p");
     assert_split(sb, 0, "train", "p/{images,masks}", 2);
