@@ -270,7 +270,8 @@ static bool are_names_in_tars(const struct fby_guess_split *split)
     bool          has_common = false; /* no dot, or in all samples */
     for (uint32_t i = 0; i < split->n_members; i++) {
         const struct fby_init_member *member = &split->members[i];
-        if (fby_init_is_picture(member)) {
+        if (member->value == FBY_INIT_NO_VALUE &&
+            is_picture(member->extension)) {
             bool is_dotted = add_dotted(&dotted, member->extension);
             has_common     = has_common || !is_dotted || member->always;
         }
@@ -284,7 +285,7 @@ static uint32_t find_dotted_picture(const struct fby_shard *shard)
     uint32_t m = 0;
     while (m < shard->n_members &&
            (strchr(fby_shard_suffix(shard, m), '.') == NULL ||
-               !fby_init_is_picture_suffix(fby_shard_suffix(shard, m)))) {
+               !is_picture(fby_shard_suffix(shard, m)))) {
         m++;
     }
     return m;

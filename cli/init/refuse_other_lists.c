@@ -240,9 +240,15 @@ static fby_err refuse_json(
     snprintf(body + used, sizeof(body) - used,
         "'%s' $f " FBY_GUESS_INTO("${f%%.*}.jsonl"), json[0].program);
     advise(files, body, ".jsonl");
+    uint32_t named = 0; /* the file to name: `name`, if the command has it */
+    while (named < files->n && strcmp(files->names[named], name) != 0) {
+        named++;
+    }
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: %swrite JSON lines, an object in each line:",
-        fby_text_show_begin(files->n > 0 ? files->names[0] : name, 60).text,
+        fby_text_show_begin(
+            files->n > 0 && named == files->n ? files->names[0] : name, 60)
+            .text,
         json[0].is_known
             ? ""
             : "if it has such lines, rename it to train.jsonl; else ");
