@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The files of deploy/slurm, with a real Slurm: its daemons run in namespaces
-of this test, and believe that this machine is five nodes."""
+of this test, and emulate five nodes on one machine."""
 
 import json
 import os
@@ -27,9 +27,11 @@ ADDRESS = "10.77.0.1"
 DEADLINE_S = 90
 OPTIONS = ("--partition=few", "--exclusive", "--time=30")
 PROCESSES = []
+MANY = {"DATA": str(DIR / "many"), "PIPELINE": str(DIR / "many.yaml")}
 
 # Heterogeneous jobs start when the backfill scheduler runs. `config_overrides`:
-# the nodes have as many cores and GPUs as is said here.
+# the nodes have as many cores and GPUs as is said here. `KillOnBadExit`,
+# `WaitTime`: unless srun says otherwise, the end of a task ends the others.
 CONFIG = f"""
 ClusterName=test
 SlurmctldHost=cluster
@@ -42,7 +44,7 @@ TaskPlugin=task/none
 SchedulerType=sched/backfill
 SchedulerParameters=bf_interval=1,batch_sched_delay=0
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters=CR_Core_Memory
 SlurmUser=root
 SlurmdUser=root
 StateSaveLocation={DIR}/state
@@ -50,6 +52,8 @@ SlurmdSpoolDir={DIR}/spool-%n
 SlurmctldPidFile={DIR}/slurmctld.pid
 SlurmdPidFile={DIR}/slurmd-%n.pid
 SlurmdParameters=config_overrides
+KillOnBadExit=1
+WaitTime=1
 GresTypes=gpu
 PartitionName=gpu Nodes=gpu1 State=UP
 PartitionName=cpu Nodes=cpu[1-2] State=UP
@@ -122,7 +126,7 @@ def start_slurm():
 
 
 def setUpModule():
-    """A cluster, and 64 photos with their pipeline."""
+    """A cluster, 64 photos with their pipeline, and 20 copies of them."""
     os.environ["PATH"] = f"{pathlib.Path(FOREBAY).parent}:{os.environ['PATH']}"
     os.environ["FOREBAY_CACHE_DIR"] = str(DIR / "cache")
     os.chdir(DIR)
@@ -130,6 +134,9 @@ def setUpModule():
     start_slurm()
     run(FOREBAY, "photos", "--number", "64", "photos")
     run(FOREBAY, "init", "photos", "-o", "p.yaml")
+    for copy in range(20):
+        shutil.copytree("photos", f"many/{copy}")
+    run(FOREBAY, "init", "many", "-o", "many.yaml", "--class-depth", "2")
 
 
 def attempt(*args, **options):
@@ -164,10 +171,14 @@ def set_time_limit(job, seconds):
 
 
 class Train(unittest.TestCase):
-    """train.sbatch, as it is."""
+    """train.sbatch, as it is but for the seconds that a trainer has to end."""
 
     def submit(self, *args, **variables):
-        job = run("sbatch", "--parsable", *args, TRAIN, env={
+        script = TRAIN.read_text()
+        self.assertIn("trainer_grace_s=60", script)
+        (DIR / "train.sbatch").write_text(
+            script.replace("trainer_grace_s=60", "trainer_grace_s=4"))
+        job = run("sbatch", "--parsable", *args, "train.sbatch", env={
             **os.environ, "DATA": str(DIR / "photos"),
             "PIPELINE": str(DIR / "p.yaml"), **variables}).strip()
         self.addCleanup(attempt, "scancel", job)
@@ -182,23 +193,37 @@ class Train(unittest.TestCase):
         self.assertFalse((DIR / f"forebay-{job}").exists())
         return int(code), log(f"train-{job}")
 
-    def test_a_job_receives_the_data_of_a_local_pull(self):
+    def assert_has_pulled(self, job):
+        """A job receives the data of a local pull."""
         digest = json.loads(run(FOREBAY, "pull", "--pipeline", "p.yaml",
                                 "--json"))["digest"]
-        code, text = self.finish(self.submit())
+        code, text = self.finish(job)
         self.assertEqual(code, 0, text)
         self.assertIn(digest, text)
+        return text
+
+    def test_a_job_receives_the_data_of_a_local_pull(self):
+        text = self.assert_has_pulled(self.submit(
+            "--export=DATA,PIPELINE,PATH,SLURM_CONF,FOREBAY_CACHE_DIR"))
         self.assertEqual(text.count("LEAVING"), 2, text)  # both workers drain
         self.assertEqual(text.count("SERVER-ENDED"), 1, text)
+        self.assertNotIn("error", text)
 
     def test_its_exit_code_is_that_of_the_trainer(self):
         code, text = self.finish(self.submit(PIPELINE="/nonexistent"))
         self.assertEqual(code, 1, text)
         self.assertIn("/nonexistent", text)
 
-    def submit_slow(self):
-        """A job that has begun, and takes 8 s: two samples for each thread."""
-        job = self.submit(FOREBAY_FAULT="worker.slow:every_sample=1:ms=4000")
+    def test_variables_that_are_missing(self):
+        code, text = self.finish(self.submit(SBATCH_EXPORT="NONE"))
+        self.assertEqual(code, 1, text)
+        self.assertIn("DATA: is not set: submit with DATA=", text)
+
+    def submit_slow(self, **variables):
+        """A job that has begun, and takes 4 s for each copy of the photos:
+        each of the 32 threads makes two samples of it."""
+        job = self.submit(FOREBAY_FAULT="worker.slow:every_sample=1:ms=2000",
+                          FOREBAY_DRAIN="1", **variables)
         wait_for(lambda: log(f"train-{job}").count("REGISTERED") == 2,
                  lambda: attempt("squeue"))
         return job
@@ -210,20 +235,39 @@ class Train(unittest.TestCase):
         self.finish(job)
         self.assertEqual(state(job), "CANCELLED")
 
-    def test_it_ends_when_its_workers_end(self):
+    def test_it_fails_when_its_workers_end(self):
+        for signal, sign in (("USR1", "User defined signal 1"),  # fail
+                             ("TERM", "LEAVING")):               # exit with 0
+            job = self.submit_slow(**MANY)
+            workers = int(job) + 1
+            run("scancel", f"--signal={signal}", workers)
+            code, text = self.finish(job)
+            self.assertEqual(code, 1, text)
+            self.assertIn(sign, text)
+            self.assertIn("the workers ended before the trainer", text)
+
+    def test_it_goes_on_without_one_of_its_workers(self):
         job = self.submit_slow()
-        workers = int(job) + 1
-        run("scancel", "--signal=USR1", workers)
+        run("pkill", "--oldest", "-KILL", "--full", "^[^ ]*forebay worker ")
+        text = self.assert_has_pulled(job)
+        self.assertRegex(text, r"srun: error: cpu[12]: task [01]: Killed")
+
+    def test_at_the_time_limit_the_workers_serve_until_the_trainer_ends(self):
+        job = self.submit_slow(**MANY)
+        for part in (job, int(job) + 1):
+            set_time_limit(part, 60)
         code, text = self.finish(job)
-        self.assertEqual(code, 1, text)
-        self.assertIn("the workers ended before the trainer", text)
+        self.assertEqual(code, 143, text)
+        self.assertEqual(text.count("LEAVING"), 2, text)
+        self.assertLess(text.index("ended by signal"), text.index("LEAVING"))
 
 
 class Scale(unittest.TestCase):
     """The command `scale`, on a partition of two nodes."""
 
     def setUp(self):
-        self.env = {**os.environ, "FOREBAY_DATA": f"data={DIR}/photos",
+        self.env = {**os.environ, "SBATCH_EXPORT": "NONE",
+                    "FOREBAY_DATA": f"data={DIR}/photos",
                     "FOREBAY_SERVER_FILE": f"{DIR}/{self.id()}"}
         self.addCleanup(self.scale, 0)
 
