@@ -13,15 +13,17 @@ import ray
 
 
 @ray.remote(num_gpus=0, max_retries=-1, scheduling_strategy="SPREAD")
-def run_worker(command):
-    """One worker. It drains when this script cancels the task."""
+def run_worker(command):  # it drains when this script cancels the task
     process = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *command])
-    try:
-        while process.poll() is None:
-            time.sleep(0.5)  # a cancelled task is interrupted between two calls
-    finally:
-        process.terminate()
-        process.wait()
+    signals = [signal.SIGTERM]  # only one: a second would end the drain
+    while True:
+        try:
+            if process.poll() is not None:
+                return
+            time.sleep(0.5)
+        except KeyboardInterrupt:
+            while signals:
+                process.send_signal(signals.pop())
 
 
 def wanted(args):
@@ -37,13 +39,12 @@ def reconcile(args, start, tasks):
     """Keep as many tasks as are wanted; those that wait for a node count."""
     while True:
         number, before = wanted(args), len(tasks)
-        if tasks:  # without those that have ended
+        if tasks:
             tasks[:] = ray.wait(tasks, num_returns=before, timeout=0)[1]
         if len(tasks) < before:
-            print(before - len(tasks), "workers ended: their output says why")
+            print(before - len(tasks), "workers ended")
         if number is not None:
-            while len(tasks) > number:
-                ray.cancel(tasks.pop())
+            list(map(ray.cancel, tasks[number:]))  # repeated: Ray may lose one
             tasks += [start() for _ in range(number - len(tasks))]
         time.sleep(args.every)
 
@@ -54,11 +55,10 @@ def main():
         parser.add_argument("--" + name, required=True, help=what)
     parser.add_argument("--worker-key", help="path of worker.key on the nodes")
     for name, default, what in (
-            ("cpus", 4, "cores of a worker"), ("memory", 2, "its GiB"),
-            ("min", 1, "fewest workers"), ("max", 8, "most workers"),
-            ("every", 15.0, "seconds between two looks")):
-        parser.add_argument("--" + name, type=type(default), default=default,
-                            help=f"{what} (default {default})")
+            ("cpus", 4, "cores of a worker (4)"), ("memory", 2, "its GiB (2)"),
+            ("min", 1, "fewest workers (1)"), ("max", 8, "most workers (8)"),
+            ("every", 15.0, "seconds between two looks (15)")):
+        parser.add_argument("--" + name, type=type(default), default=default, help=what)
     args = parser.parse_args()
     ray.init(address="auto")
     command = ["forebay", "worker", f"--server={args.server}",
@@ -71,10 +71,10 @@ def main():
     try:
         reconcile(args, lambda: task.remote(command), tasks)
     except KeyboardInterrupt:
-        for each in tasks:
-            ray.cancel(each)
-        if tasks:
-            ray.wait(tasks, num_returns=len(tasks), timeout=30)  # their drain
+        for _ in range(6):  # 30 s, for their drain
+            list(map(ray.cancel, tasks))
+            if tasks:
+                tasks = ray.wait(tasks, num_returns=len(tasks), timeout=5)[1]
 
 
 main()
