@@ -14,6 +14,7 @@ enum {
     PERCENT     = 100
 };
 
+/* Demand varies between two decisions: the rest takes it without a wait. */
 static const double  highest_use = 0.8;
 static const double  no_wait     = 0.02; /* a job with less does not wait */
 static const int64_t slot_ns     = 10 * FBY_NS_PER_S;
@@ -31,10 +32,10 @@ void fby_scaler_add_rank(
     if (pace->span_ms == 0 || pace->rows == 0) {
         return;
     }
-    double taking_s = fmax(span_s - seconds(pace->wait_ms), span_s / GROWTH);
+    double compute_s = fmax(span_s - seconds(pace->wait_ms), span_s / GROWTH);
     job->n_measured++;
     job->rows_per_s += (double)pace->rows / span_s;
-    job->demand += (double)pace->rows / taking_s;
+    job->demand += (double)pace->rows / compute_s;
     job->span_s += span_s;
     job->wait_s += seconds(pace->wait_ms);
     job->rows += (double)pace->rows;
@@ -50,9 +51,9 @@ void fby_scaler_add_rank(
 
 struct load { /* of one stage, or of the cores */
     const char *name;
-    double      needed; /* threads or cores that are busy at the demand */
-    double      there;  /* of all workers together; 0: not known */
-    uint32_t    n;      /* workers that the demand needs */
+    double      needed;    /* threads or cores that are busy at the demand */
+    double      available; /* of all workers together; 0: not known */
+    uint32_t    n;         /* workers that the demand needs */
 };
 
 enum { CORES, FETCH, TRANSFORM, ENCODE, LOADS };
@@ -78,10 +79,10 @@ static uint32_t workers_for(const struct load *load, uint32_t n_workers)
 {
     static const double rounding = 1e-9;
     static const double most     = 8192; /* as many may register */
-    if (load->there <= 0) {
+    if (load->available <= 0) {
         return 0;
     }
-    double n = load->needed / (highest_use * load->there) * n_workers;
+    double n = load->needed / (highest_use * load->available) * n_workers;
     return (uint32_t)ceil(fmin(n, most) - rounding);
 }
 
@@ -90,11 +91,11 @@ static struct load find_highest(const struct fby_scaler_workers *workers,
     const struct fby_scaler_job *jobs, uint32_t n_jobs)
 {
     struct load loads[LOADS] = {
-        [CORES]     = {"cores", .there = workers->cores},
-        [FETCH]     = {"fetch threads", .there = workers->fetch_threads},
+        [CORES]     = {"cores", .available = workers->cores},
+        [FETCH]     = {"fetch threads", .available = workers->fetch_threads},
         [TRANSFORM] = {"transform threads",
-            .there = workers->transform_threads},
-        [ENCODE]    = {"encode threads", .there = workers->encode_threads},
+            .available = workers->transform_threads},
+        [ENCODE]    = {"encode threads", .available = workers->encode_threads},
     };
     struct load highest = loads[CORES];
     for (uint32_t i = 0; i < n_jobs; i++) {
@@ -162,7 +163,7 @@ static void explain_load(const struct load *load,
         "at that rate %.1f %s are busy: %s %s %.0f; with %s they are busy for "
         "at most %.0f %% of the time\n",
         load->needed, load->name, fby_plural(workers->n, "worker").text,
-        workers->n == 1 ? "has" : "have", load->there,
+        workers->n == 1 ? "has" : "have", load->available,
         fby_plural(load->n, "worker").text, PERCENT * highest_use);
 }
 

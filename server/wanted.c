@@ -12,8 +12,9 @@
 static const int64_t period_ns = 2 * FBY_NS_PER_S;
 
 struct job { /* of the directory */
-    struct fby_scaler_job         load;
-    const struct fby_dir_session *strictest; /* set the most workers aside */
+    struct fby_scaler_job load;
+    const struct fby_dir_session
+        *most_excluding; /* set the most workers aside */
 };
 
 void fby_wanted_start(struct fby_wanted *self, int64_t lease_ns, int64_t now_ns)
@@ -48,9 +49,9 @@ static void add_ranks(const struct fby_directory *directory, struct job *jobs)
         }
         fby_scaler_add_rank(&job->load, &s->pace);
         if (s->n_unusable > 0 &&
-            (job->strictest == NULL ||
-                s->n_unusable > job->strictest->n_unusable)) {
-            job->strictest = s;
+            (job->most_excluding == NULL ||
+                s->n_unusable > job->most_excluding->n_unusable)) {
+            job->most_excluding = s;
         }
     }
 }
@@ -66,11 +67,11 @@ static void count_set_aside(const struct fby_directory *directory,
         w->n_set_aside_by = 0;
     }
     for (uint32_t i = 0; i < n_jobs; i++) {
-        const struct fby_dir_session *strictest = jobs[i].strictest;
-        for (uint32_t k = 0; strictest != NULL && k < strictest->n_unusable;
-             k++) {
-            struct fby_dir_worker *worker =
-                fby_directory_find_worker(directory, strictest->unusable[k]);
+        const struct fby_dir_session *most_excluding = jobs[i].most_excluding;
+        for (uint32_t k = 0;
+             most_excluding != NULL && k < most_excluding->n_unusable; k++) {
+            struct fby_dir_worker *worker = fby_directory_find_worker(
+                directory, most_excluding->unusable[k]);
             if (worker != NULL) {
                 worker->n_set_aside_by++;
             }
@@ -138,9 +139,9 @@ static void decide(
     struct fby_wanted *self, struct fby_directory *directory, int64_t now_ns)
 {
     /* Tests with shorter timeouts also wait less for fewer workers. */
-    int64_t     speed  = FBY_NS_PER_S / fby_scaled_timeout_ns(FBY_NS_PER_S);
-    uint32_t    n_jobs = HASH_COUNT(directory->jobs);
-    struct job *jobs   = fby_zalloc((n_jobs + 1) * sizeof(*jobs));
+    int64_t     time_scale = FBY_NS_PER_S / fby_scaled_timeout_ns(FBY_NS_PER_S);
+    uint32_t    n_jobs     = HASH_COUNT(directory->jobs);
+    struct job *jobs       = fby_zalloc((n_jobs + 1) * sizeof(*jobs));
     struct fby_scaler_job *loads = fby_zalloc((n_jobs + 1) * sizeof(*loads));
     begin_jobs(directory, jobs);
     add_ranks(directory, jobs);
@@ -149,7 +150,7 @@ static void decide(
         loads[i] = jobs[i].load;
     }
     struct fby_scaler_workers workers = sum_workers(directory, n_jobs);
-    int64_t                   time_ns = speed * now_ns;
+    int64_t                   time_ns = time_scale * now_ns;
     self->reasons.size                = 0;
     self->wanted                      = fby_scaler_decide(
                              &self->scaler, &workers, loads, n_jobs, time_ns, &self->reasons);

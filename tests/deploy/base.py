@@ -44,7 +44,7 @@ def run(*args, **options):
 
 
 @contextlib.contextmanager
-def alone():
+def exclusive_lock():
     """Of tests that run at the same time, one makes what they share."""
     with open(SOURCE / "build/deploy.lock", "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -53,7 +53,7 @@ def alone():
 
 def bare_system():
     """A tar archive of a bare system; made once in a build folder."""
-    with alone():
+    with exclusive_lock():
         return made_bare_system()
 
 
@@ -100,7 +100,7 @@ def make_image():
     prepare_storage()."""
     prepare_storage()
     system = bare_system()
-    with alone():
+    with exclusive_lock():
         build_image(system)
 
 
@@ -120,7 +120,7 @@ def photos():
     """A folder with 64 photos of 6 classes, which every user may read, and the
     text of its pipeline."""
     folder = IMAGES / "photos"
-    with alone():
+    with exclusive_lock():
         if not folder.exists():
             run(FOREBAY, "photos", "--number", "64", folder)
     return folder, run(FOREBAY, "init", folder)

@@ -30,46 +30,50 @@ USER = 10001
 INSIDE = "--inside-namespaces"
 
 
-def text(kind):
-    return {"type": "string", "pattern": kind}
+def pattern(expression):
+    return {"type": "string", "pattern": expression}
 
 
-def closed(properties, *optional):
+def strict_object(properties, *optional):
     """A schema of an object with these properties and no others."""
     return {"type": "object", "properties": properties,
             "additionalProperties": False,
             "required": [name for name in properties if name not in optional]}
 
 
-NAME = text("^[a-z][a-z0-9-]*$")
+NAME = pattern("^[a-z][a-z0-9-]*$")
 COUNT = {"type": "integer", "minimum": 1}
 HEAD = {"apiVersion": {"const": "keda.sh/v1alpha1"},
-        "metadata": closed({"name": NAME, "namespace": NAME})}
+        "metadata": strict_object({"name": NAME, "namespace": NAME})}
 
 # The part of KEDA's two kinds that we use, from the reference of KEDA 2.20.
 KEDA = {
-    "TriggerAuthentication": closed(HEAD | {
+    "TriggerAuthentication": strict_object(HEAD | {
         "kind": {},
-        "spec": closed({"secretTargetRef": {"type": "array", "items": closed({
-            "parameter": text("^token$"), "name": NAME, "key": NAME})}})}),
-    "ScaledObject": closed(HEAD | {
+        "spec": strict_object({"secretTargetRef": {
+            "type": "array", "items": strict_object({
+                "parameter": pattern("^token$"), "name": NAME,
+                "key": NAME})}})}),
+    "ScaledObject": strict_object(HEAD | {
         "kind": {},
-        "spec": closed({
-            "scaleTargetRef": closed({"name": NAME}),
+        "spec": strict_object({
+            "scaleTargetRef": strict_object({"name": NAME}),
             "minReplicaCount": COUNT,
             "maxReplicaCount": COUNT,
-            "fallback": closed({
+            "fallback": strict_object({
                 "failureThreshold": COUNT, "replicas": COUNT,
                 "behavior": {"enum": ["static", "currentReplicas",
                                       "currentReplicasIfHigher",
                                       "currentReplicasIfLower"]}}),
-            "triggers": {"type": "array", "minItems": 1, "items": closed({
+            "triggers": {"type": "array", "minItems": 1,
+                         "items": strict_object({
                 "type": {"const": "metrics-api"},
-                "metadata": closed({
-                    "url": text("^http://"), "format": {"const": "json"},
-                    "valueLocation": text("."), "targetValue": text("^[0-9]+$"),
+                "metadata": strict_object({
+                    "url": pattern("^http://"), "format": {"const": "json"},
+                    "valueLocation": pattern("."),
+                    "targetValue": pattern("^[0-9]+$"),
                     "authMode": {"const": "bearer"}}),
-                "authenticationRef": closed({"name": NAME})})},
+                "authenticationRef": strict_object({"name": NAME})})},
         })}),
 }
 
@@ -78,7 +82,7 @@ def documents(path):
     return list(yaml.safe_load_all((MANIFESTS / path).read_text()))
 
 
-def the(kind, path):
+def document_of(kind, path):
     """The only document of a file that is of this kind."""
     (document,) = (one for one in documents(path) if one["kind"] == kind)
     return document
@@ -110,7 +114,7 @@ class Manifests(unittest.TestCase):
         (trigger,) = scaled["spec"]["triggers"]
         self.assertEqual(trigger["authenticationRef"]["name"],
                          token["metadata"]["name"])
-        worker = the("Deployment", "3-worker.yaml")
+        worker = document_of("Deployment", "3-worker.yaml")
         self.assertEqual(scaled["spec"]["scaleTargetRef"]["name"],
                          worker["metadata"]["name"])
 
@@ -144,14 +148,14 @@ class Manifests(unittest.TestCase):
 
     def test_the_grace_period_is_the_drain_and_5_s(self):
         for path in ("3-worker.yaml", "spot/worker.yaml"):
-            spec = pod_spec(the("Deployment", path))
+            spec = pod_spec(document_of("Deployment", path))
             (drain,) = (int(each["value"])
                         for each in spec["containers"][0]["env"]
                         if each["name"] == "FOREBAY_DRAIN")
             self.assertEqual(spec["terminationGracePeriodSeconds"], drain + 5)
 
     def test_workers_on_spot_hosts_differ_only_in_what_their_file_says(self):
-        usual, spot = (the("Deployment", path)
+        usual, spot = (document_of("Deployment", path)
                        for path in ("3-worker.yaml", "spot/worker.yaml"))
         for one in (usual, spot):
             del one["metadata"]["name"]
@@ -234,7 +238,7 @@ def with_address(variable, address):
     return dict(variable, value=value.replace("0.0.0.0", address))
 
 
-def placed(document, address):
+def on_loopback(document, address):
     """The same with a loopback address of this machine for its pod."""
     spec = pod_spec(document)
     for container in spec["containers"]:
@@ -248,13 +252,14 @@ def placed(document, address):
 
 
 def worker(number):
-    made = placed(the("Deployment", "3-worker.yaml"), f"127.0.0.{number}")
+    made = on_loopback(document_of("Deployment", "3-worker.yaml"),
+                       f"127.0.0.{number}")
     made["metadata"]["name"] = f"worker{number}"
     return made
 
 
 def trainer():
-    job = placed(the("Job", "example/trainer.yaml"), "127.0.0.1")
+    job = on_loopback(document_of("Job", "example/trainer.yaml"), "127.0.0.1")
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "trainer"},
             "spec": pod_spec(job)}
 
@@ -321,13 +326,13 @@ class Podman(unittest.TestCase):
                "--opt", f"device={self.photos}", "photos")
         (DIR / "secrets.yaml").write_text(yaml.safe_dump_all(secrets()))
         podman("kube", "play", DIR / "secrets.yaml")
-        server = self.play("server", placed(
-            the("Deployment", "2-server.yaml"), "127.0.0.1"))
-        config = the("ConfigMap", "1-config.yaml")
+        server = self.play("server", on_loopback(
+            document_of("Deployment", "2-server.yaml"), "127.0.0.1"))
+        config = document_of("ConfigMap", "1-config.yaml")
         workers = self.play("workers", config, worker(2), worker(3))
         for number in (2, 3):
             self.logs(f"worker{number}-pod-0-worker", " REGISTERED ")
-        example = the("ConfigMap", "example/trainer.yaml")
+        example = document_of("ConfigMap", "example/trainer.yaml")
         self.play("trainer", example, trainer())
         code = podman("wait", "trainer-trainer").strip()
         said = self.logs("trainer-trainer", "")
