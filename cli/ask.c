@@ -175,7 +175,7 @@ static fby_err refuse_silence(
         "no answer from server %s: is it running and reachable, and of version "
         "0.2 or later? %s",
         self->server,
-        self->has_key ? "is the key of its cluster?"
+        self->has_key ? "is --keys of its cluster?"
                       : "does it need a key (--keys)?");
 }
 

@@ -370,8 +370,9 @@ fby_err fby_key_file_load(const char *path, enum fby_role role,
     }
     if (err == FBY_OK && file.role != role) {
         err = fby_error_set(why, FBY_CONFIG,
-            "%s: the key of a %s; a %s needs its own: forebay keys add", path,
-            fby_role_name(file.role), fby_role_name(role));
+            "%s: the key of a %s; a %s needs its own: forebay keys %s", path,
+            fby_role_name(file.role), fby_role_name(role),
+            role == FBY_ROLE_SERVER ? "init" : "add");
     }
     if (err == FBY_OK) {
         *out = file;

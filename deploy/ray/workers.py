@@ -51,8 +51,8 @@ def reconcile(args, start, tasks):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name, what in (("server", "tcp://HOST:PORT"), ("data", "NAME=DIR")):
-        parser.add_argument("--" + name, required=True, help=what)
+    parser.add_argument("--server", required=True, help="tcp://HOST:PORT")
+    parser.add_argument("--data", required=True, action="append", help="NAME=DIR")
     parser.add_argument("--worker-key", help="path of worker.key on the nodes")
     for name, default, what in (
             ("cpus", 4, "cores of a worker (4)"), ("memory", 2, "its GiB (2)"),
@@ -62,8 +62,8 @@ def main():
     args = parser.parse_args()
     ray.init(address="auto")
     command = ["forebay", "worker", f"--server={args.server}",
-               f"--data={args.data}", f"--threads={args.cpus}",
-               f"--memory={args.memory << 9}M",  # half of it
+               f"--threads={args.cpus}", f"--memory={args.memory << 9}M",
+               *(f"--data={each}" for each in args.data),
                *([f"--keys={args.worker_key}"] if args.worker_key else [])]
     task = run_worker.options(num_cpus=args.cpus, memory=args.memory << 30)
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -64,9 +64,8 @@ class Exposure(SystemTest):
         server = f"tcp://{HOST}:7070"
         self.assertIn(
             f"forebay worker: the server {server} is not on loopback, and "
-            "without keys this worker would be, where no other host reaches "
-            "it: in a trusted network add --insecure, and choose the address "
-            "with --listen\n",
+            "a worker without a key listens only there: give it one (--keys), "
+            "or in a trusted network --insecure\n",
             self.refused("worker", "--server", server, *self.data))
 
     def start_on_the_route(self, of_server, of_worker):

@@ -94,9 +94,9 @@ static fby_err choose_route(
 {
     if (self->keys == NULL && !self->options.is_insecure) {
         return fby_error_set(why, FBY_USAGE,
-            "the server %s is not on loopback, and without keys this worker "
-            "would be, where no other host reaches it: in a trusted network "
-            "add --insecure, and choose the address with --listen",
+            "the server %s is not on loopback, and a worker without a key "
+            "listens only there: give it one (--keys), or in a trusted network "
+            "--insecure",
             server);
     }
     FBY_TRY(fby_loop_route_endpoint(server, "*", self->listen, why));
