@@ -213,3 +213,14 @@ fby_err fby_ask_workers(struct fby_ask *self, int64_t deadline_ns,
         }
     }
 }
+
+void fby_ask_limit(struct fby_ask_answer *answer, uint32_t min, uint32_t max)
+{
+    if (answer->wanted < min) {
+        answer->wanted = min;
+        fby_words_add(&answer->reasons, "no fewer than --min");
+    } else if (answer->wanted > max) {
+        answer->wanted = max;
+        fby_words_add(&answer->reasons, "no more than --max");
+    }
+}

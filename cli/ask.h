@@ -43,4 +43,7 @@ FBY_CHECKED fby_err fby_ask_workers(struct fby_ask *self, int64_t deadline_ns,
     bool waits_for_start, struct fby_ask_answer *out,
     struct fby_error_detail *why);
 
+/* Keep the number from `min` to `max`, and add the reason. */
+void fby_ask_limit(struct fby_ask_answer *answer, uint32_t min, uint32_t max);
+
 #endif

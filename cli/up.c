@@ -397,11 +397,10 @@ static void scale(struct scaling *self, const struct up_options *values,
     if (!ask(self, &answer)) {
         return;
     }
-    uint32_t n = answer.wanted > values->least ? answer.wanted : values->least;
-    n          = n < values->most ? n : values->most;
-    if (n != self->workers) {
-        self->workers = n;
-        fby_cluster_set_workers(cluster, n);
+    fby_ask_limit(&answer, values->least, values->most);
+    if (answer.wanted != self->workers) {
+        self->workers = answer.wanted;
+        fby_cluster_set_workers(cluster, self->workers);
         tell_number(self, &answer);
     }
     fby_words_fini(&answer.reasons);

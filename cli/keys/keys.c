@@ -78,6 +78,9 @@ static fby_err init(
     const struct keys_command *self, struct fby_error_detail *why)
 {
     const char *dir = self->words[1];
+    if (self->n_words != 2) {
+        return fby_error_set(why, FBY_USAGE, "give one folder to write");
+    }
     FBY_TRY(fby_keys_init(dir, why));
     printf("wrote %s/server.key and %s/allowed, the list of admitted keys\n"
            "next: forebay keys add %s worker\n"

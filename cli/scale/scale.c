@@ -129,18 +129,6 @@ static fby_err print_answer(const struct scale_options *self,
 
 enum { ANSWER_S = 10, LIMIT_S = 60 };
 
-static void limit_answer(
-    const struct scale_options *self, struct fby_ask_answer *answer)
-{
-    if (answer->wanted < self->least) {
-        answer->wanted = self->least;
-        fby_words_add(&answer->reasons, "no fewer than --min");
-    } else if (answer->wanted > self->most) {
-        answer->wanted = self->most;
-        fby_words_add(&answer->reasons, "no more than --max");
-    }
-}
-
 /* Ask once, print, and run the command. */
 static fby_err scale_once(const struct scale_options *self, struct fby_ask *ask,
     struct fby_error_detail *why)
@@ -148,7 +136,7 @@ static fby_err scale_once(const struct scale_options *self, struct fby_ask *ask,
     struct fby_ask_answer answer = {.wanted = 0};
     FBY_TRY(fby_ask_workers(
         ask, fby_now_ns() + ANSWER_S * FBY_NS_PER_S, true, &answer, why));
-    limit_answer(self, &answer);
+    fby_ask_limit(&answer, self->least, self->most);
     fby_err err = print_answer(self, &answer, why);
     if (err == FBY_OK && self->exec != NULL) {
         int64_t limit_ns =

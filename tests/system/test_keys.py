@@ -198,6 +198,14 @@ class Keys(SystemTest):
                  line_of(own / "trainer-alice.key", "server"))
         return other, unlisted
 
+    def test_keys_are_written_into_one_folder(self):
+        self.assertIn("one folder", self.keys("init", "another", code=2))
+
+    def test_the_key_of_a_worker_is_none_of_a_server(self):
+        shown = self.run_forebay("server", "--keys", self.folder / "worker.key")
+        self.assertIn("a server needs its own: forebay keys init",
+                      shown.stderr)
+
     def test_a_wrong_missing_or_foreign_key_is_said(self):
         self.start()
         other, unlisted = self.foreign_keys()
@@ -206,7 +214,8 @@ class Keys(SystemTest):
                 for keys, words in (
                     (None, "whether it demands keys (--keys, FOREBAY_KEYS)"),
                     (self.folder / "worker.key",
-                     "the key of a worker; a trainer needs its own"),
+                     "the key of a worker; a trainer needs its own: forebay "
+                     "keys add"),
                     (other, "that the key file is of this server"),
                     (unlisted, "the server does not admit this key"))]
         for run, words in runs:
