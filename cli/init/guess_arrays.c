@@ -189,7 +189,7 @@ static void advise_sorting(struct fby_search *search,
     fby_guess_advise(search, dir, "", program);
 }
 
-/* What an array of whole numbers may be instead. */
+/* Advice for an array that may be token ids; "" for others. */
 static const char *say_tokens(const struct fby_column *columns)
 {
     bool is_whole = columns[0].n_dims == 0 && columns[0].type >= FBY_NPY_I1 &&

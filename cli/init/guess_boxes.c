@@ -65,18 +65,10 @@ static enum fby_boxes_kind kind_of_text(const char *text)
 static bool read_begin(
     struct boxes *self, const char *name, char *out, size_t size)
 {
-    char              path[FBY_PATH_SIZE];
-    size_t            n = size - 1;
-    struct fby_object object;
-    if (fby_path_join(self->path, name, path, NULL) != FBY_OK ||
-        fby_object_open(self->search->root, path, &object, NULL) != FBY_OK) {
-        return false;
-    }
-    self->n_files++;
-    fby_err err = fby_object_read_some(&object, 0, out, &n, NULL);
-    fby_object_close(&object);
-    out[err == FBY_OK ? n : 0] = '\0';
-    return err == FBY_OK && n > 0;
+    bool is_read =
+        fby_guess_read_begin(self->search->root, self->path, name, out, size);
+    self->n_files += is_read ? 1 : 0;
+    return is_read && out[0] != '\0';
 }
 
 static void read_text(struct boxes *self, const char *name)

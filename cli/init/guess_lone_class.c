@@ -21,18 +21,10 @@ struct lone_folder {
 static bool read_words(const struct lone_folder *lone, const char *list,
     char file[FBY_NAME_SIZE], char class[FBY_NAME_SIZE])
 {
-    char              path[FBY_PATH_SIZE];
-    char              head[HEAD_BYTES + 1];
-    size_t            n      = HEAD_BYTES;
-    struct fby_object object = {.ops = NULL};
-    if (fby_path_join(lone->path, list, path, NULL) != FBY_OK ||
-        fby_object_open(lone->search->root, path, &object, NULL) != FBY_OK) {
-        return false;
-    }
-    fby_err err = fby_object_read_some(&object, 0, head, &n, NULL);
-    fby_object_close(&object);
-    head[err == FBY_OK ? n : 0] = '\0';
-    return sscanf(head, "%63s %63s", file, class) == 2;
+    char head[HEAD_BYTES + 1];
+    return fby_guess_read_begin(
+               lone->search->root, lone->path, list, head, sizeof(head)) &&
+           sscanf(head, "%63s %63s", file, class) == 2;
 }
 
 static bool is_class(const struct fby_search *search, const char *name)

@@ -112,7 +112,8 @@ static fby_err read_head(const struct fby_member_file *file,
     return err;
 }
 
-/* What the header of the file at `path` tells; nothing, if it cannot be read. */
+/* Read shape and type from the header of the file at `path`. All are 0 if it cannot
+ * be read. */
 static struct fby_init_member read_header(
     const struct fby_root *root, const char *path)
 {

@@ -153,6 +153,22 @@ bool fby_guess_has_file(
            fby_object_exists(root, below);
 }
 
+bool fby_guess_read_begin(const struct fby_root *root, const char *dir,
+    const char *file, char *out, size_t size)
+{
+    struct fby_object object;
+    char              below[FBY_PATH_SIZE];
+    size_t            n = size - 1;
+    if (fby_path_join(dir, file, below, NULL) != FBY_OK ||
+        fby_object_open(root, below, &object, NULL) != FBY_OK) {
+        return false;
+    }
+    fby_err err = fby_object_read_some(&object, 0, out, &n, NULL);
+    fby_object_close(&object);
+    out[err == FBY_OK ? n : 0] = '\0';
+    return err == FBY_OK;
+}
+
 static bool has_picture(const struct fby_root *root, const char *dir,
     const char *stem, size_t size, const char *ending)
 {

@@ -98,6 +98,11 @@ const char *fby_guess_find_only_dir(const struct fby_listing *listing);
 bool fby_guess_has_file(
     const struct fby_root *root, const char *dir, const char *file);
 
+/* Read the beginning of the file `file` in the folder `dir`: at most size - 1 bytes,
+ * then a NUL. Returns false if it cannot be read. */
+bool fby_guess_read_begin(const struct fby_root *root, const char *dir,
+    const char *file, char *out, size_t size);
+
 /* The first file in a listing whose name ends so; NULL: none. */
 const char *fby_guess_find_file(
     const struct fby_listing *listing, const char *ending);

@@ -333,20 +333,12 @@ enum { LINE_SIZE = 512 };
 static bool read_line(const struct fby_search *search, const char *path,
     const char *name, char out[LINE_SIZE])
 {
-    struct fby_object object = {.ops = NULL};
-    char              file[FBY_PATH_SIZE];
-    size_t            n = LINE_SIZE - 1;
-    if (fby_path_join(path, name, file, NULL) != FBY_OK ||
-        fby_object_open(search->root, file, &object, NULL) != FBY_OK) {
+    if (!fby_guess_read_begin(search->root, path, name, out, LINE_SIZE)) {
         return false;
     }
-    fby_err err = fby_object_read_some(&object, 0, out, &n, NULL);
-    fby_object_close(&object);
-    out[err == FBY_OK ? n : 0] = '\0';
-    size_t line                = strcspn(out, "\r\n");
-    bool   is_whole            = line > 0 && n < LINE_SIZE - 1;
-    is_whole                   = is_whole || out[line] != '\0';
-    out[line]                  = '\0';
+    size_t line     = strcspn(out, "\r\n");
+    bool   is_whole = out[line] != '\0' || (line > 0 && line < LINE_SIZE - 1);
+    out[line]       = '\0';
     return is_whole;
 }
 

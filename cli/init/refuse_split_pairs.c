@@ -68,19 +68,12 @@ static bool is_picture(const struct split_pairs *self, const char *word)
 /* Does the text begin with the name of a picture? */
 static bool read_text(const struct split_pairs *self, struct pairs_split *out)
 {
-    struct fby_object object;
-    char              path[FBY_PATH_SIZE];
-    char              line[LINE_SIZE];
-    char             *state = NULL;
-    size_t            n     = LINE_SIZE - 1;
-    if (fby_path_join(self->at->path, out->file, path, NULL) != FBY_OK ||
-        fby_object_open(self->at->search->root, path, &object, NULL) !=
-            FBY_OK) {
+    char  line[LINE_SIZE];
+    char *state = NULL;
+    if (!fby_guess_read_begin(self->at->search->root, self->at->path, out->file,
+            line, sizeof(line))) {
         return false;
     }
-    fby_err err = fby_object_read_some(&object, 0, line, &n, NULL);
-    fby_object_close(&object);
-    line[err == FBY_OK ? n : 0] = '\0';
     line[strcspn(line, "\r\n")] = '\0';
     const char *word            = strtok_r(line, " \t,", &state);
     const char *label           = strtok_r(NULL, " \t,", &state);

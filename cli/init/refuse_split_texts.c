@@ -41,17 +41,11 @@ struct split_texts {
 static bool read_line(
     const struct split_texts *self, const char *file, char out[LINE_SIZE])
 {
-    struct fby_object object;
-    char              below[FBY_PATH_SIZE];
-    size_t            n = LINE_SIZE - 1;
-    if (fby_path_join(self->path, file, below, NULL) != FBY_OK ||
-        fby_object_open(self->search->root, below, &object, NULL) != FBY_OK) {
+    if (!fby_guess_read_begin(
+            self->search->root, self->path, file, out, LINE_SIZE)) {
         return false;
     }
-    fby_err err = fby_object_read_some(&object, 0, out, &n, NULL);
-    fby_object_close(&object);
-    out[err == FBY_OK ? n : 0] = '\0';
-    n                          = strcspn(out, "\r\n");
+    size_t n = strcspn(out, "\r\n");
     while (n > 0 && out[n - 1] == ' ') {
         n--;
     }

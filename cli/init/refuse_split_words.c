@@ -70,22 +70,6 @@ static bool has_words(struct word_search *self, char *text)
            find_picture(self, name);
 }
 
-static bool read_head(
-    const struct word_search *self, const char *file, char out[HEAD_SIZE])
-{
-    struct fby_object object;
-    char              below[FBY_PATH_SIZE];
-    size_t            n = HEAD_SIZE - 1;
-    if (fby_path_join(self->path, file, below, NULL) != FBY_OK ||
-        fby_object_open(self->search->root, below, &object, NULL) != FBY_OK) {
-        return false;
-    }
-    fby_err err = fby_object_read_some(&object, 0, out, &n, NULL);
-    fby_object_close(&object);
-    out[err == FBY_OK ? n : 0] = '\0';
-    return err == FBY_OK;
-}
-
 static fby_err visit(
     void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
 {
@@ -97,7 +81,9 @@ static fby_err visit(
         strstr(entry->name, "partition") != NULL &&
         fby_text_ends_with(entry->name, ".txt") &&
         fby_path_join(self->dir, entry->name, file, NULL) == FBY_OK &&
-        fby_shell_is_quotable(file) && read_head(self, file, head) &&
+        fby_shell_is_quotable(file) &&
+        fby_guess_read_begin(
+            self->search->root, self->path, file, head, sizeof(head)) &&
         has_words(self, head)) {
         memcpy(self->file, file, sizeof(file));
     }

@@ -15,8 +15,8 @@
 
 enum { COMMAND_SIZE = 1024 };
 
-/* What stands before a command, and whether it is kept; the first that is found is
- * taken. A second command follows `other`. */
+/* A sentence has its command after `lead`, and a second one after `other`. With a
+ * command that is filled in, `kept` replaces `lead`. The first row that fits counts. */
 static const struct {
     const char *lead, *kept, *other;
 } leads[] = {{", in their folder: ", "", NULL},

@@ -332,6 +332,9 @@ class Podman(unittest.TestCase):
         workers = self.play("workers", config, worker(2), worker(3))
         for number in (2, 3):
             self.logs(f"worker{number}-pod-0-worker", " REGISTERED ")
+            self.assertIn("FOREBAY_THREADS=4", podman(
+                "inspect", "--format", "{{.Config.Env}}",
+                f"worker{number}-pod-0-worker"))  # its request of CPUs
         example = document_of("ConfigMap", "example/trainer.yaml")
         self.play("trainer", example, trainer())
         code = podman("wait", "trainer-trainer").strip()

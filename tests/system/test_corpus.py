@@ -889,15 +889,25 @@ def zipped(make):
 LONG = "/".join(letter * 100 for letter in "abc")
 
 
+def deep(make):
+    """The data in a folder of a long path."""
+    def make_deep(root):
+        (root / LONG).mkdir(parents=True)
+        make(root / LONG)
+        return root / LONG
+    return make_deep
+
+
+def all_of(*makers):
+    """What several functions make, in one folder."""
+    def make(root):
+        for maker in makers:
+            maker(root)
+    return make
+
+
 def in_a_long_path(rows, *names):
     """The rows of these names, with the data in a folder of a long path."""
-    def deep(make):
-        def make_deep(root):
-            (root / LONG).mkdir(parents=True)
-            make(root / LONG)
-            return root / LONG
-        return make_deep
-
     return [(f"{name}, in a long path", deep(make), dataclasses.replace(
         result, path=f"{LONG}/{result.path}"), *others)
         for name, make, result, *others in rows if name in names]

@@ -10,8 +10,8 @@ import test_corpus
 
 from collections import Counter
 
-from test_corpus import IMAGE, LONG, Note, Remedy, mask, pictures_at, picture, save
-from test_corpus import zipped
+from test_corpus import (IMAGE, LONG, Note, Remedy, all_of, deep, mask,
+                         pictures_at, picture, save, zipped)
 
 
 def folders(*names, files=("0.jpg", "1.jpg", "2.jpg")):
@@ -37,15 +37,6 @@ def numbered(*names, n=12, form="{}.jpg"):
     return folders(*names, files=[form.format(i) for i in range(n)])
 
 
-def deep(make):
-    """The data in a folder of a long path."""
-    def make_deep(root):
-        (root / LONG).mkdir(parents=True)
-        make(root / LONG)
-        return root / LONG
-    return make_deep
-
-
 def cases(n, *roles, form="case_{:03}", masks=()):
     """Folders of samples with a file for each role, in which * is the name of the
     folder."""
@@ -56,13 +47,6 @@ def cases(n, *roles, form="case_{:03}", masks=()):
                 content = mask(i) if role in masks else picture(i)
                 save(root / case / role.replace(
                     "*", case.rsplit("/", maxsplit=1)[-1]), content)
-    return make
-
-
-def all_of(*makers):
-    def make(root):
-        for maker in makers:
-            maker(root)
     return make
 
 

@@ -12,7 +12,7 @@ import numpy
 import test_corpus
 
 from PIL import Image
-from test_corpus import (IMAGE, Note, Remedy, encoded, mask, picture, save,
+from test_corpus import (IMAGE, Note, Remedy, all_of, encoded, mask, picture, save,
                          tar)
 
 
@@ -32,13 +32,6 @@ def masks_in(folder, begin):
     def make(root):
         for i in range(4):
             save(root / folder / f"{begin}{i}.png", mask(i))
-    return make
-
-
-def all_of(*makers):
-    def make(root):
-        for maker in makers:
-            maker(root)
     return make
 
 
