@@ -46,7 +46,9 @@ const struct fby_option fby_server_settings[] = {
         "wrote, or the server's key file",
         FBY_VALUE(FBY_TEXT, struct server_command, server.keys)},
     {"allowed", 0, "PATH",
-        "The list of admitted keys (default: allowed in the folder of --keys)",
+        "The list of admitted keys (default: allowed in the folder of --keys, "
+        "or "
+        "beside that key file)",
         FBY_VALUE(FBY_TEXT, struct server_command, server.allowed)},
     {"secure", 0, "auth|full",
         "With keys: seal messages and chunks (full, the default), or messages "

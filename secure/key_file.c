@@ -345,14 +345,18 @@ fby_err fby_key_file_find(const char *path, enum fby_role role,
 static fby_err read_text(const char *path, enum fby_role role,
     struct fby_buffer *text, struct fby_error_detail *why)
 {
+    static const char *const commands[FBY_N_ROLES] = {
+        [FBY_ROLE_SERVER]  = "init DIR",
+        [FBY_ROLE_WORKER]  = "add DIR worker",
+        [FBY_ROLE_TRAINER] = "add DIR trainer NAME",
+    };
     char file[FBY_KEY_PATH_SIZE];
     FBY_TRY(fby_key_file_find(path, role, file, why));
     fby_err err = fby_secret_file_read(file, FBY_KEY_FILE_MAX, text, why);
     if (err == FBY_NOT_FOUND) {
         return fby_error_set(why, FBY_CONFIG,
-            "%s: no such key file; forebay keys writes it (forebay keys "
-            "--help)",
-            file);
+            "%s: no such key file; write it with: forebay keys %s", file,
+            commands[role]);
     }
     return err;
 }

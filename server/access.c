@@ -26,12 +26,17 @@ static fby_err read_list(
 {
     struct fby_buffer text = {0};
     fby_err err = fby_secret_file_read(path, FBY_ALLOWED_MAX_BYTES, &text, why);
-    if (err == FBY_OK) {
+    if (err == FBY_NOT_FOUND) {
+        err = fby_error_set(why, FBY_CONFIG,
+            "%s: there is no list of admitted keys; copy the file allowed that "
+            "forebay keys wrote beside server.key, or name it: --allowed PATH",
+            path);
+    } else if (err == FBY_OK) {
         err = fby_allowed_parse((const char *)text.data, text.size, out, why);
         (void)fby_error_prefix(why, err, "%s", path);
     }
     fby_buffer_fini(&text);
-    return err == FBY_NOT_FOUND ? FBY_CONFIG : err;
+    return err;
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
@@ -96,11 +101,19 @@ bool fby_access_permits(enum fby_role role, enum fby_message_type type)
 
 static char *path_of_list(const char *keys, const char *allowed)
 {
-    char path[4096];
+    char        path[FBY_KEY_PATH_SIZE + sizeof("/allowed")];
+    struct stat info;
     if (allowed != NULL) {
         return fby_strdup(allowed);
     }
-    snprintf(path, sizeof(path), "%s/allowed", keys);
+    bool        is_folder = stat(keys, &info) == 0 && S_ISDIR(info.st_mode);
+    const char *slash     = strrchr(keys, '/'); /* beside a key file */
+    if (is_folder) {
+        snprintf(path, sizeof(path), "%s/allowed", keys);
+    } else {
+        snprintf(path, sizeof(path), "%.*sallowed",
+            slash != NULL ? (int)(slash + 1 - keys) : 0, keys);
+    }
     return fby_strdup(path);
 }
 

@@ -13,7 +13,8 @@
 struct fby_access;
 
 /* Read the server's key from `keys` (fby_key_file_load) and the list from
- * `allowed`; NULL: the file `allowed` in the folder `keys`.
+ * `allowed`; NULL: the file `allowed` in the folder `keys`, or beside the key
+ * file `keys`.
  * Errors: FBY_CONFIG  `why` has the file and what is wrong. */
 FBY_CHECKED fby_err fby_access_open(const char *keys, const char *allowed,
     struct fby_access **out, struct fby_error_detail *why);

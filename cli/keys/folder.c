@@ -76,6 +76,20 @@ static fby_err lock(const char *dir, int *fd, struct fby_error_detail *why)
     return err;
 }
 
+static fby_err refuse_missing_list(
+    const char *dir, struct fby_error_detail *why)
+{
+    char key_path[PATH_BYTES];
+    FBY_TRY(join(dir, "server.key", key_path, why));
+    return access(key_path, F_OK) != 0
+               ? refuse_missing(dir, why)
+               : fby_error_set(why, FBY_CONFIG,
+                     "%s: has server.key but not allowed, the list of admitted "
+                     "keys; copy it back, or write a new folder with: forebay "
+                     "keys init DIR",
+                     dir);
+}
+
 /* Read the file `allowed`, and parse it into `list`. */
 static fby_err read_list(const char *dir, struct fby_buffer *text,
     struct fby_allowed *list, struct fby_error_detail *why)
@@ -84,7 +98,7 @@ static fby_err read_list(const char *dir, struct fby_buffer *text,
     FBY_TRY(join(dir, "allowed", path, why));
     fby_err err = fby_secret_file_read(path, FBY_ALLOWED_MAX_BYTES, text, why);
     if (err == FBY_NOT_FOUND) {
-        return refuse_missing(dir, why);
+        return refuse_missing_list(dir, why);
     }
     if (err == FBY_OK) {
         err =

@@ -155,7 +155,8 @@ static void a_key_is_found_by_file_or_folder(void **state)
     assert_memory_equal(&found, &server, sizeof(found.role));
     refuse_load(path, FBY_ROLE_WORKER, "the key of a server; a worker needs");
     refuse_load(root, FBY_ROLE_WORKER,
-        "worker.key: no such key file; forebay keys writes it");
+        "worker.key: no such key file; write it with: forebay keys add DIR "
+        "worker");
     refuse_load(root, FBY_ROLE_TRAINER, "no trainer-NAME.key in this folder");
     fby_buffer_fini(&text);
 

@@ -61,7 +61,7 @@ static void the_list_is_read_again_when_it_changes(void **state)
     fby_key_file_format(&server, &text);
     replace_file("server.key", &text);
     assert_int_equal(fby_access_open(root, NULL, &access, &why), FBY_CONFIG);
-    assert_says(&why, "/allowed: No such file");
+    assert_says(&why, "/allowed: there is no list of admitted keys; copy");
     write_list(&worker, NULL);
     assert_ok(fby_access_open(root, NULL, &access, &why));
     assert_memory_equal(
@@ -97,6 +97,28 @@ static void the_list_is_read_again_when_it_changes(void **state)
     fby_buffer_fini(&text);
 }
 
+static void the_list_is_beside_a_key_file(void **state)
+{
+    (void)state;
+    const struct fby_key_file server =
+        fby_key_file_generate(FBY_ROLE_SERVER, "server", NULL);
+    struct fby_buffer       text   = {0};
+    struct fby_access      *access = NULL;
+    struct fby_error_detail why    = {""};
+    char                    path[256];
+    snprintf(path, sizeof(path), "%s/server.key", root);
+    fby_key_file_format(&server, &text);
+    replace_file("server.key", &text);
+    fby_buffer_fini(&text);
+    assert_int_equal(fby_access_open(path, NULL, &access, &why), FBY_CONFIG);
+    snprintf(path, sizeof(path), "%s/allowed: there is no list", root);
+    assert_says(&why, path);
+    write_list(&server, NULL);
+    snprintf(path, sizeof(path), "%s/server.key", root);
+    assert_int_equal(fby_access_open(path, NULL, &access, &why), FBY_CONFIG);
+    assert_says(&why, "/allowed: line 1");
+}
+
 static void each_role_has_its_messages(void **state)
 {
     (void)state;
@@ -115,6 +137,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             the_list_is_read_again_when_it_changes, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(
+            the_list_is_beside_a_key_file, make_root, remove_root),
         cmocka_unit_test(each_role_has_its_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

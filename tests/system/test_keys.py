@@ -416,6 +416,29 @@ class Keys(SystemTest):
             self.assertIn("no folder of keys; write one with: forebay keys "
                           "init", self.keys_of(nowhere, *words))
 
+    def test_missing_files_of_a_folder_are_said_with_the_command(self):
+        (self.folder / "allowed").unlink()
+        for keys in (self.folder, self.folder / "server.key"):
+            self.assert_refused("server", f"{self.folder}/allowed: there is no "
+                                "list of admitted keys; copy", keys)
+        self.assertIn(f"{self.folder}: has server.key but not allowed",
+                      self.keys_of(self.folder, "add", "worker", "w2"))
+        (self.folder / "worker.key").unlink()
+        for command, words in (("server", "init DIR"),
+                               ("worker", "add DIR worker")):
+            self.assert_refused(
+                command, f"no such key file; write it with: forebay keys {words}",
+                self.folder / f"no-{command}.key")
+
+    def assert_refused(self, command, words, keys):
+        options = ["--server", "tcp://127.0.0.1:9", "--data", f"d={self.root}"]
+        shown = subprocess.run(
+            [FOREBAY, command, "--keys", str(keys),
+             *(options if command == "worker" else [])],
+            capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn(words, shown.stderr)
+
     def keys_of(self, folder, action, *args):
         shown = subprocess.run([FOREBAY, "keys", action, str(folder), *args],
                                capture_output=True, text=True, check=False,
