@@ -32,7 +32,11 @@ void fby_scaler_add_rank(
     if (pace->span_ms == 0 || pace->rows == 0) {
         return;
     }
-    double compute_s = fmax(span_s - seconds(pace->wait_ms), span_s / GROWTH);
+    double compute_s = span_s - seconds(pace->wait_ms);
+    if (compute_s < span_s / GROWTH) {
+        compute_s              = span_s / GROWTH;
+        job->has_capped_demand = true;
+    }
     job->n_measured++;
     job->rows_per_s += (double)pace->rows / span_s;
     job->demand += (double)pace->rows / compute_s;
@@ -138,10 +142,10 @@ static void explain_job(
         return;
     }
     fby_put_format(why,
-        "job %s: %s, %s/s, waits %.0f %% of the time; without waiting %s/s\n",
+        "job %s: %s, %s/s, waits %.0f %% of the time; without waiting %s%s/s\n",
         name_of(job).text, fby_plural(job->n_ranks, "rank").text,
         samples(job->rows_per_s).text, PERCENT * job->wait_s / job->span_s,
-        samples(job->demand).text);
+        job->has_capped_demand ? "at least " : "", samples(job->demand).text);
 }
 
 static void explain_jobs(

@@ -29,12 +29,13 @@
  * and the rest zero; fby_scaler_add_rank adds the ranks. */
 struct fby_scaler_job {
     const char *name;
-    uint32_t    n_ranks;        /* that take part */
-    uint32_t    n_measured;     /* of these, with a step that has ended */
-    double      rows_per_s;     /* that they take now */
-    double      demand;         /* rows per second, if they never waited */
-    double      span_s, wait_s; /* sums over the ranks */
-    double      rows;           /* in these times; and what they cost: */
+    uint32_t    n_ranks;           /* that take part */
+    uint32_t    n_measured;        /* of these, with a step that has ended */
+    double      rows_per_s;        /* that they take now */
+    double      demand;            /* rows per second, if they never waited */
+    bool        has_capped_demand; /* of a rank: it would take more */
+    double      span_s, wait_s;    /* sums over the ranks */
+    double      rows;              /* in these times; and what they cost: */
     double      cpu_s, fetch_s, transform_s, encode_s;
 };
 

@@ -206,6 +206,9 @@ static void the_reasons_say_what_limits(void **state)
     assert_reason(&workers, jobs, 1,
         "at that rate 20.0 cores are busy: 2 workers have 16; with 4 workers "
         "they are busy for at most 80 % of the time\n");
+    pace = pace_of(23000); /* 4 times as many would be too few */
+    fby_scaler_add_rank(&jobs[0], &pace);
+    assert_reason(&workers, jobs, 1, "without waiting at least 6000 samples/s");
     workers.n_unusable = 1;
     assert_reason(&workers, jobs, 1, "1 further worker cannot serve the jobs");
     pace        = pace_of(15000);
