@@ -3,22 +3,38 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
+#include "common/clock.h"
+
 static volatile sig_atomic_t caught_signal;
+static _Atomic int64_t       caught_ns;    /* its time; 0: none */
 static volatile sig_atomic_t has_terminal; /* on standard error */
 
+bool fby_signals_is_repetition(int64_t first_ns, int64_t now_ns)
+{
+    return now_ns - first_ns < FBY_NS_PER_S;
+}
+
+/* Calls only functions that are safe in a signal handler. */
 static void on_signal(int number)
 {
-    caught_signal = number;
+    int64_t now_ns   = fby_now_ns();
+    int64_t first_ns = 0;
+    if (atomic_compare_exchange_strong(&caught_ns, &first_ns, now_ns)) {
+        caught_signal = number;
+    } else if (!fby_signals_is_repetition(first_ns, now_ns)) {
+        (void)signal(number, SIG_DFL);
+        (void)raise(number); /* takes effect when the handler returns */
+    }
 }
 
 void fby_signals_catch(void)
 {
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);
-    /* Output goes on to be written; a second signal ends the process. */
-    action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
+    action.sa_flags = SA_RESTART; /* output goes on to be written */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* signals.h - SIGINT (Ctrl-C) and SIGTERM as a flag that loops poll.
  *
- * The first signal requests an orderly end. A second signal ends the process at
- * once. A command that has nothing to put in order ends at the first one. */
+ * The first signal requests an orderly end. A second one ends the process at
+ * once, unless it comes within a second: timeout(1) signals the process and its
+ * group, so one request arrives as two signals. A command that has nothing to
+ * put in order ends at the first one. */
 #ifndef FBY_CLI_SIGNALS_H
 #define FBY_CLI_SIGNALS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "common/err.h"
 
 /* From now on the first SIGINT or SIGTERM only sets the flag.
  * Thread: main thread. */
 void fby_signals_catch(void);
+
+/* True if a signal at `now_ns` belongs to the request of that at `first_ns`. */
+bool fby_signals_is_repetition(int64_t first_ns, int64_t now_ns);
 
 /* From now on SIGINT and SIGTERM end the process at once, with exit code 128 +
  * the signal's number. For a command that has nothing to put in order. If

@@ -2,6 +2,7 @@
 """Faults of server, workers and connections do not change the stream."""
 
 import pathlib
+import re
 import resource
 import signal
 import time
@@ -274,18 +275,44 @@ class Faults(SystemTest):
         self.assert_under_way(pull)
         self.assert_same(pull)
 
-    def test_ctrl_c_while_the_pipe_for_digests_is_full(self):
+    def pull_that_writes_for_long(self):
+        """Nobody reads its digests."""
         self.cluster.start(1)
         pull = self.pull("--epochs", "100000")
         state = pathlib.Path(f"/proc/{pull.process.pid}/syscall")
-        while not state.read_text().startswith("1 "):  # write(2), for long
+        while not state.read_text().startswith("1 "):  # write(2)
             self.assert_under_way(pull)
             pull.ended_within(0.1)
+        return pull
+
+    def test_ctrl_c_while_the_pipe_for_digests_is_full(self):
+        pull = self.pull_that_writes_for_long()
         pull.process.send_signal(signal.SIGINT)
         pull.finish(code=130)
         self.assertGreater(len(pull.lines), 0)
         self.assertEqual(
             pull.lines, self.without_faults[:len(pull.lines)])
+
+    def test_one_request_that_comes_as_two_signals(self):
+        """As that of timeout(1), which signals the process and its group."""
+        self.cluster.start(1)
+        pull = self.pull("--step-ms", 10)
+        pull.steps(10)
+        pull.process.send_signal(signal.SIGTERM)
+        status = pathlib.Path(f"/proc/{pull.process.pid}/status")
+        while not re.search(r"ShdPnd:\t0+\n", status.read_text()):
+            self.assert_under_way(pull)
+        pull.process.send_signal(signal.SIGTERM)
+        result = pull.finish(code=143)
+        self.assertIn("--resume " + result["token"], pull.error)
+
+    def test_a_later_signal_ends_a_command_that_hangs(self):
+        pull = self.pull_that_writes_for_long()
+        began = time.monotonic()
+        while not pull.ended_within(0.1):
+            pull.process.send_signal(signal.SIGTERM)
+        self.assertEqual(pull.process.returncode, -signal.SIGTERM)
+        self.assertGreater(time.monotonic() - began, 1)
 
     def test_ctrl_c_ends_with_the_token_to_go_on_from(self):
         self.cluster.start(1)
