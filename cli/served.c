@@ -54,27 +54,66 @@ fby_err fby_served_check(const char *option, struct fby_error_detail *why)
                      option);
 }
 
+/* Add the root of a --data option, whose directory is at `path`. */
+static fby_err add_root_at(struct fby_served_roots *self, const char *option,
+    const char *path, struct fby_error_detail *why)
+{
+    char text[FBY_PATH_SIZE + FBY_NAME_SIZE];
+    snprintf(
+        text, sizeof(text), "%.*s=%s", (int)strcspn(option, "="), option, path);
+    return add_root(self, text, why);
+}
+
 /* Add the root of a --data option. A relative directory is made absolute. */
 static fby_err add_data_option(struct fby_served_roots *self,
     const char *option, struct fby_error_detail *why)
 {
-    fby_err err = fby_served_check(option, why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    const char *equals = strchr(option, '=');
-    char       *path   = realpath(equals + 1, NULL);
+    FBY_TRY(fby_served_check(option, why));
+    char *path = realpath(strchr(option, '=') + 1, NULL);
     if (path == NULL) {
         return fby_error_set(why, FBY_USAGE,
             "--data %s: there is no such directory; in a container, mount the "
             "data there",
             option);
     }
-    char text[FBY_PATH_SIZE + FBY_NAME_SIZE];
-    snprintf(
-        text, sizeof(text), "%.*s%s", (int)(equals - option + 1), option, path);
+    fby_err err = add_root_at(self, option, path, why);
     free(path);
-    return add_root(self, text, why);
+    return err;
+}
+
+/* Make `path` absolute as text, without a look at the files of this machine. */
+static fby_err make_absolute(
+    const char *path, char out[FBY_PATH_SIZE], struct fby_error_detail *why)
+{
+    char folder[FBY_PATH_SIZE] = "/";
+    if (path[0] != '/' && getcwd(folder, sizeof(folder)) == NULL) {
+        return fby_error_set(
+            why, FBY_USAGE, "the current directory: %s", strerror(errno));
+    }
+    return fby_location_make_absolute(path, folder, out, why);
+}
+
+/* Add the root of a --data option for the workers of a server: at the directory
+ * as written, and at that without links if it is on this machine. A pipeline may
+ * have either. */
+static fby_err add_root_of_server(struct fby_served_roots *self,
+    const char *option, struct fby_error_detail *why)
+{
+    char written[FBY_PATH_SIZE];
+    FBY_TRY(fby_served_check(option, why));
+    const char *path       = strchr(option, '=') + 1;
+    char       *resolved   = realpath(path, NULL);
+    fby_err     err        = make_absolute(path, written, why);
+    bool        is_written = err == FBY_OK; /* not with ".." after a name */
+    if (resolved != NULL) {
+        err        = add_root_at(self, option, resolved, why);
+        is_written = is_written && strcmp(resolved, written) != 0;
+    }
+    if (err == FBY_OK && is_written) {
+        err = add_root_at(self, option, written, why);
+    }
+    free(resolved);
+    return err == FBY_OK ? FBY_OK : FBY_USAGE;
 }
 
 static fby_err check_directory(const char *path, struct fby_error_detail *why)
@@ -172,6 +211,18 @@ fby_err fby_served_collect(struct fby_served_roots *self,
         err = add_roots_of_pipeline(self, pipeline, path, why);
     }
     fby_pipeline_destroy(&pipeline);
+    return err;
+}
+
+fby_err fby_served_collect_of_server(struct fby_served_roots *self,
+    const struct fby_words *data, struct fby_error_detail *why)
+{
+    fby_err err = FBY_OK;
+    *self       = (struct fby_served_roots){0};
+    for (unsigned i = 0; i < data->n && err == FBY_OK; i++) {
+        err = add_root_of_server(self, data->items[i], why);
+    }
+    self->n_given = self->n_roots;
     return err;
 }
 

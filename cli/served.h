@@ -31,7 +31,13 @@ FBY_CHECKED fby_err fby_served_collect(struct fby_served_roots *self,
     const struct fby_words *data, const char *path,
     struct fby_error_detail *why);
 
-/* The same for a pipeline file on standard input. Its relative paths start at
+/* Collect the roots of --data that the workers of a running server have. The
+ * directories need not exist on this machine: they only say which plain paths of
+ * a pipeline are NAME:path. Errors: FBY_USAGE. */
+FBY_CHECKED fby_err fby_served_collect_of_server(struct fby_served_roots *self,
+    const struct fby_words *data, struct fby_error_detail *why);
+
+/* As fby_served_collect, for a pipeline file on standard input. Its relative paths start at
  * the current directory. Blocks: until the end of standard input. */
 FBY_CHECKED fby_err fby_served_collect_from_stdin(struct fby_served_roots *self,
     const struct fby_words *data, struct fby_error_detail *why);

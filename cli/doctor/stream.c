@@ -151,7 +151,7 @@ void fby_doctor_stream(const struct fby_doctor_options *options, int pipe_fd)
     struct fby_verdict      verdict;
     fby_log_init("doctor", FBY_LOG_ERROR); /* the verdict replaces warnings */
     if (choose_split(&self, options->pipeline, &why) != FBY_OK ||
-        fby_served_collect(&roots, &options->data, NULL, &why) != FBY_OK) {
+        fby_served_collect_of_server(&roots, &options->data, &why) != FBY_OK) {
         verdict = fby_verdict(FBY_DOCTOR_FAIL, NULL, "%s", why.text);
     } else {
         if (open_stream(&self, options, &roots)) {

@@ -41,8 +41,8 @@ static const struct fby_option options[] = {
         FBY_RANGE(
             FBY_NUMBER_AS_TEXT, struct fby_pull_options, cluster.nice, 0, 19)},
     {"data", 0, "NAME=DIR",
-        "A root that the workers of --server have: a plain path below DIR is "
-        "requested as NAME:path (repeatable)",
+        "A root of the workers of --server: a path below DIR, which may be "
+        "missing here, is asked for as NAME:path (repeatable)",
         VALUE(FBY_WORDS, data)},
     {.help = "The stream:"},
     {"epochs", 0, "N", "End after N epochs in all (default 1)",

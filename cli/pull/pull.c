@@ -340,9 +340,10 @@ static fby_err prepare(struct pull_run *self, struct fby_served_roots *roots,
     if (err == FBY_OK && o->resume != NULL) {
         err = read_resume_token(self, why);
     }
-    if (err == FBY_OK) {
-        err = fby_served_collect(roots, &o->data,
-            o->stream.server == NULL ? o->stream.pipeline_path : NULL, why);
+    if (err == FBY_OK && o->stream.server != NULL) {
+        err = fby_served_collect_of_server(roots, &o->data, why);
+    } else if (err == FBY_OK) {
+        err = fby_served_collect(roots, &o->data, o->stream.pipeline_path, why);
     }
     if (err == FBY_OK) {
         err = check_outputs(o, &roots->data_options, why);

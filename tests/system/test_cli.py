@@ -22,14 +22,15 @@ COMMANDS = ("init", "pull", "up", "server", "worker", "plan", "show", "lint",
             "index", "doctor", "photos")
 
 
-def forebay(*args, largest_file=resource.RLIM_INFINITY, **environment):
+def forebay(*args, largest_file=resource.RLIM_INFINITY, folder=None,
+            **environment):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE,
                            (largest_file, resource.RLIM_INFINITY))
 
     return subprocess.run([FOREBAY, *map(str, args)], capture_output=True,
                           text=True, check=False, timeout=120,
-                          preexec_fn=limit,
+                          preexec_fn=limit, cwd=folder,
                           env={**os.environ,
                                "FOREBAY_TIME_DIVISOR": str(DIVISOR),
                                **environment})
@@ -211,6 +212,30 @@ class CommandLine(SystemTest):
         self.assertEqual(shown.returncode, 1)
         self.assertTrue(shown.stderr.endswith(
             "say which root it is in: --data NAME=DIR\n"), shown.stderr)
+
+    def test_the_data_of_a_server_need_not_be_on_the_trainers_machine(self):
+        self.cluster.photos(number=32)
+        self.cluster.start(1)
+        root = self.cluster.path("elsewhere")
+        link = self.cluster.path("link")
+        link.symlink_to(self.cluster.dir)
+        for where, directories in (
+                *((path, (root, f"{root}/.", "elsewhere"))
+                  for path in (root, "elsewhere", "data:")),
+                (link, (link,)),
+                (self.cluster.dir, (f"{self.cluster.root}/..",))):
+            pipeline = self.cluster.pipeline(root=where)
+            for directory in directories:
+                shown = forebay(
+                    "pull", "-p", pipeline, "--server",
+                    self.cluster.server.endpoint, "--data", f"data={directory}",
+                    folder=self.cluster.dir)
+                self.assertEqual(shown.returncode, 0, shown.stderr)
+        shown = forebay("pull", "-p", self.cluster.pipeline(root=root),
+                        "--server", self.cluster.server.endpoint, "--data",
+                        "data=/else")
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("is not below any of the roots", shown.stderr)
 
     def test_a_plan_has_a_line_for_each_op_with_what_was_drawn(self):
         self.cluster.photos(number=32)
