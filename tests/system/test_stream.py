@@ -144,6 +144,27 @@ class Stream(SystemTest):
         self.cluster.env["FOREBAY_CACHE_DIR"] = "/proc/none"
         self.forebay(*run)
 
+    def test_workers_with_another_shard_are_left_aside_with_its_name(self):
+        roots = [self.cluster.path(name) for name in ("here", "there")]
+        for root, count in zip(roots, (3, 2)):
+            self.tar_of_words(root / "s-0.tar", range(3))
+            self.tar_of_words(root / "s-1.tar", range(3, 3 + count))
+        pipeline = self.cluster.path("words.yaml")
+        pipeline.write_text(WORDS.format(root=roots[0]))
+        self.cluster.root = roots[0]
+        self.cluster.start_server()
+        for root in (roots[0], roots[0], roots[1]):
+            self.cluster.start_worker(root=root)
+        pull = self.cluster.pull(
+            pipeline, "--epochs", 1000000, "--step-ms", 1)
+        for count in (1, 2):  # one that was there, and one that comes later
+            pull.wait_for_text("first difference: shard s-1.tar (3 samples in "
+                               "the stream, 2 at the worker)", times=count)
+            if count == 1:
+                self.cluster.start_worker(root=roots[1])
+        self.assertEqual(pull.text().count(" WORKER-ASIDE "), 2)
+        pull.kill()
+
     @staticmethod
     def tar_of_words(path, numbers):
         path.parent.mkdir(exist_ok=True)

@@ -250,36 +250,89 @@ static void a_late_worker_is_asked_where_its_data_is_the_streams(void **state)
     dialogue_end(&d);
 }
 
-/* All are set aside then; the failure has the text of the last one. */
-static void check_other(
-    const char *data, const char *build, const char *what, const char *want)
+static void assert_says_digests(
+    struct dialogue *d, const char *what, const char *want, const char *rest)
 {
-    struct dialogue   d;
     char              text[400];
     char              a[17];
     char              b[17];
-    struct fby_open   late   = begin_late(&d);
-    struct fby_opened other  = opened_as(&late, data, build);
     struct fby_digest here   = digest_of("other");
     struct fby_digest agreed = digest_of(want);
+    snprintf(text, sizeof(text), "worker here (%s): %s %s, the stream has %s%s",
+        d->workers[1].endpoint, what, fby_hex(here.bytes, 8, a),
+        fby_hex(agreed.bytes, 8, b), rest);
+    await_failure(d, FOREBAY_CONFIG, text);
+}
+
+/* All are set aside then; the failure has the text of the last one. */
+static void a_late_worker_of_another_build_is_left_aside(void **state)
+{
+    (void)state;
+    struct dialogue   d;
+    struct fby_open   late  = begin_late(&d);
+    struct fby_opened other = opened_as(&late, "data", "other");
     send_opened(&d.workers[1], &other);
     (void)await_message(&d, &d.workers[1], FBY_MSG_BYE);
-    snprintf(text, sizeof(text), "worker here (%s): %s %s, the stream has %s%s",
-        d.workers[1].endpoint, what, fby_hex(here.bytes, 8, a),
-        fby_hex(agreed.bytes, 8, b),
-        strcmp(build, "other") != 0
-            ? ""
-            : ": start workers of the build that began the run, or begin a new "
-              "run");
-    await_failure(&d, FOREBAY_CONFIG, text);
+    assert_says_digests(&d, "fingerprint", "build",
+        ": start workers of the build that began the run, or begin a new run");
     dialogue_end(&d);
 }
 
-static void a_late_worker_of_other_data_or_build_is_left_aside(void **state)
+/* The other list has one sample less. */
+static void send_other_data(struct dialogue *d, const struct fby_open *open)
+{
+    const struct fby_shard_info shard = {
+        .name = "train-0.tar", .samples = SAMPLES - 1, .digest = {{1}}};
+    struct fby_opened other = opened_as(open, "other", "build");
+    other.samples           = shard.samples;
+    other.shards            = &shard;
+    send_opened(&d->workers[1], &other);
+    (void)await_message(d, &d->workers[1], FBY_MSG_BYE);
+}
+
+static void assert_says_first_shard(struct dialogue *d)
+{
+    char text[120];
+    snprintf(text, sizeof(text),
+        "; first difference: shard train-0.tar (%d samples in the stream, %d "
+        "at the worker)",
+        SAMPLES, SAMPLES - 1);
+    assert_says_digests(d, "data digest", "data", text);
+}
+
+static void a_late_worker_of_other_data_is_left_aside(void **state)
 {
     (void)state;
-    check_other("other", "build", "data digest", "data");
-    check_other("data", "other", "fingerprint", "build");
+    struct dialogue d;
+    struct fby_open late = begin_late(&d);
+    send_other_data(&d, &late);
+    assert_says_first_shard(&d);
+    dialogue_end(&d);
+}
+
+/* The answer OPEN_FAILED has no list. */
+static void a_late_worker_of_other_data_is_asked_for_its_shards(void **state)
+{
+    (void)state;
+    struct dialogue    d;
+    struct fby_open    late   = begin_late(&d);
+    struct fby_message failed = {.type = FBY_MSG_OPEN_FAILED,
+        .open_failed                   = {
+                              .session     = d.session,
+                              .open_id     = late.open_id,
+                              .code        = FBY_OPEN_DIFFERS,
+                              .data        = {true, digest_of("other")},
+                              .fingerprint = {true, digest_of("build")},
+                              .text        = "it differs",
+        }};
+    assert_true(late.data.known);
+    send_message(&d.workers[1], &failed);
+    struct fby_open again =
+        await_message(&d, &d.workers[1], FBY_MSG_OPEN)->open;
+    assert_false(again.data.known || again.fingerprint.known);
+    send_other_data(&d, &again);
+    assert_says_first_shard(&d);
+    dialogue_end(&d);
 }
 
 /* It gets another HELLO while the other opens: it has not answered, but it was
@@ -591,7 +644,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_cause_why_a_worker_cannot_open_stays_shown),
         cmocka_unit_test(scanning_is_shown_until_the_stream_is_open),
         cmocka_unit_test(a_late_worker_is_asked_where_its_data_is_the_streams),
-        cmocka_unit_test(a_late_worker_of_other_data_or_build_is_left_aside),
+        cmocka_unit_test(a_late_worker_of_another_build_is_left_aside),
+        cmocka_unit_test(a_late_worker_of_other_data_is_left_aside),
+        cmocka_unit_test(a_late_worker_of_other_data_is_asked_for_its_shards),
         cmocka_unit_test(a_late_worker_that_cannot_open_is_left_aside),
         cmocka_unit_test(an_absent_worker_does_not_delay_the_stream),
         cmocka_unit_test(a_worker_has_one_vote),

@@ -103,6 +103,20 @@ static bool matches_pin(
     return !pin->known || fby_digest_equal(&pin->digest, digest);
 }
 
+const struct fby_candidate *fby_dataset_agreement_find(
+    const struct fby_dataset_agreement *self, const struct fby_digest *data,
+    const struct fby_digest *fingerprint)
+{
+    for (uint32_t i = 0; i < self->n_candidates; i++) {
+        const struct fby_candidate *c = &self->candidates[i];
+        if (fby_digest_equal(&c->data, data) &&
+            fby_digest_equal(&c->fingerprint, fingerprint)) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
 void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
     const char *worker, const struct fby_opened *opened)
 {

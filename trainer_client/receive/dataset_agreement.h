@@ -64,6 +64,12 @@ void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
 const struct fby_candidate *fby_dataset_agreement_mismatch(
     const struct fby_dataset_agreement *self);
 
+/* The answer with these two digests, or NULL: too many came, or it came after
+ * the choice. Ownership: borrowed from `self`. */
+const struct fby_candidate *fby_dataset_agreement_find(
+    const struct fby_dataset_agreement *self, const struct fby_digest *data,
+    const struct fby_digest *fingerprint);
+
 /* Choose the answer that the stream uses. `final`: no further answer is
  * expected. Otherwise only an answer that matches two pins can be chosen.
  * Ownership: *out is borrowed from `self`.

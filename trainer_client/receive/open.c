@@ -109,9 +109,22 @@ void fby_r_set_aside(struct fby_receiver *r, int peer,
 
 /* ---- answers ------------------------------------------------------------- */
 
-static void describe_mismatch(const struct fby_receiver *r,
-    const struct fby_peer *p, struct fby_error_detail *out)
+static struct fby_shard_list list_of(const struct fby_candidate *candidate)
 {
+    return (struct fby_shard_list){
+        candidate->samples, candidate->shards, candidate->n_shards};
+}
+
+/* `list` is the worker's; NULL: it is not known. */
+static void describe_mismatch(const struct fby_receiver *r,
+    const struct fby_peer *p, const struct fby_shard_list *list,
+    struct fby_error_detail *out)
+{
+    static const struct fby_shard_list_words words = {
+        "in the stream", "at the worker"};
+
+    struct fby_error_detail  first     = {""};
+    struct fby_shard_list    stream    = list_of(r->dataset);
     const struct fby_digest *data      = &r->agreement.data.digest;
     bool                     same_data = fby_digest_equal(&p->data, data);
     const char              *name   = same_data ? "fingerprint" : "data digest";
@@ -120,9 +133,13 @@ static void describe_mismatch(const struct fby_receiver *r,
         same_data ? &r->agreement.fingerprint.digest : data;
     char their_hex[17]; /* the first 8 bytes of the digest */
     char our_hex[17];
-    (void)fby_error_set(out, FBY_STALE, "%s %s, the stream has %s%s", name,
+    if (!same_data && list != NULL) {
+        fby_shard_list_first_difference(&stream, list, &words, &first);
+        (void)fby_error_prefix(&first, FBY_STALE, "; first difference");
+    }
+    (void)fby_error_set(out, FBY_STALE, "%s %s, the stream has %s%s%s", name,
         fby_hex(theirs->bytes, 8, their_hex), fby_hex(ours->bytes, 8, our_hex),
-        same_data ? FBY_OTHER_BUILD_REMEDY : "");
+        first.text, same_data ? FBY_OTHER_BUILD_REMEDY : "");
 }
 
 static bool agrees_with_stream(
@@ -133,8 +150,10 @@ static bool agrees_with_stream(
 }
 
 /* If the worker's answer to OPEN agrees with the stream, use the worker. Set it
- * aside after another answer, and do nothing before its answer. */
-static void use_or_set_aside(struct fby_receiver *r, int peer)
+ * aside after another answer, and do nothing before its answer. `list` is that
+ * of its shards; NULL: it is not known. */
+static void use_or_set_aside(
+    struct fby_receiver *r, int peer, const struct fby_shard_list *list)
 {
     struct fby_peer        *p   = &r->peers[peer];
     struct fby_error_detail why = {""};
@@ -143,7 +162,7 @@ static void use_or_set_aside(struct fby_receiver *r, int peer)
     } else if (p->answer == FBY_PEER_OPENED && agrees_with_stream(r, p)) {
         fby_window_opened(r->window, r->now_ns, peer);
     } else if (p->answer == FBY_PEER_OPENED) {
-        describe_mismatch(r, p, &why);
+        describe_mismatch(r, p, list, &why);
         fby_r_set_aside(r, peer, FBY_R_DIFFERS, why.text);
     }
 }
@@ -169,7 +188,9 @@ void fby_r_on_opened(
     p->data         = opened->data;
     p->fingerprint  = opened->fingerprint;
     if (r->opened) {
-        use_or_set_aside(r, peer);
+        const struct fby_shard_list list = {
+            opened->samples, opened->shards, opened->n_shards};
+        use_or_set_aside(r, peer, &list);
     } else if (!has_voted) {
         fby_dataset_agreement_vote(&r->agreement, p->label, opened);
     }
@@ -185,16 +206,18 @@ static void tell_open_failure(struct fby_receiver *r, const struct fby_peer *p)
     }
 }
 
-/* If the data is not that of the token, ask for its list of shards, from which
- * the message tells what changed. The answer is no vote, because it does not
- * match the token. Returns false if this does not apply. */
+/* If the data is not that of the stream or of the token, ask for its list of
+ * shards, from which the message tells what differs. The answer is no vote,
+ * because it does not match. Returns false if this does not apply. */
 static bool request_shard_list(
     struct fby_receiver *r, int peer, const struct fby_open_failed *failed)
 {
-    struct fby_peer *p = &r->peers[peer];
-    if (r->opened || p->accepts_any_data || !r->setup->has_token ||
+    struct fby_peer         *p = &r->peers[peer];
+    const struct fby_digest *wanted =
+        r->opened ? &r->agreement.data.digest : &r->setup->token.data;
+    if (p->accepts_any_data || (!r->opened && !r->setup->has_token) ||
         failed->code != FBY_OPEN_DIFFERS || !failed->data.known ||
-        fby_digest_equal(&failed->data.digest, &r->setup->token.data)) {
+        fby_digest_equal(&failed->data.digest, wanted)) {
         return false;
     }
     p->accepts_any_data = true;
@@ -228,9 +251,9 @@ void fby_r_on_open_failed(
             failed->fingerprint.known) {
             p->data        = failed->data.digest;
             p->fingerprint = failed->fingerprint.digest;
-            describe_mismatch(r, p, &p->failure);
+            describe_mismatch(r, p, NULL, &p->failure);
         }
-        use_or_set_aside(r, peer);
+        use_or_set_aside(r, peer, NULL);
     }
 }
 
@@ -354,10 +377,15 @@ static fby_err start_window(
     return err;
 }
 
-static struct fby_shard_list list_of(const struct fby_candidate *candidate)
+/* Use or set aside a worker that answered before the choice of the dataset. */
+static void use_early_worker(struct fby_receiver *r, int peer)
 {
-    return (struct fby_shard_list){
-        candidate->samples, candidate->shards, candidate->n_shards};
+    const struct fby_peer      *p = &r->peers[peer];
+    const struct fby_candidate *answer =
+        fby_dataset_agreement_find(&r->agreement, &p->data, &p->fingerprint);
+    const struct fby_shard_list list =
+        answer != NULL ? list_of(answer) : (struct fby_shard_list){0};
+    use_or_set_aside(r, peer, answer != NULL ? &list : NULL);
 }
 
 static void start_stream(
@@ -379,7 +407,7 @@ static void start_stream(
     }
     for (int i = 0; i < r->n_peers; i++) {
         if (r->peers[i].used) {
-            use_or_set_aside(r, i);
+            use_early_worker(r, i);
             fby_r_run_actions(r);
         }
     }

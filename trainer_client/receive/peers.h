@@ -29,7 +29,7 @@ struct fby_peer {
     char               label[320]; /* "worker HOST (ENDPOINT)", for messages */
     struct fby_open_id open_id;    /* id of the last OPEN */
     bool accepts_any_data; /* OPEN asks for whatever data it has, to compare its
-                              list of shards with the token's */
+                              list of shards with the stream's or token's */
     int64_t reopen_at_ns;  /* time to repeat OPEN; 0: do not repeat */
     int64_t silent_since_ns; /* time of last OPEN sent or SCANNING received */
     enum fby_peer_answer    answer;

@@ -48,21 +48,23 @@ static void describe_added(
         fby_plural(shard->samples, "sample").text);
 }
 
-static void describe_removed(
-    const struct fby_shard_info *shard, struct fby_error_detail *out)
+static void describe_removed(const struct fby_shard_info *shard,
+    const struct fby_shard_list_words *words, struct fby_error_detail *out)
 {
-    (void)fby_error_set(out, FBY_CONFIG, "%s is missing (%s then)",
-        show_shard(shard->name).text,
-        fby_plural(shard->samples, "sample").text);
+    (void)fby_error_set(out, FBY_CONFIG, "%s is missing (%s %s)",
+        show_shard(shard->name).text, fby_plural(shard->samples, "sample").text,
+        words->first);
 }
 
 static void describe_changed(const struct fby_shard_info *then,
-    const struct fby_shard_info *now, struct fby_error_detail *out)
+    const struct fby_shard_info *now, const struct fby_shard_list_words *words,
+    struct fby_error_detail *out)
 {
     if (then->samples != now->samples) {
-        (void)fby_error_set(out, FBY_CONFIG, "%s (%s then, %" PRIu32 " now)",
+        (void)fby_error_set(out, FBY_CONFIG, "%s (%s %s, %" PRIu32 " %s)",
             show_shard(now->name).text,
-            fby_plural(then->samples, "sample").text, now->samples);
+            fby_plural(then->samples, "sample").text, words->first,
+            now->samples, words->second);
     } else {
         (void)fby_error_set(out, FBY_CONFIG,
             "%s (same number of samples, but names, sizes or hashes differ)",
@@ -70,10 +72,9 @@ static void describe_changed(const struct fby_shard_info *then,
     }
 }
 
-/* Describe the first difference of the lists. If there is none, it is in the
- * names of the classes, which the data digest has, too (proto/PROTOCOL.md). */
-static void describe_first(const struct fby_shard_list *then,
-    const struct fby_shard_list *now, struct fby_error_detail *out)
+void fby_shard_list_first_difference(const struct fby_shard_list *then,
+    const struct fby_shard_list *now, const struct fby_shard_list_words *words,
+    struct fby_error_detail *out)
 {
     size_t i = 0; /* both lists are equal up to here */
     while (i < then->n_shards && i < now->n_shards &&
@@ -92,15 +93,17 @@ static void describe_first(const struct fby_shard_list *then,
     } else if (order < 0) {
         describe_added(&now->shards[i], out);
     } else if (order > 0) {
-        describe_removed(&then->shards[i], out);
+        describe_removed(&then->shards[i], words, out);
     } else {
-        describe_changed(&then->shards[i], &now->shards[i], out);
+        describe_changed(&then->shards[i], &now->shards[i], words, out);
     }
 }
 
 void fby_shard_list_diff(const struct fby_shard_list *then,
     const struct fby_shard_list *now, struct fby_error_detail *out)
 {
+    static const struct fby_shard_list_words words = {"then", "now"};
+
     struct fby_error_detail first   = {""};
     struct fby_plural       samples = fby_plural(now->samples, "sample");
     struct fby_plural       shards  = fby_plural(now->n_shards, "shard");
@@ -110,7 +113,7 @@ void fby_shard_list_diff(const struct fby_shard_list *then,
             samples.text, shards.text);
         return;
     }
-    describe_first(then, now, &first);
+    fby_shard_list_first_difference(then, now, &words, &first);
     (void)fby_error_set(out, FBY_CONFIG,
         "the data changed since this state was saved: %s in %s then, %s in %s "
         "now; first difference: %.250s",
