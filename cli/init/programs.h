@@ -71,6 +71,9 @@ extern const char fby_program_class_texts[];
 /* It writes a list of folders that are samples; then write_lists. */
 extern const char fby_program_sample_folders[];
 
+/* It writes a table of folders that are samples of arrays. */
+extern const char fby_program_sample_arrays[];
+
 /* They write lists of parallel folders: split_pairs, pairs_csv or pairs_boxes and
  * what writes lists of boxes, then write_lists. */
 extern const char fby_program_split_pairs[];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* refuse_sample_arrays.c - files of arrays for each sample: images/7.npy with
- * masks/7.npy, and 7.npz with the arrays image and label.
+ * masks/7.npy, 7.npz with the arrays image and label, and case_7/image.npy with
+ * seg.npy.
  *
  * A table has samples as rows, so these would be rows of pictures. The command
  * makes one table of them. */
@@ -10,9 +11,11 @@
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
 #include "cli/init/refuse_layouts.h"
+#include "cli/init/sample_list.h"
 #include "cli/init/split_names.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
+#include "worker/npy/npy.h"
 #include "worker/source/columns/columns.h"
 
 enum { MAX_FOLDERS = 4, MAX_CHANNELS = 4 };
@@ -181,4 +184,120 @@ fby_err fby_refuse_sample_arrays(struct fby_search *search, const char *path,
     }
     FBY_TRY(check_folders(search, path, listing, why));
     return check_npz(search, path, listing, why);
+}
+
+/* ---- case_7/image.npy with seg.npy ---- */
+
+enum { HEAD_SIZE = 4096 /* bytes of a file that are read */ };
+
+struct shapes { /* those of the arrays of a folder */
+    struct fby_npy first;
+    bool           has_scalar, differ_in_rows, has_one_row;
+    bool           are_planes;  /* of one height and width, with few channels */
+    bool           are_volumes; /* of one shape */
+    bool           has_partner; /* a file is called after a mask or label */
+    bool           has_picture; /* or after a picture */
+    bool           is_unknown;  /* an array of a split, or a part of a column */
+    bool           lacks_array; /* that file is none */
+    uint32_t       n;
+};
+
+/* Read the header of the file in the folder `dir` called `folder`. */
+static bool read_head(const struct fby_search *search, const char *dir,
+    const char *folder, const struct fby_sample_file *file, struct fby_npy *out)
+{
+    char   name[FBY_PATH_SIZE];
+    char   head[HEAD_SIZE] = "";
+    size_t size;
+    bool   has_star = file->name[0] == '*';
+    snprintf(name, sizeof(name), "%s%s", has_star ? folder : "",
+        file->name + (has_star ? 1 : 0));
+    return fby_guess_read_begin(search->root, dir, name, head, sizeof(head)) &&
+           fby_npy_read_head(
+               (const uint8_t *)head, sizeof(head), out, &size, NULL) == FBY_OK;
+}
+
+static void add_shape(struct shapes *self, const struct fby_npy *array)
+{
+    const struct fby_npy *first = &self->first;
+    if (self->n++ == 0) {
+        self->first      = *array;
+        self->are_planes = self->are_volumes = true;
+    }
+    bool is_plane = array->n_dims == 2 ||
+                    (array->n_dims == 3 && array->dims[2] <= MAX_CHANNELS);
+    bool is_equal =
+        array->n_dims > 2 && first->n_dims > 2 &&
+        memcmp(array->dims, first->dims, 3 * sizeof(first->dims[0])) == 0;
+    self->has_scalar = self->has_scalar || array->n_dims == 0;
+    if (array->n_dims == 0 || first->n_dims == 0) {
+        return;
+    }
+    self->has_one_row = self->has_one_row || array->dims[0] == 1;
+    self->differ_in_rows =
+        self->differ_in_rows || array->dims[0] != first->dims[0];
+    self->are_planes = self->are_planes && is_plane && first->n_dims > 1 &&
+                       array->dims[0] == first->dims[0] &&
+                       array->dims[1] == first->dims[1];
+    self->are_volumes = self->are_volumes && is_equal;
+}
+
+static void add_sample_file(struct shapes *self,
+    const struct fby_search *search, const char *dir, const char *folder,
+    const struct fby_sample_file *file)
+{
+    char           role[FBY_NAME_SIZE];
+    size_t         size;
+    const char    *begin = fby_sample_role(file, &size);
+    struct fby_npy array;
+    snprintf(role, sizeof(role), "%.*s", (int)size, begin);
+    bool is_array     = fby_text_ends_with(file->name, ".npy");
+    bool is_partner   = fby_init_is_partner_name(role);
+    self->has_partner = self->has_partner || is_partner;
+    self->has_picture = self->has_picture || fby_init_is_picture_name(role);
+    self->is_unknown  = self->is_unknown || fby_split_word(role) != NULL ||
+                       (is_array && strchr(role, '.') != NULL);
+    self->lacks_array = self->lacks_array || (is_partner && !is_array);
+    if (is_array && read_head(search, dir, folder, file, &array)) {
+        add_shape(self, &array);
+    }
+}
+
+/* Does the name say that the folder is a sample? */
+static bool is_case(const char *folder)
+{
+    static const char *const words[] = {"case", "patient", "subject", "sample",
+        "scan", "volume", "study", "brats"};
+    size_t                   i       = 0;
+    while (i < sizeof(words) / sizeof(words[0]) &&
+           strncasecmp(folder, words[i], strlen(words[i])) != 0) {
+        i++;
+    }
+    return i < sizeof(words) / sizeof(words[0]);
+}
+
+enum fby_samples_kind fby_sample_arrays_kind(const struct fby_search *search,
+    const char *path, const struct fby_sample_folder *folder)
+{
+    struct shapes self = {.n = 0};
+    char          dir[FBY_PATH_SIZE];
+    if (fby_path_join(path, folder->name, dir, NULL) != FBY_OK) {
+        return FBY_SAMPLES_NONE;
+    }
+    for (uint32_t i = 0; i < folder->n; i++) {
+        add_sample_file(&self, search, dir, folder->name, &folder->files[i]);
+    }
+    bool has_role = self.has_picture || self.has_partner;
+    if (self.is_unknown || self.n == 0) {
+        return FBY_SAMPLES_NONE;
+    }
+    if (self.has_scalar || self.lacks_array ||
+        (self.differ_in_rows && (self.has_one_row || has_role)) ||
+        (self.are_planes && self.n > 1 && self.has_partner)) {
+        return FBY_SAMPLES_ARRAYS;
+    }
+    bool are_either = self.are_volumes && self.n > 1 && self.has_partner;
+    return !are_either             ? FBY_SAMPLES_NONE
+           : is_case(folder->name) ? FBY_SAMPLES_ARRAYS
+                                   : FBY_SAMPLES_EITHER;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refuse_samples.c - folders that are samples, no classes: each has the same few
- * files, as case_001/flair.png, t1.png and seg.png, also with the name of the folder
- * before theirs.
+/* refuse_samples.c - folders that are samples, no classes or tables: each has the same
+ * few files, as case_001/flair.png, t1.png and seg.png, or image.npy and seg.npy, also
+ * with the name of the folder before theirs.
  *
  * Class folders may have the same names, too, if the files of each class are
  * numbered. So the names must differ in more than numbers, and have a word. A few
@@ -30,6 +30,7 @@ struct sample_folders {
     struct fby_sample_folder folders[MAX_FOLDERS];
     uint32_t                 n;      /* that were looked at */
     uint32_t                 n_dirs; /* all in the listing */
+    enum fby_samples_kind    kind;
 };
 
 /* ---- the files ---- */
@@ -153,17 +154,20 @@ static bool are_counted(
     const char *y = fby_sample_role(b, &m);
     size_t      i = 0;
     size_t      k = 0;
-    do {
+    for (;; i++, k++) {
         for (; i < n && isdigit((unsigned char)x[i]); i++) {
         }
         for (; k < m && isdigit((unsigned char)y[k]); k++) {
         }
-    } while (i < n && k < m && x[i++] == y[k++]);
-    return i == n && k == m;
+        if (i == n || k == m || x[i] != y[k]) {
+            return i == n && k == m;
+        }
+    }
 }
 
-/* Are the names of the files those of roles? */
-static bool are_roles(const struct fby_sample_folder *folder)
+/* What the folders are by their files, whose names must be those of roles. */
+static enum fby_samples_kind find_kind(const struct fby_search *search,
+    const char *path, const struct fby_sample_folder *folder)
 {
     bool has_picture = false;
     bool has_words   = false;
@@ -174,7 +178,10 @@ static bool are_roles(const struct fby_sample_folder *folder)
         has_words   = has_words || has_word(file);
         differ      = differ || !are_counted(file, &folder->files[0]);
     }
-    return has_picture && has_words && differ;
+    return has_picture && has_words && differ ? FBY_SAMPLES_FILES
+           : has_picture || !differ
+               ? FBY_SAMPLES_NONE
+               : fby_sample_arrays_kind(search, path, folder);
 }
 
 /* Is a folder called after a part of samples, as images, masks, hr and lr? */
@@ -204,15 +211,14 @@ static bool are_numbered(const struct sample_folders *self)
     return i == self->n;
 }
 
-/* Are the folders samples, with such files? If they are not numbered, they may be
+/* May the folders be samples, with such files? If they are not numbered, they may be
  * the roles: one has such a name, or there are fewer of them than files. */
 static bool are_samples(
     const struct sample_folders *self, const struct fby_sample_folder *usual)
 {
     bool has_prefix = usual->files[0].name[0] == '*';
-    return are_roles(usual) &&
-           (has_prefix || are_numbered(self) ||
-               (usual->n <= self->n_dirs && !has_role_name(self)));
+    return has_prefix || are_numbered(self) ||
+           (usual->n <= self->n_dirs && !has_role_name(self));
 }
 
 /* The first folder in the listing of `path` that has the files of samples; NULL: the
@@ -223,7 +229,10 @@ static const struct fby_sample_folder *find_sample(struct fby_search *search,
 {
     read_folders(search, path, listing, out);
     const struct fby_sample_folder *usual = find_usual(out);
-    return usual != NULL && are_samples(out, usual) ? usual : NULL;
+    if (usual != NULL && are_samples(out, usual)) {
+        out->kind = find_kind(search, path, usual);
+    }
+    return out->kind != FBY_SAMPLES_NONE ? usual : NULL;
 }
 
 /* Write the names of the files: "flair.png, seg.png". */
@@ -237,10 +246,35 @@ static void list_files(
     }
 }
 
+/* Refuse samples of arrays, or, if they may be tables, add a note. */
+static fby_err refuse_arrays(struct fby_search *search,
+    const struct fby_sample_folder *sample, enum fby_samples_kind kind,
+    const char *files, struct fby_error_detail *why)
+{
+    char       *command = search->out->command;
+    const char *name    = fby_text_show_begin(sample->name, 40).text;
+    if (kind == FBY_SAMPLES_ARRAYS) {
+        return fby_error_set(why, FBY_CONFIG,
+            "%s and the folders beside it have the same files (%s), whose "
+            "shapes are those of one sample, and a table has samples as rows: "
+            "write one%s",
+            name, files, command[0] != '\0' ? ":" : "");
+    }
+    if (command[0] != '\0') {
+        fby_guess_note(search,
+            "note: %s and the folders beside it are read as tables, whose rows "
+            "are the samples; if each folder is a sample, write a table of "
+            "them: %s",
+            name, command);
+    }
+    command[0] = '\0';
+    return FBY_OK;
+}
+
 /* `group` is the folder of the samples in `path`; NULL: they are in `path`. */
 static fby_err refuse(struct fby_search *search, const char *path,
     const char *group, const struct fby_sample_folder *sample,
-    struct fby_error_detail *why)
+    enum fby_samples_kind kind, struct fby_error_detail *why)
 {
     char files[160];
     for (uint32_t i = 0; i < sample->n; i++) {
@@ -250,8 +284,11 @@ static fby_err refuse(struct fby_search *search, const char *path,
         }
     }
     const char *colon =
-        fby_sample_list_advise(search, path, sample, group != NULL);
+        fby_sample_list_advise(search, path, sample, kind, group != NULL);
     list_files(sample, files, sizeof(files));
+    if (kind != FBY_SAMPLES_FILES) {
+        return refuse_arrays(search, sample, kind, files, why);
+    }
     fby_err err = fby_error_set(why, FBY_CONFIG,
         "%s%s%s and the folders beside it have the same files (%s), so they "
         "look like samples, not classes; if %s, add --class-depth 1; for "
@@ -301,8 +338,9 @@ static fby_err check_groups(struct fby_search *search, const char *path,
             find_in_group(search, path, ends[i], &inner[i], &folders[i]);
     }
     if (samples[0] != NULL && samples[1] != NULL &&
+        folders[0].kind == folders[1].kind &&
         is_equal(samples[0], samples[1])) {
-        err = refuse(search, path, ends[0], samples[0], why);
+        err = refuse(search, path, ends[0], samples[0], folders[0].kind, why);
     }
     fby_listing_fini(&inner[0]);
     fby_listing_fini(&inner[1]);
@@ -320,8 +358,9 @@ fby_err fby_refuse_samples(struct fby_search *search, const char *path,
     struct sample_folders          *folders = fby_zalloc(sizeof(*folders));
     const struct fby_sample_folder *sample =
         find_sample(search, path, listing, folders);
-    fby_err err = sample != NULL ? refuse(search, path, NULL, sample, why)
-                                 : check_groups(search, path, listing, why);
+    fby_err err = sample != NULL
+                      ? refuse(search, path, NULL, sample, folders->kind, why)
+                      : check_groups(search, path, listing, why);
     free(folders);
     return err;
 }

@@ -12,6 +12,7 @@
 #include "cli/init/programs.h"
 #include "cli/init/split_names.h"
 #include "common/shell.h"
+#include "pipeline/text.h"
 
 const char *fby_sample_role(const struct fby_sample_file *file, size_t *size)
 {
@@ -99,34 +100,56 @@ static bool is_split(const char *path)
     return fby_split_of_folder(slash != NULL ? slash + 1 : path) != NULL;
 }
 
-/* End the command with the next init: of what it was given, or of the list, if that
- * is in a folder below where none is looked for. */
-static void end_command(const struct fby_search *search, const char *path)
+/* End the command with the next init: of what it was given, or of the list or table,
+ * if that is in a folder below where none is looked for. */
+static void end_command(
+    const struct fby_search *search, const char *path, bool is_table)
 {
     if (path[0] == '\0' || is_split(path)) {
         fby_guess_end_command(search, path, FBY_SAMPLE_LIST);
     } else {
-        fby_guess_end_command_with(search, path, FBY_SAMPLE_LIST);
+        fby_guess_end_command_with(
+            search, is_table ? "" : path, is_table ? path : FBY_SAMPLE_LIST);
     }
 }
 
+static struct fby_sample_folder keep_arrays(
+    const struct fby_sample_folder *folder)
+{
+    struct fby_sample_folder out = *folder;
+    out.n                        = 0;
+    for (uint32_t i = 0; i < folder->n; i++) {
+        if (fby_text_ends_with(folder->files[i].name, ".npy")) {
+            out.files[out.n++] = folder->files[i];
+        }
+    }
+    return out;
+}
+
 const char *fby_sample_list_advise(const struct fby_search *search,
-    const char *path, const struct fby_sample_folder *folder, bool are_grouped)
+    const char *path, const struct fby_sample_folder *folder,
+    enum fby_samples_kind kind, bool are_grouped)
 {
     char        parent[FBY_PATH_SIZE];
     char        columns[FBY_SAMPLE_FILES * (2 * FBY_NAME_SIZE + 8)];
-    const char *slash = strrchr(path, '/');
+    const char *slash              = strrchr(path, '/');
+    bool        of_split           = is_split(path);
+    bool        is_table           = kind != FBY_SAMPLES_FILES;
+    struct fby_sample_folder files = is_table ? keep_arrays(folder) : *folder;
     snprintf(parent, sizeof(parent), "%.*s",
         slash != NULL ? (int)(slash - path) : 0, path);
-    if (!write_columns(folder, columns, sizeof(columns))) {
+    if (!write_columns(&files, columns, sizeof(columns))) {
         return "";
     }
-    const char *colon =
-        fby_guess_set_command(search, is_split(path) ? parent : path,
-            "python3 -c \"import glob; S = %s; P = '%s'; N = {%s}; %s; %s\"",
-            is_split(path) ? "sorted(glob.glob('*/'))" : "['']",
-            are_grouped ? "*/*/" : "*/", columns, fby_program_sample_folders,
-            fby_program_write_lists);
-    end_command(search, path);
+    const char *colon = fby_guess_set_command(search, of_split ? parent : path,
+        "python3 -c \"import glob; S = %s; P = '%s'; N = {%s}; %s%s%s%s\"",
+        of_split ? "sorted(glob.glob('*/'))" : "['']",
+        are_grouped ? "*/*/" : "*/", columns,
+        !is_table  ? ""
+        : of_split ? "D = ''; "
+                   : "D = 'train/'; ",
+        is_table ? fby_program_sample_arrays : fby_program_sample_folders,
+        is_table ? "" : "; ", is_table ? "" : fby_program_write_lists);
+    end_command(search, path, is_table);
     return colon;
 }

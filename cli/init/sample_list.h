@@ -24,10 +24,24 @@ struct fby_sample_folder {
  * extension. */
 const char *fby_sample_role(const struct fby_sample_file *file, size_t *size);
 
+enum fby_samples_kind { /* what folders with the same files are */
+    FBY_SAMPLES_NONE,   /* classes, or tables */
+    FBY_SAMPLES_EITHER, /* tables, or samples of arrays */
+    FBY_SAMPLES_ARRAYS, /* samples of arrays */
+    FBY_SAMPLES_FILES   /* samples of pictures, and maybe other files */
+};
+
+/* Tell samples of arrays from tables by the shapes in the folder, which is in
+ * `path`, and has no pictures (refuse_sample_arrays.c). */
+enum fby_samples_kind fby_sample_arrays_kind(const struct fby_search *search,
+    const char *path, const struct fby_sample_folder *folder);
+
 /* Set the command of the search to the one that writes a list of the folders in
- * `path`, or, if `are_grouped`, in the folders there. The list is in `path`, or, if that is the
- * folder of a split, one is in that of each split. Returns ":", or "" if there is none. */
+ * `path`, or, if `are_grouped`, in the folders there; for samples of arrays it is a
+ * table. The list is in `path`, or, if that is the folder of a split, one is in that
+ * of each split. Returns ":", or "" if there is none. */
 const char *fby_sample_list_advise(const struct fby_search *search,
-    const char *path, const struct fby_sample_folder *folder, bool are_grouped);
+    const char *path, const struct fby_sample_folder *folder,
+    enum fby_samples_kind kind, bool are_grouped);
 
 #endif

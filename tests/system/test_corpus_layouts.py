@@ -95,6 +95,20 @@ def saved(**of_names):
     return make
 
 
+def array_folders(folders, **shapes):
+    """Four folders of such names with arrays of these shapes; None is a dimension
+    that differs."""
+    def make(root):
+        for folder in (folders,) if isinstance(folders, str) else folders:
+            for i in range(4):
+                path = root / folder.format(i)
+                path.mkdir(parents=True, exist_ok=True)
+                for name, shape in shapes.items():
+                    numpy.save(path / f"{name}.npy", numpy.full(
+                        [5 + i if n is None else n for n in shape], i, "u1"))
+    return make
+
+
 def npz_of_samples(root):
     """As TransUNet reads them."""
     root.mkdir(parents=True, exist_ok=True)
@@ -688,6 +702,44 @@ ROWS = [
         "train/images/{}.npy", "train/masks/{}.npy"),
      Remedy("in train: the .npy files of one name in parallel folders", "",
             {"images": (4, 8, 6, 3), "masks": (4, 8, 6)})),
+    *((f"a folder for each sample of {shapes} in '{folder}'",
+       array_folders(folder, **shapes), Remedy(
+           "whose shapes are those of one sample, and a table has samples as "
+           "rows: write one:", "", {name: (4, *shape) for name, shape in
+                                    (after or shapes).items()}), *others)
+      for folder, shapes, after, others in (
+          ("case_{}", {"image": (8, 6), "seg": (8, 6)}, None, ()),
+          ("{}", {"image": (3, 8, 6), "mask": (8, 6)}, None, ()),
+          ("smith {}", {"x": (3, 8, 6), "y": ()}, None, ()),
+          ("patient{}", {"t1": (5, 8, 6), "seg": (5, 8, 6)}, None, ()),
+          ("train/{}", {"image": (8, 6, 3), "label": (8, 6)}, None, ()),
+          ("case_{}", {"image": (None, 8, 6), "seg": (None, 8, 6)},
+           {"image": (32, 8, 6), "seg": (32, 8, 6)}, ()))),
+    ("a folder for each sample in two groups", array_folders(
+        ("a/{}", "b/{}"), image=(8, 6), seg=(8, 6)), Remedy(
+            "whose shapes are those of one sample", "",
+            {"image": (8, 8, 6), "group": Counter([0, 1] * 4)})),
+    ("a folder for each sample in splits", array_folders(
+        ("train/s{}", "val/s{}"), image=(8, 6), seg=(8, 6)), Remedy(
+            "in train: s0 and the folders beside it have the same files "
+            "(image.npy, seg.npy), whose shapes", "", {"image": (4, 8, 6)}),
+     ("val", {"seg": (4096, 8, 6)})),
+    ("an array and a volume of each sample", all_of(
+        array_folders("case_{}", image=(8, 6)),
+        files("case_{}/seg.nii.gz", content=b"x")), Remedy(
+            "(image.npy, seg.nii.gz), whose shapes are those of one sample", "",
+            {"image": (4, 8, 6)})),
+    ("tables, or volumes", array_folders(
+        "{}", image=(5, 8, 6), seg=(5, 8, 6)), Note(
+            "note: 0 and the folders beside it are read as tables, whose rows "
+            "are the samples; if each folder is a sample, write a table of "
+            "them: (cd /", {"image": (20, 8, 6)},
+            {"train": {"image": (4, 5, 8, 6), "seg": (4, 5, 8, 6)}})),
+    *((f"tables of {shapes}", array_folders("part-{}", **shapes),
+       {name: (4 * shape[0], *shape[1:]) for name, shape in shapes.items()})
+      for shapes in (
+          {"image": (6, 8, 6), "label": (6,)}, {"x": (6, 4), "y": (6, 4)},
+          {"image": (6, 8, 6), "seg": (6, 8, 7)})),
     ("TransUNet", npz_of_samples, Remedy(
         "the arrays of each .npz file seem to be a sample", "",
         {"image": (4, 8, 6), "label": (4, 8, 6)})),
