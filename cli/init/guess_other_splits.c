@@ -42,6 +42,28 @@ static bool may_be_split(const struct other_files *self, const char *name)
                                        fby_text_ends_with(name, ".json")));
 }
 
+/* Is a list read as the split only because no other one is, as data.csv? */
+static bool is_default(const struct fby_guess *out, const char *split)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < out->n_splits && !found; i++) {
+        const char *slash = strrchr(out->splits[i].pattern, '/');
+        found = out->splits[i].kind == FBY_SOURCE_LIST && slash != NULL &&
+                strcmp(out->splits[i].name, split) == 0 &&
+                fby_split_word(slash + 1) == NULL;
+    }
+    return found;
+}
+
+/* Is it a list by its name, which is read once it is converted or unpacked? */
+static bool is_other_list(const char *name)
+{
+    return fby_text_ends_with(name, ".tsv") ||
+           fby_text_ends_with(name, ".ndjson") ||
+           fby_text_ends_with(name, ".csv.gz") ||
+           fby_text_ends_with(name, ".jsonl.gz");
+}
+
 /* Is the split read? Tables have no names of their own: all arrays are of one. */
 static bool is_read(const struct other_files *self, const char *name, size_t k)
 {
@@ -50,7 +72,8 @@ static bool is_read(const struct other_files *self, const char *name, size_t k)
         return fby_text_ends_with(name, ".npy") ||
                fby_text_ends_with(name, ".npz");
     }
-    return fby_guess_has_split(self->search, fby_known_splits[k]);
+    return fby_guess_has_split(self->search, fby_known_splits[k]) &&
+           !(is_other_list(name) && is_default(out, fby_known_splits[k]));
 }
 
 static void keep_first(char out[FBY_NAME_SIZE], const char *name)

@@ -1194,6 +1194,11 @@ ROWS = [
            {"id": (4, *IMAGE), "label": Counter([0, 1, 0, 1]),
             "age": Counter(range(first + 1, first + 5))}))
       for form, first in (("{}", 1), ("{}", 1000), ("{}.0", 1))),
+    ("train in a .tsv, and a list of another name in a .csv", written({
+        "Train.tsv": "y\tx\n0\t1.5\n1\t2.5\n", "data.csv": "y,x\n0,4.5\n"}),
+     Remedy("Train.tsv seems to be the split train, but other data is read: "
+            "Train.tsv has tabs: write a list with commas:\n(cd /", "",
+            {"x": Counter([1.5, 2.5])})),
     ("train in a .tsv, and test in a .csv", written({
         "Train.tsv": "y\tx\n0\t1.5\n1\t2.5\n", "test.csv": "y,x\n0,4.5\n"}),
      Remedy("Train.tsv seems to be the split train, but other data is read: "
