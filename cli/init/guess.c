@@ -49,6 +49,9 @@ static fby_err add_table_split(struct fby_search *search, const char *path,
     }
     if (err == FBY_OK) {
         fby_guess_note_token_array(search, split);
+        if (path[0] == '\0' && search->out->n_splits == 1) {
+            fby_guess_name_tables(&found, split);
+        }
     }
     return err;
 }
@@ -456,6 +459,7 @@ static const char *example_of(enum fby_source_kind kind)
 {
     static const char *const examples[FBY_N_SOURCES] = {
         [FBY_SOURCE_LIST]     = "train.csv",
+        [FBY_SOURCE_COLUMNS]  = "train.npz",
         [FBY_SOURCE_SHARDS]   = "train-0.tar",
         [FBY_SOURCE_TOKENS]   = "train.bin",
         [FBY_SOURCE_PARALLEL] = "images/train"};
@@ -512,6 +516,7 @@ static void note_evaluation(struct fby_search *search)
             "augmented; to train on it, rename it, as to %s, and run init "
             "again",
             first->name, example_of(first->kind));
+        fby_guess_note_numbering(search);
     }
 }
 

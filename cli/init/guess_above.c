@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_above.c - a folder of pictures whose lists or splits lie in the folder above,
- * as images/ of CUB-200-2011 and Food-101.
+ * as images/ of CUB-200-2011 and Food-101; and a split for evaluation by itself, while
+ * train is beside it.
  *
  * The pictures are read as they are, which may be meant so: there is only a note. */
 #include <pthread.h>
@@ -13,6 +14,8 @@
 #include "cli/init/guess_notes.h"
 #include "cli/init/list_begin.h"
 #include "cli/init/refuse_layouts.h"
+#include "cli/init/split_names.h"
+#include "cli/init/words.h"
 #include "common/mem.h"
 #include "pipeline/text.h"
 
@@ -172,4 +175,70 @@ void fby_guess_note_above(struct fby_search *search)
     }
     fby_listing_fini(&listing);
     close_above(&self);
+}
+
+/* ---- train beside a split ---- */
+
+static bool has_named_classes(const struct fby_guess_split *split)
+{
+    bool found = split->classes > 0;
+    for (uint32_t i = 0; i < split->n_members && !found; i++) {
+        found = fby_init_are_classes(&split->members[i]);
+    }
+    return found;
+}
+
+/* Is there a file of train that ends as `file` does? */
+static bool has_train(const struct fby_listing *listing, const char *file)
+{
+    const char *dot   = strrchr(file, '.');
+    bool        found = false;
+    for (uint32_t i = 0; i < listing->count && dot != NULL && !found; i++) {
+        const struct fby_entry *entry = &listing->entries[i];
+        const char             *word  = fby_split_word(entry->name);
+        found = !entry->is_dir && fby_text_ends_with(entry->name, dot) &&
+                word != NULL && strcmp(word, "train") == 0;
+    }
+    return found;
+}
+
+/* Write the folder that has train and the searched file or folder. Returns false if
+ * there is none. */
+static bool find_folder_of_both(
+    struct folder_above *self, char out[FBY_WORD_SIZE])
+{
+    const char        *file    = self->search->only_file;
+    struct fby_listing listing = {0};
+    struct fby_search *where   = file[0] != '\0' ? self->search : &self->above;
+    bool               found   = open_above(self) || file[0] != '\0';
+    found =
+        found &&
+        fby_guess_list_dir(where, "", NULL, &listing, NULL) == FBY_OK &&
+        (file[0] != '\0' ? has_train(&listing, file)
+                         : fby_find_split_folder(&listing, "train") != NULL);
+    if (found) {
+        fby_guess_write_word(where, "", out);
+    }
+    fby_listing_fini(&listing);
+    close_above(self);
+    return found;
+}
+
+void fby_guess_note_numbering(struct fby_search *search)
+{
+    const struct fby_guess_split *split = &search->out->splits[0];
+    struct folder_above           self  = {.search = search};
+    char                          operand[FBY_WORD_SIZE];
+    if (!has_named_classes(split)) {
+        return;
+    }
+    bool has_train = !search->in_zip && find_folder_of_both(&self, operand);
+    fby_guess_note(search,
+        "note: classes are numbered by their names in %s alone, and train may "
+        "have others: %s%s",
+        split->name,
+        has_train ? "to number those of both alike: forebay init "
+                  : "write the names of its classes into the file (names: "
+                    "[...])",
+        has_train ? operand : "");
 }

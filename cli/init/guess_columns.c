@@ -241,3 +241,26 @@ fby_err fby_guess_scan_columns(struct fby_search *search,
     fby_shard_fini(&shard);
     return err;
 }
+
+/* The split for evaluation that all columns are called after; NULL: there is
+ * none. */
+static const char *split_of_columns(const struct fby_guess_split *split)
+{
+    const char *word = fby_split_word(split->columns[0].name);
+    for (uint32_t i = 1; i < split->n_columns && word != NULL; i++) {
+        const char *other = fby_split_word(split->columns[i].name);
+        word = other != NULL && strcmp(word, other) == 0 ? word : NULL;
+    }
+    return word;
+}
+
+void fby_guess_name_tables(
+    const struct fby_guess_tables *found, struct fby_guess_split *split)
+{
+    const char *word = found->first[0] != '\0' ? split_of(found->first)
+                       : split->n_columns > 0  ? split_of_columns(split)
+                                               : NULL;
+    if (word != NULL && fby_text_is_evaluation_split(word)) {
+        snprintf(split->name, sizeof(split->name), "%s", word);
+    }
+}

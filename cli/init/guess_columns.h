@@ -30,6 +30,11 @@ FBY_CHECKED fby_err fby_guess_scan_columns(struct fby_search *search,
     const struct fby_guess_tables *found, struct fby_guess_split *split,
     struct fby_error_detail *why);
 
+/* Give the only split the name of the one for evaluation that its tables, or the
+ * columns of the table in the searched folder, are called after, if there is one. */
+void fby_guess_name_tables(
+    const struct fby_guess_tables *found, struct fby_guess_split *split);
+
 /* Has a picture in `path` the name of the first .npy file in its listing? */
 bool fby_guess_is_npy_paired(const struct fby_root *root, const char *path,
     const struct fby_listing *listing);

@@ -107,6 +107,10 @@ bool fby_guess_are_img2dataset(struct fby_search *search, const char *path,
  * only split (guess_above.c). */
 void fby_guess_note_above(struct fby_search *search);
 
+/* Add a note if the first split, which is one for evaluation, numbers classes by
+ * their names, and train is not there to do so (guess_above.c). */
+void fby_guess_note_numbering(struct fby_search *search);
+
 /* Add notes of files in the folder `path` that may have labels of the pictures in
  * its folders (guess_files_beside.c). */
 void fby_guess_note_files_beside(struct fby_search *search, const char *path);

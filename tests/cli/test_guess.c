@@ -838,7 +838,9 @@ static void a_split_for_evaluation_that_is_alone_keeps_its_name(void **state)
     assert_string_equal(guess.notes,
         "note: the split is called valid, so it is neither shuffled nor "
         "augmented; to train on it, rename it, as to train, and run init "
-        "again\n");
+        "again\nnote: classes are numbered by their names in valid alone, and "
+        "train may have others: write the names of its classes into the file "
+        "(names: [...])\n");
     sandbox_write_text(sb, "val/rows.csv", "x,y\n1,2\n");
     assert_evaluation(sb, "val", "val");
     sandbox_write_text(sb, "test/train/a/1.jpg", "x");

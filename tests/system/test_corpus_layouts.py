@@ -785,6 +785,21 @@ ROWS = [
         mnist_train_npz=(6, 1), mnist_VAL_npz=(3, 2), mnist_test_npz=(3, 3)),
      Remedy(OF_TABLES, "", {"x": (6, 4), "y": Counter([1] * 6)}),
      ("val", {"y": [2, 2, 2]}), ("test", {"y": [3, 3, 3]})),
+    *((f"{names} alone", saved(**dict.fromkeys(names, (3, 2))), Note(
+        f"note: the split is called {split}, so it is neither shuffled nor "
+        "augmented; to train on it, rename it, as to train.npz, and run init "
+        "again\n", {field: (4096, *shape), "valid": Counter([1] * 3 + [0] * 4093)}))
+      for names, split, field, shape in (
+          (("test_npz",), "test", "x", (4,)), (("val",), "val", "val", ()),
+          (("x_test", "y_test"), "test", "y_test", ()))),
+    ("arrays of which one is called val", saved(key=(3, 2), val=(3, 1)),
+     {"val": (3,)}),
+    ("class folders of val, while train is beside", lambda root: files(
+        "train/a/{}.jpg", "train/b/{}.jpg", "val/b/{}.jpg", "val/c/{}.jpg")(root)
+        or root / "val", Note(
+            "note: classes are numbered by their names in val alone, and train "
+            "may have others: to number those of both alike: forebay init /",
+            {"image": (64, *IMAGE)})),
     ("an .npz without a word beside one of test", saved(
         data_npz=(6, 1), test_npz=(3, 2)), Remedy(
             OF_TABLES, "", {"y": Counter([1] * 6)}), ("test", {"y": [2, 2]})),

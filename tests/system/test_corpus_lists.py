@@ -603,6 +603,16 @@ ROWS = [
         "neither shuffled nor augmented; to train on it, rename it, as to "
         "train.csv, and run init again\n",
         {"y": [0, 1, 2, 3], "valid": [1, 1, 1, 1, 0]})),
+    *((f"{names} of which {only} is given", lambda root, names=names, only=only: [
+        save(root / name, "y,breed\n1,b\n2,c\n3,b\n" + "4,a\n" * (k == 0))
+        for k, name in enumerate(names)] and root / only, Note(
+            "note: classes are numbered by their names in test alone, and "
+            f"train may have others: {what}", {"breed": [0, 1, 0]}))
+      for names, only, what in (
+          (("train.csv", "test.csv"), "test.csv",
+           "to number those of both alike: forebay init /"),
+          (("data.csv", "test.csv"), "test.csv", "write the names of its "
+           "classes into the file (names: [...])\n"))),
     ("test.jsonl alone", test_in_json_lines, Note(
         "note: the split is called test, so", {"y": [0, 1, 2, 3]})),
     ("a list in val/", lambda root: listed(("y", (3, 2, 1, 0)))(
