@@ -254,23 +254,16 @@ static bool note_boxes(struct fby_search *search)
         !fby_shell_is_plain(split->file_columns[0])) {
         return false;
     }
-    if (!has_size) {
-        fby_guess_note(search,
-            "note: each row seems to be a box, so a picture is a sample for "
-            "each "
-            "of its boxes; for one with all of them, add the columns width and "
-            "height of the pictures, and run init again");
-        return false;
-    }
     snprintf(before, sizeof(before),
-        "F = '%s'; Y = '%s'; X = '%s %s %s %s'.split(); S = ['width', "
-        "'height']; ",
+        "F = '%s'; Y = '%s'; X = '%s %s %s %s'.split(); S = [%s]; ",
         split->file_columns[0], find_classes(split), sides[0], sides[1],
-        sides[2], sides[3]);
+        sides[2], sides[3], has_size ? "'width', 'height'" : "");
     add_note(search,
-        "have a sample for each picture with all its boxes, and not for each "
-        "row "
-        "with one (class, centre and size, from 0 to 1)",
+        has_size ? "have a sample for each picture with all its boxes, and not "
+                   "for each row with one (class, centre and size, from 0 to 1)"
+                 : "have a sample for each picture with all its boxes, and not "
+                   "for each row with one (class, centre and size, from 0 to "
+                   "1; Pillow reads the sizes of the pictures)",
         before, fby_program_box_rows);
     return true;
 }

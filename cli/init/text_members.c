@@ -193,13 +193,35 @@ bool fby_init_is_coordinates(const struct fby_init_member *member)
            fby_text_is_coordinates(is_key ? member->key : member->extension);
 }
 
+static bool is_number(const struct fby_init_member *member, const char *name)
+{
+    return strcmp(member->extension, name) == 0 &&
+           (member->value == FBY_INIT_DIGITS ||
+               member->value == FBY_INIT_NUMBER);
+}
+
+/* Has the list the columns x, y, w and h, which are a box only together? */
+static bool has_box_columns(const struct fby_init_summary *data)
+{
+    static const char *const names[] = {"x", "y", "w", "h", "width", "height"};
+    unsigned                 found   = 0;
+    for (size_t i = 0; i < data->n_members; i++) {
+        for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+            found |= is_number(&data->members[i], names[k]) ? 1U << k : 0;
+        }
+    }
+    return (found & 3) == 3 && ((found & 12) == 12 || (found & 48) == 48);
+}
+
 bool fby_init_list_coordinates(
     const struct fby_init_summary *data, char *out, size_t size)
 {
-    out[0] = '\0';
+    bool has_box = has_box_columns(data);
+    out[0]       = '\0';
     for (size_t i = 0; i < data->n_members; i++) {
         const struct fby_init_member *member = &data->members[i];
-        if (fby_init_is_coordinates(member)) {
+        if (fby_init_is_coordinates(member) ||
+            (has_box && (is_number(member, "x") || is_number(member, "y")))) {
             fby_text_append_name(out, size,
                 member->key[0] != '\0' ? member->key : member->extension);
         }

@@ -239,7 +239,10 @@ def written(contents):
     return make
 
 
-def box_rows(*columns):
+BOX_ROWS = Counter([.375, .5, .25, .5] * 6 + [1] * 3 + [0] * 13)
+
+
+def box_rows(*columns, sides=("12", "10", "24", "30")):
     """Lists with a box in each row, of which two pictures have two, and these
     columns."""
     def make(root):
@@ -251,8 +254,7 @@ def box_rows(*columns):
             save(root / f"{split}.csv", "".join(
                 ",".join(row) + "\n" for row in (
                     (*columns, "xmin", "ymin", "xmax", "ymax"),
-                    *((*(row[c] for c in columns), "12", "10", "24", "30")
-                      for row in rows))))
+                    *((*(row[c] for c in columns), *sides) for row in rows))))
     return make
 
 
@@ -1298,12 +1300,21 @@ ROWS = [
         "note: to have a sample for each picture with all its boxes, and not for "
         "each row with one (class, centre and size, from 0 to 1): (cd /",
         {"filename": (6, *IMAGE), "xmin": (6,)},
-        {"train": {"filename": (4, *IMAGE), "boxes": (4, 10)},
+        {"train": {"filename": (4, *IMAGE), "boxes": BOX_ROWS},
          "val": {"boxes": (64, 10)}})),
-    ("a box in each row, and no sizes", box_rows("filename", "class"), Note(
-        "note: each row seems to be a box, so a picture is a sample for each of "
-        "its boxes; for one with all of them, add the columns width and height "
-        "of the pictures, and run init again\n", {"filename": (6, *IMAGE)})),
+    *((f"a box in each row, and no sizes: {sides}", box_rows(
+        "filename", "class", sides=sides), Note(
+            "note: to have a sample for each picture with all its boxes, and not "
+            "for each row with one (class, centre and size, from 0 to 1; Pillow "
+            "reads the sizes of the pictures): (cd /", {"filename": (6, *IMAGE)},
+            {"train": {"filename": (4, *IMAGE), "boxes": BOX_ROWS},
+             "val": {"boxes": (64, 10)}}))
+      for sides in (("12", "10", "24", "30"), ("0.25", "0.25", "0.5", "0.75"))),
+    *((f"boxes as x, y, {w}, {h}", listed(
+        ("x", (1, 2, 3, 4)), ("y", (1, 2, 3, 4)), (w, (9, 9, 9, 9)),
+        (h, (9, 9, 9, 9))), Note(
+            "note: no op moves x, y with the picture, so it is only resized: ",
+            {"image": (4, *IMAGE)})) for w, h in (("w", "h"), ("width", "height"))),
     ("UCR: lists without names, with splits in capitals", written({
         "Coffee_TRAIN.csv": "0,1.5\n1,2.5\n0,3.5\n",
         "Coffee_TEST.csv": "0,4.5\n1,5.5\n"}), Remedy(

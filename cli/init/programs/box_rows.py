@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes of each list of L, with a box in each row, one with a picture in each row,
 # and its boxes. F is the column of pictures, Y that of classes or '', X are those of
-# the sides, and S of the size of a picture. Classes that are no numbers are numbered
-# by their names, which are printed. A row without sides has no box.
-import csv, io, json
+# the sides, and S of the size of a picture; if there are none, Pillow reads it. Sides
+# of which none is above 1 are relative already. Classes that are no numbers are
+# numbered by their names, which are printed. A row without sides has no box.
+import csv, functools, io, json
 R = {l: [{k.lower(): v for k, v in x.items()}
     for x in csv.DictReader(open(l, newline='', encoding='utf-8-sig'))]
     for l in L}
 N = sorted({x[Y] for l in L for x in R[l] if Y and x[X[0]].strip()})
 is_id = all(n.isdecimal() for n in N)
 P = {l: {} for l in L}
+is_part = all(float(x[k]) <= 1 for l in L for x in R[l] if x[X[0]].strip() for k in X)
+read = functools.lru_cache(None)(lambda f: __import__('PIL.Image').Image.open(f).size)
+size = lambda x: (
+    (1, 1) if is_part else [float(x[k]) for k in S] if S else read(x[F]))
 box = lambda i, a, b, c, d, w, h: [
     i, (a + c) / 2 / w, (b + d) / 2 / h, (c - a) / w, (d - b) / h]
 [P[l].setdefault(x[F], []).extend(box(
     0 if Y == '' else int(x[Y]) if is_id else N.index(x[Y]),
-    *[float(x[k]) for k in [*X, *S]]) if x[X[0]].strip() else [])
+    *[float(x[k]) for k in X], *size(x)) if x[X[0]].strip() else [])
     for l in L for x in R[l]]
 T = {'boxes-' + l: o.getvalue() for l in L for o in [io.StringIO()]
     for _ in [csv.writer(o).writerows([[F, 'boxes']] + [
