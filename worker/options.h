@@ -51,7 +51,8 @@ struct fby_worker_options {
     struct fby_http_options http; /* the pages for users; http/http.h */
     bool handles_signals; /* SIGTERM and SIGINT tell the worker to leave;
                                    the calling thread and the threads it creates
-                                   later block them */
+                                   later block them. SIGALRM ends the process if
+                                   a thread hangs then */
     /* Times. The worker divides them by FOREBAY_TIME_DIVISOR (common/timer.h),
      * which tests set to make all times shorter. */
     int64_t heartbeat_ns; /* time between two HEARTBEAT messages */

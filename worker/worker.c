@@ -424,6 +424,7 @@ static void close_loop(struct fby_loop *self)
         close(self->signal_fd);
     }
     fby_http_stop(&self->http); /* until now /readyz said that it leaves */
+    fby_loop_end_in_order(self);
 }
 
 fby_err fby_worker_run(

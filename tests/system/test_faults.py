@@ -275,6 +275,17 @@ class Faults(SystemTest):
         self.assert_under_way(pull)
         self.assert_same(pull)
 
+    def test_a_worker_ends_although_a_thread_of_it_hangs(self):
+        self.cluster.start_server()
+        hangs, _ = [self.cluster.start_worker("--drain", "0", faults=faults)
+                    for faults in ("worker.slow:after_sample=20:ms=1000000", "")]
+        pull = self.pull()
+        hangs.wait_for_text(" FAULT worker.slow")
+        self.assertEqual(hangs.terminate(), 1)
+        self.assertIn("forebay worker: a thread did not end within 3 s of "
+                      "--drain, as one that reads from a mount", hangs.text())
+        self.assert_same(pull)
+
     def pull_that_writes_for_long(self):
         """Nobody reads its digests."""
         self.cluster.start(1)

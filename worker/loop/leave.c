@@ -4,7 +4,14 @@
  * accepted until each client has said BYE, for IN_FLIGHT_NS at most. After
  * drain_ns the worker answers LOST for the batches that are still open. When the
  * socket closes, ZeroMQ has LINGER_MS (worker.c) to send the messages in its
- * queues. */
+ * queues. A thread that hangs, as one that reads from a mount that does not
+ * answer, cannot be joined: a timer ends the process END_S after drain_ns. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/timer.h"
@@ -13,9 +20,48 @@
 /* Several round trips of a slow network, and short beside a drain. */
 #define IN_FLIGHT_NS (FBY_NS_PER_S / 2)
 
+enum { END_S = 3 }; /* for the threads to end the sample that they work on */
+
+/* For SIGALRM. Calls only functions that are safe in a signal handler. */
+static void end_process(int number)
+{
+    static const char text[] =
+        "forebay worker: a thread did not end within 3 s of --drain, as one "
+        "that reads from a mount that does not answer: check the mounts of "
+        "--data\n";
+    (void)number;
+    ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
+    (void)n;
+    _exit(EXIT_FAILURE);
+}
+
+/* End the process after `ns` and END_S, unless fby_loop_end_in_order() is called
+ * before. Only a process that handles signals is the worker's own. */
+static void end_process_after(const struct fby_loop *self, int64_t ns)
+{
+    struct sigaction       action = {.sa_handler = end_process};
+    const struct itimerval timer  = {
+         .it_value = {.tv_sec = (time_t)(ns / FBY_NS_PER_S) + END_S,
+             .tv_usec = (suseconds_t)(ns % FBY_NS_PER_S / FBY_NS_PER_US)}};
+    if (self->options.handles_signals) {
+        sigemptyset(&action.sa_mask);
+        sigaction(SIGALRM, &action, NULL);
+        setitimer(ITIMER_REAL, &timer, NULL);
+    }
+}
+
+void fby_loop_end_in_order(const struct fby_loop *self)
+{
+    const struct itimerval none = {.it_value = {0}};
+    if (self->options.handles_signals) {
+        setitimer(ITIMER_REAL, &none, NULL);
+    }
+}
+
 void fby_loop_start_leaving(struct fby_loop *self)
 {
     if (self->leave_until_ns != 0) {
+        end_process_after(self, 0);
         self->leave_until_ns  = self->now_ns; /* end in this turn */
         self->accept_until_ns = self->now_ns;
         return;
@@ -23,6 +69,7 @@ void fby_loop_start_leaving(struct fby_loop *self)
     fby_info("LEAVING", "finishing the open batches");
     fby_service_manager_tell(
         &self->manager, "STOPPING=1\nSTATUS=finishing the open batches");
+    end_process_after(self, self->options.drain_ns);
     self->leave_until_ns  = self->now_ns + self->options.drain_ns;
     self->accept_until_ns = fby_earlier_ns(self->leave_until_ns,
         self->now_ns + fby_scaled_timeout_ns(IN_FLIGHT_NS));

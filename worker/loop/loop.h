@@ -409,8 +409,12 @@ uint32_t fby_loop_count_sessions(const struct fby_loop *self);
 
 /* ---- leave.c ------------------------------------------------------------- */
 
-/* Start to leave. A second call ends the worker in this turn. */
+/* Start to leave. A second call ends the worker in this turn. If the worker's
+ * process has not ended 3 s after that, or after drain_ns, it exits with 1. */
 void fby_loop_start_leaving(struct fby_loop *self);
+
+/* Keep the process: all threads have ended. */
+void fby_loop_end_in_order(const struct fby_loop *self);
 
 /* If the worker is leaving, set `done` once no request can be in flight, no batch
  * is open, which is so after drain_ns, and what was sealed is sent. */
