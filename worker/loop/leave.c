@@ -8,7 +8,6 @@
  * answer, cannot be joined: a timer ends the process END_S after drain_ns. */
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
