@@ -301,6 +301,9 @@ static fby_err add_data(struct fby_search *search, const char *path,
     if (err == FBY_OK && !search->in_zip) {
         err = fby_guess_tars(search, path, &listing, why);
     }
+    if (err == FBY_OK && path[0] == '\0' && !search->in_zip) {
+        err = fby_refuse_split_text_alone(search, &listing, why);
+    }
     if (err == FBY_OK && fby_guess_n_splits(search) == n_before) {
         err = search->in_zip ? FBY_OK
                              : fby_guess_tokens(search, path, &listing, why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_above.c - a folder of pictures whose lists or splits lie in the folder above,
- * as images/ of CUB-200-2011 and Food-101; and a split for evaluation by itself, while
- * train is beside it.
+ * as images/ of CUB-200-2011 and Food-101; a text of splits by itself; and a split for
+ * evaluation by itself, while train is beside it.
  *
  * The pictures are read as they are, which may be meant so: there is only a note. */
 #include <pthread.h>
@@ -52,7 +52,7 @@ static bool open_above(struct folder_above *self)
 static void close_above(struct folder_above *self)
 {
     fby_roots_destroy(&self->above.roots);
-    free(self->above.out);
+    free(self->above.out); /* NULL if it was not opened */
 }
 
 static void note(
@@ -175,6 +175,63 @@ void fby_guess_note_above(struct fby_search *search)
     }
     fby_listing_fini(&listing);
     close_above(&self);
+}
+
+/* ---- a text of splits by itself ---- */
+
+/* The text of splits in the listing, which has nothing else; NULL: there is none. */
+static const char *find_partition(const struct fby_listing *listing)
+{
+    const char *found = NULL;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct fby_entry *entry = &listing->entries[i];
+        if (entry->is_dir || !fby_text_ends_with(entry->name, ".txt")) {
+            return NULL;
+        }
+        found = strstr(entry->name, "partition") != NULL ? entry->name : found;
+    }
+    return found;
+}
+
+/* Does init say in the folder of `where` that a text has splits? */
+static bool knows_splits(struct fby_search *where)
+{
+    struct fby_listing      listing = {0};
+    struct fby_error_detail said    = {{0}};
+    bool                    found =
+        fby_guess_list_dir(where, "", NULL, &listing, NULL) == FBY_OK &&
+        fby_refuse_roles(where, "", &listing, &said) == FBY_CONFIG &&
+        strstr(said.text, "partition.txt says which pictures in ") != NULL;
+    where->out->command[0] = '\0';
+    fby_listing_fini(&listing);
+    return found;
+}
+
+fby_err fby_refuse_split_text_alone(struct fby_search *search,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    const char         *name  = find_partition(listing);
+    struct folder_above self  = {.search = search};
+    struct fby_search  *where = NULL;
+    fby_err             err   = FBY_OK;
+    char                operand[FBY_OPERAND_SIZE];
+    if (name == NULL) {
+        return FBY_OK;
+    }
+    if (search->only_file[0] != '\0' && knows_splits(search)) {
+        where = search;
+    } else if (open_above(&self) && knows_splits(&self.above)) {
+        where = &self.above;
+    }
+    if (where != NULL) {
+        fby_guess_write_operand(where, "", operand);
+        err = fby_error_set(why, FBY_CONFIG,
+            "%s says which pictures are of which split: give init the folder "
+            "that has both: forebay init %s",
+            fby_text_show_begin(name, 60).text, operand);
+    }
+    close_above(&self);
+    return err;
 }
 
 /* ---- train beside a split ---- */

@@ -62,6 +62,19 @@ FBY_CHECKED fby_err fby_refuse_split_texts(struct fby_search *search,
     const char *path, const char *pictures, const char *const *dirs,
     uint32_t n_dirs, struct fby_error_detail *why);
 
+/* The same for a text with the split of each picture as a number, as CelebA's;
+ * fby_refuse_split_texts calls this. `pictures` may be a path below `path`. */
+FBY_CHECKED fby_err fby_refuse_split_numbers(struct fby_search *search,
+    const char *path, const char *pictures, const char *const *dirs,
+    uint32_t n_dirs, struct fby_error_detail *why);
+
+/* Refuse a text of splits, as list_eval_partition.txt, which is the searched file or
+ * alone in the searched folder, if init knows it in the folder that has the pictures
+ * (guess_above.c).
+ * Errors: FBY_CONFIG: the init to run. */
+FBY_CHECKED fby_err fby_refuse_split_text_alone(struct fby_search *search,
+    const struct fby_listing *listing, struct fby_error_detail *why);
+
 /* The same for texts with the split of each picture as a word; fby_refuse_split_texts
  * calls this (refuse_split_words.c). */
 FBY_CHECKED fby_err fby_refuse_split_words(struct fby_search *search,

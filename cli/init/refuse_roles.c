@@ -192,22 +192,32 @@ static bool are_without_train(const char *const *names, uint32_t n)
 static fby_err check_split_words(
     const struct fby_roles *self, struct fby_error_detail *why)
 {
-    const char *others[FBY_SURVEY_FOLDERS];
-    const char *only       = NULL;
-    uint32_t    n          = 0;
-    uint32_t    n_pictures = 0;
+    const struct fby_survey_folder *only = NULL;
+    const char                     *others[FBY_SURVEY_FOLDERS];
+    char                            pictures[FBY_PATH_SIZE];
+    uint32_t                        n          = 0;
+    uint32_t                        n_pictures = 0;
     for (uint32_t i = 0; i < self->survey->n; i++) {
         if (self->survey->folders[i].picture != NULL) {
-            only = self->names[i];
+            only = &self->survey->folders[i];
             n_pictures++;
         } else {
             others[n++] = self->names[i];
         }
     }
-    return n_pictures == 1 && !self->search->in_zip
-               ? fby_refuse_split_words(
-                     self->search, self->path, only, others, n, why)
-               : FBY_OK;
+    if (n_pictures != 1 || self->search->in_zip) {
+        return FBY_OK;
+    }
+    const char *slash = strrchr(only->picture, '/');
+    int size = snprintf(pictures, sizeof(pictures), "%s%s%.*s", only->name,
+        slash != NULL ? "/" : "",
+        slash != NULL ? (int)(slash - only->picture) : 0, only->picture);
+    if (size > 0 && (size_t)size < sizeof(pictures)) {
+        FBY_TRY(fby_refuse_split_numbers(
+            self->search, self->path, pictures, others, n, why));
+    }
+    return fby_refuse_split_words(
+        self->search, self->path, only->name, others, n, why);
 }
 
 /* Refuse folders that are splits by their names, or no classes by what is in them. */

@@ -222,29 +222,40 @@ static fby_err visit_numbered(
     (void)why;
     if (!entry->is_dir && strstr(entry->name, "partition") != NULL &&
         fby_text_ends_with(entry->name, ".txt") &&
-        fby_shell_is_plain(entry->name)) {
-        snprintf(text.file, sizeof(text.file), "%s", entry->name);
-        if (is_numbered(self->layout, &text)) {
-            self->text = text;
-        }
+        fby_path_join(self->layout->dir, entry->name, text.file, NULL) ==
+            FBY_OK &&
+        fby_shell_is_plain(text.file) && is_numbered(self->layout, &text)) {
+        self->text = text;
     }
     return FBY_OK;
 }
 
-static fby_err check_numbered(
-    const struct split_texts *self, struct fby_error_detail *why)
+fby_err fby_refuse_split_numbers(struct fby_search *search, const char *path,
+    const char *pictures, const char *const *dirs, uint32_t n_dirs,
+    struct fby_error_detail *why)
 {
-    struct numbered found = {.layout = self};
-    FBY_TRY(fby_guess_visit_dir(
-        self->search, self->path, NULL, visit_numbered, &found, NULL, why));
+    struct split_texts self = {
+        .search = search, .path = path, .pictures = pictures};
+    struct numbered found = {.layout = &self};
+    if (!fby_shell_is_plain(pictures) ||
+        strlen(pictures) >= FBY_NAME_SIZE - 1) {
+        return FBY_OK;
+    }
+    for (uint32_t i = 0; i <= n_dirs && found.text.file[0] == '\0'; i++) {
+        char below[FBY_PATH_SIZE];
+        self.dir = i == 0 ? "" : dirs[i - 1];
+        FBY_TRY(fby_path_join(path, self.dir, below, why));
+        FBY_TRY(fby_guess_visit_dir(
+            search, below, NULL, visit_numbered, &found, NULL, why));
+    }
     if (found.text.file[0] == '\0') {
         return FBY_OK;
     }
-    fby_guess_set_command(self->search, self->path,
+    fby_guess_set_command(search, path,
         "python3 -c \"F = '%s'; P = '%s'; E = '%s'; %s; %s\"", found.text.file,
         found.text.prefix, found.text.ending, fby_program_split_numbers,
         fby_program_write_lists);
-    return refuse(self, found.text.file, why);
+    return refuse(&self, found.text.file, why);
 }
 
 /* ---- CUB and NABirds: names and splits by number ---- */
@@ -284,7 +295,8 @@ fby_err fby_refuse_split_texts(struct fby_search *search, const char *path,
         return FBY_OK;
     }
     FBY_TRY(check_cub(&self, why));
-    FBY_TRY(check_numbered(&self, why));
+    FBY_TRY(
+        fby_refuse_split_numbers(search, path, pictures, dirs, n_dirs, why));
     FBY_TRY(fby_refuse_split_words(search, path, pictures, dirs, n_dirs, why));
     for (uint32_t i = 0; i <= n_dirs && self.n == 0; i++) {
         char below[FBY_PATH_SIZE];

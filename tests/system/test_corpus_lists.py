@@ -445,6 +445,18 @@ def deep_fashion(root, pictures="", texts="", labels=None):
                      for i, file in enumerate(files)))
 
 
+def celeba_splits(texts, only=""):
+    """As CelebA's site has it, with the text of the splits in this folder."""
+    def make(root):
+        for i in range(6):
+            save(root / f"Img/img_align_celeba/00{i}.jpg", picture(i))
+        save(root / texts / "list_eval_partition.txt", "".join(
+            f"00{i}.jpg {i // 2}\n" for i in range(6)))
+        save(root / "Anno/list_attr_celeba.txt", "6\nBald\n")
+        return root / only
+    return make
+
+
 def celeba_attributes(root):
     for i in range(4):
         save(root / f"img_align_celeba/00{i}.jpg", picture(i))
@@ -1017,6 +1029,19 @@ ROWS = [
             "after a line with their number: write a list:\n(cd /",
             "list_category_img.csv",
             {"category_label": Counter([0] * 3 + [1] * 3 + [2] * 2)})),
+    *((f"CelebA: Anno, Img and '{texts}'", celeba_splits(texts), Remedy(
+        "list_eval_partition.txt says which pictures in Img/img_align_celeba are "
+        "of which split: write a list of each, and run init again:\n(cd /", "",
+        {"image": (2, *IMAGE)}), ("val", {"image": (64, *IMAGE)}),
+       ("test", {"image": (64, *IMAGE)})) for texts in ("Eval", "")),
+    *((f"CelebA: '{only}'", celeba_splits(texts, only),
+       "list_eval_partition.txt says which pictures are of which split: give init "
+       "the folder that has both: forebay init /") for texts, only in (
+           ("Eval", "Eval"), ("Eval", "Eval/list_eval_partition.txt"),
+           ("", "list_eval_partition.txt"))),
+    ("DeepFashion: the text of splits", lambda root: deep_fashion(
+        root, "Img", "Eval") or root / "Eval/list_eval_partition.txt",
+     "give init the folder that has both: forebay init /"),
     ("CelebA: the text of attributes", celeba_attributes, Remedy(
         "list_attr_celeba.txt has rows of 3 columns, separated by blanks, after "
         "a line with their number: write a list:\n(cd /",
