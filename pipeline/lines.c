@@ -79,3 +79,12 @@ size_t fby_pipeline_tokens_end_line(
     return found != NULL ? line_of_key(found->tokens.key_pos[TOKENS_END], found)
                          : 0;
 }
+
+size_t fby_pipeline_tokens_type_line(
+    const struct fby_pipeline *self, const char *split)
+{
+    const struct parsed_split *found = fby_parsed_find_split(self, split);
+    return found != NULL
+               ? line_of_key(found->tokens.key_pos[TOKENS_TYPE], found)
+               : 0;
+}

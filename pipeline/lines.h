@@ -25,6 +25,10 @@ size_t fby_pipeline_op_line(const struct fby_pipeline *self, const char *split,
 size_t fby_pipeline_tokens_end_line(
     const struct fby_pipeline *self, const char *split);
 
+/* The line of the key `type` there: that of a token in the files. */
+size_t fby_pipeline_tokens_type_line(
+    const struct fby_pipeline *self, const char *split);
+
 /* The line of the key `shuffle` of the split. */
 size_t fby_pipeline_shuffle_line(
     const struct fby_pipeline *self, const char *split);

@@ -35,8 +35,8 @@ FBY_CHECKED fby_err fby_refuse_untyped_tokens(const struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
-/* Refuse the flat file `name` in `path` if its numbers are wider than those of the
- * type that the user gives: then its upper bytes would be ids, most of them 0.
+/* Refuse the flat file `name` in `path` if its numbers seem to be wider or narrower
+ * than those of the type that the user gives (token_type.h).
  * Errors: FBY_CONFIG: the command with the type that it seems to have. */
 FBY_CHECKED fby_err fby_refuse_token_type(const struct fby_search *search,
     const char *path, const char *name, struct fby_error_detail *why);

@@ -12,6 +12,7 @@
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 #include "worker/source/tokens/token_file.h"
+#include "worker/source/tokens/token_type.h"
 
 /* Writes train.bin from train.npy, and so on, with tokens of %u bytes. */
 #define WRITE_TOKENS                                               \
@@ -86,48 +87,25 @@ void fby_guess_note_token_array(
 
 /* ---- the type of a flat file ---- */
 
-enum {
-    LOOKED_AT   = 8192, /* bytes */
-    LEAST_BYTES = 256,
-    MOST_UPPER  = 15,  /* of ids in 32 bits: the vocabulary is below 2^20 */
-    LARGE       = 1024 /* an id of a large vocabulary */
-};
+enum { LOOKED_AT = 8192 /* bytes */ };
 
-/* The type of which the numbers seem to be, in `n` bytes of a file: they are as wide
- * as their upper bytes are all 0, or nearly so. 0: that is not known, as for u16. */
-static enum fby_type find_type(const uint8_t *bytes, size_t n)
-{
-    uint16_t largest[4] = {0}; /* of the numbers at 0, 2, 4 and 6 of 8 bytes */
-    for (size_t i = 0; i + 8 <= n; i += 2) {
-        uint16_t number = (uint16_t)(bytes[i] | bytes[i + 1] << 8);
-        size_t   k      = i / 2 % 4;
-        largest[k]      = number > largest[k] ? number : largest[k];
-    }
-    uint16_t low   = largest[0] > largest[2] ? largest[0] : largest[2];
-    uint16_t upper = largest[1] > largest[3] ? largest[1] : largest[3];
-    if (n < LEAST_BYTES || largest[0] == 0) {
-        return (enum fby_type)0;
-    }
-    if (largest[2] == 0 && largest[3] == 0) {
-        return FBY_I64;
-    }
-    return upper == 0 || (upper <= MOST_UPPER && low >= LARGE)
-               ? FBY_U32
-               : (enum fby_type)0;
-}
-
+/* `declared`: the type that the user gives; 0: none. */
 static enum fby_type find_type_of_file(
-    const struct fby_search *search, const char *below)
+    const struct fby_search *search, const char *below, enum fby_type declared)
 {
-    uint8_t           bytes[LOOKED_AT];
-    size_t            n      = sizeof(bytes);
-    struct fby_object object = {.ops = NULL};
+    uint8_t                bytes[LOOKED_AT];
+    size_t                 n      = sizeof(bytes);
+    struct fby_object      object = {.ops = NULL};
+    struct fby_token_bytes found  = {.n = 0};
     if (fby_object_open(search->root, below, &object, NULL) != FBY_OK) {
         return (enum fby_type)0;
     }
     fby_err err = fby_object_read_some(&object, 0, bytes, &n, NULL);
     fby_object_close(&object);
-    return err == FBY_OK ? find_type(bytes, n) : (enum fby_type)0;
+    if (err == FBY_OK) {
+        fby_token_bytes_add(&found, bytes, n);
+    }
+    return fby_token_bytes_type(&found, declared);
 }
 
 static fby_err refuse_type(const struct fby_search *search, const char *name,
@@ -136,9 +114,10 @@ static fby_err refuse_type(const struct fby_search *search, const char *name,
     char operand[FBY_OPERAND_SIZE];
     fby_guess_write_operand(search, search->only_file, operand);
     return fby_error_set(why, FBY_CONFIG,
-        "%s %s: its type seems to be %s, since the upper bytes of all numbers "
-        "are 0: forebay init --tokens %s %s",
+        "%s %s: its type seems to be %s, since %s: forebay init --tokens %s %s",
         fby_text_show_begin(name, 60).text, what, fby_type_word(type),
+        type == FBY_U16 ? "both halves of wider numbers would be ids"
+                        : "the upper bytes of all numbers are 0",
         fby_type_word(type), operand);
 }
 
@@ -148,9 +127,8 @@ fby_err fby_refuse_token_type(const struct fby_search *search, const char *path,
     char below[FBY_PATH_SIZE];
     char what[48];
     FBY_TRY(fby_path_join(path, name, below, why));
-    enum fby_type type  = find_type_of_file(search, below);
-    uint32_t      bytes = fby_type_bytes(search->token_type);
-    if (type == 0 || bytes < 2 || bytes >= fby_type_bytes(type)) {
+    enum fby_type type = find_type_of_file(search, below, search->token_type);
+    if (type == 0) {
         return FBY_OK;
     }
     snprintf(what, sizeof(what), "has no token ids of type %s",
@@ -168,7 +146,7 @@ static fby_err refuse_untyped(const struct fby_search *search, const char *path,
     FBY_TRY(fby_object_open_stamped(search->root, below, &object, &stamp, why));
     fby_err err = fby_llmc_refuse(&object, stamp.size, why);
     fby_object_close(&object);
-    enum fby_type type = find_type_of_file(search, below);
+    enum fby_type type = find_type_of_file(search, below, (enum fby_type)0);
     if (err == FBY_OK && type != 0) {
         return refuse_type(
             search, name, "may be token ids, without their type", type, why);

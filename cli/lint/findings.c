@@ -23,7 +23,7 @@ static const double rounding_levels = 1; /* of 0 to 255 */
 /* A longer move is better only if it saves at least this share of CPU time. */
 static const double min_move_share = 0.03;
 
-_Static_assert((FBY_MAX_OPS + 9) * FBY_MAX_FIELDS + 4 == FBY_LINT_FINDINGS,
+_Static_assert((FBY_MAX_OPS + 9) * FBY_MAX_FIELDS + 5 == FBY_LINT_FINDINGS,
     "FBY_LINT_FINDINGS is the largest number of findings");
 
 struct findings {
@@ -120,6 +120,24 @@ static void find_missing_ends(struct findings *self)
     set_text(finding->advice,
         "nothing, if that is true; else correct 'end', the token after each "
         "document (the tokenizer's end of text), or 'type', that of the files");
+}
+
+static void find_token_type(struct findings *self)
+{
+    const struct fby_lint_token_type *type = &self->facts->token_type;
+    if (type->found == 0) {
+        return;
+    }
+    const char         *found = fby_type_word(type->found);
+    struct fby_finding *finding =
+        append(self, FBY_FINDING_TOKEN_TYPE, NULL, type->line);
+    set_text(finding->found, "the files seem to have tokens of type %s: %s",
+        found,
+        type->found == FBY_U16
+            ? "both halves of the ids are as large as ids"
+            : "all ids but one of two or four are 0, or nearly so");
+    set_text(finding->advice, "type: %s, unless the files really have %s",
+        found, fby_type_word(type->declared));
 }
 
 /* ---- Pictures and their masks -------------------------------------------- */
@@ -646,6 +664,7 @@ uint32_t fby_lint_find(const struct fby_lint_facts *facts,
     find_refused(&self);
     find_class_difference(&self);
     find_missing_ends(&self);
+    find_token_type(&self);
     find_shards(&self);
     for (uint32_t i = 0; i < facts->n_fields; i++) {
         const struct fby_lint_field *field = &facts->fields[i];

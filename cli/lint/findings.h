@@ -11,7 +11,7 @@
 
 enum {
     FBY_LINT_MOVES       = 32,  /* largest number of moves tried per field */
-    FBY_LINT_FINDINGS    = 804, /* at most: 1 per op, 9 per field, and 4 more */
+    FBY_LINT_FINDINGS    = 805, /* at most: 1 per op, 9 per field, and 5 more */
     FBY_LINT_TEXT        = 640, /* bytes for one text of a finding */
     FBY_LINT_OPEN_SHARDS = 128, /* shards that a worker keeps open */
     FBY_LINT_MIN_SAMPLES = 8    /* with fewer samples, equality may be chance */
@@ -74,6 +74,12 @@ struct fby_lint_ends {
     size_t   line;      /* line number of the key `end` in the pipeline file */
 };
 
+struct fby_lint_token_type { /* of flat token files */
+    enum fby_type declared;  /* in the pipeline file */
+    enum fby_type found; /* by the bytes of samples; 0: the same, or unknown */
+    size_t        line;  /* line number of the key `type` */
+};
+
 struct fby_lint_facts {        /* the measurements of a pipeline and its data */
     uint32_t    samples;       /* number of samples measured */
     uint32_t    refused;       /* bad samples, not among `samples` */
@@ -81,6 +87,7 @@ struct fby_lint_facts {        /* the measurements of a pipeline and its data */
     uint32_t    refused_field; /* field index of this refusal */
     struct fby_class_folders_difference classes; /* compared between splits */
     struct fby_lint_ends                ends;
+    struct fby_lint_token_type          token_type;
     bool                  substitutes; /* true: pull replaces bad samples */
     uint32_t              n_fields;
     struct fby_lint_field fields[FBY_MAX_FIELDS];
@@ -98,6 +105,7 @@ enum fby_finding_kind {
     FBY_FINDING_COORDINATES, /* a picture moves, but not its boxes */
     FBY_FINDING_CLASSES,     /* the class folders of the splits differ */
     FBY_FINDING_NO_END,      /* token files do not contain the end token */
+    FBY_FINDING_TOKEN_TYPE,  /* token files seem to have another type */
     FBY_FINDING_RANDOM,      /* random ops in a split for evaluation */
     FBY_FINDING_CLIPPED,     /* pictures in grey of 16 bits */
     FBY_FINDING_LEVELS,      /* normalize is in units of 0 to 255, or missing */

@@ -15,6 +15,7 @@
 #include "pipeline/plan/order.h"
 #include "pipeline/sources/traits.h"
 #include "trainer_client/expand/value.h"
+#include "worker/source/tokens/token_type.h"
 #include "worker/transform/picture_format.h"
 
 enum { MAX_STEPS = 8 }; /* batches whose shards are counted */
@@ -324,6 +325,42 @@ static fby_err measure_field(const struct fby_lint_samples *samples, uint32_t f,
     return err == FBY_OK ? fby_lint_measure_trials(samples, f, out) : err;
 }
 
+/* The first field that has the tokens of flat files as they are; n_fields: none. */
+static uint32_t find_tokens(const struct fby_content *content)
+{
+    uint32_t f        = 0;
+    uint32_t declared = content->tokens.format == FBY_TOKENS_FLAT
+                            ? fby_type_bytes(content->tokens.type)
+                            : 0;
+    while (f < content->n_fields &&
+           (fby_field_values(&content->fields[f]) != FBY_VALUES_TOKENS ||
+               content->fields[f].as.tokens.packed ||
+               fby_type_bytes(content->fields[f].wire_type) != declared)) {
+        f++;
+    }
+    return f;
+}
+
+static void measure_token_type(const struct fby_lint_samples *samples,
+    const char *split, struct fby_lint_token_type *out)
+{
+    const struct fby_content *content = &samples->local->split->content;
+    struct fby_token_bytes    found   = {.n = 0};
+    uint32_t                  f       = find_tokens(content);
+    if (f == content->n_fields) {
+        return;
+    }
+    size_t bytes = fby_field_bytes(&content->fields[f]);
+    for (uint32_t i = 0; i < samples->n; i++) {
+        fby_token_bytes_add(&found, samples->values[f] + i * bytes, bytes);
+    }
+    *out = (struct fby_lint_token_type){
+        .declared = content->tokens.type,
+        .found    = fby_token_bytes_type(&found, content->tokens.type),
+        .line = fby_pipeline_tokens_type_line(samples->local->pipeline, split),
+    };
+}
+
 fby_err fby_lint_measure(const struct fby_lint_samples *samples,
     const char *split, struct fby_lint_facts *out, struct fby_error_detail *why)
 {
@@ -346,6 +383,7 @@ fby_err fby_lint_measure(const struct fby_lint_samples *samples,
                  .end       = content->tokens.end,
                  .line      = fby_pipeline_tokens_end_line(pipeline, split),
     };
+    measure_token_type(samples, split, &out->token_type);
     fby_class_folders_compare(samples->local, split, &out->classes);
     fby_err err = measure_shards(samples, out, why);
     for (uint32_t f = 0; f < out->n_fields && err == FBY_OK; f++) {

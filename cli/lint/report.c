@@ -18,6 +18,7 @@ static const char *finding_name(enum fby_finding_kind kind)
         [FBY_FINDING_COORDINATES] = "coordinates",
         [FBY_FINDING_CLASSES]     = "classes",
         [FBY_FINDING_NO_END]      = "no-end",
+        [FBY_FINDING_TOKEN_TYPE]  = "token-type",
         [FBY_FINDING_RANDOM]      = "random",
         [FBY_FINDING_CLIPPED]     = "clipped",
         [FBY_FINDING_LEVELS]      = "levels",

@@ -95,6 +95,17 @@ static void files_where_no_document_ends_are_counted(void **state)
     assert_non_null(strstr(findings[0].found, "50256"));
 }
 
+static void another_type_of_tokens_is_said(void **state)
+{
+    (void)state;
+    facts.token_type = (struct fby_lint_token_type){FBY_U32, FBY_U16, 7};
+    assert_one(FBY_FINDING_TOKEN_TYPE, 7);
+    assert_string_equal(
+        findings[0].advice, "type: u16, unless the files really have u32");
+    facts.token_type.found = (enum fby_type)0;
+    assert_int_equal(find(), 0);
+}
+
 /* ---- random ops ---------------------------------------------------------- */
 
 static void random_ops_are_for_training(void **state)
@@ -668,6 +679,7 @@ int main(void)
         TEST(inputs_and_targets_are_one_sequence),
         TEST(random_ops_are_for_training),
         TEST(files_where_no_document_ends_are_counted),
+        TEST(another_type_of_tokens_is_said),
         TEST(pictures_of_16_bits_are_counted),
         TEST(floats_of_0_to_255_are_named),
         TEST(levels_of_bytes_are_divided),

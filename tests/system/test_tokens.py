@@ -241,6 +241,32 @@ class Tokens(TokenTest):
         self.assertEqual([finding["field"] for finding in twice], ["labels"])
         self.assertIn("from: sequence", twice[0]["write"])
 
+    def test_init_and_lint_say_that_files_seem_to_have_another_type(self):
+        ids = numpy.random.default_rng(1).integers(0, 30000, 9000)
+        path = self.root / "train.bin"
+        for dtype, word, wrong in (
+                ("<u2", "u16", "u32"), ("<u2", "u16", "i32"),
+                ("<u4", "u32", "u16"), ("<i8", "i64", "u32"), ("<i8", "i64", "u16")):
+            path.write_bytes(ids.astype(dtype).tobytes())
+            made = self.run_forebay("init", path, "--tokens", wrong)
+            self.assertEqual(made.returncode, 1, made.stderr)
+            self.assertIn(f"has no token ids of type {wrong}: its type seems to be "
+                          f"{word}, since ", made.stderr)
+            self.assertIn(f"forebay init --tokens {word} {path}", made.stderr)
+            for declared, wanted in ((wrong, 1), (word, 0)):
+                pipeline = self.pipeline(
+                    "train.bin", f"format: flat, type: {declared}")
+                shown = self.run_forebay("lint", "--json", "-p", pipeline)
+                self.assertEqual(shown.returncode, 0, shown.stderr)
+                found = [f for f in json.loads(shown.stdout)["findings"]
+                         if f["kind"] == "token-type"]
+                if declared != "i64":  # u16 and u32 travel as they are
+                    self.assertEqual(len(found), wanted, shown.stdout)
+                for finding in found:
+                    self.assertIn(f"tokens of type {word}: ", finding["found"])
+                    text = open(pipeline, encoding="utf8").read().splitlines()
+                    self.assertIn("type: ", text[finding["line"] - 1])
+
     def test_one_stream_for_any_number_of_workers_and_from_any_step(self):
         self.flat(counts=(5000, 3000))
         pipeline = self.pipeline(
