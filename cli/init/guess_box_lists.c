@@ -14,16 +14,38 @@
 #include "common/shell.h"
 
 static const struct {
-    const char *files, *whose; /* for notes */
-    const char *type;          /* NULL: they are not read */
-    const char *objects;       /* the program for them; "": not needed */
+    const char *files, *word, *whose; /* for notes */
+    const char *type;                 /* NULL: they are not read */
+    const char *objects;              /* the program for them; "": not needed */
+    const char *texts;                /* the program that makes the lists */
 } kinds[] = {[FBY_BOXES_NONE] = {.files = ""},
-    [FBY_BOXES_TEXT]          = {"text", "", ".txt", ""},
-    [FBY_BOXES_VOC]           = {"XML", " as those of Pascal VOC", ".xml",
-                  fby_program_boxes_voc},
-    [FBY_BOXES_XML]           = {.files = "XML", .whose = ""},
-    [FBY_BOXES_KITTI] = {"text", " as those of KITTI (this needs Pillow)",
-        ".txt", fby_program_boxes_kitti}};
+    [FBY_BOXES_TEXT]          = {"text", "boxes", "", ".txt", "",
+                 fby_program_boxes_text},
+    [FBY_BOXES_VOC]   = {"XML", "boxes", " as those of Pascal VOC", ".xml",
+          fby_program_boxes_voc, fby_program_boxes_objects},
+    [FBY_BOXES_XML]   = {.files = "XML", .whose = ""},
+    [FBY_BOXES_KITTI] = {"text", "boxes",
+        " as those of KITTI (this needs Pillow)", ".txt",
+        fby_program_boxes_kitti, fby_program_boxes_objects},
+    [FBY_BOXES_OTHER] = {"text", "polygons, keypoints or turned boxes",
+        " as YOLO's", ".txt", "", fby_program_boxes_text},
+    [FBY_BOXES_CLASS] = {
+        "text", "classes", "", ".txt", "", fby_program_boxes_classes}};
+
+const char *fby_guess_boxes_word(enum fby_boxes_kind kind)
+{
+    return kinds[kind].word;
+}
+
+/* The number of folders in a path. */
+static unsigned count_folders(const char *path)
+{
+    unsigned n = path[0] != '\0' ? 1 : 0;
+    for (const char *c = path; *c != '\0'; c++) {
+        n += *c == '/' ? 1 : 0;
+    }
+    return n;
+}
 
 bool fby_guess_write_boxes(const char *pictures, const char *boxes,
     enum fby_boxes_kind kind, char out[FBY_GUESS_COMMAND])
@@ -39,13 +61,15 @@ bool fby_guess_write_boxes(const char *pictures, const char *boxes,
     if (pictures != NULL) {
         n = snprintf(
             folders, sizeof(folders), "P = '%s'; B = '%s'; ", pictures, boxes);
+    } else {
+        n = snprintf(
+            folders, sizeof(folders), "K = %u; ", count_folders(boxes));
     }
     snprintf(out, FBY_GUESS_COMMAND, "%sX = '%s'; %s; %s%s%s; %s", folders,
         kinds[kind].type,
         pictures != NULL ? fby_program_boxes_in_folders
                          : fby_program_boxes_beside,
-        objects, objects[0] != '\0' ? "; " : "",
-        objects[0] != '\0' ? fby_program_boxes_objects : fby_program_boxes_text,
+        objects, objects[0] != '\0' ? "; " : "", kinds[kind].texts,
         fby_program_write_lists);
     return n >= 0 && (size_t)n < sizeof(folders);
 }
@@ -58,9 +82,7 @@ bool fby_guess_write_boxes_of_pairs(
         return false;
     }
     snprintf(out, FBY_GUESS_COMMAND, "%s; %s%s%s", fby_program_pairs_boxes,
-        objects, objects[0] != '\0' ? "; " : "",
-        objects[0] != '\0' ? fby_program_boxes_objects
-                           : fby_program_boxes_text);
+        objects, objects[0] != '\0' ? "; " : "", kinds[kind].texts);
     return true;
 }
 
@@ -78,19 +100,20 @@ static void add_note(struct fby_search *search, const char *what,
         fby_guess_write_boxes(pictures, boxes, kind, program)) {
         fby_guess_write_word(search, "", dir);
         fby_guess_note(search,
-            "left out: %s are boxes%s; to read them, too, write lists, and run "
+            "left out: %s are %s%s; to read them, too, write lists, and run "
             "init again: (cd %s && python3 -c \"%s\")",
-            what, kinds[kind].whose, dir, program);
+            what, kinds[kind].word, kinds[kind].whose, dir, program);
         return;
     }
     fby_guess_note(search,
-        "left out: %s are %s: {\"image\": \"%s%s1.jpg\", \"boxes\": [0, 0.5, "
-        "0.5, 0.2, 0.2]}",
-        what,
-        is_read ? "boxes, which a list can have"
-                : "not read; write what you need of them into a list with the "
-                  "paths of the pictures",
-        folder, slash);
+        "left out: %s are %s%s: {\"image\": \"%s%s1.jpg\", %s}", what,
+        is_read ? kinds[kind].word : "not read",
+        is_read ? ", which a list can have"
+                : "; write what you need of them into a list with the paths of "
+                  "the pictures",
+        folder, slash,
+        kind == FBY_BOXES_CLASS ? "\"label\": 0"
+                                : "\"boxes\": [0, 0.5, 0.5, 0.2, 0.2]");
 }
 
 void fby_guess_note_boxes(struct fby_search *search, const char *pictures,
@@ -102,11 +125,11 @@ void fby_guess_note_boxes(struct fby_search *search, const char *pictures,
 }
 
 void fby_guess_note_boxes_beside(
-    struct fby_search *search, enum fby_boxes_kind kind)
+    struct fby_search *search, const char *path, enum fby_boxes_kind kind)
 {
     add_note(search,
         kind == FBY_BOXES_VOC || kind == FBY_BOXES_XML
             ? "the .xml files beside the pictures"
             : "the .txt files beside the pictures",
-        NULL, NULL, kind);
+        NULL, path, kind);
 }

@@ -247,7 +247,7 @@ static void note_boxes(
         kind = fby_guess_find_boxes(search, folders->path, true);
     }
     if (kind != FBY_BOXES_NONE) {
-        fby_guess_note_boxes_beside(search, kind);
+        fby_guess_note_boxes_beside(search, folders->path, kind);
         remove_member(split,
             kind == FBY_BOXES_VOC || kind == FBY_BOXES_XML ? "xml" : "txt");
     }

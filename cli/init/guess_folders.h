@@ -69,7 +69,10 @@ enum fby_boxes_kind {
     FBY_BOXES_TEXT  = 1, /* numbers, as YOLO's */
     FBY_BOXES_VOC   = 2, /* XML with objects, as Pascal VOC's */
     FBY_BOXES_XML   = 3, /* other XML */
-    FBY_BOXES_KITTI = 4  /* the class in words, and 14 numbers or 15 */
+    FBY_BOXES_KITTI = 4, /* the class in words, and 14 numbers or 15 */
+    FBY_BOXES_OTHER = 5, /* a class and more numbers than those of a box: YOLO's
+                            polygons, keypoints or boxes by their corners */
+    FBY_BOXES_CLASS = 6  /* one word: the class of the picture */
 };
 
 /* The kind of the files in the folder, or in those in it (guess_boxes.c).
@@ -78,10 +81,13 @@ enum fby_boxes_kind {
 enum fby_boxes_kind fby_guess_find_boxes(
     struct fby_search *search, const char *path, bool is_beside);
 
+/* What files of that kind are, as "boxes". */
+const char *fby_guess_boxes_word(enum fby_boxes_kind kind);
+
 /* Write the program of Python that writes lists of pictures and boxes, below the
  * folder where it runs. Pictures are in folders called `pictures`, and the files
- * in those called `boxes`; NULL: they are beside the pictures
- * (guess_box_lists.c). Returns false if the kind is not read, or a name needs
+ * in those called `boxes`. NULL: the files are beside the pictures, and `boxes` is
+ * the folder of the split (guess_box_lists.c). Returns false if the kind is not read, or a name needs
  * quotes. */
 bool fby_guess_write_boxes(const char *pictures, const char *boxes,
     enum fby_boxes_kind kind, char out[FBY_GUESS_COMMAND]);
@@ -94,9 +100,9 @@ bool fby_guess_write_boxes_of_pairs(
 void fby_guess_note_boxes(struct fby_search *search, const char *pictures,
     const char *boxes, enum fby_boxes_kind kind);
 
-/* Add a note on the files of boxes beside the pictures. */
+/* Add a note on the files of boxes beside the pictures of the split in `path`. */
 void fby_guess_note_boxes_beside(
-    struct fby_search *search, enum fby_boxes_kind kind);
+    struct fby_search *search, const char *path, enum fby_boxes_kind kind);
 
 /* True if the folders in the listing of `path` are shards of img2dataset, no
  * classes: 00000 with 000000001.jpg. Then a note is added. */

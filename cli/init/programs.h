@@ -18,9 +18,10 @@ extern const char fby_program_write_lists[];
 /* Before write_lists. */
 extern const char fby_program_join_lists[];
 extern const char fby_program_box_rows[];
+extern const char fby_program_box_lines[];
 
 /* They write lists of boxes: the lists of pictures and files (*_lists,
- * boxes_in_folders, boxes_beside), then boxes_coco or boxes_text, or boxes_voc or
+ * boxes_in_folders, boxes_beside), then boxes_coco, boxes_text or boxes_classes, or boxes_voc or
  * boxes_kitti and boxes_objects, then write_lists. */
 extern const char fby_program_coco_lists[];
 extern const char fby_program_roboflow_lists[];
@@ -29,6 +30,7 @@ extern const char fby_program_boxes_in_folders[];
 extern const char fby_program_boxes_beside[];
 extern const char fby_program_boxes_coco[];
 extern const char fby_program_boxes_text[];
+extern const char fby_program_boxes_classes[];
 extern const char fby_program_boxes_voc[];
 extern const char fby_program_boxes_kitti[];
 extern const char fby_program_boxes_objects[];

@@ -60,7 +60,7 @@ static const char *find_partner(struct fby_search *search, const char *path,
     return partner;
 }
 
-/* Has the folder a text with the name of the picture? Numbers may be boxes. */
+/* Has the folder a text with the name of the picture? */
 static bool has_text_of(struct fby_search *search, const char *path,
     const char *folder, const char *picture)
 {
@@ -72,8 +72,7 @@ static bool has_text_of(struct fby_search *search, const char *path,
     }
     snprintf(file, sizeof(file), "%.*s.txt", (int)(dot - picture), picture);
     return fby_path_join(path, folder, dir, NULL) == FBY_OK &&
-           fby_guess_has_file(search->root, dir, file) &&
-           fby_guess_find_boxes(search, dir, false) == FBY_BOXES_NONE;
+           fby_guess_has_file(search->root, dir, file);
 }
 
 static fby_err refuse_texts(struct fby_search *search, const char *path,
@@ -91,7 +90,8 @@ static fby_err refuse_texts(struct fby_search *search, const char *path,
 /* Refuse a folder of boxes beside the one of the pictures. Returns FBY_OK if it has
  * none. */
 static fby_err refuse_boxes(struct fby_search *search, const char *path,
-    const char *pictures, const char *boxes, struct fby_error_detail *why)
+    const struct fby_survey_folder *pictures, const char *boxes,
+    struct fby_error_detail *why)
 {
     char                dir[FBY_PATH_SIZE];
     char                program[FBY_GUESS_COMMAND];
@@ -99,15 +99,19 @@ static fby_err refuse_boxes(struct fby_search *search, const char *path,
     if (!search->in_zip && fby_path_join(path, boxes, dir, NULL) == FBY_OK) {
         kind = fby_guess_find_boxes(search, dir, false);
     }
-    if (!fby_guess_write_boxes(pictures, boxes, kind, program)) {
+    bool is_other = kind == FBY_BOXES_CLASS &&
+                    !has_text_of(search, path, boxes, pictures->picture);
+    if (is_other ||
+        !fby_guess_write_boxes(pictures->name, boxes, kind, program)) {
         return FBY_OK;
     }
     fby_guess_advise(search, path, "", program);
     return fby_error_set(why, FBY_CONFIG,
-        "%.60s has boxes of the pictures in %.60s: write lists of both, and "
+        "%.60s has %s of the pictures in %.60s: write lists of both, and "
         "run "
         "init %s:",
-        boxes, pictures, path[0] != '\0' ? "on that folder" : "again");
+        boxes, fby_guess_boxes_word(kind), pictures->name,
+        path[0] != '\0' ? "on that folder" : "again");
 }
 
 /* Refuse a folder with other files of the pictures, which is not called as one of
@@ -163,7 +167,7 @@ static fby_err refuse_all_but(struct fby_search *search, const char *path,
             continue;
         }
         others[n++] = name;
-        err         = refuse_boxes(search, path, only->name, name, why);
+        err         = refuse_boxes(search, path, only, name, why);
         if (err == FBY_OK && fby_shell_is_plain(name) &&
             fby_shell_is_plain(only->name) &&
             has_text_of(search, path, name, only->picture)) {

@@ -440,6 +440,18 @@ static bool has_train(const struct list_files *files)
     return found;
 }
 
+/* Refuse files of lines with a picture and its boxes: images/1.jpg 8,12,35,49,1. */
+static fby_err refuse_box_lines(
+    const struct list_files *files, struct fby_error_detail *why)
+{
+    char body[BODY_SIZE];
+    snprintf(body, sizeof(body), "python3 -c \"%s; %s\" $f ${f%%.*}.jsonl",
+        fby_program_box_lines, fby_program_write_lists);
+    advise(files, body, ".jsonl");
+    return fby_error_set(why, FBY_CONFIG,
+        "%s has boxes in lines: write a list of them:", files->names[0]);
+}
+
 /* Refuse files of lines that begin with the path or name of a file. */
 static fby_err check_lines(
     struct fby_search *search, const char *path, struct fby_error_detail *why)
@@ -452,7 +464,10 @@ static fby_err check_lines(
     if (!has_train(&files) || !read_line(search, path, files.names[0], line)) {
         return FBY_OK;
     }
-    uint32_t n = count_words(&files, line);
+    uint32_t n = count_words(&files, line); /* it cuts the line into words */
+    if (n > 1 && strchr(line + strlen(line) + 1, ',') != NULL) {
+        return refuse_box_lines(&files, why);
+    }
     if (n == 0 || n > 8) {
         return FBY_OK;
     }

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# The same for boxes beside the pictures.
+# The same for boxes beside the pictures. A list is for those in each folder that is K
+# folders deep.
 import glob, os
 L = {}
-[L.setdefault(os.path.join(os.path.dirname(f), 'boxes.jsonl'), []).append(
-    (os.path.basename(f), os.path.splitext(f)[0] + X))
-    for f in sorted(glob.glob('**/*.*', recursive=True))
-    if f.lower().endswith(('.jpg', '.jpeg', '.png', '.webp'))]
+[L.setdefault('/'.join(d[:K] + ['boxes.jsonl']), []).append(
+    ('/'.join(d[K:]), os.path.splitext(f)[0] + X))
+    for f in sorted(glob.glob('**/*.*', recursive=True)) for d in [f.split('/')]
+    if len(d) > K and f.lower().endswith(('.jpg', '.jpeg', '.png', '.webp'))]

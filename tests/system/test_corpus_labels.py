@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labels and values in texts, as people have them: objects and classes beside
+pictures. The rows are as in test_corpus.py."""
+
+from collections import Counter
+
+import harness
+import test_corpus
+
+from test_corpus import IMAGE, Note, Remedy, all_of, zipped
+from test_corpus_layouts import files
+
+KINDS = {"boxes": "boxes", "turned": "polygons, keypoints or turned boxes as YOLO's",
+         "classes": "classes"}
+TOO = "to read them, too, write lists, and run init again: (cd /"
+BOX = "1 0.5 0.25 0.5 0.5\n"
+TRIANGLE = "0 0.25 0.5 0.75 0.5 0.5 1.0\n"
+CORNERS = "0.25 0.0 0.75 0.0 0.75 0.5 0.25 0.5"
+
+
+def labels(kind, content, after, folder="labels"):
+    """Pictures and texts of this content in another folder."""
+    return (all_of(files("images/{}.jpg"),
+                   files(folder + "/{}.txt", content=content)),
+            Note(f"left out: {folder}: its text files are {KINDS[kind]}; {TOO}",
+                 {"image": (4, *IMAGE)},
+                 {"train": {"image": (4, *IMAGE), **after}}))
+
+
+def repeated(*values):
+    """The values of each of four samples."""
+    return Counter(values * 4)
+
+
+ROWS = [
+    ("YOLO: polygons", *labels("turned", TRIANGLE + f"1 {CORNERS}\n", {
+        "classes": repeated(0, 1), "polygon_sizes": repeated(3, 4),
+        "polygons": (4, 14)})),
+    ("YOLO: a box among polygons", *labels("boxes", BOX + TRIANGLE, {
+        "classes": repeated(1, 0), "polygon_sizes": repeated(4, 3),
+        "polygons": repeated(*map(float, CORNERS.split()),
+                             .25, .5, .75, .5, .5, 1)})),
+    ("YOLO: boxes by their corners", *labels("turned", f"3 {CORNERS}\n", {
+        "boxes": repeated(3, *map(float, CORNERS.split()))})),
+    ("YOLO: keypoints", *labels("turned", BOX[:-1] + " .5 .5 2 .25 .5 0\n", {
+        "keypoints": repeated(1, .5, .25, .5, .5, .5, .5, 2, .25, .5, 0)})),
+    ("YOLO: boxes with a confidence", *labels("turned", BOX[:-1] + " 0.75\n", {
+        "boxes": repeated(1, .5, .25, .5, .5, .75)})),
+    ("YOLO: names of classes", *labels("boxes", "dog" + BOX[1:] + "cat" + BOX[1:], {
+        "boxes": repeated(1, .5, .25, .5, .5, 0, .5, .25, .5, .5)})),
+    ("YOLO: tabs and CR", *labels(
+        "boxes", BOX.replace(" ", "\t").replace("\n", "\r\n"),
+        {"boxes": repeated(1, .5, .25, .5, .5)})),
+    ("DOTA", *labels(
+        "turned", "imagesource:GoogleEarth\ngsd:0.1\n"
+        "1.0 2.0 9.0 2.0 9.0 7.0 1.0 7.0 small-vehicle 0\n"
+        "1.0 2.0 9.0 2.0 9.0 7.0 1.0 7.0 plane 1\n",
+        {"boxes": repeated(1, 1, 2, 9, 2, 9, 7, 1, 7,
+                           0, 1, 2, 9, 2, 9, 7, 1, 7)}, "labelTxt")),
+    ("a number in each text", *labels(
+        "classes", "2\n", {"label": Counter([2] * 4)})),
+    ("a word in each text", all_of(*labels("classes", "cat", {})[:1], files(
+        "labels/2.txt", content="dog\n")), Note(
+            "left out: labels: its text files are classes; " + TOO,
+            {"image": (4, *IMAGE)}, {"train": {"label": Counter([0, 0, 0, 1])}})),
+    ("a number in each text of a folder of another name", all_of(
+        files("images/{}.jpg"), files("rank/{}.txt", content="5\n")), Remedy(
+            "rank has classes of the pictures in images: write lists of both, "
+            "and run init again:", "", {"label": Counter([5] * 4)})),
+    ("a zip of polygons", zipped(labels("turned", TRIANGLE, {})[0]), Note(
+        "left out: labels: its text files are polygons, keypoints or turned "
+        "boxes, which a list can have: ", {"image": (4, *IMAGE)})),
+    ("Darknet: texts beside the pictures in the only folder", all_of(
+        files("obj_train_data/{}.jpg"), files("obj_train_data/{}.txt", content=BOX),
+        files("train.txt", content="data/obj_train_data/0.jpg\n")), Note(
+            "left out: the .txt files beside the pictures are boxes; " + TOO,
+            {"image": (4, *IMAGE)},
+            {"train": {"boxes": repeated(1, .5, .25, .5, .5)}})),
+    ("a number in each text beside the pictures in train and val", all_of(
+        *(files(f"{split}/{{}}.{end}", content=content)
+          for split in ("train", "val")
+          for end, content in (("jpg", None), ("txt", "7")))), Note(
+            "left out: the .txt files beside the pictures are classes; " + TOO,
+            {"image": (4, *IMAGE)},
+            {"train": {"label": Counter([7] * 4)}, "val": {"label": [7] * 4}})),
+    ("Keras YOLO: pictures and boxes in lines", all_of(
+        files("images/{}.jpg"), files("train.txt", content="".join(
+            f"images/{i}.jpg 8,12,35,49,1" + " 2,3,4,5,0" * i + "\n"
+            for i in range(4)))), Remedy(
+                "train.txt has boxes in lines: write a list of them:", "",
+                {"image": (4, *IMAGE), "boxes": Counter(
+                    [1, 8, 12, 35, 49] * 4 + [0, 2, 3, 4, 5] * 6 + [0] * 30)})),
+]
+
+
+class Labels(test_corpus.Corpus):
+    rows = ROWS
+
+
+if __name__ == "__main__":
+    harness.main()
