@@ -471,7 +471,7 @@ static const char *example_of(enum fby_source_kind kind)
 
 /* Refuse several splits of which none is train: one of them would be it. */
 static fby_err check_train(
-    const struct fby_search *search, struct fby_error_detail *why)
+    struct fby_search *search, struct fby_error_detail *why)
 {
     const struct fby_guess *out = search->out;
     char                    list[160];
@@ -490,10 +490,10 @@ static fby_err check_train(
                                   sizeof(word));
     return fby_error_set(why, FBY_CONFIG,
         "found the %s %s, and none is called train: rename the one for "
-        "training, as in %s%s%s",
+        "training, as in %s%s%s%s",
         is_list ? "lists" : "splits", list, example_of(out->kind),
         is_file ? "; to stream one by itself: forebay init " : "",
-        is_file ? word : "");
+        is_file ? word : "", fby_guess_advise_join(search));
 }
 
 /* Move the split with the name `first` to the front. */

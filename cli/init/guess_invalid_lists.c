@@ -17,7 +17,7 @@ struct remedy {
     const char *ending; /* of the list */
     const char *fault;
     const char *purpose;
-    const char *word; /* of the new list; NULL: arrays, as train.npz */
+    const char *word; /* of the new list; NULL: the folder `table` */
     const char
         *settings; /* of a program of Python; NULL: it is one of a shell */
     const char *program;
@@ -44,7 +44,7 @@ static const struct remedy remedies[] = {
     {".csv", FBY_LIST_NO_COMMA "';'", COMMAS(";")},
     {".csv", FBY_LIST_NO_COMMA "'|'", COMMAS("|")},
     {".csv", FBY_LIST_NO_COMMA "tabs", COMMAS("\\t")},
-    {".csv", FBY_LIST_TOO_WIDE, "convert it", NULL, "T = {}; ",
+    {".csv", FBY_LIST_TOO_WIDE, "convert it", NULL, "L = [(f, f[:-4])]; ",
         fby_program_wide_list},
     {".jsonl", FBY_LIST_NOT_UTF8, LATIN},
     {".jsonl", FBY_LIST_NO_OBJECT, "convert it", "lines", NULL,
@@ -74,8 +74,10 @@ static void advise(struct fby_search *search, const char *dir, const char *list,
     char   converted[FBY_PATH_SIZE];
     size_t used = strlen(why->text);
     if (remedy->settings != NULL) {
-        fby_guess_set_command(search, dir, "python3 -c \"f = '%s'; %s%s; %s\"",
-            list, remedy->settings, remedy->program, fby_program_write_lists);
+        fby_guess_set_command(search, dir, "python3 -c \"f = '%s'; %s%s%s%s\"",
+            list, remedy->settings, remedy->program,
+            remedy->word != NULL ? "; " : "",
+            remedy->word != NULL ? fby_program_write_lists : "");
     } else {
         fby_guess_set_command(
             search, dir, "set -C && f=%s && %s", list, remedy->program);
@@ -84,9 +86,7 @@ static void advise(struct fby_search *search, const char *dir, const char *list,
         fby_guess_name_list(list, remedy->word, converted);
         fby_guess_end_command(search, dir, converted);
     } else {
-        snprintf(converted, sizeof(converted), "%.*s.npz",
-            (int)strlen(list) - (int)strlen(remedy->ending), list);
-        fby_guess_end_command_with(search, dir, converted);
+        fby_guess_end_command_with(search, dir, "table");
     }
     snprintf(why->text + used, sizeof(why->text) - used,
         ": to %s:", remedy->purpose);

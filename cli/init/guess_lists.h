@@ -176,6 +176,11 @@ FBY_CHECKED fby_err fby_refuse_chats(
  * their names, or some rows lack their texts (guess_list_notes.c). */
 void fby_guess_note_columns(struct fby_search *search);
 
+/* If all splits are lists with the same columns, in one folder of the search or its
+ * folders, set the command of the guess to one that joins them, and return what it is
+ * for, which begins with "; ". Else "" (guess_join.c). */
+const char *fby_guess_advise_join(struct fby_search *search);
+
 /* Add a note of boxes in the objects of a column, with the command that writes lists
  * of boxes as numbers (guess_box_members.c). */
 void fby_guess_note_box_members(struct fby_search *search);

@@ -26,6 +26,10 @@ enum fby_init_value {
     FBY_INIT_NULLS    = 10 /* key: no value but null was read */
 };
 
+/* The most fields of values: half of those of a pipeline, the others are left for
+ * pictures. */
+enum { FBY_INIT_MAX_VALUES = FBY_MAX_FIELDS / 2 };
+
 enum { FBY_INIT_SIZES = 8 }; /* samples whose pictures are measured */
 
 #define FBY_INIT_ROOT_KEY "." /* of JSON that is no object */

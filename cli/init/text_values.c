@@ -389,30 +389,44 @@ static bool has_invalid_file(
     return found;
 }
 
-/* Half of the fields of a pipeline; the others are left for pictures. */
-enum { MAX_VALUES = FBY_MAX_FIELDS / 2 };
+enum { FURTHER_SIZE = 160 };
+
+/* Append a name, if there is room for it and for dots. */
+static void append_further(
+    char list[FURTHER_SIZE], const struct fby_init_member *member)
+{
+    const char *name = member->key[0] != '\0' ? member->key : member->extension;
+    size_t      used = strlen(list);
+    bool        fits = used + strlen(name) + strlen(", , ...") < FURTHER_SIZE;
+    bool        ended = used > 3 && strcmp(list + used - 3, "...") == 0;
+    if (!ended) {
+        fby_text_append_name(list, FURTHER_SIZE, fits ? name : "...");
+    }
+}
 
 size_t fby_init_append_values(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
-    size_t n         = 0;
-    size_t n_further = 0;
+    size_t n                     = 0;
+    char   further[FURTHER_SIZE] = "";
     for (size_t i = 0; i < data->n_members; i++) {
         if (data->members[i].value == FBY_INIT_NO_VALUE ||
             has_invalid_file(data, &data->members[i])) {
             continue;
         }
-        if (n == MAX_VALUES) {
-            n_further++;
+        if (n == FBY_INIT_MAX_VALUES) {
+            append_further(further, &data->members[i]);
         } else {
             n += append_value_column(out, data, &data->members[i]);
         }
     }
-    if (n_further > 0) {
+    if (further[0] != '\0') {
         fby_init_printf(out,
-            "  # left out: %s: init writes %d fields of values at most: add "
-            "those that are needed\n",
-            fby_plural(n_further, "further value").text, MAX_VALUES);
+            "  # left out: further values (%s%s): init writes %d fields of "
+            "values "
+            "at most: add those that are needed\n",
+            further, data->n_members < FBY_MAX_FIELDS ? "" : ", ...",
+            FBY_INIT_MAX_VALUES);
     }
     return n;
 }

@@ -1318,7 +1318,7 @@ CORPUS = [
             "", {"file": (1, *IMAGE), "y": (1, 8)})),
     ("a list of 300 columns", wide_list, Remedy(
         "train.csv: line 1: more than 256 columns: to convert it:\n(cd /",
-        "train.npz", {"x": (2, 300)})),
+        "table", {"x": (2, 300)})),
     ("LLaVA: a JSON of objects", other_list(
         "chat.json", '[{"image": "images/0.jpg"}]'), Remedy(
             "chat.json is not read as a list: write JSON lines", "",

@@ -2,12 +2,17 @@
 """Labels and values in texts, as people have them: objects and classes beside
 pictures. The rows are as in test_corpus.py."""
 
+import os
+import subprocess
+import sys
+
 from collections import Counter
 
 import harness
 import test_corpus
 
-from test_corpus import IMAGE, Note, Remedy, all_of, zipped
+from harness import FOREBAY
+from test_corpus import (COMMAND, IMAGE, Note, Remedy, all_of, save, zipped)
 from test_corpus_layouts import files
 
 KINDS = {"boxes": "boxes", "turned": "polygons, keypoints or turned boxes as YOLO's",
@@ -30,6 +35,42 @@ def labels(kind, content, after, folder="labels"):
 def repeated(*values):
     """The values of each of four samples."""
     return Counter(values * 4)
+
+
+def shares(*names):
+    """Lists of two shares, with three rows and two."""
+    def make(root):
+        for name in names:
+            for share, n in (("AAPL", 3), ("MSFT", 2)):
+                save(root / name.format(share), "Date,Open\n" + "".join(
+                    f"2020-01-0{i + 1},{i + .5}\n" for i in range(n)))
+    return make
+
+
+def wide(*names, labels=("cat", "dog")):
+    """Lists of a word, 20 numbers and, but for test, a label."""
+    def make(root):
+        for name in names:
+            is_test = name == "test"
+            rows = [["id", *(f"x{i}" for i in range(20)), "target"]]
+            rows += [[f"row{i}", *range(20), labels[i % 2]] for i in range(3)]
+            save(root / f"{name}.csv", "".join(
+                ",".join(map(str, row[:-1] if is_test else row)) + "\n"
+                for row in rows))
+    return make
+
+
+def table_of(make):
+    """The folder that the command of the note on such lists makes."""
+    def run(root):
+        make(root)
+        said = subprocess.run([FOREBAY, "init", root], check=True,
+                              capture_output=True, text=True).stderr
+        path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+        subprocess.run(COMMAND.search(said)[0].split("; then: ")[0], check=True,
+                       shell=True, env=dict(os.environ, PATH=path))
+        return root / "table"
+    return run
 
 
 ROWS = [
@@ -90,6 +131,25 @@ ROWS = [
                 "train.txt has boxes in lines: write a list of them:", "",
                 {"image": (4, *IMAGE), "boxes": Counter(
                     [1, 8, 12, 35, 49] * 4 + [0, 2, 3, 4, 5] * 6 + [0] * 30)})),
+    ("prices of shares", shares("{}.csv"), Remedy(
+        "; to stream the rows of all, with the names of their lists:\n(cd /",
+        "joined", {"file": Counter([0, 0, 0, 1, 1]),
+                   "open": Counter([.5, .5, 1.5, 1.5, 2.5])})),
+    ("prices of shares in train and test", shares("train/{}.csv", "test/{}.csv"),
+     Remedy("; to stream the rows of all, with the names of their lists:\n(cd /",
+            "joined", {"file": Counter([0, 0, 0, 1, 1])}),
+     ("test", {"file": [0, 0, 0, 1, 1]})),
+    ("prices of shares beside those of a test", shares(
+        "{}.csv", "{}_test.csv", "{}_val.csv"),
+     "/AAPL_test.csv\n"),
+    ("a table of a list of more numbers than fields", table_of(
+        wide("train", "val", "test")), {
+            "x": Counter([float(i) for i in range(20)] * 3),
+            "label": Counter([0, 1, 0])},
+     ("val", {"label": [0, 1, 0]})),
+    ("a list of more numbers than fields, and a label of numbers", table_of(
+        wide("data", labels=("0.5", "2"))), {
+            "x": (3, 20), "label": Counter([.5, 2, .5])}),
 ]
 
 

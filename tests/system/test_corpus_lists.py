@@ -1369,7 +1369,7 @@ ROWS = [
       "n": Counter([0, -1, -2, -3]), **FOUR}),
     ("Kaggle's MNIST: a wide list with labels", wide_with_labels, Remedy(
         "train.csv: line 1: more than 256 columns: to convert it:\n(cd /",
-        "train.npz", {"x": (4, 300), "label": Counter(range(4))})),
+        "table", {"x": (4, 300), "label": Counter(range(4))})),
     ("a later mask in colours in a folder", folders_of_masks, Note(
         f"left out: masks.png: masks/2.png has colours, {SECOND}to number "
         "them: (cd ", {"images": (4, *IMAGE)},

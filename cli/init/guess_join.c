@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guess_join.c - lists of the same columns, none of which is called train, as the
+ * prices of several shares. They are no splits: the command joins them. */
+#include <string.h>
+
+#include "cli/init/guess_lists.h"
+#include "cli/init/guess_members.h"
+#include "cli/init/guess_notes.h"
+#include "cli/init/programs.h"
+#include "cli/init/split_names.h"
+#include "pipeline/text.h"
+
+static bool is_named(const char *list)
+{
+    return fby_split_word(strrchr(list, '/') + 1) != NULL;
+}
+
+/* Have all splits, which are lists, the same columns, and none the name of a split? */
+static bool are_columns_same(struct fby_guess *out)
+{
+    const struct fby_guess_split *first = &out->splits[0];
+    bool same = first->n_members > 0 && !is_named(first->pattern);
+    for (uint32_t i = 1; same && i < out->n_splits; i++) {
+        same = out->splits[i].n_members == first->n_members &&
+               !is_named(out->splits[i].pattern);
+        for (uint32_t k = 0; same && k < first->n_members; k++) {
+            same = fby_guess_find_member(
+                       &out->splits[i], first->members[k].extension) != NULL;
+        }
+    }
+    return same;
+}
+
+const char *fby_guess_advise_join(struct fby_search *search)
+{
+    struct fby_guess *out      = search->out;
+    const char       *list     = out->splits[0].pattern;
+    const char       *below    = list + strlen(fby_root_dir(search->root));
+    const char       *slash    = strrchr(list, '/');
+    bool              is_above = slash > below &&
+                    memchr(below + 1, '/', (size_t)(slash - below - 1)) != NULL;
+    if (out->kind != FBY_SOURCE_LIST || is_above ||
+        !fby_text_ends_with(list, ".csv") || !are_columns_same(out)) {
+        return "";
+    }
+    fby_guess_set_command(search, "", "python3 -c \"G = '%s*.csv'; %s; %s\"",
+        slash > below ? "*/" : "", fby_program_join_files,
+        fby_program_write_lists);
+    fby_guess_end_command_with(search, "", "joined");
+    return "; to stream the rows of all, with the names of their lists:";
+}
