@@ -191,6 +191,7 @@ static fby_err add_npy(struct fby_search *search, const char *path,
     if (fby_guess_n_splits(search) > before && search->out->n_left_out == 0) {
         fby_guess_note_lists_beside_npy(
             search, path, listing, &search->out->splits[before]);
+        fby_guess_note_files_beside_npy(search, path);
     }
     return FBY_OK;
 }

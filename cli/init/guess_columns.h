@@ -46,6 +46,10 @@ void fby_guess_note_lists_beside_npy(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     const struct fby_guess_split *split);
 
+/* Add a note of other files beside the .npy files of `path`, which are a split. */
+void fby_guess_note_files_beside_npy(
+    struct fby_search *search, const char *path);
+
 /* Add a note on how a field reads the .npy files of a split of folders, if any. */
 void fby_guess_note_npy(
     struct fby_search *search, const struct fby_guess_split *split);

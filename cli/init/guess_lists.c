@@ -19,6 +19,7 @@
 #include "cli/init/words.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
+#include "pipeline/unread.h"
 #include "worker/source/list/path.h"
 
 static bool is_list(const struct fby_entry *entry)
@@ -274,6 +275,30 @@ static void keep_words_of_texts(struct fby_guess_split *split)
     }
 }
 
+/* Say of volumes (.nii.gz) in a column of paths what they are: the ending alone, .gz,
+ * is that of any compressed file. */
+static void explain_volumes(
+    struct fby_guess_split *split, const struct fby_shard *shard)
+{
+    static const char       ending[] = ".nii.gz";
+    struct fby_init_member *member   = NULL;
+    struct fby_unread       unread;
+    for (uint32_t m = 0; m < shard->n_members; m++) {
+        const char *suffix = fby_shard_suffix(shard, m);
+        const char *text =
+            (const char *)shard->texts.data + shard->text_offset[m];
+        size_t n = shard->text_size[m];
+        if (n > strlen(ending) && fby_text_ends_with(suffix, ".gz") &&
+            memcmp(text + n - strlen(ending), ending, strlen(ending)) == 0 &&
+            (member = fby_guess_find_member(split, suffix)) != NULL &&
+            member->invalid_reason[0] == '\0' &&
+            fby_unread_file("*.nii.gz", &unread)) {
+            snprintf(member->invalid_reason, sizeof(member->invalid_reason),
+                "%s", unread.text);
+        }
+    }
+}
+
 /* Second reading: count the values of each column, and find their kinds. */
 static fby_err read_values(struct fby_search *search, const char *list_path,
     struct fby_guess_split *split, struct fby_error_detail *why)
@@ -289,6 +314,7 @@ static fby_err read_values(struct fby_search *search, const char *list_path,
     uint64_t n_rows = 0;
     for (uint32_t i = 0; err == FBY_OK && i < index.n_shards; i++) {
         add_values(split, &index.shards[i], n_rows);
+        explain_volumes(split, &index.shards[i]);
         n_rows += index.shards[i].n_samples;
     }
     if (fby_text_ends_with(list_path, ".csv")) {

@@ -12,6 +12,7 @@
 #include "cli/init/list_begin.h"
 #include "cli/init/names.h"
 #include "cli/init/programs.h"
+#include "cli/init/split_names.h"
 #include "cli/init/text_state.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
@@ -105,6 +106,55 @@ void fby_guess_note_lists_beside_npy(struct fby_search *search,
             note_list(search, path, list, split);
         }
     }
+}
+
+/* May the file have data, by its name? Lists have notes of their own, as have files
+ * of splits (guess_other_splits.c), and a folder of .npz files is a table. */
+static bool may_be_data(const struct fby_entry *entry)
+{
+    static const char *const others[] = {".npy", ".npz", ".csv", ".jsonl",
+        ".md", ".py", ".ipynb", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".sh",
+        ".log", ".pdf", ".html", ".cff", ".bib", ".sha256", ".md5"};
+    size_t                   n        = sizeof(others) / sizeof(others[0]);
+    size_t                   i        = 0;
+    while (i < n && !fby_text_ends_with(entry->name, others[i])) {
+        i++;
+    }
+    return i == n && !entry->is_dir && entry->name[0] != '.' &&
+           fby_split_word(entry->name) == NULL &&
+           strncasecmp(entry->name, "readme", strlen("readme")) != 0 &&
+           strncasecmp(entry->name, "license", strlen("license")) != 0;
+}
+
+static fby_err add_other_file(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    return may_be_data(entry) ? fby_listing_add(arg, entry, why) : FBY_OK;
+}
+
+void fby_guess_note_files_beside_npy(
+    struct fby_search *search, const char *path)
+{
+    enum { MAX_NAMED = 4 };
+    struct fby_listing others     = {0};
+    char               names[240] = "";
+    fby_err            err        = fby_guess_visit_dir(
+                          search, path, NULL, add_other_file, &others, NULL, NULL);
+    uint32_t n = err == FBY_OK ? others.count : 0;
+    fby_listing_sort(&others);
+    for (uint32_t i = 0; i < n && i < MAX_NAMED; i++) {
+        fby_text_append_name(names, sizeof(names),
+            fby_text_show_begin(others.entries[i].name, 40).text);
+    }
+    if (n > 0) {
+        fby_guess_note(search,
+            "left out%s%s: %s%s: only the .npy files beside are read; save "
+            "what "
+            "you need as arrays of as many rows",
+            path[0] != '\0' ? " in " : "", path, names,
+            n > MAX_NAMED ? ", ..." : "");
+    }
+    fby_listing_fini(&others);
 }
 
 enum { HEAD_SIZE = 4096 /* bytes of a file that are read */ };

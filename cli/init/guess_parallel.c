@@ -204,7 +204,9 @@ static void note_member(struct fby_search *search,
     const struct fby_guess_split *split, const struct fby_init_member *member,
     const char *file)
 {
-    const char *type   = strrchr(member->extension, '.');
+    const char *type   = fby_text_ends_with(member->extension, ".nii.gz")
+                             ? strstr(member->extension, ".nii.gz")
+                             : strrchr(member->extension, '.');
     int         folder = type != NULL ? (int)(type - member->extension) : 0;
     if (type == NULL || fby_init_is_picture(member) ||
         fby_unread_picture(type) != NULL || fby_init_is_text(member) ||

@@ -638,7 +638,10 @@ static void explain_kind(
     const char       *type = strrchr(member->extension, '.');
     char              name[FBY_NAME_SIZE + 1];
     snprintf(name, sizeof(name), "*%s", type);
-    if (fby_init_has_type(member->extension, "npy")) {
+    if (member->invalid_reason[0] != '\0') {
+        snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1,
+            member->invalid_reason);
+    } else if (fby_init_has_type(member->extension, "npy")) {
         snprintf(reason, REASON_SIZE,
             "add a field: {from: %s, decode: array, shape: [N], wire: f32}",
             fby_init_write_name(member->extension).text);

@@ -830,6 +830,27 @@ ROWS = [
             "columns as arrays of as many rows, and run init again: (cd /",
             {"x": Counter([1] * 4)}, {"train": {
                 "y": Counter([1, 2.5, 3, 4]), "name": Counter([0, 1, 0, 2])}})),
+    ("arrays, and other files", all_of(
+        saved(x=(4, 1)), files("y.pt", "y.nii.gz", "readme.txt", "a.mat", "b.txt",
+                               "c.json", content=b"x")), Note(
+            "left out: a.mat, b.txt, c.json, y.nii.gz, ...: only the .npy files "
+            "beside are read; save what you need as arrays of as many rows\n",
+            {"x": Counter([1] * 4)})),
+    ("a folder of pictures and a volume each", all_of(
+        files("c{}/t1.png", "c{}/t2.png"),
+        files("c{}/seg.nii.gz", content=b"x")), Remedy(
+            "(seg.nii.gz, t1.png, t2.png), so they look like samples", "",
+            {"t1": (4, *IMAGE)})),
+    ("a list of pictures and volumes", all_of(
+        files("c{}/t1.png"), files("c{}/seg.nii.gz", content=b"x"),
+        lambda root: save(root / "train.csv", "image,seg\n" + "".join(
+            f"c{i}/t1.png,c{i}/seg.nii.gz\n" for i in range(4)))), Note(
+                'left out: column "seg": a medical volume (*.nii.gz) is not read '
+                "yet; save its arrays as NumPy files", {"image": (4, *IMAGE)})),
+    ("volumes in parallel folders", all_of(
+        files("images/{}.png"), files("labels/{}.nii.gz", content=b"x")), Note(
+            "left out: the .nii.gz files in labels are not read; ",
+            {"images": (4, *IMAGE)})),
     ("a folder of train, and an archive of val", all_of(
         files("train/{}.jpg"), archives(["val"], "")), Note(
             "left out: val.zip, which seems to be the split val: unpack it: "
