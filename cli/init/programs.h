@@ -51,6 +51,13 @@ extern const char fby_program_wide_list[];
 /* It writes lists of texts with rows of columns. */
 extern const char fby_program_list_rows[];
 
+/* They make lists of texts whose lines are no rows; then write_lists. sparse_lines
+ * writes tables. */
+extern const char fby_program_text_pairs[];
+extern const char fby_program_sentences[];
+extern const char fby_program_label_lines[];
+extern const char fby_program_sparse_lines[];
+
 /* They write a list of each split from texts; then write_lists. */
 extern const char fby_program_split_texts[];
 extern const char fby_program_split_numbers[];

@@ -137,6 +137,9 @@ fby_err fby_refuse_layout(struct fby_search *search, const char *path,
     }
     err = fby_guess_unpack_first(search, err, why);
     if (err == FBY_OK) {
+        err = fby_refuse_text_lines(search, path, listing, why);
+    }
+    if (err == FBY_OK) {
         err = fby_refuse_unused_lists(search, path, listing, why);
     }
     if (err == FBY_OK) {

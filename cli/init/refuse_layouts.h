@@ -157,6 +157,21 @@ FBY_CHECKED fby_err fby_refuse_numbers(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* Refuse texts in `path` that are the same in two languages (refuse_languages.c).
+ * `only`: the only file; NULL: all. Sets out->command to one that writes lists.
+ * Errors: FBY_CONFIG: what to do;  those of listing. */
+FBY_CHECKED fby_err fby_refuse_languages(struct fby_search *search,
+    const char *path, const char *only, struct fby_error_detail *why);
+
+/* Refuse texts in `path`, beside neither folders nor pictures, that are sentences of
+ * words with tags, index:value pairs, labels with texts, or the same texts in two
+ * languages (refuse_text_lines.c). Sets out->command to one that writes lists or a
+ * table.
+ * Errors: FBY_CONFIG: what to do;  those of listing. */
+FBY_CHECKED fby_err fby_refuse_text_lines(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
 /* Refuse the first split, if it has class folders of texts
  * (refuse_class_texts.c). Sets out->command to one that writes lists.
  * Errors: FBY_CONFIG: what to do. */

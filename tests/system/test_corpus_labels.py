@@ -37,6 +37,14 @@ def repeated(*values):
     return Counter(values * 4)
 
 
+def texts(contents):
+    """Files of these names and contents."""
+    def make(root):
+        for name, content in contents.items():
+            save(root / name, content)
+    return make
+
+
 def shares(*names):
     """Lists of two shares, with three rows and two."""
     def make(root):
@@ -150,6 +158,49 @@ ROWS = [
     ("a list of more numbers than fields, and a label of numbers", table_of(
         wide("data", labels=("0.5", "2"))), {
             "x": (3, 20), "label": Counter([.5, 2, .5])}),
+    ("texts in two languages", texts({
+        "train.de": "ein Haus\nja\n", "train.en": "a house\nyes\n",
+        "val.de": "nein\n", "val.en": "no\n"}), Remedy(
+            "train.de and train.en seem to be the same texts in two languages, "
+            "line by line: write a list:", "",
+            {"de": (2, 8), "en": (2, 8)}), ("val", {"en": (64, 8)})),
+    ("texts in two languages of .txt", texts({
+        "de.txt": "ein Haus\nja\n", "en.txt": "a house\nyes\n"}), Remedy(
+            "de.txt and en.txt seem to be the same texts in two languages, ", "",
+            {"de": (2, 8), "en": (2, 8)})),
+    ("texts of which one has no partner", texts({
+        "train.de": "ja\n", "train.en": "yes\n", "val.de": "nein\n"}),
+     "the directory has no files of a known kind"),
+    *((f"CoNLL: {name}", texts({"train.txt": content, "dev.txt": content}), Remedy(
+        "dev.txt has sentences of words and tags: write a list:", "",
+        {"words": (2, 8), "tags": Counter(tags)}),
+       ("val", {"words": (64, 8)}))
+      for name, content, tags in (
+          ("tabs", "EU\tB-ORG\nsays\tO\n\nJoe\tB-PER\nB.\tI-PER\n",
+           [0, 3, 1, 2]),
+          ("blanks", "-DOCSTART- -X- O\n\nEU NN B-ORG\nsays VB O\n\nJoe NN "
+           "B-PER\nB. NN I-PER\n", [0, 3, 1, 2]),
+          ("columns of CoNLL-U", "# text = a\n1-2\tEUs" + 8 * "\t_" + "\n"
+           + "".join(f"{i}\t{w}\t_\t{t}" + 6 * "\t_" + "\n" + end
+                     for i, w, t, end in ((1, "EU", "X", ""), (2, "s", "V", "\n"),
+                                          (1, "Joe", "X", ""), (2, "B", "V", ""))),
+           [0, 1, 0, 1]))),
+    *((f"libsvm: {test}", texts({
+        train: "+1 1:0.5 3:1\n-1 2:2\n+1\n", test: "-1 4:7 # end\n+1 1:1\n"}),
+       Remedy("has index:value pairs: write a table (needs NumPy):", "table",
+              {"label": Counter([1, -1, 1])}), ("test", {"label": [-1, 1]}))
+      for train, test in (("a9a", "a9a.t"), ("train.svm", "test.svm"),
+                          ("train.txt", "test.txt"))),
+    ("fastText", texts({
+        "train.txt": "__label__a b c d\n__label__e f\n__label__a g\n"}), Remedy(
+            "train.txt has texts after their labels: write a list:", "",
+            {"text": (3, 8), "label": Counter([0, 1, 0])})),
+    ("emotions: texts and classes after a semicolon", texts({
+        f"{name}.txt": "i am well;joy\nso, so;sadness\n" * 4
+        for name in ("train", "test")}), Remedy(
+            "train.txt has rows of 2 columns, separated by ';', and no header: ",
+            "", {"c2": Counter([0, 1] * 4)}),
+     ("test", {"c2": [0, 1, 0, 1]})),
 ]
 
 
