@@ -58,6 +58,9 @@ extern const char fby_program_sentences[];
 extern const char fby_program_label_lines[];
 extern const char fby_program_sparse_lines[];
 
+/* It writes tables of series in class folders. */
+extern const char fby_program_class_series[];
+
 /* They write a list of each split from texts; then write_lists. */
 extern const char fby_program_split_texts[];
 extern const char fby_program_split_numbers[];

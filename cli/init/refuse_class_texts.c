@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* refuse_class_texts.c - refuse class folders of texts, as pos/0_9.txt, with
- * the command that writes lists of them.
+ * the command that writes lists of them, or of series, as walk/0.csv, with the one
+ * that makes a table.
  *
  * A folder that another split lacks is no class, as unsup/ in train/ of the
  * IMDB reviews. */
@@ -13,12 +14,12 @@
 #include "cli/init/refuse_layouts.h"
 #include "common/shell.h"
 
-/* Are the only files texts, in class folders? */
-static bool is_of_texts(const struct fby_guess_split *split)
+/* Are the only files of that type, in class folders? */
+static bool is_of_type(const struct fby_guess_split *split, const char *type)
 {
     return split->kind == FBY_SOURCE_FOLDER && split->class_depth == 1 &&
            split->n_members == 1 &&
-           fby_init_has_type(split->members[0].extension, "txt");
+           fby_init_has_type(split->members[0].extension, type);
 }
 
 /* The path of the split below the root. */
@@ -54,7 +55,9 @@ fby_err fby_refuse_class_texts(
     char                    splits[480];
     char                    below[FBY_PATH_SIZE];
     char                    operand[FBY_OPERAND_SIZE];
-    if (guess->n_splits == 0 || !is_of_texts(&guess->splits[0])) {
+    bool is_csv = guess->n_splits > 0 && is_of_type(&guess->splits[0], "csv");
+    if (guess->n_splits == 0 ||
+        !(is_csv || is_of_type(&guess->splits[0], "txt"))) {
         return FBY_OK;
     }
     if (search->in_zip) {
@@ -69,8 +72,16 @@ fby_err fby_refuse_class_texts(
     } else if (!write_splits(search, splits, sizeof(splits))) {
         snprintf(splits, sizeof(splits), "('train', 'FOLDER')");
     }
-    FBY_TRY(fby_path_join(dir, "texts", below, why));
+    FBY_TRY(fby_path_join(dir, is_csv ? "series" : "texts", below, why));
     fby_guess_write_operand(search, below, operand);
+    if (is_csv) {
+        fby_guess_set_command(search, dir, "python3 -c \"S = [%s]; %s\"",
+            splits, fby_program_class_series);
+        return fby_error_set(why, FBY_CONFIG,
+            "lists in class folders are not read: if each is a series of one "
+            "class, make tables of them (needs NumPy), then: forebay init %s:",
+            operand);
+    }
     fby_guess_set_command(search, dir, "python3 -c \"S = [%s]; %s; %s\"",
         splits, fby_program_class_texts, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,

@@ -201,6 +201,15 @@ ROWS = [
             "train.txt has rows of 2 columns, separated by ';', and no header: ",
             "", {"c2": Counter([0, 1] * 4)}),
      ("test", {"c2": [0, 1, 0, 1]})),
+    ("series in class folders of train and test", texts({
+        f"{split}/{name}/{i}.csv": "t,a,b\n" + "x,1,2.5\n" * (i + 1)
+        for split in ("train", "test") for name in ("run", "walk")
+        for i in range(2)}), Remedy(
+            "lists in class folders are not read: if each is a series of one "
+            "class, make tables of them (needs NumPy), then: forebay init /",
+            "series", {"x": (4, 8, 2), "x.lengths": Counter([1, 2, 1, 2]),
+                       "label": Counter([0, 0, 1, 1])}),
+     ("test", {"label": [0, 0, 1, 1]})),
 ]
 
 
