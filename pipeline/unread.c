@@ -159,6 +159,22 @@ static bool is_numbered_tfrecord(const char *name)
     return number[strspn(number, "0123456789-of{.,}*?")] == '\0';
 }
 
+/* True for MNIST's files, as train-images-idx3-ubyte.gz; some copies have a dot before
+ * idx3. */
+static bool is_idx(const char *name)
+{
+    static const char *const words[] = {"idx3-ubyte", "idx1-ubyte"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        const char *word = strstr(name, words[i]);
+        size_t      n    = strlen(words[i]);
+        if (word != NULL && word > name && strchr("-.", word[-1]) != NULL &&
+            (word[n] == '\0' || strcmp(word + n, ".gz") == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The format of a file; NULL: its format is read, or not known. */
 static const struct unread_format *find_format(const char *name)
 {
@@ -167,9 +183,7 @@ static const struct unread_format *find_format(const char *name)
     static const struct unread_format cifar = {
         "", SAVE_ARRAYS("a batch of CIFAR")};
     static const struct unread_format tfrecord = {"", WRITE_SHARDS("TFRecord")};
-    if (has_ending(name, "-idx3-ubyte") || has_ending(name, "-idx1-ubyte") ||
-        has_ending(name, "-idx3-ubyte.gz") ||
-        has_ending(name, "-idx1-ubyte.gz")) {
+    if (is_idx(name)) {
         return &idx;
     }
     if (is_cifar_batch(name)) {

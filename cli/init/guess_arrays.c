@@ -9,9 +9,11 @@
 #include "cli/init/guess_columns.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/programs.h"
+#include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
+#include "worker/source/zip/file.h"
 
 enum { MANY_ROWS = 1024, PROGRAM_SIZE = 3072 };
 
@@ -335,6 +337,9 @@ fby_err fby_guess_explain_arrays(struct fby_search *search,
     if (err == FBY_OK ? has_arrays_of_two_splits(columns, n)
                       : err == FBY_CONFIG && are_of_splits(columns, n)) {
         return refuse_splits(search, found, columns, why);
+    }
+    if (err == FBY_CONFIG && strstr(why->text, FBY_ZIP_COMPRESSED) != NULL) {
+        return fby_refuse_compressed_npz(search, why);
     }
     if (fby_text_ends_with(found->first, ".npz")) {
         return err;

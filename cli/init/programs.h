@@ -93,6 +93,16 @@ extern const char fby_program_split_pairs[];
 extern const char fby_program_pairs_csv[];
 extern const char fby_program_pairs_boxes[];
 
+/* They write a new folder: folder_begin, the others, folder_end. split_of_name is
+ * before arrow_rows, and arrow_files after it. */
+extern const char fby_program_folder_begin[];
+extern const char fby_program_arrow_rows[];
+extern const char fby_program_arrow_files[];
+extern const char fby_program_idx_arrays[];
+extern const char fby_program_cifar_arrays[];
+extern const char fby_program_npz_stored[];
+extern const char fby_program_folder_end[];
+
 extern const char fby_program_merge_masks[];
 extern const char fby_program_tar_pictures[];
 

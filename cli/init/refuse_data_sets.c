@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* refuse_data_sets.c - refuse the folders of well-known data sets that are not
- * read as they are: COCO, Oxford-IIIT Pets, nnU-Net, ImageNet of Kaggle, Pascal
- * VOC, DAVIS, Cityscapes and DIV2K.
+ * read as they are: COCO, CIFAR-100, Oxford-IIIT Pets, nnU-Net, ImageNet of Kaggle,
+ * Pascal VOC, DAVIS, Cityscapes and DIV2K.
  *
  * Each error names what was seen and a command that makes something that is
  * read. */
@@ -211,6 +211,7 @@ fby_err fby_refuse_data_sets(struct fby_search *search, const char *path,
 {
     const struct fby_checked_dir layout = {search, path, listing};
     FBY_TRY(fby_refuse_coco(search, path, why));
+    FBY_TRY(fby_refuse_cifar100(search, path, why));
     FBY_TRY(check_pets(&layout, why));
     FBY_TRY(check_nnunet(&layout, why));
     FBY_TRY(check_ilsvrc(&layout, why));

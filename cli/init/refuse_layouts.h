@@ -94,6 +94,15 @@ FBY_CHECKED fby_err fby_refuse_prefixes(struct fby_search *search,
 FBY_CHECKED fby_err fby_refuse_unread(const struct fby_search *search,
     const char *path, const char *name, struct fby_error_detail *why);
 
+/* The same for the files train, test and meta of CIFAR-100 in `path`. */
+FBY_CHECKED fby_err fby_refuse_cifar100(const struct fby_search *search,
+    const char *path, struct fby_error_detail *why);
+
+/* Write to an error of a compressed .npz file the command that writes others.
+ * Returns FBY_CONFIG. */
+FBY_CHECKED fby_err fby_refuse_compressed_npz(
+    const struct fby_search *search, struct fby_error_detail *why);
+
 struct fby_pairs_dir { /* parallel folders, or pictures and their boxes */
     struct fby_search *search;
     const char        *path; /* of the folder that has them, below the root */

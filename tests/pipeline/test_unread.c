@@ -103,6 +103,7 @@ static void files_of_arrays_say_how_to_save_them_with_numpy(void **state)
     static const char *const names[][2] = {
         {"train-images-idx3-ubyte", "MNIST's idx format (train-images-"},
         {"t10k-labels-idx1-ubyte.gz", "MNIST's idx format"},
+        {"train-images.idx3-ubyte", "MNIST's idx format"},
         {"data_batch_1", "a batch of CIFAR (data_batch_1)"},
         {"data_batch_5.bin", "a batch of CIFAR"},
         {"test_batch", "a batch of CIFAR"},

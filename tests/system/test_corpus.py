@@ -12,9 +12,11 @@ The rows run in parallel, one process after another each."""
 
 import concurrent.futures
 import dataclasses
+import gzip
 import io
 import json
 import os
+import pickle
 import re
 import shutil
 import struct
@@ -807,12 +809,36 @@ def wide_list(root):
         for name in ("c", "", "1")))
 
 
-def mnist(root):
-    for split in ("train", "t10k"):
-        save(root / f"MNIST/raw/{split}-images-idx3-ubyte",
-             struct.pack(">IIII", 0x803, 4, 28, 28) + bytes(4 * 784))
-        save(root / f"MNIST/raw/{split}-labels-idx1-ubyte",
-             struct.pack(">II", 0x801, 4) + bytes(4))
+def idx(*names, pack=bytes):
+    """MNIST's files of the splits train and t10k; `names` are those of the
+    pictures and labels, with {} for the split."""
+    def make(root):
+        for split, rows in (("train", 4), ("t10k", 2)):
+            contents = (
+                struct.pack(">IIII", 0x803, rows, 28, 28) + bytes(rows * 784),
+                struct.pack(">II", 0x801, rows) + bytes(range(rows)))
+            for name, content in zip(names, contents):
+                save(root / name.format(split), pack(content))
+    return make
+
+
+def cifar(*columns, files, meta, other=None):
+    """Pickles of 2 rows each, and one of the names of classes."""
+    def make(root):
+        for i, file in enumerate(files):
+            save(root / file, pickle.dumps({
+                b"data": numpy.full((2, 3072), i, "u1"), **{
+                    name: [2 * i, 2 * i + 1] for name in columns},
+                **({b"x": other} if other else {})}, 2))
+        save(root / meta, pickle.dumps({b"label_names": [b"car", b"cat"]}, 2))
+    return make
+
+
+def cifar_tables(root):
+    for i in range(5):
+        save(root / f"data_batch_{i + 1}.bin", bytes([i] * 3073) * 2)
+    save(root / "test_batch.bin", bytes([7] * 3073))
+    save(root / "batches.meta.txt", "car\ncat\n")
 
 
 def two_numpy_splits(root):
@@ -1346,7 +1372,40 @@ CORPUS = [
         "labels.json", '{"0.jpg": 2, "1.jpg": 1}')),
      "labels.json is not read as a list: write JSON lines, an object in each "
      "line; unpack the archive first:\n(cd /"),
-    ("MNIST", mnist, "in MNIST/raw: MNIST's idx format (t10k-images-idx3-ubyte"),
+    *((f"MNIST: {images}", idx(images, labels, pack=pack), Remedy(
+        f"{images.format('t10k').split('/')[-1]}) is not read yet; to write "
+        "arrays of each split (with NumPy) into a new folder:\n(cd /",
+        f"{folder}converted",
+        {"image": (4, 28, 28), "label": Counter(range(4))}),
+        ("test", {"image": (4096, 28, 28)}))
+      for images, labels, folder, pack in (
+          ("MNIST/raw/{}-images-idx3-ubyte", "MNIST/raw/{}-labels-idx1-ubyte",
+           "MNIST/raw/", bytes),
+          ("{}-images.idx3-ubyte", "{}-labels.idx1-ubyte", "", bytes),
+          ("emnist-mnist-{}-images-idx3-ubyte.gz",
+           "emnist-mnist-{}-labels-idx1-ubyte.gz", "", gzip.compress))),
+    ("EMNIST", all_of(
+        idx("emnist-a-{}-images-idx3-ubyte", "emnist-a-{}-labels-idx1-ubyte"),
+        idx("emnist-b-{}-images-idx3-ubyte", "emnist-b-{}-labels-idx1-ubyte")),
+     Remedy("MNIST's idx format (emnist-a-t", "converted/emnist-b",
+            {"image": (4, 28, 28), "label": Counter(range(4))})),
+    ("CIFAR-10", cifar(b"labels", meta="batches.meta", files=(
+        *(f"data_batch_{i}" for i in range(1, 6)), "test_batch")), Remedy(
+            "a batch of CIFAR (data_batch_1) is not read yet; to write arrays",
+            "converted",
+            {"image": (10, 3, 32, 32), "label": Counter(range(10))}),
+     ("test", {"label": [10, 11]})),
+    ("CIFAR-100", cifar(b"fine_labels", b"coarse_labels", meta="cifar/meta",
+                        files=("cifar/train", "cifar/test")), Remedy(
+        "in cifar: pickles of CIFAR-100 (train, test) are not read yet; to",
+        "cifar/converted", {"image": (2, 3, 32, 32), "label": Counter([0, 1]),
+                            "coarse_label": Counter([0, 1])}),
+     ("test", {"label": [2, 3]})),
+    ("CIFAR-10 in binary", cifar_tables, Remedy(
+        "a batch of CIFAR (data_batch_1.bin) is not read yet; to write arrays",
+        "converted", {"image": (10, 3, 32, 32),
+                      "label": Counter([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])}),
+     ("test", {"label": [7]})),
     ("CIFAR", files_named("cifar-10-batches-py/batches.meta",
                           "cifar-10-batches-py/data_batch_1"),
      "in cifar-10-batches-py: a batch of CIFAR (data_batch_1) is not read yet"),
@@ -1360,12 +1419,10 @@ CORPUS = [
         root / "a.npz", null=numpy.zeros((4, 2)), no=numpy.arange(4)),
      {"null": (4, 2), "no": Counter(range(4))}),
     ("NumPy: one .npz", one_npz, {"x": (10, 5), "y": (10,)}),
-    ("NumPy: a compressed .npz", compressed_npz,
-     "save it with np.savez instead of np.savez_compressed"),
-    *((f"NumPy: X_train and X_test of {rows} rows", arrays_of_splits(rows),
-       Remedy(": the arrays are of several splits: move each split into a "
-              "folder, and run init again:\n(cd ", "",
-              {"x": (10, 5), "y": Counter(range(10))})) for rows in (4, 10)),
+    ("NumPy: a compressed .npz", compressed_npz, Remedy(
+        "x.npy: it is compressed, so its rows cannot be read in place; to "
+        "write files of numpy.savez into a new folder:\n(cd /", "converted",
+        {"x": (10, 5)})),
     ("Keras' mnist.npz", npz_of_splits, Remedy(
         ": the arrays are of several splits: write each split into a folder, "
         "then: forebay init /", "",

@@ -73,10 +73,25 @@ def arrow_splits(root):
     datasets.DatasetDict({"train": data, "test": data}).save_to_disk(root)
 
 
-def parquet(root):
-    (root / "data").mkdir()
-    pictures_of_hugging_face().to_parquet(
-        root / "data/train-00000-of-00001.parquet")
+def parquet(*names):
+    """Parquet files of 4 pictures each."""
+    def make(root):
+        for name in names:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            pictures_of_hugging_face().to_parquet(root / name)
+    return make
+
+
+def numbers_in_parquet(root):
+    pandas.DataFrame({
+        "x": [0.5, 1.5, numpy.nan], "y": [0, 1, 0], "text": ["a", "b c", "d"],
+        "v": [[1.0, 2.0]] * 3, "when": pandas.to_datetime(["2024-01-02"] * 3),
+        "raw": [b"\0a"] * 3}).to_parquet(root / "table.parquet")
+
+
+PICTURES = {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])}
+CONVERT = ("is not read yet; to write tar files, or lists if there are no "
+           "pictures (with pyarrow) into a new folder:\n(cd /")
 
 
 def texts(write):
@@ -170,11 +185,26 @@ DATA_SETS = [
      {"image": (10, *IMAGE), "seg": (10, 224, 224, 1)}),
     ("webdataset: a compressed shard", compressed_shard,
      " && gunzip -k train-0.tar.gz)"),
-    ("datasets: save_to_disk", arrow, "Arrow (data-00000-of-00001.arrow) "
-     + SHARDS),
-    ("datasets: save_to_disk of splits", arrow_splits, "Arrow ("),
-    ("datasets: to_parquet", parquet,
-     "Parquet (train-00000-of-00001.parquet) " + SHARDS),
+    ("datasets: save_to_disk", arrow, Remedy(
+        "Arrow (data-00000-of-00001.arrow) " + CONVERT, "converted", PICTURES)),
+    ("datasets: save_to_disk of splits", arrow_splits, Remedy(
+        "in train: Arrow (data-00000-of-00001.arrow) " + CONVERT, "converted",
+        PICTURES), ("test", {"image": (64, *IMAGE)})),
+    ("datasets: to_parquet", parquet(
+        "data/train-00000-of-00002.parquet",
+        "data/train-00001-of-00002.parquet",
+        "data/validation-00000-of-00001.parquet"), Remedy(
+            "in data: Parquet (train-00000-of-00002.parquet) " + CONVERT,
+            "data/converted",
+            {"image": (8, *IMAGE), "label": Counter([0] * 4 + [1] * 4)}),
+     ("validation", {"image": (64, *IMAGE)})),
+    ("datasets: Parquet files in folders of splits", parquet(
+        "train/0000.parquet", "train/0001.parquet", "test/0000.parquet"),
+     Remedy("in train: Parquet (0000.parquet) " + CONVERT, "converted",
+            {"image": (8, *IMAGE)}), ("test", {"image": (64, *IMAGE)})),
+    ("pandas: to_parquet", numbers_in_parquet, Remedy(
+        "Parquet (table.parquet) " + CONVERT, "converted",
+        {"y": Counter([0, 0, 1]), "v": (3, 2)})),
     ("datasets: to_csv", texts(lambda d, root: d.to_csv(root / "train.csv")),
      {"text": (3, 8), "label": Counter([0, 0, 1])}),
     ("datasets: to_json", texts(

@@ -87,8 +87,8 @@ fby_err fby_zip_file_find_content(const struct fby_zip_file *self,
     }
     if (!member->is_stored) {
         return fby_error_set(why, FBY_CONFIG,
-            "it is compressed, so its rows cannot be read in place; "
-            "save it with np.savez instead of np.savez_compressed, or "
+            FBY_ZIP_COMPRESSED
+            "; save it with np.savez instead of np.savez_compressed, or "
             "save_npz(..., compressed=False)");
     }
     if (member->head_offset > self->size ||
