@@ -8,10 +8,12 @@
  * anything unusual is read as it reads it. */
 #include "cli/init/count_folders.h"
 
+#include <dirent.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
 #include "common/array.h"
 #include "common/hash.h"
@@ -519,6 +521,52 @@ static fby_err count_class(void *arg, uint32_t i, const atomic_bool *stop,
     return err;
 }
 
+/* Has the class folder not even hidden entries? */
+static bool is_empty(
+    const struct fby_search *search, const char *path, const char *name)
+{
+    char below[FBY_PATH_SIZE];
+    char full[FBY_PATH_SIZE];
+    if (fby_path_join(path, name, below, NULL) != FBY_OK ||
+        fby_path_join(fby_root_dir(search->root), below, full, NULL) !=
+            FBY_OK) {
+        return false;
+    }
+    DIR     *dir = opendir(full);
+    uint32_t n   = 0;
+    while (dir != NULL && n < 3 && readdir(dir) != NULL) {
+        n++;
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    return n == 2; /* . and .. */
+}
+
+/* Explain the error of a class folder without files by the first that is empty, with
+ * the command that removes such folders. Returns FBY_CONFIG. */
+static fby_err explain_empty(
+    const struct counting *all, struct fby_error_detail *why)
+{
+    uint32_t i = 0;
+    while (i < all->n_classes && !all->search->in_zip &&
+           !is_empty(all->search, all->path, all->classes[i].name)) {
+        i++;
+    }
+    if (i == all->n_classes || all->search->in_zip ||
+        all->classes[i].name[0] == '\0' ||
+        strstr(why->text, FBY_FOLDER_WITHOUT_FILES) == NULL) {
+        return FBY_CONFIG;
+    }
+    fby_guess_set_command(
+        all->search, all->path, "find . -mindepth 1 -type d -empty -delete");
+    return fby_error_set(why, FBY_CONFIG,
+        "the class folder %s is empty: a class has a number, so add files, or, "
+        "to "
+        "remove the empty folders:",
+        fby_text_show(all->classes[i].name).text);
+}
+
 /* Report the number of files instead of that of class folders. */
 static bool report_progress(void *arg, uint64_t done, uint64_t total)
 {
@@ -551,6 +599,7 @@ fby_err fby_count_folders(struct fby_search *search, const char *path,
         free_counts(all.counted[i]);
     }
     free((void *)all.counted);
+    err = err == FBY_CONFIG ? explain_empty(&all, why) : err;
     if (out->n_types > 0) {
         qsort(out->types, out->n_types, sizeof(*out->types), compare_types);
     }

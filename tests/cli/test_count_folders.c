@@ -237,8 +237,8 @@ static void every_class_folder_needs_a_picture(void **state)
         "webp), only files such as b/1.txt");
     sandbox_mkdir(sb, "p/d");
     assert_refused(sb,
-        "the class folder d has no files with an extension, such as 7.jpg: "
-        "add some, or, if it is no class, move it elsewhere");
+        "the class folder d is empty: a class has a number, so add files, or, "
+        "to remove the empty folders:");
 }
 
 static void a_loop_of_links_is_refused(void **state)

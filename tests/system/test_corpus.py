@@ -630,6 +630,10 @@ def val_and_test(root):
             save(root / f"{split}/{'ab'[i % 2]}/{i}.jpg", picture(i))
 
 
+def empty(folder):
+    return lambda root: (root / folder).mkdir(parents=True)
+
+
 def empty_class_in_val(root):
     train_and_val_classes(root)
     (root / "val/empty").mkdir()
@@ -1556,9 +1560,27 @@ CORPUS = [
     ("val/ and test/ without train/", val_and_test,
      "the folders test, val are splits, and none is called train: rename the "
      "one for training to train; to stream one by itself: forebay init /"),
-    ("an empty class folder in val/", empty_class_in_val,
-     "in val: the class folder empty has no files with an extension, such as "
-     "7.jpg: add some, or, if it is no class, move it elsewhere\n"),
+    ("an empty class folder in val/", empty_class_in_val, Remedy(
+        "in val: the class folder empty is empty: a class has a number, so add "
+        "files, or, to remove the empty folders:\n(cd /", "",
+        {"label": Counter([0, 0, 0, 1, 1, 1, 2])})),
+    ("empty class folders", all_of(
+        pictures_at("a/1.jpg", "c/1.jpg"), empty("b"), empty("d/e")), Remedy(
+            "the class folder b is empty: a class has a number, so add files, ",
+            "", {"label": Counter([0, 1])})),
+    ("a class folder of hidden files", all_of(
+        pictures_at("a/1.jpg", "c/1.jpg"), files_named("b/.x")),
+     "the class folder b has no files with an extension, such as 7.jpg: add "
+     "some, or, if it is no class, move it elsewhere"),
+    ("lost+found beside class folders", all_of(
+        pictures_at("a/1.jpg", "c/1.jpg"), empty("lost+found")),
+     {"label": Counter([0, 1])}),
+    ("lost+found beside a flat folder", all_of(
+        pictures_at("1.jpg", "2.jpg"), empty("lost+found")),
+     {"image": (2, *IMAGE)}),
+    ("lost+found beside images/ and masks/", all_of(
+        masks("images/case{}.png", "masks/case{}.png", palette),
+        empty("lost+found")), {"masks": (4, 224, 224, 1)}),
     ("PNG of 16 bits in grey", grey16, Note(
         "note: the pictures are grey of 16 bits: all above 255 becomes white, "
         "as Pillow's convert(\"RGB\") does; scale them to 8 bits, which "

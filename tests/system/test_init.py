@@ -15,7 +15,7 @@ import harness
 import numpy
 from PIL import Image
 
-from harness import SystemTest
+from harness import FOREBAY, SystemTest
 from test_sparse_columns import WIDTH, Table, members
 from test_tokens import write_flat, write_mds, write_megatron
 
@@ -259,6 +259,22 @@ class Init(SystemTest):
             self.save(picture(i), f"class{i % 2}/{i}.png")
             self.save_matrix(f"class{i % 2}/{i}.npz", Table(i, 1))
         self.assertIn("folder:", self.made().read_text())
+
+    @unittest.skipUnless(os.getuid() == 0, "needs another user")
+    def test_a_folder_that_may_not_be_opened_is_named(self):
+        for name in ("cat", "dog"):
+            (self.root / name).mkdir()
+            Image.new("RGB", (8, 8)).save(self.root / name / "1.jpg")
+        for path in (self.cluster.dir, *self.cluster.dir.rglob("*")):
+            path.chmod(0o777)
+        (self.root / "lost+found").mkdir(mode=0o700)
+        args = {"check": False, "capture_output": True, "text": True,
+                "user": 65534, "group": 65534, "env": self.cluster.env}
+        made = subprocess.run([FOREBAY, "init", self.root], **args)
+        self.assertIn("found 2 samples in 2 class folders", made.stderr)
+        (self.root / "dog").chmod(0o700)
+        made = subprocess.run([FOREBAY, "init", self.root], **args)
+        self.assertIn("cannot open dog: Permission denied", made.stderr)
 
     def test_stray_files_beside_pictures_are_no_samples(self):
         for i in range(SAMPLES):

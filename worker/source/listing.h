@@ -4,9 +4,9 @@
  * The entries are plain files and directories. A link is listed like its
  * target: as a file or directory, with the target's stamp. The target must be
  * beneath a root. A link to no file is skipped and counted. Sockets, pipes,
- * devices and hidden entries are skipped, and the files that desktop systems
- * make: Thumbs.db, ehthumbs.db, desktop.ini and __MACOSX, in upper or lower
- * case. A directory in a zip archive is listed in the same way. */
+ * devices and hidden entries are skipped, and what systems make: Thumbs.db,
+ * ehthumbs.db, desktop.ini, __MACOSX, lost+found, $RECYCLE.BIN and System Volume
+ * Information, in upper or lower case. A directory in a zip archive is listed in the same way. */
 #ifndef FBY_WORKER_SOURCE_LISTING_H
 #define FBY_WORKER_SOURCE_LISTING_H
 

@@ -39,11 +39,12 @@ const char *fby_stamp_change(
                : "had its links, owner or mode changed";
 }
 
-/* Is it an entry that is never data: hidden, or made by a desktop system? */
+/* Is it an entry that is never data: hidden, or made by a system? */
 static bool is_skipped(const char *name)
 {
-    static const char *const made_by_systems[] = {
-        "Thumbs.db", "ehthumbs.db", "desktop.ini", "__MACOSX"};
+    static const char *const made_by_systems[] = {"Thumbs.db", "ehthumbs.db",
+        "desktop.ini", "__MACOSX", "lost+found", "$RECYCLE.BIN",
+        "System Volume Information"};
     size_t n = sizeof(made_by_systems) / sizeof(made_by_systems[0]);
     size_t i = 0;
     while (i < n && strcasecmp(name, made_by_systems[i]) != 0) {

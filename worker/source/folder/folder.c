@@ -278,8 +278,9 @@ fby_err fby_folder_find_class_files(const struct fby_root *root,
     }
     if (self->count == 0) {
         return fby_error_set(why, FBY_CONFIG,
-            "the class folder %s has no files with an extension, such as "
-            "7.jpg: add some, or, if it is no class, move it elsewhere",
+            "the class folder %s " FBY_FOLDER_WITHOUT_FILES
+            ", such as 7.jpg: add some, or, if it is no class, move it "
+            "elsewhere",
             fby_text_show(self->name).text);
     }
     return FBY_OK;

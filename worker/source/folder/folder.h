@@ -79,6 +79,9 @@ FBY_CHECKED fby_err fby_folder_enter(struct fby_folder_ancestors *self,
     const char *path, const struct fby_stamp *stamp,
     struct fby_error_detail *why);
 
+/* What the error of a class folder without files says. */
+#define FBY_FOLDER_WITHOUT_FILES "has no files with an extension"
+
 /* Like fby_folder_find_files(), but refuse a class folder without files.
  * Errors: also FBY_CONFIG  the folder has no files. */
 FBY_CHECKED fby_err fby_folder_find_class_files(const struct fby_root *root,
