@@ -157,21 +157,21 @@ static fby_err refuse_npz_splits(struct fby_search *search,
     const char *slash    = strrchr(found->first, '/');
     const char *file     = slash != NULL ? slash + 1 : found->first;
     char        dir[FBY_PATH_SIZE];
-    char        stem[FBY_NAME_SIZE] = "FILE";
+    char        stem[FBY_PATH_SIZE];
     char        below[FBY_PATH_SIZE];
     char        operand[FBY_OPERAND_SIZE];
-    char        program[PROGRAM_SIZE];
-    if (fby_shell_is_plain(file) && strlen(file) < sizeof(stem)) {
-        snprintf(stem, sizeof(stem), "%.*s",
-            (int)(strlen(file) - strlen(".npz")), file);
-    }
+    char        word[FBY_WORD_SIZE];
+    snprintf(
+        stem, sizeof(stem), "%.*s", (int)(strlen(file) - strlen(".npz")), file);
     find_dir(found->first, true, dir);
     FBY_TRY(fby_path_join(dir, stem, below, why));
     fby_guess_write_operand(search, is_alone ? dir : below, operand);
-    snprintf(program, sizeof(program), "f = '%s'; d = '%s%s'; %s; %s", stem,
-        is_alone ? "" : stem, is_alone ? "" : "/", fby_program_split_of_name,
-        fby_program_sort_npz);
-    fby_guess_advise(search, dir, "", program);
+    if (fby_shell_quote(stem, word, sizeof(word))) {
+        fby_guess_set_command(search, dir,
+            "python3 -c \"import sys; f = sys.argv[1]; d = %s; %s; %s\" %s",
+            is_alone ? "''" : "f + '/'", fby_program_split_of_name,
+            fby_program_sort_npz, word);
+    }
     return fby_error_set(why, FBY_CONFIG,
         "the arrays are of several splits: write each split into a folder, "
         "then: forebay init %s:",

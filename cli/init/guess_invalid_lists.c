@@ -33,14 +33,14 @@ enum { UTF16_SIZE = 160 /* bytes of the program for UTF-16 */ };
     "write other names of columns", "names", "L = [f]; ", fby_program_names_csv
 #define LATIN                   \
     "convert it", "utf8", NULL, \
-        "iconv -f CP1252 -t UTF-8 $f " FBY_GUESS_INTO("utf8-$f")
+        "iconv -f CP1252 -t UTF-8 \"$f\" " FBY_GUESS_INTO("utf8-$f")
 
 #define ONE_LINE "line 1: "
 
 static const struct remedy remedies[] = {
     {".csv", FBY_LIST_NOT_UTF8, LATIN},
     {".csv", FBY_LIST_NUL_BYTE, "remove it", "utf8", NULL,
-        "tr -d '\\000' < $f " FBY_GUESS_INTO("utf8-$f")},
+        "tr -d '\\000' < \"$f\" " FBY_GUESS_INTO("utf8-$f")},
     {".csv", FBY_LIST_NO_COMMA "';'", COMMAS(";")},
     {".csv", FBY_LIST_NO_COMMA "'|'", COMMAS("|")},
     {".csv", FBY_LIST_NO_COMMA "tabs", COMMAS("\\t")},
@@ -48,11 +48,12 @@ static const struct remedy remedies[] = {
         fby_program_wide_list},
     {".jsonl", FBY_LIST_NOT_UTF8, LATIN},
     {".jsonl", FBY_LIST_NO_OBJECT, "convert it", "lines", NULL,
-        "jq -c '.[]' $f " FBY_GUESS_INTO("lines-$f")},
+        "jq -c '.[]' \"$f\" " FBY_GUESS_INTO("lines-$f")},
     {".jsonl", ONE_LINE FBY_LIST_CUT_JSON, "convert it", "lines", NULL,
-        "jq -c . $f " FBY_GUESS_INTO("lines-$f")},
+        "jq -c . \"$f\" " FBY_GUESS_INTO("lines-$f")},
     {".jsonl", FBY_LIST_CUT_JSON, "leave out lines that are cut", "lines", NULL,
-        "jq -Rr 'select(fromjson? | objects)' $f " FBY_GUESS_INTO("lines-$f")},
+        "jq -Rr 'select(fromjson? | objects)' \"$f\" " FBY_GUESS_INTO(
+            "lines-$f")},
     {".csv", FBY_LIST_NO_FIELD, NAMES},
     {".csv", FBY_LIST_NO_NAME, NAMES},
     {".csv", FBY_GUESS_BLANKS, NAMES},
@@ -177,7 +178,7 @@ static const struct remedy *find_remedy(const struct fby_search *search,
     const struct separator *other = find_separator(search, list_path, why);
     if (encoding != NULL) {
         snprintf(program, UTF16_SIZE,
-            "iconv -f %s -t UTF-8 $f " FBY_GUESS_INTO("utf8-$f"), encoding);
+            "iconv -f %s -t UTF-8 \"$f\" " FBY_GUESS_INTO("utf8-$f"), encoding);
         *utf16 = (struct remedy){"", "", "convert it", "utf8", NULL, program};
         return utf16;
     }

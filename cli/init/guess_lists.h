@@ -123,10 +123,11 @@ const char *fby_guess_find_utf16(
     const struct fby_search *search, const char *path);
 
 /* The end of a command of a shell that writes to the file `out` of $f, which is
- * only there if all was written. */
-#define FBY_GUESS_INTO(out)                            \
-    "> $f.part && [ ! -e " out " ] && mv $f.part " out \
-    " || { rm -f $f.part; exit 1; }"
+ * only there if all was written. $$ is the number of the process, so that no file of
+ * the user is removed. */
+#define FBY_GUESS_INTO(out)                                      \
+    "> \"$f.$$\" && [ ! -e \"" out "\" ] && mv \"$f.$$\" \"" out \
+    "\" || { rm -f \"$f.$$\"; exit 1; }"
 
 /* The end of the error of fby_refuse_header() for which there is a command. */
 #define FBY_GUESS_BLANKS "has blanks around its name"

@@ -17,7 +17,7 @@ void fby_guess_replace_root(
     const char *dir, bool is_searched, struct fby_error_detail *why);
 
 #define FBY_SPLIT_NAMES \
-    "a split is called train, val, valid, validation or test"
+    "a split is called train, val, valid, validation, dev or test"
 
 /* Folders of a directory that no split has. The functions ignore files. */
 struct fby_unused_folders {

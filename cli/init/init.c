@@ -403,7 +403,7 @@ static void choose_splits(struct fby_guess *guess, struct other_splits *out)
             fby_init_compare_splits(&guess->splits[0], split, out->reasons[i]);
         } else {
             snprintf(out->reasons[i], sizeof(out->reasons[i]),
-                "it is called neither train nor val, valid, validation or "
+                "it is called neither train nor val, valid, validation, dev or "
                 "test; add it under splits: if it is needed");
         }
         if (out->reasons[i][0] == '\0') {

@@ -69,7 +69,7 @@ static bool write_command(const struct fby_guess *guess, const char *column,
     int n = snprintf(out, size,
         "(set -C; cd %s && for f in %s; do jq -c '(. + {%s: ([.\"%s\"[] | "
         "\"\\(.%s): \\(.%s)\"] | join(\"\\n\"))}) | del(.\"%s\")' "
-        "$f " FBY_GUESS_INTO("text-$f") " || exit; done)",
+        "\"$f\" " FBY_GUESS_INTO("text-$f") " || exit; done)",
         operand, names, has_column(&guess->splits[0], "text") ? "chat" : "text",
         column, forms[form].speaker, forms[form].text, column);
     return n >= 0 && (size_t)n < size;

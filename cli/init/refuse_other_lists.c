@@ -18,25 +18,25 @@
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-enum { MAX_FILES = 8, BODY_SIZE = 1536 };
+enum { MAX_FILES = 8, FILE_SIZE = 256 /* NAME_MAX + 1 */, BODY_SIZE = 4096 };
 
 struct list_files { /* the files of one format in a directory */
     struct fby_search *search;
     const char        *path;   /* of the directory, below the root */
     const char        *ending; /* in any case */
-    char               names[MAX_FILES][FBY_NAME_SIZE];
+    char               names[MAX_FILES][FILE_SIZE];
     uint32_t           n;
     bool               are_splits; /* the names have words of splits */
 };
 
 /* ---- the files ---- */
 
-/* True for a name with the ending, in any case, that the commands can have. */
+/* True for a name with the ending, in any case. */
 static bool has_ending(const char *name, const char *ending)
 {
     size_t n = strlen(name);
     size_t k = strlen(ending);
-    return n > k && n < FBY_NAME_SIZE &&
+    return n > k && n < FILE_SIZE &&
            fby_equal_ignoring_case(name + n - k, ending);
 }
 
@@ -47,7 +47,7 @@ static fby_err add_file(
     bool               is_split = fby_split_word(entry->name) != NULL;
     (void)why;
     if (entry->is_dir || !has_ending(entry->name, self->ending) ||
-        !fby_shell_is_plain(entry->name) || (self->are_splits && !is_split)) {
+        (self->are_splits && !is_split)) {
         return FBY_OK;
     }
     if (is_split && !self->are_splits) {
@@ -58,7 +58,7 @@ static fby_err add_file(
         self->n = 0;
     }
     if (self->n < (is_split ? (uint32_t)MAX_FILES : 1)) {
-        snprintf(self->names[self->n++], FBY_NAME_SIZE, "%s", entry->name);
+        snprintf(self->names[self->n++], FILE_SIZE, "%s", entry->name);
     }
     return FBY_OK;
 }
@@ -92,28 +92,49 @@ static bool is_there(
     return fby_guess_has_file(self->search->root, self->path, file);
 }
 
+enum { WORD_SIZE = 4 * (FILE_SIZE + 2) + 4 /* bytes of a name in quotes */ };
+
+/* Write the name as a word of a shell, which no program takes for an option. */
+static void quote_name(const char *name, char out[WORD_SIZE])
+{
+    char file[FILE_SIZE + 2];
+    snprintf(file, sizeof(file), "%s%s", name[0] == '-' ? "./" : "", name);
+    (void)fby_shell_quote(file, out, WORD_SIZE);
+}
+
+/* Append the words of the files, or of those whose new files are not there. Returns
+ * their number. */
+static uint32_t append_names(const struct list_files *self,
+    const char *converted, bool all, char *out, size_t size)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < self->n; i++) {
+        char   word[WORD_SIZE];
+        size_t used = strlen(out);
+        if (all || !is_there(self, i, converted)) {
+            quote_name(self->names[i], word);
+            snprintf(out + used, size - used, " %s", word);
+            n++;
+        }
+    }
+    return n;
+}
+
 /* Set the command of the search: a loop over the files as $f, with `body`. The
  * first file becomes one that ends with `converted`. */
 static void advise(
     const struct list_files *self, const char *body, const char *converted)
 {
-    char   first[FBY_PATH_SIZE] = "FILE";
-    char   files[sizeof(self->names) + MAX_FILES + 1]; /* with blanks */
-    size_t used = 0;
-    for (uint32_t i = 0; i < self->n; i++) {
-        if (!is_there(self, i, converted) || self->n == 1) {
-            used += (size_t)snprintf(
-                files + used, sizeof(files) - used, " %s", self->names[i]);
-        }
+    char first[FBY_PATH_SIZE];
+    char files[MAX_FILES * (WORD_SIZE + 1)] = "";
+    if (append_names(self, converted, false, files, sizeof(files)) == 0) {
+        (void)append_names(self, converted, true, files, sizeof(files));
     }
     fby_guess_set_command(self->search, self->path,
-        "set -C && for f in%s; do %s || exit; done", used > 0 ? files : " FILE",
-        body);
-    if (self->n > 0) {
-        snprintf(first, sizeof(first), "%.*s%s",
-            (int)(strlen(self->names[0]) - strlen(self->ending)),
-            self->names[0], converted);
-    }
+        "set -C && for f in%s; do %s || exit; done", files, body);
+    snprintf(first, sizeof(first), "%.*s%s",
+        (int)(strlen(self->names[0]) - strlen(self->ending)), self->names[0],
+        converted);
     fby_guess_end_command(self->search, self->path, first);
 }
 
@@ -181,7 +202,7 @@ static void choose_program(
     for (uint32_t i = 0; i < files->n; i++) {
         if (!json[i].is_known || strcmp(json[i].program, first.program) == 0 ||
             has_more_labels(first.program, json[i].program)) {
-            memmove(files->names[kept], files->names[i], FBY_NAME_SIZE);
+            memmove(files->names[kept], files->names[i], FILE_SIZE);
             json[kept++] = json[i];
         }
     }
@@ -195,10 +216,12 @@ static void append_folders(const struct list_files *files,
     const struct json_file *json, char out[BODY_SIZE])
 {
     size_t used = strlen(out);
-    used += (size_t)snprintf(out + used, BODY_SIZE - used, "case $f in");
+    used += (size_t)snprintf(out + used, BODY_SIZE - used, "case \"$f\" in");
     for (uint32_t i = 0; i < files->n && used < BODY_SIZE; i++) {
-        used += (size_t)snprintf(out + used, BODY_SIZE - used, " %s) p=%s;;",
-            files->names[i], json[i].folder);
+        char word[WORD_SIZE];
+        quote_name(files->names[i], word);
+        used += (size_t)snprintf(
+            out + used, BODY_SIZE - used, " %s) p=%s;;", word, json[i].folder);
     }
     used = used < BODY_SIZE ? used : BODY_SIZE - 1;
     snprintf(out + used, BODY_SIZE - used, " esac; ");
@@ -238,7 +261,7 @@ static fby_err refuse_json(
     }
     size_t used = strlen(body);
     snprintf(body + used, sizeof(body) - used,
-        "'%s' $f " FBY_GUESS_INTO("${f%%.*}.jsonl"), json[0].program);
+        "'%s' \"$f\" " FBY_GUESS_INTO("${f%%.*}.jsonl"), json[0].program);
     advise(files, body, ".jsonl");
     uint32_t named = 0; /* the file to name: `name`, if the command has it */
     while (named < files->n && strcmp(files->names[named], name) != 0) {
@@ -266,7 +289,7 @@ static fby_err refuse_tabs(const struct list_files *files, const char *name,
     snprintf(body, sizeof(body),
         "python3 -c \"import sys; f, g = sys.argv[1:]; e = '%s'; D = '\\t'; "
         "%s; "
-        "%s\" $f ${f%%.*}.csv",
+        "%s\" \"$f\" \"${f%%.*}.csv\"",
         encoding != NULL ? encoding : "utf-8-sig", fby_program_read_rows,
         fby_program_write_lists);
     advise(files, body, ".csv");
@@ -278,11 +301,11 @@ static fby_err refuse_tabs(const struct list_files *files, const char *name,
 /* The endings of lists that are read only under another name, in any case. */
 static const struct {
     const char *ending, *what, *body, *converted;
-} endings[] = {{".csv.gz", "unpack it", "gunzip -k $f", ".csv"},
-    {".jsonl.gz", "unpack it", "gunzip -k $f", ".jsonl"},
-    {".ndjson", "rename it", "mv -n $f ${f%.*}.jsonl", ".jsonl"},
-    {".jsonl", "rename it", "mv -n $f ${f%.*}.jsonl", ".jsonl"},
-    {".csv", "rename it", "mv -n $f ${f%.*}.csv", ".csv"}};
+} endings[] = {{".csv.gz", "unpack it", "gunzip -k \"$f\"", ".csv"},
+    {".jsonl.gz", "unpack it", "gunzip -k \"$f\"", ".jsonl"},
+    {".ndjson", "copy it", "cp -n \"$f\" \"${f%.*}.jsonl\"", ".jsonl"},
+    {".jsonl", "copy it", "cp -n \"$f\" \"${f%.*}.jsonl\"", ".jsonl"},
+    {".csv", "copy it", "cp -n \"$f\" \"${f%.*}.csv\"", ".csv"}};
 enum { N_ENDINGS = sizeof(endings) / sizeof(endings[0]) };
 
 /* The index of the name's ending; N_ENDINGS: none, or a list that is read. */
@@ -424,9 +447,10 @@ static fby_err check_rows(
     if (!row.has_file) {
         return FBY_OK;
     }
-    advise(&files, "cp -n $f ${f%.*}.csv", ".csv");
+    advise(&files, "cp -n \"$f\" \"${f%.*}.csv\"", ".csv");
     return fby_error_set(why, FBY_CONFIG,
-        "%s is not read as a list: copy it to a .csv:", files.names[0]);
+        "%s is not read as a list: copy it to a .csv:",
+        fby_text_show_begin(files.names[0], 60).text);
 }
 
 /* Is there a list of train, or only the one that the user gives? A text of another
@@ -477,11 +501,12 @@ static fby_err check_lines(
         snprintf(header + used, sizeof(header) - used, ",c%u", i);
     }
     snprintf(body, sizeof(body),
-        "(echo %s; tr -d '\\r' < $f | tr -s ' \\t' ,) > ${f%%.*}.csv", header);
+        "(echo %s; tr -d '\\r' < \"$f\" | tr -s ' \\t' ,) > \"${f%%.*}.csv\"",
+        header);
     advise(&files, body, ".csv");
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: write one with commas and a header:",
-        files.names[0]);
+        fby_text_show_begin(files.names[0], 60).text);
 }
 
 fby_err fby_refuse_other_lists(struct fby_search *search, const char *path,
@@ -540,13 +565,14 @@ fby_err fby_refuse_texts(struct fby_search *search, const char *path,
         strchr(line, '\t') != NULL) {
         return refuse_tabs(&files, files.names[0], why);
     }
-    advise(&files, "cp -n $f ${f%.*}.bin", ".bin");
+    advise(&files, "cp -n \"$f\" \"${f%.*}.bin\"", ".bin");
     strncat(search->out->command, " --tokens u8",
         sizeof(search->out->command) - strlen(search->out->command) - 1);
+    size_t stem = strlen(files.names[0]) - strlen(text_endings[ending]);
+    snprintf(line, sizeof(line), "%.*s.bin", (int)stem, files.names[0]);
     return fby_error_set(why, FBY_CONFIG,
         "%s is a text without token ids: write those of your tokenizer into "
-        "%.*s.bin; or its bytes, as ids of type u8:",
-        files.names[0],
-        (int)(strlen(files.names[0]) - strlen(text_endings[ending])),
-        files.names[0]);
+        "%s; or its bytes, as ids of type u8:",
+        fby_text_show_begin(files.names[0], 60).text,
+        fby_text_show_begin(line, 60).text);
 }

@@ -1062,7 +1062,7 @@ static void folders_that_no_split_has_are_noted(void **state)
         "note: the only folder, a, is read without classes; if it is a class: "
         "--class-depth 1\nleft out: folders a, b, c, ...: a split is called "
         "train, val, valid, "
-        "validation or test; to stream it by itself: forebay init ",
+        "validation, dev or test; to stream it by itself: forebay init ",
         "p/a");
     sandbox_write_text(sb, "q/images/1.jpg", "x");
     sandbox_write_text(sb, "q/masks/1.png", "x");
@@ -1097,7 +1097,7 @@ static void inner_folders_that_no_split_has_are_noted(void **state)
     look(sb, "p");
     assert_note(sb,
         "left out: folder more: a split is called train, val, valid, "
-        "validation or test; to stream it by itself: forebay init ",
+        "validation, dev or test; to stream it by itself: forebay init ",
         "p/images/more");
 }
 

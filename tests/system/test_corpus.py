@@ -885,10 +885,12 @@ def an_array_of_each_split(root):
         numpy.save(root / f"{name}.npy", numpy.zeros((rows, 5), "f4"))
 
 
-def npz_of_splits(root):
-    numpy.savez(root / "mnist.npz", **{
-        f"{column}_{name}": numpy.arange(rows)
-        for column in "xy" for name, rows in (("train", 10), ("test", 4))})
+def npz_of_splits(file):
+    def make(root):
+        numpy.savez(root / file, **{
+            f"{column}_{name}": numpy.arange(rows)
+            for column in "xy" for name, rows in (("train", 10), ("test", 4))})
+    return make
 
 
 def array_for_each_sample(name, folders):
@@ -1427,10 +1429,11 @@ CORPUS = [
         "x.npy: it is compressed, so its rows cannot be read in place; to "
         "write files of numpy.savez into a new folder:\n(cd /", "converted",
         {"x": (10, 5)})),
-    ("Keras' mnist.npz", npz_of_splits, Remedy(
+    *((f"Keras' {file}", npz_of_splits(file), Remedy(
         ": the arrays are of several splits: write each split into a folder, "
         "then: forebay init /", "",
-        {"x": Counter(range(10)), "y": Counter(range(10))})),
+        {"x": Counter(range(10)), "y": Counter(range(10))}))
+      for file in ("mnist.npz", "my $x.npz")),
     ("NumPy: train.npy and val.npy", an_array_of_each_split, Remedy(
         ": the arrays are of several splits: move each split into a folder, "
         "and run init again:\n(cd ", "", {"x": (10, 5)})),
@@ -1530,8 +1533,8 @@ CORPUS = [
         "left out: 1 .txt file, 1 .csv file (no pictures)\n",
         {"image": (2, *IMAGE)})),
     ("folds of a list", folds, Note(
-        "fold1.csv: it is called neither train nor val, valid, validation or "
-        "test; add it under splits: if it is needed\n",
+        "fold1.csv: it is called neither train nor val, valid, validation, dev "
+        "or test; add it under splits: if it is needed\n",
         {"image": (1, *IMAGE)})),
     ("TIFF and BMP among pictures", pictures_at(
         "a/1.jpg", "b/2.jpg", "a/3.tif", "b/4.bmp"), Note(
@@ -1572,6 +1575,11 @@ CORPUS = [
         pictures_at("a/1.jpg", "c/1.jpg"), files_named("b/.x")),
      "the class folder b has no files with an extension, such as 7.jpg: add "
      "some, or, if it is no class, move it elsewhere"),
+    ("folders beside train/ and dev/", pictures_at(
+        "train/a/1.jpg", "train/b/1.jpg", "dev/a/1.jpg", "odd/1.jpg"), Note(
+            "left out: folder odd: a split is called train, val, valid, "
+            "validation, dev or test; ", {"label": Counter([0, 1])}),
+     ("val", {"label": [0]})),
     ("lost+found beside class folders", all_of(
         pictures_at("a/1.jpg", "c/1.jpg"), empty("lost+found")),
      {"label": Counter([0, 1])}),

@@ -14,7 +14,8 @@ import numpy
 import test_corpus
 
 from PIL import Image
-from test_corpus import IMAGE, Note, Remedy, encoded, other_list, picture, save
+from test_corpus import (IMAGE, Note, Remedy, all_of, encoded, files_named,
+                         other_list, picture, save)
 
 
 def listed(*columns, to="train.csv"):
@@ -770,11 +771,18 @@ ROWS = [
                     b"axx/d/b" + bytes(9))})),
     ("a list in capitals", other_list(
         "train.CSV", "image,y\nimages/0.jpg,1\n"), Remedy(
-            "train.CSV is not read as a list: rename it:\n(cd /", "",
+            "train.CSV is not read as a list: copy it:\n(cd /", "",
             {"image": (1, *IMAGE), "y": [1]})),
+    *((f"a JSON list called {name!r}", all_of(other_list(
+        name, '[{"image": "images/0.jpg", "y": 1}]'), files_named(*others)),
+       Remedy("is not read as a list: write JSON lines, an object in each "
+              "line:\n(cd /", "", {"image": (1, *IMAGE), "y": [1]}))
+      for name, *others in (
+          ("my train.json",), ("it's $x.json",), ("-a.json",),
+          ("a" * 80 + ".json",), ("train.json", "train.json.part"))),
     ("JSON lines in .ndjson", other_list(
         "train.ndjson", '{"image": "images/0.jpg", "y": 1}\n'), Remedy(
-            "train.ndjson is not read as a list: rename it:\n(cd /",
+            "train.ndjson is not read as a list: copy it:\n(cd /",
             "", {"image": (1, *IMAGE), "y": [1]})),
     ("a compressed list", other_list("train.csv.gz", gzip.compress(
         b"image,y\nimages/0.jpg,1\n")), Remedy(

@@ -5,7 +5,8 @@
 # counted. A line that is not UTF-8 is CP1252. Numbers such as 5. and .5 get a zero, as
 # in JSON. A program that fails leaves no list.
 import atexit, collections, csv, itertools, os, pathlib, re
-assert not any(os.path.exists(g) for f, g in L), 'there already: ' + str(L)
+assert not any(os.path.exists(g + e) for f, g in L for e in ('', '.part')), (
+    'there already: ' + str(L))
 [atexit.register(pathlib.Path(g + '.part').unlink, True) for f, g in L]
 C = collections.Counter()
 csv.field_size_limit(1 << 30)
