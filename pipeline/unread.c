@@ -110,7 +110,7 @@ static const struct {
     {".dng", "DNG"},
 };
 
-/* Other endings of JPEG files, which are decoded once they are renamed. */
+/* Other endings of JPEG files, which are decoded under another name. */
 static const char *const jpeg_endings[] = {".jfif", ".jpe", ".jif"};
 
 static bool has_ending(const char *name, const char *ending)
@@ -268,9 +268,9 @@ bool fby_unread_file(const char *name, struct fby_unread *out)
     }
     if (fby_unread_is_jpeg(name)) {
         snprintf(out->text, sizeof(out->text),
-            "JPEG pictures are read as .jpg and .jpeg (not %s); rename them, "
-            "in their folder: find . -iname '*%s' -exec %s",
-            fby_text_show(name).text, strrchr(name, '.'), FBY_UNREAD_RENAME);
+            "JPEG pictures are read as .jpg and .jpeg (not %s); give them such "
+            "a name, too, in their folder: find . -iname '*%s' -exec %s",
+            fby_text_show(name).text, strrchr(name, '.'), FBY_UNREAD_LINK);
         return true;
     }
     if (format != NULL) {

@@ -19,13 +19,14 @@ bool fby_unread_file(const char *name, struct fby_unread *out);
  * NULL: it is none. fby_unread_file() is true for these, too. */
 const char *fby_unread_picture(const char *name);
 
-/* True for the name of a JPEG file that must be renamed, as x.jfif.
+/* True for the name of a JPEG file that needs another name, as x.jfif.
  * fby_unread_file() is true for these, too. */
 bool fby_unread_is_jpeg(const char *name);
 
-/* The rest of a command that begins with `find` and renames JPEG files. */
-#define FBY_UNREAD_RENAME \
-    "sh -c 'for f; do mv -n \"$f\" \"${f%.*}.jpg\"; done' sh {} +"
+/* The rest of a command that begins with `find` and gives JPEG files a second name. */
+#define FBY_UNREAD_LINK                                     \
+    "sh -c 'for f; do [ -e \"${f%.*}.jpg\" ] || ln \"$f\" " \
+    "\"${f%.*}.jpg\" || cp \"$f\" \"${f%.*}.jpg\"; done' sh {} +"
 
 /* The same for other pictures, which are converted to PNG; a picture that is there
  * already is kept. */

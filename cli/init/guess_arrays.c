@@ -188,7 +188,7 @@ static void advise_sorting(struct fby_search *search,
     find_dir(found->first, false, dir);
     snprintf(program, sizeof(program), "D = '%s'; %s; %s", split,
         fby_program_split_of_name, fby_program_sort_arrays);
-    fby_guess_advise(search, dir, "", program);
+    fby_guess_set_renames(search, dir, "python3 -c \"%s\"", program);
 }
 
 /* Advice for an array that may be token ids; "" for others. */
@@ -209,8 +209,7 @@ static fby_err refuse_splits(struct fby_search *search,
     }
     advise_sorting(search, found, "");
     return fby_error_set(why, FBY_CONFIG,
-        "the arrays are of several splits%s: move each split into a folder, "
-        "and run init again:",
+        "the arrays are of several splits%s: move each split into a folder:",
         say_tokens(columns));
 }
 
@@ -222,12 +221,11 @@ static fby_err refuse_shards(struct fby_search *search,
     return are_folds
                ? fby_error_set(why, FBY_CONFIG,
                      "the arrays are of several folds, as %s: move each fold "
-                     "into a folder, with the first one as val, and run init "
-                     "again:",
+                     "into a folder, with the first one as val:",
                      fby_text_show_begin(columns[0].name, 40).text)
                : fby_error_set(why, FBY_CONFIG,
                      "the arrays seem to be shards of one, as %s%s: move each "
-                     "shard into a folder, and run init again:",
+                     "shard into a folder:",
                      fby_text_show_begin(columns[0].name, 40).text,
                      say_tokens(columns));
 }
@@ -241,10 +239,10 @@ static fby_err refuse_split_tables(struct fby_search *search,
     find_dir(found->first, true, dir);
     snprintf(program, sizeof(program), "%s; %s", fby_program_split_of_name,
         fby_program_sort_tables);
-    fby_guess_advise(search, dir, "", program);
+    fby_guess_set_renames(search, dir, "python3 -c \"%s\"", program);
     return fby_error_set(why, FBY_CONFIG,
         "the tables are of several splits, as %s: move each split into a "
-        "folder, and run init again:",
+        "folder:",
         fby_text_show_begin(found->other_split, 60).text);
 }
 
@@ -317,11 +315,10 @@ static fby_err explain_texts(
         return FBY_CONFIG;
     }
     snprintf(program, sizeof(program), NUMBER_TEXTS, file);
-    fby_guess_advise(search, "", "", program);
+    fby_guess_set_renames(search, "", "python3 -c \"%s\"", program);
     return fby_error_set(why, FBY_CONFIG,
         "%s has texts, and an array of labels has numbers: write those of the "
-        "sorted names, which the command prints (the texts stay in %s.texts), "
-        "and run init again:",
+        "sorted names, which the command prints (the texts stay in %s.texts):",
         file, file);
 }
 

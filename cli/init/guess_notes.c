@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/programs.h"
 #include "common/shell.h"
 #include "common/utf8.h"
 #include "pipeline/text.h"
@@ -226,6 +227,57 @@ const char *fby_guess_set_command(
     append_command(search, "", path, format, args);
     va_end(args);
     return search->out->command[0] != '\0' ? ":" : "";
+}
+
+bool fby_guess_begin_renames(const struct fby_search *search, const char *path,
+    char *out, size_t size, char then[FBY_WORD_SIZE])
+{
+    const char *root = fby_root_dir(search->root);
+    char        links[FBY_PATH_SIZE];
+    char        below[FBY_PATH_SIZE];
+    char        word[FBY_WORD_SIZE];
+    char        dir[FBY_WORD_SIZE];
+    int         n = snprintf(links, sizeof(links), "%s-renamed", root);
+    if (search->in_zip || root[strspn(root, "/")] == '\0' || n < 0 ||
+        (size_t)n >= sizeof(links) ||
+        fby_path_join(links, path, below, NULL) != FBY_OK ||
+        !fby_shell_quote(root, word, sizeof(word)) ||
+        !fby_shell_quote(below, dir, sizeof(dir)) ||
+        !fby_shell_quote(links, then, FBY_WORD_SIZE)) {
+        return false;
+    }
+    n = snprintf(out, size,
+        "(cd %s && python3 -c \"import sys; O = sys.argv[1]; %s; %s; %s\" %s "
+        "&& "
+        "cd %s && ",
+        word, fby_program_folder_begin, fby_program_link_tree,
+        fby_program_folder_end, then, dir);
+    return n >= 0 && (size_t)n < size;
+}
+
+const char *fby_guess_set_renames(
+    const struct fby_search *search, const char *path, const char *format, ...)
+{
+    char   *out = search->out->command;
+    size_t  all = sizeof(search->out->command);
+    char    then[FBY_WORD_SIZE];
+    va_list args;
+    if (!fby_guess_begin_renames(search, path, out, all, then)) {
+        out[0] = '\0';
+        return "";
+    }
+    size_t used = strlen(out);
+    va_start(args, format);
+    int n = vsnprintf(out + used, all - used, format, args);
+    va_end(args);
+    used += n >= 0 ? (size_t)n : all;
+    n = used < all
+            ? snprintf(out + used, all - used, "); then: forebay init %s", then)
+            : -1;
+    if (n < 0 || used + (size_t)n >= all) {
+        out[0] = '\0';
+    }
+    return out[0] != '\0' ? ":" : "";
 }
 
 void fby_guess_add_command(const struct fby_search *search, const char *lead,

@@ -57,6 +57,17 @@ void fby_guess_write_word(const struct fby_search *search, const char *below,
 __attribute__((format(printf, 3, 4))) const char *fby_guess_set_command(
     const struct fby_search *search, const char *path, const char *format, ...);
 
+/* The same for a command that gives files other names: it is run in a new folder beside
+ * the root, "photos-renamed", with links to all files of the root, so that these keep
+ * theirs. The command ends with ": then: forebay init" and that folder. */
+__attribute__((format(printf, 3, 4))) const char *fby_guess_set_renames(
+    const struct fby_search *search, const char *path, const char *format, ...);
+
+/* Write the beginning of such a command, which ends with ")" and `then`. Returns false
+ * in a zip archive, and if it does not fit. */
+bool fby_guess_begin_renames(const struct fby_search *search, const char *path,
+    char *out, size_t size, char then[FBY_WORD_SIZE]);
+
 /* The same after the commands that are set, with `lead` before it. */
 __attribute__((format(printf, 4, 5))) void fby_guess_add_command(
     const struct fby_search *search, const char *lead, const char *path,

@@ -130,7 +130,7 @@ static fby_err check_names(const struct fby_search *search, const char *path,
         return FBY_OK;
     }
     if (write_renames(folders, renames, sizeof(renames))) {
-        colon = fby_guess_set_command(search, path, "%s", renames);
+        colon = fby_guess_set_renames(search, path, "%s", renames);
     }
     return fby_error_set(why, FBY_CONFIG,
         "the folder %s seems to be one of parallel folders, whose names are "

@@ -305,7 +305,7 @@ static void print_left_out_files(
         print_find(split, is_undecoded, "to convert them with ImageMagick",
             FBY_UNREAD_CONVERT);
         print_find(split, fby_unread_is_jpeg, "to read JPEG files as .jpg",
-            FBY_UNREAD_RENAME);
+            FBY_UNREAD_LINK);
     }
 }
 

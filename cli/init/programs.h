@@ -101,6 +101,7 @@ extern const char fby_program_arrow_files[];
 extern const char fby_program_idx_arrays[];
 extern const char fby_program_cifar_arrays[];
 extern const char fby_program_npz_stored[];
+extern const char fby_program_link_tree[];
 extern const char fby_program_folder_end[];
 
 extern const char fby_program_merge_masks[];

@@ -92,13 +92,12 @@ fby_err fby_refuse_coco(
     char              dir[FBY_PATH_SIZE];
     struct json_names names = {.search = search, .dir = dir};
     if (fby_guess_has_file(search->root, path, roboflow)) {
-        fby_guess_set_command(search, "", "python3 -c \"%s; %s; %s; %s\"",
+        fby_guess_set_renames(search, "", "python3 -c \"%s; %s; %s; %s\"",
             fby_program_roboflow_lists, fby_program_boxes_coco,
             fby_program_write_lists, fby_program_roboflow_names);
         return fby_error_set(why, FBY_CONFIG,
             "COCO's annotations (%s)" BOXES
-            ". Write lists (and _ for dots in names of pictures), and run init "
-            "again:",
+            ". Write lists (and _ for dots in names of pictures):",
             roboflow);
     }
     FBY_TRY(fby_path_join(path, "annotations", dir, why));

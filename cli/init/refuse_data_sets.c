@@ -107,8 +107,6 @@ static fby_err check_ilsvrc(
     const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
     struct fby_listing within = {0};
-    char               operand[FBY_OPERAND_SIZE];
-    char               below[FBY_PATH_SIZE];
     if (!fby_guess_has_file(
             layout->search->root, layout->path, "LOC_val_solution.csv") ||
         list_below(layout, ILSVRC_DATA "/val", &within, NULL) != FBY_OK ||
@@ -117,13 +115,16 @@ static fby_err check_ilsvrc(
         return FBY_OK;
     }
     fby_listing_fini(&within);
-    FBY_TRY(fby_path_join(layout->path, ILSVRC_DATA, below, why));
-    fby_guess_write_operand(layout->search, below, operand);
-    fby_guess_advise(layout->search, layout->path, "", ilsvrc_command);
+    if (fby_guess_set_renames(layout->search, layout->path, "python3 -c \"%s\"",
+            ilsvrc_command)[0] != '\0') {
+        char  *command = layout->search->out->command;
+        size_t used    = strlen(command);
+        snprintf(command + used, FBY_GUESS_COMMAND - used, "/%s%s" ILSVRC_DATA,
+            layout->path, layout->path[0] != '\0' ? "/" : "");
+    }
     return fby_error_set(why, FBY_CONFIG,
         "LOC_val_solution.csv has the classes of the pictures in val: move "
-        "them into class folders, then: forebay init %s:",
-        operand);
+        "them into class folders:");
 }
 
 /* ---- Pascal VOC, and DAVIS, which calls its folders so ---- */

@@ -189,7 +189,7 @@ static bool advise_classes(struct fby_search *search, const char *path)
         return false;
     }
     bool has_splits = list_split_folders(search, path, splits);
-    fby_guess_set_command(search, has_splits ? "" : path,
+    fby_guess_set_renames(search, has_splits ? "" : path,
         "for c in%s; do for d in%s; do set -- $d/$c.*.*; [ -e \"$1\" ] || "
         "continue; mkdir -p $d/$c && for f; do mv -n \"$f\" "
         "\"$d/$c/${f#$d/$c.}\"; done; done; done",
@@ -208,7 +208,7 @@ static const char *advise(struct fby_search *search, const char *path)
     }
     bool has_splits =
         !search->in_zip && list_split_folders(search, path, splits);
-    fby_guess_set_command(
+    fby_guess_set_renames(
         search, has_splits ? "" : path, RENAME, has_splits ? splits : " .");
     return "rename such files";
 }

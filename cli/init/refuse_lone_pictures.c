@@ -122,7 +122,7 @@ static fby_err refuse_partner(struct fby_search *search, const char *path,
     const char *colon = "";
     const char *first = fby_init_is_picture_name(pictures) ? NULL : pictures;
     if (fby_shell_is_plain(partner) && fby_shell_is_plain(pictures)) {
-        colon = fby_guess_set_command(search, path,
+        colon = fby_guess_set_renames(search, path,
             "[ ! -e labels_%s ] && mv -n %s labels_%s%s%s%s", partner, partner,
             partner, first != NULL ? " && [ ! -e images ] && mv -n " : "",
             first != NULL ? first : "", first != NULL ? " images" : "");
@@ -130,10 +130,9 @@ static fby_err refuse_partner(struct fby_search *search, const char *path,
     fby_err err = fby_error_set(why, FBY_CONFIG,
         "%.60s has files with the names of the pictures in %.60s, and such "
         "folders are read together if their names have words as images and "
-        "labels: rename %s, and run init %s%s",
+        "labels: rename %s%s",
         fby_text_show(partner).text, fby_text_show(pictures).text,
-        first != NULL ? "both" : "it",
-        path[0] != '\0' ? "on that folder" : "again", colon);
+        first != NULL ? "both" : "it", colon);
     return fby_guess_unpack_first(search, err, why);
 }
 

@@ -72,7 +72,7 @@ static const char *advise(const struct fby_checked_dir *layout,
         !fby_shell_is_plain(end + 1)) {
         return "";
     }
-    return fby_guess_set_command(layout->search, path,
+    return fby_guess_set_renames(layout->search, path,
         "for f in ./*%s; do mv -n \"$f\" \"${f%%%s}%s\"; done", end, end,
         strrchr(end, '.'));
 }
@@ -215,7 +215,7 @@ static fby_err refuse_mask_beside(const struct fby_checked_dir *layout,
     const char *colon      = "";
     if (write_loops(beside, dirs, loops, sizeof(loops))) {
         colon =
-            fby_guess_set_command(layout->search, layout->path, "%s", loops);
+            fby_guess_set_renames(layout->search, layout->path, "%s", loops);
     }
     return fby_error_set(why, FBY_CONFIG,
         "%.60s seems to be the mask of the picture beside it; files of a "

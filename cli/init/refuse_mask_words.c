@@ -143,7 +143,7 @@ static fby_err refuse(const struct fby_checked_dir *layout,
 {
     const char *colon = "";
     if (found->word[0] == '\0' || fby_shell_is_plain(found->word)) {
-        colon = fby_guess_set_command(layout->search, layout->path,
+        colon = fby_guess_set_renames(layout->search, layout->path,
             "python3 -c \"M = '%.*s'; P = '%s'; I = %u; D = '%s'; %s\"",
             (int)(found->end - found->begin), found->mask + found->begin,
             found->word, index_of(found), is_flat ? "" : "*/",
@@ -152,10 +152,9 @@ static fby_err refuse(const struct fby_checked_dir *layout,
     fby_err err = fby_error_set(why, FBY_CONFIG,
         "%.60s seems to be the mask of %.60s beside it; files of a sample have "
         "one name up to the first dot: if it is a picture of its own, add "
-        "--class-depth %d, else rename both, and run init %s%s",
+        "--class-depth %d, else rename both%s",
         fby_text_show(found->mask).text, fby_text_show(found->picture).text,
-        is_flat ? 0 : 1, layout->path[0] != '\0' ? "on that folder" : "again",
-        colon);
+        is_flat ? 0 : 1, colon);
     return fby_guess_unpack_first(layout->search, err, why);
 }
 

@@ -68,7 +68,7 @@ fby_err fby_refuse_prefixes(struct fby_search *search, const char *picture_dir,
         has_file_of_name(search, picture_dir, self.mask)) {
         return err == FBY_CONFIG ? FBY_IO : err;
     }
-    fby_guess_set_command(search, mask_dir,
+    fby_guess_set_renames(search, mask_dir,
         "for f in ./%.*s[0-9]*; do mv -n \"$f\" \"./%.*s${f#./%.*s}\"; done",
         of_mask, self.mask, (int)n, picture, of_mask, self.mask);
     return fby_error_set(why, FBY_CONFIG,
@@ -134,7 +134,7 @@ fby_err fby_guess_explain_missing(const struct fby_search *search,
     if (explain_names(search, path, names, split, why)) {
         return FBY_CONFIG;
     }
-    fby_guess_set_command(search, path,
+    fby_guess_set_renames(search, path,
         "mkdir unpaired && for p in %s%s:%s%s %s%s:%s%s; do for f in "
         "${p%%:*}/*; do b=${f##*/}; set -- ${p#*:}/\"${b%%%%.*}\".*; [ -e "
         "\"$1\" ] || [ -d \"$f\" ] || mv -n \"$f\" unpaired; done; done",

@@ -241,10 +241,10 @@ static const char *program_for(const struct split_values *self, bool is_csv)
                               : fby_program_split_json;
 }
 
-/* Write the command that writes a list for each split. It renames a list that
+/* Write the program that writes a list for each split. It renames a list that
  * has the name of one of these. Returns false if there is none. */
-static bool write_command(const struct split_values *self, const char *operand,
-    const char *list, bool is_new, char out[FBY_GUESS_COMMAND])
+static bool write_program(const struct split_values *self, const char *list,
+    bool is_new, char out[FBY_GUESS_COMMAND])
 {
     bool        is_csv = fby_text_ends_with(list, ".csv");
     const char *all    = is_csv ? "all.csv" : "all.jsonl";
@@ -261,11 +261,11 @@ static bool write_command(const struct split_values *self, const char *operand,
     }
     bool fits = write_map(self, map) && fby_shell_is_plain(list);
     int  n    = snprintf(out, FBY_GUESS_COMMAND,
-            "(cd %s && python3 -c \"%sl = '%s'; A = '%s'; c = '%s'; D = %d; m = "
-                "{%s}; p = lambda v: %s.lower(); %s; %s; %s\")",
-            operand, join, list, is_new ? "" : all, self->column,
-        self->part < 0 ? 1 : 0, map, key, program_for(self, is_csv),
-            fby_program_rename_list, fby_program_write_lists);
+            "python3 -c \"%sl = '%s'; A = '%s'; c = '%s'; D = %d; m = "
+                "{%s}; p = lambda v: %s.lower(); %s; %s; %s\"",
+            join, list, is_new ? "" : all, self->column, self->part < 0 ? 1 : 0,
+            map, key, program_for(self, is_csv), fby_program_rename_list,
+            fby_program_write_lists);
     return fits && n >= 0 && n < FBY_GUESS_COMMAND;
 }
 
@@ -288,8 +288,10 @@ static fby_err refuse(const struct fby_search *search,
     const struct split_values *values, const char *path,
     struct fby_error_detail *why)
 {
-    const char *list    = strrchr(path, '/') + 1;
-    char       *command = search->out->command;
+    const char *list = strrchr(path, '/') + 1;
+    const char *root = fby_root_dir(search->root);
+    size_t      n    = strlen(root);
+    char        program[FBY_GUESS_COMMAND];
     char        shown[MAP_SIZE];
     char        dir[FBY_PATH_SIZE];
     char        operand[FBY_PATH_SIZE];
@@ -302,19 +304,30 @@ static fby_err refuse(const struct fby_search *search,
     size_t used = strlen(why->text);
     size_t left = sizeof(why->text) - used;
     bool   fits = fby_shell_quote(dir, operand, sizeof(operand)) &&
-                write_command(values, operand, list, is_new, command);
+                strncmp(dir, root, n) == 0 &&
+                write_program(values, list, is_new, program);
+    const char *below = dir + n + (dir[n] == '/' ? 1 : 0);
+    if (fits && is_new) {
+        fits = fby_guess_set_command(search, below, "%s", program)[0] != '\0';
+    } else if (fits) {
+        fits = fby_guess_set_renames(search, below, "%s", program)[0] != '\0';
+    }
     if (!fits) {
-        command[0] = '\0';
+        search->out->command[0] = '\0';
         snprintf(why->text + used, left, "write a list for each split%s",
             is_new ? "" : " beside it, and rename it");
         return FBY_CONFIG;
     }
     bool is_short = strlen(operand) < FBY_OPERAND_SIZE;
     snprintf(why->text + used, left,
-        "write a list for each, as the next line does, then: %s%s%s",
-        is_short ? "forebay init " : "run init on that folder",
-        is_short ? operand : "",
-        has_numbers ? "; if it has none, rename the column" : "");
+        "write a list for each, as the next line does%s%s%s%s%s",
+        is_new ? ", then: " : "",
+        !is_new    ? ""
+        : is_short ? "forebay init "
+                   : "run init on that folder",
+        is_new && is_short ? operand : "",
+        has_numbers ? "; if it has none, rename the column" : "",
+        is_new ? "" : ":");
     return FBY_CONFIG;
 }
 

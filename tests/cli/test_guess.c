@@ -966,7 +966,7 @@ static void a_command_has_only_plain_whole_names(void **state)
     sandbox_write_text(sb, "p/images/1.png", "x");
     sandbox_write_text(sb, "p/masks/1_mask.png", "x");
     assert_advised(sb, "p",
-        "/p/masks && for f in ./*_mask.png; do mv -n \"$f\" "
+        "-renamed/masks && for f in ./*_mask.png; do mv -n \"$f\" "
         "\"${f%_mask.png}.png\"; done)");
     sandbox_remove(sb, "p/masks/1_mask.png");
     sandbox_write_text(sb, "p/masks/1_2.png", "x");

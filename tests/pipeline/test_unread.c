@@ -76,9 +76,10 @@ static void pictures_without_decoder_name_the_command_that_converts(
         "f; do [ -e \"${f%.*}.png\" ] || mogrify -format png \"$f\"; done' sh "
         "{} +");
     assert_file("b/a.JFIF",
-        "JPEG pictures are read as .jpg and .jpeg (not b/a.JFIF); rename them, "
-        "in their folder: find . -iname '*.JFIF' -exec sh -c 'for f; do mv -n "
-        "\"$f\" \"${f%.*}.jpg\"; done' sh {} +");
+        "JPEG pictures are read as .jpg and .jpeg (not b/a.JFIF); give them "
+        "such a name, too, in their folder: find . -iname '*.JFIF' -exec sh -c "
+        "'for f; do [ -e \"${f%.*}.jpg\" ] || ln \"$f\" \"${f%.*}.jpg\" || "
+        "cp \"$f\" \"${f%.*}.jpg\"; done' sh {} +");
     assert_null(fby_unread_picture("a.png"));
     assert_null(fby_unread_picture("tif"));
 }

@@ -16,6 +16,7 @@ import gzip
 import io
 import json
 import os
+import pathlib
 import pickle
 import re
 import shutil
@@ -1052,8 +1053,7 @@ CORPUS = [
     ("Roboflow's COCO", roboflow, Remedy(
         "in train: COCO's annotations (_annotations.coco.json) are not read. "
         "In a list, a box is five numbers: class, and centre and size from 0 "
-        "to 1. Write lists (and _ for dots in names of pictures), and run init "
-        "again:\n(cd /", "",
+        "to 1. Write lists (and _ for dots in names of pictures):\n(cd /", "",
         {"image": (3, *IMAGE), "boxes": (3, 5)})),
     ("Roboflow's YOLO", roboflow_yolo, Remedy(
         "0_jpg.rf.ax.jpg has the extension rf.ax.jpg: rename such files:\n"
@@ -1286,7 +1286,7 @@ CORPUS = [
     ("a column of splits", column_of(
         "a.jpg", "b.jpg", "c.jpg", y=(1, 2, 3), split=("train", "val", "train")
     ), Remedy("train.csv: the column split has the splits train, val: write a "
-              "list for each, as the next line does, then: forebay init /", "",
+              "list for each, as the next line does:\n(cd /", "",
               {"y": Counter([1, 3])}), ("val", {"y": (64,)})),
     ("a column of splits in a list of another name", column_of(
         "a.jpg", "b.jpg", "c.jpg", y=(1, 2, 3), split=("train", "val", "train"),
@@ -1435,8 +1435,8 @@ CORPUS = [
         {"x": Counter(range(10)), "y": Counter(range(10))}))
       for file in ("mnist.npz", "my $x.npz")),
     ("NumPy: train.npy and val.npy", an_array_of_each_split, Remedy(
-        ": the arrays are of several splits: move each split into a folder, "
-        "and run init again:\n(cd ", "", {"x": (10, 5)})),
+        ": the arrays are of several splits: move each split into a folder:\n"
+        "(cd ", "", {"x": (10, 5)})),
     *((f"NumPy: a file for each sample, {name} in {folders}",
        array_for_each_sample(name, folders), Remedy(
         ": each .npy file seems to be a sample, and a table has them as rows "
@@ -1507,12 +1507,12 @@ CORPUS = [
         "ImageMagick:\n(cd /", "",
         {"image": (2, *IMAGE), "label": Counter([0, 1])})),
     ("class folders of .jfif", jpeg_named("a/1.jfif", "b/2.JFIF"), Remedy(
-        "JPEG pictures are read as .jpg and .jpeg (not *.jfif); rename them: "
-        "find /", "",
+        "JPEG pictures are read as .jpg and .jpeg (not *.jfif); give them "
+        "such a name, too: find /", "",
         {"image": (2, *IMAGE), "label": Counter([0, 1])})),
     ("a class folder of .jpe", jpeg_named("a/1.jpe", "a/2.jpe", "b/3.JPG"),
-     Remedy("JPEG pictures are read as .jpg and .jpeg (not a/1.jpe); rename "
-            "them:\n(cd /", "",
+     Remedy("JPEG pictures are read as .jpg and .jpeg (not a/1.jpe); give "
+            "them such a name, too:\n(cd /", "",
             {"image": (3, *IMAGE), "label": Counter([0, 0, 1])})),
     (".jfif among pictures", jpeg_named("a/1.jfif", "a/2.jpg", "b/3.jpg"), Note(
         "left out: 1 .jfif file (no pictures)\nto read "
@@ -1549,7 +1549,7 @@ CORPUS = [
             {"val": {"label": [0, 1, 1]}})),
     ("test1/ beside train/", test1_beside_train, Note(
         "left out: folder test1: a split is called train, val, valid, "
-        "validation or test; to stream it by itself: forebay init /",
+        "validation, dev or test; to stream it by itself: forebay init /",
         {"image": (6, *IMAGE), "label": Counter([0, 0, 1, 1, 2, 2])})),
     ("a test/ without class folders", flat_test, Note(
         "/test: it has no class folders; to stream it by itself: forebay "
@@ -1625,6 +1625,12 @@ def described_as(value, array):
     return array.tolist()[:len(value)]
 
 
+def contents(folder):
+    """The files below a folder, by path, which no command changes."""
+    return {path: path.read_bytes() for path in folder.rglob("*")
+            if path.is_file()}
+
+
 class Corpus(SystemTest):
     rows = CORPUS
 
@@ -1671,8 +1677,17 @@ class Corpus(SystemTest):
 
     def check_remedy(self, root, pipeline, said, remedy, others):
         self.assertIn(remedy.sentence, said)
+        before = contents(root)
         folder = root / remedy.path
         self.run_command(said, folder)
+        links = re.search(r"; then: forebay init (\S+-renamed)\S*$", said)
+        if links:
+            data = links[1].removesuffix("-renamed")
+            folder = pathlib.Path(
+                links[1] + str(folder).removeprefix(data).rstrip("/"))
+        after = contents(root)
+        self.assertEqual(
+            before, {path: after.get(path) for path in before})
         self.check_shapes(folder, pipeline, [(None, remedy.shapes), *others])
 
     def check_note(self, operand, pipeline, note, others):

@@ -315,8 +315,8 @@ def ilsvrc(root):
 PAIRS = {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)}
 
 OF_TABLES = "the tables are of several splits, as "
-SEVERAL = ("the arrays are of several splits: move each split into a folder, and "
-           "run init again:")
+SEVERAL = ("the arrays are of several splits: move each split into a folder:"
+           "\n(cd /")
 U16 = ("train.bin may be token ids, without their type: give it, as --tokens u16 "
        "for ids below 65536")
 TYPE = ("train.bin may be token ids, without their type: its type seems to be {}, "
@@ -363,7 +363,7 @@ ROWS = [
               f"{p[0].format(0).split('/')[-1]} beside it; files of a sample "
               "have one name up to the first dot: if it is a picture of its "
               f"own, add --class-depth {len(m.split('/')) - 1}, else rename "
-              "both, and run init again:", "",
+              "both:\n(cd /", "",
               {"image": (len(p) * 4 if "/" in m else 4, *IMAGE),
                "mask": (4, 224, 224, 1)}))
       for m, p in (
@@ -572,7 +572,7 @@ ROWS = [
         files("faces/{}.jpg"), arrays("features/{}.npy")), Remedy(
             "features has files with the names of the pictures in faces, and "
             "such folders are read together if their names have words as images "
-            "and labels: rename both, and run init again:", "",
+            "and labels: rename both:\n(cd /", "",
             {"images": (4, *IMAGE)})),
     *((f"IMDB reviews in '{folder}'", imdb(folder), Remedy(
         "texts in class folders are not read: write lists of those in the "
@@ -763,7 +763,7 @@ ROWS = [
        texts_as_labels(dtype, *folders), Remedy(
            "y.npy has texts, and an array of labels has numbers: write those "
            "of the sorted names, which the command prints (the texts stay in "
-           "y.npy.texts), and run init again:", "",
+           "y.npy.texts):\n(cd /", "",
            {"y": Counter([0, 1, 2, 2])}), *others)
       for dtype, folders, others in (
           ("U3", ["."], []),
@@ -821,7 +821,7 @@ ROWS = [
         X_fold0=(8, 0), X_fold1=(rows, 1), X_fold2=(8, 1),
         y_fold0=(8, 0), y_fold1=(rows, 1), y_fold2=(8, 1)), Remedy(
             "the arrays are of several folds, as X_fold0: move each fold into "
-            "a folder, with the first one as val, and run init again:", "",
+            "a folder, with the first one as val:\n(cd /", "",
             {"x": Counter([1] * (8 + rows)), "y": (8 + rows,)}),
        ("val", {"x": [0] * 8})) for rows in (7, 8)),
     ("arrays, and a list of their labels", all_of(saved(x=(4, 1)), lambda root:
@@ -885,7 +885,7 @@ ROWS = [
         {"image": (20, *IMAGE), "label": (20,)})),
     ("ImageNet of Kaggle", ilsvrc, Remedy(
         "LOC_val_solution.csv has the classes of the pictures in val: move "
-        "them into class folders, then: forebay init /", "ILSVRC/Data/CLS-LOC",
+        "them into class folders:\n(cd /", "ILSVRC/Data/CLS-LOC",
         {"image": (4, *IMAGE), "label": Counter([0, 0, 1, 1])}),
      ("val", {"label": [0, 0, 1, 1]})),
     ("DIV2K", files(*(

@@ -1198,7 +1198,7 @@ ROWS = [
         {"id": (4, *IMAGE), "y": Counter(range(4))})),
     ("Kaggle's ImageNet: a list of val", imagenet_of_kaggle,
      "LOC_val_solution.csv has the classes of the pictures in val: move them "
-     "into class folders, then: forebay init /"),
+     "into class folders:\n(cd /"),
     ("names with dots in lists", dots_in_names, Remedy(
         "train.csv: the extension begins at the first dot of a name, so that "
         "train/cat.0.jpg has the extension 0.jpg: give such files a second "
