@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Run as many Forebay workers as the trainers need, as tasks of a Ray cluster, until
-Ctrl-C. docs/operations.md, "With Ray", has the steps."""
+Ctrl-C: see docs/operations.md, "With Ray"."""
 
 import argparse
 import json
@@ -35,17 +35,17 @@ def wanted(args):
     return json.loads(asked.stdout or "{}").get("workers_wanted")
 
 
-def reconcile(args, start, tasks):
-    """Keep as many tasks as are wanted; those that wait for a node count."""
+def reconcile(args, start, tasks, since):
+    """Keep as many tasks as are wanted. `since`: when each was first cancelled."""
     while True:
         number, before = wanted(args), len(tasks)
-        if tasks:
-            tasks[:] = ray.wait(tasks, num_returns=before, timeout=0)[1]
+        tasks[:] = ray.wait(tasks, num_returns=before, timeout=0)[1] if tasks else []
         if len(tasks) < before:
-            print(before - len(tasks), "workers ended")
-        if number is not None:
-            list(map(ray.cancel, tasks[number:]))  # repeated: Ray may lose one
-            tasks += [start() for _ in range(number - len(tasks))]
+            print(before - len(tasks), "workers ended", flush=True)
+        for task in tasks[len(tasks) if number is None else number:]:
+            age = time.monotonic() - since.setdefault(task, time.monotonic())
+            ray.cancel(task, force=age > 45)  # repeated: Ray may lose one
+        tasks += [start() for _ in range((number or 0) - len(tasks))]
         time.sleep(args.every)
 
 
@@ -69,7 +69,7 @@ def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     tasks = []
     try:
-        reconcile(args, lambda: task.remote(command), tasks)
+        reconcile(args, lambda: task.remote(command), tasks, {})
     except KeyboardInterrupt:
         for _ in range(6):  # 30 s, for their drain
             list(map(ray.cancel, tasks))

@@ -63,10 +63,18 @@ class Ray(harness.SystemTest):
                                check=False, stdout=subprocess.PIPE, text=True)
         return [int(pid) for pid in found.stdout.split()]
 
+    def server_says(self):
+        return subprocess.run(
+            [FOREBAY, "scale", "--why", "--server",
+             self.cluster.server.endpoint],
+            check=False, capture_output=True, text=True)
+
     def wait_until(self, enough, pull=None):
         until = time.monotonic() + 2 * harness.DEADLINE
         while not enough(self.workers()):
-            self.assertLess(time.monotonic(), until, self.said.read_text())
+            if time.monotonic() > until:
+                self.fail(f"{self.workers()}, {self.server_says()}, "
+                          f"{self.said.read_text()}")
             if pull:
                 pull.has_step(0.2)
             else:
