@@ -30,7 +30,7 @@ struct fby_guess_left_out { /* files that are no samples, of one type */
 /* The samples of a split whose masks are checked. */
 enum { FBY_GUESS_MASKS = 256 };
 
-enum { FBY_REASON_SIZE = 512 /* bytes of the reason to leave a split out */ };
+enum { FBY_REASON_SIZE = 4096 /* bytes of the reason to leave a split out */ };
 
 struct fby_guess_split {                      /* the data of one split */
     char                 name[FBY_NAME_SIZE]; /* "train", "val", ... */

@@ -54,19 +54,22 @@ void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,
     const struct lone_folder lone    = {search, path, folder};
     struct fby_listing       listing = {0};
     char                     operand[FBY_OPERAND_SIZE];
+    char                     links[FBY_REASON_SIZE];
+    char                     then[FBY_WORD_SIZE];
     fby_err     err = fby_guess_list_dir(search, path, NULL, &listing, NULL);
     const char *list =
         err == FBY_OK ? fby_guess_find_file(&listing, ".txt") : NULL;
     fby_guess_write_operand(search, path, operand);
     if (list != NULL && has_classes(&lone, list) && fby_shell_is_plain(list) &&
-        fby_shell_is_plain(folder)) {
+        fby_shell_is_plain(folder) &&
+        fby_guess_begin_renames(search, path, links, sizeof(links), then)) {
         snprintf(out, size,
-            "%s has its classes; move the pictures into class folders: (cd %s "
-            "&& tr -d '\\r' < %s | while read -r f c x; do case $f$c/$c in "
+            "%s has its classes; move the pictures into class folders: %s"
+            "tr -d '\\r' < %s | while read -r f c x; do case $f$c/$c in "
             "*/*/*|*/|*/.|*/..) continue;; esac; mkdir -p \"./$c\" && mv -n "
             "%s/\"$f\" "
-            "\"./$c\"; done; rmdir %s)",
-            list, operand, list, folder, folder);
+            "\"./$c\"; done; rmdir %s); then: forebay init %s",
+            list, links, list, folder, folder, then);
     } else {
         snprintf(out, size,
             "its only folder, %.60s, is no class of train; move the pictures "

@@ -267,21 +267,24 @@ class Layouts(InitTest):
         said = self.made()
         val = f"left out: split 'val' at {self.root}/val: "
         line = next(line for line in said if line.startswith(val))
-        self.assertEqual(
-            line, f"{val}val_annotations.txt has its classes; move the "
-            f"pictures into class folders: (cd {self.root}/val && tr -d "
+        links = f"{self.root}-renamed"
+        self.assertTrue(line.startswith(
+            f"{val}val_annotations.txt has its classes; move the pictures "
+            f"into class folders: (cd {self.root} && python3 "), line)
+        self.assertTrue(line.endswith(
+            f" {links} && cd {links}/val && tr -d "
             "'\\r' < val_annotations.txt | while read -r f c x; do case "
             '$f$c/$c in */*/*|*/|*/.|*/..) continue;; esac; mkdir -p "./$c" && mv -n images/"$f" '
-            '"./$c"; done; rmdir images)')
+            f'"./$c"; done; rmdir images); then: forebay init {links}'), line)
         self.assertIn(
             f"left out: split 'test' at {self.root}/test: its only folder, "
             "images, is no class of train; move the pictures into class "
             f"folders, or read them alone: forebay init {self.root}/test",
             said)
-        self.shell(line[line.index("(cd"):])
-        said = self.made()
-        self.assertIn(f"and split 'val' at {self.root}/val: neither shuffled "
-                      "nor augmented", said)
+        self.shell(line[line.index("(cd"):line.index("; then: ")])
+        said = self.made(links)
+        self.assertIn(f"and split 'val' at {links}/val: neither shuffled nor "
+                      "augmented", said)
         batch = self.batch(self.pipeline, 0, "--split", "val")
         self.assertEqual(batch["label"][batch["valid"] > 0].tolist(),
                          [0, 0, 1, 1])
