@@ -178,29 +178,35 @@ static const char *find_second_format(
     return second;
 }
 
+#define TWINS                                                                \
+    "left out: %" PRIu64 " pictures whose names differ from another's only " \
+                         "in the extension: files "                          \
+    "of one name are one sample"
+
 /* Add a note if samples have pictures in two formats, of which one is read. */
 static void note_twins(
     const struct class_folders *folders, const struct fby_guess_split *split)
 {
     uint64_t    n;
-    const char *format                = find_second_format(split, &n);
-    char command[FBY_WORD_SIZE + 200] = "; unpack the archive to rename them";
-    char operand[FBY_WORD_SIZE];
+    const char *format                   = find_second_format(split, &n);
+    char        links[FBY_GUESS_COMMAND] = "";
+    char        then[FBY_WORD_SIZE];
     if (n <= split->samples) {
         return;
     }
-    if (!folders->search->in_zip) {
-        fby_guess_write_word(folders->search, folders->path, operand);
-        snprintf(command, sizeof(command),
-            "; to give the .%s files other names: find %s -iname '*.%s' -exec "
-            "sh -c 'for f; do mv -n \"$f\" \"${f%%.*}_%s.%s\"; done' sh {} +",
-            format, operand, format, format, format);
+    uint64_t left_out = n - split->samples;
+    if (fby_guess_begin_renames(
+            folders->search, folders->path, links, sizeof(links), then)) {
+        fby_guess_note(folders->search,
+            TWINS
+            "; to give the .%s files other names: %sfind . -iname '*.%s' "
+            "-exec sh -c 'for f; do mv -n \"$f\" \"${f%%.*}_%s.%s\"; done' "
+            "sh {} +); then: forebay init %s",
+            left_out, format, links, format, format, format, then);
+    } else {
+        fby_guess_note(folders->search,
+            TWINS "; unpack the archive to rename them", left_out);
     }
-    fby_guess_note(folders->search,
-        "left out: %" PRIu64
-        " pictures whose names differ from another's only in the extension: "
-        "files of one name are one sample%s",
-        n - split->samples, command);
 }
 
 /* Add a note on the JSON files of samples with pictures. */

@@ -1631,6 +1631,15 @@ def contents(folder):
             if path.is_file()}
 
 
+def folder_after(said, folder):
+    """The folder in the one with links that the command makes, if it does."""
+    links = re.search(r"; then: forebay init (\S+-renamed)\S*$", said, re.M)
+    if links is None:
+        return folder
+    data = links[1].removesuffix("-renamed")
+    return pathlib.Path(links[1] + str(folder).removeprefix(data).rstrip("/"))
+
+
 class Corpus(SystemTest):
     rows = CORPUS
 
@@ -1680,11 +1689,7 @@ class Corpus(SystemTest):
         before = contents(root)
         folder = root / remedy.path
         self.run_command(said, folder)
-        links = re.search(r"; then: forebay init (\S+-renamed)\S*$", said)
-        if links:
-            data = links[1].removesuffix("-renamed")
-            folder = pathlib.Path(
-                links[1] + str(folder).removeprefix(data).rstrip("/"))
+        folder = folder_after(said, folder)
         after = contents(root)
         self.assertEqual(
             before, {path: after.get(path) for path in before})
@@ -1698,6 +1703,7 @@ class Corpus(SystemTest):
             self.assertIsNone(COMMAND.search(said), said)
             return
         self.run_command(said, operand)
+        operand = folder_after(said, operand)
         said = self.check_shapes(operand, pipeline.with_name("after.yaml"),
                                  note.after.items())
         self.assertNotIn(note.sentence, said)
