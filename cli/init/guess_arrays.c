@@ -19,12 +19,14 @@ enum { MANY_ROWS = 1024, PROGRAM_SIZE = 3072 };
 
 /* Writes x.npy, and the number of the folder into label.npy, into train/ or, if
  * the folder is a split with class folders, into that. */
-#define STACK_FILES                                                          \
-    "python3 -c \"import glob, os, numpy as n; d = "                         \
-    "sorted(glob.glob('*/')) or ['']; f = [(p, i) for i, c in enumerate(d) " \
-    "for p in sorted(glob.glob(c + '*.npy'))]; %s"                           \
-    "n.save(open('%sx.npy', 'xb'), n.stack([n.load(p) for p, i in f])); "    \
-    "n.save(open('%slabel.npy', 'xb'), [i for p, i in f])\""
+#define STACK_FILES                                                           \
+    FBY_PYTHON                                                                \
+        "import glob, os, numpy as n; d = "                                   \
+        "sorted(glob.glob('*/')) or ['']; f = [(p, i) for i, c in "           \
+        "enumerate(d) "                                                       \
+        "for p in sorted(glob.glob(c + '*.npy'))]; %s"                        \
+        "n.save(open('%sx.npy', 'xb'), n.stack([n.load(p) for p, i in f])); " \
+        "n.save(open('%slabel.npy', 'xb'), [i for p, i in f])\""
 
 /* The directory of the table, or of the tables, of which `first` is one. */
 static void find_dir(
@@ -168,7 +170,7 @@ static fby_err refuse_npz_splits(struct fby_search *search,
     fby_guess_write_operand(search, is_alone ? dir : below, operand);
     if (fby_shell_quote(stem, word, sizeof(word))) {
         fby_guess_set_command(search, dir,
-            "python3 -c \"import sys; f = sys.argv[1]; d = %s; %s; %s\" %s",
+            FBY_PYTHON "f = sys.argv[1]; d = %s; %s; %s\" %s",
             is_alone ? "''" : "f + '/'", fby_program_split_of_name,
             fby_program_sort_npz, word);
     }
@@ -188,7 +190,7 @@ static void advise_sorting(struct fby_search *search,
     find_dir(found->first, false, dir);
     snprintf(program, sizeof(program), "D = '%s'; %s; %s", split,
         fby_program_split_of_name, fby_program_sort_arrays);
-    fby_guess_set_renames(search, dir, "python3 -c \"%s\"", program);
+    fby_guess_set_renames(search, dir, FBY_PYTHON "%s\"", program);
 }
 
 /* Advice for an array that may be token ids; "" for others. */
@@ -239,7 +241,7 @@ static fby_err refuse_split_tables(struct fby_search *search,
     find_dir(found->first, true, dir);
     snprintf(program, sizeof(program), "%s; %s", fby_program_split_of_name,
         fby_program_sort_tables);
-    fby_guess_set_renames(search, dir, "python3 -c \"%s\"", program);
+    fby_guess_set_renames(search, dir, FBY_PYTHON "%s\"", program);
     return fby_error_set(why, FBY_CONFIG,
         "the tables are of several splits, as %s: move each split into a "
         "folder:",
@@ -315,7 +317,7 @@ static fby_err explain_texts(
         return FBY_CONFIG;
     }
     snprintf(program, sizeof(program), NUMBER_TEXTS, file);
-    fby_guess_set_renames(search, "", "python3 -c \"%s\"", program);
+    fby_guess_set_renames(search, "", FBY_PYTHON "%s\"", program);
     return fby_error_set(why, FBY_CONFIG,
         "%s has texts, and an array of labels has numbers: write those of the "
         "sorted names, which the command prints (the texts stay in %s.texts):",

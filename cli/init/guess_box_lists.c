@@ -101,7 +101,7 @@ static void add_note(struct fby_search *search, const char *what,
         fby_guess_write_word(search, "", dir);
         fby_guess_note(search,
             "left out: %s are %s%s; to read them, too, write lists, and run "
-            "init again: (cd %s && python3 -c \"%s\")",
+            "init again: (cd %s && " FBY_PYTHON "%s\")",
             what, kinds[kind].word, kinds[kind].whose, dir, program);
         return;
     }

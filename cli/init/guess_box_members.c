@@ -67,7 +67,8 @@ void fby_guess_note_box_members(struct fby_search *search)
     fby_guess_write_word(search, "", dir);
     fby_guess_note(search,
         "note: to read the boxes of \"%s\" (x, y, width and height in pixels): "
-        "(cd %s && python3 -c \"L = [%s]; C = '%s'; F = '%s'; %s; %s\"); then: "
+        "(cd %s && " FBY_PYTHON
+        "L = [%s]; C = '%s'; F = '%s'; %s; %s\"); then: "
         "run init again",
         column, dir, lists, column, first->file_columns[0],
         fby_program_boxes_members, fby_program_write_lists);

@@ -44,8 +44,8 @@ static const struct remedy remedies[] = {
     {".csv", FBY_LIST_NO_COMMA "';'", COMMAS(";")},
     {".csv", FBY_LIST_NO_COMMA "'|'", COMMAS("|")},
     {".csv", FBY_LIST_NO_COMMA "tabs", COMMAS("\\t")},
-    {".csv", FBY_LIST_TOO_WIDE, "convert it", NULL, "L = [(f, f[:-4])]; ",
-        fby_program_wide_list},
+    {".csv", FBY_LIST_TOO_WIDE, "convert it", NULL,
+        "O = 'table'; L = [(f, f[:-4])]; ", fby_program_wide_list},
     {".jsonl", FBY_LIST_NOT_UTF8, LATIN},
     {".jsonl", FBY_LIST_NO_OBJECT, "convert it", "lines", NULL,
         "jq -c '.[]' \"$f\" " FBY_GUESS_INTO("lines-$f")},
@@ -73,12 +73,14 @@ static void advise(struct fby_search *search, const char *dir, const char *list,
     const struct remedy *remedy, struct fby_error_detail *why)
 {
     char   converted[FBY_PATH_SIZE];
-    size_t used = strlen(why->text);
+    size_t used    = strlen(why->text);
+    bool   is_list = remedy->word != NULL; /* else a table */
     if (remedy->settings != NULL) {
-        fby_guess_set_command(search, dir, "python3 -c \"f = '%s'; %s%s%s%s\"",
-            list, remedy->settings, remedy->program,
-            remedy->word != NULL ? "; " : "",
-            remedy->word != NULL ? fby_program_write_lists : "");
+        fby_guess_set_command(search, dir,
+            FBY_PYTHON "f = '%s'; %s%s%s%s; %s\"", list, remedy->settings,
+            is_list ? "" : fby_program_folder_begin, is_list ? "" : "; ",
+            remedy->program,
+            is_list ? fby_program_write_lists : fby_program_folder_end);
     } else {
         fby_guess_set_command(
             search, dir, "set -C && f=%s && %s", list, remedy->program);

@@ -43,7 +43,7 @@ const char *fby_guess_advise_join(struct fby_search *search)
         !fby_text_ends_with(list, ".csv") || !are_columns_same(out)) {
         return "";
     }
-    fby_guess_set_command(search, "", "python3 -c \"G = '%s*.csv'; %s; %s\"",
+    fby_guess_set_command(search, "", FBY_PYTHON "G = '%s*.csv'; %s; %s\"",
         slash > below ? "*/" : "", fby_program_join_files,
         fby_program_write_lists);
     fby_guess_end_command_with(search, "", "joined");

@@ -33,7 +33,7 @@ static void add_note(struct fby_search *search, const char *purpose,
     if (fby_guess_name_lists(out, lists, sizeof(lists)) &&
         fby_shell_quote(dir, operand, sizeof(operand))) {
         fby_guess_note(search,
-            "note: to %s: (cd %s && python3 -c \"L = '%s'.split(); %s%s; "
+            "note: to %s: (cd %s && " FBY_PYTHON "L = '%s'.split(); %s%s; "
             "%s\"); "
             "then: run init again",
             purpose, operand, lists, before, program, fby_program_write_lists);
@@ -79,10 +79,12 @@ static void note_wide(struct fby_search *search)
         fby_shell_quote(folder, operand, sizeof(operand))) {
         fby_guess_note(search,
             "note: to have all columns of numbers as one, x, beside the label "
-            "(needs NumPy): (cd %s && python3 -c \"L = [%s]; %s\"); then: "
+            "(needs NumPy): (cd %s && " FBY_PYTHON
+            "O = 'table'; L = [%s]; %s; %s; %s\"); then: "
             "forebay init "
             "%s/table",
-            operand, pairs, fby_program_wide_list, operand);
+            operand, pairs, fby_program_folder_begin, fby_program_wide_list,
+            fby_program_folder_end, operand);
     }
 }
 
@@ -207,9 +209,9 @@ static bool advise_numbers(
     }
     write_dir(search, first, dir);
     const char *colon = fby_guess_set_command(search, dir,
-        "python3 -c \"how = 'drop'; C = {%s}; D = [%s]; W = 'filled'; S = "
-        "'%s'.split(); "
-        "%s; %s; %s; %s; %s\"",
+        FBY_PYTHON "how = 'drop'; C = {%s}; D = [%s]; W = 'filled'; S = "
+                   "'%s'.split(); "
+                   "%s; %s; %s; %s; %s\"",
         columns, commas, lists, fby_program_list_begin,
         is_csv ? fby_program_list_csv : fby_program_list_json,
         fby_program_list_numbers, fby_program_list_end,

@@ -247,7 +247,7 @@ bool fby_guess_begin_renames(const struct fby_search *search, const char *path,
         return false;
     }
     n = snprintf(out, size,
-        "(cd %s && python3 -c \"import sys; O = sys.argv[1]; %s; %s; %s\" %s "
+        "(cd %s && " FBY_PYTHON "O = sys.argv[1]; %s; %s; %s\" %s "
         "&& "
         "cd %s && ",
         word, fby_program_folder_begin, fby_program_link_tree,
@@ -297,7 +297,7 @@ void fby_guess_advise(const struct fby_search *search, const char *path,
     if (lead[0] == '\0') {
         search->out->command[0] = '\0';
     }
-    fby_guess_add_command(search, line, path, "python3 -c \"%s\"", program);
+    fby_guess_add_command(search, line, path, FBY_PYTHON "%s\"", program);
 }
 
 fby_err fby_guess_unpack_first(

@@ -340,7 +340,7 @@ static bool advise(const struct fby_search *search, const char *path,
         return false;
     }
     const char *colon = fby_guess_set_command(search, is_split ? parent : path,
-        "python3 -c \"import glob; N = [%s]; Q = %s; %s; %s\"", columns,
+        FBY_PYTHON "import glob; N = [%s]; Q = %s; %s; %s\"", columns,
         set->lists != NULL ? set->lists
         : is_split         ? PAIRS_IN "glob.glob('*/')]"
                            : PAIRS_IN "['']]",

@@ -60,7 +60,7 @@ bool fby_list_command_set(const struct fby_list_command *self,
 {
     char        converted[FBY_PATH_SIZE];
     const char *colon = fby_guess_set_command(self->search, self->dir,
-        "python3 -c \"W = '%s'; %.*s; %s; %s; %s; %s; %s\"", self->word,
+        FBY_PYTHON "W = '%s'; %.*s; %s; %s; %s; %s; %s\"", self->word,
         (int)settings->size, (const char *)settings->data,
         fby_program_list_begin,
         is_csv(self->list) ? fby_program_list_csv : fby_program_list_json,

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* programs.h - the programs of Python in programs/, each as one line for a command:
- * `python3 -c "SETTINGS; PROGRAM"`. The head of each file says which settings it
+ * FBY_PYTHON "SETTINGS; PROGRAM\"". The head of each file says which settings it
  * needs. */
 #ifndef FBY_CLI_INIT_PROGRAMS_H
 #define FBY_CLI_INIT_PROGRAMS_H
+
+/* Begins a command, up to its program. The program runs in the user's folder, where
+ * Python would take a file csv.py for its module csv: it would run what came with the
+ * data. */
+#define FBY_PYTHON \
+    "python3 -c \"import sys; sys.path[:] = filter(None, sys.path); "
 
 /* They write new lists: begin, csv or json, one of the others, end, write_lists. */
 extern const char fby_program_list_begin[];
@@ -45,21 +51,13 @@ extern const char fby_program_names_json[];
 extern const char fby_program_blanks_csv[];
 extern const char fby_program_blanks_json[];
 
-/* It writes a table of a list. */
-extern const char fby_program_wide_list[];
-
 /* It writes lists of texts with rows of columns. */
 extern const char fby_program_list_rows[];
 
-/* They make lists of texts whose lines are no rows; then write_lists. sparse_lines
- * writes tables. */
+/* They make lists of texts whose lines are no rows; then write_lists. */
 extern const char fby_program_text_pairs[];
 extern const char fby_program_sentences[];
 extern const char fby_program_label_lines[];
-extern const char fby_program_sparse_lines[];
-
-/* It writes tables of series in class folders. */
-extern const char fby_program_class_series[];
 
 /* They write a list of each split from texts; then write_lists. */
 extern const char fby_program_split_texts[];
@@ -102,6 +100,9 @@ extern const char fby_program_idx_arrays[];
 extern const char fby_program_cifar_arrays[];
 extern const char fby_program_npz_stored[];
 extern const char fby_program_link_tree[];
+extern const char fby_program_wide_list[];
+extern const char fby_program_sparse_lines[];
+extern const char fby_program_class_series[];
 extern const char fby_program_folder_end[];
 
 extern const char fby_program_merge_masks[];

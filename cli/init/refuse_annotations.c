@@ -75,7 +75,7 @@ static fby_err refuse_coco(struct fby_search *search, const char *path,
             "pictures alone",
             first.text);
     }
-    fby_guess_set_command(search, path, "python3 -c \"%s; %s; %s\"",
+    fby_guess_set_command(search, path, FBY_PYTHON "%s; %s; %s\"",
         fby_program_coco_lists, fby_program_boxes_coco,
         fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
@@ -92,7 +92,7 @@ fby_err fby_refuse_coco(
     char              dir[FBY_PATH_SIZE];
     struct json_names names = {.search = search, .dir = dir};
     if (fby_guess_has_file(search->root, path, roboflow)) {
-        fby_guess_set_renames(search, "", "python3 -c \"%s; %s; %s; %s\"",
+        fby_guess_set_renames(search, "", FBY_PYTHON "%s; %s; %s; %s\"",
             fby_program_roboflow_lists, fby_program_boxes_coco,
             fby_program_write_lists, fby_program_roboflow_names);
         return fby_error_set(why, FBY_CONFIG,

@@ -75,15 +75,17 @@ fby_err fby_refuse_class_texts(
     FBY_TRY(fby_path_join(dir, is_csv ? "series" : "texts", below, why));
     fby_guess_write_operand(search, below, operand);
     if (is_csv) {
-        fby_guess_set_command(search, dir, "python3 -c \"S = [%s]; %s\"",
-            splits, fby_program_class_series);
+        fby_guess_set_command(search, dir,
+            FBY_PYTHON "O = 'series'; S = [%s]; %s; %s; %s\"", splits,
+            fby_program_folder_begin, fby_program_class_series,
+            fby_program_folder_end);
         return fby_error_set(why, FBY_CONFIG,
             "lists in class folders are not read: if each is a series of one "
             "class, make tables of them (needs NumPy), then: forebay init %s:",
             operand);
     }
-    fby_guess_set_command(search, dir, "python3 -c \"S = [%s]; %s; %s\"",
-        splits, fby_program_class_texts, fby_program_write_lists);
+    fby_guess_set_command(search, dir, FBY_PYTHON "S = [%s]; %s; %s\"", splits,
+        fby_program_class_texts, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "texts in class folders are not read: write lists of those in the "
         "folders that all splits have (none called unsup or unlabeled), then: "

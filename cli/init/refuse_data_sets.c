@@ -10,6 +10,7 @@
 
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
 #include "pipeline/text.h"
 
@@ -115,7 +116,7 @@ static fby_err check_ilsvrc(
         return FBY_OK;
     }
     fby_listing_fini(&within);
-    if (fby_guess_set_renames(layout->search, layout->path, "python3 -c \"%s\"",
+    if (fby_guess_set_renames(layout->search, layout->path, FBY_PYTHON "%s\"",
             ilsvrc_command)[0] != '\0') {
         char  *command = layout->search->out->command;
         size_t used    = strlen(command);

@@ -49,7 +49,7 @@ static fby_err refuse(struct fby_search *search, const char *path,
             "init %s",
             list, operand);
     }
-    fby_guess_set_command(search, path, "python3 -c \"V = '%s'; %s; %s\"",
+    fby_guess_set_command(search, path, FBY_PYTHON "V = '%s'; %s; %s\"",
         names[0], fby_program_class_folders, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "the folders %s are folds, not classes: for one of them: forebay init "

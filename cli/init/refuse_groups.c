@@ -98,7 +98,7 @@ static fby_err refuse(struct fby_search *search, const char *path,
             list, fby_text_show(classes).text, class, operand);
     }
     fby_roles_write_operand(search, path, names[0], operand);
-    fby_guess_set_command(search, path, "python3 -c \"V = ''; %s; %s\"",
+    fby_guess_set_command(search, path, FBY_PYTHON "V = ''; %s; %s\"",
         fby_program_class_folders, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "the folders %s have the same folders (%.40s), which seem to be the "

@@ -110,7 +110,7 @@ static fby_err refuse(const struct fby_search *search, const char *path,
         return FBY_OK;
     }
     const char *colon = fby_guess_set_command(search, path,
-        "python3 -c \"L = [%s]; A = '%s'; B = '%s'; %s; %s\"", pairs,
+        FBY_PYTHON "L = [%s]; A = '%s'; B = '%s'; %s; %s\"", pairs,
         languages[0], languages[1], fby_program_text_pairs,
         fby_program_write_lists);
     fby_guess_end_command(search, path, "train.jsonl");

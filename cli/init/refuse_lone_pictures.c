@@ -79,7 +79,7 @@ static fby_err refuse_texts(struct fby_search *search, const char *path,
     const char *pictures, const char *texts, struct fby_error_detail *why)
 {
     fby_guess_set_command(search, path,
-        "python3 -c \"F = '%s'; X = '%s'; %s; %s\"", pictures, texts,
+        FBY_PYTHON "F = '%s'; X = '%s'; %s; %s\"", pictures, texts,
         fby_program_picture_texts, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "%.60s has texts of the pictures in %.60s: write a list of both, and "

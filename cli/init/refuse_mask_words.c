@@ -144,7 +144,7 @@ static fby_err refuse(const struct fby_checked_dir *layout,
     const char *colon = "";
     if (found->word[0] == '\0' || fby_shell_is_plain(found->word)) {
         colon = fby_guess_set_renames(layout->search, layout->path,
-            "python3 -c \"M = '%.*s'; P = '%s'; I = %u; D = '%s'; %s\"",
+            FBY_PYTHON "M = '%.*s'; P = '%s'; I = %u; D = '%s'; %s\"",
             (int)(found->end - found->begin), found->mask + found->begin,
             found->word, index_of(found), is_flat ? "" : "*/",
             fby_program_rename_masks);

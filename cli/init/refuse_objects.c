@@ -88,7 +88,7 @@ static fby_err refuse_objects(struct fby_search *search, const char *path,
     char operand[FBY_OPERAND_SIZE];
     FBY_TRY(fby_path_join(path, "merged", below, why));
     fby_guess_write_operand(search, below, operand);
-    fby_guess_set_command(search, path, "python3 -c \"M = '%s'; F = '%s'; %s\"",
+    fby_guess_set_command(search, path, FBY_PYTHON "M = '%s'; F = '%s'; %s\"",
         inner->masks, inner->pictures, fby_program_merge_masks);
     return fby_error_set(why, FBY_CONFIG,
         "each folder has a picture in %.40s/ and masks of its objects in "
@@ -102,7 +102,7 @@ static fby_err refuse_pairs(struct fby_search *search, const char *path,
     struct fby_error_detail *why)
 {
     fby_guess_set_command(search, path,
-        "python3 -c \"M = '%s'; F = '%s'; %s; %s\"", inner->masks,
+        FBY_PYTHON "M = '%s'; F = '%s'; %s; %s\"", inner->masks,
         inner->pictures, fby_program_pairs_objects, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "each folder has pictures in %.40s/ and their masks in %.40s/, as "

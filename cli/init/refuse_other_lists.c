@@ -287,9 +287,9 @@ static fby_err refuse_tabs(const struct list_files *files, const char *name,
     FBY_TRY(fby_path_join(files->path, name, path, why));
     const char *encoding = fby_guess_find_utf16(files->search, path);
     snprintf(body, sizeof(body),
-        "python3 -c \"import sys; f, g = sys.argv[1:]; e = '%s'; D = '\\t'; "
-        "%s; "
-        "%s\" \"$f\" \"${f%%.*}.csv\"",
+        FBY_PYTHON "f, g = sys.argv[1:]; e = '%s'; D = '\\t'; "
+                   "%s; "
+                   "%s\" \"$f\" \"${f%%.*}.csv\"",
         encoding != NULL ? encoding : "utf-8-sig", fby_program_read_rows,
         fby_program_write_lists);
     advise(files, body, ".csv");
@@ -303,9 +303,11 @@ static const struct {
     const char *ending, *what, *body, *converted;
 } endings[] = {{".csv.gz", "unpack it", "gunzip -k \"$f\"", ".csv"},
     {".jsonl.gz", "unpack it", "gunzip -k \"$f\"", ".jsonl"},
-    {".ndjson", "copy it", "cp -n \"$f\" \"${f%.*}.jsonl\"", ".jsonl"},
-    {".jsonl", "copy it", "cp -n \"$f\" \"${f%.*}.jsonl\"", ".jsonl"},
-    {".csv", "copy it", "cp -n \"$f\" \"${f%.*}.csv\"", ".csv"}};
+    {".ndjson", "copy it", "cat < \"$f\" " FBY_GUESS_INTO("${f%.*}.jsonl"),
+        ".jsonl"},
+    {".jsonl", "copy it", "cat < \"$f\" " FBY_GUESS_INTO("${f%.*}.jsonl"),
+        ".jsonl"},
+    {".csv", "copy it", "cat < \"$f\" " FBY_GUESS_INTO("${f%.*}.csv"), ".csv"}};
 enum { N_ENDINGS = sizeof(endings) / sizeof(endings[0]) };
 
 /* The index of the name's ending; N_ENDINGS: none, or a list that is read. */
@@ -447,7 +449,7 @@ static fby_err check_rows(
     if (!row.has_file) {
         return FBY_OK;
     }
-    advise(&files, "cp -n \"$f\" \"${f%.*}.csv\"", ".csv");
+    advise(&files, "cat < \"$f\" " FBY_GUESS_INTO("${f%.*}.csv"), ".csv");
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: copy it to a .csv:",
         fby_text_show_begin(files.names[0], 60).text);
@@ -469,7 +471,7 @@ static fby_err refuse_box_lines(
     const struct list_files *files, struct fby_error_detail *why)
 {
     char body[BODY_SIZE];
-    snprintf(body, sizeof(body), "python3 -c \"%s; %s\" $f ${f%%.*}.jsonl",
+    snprintf(body, sizeof(body), FBY_PYTHON "%s; %s\" $f ${f%%.*}.jsonl",
         fby_program_box_lines, fby_program_write_lists);
     advise(files, body, ".jsonl");
     return fby_error_set(why, FBY_CONFIG,
@@ -565,7 +567,7 @@ fby_err fby_refuse_texts(struct fby_search *search, const char *path,
         strchr(line, '\t') != NULL) {
         return refuse_tabs(&files, files.names[0], why);
     }
-    advise(&files, "cp -n \"$f\" \"${f%.*}.bin\"", ".bin");
+    advise(&files, "cat < \"$f\" " FBY_GUESS_INTO("${f%.*}.bin"), ".bin");
     strncat(search->out->command, " --tokens u8",
         sizeof(search->out->command) - strlen(search->out->command) - 1);
     size_t stem = strlen(files.names[0]) - strlen(text_endings[ending]);

@@ -196,8 +196,8 @@ fby_err fby_refuse_pairs(struct fby_search *search, const char *path,
     }
     FBY_TRY(fby_path_join(path, "pairs", below, why));
     fby_guess_write_operand(search, below, operand);
-    fby_guess_set_command(search, path, "python3 -c \"L = [%s]; %s; %s\"",
-        tuples, fby_program_pairs_masks, fby_program_write_lists);
+    fby_guess_set_command(search, path, FBY_PYTHON "L = [%s]; %s; %s\"", tuples,
+        fby_program_pairs_masks, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "%.40s has the masks of the pictures in %.40s (%.60s of %.60s): write "
         "lists of the pairs, then: forebay init %s:",

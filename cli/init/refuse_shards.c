@@ -161,7 +161,7 @@ static const char *advise(const struct fby_search *search, const char *path)
         return "";
     }
     const char *colon = fby_guess_set_command(search, path,
-        "python3 -c \"G = '%s'; %s\"", tars, fby_program_tar_pictures);
+        FBY_PYTHON "G = '%s'; %s\"", tars, fby_program_tar_pictures);
     fby_guess_end_command_with(search, path, made);
     return colon;
 }

@@ -232,7 +232,7 @@ static const char *advise(const struct split_pairs *self)
     if (append_settings(
             self, at->boxes != NULL ? ".jsonl" : ".csv", &settings)) {
         colon = fby_guess_set_command(at->search, at->path,
-            "python3 -c \"%.*s; %s; %s; %s\"", (int)settings.size,
+            FBY_PYTHON "%.*s; %s; %s; %s\"", (int)settings.size,
             (const char *)settings.data, fby_program_split_pairs,
             at->boxes != NULL ? at->boxes : fby_program_pairs_csv,
             fby_program_write_lists);

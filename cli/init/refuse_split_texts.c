@@ -186,7 +186,7 @@ static fby_err refuse_texts(
         return FBY_OK;
     }
     fby_guess_set_command(self->search, self->path,
-        "python3 -c \"S = [%s]; P = '%s'; E = '%s'; K = '%s'; %s; %s\"", files,
+        FBY_PYTHON "S = [%s]; P = '%s'; E = '%s'; K = '%s'; %s; %s\"", files,
         first->prefix, first->ending,
         first->has_labels    ? "words"
         : first->has_folders ? "folder"
@@ -252,7 +252,7 @@ fby_err fby_refuse_split_numbers(struct fby_search *search, const char *path,
         return FBY_OK;
     }
     fby_guess_set_command(search, path,
-        "python3 -c \"F = '%s'; P = '%s'; E = '%s'; %s; %s\"", found.text.file,
+        FBY_PYTHON "F = '%s'; P = '%s'; E = '%s'; %s; %s\"", found.text.file,
         found.text.prefix, found.text.ending, fby_program_split_numbers,
         fby_program_write_lists);
     return refuse(&self, found.text.file, why);
@@ -280,8 +280,8 @@ static fby_err check_cub(
         return FBY_OK;
     }
     fby_guess_set_command(self->search, self->path,
-        "python3 -c \"P = '%s'; %s; %s\"", self->pictures,
-        fby_program_split_cub, fby_program_write_lists);
+        FBY_PYTHON "P = '%s'; %s; %s\"", self->pictures, fby_program_split_cub,
+        fby_program_write_lists);
     return refuse(self, CUB_SPLITS, why);
 }
 

@@ -111,7 +111,7 @@ static fby_err refuse(const struct word_search *self, const char *const *dirs,
     char labels[FBY_PATH_SIZE];
     find_labels(self, dirs, n_dirs, labels);
     fby_guess_set_command(self->search, self->path,
-        "python3 -c \"F = '%s'; P = '%s'; J = '%s'; %s; %s\"", self->file,
+        FBY_PYTHON "F = '%s'; P = '%s'; J = '%s'; %s; %s\"", self->file,
         self->prefix, labels, fby_program_split_words, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "%.80s says which pictures in %.60s are of which split: write a list "

@@ -184,7 +184,8 @@ static const struct {
                  fby_program_sentences},
     [TEXT_CONLLU]        = {"sentences of words and tags", "W = 1; G = 3; ",
                fby_program_sentences},
-    [TEXT_SPARSE]        = {"index:value pairs", "", fby_program_sparse_lines},
+    [TEXT_SPARSE]        = {"index:value pairs", "O = 'table'; ",
+               fby_program_sparse_lines},
     [TEXT_LABELS] = {"texts after their labels", "", fby_program_label_lines}};
 
 /* The bytes of a name before its ending: 5 for train.txt, and all for eng.train. */
@@ -247,9 +248,10 @@ static fby_err refuse_kind(struct texts *self, struct fby_error_detail *why)
     qsort(self->names, self->n, FBY_NAME_SIZE, compare_names);
     write_texts(self, pairs, sizeof(pairs));
     const char *colon = fby_guess_set_command(self->search, self->path,
-        "python3 -c \"L = [%s]; %s%s%s%s\"", pairs, kinds[self->kind].settings,
-        kinds[self->kind].program, is_table ? "" : "; ",
-        is_table ? "" : fby_program_write_lists);
+        FBY_PYTHON "L = [%s]; %s%s%s%s; %s\"", pairs,
+        kinds[self->kind].settings, is_table ? fby_program_folder_begin : "",
+        is_table ? "; " : "", kinds[self->kind].program,
+        is_table ? fby_program_folder_end : fby_program_write_lists);
     if (is_table) {
         fby_guess_end_command_with(self->search, self->path, "table");
     } else {

@@ -177,7 +177,7 @@ static const char *advise(
     uint32_t n_before = !table->has_count ? 0 : table->has_header ? 1 : 2;
     write_pairs(self, main, pairs, sizeof(pairs));
     const char *colon = fby_guess_set_command(self->search, self->path,
-        "python3 -c \"L = [%s]; B = %u; N = %u; D = '%s'; Q = %d; H = %s; %s\"",
+        FBY_PYTHON "L = [%s]; B = %u; N = %u; D = '%s'; Q = %d; H = %s; %s\"",
         pairs, n_before, table->n_columns,
         table->separator[0] == '\t' ? "\\t" : table->separator,
         table->has_quotes ? 0 : 3, names_of(table), fby_program_list_rows);

@@ -8,6 +8,7 @@
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_tokens.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
@@ -15,10 +16,10 @@
 #include "worker/source/tokens/token_type.h"
 
 /* Writes train.bin from train.npy, and so on, with tokens of %u bytes. */
-#define WRITE_TOKENS                                               \
-    "python3 -c \"import glob, numpy; [open(f[:-3] + 'bin', 'xb')" \
-    ".write(numpy.load(f).astype('<u%u').tobytes()) for f in "     \
-    "glob.glob('*.npy')]\""
+#define WRITE_TOKENS                                                      \
+    FBY_PYTHON "import glob, numpy; [open(f[:-3] + 'bin', 'xb')"          \
+               ".write(numpy.load(f).astype('<u%u').tobytes()) for f in " \
+               "glob.glob('*.npy')]\""
 
 /* The first file whose name ends so, and is of no other known format. */
 static const char *find_file(

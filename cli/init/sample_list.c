@@ -142,7 +142,7 @@ const char *fby_sample_list_advise(const struct fby_search *search,
         return "";
     }
     const char *colon = fby_guess_set_command(search, of_split ? parent : path,
-        "python3 -c \"import glob; S = %s; P = '%s'; N = {%s}; %s%s%s%s\"",
+        FBY_PYTHON "import glob; S = %s; P = '%s'; N = {%s}; %s%s%s%s\"",
         of_split ? "sorted(glob.glob('*/'))" : "['']",
         are_grouped ? "*/*/" : "*/", columns,
         !is_table  ? ""

@@ -8,6 +8,7 @@
 
 #include "cli/init/guess_values.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
 #include "common/plural.h"
@@ -18,14 +19,15 @@
 
 /* Numbers the colours of all PNG files in the folders of one name, in order of
  * red, green, blue. The copies have no name of parallel folders. */
-#define NUMBER_COLOURS                                                         \
-    "(cd %s && python3 -c \"import glob, shutil, numpy as n; from PIL import " \
-    "Image as I; [shutil.copytree(d, d[:-%d] + 'colours') for d in "           \
-    "glob.glob('**/%s/', recursive=True)]; read = lambda f: "                  \
-    "n.array(I.open(f).convert('RGB')) @ [65536, 256, 1]; files = "            \
-    "glob.glob('**/%s/**/*.png', recursive=True); ids = sorted({c for f in "   \
-    "files for c in n.unique(read(f))}); assert len(ids) < 257, len(ids); "    \
-    "[I.fromarray(n.searchsorted(ids, read(f)).astype('u1')).save(f) for f "   \
+#define NUMBER_COLOURS                                                       \
+    "(cd %s && " FBY_PYTHON                                                  \
+    "import glob, shutil, numpy as n; from PIL import "                      \
+    "Image as I; [shutil.copytree(d, d[:-%d] + 'colours') for d in "         \
+    "glob.glob('**/%s/', recursive=True)]; read = lambda f: "                \
+    "n.array(I.open(f).convert('RGB')) @ [65536, 256, 1]; files = "          \
+    "glob.glob('**/%s/**/*.png', recursive=True); ids = sorted({c for f in " \
+    "files for c in n.unique(read(f))}); assert len(ids) < 257, len(ids); "  \
+    "[I.fromarray(n.searchsorted(ids, read(f)).astype('u1')).save(f) for f " \
     "in files]; print({'%%06x' %% c: i for i, c in enumerate(ids)})\")\n"
 
 enum { WORD = 400 /* bytes of a path in a command */ };
@@ -137,10 +139,10 @@ static void append_partial(const struct fby_init_summary *data,
 }
 
 /* Scales the PNG files of 16 bits in grey. */
-#define SCALE_GREY16                                                        \
-    ", which changes the files: (cd %s && python3 -c \"import glob, numpy " \
-    "as n; from PIL import Image as I; [I.fromarray((n.array(p) >> "        \
-    "8).astype('u1')).save(f) for f in glob.glob('**/*.[pP][nN][gG]', "     \
+#define SCALE_GREY16                                                         \
+    ", which changes the files: (cd %s && " FBY_PYTHON "import glob, numpy " \
+    "as n; from PIL import Image as I; [I.fromarray((n.array(p) >> "         \
+    "8).astype('u1')).save(f) for f in glob.glob('**/*.[pP][nN][gG]', "      \
     "recursive=True) for p in [I.open(f)] if p.mode[0] == 'I']\")"
 
 /* Grey of 16 bits is clipped at 255. Beside other pictures it may be depths, which

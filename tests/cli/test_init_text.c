@@ -890,7 +890,8 @@ static void what_no_field_reads_is_noted_for_the_terminal(void **state)
     assert_notes(&s,
         "left out: masks.png: its colours are no class ids; if it is a second "
         "picture, remove the # of its field in the file; to number them: "
-        "(cd '/my data' && python3 -c \"import glob, shutil");
+        "(cd '/my data' && python3 -c \"import sys; "
+        "sys.path[:] = filter(None, sys.path); import glob, shutil");
     const struct fby_init_split val = {
         "val", "/d/val/{images,masks}", NULL, 0, NULL};
     s.path     = "/d/train/{images,masks}";
@@ -970,7 +971,8 @@ static void pictures_of_16_bits_in_grey_are_noted(void **state)
         "note: the pictures are grey of 16 bits: all above 255 becomes white, "
         "as Pillow's convert(\"RGB\") does; scale them to 8 bits, which "
         "changes "
-        "the files: (cd /d && python3 -c \"import glob, numpy as n; ");
+        "the files: (cd /d && python3 -c \"import sys; "
+        "sys.path[:] = filter(None, sys.path); import glob, numpy as n; ");
     s.kind = FBY_SOURCE_SHARDS;
     assert_notes(&s, "does; scale them to 8 bits\n");
     member.is_grey16  = false;

@@ -370,7 +370,9 @@ class Tokens(Download):
         self.assertEqual(said, "train.npy is a NumPy file: leave out --tokens "
                          "if its rows are samples; else write plain tokens:\n"
                          f"(cd {self.root} && "
-                         "python3 -c \"import glob, numpy; [open(f[:-3] + "
+                         "python3 -c \"import sys; sys.path[:] = "
+                         "filter(None, sys.path); "
+                         "import glob, numpy; [open(f[:-3] + "
                          "'bin', 'xb').write(numpy.load(f).astype('<u2')."
                          "tobytes()) for f in glob.glob('*.npy')]\")")
         self.assertEqual(self.refused("train.npy", "--tokens", "u16"), said)

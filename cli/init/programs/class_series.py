@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A table of the .csv files in class folders for each split, below series/: x has the rows
-# of each file, of the columns that are numbers in the first one. S is as for
-# class_texts.py.
+# A table in W of the .csv files in class folders for each split: x has the rows of each
+# file, of the columns that are numbers in the first one. S is as for class_texts.py.
 import csv, glob, os, re, numpy as n
 P = r'\s*[+-]?(\d+[.]?\d*|[.]\d+)([eE][+-]?\d+)?\s*'
 R = lambda f: [x for x in csv.reader(open(f, newline='', encoding='utf-8-sig')) if x]
@@ -12,11 +11,10 @@ K = [i for i, c in enumerate(A[-1]) if re.fullmatch(P, c)]
 h = not all(re.fullmatch(P, A[0][i]) for i in K)
 assert all(R(f)[:h] == A[:h] for s in F for f in F[s]), 'other columns'
 V = {s: [[[float(x[i]) for i in K] for x in R(f)[h:]] for f in F[s]] for s in F}
-os.mkdir('series')
-[os.mkdir('series/' + s) for s in F]
-[(n.save('series/' + s + '/x.values.npy', n.array([x for r in v for x in r], 'f4')),
-  n.save('series/' + s + '/x.offsets.npy', n.cumsum([0] + [len(r) for r in v])),
-  n.save('series/' + s + '/label.npy',
+[os.mkdir(W + '/' + s) for s in F]
+[(n.save(W + '/' + s + '/x.values.npy', n.array([x for r in v for x in r], 'f4')),
+  n.save(W + '/' + s + '/x.offsets.npy', n.cumsum([0] + [len(r) for r in v])),
+  n.save(W + '/' + s + '/label.npy',
          n.array([C.index(f.split(os.sep)[-2]) for f in F[s]]))) for s, v in V.items()]
 print('classes:', dict(enumerate(C)))
 print('x:', *([A[0][i] for i in K] if h else K))

@@ -13,5 +13,5 @@ T = {re.sub('[^a-z0-9_]+', '_', h.strip().lower()) + '.npy':
     else (print(h, dict(enumerate(n.unique(a).tolist()))),
         n.unique(a, return_inverse=True)[1])[1]
     for h, a in zip(H, V)}
-assert not any(map(os.path.exists, T)), 'there already'
+assert not any(map(os.path.lexists, T)), 'there already'
 [n.save(k, a) for k, a in T.items()]

@@ -3,6 +3,6 @@
 # leaves none.
 import atexit, os, shutil
 W = O + '.part'
-assert not os.path.exists(O), 'there already: ' + O
+assert not os.path.lexists(O), 'there already: ' + O
 os.mkdir(W)
 atexit.register(shutil.rmtree, W, True)

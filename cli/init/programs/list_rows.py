@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes a list g for each text f of L, the pairs of these, without its first B lines.
-# Rows have N columns, separated by D: ' ' is any blanks. Q is a mode of csv for quotes, and H the names of
-# the columns, in a list, or [] if the first row has them. Other rows are left out and
-# counted. A line that is not UTF-8 is CP1252. Numbers such as 5. and .5 get a zero, as
-# in JSON. A program that fails leaves no list.
+# Rows have N columns, separated by D: ' ' is any blanks. Q is a mode of csv for quotes,
+# and H the names of the columns, in a list, or [] if the first row has them. Other rows
+# are left out and counted. A line that is not UTF-8 is CP1252. Numbers such as 5. and
+# .5 get a zero, as in JSON. A program that fails leaves no list.
 import atexit, collections, csv, itertools, os, pathlib, re
-assert not any(os.path.exists(g + e) for f, g in L for e in ('', '.part')), (
+assert not any(os.path.lexists(g + e) for f, g in L for e in ('', '.part')), (
     'there already: ' + str(L))
 [atexit.register(pathlib.Path(g + '.part').unlink, True) for f, g in L]
 C = collections.Counter()

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands that `forebay init` prints run in the user's folder: they run no file
+of it as a program, write through no link, and leave nothing if they fail."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import harness
+import numpy
+
+from init_data import InitTest
+from test_corpus import picture, save
+
+
+class InitCommands(InitTest):
+    def text(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def command(self, path=""):
+        said = self.refused(path)
+        return said[said.index("(cd "):].split("; then: ")[0].strip()
+
+    def fails(self, command, cause):
+        with self.assertRaises(subprocess.CalledProcessError) as caught:
+            path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+            subprocess.run(command, shell=True, check=True, text=True,
+                           capture_output=True, env=dict(os.environ, PATH=path))
+        self.assertIn(cause, caught.exception.stderr)
+
+    def files(self):
+        return sorted(os.listdir(self.root))
+
+    def sparse(self):
+        self.text("train.txt", "1 1:0.5 3:2\n0 2:1\n" * 4)
+
+    def test_a_file_called_after_a_module_is_not_run(self):
+        self.sparse()
+        for name in ("atexit.py", "os.py", "shutil.py", "numpy.py"):
+            self.text(name, "open('run', 'w')\n")
+        self.shell(self.command())
+        self.assertNotIn("run", self.files())
+        self.assertIn("table", self.files())
+
+    def test_a_link_in_the_way_of_a_list_is_not_followed(self):
+        self.text("train.txt", "__label__a good day\n__label__b bad day\n" * 4)
+        command = self.command()
+        os.symlink(self.root / "gone", self.root / "train.jsonl.part")
+        self.fails(command, "there already")
+        self.assertEqual(self.files(), ["train.jsonl.part", "train.txt"])
+
+    def test_a_table_that_finds_no_space_leaves_no_folder(self):
+        self.sparse()
+        self.fails("ulimit -f 0; " + self.command(), "File too large")
+        self.assertEqual(self.files(), ["train.txt"])
+
+    def program(self, settings, *names):
+        """The command of these programs, in the folder of the data."""
+        programs = pathlib.Path(__file__).parents[2] / "cli/init/programs"
+        text = "".join((programs / f"{name}.py").read_text() for name in names)
+        return f"cd {self.root} && python3 -c \"{settings}\n{text}\""
+
+    def test_arrays_of_samples_replace_no_file(self):
+        for group in "ab":
+            for i in range(3):
+                folder = self.root / "train" / group / str(i)
+                folder.mkdir(parents=True)
+                numpy.save(folder / "x.npy", numpy.zeros((i + 1, 4), "f4"))
+        command = self.program(
+            "import glob; S = ['train/']; P = '*/*/'; N = {'x': 'x.npy'}; D = ''",
+            "sample_arrays")
+        for name in ("group.npy", "x.offsets.npy", "x.values.npy.part"):
+            self.text(f"train/{name}", "mine")
+            self.fails(command, "there already")
+            self.assertEqual((self.root / "train" / name).read_text(), "mine")
+            (self.root / "train" / name).unlink()
+        self.fails("ulimit -f 0; " + command, "")
+        self.assertEqual(sorted(os.listdir(self.root / "train")), ["a", "b"])
+        self.shell(command)
+        self.assertEqual(sorted(os.listdir(self.root / "train")), [
+            "a", "b", "group.npy", "x.offsets.npy", "x.values.npy"])
+
+    def test_a_copy_that_finds_no_space_leaves_no_file(self):
+        self.text("train.txt", "It was a bright cold day in April.\n" * 100)
+        command = self.command()
+        self.fails("ulimit -f 1; " + command, "")
+        self.assertEqual(self.files(), ["train.txt"])
+        self.text("train.bin", "mine")
+        self.fails(command, "")
+        self.assertEqual((self.root / "train.bin").read_text(), "mine")
+
+    def test_a_link_to_an_array_leads_to_it_in_a_new_folder(self):
+        numpy.savez_compressed(self.root / "x.npz", x=numpy.zeros(8))
+        numpy.save(self.root / "real.npy", numpy.zeros(8))
+        os.symlink("real.npy", self.root / "y.npy")
+        self.shell(self.program("import glob; O = 'new'; F = glob.glob('*.np[yz]')",
+                                "folder_begin", "npz_stored", "folder_end"))
+        self.assertFalse((self.root / "new" / "y.npy").is_symlink())
+
+    def test_links_that_lead_back_have_an_end(self):
+        for split in ("Train_a", "Test_a"):
+            save(self.root / split / "1.jpg", picture(1))
+        os.symlink("..", self.root / "Train_a" / "up")
+        os.symlink(".", self.root / "Train_a" / "same")
+        os.symlink("../Test_a", self.root / "Train_a" / "other")
+        made = f"{self.root}-renamed"
+        out = subprocess.run(
+            self.program(f"O = '{made}'", "folder_begin", "link_tree", "folder_end"),
+            shell=True, check=True, capture_output=True, text=True,
+            timeout=20).stdout
+        self.assertEqual(sorted(os.path.relpath(os.path.join(d, f), made)
+                                for d, _, names in os.walk(made) for f in names),
+                         ["Test_a/1.jpg", "Train_a/1.jpg", "Train_a/other/1.jpg"])
+        self.assertEqual(out.count("left out, a link to a folder above"), 2)
+
+
+if __name__ == "__main__":
+    harness.main()
