@@ -5,4 +5,4 @@ copy = lambda i, o: (
     [o.writestr(m.filename, i.read(m)) for m in i.infolist()], o.close())
 [os.makedirs(os.path.join(W, os.path.dirname(f)), exist_ok=True) for f in F]
 [copy(zipfile.ZipFile(f), zipfile.ZipFile(W + '/' + f, 'w')) if f.endswith('.npz')
-    else os.link(f, W + '/' + f) for f in F]
+    else os.link(os.path.realpath(f), W + '/' + f) for f in F]

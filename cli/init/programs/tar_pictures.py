@@ -3,7 +3,7 @@
 # files are printed. A tar without such samples is linked. A program that fails leaves
 # no folder.
 import atexit, glob, os, shutil, tarfile
-assert not os.path.exists('new'), 'there already: new'
+assert not os.path.lexists('new'), 'there already: new'
 os.mkdir('new.part')
 atexit.register(shutil.rmtree, 'new.part', True)
 key = lambda m: os.path.join(
@@ -12,7 +12,7 @@ copy = lambda i, P, o: (
     [o.addfile(m, i.extractfile(m)) if key(m) in P
      else print('left out:', m.name) for m in i if m.isfile()], o.close())
 [copy(i, P, tarfile.open('new.part/' + t, 'w')) if K - P
-    else os.link(t, 'new.part/' + t)
+    else os.link(os.path.realpath(t), 'new.part/' + t)
     for t in sorted(glob.glob(G)) for i in [tarfile.open(t, 'r:')]
     for K in [{key(m) for m in i if m.isfile()}]
     for P in [{key(m) for m in i if m.name.lower().endswith(
