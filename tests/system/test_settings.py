@@ -153,6 +153,21 @@ class Times(SystemTest):
         self.cluster.start_worker()
         pull.finish()
 
+    def test_a_signal_that_arrives_twice_shortens_no_drain(self):
+        self.cluster.photos(number=64)
+        self.cluster.start_server()
+        worker = self.cluster.start_worker(
+            "--drain", "60", "--threads", "1", env=PATIENT,
+            faults="worker.slow:every_sample=1:ms=50")
+        pull = self.cluster.pull(self.cluster.pipeline(), "--epochs", 1)
+        worker.wait_for_text(" FAULT worker.slow")
+        worker.process.terminate()
+        worker.wait_for_text(" LEAVING ")
+        self.assertEqual(worker.terminate(), 0)
+        self.assertNotIn(" GIVEN-BACK ", worker.text())
+        self.cluster.start_worker()
+        pull.finish()
+
     def test_times_out_of_range_are_wrong_usage(self):
         for args, words in (
                 (("server", "--lease", "0.5"),

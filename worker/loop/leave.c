@@ -16,6 +16,9 @@
 #include "common/timer.h"
 #include "worker/loop/loop.h"
 
+/* Two signals within this time are one request. */
+#define SAME_REQUEST_NS FBY_NS_PER_S
+
 /* Several round trips of a slow network, and short beside a drain. */
 #define IN_FLIGHT_NS (FBY_NS_PER_S / 2)
 
@@ -60,6 +63,9 @@ void fby_loop_end_in_order(const struct fby_loop *self)
 void fby_loop_start_leaving(struct fby_loop *self)
 {
     if (self->leave_until_ns != 0) {
+        if (self->now_ns - self->leaving_since_ns < SAME_REQUEST_NS) {
+            return;
+        }
         end_process_after(self, 0);
         self->leave_until_ns  = self->now_ns; /* end in this turn */
         self->accept_until_ns = self->now_ns;
@@ -69,9 +75,10 @@ void fby_loop_start_leaving(struct fby_loop *self)
     fby_service_manager_tell(
         &self->manager, "STOPPING=1\nSTATUS=finishing the open batches");
     end_process_after(self, self->options.drain_ns);
-    self->leave_until_ns  = self->now_ns + self->options.drain_ns;
-    self->accept_until_ns = fby_earlier_ns(self->leave_until_ns,
-        self->now_ns + fby_scaled_timeout_ns(IN_FLIGHT_NS));
+    self->leaving_since_ns = self->now_ns;
+    self->leave_until_ns   = self->now_ns + self->options.drain_ns;
+    self->accept_until_ns  = fby_earlier_ns(self->leave_until_ns,
+         self->now_ns + fby_scaled_timeout_ns(IN_FLIGHT_NS));
     fby_http_refresh(self->http);
     fby_loop_registry_deregister(self);
     for (struct fby_loop_peer *peer = self->peers; peer != NULL;

@@ -169,15 +169,16 @@ struct fby_loop {
     struct fby_buffer        frame; /* a control message being sent */
     struct fby_loop_counts   counts;
     struct fby_http         *http; /* NULL: no HTTP */
-    int      signal_fd;       /* readable after SIGINT or SIGTERM; -1: none */
-    int64_t  now_ns;          /* time at which this turn began */
-    int64_t  progress_due_ns; /* when to send SCANNING next */
-    int64_t  trim_due_ns;     /* when to unmap unused memory next */
-    uint64_t logged_cause;    /* of the last failure that was logged */
-    int64_t  cause_due_ns;    /* when it may be logged again */
-    int64_t  leave_until_ns;  /* when leaving must end; 0: not leaving */
-    int64_t  accept_until_ns; /* then, until when requests are accepted */
-    bool     done;            /* the worker ends after this turn */
+    int      signal_fd;        /* readable after SIGINT or SIGTERM; -1: none */
+    int64_t  now_ns;           /* time at which this turn began */
+    int64_t  progress_due_ns;  /* when to send SCANNING next */
+    int64_t  trim_due_ns;      /* when to unmap unused memory next */
+    uint64_t logged_cause;     /* of the last failure that was logged */
+    int64_t  cause_due_ns;     /* when it may be logged again */
+    int64_t  leaving_since_ns; /* the first request to leave */
+    int64_t  leave_until_ns;   /* when leaving must end; 0: not leaving */
+    int64_t  accept_until_ns;  /* then, until when requests are accepted */
+    bool     done;             /* the worker ends after this turn */
 };
 
 /* ---- loop.c -------------------------------------------------------------- */
@@ -409,7 +410,8 @@ uint32_t fby_loop_count_sessions(const struct fby_loop *self);
 
 /* ---- leave.c ------------------------------------------------------------- */
 
-/* Start to leave. A second call ends the worker in this turn. If the worker's
+/* Start to leave. A second call ends the worker in this turn, unless it comes
+ * within a second: timeout(1) signals the process and its group. If the worker's
  * process has not ended 3 s after that, or after drain_ns, it exits with 1. */
 void fby_loop_start_leaving(struct fby_loop *self);
 
