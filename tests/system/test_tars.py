@@ -393,15 +393,17 @@ class Tokens(Download):
         self.assertIn("found 68 samples of 1024 tokens in 1 token file",
                       self.made("", "--tokens", "u32"))
 
-    def test_tokens_in_arrow_files_become_plain_ones(self):
+    def test_arrow_files_have_a_command_without_their_notes(self):
         save(self.root / "data-00000-of-00001.arrow", b"x")
         save(self.root / "dataset_info.json", "{}")
         save(self.root / "state.json", "{}")
-        self.assertEqual(self.refused(), "Arrow (data-00000-of-00001.arrow) is "
-                         "not read yet; write its samples as files into tar "
-                         "shards first (0001.jpg, 0001.cls, 0001.json; for "
-                         "example with webdataset.ShardWriter); token ids into "
-                         ".bin files (numpy's tofile)")
+        said = self.refused()
+        self.assertTrue(said.startswith(
+            "Arrow (data-00000-of-00001.arrow) is not read yet; to write tar files, "
+            "or lists if there are no pictures (with pyarrow) into a new folder:\n"
+            f"(cd {self.root} && python3 -c "), said)
+        self.assertTrue(said.endswith(
+            f"; then: forebay init {self.root}/converted"), said)
 
 
 if __name__ == "__main__":
