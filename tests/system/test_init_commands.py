@@ -100,6 +100,16 @@ class InitCommands(InitTest):
                                 "folder_begin", "npz_stored", "folder_end"))
         self.assertFalse((self.root / "new" / "y.npy").is_symlink())
 
+    def test_two_texts_of_one_name_do_not_replace_each_other(self):
+        labels = "__label__a good day\n__label__b bad day\n" * 4
+        tags = "EU\tB-ORG\nrejects\tO\n\n" * 9
+        for text in ("1 1:0.5 3:2\n0 2:1\n" * 4, labels, tags):
+            with self.subTest(text=text[:12]):
+                for name in ("train.txt", "train.data"):
+                    self.text(name, text)
+                self.fails(self.command(), "two texts would have one name")
+                self.assertEqual(self.files(), ["train.data", "train.txt"])
+
     def test_links_that_lead_back_have_an_end(self):
         for split in ("Train_a", "Test_a"):
             save(self.root / split / "1.jpg", picture(1))

@@ -3,6 +3,7 @@
 # the columns W and G of a line, and the list. Tags become their numbers, which are
 # printed. Blanks in words become _.
 import json, re
+assert len({g for f, g in L}) == len(L), 'two texts would have one name: ' + str(L)
 S = lambda f: [r for b in re.split(r'\n\s*\n', open(
     f, encoding='utf-8-sig').read()) for r in [[
         x.split('\t') if '\t' in x else x.split() for x in b.split('\n')

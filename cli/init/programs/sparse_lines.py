@@ -2,6 +2,7 @@
 # Makes a table in W of each text in L, a file and the name of its split. A line has a
 # label and index:value pairs, as libsvm's; the first index is 0 if there is one, else 1.
 import numpy as n
+assert len({g for f, g in L}) == len(L), 'two texts would have one name: ' + str(L)
 R = {s: [x.split('#')[0].split() for x in open(f)] for f, s in L}
 R = {s: [x for x in r if x] for s, r in R.items()}
 P = {s: [[p.split(':') for p in x[1:]] for x in r] for s, r in R.items()}
