@@ -2,11 +2,12 @@
 # Writes the batches of CIFAR, pickles or .bin files of CIFAR-10 (of the extension E), as
 # the arrays of the splits in W: image, as [n, 3, 32, 32], label, and coarse_label. Names
 # of classes are printed. Only pickles of arrays are loaded.
-import glob, pickle, numpy as n
+import glob, pickle, re, numpy as n
 U = type('U', (pickle.Unpickler,), {'find_class': lambda s, m, c: (
     pickle.Unpickler.find_class(s, m, c)
-    if m.split('.')[0] in ('numpy', '_codecs') and c in (
-        '_reconstruct', 'ndarray', 'dtype', '_frombuffer', 'encode')
+    if re.sub(r'\Anumpy[.]_?core[.](multiarray|numeric)\Z', 'numpy', m) in (
+        'numpy', '_codecs') and c in (
+            '_reconstruct', 'ndarray', 'dtype', '_frombuffer', 'encode')
     else exit('a pickle of other objects: ' + m + '.' + c))})
 word = lambda k: k.decode() if isinstance(k, bytes) else k
 load = lambda f: {
