@@ -17,18 +17,26 @@
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
+/* Of a program that writes other pictures in a folder of links: put(array, f) replaces
+ * the link f by a picture. */
+static const char pictures[] =
+    "; import glob, numpy as n; from PIL import Image as I; put = lambda a, f: "
+    "(os.remove(f), I.fromarray(a.astype('u1')).save(f)); find = lambda p: "
+    "glob.glob(glob.escape(W) + '/**/' + p, recursive=True); ";
+
 /* Numbers the colours of all PNG files in the folders of one name, in order of
- * red, green, blue. The copies have no name of parallel folders. */
+ * red, green, blue. */
 #define NUMBER_COLOURS                                                       \
-    "(cd %s && " FBY_PYTHON                                                  \
-    "import glob, shutil, numpy as n; from PIL import "                      \
-    "Image as I; [shutil.copytree(d, d[:-%d] + 'colours') for d in "         \
-    "glob.glob('**/%s/', recursive=True)]; read = lambda f: "                \
-    "n.array(I.open(f).convert('RGB')) @ [65536, 256, 1]; files = "          \
-    "glob.glob('**/%s/**/*.png', recursive=True); ids = sorted({c for f in " \
-    "files for c in n.unique(read(f))}); assert len(ids) < 257, len(ids); "  \
-    "[I.fromarray(n.searchsorted(ids, read(f)).astype('u1')).save(f) for f " \
-    "in files]; print({'%%06x' %% c: i for i, c in enumerate(ids)})\")\n"
+    "read = lambda f: n.array(I.open(f).convert('RGB')) @ [65536, 256, 1]; " \
+    "files = find('%s/**/*.png'); ids = sorted({c for f in files for c in "  \
+    "n.unique(read(f))}); assert len(ids) < 257, len(ids); "                 \
+    "[put(n.searchsorted(ids, read(f)), f) for f in files]; "                \
+    "print({'%%06x' %% c: i for i, c in enumerate(ids)})"
+
+/* Scales the PNG files of 16 bits in grey. */
+#define SCALE_GREY16                                                     \
+    "[put(n.array(p) >> 8, f) for f in find('*.[pP][nN][gG]') for p in " \
+    "[I.open(f)] if p.mode[0] == 'I']"
 
 enum { WORD = 400 /* bytes of a path in a command */ };
 
@@ -71,6 +79,21 @@ static bool write_folder(const struct fby_init_summary *data, char out[WORD])
     return size > 1 && fby_shell_quote(dir, out, WORD);
 }
 
+/* Append the command that writes other pictures into a new folder, DIR`ending`, with
+ * `program`. */
+static void append_new_folder(const char *dir, const char *program,
+    const char *ending, struct fby_buffer *out)
+{
+    static const char begin[] = " && " FBY_PYTHON "O = sys.argv[1]; ";
+    const char *const parts[] = {"(cd ", dir, begin, fby_program_folder_begin,
+        "; ", fby_program_link_tree, pictures, program, "; ",
+        fby_program_folder_end, "\" ", dir, ending, "); then: forebay init ",
+        dir, ending, "\n"};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        fby_init_append(out, parts[i]);
+    }
+}
+
 static void append_colours(const struct fby_init_summary *data,
     const struct fby_init_member *member, struct fby_buffer *out)
 {
@@ -91,11 +114,10 @@ static void append_colours(const struct fby_init_summary *data,
     }
     snprintf(folder, sizeof(folder), "%.*s", (int)(dot - member->extension),
         member->extension);
-    char command[sizeof(NUMBER_COLOURS) + WORD + FBY_NAME_SIZE + FBY_NAME_SIZE];
-    snprintf(command, sizeof(command), NUMBER_COLOURS, word,
-        (int)strlen(folder) + 1, folder, folder);
+    char program[sizeof(NUMBER_COLOURS) + FBY_NAME_SIZE];
+    snprintf(program, sizeof(program), NUMBER_COLOURS, folder);
     fby_init_append(out, "; to number them: ");
-    fby_init_append(out, command);
+    append_new_folder(word, program, "-numbered", out);
 }
 
 static void append_left_out(const struct fby_init_summary *data,
@@ -138,13 +160,6 @@ static void append_partial(const struct fby_init_summary *data,
     }
 }
 
-/* Scales the PNG files of 16 bits in grey. */
-#define SCALE_GREY16                                                         \
-    ", which changes the files: (cd %s && " FBY_PYTHON "import glob, numpy " \
-    "as n; from PIL import Image as I; [I.fromarray((n.array(p) >> "         \
-    "8).astype('u1')).save(f) for f in glob.glob('**/*.[pP][nN][gG]', "      \
-    "recursive=True) for p in [I.open(f)] if p.mode[0] == 'I']\")"
-
 /* Grey of 16 bits is clipped at 255. Beside other pictures it may be depths, which
  * a command that scales them would destroy. */
 static void append_grey16(
@@ -159,11 +174,11 @@ static void append_grey16(
                : "scale copies of them to 8 bits, or, if they are depths, move "
                  "them out of the pictures");
     if (is_all && write_folder(data, word)) {
-        char command[sizeof(SCALE_GREY16) + WORD];
-        snprintf(command, sizeof(command), SCALE_GREY16, word);
-        fby_init_append(out, command);
+        fby_init_append(out, ": ");
+        append_new_folder(word, SCALE_GREY16, "-8bit", out);
+    } else {
+        fby_init_append(out, "\n");
     }
-    fby_init_append(out, "\n");
 }
 
 /* True if a picture of the field of `image` may be grey of 16 bits. */

@@ -891,13 +891,14 @@ static void what_no_field_reads_is_noted_for_the_terminal(void **state)
         "left out: masks.png: its colours are no class ids; if it is a second "
         "picture, remove the # of its field in the file; to number them: "
         "(cd '/my data' && python3 -c \"import sys; "
-        "sys.path[:] = filter(None, sys.path); import glob, shutil");
+        "sys.path[:] = filter(None, sys.path); O = ");
     const struct fby_init_split val = {
         "val", "/d/val/{images,masks}", NULL, 0, NULL};
     s.path     = "/d/train/{images,masks}";
     s.others   = &val;
     s.n_others = 1;
     assert_notes(&s, "(cd /d && python3");
+    assert_notes(&s, "\" /d-numbered); then: forebay init /d-numbered\n");
     s.n_others = 0;
     s.path     = "/it's/{images,masks}";
     assert_notes(&s, "(cd '/it'\\''s' && python3");
@@ -969,10 +970,9 @@ static void pictures_of_16_bits_in_grey_are_noted(void **state)
         .n_members                     = 1};
     assert_notes(&s,
         "note: the pictures are grey of 16 bits: all above 255 becomes white, "
-        "as Pillow's convert(\"RGB\") does; scale them to 8 bits, which "
-        "changes "
-        "the files: (cd /d && python3 -c \"import sys; "
-        "sys.path[:] = filter(None, sys.path); import glob, numpy as n; ");
+        "as Pillow's convert(\"RGB\") does; scale them to 8 bits: (cd "
+        "/d && python3 -c \"import sys; sys.path[:] = filter(None, sys.path); "
+        "O");
     s.kind = FBY_SOURCE_SHARDS;
     assert_notes(&s, "does; scale them to 8 bits\n");
     member.is_grey16  = false;

@@ -1591,8 +1591,7 @@ CORPUS = [
         empty("lost+found")), {"masks": (4, 224, 224, 1)}),
     ("PNG of 16 bits in grey", grey16, Note(
         "note: the pictures are grey of 16 bits: all above 255 becomes white, "
-        "as Pillow's convert(\"RGB\") does; scale them to 8 bits, which "
-        "changes the files: (cd /", {"image": (4, *IMAGE)},
+        "as Pillow's convert(\"RGB\") does; scale them to 8 bits: (cd /", {"image": (4, *IMAGE)},
         {"train": {"image": (4, *IMAGE)}})),
     *((f"PNG of 16 bits among others in {folder}",
        grey16_among_others(folder, end), Note(
@@ -1633,10 +1632,11 @@ def contents(folder):
 
 def folder_after(said, folder):
     """The folder in the one with links that the command makes, if it does."""
-    links = re.search(r"; then: forebay init (\S+-renamed)\S*$", said, re.M)
+    links = re.search(r"; then: forebay init (\S+-(renamed|8bit|numbered))\S*$",
+                      said, re.M)
     if links is None:
         return folder
-    data = links[1].removesuffix("-renamed")
+    data = links[1].removesuffix("-" + links[2])
     return pathlib.Path(links[1] + str(folder).removeprefix(data).rstrip("/"))
 
 
@@ -1702,7 +1702,11 @@ class Corpus(SystemTest):
         if note.after is None:
             self.assertIsNone(COMMAND.search(said), said)
             return
+        before = contents(operand) if operand.is_dir() else {}
         self.run_command(said, operand)
+        after = contents(operand) if before else {}
+        self.assertEqual(
+            before, {path: after.get(path) for path in before})
         operand = folder_after(said, operand)
         said = self.check_shapes(operand, pipeline.with_name("after.yaml"),
                                  note.after.items())

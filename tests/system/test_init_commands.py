@@ -9,6 +9,7 @@ import sys
 
 import harness
 import numpy
+import PIL.Image
 
 from init_data import InitTest
 from test_corpus import picture, save
@@ -99,6 +100,25 @@ class InitCommands(InitTest):
         self.shell(self.program("import glob; O = 'new'; F = glob.glob('*.np[yz]')",
                                 "folder_begin", "npz_stored", "folder_end"))
         self.assertFalse((self.root / "new" / "y.npy").is_symlink())
+
+    def test_a_pickle_loads_no_module_but_those_of_arrays(self):
+        for number in range(1, 6):
+            self.text(f"data_batch_{number}", "cnumpy.f2py.__main__\nndarray\n.")
+        self.fails(self.command(),
+                   "a pickle of other objects: numpy.f2py.__main__.ndarray")
+
+    def test_a_note_on_pictures_changes_none_of_them(self):
+        """Nor one that is the same file in a folder of links."""
+        picture16 = PIL.Image.fromarray(numpy.full((8, 8), 3000, "u2"))
+        for i in range(4):
+            (self.root / "p").mkdir(exist_ok=True)
+            picture16.save(self.root / "p" / f"{i}.png")
+        said = self.made()
+        command = said[said.index("(cd "):].split("; then: ")[0]
+        self.shell(command)
+        for folder, value in ((self.root, 3000), (f"{self.root}-8bit", 11)):
+            with PIL.Image.open(f"{folder}/p/0.png") as image:
+                self.assertEqual(image.getpixel((0, 0)), value)
 
     def test_two_texts_of_one_name_do_not_replace_each_other(self):
         labels = "__label__a good day\n__label__b bad day\n" * 4
