@@ -17,6 +17,7 @@ extern "C" {
 #include "bench/gpu_batch.h"
 }
 #include "trainer_client/gpu/cuda.h"
+#include "trainer_client/gpu/require.h"
 
 enum {
     GPU_ROWS       = 256,     /* pictures of a batch */
@@ -35,16 +36,15 @@ enum {
         }                                                                \
     } while (0)
 
-/* Prepare the first GPU for launches. Without a GPU, print a message and return
- * false. */
-static inline bool gpu_begin(const char *bench)
+/* Prepare the first GPU for launches, or exit as fby_gpu_require says. */
+static inline void gpu_begin(const char *bench)
 {
-    if (!gpu_require(bench)) {
-        return false;
+    int code = fby_gpu_require(bench);
+    if (code != 0) {
+        exit(code);
     }
     CHECK(fby_cuda()->use_device(0));
     CHECK(fby_cuda()->load_kernels());
-    return true;
 }
 
 /* Print a value without a goal: "NAME value VALUE UNIT". */

@@ -8,20 +8,9 @@
 #include "codec/photo.h"
 #include "common/mem.h"
 #include "trainer_client/expand/segments.h"
-#include "trainer_client/gpu/cuda.h"
 
 enum { ALIGN = 64, LIST_BYTES = 1 << 20 /* more than the list needs */ };
 enum { SLOPE_BYTES = 301 }; /* bytes after which the slope rises by 1 */
-
-bool gpu_require(const char *bench)
-{
-    int  n  = 0;
-    bool ok = fby_cuda() != NULL && fby_cuda()->device_count(&n) == 0 && n > 0;
-    if (!ok) {
-        printf("%s: there is no GPU, nothing is measured\n", bench);
-    }
-    return ok;
-}
 
 void gpu_paint_pixels(uint8_t *raw, uint64_t n)
 {

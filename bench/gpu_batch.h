@@ -21,9 +21,6 @@ struct gpu_batch {
     uint32_t shared_bytes; /* shared memory of a thread block */
 };
 
-/* Returns true if there is a GPU; else prints that `bench` measures nothing. */
-bool gpu_require(const char *bench);
-
 /* Write `n` bytes of synthetic pictures: a slope with noise of one bit. */
 void gpu_paint_pixels(uint8_t *raw, uint64_t n);
 

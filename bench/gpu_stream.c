@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/mem.h"
 #include "trainer_client/gpu/cuda.h"
+#include "trainer_client/gpu/require.h"
 
 enum { ROWS = 256, SIDE = 224, WORKERS = 4, WARM_BATCHES = 40, ROUNDS = 7 };
 
@@ -70,8 +71,9 @@ int main(int argc, char **argv)
     double rates[ROUNDS];
     bench_parse_options(argc, argv, options,
         "Pictures a second that reach a GPU as tensors.", NULL);
-    if (!gpu_require("gpu_stream")) {
-        return 0;
+    int code = fby_gpu_require("gpu_stream");
+    if (code != 0) {
+        return code;
     }
     bench_begin("gpu_stream");
     run(rates);

@@ -37,6 +37,7 @@ from collections.abc import Callable, Iterator
 import numpy
 
 import forebay
+import gpu_present
 from forebay import cluster
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -649,8 +650,9 @@ def py_gpu(bench: Bench) -> None:
     if not HAS_TORCH:
         return bench.output.left_out("py_gpu", "there is no PyTorch")
     import torch
-    if not torch.cuda.is_available():
-        return bench.output.left_out("py_gpu", "there is no GPU")
+    why = gpu_present.why_none()
+    if why is not None:
+        return bench.output.left_out("py_gpu", f"there is {why}")
     bench.start()
     machine = Machine("py_gpu", bench.output)
     name, step = make_gpu_step()

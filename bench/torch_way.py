@@ -7,12 +7,14 @@ contiguous; the batch has 256 pictures of 224 x 224.
     torch_way.py [--ours-us BATCH KERNEL]
 
 BATCH and KERNEL are the times of Forebay from gpu_way in microseconds, with
-and without the copy. Without PyTorch or a usable GPU the program prints a
-message and measures nothing."""
+and without the copy. Without PyTorch or a GPU the program prints a message and
+measures nothing."""
 
 import argparse
 import statistics
 import sys
+
+import gpu_present
 
 ROWS, SIDE, LAUNCHES, ROUNDS = 256, 224, 20, 9
 
@@ -69,11 +71,8 @@ def main(args):
     try:
         import torch
     except ImportError as error:
-        print(f"torch_way: no PyTorch here ({error}), nothing is measured")
-        return
-    if not torch.cuda.is_available():
-        print("torch_way: PyTorch finds no GPU, nothing is measured")
-        return
+        gpu_present.skip("torch_way", f"no PyTorch ({error})")
+    gpu_present.require("torch_way", torch)
     print(f"PyTorch {torch.__version__}")
     kernels, batch = usual_way(torch)
     report("gpu_way_batch_torch", measure(torch, batch), ours[0])

@@ -158,18 +158,17 @@ static struct fby_verdict try_device(const struct fby_cuda *cuda, int device)
 
 void fby_doctor_gpu(const struct fby_doctor_options *options, int pipe_fd)
 {
-    const struct fby_cuda  *cuda  = fby_cuda();
-    struct fby_error_detail why   = {""};
-    int                     first = 0;
-    int                     n     = 0;
+    const struct fby_cuda  *cuda = fby_cuda();
+    struct fby_error_detail why  = {""};
+    int                     n    = 0;
     (void)options;
-    if (fby_gpu_find_device(cuda, "cuda", &first, &why) != FBY_OK) {
+    fby_err err = fby_gpu_count(cuda, &n, &why);
+    if (err != FBY_OK) { /* FBY_USAGE: there is none */
         fby_doctor_report(pipe_fd, "gpu",
-            fby_verdict(
-                FBY_DOCTOR_OK, NULL, "batches stay on the host: %s", why.text));
+            fby_verdict(err == FBY_USAGE ? FBY_DOCTOR_OK : FBY_DOCTOR_WARN,
+                NULL, "batches stay on the host: %s", why.text));
         return;
     }
-    (void)cuda->device_count(&n);
     for (int device = 0; device < n; device++) {
         fby_doctor_report(pipe_fd, "gpu", try_device(cuda, device));
     }

@@ -10,8 +10,7 @@
 
 #include "trainer_client/expand/segment.h"
 #include "trainer_client/gpu/cuda.h"
-
-enum { SKIPPED = 77 };
+#include "trainer_client/gpu/require.h"
 
 static void check(int code, const char *what)
 {
@@ -23,10 +22,9 @@ static void check(int code, const char *what)
 
 static void begin(void)
 {
-    int n = 0;
-    if (fby_cuda()->device_count(&n) != 0 || n == 0) {
-        puts("skipped: there is no GPU");
-        exit(SKIPPED);
+    int code = fby_gpu_require("gpu_expand_block");
+    if (code != 0) {
+        exit(code);
     }
     check(fby_cuda()->load_kernels(), "prepare");
 }

@@ -15,8 +15,9 @@ extern "C" {
 #include "trainer_client/gpu/upload.h"
 }
 #include "trainer_client/expand/segment.h"
+#include "trainer_client/gpu/require.h"
 
-enum { SKIPPED = 77, BYTES = 1 << 20, ARENAS = 5, OUTS = 4, BATCHES = 100000 };
+enum { BYTES = 1 << 20, ARENAS = 5, OUTS = 4, BATCHES = 100000 };
 
 #define CHECK(call)                                                       \
     do {                                                                  \
@@ -240,11 +241,10 @@ static void graph(cudaStream_t s)
 
 int main(int argc, char **argv)
 {
-    int      n       = 0;
+    int      code    = fby_gpu_require("gpu_lifetimes");
     uint32_t batches = argc > 1 ? strtoul(argv[1], nullptr, 10) : BATCHES;
-    if (fby_cuda()->device_count(&n) != 0 || n == 0) {
-        puts("skipped: there is no GPU");
-        return SKIPPED;
+    if (code != 0) {
+        return code;
     }
     if (batches < 10) {
         fputs("usage: gpu_lifetimes [BATCHES], 10 or more\n", stderr);

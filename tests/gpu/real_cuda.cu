@@ -12,12 +12,13 @@
 
 extern "C" {
 #include "tests/trainer_client/fake_cuda.h"
+#include "trainer_client/gpu/require.h"
 
 const struct fby_cuda *__real_fby_cuda(void);
 const struct fby_cuda *__wrap_fby_cuda(void);
 }
 
-enum { SKIPPED = 77, BROKEN = 719 };
+enum { BROKEN = 719 };
 
 static std::atomic<int64_t>      live;
 static std::atomic<const char *> broken;
@@ -187,11 +188,10 @@ const struct fby_cuda *__wrap_fby_cuda(void)
 
 void fake_cuda_begin(uint64_t seed)
 {
-    int n = 0;
+    int code = fby_gpu_require("gpu_client");
     (void)seed; /* a GPU has an order of its own */
-    if (real()->device_count(&n) != 0 || n == 0) {
-        puts("skipped: there is no GPU");
-        exit(SKIPPED);
+    if (code != 0) {
+        exit(code);
     }
     (void)__wrap_fby_cuda();
     check(real()->use_device(0), "use");

@@ -6,7 +6,7 @@
 
 Needs a Python with PyTorch, and the package: that of PYTHONPATH, or a wheel
 that `make wheel` has built with CUDA. Exits with 77 if there is no GPU, or
-with 1 if FOREBAY_REQUIRE_GPU is set. `make test-gpu` runs it.
+with 1 if FOREBAY_REQUIRE_GPU is 1. `make test-gpu` runs it.
 
 With `--device cpu` the same tests run on the host, where streams and graphs do
 nothing. With `--device fake` those of values and streams run on the GPU of
@@ -28,7 +28,9 @@ import time
 import unittest
 import zipfile
 
-SKIPPED = 77
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import gpu_present  # noqa: E402
+
 BATCH, STEPS = 16, 12  # rows of a batch, batches of an epoch
 MEMORIES = ("own", "ring", "fixed")
 
@@ -721,13 +723,6 @@ def run_script(code, *arguments):
 
 # ---- main -------------------------------------------------------------------
 
-def skip(why):
-    if os.environ.get("FOREBAY_REQUIRE_GPU"):
-        sys.exit(f"FOREBAY_REQUIRE_GPU is set, but there is {why}")
-    print(f"skipped: {why}")
-    sys.exit(SKIPPED)
-
-
 def unpack(wheel, folder):
     """Unpack a wheel. (The zipfile module forgets which files can run.)"""
     with zipfile.ZipFile(wheel) as archive:
@@ -762,9 +757,9 @@ def main():
     try:
         import torch
     except ImportError:
-        skip(f"no PyTorch in {sys.executable}")
-    if options.device == "cuda" and not torch.cuda.is_available():
-        skip("no GPU")
+        gpu_present.skip("test_python", f"no PyTorch in {sys.executable}")
+    if options.device == "cuda":
+        gpu_present.require("test_python", torch)
     with tempfile.TemporaryDirectory(prefix="forebay-gpu-") as folder:
         home = pathlib.Path(folder)
         if options.wheel:

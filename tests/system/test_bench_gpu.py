@@ -103,13 +103,27 @@ class RunGpu(unittest.TestCase):
 
     def test_without_pytorch_or_its_gpu_nothing_is_measured(self):
         for module, words in (
-                ("raise ImportError('none')", "no PyTorch here (none)"),
-                ("class cuda:\n    is_available = staticmethod(lambda: False)",
-                 "finds no GPU")):
+                ("raise ImportError('none')", "no PyTorch (none)"),
+                ("class version:\n    cuda = None", "there is no ")):
             shown = self.torch_way(module)
-            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertEqual(shown.returncode, 77, shown.stderr)
             self.assertIn(words, shown.stdout)
             self.assertIsNone(re.search("goal|value", shown.stdout))
+
+    def test_a_driver_that_fails_is_not_the_absence_of_a_gpu(self):
+        driver = self.dir / "libcuda.so.1"
+        for code, said, result in ((802, "cuInit failed with 802", 1),
+                                   (100, "there is no GPU", 77)):
+            subprocess.run(
+                ["cc", "-shared", "-o", driver, "-xc", "-"], check=True,
+                input=f"int cuInit(void) {{ return {code}; }}", text=True)
+            shown = subprocess.run(
+                [sys.executable, "-c", "import gpu_present\n"
+                 "gpu_present.skip('t', gpu_present.why_none())"],
+                capture_output=True, text=True, check=False, cwd=ROOT / "bench",
+                env={**os.environ, "LD_LIBRARY_PATH": str(self.dir)})
+            self.assertEqual(shown.returncode, result)
+            self.assertIn(said, shown.stdout + shown.stderr)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,9 @@ enum {
     NOT_READY    = 600,
     WRONG_DEVICE = 400,
     NO_MEMORY    = 2,
+    OLD_DRIVER   = 35,
+    NO_DEVICE    = 100,
+    RUNTIME      = 13000, /* version */
     BROKEN       = 719,
     MAX_STEPS    = 4,
     PINS         = 64,
@@ -306,14 +309,19 @@ static int driver_version(int *out)
 
 static int runtime_version(int *out)
 {
-    *out = 13000;
+    *out = RUNTIME;
     return 0;
 }
 
 static int count(int *out)
 {
+    bool fails =
+        fake.broken != NULL && strcmp(fake.broken, "cudaGetDeviceCount") == 0;
     *out = fake.devices;
-    return fake.devices > 0 ? 0 : 35;
+    return fake.driver < RUNTIME ? OLD_DRIVER
+           : fails               ? BROKEN
+           : fake.devices > 0    ? 0
+                                 : NO_DEVICE;
 }
 
 static int describe(int device, struct fby_cuda_about *out)
@@ -626,6 +634,7 @@ const struct fby_cuda *fby_cuda(void)
 {
     static const struct fby_cuda calls = {
         .not_ready             = NOT_READY,
+        .no_device             = NO_DEVICE,
         .driver_version        = driver_version,
         .runtime_version       = runtime_version,
         .device_count          = count,

@@ -116,7 +116,7 @@ static void a_gpu_is_asked_for_by_name_or_taken_if_there(void **state)
     } cases[] = {{"cuda", 0, true, false}, {"cuda:1", 1, true, false},
         {"auto", 0, true, true}, {"host", 0, false, false},
         {NULL, 0, false, false}};
-    fake_cuda_driver(12040, 2);
+    fake_cuda_driver(13000, 2);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct forebay_options o = options_of(shards, fields);
         struct fby_setup       setup;
@@ -138,10 +138,10 @@ static void without_a_gpu_any_device_is_the_host(void **state)
     (void)state;
     struct forebay_options o = options_of(shards, fields);
     struct fby_setup       setup;
-    fake_cuda_driver(12040, 1);
+    fake_cuda_driver(13000, 1);
     o.device = "cuda:1";
     refused(&o, FBY_USAGE, "device cuda:1: this machine has 1 GPU");
-    fake_cuda_driver(12040, 0);
+    fake_cuda_driver(12040, 0); /* too old for this build */
     o.device        = "auto";
     o.fixed_outputs = true;
     o.allocate      = allocate; /* of no use then, so nothing is missing */
@@ -153,7 +153,7 @@ static void without_a_gpu_any_device_is_the_host(void **state)
     assert_null(setup.tensor_allocator.allocate);
     fby_setup_fini(&setup);
     o.device = "cuda";
-    refused(&o, FBY_USAGE,
+    refused(&o, FBY_SYS,
         "device cuda: the driver is for CUDA 12.4, this build needs one for "
         "13.0 or newer: update the driver, or use host");
 }

@@ -198,6 +198,7 @@ static int launch_passes(const struct fby_cuda_launch *launch)
 
 static constexpr void add_device_calls(struct fby_cuda *table)
 {
+    table->no_device      = cudaErrorNoDevice;
     table->driver_version = [](int *out) {
         return CALL(cudaDriverGetVersion, out);
     };

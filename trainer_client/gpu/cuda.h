@@ -37,6 +37,7 @@ enum { FBY_CUDA_SHARED = 50 << 10 };
 
 struct fby_cuda {
     int not_ready; /* the result of event_query while the event is pending */
+    int no_device; /* the result of device_count if there is no GPU */
     /* Version numbers are 1000 * major + 10 * minor; 0: no driver. */
     int (*driver_version)(int *out);
     int (*runtime_version)(int *out);

@@ -355,8 +355,9 @@ static fby_err resolve_device(struct fby_setup *self,
     }
     fby_err err = fby_gpu_find_device(
         fby_cuda(), is_auto ? "cuda" : name, &self->gpu, &reason);
-    if (err != FBY_OK && is_auto) { /* no GPU: use the host */
-        fby_info("DEVICE-HOST", "%s", reason.text);
+    if (err != FBY_OK && is_auto) { /* FBY_USAGE: there is no GPU */
+        (err == FBY_USAGE ? fby_info : fby_warn)(
+            "DEVICE-HOST", "%s", reason.text);
         return FBY_OK;
     }
     if (err != FBY_OK) {
