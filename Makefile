@@ -8,8 +8,9 @@
 #   make bench  build, measure this machine (docs/performance.md)
 #   make bench-long  the benches that take minutes each
 #   make bench-python  what the Python package adds; PYTHON=one with PyTorch
-#   make test-gpu    the tests that need a GPU, then under compute-sanitizer;
-#                    PYTHON=one with PyTorch for those of the Python package
+#   make gpu-kit     build/gpu-kit: tests and benches for a machine with a GPU
+#   make test-gpu    its tests, then under compute-sanitizer; PYTHON=one with
+#                    PyTorch for those of the Python package
 #   make bench-gpu   measure this GPU, write a table to bench/results/
 #   make wheel  the Python package as dist/*.whl, for other machines too
 #   make package     a .deb and a .tar.gz in dist/ (docs/operations.md)
@@ -27,7 +28,7 @@ FBY_CUDA = auto
 demo bench bench-python: export DATA := $(DATA)
 
 .PHONY: build configure setup demo test test-long test-mutants test-python \
-    test-gpu test-deploy lint bench bench-long bench-python bench-gpu has-cuda \
+    test-gpu test-deploy lint bench bench-long bench-python bench-gpu gpu-kit \
     image install package wheel clean
 
 # Kernels take minutes to compile and the demo needs none, so it configures
@@ -103,21 +104,21 @@ bench-python: build
 	@PYTHONPATH=build/python $(PYTHON) bench/python.py \
 	    $${DATA:+--data "$$DATA"}
 
-test-gpu bench-gpu: has-cuda
-
-has-cuda: build
+gpu-kit: build
 	@[ -x build/bench/gpu ] || { \
 	    echo "make: this build has no CUDA device: cmake says why" >&2; \
 	    exit 1; }
+	@tools/install-packages kit
+	@tools/gpu-kit build build/gpu-kit
 
-test-gpu:
-	@ctest --test-dir build --output-on-failure -L gpu
-	@PYTHONPATH=build/python $(PYTHON) tests/gpu/test_python.py || \
+test-gpu bench-gpu: export FOREBAY_TORCH_PYTHON ?= $(PYTHON)
+test-gpu: gpu-kit
+	@build/gpu-kit/run --full --part 1 --part 2 --part 3 --part 4 || \
 	    [ $$? -eq 77 ]
-	@tests/gpu/sanitize build || [ $$? -eq 77 ]
 
-bench-gpu:
-	@bench/run-gpu build
+bench-gpu: gpu-kit
+	@build/gpu-kit/run --full --part 5 --results bench/results || \
+	    [ $$? -eq 77 ]
 
 install: build
 	@cmake --install build --prefix "$(PREFIX)"
@@ -133,6 +134,7 @@ image: package
 
 test-deploy: package
 	@tools/install-packages deploy
+	@[ ! -x build/bench/gpu ] || tools/gpu-kit build build/gpu-kit
 	@tools/test-deploy
 
 wheel:

@@ -16,24 +16,6 @@
 #include "common/clock.h"
 #include "common/mem.h"
 
-/* Values: source, batch, decoder's keys, crop, field's keys, label's source. */
-static const char pipeline_format[] =
-    "forebay: 1\n"
-    "splits:\n"
-    "  train: {%s, shuffle: full, last: drop}\n"
-    "global_batch: %" PRIu64 "\n"
-    "seed: 42\n"
-    "fields:\n"
-    "  image:\n"
-    "    from: [jpg]\n"
-    "    decode: rgb8\n"
-    "%s"
-    "    ops:\n"
-    "      - random_resized_crop: {size: %" PRIu64 "}\n"
-    "      - horizontal_flip: {p: 0.5}\n"
-    "%s"
-    "  label: {from: %s}\n";
-
 void bench_cluster_init(struct bench_cluster *self)
 {
     *self           = (struct bench_cluster){0};
@@ -67,66 +49,6 @@ void bench_cluster_write_pipeline(
     vfprintf(file, format, args);
     va_end(args);
     fclose(file);
-}
-
-void bench_cluster_init_pictures(
-    struct bench_cluster *self, const struct bench_pictures *pictures)
-{
-    char source[128];
-    char number[24];
-    char side[24];
-    char output[1024];
-    bench_cluster_init(self);
-    snprintf(source, sizeof(source), "folder: \"%s\"", self->data_dir);
-    bench_cluster_write_pipeline(self, pipeline_format, source, pictures->batch,
-        "    dct_scale: off\n", pictures->crop, "", "folder");
-    snprintf(number, sizeof(number), "%" PRIu64, pictures->number);
-    snprintf(side, sizeof(side), "%" PRIu64, pictures->side);
-    bench_process_run(self->log_path,
-        (const char *const[]){"forebay", "photos", self->data_dir, "--number",
-            number, "--side", side, NULL},
-        output, sizeof(output));
-}
-
-void bench_cluster_init_shards(struct bench_cluster *self,
-    const struct bench_photos *photos, const struct bench_shards *shards)
-{
-    char source[128];
-    bench_cluster_init(self);
-    snprintf(source, sizeof(source), "shards: \"%s/train-{0..%u}.tar\"",
-        self->data_dir, shards->shards - 1);
-    bench_cluster_write_pipeline(self, pipeline_format, source, shards->batch,
-        "", shards->crop, "    wire: {codec: auto}\n", "cls");
-    bench_photos_write_tar(
-        photos, self->data_dir, shards->shards, shards->copies);
-}
-
-void bench_cluster_init_blocks(
-    struct bench_cluster *self, const struct bench_blocks *blocks)
-{
-    struct bench_photos photos = {.n = blocks->number};
-    uint8_t            *bytes  = fby_zalloc(blocks->bytes);
-    photos.photos = fby_zalloc(blocks->number * sizeof(*photos.photos));
-    for (unsigned i = 0; i < blocks->number; i++) {
-        photos.photos[i] =
-            (struct bench_photo){.bytes = bytes, .size = blocks->bytes};
-    }
-    bench_cluster_init(self);
-    bench_cluster_write_pipeline(self,
-        "forebay: 1\n"
-        "splits: {train: {shards: \"d:train-{0..0}.tar\"}}\n"
-        "global_batch: %u\n"
-        "fields:\n"
-        "  bytes:\n"
-        "    from: jpg\n"
-        "    decode: bytes\n"
-        "    length: %u\n"
-        "    wire: {filter: none, codec: store}\n",
-        blocks->batch, blocks->bytes);
-    bench_photos_write_tar(
-        &photos, self->data_dir, /* shards */ 1, /* copies */ 1);
-    free(photos.photos);
-    free(bytes);
 }
 
 /* Run `forebay keys ACTION` on the folder, with two more words or NULL. */

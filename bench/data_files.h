@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* data_files.h - writes the data sets of benches: NumPy files, sparse matrices,
- * archives. All files are uncompressed. Errors end the bench. */
+/* data_files.h - writes the data sets of benches: folders, NumPy files. Errors
+ * end the bench. */
 #ifndef FBY_BENCH_DATA_FILES_H
 #define FBY_BENCH_DATA_FILES_H
 
-#include <archive.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +23,10 @@ struct bench_array {   /* a NumPy array */
     size_t      bytes; /* size of all values */
 };
 
+/* Write the head of a NumPy file, in front of the values. */
+enum { BENCH_NPY_HEAD = 128 };
+void bench_npy_head(char out[BENCH_NPY_HEAD], const struct bench_array *array);
+
 /* Write a NumPy file. */
 void bench_write_npy(const char *path, const struct bench_array *array);
 
@@ -36,25 +39,5 @@ struct bench_column { /* a NumPy array of rows */
 /* Write the NumPy file `dir`/NAME.npy. */
 void bench_write_column(const char *dir, const struct bench_column *column,
     const void *values, uint64_t rows);
-
-struct bench_csr { /* a sparse matrix */
-    uint32_t  rows, columns;
-    uint32_t *indptr;  /* [rows + 1]: index of the first value of each row, then
-                          the number of values */
-    uint32_t *indices; /* column of each value */
-    float    *values;
-};
-
-/* Write a matrix as SciPy saves CSR: a zip file of NumPy files. */
-void bench_write_csr(const char *path, const struct bench_csr *csr);
-
-/* Create an archive. Then add its members, and close it. */
-enum bench_archive_format { BENCH_TAR, BENCH_ZIP };
-struct archive *bench_archive_create(
-    const char *path, enum bench_archive_format format);
-
-void bench_archive_add(
-    struct archive *self, const char *name, const void *data, size_t size);
-void bench_archive_close(struct archive *self);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu.h - functions of the GPU benches.
  *
- * bench/run-gpu makes a table of what bench_judge() and gpu_print_value()
+ * tests/gpu/run makes a table of what bench_judge() and gpu_print_value()
  * print. */
 #ifndef FBY_BENCH_GPU_H
 #define FBY_BENCH_GPU_H

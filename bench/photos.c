@@ -9,7 +9,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "bench/data_files.h"
 #include "cli/option.h"
 #include "cli/photos/photos.h"
 #include "common/mem.h"
@@ -163,25 +162,5 @@ void bench_photos_judge(const struct bench_photos *self, const char *name,
         bench_print(name, "%.3g on synthetic pictures: no goal", value);
     } else {
         bench_judge(name, value, bound, goal);
-    }
-}
-
-void bench_photos_write_tar(const struct bench_photos *self, const char *dir,
-    unsigned shards, unsigned copies)
-{
-    for (unsigned shard = 0; shard < shards; shard++) {
-        char path[4096];
-        snprintf(path, sizeof(path), "%s/train-%u.tar", dir, shard);
-        struct archive *tar = bench_archive_create(path, BENCH_TAR);
-        for (size_t i = shard; i < self->n * copies; i += shards) {
-            const struct bench_photo *photo = &self->photos[i % self->n];
-            const char                label = (char)('0' + i % 10);
-            char                      name[32];
-            snprintf(name, sizeof(name), "%08zu.jpg", i);
-            bench_archive_add(tar, name, photo->bytes, photo->size);
-            snprintf(name, sizeof(name), "%08zu.cls", i);
-            bench_archive_add(tar, name, &label, 1);
-        }
-        bench_archive_close(tar);
     }
 }

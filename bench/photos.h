@@ -52,11 +52,6 @@ void bench_photos_enlarge(const struct bench_photos *self, size_t n,
     uint64_t min_pixels, struct bench_photos *out);
 void bench_photos_free(struct bench_photos *self);
 
-/* Write each photograph `copies` times to the `shards` tar files train-0.tar,
- * train-1.tar, ... in `dir`. A sample is a .jpg and a .cls (its label). */
-void bench_photos_write_tar(const struct bench_photos *self, const char *dir,
-    unsigned shards, unsigned copies);
-
 /* Decode `n` photographs to full-size RGB from photos[first] on; photos[0]
  * follows the last one. Discards the pixels. Any thread. */
 void bench_photos_decode(

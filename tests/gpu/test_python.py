@@ -28,8 +28,12 @@ import time
 import unittest
 import zipfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "bench"))
 import gpu_present  # noqa: E402
+
+# Programs of tools/gpu-kit have their loader in `lib` of the current folder.
+KIT_LIBRARIES = ROOT / "lib"
 
 BATCH, STEPS = 16, 12  # rows of a batch, batches of an epoch
 MEMORIES = ("own", "ring", "fixed")
@@ -767,6 +771,8 @@ def main():
         sys.path[:] = [os.path.abspath(path) for path in sys.path]
         import forebay
         os.chdir(home)
+        if KIT_LIBRARIES.exists():
+            (home / "lib").symlink_to(KIT_LIBRARIES)
         (home / "run").mkdir(mode=0o700)
         os.environ.update(XDG_RUNTIME_DIR=str(home / "run"),
                           FOREBAY_CACHE_DIR=str(home / "cache"))
