@@ -19,22 +19,22 @@
 #include "bench/data_files.h"
 #include "common/mem.h"
 
-    enum {
-        SIDE        = BENCH_CROP,
-        PIXELS      = SIDE * SIDE,
-        MASKS       = 8, /* per picture */
-        MASK_PIXELS = PIXELS * MASKS,
-        CLASSES     = 1000,
-        CAPTION     = 256,    /* longest caption, bytes */
-        DENSE       = 13,     /* values per row of column "dense" */
-        IDS         = 26,     /* values per row of column "ids" */
-        CLICKS      = 2,      /* classes of column "click" */
-        SEEN        = 200,    /* longest list in column "seen", ids */
-        SEQUENCE    = 2048,   /* tokens per sample */
-        ITEMS       = 100000, /* columns of the matrix of ratings */
-        RATED       = 200,    /* most ratings in a row of the matrix */
-        BATCH       = 64
-    };
+enum {
+    SIDE        = BENCH_CROP,
+    PIXELS      = SIDE * SIDE,
+    MASKS       = 8, /* per picture */
+    MASK_PIXELS = PIXELS * MASKS,
+    CLASSES     = 1000,
+    CAPTION     = 256,    /* longest caption, bytes */
+    DENSE       = 13,     /* values per row of column "dense" */
+    IDS         = 26,     /* values per row of column "ids" */
+    CLICKS      = 2,      /* classes of column "click" */
+    SEEN        = 200,    /* longest list in column "seen", ids */
+    SEQUENCE    = 2048,   /* tokens per sample */
+    ITEMS       = 100000, /* columns of the matrix of ratings */
+    RATED       = 200,    /* most ratings in a row of the matrix */
+    BATCH       = 64
+};
 
 /* Bytes of `n` numbers, and of a picture, in the usual form. */
 #define NUMBERS(n) (UINT64_C(4) * (uint64_t)(n))

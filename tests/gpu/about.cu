@@ -66,8 +66,7 @@ int main(void)
     (void)cudaDeviceGetAttribute(&most, cudaDevAttrClockRate, 0);
     double mhz = measure_clock();
     printf("device %s\ncapability %d.%d\nmemory %.1f GiB\n", about.name,
-        about.major, about.minor,
-        static_cast<double>(about.bytes) / (1 << 30));
+        about.major, about.minor, static_cast<double>(about.bytes) / (1 << 30));
     printf("runtime CUDA %d.%d, driver for %d.%d\n", runtime / 1000,
         runtime % 1000 / 10, driver / 1000, driver % 1000 / 10);
     printf("clock %.0f MHz measured, %d MHz at most\n", mhz, most / 1000);
