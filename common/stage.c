@@ -3,6 +3,7 @@
 #include "common/stage.h"
 
 #include <errno.h>
+#include <fenv.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -75,6 +76,7 @@ static void *thread_main(void *opaque)
     bool start_failed = self->start_failed;
     pthread_mutex_unlock(&self->start_lock);
     add_niceness(self->config.nice);
+    (void)fesetenv(FE_DFL_ENV); /* its creator may round subnormals to 0 */
     while (!start_failed && take_item(self, &item) == FBY_OK) {
         run_item(self, thread->number, item);
     }

@@ -2,6 +2,9 @@
 #include "tests/test.h"
 
 #include <errno.h>
+#ifdef __SSE__
+#include <immintrin.h>
+#endif
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -41,6 +44,41 @@ static struct fby_stage *stage_of(struct tally *tally, const char *name)
                                    .context                     = tally},
         &stage));
     return stage;
+}
+
+static fby_err divide(void *context, uint32_t thread, void *item)
+{
+    volatile float *quotient = context;
+    (void)thread;
+    (void)item;
+    *quotient /= 2;
+    return FBY_OK;
+}
+
+/* Programs that trade exactness for speed (-ffast-math, PyTorch's
+ * set_flush_denormal) create threads that make subnormal numbers 0. */
+static void threads_compute_with_subnormals_whatever_their_creator_does(
+    void **state)
+{
+    (void)state;
+#ifdef __SSE__
+    const unsigned    flush_to_zero = 0x8040;
+    unsigned          before        = _mm_getcsr();
+    volatile float    quotient      = 0x1p-126F;
+    struct fby_stage *stage         = NULL;
+    _mm_setcsr(before | flush_to_zero);
+    fby_err err = fby_stage_create(&(struct fby_stage_config){.name = "divide",
+                                       .threads                     = 1,
+                                       .capacity                    = 1,
+                                       .run                         = divide,
+                                       .context = (void *)(uintptr_t)&quotient},
+        &stage);
+    _mm_setcsr(before);
+    assert_ok(err);
+    assert_ok(fby_stage_push(stage, &numbers[0]));
+    fby_stage_destroy(&stage);
+    assert_true(quotient == 0x1p-127F);
+#endif
 }
 
 static void destroy_works_off_what_was_put_in(void **state)
@@ -228,6 +266,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(destroy_works_off_what_was_put_in),
+        cmocka_unit_test(
+            threads_compute_with_subnormals_whatever_their_creator_does),
         cmocka_unit_test(chained_stages_pass_each_item_once),
         cmocka_unit_test(counters_tell_tasks_failures_and_time),
         cmocka_unit_test(a_stage_may_draw_from_a_source_of_its_own),

@@ -400,6 +400,7 @@ static void check_scaled(
         if (delivery->scaled) {
             float product = value * (float)delivery->scale[i % c];
             value         = product + (float)delivery->offset[i % c];
+            value = isnan(value) ? fby_f32_from_bits(0x7fc00000U) : value;
         }
         check_real(delivery->dtype, value, out + 1 + i * to);
     }
@@ -424,6 +425,62 @@ static void arrays_become_reals_scaled_by_channel(void **state)
             if (delivery.scaled || (int)delivery.dtype != type) {
                 check_scaled((enum fby_type)type, &delivery);
             }
+        }
+    }
+}
+
+/* NaN of any sign and payload becomes one NaN, which no processor's arithmetic
+ * decides, infinities stay, and subnormals are neither inputs nor results of
+ * zero. `in` and the results are bits. */
+static void special_values_are_the_same_on_all_processors(void **state)
+{
+    (void)state;
+    static const struct {
+        enum fby_type type;
+        double        scale, offset;
+        uint32_t      in, f32, f16, bf16;
+    } cases[] = {
+        {FBY_F32, 2, 1, 0x7fc00000, 0x7fc00000, 0x7e00, 0x7fc0},
+        {FBY_F32, 2, 1, 0x7f800001, 0x7fc00000, 0x7e00, 0x7fc0},
+        {FBY_F32, 2, 1, 0xffc12345, 0x7fc00000, 0x7e00, 0x7fc0},
+        {FBY_F32, 2, 1, 0x7f800000, 0x7f800000, 0x7c00, 0x7f80},
+        {FBY_F32, -2, 1, 0x7f800000, 0xff800000, 0xfc00, 0xff80},
+        {FBY_F32, 0, 1, 0x7f800000, 0x7fc00000, 0x7e00, 0x7fc0},
+        {FBY_F32, 2, 0, 0x00000003, 0x00000006, 0, 0},
+        {FBY_F32, 1, 0, 0x80400000, 0x80400000, 0x8000, 0x8040},
+        {FBY_F32, 0x1p-2, 0, 0x01000000, 0x00400000, 0, 0x0040},
+        {FBY_F16, 2, 1, 0x7c01, 0x7fc00000, 0x7e00, 0x7fc0},
+        {FBY_F16, 2, 1, 0xfe55, 0x7fc00000, 0x7e00, 0x7fc0},
+        {FBY_F16, 2, 1, 0xfc00, 0xff800000, 0xfc00, 0xff80},
+        {FBY_F16, 2, 0, 0x0001, 0x34000000, 0x0002, 0x3400},
+        {FBY_BF16, 2, 1, 0x7f81, 0x7fc00000, 0x7e00, 0x7fc0},
+        {FBY_BF16, 2, 1, 0xffff, 0x7fc00000, 0x7e00, 0x7fc0},
+        {FBY_BF16, 2, 0, 0x0001, 0x00020000, 0, 0x0002},
+    };
+    static struct fby_expansion plan;
+    for (size_t i = 0; i < 3 * sizeof(cases) / sizeof(cases[0]); i++) {
+        const enum fby_type to =
+            (enum fby_type[]){FBY_F32, FBY_F16, FBY_BF16}[i % 3];
+        const uint32_t want = (const uint32_t[]){
+            cases[i / 3].f32, cases[i / 3].f16, cases[i / 3].bf16}[i % 3];
+        struct fby_field_content field =
+            array_field(cases[i / 3].type, (struct fby_shape){1, {7}});
+        struct fby_field_delivery delivery = {.dtype = to,
+            .scaled                                  = true,
+            .channels                                = 1,
+            .scale                                   = {cases[i / 3].scale},
+            .offset                                  = {cases[i / 3].offset}};
+        uint32_t                  width    = fby_type_bytes(to);
+        uint32_t                  from     = fby_type_bytes(field.wire_type);
+        uint8_t                   raw[7 * 4];
+        uint8_t                   out[7 * 4];
+        for (uint32_t k = 0; k < 7; k++) {
+            memcpy(raw + k * from, &cases[i / 3].in, from);
+        }
+        assert_ok(fby_expansion_init(&plan, &field, &delivery, NULL));
+        assert_ok(fby_device_host.expand(&plan, raw, 1, out, NULL));
+        for (uint32_t k = 0; k < 7; k++) {
+            assert_memory_equal(out + k * width, &want, width);
         }
     }
 }
@@ -616,6 +673,7 @@ int main(void)
         cmocka_unit_test(a_label_beyond_the_classes_is_refused_without_one_hot),
         cmocka_unit_test(numbers_are_cast_between_types),
         cmocka_unit_test(arrays_become_reals_scaled_by_channel),
+        cmocka_unit_test(special_values_are_the_same_on_all_processors),
         cmocka_unit_test(channels_of_arrays_come_apart),
         cmocka_unit_test(millimetres_become_metres),
         cmocka_unit_test(bits_are_the_same_one_by_one_and_eight_at_a_time),

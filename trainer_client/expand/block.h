@@ -106,10 +106,10 @@ FBY_BLOCK_INLINE float fby_block_scale(const struct fby_segment *s,
     const struct fby_block_memory *m, float value, uint32_t c)
 {
     if (s->channels <= FBY_SEGMENT_FACTORS) {
-        return fby_affine(value, s->scale[c], s->offset[c]);
+        return fby_affine_any(value, s->scale[c], s->offset[c]);
     }
     const float *factors = (const float *)(const void *)(m->arena + s->values);
-    return fby_affine(value, factors[c], factors[c + s->channels]);
+    return fby_affine_any(value, factors[c], factors[c + s->channels]);
 }
 
 /* Write value `i` of VALUES. */

@@ -94,7 +94,7 @@ static void scale_values(
 {
     for (size_t k = 0; k < n; k++) {
         values[k] =
-            fby_affine(values[k], factors->scale[k], factors->offset[k]);
+            fby_affine_any(values[k], factors->scale[k], factors->offset[k]);
     }
 }
 

@@ -7,7 +7,7 @@
  *     (float)v * scale[c] + offset[c]  ->  the tensor's type
  * The product, the sum and the conversion round once each, to nearest, ties to
  * even. A value outside the range of an integer type is clamped, and NaN
- * becomes 0. The last section has the arithmetic of indices and documents. */
+ * becomes 0. Subnormal numbers count. The last section has the arithmetic of indices and documents. */
 #ifndef FBY_CLIENT_EXPAND_VALUE_H
 #define FBY_CLIENT_EXPAND_VALUE_H
 
@@ -205,11 +205,19 @@ FBY_DEVICE_INLINE uint64_t fby_number_to_bits(struct fby_number x, uint32_t to)
     }
 }
 
-/* Apply scale and offset. Round the product, then the sum. */
+/* Apply scale and offset to a finite value. Round the product, then the sum. */
 FBY_DEVICE_INLINE float fby_affine(float value, float scale, float offset)
 {
     float product = value * scale;
     return product + offset;
+}
+
+/* The same for any value. A NaN becomes the one without sign and payload, since
+ * processors differ in the NaN that their arithmetic makes. */
+FBY_DEVICE_INLINE float fby_affine_any(float value, float scale, float offset)
+{
+    float result = fby_affine(value, scale, offset);
+    return result == result ? result : fby_f32_from_bits(0x7fc00000U);
 }
 
 /* ---- indices and documents ----------------------------------------------- */
