@@ -6,7 +6,7 @@
 #include "trainer_client/expand/block.h"
 
 /* Define the kernels NAME_1 and NAME_2. `work` is one unit of the work, number
- * `k`; it can use the variables s, tile, packed, unpacked, arena and out. */
+ * `k`; it can use the variables s, tile, packed, unpacked, sum, arena and out. */
 #define COUNTED(name, work)                                                \
     template <uint32_t n>                                                  \
     __device__ static __forceinline__ void name(                           \
@@ -21,6 +21,7 @@
         uint32_t *packed   = reinterpret_cast<uint32_t *>(packed_shared);  \
         uint8_t  *unpacked = reinterpret_cast<uint8_t *>(pixels);          \
         uint32_t  thread   = threadIdx.x;                                  \
+        uint32_t  sum      = 0;                                            \
         s_shared           = *given;                                       \
         fby_tile_init(s, arena, blockIdx.x, thread, tile);                 \
         fby_tile_stage_packed(tile, arena, thread, packed);                \
@@ -30,7 +31,7 @@
             work;                                                          \
         }                                                                  \
         FBY_BARRIER();                                                     \
-        out[thread] = unpacked[thread] + (uint8_t)packed[thread];          \
+        out[thread] = unpacked[thread] + (uint8_t)(packed[thread] + sum);  \
     }                                                                      \
     extern "C" __global__ void name##_1(                                   \
         const struct fby_segment *given, uint8_t *arena, uint8_t *out)     \
@@ -42,25 +43,6 @@
     {                                                                      \
         name<2>(given, arena, out);                                        \
     }
-
-/* Store four pixels to planes, at an aligned address. */
-template <uint32_t type>
-__device__ static __forceinline__ void store(const struct fby_segment *s,
-    const struct fby_quad *quad, uint32_t first, uint8_t *out)
-{
-    FBY_UNROLL
-    for (uint32_t c = 0; c < 3; c++) {
-        uint32_t bits[4];
-        FBY_UNROLL
-        for (uint32_t i = 0; i < 4; i++) {
-            bits[i] = fby_byte_level_bits(type,
-                quad->channel[c] >> (8 * i) & 0xff, s->scale[c], s->offset[c]);
-        }
-        fby_store_4_values(bits, type == FBY_F32 ? 4 : 2,
-            out + (static_cast<uint64_t>(c) * s->plane + first) *
-                      (type == FBY_F32 ? 4 : 2));
-    }
-}
 
 __device__ static __forceinline__ struct fby_quad load(
     const uint8_t *arena, uint32_t i)
@@ -74,15 +56,24 @@ COUNTED(group,
     fby_tile_unpack_group(
         tile, packed, 1, thread + k * FBY_BLOCK_THREADS, unpacked))
 
+/* Eight values of a row, and four of a column. */
+COUNTED(run, fby_tile_continue_run(reinterpret_cast<uint64_t *>(unpacked) + 33 *
+                                       thread + k, &sum))
+COUNTED(word, fby_tile_continue_column(reinterpret_cast<uint32_t *>(unpacked) +
+                                           thread + 66 * k, &sum))
+
 /* Four pixels of unpacked planes. */
 COUNTED(tile_quad_bf16, const struct fby_quad quad = fby_tile_quad(
                             3, unpacked, 4 * thread, k);
-        store<FBY_BF16>(s, &quad, 4 * (thread + k * FBY_BLOCK_THREADS), out))
+        fby_store_planar(
+            s, FBY_BF16, &quad, out + 8 * (thread + k * FBY_BLOCK_THREADS)))
 
 /* Four raw pixels. */
 COUNTED(raw_quad_bf16,
     const struct fby_quad quad = load(arena, thread + k * FBY_BLOCK_THREADS);
-    store<FBY_BF16>(s, &quad, 4 * (thread + k * FBY_BLOCK_THREADS), out))
+    fby_store_planar(
+        s, FBY_BF16, &quad, out + 8 * (thread + k * FBY_BLOCK_THREADS)))
 COUNTED(raw_quad_f32,
     const struct fby_quad quad = load(arena, thread + k * FBY_BLOCK_THREADS);
-    store<FBY_F32>(s, &quad, 4 * (thread + k * FBY_BLOCK_THREADS), out))
+    fby_store_planar(
+        s, FBY_F32, &quad, out + 16 * (thread + k * FBY_BLOCK_THREADS)))

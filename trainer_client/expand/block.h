@@ -62,7 +62,7 @@ struct fby_block_memory {
 
 /* Expand the block's quads of PIXELS, from quad `first` on. A quad has four
  * pixels of an image from pixel `start`, or fewer at the end of the image. */
-FBY_BLOCK_INLINE void fby_block_write_pixels(const struct fby_segment *s,
+FBY_BLOCK_INLINE void fby_block_write_any_pixels(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {
     uint32_t quads = (s->pixels + 3) / 4; /* of an image */
@@ -82,6 +82,62 @@ FBY_BLOCK_INLINE void fby_block_write_pixels(const struct fby_segment *s,
                       mirror, start, n);
         fby_store_quad(s, &quad, fby_first_out_pixel(s, mirror) + start, n,
             m->out + s->out + image * s->image_bytes);
+    }
+}
+
+/* The place of a quad of PIXELS in its image. */
+struct fby_quad_place {
+    uint32_t image, index; /* index: in the image, counted in quads */
+};
+
+/* Go on by the quads of a round of the block. */
+FBY_BLOCK_INLINE struct fby_quad_place fby_next_place(
+    struct fby_quad_place at, uint32_t quads)
+{
+    at.index += FBY_BLOCK_THREADS % quads;
+    at.image += FBY_BLOCK_THREADS / quads + (at.index >= quads ? 1 : 0);
+    at.index -= at.index >= quads ? quads : 0;
+    return at;
+}
+
+/* The same as fby_block_write_any_pixels, if all quads are whole
+ * (fby_quads_are_whole). `type` is s->to: as a constant, the compiler keeps only
+ * what the type needs. */
+FBY_BLOCK_INLINE void fby_block_write_whole_quads(const struct fby_segment *s,
+    const struct fby_block_memory *m, uint32_t first, uint32_t thread,
+    uint32_t type)
+{
+    uint32_t              end   = fby_min(s->n, first + FBY_BLOCK_QUADS);
+    uint32_t              quads = s->pixels / 4; /* of an image */
+    struct fby_quad_place at    = {
+           (first + thread) / quads, (first + thread) % quads};
+    FBY_NO_UNROLL
+    for (uint32_t i = first + thread; i < end; i += FBY_BLOCK_THREADS) {
+        uint32_t        start  = 4 * at.index;
+        uint32_t        mirror = fby_mirror_bits(s, m->arena, at.image);
+        struct fby_quad quad =
+            fby_load_whole_quad(s, m->arena, at.image, start, mirror);
+        fby_store_whole_quad(s, type, &quad,
+            fby_first_out_pixel(s, mirror) + start,
+            m->out + s->out + at.image * s->image_bytes);
+        at = fby_next_place(at, quads);
+    }
+}
+
+/* Expand the block's quads of PIXELS, from quad `first` on. */
+FBY_BLOCK_INLINE void fby_block_write_pixels(const struct fby_segment *s,
+    const struct fby_block_memory *m, uint32_t first, uint32_t thread)
+{
+    if (!fby_quads_are_whole(s, m->out + s->out)) {
+        fby_block_write_any_pixels(s, m, first, thread);
+    } else if (s->to == FBY_BF16) {
+        fby_block_write_whole_quads(s, m, first, thread, FBY_BF16);
+    } else if (s->to == FBY_F16) {
+        fby_block_write_whole_quads(s, m, first, thread, FBY_F16);
+    } else if (s->to == FBY_F32) {
+        fby_block_write_whole_quads(s, m, first, thread, FBY_F32);
+    } else {
+        fby_block_write_whole_quads(s, m, first, thread, s->to);
     }
 }
 
@@ -277,8 +333,9 @@ FBY_BLOCK_INLINE void fby_block_unpack_tile(const struct fby_block_memory *m)
     FBY_NO_UNROLL
     for (uint32_t p = 0; p < s->channels; p++) {
         FBY_STEP(fby_tile_sum_widths(tile, packed, p, thread));
-        FBY_STEP(fby_tile_unpack(tile, packed, p, thread, m->scratch));
+        FBY_STEP(fby_tile_set_offsets(tile, p, thread));
     }
+    FBY_STEP(fby_tile_unpack(tile, packed, s->channels, thread, m->scratch));
     FBY_STEP(fby_tile_sum_rows(tile, s->channels, thread, m->scratch));
     FBY_STEP(fby_tile_sum_columns(tile, s->channels, thread, m->scratch));
 }

@@ -84,26 +84,21 @@ FBY_BLOCK_INLINE uint64_t fby_cast_value(
                : fby_number_to_bits(fby_number_from_bits(s->from, bits), s->to);
 }
 
-/* Store four values of `width` bytes each (1, 2 or 4). `to` is a multiple of
- * 4 * width. */
-FBY_BLOCK_INLINE void fby_store_4_values(
-    const uint32_t bits[4], uint32_t width, uint8_t *to)
+/* Store `n` words, which is 1, 2 or 4; `to` is a multiple of their size. */
+FBY_BLOCK_INLINE void fby_store_words(
+    const uint32_t words[4], uint32_t n, uint8_t *to)
 {
 #ifdef __CUDACC__
-    if (width == 4) {
+    if (n == 4) {
         *reinterpret_cast<uint4 *>(to) =
-            make_uint4(bits[0], bits[1], bits[2], bits[3]);
-    } else if (width == 2) {
-        *reinterpret_cast<uint2 *>(to) =
-            make_uint2(bits[0] | bits[1] << 16, bits[2] | bits[3] << 16);
+            make_uint4(words[0], words[1], words[2], words[3]);
+    } else if (n == 2) {
+        *reinterpret_cast<uint2 *>(to) = make_uint2(words[0], words[1]);
     } else {
-        *reinterpret_cast<uint32_t *>(to) =
-            bits[0] | bits[1] << 8 | bits[2] << 16 | bits[3] << 24;
+        *reinterpret_cast<uint32_t *>(to) = words[0];
     }
 #else
-    for (uint32_t i = 0; i < 4; i++) {
-        fby_store_value(bits[i], width, to + (size_t)i * width);
-    }
+    memcpy(to, words, (size_t)n * 4);
 #endif
 }
 
@@ -122,38 +117,93 @@ FBY_BLOCK_INLINE uint32_t fby_byte_level_bits(
         return fby_f32_bits(scaled);
     }
     if (to == FBY_BF16) {
-        return fby_f32_to_bf16(scaled);
+        return fby_finite_to_bf16(scaled);
     }
-    return to == FBY_F16 ? fby_f32_to_f16(scaled) : level;
+    return to == FBY_F16 ? fby_finite_to_f16(scaled) : level;
 }
 
-/* Set bits[] to those of the four levels of channel `c` in `bytes`. */
-FBY_BLOCK_INLINE void fby_quad_bits(
-    const struct fby_segment *s, uint32_t c, uint32_t bytes, uint32_t bits[4])
+/* Four u8 levels: the levels themselves, one in each byte, and scaled. */
+struct fby_levels {
+    uint32_t bytes;
+    float    scaled[4];
+};
+
+FBY_BLOCK_INLINE struct fby_levels fby_scale_levels(
+    uint32_t bytes, float scale, float offset)
 {
+    struct fby_levels levels = {bytes, {0, 0, 0, 0}};
     FBY_UNROLL
     for (uint32_t i = 0; i < 4; i++) {
-        bits[i] = fby_byte_level_bits(
-            s->to, bytes >> (8 * i) & 0xff, s->scale[c], s->offset[c]);
+        levels.scaled[i] =
+            fby_affine((float)(bytes >> (8 * i) & 0xff), scale, offset);
     }
+    return levels;
+}
+
+/* Store four levels as type `type` of up to 4 bytes. `to` is a multiple of the
+ * size of the four values. */
+FBY_BLOCK_INLINE void fby_store_levels(
+    uint32_t type, const struct fby_levels *levels, uint8_t *to)
+{
+    const float *v        = levels->scaled;
+    uint32_t     bytes    = levels->bytes;
+    uint32_t     words[4] = {bytes, 0, 0, 0};
+    uint32_t     width    = fby_width_of(type);
+    if (type == FBY_F32) {
+        FBY_UNROLL
+        for (uint32_t i = 0; i < 4; i++) {
+            words[i] = fby_f32_bits(v[i]);
+        }
+    } else if (type == FBY_BF16) {
+        words[0] = fby_finite_to_bf16_pair(v[0], v[1]);
+        words[1] = fby_finite_to_bf16_pair(v[2], v[3]);
+    } else if (type == FBY_F16) {
+        words[0] = fby_finite_to_f16_pair(v[0], v[1]);
+        words[1] = fby_finite_to_f16_pair(v[2], v[3]);
+    } else if (width == 2) {
+        words[0] = (bytes & 0xff) | (bytes & 0xff00) << 8;
+        words[1] = (bytes >> 16 & 0xff) | (bytes >> 24) << 16;
+    } else if (width == 4) {
+        FBY_UNROLL
+        for (uint32_t i = 0; i < 4; i++) {
+            words[i] = bytes >> (8 * i) & 0xff;
+        }
+    }
+    fby_store_words(words, width == 8 ? 4 : width, to);
 }
 
 /* Store four pixels of three interleaved channels, which are 12 values. Value k
  * is channel k % 3 of pixel k / 3. */
 FBY_BLOCK_INLINE void fby_store_interleaved(const struct fby_segment *s,
-    const struct fby_quad *quad, uint32_t width, uint8_t *to)
+    uint32_t type, const struct fby_quad *quad, uint8_t *to)
 {
-    uint32_t bits[3][4];
-    FBY_UNROLL
-    for (uint32_t c = 0; c < 3; c++) {
-        fby_quad_bits(s, c, quad->channel[c], bits[c]);
-    }
     FBY_UNROLL
     for (uint32_t k = 0; k < 12; k += 4) {
-        const uint32_t four[4] = {bits[k % 3][k / 3],
-            bits[(k + 1) % 3][(k + 1) / 3], bits[(k + 2) % 3][(k + 2) / 3],
-            bits[(k + 3) % 3][(k + 3) / 3]};
-        fby_store_4_values(four, width, to + (size_t)k * width);
+        struct fby_levels four = {0, {0, 0, 0, 0}};
+        FBY_UNROLL
+        for (uint32_t i = 0; i < 4; i++) {
+            uint32_t c     = (k + i) % 3;
+            uint32_t level = quad->channel[c] >> (8 * ((k + i) / 3)) & 0xff;
+            four.bytes |= level << (8 * i);
+            four.scaled[i] =
+                fby_affine((float)level, s->scale[c], s->offset[c]);
+        }
+        fby_store_levels(type, &four, to + (size_t)k * fby_width_of(type));
+    }
+}
+
+/* Store four pixels of three or one channels as planes. */
+FBY_BLOCK_INLINE void fby_store_planar(const struct fby_segment *s,
+    uint32_t type, const struct fby_quad *quad, uint8_t *to)
+{
+    uint64_t plane = (uint64_t)s->plane * fby_width_of(type);
+    FBY_UNROLL
+    for (uint32_t c = 0; c < 3; c++) {
+        if (c < s->channels) {
+            struct fby_levels levels =
+                fby_scale_levels(quad->channel[c], s->scale[c], s->offset[c]);
+            fby_store_levels(type, &levels, to + c * plane);
+        }
     }
 }
 
@@ -192,16 +242,9 @@ FBY_BLOCK_INLINE void fby_store_quad(const struct fby_segment *s,
             0) {
         fby_store_quad_by_value(s, quad, first, n, image);
     } else if (interleaved) {
-        fby_store_interleaved(s, quad, width, to);
+        fby_store_interleaved(s, s->to, quad, to);
     } else {
-        FBY_UNROLL
-        for (uint32_t c = 0; c < 3; c++) {
-            uint32_t bits[4];
-            if (c < s->channels) {
-                fby_quad_bits(s, c, quad->channel[c], bits);
-                fby_store_4_values(bits, width, to + c * plane);
-            }
-        }
+        fby_store_planar(s, s->to, quad, to);
     }
 }
 
@@ -304,6 +347,61 @@ FBY_BLOCK_INLINE struct fby_quad fby_load_mirrored(const struct fby_segment *s,
         }
     }
     return quad;
+}
+
+/* ---- whole quads --------------------------------------------------------- */
+
+/* True if every quad of the segment has four pixels at addresses that allow to
+ * load and store them at once, mirrored or not. `out` is the address of the
+ * output of the first image. */
+FBY_BLOCK_INLINE bool fby_quads_are_whole(
+    const struct fby_segment *s, const uint8_t *out)
+{
+    uint32_t width = fby_width_of(s->to);
+    uint64_t first = (uint64_t)s->first_pixel * width;
+    return (s->channels == 3 || s->channels == 1) && width < 8 &&
+           s->pixels % 4 == 0 && (s->params == 0 || s->width % 4 == 0) &&
+           ((uint64_t)s->plane * width | first | s->image_bytes |
+               (uintptr_t)out) %
+                   ((uint64_t)4 * width) ==
+               0;
+}
+
+/* Load four pixels of a raw image of the segment, those of the output's pixels
+ * `start` to start + 3. */
+FBY_BLOCK_INLINE struct fby_quad fby_load_whole_quad(
+    const struct fby_segment *s, const uint8_t *arena, uint32_t image,
+    uint32_t start, uint32_t mirror)
+{
+    uint32_t pixel = start;
+    if (mirror != 0) {
+        uint32_t y = start / s->width;
+        uint32_t x = start - y * s->width;
+        y     = (mirror & FBY_MIRROR_Y) != 0 ? s->pixels / s->width - 1 - y : y;
+        x     = (mirror & FBY_MIRROR_X) != 0 ? s->width - 4 - x : x;
+        pixel = y * s->width + x;
+    }
+    uint64_t        index = (uint64_t)image * s->pixels + pixel;
+    const uint32_t *words =
+        (const uint32_t *)(const void *)(arena + s->in + index * s->channels);
+    struct fby_quad quad = {{words[0], 0, 0, 0}};
+    if (s->channels == 3) {
+        quad = fby_deinterleave_3(words[0], words[1], words[2]);
+    }
+    return (mirror & FBY_MIRROR_X) != 0 ? fby_reverse_quad(quad, 4) : quad;
+}
+
+/* Store four pixels from pixel `first` of an image of the output. */
+FBY_BLOCK_INLINE void fby_store_whole_quad(const struct fby_segment *s,
+    uint32_t type, const struct fby_quad *quad, uint32_t first, uint8_t *image)
+{
+    uint32_t width = fby_width_of(type);
+    if (s->planar == 0 && s->channels == 3) {
+        fby_store_interleaved(
+            s, type, quad, image + (uint64_t)first * width * 3);
+    } else {
+        fby_store_planar(s, type, quad, image + (uint64_t)first * width);
+    }
 }
 
 #endif

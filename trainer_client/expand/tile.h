@@ -5,9 +5,10 @@
  * above the other, with one bit width. A tile is expanded in these steps:
  *     stage     copy the packed tile to shared memory
  *     sums      each thread adds up the bit widths of 16 groups
- *     unpack    each thread finds the offsets of its groups from the sums of
- *               widths, extracts their residues, and replaces each residue by
- *               the prefix sum within its run
+ *     offsets   each thread adds up the sums before its own
+ *     unpack    each thread finds the offsets of its groups, extracts their
+ *               residues, and replaces each residue by the prefix sum within
+ *               its run
  *     rows      each thread continues the prefix sums along one row
  *     columns   each thread adds up the values down four columns
  *     store     each thread joins the channels of four pixels and stores them
@@ -25,7 +26,14 @@
 enum { FBY_GROUPS_PER_SUM = 16, FBY_TILE_SUMS = 32 };
 
 struct fby_tile_plane {
-    uint32_t width, height; /* values */
+    uint32_t width, height;  /* values */
+    uint32_t groups_per_row; /* groups side by side */
+    uint32_t groups;
+    uint32_t reciprocal; /* of groups_per_row, times 2^16, rounded up */
+    uint32_t offset;     /* of the bit widths in the packed tile */
+    uint32_t groups_at;  /* offset of the groups, which follow them */
+    uint16_t before[FBY_TILE_SUMS]; /* sum of the widths of all groups before
+                                       16 i */
 };
 
 /* The tile of a block, in shared memory. */
@@ -37,35 +45,14 @@ struct fby_tile {
     uint64_t              packed_offset; /* of the packed tile in the arena */
     uint32_t              packed_bytes;
     struct fby_tile_plane plane[3];
-    uint32_t plane_offset[4]; /* of each plane in the packed tile; its end */
-    uint32_t sums[FBY_TILE_SUMS]; /* of 16 bit widths each, of one plane */
+    uint16_t sums[FBY_TILE_SUMS]; /* of 16 bit widths each, of one plane */
 };
-
-FBY_BLOCK_INLINE uint32_t fby_tile_groups_per_row(
-    const struct fby_tile *tile, uint32_t plane)
-{
-    return (tile->plane[plane].width + 7) / 8;
-}
 
 /* The height of a plane, rounded up to an even number of rows. */
 FBY_BLOCK_INLINE uint32_t fby_tile_padded_height(
     const struct fby_tile *tile, uint32_t plane)
 {
     return (tile->plane[plane].height + 1) / 2 * 2;
-}
-
-FBY_BLOCK_INLINE uint32_t fby_tile_groups(
-    const struct fby_tile *tile, uint32_t plane)
-{
-    return fby_tile_groups_per_row(tile, plane) *
-           (fby_tile_padded_height(tile, plane) / 2);
-}
-
-/* The bytes of a plane's bit widths: 4 bits for each group, in whole words. */
-FBY_BLOCK_INLINE uint32_t fby_tile_bit_width_bytes(
-    const struct fby_tile *tile, uint32_t plane)
-{
-    return (fby_tile_groups(tile, plane) + 7) / 8 * 4;
 }
 
 /* ---- geometry ------------------------------------------------------------ */
@@ -81,7 +68,17 @@ FBY_BLOCK_INLINE void fby_tile_set_packed(const struct fby_segment *s,
     tile->packed_offset   = s->in + 16 * (uint64_t)begin;
     tile->packed_bytes =
         fby_min(end > begin ? 16 * (end - begin) : 0, FBY_TILE_PACKED);
-    tile->plane_offset[0] = 0;
+    tile->plane[0].offset = 0;
+}
+
+FBY_BLOCK_INLINE void fby_tile_set_plane(
+    struct fby_tile_plane *plane, uint32_t width, uint32_t height)
+{
+    plane->width          = width;
+    plane->height         = height;
+    plane->groups_per_row = (width + 7) / 8;
+    plane->groups         = plane->groups_per_row * ((height + 1) / 2);
+    plane->reciprocal     = (1U << 16) / plane->groups_per_row + 1;
 }
 
 /* Set the position and the size of the tile. The first thread does this. */
@@ -103,10 +100,9 @@ FBY_BLOCK_INLINE void fby_tile_init(const struct fby_segment *s,
     FBY_NO_UNROLL
     for (uint32_t p = 0; p < 3; p++) {
         bool half = s->yuv420 != 0 && p > 0;
-        tile->plane[p].width =
-            half ? fby_yuv_chroma_dim(tile->width) : tile->width;
-        tile->plane[p].height =
-            half ? fby_yuv_chroma_dim(tile->height) : tile->height;
+        fby_tile_set_plane(&tile->plane[p],
+            half ? fby_yuv_chroma_dim(tile->width) : tile->width,
+            half ? fby_yuv_chroma_dim(tile->height) : tile->height);
     }
     if (s->kind == FBY_SEGMENT_TILES) {
         fby_tile_set_packed(s, arena, number, tile);
@@ -130,66 +126,89 @@ FBY_BLOCK_INLINE void fby_tile_stage_packed(const struct fby_tile *tile,
     }
 }
 
+/* 64 bits as two words, since a GPU computes with 32 bits. */
+struct fby_bits_64 {
+    uint32_t low, high;
+};
+
+/* The lower word of `bits` shifted right by `shift`, 0 to 32. */
+FBY_BLOCK_INLINE uint32_t fby_shift_right(
+    struct fby_bits_64 bits, uint32_t shift)
+{
+#ifdef __CUDACC__
+    return __funnelshift_rc(bits.low, bits.high, shift);
+#else
+    return (uint32_t)((bits.low | (uint64_t)bits.high << 32) >> shift);
+#endif
+}
+
 /* Load 64 bits from byte `offset` of the packed tile, or from its end if the
  * offset is larger. The 64 bits lie in three words. */
-FBY_BLOCK_INLINE uint64_t fby_tile_load_64(
+FBY_BLOCK_INLINE struct fby_bits_64 fby_tile_load_64(
     const struct fby_tile *tile, const uint32_t *packed, uint32_t offset)
 {
-    uint32_t begin = fby_min(offset, tile->packed_bytes);
-    uint32_t word  = begin / 4;
-    uint32_t shift = begin % 4 * 8;
-    uint64_t low   = packed[word] | (uint64_t)packed[word + 1] << 32;
-    uint64_t high  = packed[word + 2];
-    return shift == 0 ? low : low >> shift | high << (64 - shift);
+    uint32_t                 begin = fby_min(offset, tile->packed_bytes);
+    const uint32_t          *from  = packed + begin / 4;
+    uint32_t                 shift = begin % 4 * 8;
+    const struct fby_bits_64 low   = {from[0], from[1]};
+    const struct fby_bits_64 high  = {from[1], from[2]};
+    const struct fby_bits_64 bits  = {
+         fby_shift_right(low, shift), fby_shift_right(high, shift)};
+    return bits;
 }
 
 /* ---- sums of widths ------------------------------------------------------ */
 
-/* The sum of sixteen widths of four bits. The highest byte of the product is
- * the sum of all eight bytes, each of which is the sum of a pair of widths. */
-FBY_BLOCK_INLINE uint32_t fby_nibble_sum(uint64_t widths)
+/* The sum of the first `n` of sixteen widths of four bits. The highest byte of
+ * the product is the sum of all four bytes, at most 240. */
+FBY_BLOCK_INLINE uint32_t fby_sum_widths(struct fby_bits_64 widths, uint32_t n)
 {
-    uint64_t pairs = (widths & UINT64_C(0x0f0f0f0f0f0f0f0f)) +
-                     (widths >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f));
-    return (uint32_t)(pairs * UINT64_C(0x0101010101010101) >> 56);
-}
-
-/* Keep the lowest `n` of sixteen widths. */
-FBY_BLOCK_INLINE uint64_t fby_lowest_nibbles(uint64_t widths, uint32_t n)
-{
-    return n >= 16 ? widths : widths & ((UINT64_C(1) << (4 * n)) - 1);
-}
-
-/* The widths of groups 16 i to 16 i + 15 of a plane. Missing ones are 0. */
-FBY_BLOCK_INLINE uint64_t fby_tile_16_widths(const struct fby_tile *tile,
-    const uint32_t *packed, uint32_t plane, uint32_t i)
-{
-    uint32_t groups = fby_tile_groups(tile, plane);
-    uint32_t first  = FBY_GROUPS_PER_SUM * i;
-    uint64_t widths =
-        fby_tile_load_64(tile, packed, tile->plane_offset[plane] + 8 * i);
-    return fby_lowest_nibbles(widths, groups > first ? groups - first : 0);
+    const uint32_t even  = 0x0f0f0f0fU;
+    uint32_t       begun = (1U << (4 * (n % 8))) - 1; /* in width n's word */
+    uint32_t       low   = n < 8 ? widths.low & begun : widths.low;
+    uint32_t high = n < 8 ? 0 : n < 16 ? widths.high & begun : widths.high;
+    uint32_t sums =
+        (low & even) + (low >> 4 & even) + (high & even) + (high >> 4 & even);
+    return sums * 0x01010101U >> 24;
 }
 
 FBY_BLOCK_INLINE void fby_tile_sum_widths(struct fby_tile *tile,
     const uint32_t *packed, uint32_t plane, uint32_t thread)
 {
+    uint32_t first  = FBY_GROUPS_PER_SUM * thread;
+    uint32_t groups = tile->plane[plane].groups;
     if (thread < FBY_TILE_SUMS) {
-        tile->sums[thread] =
-            fby_nibble_sum(fby_tile_16_widths(tile, packed, plane, thread));
+        uint32_t n         = groups > first ? fby_min(groups - first, 16) : 0;
+        tile->sums[thread] = (uint16_t)fby_sum_widths(
+            fby_tile_load_64(
+                tile, packed, tile->plane[plane].offset + 8 * thread),
+            n);
     }
 }
 
-/* The sum of the first `n` of tile->sums. */
-FBY_BLOCK_INLINE uint32_t fby_tile_sums_before(
-    const struct fby_tile *tile, uint32_t n)
+/* Set before[] of the plane, where its groups are, and where the next plane is:
+ * after the widths, which are 4 bits for each group in whole words, and after
+ * the groups, which are 2 bytes for each bit of width. */
+FBY_BLOCK_INLINE void fby_tile_set_offsets(
+    struct fby_tile *tile, uint32_t plane, uint32_t thread)
 {
-    uint32_t sum = 0;
+    struct fby_tile_plane *p   = &tile->plane[plane];
+    uint32_t               sum = 0;
+    if (thread >= FBY_TILE_SUMS) {
+        return;
+    }
     FBY_NO_UNROLL
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < thread; i++) {
         sum += tile->sums[i];
     }
-    return sum;
+    p->before[thread] = (uint16_t)sum;
+    if (thread == FBY_TILE_SUMS - 1) {
+        p->groups_at = p->offset + (p->groups + 7) / 8 * 4;
+        if (plane < 2) {
+            tile->plane[plane + 1].offset =
+                p->groups_at + 2 * (sum + tile->sums[thread]);
+        }
+    }
 }
 
 /* ---- unpack -------------------------------------------------------------- */
@@ -201,39 +220,42 @@ FBY_BLOCK_INLINE uint32_t fby_add_4(uint32_t a, uint32_t b)
     return ((a & 0x7f7f7f7fU) + (b & 0x7f7f7f7fU)) ^ ((a ^ b) & 0x80808080U);
 }
 
-FBY_BLOCK_INLINE uint64_t fby_add_8(uint64_t a, uint64_t b)
-{
-    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
-    return ((a & low) + (b & low)) ^ ((a ^ b) & ~low);
-}
-
 /* Replace each byte 0, 1, 2, 3, ... by 0, -1, 1, -2, ... Each byte is halved,
  * and XOR inverts those that were odd. */
-FBY_BLOCK_INLINE uint64_t fby_zigzag_decode_8(uint64_t zigzag)
+FBY_BLOCK_INLINE uint32_t fby_zigzag_decode_4(uint32_t zigzag)
 {
-    uint64_t odd = zigzag & UINT64_C(0x0101010101010101);
-    return (zigzag >> 1 & UINT64_C(0x7f7f7f7f7f7f7f7f)) ^ odd * 0xff;
+    return (zigzag >> 1 & 0x7f7f7f7fU) ^ (zigzag & 0x01010101U) * 0xff;
 }
 
-/* Unpack eight numbers of `bits` bits to eight bytes. */
-FBY_BLOCK_INLINE uint64_t fby_unpack_8(uint64_t packed, uint32_t bits)
+/* Spread the four lowest fields of `bits` bits, 0 to 8, to bytes: first to two
+ * halves with two fields each. */
+FBY_BLOCK_INLINE uint32_t fby_spread_4(uint32_t packed, uint32_t bits)
 {
-    uint64_t mask = (UINT64_C(1) << bits) - 1;
-    uint64_t out  = 0;
-    FBY_UNROLL
-    for (uint32_t i = 0; i < 8; i++) {
-        out |= (packed & mask) << (8 * i);
-        packed >>= bits;
-    }
-    return out;
+    uint32_t half   = (1U << (2 * bits)) - 1;
+    uint32_t field  = ((1U << bits) - 1) * 0x00010001U;
+    uint32_t halves = (packed & half) | (packed >> (2 * bits) & half) << 16;
+    return (halves & field) | (halves >> bits & field) << 8;
 }
 
-/* Replace each byte by the sum of itself and all lower bytes, modulo 256. */
-FBY_BLOCK_INLINE uint64_t fby_prefix_sum_8(uint64_t bytes)
+/* Replace each byte by the sum of itself, all lower bytes and `before`, modulo
+ * 256. Sets *sum to that of all four, of which only the lowest byte counts. */
+FBY_BLOCK_INLINE uint32_t fby_prefix_sum_4(
+    uint32_t bytes, uint32_t before, uint32_t *sum)
 {
-    bytes = fby_add_8(bytes, bytes << 8);
-    bytes = fby_add_8(bytes, bytes << 16);
-    return fby_add_8(bytes, bytes << 32);
+#ifdef __CUDACC__
+    uint32_t first  = __dp4a(bytes, 0x00000001U, before);
+    uint32_t second = __dp4a(bytes, 0x00000101U, before);
+    uint32_t third  = __dp4a(bytes, 0x00010101U, before);
+    *sum            = __dp4a(bytes, 0x01010101U, before);
+    return __byte_perm(__byte_perm(first, second, 0x0040),
+        __byte_perm(third, *sum, 0x0040), 0x5410);
+#else
+    bytes = fby_add_4(bytes, bytes << 8);
+    bytes = fby_add_4(bytes, bytes << 16);
+    bytes = fby_add_4(bytes, (before & 0xff) * 0x01010101U);
+    *sum  = bytes >> 24;
+    return bytes;
+#endif
 }
 
 /* The address of row `y` of an unpacked plane. */
@@ -244,13 +266,18 @@ FBY_BLOCK_INLINE uint8_t *fby_tile_row(
     return unpacked + (size_t)row * FBY_TILE_STRIDE;
 }
 
-/* Unpack a run and write its prefix sums to `row` from column `x` on. */
+/* Unpack a run of eight fields, and write their prefix sums to `to`, which is a
+ * multiple of 8. */
 FBY_BLOCK_INLINE void fby_tile_write_run(
-    uint64_t packed, uint32_t bits, uint8_t *row, uint32_t x)
+    struct fby_bits_64 packed, uint32_t bits, uint8_t *to)
 {
-    uint64_t run =
-        fby_prefix_sum_8(fby_zigzag_decode_8(fby_unpack_8(packed, bits)));
-    *(uint64_t *)(void *)(row + x) = run;
+    uint32_t sum    = 0;
+    uint32_t fourth = fby_shift_right(packed, 4 * bits); /* and later fields */
+    uint32_t low    = fby_prefix_sum_4(
+           fby_zigzag_decode_4(fby_spread_4(packed.low, bits)), 0, &sum);
+    uint32_t high = fby_prefix_sum_4(
+        fby_zigzag_decode_4(fby_spread_4(fourth, bits)), sum, &sum);
+    *(uint64_t *)(void *)to = low | (uint64_t)high << 32;
 }
 
 /* Unpack group `g`. A group of bit width w takes 2 w bytes, which are two runs.
@@ -258,39 +285,48 @@ FBY_BLOCK_INLINE void fby_tile_write_run(
 FBY_BLOCK_INLINE void fby_tile_unpack_group(const struct fby_tile *tile,
     const uint32_t *packed, uint32_t plane, uint32_t g, uint8_t *unpacked)
 {
-    uint32_t i           = g / FBY_GROUPS_PER_SUM;
-    uint64_t widths      = fby_tile_16_widths(tile, packed, plane, i);
-    uint32_t index_in_16 = g % FBY_GROUPS_PER_SUM;
-    uint32_t bits = fby_min((uint32_t)(widths >> (4 * index_in_16)) & 15, 8);
-    uint32_t widths_before =
-        fby_tile_sums_before(tile, i) +
-        fby_nibble_sum(fby_lowest_nibbles(widths, index_in_16));
-    uint32_t offset = tile->plane_offset[plane] +
-                      fby_tile_bit_width_bytes(tile, plane) + 2 * widths_before;
-    uint32_t y = g / fby_tile_groups_per_row(tile, plane) * 2;
-    uint32_t x = g % fby_tile_groups_per_row(tile, plane) * 8;
-    fby_tile_write_run(fby_tile_load_64(tile, packed, offset), bits,
-        fby_tile_row(unpacked, plane, y), x);
+    const struct fby_tile_plane *p = &tile->plane[plane];
+    uint32_t                     i = g / FBY_GROUPS_PER_SUM;
+    uint32_t                     n = g % FBY_GROUPS_PER_SUM;
+    struct fby_bits_64           widths =
+        fby_tile_load_64(tile, packed, p->offset + 8 * i);
+    uint32_t bits =
+        fby_min((n < 8 ? widths.low : widths.high) >> (4 * (n % 8)) & 15, 8);
+    uint32_t offset =
+        p->groups_at + 2 * (p->before[i] + fby_sum_widths(widths, n));
+    uint32_t pair = g * p->reciprocal >> 16; /* of rows */
+    uint8_t *to   = fby_tile_row(unpacked, plane, 2 * pair) +
+                  (size_t)8 * (g - pair * p->groups_per_row);
+    fby_tile_write_run(fby_tile_load_64(tile, packed, offset), bits, to);
     fby_tile_write_run(fby_tile_load_64(tile, packed, offset + bits), bits,
-        fby_tile_row(unpacked, plane, y + 1), x);
+        to + FBY_TILE_STRIDE);
 }
 
-FBY_BLOCK_INLINE void fby_tile_unpack(struct fby_tile *tile,
-    const uint32_t *packed, uint32_t plane, uint32_t thread, uint8_t *unpacked)
+FBY_BLOCK_INLINE void fby_tile_unpack(const struct fby_tile *tile,
+    const uint32_t *packed, uint32_t planes, uint32_t thread, uint8_t *unpacked)
 {
-    uint32_t groups = fby_tile_groups(tile, plane);
     FBY_NO_UNROLL
-    for (uint32_t g = thread; g < groups; g += FBY_BLOCK_THREADS) {
-        fby_tile_unpack_group(tile, packed, plane, g, unpacked);
-    }
-    if (thread == 0) {
-        tile->plane_offset[plane + 1] =
-            tile->plane_offset[plane] + fby_tile_bit_width_bytes(tile, plane) +
-            2 * fby_tile_sums_before(tile, FBY_TILE_SUMS);
+    for (uint32_t p = 0; p < planes; p++) {
+        FBY_NO_UNROLL
+        for (uint32_t g = thread; g < tile->plane[p].groups;
+             g += FBY_BLOCK_THREADS) {
+            fby_tile_unpack_group(tile, packed, p, g, unpacked);
+        }
     }
 }
 
 /* ---- sums along rows and columns ----------------------------------------- */
+
+/* Add the byte of *before, which is in each byte of it, to a run. Then set
+ * *before to the last byte of the run. */
+FBY_BLOCK_INLINE void fby_tile_continue_run(uint64_t *run, uint32_t *before)
+{
+    uint64_t bytes = *run;
+    uint32_t low   = fby_add_4((uint32_t)bytes, *before);
+    uint32_t high  = fby_add_4((uint32_t)(bytes >> 32), *before);
+    *run           = low | (uint64_t)high << 32;
+    *before        = (high >> 24) * 0x01010101U;
+}
 
 /* Thread t handles row t % rows of plane t / rows: it adds the last sum of each
  * run to the next run. The first plane has the most rows. */
@@ -303,14 +339,19 @@ FBY_BLOCK_INLINE void fby_tile_sum_rows(const struct fby_tile *tile,
         thread % rows >= fby_tile_padded_height(tile, plane)) {
         return;
     }
-    uint8_t *row   = fby_tile_row(unpacked, plane, thread % rows);
-    uint64_t carry = 0;
-    for (uint32_t i = 0; i < fby_tile_groups_per_row(tile, plane); i++) {
-        uint64_t *run = (uint64_t *)(void *)(row + (size_t)8 * i);
-        uint64_t  sum = fby_add_8(*run, carry * UINT64_C(0x0101010101010101));
-        *run          = sum;
-        carry         = sum >> 56;
+    uint64_t *run =
+        (uint64_t *)(void *)fby_tile_row(unpacked, plane, thread % rows);
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < tile->plane[plane].groups_per_row; i++) {
+        fby_tile_continue_run(&run[i], &before);
     }
+}
+
+/* Add the word above to a word, and set *above to the sum. */
+FBY_BLOCK_INLINE void fby_tile_continue_column(uint32_t *word, uint32_t *above)
+{
+    *above = fby_add_4(*above, *word);
+    *word  = *above;
 }
 
 /* Thread t handles one word (four columns) of plane t / words: word t % words
@@ -318,20 +359,18 @@ FBY_BLOCK_INLINE void fby_tile_sum_rows(const struct fby_tile *tile,
 FBY_BLOCK_INLINE void fby_tile_sum_columns(const struct fby_tile *tile,
     uint32_t planes, uint32_t thread, uint8_t *unpacked)
 {
-    uint32_t words = 2 * fby_tile_groups_per_row(tile, 0);
+    uint32_t words = 2 * tile->plane[0].groups_per_row;
     uint32_t plane = thread / words;
     if (plane >= planes ||
-        thread % words >= 2 * fby_tile_groups_per_row(tile, plane)) {
+        thread % words >= 2 * tile->plane[plane].groups_per_row) {
         return;
     }
-    uint8_t *top = fby_tile_row(unpacked, plane, 0);
-    uint32_t sum = 0;
+    uint8_t *top =
+        fby_tile_row(unpacked, plane, 0) + (size_t)4 * (thread % words);
+    uint32_t above = 0;
     for (uint32_t y = 0; y < tile->plane[plane].height; y++) {
-        uint32_t *word =
-            (uint32_t *)(void *)(top + (size_t)y * FBY_TILE_STRIDE +
-                                 (size_t)4 * (thread % words));
-        sum   = fby_add_4(sum, *word);
-        *word = sum;
+        fby_tile_continue_column(
+            (uint32_t *)(void *)(top + (size_t)y * FBY_TILE_STRIDE), &above);
     }
 }
 

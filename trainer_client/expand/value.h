@@ -59,6 +59,31 @@ FBY_DEVICE_INLINE uint16_t fby_f32_to_bf16(float value)
     return (uint16_t)fby_round_shift(bits, 16);
 }
 
+/* The same for a finite value: without the test for NaN. */
+FBY_DEVICE_INLINE uint16_t fby_finite_to_bf16(float value)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    uint16_t nearest;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(nearest) : "f"(value));
+    return nearest;
+#else
+    uint32_t bits = fby_f32_bits(value);
+    return (uint16_t)((bits + 0x7fffU + (bits >> 16 & 1)) >> 16);
+#endif
+}
+
+/* Convert two finite values. The first is in the lower half of the result. */
+FBY_DEVICE_INLINE uint32_t fby_finite_to_bf16_pair(float low, float high)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    uint32_t pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+#else
+    return fby_finite_to_bf16(low) | (uint32_t)fby_finite_to_bf16(high) << 16;
+#endif
+}
+
 FBY_DEVICE_INLINE float fby_bf16_to_f32(uint16_t value)
 {
     return fby_f32_from_bits((uint32_t)value << 16);
@@ -93,6 +118,30 @@ FBY_DEVICE_INLINE uint16_t fby_f32_to_f16(float value)
     /* Subnormal: the mantissa with its implicit 1, in units of 2^-24. */
     uint32_t mantissa = (mag & 0x7fffffU) | 0x800000U;
     return (uint16_t)(sign | fby_round_shift(mantissa, 126 - (mag >> 23)));
+}
+
+/* The same for a finite value: without the test for NaN on a GPU. */
+FBY_DEVICE_INLINE uint16_t fby_finite_to_f16(float value)
+{
+#ifdef __CUDA_ARCH__
+    uint16_t nearest;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(nearest) : "f"(value));
+    return nearest;
+#else
+    return fby_f32_to_f16(value);
+#endif
+}
+
+/* Convert two finite values. The first is in the lower half of the result. */
+FBY_DEVICE_INLINE uint32_t fby_finite_to_f16_pair(float low, float high)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    uint32_t pair;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+#else
+    return fby_finite_to_f16(low) | (uint32_t)fby_finite_to_f16(high) << 16;
+#endif
 }
 
 FBY_DEVICE_INLINE float fby_f16_to_f32(uint16_t value)

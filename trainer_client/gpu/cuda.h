@@ -33,7 +33,7 @@ struct fby_cuda_launch { /* the kernels that expand one batch */
 
 /* The most bytes of shared memory of a block, static and dynamic. load_kernels
  * enables this size, which CUDA requires above 48 KiB. */
-enum { FBY_CUDA_SHARED = 50 << 10 };
+enum { FBY_CUDA_SHARED = 51 << 10 };
 
 struct fby_cuda {
     int not_ready; /* the result of event_query while the event is pending */
