@@ -1,43 +1,117 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* kernel_run.c - the blocks of a pass, and in each step the threads of a block,
+ * in an order that a seed decides. A GPU promises no order, so the bytes must
+ * not depend on it. The seed is FOREBAY_SEED, or a random one; it is printed. */
 #include "tests/trainer_client/kernel_run.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
+/* A thread of a step is (first + i * stride) % FBY_BLOCK_THREADS. With an odd
+ * stride all threads come. */
+static uint32_t begin_step(void);
+static uint32_t thread_at(uint32_t i);
+/* NOLINTBEGIN(bugprone-macro-parentheses): the argument is declared */
+#define FBY_EACH_THREAD(t)                                \
+    for (uint32_t t##_i = begin_step(), t = thread_at(0); \
+         t##_i < FBY_BLOCK_THREADS; t = thread_at(++t##_i))
+/* NOLINTEND(bugprone-macro-parentheses) */
 #include "trainer_client/expand/block.h"
 
-void run_kernel(const struct kernel_run *run)
+static uint64_t random_now; /* 0: there is no seed yet */
+static uint32_t first, stride;
+
+static void seed(void)
 {
-    struct fby_segment_list about;
-    struct fby_block_shared block;
-    memcpy(&about, run->arena + run->list, sizeof(about));
-    uint8_t *pixels =
-        malloc(about.shared + 1); /* the shared memory of a block */
-    struct fby_pair        *pair   = malloc(sizeof(*pair));
+    const char *text = getenv("FOREBAY_SEED");
+    if (text != NULL) {
+        random_now = strtoull(text, NULL, 10);
+    } else if (getrandom(&random_now, sizeof(random_now), 0) < 0) {
+        abort();
+    }
+    random_now %= 1000000;
+    printf(
+        "order of blocks and threads: FOREBAY_SEED=%" PRIu64 "\n", random_now);
+    random_now++; /* not 0 */
+}
+
+static uint32_t draw(void)
+{
+    random_now = random_now * UINT64_C(6364136223846793005) + 1;
+    return (uint32_t)(random_now >> 33);
+}
+
+static uint32_t begin_step(void)
+{
+    first  = draw();
+    stride = draw() | 1;
+    return 0;
+}
+
+static uint32_t thread_at(uint32_t i)
+{
+    return (first + i * stride) % FBY_BLOCK_THREADS;
+}
+
+/* Memory of a block as other blocks leave it, of exactly `size` bytes. */
+static void *used_memory(size_t size)
+{
+    void *memory = malloc(size > 0 ? size : 1);
+    memset(memory, 0xa5, size);
+    return memory;
+}
+
+static void run_block(const struct kernel_run *run, enum fby_pass pass,
+    uint32_t shared, uint32_t number)
+{
     struct fby_block_memory memory = {
         .arena   = run->arena,
         .out     = run->out,
         .list    = run->list,
-        .shared  = &block,
-        .scratch = pixels,
+        .shared  = used_memory(sizeof(*memory.shared)),
+        .scratch = used_memory(
+            pass == FBY_PASS_EXPAND ? shared : sizeof(struct fby_pair)),
     };
-    for (uint32_t i = 0; i < about.blocks[FBY_PASS_EXPAND]; i++) {
-        memset(&block, 0xa5, sizeof(block)); /* as other blocks leave it */
-        memset(pixels, 0xa5, about.shared);
-        fby_block_run_expand(&memory, i);
+    if (pass == FBY_PASS_EXPAND) {
+        fby_block_run_expand(&memory, number);
+    } else if (pass == FBY_PASS_GREYS) {
+        fby_block_run_greys(&memory, number);
+    } else {
+        fby_block_run_ops(&memory, number);
     }
-    memory.scratch = (uint8_t *)pair;
-    uint32_t greys =
-        about.blocks[FBY_PASS_EXPAND] + about.blocks[FBY_PASS_GREYS];
-    for (uint32_t i = about.blocks[FBY_PASS_EXPAND];
-         i < fby_list_blocks(&about); i++) {
-        memset(&block, 0xa5, sizeof(block));
-        memset(pair, 0xa5, sizeof(*pair));
-        if (i < greys) {
-            fby_block_run_greys(&memory, i);
-        } else {
-            fby_block_run_ops(&memory, i);
-        }
+    free(memory.shared);
+    free(memory.scratch);
+}
+
+/* Run `n` blocks from number `begin` on, in any order. */
+static void run_pass(const struct kernel_run *run, enum fby_pass pass,
+    uint32_t shared, uint32_t begin, uint32_t n)
+{
+    uint32_t *order = malloc((n + 1) * sizeof(*order));
+    for (uint32_t i = 0; i < n; i++) { /* each goes to a random place */
+        uint32_t place = draw() % (i + 1);
+        order[i]       = order[place];
+        order[place]   = i;
     }
-    free(pair);
-    free(pixels);
+    for (uint32_t i = 0; i < n; i++) {
+        run_block(run, pass, shared, begin + order[i]);
+    }
+    free(order);
+}
+
+void run_kernel(const struct kernel_run *run)
+{
+    struct fby_segment_list list;
+    uint32_t                begin = 0;
+    memcpy(&list, run->arena + run->list, sizeof(list));
+    if (random_now == 0) {
+        seed();
+    }
+    for (int pass = 0; pass < FBY_PASSES; pass++) {
+        run_pass(
+            run, (enum fby_pass)pass, list.shared, begin, list.blocks[pass]);
+        begin += list.blocks[pass];
+    }
 }

@@ -17,11 +17,13 @@
     for (uint32_t t = threadIdx.x; t < FBY_BLOCK_THREADS; \
          t += FBY_BLOCK_THREADS)
 #define FBY_BARRIER() __syncthreads()
-#else
+#elif !defined(FBY_EACH_THREAD) /* tests have other ones */
 /* NOLINTBEGIN(bugprone-macro-parentheses): the argument is declared */
 #define FBY_EACH_THREAD(t) for (uint32_t t = 0; t < FBY_BLOCK_THREADS; t++)
 /* NOLINTEND(bugprone-macro-parentheses) */
-#define FBY_BARRIER()      __asm__ volatile("" : : : "memory")
+#endif
+#ifndef FBY_BARRIER
+#define FBY_BARRIER() __asm__ volatile("" : : : "memory")
 #endif
 
 /* Run `work`, a call that may use the variable `thread`, in all threads. For

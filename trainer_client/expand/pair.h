@@ -28,7 +28,7 @@ FBY_BLOCK_INLINE void fby_atomic_add(uint64_t *sum, uint64_t addend)
 #ifdef __CUDACC__
     atomicAdd(reinterpret_cast<unsigned long long *>(sum), addend);
 #else
-    *sum += addend;
+    (void)__atomic_fetch_add(sum, addend, __ATOMIC_RELAXED);
 #endif
 }
 

@@ -19,12 +19,28 @@
 #define FBY_NO_UNROLL
 #endif
 
+/* On the host, end the program if an address is not a multiple of `bytes`: a GPU
+ * would. (UBSan finds it only where a pointer has the type of the words.) */
+FBY_BLOCK_INLINE void fby_require_aligned(const void *address, uint32_t bytes)
+{
+#ifdef __CUDACC__
+    (void)address;
+    (void)bytes;
+#else
+    if ((uintptr_t)address % bytes != 0) {
+        __builtin_trap();
+    }
+#endif
+}
+
 /* Copy 16 bytes; both addresses are multiples of 16. */
 FBY_BLOCK_INLINE void fby_copy_16(const uint8_t *from, uint8_t *to)
 {
 #ifdef __CUDACC__
     *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(from);
 #else
+    fby_require_aligned(from, 16);
+    fby_require_aligned(to, 16);
     memcpy(to, from, 16);
 #endif
 }
@@ -37,6 +53,7 @@ FBY_BLOCK_INLINE uint32_t fby_min(uint32_t a, uint32_t b)
 /* Load a value of `width` bytes (1, 2, 4 or 8), aligned to its size. */
 FBY_BLOCK_INLINE uint64_t fby_load_value(const uint8_t *from, uint32_t width)
 {
+    fby_require_aligned(from, width);
     if (width == 1) {
         return *from;
     }
@@ -52,6 +69,7 @@ FBY_BLOCK_INLINE uint64_t fby_load_value(const uint8_t *from, uint32_t width)
 FBY_BLOCK_INLINE void fby_store_value(
     uint64_t bits, uint32_t width, uint8_t *to)
 {
+    fby_require_aligned(to, width);
     if (width == 1) {
         *to = (uint8_t)bits;
     } else if (width == 2) {
@@ -98,6 +116,7 @@ FBY_BLOCK_INLINE void fby_store_words(
         *reinterpret_cast<uint32_t *>(to) = words[0];
     }
 #else
+    fby_require_aligned(to, 4 * n);
     memcpy(to, words, (size_t)n * 4);
 #endif
 }

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel_threads.c - some launches of a test with a thread for each thread of a
+ * block, and two blocks at a time, so that ThreadSanitizer sees what a missing
+ * barrier, or a block that touches what is another's, would do on a GPU. Other
+ * launches are those of kernel_run.c: it replaces run_kernel() by --wrap. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "tests/trainer_client/kernel_run.h"
+
+enum { BLOCKS = 2 /* at a time */, MOST_BLOCKS = 8, EVERY = 60 };
+
+static _Thread_local uint32_t           own_thread;
+static _Thread_local pthread_barrier_t *own_barrier;
+/* NOLINTBEGIN(bugprone-macro-parentheses): the argument is declared */
+#define FBY_EACH_THREAD(t) \
+    for (uint32_t t##_i = 0, t = own_thread; t##_i == 0; t##_i++)
+/* NOLINTEND(bugprone-macro-parentheses) */
+#define FBY_BARRIER() (void)pthread_barrier_wait(own_barrier)
+#include "trainer_client/expand/block.h"
+
+struct team { /* the threads of a block */
+    pthread_barrier_t       barrier;
+    struct fby_block_memory memory;
+    struct fby_block_shared shared;
+    enum fby_pass           pass;
+    uint32_t                number; /* of the block */
+    pthread_t               threads[FBY_BLOCK_THREADS];
+};
+
+struct member {
+    struct team *team;
+    uint32_t     thread;
+};
+
+static void *run_thread(void *opaque)
+{
+    struct member *self = opaque;
+    struct team   *team = self->team;
+    own_thread          = self->thread;
+    own_barrier         = &team->barrier;
+    free(self);
+    if (team->pass == FBY_PASS_EXPAND) {
+        fby_block_run_expand(&team->memory, team->number);
+    } else if (team->pass == FBY_PASS_GREYS) {
+        fby_block_run_greys(&team->memory, team->number);
+    } else {
+        fby_block_run_ops(&team->memory, team->number);
+    }
+    return NULL;
+}
+
+static struct team *start_block(const struct kernel_run *run,
+    enum fby_pass pass, uint32_t shared, uint32_t number)
+{
+    struct team *team = malloc(sizeof(*team));
+    memset(team, 0xa5, sizeof(*team)); /* as other blocks leave it */
+    team->pass   = pass;
+    team->number = number;
+    team->memory = (struct fby_block_memory){.arena = run->arena,
+        .out                                        = run->out,
+        .list                                       = run->list,
+        .shared                                     = &team->shared,
+        .scratch                                    = malloc(
+                                               pass == FBY_PASS_EXPAND ? shared + 1 : sizeof(struct fby_pair))};
+    (void)pthread_barrier_init(&team->barrier, NULL, FBY_BLOCK_THREADS);
+    for (uint32_t t = 0; t < FBY_BLOCK_THREADS; t++) {
+        struct member *member = malloc(sizeof(*member));
+        *member               = (struct member){team, t};
+        if (pthread_create(&team->threads[t], NULL, run_thread, member) != 0) {
+            abort();
+        }
+    }
+    return team;
+}
+
+static void end_block(struct team *team)
+{
+    for (uint32_t t = 0; t < FBY_BLOCK_THREADS; t++) {
+        (void)pthread_join(team->threads[t], NULL);
+    }
+    (void)pthread_barrier_destroy(&team->barrier);
+    free(team->memory.scratch);
+    free(team);
+}
+
+static void run_pass(const struct kernel_run *run, enum fby_pass pass,
+    uint32_t shared, uint32_t begin, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i += BLOCKS) {
+        struct team *teams[BLOCKS] = {NULL};
+        uint32_t     at_once       = fby_min(BLOCKS, n - i);
+        for (uint32_t k = 0; k < at_once; k++) {
+            teams[k] = start_block(run, pass, shared, begin + i + k);
+        }
+        for (uint32_t k = 0; k < at_once; k++) {
+            end_block(teams[k]);
+        }
+    }
+}
+
+void __real_run_kernel(const struct kernel_run *run);
+void __wrap_run_kernel(const struct kernel_run *run);
+
+/* The first launch, and every one of EVERY of up to MOST_BLOCKS. */
+void __wrap_run_kernel(const struct kernel_run *run)
+{
+    static uint32_t         launches;
+    struct fby_segment_list list;
+    uint32_t                begin = 0;
+    memcpy(&list, run->arena + run->list, sizeof(list));
+    if (fby_list_blocks(&list) > MOST_BLOCKS || launches++ % EVERY != 0) {
+        __real_run_kernel(run);
+        return;
+    }
+    for (int pass = 0; pass < FBY_PASSES; pass++) {
+        run_pass(
+            run, (enum fby_pass)pass, list.shared, begin, list.blocks[pass]);
+        begin += list.blocks[pass];
+    }
+}
