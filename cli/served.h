@@ -37,8 +37,8 @@ FBY_CHECKED fby_err fby_served_collect(struct fby_served_roots *self,
 FBY_CHECKED fby_err fby_served_collect_of_server(struct fby_served_roots *self,
     const struct fby_words *data, struct fby_error_detail *why);
 
-/* As fby_served_collect, for a pipeline file on standard input. Its relative paths start at
- * the current directory. Blocks: until the end of standard input. */
+/* As fby_served_collect, for a pipeline file on standard input. Its relative
+ * paths start at the current directory. Blocks: until the end of standard input. */
 FBY_CHECKED fby_err fby_served_collect_from_stdin(struct fby_served_roots *self,
     const struct fby_words *data, struct fby_error_detail *why);
 

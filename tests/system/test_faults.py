@@ -282,8 +282,8 @@ class Faults(SystemTest):
         pull = self.pull()
         hangs.wait_for_text(" FAULT worker.slow")
         self.assertEqual(hangs.terminate(), 1)
-        self.assertIn("forebay worker: a thread did not end within 3 s of "
-                      "--drain, as one that reads from a mount", hangs.text())
+        self.assertIn("forebay worker: it did not end within 3 s of "
+                      "--drain: probably a thread reads from a mount", hangs.text())
         self.assert_same(pull)
 
     def pull_that_writes_for_long(self):

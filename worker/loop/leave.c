@@ -5,7 +5,8 @@
  * drain_ns the worker answers LOST for the batches that are still open. When the
  * socket closes, ZeroMQ has LINGER_MS (worker.c) to send the messages in its
  * queues. A thread that hangs, as one that reads from a mount that does not
- * answer, cannot be joined: a timer ends the process END_S after drain_ns. */
+ * answer, cannot be joined: a timer ends the process END_S after drain_ns. A
+ * process that was stopped until then has END_S too. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/time.h>
@@ -24,28 +25,38 @@
 
 enum { END_S = 3 }; /* for the threads to end the sample that they work on */
 
-/* For SIGALRM. Calls only functions that are safe in a signal handler. */
-static void end_process(int number)
+static volatile sig_atomic_t is_last_alarm;
+
+/* For SIGALRM: the first is for the end of the drain, the second ends the
+ * process. Calls only functions that are safe in a signal handler. */
+static void on_alarm(int number)
 {
     static const char text[] =
-        "forebay worker: a thread did not end within 3 s of --drain, as one "
-        "that reads from a mount that does not answer: check the mounts of "
+        "forebay worker: it did not end within 3 s of --drain: probably a "
+        "thread reads from a mount that does not answer; check the mounts of "
         "--data\n";
     (void)number;
+    if (is_last_alarm == 0) {
+        is_last_alarm = 1;
+        (void)alarm(END_S);
+        return;
+    }
     ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
     (void)n;
     _exit(EXIT_FAILURE);
 }
 
-/* End the process after `ns` and END_S, unless fby_loop_end_in_order() is called
- * before. Only a process that handles signals is the worker's own. */
+/* End the process after `ns` and END_S, unless fby_loop_end_in_order()
+ * is called before. Only a process that handles signals is the worker's own. */
 static void end_process_after(const struct fby_loop *self, int64_t ns)
 {
-    struct sigaction       action = {.sa_handler = end_process};
-    const struct itimerval timer  = {
-         .it_value = {.tv_sec = (time_t)(ns / FBY_NS_PER_S) + END_S,
-             .tv_usec = (suseconds_t)(ns % FBY_NS_PER_S / FBY_NS_PER_US)}};
+    struct sigaction action = {.sa_handler = on_alarm};
+    ns = ns > 0 ? ns : FBY_NS_PER_US; /* 0 would stop the timer */
+    const struct itimerval timer = {
+        .it_value = {.tv_sec = (time_t)(ns / FBY_NS_PER_S),
+            .tv_usec = (suseconds_t)(ns % FBY_NS_PER_S / FBY_NS_PER_US)}};
     if (self->options.handles_signals) {
+        is_last_alarm = 0;
         sigemptyset(&action.sa_mask);
         sigaction(SIGALRM, &action, NULL);
         setitimer(ITIMER_REAL, &timer, NULL);
