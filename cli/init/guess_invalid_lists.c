@@ -17,7 +17,7 @@ struct remedy {
     const char *ending; /* of the list */
     const char *fault;
     const char *purpose;
-    const char *word; /* of the new list; NULL: the folder `table` */
+    const char *word; /* of the new list; NULL: fby_guess_set_wide_command() */
     const char
         *settings; /* of a program of Python; NULL: it is one of a shell */
     const char *program;
@@ -44,8 +44,7 @@ static const struct remedy remedies[] = {
     {".csv", FBY_LIST_NO_COMMA "';'", COMMAS(";")},
     {".csv", FBY_LIST_NO_COMMA "'|'", COMMAS("|")},
     {".csv", FBY_LIST_NO_COMMA "tabs", COMMAS("\\t")},
-    {".csv", FBY_LIST_TOO_WIDE, "convert it", NULL,
-        "O = 'table'; L = [(f, f[:-4])]; ", fby_program_wide_list},
+    {".csv", FBY_LIST_TOO_WIDE, FBY_GUESS_WIDE_PURPOSE, NULL, NULL, NULL},
     {".jsonl", FBY_LIST_NOT_UTF8, LATIN},
     {".jsonl", FBY_LIST_NO_OBJECT, "convert it", "lines", NULL,
         "jq -c '.[]' \"$f\" " FBY_GUESS_INTO("lines-$f")},
@@ -73,14 +72,12 @@ static void advise(struct fby_search *search, const char *dir, const char *list,
     const struct remedy *remedy, struct fby_error_detail *why)
 {
     char   converted[FBY_PATH_SIZE];
-    size_t used    = strlen(why->text);
-    bool   is_list = remedy->word != NULL; /* else a table */
-    if (remedy->settings != NULL) {
-        fby_guess_set_command(search, dir,
-            FBY_PYTHON "f = '%s'; %s%s%s%s; %s\"", list, remedy->settings,
-            is_list ? "" : fby_program_folder_begin, is_list ? "" : "; ",
-            remedy->program,
-            is_list ? fby_program_write_lists : fby_program_folder_end);
+    size_t used = strlen(why->text);
+    if (remedy->word == NULL) {
+        fby_guess_set_wide_command(search, dir, list);
+    } else if (remedy->settings != NULL) {
+        fby_guess_set_command(search, dir, FBY_PYTHON "f = '%s'; %s%s; %s\"",
+            list, remedy->settings, remedy->program, fby_program_write_lists);
     } else {
         fby_guess_set_command(
             search, dir, "set -C && f=%s && %s", list, remedy->program);
@@ -88,8 +85,6 @@ static void advise(struct fby_search *search, const char *dir, const char *list,
     if (remedy->word != NULL) {
         fby_guess_name_list(list, remedy->word, converted);
         fby_guess_end_command(search, dir, converted);
-    } else {
-        fby_guess_end_command_with(search, dir, "table");
     }
     snprintf(why->text + used, sizeof(why->text) - used,
         ": to %s:", remedy->purpose);

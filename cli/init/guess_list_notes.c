@@ -40,54 +40,6 @@ static void add_note(struct fby_search *search, const char *purpose,
     }
 }
 
-/* ---- many columns of numbers ---- */
-
-/* Has the list, which names no files, more columns of numbers than fields? */
-static bool is_wide(const struct fby_guess_split *split)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < split->n_members; i++) {
-        enum fby_init_value value = split->members[i].value;
-        n += value == FBY_INIT_DIGITS || value == FBY_INIT_NUMBER ? 1 : 0;
-    }
-    return n > FBY_INIT_MAX_VALUES && split->n_file_columns == 0;
-}
-
-/* Add the note of a command that makes tables of all lists, beside the first. */
-static void note_wide(struct fby_search *search)
-{
-    const struct fby_guess *out  = search->out;
-    const char             *list = out->splits[0].pattern;
-    size_t                  dir  = (size_t)(strrchr(list, '/') + 1 - list);
-    char                    folder[FBY_PATH_SIZE];
-    char                    operand[FBY_WORD_SIZE];
-    char                    pairs[LISTS_SIZE] = "";
-    size_t                  used              = 0;
-    snprintf(folder, sizeof(folder), "%.*s", (int)dir - 1, list);
-    for (uint32_t i = 0; i < out->n_splits && used < sizeof(pairs); i++) {
-        const char *path = out->splits[i].pattern;
-        if (strncmp(path, list, dir) != 0 ||
-            !fby_text_ends_with(path, ".csv") ||
-            !fby_shell_is_plain(path + dir)) {
-            return;
-        }
-        used += (size_t)snprintf(pairs + used, sizeof(pairs) - used,
-            "%s('%s', '%s')", i > 0 ? ", " : "", path + dir,
-            out->splits[i].name);
-    }
-    if (used < sizeof(pairs) &&
-        fby_shell_quote(folder, operand, sizeof(operand))) {
-        fby_guess_note(search,
-            "note: to have all columns of numbers as one, x, beside the label "
-            "(needs NumPy): (cd %s && " FBY_PYTHON
-            "O = 'table'; L = [%s]; %s; %s; %s\"); then: "
-            "forebay init "
-            "%s/table",
-            operand, pairs, fby_program_folder_begin, fby_program_wide_list,
-            fby_program_folder_end, operand);
-    }
-}
-
 /* ---- names that no field can have ---- */
 
 /* Has the list a column with a name that no field can have? */
@@ -323,12 +275,13 @@ void fby_guess_note_columns(struct fby_search *search)
     char                    columns[COLUMNS_SIZE] = "";
     char                    purpose[COLUMNS_SIZE + 64];
     char                    before[COLUMNS_SIZE + 16];
+    char                    dir[FBY_PATH_SIZE];
     bool                    is_csv = fby_text_ends_with(first, ".csv");
     if (out->kind != FBY_SOURCE_LIST || strchr(first, '/') == NULL) {
         return;
     }
-    if (is_csv && is_wide(&out->splits[0])) {
-        note_wide(search);
+    write_dir(search, first, dir);
+    if (is_csv && fby_guess_note_wide_list(search, dir)) {
         return;
     }
     if (has_other_names(&out->splits[0])) {

@@ -177,6 +177,22 @@ FBY_CHECKED fby_err fby_refuse_chats(
  * their names, or some rows lack their texts (guess_list_notes.c). */
 void fby_guess_note_columns(struct fby_search *search);
 
+/* What the next command is for (guess_wide_lists.c). */
+#define FBY_GUESS_WIDE_PURPOSE                                               \
+    "have all columns of numbers as one, x, beside the label (needs NumPy; " \
+    "label = '' at its start is a guess, which it prints: write the name "   \
+    "of another column there)"
+
+/* Set the command of the guess to the one that makes tables of `list` in the folder
+ * `dir` below the root and of the lists beside it. There is none if a name needs
+ * quotes. */
+void fby_guess_set_wide_command(
+    struct fby_search *search, const char *dir, const char *list);
+
+/* Add a note with that command, if the first split is a list in `dir` with more
+ * columns of numbers than fields, and no files. Returns false if it is not. */
+bool fby_guess_note_wide_list(struct fby_search *search, const char *dir);
+
 /* If all splits are lists with the same columns, in one folder of the search or its
  * folders, set the command of the guess to one that joins them, and return what it is
  * for, which begins with "; ". Else "" (guess_join.c). */

@@ -1349,7 +1349,8 @@ CORPUS = [
             "a.csv: line 2: is not UTF-8 text: to convert it:\n(cd /",
             "", {"file": (1, *IMAGE), "y": (1, 8)})),
     ("a list of 300 columns", wide_list, Remedy(
-        "train.csv: line 1: more than 256 columns: to convert it:\n(cd /",
+        "train.csv: line 1: more than 256 columns: to have all columns of "
+        "numbers as one, x, beside the label (needs NumPy; ",
         "table", {"x": (2, 300)})),
     ("LLaVA: a JSON of objects", other_list(
         "chat.json", '[{"image": "images/0.jpg"}]'), Remedy(

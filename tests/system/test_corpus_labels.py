@@ -68,6 +68,26 @@ def wide(*names, labels=("cat", "dog")):
     return make
 
 
+def numbers(split="", ids=(), labels=(0, 1), n=20, words=None, names=True):
+    """A list of ids, words, n numbers and labels, as far as they are given."""
+    def row(i):
+        return [*(ids[i:i + 1]), *(words[i:i + 1] if words else ()),
+                *(i + j / 4 for j in range(n)), *(labels[i % 2:][:1])]
+    header = [*(["id"] if ids else []), *(["word"] if words else []),
+              *(f"f{j}" for j in range(n)), *(["Outcome"] if labels else [])]
+    rows = [*([header] if names else []), *map(row, range(4))]
+    return "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+def digits(names, *splits):
+    """Lists of 10 digits of 784 pixels, in which train and test differ."""
+    pixels = [f"pixel{i}" for i in range(784)]
+    return texts({name: (",".join([*(["label"] if has_label else []), *pixels]) +
+                         "\n" if names else "") + "".join(
+        ",".join([*([str(i)] if has_label else []), *(["0"] * 783), str(i * 9)])
+        + "\n" for i in (*range(10), 0)) for name, has_label in splits})
+
+
 def table_of(make):
     """The folder that the command of the note on such lists makes."""
     def run(root):
@@ -158,6 +178,28 @@ ROWS = [
     ("a list of more numbers than fields, and a label of numbers", table_of(
         wide("data", labels=("0.5", "2"))), {
             "x": (3, 20), "label": Counter([.5, 2, .5])}),
+    *((f"many numbers: {name}", table_of(texts({"train.csv": content})), {
+        "x": (4, 20), "label": Counter([0, 1, 0, 1])})
+      for name, content in (
+          ("a label of another name", numbers()),
+          ("a label of words, and ids", numbers(
+              ids=(842302, 842517, 84300903, 84348301), labels=("B", "M"))),
+          ("a column id", numbers(ids=(1, 3, 2, 4))))),
+    ("more numbers than columns of a list, without a label", texts({
+        "train.csv": numbers(n=300, labels=(), ids=(4, 2, 1, 3))}), Remedy(
+            "more than 256 columns", "table", {"x": (4, 300)})),
+    ("Kaggle's digits", digits(True, ("train.csv", True), ("test.csv", False)),
+     Remedy("test.csv: line 1: more than 256 columns: to have all columns of "
+            "numbers as one, x, beside the label", "table", {
+                "x": (11, 784), "label": Counter([*range(10), 0])})),
+    ("Kaggle's digits, those of test", digits(
+        True, ("train.csv", True), ("test.csv", False)), Remedy(
+            "more than 256 columns", "table/test", {"x": (4096, 784)})),
+    ("digits without names of columns", digits(
+        False, ("mnist_train.csv", True), ("mnist_test.csv", True)), Remedy(
+            "more than 256 columns", "table", {
+                "x": (11, 784), "label": Counter([*range(10), 0])}),
+     ("test", {"x": (4096, 784)})),
     ("texts in two languages", texts({
         "train.de": "ein Haus\nja\n", "train.en": "a house\nyes\n",
         "val.de": "nein\n", "val.en": "no\n"}), Remedy(
@@ -215,6 +257,33 @@ ROWS = [
 
 class Labels(test_corpus.Corpus):
     rows = ROWS
+
+    def run_wide(self, content, times=1):
+        """Run the command of init on such a list, and return what it says."""
+        root = self.cluster.path("wide")
+        save(root / "train.csv", content)
+        said = self.run_one(
+            "init", root, "-o", self.cluster.path("p.yaml")).stderr
+        path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+        return [subprocess.run(
+            COMMAND.search(said)[0].split("; then: ")[0], check=False,
+            shell=True, env=dict(os.environ, PATH=path), text=True,
+            capture_output=True, timeout=60) for _ in range(times)]
+
+    def test_a_table_that_is_there_is_kept(self):
+        made, again = self.run_wide(numbers(), times=2)
+        self.assertEqual(made.stdout, "label: Outcome ['0', '1']\n"
+                                      "x: 20 columns; left out: nothing\n")
+        self.assertEqual(again.returncode, 1)
+        self.assertRegex(again.stderr, "^there already: .*/wide/table: ")
+        self.assertNotIn("Traceback", again.stderr)
+
+    def test_a_label_that_is_in_doubt_is_asked_for(self):
+        rows = ("0", "1", "1", "0")
+        said, = self.run_wide("".join(f"{i}{',1,1' * 150},{i}\n" for i in rows))
+        self.assertEqual(
+            said.stderr, "which column is the label? begin the command with "
+            "label = 'c1' or 'c302'\n")
 
 
 if __name__ == "__main__":

@@ -1376,7 +1376,8 @@ ROWS = [
      {"ids": Counter([0, 1, 2, 3] + 4 * [2**24 + 1]),
       "n": Counter([0, -1, -2, -3]), **FOUR}),
     ("Kaggle's MNIST: a wide list with labels", wide_with_labels, Remedy(
-        "train.csv: line 1: more than 256 columns: to convert it:\n(cd /",
+        "train.csv: line 1: more than 256 columns: to have all columns of "
+        "numbers as one, x, beside the label (needs NumPy; ",
         "table", {"x": (4, 300), "label": Counter(range(4))})),
     ("a later mask in colours in a folder", folders_of_masks, Note(
         f"left out: masks.png: masks/2.png has colours, {SECOND}to number "

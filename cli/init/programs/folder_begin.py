@@ -3,6 +3,7 @@
 # leaves none.
 import atexit, os, shutil
 W = O + '.part'
-assert not os.path.lexists(O), 'there already: ' + O
+os.path.lexists(O) and exit(
+    'there already: ' + os.path.abspath(O) + ': give it to forebay init, or remove it')
 os.mkdir(W)
 atexit.register(shutil.rmtree, W, True)
