@@ -41,6 +41,20 @@ void fby_guess_set_wide_command(
     fby_buffer_fini(&pairs);
 }
 
+/* Are all splits in the folder of the first one? The command has no others. */
+static bool are_in_one_folder(const struct fby_guess *guess)
+{
+    const char *first = guess->splits[0].pattern;
+    size_t      n     = (size_t)(strrchr(first, '/') + 1 - first);
+    uint32_t    i     = 0;
+    while (i < guess->n_splits &&
+           strncmp(guess->splits[i].pattern, first, n) == 0 &&
+           strchr(guess->splits[i].pattern + n, '/') == NULL) {
+        i++;
+    }
+    return i == guess->n_splits;
+}
+
 bool fby_guess_note_wide_list(struct fby_search *search, const char *dir)
 {
     const struct fby_guess_split *split = &search->out->splits[0];
@@ -51,6 +65,9 @@ bool fby_guess_note_wide_list(struct fby_search *search, const char *dir)
     }
     if (n <= FBY_INIT_MAX_VALUES || split->n_file_columns > 0) {
         return false;
+    }
+    if (!are_in_one_folder(search->out)) {
+        return true;
     }
     fby_guess_set_wide_command(search, dir, strrchr(split->pattern, '/') + 1);
     if (search->out->command[0] != '\0') {

@@ -185,6 +185,9 @@ ROWS = [
           ("a label of words, and ids", numbers(
               ids=(842302, 842517, 84300903, 84348301), labels=("B", "M"))),
           ("a column id", numbers(ids=(1, 3, 2, 4))))),
+    ("many numbers in folders of splits", texts({
+        "train/a.csv": numbers(), "val/a.csv": numbers()}), Note(
+            "left out: further values (f16, ", {})),
     ("more numbers than columns of a list, without a label", texts({
         "train.csv": numbers(n=300, labels=(), ids=(4, 2, 1, 3))}), Remedy(
             "more than 256 columns", "table", {"x": (4, 300)})),
