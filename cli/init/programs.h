@@ -59,6 +59,18 @@ extern const char fby_program_text_pairs[];
 extern const char fby_program_sentences[];
 extern const char fby_program_label_lines[];
 
+extern const char fby_program_sparse_lines[];
+
+/* It writes a list of the lines of a text; then write_lists. */
+extern const char fby_program_text_lines[];
+
+/* They write tables of texts of numbers, and of files of floats. */
+extern const char fby_program_number_texts[];
+extern const char fby_program_float_files[];
+
+/* It writes tables of series in class folders. */
+extern const char fby_program_class_series[];
+
 /* They write a list of each split from texts; then write_lists. */
 extern const char fby_program_split_texts[];
 extern const char fby_program_split_numbers[];

@@ -122,11 +122,100 @@ static fby_err refuse_type(const struct fby_search *search, const char *name,
         fby_type_word(type), operand);
 }
 
+/* ---- files that are no plain tokens ---- */
+
+/* Are the bytes 32-bit floats of usual sizes, and not only zeros? As such, ids would
+ * have exponents of all sizes, or nearly none. */
+static bool are_floats(const uint8_t *bytes, size_t n)
+{
+    const float least   = 1e-6F;
+    const float largest = 1e6F;
+    bool        found   = n >= 4 * sizeof(float);
+    size_t      n_zeros = 0;
+    for (size_t i = 0; found && i + sizeof(float) <= n; i += sizeof(float)) {
+        float value;
+        memcpy(&value, bytes + i, sizeof(value));
+        float size = value < 0 ? -value : value;
+        found      = size == 0 || (size >= least && size <= largest);
+        n_zeros += size == 0 ? 1 : 0;
+    }
+    return found && 2 * n_zeros < n / sizeof(float);
+}
+
+/* Refuse files of floats, as clouds of points: a file may be a sample. */
+static fby_err refuse_floats(const struct fby_search *search, const char *path,
+    const char *name, uint64_t size, struct fby_error_detail *why)
+{
+    bool is_only             = search->only_file[0] != '\0';
+    char only[FBY_PATH_SIZE] = "";
+    if (is_only && fby_shell_is_plain(name)) {
+        snprintf(only, sizeof(only), "'%s'", name);
+    }
+    const char *colon = fby_guess_set_command(search, path,
+        "python3 -c \"F = [%s]; W = %d; %s\"", only,
+        size % 16 == 0   ? 4
+        : size % 20 == 0 ? 5
+                         : 1,
+        fby_program_float_files);
+    fby_guess_end_command_with(search, path, "table");
+    return fby_error_set(why, FBY_CONFIG,
+        "%s has floats, no token ids: if each file is a sample, as points of a "
+        "LiDAR, write a table, with W numbers for each point (needs NumPy)%s",
+        fby_text_show_begin(name, 60).text, colon);
+}
+
+/* Refuse files with a header of llm.c, with the command that copies their tokens. */
+static fby_err refuse_header(const struct fby_search *search, const char *path,
+    const char *name, enum fby_type type, struct fby_error_detail *why)
+{
+    bool is_only = search->only_file[0] != '\0' && fby_shell_is_plain(name);
+    const char *colon = fby_guess_set_command(search, path,
+        "mkdir tokens && for f in %s; do tail -c +1025 \"$f\" > tokens/\"$f\" "
+        "|| exit; done",
+        is_only ? name : "*.bin");
+    fby_guess_end_command_with(search, path, "tokens");
+    size_t used = strlen(search->out->command);
+    snprintf(search->out->command + used, sizeof(search->out->command) - used,
+        " --tokens %s", fby_type_word(type));
+    return fby_error_set(why, FBY_CONFIG,
+        "%s begins with a header of llm.c, and its tokens are %s: copy the "
+        "tokens of all such files%s",
+        fby_text_show_begin(name, 60).text, fby_type_word(type), colon);
+}
+
+/* Refuse a file of floats, or with a header of llm.c. */
+static fby_err refuse_others(const struct fby_search *search, const char *path,
+    const char *name, struct fby_error_detail *why)
+{
+    uint8_t           bytes[LOOKED_AT];
+    size_t            n = sizeof(bytes);
+    struct fby_object object;
+    struct fby_stamp  stamp;
+    char              below[FBY_PATH_SIZE];
+    FBY_TRY(fby_path_join(path, name, below, why));
+    FBY_TRY(fby_object_open_stamped(search->root, below, &object, &stamp, why));
+    enum fby_type type = (enum fby_type)0;
+    fby_err       err  = fby_llmc_find_type(&object, stamp.size, &type, why);
+    if (err == FBY_OK) {
+        err = fby_object_read_some(&object, 0, bytes, &n, why);
+    }
+    fby_object_close(&object);
+    if (err != FBY_OK || type != 0) {
+        return err != FBY_OK ? err
+                             : refuse_header(search, path, name, type, why);
+    }
+    return search->token_type != FBY_U8 && are_floats(bytes, n) &&
+                   stamp.size % sizeof(float) == 0
+               ? refuse_floats(search, path, name, stamp.size, why)
+               : FBY_OK;
+}
+
 fby_err fby_refuse_token_type(const struct fby_search *search, const char *path,
     const char *name, struct fby_error_detail *why)
 {
     char below[FBY_PATH_SIZE];
     char what[48];
+    FBY_TRY(refuse_others(search, path, name, why));
     FBY_TRY(fby_path_join(path, name, below, why));
     enum fby_type type = find_type_of_file(search, below, search->token_type);
     if (type == 0) {
@@ -140,20 +229,13 @@ fby_err fby_refuse_token_type(const struct fby_search *search, const char *path,
 static fby_err refuse_untyped(const struct fby_search *search, const char *path,
     const char *name, struct fby_error_detail *why)
 {
-    struct fby_object object;
-    struct fby_stamp  stamp;
-    char              below[FBY_PATH_SIZE];
+    char below[FBY_PATH_SIZE];
     FBY_TRY(fby_path_join(path, name, below, why));
-    FBY_TRY(fby_object_open_stamped(search->root, below, &object, &stamp, why));
-    fby_err err = fby_llmc_refuse(&object, stamp.size, why);
-    fby_object_close(&object);
+    FBY_TRY(refuse_others(search, path, name, why));
     enum fby_type type = find_type_of_file(search, below, (enum fby_type)0);
-    if (err == FBY_OK && type != 0) {
-        return refuse_type(
-            search, name, "may be token ids, without their type", type, why);
-    }
-    return err != FBY_OK
-               ? err
+    return type != 0
+               ? refuse_type(search, name,
+                     "may be token ids, without their type", type, why)
                : fby_error_set(why, FBY_CONFIG,
                      "%s may be token ids, without their type: give it, as "
                      "--tokens u16 for ids below 65536 (GPT-2, nanoGPT), or "

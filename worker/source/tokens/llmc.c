@@ -20,17 +20,29 @@ static enum fby_type type_of(uint64_t magic)
                               : (enum fby_type)0;
 }
 
-fby_err fby_llmc_refuse(const struct fby_object *object, uint64_t size,
-    struct fby_error_detail *why)
+fby_err fby_llmc_find_type(const struct fby_object *object, uint64_t size,
+    enum fby_type *out, struct fby_error_detail *why)
 {
     uint8_t head[READ] = {0};
+    *out               = (enum fby_type)0;
     if (size < HEADER) {
         return FBY_OK;
     }
     FBY_TRY(fby_object_read(object, 0, head, sizeof(head), why));
     enum fby_type type   = type_of(fby_load_le(head, 4));
     uint64_t      tokens = fby_load_le(head + 8, 4);
-    if (type == 0 || size != HEADER + tokens * fby_type_bytes(type)) {
+    if (type != 0 && size == HEADER + tokens * fby_type_bytes(type)) {
+        *out = type;
+    }
+    return FBY_OK;
+}
+
+fby_err fby_llmc_refuse(const struct fby_object *object, uint64_t size,
+    struct fby_error_detail *why)
+{
+    enum fby_type type = (enum fby_type)0;
+    FBY_TRY(fby_llmc_find_type(object, size, &type, why));
+    if (type == 0) {
         return FBY_OK;
     }
     return fby_error_set(why, FBY_CONFIG,

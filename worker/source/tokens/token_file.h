@@ -33,6 +33,11 @@ struct fby_token_file {              /* an open token file, or its .idx file */
 FBY_CHECKED fby_err fby_flat_read(const struct fby_token_file *file,
     uint32_t end, struct fby_sequences *out, struct fby_error_detail *why);
 
+/* Set *out to the type of the tokens in a file of llm.c, or to 0: it is another file.
+ * Errors: FBY_IO. */
+FBY_CHECKED fby_err fby_llmc_find_type(const struct fby_object *object,
+    uint64_t size, enum fby_type *out, struct fby_error_detail *why);
+
 /* Refuse a file of llm.c, whose header would be taken for tokens.
  * Errors: FBY_CONFIG  such a file; `why` has a command;  FBY_IO. */
 FBY_CHECKED fby_err fby_llmc_refuse(const struct fby_object *object,
