@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_json_lists.c - write the program of jq that makes JSON lines of a .json
  * file: an array of objects, which may be a member, an object of labels by file,
- * objects one after the other, StyleGAN's labels, an object of columns, as pandas
- * writes a table, SQuAD, or COCO's images and annotations. */
+ * objects one after the other, StyleGAN's labels, an object of columns (objects, as
+ * pandas writes a table, or arrays), SQuAD, or COCO's images and annotations. */
+#include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "cli/init/names.h"
 #include "cli/init/refuse_lists.h"
+#include "cli/init/split_names.h"
 #include "common/mem.h"
 #include "pipeline/text.h"
 
@@ -61,6 +63,25 @@ static bool has_columns(json_t *json)
 {
     json_t *first = json_object_iter_value(json_object_iter(json));
     return json_object_get(first, "0") != NULL;
+}
+
+/* Is it an object of columns: arrays of as many values that are no objects, under
+ * names of fields? */
+static bool has_arrays(json_t *json)
+{
+    const char *key   = NULL;
+    json_t     *value = NULL;
+    json_t     *first = json_object_iter_value(json_object_iter(json));
+    size_t      n     = json_array_size(first);
+    bool        found = n > 0 && json_object_size(json) > 1;
+    json_object_foreach(json, key, value)
+    {
+        found = found && json_array_size(value) == n && fby_text_is_name(key) &&
+                !isdigit((unsigned char)key[0]) &&
+                fby_split_of_folder(key) == NULL &&
+                !json_is_object(json_array_get(value, 0));
+    }
+    return found;
 }
 
 /* Writes a line for each picture of COCO, with its annotations as $a. */
@@ -153,6 +174,11 @@ bool fby_guess_write_jq(const struct fby_search *search, const char *path,
         snprintf(out, FBY_JQ_SIZE,
             "(.[keys_unsorted[0]] | keys_unsorted[]) as $row | "
             "with_entries(.value |= .[$row])");
+    }
+    if (has_arrays(json)) {
+        is_known = true;
+        snprintf(out, FBY_JQ_SIZE,
+            "range(.[keys_unsorted[0]] | length) as $i | map_values(.[$i])");
     }
     const char *only = find_only_array(json);
     if (pair == NULL && only != NULL) {

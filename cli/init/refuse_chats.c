@@ -50,6 +50,13 @@ static bool has_column(const struct fby_guess_split *split, const char *name)
     return found;
 }
 
+/* A function of jq: the text of a content, which may have parts. What is no text, as
+ * a call, stays JSON. */
+#define PARTS                                                                \
+    "def t: if . == null then \"\" elif type == \"array\" then map(if type " \
+    "== \"object\" and .type == \"text\" then .text else . end | t) | "      \
+    "join(\" \") elif type == \"string\" then . else tojson end; "
+
 /* Write the command. Returns false if there is none. */
 static bool write_command(const struct fby_guess *guess, const char *column,
     size_t form, char *out, size_t size)
@@ -67,8 +74,11 @@ static bool write_command(const struct fby_guess *guess, const char *column,
         return false;
     }
     int n = snprintf(out, size,
-        "(set -C; cd %s && for f in %s; do jq -c '(. + {%s: ([.\"%s\"[] | "
-        "\"\\(.%s): \\(.%s)\"] | join(\"\\n\"))}) | del(.\"%s\")' "
+        "(set -C; cd %s && for f in %s; do jq -c '" PARTS
+        "(. + {%s: ([.\"%s\"[] | "
+        "\"\\(.%s): \\([.%s, .tool_calls // .function_call | t | "
+        "select(. != \"\")] | join(\" \"))\"] | join(\"\\n\"))}) | "
+        "del(.\"%s\")' "
         "\"$f\" " FBY_GUESS_INTO("text-$f") " || exit; done)",
         operand, names, has_column(&guess->splits[0], "text") ? "chat" : "text",
         column, forms[form].speaker, forms[form].text, column);

@@ -10,23 +10,13 @@
 
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
+#include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
 #include "cli/init/survey.h"
 #include "pipeline/text.h"
 
 enum { MAX_FILES = 32, BEGIN_SIZE = 256 /* bytes of a file that are read */ };
-
-/* Writes arrays/train/x.npy and so on, with whole numbers as such. */
-static const char write_arrays[] =
-    "import glob, os, numpy as n; F = [(w[0], b.replace(w[0], '').strip('_-. "
-    "') or 'x', f) for f in glob.glob('**/*.txt', recursive=True) for b in "
-    "[os.path.basename(f)[:-4].lower()] for w in [[w for w in ('train', "
-    "'valid', 'val', 'test') if w in b]] if w]; A = {(s, k): a.astype(int) if "
-    "(a == a.round()).all() else a for s, k, f in F for a in [n.loadtxt(f)]}; "
-    "assert len(A) == len(F), 'two files of a name'; [os.makedirs('arrays/' + "
-    "s) for s in {s for s, k in A}]; [n.save(open('arrays/' + s + '/' + k + "
-    "'.npy', 'xb'), A[s, k]) for s, k in A]";
 
 struct number_texts { /* the texts of splits in a folder */
     struct fby_search *search;
@@ -122,7 +112,9 @@ fby_err fby_refuse_numbers(struct fby_search *search, const char *path,
         path);
     FBY_TRY(fby_path_join(base, "arrays", below, why));
     fby_guess_write_operand(search, below, operand);
-    fby_guess_advise(search, base, "", write_arrays);
+    fby_guess_set_command(search, base, FBY_PYTHON "O = 'arrays'; %s; %s; %s\"",
+        fby_program_folder_begin, fby_program_number_texts,
+        fby_program_folder_end);
     return fby_error_set(why, FBY_CONFIG,
         "texts of numbers are not read (%s): write an array of each, with a "
         "row of each line (needs NumPy), then: forebay init %s:",

@@ -3,7 +3,7 @@
  * .txt), with the command that writes lists that are.
  *
  * The command is a loop over the files of all splits, or, if no name has a split,
- * for the first file. */
+ * for the first list or all texts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 #include "cli/init/programs.h"
 #include "cli/init/refuse_lists.h"
 #include "cli/init/split_names.h"
+#include "cli/init/text_table.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
@@ -26,7 +27,9 @@ struct list_files { /* the files of one format in a directory */
     const char        *ending; /* in any case */
     char               names[MAX_FILES][FILE_SIZE];
     uint32_t           n;
+    bool               has_more;   /* files than names */
     bool               are_splits; /* the names have words of splits */
+    bool               takes_all;  /* without such words, too */
 };
 
 /* ---- the files ---- */
@@ -52,13 +55,17 @@ static fby_err add_file(
     }
     if (is_split && !self->are_splits) {
         self->are_splits = true;
+        self->has_more   = false;
         self->n          = 0;
     }
-    if (!is_split && self->n > 0 && strcmp(self->names[0], entry->name) > 0) {
+    if (!is_split && !self->takes_all && self->n > 0 &&
+        strcmp(self->names[0], entry->name) > 0) {
         self->n = 0;
     }
-    if (self->n < (is_split ? (uint32_t)MAX_FILES : 1)) {
+    if (self->n < (is_split || self->takes_all ? (uint32_t)MAX_FILES : 1)) {
         snprintf(self->names[self->n++], FILE_SIZE, "%s", entry->name);
+    } else {
+        self->has_more = true;
     }
     return FBY_OK;
 }
@@ -68,17 +75,24 @@ static int compare_names(const void *a, const void *b)
     return strcmp(a, b);
 }
 
+static fby_err visit_files(
+    struct list_files *self, struct fby_error_detail *why)
+{
+    const char *only =
+        self->search->only_file[0] != '\0' ? self->search->only_file : NULL;
+    fby_err err = fby_guess_visit_dir(
+        self->search, self->path, only, add_file, self, NULL, why);
+    qsort(self->names, self->n, sizeof(self->names[0]), compare_names);
+    return err;
+}
+
 /* Find the files of all splits with that ending. */
 static fby_err find_files(struct fby_search *search, const char *path,
     const char *ending, struct list_files *out, struct fby_error_detail *why)
 {
-    const char *only = search->only_file[0] != '\0' ? search->only_file : NULL;
     *out =
         (struct list_files){.search = search, .path = path, .ending = ending};
-    fby_err err =
-        fby_guess_visit_dir(search, path, only, add_file, out, NULL, why);
-    qsort(out->names, out->n, sizeof(out->names[0]), compare_names);
-    return err;
+    return visit_files(out, why);
 }
 
 /* Is the new file of the i-th one there already, as val.csv of val.tsv? */
@@ -129,6 +143,9 @@ static void advise(
     char files[MAX_FILES * (WORD_SIZE + 1)] = "";
     if (append_names(self, converted, false, files, sizeof(files)) == 0) {
         (void)append_names(self, converted, true, files, sizeof(files));
+    }
+    if (self->takes_all && self->has_more && !self->are_splits) {
+        snprintf(files, sizeof(files), " ./*%s", self->ending);
     }
     fby_guess_set_command(self->search, self->path,
         "set -C && for f in%s; do %s || exit; done", files, body);
@@ -540,6 +557,34 @@ static size_t find_text_ending(const char *name)
     return i;
 }
 
+/* Has the file sentences of equally many words? */
+static bool is_prose(const struct list_files *files, const char *name)
+{
+    enum { HEAD_SIZE = 8192 };
+    struct fby_text_table table;
+    char                  head[HEAD_SIZE];
+    if (!fby_guess_read_begin(
+            files->search->root, files->path, name, head, sizeof(head))) {
+        return false;
+    }
+    size_t n = strlen(head);
+    return fby_text_table_find(head, n, n == sizeof(head) - 1, &table) &&
+           table.is_prose;
+}
+
+static fby_err refuse_prose(
+    const struct list_files *files, struct fby_error_detail *why)
+{
+    char body[BODY_SIZE];
+    snprintf(body, sizeof(body),
+        FBY_PYTHON "%s; %s\" \"$f\" \"${f%%.*}.jsonl\"", fby_program_text_lines,
+        fby_program_write_lists);
+    advise(files, body, ".jsonl");
+    return fby_error_set(why, FBY_CONFIG,
+        "%s has a sentence in each line: write a list of texts:",
+        fby_text_show_begin(files->names[0], 60).text);
+}
+
 fby_err fby_refuse_texts(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
@@ -558,9 +603,16 @@ fby_err fby_refuse_texts(struct fby_search *search, const char *path,
     if (ending == N_TEXTS) {
         return FBY_OK;
     }
-    FBY_TRY(find_files(search, path, text_endings[ending], &files, why));
+    files = (struct list_files){.search = search,
+        .path                           = path,
+        .ending                         = text_endings[ending],
+        .takes_all                      = true};
+    FBY_TRY(visit_files(&files, why));
     if (files.n == 0) {
         return FBY_OK;
+    }
+    if (is_prose(&files, files.names[0])) {
+        return refuse_prose(&files, why);
     }
     FBY_TRY(fby_refuse_text_tables(search, path, ".txt", why));
     if (read_line(search, path, files.names[0], line) &&

@@ -49,21 +49,42 @@ static int compare_names(const void *a, const void *b)
 
 /* ---- lines ---- */
 
-/* Is the line a number and index:value pairs? */
+/* Skip a pair of an index and a value, or LETOR's qid:ID, or libffm's
+ * field:index:value. NULL: it is another word. */
+static const char *skip_pair(const char *at)
+{
+    char  *end = NULL;
+    size_t n   = strncmp(at, "qid:", 4) == 0 ? 3 : strspn(at, "0123456789");
+    if (n == 0 || at[n] != ':') {
+        return NULL;
+    }
+    const char *value = at + n + 1;
+    size_t      index = strspn(value, "0123456789");
+    value += index > 0 && value[index] == ':' ? index + 1 : 0;
+    (void)strtod(value, &end);
+    return end > value && strchr(" \t#", *end) != NULL ? end : NULL;
+}
+
+/* Is the line a number, or several with commas, and pairs? */
 static bool is_sparse(const char *line)
 {
     char *end = NULL;
     (void)strtod(line, &end);
-    bool is_valid = end != line;
-    while (is_valid && *end != '\0' && *end != '#') {
-        const char *pair = end + strspn(end, " \t");
-        size_t      n    = strspn(pair, "0123456789");
+    bool        is_valid = end != line;
+    const char *at       = end;
+    while (is_valid && *at == ',') {
+        const char *label = at + 1;
+        (void)strtod(label, &end);
+        is_valid = end > label;
+        at       = end;
+    }
+    while (is_valid && *at != '\0' && *at != '#') {
+        const char *pair = at + strspn(at, " \t");
         if (*pair == '\0' || *pair == '#') {
-            return pair > end || *pair == '#';
+            return true;
         }
-        is_valid = pair > end && n > 0 && pair[n] == ':';
-        (void)strtod(pair + n + (is_valid ? 1 : 0), &end);
-        is_valid = is_valid && end > pair + n + 1;
+        at       = pair > at ? skip_pair(pair) : NULL;
+        is_valid = at != NULL;
     }
     return is_valid;
 }

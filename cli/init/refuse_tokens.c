@@ -152,15 +152,16 @@ static fby_err refuse_floats(const struct fby_search *search, const char *path,
         snprintf(only, sizeof(only), "'%s'", name);
     }
     const char *colon = fby_guess_set_command(search, path,
-        "python3 -c \"F = [%s]; W = %d; %s\"", only,
+        FBY_PYTHON "F = [%s]; N = %d; O = 'table'; %s; %s; %s\"", only,
         size % 16 == 0   ? 4
         : size % 20 == 0 ? 5
                          : 1,
-        fby_program_float_files);
+        fby_program_folder_begin, fby_program_float_files,
+        fby_program_folder_end);
     fby_guess_end_command_with(search, path, "table");
     return fby_error_set(why, FBY_CONFIG,
         "%s has floats, no token ids: if each file is a sample, as points of a "
-        "LiDAR, write a table, with W numbers for each point (needs NumPy)%s",
+        "LiDAR, write a table, with N numbers for each point (needs NumPy)%s",
         fby_text_show_begin(name, 60).text, colon);
 }
 

@@ -6,6 +6,7 @@
  * there is no other one, or if a line has several in a row beside tabs. */
 #include "cli/init/text_table.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,6 +225,46 @@ static void look_at_values(
     out->has_header = !values && (names || out->has_numbers || out->has_count);
 }
 
+/* ---- sentences ---- */
+
+/* Is the cell a word: letters, or <unk>? */
+static bool is_word(const struct table_cell *cell)
+{
+    bool found = cell->size > 0;
+    for (size_t i = 0; i < cell->size; i++) {
+        unsigned char c = (unsigned char)cell->text[i];
+        found = found && (isalpha(c) || c >= 0x80 || strchr("'-<>,", c));
+    }
+    return found;
+}
+
+static bool is_sign(const struct table_cell *cell)
+{
+    return cell->size == 1 && strchr(".,?!", cell->text[0]) != NULL;
+}
+
+/* Are the rows sentences: most columns have only words or signs of sentences, and
+ * there are five of these, or a row has such a sign? */
+static bool are_sentences(const struct table_row *rows, uint32_t n_rows,
+    const struct fby_text_table *table)
+{
+    enum { LEAST = 5 };
+    uint32_t n_words  = 0;
+    bool     has_sign = false;
+    for (uint32_t k = 0; k < table->n_columns && k < MAX_CELLS; k++) {
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < n_rows; i++) {
+            bool sign = is_sign(&rows[i].cells[k]);
+            has_sign  = has_sign || sign;
+            n += sign || is_word(&rows[i].cells[k]) ? 1 : 0;
+        }
+        n_words += n == n_rows ? 1 : 0;
+    }
+    return table->separator[0] == ' ' && !table->has_header &&
+           !table->has_count && 2 * n_words > table->n_columns &&
+           (has_sign || table->n_columns >= LEAST);
+}
+
 /* ---- a count before the header ---- */
 
 static void drop_line(struct table_lines *lines)
@@ -300,6 +341,7 @@ bool fby_text_table_find(
         split(lines.lines[i], out->separator, out->has_quotes, &rows[i]);
     }
     look_at_values(rows, lines.n, out);
+    out->is_prose = are_sentences(rows, lines.n, out);
     free(rows);
     return out->separator[0] != ' ' || out->has_numbers || out->has_count;
 }

@@ -16,6 +16,7 @@ struct fby_text_table {
     bool has_count;   /* before the header, a line has the number of rows */
     bool lacks_name;  /* the header lacks the name of the first column */
     bool has_numbers; /* a column has only numbers, but for a header */
+    bool is_prose;    /* the rows seem to be sentences, of as many words */
 };
 
 /* Look at the first `size` bytes of a text, which `is_cut` if it goes on. `text` is

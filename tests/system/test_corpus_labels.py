@@ -2,6 +2,7 @@
 """Labels and values in texts, as people have them: objects and classes beside
 pictures. The rows are as in test_corpus.py."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import sys
 from collections import Counter
 
 import harness
+import numpy
 import test_corpus
 
 from harness import FOREBAY
@@ -43,6 +45,13 @@ def texts(contents):
         for name, content in contents.items():
             save(root / name, content)
     return make
+
+
+def clouds(root):
+    """Files of one to three points of four numbers."""
+    for i in range(3):
+        save(root / f"{i:06}.bin", numpy.arange(
+            1, 5 + 4 * i, dtype="f4").tobytes())
 
 
 def shares(*names):
@@ -240,6 +249,64 @@ ROWS = [
         "train.txt": "__label__a b c d\n__label__e f\n__label__a g\n"}), Remedy(
             "train.txt has texts after their labels: write a list:", "",
             {"text": (3, 8), "label": Counter([0, 1, 0])})),
+    *((f"sentences of equally many words: {name}", texts({
+        f"{split}.txt": "".join(line.format(i) for i in range(3))
+        for split in splits}), Remedy(
+            f"{splits[0]}.txt has a sentence in each line: write a list of texts:",
+            "", {"text": (3, width)}))
+      for name, splits, line, width in (
+          ("one text", ["corpus"], "this is sentence {} .\n", 32),
+          ("Penn Treebank", ["test", "train", "valid"], " a <unk> is N {} \n",
+           16))),
+    ("books", texts({f"b{i}.txt": f"It rained {i} days. " * 20 + "\n"
+                     for i in range(3)}),
+     "b0.txt is a text without token ids: write those of your tokenizer into "
+     "b0.bin; or its bytes, as ids of type u8:\n(cd /"),
+    ("LETOR: index:value pairs with qid", texts({
+        "train.txt": "2 qid:7 1:0.5 3:1 # doc7\n0 qid:8 2:2\n1 qid:8 1:1\n"}),
+     Remedy("has index:value pairs: write a table (needs NumPy):", "table",
+            {"qid": Counter([7, 8, 8]), "label": Counter([2, 0, 1])})),
+    ("libsvm: several labels", texts({
+        "train.svm": "0,3 1:0.5 5:1\n1 2:1\n2,3,4 1:1\n"}),
+     Remedy("has index:value pairs: write a table (needs NumPy):", "table",
+            {"labels.lengths": Counter([2, 1, 3])})),
+    ("libffm", texts({
+        "train.ffm": "0 0:0:1 1:5:0.5\n1 0:1:1\n0 1:7:1 0:1:2\n"}),
+     Remedy("has index:value pairs: write a table (needs NumPy):", "table",
+            {"label": Counter([0, 1, 0]), "field.lengths": Counter([2, 1, 2]),
+             "value.lengths": Counter([2, 1, 2])})),
+    ("fastText: several labels", texts({
+        "train.txt": "__label__a __label__b c\n__label__b d\n",
+        "valid.txt": "__label__b e\n__label__b f\n"}), Remedy(
+            "train.txt has texts after their labels: write a list:", "",
+            {"labels": Counter([0, 1, 1, 0]), "labels.lengths": Counter([2, 1])}),
+     ("valid", {"labels.lengths": [1, 1]})),
+    ("LiDAR: files of floats", clouds, Remedy(
+            "000000.bin has floats, no token ids: if each file is a sample, "
+            "as points of a LiDAR, write a table, with N numbers for each "
+            "point (needs NumPy):", "table",
+            {"x.lengths": Counter([1, 2, 3])})),
+    ("numbers in lines of several lengths", texts({
+        "train.txt": "1 2 3\n4 5\n", "val.txt": "6 7\n"}), Remedy(
+            "texts of numbers are not read (", "arrays",
+            {"x.lengths": Counter([3, 2])}), ("val", {"x.lengths": [2]})),
+    ("JSON: an object of columns", texts({
+        "d.json": json.dumps({"x": [[0.5, 1], [2, 3.5], [4, 5]], "y": [0, 1, 0]})}),
+     Remedy("d.json is not read as a list: write JSON lines, an object in each "
+            "line:", "", {"x": Counter([.5, 1, 2, 3.5, 4, 5]),
+                          "y": Counter([0, 1, 0])})),
+    ("JSON: an object of splits is no table", texts({
+        "d.json": json.dumps({"train": ["a.jpg", "b.jpg"], "val": ["c.jpg"] * 2})}),
+     "d.json is not read as a list: if it has such lines, rename it"),
+    ("chats of parts and calls", texts({"train.jsonl": "".join(json.dumps({
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": f"hi {i}"}]},
+            {"role": "bot", "content": None, "tool_calls": [{"id": "a"}]}]})
+        + "\n" for i in range(3))}), Remedy(
+            "train.jsonl: the column messages has chats, ", "",
+            {"text": Counter(b"".join(
+                b'user: hi %d\nbot: {"id":"a"}' % i + bytes(6)
+                for i in range(3)))})),
     ("emotions: texts and classes after a semicolon", texts({
         f"{name}.txt": "i am well;joy\nso, so;sadness\n" * 4
         for name in ("train", "test")}), Remedy(
