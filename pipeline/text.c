@@ -2,6 +2,7 @@
 /* text.c - see text.h: the rules for names, and texts for messages. */
 #include "pipeline/text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -89,13 +90,25 @@ static bool is_coordinate_word(const char *part, size_t n)
         "bndbox", "keypoint", "keypoints", "kp", "kps", "kpts", "point",
         "points", "landmark", "landmarks", "polygon", "polygons", "xmin",
         "ymin", "xmax", "ymax", "x_min", "y_min", "x_max", "y_max", "x1", "y1",
-        "x2", "y2"};
+        "x2", "y2", "xtl", "ytl", "xbr", "ybr", "box2d", "bbox2d", "pts"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strlen(words[i]) == n && strncasecmp(words[i], part, n) == 0) {
             return true;
         }
     }
     return false;
+}
+
+/* True if the `n` bytes of `part` are such a word and a number: "point1", "pt0". */
+static bool is_numbered_point(const char *part, size_t n)
+{
+    size_t word = n;
+    while (word > 0 && isdigit((unsigned char)part[word - 1])) {
+        word--;
+    }
+    return word > 0 && word < n &&
+           (is_coordinate_word(part, word) ||
+               (word == 2 && strncasecmp(part, "pt", 2) == 0));
 }
 
 bool fby_text_is_coordinates(const char *name)
@@ -107,7 +120,8 @@ bool fby_text_is_coordinates(const char *name)
             last--;
         }
         if (is_coordinate_word(name, n) ||
-            is_coordinate_word(name + last, n - last)) {
+            is_coordinate_word(name + last, n - last) ||
+            is_numbered_point(name + last, n - last)) {
             return true;
         }
         name += n + (name[n] == '.' ? 1 : 0);

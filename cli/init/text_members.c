@@ -18,8 +18,6 @@
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 
-enum { COORDINATES = 128 /* bytes of the names of such columns */ };
-
 /* The bytes before the last dot (the stem): 4 for "mask.png", 0 for "jpg". */
 static size_t stem_length(const char *extension)
 {
@@ -184,58 +182,13 @@ static void append_others(
     fby_init_append(out, data->n_others > 1 ? "]" : "");
 }
 
-bool fby_init_is_coordinates(const struct fby_init_member *member)
-{
-    bool is_key = member->key[0] != '\0';
-    bool may_be = member->value != FBY_INIT_NO_VALUE ||
-                  fby_init_has_type(member->extension, "npy");
-    return may_be && !fby_init_are_classes(member) &&
-           fby_text_is_coordinates(is_key ? member->key : member->extension);
-}
-
-static bool is_number(const struct fby_init_member *member, const char *name)
-{
-    return strcmp(member->extension, name) == 0 &&
-           (member->value == FBY_INIT_DIGITS ||
-               member->value == FBY_INIT_NUMBER);
-}
-
-/* Has the list the columns x, y, w and h, which are a box only together? */
-static bool has_box_columns(const struct fby_init_summary *data)
-{
-    static const char *const names[] = {"x", "y", "w", "h", "width", "height"};
-    unsigned                 found   = 0;
-    for (size_t i = 0; i < data->n_members; i++) {
-        for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
-            found |= is_number(&data->members[i], names[k]) ? 1U << k : 0;
-        }
-    }
-    return (found & 3) == 3 && ((found & 12) == 12 || (found & 48) == 48);
-}
-
-bool fby_init_list_coordinates(
-    const struct fby_init_summary *data, char *out, size_t size)
-{
-    bool has_box = has_box_columns(data);
-    out[0]       = '\0';
-    for (size_t i = 0; i < data->n_members; i++) {
-        const struct fby_init_member *member = &data->members[i];
-        if (fby_init_is_coordinates(member) ||
-            (has_box && (is_number(member, "x") || is_number(member, "y")))) {
-            fby_text_append_name(out, size,
-                member->key[0] != '\0' ? member->key : member->extension);
-        }
-    }
-    return out[0] != '\0';
-}
-
 /* Append the ops of an image or a mask: random ones for train, and none of them
  * for splits of evaluation. Coordinates stay with the picture only if all of it is
  * kept as it lies. */
 static void append_ops(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
-    char names[COORDINATES];
+    char names[FBY_INIT_COORDINATES];
     if (fby_init_list_coordinates(data, names, sizeof(names))) {
         fby_init_append(
             out, "      - resize: {size: 224}        # or [HEIGHT, WIDTH]\n");
@@ -267,7 +220,7 @@ static void append_ops(
 static void append_coordinates(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
-    char names[COORDINATES];
+    char names[FBY_INIT_COORDINATES];
     if (fby_init_list_coordinates(data, names, sizeof(names))) {
         fby_init_printf(out,
             "    # No crop and no flip, because no op moves coordinates (%s)\n"

@@ -282,7 +282,7 @@ static void append_classes(
 static void append_coordinates(
     const struct fby_init_summary *data, struct fby_buffer *out)
 {
-    char names[128];
+    char names[FBY_INIT_COORDINATES];
     if (fby_init_list_coordinates(data, names, sizeof(names))) {
         fby_init_printf(out,
             "note: no op moves %s with the picture, so it is only resized: "

@@ -39,8 +39,7 @@ const struct fby_init_member *fby_init_find_image(
 bool fby_init_is_left_out(const struct fby_init_summary *data,
     const struct fby_init_member *image, const struct fby_init_member *member);
 
-/* True for a column or key of coordinates in the picture, by its name. */
-bool fby_init_is_coordinates(const struct fby_init_member *member);
+enum { FBY_INIT_COORDINATES = 128 }; /* bytes of the names of coordinates */
 
 /* Append the names of the columns and keys of coordinates, as "a, b", to `out`,
  * a text. Returns true if there are any. */

@@ -959,6 +959,42 @@ static void a_picture_with_coordinates_is_only_resized(void **state)
         "those of the original picture\n");
 }
 
+/* Is a picture beside columns of numbers with these names only resized? */
+static bool is_only_resized(const char *first, const char *second)
+{
+    struct fby_init_member members[] = {
+        {.extension = "image.jpg", .always = true},
+        {.always = true, .value = FBY_INIT_DIGITS},
+        {.always = true, .value = FBY_INIT_NUMBER}};
+    strcpy(members[1].extension, first);
+    strcpy(members[2].extension, second);
+    const struct fby_init_summary s    = {.kind = FBY_SOURCE_LIST,
+           .path                                = "/d/a.csv",
+           .files     = (const char[1][FBY_NAME_SIZE]){"image"},
+           .n_files   = 1,
+           .members   = members,
+           .n_members = 3};
+    char                         *text = text_of(&s);
+    bool is_moved = strstr(text, "horizontal_flip") != NULL;
+    free(text);
+    return !is_moved;
+}
+
+static void columns_are_coordinates_only_together(void **state)
+{
+    (void)state;
+    assert_true(is_only_resized("nose_x", "nose_y"));
+    assert_true(is_only_resized("Nose X", "Nose Y"));
+    assert_true(is_only_resized("x12", "y12"));
+    assert_true(is_only_resized("cx", "cy"));
+    assert_false(is_only_resized("nose_x", "mouth_y"));
+    assert_false(is_only_resized("x", "y")); /* may be a label */
+    assert_false(is_only_resized("left", "top"));
+    assert_false(is_only_resized("region", "segmentation"));
+    assert_false(is_only_resized("x_train", "y"));
+    assert_false(is_only_resized("sex", "sey"));
+}
+
 static void pictures_of_16_bits_in_grey_are_noted(void **state)
 {
     (void)state;
@@ -1007,6 +1043,7 @@ int main(void)
         cmocka_unit_test(at_most_16_values_of_a_list_become_fields),
         cmocka_unit_test(what_no_field_reads_is_noted_for_the_terminal),
         cmocka_unit_test(a_picture_with_coordinates_is_only_resized),
+        cmocka_unit_test(columns_are_coordinates_only_together),
         cmocka_unit_test(pictures_of_16_bits_in_grey_are_noted),
         cmocka_unit_test(data_without_a_possible_field_is_named),
     };

@@ -125,9 +125,10 @@ static void coordinates_are_known_by_their_names(void **state)
 {
     (void)state;
     static const char *const names[]  = {"boxes", "BBox", "gt_boxes", "kp",
-         "face-landmarks", "annotation.bbox", "boxes.npy", "x_min", "xmax"};
-    static const char *const others[] = {
-        "", "label", "inbox", "boxer", "boxes_of", "x", "npy", "a.min"};
+         "face-landmarks", "annotation.bbox", "boxes.npy", "x_min", "xmax",
+         "xtl", "point1", "face_pt0", "box2d"};
+    static const char *const others[] = {"", "label", "inbox", "boxer",
+        "boxes_of", "x", "npy", "a.min", "pt", "opt1", "1"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_true(fby_text_is_coordinates(names[i]));
     }

@@ -15,7 +15,7 @@ import test_corpus
 
 from PIL import Image
 from test_corpus import (IMAGE, Note, Remedy, all_of, encoded, files_named,
-                         other_list, picture, save)
+                         other_list, picture, pictures_at, save)
 
 
 def listed(*columns, to="train.csv"):
@@ -28,6 +28,15 @@ def listed(*columns, to="train.csv"):
         save(root / to, ",".join(["image", *(c[0] for c in columns)]) + "\n" +
              "".join(f"images/{i}.jpg,{','.join(map(str, row))}\n"
                      for i, row in enumerate(values)))
+    return make
+
+
+def lists_of(name, values):
+    """A list of pictures with these numbers, as a list, in each row."""
+    def make(root):
+        pictures_at(*(f"images/{i}.jpg" for i in range(4)))(root)
+        save(root / "train.jsonl", "".join(json.dumps(
+            {"image": f"images/{i}.jpg", name: values}) + "\n" for i in range(4)))
     return make
 
 
@@ -1348,6 +1357,23 @@ ROWS = [
         (h, (9, 9, 9, 9))), Note(
             "note: no op moves x, y with the picture, so it is only resized: ",
             {"image": (4, *IMAGE)})) for w, h in (("w", "h"), ("width", "height"))),
+    *((f"coordinates: {', '.join(names)}", listed(
+        *((name, (1, 2, 3, 4)) for name in names)), Note(
+            f"note: no op moves {shown or names[0]}",
+            {"image": (4, *IMAGE), names[0]: Counter([1, 2, 3, 4])}))
+      for shown, *names in (
+          ("", "left_eye_center_x", "left_eye_center_y"),
+          ("", "lefteye_x", "lefteye_y"),
+          ("", "part_0_x", "part_0_y"), ("", "cx", "cy"), ("", "x0", "y0"),
+          ("bbox_x, bbox_y with", "bbox_x", "bbox_y", "bbox_w", "bbox_h"),
+          ("left, top with", "left", "top", "right", "bottom"),
+          ("xtl, ytl, xbr, ybr with", "xtl", "ytl", "xbr", "ybr"),
+          ("", "bx", "by"), ("", "pt0", "pt1"), ("", "point1", "point2"))),
+    *((f"coordinates in lists: {name}", lists_of(name, [1, 2, 3, 4]), Note(
+        f"note: no op moves {name} with the picture",
+        {"image": (4, *IMAGE), name: (4, 4)}))
+      for name in ("coords", "joints", "corners", "poly", "rect", "box2d",
+                   "region", "segmentation")),
     ("UCR: lists without names, with splits in capitals", written({
         "Coffee_TRAIN.csv": "0,1.5\n1,2.5\n0,3.5\n",
         "Coffee_TEST.csv": "0,4.5\n1,5.5\n"}), Remedy(
