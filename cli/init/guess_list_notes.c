@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_list_notes.c - notes of columns of lists that no field can read, with the
  * command that writes lists in which they can be read: those with names that no
- * field can have, numbers that some rows lack, and texts that some rows lack, as the
- * `input` of Alpaca. */
+ * field can have, numbers that some rows lack, texts that some rows lack, as the
+ * `input` of Alpaca, and several labels in a cell. */
 #include <stdio.h>
 #include <string.h>
 
@@ -146,30 +146,27 @@ static void write_dir(const struct fby_search *search, const char *list_path,
         slash != NULL ? (int)(slash - (list_path + n)) : 0, list_path + n);
 }
 
-/* Set the command of the search to the one that writes lists without the rows that
- * lack a number in one of the columns. Returns false if there is none. */
-static bool advise_numbers(
-    struct fby_search *search, const char *columns, const char *commas)
+/* Set the command of the search to the one that writes the lists "PREFIX-NAME" with a
+ * program; `settings` is what that needs. Returns false if there is none. */
+static bool advise_lists(struct fby_search *search, const char *prefix,
+    const char *settings, const char *program)
 {
     const char *first  = search->out->splits[0].pattern;
     bool        is_csv = fby_text_ends_with(first, ".csv");
     char        lists[LISTS_SIZE];
-    char        filled[FBY_PATH_SIZE];
+    char        made[FBY_PATH_SIZE];
     char        dir[FBY_PATH_SIZE];
     if (!fby_guess_name_lists(search->out, lists, sizeof(lists))) {
         return false;
     }
     write_dir(search, first, dir);
     const char *colon = fby_guess_set_command(search, dir,
-        FBY_PYTHON "how = 'drop'; C = {%s}; D = [%s]; W = 'filled'; S = "
-                   "'%s'.split(); "
-                   "%s; %s; %s; %s; %s\"",
-        columns, commas, lists, fby_program_list_begin,
-        is_csv ? fby_program_list_csv : fby_program_list_json,
-        fby_program_list_numbers, fby_program_list_end,
-        fby_program_write_lists);
-    fby_guess_name_list(strrchr(first, '/') + 1, "filled", filled);
-    fby_guess_end_command(search, dir, filled);
+        FBY_PYTHON "%s; W = '%s'; S = '%s'.split(); %s; %s; %s; %s; %s\"",
+        settings, prefix, lists, fby_program_list_begin,
+        is_csv ? fby_program_list_csv : fby_program_list_json, program,
+        fby_program_list_end, fby_program_write_lists);
+    fby_guess_name_list(strrchr(first, '/') + 1, prefix, made);
+    fby_guess_end_command(search, dir, made);
     return colon[0] != '\0';
 }
 
@@ -180,18 +177,53 @@ static bool note_numbers(struct fby_search *search)
     const struct fby_guess *out                   = search->out;
     char                    columns[COLUMNS_SIZE] = "";
     char                    commas[COLUMNS_SIZE]  = "";
+    char                    settings[2 * COLUMNS_SIZE + 64];
     for (uint32_t i = 0; i < out->n_splits; i++) {
         append_columns(&out->splits[i], lacks_numbers, columns);
         append_columns(&out->splits[i], has_decimal_commas, commas);
     }
+    snprintf(settings, sizeof(settings), "how = 'drop'; C = {%s}; D = [%s]",
+        columns, commas);
     if (columns[0] == '\0' || have_two_signs(out) ||
-        !advise_numbers(search, columns, commas)) {
+        !advise_lists(search, "filled", settings, fby_program_list_numbers)) {
         return false;
     }
     fby_guess_note(search,
         "note: to have only numbers in %s, without the rows that lack one (or, "
         "with how = 'mean', with the mean there): %s",
         columns, out->command);
+    search->out->command[0] = '\0';
+    return true;
+}
+
+/* ---- several labels in a cell ---- */
+
+/* Add a note of a column whose classes are combinations of labels. Returns false if
+ * there is none. */
+static bool note_labels(struct fby_search *search)
+{
+    const struct fby_guess_split *split     = &search->out->splits[0];
+    const char                   *example   = NULL;
+    const char                   *name      = NULL;
+    char                          separator = '\0';
+    char                          settings[FBY_NAME_SIZE + 32];
+    for (uint32_t i = 0; i < split->n_members && separator == '\0'; i++) {
+        name      = split->members[i].extension;
+        separator = fby_init_find_separator(&split->members[i], &example);
+    }
+    if (separator == '\0') {
+        return false;
+    }
+    snprintf(settings, sizeof(settings), "C = '%s'; D = '%c'", name, separator);
+    bool has_command =
+        fby_shell_is_plain(name) &&
+        advise_lists(search, "labels", settings, fby_program_list_labels);
+    fby_guess_note(search,
+        "note: column %s has several labels in a cell, as '%s', and each "
+        "combination is a class; to have 0 or 1 for each label%s%s",
+        name, fby_text_show(example).text,
+        has_command ? ": " : ", write a list of these numbers into each cell",
+        has_command ? search->out->command : "");
     search->out->command[0] = '\0';
     return true;
 }
@@ -289,7 +321,8 @@ void fby_guess_note_columns(struct fby_search *search)
             is_csv ? fby_program_names_csv : fby_program_names_json);
         return; /* one command after the other */
     }
-    if ((is_csv && note_boxes(search)) || note_numbers(search)) {
+    if ((is_csv && note_boxes(search)) || note_labels(search) ||
+        note_numbers(search)) {
         return;
     }
     for (uint32_t i = 0; i < out->n_splits; i++) {

@@ -40,7 +40,7 @@ static const char *find_converted(
     const struct fby_listing *listing, const char *list)
 {
     static const char *const words[] = {"paths", "found", "names", "utf8",
-        "commas", "lines", "text", "dots", "filled", "boxes"};
+        "commas", "lines", "text", "dots", "filled", "boxes", "labels"};
     const struct fby_entry  *found   = NULL;
     for (size_t i = 0; found == NULL && i < sizeof(words) / sizeof(words[0]);
          i++) {

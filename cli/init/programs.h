@@ -19,6 +19,7 @@ extern const char fby_program_list_paths[];
 extern const char fby_program_list_dots[];
 extern const char fby_program_list_found[];
 extern const char fby_program_list_numbers[];
+extern const char fby_program_list_labels[];
 extern const char fby_program_list_end[];
 extern const char fby_program_write_lists[];
 /* Before write_lists. */

@@ -150,3 +150,117 @@ void fby_init_compare_words(struct fby_init_member *member,
             "split %s has '%s'", split, fby_text_show(first).text);
     }
 }
+
+/* ---- several labels in a word ---- */
+
+/* Set *part and *n to the text from `at` to the next separator, without the blanks
+ * around it. Returns where the rest begins; NULL: this is the last part. */
+static const char *read_part(
+    const char *at, char separator, const char **part, size_t *n)
+{
+    const char *end = strchr(at, separator);
+    *part           = at;
+    *n              = end != NULL ? (size_t)(end - at) : strlen(at);
+    fby_class_name_strip(part, n);
+    return end != NULL ? end + 1 : NULL;
+}
+
+static bool has_part(
+    const char *word, char separator, const char *wanted, size_t size)
+{
+    const char *part  = NULL;
+    size_t      n     = 0;
+    bool        found = false;
+    for (const char *at = word; at != NULL && !found;) {
+        at    = read_part(at, separator, &part, &n);
+        found = n == size && memcmp(part, wanted, n) == 0;
+    }
+    return found;
+}
+
+/* Has another word than `own` this part, or is it the part? */
+static bool is_shared(const struct fby_init_words *words, uint32_t own,
+    char separator, const char *part, size_t n)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < words->range.n && !found; i++) {
+        found = i != own &&
+                has_part(fby_init_sorted_word(words, i), separator, part, n);
+    }
+    return found;
+}
+
+/* May a column of this name have several labels in a cell? */
+static bool is_plural(const char *name)
+{
+    static const char *const words[] = {"labels", "tags", "classes",
+        "categories", "genres", "attributes", "findings", "keywords", NULL};
+    size_t                   last    = strlen(name);
+    while (last > 0 && strchr("_-.", name[last - 1]) == NULL) {
+        last--;
+    }
+    return fby_text_is_one_of(name + last, words);
+}
+
+/* Are the parts of a word labels? If bars are between them, one must be in another
+ * word; else all of them, and they must be words, unless the name is plural. */
+static bool are_labels(const struct fby_init_words *words, uint32_t i,
+    char separator, bool has_plural_name)
+{
+    bool        is_bar   = separator == '|' || separator == ';';
+    const char *part     = NULL;
+    size_t      n        = 0;
+    uint32_t    id       = 0;
+    uint32_t    n_parts  = 0;
+    uint32_t    n_shared = 0;
+    for (const char *at = fby_init_sorted_word(words, i); at != NULL;) {
+        at            = read_part(at, separator, &part, &n);
+        bool is_found = is_bar || has_plural_name
+                            ? is_shared(words, i, separator, part, n)
+                            : fby_class_names_find(
+                                  &words->names, words->range, part, n, &id);
+        n_parts += n > 0 ? 1 : 0;
+        n_shared += n > 0 && is_found ? 1 : 0;
+    }
+    return n_parts > 1 && n_shared >= (is_bar ? 1 : n_parts);
+}
+
+/* The first word with a comma, if all words are lists: "['cat', 'dog']"; else NULL. */
+static const char *find_list(const struct fby_init_words *words)
+{
+    const char *found = NULL;
+    for (uint32_t i = 0; i < words->range.n; i++) {
+        const char *word = fby_init_sorted_word(words, i);
+        if (word[0] != '[' || word[strlen(word) - 1] != ']') {
+            return NULL;
+        }
+        found = found == NULL && strchr(word, ',') != NULL ? word : found;
+    }
+    return found;
+}
+
+char fby_init_find_separator(
+    const struct fby_init_member *member, const char **example)
+{
+    static const char separators[] = "|;, ";
+    enum { MAX_LOOKS = 512 };
+    if (!fby_init_are_classes(member)) {
+        return '\0';
+    }
+    *example = find_list(member->words);
+    if (*example != NULL) {
+        return ',';
+    }
+    uint32_t n =
+        member->words->range.n < MAX_LOOKS ? member->words->range.n : MAX_LOOKS;
+    for (const char *separator = separators; *separator != '\0'; separator++) {
+        for (uint32_t i = 0; i < n; i++) {
+            if (are_labels(member->words, i, *separator,
+                    is_plural(member->extension))) {
+                *example = fby_init_sorted_word(member->words, i);
+                return *separator;
+            }
+        }
+    }
+    return '\0';
+}

@@ -47,6 +47,12 @@ bool fby_init_is_named_label(const struct fby_init_member *member);
 void fby_init_compare_words(struct fby_init_member *member,
     const struct fby_init_member *other, const char *split, bool has_label);
 
+/* The character between the labels, if the words of classes seem to be combinations
+ * of several: "cat,dog" beside "cat" and "dog", "Edema|Mass" beside "Mass". *example
+ * is one of them. NUL: they are not. */
+char fby_init_find_separator(
+    const struct fby_init_member *member, const char **example);
+
 /* The name at position `i` in byte order. */
 const char *fby_init_sorted_word(const struct fby_init_words *self, uint32_t i);
 

@@ -1357,6 +1357,23 @@ ROWS = [
         (h, (9, 9, 9, 9))), Note(
             "note: no op moves x, y with the picture, so it is only resized: ",
             {"image": (4, *IMAGE)})) for w, h in (("w", "h"), ("width", "height"))),
+    *((f"several labels in a cell: {several}", listed(
+        ("labels", [f'"{x}"' for x in (several, a, b, several)])), Note(
+            f"note: column labels has several labels in a cell, as '{several}', "
+            "and each combination is a class; to have 0 or 1 for each label: "
+            "(cd /", {"labels": (4,)},
+            {"train": {"labels": Counter(2 * [0] + 6 * [1])}}))
+      for several, a, b in (
+          ("cat,dog", "cat", "dog"), ("cat dog", "dog", "cat"),
+          ("['cat', 'dog']", "['dog']", "['cat']"), ("16|0", "0", "16"))),
+    ("several labels in JSON lines", lines(
+        lambda i: line(i, labels=["cat;dog", "cat", "dog", "cat;dog"][i])), Note(
+            "note: column labels has several labels in a cell, as 'cat;dog', ",
+            {"labels": Counter([0, 1, 1, 2])},
+            {"train": {"labels": Counter(2 * [0] + 6 * [1])}})),
+    ("labels of several words", listed(
+        ("label", ("red apple", "red pear", "pear", "pear"))),
+     {"label": Counter([0, 0, 1, 2])}),
     *((f"coordinates: {', '.join(names)}", listed(
         *((name, (1, 2, 3, 4)) for name in names)), Note(
             f"note: no op moves {shown or names[0]}",
