@@ -259,6 +259,21 @@ static const char *const *find_sides(const struct fby_guess_split *split)
     return NULL;
 }
 
+/* The column of boxes, as "[1, 2, 30, 40]"; "": none. */
+static const char *find_boxes(const struct fby_guess_split *split)
+{
+    static const char *const names[] = {"bbox", "box", "bounding_box", NULL};
+    const char              *found   = "";
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        const struct fby_init_member *column = &split->members[i];
+        if (column->value == FBY_INIT_NUMBER_LISTS && column->max_length == 4 &&
+            fby_text_is_one_of(column->extension, names)) {
+            found = column->extension;
+        }
+    }
+    return found;
+}
+
 /* The column of classes; "": none. */
 static const char *find_classes(const struct fby_guess_split *split)
 {
@@ -277,26 +292,29 @@ static const char *find_classes(const struct fby_guess_split *split)
  * times. Returns false if it is none. */
 static bool note_boxes(struct fby_search *search)
 {
-    const struct fby_guess_split *split = &search->out->splits[0];
-    const char *const            *sides = find_sides(split);
-    char                          before[512];
-    bool                          has_size =
+    static const char *const      made[N_SIDES] = {"x1", "y1", "x2", "y2"};
+    const struct fby_guess_split *split         = &search->out->splits[0];
+    const char *const            *sides         = find_sides(split);
+    const char *boxes = sides == NULL ? find_boxes(split) : "";
+    char        before[512];
+    char        purpose[256];
+    bool        has_size =
         is_number_column(split, "width") && is_number_column(split, "height");
-    if (sides == NULL || split->n_file_columns == 0 ||
+    if ((sides == NULL && boxes[0] == '\0') || split->n_file_columns == 0 ||
         !fby_shell_is_plain(split->file_columns[0])) {
         return false;
     }
+    sides = sides == NULL ? made : sides;
     snprintf(before, sizeof(before),
-        "F = '%s'; Y = '%s'; X = '%s %s %s %s'.split(); S = [%s]; ",
-        split->file_columns[0], find_classes(split), sides[0], sides[1],
+        "F = '%s'; Y = '%s'; B = '%s'; X = '%s %s %s %s'.split(); S = [%s]; ",
+        split->file_columns[0], find_classes(split), boxes, sides[0], sides[1],
         sides[2], sides[3], has_size ? "'width', 'height'" : "");
-    add_note(search,
-        has_size ? "have a sample for each picture with all its boxes, and not "
-                   "for each row with one (class, centre and size, from 0 to 1)"
-                 : "have a sample for each picture with all its boxes, and not "
-                   "for each row with one (class, centre and size, from 0 to "
-                   "1; Pillow reads the sizes of the pictures)",
-        before, fby_program_box_rows);
+    snprintf(purpose, sizeof(purpose),
+        "have a sample for each picture with all its boxes, and not for each "
+        "row with one (class, centre and size, from 0 to 1%s%s%s)",
+        boxes[0] != '\0' ? "; of x, y, width and height in " : "", boxes,
+        has_size ? "" : "; Pillow reads the sizes of the pictures");
+    add_note(search, purpose, before, fby_program_box_rows);
     return true;
 }
 

@@ -18,16 +18,16 @@ from test_corpus import (IMAGE, Note, Remedy, all_of, encoded, files_named,
                          other_list, picture, pictures_at, save)
 
 
-def listed(*columns, to="train.csv"):
+def listed(*columns, to="train.csv", rows=range(4)):
     """A list of pictures with these further columns, each with the values of
-    four rows."""
+    four rows, and the numbers of the rows' pictures."""
     def make(root):
         for i in range(4):
             save(root / f"images/{i}.jpg", picture(i))
         values = zip(*(column[1] for column in columns))
         save(root / to, ",".join(["image", *(c[0] for c in columns)]) + "\n" +
              "".join(f"images/{i}.jpg,{','.join(map(str, row))}\n"
-                     for i, row in enumerate(values)))
+                     for i, row in zip(rows, values)))
     return make
 
 
@@ -1357,6 +1357,15 @@ ROWS = [
         (h, (9, 9, 9, 9))), Note(
             "note: no op moves x, y with the picture, so it is only resized: ",
             {"image": (4, *IMAGE)})) for w, h in (("w", "h"), ("width", "height"))),
+    *((f"Kaggle's wheat: a box in each row{', and no sizes' * (not sizes)}", listed(
+        *sizes, ("bbox", ['"[12.0, 10.0, 12.0, 20.0]"'] * 4),
+        ("source", "abab"), rows=(0, 0, 1, 1)), Note(
+            "note: to have a sample for each picture with all its boxes, and not "
+            "for each row with one (class, centre and size, from 0 to 1; of x, y, "
+            "width and height in bbox", {"bbox": (4, 4)},
+            {"train": {"image": (2, *IMAGE), "boxes": Counter(
+                [0] * 4 + [.375, .5, .25, .5] * 4)}}))
+      for sizes in ((("width", [48] * 4), ("height", [40] * 4)), ())),
     *((f"several labels in a cell: {several}", listed(
         ("labels", [f'"{x}"' for x in (several, a, b, several)])), Note(
             f"note: column labels has several labels in a cell, as '{several}', "

@@ -3,10 +3,14 @@
 # and its boxes. F is the column of pictures, Y that of classes or '', X are those of
 # the sides, and S of the size of a picture; if there are none, Pillow reads it. Sides
 # of which none is above 1 are relative already. Classes that are no numbers are
-# numbered by their names, which are printed. A row without sides has no box.
+# numbered by their names, which are printed. A row without sides has no box. If B is
+# not '', the sides are made of that column: x, y, width and height.
 import csv, functools, io, json
-R = {l: [{k.lower(): v for k, v in x.items()}
-    for x in csv.DictReader(open(l, newline='', encoding='utf-8-sig'))]
+sides = lambda v: [str(n) for a, b, c, d in [json.loads(v or '[0, 0, 0, 0]')]
+    for n in (v and (a, b, a + c, b + d) or [''] * 4)]
+R = {l: [{**x, **(dict(zip(X, sides(x[B].strip()))) if B else {})}
+    for r in csv.DictReader(open(l, newline='', encoding='utf-8-sig'))
+    for x in [{k.lower(): v for k, v in r.items()}]]
     for l in L}
 N = sorted({x[Y] for l in L for x in R[l] if Y and x[X[0]].strip()})
 is_id = all(n.isdecimal() for n in N)
@@ -17,6 +21,8 @@ size = lambda x: (
     (1, 1) if is_part else [float(x[k]) for k in S] if S else read(x[F]))
 box = lambda i, a, b, c, d, w, h: [
     i, (a + c) / 2 / w, (b + d) / 2 / h, (c - a) / w, (d - b) / h]
+assert not B or all(float(x[k]) <= n + 1 for l in L for x in R[l] if x[B].strip()
+    for k, n in zip(X[2:], size(x))), B + ' is no x, y, width and height'
 [P[l].setdefault(x[F], []).extend(box(
     0 if Y == '' else int(x[Y]) if is_id else N.index(x[Y]),
     *[float(x[k]) for k in X], *size(x)) if x[X[0]].strip() else [])
