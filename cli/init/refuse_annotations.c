@@ -64,8 +64,9 @@ static fby_err add_json_name(
 static fby_err refuse_coco(struct fby_search *search, const char *path,
     const struct json_names *names, struct fby_error_detail *why)
 {
-    struct fby_shown first = fby_text_show(names->first);
-    if (!names->has_boxes || search->in_zip) {
+    struct fby_shown first        = fby_text_show(names->first);
+    bool             has_captions = strncmp(names->first, "captions_", 9) == 0;
+    if ((!names->has_boxes && !has_captions) || search->in_zip) {
         return fby_error_set(why, FBY_CONFIG,
             "COCO's annotations (annotations/%s) are not read: write a list "
             "with a line for each picture into the same folder, train.jsonl: "
@@ -78,6 +79,12 @@ static fby_err refuse_coco(struct fby_search *search, const char *path,
     fby_guess_set_command(search, path, FBY_PYTHON "%s; %s; %s\"",
         fby_program_coco_lists, fby_program_boxes_coco,
         fby_program_write_lists);
+    if (!names->has_boxes) {
+        return fby_error_set(why, FBY_CONFIG,
+            "COCO's captions (annotations/%s) are not read: give init a folder "
+            "of the pictures alone, or write lists and run it again:",
+            first.text);
+    }
     return fby_error_set(why, FBY_CONFIG,
         "COCO's annotations (annotations/%s)" BOXES
         ". Give init a folder of the pictures alone, or write lists and run it "

@@ -395,10 +395,31 @@ def coco(root):
                 "categories": [{"id": 3, "name": "cat"}]}))
 
 
-def coco_of_captions(root):
+def coco_without_annotations(root):
     coco(root)
-    for file in (root / "annotations").glob("instances_*"):
+    for file in (root / "annotations").iterdir():
         file.unlink()
+    save(root / "annotations/image_info_train2017.json", '{"images": []}')
+
+
+def coco_of(name, *others, **more):
+    """COCO with files of another name, and more keys of the second annotation."""
+    def make(root):
+        coco(root)
+        for split in ("train2017", "val2017"):
+            (root / f"annotations/captions_{split}.json").unlink()
+            file = root / f"annotations/instances_{split}.json"
+            content = json.loads(file.read_text())
+            content["annotations"][1].update(more)
+            file.unlink()
+            save(root / f"annotations/{name}_{split}.json", json.dumps(content))
+            for other in others:
+                content["annotations"] = [
+                    {"id": 10 * i + k, "image_id": i, "caption": f"picture {i}"}
+                    for i in range(3) for k in range(2)]
+                save(root / f"annotations/{other}_{split}.json",
+                     json.dumps(content))
+    return make
 
 
 def roboflow(root):
@@ -1045,7 +1066,20 @@ CORPUS = [
         "COCO's annotations (annotations/instances_", "",
         {"image": (3, *IMAGE), "boxes": Counter(
             [0] * 20 + [3, .5, .5, .5, .5, 7, .05, .1, .1, .2])})),
-    ("COCO's captions", coco_of_captions,
+    ("COCO with captions", coco_of("instances", "captions"), Remedy(
+        "COCO's annotations (annotations/instances_", "",
+        {"captions": (3, 16), "boxes": (3, 10)})),
+    ("COCO with a crowd", coco_of("instances", iscrowd=1), Remedy(
+        "COCO's annotations (annotations/instances_", "", {"image": (3, *IMAGE), "boxes": (3, 5)})),
+    ("COCO's keypoints alone", coco_of(
+        "person_keypoints", keypoints=[10, 5, 2, 20, 10, 1]), Remedy(
+            "COCO's annotations (annotations/person_keypoints_", "", {
+                "boxes": (3, 10), "keypoints": Counter(
+                    12 * [0] + [.25, .25, 2, .5, .5, 1])})),
+    ("COCO's captions alone", coco_of("captions", "captions"), Remedy(
+        "COCO's captions (annotations/captions_", "",
+        {"captions": (3, 16)}), ("val", {"captions": (64, 16)})),
+    ("COCO without annotations", coco_without_annotations,
      "are not read: write a list with a line for each picture into the same "
      'folder, train.jsonl: {"image": "train2017/1.jpg", "caption": "a cat", '
      '"boxes": [3, 0.5, 0.5, 0.2, 0.2, 7, 0.1, 0.1, 0.2, 0.2]}, two boxes of '
