@@ -462,7 +462,12 @@ def celeba_splits(texts, only=""):
             save(root / f"Img/img_align_celeba/00{i}.jpg", picture(i))
         save(root / texts / "list_eval_partition.txt", "".join(
             f"00{i}.jpg {i // 2}\n" for i in range(6)))
-        save(root / "Anno/list_attr_celeba.txt", "6\nBald\n")
+        save(root / "Anno/list_attr_celeba.txt", "6\nBald Young\n" + "".join(
+            f"00{i}.jpg -1  {i}\n" for i in range(6)))
+        save(root / "Anno/identity_CelebA.txt", "".join(
+            f"00{i}.jpg {i + 100}\n" for i in range(6)))
+        save(root / "Anno/list_names.txt", "".join(
+            f"00{i}.jpg Ann\n" for i in range(6)))
         return root / only
     return make
 
@@ -1049,7 +1054,8 @@ ROWS = [
     *((f"CelebA: Anno, Img and '{texts}'", celeba_splits(texts), Remedy(
         "list_eval_partition.txt says which pictures in Img/img_align_celeba are "
         "of which split: write a list of each, and run init again:\n(cd /", "",
-        {"image": (2, *IMAGE)}), ("val", {"image": (64, *IMAGE)}),
+        {"image": (2, *IMAGE), "attr": Counter([-1, -1, 0, 1]),
+         "identity": Counter([100, 101])}), ("val", {"image": (64, *IMAGE)}),
        ("test", {"image": (64, *IMAGE)})) for texts in ("Eval", "")),
     *((f"CelebA: '{only}'", celeba_splits(texts, only),
        "list_eval_partition.txt says which pictures are of which split: give init "
