@@ -100,6 +100,7 @@ static void run_pass(const struct kernel_run *run, enum fby_pass pass,
     }
 }
 
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names */
 void __real_run_kernel(const struct kernel_run *run);
 void __wrap_run_kernel(const struct kernel_run *run);
 
@@ -120,3 +121,4 @@ void __wrap_run_kernel(const struct kernel_run *run)
         begin += list.blocks[pass];
     }
 }
+/* NOLINTEND(readability-identifier-naming) */

@@ -475,12 +475,12 @@ static void special_values_are_the_same_on_all_processors(void **state)
         uint8_t                   raw[7 * 4];
         uint8_t                   out[7 * 4];
         for (uint32_t k = 0; k < 7; k++) {
-            memcpy(raw + k * from, &cases[i / 3].in, from);
+            memcpy(raw + (size_t)k * from, &cases[i / 3].in, from);
         }
         assert_ok(fby_expansion_init(&plan, &field, &delivery, NULL));
         assert_ok(fby_device_host.expand(&plan, raw, 1, out, NULL));
         for (uint32_t k = 0; k < 7; k++) {
-            assert_memory_equal(out + k * width, &want, width);
+            assert_memory_equal(out + (size_t)k * width, &want, width);
         }
     }
 }

@@ -23,6 +23,7 @@ struct fby_pair {
     uint64_t sums[FBY_BLOCK_THREADS / FBY_THREADS_PER_SUM]; /* of 16 greys */
 };
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes it */
 FBY_BLOCK_INLINE void fby_atomic_add(uint64_t *sum, uint64_t addend)
 {
 #ifdef __CUDACC__
