@@ -7,6 +7,9 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "trainer_client/gpu/pinned_arenas.h"
 
@@ -209,6 +212,26 @@ static void an_arena_that_was_never_waited_for_is_unpinned_too(void **state)
     }
 }
 
+/* If a child had the pages too, the next write of either would move them, and
+ * the GPU would read the old ones. */
+static void a_child_process_has_no_arenas(void **state)
+{
+    (void)state;
+    int                     status = 0;
+    struct fby_pinned      *arenas = begin(true, 0, 0);
+    struct fby_error_detail why    = {""};
+    assert_ok(fby_pinned_wait(arenas, 0, &why));
+    uint8_t *memory = fby_pinned_memory(arenas, 0);
+    assert_int_equal(msync(memory, BYTES, MS_ASYNC), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(msync(memory, BYTES, MS_ASYNC) != 0 && errno == ENOMEM ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    end(&arenas);
+}
+
 static void without_memory_nothing_is_pinned(void **state)
 {
     (void)state;
@@ -247,6 +270,7 @@ int main(void)
         cmocka_unit_test(a_wait_for_an_arena_returns_it_pinned),
         cmocka_unit_test(an_arena_that_cannot_be_pinned_is_reported),
         cmocka_unit_test(an_arena_that_was_never_waited_for_is_unpinned_too),
+        cmocka_unit_test(a_child_process_has_no_arenas),
         cmocka_unit_test(without_memory_nothing_is_pinned),
         cmocka_unit_test(without_threads_nothing_is_pinned),
     };

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "common/cpus.h"
 #include "common/mem.h"
@@ -69,6 +70,17 @@ static fby_err pin_arena(const struct fby_pin_config *config, uint8_t *memory,
     return err;
 }
 
+/* Map an arena. A forked child does not get it: CUDA's copies read the pages that
+ * were pinned, and after a fork a write would move them. */
+static uint8_t *map_arena(uint64_t bytes)
+{
+    uint8_t *memory = fby_pages_map(bytes);
+    if (memory != NULL) {
+        (void)madvise(memory, bytes, MADV_DONTFORK);
+    }
+    return memory;
+}
+
 static void *thread_main(void *opaque)
 {
     struct fby_pinned *self = opaque;
@@ -120,7 +132,7 @@ fby_err fby_pinned_create(const struct fby_pin_config *config,
     self->has_near_gpu = find_cpus_near_gpu(config, &self->near_gpu);
     fby_err err        = FBY_OK;
     for (uint32_t i = 0; i < config->n; i++) {
-        self->memory[i] = fby_pages_map(config->bytes);
+        self->memory[i] = map_arena(config->bytes);
         err             = self->memory[i] != NULL ? err : FBY_SYS;
     }
     if (err != FBY_OK) {

@@ -5,7 +5,7 @@
  * pages where possible. Several threads pin the arenas (register them with
  * CUDA). These threads run on the GPU's NUMA node and touch the pages first, so
  * the memory is on that node, too. Pinning 1 or 2 GB takes a second. A caller
- * waits only for the arena that it uses. */
+ * waits only for the arena that it uses. A forked child has no arenas. */
 #ifndef FBY_CLIENT_GPU_PINNED_ARENAS_H
 #define FBY_CLIENT_GPU_PINNED_ARENAS_H
 
