@@ -343,13 +343,14 @@ fby_err fby_guess_explain_arrays(struct fby_search *search,
     if (fby_text_ends_with(found->first, ".npz")) {
         return err;
     }
-    if (n > 0 && are_shards(columns, n, err, &are_folds)) {
+    find_dir(found->first, !found->is_table, dir);
+    if (n > 0 && (are_shards(columns, n, err, &are_folds) ||
+                     fby_guess_are_numbered_arrays(search, dir))) {
         return refuse_shards(search, found, columns, are_folds, why);
     }
     if (!are_numbers(columns, n) && !are_alike(columns, n)) {
         return err == FBY_CONFIG ? explain_texts(search, why) : err;
     }
-    find_dir(found->first, !found->is_table, dir);
     bool is_split  = !found->is_table && strchr(found->first, '/') != NULL;
     const char *to = is_split ? "" : "train/";
     fby_guess_set_command(search, dir, STACK_FILES,

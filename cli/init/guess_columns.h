@@ -59,6 +59,10 @@ void fby_guess_note_npy(
 void fby_guess_note_npy_in(
     struct fby_search *search, const char *path, const char *extension);
 
+/* Are the arrays of the folder those of several shards, as x_0.npy, y_0.npy, x_1.npy and
+ * y_1.npy? */
+bool fby_guess_are_numbered_arrays(struct fby_search *search, const char *path);
+
 /* Check the columns of the first table. `err` and `why` are the result of the
  * scan; after an error, `columns` are those before it.
  * Errors: `err`; FBY_CONFIG for arrays or tables of several splits, for shards and

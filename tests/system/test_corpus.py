@@ -902,6 +902,16 @@ def arrays_of_splits(rows_of_test):
     return make
 
 
+def numbered_arrays(*names, rows=(10, 10, 7)):
+    """Shards of columns: a name has {} for the number."""
+    def make(root):
+        for i, n in enumerate(rows):
+            for name in names:
+                numpy.save(root / f"{name.format(i)}.npy",
+                           numpy.full((n, 2), i, "f4"))
+    return make
+
+
 def an_array_of_each_split(root):
     for name, rows in (("train", 10), ("val", 4)):
         numpy.save(root / f"{name}.npy", numpy.zeros((rows, 5), "f4"))
@@ -1469,6 +1479,21 @@ CORPUS = [
         "then: forebay init /", "",
         {"x": Counter(range(10)), "y": Counter(range(10))}))
       for file in ("mnist.npz", "my $x.npz")),
+    *((f"NumPy: shards of {x} and {y}, {rows}",
+       numbered_arrays(x, y, rows=rows), Remedy(
+           f": the arrays seem to be shards of one, as {first}: move each "
+           "shard into a folder:\n(cd /", "",
+           {field: Counter({0: 20, 1: 20, 2: 2 * rows[-1]})
+            for field in fields}))
+      for x, y, first, *fields in (
+          ("x_{}", "y_{}", "x_0", "x", "y"),
+          ("features_{}", "labels_{}", "features_0", "features", "labels"),
+          ("img_emb_{}", "text_emb_{}", "img_emb_0", "img_emb", "text_emb"),
+          ("batch{}_x", "batch{}_y", "batch0_x", "x", "y"))
+      for rows in ((10, 10, 10), (10, 10, 7))),
+    ("NumPy: columns with numbers", numbered_arrays(
+        "left_{}", "right_{}", rows=(10, 10)),
+     {"left_0": Counter({0: 20}), "right_1": Counter({1: 20})}),
     ("NumPy: train.npy and val.npy", an_array_of_each_split, Remedy(
         ": the arrays are of several splits: move each split into a folder:\n"
         "(cd ", "", {"x": (10, 5)})),

@@ -11,7 +11,8 @@ fold = lambda n: next(
     (('train' if int(m[2]) > F else 'val', n[:m.end(1)], n[m.start(2):])
      for m in [find(n)] if m), None)
 number = lambda n: next(
-    ((D, m[1], m[2]) for m in [re.match(r'(.*?)(\d+)\Z', n)] if D and m), None)
+    ((D, re.sub(r'(?i)^(batch|shard|part|chunk)[ _.-]*\Z', '', m[1]), m[2])
+     for m in [re.match(r'(.*?)(\d+\D*)\Z', n)] if D and m), None)
 path = lambda s, a, b: next(
     '/'.join([s] + [m[1]] * (m[1] > '') + [join(a, m[2])])
     for m in [re.match(r'[ _.-]*(?i:fold[ _.-]*)?(\d*)(.*)', b)])
