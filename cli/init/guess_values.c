@@ -265,6 +265,11 @@ static void count_number(struct fby_init_member *member,
     if (looks_so) {
         look_at_signs(member, text, size);
     }
+    if (kind == FBY_INIT_DIGITS && size > 1 && text[0] == '0' &&
+        member->padded[0] == '\0') {
+        snprintf(
+            member->padded, sizeof(member->padded), "%.*s", (int)size, text);
+    }
     if (!is_number && member->n_texts++ == 0) {
         member->text_row = member->n_values + 1;
         snprintf(value, sizeof(value), "%.*s",

@@ -243,6 +243,9 @@ void fby_init_merge_split(
             member->rounded =
                 member->rounded != 0 ? member->rounded : its->rounded;
             member->has_long = member->has_long || its->has_long;
+            if (member->padded[0] == '\0') {
+                memcpy(member->padded, its->padded, sizeof(member->padded));
+            }
             member->some_words_unread =
                 member->some_words_unread || its->some_words_unread;
             fby_init_compare_words(member, its, other->name, has_label);

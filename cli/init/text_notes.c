@@ -4,6 +4,7 @@
  * coordinates. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/init/guess_values.h"
@@ -335,6 +336,25 @@ static void append_rounded(
     }
 }
 
+/* Add notes on numbers in digits that lose the zeros before them. */
+static void append_padded(
+    const struct fby_init_summary *data, struct fby_buffer *out)
+{
+    for (size_t i = 0; i < data->n_members; i++) {
+        const struct fby_init_member *member = &data->members[i];
+        if (member->value == FBY_INIT_DIGITS && member->padded[0] != '\0') {
+            fby_init_printf(out,
+                "note: column %s has numbers, and %s is read as %lu; for texts "
+                "replace its field by {from: %s, decode: text, max_length: %u, "
+                "too_long: truncate}\n",
+                name_of(member), member->padded,
+                strtoul(member->padded, NULL, 10),
+                fby_init_write_name(member->extension).text,
+                fby_init_round_up(member->longest));
+        }
+    }
+}
+
 /* Add a note on the texts of tar samples that are cut. */
 static void append_long_texts(
     const struct fby_init_summary *data, struct fby_buffer *out)
@@ -377,5 +397,6 @@ void fby_init_append_notes(
     append_long_texts(data, out);
     append_numbers(data, out);
     append_rounded(data, out);
+    append_padded(data, out);
     append_classes(data, out);
 }

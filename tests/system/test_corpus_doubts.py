@@ -308,6 +308,11 @@ ROWS = [
     ("large whole numbers with a point", csv("a.csv", "t", "1.0", "16777217.0"),
      Note("note: f32 rounds column t, as 16777217.00 to 16777216: ",
           {"t": (2,)})),
+    ("numbers with zeros before them", csv(
+        "a.csv", "zip,y", "01234,1", "1234,2"), Note(
+            "note: column zip has numbers, and 01234 is read as 1234; for "
+            "texts replace its field by {from: zip, decode: text, max_length: "
+            "8, too_long: truncate}\n", {"zip": Counter({1234: 2})})),
     ("numbers with small fractions", csv("a.csv", "t", "0.1", "-1e30", "4194304.5"),
      {"t": (3,)}),
     ("MovieLens: three lists", tables("links", "movies", "ratings"),

@@ -161,7 +161,7 @@ class Init(SystemTest):
 
     def test_gaps_get_the_mean_if_the_command_says_so(self):
         (self.root / "rows.csv").write_text(
-            "n,x,text\n1,0.5,a\n,3%,b\n4,,\"c, d\"\n5,1.5,e\n")
+            "n,x,text,z\n1,0.5,a,0.0\n,3%,b,1.0\n4,,\"c, d\",\n5,1.5,e,4.0\n")
         self.made()
         command = self.said[self.said.index("(cd /"):].split("; then: ")[0]
         self.assertIn("how = 'drop'", command)
@@ -169,8 +169,8 @@ class Init(SystemTest):
                        shell=True, check=True)
         self.assertEqual(
             (self.root / "filled-rows.csv").read_text().splitlines(),
-            ["n,x,text", "1,0.5,a", "3,0.03,b",
-             f'4,{(0.5 + 0.03 + 1.5) / 3},"c, d"', "5,1.5,e"])
+            ["n,x,text,z", "1,0.5,a,0", "3,0.03,b,1",
+             f'4,{(0.5 + 0.03 + 1.5) / 3},"c, d",{5 / 3}', "5,1.5,e,4"])
         self.made()
         self.assertIn("filled-rows.csv is read in place of rows.csv", self.said)
 
