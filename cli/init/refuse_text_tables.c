@@ -3,7 +3,8 @@
  * iris.data, ratings.dat of MovieLens and SMSSpamCollection. The command writes lists
  * (.csv).
  *
- * Files of splits are written as a list each; else the largest table is. */
+ * Files of splits are written as a list each; else the largest table is. Of adult.data
+ * and adult.test the first one is train. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +33,26 @@ struct table_file {
 
 struct table_files { /* those of a directory */
     struct fby_search *search;
-    const char        *path;   /* of the directory, below the root */
-    const char        *ending; /* of the files; NULL: see find_tables() */
-    bool               is_any; /* files may have any other ending, too */
+    const char        *path;      /* of the directory, below the root */
+    const char        *ending;    /* of the files; NULL: see find_tables() */
+    bool               is_any;    /* files may have any other ending, too */
+    bool               has_tests; /* adult.test is beside adult.data */
     struct table_file  files[MAX_TABLES];
     uint32_t           n;
 };
 
 /* ---- the files ---- */
+
+/* Is it adult.test, beside adult.data? */
+static bool is_test_of_data(const struct table_files *self, const char *name)
+{
+    char data[FBY_NAME_SIZE + 8];
+    snprintf(data, sizeof(data), "%.*s.data",
+        (int)(strlen(name) - strlen(".test")), name);
+    return fby_text_ends_with(name, ".test") && self->ending == NULL &&
+           self->search->only_file[0] == '\0' &&
+           fby_guess_has_file(self->search->root, self->path, data);
+}
 
 /* May a file of that name be a table? Files of known types are looked at elsewhere. */
 static bool may_be_table(const struct table_files *self, const char *name)
@@ -54,7 +67,15 @@ static bool may_be_table(const struct table_files *self, const char *name)
     }
     return !fby_unread_file(name, &unread) &&
            (self->is_any || dot == NULL || fby_text_ends_with(name, ".data") ||
-               fby_text_ends_with(name, ".dat"));
+               fby_text_ends_with(name, ".dat") || is_test_of_data(self, name));
+}
+
+/* The rows, after a line that begins with |, a comment of C4.5. */
+static char *skip_comment(char *head, size_t *n)
+{
+    char *end = head[0] == '|' ? memchr(head, '\n', *n) : NULL;
+    *n -= end != NULL ? (size_t)(end + 1 - head) : 0;
+    return end != NULL ? end + 1 : head;
 }
 
 /* Look at the first lines of the file. Returns false if it is no table. */
@@ -70,10 +91,12 @@ static bool read_table(
             self->search->root, path, &object, &stamp, NULL) != FBY_OK) {
         return false;
     }
-    char   *head  = fby_zalloc(HEAD_SIZE + 1);
-    fby_err err   = fby_object_read_some(&object, 0, head, &n, NULL);
-    bool    found = err == FBY_OK &&
-                 fby_text_table_find(head, n, n < stamp.size, &out->table);
+    char   *head   = fby_zalloc(HEAD_SIZE + 1);
+    fby_err err    = fby_object_read_some(&object, 0, head, &n, NULL);
+    bool    is_cut = n < stamp.size;
+    char   *rows   = skip_comment(head, &n);
+    bool    found =
+        err == FBY_OK && fby_text_table_find(rows, n, is_cut, &out->table);
     fby_object_close(&object);
     free(head);
     out->size = stamp.size;
@@ -89,9 +112,10 @@ static fby_err visit_file(
     bool needs_numbers = self->is_any && self->search->only_file[0] == '\0';
     if (!entry->is_dir && self->n < MAX_TABLES &&
         may_be_table(self, entry->name) &&
-        read_table(self, entry->name, &self->files[self->n])) {
-        self->n +=
-            self->files[self->n].table.has_numbers || !needs_numbers ? 1 : 0;
+        read_table(self, entry->name, &self->files[self->n]) &&
+        (self->files[self->n].table.has_numbers || !needs_numbers)) {
+        self->n++;
+        self->has_tests = self->has_tests || is_test_of_data(self, entry->name);
     }
     return FBY_OK;
 }
@@ -102,13 +126,21 @@ static int compare_files(const void *a, const void *b)
         ((const struct table_file *)b)->name);
 }
 
+/* The word of the split that the file is of; NULL: none. */
+static const char *split_of(
+    const struct table_files *self, const struct table_file *file)
+{
+    bool is_train = self->has_tests && fby_text_ends_with(file->name, ".data");
+    return is_train ? "train" : fby_split_word(file->name);
+}
+
 /* The file of train, or else the largest one. */
 static const struct table_file *find_main(const struct table_files *self)
 {
     const struct table_file *found = &self->files[0];
     for (uint32_t i = 0; i < self->n; i++) {
         const struct table_file *file = &self->files[i];
-        const char              *word = fby_split_word(file->name);
+        const char              *word = split_of(self, file);
         if (word != NULL && strcmp(word, "train") == 0) {
             return file;
         }
@@ -118,11 +150,11 @@ static const struct table_file *find_main(const struct table_files *self)
 }
 
 /* Is the file a list of another split than `main`, with the same columns? */
-static bool is_split_of(
+static bool is_split_of(const struct table_files *self,
     const struct table_file *file, const struct table_file *main)
 {
-    return file != main && fby_split_word(main->name) != NULL &&
-           fby_split_word(file->name) != NULL &&
+    return file != main && split_of(self, main) != NULL &&
+           split_of(self, file) != NULL &&
            file->table.n_columns == main->table.n_columns &&
            file->table.has_header == main->table.has_header &&
            strcmp(file->table.separator, main->table.separator) == 0;
@@ -130,14 +162,20 @@ static bool is_split_of(
 
 /* ---- the command ---- */
 
-/* Write the name of the list that the file becomes: iris.csv for iris.data. */
-static void write_list_name(const char *name, char out[FBY_PATH_SIZE])
+/* Write the name of the list that the file becomes: iris.csv for iris.data, and
+ * adult-train.csv and adult-test.csv for adult.data and adult.test. */
+static void write_list_name(
+    const struct table_files *self, const char *name, char out[FBY_PATH_SIZE])
 {
     enum { MAX_ENDING = 6 /* with the dot */ };
     const char *dot = strrchr(name, '.');
     bool has_ending = dot != NULL && dot > name && strlen(dot) <= MAX_ENDING;
-    snprintf(out, FBY_PATH_SIZE, "%.*s.csv",
-        (int)(has_ending ? (size_t)(dot - name) : strlen(name)), name);
+    const char *end = !self->has_tests                    ? ""
+                      : fby_text_ends_with(name, ".data") ? "-train"
+                      : fby_text_ends_with(name, ".test") ? "-test"
+                                                          : "";
+    snprintf(out, FBY_PATH_SIZE, "%.*s%s.csv",
+        (int)(has_ending ? (size_t)(dot - name) : strlen(name)), name, end);
 }
 
 /* Write the files and their lists as pairs of Python. */
@@ -146,11 +184,11 @@ static void write_pairs(const struct table_files *self,
 {
     char     list[FBY_PATH_SIZE];
     uint32_t n = 1;
-    write_list_name(main->name, list);
+    write_list_name(self, main->name, list);
     size_t used = (size_t)snprintf(out, size, "('%s', '%s')", main->name, list);
     for (uint32_t i = 0; i < self->n && n < MAX_LISTS && used < size; i++) {
-        if (is_split_of(&self->files[i], main)) {
-            write_list_name(self->files[i].name, list);
+        if (is_split_of(self, &self->files[i], main)) {
+            write_list_name(self, self->files[i].name, list);
             used += (size_t)snprintf(out + used, size - used, ", ('%s', '%s')",
                 self->files[i].name, list);
             n++;
@@ -181,7 +219,7 @@ static const char *advise(
         pairs, n_before, table->n_columns,
         table->separator[0] == '\t' ? "\\t" : table->separator,
         table->has_quotes ? 0 : 3, names_of(table), fby_program_list_rows);
-    write_list_name(main->name, list);
+    write_list_name(self, main->name, list);
     fby_guess_end_command(self->search, self->path, list);
     return colon;
 }
@@ -201,7 +239,7 @@ static fby_err refuse(
 {
     const struct table_file     *main  = find_main(self);
     const struct fby_text_table *table = &main->table;
-    bool is_largest = self->n > 1 && fby_split_word(main->name) == NULL;
+    bool is_largest = self->n > 1 && split_of(self, main) == NULL;
     char separator[16];
     describe_separator(table->separator, separator);
     return fby_error_set(why, FBY_CONFIG,

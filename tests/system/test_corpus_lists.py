@@ -953,6 +953,15 @@ ROWS = [
                 "columns are separated by commas: write the file again with "
                 "them: to convert it: (cd /", {"acidity": [1.5]}, {
                     "train": {"acidity": [1.5]}})),
+    ("UCI: adult.test is the split test", texts({
+        "adult.data": "39, State-gov, <=50K\n50, Private, >50K\n\n" * 2,
+        "adult.test": "|1x3 Cross validator\n" +
+                      "25, Private, >50K.\n28, State-gov, <=50K.\n\n",
+        "Index": "x\n", "adult.names": "1. Title: Adult\n"}),
+     Remedy("adult.data has rows of 3 columns, separated by ',', and no header: "
+            "write a list:\n(cd /", "",
+            {"c1": Counter({39: 2, 50: 2}), "c3": Counter({0: 2, 1: 2})}),
+     ("test", {"c1": [25, 28], "c3": [1, 0]})),
     ("UCI: iris.data", texts({"iris.data": "5.1,3.5,setosa\n.9,3.,other\n\n" * 2,
                               "Index": "x\n", "iris.names": "1. Title: Iris\n"}),
      Remedy("iris.data has rows of 3 columns, separated by ',', and no header: "

@@ -3,7 +3,8 @@
 # Rows have N columns, separated by D: ' ' is any blanks. Q is a mode of csv for quotes,
 # and H the names of the columns, in a list, or [] if the first row has them. Other rows
 # are left out and counted. A line that is not UTF-8 is CP1252. Numbers such as 5. and
-# .5 get a zero, as in JSON. A program that fails leaves no list.
+# .5 get a zero, as in JSON. If a file begins with |, rows of all end with a dot, or not,
+# as C4.5 has them. A program that fails leaves no list.
 import atexit, collections, csv, itertools, os, pathlib, re
 assert not any(os.path.lexists(g + e) for f, g in L for e in ('', '.part')), (
     'there already: ' + str(L))
@@ -18,8 +19,10 @@ fix = lambda c: c if c[-1:] != '.' and c[:1] not in ('+', '.', '-') else re.sub(
     r'^[+]?(-?)(?=[.]?\d)(\d*)[.](\d*)\Z',
     lambda m: m[1] + (m[2] or '0') + '.' + (m[3] or '0'), c)
 keep = lambda x: any(x) and not C.update([len(x) == N]) and len(x) == N
+dots = any(open(f, 'rb').read(1) == b'|' for f, g in L)
+end = lambda s: re.sub(r'[.]?\s*\Z', '', s) if dots else s
 rows = lambda f: csv.reader(
-    (split(read(b)) for b in itertools.islice(open(f, 'rb'), B, None)), quoting=Q,
+    (split(end(read(b))) for b in itertools.islice(open(f, 'rb'), B, None)), quoting=Q,
     delimiter=' ' if D == ' ' else chr(1), skipinitialspace=True)
 [csv.writer(o).writerows(itertools.chain(
     H, filter(keep, ([fix(c.strip()) for c in x] for x in rows(f)))))
