@@ -15,6 +15,7 @@
 #include "cli/init/guess_members.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_values.h"
+#include "cli/init/refuse_lists.h"
 #include "cli/init/split_names.h"
 #include "cli/init/words.h"
 #include "common/shell.h"
@@ -557,6 +558,7 @@ fby_err fby_guess_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
     uint32_t n_lists = 0;
+    FBY_TRY(fby_refuse_list_labels(search, path, listing, why));
     /* Lists of splits come first: train must not be one split too many. */
     for (enum name_rank rank = 0; rank < N_RANKS; rank++) {
         FBY_TRY(add_lists(search, path, listing, rank, &n_lists, why));

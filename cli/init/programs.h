@@ -25,6 +25,7 @@ extern const char fby_program_write_lists[];
 /* Before write_lists. */
 extern const char fby_program_join_lists[];
 extern const char fby_program_join_files[];
+extern const char fby_program_join_rows[];
 extern const char fby_program_box_rows[];
 extern const char fby_program_box_lines[];
 

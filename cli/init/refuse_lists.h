@@ -39,6 +39,13 @@ FBY_CHECKED fby_err fby_refuse_texts(struct fby_search *search,
 FBY_CHECKED fby_err fby_refuse_text_tables(struct fby_search *search,
     const char *path, const char *ending, struct fby_error_detail *why);
 
+/* Refuse lists in `path` of which one has the labels of another, as X.csv and y.csv
+ * (refuse_list_labels.c).
+ * Errors: FBY_CONFIG  with the command that joins them. */
+FBY_CHECKED fby_err fby_refuse_list_labels(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
 /* Refuse lists in `path` whose folders are no classes, as flat folders of splits.
  * Errors: FBY_CONFIG  a list names files of the folders without their path, or
  *         with a wrong one. */

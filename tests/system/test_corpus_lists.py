@@ -953,6 +953,27 @@ ROWS = [
                 "columns are separated by commas: write the file again with "
                 "them: to convert it: (cd /", {"acidity": [1.5]}, {
                     "train": {"acidity": [1.5]}})),
+    ("X_train.csv and y_train.csv", texts({
+        f"{x}_{split}.csv": head + "".join(
+            f"{i},{i / 2}\n" if x == "X" else f"{i % 2}\n" for i in range(n))
+        for x, head in (("X", "a,b\n"), ("y", "label\n"))
+        for split, n in (("train", 4), ("test", 3))}), Remedy(
+            "y_test.csv seems to have the labels of X_test.csv, and a sample "
+            "is a row of one list: write lists of both:\n(cd /", "joined",
+            {"a": Counter(range(4)), "label": Counter([0, 1, 0, 1])}),
+     ("test", {"a": [0, 1, 2], "label": [0, 1, 0]})),
+    ("features.csv and labels.csv with ids", texts({
+        "features.csv": "id,a\n7,1.5\n8,2.5\n",
+        "labels.csv": "id,y\n8,0\n7,1\n"}), Remedy(
+            "labels.csv seems to have the labels of features.csv, and ",
+            "joined", {"id": Counter([7, 8]), "y": Counter([0, 1])})),
+    ("X.csv and y.csv without names of columns", texts({
+        "X.csv": "1,1.5\n2,2.5\n", "y.csv": "1\n0\n"}), Remedy(
+            "y.csv seems to have the labels of X.csv, and a sample", "joined",
+            {"x1": Counter([1, 2]), "y1": Counter([0, 1])})),
+    ("features.csv beside train.csv", texts({
+        "train.csv": "a,b\n1,1.5\n2,2.5\n", "labels.csv": "id,n\n0,x\n",
+        "features.csv": "n,t\na,whole\n"}), {"a": Counter([1, 2])}),
     ("UCI: adult.test is the split test", texts({
         "adult.data": "39, State-gov, <=50K\n50, Private, >50K\n\n" * 2,
         "adult.test": "|1x3 Cross validator\n" +
