@@ -172,6 +172,12 @@ ROWS = [
         "; to stream the rows of all, with the names of their lists:\n(cd /",
         "joined", {"file": Counter([0, 0, 0, 1, 1]),
                    "open": Counter([.5, .5, 1.5, 1.5, 2.5])})),
+    ("prices of shares beside those with semicolons", all_of(
+        shares("commas-{}.csv"), lambda root: [
+            save(root / f"{share}.csv", "Date;Open\n2020-01-01;.5\n")
+            for share in ("AAPL", "MSFT")]), Remedy(
+        "; to stream the rows of all, with the names of their lists:\n(cd /",
+        "joined", {"file": Counter([0, 0, 0, 1, 1])})),
     ("prices of shares in train and test", shares("train/{}.csv", "test/{}.csv"),
      Remedy("; to stream the rows of all, with the names of their lists:\n(cd /",
             "joined", {"file": Counter([0, 0, 0, 1, 1])}),
