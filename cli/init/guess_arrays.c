@@ -17,16 +17,22 @@
 
 enum { MANY_ROWS = 1024, PROGRAM_SIZE = 3072 };
 
+/* Writes train/x.npy of the files, stacked or concatenated. */
+#define JOIN_FILES                                           \
+    "python3 -c \"import glob, os, numpy as n; f = "         \
+    "sorted(glob.glob('*.npy'));"                            \
+    " a = n.%s([n.load(p) for p in f]); os.mkdir('train'); " \
+    "n.save(open('train/x.npy', 'xb'), a)\""
+
 /* Writes x.npy, and the number of the folder into label.npy, into train/ or, if
- * the folder is a split with class folders, into that. */
-#define STACK_FILES                                                           \
-    FBY_PYTHON                                                                \
-        "import glob, os, numpy as n; d = "                                   \
-        "sorted(glob.glob('*/')) or ['']; f = [(p, i) for i, c in "           \
-        "enumerate(d) "                                                       \
-        "for p in sorted(glob.glob(c + '*.npy'))]; %s"                        \
-        "n.save(open('%sx.npy', 'xb'), n.stack([n.load(p) for p, i in f])); " \
-        "n.save(open('%slabel.npy', 'xb'), [i for p, i in f])\""
+ * the folder is a split with class folders, into that. Prints the numbers. */
+#define STACK_CLASSES                                                         \
+    "python3 -c \"import glob, os, numpy as n; d = sorted(glob.glob('*/')); " \
+    "f = [(p, i) for i, c in enumerate(d) "                                   \
+    "for p in sorted(glob.glob(c + '*.npy'))]; %s"                            \
+    "n.save(open('%sx.npy', 'xb'), n.stack([n.load(p) for p, i in f])); "     \
+    "n.save(open('%slabel.npy', 'xb'), [i for p, i in f]); "                  \
+    "print({i: c[:-1] for i, c in enumerate(d)})\""
 
 /* The directory of the table, or of the tables, of which `first` is one. */
 static void find_dir(
@@ -145,9 +151,9 @@ static bool are_shards(
                                    has_fold(&columns[i]));
         }
     }
-    bool are_parts = n_padded == n && columns[0].rows > MANY_ROWS &&
-                     (n > 1 ? are_numbered(&columns[0], &columns[1]) : differ);
-    return *folds || are_parts || (n > 1 && n_splits == n);
+    bool are_padded = n_padded == n && columns[0].rows > MANY_ROWS &&
+                      (n > 1 ? are_numbered(&columns[0], &columns[1]) : differ);
+    return *folds || are_padded || (n > 1 && n_splits == n);
 }
 
 /* Refuse an .npz file: alone in a folder, that gets the splits; else one called
@@ -275,6 +281,21 @@ static bool is_numbered_like(
                first->n_dims * sizeof(first->dims[0])) == 0;
 }
 
+/* Are they called part-00000, part-00001 and so on? */
+static bool are_parts(const struct fby_column *columns, uint32_t n, fby_err err)
+{
+    static const char *const words[] = {"part", "shard", "chunk", "batch"};
+    const char              *name    = columns[0].name;
+    const char              *number  = find_number(name);
+    size_t                   i       = 0;
+    while (i < 4 && strncasecmp(name, words[i], strlen(words[i])) != 0) {
+        i++;
+    }
+    const char *end = name + (i < 4 ? strlen(words[i]) : 0);
+    return i < 4 && *number != '\0' && end + strspn(end, "_-. ") == number &&
+           (n > 1 ? are_numbered(&columns[0], &columns[1]) : err == FBY_CONFIG);
+}
+
 /* Are the columns s0, s1, s2 and so on, arrays of one shape with two dimensions
  * or more? Two alone, and arrays of many rows, may be fields. */
 static bool are_alike(const struct fby_column *columns, uint32_t n)
@@ -324,6 +345,28 @@ static fby_err explain_texts(
         file, file);
 }
 
+/* Refuse files of which each seems to be a sample. Those in one folder may be parts of
+ * one array as well. */
+static fby_err refuse_samples(struct fby_search *search,
+    const struct fby_guess_tables *found, const char *dir,
+    struct fby_error_detail *why)
+{
+    bool is_split  = !found->is_table && strchr(found->first, '/') != NULL;
+    const char *to = is_split ? "" : "train/";
+    if (found->is_table) {
+        fby_guess_set_command(search, dir, JOIN_FILES, "stack");
+        fby_guess_add_command(search,
+            "\nto have the rows of all as samples instead: ", dir, JOIN_FILES,
+            "concatenate");
+    } else {
+        fby_guess_set_command(search, dir, STACK_CLASSES,
+            is_split ? "" : "os.mkdir('train'); ", to, to);
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "each .npy file seems to be a sample, and a table has them as rows "
+        "(all of one shape): write one, and run init again:");
+}
+
 fby_err fby_guess_explain_arrays(struct fby_search *search,
     const struct fby_guess_tables *found, const struct fby_column *columns,
     uint32_t n, fby_err err, struct fby_error_detail *why)
@@ -345,17 +388,12 @@ fby_err fby_guess_explain_arrays(struct fby_search *search,
     }
     find_dir(found->first, !found->is_table, dir);
     if (n > 0 && (are_shards(columns, n, err, &are_folds) ||
+                     are_parts(columns, n, err) ||
                      fby_guess_are_numbered_arrays(search, dir))) {
         return refuse_shards(search, found, columns, are_folds, why);
     }
     if (!are_numbers(columns, n) && !are_alike(columns, n)) {
         return err == FBY_CONFIG ? explain_texts(search, why) : err;
     }
-    bool is_split  = !found->is_table && strchr(found->first, '/') != NULL;
-    const char *to = is_split ? "" : "train/";
-    fby_guess_set_command(search, dir, STACK_FILES,
-        is_split ? "" : "os.mkdir('train'); ", to, to);
-    return fby_error_set(why, FBY_CONFIG,
-        "each .npy file seems to be a sample, and a table has them as rows "
-        "(all of one shape): write one, and run init again:");
+    return refuse_samples(search, found, dir, why);
 }

@@ -1497,6 +1497,15 @@ CORPUS = [
     ("NumPy: train.npy and val.npy", an_array_of_each_split, Remedy(
         ": the arrays are of several splits: move each split into a folder:\n"
         "(cd ", "", {"x": (10, 5)})),
+    ("NumPy: a file for each sample, in one folder",
+     array_for_each_sample("s{}.npy", "."), Remedy(
+         ": each .npy file seems to be a sample, and a table has them as rows "
+         "(all of one shape): write one, and run init again:\n(cd ", "",
+         {"x": (6, 3, 4)})),
+    *((f"NumPy: parts, {rows}", numbered_arrays("part-0000{}", rows=rows),
+       Remedy(": the arrays seem to be shards of one, as part-00000: move each "
+              "shard into a folder:\n(cd /", "",
+              {"x": (sum(rows), 2)})) for rows in ((9, 9, 9), (9, 7), (9, 9, 7))),
     *((f"NumPy: a file for each sample, {name} in {folders}",
        array_for_each_sample(name, folders), Remedy(
         ": each .npy file seems to be a sample, and a table has them as rows "
@@ -1505,7 +1514,6 @@ CORPUS = [
       for name, folders, labels in (
           ("{:03}.npy", "ab", Counter([0, 0, 0, 1, 1, 1])),
           ("patient_{:03}.npy", "ab", Counter([0, 0, 0, 1, 1, 1])),
-          ("s{}.npy", ".", Counter([0] * 6)),
           ("s{}.npy", ("train/a", "train/b"), Counter([0, 0, 0, 1, 1, 1])))),
     ("IMDB: texts in class folders", texts_in_classes, Remedy(
         "texts in class folders are not read: write lists of those in the "
