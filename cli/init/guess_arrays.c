@@ -24,6 +24,15 @@ enum { MANY_ROWS = 1024, PROGRAM_SIZE = 3072 };
     " a = n.%s([n.load(p) for p in f]); os.mkdir('train'); " \
     "n.save(open('train/x.npy', 'xb'), a)\""
 
+/* The same for each of the folders, in table/. */
+#define STACK_SPLITS                                                           \
+    "python3 -c \"import glob, os, numpy as n; f = "                           \
+    "sorted(glob.glob('*/*.npy'));"                                            \
+    " A = {s: n.stack([n.load(p) for p in f if os.path.dirname(p) == s]) for " \
+    "s "                                                                       \
+    "in {os.path.dirname(p) for p in f}}; [(os.makedirs('table/' + s), "       \
+    "n.save(open('table/' + s + '/x.npy', 'xb'), A[s])) for s in A]\""
+
 /* Writes x.npy, and the number of the folder into label.npy, into train/ or, if
  * the folder is a split with class folders, into that. Prints the numbers. */
 #define STACK_CLASSES                                                         \
@@ -345,12 +354,32 @@ static fby_err explain_texts(
         file, file);
 }
 
+/* The same for those of the folder `dir`, which is a split beside others. */
+static fby_err refuse_samples_of_splits(
+    struct fby_search *search, const char *dir, struct fby_error_detail *why)
+{
+    char        above[FBY_PATH_SIZE];
+    const char *slash = strrchr(dir, '/');
+    snprintf(above, sizeof(above), "%.*s",
+        slash != NULL ? (int)(slash - dir) : 0, dir);
+    fby_guess_set_command(search, above, STACK_SPLITS);
+    fby_guess_end_command_with(search, above, "table");
+    return fby_error_set(why, FBY_CONFIG,
+        "each .npy file seems to be a sample, and a table has them as rows "
+        "(all of one shape): write one of each split:");
+}
+
 /* Refuse files of which each seems to be a sample. Those in one folder may be parts of
  * one array as well. */
 static fby_err refuse_samples(struct fby_search *search,
     const struct fby_guess_tables *found, const char *dir,
     struct fby_error_detail *why)
 {
+    const char *slash = strrchr(dir, '/');
+    if (found->is_table &&
+        fby_split_of_folder(slash != NULL ? slash + 1 : dir) != NULL) {
+        return refuse_samples_of_splits(search, dir, why);
+    }
     bool is_split  = !found->is_table && strchr(found->first, '/') != NULL;
     const char *to = is_split ? "" : "train/";
     if (found->is_table) {

@@ -1502,6 +1502,11 @@ CORPUS = [
          ": each .npy file seems to be a sample, and a table has them as rows "
          "(all of one shape): write one, and run init again:\n(cd ", "",
          {"x": (6, 3, 4)})),
+    ("NumPy: a file for each sample, in train and val",
+     array_for_each_sample("{:03}.npy", ("train", "val")), Remedy(
+         ": each .npy file seems to be a sample, and a table has them as rows "
+         "(all of one shape): write one of each split:\n(cd ", "table",
+         {"x": (3, 3, 4)})),
     *((f"NumPy: parts, {rows}", numbered_arrays("part-0000{}", rows=rows),
        Remedy(": the arrays seem to be shards of one, as part-00000: move each "
               "shard into a folder:\n(cd /", "",
