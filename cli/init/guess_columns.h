@@ -63,6 +63,16 @@ void fby_guess_note_npy_in(
  * y_1.npy? */
 bool fby_guess_are_numbered_arrays(struct fby_search *search, const char *path);
 
+/* Seem the .npy files of the columns to be a sample each, as 000.npy and s1.npy? */
+bool fby_guess_are_array_samples(const struct fby_column *columns, uint32_t n);
+
+/* Refuse such files, of which `dir` has some. Those in one folder may be parts of one
+ * array as well.
+ * Errors: FBY_CONFIG  always: the command that makes a table of them. */
+fby_err fby_refuse_array_samples(struct fby_search *search,
+    const struct fby_guess_tables *found, const char *dir,
+    struct fby_error_detail *why);
+
 /* Check the columns of the first table. `err` and `why` are the result of the
  * scan; after an error, `columns` are those before it.
  * Errors: `err`; FBY_CONFIG for arrays or tables of several splits, for shards and
