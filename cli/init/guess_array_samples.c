@@ -8,34 +8,36 @@
 
 #include "cli/init/guess_columns.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/programs.h"
 #include "cli/init/split_names.h"
 
 enum { MANY_ROWS = 1024 };
 
 /* Writes train/x.npy of the files, stacked or concatenated. */
-#define JOIN_FILES                                           \
-    "python3 -c \"import glob, os, numpy as n; f = "         \
-    "sorted(glob.glob('*.npy'));"                            \
-    " a = n.%s([n.load(p) for p in f]); os.mkdir('train'); " \
+#define JOIN_FILES                                                  \
+    FBY_PYTHON                                                      \
+    "import glob, os, numpy as n; f = sorted(glob.glob('*.npy')); " \
+    "a = n.%s([n.load(p) for p in f]); os.mkdir('train'); "         \
     "n.save(open('train/x.npy', 'xb'), a)\""
 
 /* The same for each of the folders, in table/. */
-#define STACK_SPLITS                                                           \
-    "python3 -c \"import glob, os, numpy as n; f = "                           \
-    "sorted(glob.glob('*/*.npy'));"                                            \
-    " A = {s: n.stack([n.load(p) for p in f if os.path.dirname(p) == s]) for " \
-    "s "                                                                       \
-    "in {os.path.dirname(p) for p in f}}; [(os.makedirs('table/' + s), "       \
+#define STACK_SPLITS                                                  \
+    FBY_PYTHON                                                        \
+    "import glob, os, numpy as n; f = sorted(glob.glob('*/*.npy')); " \
+    "d = os.path.dirname; "                                           \
+    "A = {s: n.stack([n.load(p) for p in f if d(p) == s]) for s in "  \
+    "{d(p) for p in f}}; [(os.makedirs('table/' + s), "               \
     "n.save(open('table/' + s + '/x.npy', 'xb'), A[s])) for s in A]\""
 
 /* Writes x.npy, and the number of the folder into label.npy, into train/ or, if
  * the folder is a split with class folders, into that. Prints the numbers. */
-#define STACK_CLASSES                                                         \
-    "python3 -c \"import glob, os, numpy as n; d = sorted(glob.glob('*/')); " \
-    "f = [(p, i) for i, c in enumerate(d) "                                   \
-    "for p in sorted(glob.glob(c + '*.npy'))]; %s"                            \
-    "n.save(open('%sx.npy', 'xb'), n.stack([n.load(p) for p, i in f])); "     \
-    "n.save(open('%slabel.npy', 'xb'), [i for p, i in f]); "                  \
+#define STACK_CLASSES                                                     \
+    FBY_PYTHON                                                            \
+    "import glob, os, numpy as n; d = sorted(glob.glob('*/')); "          \
+    "f = [(p, i) for i, c in enumerate(d) "                               \
+    "for p in sorted(glob.glob(c + '*.npy'))]; %s"                        \
+    "n.save(open('%sx.npy', 'xb'), n.stack([n.load(p) for p, i in f])); " \
+    "n.save(open('%slabel.npy', 'xb'), [i for p, i in f]); "              \
     "print({i: c[:-1] for i, c in enumerate(d)})\""
 
 static bool are_numbers(const struct fby_column *columns, uint32_t n)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_arrays.c - NumPy files that are no table as they lie: the arrays of
- * several splits in one folder or .npz, and texts as labels. The errors have the command that makes tables of them. */
+ * several splits in one folder or .npz, shards, and texts as labels. The errors have
+ * the command that makes tables of them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
