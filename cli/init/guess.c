@@ -192,6 +192,8 @@ static fby_err add_npy(struct fby_search *search, const char *path,
         fby_guess_note_lists_beside_npy(
             search, path, listing, &search->out->splits[before]);
         fby_guess_note_files_beside_npy(search, path);
+        fby_guess_note_rounded_arrays(
+            search, path, &search->out->splits[before]);
     }
     return FBY_OK;
 }

@@ -50,6 +50,11 @@ void fby_guess_note_lists_beside_npy(struct fby_search *search,
 void fby_guess_note_files_beside_npy(
     struct fby_search *search, const char *path);
 
+/* Add notes of the columns of 64-bit numbers, in files in `path`, that f32 rounds, by the
+ * first of their values. */
+void fby_guess_note_rounded_arrays(struct fby_search *search, const char *path,
+    const struct fby_guess_split *split);
+
 /* Add a note on how a field reads the .npy files of a split of folders, if any. */
 void fby_guess_note_npy(
     struct fby_search *search, const struct fby_guess_split *split);

@@ -2,6 +2,7 @@
 /* guess_npy.c - .npy files beside pictures: those of the same names are members
  * of the pictures' samples, and no table. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #include "cli/init/text_state.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
+#include "worker/npy/npy.h"
 
 enum { PROGRAM_SIZE = 1536 };
 
@@ -206,4 +208,52 @@ void fby_guess_note_npy_in(
         shape.size > 0 ? (const char *)shape.data : "",
         fby_type_word(array.wire));
     fby_buffer_fini(&shape);
+}
+
+/* A number of the array that f32 rounds by a half or more, of those that are read; 0:
+ * none. */
+static double find_rounded(
+    const struct fby_npy *array, const uint8_t *values, size_t size)
+{
+    double found = 0;
+    for (size_t at = 0; found == 0 && at + sizeof(found) <= size;
+         at += sizeof(found)) {
+        double value;
+        memcpy(&value, values + at, sizeof(value));
+        if (at / sizeof(value) < array->n_values && fabs(value) >= 0x1p23 &&
+            fabs(value) < 0x1p53 && (double)(float)value != value) {
+            found = value;
+        }
+    }
+    return found;
+}
+
+void fby_guess_note_rounded_arrays(struct fby_search *search, const char *path,
+    const struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < split->n_columns; i++) {
+        char           name[FBY_NAME_SIZE + 8];
+        char           bytes[HEAD_SIZE] = "";
+        struct fby_npy array;
+        size_t         head    = 0;
+        double         rounded = 0;
+        snprintf(name, sizeof(name), "%s.npy", split->columns[i].name);
+        if (split->columns[i].type == FBY_NPY_F8 &&
+            fby_guess_read_begin(
+                search->root, path, name, bytes, sizeof(bytes)) &&
+            fby_npy_read_head((const uint8_t *)bytes, sizeof(bytes), &array,
+                &head, NULL) == FBY_OK &&
+            !array.big_endian && head < sizeof(bytes)) {
+            rounded = find_rounded(&array, (const uint8_t *)bytes + head,
+                sizeof(bytes) - 1 - head);
+        }
+        if (rounded != 0) {
+            fby_guess_note(search,
+                "note: f32 rounds %s, as %.2f to %.0f: save whole numbers, "
+                "such "
+                "as milliseconds, as int64, or the differences to the smallest "
+                "number",
+                name, rounded, (double)(float)rounded);
+        }
+    }
 }

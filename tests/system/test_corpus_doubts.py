@@ -6,6 +6,7 @@ test_corpus.py."""
 import json
 
 import harness
+import numpy
 import test_corpus
 
 from collections import Counter
@@ -313,6 +314,11 @@ ROWS = [
             "note: column zip has numbers, and 01234 is read as 1234; for "
             "texts replace its field by {from: zip, decode: text, max_length: "
             "8, too_long: truncate}\n", {"zip": Counter({1234: 2})})),
+    ("an array of times in seconds", lambda root: numpy.save(
+        root / "t.npy", numpy.arange(4) + 1700000000.25), Note(
+            "note: f32 rounds t.npy, as 1700000000.25 to 1700000000: save "
+            "whole numbers, such as milliseconds, as int64, or the "
+            "differences to the smallest number\n", {"t": (4,)})),
     ("numbers with small fractions", csv("a.csv", "t", "0.1", "-1e30", "4194304.5"),
      {"t": (3,)}),
     ("MovieLens: three lists", tables("links", "movies", "ratings"),
