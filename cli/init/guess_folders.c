@@ -4,6 +4,7 @@
  * All files are counted. Samples have a picture; other files, such as
  * notes.txt, are counted by their type and left out. */
 #include "cli/init/guess_folders.h"
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,7 +181,7 @@ static const char *find_second_format(
 
 #define TWINS                                                                \
     "left out: %" PRIu64 " pictures whose names differ from another's only " \
-                         "in the extension: files "                          \
+    "in the extension: files "                                               \
     "of one name are one sample"
 
 /* Add a note if samples have pictures in two formats, of which one is read. */
@@ -498,6 +499,43 @@ static void note_numbers(const struct class_folders *folders)
     free(sorted);
 }
 
+/* Is the folder called after a part of a recording, or a patient, with a number:
+ * "video_000"? */
+static bool is_sequence(const char *name)
+{
+    static const char *const words[] = {"video", "vid", "clip", "seq",
+        "sequence", "scene", "shot", "take", "episode", "traj", "trajectory",
+        "patient", "case", NULL};
+    char                     word[16];
+    size_t                   n     = strcspn(name, "0123456789");
+    const char              *digit = name + n;
+    while (n > 0 && strchr("_- ", name[n - 1]) != NULL) {
+        n--;
+    }
+    for (size_t i = 0; i < n && i < sizeof(word) - 1; i++) {
+        word[i] = (char)tolower((unsigned char)name[i]);
+    }
+    word[n < sizeof(word) ? n : 0] = '\0';
+    return fby_guess_is_digits(digit, strlen(digit)) &&
+           fby_text_is_one_of(word, words);
+}
+
+/* Add a note if the class folders are called so, which are probably no classes. */
+static void note_sequences(const struct class_folders *folders)
+{
+    uint32_t i = 0;
+    while (i < folders->n && is_sequence(folders->classes[i].name)) {
+        i++;
+    }
+    if (i == folders->n && i > 1 &&
+        folders->search->class_depth == FBY_GUESS_ANY_DEPTH) {
+        fby_guess_note(folders->search,
+            "note: %s and the folders beside it are taken as classes; if they "
+            "are none, add --class-depth 0",
+            fby_text_show(folders->classes[0].name).text);
+    }
+}
+
 /* Refuse a path that no pipeline file can have as `folder`. */
 static fby_err check_pattern(
     const struct fby_guess_split *split, struct fby_error_detail *why)
@@ -545,6 +583,7 @@ fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
     }
     if (err == FBY_OK && depth == 1) {
         note_numbers(&folders);
+        note_sequences(&folders);
     }
     if (depth > 0 && search->train == NULL &&
         strcmp(name, search->main_split) == 0) {

@@ -190,6 +190,11 @@ ROWS = [
     ("a zip of samples", zipped(cases(5, *MRI)),
      "for samples write a list with a column of paths for each file; unpack the "
      "archive first:\n(cd /"),
+    ("folders of frames of videos", numbered(
+        *(f"video_{i:03}" for i in range(4)), n=3, form="{:05}.jpg"), Note(
+            "note: video_000 and the folders beside it are taken as classes; if "
+            "they are none, add --class-depth 0\n",
+            {"label": Counter(list(range(4)) * 3)})),
     ("classes of five numbered files each", numbered(*"abcdef", n=5),
      {"label": Counter(list(range(6)) * 5)}),
     ("classes of files numbered after a word", numbered(
