@@ -44,6 +44,7 @@ class Run(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.dir = pathlib.Path(folder.name)
         (self.dir / "bin").mkdir()
+        (self.dir / "python").mkdir()
         shutil.copy(ROOT / "tests/gpu/run", self.dir)
         (self.dir / "commit").write_text("abc123\n")
         for name, text in SAID.items():
