@@ -2,8 +2,8 @@
 # Makes the list s of COCO's JSON f, with paths that begin with p, for each f,
 # s, p of L. r gives the new name of a picture. Keypoints are in the order of the
 # boxes; crowds are left out. Captions may be in a file of their own.
-texts = lambda f: {f: 1, f.replace('instances_', 'captions_'): 1,
-    f.replace('person_keypoints_', 'captions_'): 1}
+text = lambda f: f.replace('instances_', 'captions_').replace(
+    'person_keypoints_', 'captions_')
 X = [f for f, s, p in L if os.path.basename(f).startswith('captions')]
 T = {s: ''.join(json.dumps({'image': p + r(i['file_name']),
     **({} if f in X else {
@@ -21,7 +21,7 @@ T = {s: ''.join(json.dumps({'image': p + r(i['file_name']),
         if C else {})}) + '\n' for i in d['images'])
      for f, s, p in L for d in [json.load(open(f))]
      for B in [[a for a in d['annotations'] if not a.get('iscrowd')]]
-     for C in [[a for g in texts(f) if os.path.exists(g)
+     for C in [[a for g in [text(f)] if os.path.exists(g) and (g != f or f in X)
          for a in json.load(open(g))['annotations'] if 'caption' in a]]
      for K in [any('keypoints' in a for a in B)] for b, c in [({}, {})]
      for _ in [[b.setdefault(a['image_id'], []).append(a) for a in B if 'bbox' in a],
