@@ -27,9 +27,10 @@ struct list_files { /* the files of one format in a directory */
     const char        *ending; /* in any case */
     char               names[MAX_FILES][FILE_SIZE];
     uint32_t           n;
-    bool               has_more;   /* files than names */
-    bool               are_splits; /* the names have words of splits */
-    bool               takes_all;  /* without such words, too */
+    bool               has_more;         /* files than names */
+    bool               are_splits;       /* the names have words of splits */
+    bool               takes_all;        /* without such words, too */
+    char               other[FILE_SIZE]; /* that is not among them; "": none */
 };
 
 /* ---- the files ---- */
@@ -55,16 +56,19 @@ static fby_err add_file(
     }
     if (is_split && !self->are_splits) {
         self->are_splits = true;
+        self->other[0]   = '\0';
         self->has_more   = false;
         self->n          = 0;
     }
     if (!is_split && !self->takes_all && self->n > 0 &&
         strcmp(self->names[0], entry->name) > 0) {
+        memcpy(self->other, self->names[0], FILE_SIZE);
         self->n = 0;
     }
     if (self->n < (is_split || self->takes_all ? (uint32_t)MAX_FILES : 1)) {
         snprintf(self->names[self->n++], FILE_SIZE, "%s", entry->name);
     } else {
+        snprintf(self->other, FILE_SIZE, "%s", entry->name);
         self->has_more = true;
     }
     return FBY_OK;
@@ -267,6 +271,10 @@ static fby_err refuse_json(
 {
     struct json_file json[MAX_FILES] = {{.program = ""}};
     char             body[BODY_SIZE] = "jq -c ";
+    struct json_file other           = {.program = ""};
+    read_json_file(files, files->other, &other);
+    const char *left =
+        other.is_known ? files->other : ""; /* also by the next init */
     read_json_file(files, files->n > 0 ? files->names[0] : name, &json[0]);
     for (uint32_t i = 1; i < files->n; i++) {
         read_json_file(files, files->names[i], &json[i]);
@@ -285,10 +293,13 @@ static fby_err refuse_json(
         named++;
     }
     return fby_error_set(why, FBY_CONFIG,
-        "%s is not read as a list: %swrite JSON lines, an object in each line:",
+        "%s is not read as a list%s%s%s: %swrite JSON lines, an object in each "
+        "line:",
         fby_text_show_begin(
             files->n > 0 && named == files->n ? files->names[0] : name, 60)
             .text,
+        left[0] != '\0' ? " (nor " : "", fby_text_show_begin(left, 60).text,
+        left[0] != '\0' ? ")" : "",
         json[0].is_known
             ? ""
             : "if it has such lines, rename it to train.jsonl; else ");

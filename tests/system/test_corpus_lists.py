@@ -1411,6 +1411,14 @@ ROWS = [
       for several, a, b in (
           ("cat,dog", "cat", "dog"), ("cat dog", "dog", "cat"),
           ("['cat', 'dog']", "['dog']", "['cat']"), ("16|0", "0", "16"))),
+    ("VQA: answers and questions", all_of(
+        pictures_at("images/0.jpg", "images/1.jpg"), written({
+            f"{name}.json": json.dumps({name: [
+                {"image_id": i, key: f"{key} {i}"} for i in range(2)]})
+            for name, key in (("annotations", "answer"),
+                              ("questions", "question"))})),
+     "annotations.json is not read as a list (nor questions.json): write "
+     "JSON lines, an object in each line:\n(cd /"),
     ("several labels in JSON lines", lines(
         lambda i: line(i, labels=["cat;dog", "cat", "dog", "cat;dog"][i])), Note(
             "note: column labels has several labels in a cell, as 'cat;dog', ",
