@@ -127,6 +127,9 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
     bool has_classes = has_dirs && only[0] == '\0' &&
                        !fby_guess_are_img2dataset(search, path, listing);
     uint32_t depth = has_classes ? 1 : 0;
+    if (has_classes && path[0] == '\0') {
+        FBY_TRY(fby_refuse_split_texts(search, path, "", NULL, 0, why));
+    }
     if (has_classes) {
         FBY_TRY(fby_refuse_same_names(search, path, listing, why));
     }

@@ -75,6 +75,7 @@ extern const char fby_program_class_series[];
 
 /* They write a list of each split from texts; then write_lists. */
 extern const char fby_program_split_texts[];
+extern const char fby_program_split_rest[]; /* after split_texts */
 extern const char fby_program_split_numbers[];
 extern const char fby_program_split_cub[];
 extern const char fby_program_split_words[];
@@ -87,6 +88,7 @@ extern const char fby_program_rename_list[];
 
 /* They write lists of the pictures in folders; then write_lists. */
 extern const char fby_program_common_names[];
+extern const char fby_program_davis_lists[];
 extern const char fby_program_class_folders[];
 extern const char fby_program_pairs_objects[];
 extern const char fby_program_pairs_masks[];

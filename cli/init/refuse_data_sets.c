@@ -164,13 +164,13 @@ static fby_err check_voc(
     }
     FBY_TRY(fby_refuse_voc(layout->search, layout->path, why));
     if (is_davis(layout)) {
+        char command[FBY_GUESS_COMMAND];
+        snprintf(command, sizeof(command), "python3 -c \"%s; %s\"",
+            fby_program_davis_lists, fby_program_write_lists);
         return refuse(layout,
             "the videos of JPEGImages/ and the masks of Annotations/ are not "
             "read as they are",
-            "(echo image,mask; find JPEGImages -name '*.jpg' | sort | sed "
-            "'s|^JPEGImages\\(.*\\)[.]jpg$|&,Annotations\\1.png|') > "
-            "train.csv",
-            why);
+            command, why);
     }
     return FBY_OK;
 }

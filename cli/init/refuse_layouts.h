@@ -56,7 +56,8 @@ FBY_CHECKED fby_err fby_refuse_roles(struct fby_search *search,
 
 /* Refuse the folder `pictures` in `path` if texts in `path`, or in one of the
  * folders `dirs` there, have the names of the pictures of several splits
- * (refuse_split_texts.c). Sets out->command to one that writes lists.
+ * (refuse_split_texts.c). `pictures` "": those in class folders in `path`, of which a
+ * text of one split is enough. Sets out->command to one that writes lists.
  * Errors: FBY_CONFIG: what to do;  those of listing. */
 FBY_CHECKED fby_err fby_refuse_split_texts(struct fby_search *search,
     const char *path, const char *pictures, const char *const *dirs,

@@ -150,6 +150,29 @@ static fby_err check_levels(const struct fby_search *search, const char *path,
         fby_text_show(files).text, fby_text_show(folders).text, operand);
 }
 
+/* Refuse texts of splits beside the only folder of pictures, in which files beside
+ * these have boxes, too. */
+static fby_err check_only_folder(
+    const struct fby_roles *self, struct fby_error_detail *why)
+{
+    const char *folders[2] = {self->names[0], self->names[0]};
+    char        boxes[FBY_GUESS_COMMAND];
+    char        below[FBY_PATH_SIZE];
+
+    const struct fby_pairs_dir at = {.search = self->search,
+        .path                                = self->path,
+        .folders                             = folders,
+        .n_folders                           = 2,
+        .boxes                               = boxes};
+    FBY_TRY(fby_refuse_split_texts(
+        self->search, self->path, folders[0], NULL, 0, why));
+    FBY_TRY(fby_path_join(self->path, folders[0], below, why));
+    return fby_guess_write_boxes_of_pairs(
+               fby_guess_find_boxes(self->search, below, true), boxes)
+               ? fby_refuse_split_pairs(&at, why)
+               : FBY_OK;
+}
+
 static fby_err check_survey(
     const struct fby_roles *self, struct fby_error_detail *why)
 {
@@ -171,8 +194,7 @@ static fby_err check_survey(
         FBY_TRY(fby_refuse_groups(self, why));
     }
     if (survey->n == 1 && survey->folders[0].picture != NULL) {
-        return fby_refuse_split_texts(
-            self->search, self->path, self->names[0], NULL, 0, why);
+        return check_only_folder(self, why);
     }
     return fby_refuse_lone_pictures(self, why);
 }

@@ -30,11 +30,11 @@ struct split_text { /* the text of a split, by its first line */
 
 struct split_texts {
     struct fby_search *search;
-    const char        *path;     /* of the layout, below the root */
-    const char        *pictures; /* the folder of these in it */
-    const char        *dir;      /* that is looked at, in `path`; "": itself */
-    struct split_text  texts[FBY_KNOWN_SPLITS];
-    uint32_t           n;
+    const char        *path; /* of the layout, below the root */
+    const char *pictures;    /* the folder of these in it; "": class folders */
+    const char *dir;         /* that is looked at, in `path`; "": itself */
+    struct split_text texts[FBY_KNOWN_SPLITS];
+    uint32_t          n;
 };
 
 /* Read the first line of a file below `path`, without the blanks around it. */
@@ -74,7 +74,7 @@ static bool is_picture(
     char   file[FBY_PATH_SIZE];
     size_t n        = strlen(self->pictures);
     bool   is_whole = strncmp(name, self->pictures, n) == 0 && name[n] == '/';
-    if (!is_whole) {
+    if (!is_whole && n > 0) {
         snprintf(out->prefix, FBY_NAME_SIZE, "%s/", self->pictures);
     }
     name += is_whole ? n + 1 : 0;
@@ -99,7 +99,7 @@ static bool read_text(const struct split_texts *self, struct split_text *out)
     if (!read_line(self, out->file, line)) {
         return false;
     }
-    const char *name = strtok_r(line + strspn(line, "/"), " \t", &state);
+    const char *name = strtok_r(line + strspn(line, "./"), " \t", &state);
     out->has_labels  = strtok_r(NULL, " \t", &state) != NULL;
     return name != NULL && is_picture(self, name, out);
 }
@@ -143,12 +143,22 @@ static int compare_texts(const void *a, const void *b)
         ((const struct split_text *)b)->file);
 }
 
+/* Is a text that of train? Else all pictures that no text has are. */
+static bool has_train(const struct split_texts *self)
+{
+    uint32_t i = 0;
+    while (i < self->n && strcmp(self->texts[i].split, "train") != 0) {
+        i++;
+    }
+    return i < self->n;
+}
+
 /* Do the names of all texts lack the same? Labels that one of them lacks are left
  * out in the first. */
 static bool are_alike(struct split_texts *self)
 {
     struct split_text *first = &self->texts[0];
-    bool               found = self->n > 1;
+    bool               found = self->n > (self->pictures[0] == '\0' ? 0 : 1);
     qsort(first, self->n, sizeof(*first), compare_texts);
     for (uint32_t i = 1; i < self->n; i++) {
         const struct split_text *other = &self->texts[i];
@@ -156,6 +166,9 @@ static bool are_alike(struct split_texts *self)
                 strcmp(first->ending, other->ending) == 0;
         first->has_labels  = first->has_labels && other->has_labels;
         first->has_folders = first->has_folders && other->has_folders;
+    }
+    if (first->has_folders && !has_train(self)) { /* which has no labels */
+        first->has_labels = false;
     }
     return found;
 }
@@ -167,7 +180,7 @@ static fby_err refuse(const struct split_texts *self, const char *file,
     return fby_error_set(why, FBY_CONFIG,
         "%.80s says which pictures in %.60s are of which split: write a list "
         "of each, and run init %s:",
-        file, self->pictures,
+        file, self->pictures[0] != '\0' ? self->pictures : "the class folders",
         self->path[0] != '\0' ? "on that folder" : "again");
 }
 
@@ -185,13 +198,17 @@ static fby_err refuse_texts(
     if (used >= sizeof(files)) {
         return FBY_OK;
     }
+    bool has_rest = !has_train(self) && !first->has_labels;
     fby_guess_set_command(self->search, self->path,
-        FBY_PYTHON "S = [%s]; P = '%s'; E = '%s'; K = '%s'; %s; %s\"", files,
-        first->prefix, first->ending,
+        "python3 -c \"S = [%s]; P = '%s'; E = '%s'; K = '%s'; D = '%s'; %s; "
+        "%s%s%s\"",
+        files, first->prefix, first->ending,
         first->has_labels    ? "words"
         : first->has_folders ? "folder"
                              : "",
-        fby_program_split_texts, fby_program_write_lists);
+        self->pictures, fby_program_split_texts,
+        has_rest ? fby_program_split_rest : "", has_rest ? "; " : "",
+        fby_program_write_lists);
     return refuse(self, first->file, why);
 }
 

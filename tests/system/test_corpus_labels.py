@@ -154,6 +154,15 @@ ROWS = [
             "left out: the .txt files beside the pictures are boxes; " + TOO,
             {"image": (4, *IMAGE)},
             {"train": {"boxes": repeated(1, .5, .25, .5, .5)}})),
+    ("Darknet: texts of train and valid", all_of(
+        files("obj_train_data/{}.jpg"), files("obj_train_data/{}.txt", content=BOX),
+        texts({"train.txt": "data/obj_train_data/0.jpg\n",
+               "valid.txt": "data/obj_train_data/1.jpg\n"})), Remedy(
+            "train.txt says which pictures in obj_train_data are of which split: "
+            "write a list of each, with the files of obj_train_data, and run init "
+            "again:", "", {"image": (1, *IMAGE),
+                           "boxes": Counter([1, .5, .25, .5, .5])}),
+     ("valid", {"image": (64, *IMAGE)})),
     ("a number in each text beside the pictures in train and val", all_of(
         *(files(f"{split}/{{}}.{end}", content=content)
           for split in ("train", "val")

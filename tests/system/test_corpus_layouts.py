@@ -284,13 +284,21 @@ def archives(names, folder="{}/", beside=""):
     return make
 
 
-def davis(root):
-    """Two videos of two frames, and the names of those for training."""
-    for i in range(4):
-        frame = f"480p/{'ab'[i % 2]}/{i:05}"
-        save(root / f"JPEGImages/{frame}.jpg", picture(i))
-        save(root / f"Annotations/{frame}.png", mask(i))
-    save(root / "ImageSets/480p/train.txt", "a\n")
+def davis(line, **texts):
+    """Two videos of two frames, and lines for those of each split."""
+    def make(root):
+        for i in range(4):
+            frame = f"480p/{'ab'[i % 2]}/{i:05}"
+            save(root / f"JPEGImages/{frame}.jpg", picture(i))
+            save(root / f"Annotations/{frame}.png", mask(i))
+        for name, video in texts.items():
+            folder, split = name.split("_")
+            save(root / f"ImageSets/{folder[1:]}/{split}.txt",
+                 line.format(video) + "\n")
+    return make
+
+
+VIDEOS = "the videos of JPEGImages/ and the masks of Annotations/ are not read"
 
 
 def ilsvrc(root):
@@ -455,9 +463,15 @@ ROWS = [
         "images/{}_sat.jpg", "masks/{}_mask.png"),
      "no file in images has the name of one in masks, up to its first dot: give "
      "the files of a pair one name, as images/7.jpg and masks/7.png\n"),
-    ("DAVIS", davis, Remedy(
-        "the videos of JPEGImages/ and the masks of Annotations/ are not read",
-        "", {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
+    ("DAVIS", davis("{}"), Remedy(
+        VIDEOS, "", {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
+    ("DAVIS of 2016, with paths", davis(
+        "/JPEGImages/480p/{0}/00000.jpg /Annotations/480p/{0}/00000.png",
+        f480p_train="a"), Remedy(VIDEOS, "", {"image": (2, *IMAGE)})),
+    ("DAVIS of 2017, with texts of splits", davis(
+        "{}", f2016_val="a", f2016_train="b", f2017_train="a", f2017_val="b"),
+     Remedy(VIDEOS, "", {"image": (2, *IMAGE), "mask": (2, 224, 224, 1)}),
+     ("val", {"image": (64, *IMAGE)})),
     ("dev/ beside train/", files(
         *(f"{split}/{name}/{{}}.jpg" for split in ("train", "dev")
           for name in ("cat", "dog"))),

@@ -497,6 +497,25 @@ def indoor67(root):
         save(root / f"{split}Images.txt", "\n".join(files[i::2]))
 
 
+def class_folders(contents, images=""):
+    """Class folders of three pictures each, beside files of this content."""
+    def make(root):
+        for i, name in enumerate("aaabbb"):
+            save(root / f"{images}{name}/{i % 3}.jpg", picture(i))
+        for name, content in contents.items():
+            save(root / name, content)
+    return make
+
+
+def split_texts(contents, images=""):
+    """The same beside texts, and init's answer with these labels of train."""
+    return (class_folders(contents, images), Remedy(
+        f"{min(contents)} says which pictures in "
+        f"{images.strip('/') or 'the class folders'} are of which split: write "
+        "a list of each, and run init again:\n(cd /", "",
+        {"image": (3, *IMAGE), "label": Counter([0, 0, 1])}))
+
+
 def aircraft(root):
     """Names without ending, and labels of several words."""
     files = classes_in_images(root, ".", 4)
@@ -1123,6 +1142,21 @@ ROWS = [
         "split: ", "",
         {"image": (3, *IMAGE), "label": Counter([0, 0, 1])}),
      ("test", {"label": [0, 1, 1]})),
+    ("class folders and texts of the splits", *split_texts({
+        "test.txt": "a/2.jpg\nb/2.jpg\n",
+        "train.txt": "a/0.jpg\na/1.jpg\nb/0.jpg\n"}),
+     ("test", {"label": [0, 1]})),
+    ("class folders and texts of the splits with labels", *split_texts({
+        "test.txt": "a/2.jpg cat\nb/2.jpg dog\n",
+        "train.txt": "./a/0.jpg cat\n./a/1.jpg cat\n./b/0.jpg dog\n"}),
+     ("test", {"image": (64, *IMAGE)})),
+    ("class folders and texts of all splits but train", *split_texts({
+        "testing_list.txt": "a/2.jpg\nb/2.jpg\n",
+        "validation_list.txt": "b/1.jpg\n"}),
+     ("test", {"label": [0, 1]}), ("validation", {"label": [1]})),
+    ("images in class folders and a text of the test", *split_texts({
+        "test.txt": "images/a/2.jpg 0\nimages/b/2.jpg 1\n",
+        "val.txt": "images/b/1.jpg 1\n"}, "images/"), ("test", {"label": [0, 1]})),
     ("FGVC-Aircraft: names and labels of several words", aircraft, Remedy(
         "images_family_train.txt says which pictures in images are of which "
         "split: ",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # R has for each new list of S the rows of a text or .csv, and the files of each row
-# in the folders F; the first has the pictures. S has the new list, the text, and
+# in the folders F; the first has the pictures, and if it is there twice, files beside
+# them, too. S has the new list, the text, and
 # the column with the names, or '' for a text. Rows without a picture are left out.
 import csv, os
 G = ('.jpg', '.jpeg', '.png', '.webp')
@@ -11,7 +12,8 @@ c = lambda p: k(
 D = [{k(os.path.relpath(p, d)): p
       for p in sorted((os.path.join(a, f) for a, _, b in os.walk(d)
                        for f in b if f[0] != '.'),
-                      key=lambda p: p.lower().endswith(G))} for d in F]
+                      key=lambda p: p.lower().endswith(G) != (d in F[:i]))}
+     for i, d in enumerate(F)]
 rows = lambda i, C: (
     list(csv.DictReader(open(i, newline='', encoding='utf-8-sig'))) if C else
     [{'': w[0], **({'label': ' '.join(w[1:])} if B else {})}

@@ -11,4 +11,4 @@ T = {s + '.csv': o.getvalue()
      for _ in [csv.writer(o).writerows(
          [['image', 'label'][:1 + (K != '')]]
          + [[P + w[0] + E, *label(w)] for l in open(f)
-            for w in [l.strip().lstrip('/').split()] if w])]}
+            for w in [l.strip().lstrip('./').split()] if w])]}
