@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refuse_split_texts.c - refuse a folder of pictures beside texts (.txt) that say
- * which of them are train and which are test: all would be train.
+/* refuse_split_texts.c - refuse a folder of pictures, or class folders, beside texts
+ * (.txt) or JSON that say which of them are train and which are test: all would be
+ * train.
  *
  * Either a text for each split has a name in each line, as Food-101's
  * meta/train.txt, or one has the splits as numbers, as CUB's
@@ -13,6 +14,7 @@
 #include "cli/init/guess_notes.h"
 #include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
+#include "cli/init/split_json.h"
 #include "cli/init/split_names.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
@@ -35,6 +37,7 @@ struct split_texts {
     const char *dir;         /* that is looked at, in `path`; "": itself */
     struct split_text texts[FBY_KNOWN_SPLITS];
     uint32_t          n;
+    struct split_text json; /* of all splits; .file "": none was found */
 };
 
 /* Read the first line of a file below `path`, without the blanks around it. */
@@ -117,6 +120,21 @@ static void add_text(struct split_texts *self, const struct split_text *text)
     }
 }
 
+/* Keep the JSON file if it begins with the name of a picture, in a list of a split. */
+static void look_at_json(struct split_texts *self, const char *name)
+{
+    struct split_text json = {.file = ""};
+    char              first[LINE_SIZE];
+    if (fby_text_ends_with(name, ".json") &&
+        fby_path_join(self->dir, name, json.file, NULL) == FBY_OK &&
+        fby_shell_is_plain(json.file) &&
+        fby_split_json_read(
+            self->search->root, self->path, json.file, first, sizeof(first)) &&
+        is_picture(self, first + strspn(first, "./"), &json)) {
+        self->json = json;
+    }
+}
+
 static fby_err visit(
     void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
 {
@@ -133,6 +151,9 @@ static fby_err visit(
         fby_path_join(self->dir, entry->name, text.file, NULL) == FBY_OK &&
         fby_shell_is_plain(text.file) && read_text(self, &text)) {
         add_text(self, &text);
+    }
+    if (!entry->is_dir) {
+        look_at_json(self, entry->name);
     }
     return FBY_OK;
 }
@@ -184,32 +205,48 @@ static fby_err refuse(const struct split_texts *self, const char *file,
         self->path[0] != '\0' ? "on that folder" : "again");
 }
 
+/* Refuse the layout because of the texts, or of the JSON file, whose names lack what
+ * those of `like` do. `splits` has them for the program. */
+static fby_err refuse_splits(const struct split_texts *self, const char *splits,
+    const struct split_text *like, struct fby_error_detail *why)
+{
+    fby_guess_set_command(self->search, self->path,
+        "python3 -c \"S = [%s]; P = '%s'; E = '%s'; K = '%s'; D = '%s'; %s; "
+        "%s; "
+        "%s\"",
+        splits, like->prefix, like->ending,
+        like->has_labels    ? "words"
+        : like->has_folders ? "folder"
+                            : "",
+        self->pictures, fby_program_split_texts, fby_program_split_rest,
+        fby_program_write_lists);
+    return refuse(self, like->file, why);
+}
+
 static fby_err refuse_texts(
     const struct split_texts *self, struct fby_error_detail *why)
 {
-    char                     files[FBY_KNOWN_SPLITS * 160] = "";
-    size_t                   used                          = 0;
-    const struct split_text *first                         = &self->texts[0];
+    char   files[FBY_KNOWN_SPLITS * 160] = "";
+    size_t used                          = 0;
     for (uint32_t i = 0; i < self->n && used < sizeof(files); i++) {
         used += (size_t)snprintf(files + used, sizeof(files) - used,
-            "%s('%s', '%s')", i > 0 ? ", " : "", self->texts[i].split,
+            "%s('%s', open('%s'))", i > 0 ? ", " : "", self->texts[i].split,
             self->texts[i].file);
     }
-    if (used >= sizeof(files)) {
-        return FBY_OK;
-    }
-    bool has_rest = !has_train(self) && !first->has_labels;
-    fby_guess_set_command(self->search, self->path,
-        "python3 -c \"S = [%s]; P = '%s'; E = '%s'; K = '%s'; D = '%s'; %s; "
-        "%s%s%s\"",
-        files, first->prefix, first->ending,
-        first->has_labels    ? "words"
-        : first->has_folders ? "folder"
-                             : "",
-        self->pictures, fby_program_split_texts,
-        has_rest ? fby_program_split_rest : "", has_rest ? "; " : "",
-        fby_program_write_lists);
-    return refuse(self, first->file, why);
+    return used < sizeof(files)
+               ? refuse_splits(self, files, &self->texts[0], why)
+               : FBY_OK;
+}
+
+static fby_err refuse_json(
+    const struct split_texts *self, struct fby_error_detail *why)
+{
+    char splits[FBY_PATH_SIZE + 80];
+    snprintf(splits, sizeof(splits),
+        "x for x in __import__('json').load(open('%s')).items() if "
+        "isinstance(x[1], list)",
+        self->json.file);
+    return refuse_splits(self, splits, &self->json, why);
 }
 
 /* ---- CelebA: a name and the number of a split in each line ---- */
@@ -315,12 +352,15 @@ fby_err fby_refuse_split_texts(struct fby_search *search, const char *path,
     FBY_TRY(
         fby_refuse_split_numbers(search, path, pictures, dirs, n_dirs, why));
     FBY_TRY(fby_refuse_split_words(search, path, pictures, dirs, n_dirs, why));
-    for (uint32_t i = 0; i <= n_dirs && self.n == 0; i++) {
+    for (uint32_t i = 0;
+         i <= n_dirs && self.n == 0 && self.json.file[0] == '\0'; i++) {
         char below[FBY_PATH_SIZE];
         self.dir = i == 0 ? "" : dirs[i - 1];
         FBY_TRY(fby_path_join(path, self.dir, below, why));
         FBY_TRY(
             fby_guess_visit_dir(search, below, NULL, visit, &self, NULL, why));
     }
-    return are_alike(&self) ? refuse_texts(&self, why) : FBY_OK;
+    return are_alike(&self)            ? refuse_texts(&self, why)
+           : self.json.file[0] != '\0' ? refuse_json(&self, why)
+                                       : FBY_OK;
 }

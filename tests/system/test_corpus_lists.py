@@ -1154,6 +1154,12 @@ ROWS = [
         "testing_list.txt": "a/2.jpg\nb/2.jpg\n",
         "validation_list.txt": "b/1.jpg\n"}),
      ("test", {"label": [0, 1]}), ("validation", {"label": [1]})),
+    ("class folders and the splits in JSON", *split_texts({
+        "split.json": json.dumps({"test": ["a/2.jpg", "b/2.jpg"], "train": [
+            "a/0.jpg", "a/1.jpg", "b/0.jpg"]})}), ("test", {"label": [0, 1]})),
+    ("class folders with the splits in JSON but for train", *split_texts({
+        "split.json": json.dumps({"val": ["a/2.jpg"], "test": [
+            "b/2.jpg", "./b/1.jpg"]}, indent=1)}), ("val", {"label": [0]})),
     ("images in class folders and a text of the test", *split_texts({
         "test.txt": "images/a/2.jpg 0\nimages/b/2.jpg 1\n",
         "val.txt": "images/b/1.jpg 1\n"}, "images/"), ("test", {"label": [0, 1]})),

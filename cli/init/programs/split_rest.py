@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Adds the list of train to those of split_texts.py: the pictures in D that these lack.
+# Adds the list of train to those of split_texts.py, if there is none: the pictures in D
+# that these lack. Without labels in folders, none is added to lists with labels.
 import os
 N = {os.path.normpath(x[0]) for t in T.values() for x in csv.reader(io.StringIO(t))}
 rest = [p for p in sorted(
@@ -11,4 +12,4 @@ o = io.StringIO()
 csv.writer(o).writerows(
     [['image', 'label'][:1 + (K != '')]]
     + [[p, *p.split('/')[-2:-1]][:1 + (K != '')] for p in rest])
-T['train.csv'] = o.getvalue()
+K == 'words' or T.setdefault('train.csv', o.getvalue())

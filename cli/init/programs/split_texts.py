@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A list of each split from the texts of S, the pairs of a split and its text, which has
-# a picture in each line. P and E are what names lack before and after. The label is
+# A list of each split from the texts of S, the pairs of a split and its lines, with a
+# picture in each. P and E are what names lack before and after. The label is
 # what follows the name (K = 'words'), or its folder ('folder').
 import csv, io
 label = lambda w: (
@@ -10,5 +10,5 @@ T = {s + '.csv': o.getvalue()
      for s, f in S for o in [io.StringIO()]
      for _ in [csv.writer(o).writerows(
          [['image', 'label'][:1 + (K != '')]]
-         + [[P + w[0] + E, *label(w)] for l in open(f)
+         + [[P + w[0] + E, *label(w)] for l in f
             for w in [l.strip().lstrip('./').split()] if w])]}
