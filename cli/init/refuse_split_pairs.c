@@ -13,6 +13,7 @@
 #include "cli/init/list_begin.h"
 #include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
+#include "cli/init/split_json.h"
 #include "cli/init/split_names.h"
 #include "cli/init/text_state.h"
 #include "cli/init/words.h"
@@ -32,6 +33,7 @@ struct split_pairs {
     const char                 *dir; /* that is looked at, in the folder */
     struct pairs_split          splits[FBY_KNOWN_SPLITS];
     struct pairs_split          other; /* .csv of no split */
+    struct pairs_split          json;  /* of all splits */
 };
 
 /* ---- the names in a file ---- */
@@ -137,6 +139,20 @@ static void keep_file(
     }
 }
 
+/* Keep the JSON file if it begins with the name of a picture, in a list of a split. */
+static void look_at_json(struct split_pairs *self, const char *name)
+{
+    struct pairs_split json = {.file = ""};
+    char               first[LINE_SIZE];
+    if (fby_text_ends_with(name, ".json") &&
+        fby_path_join(self->dir, name, json.file, NULL) == FBY_OK &&
+        fby_split_json_read(self->at->search->root, self->at->path, json.file,
+            first, sizeof(first)) &&
+        is_picture(self, first)) {
+        self->json = json;
+    }
+}
+
 static fby_err visit(
     void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
 {
@@ -155,10 +171,13 @@ static fby_err visit(
         (is_text ? read_text(self, &file) : read_csv(self, &file))) {
         keep_file(self, split, &file);
     }
+    if (!entry->is_dir) {
+        look_at_json(self, entry->name);
+    }
     return FBY_OK;
 }
 
-/* The number of splits that have a file. A .csv that is alone is that of train, if
+/* The number of splits that have a file, of which JSON has all. A .csv that is alone is that of train, if
  * the pictures have no other files. */
 static uint32_t find_files(struct split_pairs *self)
 {
@@ -176,6 +195,7 @@ static uint32_t find_files(struct split_pairs *self)
             for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
                 n += self->splits[k].file[0] != '\0' ? 1 : 0;
             }
+            n = n == 0 && self->json.file[0] != '\0' ? FBY_KNOWN_SPLITS : n;
             if (is_alone && n == 0 && self->other.file[0] != '\0') {
                 self->splits[0] = self->other;
                 n               = 1;
@@ -186,6 +206,16 @@ static uint32_t find_files(struct split_pairs *self)
 }
 
 /* ---- the command ---- */
+
+/* Has only JSON the names? */
+static bool has_json(const struct split_pairs *self)
+{
+    bool found = self->json.file[0] != '\0';
+    for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
+        found = found && self->splits[k].file[0] == '\0';
+    }
+    return found;
+}
 
 /* Append the folders, and for each split the new list, the file and its column. The
  * new list has another name than the file. Returns false if something needs
@@ -204,6 +234,14 @@ static bool append_settings(
         }
     }
     fby_init_append(out, "]; S = [");
+    if (has_json(self)) {
+        fby_init_printf(out,
+            "(s + '%s', r, '') for s, r in "
+            "__import__('json').load(open('%s')).items() if isinstance(r, "
+            "list)]; B = 0",
+            type, self->json.file);
+        return is_plain && fby_shell_is_plain(self->json.file);
+    }
     for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
         const struct pairs_split *split = &self->splits[k];
         const char               *slash = strrchr(split->file, '/');
@@ -252,14 +290,14 @@ static const char *find_partner(const struct split_pairs *self)
     return i < self->at->n_folders ? self->at->folders[i] : NULL;
 }
 
-/* The file of the first split. */
+/* The file of the first split, or of all. */
 static const char *find_first(const struct split_pairs *self)
 {
     size_t k = 0;
-    while (self->splits[k].file[0] == '\0') {
+    while (k < FBY_KNOWN_SPLITS && self->splits[k].file[0] == '\0') {
         k++;
     }
-    return self->splits[k].file;
+    return k < FBY_KNOWN_SPLITS ? self->splits[k].file : self->json.file;
 }
 
 fby_err fby_refuse_split_pairs(

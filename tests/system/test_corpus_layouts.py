@@ -463,6 +463,14 @@ ROWS = [
         "images/{}_sat.jpg", "masks/{}_mask.png"),
      "no file in images has the name of one in masks, up to its first dot: give "
      "the files of a pair one name, as images/7.jpg and masks/7.png\n"),
+    ("images and masks beside the splits in JSON", all_of(
+        files("images/p {}.jpg"), masks_in("masks", "p "),
+        lambda root: save(root / "split.json", json.dumps(
+            {"train": ["p 0.jpg", "images/p 1.jpg"], "test": ["p 2", "p 3"]}))),
+     Remedy("split.json says which pictures in images are of which split: write "
+            "a list of each, with the files of masks, and run init again:", "",
+            {"images": (2, *IMAGE), "masks": (2, 224, 224, 1)}),
+     ("test", {"images": (64, *IMAGE)})),
     ("DAVIS", davis("{}"), Remedy(
         VIDEOS, "", {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
     ("DAVIS of 2016, with paths", davis(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # R has for each new list of S the rows of a text or .csv, and the files of each row
 # in the folders F; the first has the pictures, and if it is there twice, files beside
-# them, too. S has the new list, the text, and
-# the column with the names, or '' for a text. Rows without a picture are left out.
+# them, too. S has the new list, the text or its names, and the column with the names, or
+# '' for a text. Rows without a picture are left out.
 import csv, os
 G = ('.jpg', '.jpeg', '.png', '.webp')
 k = lambda p: os.path.join(
@@ -17,7 +17,8 @@ D = [{k(os.path.relpath(p, d)): p
 rows = lambda i, C: (
     list(csv.DictReader(open(i, newline='', encoding='utf-8-sig'))) if C else
     [{'': w[0], **({'label': ' '.join(w[1:])} if B else {})}
-     for l in open(i) for w in [l.replace(',', ' ').split()] if w])
+     for l in (open(i) if isinstance(i, str) else i)
+     for w in [l.replace(',', ' ').split() if isinstance(i, str) else [l]] if w])
 R = {o: [(r, [d.get(c(r[C])) for d in D]) for r in rows(i, C)]
      for o, i, C in S}
 [print('left out of', o + ':', r[C], 'is in no', F[0])
