@@ -82,6 +82,7 @@ extern const char fby_program_split_words[];
 
 /* They write a list of each split from a list; then rename_list, write_lists. */
 extern const char fby_program_split_csv[];
+extern const char fby_program_split_folders[]; /* after split_csv */
 extern const char fby_program_split_json[];
 extern const char fby_program_split_joined[];
 extern const char fby_program_rename_list[];

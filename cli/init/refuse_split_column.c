@@ -26,6 +26,7 @@ struct split_values { /* of a column, or of a part of its paths */
     int         part; /* of the path, from 0; -1: the value itself */
     const char *base; /* the list whose rows are written; NULL: the same */
     const char *key;  /* the column of both */
+    bool        has_only_paths;                 /* in its other columns */
     char        values[MAX_VALUES][VALUE_SIZE]; /* none is there twice */
     const char *splits[MAX_VALUES];             /* of the values */
     uint32_t    n;
@@ -259,13 +260,15 @@ static bool write_program(const struct split_values *self, const char *list,
         snprintf(join, sizeof(join), "b = '%.128s'; a = '%.64s'; ", self->base,
             self->key);
     }
-    bool fits = write_map(self, map) && fby_shell_is_plain(list);
-    int  n    = snprintf(out, FBY_GUESS_COMMAND,
-            FBY_PYTHON "%sl = '%s'; A = '%s'; c = '%s'; D = %d; m = "
-                           "{%s}; p = lambda v: %s.lower(); %s; %s; %s\"",
-            join, list, is_new ? "" : all, self->column, self->part < 0 ? 1 : 0,
-            map, key, program_for(self, is_csv), fby_program_rename_list,
-            fby_program_write_lists);
+    bool has_folders = self->has_only_paths && is_csv && self->base == NULL;
+    bool fits        = write_map(self, map) && fby_shell_is_plain(list);
+    int  n           = snprintf(out, FBY_GUESS_COMMAND,
+                   "python3 -c \"%sl = '%s'; A = '%s'; c = '%s'; D = %d; m = "
+                              "{%s}; p = lambda v: %s.lower(); %s; %s%s%s; %s\"",
+                   join, list, is_new ? "" : all, self->column, self->part < 0 ? 1 : 0,
+                   map, key, program_for(self, is_csv),
+        has_folders ? fby_program_split_folders : "", has_folders ? "; " : "",
+                   fby_program_rename_list, fby_program_write_lists);
     return fits && n >= 0 && n < FBY_GUESS_COMMAND;
 }
 
@@ -350,6 +353,16 @@ static void find_base(const struct fby_guess *guess,
     }
 }
 
+/* Has the list one column of paths, and none but that of splits? */
+static bool has_only_paths(const struct fby_guess_split *split)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        n += split->members[i].value != FBY_INIT_NO_VALUE ? 1 : 0;
+    }
+    return n == 1 && split->n_file_columns == 1;
+}
+
 /* Refuse the list if it has a column of splits. */
 static fby_err check_columns(const struct fby_search *search,
     const struct fby_guess_split *split, struct fby_error_detail *why)
@@ -360,6 +373,7 @@ static fby_err check_columns(const struct fby_search *search,
             strchr(split->pattern, '/') != NULL &&
             find_values(&split->members[i], &values)) {
             find_base(search->out, split, &values);
+            values.has_only_paths = has_only_paths(split);
             return refuse(search, &values, split->pattern, why);
         }
     }

@@ -1160,6 +1160,13 @@ ROWS = [
     ("class folders with the splits in JSON but for train", *split_texts({
         "split.json": json.dumps({"val": ["a/2.jpg"], "test": [
             "b/2.jpg", "./b/1.jpg"]}, indent=1)}), ("val", {"label": [0]})),
+    ("class folders and a column of splits", class_folders({
+        "splits.csv": picture_list("path,split", *(
+            f"{name}/{i}.jpg,{'train' if i else 'val'}"
+            for name in "ab" for i in range(3)))}), Remedy(
+                "splits.csv: the column split has the splits ", "",
+                {"path": (4, *IMAGE), "label": Counter([0, 0, 1, 1])}),
+     ("val", {"label": [0, 1]})),
     ("images in class folders and a text of the test", *split_texts({
         "test.txt": "images/a/2.jpg 0\nimages/b/2.jpg 1\n",
         "val.txt": "images/b/1.jpg 1\n"}, "images/"), ("test", {"label": [0, 1]})),
