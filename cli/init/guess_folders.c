@@ -590,6 +590,9 @@ fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
         keep_train(search, &folders);
     } else if (depth > 0) {
         compare_with_train(&folders, split);
+    } else if (search->train != NULL) {
+        fby_guess_explain_flat_folder(
+            search, path, split->mismatch, sizeof(split->mismatch));
     }
     fby_folders_free(folders.classes, folders.n);
     fby_folder_counts_fini(&folders.counts);

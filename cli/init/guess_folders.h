@@ -63,6 +63,11 @@ bool fby_guess_is_role_name(const char *name);
 void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,
     const char *folder, char *out, size_t size);
 
+/* The same for the split at `path`, whose pictures have no class folders as those of
+ * train, if a .csv beside its folder has their labels. */
+void fby_guess_explain_flat_folder(
+    struct fby_search *search, const char *path, char *out, size_t size);
+
 /* The files of boxes in a folder, and in no other form than these. */
 enum fby_boxes_kind {
     FBY_BOXES_NONE  = 0, /* files of other types, too */

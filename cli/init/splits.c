@@ -173,10 +173,10 @@ void fby_init_compare_splits(const struct fby_guess_split *first,
     reason[0]       = '\0';
     if (other->kind != first->kind) {
         compare_kinds(first, other, reason);
-    } else if (other->class_depth != first->class_depth) {
-        compare_depths(first, other, reason);
     } else if (other->mismatch[0] != '\0') {
         snprintf(reason, FBY_REASON_SIZE, "%s", other->mismatch);
+    } else if (other->class_depth != first->class_depth) {
+        compare_depths(first, other, reason);
     }
     for (uint32_t i = 0; reason[0] == '\0' && i < first->n_members; i++) {
         const struct fby_init_member *member = &first->members[i];

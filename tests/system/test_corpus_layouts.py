@@ -471,6 +471,15 @@ ROWS = [
             "a list of each, with the files of masks, and run init again:", "",
             {"images": (2, *IMAGE), "masks": (2, 224, 224, 1)}),
      ("test", {"images": (64, *IMAGE)})),
+    *((f"pictures of the test without classes beside {path}", all_of(
+        files("train/cat/{}.jpg", "train/dog/{}.jpg", "test/{}.jpg"),
+        lambda root, path=path, ending=ending: save(
+            root / path, "File Name,label\n" + "".join(
+                f"{i}{ending},{['cat', 'dog'][i % 2]}\n" for i in range(4)))),
+       Note(f"{path} names its pictures: move these into class folders as those "
+            "of train: (cd /", {"label": Counter([0] * 4 + [1] * 4)},
+            {"test": {"label": [0, 0, 1, 1]}}))
+      for path, ending in (("test.csv", ".jpg"), ("test_labels.csv", ""))),
     ("DAVIS", davis("{}"), Remedy(
         VIDEOS, "", {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
     ("DAVIS of 2016, with paths", davis(
