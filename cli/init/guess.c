@@ -144,6 +144,8 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
     } else if (depth == 1) {
         note_pictures_beside(search, listing);
         fby_guess_note_class_files(search, path);
+    } else if (!has_dirs) {
+        fby_guess_note_files_among(search, path, &search->out->splits[index]);
     }
     return FBY_OK;
 }

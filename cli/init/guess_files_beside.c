@@ -15,8 +15,11 @@ enum { MAX_NAMES = 32, MAX_NOTES = 3 };
 struct files_beside { /* those that no note names */
     struct fby_search *search;
     bool               of_classes; /* only names such as classes.txt */
-    char               names[MAX_NAMES][FBY_NAME_SIZE];
-    uint32_t           n;
+    const struct fby_guess_split
+            *among; /* only files that it leaves out, of types
+                                            of which it has few; NULL: all */
+    char     names[MAX_NAMES][FBY_NAME_SIZE];
+    uint32_t n;
 };
 
 static bool has_type(const char *name, const char *const *types)
@@ -31,8 +34,8 @@ static bool has_type(const char *name, const char *const *types)
 static bool may_have_labels(const char *name)
 {
     static const char *const types[] = {"txt", "csv", "tsv", "json", "jsonl",
-        "lst", "xlsx", "xls", "ods", "parquet", "arrow", "feather", "mat",
-        "pkl", "pickle", "npy", "npz", "h5", "hdf5", NULL};
+        "xml", "lst", "xlsx", "xls", "ods", "parquet", "arrow", "feather",
+        "mat", "pkl", "pickle", "npy", "npz", "h5", "hdf5", NULL};
     return has_type(name, types) && strncasecmp(name, "readme", 6) != 0 &&
            strncasecmp(name, "license", 7) != 0;
 }
@@ -50,13 +53,28 @@ static bool may_number_classes(const char *name)
     return found && has_type(name, types);
 }
 
+/* Does the split leave out few files of this type? Many are those of pictures. */
+static bool is_left_out(const struct fby_guess_split *split, const char *name)
+{
+    const char *dot   = strrchr(name, '.');
+    bool        found = false;
+    for (uint32_t i = 0; dot != NULL && i < split->n_left_out; i++) {
+        found = found ||
+                (split->left_out[i].count <= MAX_NOTES &&
+                    strcasecmp(split->left_out[i].extension, dot + 1) == 0);
+    }
+    return found;
+}
+
 static fby_err add_file(
     void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
 {
     struct files_beside *self = arg;
-    bool is_told = strstr(self->search->out->notes, entry->name) != NULL;
-    bool is_one  = self->of_classes ? may_number_classes(entry->name)
-                                    : may_have_labels(entry->name);
+    bool                 is_told =
+        strstr(self->search->out->notes, entry->name) != NULL ||
+        (self->among != NULL && !is_left_out(self->among, entry->name));
+    bool is_one = self->of_classes ? may_number_classes(entry->name)
+                                   : may_have_labels(entry->name);
     (void)why;
     if (!entry->is_dir && is_one && !is_told && self->n < MAX_NAMES &&
         strlen(entry->name) < FBY_NAME_SIZE) {
@@ -81,16 +99,30 @@ static void find_files(const char *path, struct files_beside *out)
     out->n = out->n < MAX_NOTES ? out->n : MAX_NOTES;
 }
 
+/* Add notes of files that may have labels. */
+static void note_files(const char *path, struct files_beside *files)
+{
+    find_files(path, files);
+    for (uint32_t i = 0; i < files->n; i++) {
+        fby_guess_note(files->search,
+            "note: %s is not read; if it has labels or texts of the "
+            "pictures, %swrite them into a .csv with a column of paths",
+            fby_text_show(files->names[i]).text,
+            files->search->in_zip ? "unpack the archive and " : "");
+    }
+}
+
 void fby_guess_note_files_beside(struct fby_search *search, const char *path)
 {
     struct files_beside files = {.search = search};
-    find_files(path, &files);
-    for (uint32_t i = 0; i < files.n; i++) {
-        fby_guess_note(search,
-            "note: %s is not read; if it has labels or texts of the "
-            "pictures, write them into a .csv with a column of paths",
-            fby_text_show(files.names[i]).text);
-    }
+    note_files(path, &files);
+}
+
+void fby_guess_note_files_among(struct fby_search *search, const char *path,
+    const struct fby_guess_split *pictures)
+{
+    struct files_beside files = {.search = search, .among = pictures};
+    note_files(path, &files);
 }
 
 void fby_guess_note_class_files(struct fby_search *search, const char *path)

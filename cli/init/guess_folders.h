@@ -126,6 +126,10 @@ void fby_guess_note_numbering(struct fby_search *search);
  * its folders (guess_files_beside.c). */
 void fby_guess_note_files_beside(struct fby_search *search, const char *path);
 
+/* The same for files among the pictures of the split in `path`. */
+void fby_guess_note_files_among(struct fby_search *search, const char *path,
+    const struct fby_guess_split *pictures);
+
 /* Add notes of files in the folder `path` that may number its class folders, or
  * those of the splits in it. */
 void fby_guess_note_class_files(struct fby_search *search, const char *path);

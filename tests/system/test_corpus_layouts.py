@@ -480,6 +480,15 @@ ROWS = [
             "of train: (cd /", {"label": Counter([0] * 4 + [1] * 4)},
             {"test": {"label": [0, 0, 1, 1]}}))
       for path, ending in (("test.csv", ".jpg"), ("test_labels.csv", ""))),
+    *((f"{name} among pictures in {folder}", all_of(
+        files(folder + "{}.jpg"), lambda root, name=name: save(
+            root / name, "<a>0.jpg</a>")), Note(
+                f"note: {name.split('/')[-1]} is not read; if it has labels or "
+                "texts of the pictures, write them into a .csv with a column of "
+                "paths", {"image": (4, *IMAGE)}))
+      for folder, name in (("", "data.json"), ("", "annotations.xml"),
+                           ("train/", "train/data.json"),
+                           ("images/", "annotations.xml"))),
     ("DAVIS", davis("{}"), Remedy(
         VIDEOS, "", {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
     ("DAVIS of 2016, with paths", davis(
