@@ -232,7 +232,9 @@ static fby_err add_first_kind(struct fby_search *search, const char *path,
     if (err == FBY_OK && found.is_table) {
         return add_npy(search, path, name, listing, why);
     }
-    if (err == FBY_OK && !search->in_zip) {
+    bool are_chosen = search->class_depth != FBY_GUESS_ANY_DEPTH &&
+                      fby_listing_has_dirs(listing); /* class folders */
+    if (err == FBY_OK && !search->in_zip && !are_chosen) {
         err = fby_guess_lists(search, path, listing, why);
     }
     if (err == FBY_OK && found.shards == 0 &&

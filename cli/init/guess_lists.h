@@ -209,4 +209,9 @@ FBY_CHECKED fby_err fby_refuse_missing_files(struct fby_search *search,
     const char *list_path, const struct fby_guess_split *split,
     struct fby_error_detail *why);
 
+/* Add a note if the paths in the shard, the first of the list `split`, have several
+ * folders beside the list that may be classes (guess_list_folders.c). */
+void fby_guess_note_list_folders(struct fby_search *search,
+    const struct fby_guess_split *split, const struct fby_shard *shard);
+
 #endif

@@ -1160,6 +1160,12 @@ ROWS = [
     ("class folders with the splits in JSON but for train", *split_texts({
         "split.json": json.dumps({"val": ["a/2.jpg"], "test": [
             "b/2.jpg", "./b/1.jpg"]}, indent=1)}), ("val", {"label": [0]})),
+    ("a list of class folders that has other labels", class_folders({
+        "labels.csv": picture_list("file,breed", *(
+            f"{name}/{i}.jpg,{'xy'[i % 2]}" for name in "ab" for i in range(3)))}),
+     Note("note: the list is read, and not the folders of its pictures (a, b); if "
+          "these are classes, to have them as labels instead: forebay init /",
+          {"breed": Counter([0, 0, 0, 0, 1, 1])})),
     ("class folders and a column of splits", class_folders({
         "splits.csv": picture_list("path,split", *(
             f"{name}/{i}.jpg,{'train' if i else 'val'}"
