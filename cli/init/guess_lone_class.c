@@ -8,6 +8,7 @@
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/list_begin.h"
+#include "cli/init/programs.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
@@ -183,7 +184,7 @@ void fby_guess_explain_flat_folder(
         is_quotable(self.class) && n > 0 &&
         fby_guess_begin_renames(search, "", links, sizeof(links), then)) {
         snprintf(out + n, size - (size_t)n,
-            ": %spython3 -c \"import csv, os; d = '%s/'; [(os.makedirs(d + c, "
+            ": %s" FBY_PYTHON "import csv, os; d = '%s/'; [(os.makedirs(d + c, "
             "exist_ok=True), os.rename(d + f, d + c + '/' + f)) for h, *r in "
             "[[*csv.reader(open('%s', encoding='utf-8-sig'))]] for n in "
             "[[x.lower() for x in h]] for x in r if x for f, c in "

@@ -165,7 +165,7 @@ static fby_err check_voc(
     FBY_TRY(fby_refuse_voc(layout->search, layout->path, why));
     if (is_davis(layout)) {
         char command[FBY_GUESS_COMMAND];
-        snprintf(command, sizeof(command), "python3 -c \"%s; %s\"",
+        snprintf(command, sizeof(command), FBY_PYTHON "%s; %s\"",
             fby_program_davis_lists, fby_program_write_lists);
         return refuse(layout,
             "the videos of JPEGImages/ and the masks of Annotations/ are not "

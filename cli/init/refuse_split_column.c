@@ -263,8 +263,8 @@ static bool write_program(const struct split_values *self, const char *list,
     bool has_folders = self->has_only_paths && is_csv && self->base == NULL;
     bool fits        = write_map(self, map) && fby_shell_is_plain(list);
     int  n           = snprintf(out, FBY_GUESS_COMMAND,
-                   "python3 -c \"%sl = '%s'; A = '%s'; c = '%s'; D = %d; m = "
-                              "{%s}; p = lambda v: %s.lower(); %s; %s%s%s; %s\"",
+                   FBY_PYTHON "%sl = '%s'; A = '%s'; c = '%s'; D = %d; m = "
+                                         "{%s}; p = lambda v: %s.lower(); %s; %s%s%s; %s\"",
                    join, list, is_new ? "" : all, self->column, self->part < 0 ? 1 : 0,
                    map, key, program_for(self, is_csv),
         has_folders ? fby_program_split_folders : "", has_folders ? "; " : "",

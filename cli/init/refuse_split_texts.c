@@ -211,9 +211,9 @@ static fby_err refuse_splits(const struct split_texts *self, const char *splits,
     const struct split_text *like, struct fby_error_detail *why)
 {
     fby_guess_set_command(self->search, self->path,
-        "python3 -c \"S = [%s]; P = '%s'; E = '%s'; K = '%s'; D = '%s'; %s; "
-        "%s; "
-        "%s\"",
+        FBY_PYTHON "S = [%s]; P = '%s'; E = '%s'; K = '%s'; D = '%s'; %s; "
+                   "%s; "
+                   "%s\"",
         splits, like->prefix, like->ending,
         like->has_labels    ? "words"
         : like->has_folders ? "folder"
