@@ -109,6 +109,23 @@ static void note_pictures_beside(
     }
 }
 
+/* Refuse class folders in the root if texts beside them, or in a folder with such a
+ * name, say which pictures are of which split. */
+static fby_err refuse_split_texts(struct fby_search *search,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    static const char *const names[] = {"meta", "splits", "split", "lists"};
+    const char              *dirs[sizeof(names) / sizeof(names[0])];
+    uint32_t                 n = 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct fby_entry *entry = fby_listing_find(listing, names[i]);
+        if (entry != NULL && entry->is_dir) {
+            dirs[n++] = names[i];
+        }
+    }
+    return fby_refuse_split_texts(search, "", "", dirs, n, why);
+}
+
 /* Add class folders whose depth is not given, or a folder that is alone. */
 static fby_err add_class_folders(struct fby_search *search, const char *path,
     const char *name, const struct fby_listing *listing,
@@ -128,7 +145,7 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
                        !fby_guess_are_img2dataset(search, path, listing);
     uint32_t depth = has_classes ? 1 : 0;
     if (has_classes && path[0] == '\0') {
-        FBY_TRY(fby_refuse_split_texts(search, path, "", NULL, 0, why));
+        FBY_TRY(refuse_split_texts(search, listing, why));
     }
     if (has_classes) {
         FBY_TRY(fby_refuse_same_names(search, path, listing, why));

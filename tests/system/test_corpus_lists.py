@@ -1150,6 +1150,10 @@ ROWS = [
         "test.txt": "a/2.jpg cat\nb/2.jpg dog\n",
         "train.txt": "./a/0.jpg cat\n./a/1.jpg cat\n./b/0.jpg dog\n"}),
      ("test", {"image": (64, *IMAGE)})),
+    ("class folders and texts of the splits in a folder", *split_texts({
+        "splits/test.txt": "a/2.jpg\nb/2.jpg\n",
+        "splits/train.txt": "a/0.jpg\na/1.jpg\nb/0.jpg\n"}),
+     ("test", {"label": [0, 1]})),
     ("class folders and texts of all splits but train", *split_texts({
         "testing_list.txt": "a/2.jpg\nb/2.jpg\n",
         "validation_list.txt": "b/1.jpg\n"}),
