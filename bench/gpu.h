@@ -16,8 +16,8 @@ extern "C" {
 #include "bench/bench.h"
 #include "bench/gpu_batch.h"
 }
+#include "tests/gpu/require.h"
 #include "trainer_client/gpu/cuda.h"
-#include "trainer_client/gpu/require.h"
 
 enum {
     GPU_ROWS       = 256,     /* pictures of a batch */

@@ -12,8 +12,8 @@
 #include "bench/stream.h"
 #include "common/clock.h"
 #include "common/mem.h"
+#include "tests/gpu/require.h"
 #include "trainer_client/gpu/cuda.h"
-#include "trainer_client/gpu/require.h"
 
 enum { ROWS = 256, SIDE = 224, WORKERS = 4, WARM_BATCHES = 40, ROUNDS = 7 };
 

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <cuda_runtime.h>
 
+#include "tests/gpu/require.h"
 #include "trainer_client/gpu/cuda.h"
-#include "trainer_client/gpu/require.h"
 
 static const double SECONDS = 0.5;
 

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <cuda_runtime.h>
 
+#include "tests/gpu/require.h"
 #include "trainer_client/expand/segment.h"
 #include "trainer_client/gpu/cuda.h"
-#include "trainer_client/gpu/require.h"
 
 static void check(int code, const char *what)
 {

@@ -14,8 +14,8 @@
 extern "C" {
 #include "trainer_client/gpu/upload.h"
 }
+#include "tests/gpu/require.h"
 #include "trainer_client/expand/segment.h"
-#include "trainer_client/gpu/require.h"
 
 enum { BYTES = 1 << 20, ARENAS = 5, OUTS = 4, BATCHES = 100000 };
 

@@ -11,8 +11,8 @@
 #include <cuda_runtime.h>
 
 extern "C" {
+#include "tests/gpu/require.h"
 #include "tests/trainer_client/fake_cuda.h"
-#include "trainer_client/gpu/require.h"
 
 const struct fby_cuda *__real_fby_cuda(void);
 const struct fby_cuda *__wrap_fby_cuda(void);

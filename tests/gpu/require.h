@@ -3,8 +3,8 @@
  *
  * A test is skipped only if there is no GPU. A driver that cannot use a GPU is a
  * failure, because otherwise a broken machine would pass all tests. */
-#ifndef FBY_CLIENT_GPU_REQUIRE_H
-#define FBY_CLIENT_GPU_REQUIRE_H
+#ifndef FBY_TEST_GPU_REQUIRE_H
+#define FBY_TEST_GPU_REQUIRE_H
 
 enum { FBY_GPU_SKIPPED = 77 }; /* the exit code of a skipped test */
 

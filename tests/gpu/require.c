@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trainer_client/gpu/require.h"
+#include "tests/gpu/require.h"
 
 #include <stdio.h>
 #include <stdlib.h>
