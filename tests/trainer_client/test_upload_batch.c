@@ -365,6 +365,28 @@ static void an_error_names_the_call_and_the_batch(void **state)
     }
 }
 
+/* No event tells then when the memory of the arena, of the lane or of the tensors
+ * is free. */
+static void a_record_that_fails_waits_for_what_it_was_to_follow(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) { /* after the copy, after the kernels */
+        struct rig              rig;
+        struct fby_error_detail why = {""};
+        begin(&rig, i, false);
+        fake_cuda_await_pins(ARENAS);
+        struct fby_gpu_output *out =
+            fby_gpu_upload_take_output(rig.upload, false);
+        uint64_t blocked = fake_cuda_counts().blocks;
+        fake_cuda_fail_once("cudaEventRecord", i);
+        assert_int_equal(send_batch(&rig, 0, out, &why), FBY_SYS);
+        fake_cuda_fail(NULL);
+        assert_int_equal(fake_cuda_counts().blocks, blocked + 1);
+        fby_gpu_upload_recycle(rig.upload, out);
+        end(&rig);
+    }
+}
+
 /* Its memory is written no earlier than if nothing had failed. */
 static void a_batch_that_fails_forgets_no_reader_of_the_one_before(void **state)
 {
@@ -491,6 +513,7 @@ int main(void)
             a_batch_costs_at_most_seven_calls_and_none_that_blocks),
         cmocka_unit_test(every_stage_that_is_begun_is_ended),
         cmocka_unit_test(an_error_names_the_call_and_the_batch),
+        cmocka_unit_test(a_record_that_fails_waits_for_what_it_was_to_follow),
         cmocka_unit_test(
             a_batch_that_fails_forgets_no_reader_of_the_one_before),
         cmocka_unit_test(a_failed_copy_is_reported_with_its_batch),

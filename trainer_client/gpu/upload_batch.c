@@ -31,6 +31,21 @@ static struct upload_lane *choose_lane(struct cuda_calls *calls)
     return NULL;
 }
 
+/* Record an event after copies or a launch, even if one of them failed, because
+ * the others may run. Returns true if the event was recorded. Otherwise no event
+ * tells when their memory is free, so wait for the stream. */
+static bool record_after(struct cuda_calls *calls, void *event, void *stream)
+{
+    int code = calls->upload->cuda->event_record(event, stream);
+    if (code != 0) {
+        (void)calls->upload->cuda->stream_sync(stream);
+    }
+    if (calls->err == FBY_OK) {
+        calls->err = fby_upload_check_call(calls, code);
+    }
+    return code == 0;
+}
+
 static void copy_arena(struct cuda_calls *calls,
     const struct fby_gpu_upload_batch *batch, struct upload_lane *lane)
 {
@@ -48,8 +63,7 @@ static void copy_arena(struct cuda_calls *calls,
             lane->stream);
     }
     calls->upload->cuda->end_range();
-    CALL(calls, event_record, arena->copied, lane->stream);
-    arena->busy  = true;
+    arena->busy  = record_after(calls, arena->copied, lane->stream);
     arena->epoch = batch->epoch;
     arena->step  = batch->step;
 }
@@ -98,17 +112,6 @@ static void launch_kernels(
         CALL(calls, launch, kernels);
     }
     calls->upload->cuda->end_range();
-}
-
-/* Record an event after a launch, even if the launch failed, because some of
- * its kernels may run. Returns true if the event was recorded. */
-static bool record_after(struct cuda_calls *calls, void *event, void *stream)
-{
-    int code = calls->upload->cuda->event_record(event, stream);
-    if (calls->err == FBY_OK) {
-        calls->err = fby_upload_check_call(calls, code);
-    }
-    return code == 0;
 }
 
 /* Record the event that passes when the launched kernels end. If that fails, it
