@@ -306,9 +306,7 @@ class Faults(SystemTest):
 
     def test_one_request_that_comes_as_two_signals(self):
         """As that of timeout(1), which signals the process and its group."""
-        self.cluster.start(1)
-        pull = self.pull("--step-ms", 10)
-        pull.steps(10)
+        pull = self.pull_that_writes_for_long()
         pull.process.send_signal(signal.SIGTERM)
         status = pathlib.Path(f"/proc/{pull.process.pid}/status")
         while not re.search(r"ShdPnd:\t0+\n", status.read_text()):
