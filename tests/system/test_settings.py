@@ -4,11 +4,12 @@
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import time
 import unittest
 
-from harness import Daemon, FOREBAY, PATIENT, SystemTest
+from harness import DEADLINE, Daemon, FOREBAY, PATIENT, SystemTest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
@@ -161,9 +162,10 @@ class Times(SystemTest):
             faults="worker.slow:every_sample=1:ms=50")
         pull = self.cluster.pull(self.cluster.pipeline(), "--epochs", 1)
         worker.wait_for_text(" FAULT worker.slow")
-        worker.process.terminate()
-        worker.wait_for_text(" LEAVING ")
-        self.assertEqual(worker.terminate(), 0)
+        for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGINT,
+                       signal.SIGCONT):  # both at the same time
+            worker.process.send_signal(number)
+        self.assertEqual(worker.process.wait(DEADLINE), 0)
         self.assertNotIn(" GIVEN-BACK ", worker.text())
         self.cluster.start_worker()
         pull.finish()
