@@ -92,8 +92,8 @@ struct fby_init_member {
      * point alone, and those without a value, as nan. */
     bool     has_decimal_comma, has_thousands, has_point, has_nan, only_nan;
     char     padded[12]; /* the first in digits with zeros before, as 007; "" */
-    uint64_t n_texts;        /* of them that are no numbers */
-    uint64_t text_row;       /* the first of these, from 1 */
+    uint64_t n_texts;    /* of them that are no numbers */
+    uint64_t text_row;   /* the first of these, from 1 */
     char     text_value[24]; /* its begin */
     uint64_t gap_row;        /* the first row without a value; 0: none before
                                the last value */

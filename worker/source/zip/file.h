@@ -40,7 +40,8 @@ FBY_CHECKED fby_err fby_zip_file_next(struct fby_zip_file *self,
     struct fby_error_detail *why);
 
 /* What the error of a compressed member begins with. */
-#define FBY_ZIP_COMPRESSED "it is compressed, so its rows cannot be read in place"
+#define FBY_ZIP_COMPRESSED \
+    "it is compressed, so its rows cannot be read in place"
 
 /* Set *out to the offset of a member's content in the archive, in bytes. The
  * member is an array (.npy) whose rows are read in place.
