@@ -16,7 +16,7 @@ extern "C" {
 #include "bench/bench.h"
 #include "bench/gpu_batch.h"
 }
-#include "tests/gpu/require.h"
+#include "bench/gpu_require.h"
 #include "trainer_client/gpu/cuda.h"
 
 enum {

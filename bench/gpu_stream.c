@@ -8,11 +8,11 @@
 
 #include "bench/bench.h"
 #include "bench/gpu_batch.h"
+#include "bench/gpu_require.h"
 #include "bench/prepared_cluster.h"
 #include "bench/stream.h"
 #include "common/clock.h"
 #include "common/mem.h"
-#include "tests/gpu/require.h"
 #include "trainer_client/gpu/cuda.h"
 
 enum { ROWS = 256, SIDE = 224, WORKERS = 4, WARM_BATCHES = 40, ROUNDS = 7 };

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cuda_runtime.h>
 
-#include "tests/gpu/require.h"
+#include "bench/gpu_require.h"
 #include "trainer_client/gpu/cuda.h"
 
 static const double SECONDS = 0.5;

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <cuda_runtime.h>
 
-#include "tests/gpu/require.h"
+#include "bench/gpu_require.h"
 #include "trainer_client/expand/segment.h"
 #include "trainer_client/gpu/cuda.h"
 

@@ -14,7 +14,7 @@
 extern "C" {
 #include "trainer_client/gpu/upload.h"
 }
-#include "tests/gpu/require.h"
+#include "bench/gpu_require.h"
 #include "trainer_client/expand/segment.h"
 
 enum { BYTES = 1 << 20, ARENAS = 5, OUTS = 4, BATCHES = 100000 };

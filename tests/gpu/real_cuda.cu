@@ -11,7 +11,7 @@
 #include <cuda_runtime.h>
 
 extern "C" {
-#include "tests/gpu/require.h"
+#include "bench/gpu_require.h"
 #include "tests/trainer_client/fake_cuda.h"
 
 const struct fby_cuda *__real_fby_cuda(void);

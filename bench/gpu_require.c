@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/gpu/require.h"
+#include "bench/gpu_require.h"
 
 #include <stdio.h>
 #include <stdlib.h>

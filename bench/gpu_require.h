@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* require.h - for programs that can do nothing without a GPU: tests, benches.
+/* gpu_require.h - for programs that can do nothing without a GPU: tests, benches.
  *
  * A test is skipped only if there is no GPU. A driver that cannot use a GPU is a
  * failure, because otherwise a broken machine would pass all tests. */
-#ifndef FBY_TEST_GPU_REQUIRE_H
-#define FBY_TEST_GPU_REQUIRE_H
+#ifndef FBY_BENCH_GPU_REQUIRE_H
+#define FBY_BENCH_GPU_REQUIRE_H
 
 enum { FBY_GPU_SKIPPED = 77 }; /* the exit code of a skipped test */
 
