@@ -72,30 +72,31 @@ static void describe_changed(const struct fby_shard_info *then,
     }
 }
 
-void fby_shard_list_first_difference(const struct fby_shard_list *then,
-    const struct fby_shard_list *now, const struct fby_shard_list_words *words,
-    struct fby_error_detail *out)
+void fby_shard_list_first_difference(const struct fby_shard_list *first,
+    const struct fby_shard_list                                  *second,
+    const struct fby_shard_list_words *words, struct fby_error_detail *out)
 {
     size_t i = 0; /* both lists are equal up to here */
-    while (i < then->n_shards && i < now->n_shards &&
-           strcmp(then->shards[i].name, now->shards[i].name) == 0 &&
-           fby_digest_equal(&then->shards[i].digest, &now->shards[i].digest)) {
+    while (
+        i < first->n_shards && i < second->n_shards &&
+        strcmp(first->shards[i].name, second->shards[i].name) == 0 &&
+        fby_digest_equal(&first->shards[i].digest, &second->shards[i].digest)) {
         i++;
     }
-    bool then_ended = i == then->n_shards;
-    bool now_ended  = i == now->n_shards;
-    int  order      = then_ended || now_ended
-                          ? now_ended - then_ended
-                          : strcmp(now->shards[i].name, then->shards[i].name);
-    if (then_ended && now_ended) { /* the digest has only one part more */
+    bool first_ended  = i == first->n_shards;
+    bool second_ended = i == second->n_shards;
+    int  order        = first_ended || second_ended
+                            ? second_ended - first_ended
+                            : strcmp(second->shards[i].name, first->shards[i].name);
+    if (first_ended && second_ended) { /* the digest has only one part more */
         (void)fby_error_set(out, FBY_CONFIG,
             "the class folders of the split that numbers the classes");
     } else if (order < 0) {
-        describe_added(&now->shards[i], out);
+        describe_added(&second->shards[i], out);
     } else if (order > 0) {
-        describe_removed(&then->shards[i], words, out);
+        describe_removed(&first->shards[i], words, out);
     } else {
-        describe_changed(&then->shards[i], &now->shards[i], words, out);
+        describe_changed(&first->shards[i], &second->shards[i], words, out);
     }
 }
 
