@@ -86,14 +86,14 @@ enum fby_boxes_kind {
 enum fby_boxes_kind fby_guess_find_boxes(
     struct fby_search *search, const char *path, bool is_beside);
 
-/* What files of that kind are, as "boxes". */
+/* The word of messages for what files of a kind have, such as "boxes". */
 const char *fby_guess_boxes_word(enum fby_boxes_kind kind);
 
 /* Write the program of Python that writes lists of pictures and boxes, below the
  * folder where it runs. Pictures are in folders called `pictures`, and the files
  * in those called `boxes`. NULL: the files are beside the pictures, and `boxes` is
- * the folder of the split (guess_box_lists.c). Returns false if the kind is not read, or a name needs
- * quotes. */
+ * the folder of the split (guess_box_lists.c). Returns false if the kind is not
+ * read, or a name needs quotes. */
 bool fby_guess_write_boxes(const char *pictures, const char *boxes,
     enum fby_boxes_kind kind, char out[FBY_GUESS_COMMAND]);
 

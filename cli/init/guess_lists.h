@@ -177,7 +177,8 @@ FBY_CHECKED fby_err fby_refuse_chats(
  * their names, or some rows lack their texts (guess_list_notes.c). */
 void fby_guess_note_columns(struct fby_search *search);
 
-/* What the next command is for (guess_wide_lists.c). */
+/* The purpose of the command of fby_guess_set_wide_command(). Messages have it
+ * after the word "to". */
 #define FBY_GUESS_WIDE_PURPOSE                                               \
     "have all columns of numbers as one, x, beside the label (needs NumPy; " \
     "label = '' at its start is a guess, which it prints: write the name "   \

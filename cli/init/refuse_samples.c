@@ -165,7 +165,8 @@ static bool are_counted(
     }
 }
 
-/* What the folders are by their files, whose names must be those of roles. */
+/* Decide from the names of the files of one folder what kind of samples the
+ * folders are. All names must be those of roles. */
 static enum fby_samples_kind find_kind(const struct fby_search *search,
     const char *path, const struct fby_sample_folder *folder)
 {

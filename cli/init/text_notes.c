@@ -18,8 +18,8 @@
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
-/* Of a program that writes other pictures in a folder of links: put(array, f) replaces
- * the link f by a picture. */
+/* Functions of the programs that change pictures in a folder of links: put(array, f)
+ * replaces the link f by a picture, and find(p) lists the files with the pattern p. */
 static const char pictures[] =
     "; import glob, numpy as n; from PIL import Image as I; put = lambda a, f: "
     "(os.remove(f), I.fromarray(a.astype('u1')).save(f)); find = lambda p: "

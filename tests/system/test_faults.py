@@ -287,7 +287,7 @@ class Faults(SystemTest):
         self.assert_same(pull)
 
     def pull_that_writes_for_long(self):
-        """Nobody reads its digests."""
+        """A consumer that waits in write(2), since nothing reads its digests."""
         self.cluster.start(1)
         pull = self.pull("--epochs", "100000")
         state = pathlib.Path(f"/proc/{pull.process.pid}/syscall")

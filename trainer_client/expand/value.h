@@ -41,25 +41,7 @@ FBY_DEVICE_INLINE uint32_t fby_round_shift(uint32_t x, uint32_t shift)
     return kept + (lost > half || (lost == half && (kept & 1) != 0) ? 1U : 0U);
 }
 
-/* Convert binary32 to bfloat16. NaN becomes a quiet NaN. For all other values
- * the GPU's instruction has the same result. */
-FBY_DEVICE_INLINE uint16_t fby_f32_to_bf16(float value)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if (value == value) {
-        uint16_t nearest;
-        asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(nearest) : "f"(value));
-        return nearest;
-    }
-#endif
-    uint32_t bits = fby_f32_bits(value);
-    if ((bits & 0x7fffffffU) > 0x7f800000U) { /* NaN */
-        return (uint16_t)(bits >> 16 | 0x40U);
-    }
-    return (uint16_t)fby_round_shift(bits, 16);
-}
-
-/* The same for a finite value: without the test for NaN. */
+/* Convert binary32 to bfloat16; the value is not NaN. */
 FBY_DEVICE_INLINE uint16_t fby_finite_to_bf16(float value)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -67,9 +49,16 @@ FBY_DEVICE_INLINE uint16_t fby_finite_to_bf16(float value)
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(nearest) : "f"(value));
     return nearest;
 #else
-    uint32_t bits = fby_f32_bits(value);
+    uint32_t bits = fby_f32_bits(value); /* a tie rounds up if bit 16 is 1 */
     return (uint16_t)((bits + 0x7fffU + (bits >> 16 & 1)) >> 16);
 #endif
+}
+
+/* The same for any value. NaN becomes a quiet NaN. */
+FBY_DEVICE_INLINE uint16_t fby_f32_to_bf16(float value)
+{
+    return value == value ? fby_finite_to_bf16(value)
+                          : (uint16_t)(fby_f32_bits(value) >> 16 | 0x40U);
 }
 
 /* Convert two finite values. The first is in the lower half of the result. */
@@ -89,24 +78,20 @@ FBY_DEVICE_INLINE float fby_bf16_to_f32(uint16_t value)
     return fby_f32_from_bits((uint32_t)value << 16);
 }
 
-/* Convert binary32 to binary16. Values that round to 65536 or more become
- * infinity. The exponents' biases differ by 112, which is 0x38000000 >> 23. */
-FBY_DEVICE_INLINE uint16_t fby_f32_to_f16(float value)
+/* Convert binary32 to binary16; the value is not NaN. Values that round to 65536
+ * or more become infinity. The exponents' biases differ by 112, which is
+ * 0x38000000 >> 23. */
+FBY_DEVICE_INLINE uint16_t fby_finite_to_f16(float value)
 {
 #ifdef __CUDA_ARCH__
-    if (value == value) {
-        uint16_t nearest;
-        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(nearest) : "f"(value));
-        return nearest;
-    }
-#endif
+    uint16_t nearest;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(nearest) : "f"(value));
+    return nearest;
+#else
     uint32_t bits = fby_f32_bits(value);
     uint32_t sign = bits >> 16 & 0x8000U;
     uint32_t mag  = bits & 0x7fffffffU; /* magnitude: without the sign */
-    if (mag > 0x7f800000U) {            /* NaN */
-        return (uint16_t)(sign | 0x7e00U);
-    }
-    if (mag >= 0x47800000U) { /* 65536 and more */
+    if (mag >= 0x47800000U) {           /* 65536 and more */
         return (uint16_t)(sign | 0x7c00U);
     }
     if (mag >= 0x38800000U) { /* normal: from 2^-14 */
@@ -118,18 +103,15 @@ FBY_DEVICE_INLINE uint16_t fby_f32_to_f16(float value)
     /* Subnormal: the mantissa with its implicit 1, in units of 2^-24. */
     uint32_t mantissa = (mag & 0x7fffffU) | 0x800000U;
     return (uint16_t)(sign | fby_round_shift(mantissa, 126 - (mag >> 23)));
+#endif
 }
 
-/* The same for a finite value: without the test for NaN on a GPU. */
-FBY_DEVICE_INLINE uint16_t fby_finite_to_f16(float value)
+/* The same for any value. NaN becomes a quiet NaN. */
+FBY_DEVICE_INLINE uint16_t fby_f32_to_f16(float value)
 {
-#ifdef __CUDA_ARCH__
-    uint16_t nearest;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(nearest) : "f"(value));
-    return nearest;
-#else
-    return fby_f32_to_f16(value);
-#endif
+    return value == value
+               ? fby_finite_to_f16(value)
+               : (uint16_t)((fby_f32_bits(value) >> 16 & 0x8000U) | 0x7e00U);
 }
 
 /* Convert two finite values. The first is in the lower half of the result. */

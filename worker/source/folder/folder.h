@@ -79,7 +79,8 @@ FBY_CHECKED fby_err fby_folder_enter(struct fby_folder_ancestors *self,
     const char *path, const struct fby_stamp *stamp,
     struct fby_error_detail *why);
 
-/* What the error of a class folder without files says. */
+/* The error of a class folder without files has this text, by which `forebay init`
+ * knows it. */
 #define FBY_FOLDER_WITHOUT_FILES "has no files with an extension"
 
 /* Like fby_folder_find_files(), but refuse a class folder without files.

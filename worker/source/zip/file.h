@@ -39,7 +39,8 @@ FBY_CHECKED fby_err fby_zip_file_next(struct fby_zip_file *self,
     struct fby_zip_member *out, struct fby_zip_name *name,
     struct fby_error_detail *why);
 
-/* What the error of a compressed member begins with. */
+/* The error of a compressed member has this text, by which `forebay init` knows
+ * it. */
 #define FBY_ZIP_COMPRESSED \
     "it is compressed, so its rows cannot be read in place"
 
