@@ -53,7 +53,8 @@ void fby_guess_note_box_members(struct fby_search *search)
 {
     const struct fby_guess_split *first = &search->out->splits[0];
     char                          lists[LISTS_SIZE];
-    char                          dir[FBY_WORD_SIZE];
+    char                          dir[FBY_PATH_SIZE];
+    char                          made[FBY_PATH_SIZE];
     const char *column = search->out->kind == FBY_SOURCE_LIST &&
                                  fby_text_ends_with(first->pattern, ".jsonl")
                              ? find_column(first)
@@ -64,12 +65,17 @@ void fby_guess_note_box_members(struct fby_search *search)
         !write_lists(search, lists)) {
         return;
     }
-    fby_guess_write_word(search, "", dir);
-    fby_guess_note(search,
-        "note: to read the boxes of \"%s\" (x, y, width and height in pixels): "
-        "(cd %s && " FBY_PYTHON
-        "L = [%s]; C = '%s'; F = '%s'; %s; %s\"); then: "
-        "run init again",
-        column, dir, lists, column, first->file_columns[0],
-        fby_program_boxes_members, fby_program_write_lists);
+    fby_guess_dir_of_list(search, first->pattern, dir);
+    fby_guess_name_list(strrchr(first->pattern, '/') + 1, "boxes", made);
+    if (fby_guess_set_command(search, "",
+            FBY_PYTHON "L = [%s]; C = '%s'; F = '%s'; %s; %s\"", lists, column,
+            first->file_columns[0], fby_program_boxes_members,
+            fby_program_write_lists)[0] != '\0') {
+        fby_guess_end_command(search, dir, made);
+        fby_guess_note(search,
+            "note: to read the boxes of \"%s\" (x, y, width and height in "
+            "pixels): %s",
+            column, search->out->command);
+        search->out->command[0] = '\0';
+    }
 }

@@ -202,7 +202,7 @@ static void note_twins(
             TWINS
             "; to give the .%s files other names: %sfind . -iname '*.%s' "
             "-exec sh -c 'for f; do mv -n \"$f\" \"${f%%.*}_%s.%s\"; done' "
-            "sh {} +); then: forebay init %s",
+            "sh {} +) && forebay init %s",
             left_out, format, links, format, format, format, then);
     } else {
         fby_guess_note(folders->search,

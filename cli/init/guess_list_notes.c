@@ -18,25 +18,35 @@
 
 enum { COLUMNS_SIZE = 160, LISTS_SIZE = 400 };
 
-/* Add the note with a program that reads the lists L. `before` sets what else it
- * needs. */
-static void add_note(struct fby_search *search, const char *purpose,
-    const char *before, const char *program)
+void fby_guess_dir_of_list(const struct fby_search *search,
+    const char *list_path, char out[FBY_PATH_SIZE])
 {
-    const struct fby_guess *out   = search->out;
-    const char             *first = out->splits[0].pattern;
-    char                    lists[LISTS_SIZE];
-    char                    dir[FBY_PATH_SIZE];
-    char                    operand[FBY_WORD_SIZE];
-    snprintf(
-        dir, sizeof(dir), "%.*s", (int)(strrchr(first, '/') - first), first);
+    const char *root  = fby_root_dir(search->root);
+    size_t      n     = strcmp(root, "/") == 0 ? 1 : strlen(root) + 1;
+    const char *slash = strrchr(list_path + n, '/');
+    snprintf(out, FBY_PATH_SIZE, "%.*s",
+        slash != NULL ? (int)(slash - (list_path + n)) : 0, list_path + n);
+}
+
+/* Add the note with a program that writes the lists "PREFIX-NAME" of the lists L.
+ * `before` sets what else it needs. */
+static void add_note(struct fby_search *search, const char *purpose,
+    const char *prefix, const char *before, const char *program)
+{
+    struct fby_guess *out   = search->out;
+    const char       *first = out->splits[0].pattern;
+    char              lists[LISTS_SIZE];
+    char              made[FBY_PATH_SIZE];
+    char              dir[FBY_PATH_SIZE];
+    fby_guess_dir_of_list(search, first, dir);
+    fby_guess_name_list(strrchr(first, '/') + 1, prefix, made);
     if (fby_guess_name_lists(out, lists, sizeof(lists)) &&
-        fby_shell_quote(dir, operand, sizeof(operand))) {
-        fby_guess_note(search,
-            "note: to %s: (cd %s && " FBY_PYTHON "L = '%s'.split(); %s%s; "
-            "%s\"); "
-            "then: run init again",
-            purpose, operand, lists, before, program, fby_program_write_lists);
+        fby_guess_set_command(search, dir,
+            FBY_PYTHON "L = '%s'.split(); %s%s; %s\"", lists, before, program,
+            fby_program_write_lists)[0] != '\0') {
+        fby_guess_end_command(search, dir, made);
+        fby_guess_note(search, "note: to %s: %s", purpose, out->command);
+        out->command[0] = '\0';
     }
 }
 
@@ -135,17 +145,6 @@ static bool have_two_signs(const struct fby_guess *guess)
     return found;
 }
 
-/* Write the folder of the list, below the root. */
-static void write_dir(const struct fby_search *search, const char *list_path,
-    char out[FBY_PATH_SIZE])
-{
-    const char *root  = fby_root_dir(search->root);
-    size_t      n     = strcmp(root, "/") == 0 ? 1 : strlen(root) + 1;
-    const char *slash = strrchr(list_path + n, '/');
-    snprintf(out, FBY_PATH_SIZE, "%.*s",
-        slash != NULL ? (int)(slash - (list_path + n)) : 0, list_path + n);
-}
-
 /* Set the command of the search to the one that writes the lists "PREFIX-NAME" with a
  * program; `settings` is what that needs. Returns false if there is none. */
 static bool advise_lists(struct fby_search *search, const char *prefix,
@@ -159,7 +158,7 @@ static bool advise_lists(struct fby_search *search, const char *prefix,
     if (!fby_guess_name_lists(search->out, lists, sizeof(lists))) {
         return false;
     }
-    write_dir(search, first, dir);
+    fby_guess_dir_of_list(search, first, dir);
     const char *colon = fby_guess_set_command(search, dir,
         FBY_PYTHON "%s; W = '%s'; S = '%s'.split(); %s; %s; %s; %s; %s\"",
         settings, prefix, lists, fby_program_list_begin,
@@ -314,7 +313,7 @@ static bool note_boxes(struct fby_search *search)
         "row with one (class, centre and size, from 0 to 1%s%s%s)",
         boxes[0] != '\0' ? "; of x, y, width and height in " : "", boxes,
         has_size ? "" : "; Pillow reads the sizes of the pictures");
-    add_note(search, purpose, before, fby_program_box_rows);
+    add_note(search, purpose, "boxes", before, fby_program_box_rows);
     return true;
 }
 
@@ -330,12 +329,12 @@ void fby_guess_note_columns(struct fby_search *search)
     if (out->kind != FBY_SOURCE_LIST || strchr(first, '/') == NULL) {
         return;
     }
-    write_dir(search, first, dir);
+    fby_guess_dir_of_list(search, first, dir);
     if (is_csv && fby_guess_note_wide_list(search, dir)) {
         return;
     }
     if (has_other_names(&out->splits[0])) {
-        add_note(search, "write other names of columns", "",
+        add_note(search, "write other names of columns", "names", "",
             is_csv ? fby_program_names_csv : fby_program_names_json);
         return; /* one command after the other */
     }
@@ -350,7 +349,7 @@ void fby_guess_note_columns(struct fby_search *search)
         snprintf(purpose, sizeof(purpose),
             "have a blank as the text where %s has none", columns);
         snprintf(before, sizeof(before), "c = {%s}; ", columns);
-        add_note(search, purpose, before,
+        add_note(search, purpose, "text", before,
             is_csv ? fby_program_blanks_csv : fby_program_blanks_json);
     }
 }

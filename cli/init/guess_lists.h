@@ -75,6 +75,10 @@ void fby_guess_add_other_columns(struct fby_search *search,
 void fby_guess_name_list(
     const char *list, const char *word, char out[FBY_PATH_SIZE]);
 
+/* Write the folder of a list, relative to the root (guess_list_notes.c). */
+void fby_guess_dir_of_list(const struct fby_search *search,
+    const char *list_path, char out[FBY_PATH_SIZE]);
+
 /* Write the names of the lists that are beside the first split, a list, and have
  * its ending: "train.csv val.csv". Returns false if they do not fit, or need
  * quotes. */

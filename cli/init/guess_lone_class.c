@@ -71,7 +71,7 @@ void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,
             "tr -d '\\r' < %s | while read -r f c x; do case $f$c/$c in "
             "*/*/*|*/|*/.|*/..) continue;; esac; mkdir -p \"./$c\" && mv -n "
             "%s/\"$f\" "
-            "\"./$c\"; done; rmdir %s); then: forebay init %s",
+            "\"./$c\"; done; rmdir %s) && forebay init %s",
             list, links, list, folder, folder, then);
     } else {
         snprintf(out, size,
@@ -189,8 +189,8 @@ void fby_guess_explain_flat_folder(
             "[[*csv.reader(open('%s', encoding='utf-8-sig'))]] for n in "
             "[[x.lower() for x in h]] for x in r if x for f, c in "
             "[(x[n.index('%s'.lower())] + '%s', x[n.index('%s'.lower())])] if "
-            "os.path.isfile(d + f) and c.strip('.') and '/' not in c]\"); "
-            "then: forebay init %s",
+            "os.path.isfile(d + f) and c.strip('.') and '/' not in c]\") "
+            "&& forebay init %s",
             links, path, self.list, self.name, self.ending, self.class, then);
     }
 }

@@ -152,51 +152,37 @@ void fby_guess_write_word(
     write_word(search, below, out, FBY_WORD_SIZE);
 }
 
-/* Append "; then: forebay init PATH" to the text. PATH is `file` in `dir`, or, if
- * that is NULL, the root. */
-static void append_then(const struct fby_search *search, const char *dir,
-    const char *file, char *text, size_t size)
+/* Append " && forebay init PATH" to the command of the guess, if there is one. PATH is
+ * `file` in `dir`, or, if that is NULL, the root. Nothing is appended if that does not
+ * fit. */
+static void append_init(
+    const struct fby_search *search, const char *dir, const char *file)
 {
     char   path[FBY_PATH_SIZE] = "";
     char   operand[FBY_WORD_SIZE];
-    size_t used = strlen(text);
-    size_t left = size - used;
-    if (used == 0) {
-        return; /* there is no command */
-    }
-    if (file != NULL && fby_path_join(dir, file, path, NULL) != FBY_OK) {
-        snprintf(path, sizeof(path), "%s", file);
+    char  *end  = search->out->command + strlen(search->out->command);
+    size_t left = sizeof(search->out->command) - strlen(search->out->command);
+    if (end == search->out->command ||
+        (file != NULL && fby_path_join(dir, file, path, NULL) != FBY_OK)) {
+        return;
     }
     write_word(search, path, operand, sizeof(operand));
-    int n = snprintf(text + used, left, "; then: forebay init %s", operand);
+    int n = snprintf(end, left, " && forebay init %s", operand);
     if (n < 0 || (size_t)n >= left) {
-        snprintf(text + used, left, "; then %s%s",
-            file != NULL ? "give init " : "run init again",
-            file != NULL ? file : "");
+        end[0] = '\0';
     }
-}
-
-void fby_guess_append_then(const struct fby_search *search, const char *dir,
-    const char *file, struct fby_error_detail *why)
-{
-    bool is_file = search->only_file[0] != '\0';
-    append_then(
-        search, dir, is_file ? file : NULL, why->text, sizeof(why->text));
 }
 
 void fby_guess_end_command(
     const struct fby_search *search, const char *dir, const char *file)
 {
-    bool is_file = search->only_file[0] != '\0';
-    append_then(search, dir, is_file ? file : NULL, search->out->command,
-        sizeof(search->out->command));
+    append_init(search, dir, search->only_file[0] != '\0' ? file : NULL);
 }
 
 void fby_guess_end_command_with(
     const struct fby_search *search, const char *dir, const char *file)
 {
-    append_then(
-        search, dir, file, search->out->command, sizeof(search->out->command));
+    append_init(search, dir, file);
 }
 
 /* Append `lead`, and a command that is run in the folder `path`. Nothing is
@@ -272,7 +258,7 @@ const char *fby_guess_set_renames(
     va_end(args);
     used += n >= 0 ? (size_t)n : all;
     n = used < all
-            ? snprintf(out + used, all - used, "); then: forebay init %s", then)
+            ? snprintf(out + used, all - used, ") && forebay init %s", then)
             : -1;
     if (n < 0 || used + (size_t)n >= all) {
         out[0] = '\0';

@@ -59,7 +59,7 @@ __attribute__((format(printf, 3, 4))) const char *fby_guess_set_command(
 
 /* The same for a command that gives files other names: it is run in a new folder beside
  * the root, "photos-renamed", with links to all files of the root, so that these keep
- * theirs. The command ends with ": then: forebay init" and that folder. */
+ * theirs. The command ends with "forebay init" and that folder. */
 __attribute__((format(printf, 3, 4))) const char *fby_guess_set_renames(
     const struct fby_search *search, const char *path, const char *format, ...);
 
@@ -83,13 +83,8 @@ void fby_guess_advise(const struct fby_search *search, const char *path,
 fby_err fby_guess_unpack_first(
     struct fby_search *search, fby_err err, struct fby_error_detail *why);
 
-/* Append "; then: forebay init PATH" to an error, after a command that makes
- * `file` in `dir`. PATH is what init was given, or, if that is a file, the new
- * one. Without the path if it does not fit. */
-void fby_guess_append_then(const struct fby_search *search, const char *dir,
-    const char *file, struct fby_error_detail *why);
-
-/* The same for the command of the guess, if there is one. */
+/* Append " && forebay init PATH" to the command of the guess, if there is one. PATH is
+ * what init was given, or, if that is a file, the new one: `file` in `dir`. */
 void fby_guess_end_command(
     const struct fby_search *search, const char *dir, const char *file);
 

@@ -176,8 +176,8 @@ static void append_remedy(
     size_t left = sizeof(why->text) - used;
     fby_guess_name_list(self->list, "paths", converted);
     if (fby_guess_has_file(self->search->root, self->dir, converted)) {
-        snprintf(end, left, "a list beside it has others");
-        fby_guess_append_then(self->search, self->dir, converted, why);
+        snprintf(end, left, "read the list beside it that has others, %s",
+            fby_text_show(converted).text);
     } else if (strncmp(self->list, "paths-", strlen("paths-")) == 0 ||
                !advise(self)) {
         snprintf(end, left, "write paths that begin at the folder of the list");

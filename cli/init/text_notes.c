@@ -88,8 +88,8 @@ static void append_new_folder(const char *dir, const char *program,
     static const char begin[] = " && " FBY_PYTHON "O = sys.argv[1]; ";
     const char *const parts[] = {"(cd ", dir, begin, fby_program_folder_begin,
         "; ", fby_program_link_tree, pictures, program, "; ",
-        fby_program_folder_end, "\" ", dir, ending, "); then: forebay init ",
-        dir, ending, "\n"};
+        fby_program_folder_end, "\" ", dir, ending, ") && forebay init ", dir,
+        ending, "\n"};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         fby_init_append(out, parts[i]);
     }

@@ -913,7 +913,7 @@ static void a_first_row_of_values_is_no_header(void **state)
         assert_refused_with(sb, "p/a b.csv", words);
         snprintf(words, sizeof(words),
             "for f in 'a b.csv'; do sed %s < \"$f\" > \"names-$f\" || exit; "
-            "done); then: forebay init '%s'",
+            "done) && forebay init '%s'",
             rows[i].script, sandbox_path(sb, "p/names-a b.csv"));
         assert_advised(sb, "p/a b.csv", words);
     }

@@ -898,7 +898,7 @@ static void what_no_field_reads_is_noted_for_the_terminal(void **state)
     s.others   = &val;
     s.n_others = 1;
     assert_notes(&s, "(cd /d && python3");
-    assert_notes(&s, "\" /d-numbered); then: forebay init /d-numbered\n");
+    assert_notes(&s, "\" /d-numbered) && forebay init /d-numbered\n");
     s.n_others = 0;
     s.path     = "/it's/{images,masks}";
     assert_notes(&s, "(cd '/it'\\''s' && python3");

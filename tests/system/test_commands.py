@@ -18,7 +18,7 @@ class Commands(InitTest):
     def command(self, path="", *args):
         """The command of an error."""
         said = self.refused(path, *args)
-        return said[said.index("\n(cd ") + 1:].split("; then: ")[0]
+        return said[said.index("\n(cd ") + 1:].split(" && forebay init ")[0]
 
     def files(self):
         return {str(path.relative_to(self.root)): path.read_bytes()
@@ -118,7 +118,7 @@ class Commands(InitTest):
             self.assertIn("train.tsv has tabs: write a list with commas; "
                           "unpack the archive first:\n(cd ", said)
             command, path = said[said.index("\n(cd "):].split(
-                "; then: forebay init ")
+                " && forebay init ")
             self.shell(command)
             self.shell(self.command(path))
             self.made(path)

@@ -1705,7 +1705,7 @@ def contents(folder):
 
 def folder_after(said, folder):
     """The folder in the one with links that the command makes, if it does."""
-    links = re.search(r"; then: forebay init (\S+-(renamed|8bit|numbered))\S*$",
+    links = re.search(r" && forebay init (\S+-(renamed|8bit|numbered))\S*$",
                       said, re.M)
     if links is None:
         return folder
@@ -1788,7 +1788,9 @@ class Corpus(SystemTest):
     def run_command(self, said, folder):
         path = [str(self.cluster.path("bin")), os.path.dirname(sys.executable),
                 os.environ["PATH"]]
-        command = COMMAND.search(said)[0].split("; then: ")[0]
+        line = COMMAND.search(said)[0]
+        subprocess.run(["sh", "-nc", line], check=True)  # it can be pasted
+        command = line.split(" && forebay init ")[0]
         with tempfile.TemporaryDirectory() as elsewhere:
             subprocess.run(command, check=True, shell=True,
                            cwd=folder if command.startswith("find .")

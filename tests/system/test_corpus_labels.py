@@ -104,7 +104,8 @@ def table_of(make):
         said = subprocess.run([FOREBAY, "init", root], check=True,
                               capture_output=True, text=True).stderr
         path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
-        subprocess.run(COMMAND.search(said)[0].split("; then: ")[0], check=True,
+        command = COMMAND.search(said)[0].split(" && forebay init ")[0]
+        subprocess.run(command, check=True,
                        shell=True, env=dict(os.environ, PATH=path))
         return root / "table"
     return run
@@ -351,7 +352,7 @@ class Labels(test_corpus.Corpus):
             "init", root, "-o", self.cluster.path("p.yaml")).stderr
         path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
         return [subprocess.run(
-            COMMAND.search(said)[0].split("; then: ")[0], check=False,
+            COMMAND.search(said)[0].split(" && forebay init ")[0], check=False,
             shell=True, env=dict(os.environ, PATH=path), text=True,
             capture_output=True, timeout=60) for _ in range(times)]
 

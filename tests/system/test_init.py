@@ -163,7 +163,7 @@ class Init(SystemTest):
         (self.root / "rows.csv").write_text(
             "n,x,text,z\n1,0.5,a,0.0\n,3%,b,1.0\n4,,\"c, d\",\n5,1.5,e,4.0\n")
         self.made()
-        command = self.said[self.said.index("(cd /"):].split("; then: ")[0]
+        command = self.said[self.said.index("(cd /"):].split(" && forebay init ")[0]
         self.assertIn("how = 'drop'", command)
         subprocess.run(command.replace("how = 'drop'", "how = 'mean'"),
                        shell=True, check=True)

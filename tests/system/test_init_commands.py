@@ -23,7 +23,7 @@ class InitCommands(InitTest):
 
     def command(self, path=""):
         said = self.refused(path)
-        return said[said.index("(cd "):].split("; then: ")[0].strip()
+        return said[said.index("(cd "):].split(" && forebay init ")[0].strip()
 
     def fails(self, command, cause):
         with self.assertRaises(subprocess.CalledProcessError) as caught:
@@ -114,7 +114,7 @@ class InitCommands(InitTest):
             (self.root / "p").mkdir(exist_ok=True)
             picture16.save(self.root / "p" / f"{i}.png")
         said = self.made()
-        command = said[said.index("(cd "):].split("; then: ")[0]
+        command = said[said.index("(cd "):].split(" && forebay init ")[0]
         self.shell(command)
         for folder, value in ((self.root, 3000), (f"{self.root}-8bit", 11)):
             with PIL.Image.open(f"{folder}/p/0.png") as image:

@@ -117,7 +117,7 @@ class Layouts(InitTest):
             "list_attr.csv: the column image_id names files without their "
             "path (img_align_celeba/img_align_celeba/0000.jpg): write a list "
             f"of paths:\n(cd {self.root} && python3 -c ", said)
-        command = said[said.index("(cd "):].split("; then: ")[0]
+        command = said[said.index("(cd "):].split(" && forebay init ")[0]
         subprocess.run(command, shell=True, check=True)
         self.made()
         self.assertEqual(self.pulled(), 3)
@@ -187,8 +187,8 @@ class Layouts(InitTest):
             self.assertIn(f"wiki.test.{ending} is a text without token ids: "
                           "write those of your tokenizer into wiki.test.bin; "
                           "or its bytes, as ids of type u8:", said)
-            command, then = said[said.index("(cd "):].split("; then: ")
-            self.assertEqual(then, f"forebay init {self.root} --tokens u8")
+            command, then = said[said.index("(cd "):].split(" && forebay init ")
+            self.assertEqual(then, f"{self.root} --tokens u8")
             self.shell(command)
             made = self.made("", "--tokens", "u8")
             self.assertEqual(made[0],
@@ -202,7 +202,7 @@ class Layouts(InitTest):
         self.save("train.json", content='[{"a": 1}]')
         self.save("val.json", content='[{"a": 1}, {')
         command = self.refused()
-        command = command[command.index("(cd "):].split("; then: ")[0]
+        command = command[command.index("(cd "):].split(" && forebay init ")[0]
         with self.assertRaises(subprocess.CalledProcessError):
             self.shell(command)
         self.assertEqual(sorted(path.name for path in self.root.iterdir()),
@@ -275,13 +275,13 @@ class Layouts(InitTest):
             f" {links} && cd {links}/val && tr -d "
             "'\\r' < val_annotations.txt | while read -r f c x; do case "
             '$f$c/$c in */*/*|*/|*/.|*/..) continue;; esac; mkdir -p "./$c" && mv -n images/"$f" '
-            f'"./$c"; done; rmdir images); then: forebay init {links}'), line)
+            f'"./$c"; done; rmdir images) && forebay init {links}'), line)
         self.assertIn(
             f"left out: split 'test' at {self.root}/test: its only folder, "
             "images, is no class of train; move the pictures into class "
             f"folders, or read them alone: forebay init {self.root}/test",
             said)
-        self.shell(line[line.index("(cd"):line.index("; then: ")])
+        self.shell(line[line.index("(cd"):line.index(" && forebay init ")])
         said = self.made(links)
         self.assertIn(f"and split 'val' at {links}/val: neither shuffled nor "
                       "augmented", said)

@@ -277,7 +277,7 @@ class Archives(Download):
                 self.refused(name), "the archive has no pictures (.jpg, .jpeg, "
                 f".png, .webp), but {inner}; a zip archive is read only as a "
                 "folder of pictures; unpack the archive first:\n(cd "
-                f"{self.root} && unzip -nq {name} -d {stem}); then: forebay "
+                f"{self.root} && unzip -nq {name} -d {stem}) && forebay "
                 f"init {self.root}/{stem}")
             self.shell(f"{sys.executable} -m zipfile -e {name} {stem}", "")
             self.assertIn("found 2 samples in", self.made(stem))
@@ -334,8 +334,8 @@ class Tokens(Download):
         said = self.refused("", "--tokens", "u16")
         self.assertIn(LLMC.format("fineweb_train_000001.bin", "u16"), said)
         self.assertEqual(self.refused(), said)
-        command, then = said[said.index("(cd "):].split("; then: ")
-        self.assertEqual(then, f"forebay init {self.root}/tokens --tokens u16")
+        command, then = said[said.index("(cd "):].split(" && forebay init ")
+        self.assertEqual(then, f"{self.root}/tokens --tokens u16")
         self.shell(command, "")
         said = self.made("tokens", "--tokens", "u16")
         self.assertIn("found 136 samples of 1024 tokens in 2 token files", said)
@@ -399,7 +399,7 @@ class Tokens(Download):
             "or lists if there are no pictures (with pyarrow) into a new folder:\n"
             f"(cd {self.root} && python3 -c "), said)
         self.assertTrue(said.endswith(
-            f"; then: forebay init {self.root}/converted"), said)
+            f" && forebay init {self.root}/converted"), said)
 
 
 if __name__ == "__main__":
