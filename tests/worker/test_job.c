@@ -63,12 +63,24 @@ static struct fby_job_spec spec_of(const struct bench *bench, uint64_t step)
         .rows                                  = KIT_BATCH};
 }
 
-static struct fby_job *start(
+static const struct fby_session_id session = {7};
+static const struct fby_request_id request = {9};
+
+static struct fby_job *create(
     struct bench *bench, const struct fby_job_spec *spec)
 {
     struct fby_job         *job = NULL;
     struct fby_error_detail why = {{0}};
     assert_ok(fby_job_create(spec, bench->arenas, NULL, &job, &why));
+    job->session = session;
+    job->request = request;
+    return job;
+}
+
+static struct fby_job *start(
+    struct bench *bench, const struct fby_job_spec *spec)
+{
+    struct fby_job *job = create(bench, spec);
     fby_stages_start_job(bench->stages, job);
     return job;
 }
@@ -86,16 +98,19 @@ static struct fby_stages_event next_event(struct bench *bench)
     return event;
 }
 
-static struct fby_chunk head_of(const struct fby_job_chunk *chunk)
+/* Check that the encode threads wrote the prefix, for the job's request. */
+static void check_prefix(const struct fby_job_chunk *chunk)
 {
-    return (struct fby_chunk){.filter = chunk->coding.filter,
-        .codec                        = chunk->coding.codec,
-        .field                        = chunk->field,
-        .number                       = chunk->number,
-        .raw_offset                   = chunk->span.raw_offset,
-        .raw_bytes                    = chunk->span.raw_bytes,
-        .wire_bytes                   = chunk->wire_bytes,
-        .raw_hash                     = chunk->raw_hash};
+    const uint8_t          *frame = chunk->payload - FBY_CHUNK_PREFIX;
+    size_t                  size  = FBY_CHUNK_PREFIX + chunk->wire_bytes;
+    struct fby_chunk        read  = {.field = 0};
+    struct fby_error_detail why   = {{0}};
+    assert_ok(fby_chunk_read_prefix(frame, size, &read, &why));
+    assert_true(fby_chunk_is_intact(frame, size));
+    assert_true(fby_session_equal(read.session, session));
+    assert_true(fby_request_equal(read.request, request));
+    assert_true(fby_session_equal(chunk->session, session));
+    assert_true(fby_request_equal(chunk->request, request));
 }
 
 /* Take all chunks of `job` and compare each with the direct computation. */
@@ -106,7 +121,9 @@ static void check_job(struct bench *bench, struct fby_job *job)
         struct fby_stages_event event = next_event(bench);
         assert_ptr_equal(event.job, job);
         assert_non_null(event.chunk);
-        struct fby_chunk head = head_of(event.chunk);
+        struct fby_chunk head =
+            fby_job_chunk_head(event.chunk, session, request);
+        check_prefix(event.chunk);
         kit_check_chunk(&job->layout, &expected, &head, event.chunk->payload);
         fby_job_release(&event.job);
     }
@@ -155,10 +172,8 @@ static void compressed_chunks_decode_to_the_same_bytes(void **state)
 {
     struct bench bench;
     bench_open(&bench, state, "      - resize: {size: 128}\n", "");
-    struct fby_job_spec     spec = spec_of(&bench, 0);
-    struct fby_job         *job  = NULL;
-    struct fby_error_detail why  = {{0}};
-    assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));
+    struct fby_job_spec spec = spec_of(&bench, 0);
+    struct fby_job     *job  = create(&bench, &spec);
     job->coding[0] = (struct fby_coding){FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4};
     fby_stages_start_job(bench.stages, job);
     check_job(&bench, job);
@@ -173,10 +188,8 @@ static void a_chunk_that_does_not_shrink_is_stored(void **state)
 {
     struct bench bench;
     bench_open(&bench, state, "", "");
-    struct fby_job_spec     spec = spec_of(&bench, 0);
-    struct fby_job         *job  = NULL;
-    struct fby_error_detail why  = {{0}};
-    assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));
+    struct fby_job_spec spec = spec_of(&bench, 0);
+    struct fby_job     *job  = create(&bench, &spec);
     job->coding[1] = (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_LZ4};
     fby_stages_start_job(bench.stages, job);
     check_job(&bench, job);

@@ -2,10 +2,11 @@
 /* Send clients the items that their sessions choose: HEADER, chunks and END.
  *
  * The frame of a chunk is a prefix and the payload. The prefix names session
- * and request, so it is written when the chunk is sent, into room that the
- * arena (the memory of the batch) has before each payload. While the frame is
- * lent to ZeroMQ, its bytes must not change. If the same chunk must then be
- * sent for a second request, it is copied. If there is no memory for the copy,
+ * and request, and is in room that the arena (the memory of the batch) has before
+ * each payload. An encode thread wrote it for the first request of the batch. For
+ * another request it is written when the chunk is sent. While the frame is lent to
+ * ZeroMQ, its bytes must not change. If the same chunk must then be sent for a
+ * second request, it is copied. If there is no memory for the copy,
  * that send is deferred. On a route that seals chunks, each sealed chunk is such
  * a copy, which an encode thread makes (outbox.c). */
 #include <stdlib.h>
@@ -174,31 +175,6 @@ static void send_end(struct fby_loop *self, struct fby_loop_request *request)
 
 /* ---- Chunks -------------------------------------------------------------- */
 
-static struct fby_chunk chunk_head(
-    const struct fby_job_chunk *chunk, const struct fby_loop_request *request)
-{
-    return (struct fby_chunk){
-        .session    = request->peer->id,
-        .request    = request->id,
-        .filter     = chunk->coding.filter,
-        .codec      = chunk->coding.codec,
-        .field      = chunk->field,
-        .number     = chunk->number,
-        .raw_offset = chunk->span.raw_offset,
-        .raw_bytes  = chunk->raw_bytes,
-        .wire_bytes = chunk->wire_bytes,
-        .raw_hash   = chunk->raw_hash,
-    };
-}
-
-static void write_prefix(struct fby_job_chunk *chunk,
-    const struct fby_loop_request *request, const uint8_t *payload,
-    uint8_t *prefix)
-{
-    const struct fby_chunk head = chunk_head(chunk, request);
-    fby_chunk_write_prefix(&head, payload, prefix);
-}
-
 /* True if the chunk's prefix was not written for `request`. */
 static bool needs_new_prefix(
     const struct fby_job_chunk *chunk, const struct fby_loop_request *request)
@@ -213,9 +189,7 @@ static fby_err lend_in_place(struct fby_job_chunk *chunk,
 {
     uint8_t *frame = chunk->payload - FBY_CHUNK_PREFIX;
     if (needs_new_prefix(chunk, request)) {
-        write_prefix(chunk, request, chunk->payload, frame);
-        chunk->session = request->peer->id;
-        chunk->request = request->id;
+        fby_job_chunk_write_prefix(chunk, request->peer->id, request->id);
     }
     if (fby_fault_takes_effect("worker.corrupt_chunk", "chunk")) {
         frame[FBY_CHUNK_PREFIX - 1] ^= 1U; /* a bit of the frame's hash */
@@ -236,9 +210,11 @@ static fby_err copy_and_lend(struct fby_arena *arena,
     if (err != FBY_OK) {
         return err;
     }
+    const struct fby_chunk head =
+        fby_job_chunk_head(chunk, request->peer->id, request->id);
     uint8_t *frame = fby_arena_data(arena);
     memcpy(frame + FBY_CHUNK_PREFIX, chunk->payload, chunk->wire_bytes);
-    write_prefix(chunk, request, frame + FBY_CHUNK_PREFIX, frame);
+    fby_chunk_write_prefix(&head, frame + FBY_CHUNK_PREFIX, frame);
     return fby_arena_lend(arena, 0 /* the only slot */, frame,
         FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
 }
@@ -287,7 +263,8 @@ static fby_err send_in_the_clear(struct fby_loop *self,
 static fby_err seal_and_send(struct fby_loop *self,
     struct fby_loop_request *request, struct fby_job_chunk *chunk)
 {
-    const struct fby_chunk head = chunk_head(chunk, request);
+    const struct fby_chunk head =
+        fby_job_chunk_head(chunk, request->peer->id, request->id);
     return fby_loop_outbox_add_chunk(self, request->peer, &head, chunk);
 }
 

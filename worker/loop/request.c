@@ -117,6 +117,10 @@ static fby_err start_work(struct fby_loop *self, const struct incoming *in)
         return err;
     }
     memcpy(job->coding, in->coding, sizeof(job->coding));
+    if (!fby_loop_seals_chunks(in->peer)) {
+        job->session = in->peer->id;
+        job->request = request->id;
+    }
     struct fby_loop_work *work = fby_zalloc(sizeof(*work));
     work->job                  = job;
     work->next                 = self->works;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* encode.c - the last of the stages fetch, transform and encode: hash the raw
- * bytes of a chunk, and compress them if the job's coding says so.
+ * bytes of a chunk, compress them if the job's coding says so, and write the
+ * prefix of its message, with a hash of the encoded bytes.
  *
  * The encoded bytes replace the raw ones, so a batch needs no second block of
- * memory. A chunk that would become larger is sent as it is. The stage does not
- * write the prefix of the chunk's message, which depends on the request. */
+ * memory. A chunk that would become larger is sent as it is. */
 #include <string.h>
 
 #include "common/clock.h"
@@ -57,6 +57,10 @@ static void hash_and_encode(
         !encode_in_place(self, thread, chunk, chunk->coding)) {
         chunk->coding     = not_encoded;
         chunk->wire_bytes = chunk->raw_bytes;
+    }
+    if (chunk->job->request.value != 0) {
+        fby_job_chunk_write_prefix(
+            chunk, chunk->job->session, chunk->job->request);
     }
 }
 

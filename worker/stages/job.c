@@ -465,3 +465,30 @@ void fby_job_record_written(struct fby_job *self, uint32_t row, uint32_t n,
         count_written_rows(self, f, row, n, sink);
     }
 }
+
+struct fby_chunk fby_job_chunk_head(const struct fby_job_chunk *chunk,
+    struct fby_session_id session, struct fby_request_id request)
+{
+    return (struct fby_chunk){
+        .session    = session,
+        .request    = request,
+        .filter     = chunk->coding.filter,
+        .codec      = chunk->coding.codec,
+        .field      = chunk->field,
+        .number     = chunk->number,
+        .raw_offset = chunk->span.raw_offset,
+        .raw_bytes  = chunk->raw_bytes,
+        .wire_bytes = chunk->wire_bytes,
+        .raw_hash   = chunk->raw_hash,
+    };
+}
+
+void fby_job_chunk_write_prefix(struct fby_job_chunk *chunk,
+    struct fby_session_id session, struct fby_request_id request)
+{
+    const struct fby_chunk head = fby_job_chunk_head(chunk, session, request);
+    fby_chunk_write_prefix(
+        &head, chunk->payload, chunk->payload - FBY_CHUNK_PREFIX);
+    chunk->session = session;
+    chunk->request = request;
+}

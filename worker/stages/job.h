@@ -8,9 +8,11 @@
  * Each row is written by one thread. After its last row is written, a chunk
  * belongs to the encode stage. Then an event passes the chunk to the loop.
  *
- * In the arena each chunk has 64 bytes of head room before its raw bytes. The
- * loop writes the message's prefix there, so that a chunk is sent in place. The
- * fields that the request selects are called the chosen fields. */
+ * In the arena each chunk has 64 bytes of head room before its raw bytes, for the
+ * prefix of its message, so that a chunk is sent in place. The prefix names a
+ * request and hashes the whole message. The encode threads write it for the
+ * request that the job was created for, and the loop for any other. The fields
+ * that the request selects are called the chosen fields. */
 #ifndef FBY_WORKER_STAGES_JOB_H
 #define FBY_WORKER_STAGES_JOB_H
 
@@ -64,7 +66,8 @@ struct fby_job_chunk {
     uint32_t          wire_bytes;   /* encoded size, valid once encoded */
     uint64_t          raw_hash;     /* XXH64, valid once encoded */
     bool              ready;        /* loop only: its event was handled */
-    /* Loop only: the request whose prefix is in the head room; 0: none. */
+    /* The request whose prefix is in the head room; 0: none. Loop only, once
+     * encoded. */
     struct fby_session_id session;
     struct fby_request_id request;
 };
@@ -89,10 +92,14 @@ struct fby_job {
     struct fby_raw_layout layout;
     uint32_t content_field[FBY_MAX_FIELDS]; /* [chosen field]: its index in the
                                                content */
-    struct fby_coding     coding[FBY_MAX_FIELDS]; /* [chosen field]: set by the
+    struct fby_coding coding[FBY_MAX_FIELDS]; /* [chosen field]: set by the
                                                      loop before the start */
-    uint64_t             *samples;                /* [row]: sample number */
-    struct fby_job_chunk *chunks;                 /* [layout.n_chunks] */
+    /* The request that the encode threads write prefixes for: set by the loop
+     * before the start. 0: none, since its route seals chunks. */
+    struct fby_session_id session;
+    struct fby_request_id request;
+    uint64_t             *samples;     /* [row]: sample number */
+    struct fby_job_chunk *chunks;      /* [layout.n_chunks] */
     uint32_t *lengths[FBY_MAX_FIELDS]; /* [chosen field][row]: number of entries
                                           of the row, set by the thread that
                                           makes it; NULL for a dense field */
@@ -186,6 +193,15 @@ uint32_t *fby_job_length_dst(
 /* The destination of the indices of a sparse row; NULL for other fields. */
 uint8_t *fby_job_indices_dst(
     struct fby_job *self, uint32_t field, uint32_t row);
+
+/* The members of the prefix of an encoded chunk, for a request. */
+struct fby_chunk fby_job_chunk_head(const struct fby_job_chunk *chunk,
+    struct fby_session_id session, struct fby_request_id request);
+
+/* Write the prefix of an encoded chunk into its head room. This reads the whole
+ * payload, to hash it. Thread: the one that encoded the chunk, then the loop. */
+void fby_job_chunk_write_prefix(struct fby_job_chunk *chunk,
+    struct fby_session_id session, struct fby_request_id request);
 
 struct fby_job_sink { /* receives chunks that have all their rows */
     void (*complete)(void *context, struct fby_job_chunk *chunk);
