@@ -139,7 +139,7 @@ static void run(void)
     measure_real_worker();
     bench_print_reliability(result.ratio.noise, BENCH_NEEDS_TWO_CORES);
     bench_judge("wire", result.ratio.median, BENCH_AT_LEAST,
-        fby_usable_cores() >= 4 ? 0.9 : 0.8);
+        fby_usable_cores() >= 4 ? 0.9 : 0.85);
     bench_receive_stop(&self.receive);
     bench_batch_free(&batch);
 }

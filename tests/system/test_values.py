@@ -8,6 +8,8 @@ import subprocess
 import sys
 import unittest
 
+import numpy
+
 from harness import FOREBAY, PIPELINE, SystemTest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "model"))
@@ -32,6 +34,28 @@ class Values(SystemTest):
         classes = sorted(os.listdir(self.cluster.root))
         self.assertEqual(len(classes), 6)
         self.assertEqual(shown.stdout.split(), [*classes, "480"])
+
+
+    def test_floats_are_the_scaled_pixels_whatever_the_codec(self):
+        """A batch has three chunks of 13 pictures or fewer."""
+        self.cluster.photos(number=30)
+        normalize = PIPELINE[PIPELINE.index("    device:"):
+                             PIPELINE.index("    out:")]
+        pixels = (PIPELINE.replace(normalize, "").replace("size: 64", "size: 224")
+                  .replace("{{dtype: f32, layout: chw}}", "{{dtype: u8}}"))
+        self.assertIn("dtype: u8", pixels)
+        raw = next(self.first_batches(self.cluster.pipeline(
+            pixels, batch=30, last="drop"), 1))["image"].astype("f4")
+        mean, std = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+        scale = (1 / (255 * numpy.array(std))).astype("f4")
+        offset = (-numpy.array(mean) / numpy.array(std)).astype("f4")
+        right = (raw * scale + offset).transpose(0, 3, 1, 2)
+        for wire in ("store", "pack", "lz4"):
+            text = PIPELINE.replace("size: 64", "size: 224")
+            made = next(self.first_batches(self.cluster.pipeline(
+                text, batch=30, codec=wire, last="drop"), 1))["image"]
+            self.assertEqual(made.dtype, right.dtype)
+            self.assertTrue(numpy.array_equal(made, right), wire)
 
 
 class Plan(SystemTest):

@@ -50,7 +50,7 @@ static bool keeps(
             .field = field, .filter = coding.filter, .codec = coding.codec});
 }
 
-static void chunks_that_the_device_decodes_are_kept(void **state)
+static void chunks_that_are_decoded_with_their_batch_are_kept(void **state)
 {
     (void)state;
     const struct fby_coding stored   = {FBY_FILTER_NONE, FBY_CODEC_STORE};
@@ -64,7 +64,11 @@ static void chunks_that_the_device_decodes_are_kept(void **state)
     assert_true(keeps(&setup, IMAGE, packed));
     assert_false(keeps(&setup, IMAGE, shuffled));
     assert_false(keeps(&setup, IMAGE, lz4));
-    assert_false(keeps(&setup, SMALL, stored));
+    assert_true(keeps(&setup, SMALL, stored));
+    assert_true(keeps(&setup, SMALL, packed));
+    assert_false(keeps(&setup, SMALL, lz4));
+    setup.digests = true; /* they hash raw pixels */
+    assert_true(keeps(&setup, IMAGE, packed));
     assert_false(keeps(&setup, SMALL, packed));
     end(&setup, &slot);
 }
@@ -205,6 +209,7 @@ static void a_slot_has_memory_for_a_whole_batch(void **state)
     assert_null(other.memory);
     setup.n_fields = 1; /* as if there were only the one that is expanded */
     setup.expansions[0].kind = setup.expansions[SMALL].kind;
+    setup.digests            = true; /* they hash raw pixels */
     assert_ok(fby_request_slot_init(&other, &setup, NULL));
     assert_false(sparse);
     fby_request_slot_fini(&other, &setup);
@@ -220,7 +225,7 @@ static void a_slot_has_memory_for_a_whole_batch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chunks_that_the_device_decodes_are_kept),
+        cmocka_unit_test(chunks_that_are_decoded_with_their_batch_are_kept),
         cmocka_unit_test(a_kept_frame_lives_until_the_slot_is_cleared),
         cmocka_unit_test(a_slot_that_ends_frees_the_frames_it_keeps),
         cmocka_unit_test(chunks_lie_one_behind_the_other),

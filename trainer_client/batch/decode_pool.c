@@ -19,6 +19,8 @@ struct fby_decode_pool {
     struct fby_stage         *stage;
     struct fby_wakeup         wakeup;
     struct fby_codec_scratch *scratch; /* one per thread */
+    uint8_t                  *chunks;  /* FBY_CHUNK_RAW bytes per thread; NULL:
+                                            no field expands by chunk */
     struct fby_ops_row       *params; /* random parameters: max_rows per thread;
                                            NULL: no field has device ops */
     struct fby_decode_task   *spare;  /* list; receiver's thread only */
@@ -57,6 +59,9 @@ static void run_batch_task(
              .setup   = setup,
              .upload  = self->upload,
              .scratch = &self->scratch[thread],
+             .chunk   = self->chunks == NULL
+                            ? NULL
+                            : self->chunks + (size_t)thread * FBY_CHUNK_RAW,
              .params  = self->params == NULL
                             ? NULL
                             : self->params + (size_t)thread * setup->max_rows,
@@ -93,6 +98,22 @@ static fby_err run_task(void *context, uint32_t thread, void *item)
     return FBY_OK; /* a failure is in the task or the batch */
 }
 
+/* Allocate what the threads need for some kinds of fields. */
+static void allocate_for_threads(struct fby_decode_pool *self)
+{
+    const struct fby_setup *setup   = self->setup;
+    const size_t            threads = setup->decode_threads;
+    for (uint32_t i = 0; i < setup->n_fields; i++) {
+        if (setup->expansions[i].ops_field != NULL && self->params == NULL) {
+            self->params =
+                fby_zalloc(threads * setup->max_rows * sizeof(*self->params));
+        }
+        if (fby_setup_expands_by_chunk(setup, i) && self->chunks == NULL) {
+            self->chunks = fby_zalloc(threads * FBY_CHUNK_RAW);
+        }
+    }
+}
+
 /* ---- on the receiver's thread -------------------------------------------- */
 
 fby_err fby_decode_pool_create(const struct fby_setup *setup,
@@ -115,12 +136,7 @@ fby_err fby_decode_pool_create(const struct fby_setup *setup,
         .run      = run_task,
         .context  = self,
     };
-    for (uint32_t i = 0; i < setup->n_fields && self->params == NULL; i++) {
-        if (setup->expansions[i].ops_field != NULL) {
-            self->params = fby_zalloc((size_t)setup->decode_threads *
-                                      setup->max_rows * sizeof(*self->params));
-        }
-    }
+    allocate_for_threads(self);
     if (self->wakeup.fd < 0 || self->scratch == NULL ||
         fby_stage_create(&config, &self->stage) != FBY_OK) {
         fby_decode_pool_destroy(&self);
@@ -150,6 +166,7 @@ void fby_decode_pool_destroy(struct fby_decode_pool **self_p)
     fby_wakeup_close(&self->wakeup);
     pthread_mutex_destroy(&self->lock);
     free(self->scratch);
+    free(self->chunks);
     free(self->params);
     free(self);
 }

@@ -16,52 +16,90 @@ static const uint8_t *raw_of(
            input->layout->fields[field].slot_offset;
 }
 
-/* Write chunk `chunk` of a direct field to the tensor. The chunk is in a kept
- * frame, still encoded, or decoded in the slot's memory. */
-static fby_err write_chunk_to_tensor(
+/* A chunk of a field: in a kept frame, still encoded, or raw in the slot's
+ * memory. */
+struct chunk_source {
+    struct fby_raw_span  span;
+    struct fby_codec_job codec_job;
+    struct fby_bytes_in  bytes;
+};
+
+static struct chunk_source find_chunk(
     const struct fby_batch_job *job, uint32_t field, uint32_t chunk)
 {
     const struct fby_batch_input *input = job->input;
     const struct fby_raw_field   *raw   = &input->layout->fields[field];
-    const struct fby_raw_span     span =
-        fby_layout_chunk_span(input->layout, field, chunk);
-    struct fby_kept_chunk *kept =
+    struct fby_kept_chunk        *kept =
         &input->request_slot->kept[raw->first_chunk + chunk];
-    struct fby_codec_job codec_job = {
-        .coding  = {FBY_FILTER_NONE, FBY_CODEC_STORE}, /* only copy */
-        .params  = fby_layout_codec_params(raw),
-        .scratch = job->scratch,
-    };
-    struct fby_bytes_in bytes = {
-        .data = raw_of(input, field) + span.raw_offset,
-        .size = span.raw_bytes,
+    struct chunk_source source = {
+        .span = fby_layout_chunk_span(input->layout, field, chunk),
+        .codec_job =
+            {
+                .coding  = {FBY_FILTER_NONE, FBY_CODEC_STORE}, /* only copy */
+                .params  = fby_layout_codec_params(raw),
+                .scratch = job->scratch,
+            },
     };
     if (kept->is_kept) {
         const uint8_t *frame = zmq_msg_data(&kept->frame);
-        codec_job.coding =
+        source.codec_job.coding =
             (struct fby_coding){kept->chunk.filter, kept->chunk.codec};
-        bytes.data = frame + FBY_CHUNK_PREFIX;
-        bytes.size = kept->chunk.wire_bytes;
+        source.bytes = (struct fby_bytes_in){
+            frame + FBY_CHUNK_PREFIX, kept->chunk.wire_bytes};
+    } else {
+        source.bytes =
+            (struct fby_bytes_in){raw_of(input, field) + source.span.raw_offset,
+                source.span.raw_bytes};
     }
-    return job->setup->device->decode(&codec_job, bytes,
-        input->batch->memory + job->setup->out_offset[field] + span.raw_offset,
-        span.raw_bytes);
+    return source;
+}
+
+/* The chunk was checked when it was received, so it is valid. */
+static fby_err say_changed(const struct fby_expansion *plan, uint32_t chunk,
+    struct fby_error_detail *why)
+{
+    return fby_error_set(why, FBY_PROTO, "field %s: chunk %u changed in memory",
+        plan->name, chunk);
 }
 
 static fby_err write_direct_field(const struct fby_batch_job *job,
     uint32_t field, struct fby_error_detail *why)
 {
-    const struct fby_expansion *plan = &job->setup->expansions[field];
-    const uint8_t              *out =
-        job->input->batch->memory + job->setup->out_offset[field];
+    const struct fby_setup     *setup = job->setup;
+    const struct fby_expansion *plan  = &setup->expansions[field];
+    uint8_t *out = job->input->batch->memory + setup->out_offset[field];
     for (uint32_t i = 0; i < job->input->layout->fields[field].n_chunks; i++) {
-        /* The chunk was checked when it was received, so it is valid. */
-        if (write_chunk_to_tensor(job, field, i) != FBY_OK) {
-            return fby_error_set(why, FBY_PROTO,
-                "field %s: chunk %u changed in memory", plan->name, i);
+        const struct chunk_source source = find_chunk(job, field, i);
+        if (setup->device->decode(&source.codec_job, source.bytes,
+                out + source.span.raw_offset,
+                source.span.raw_bytes) != FBY_OK) {
+            return say_changed(plan, i, why);
         }
     }
     return fby_check_labels(plan, out, job->input->batch->rows, why);
+}
+
+/* Decode and expand one chunk after the other. */
+static fby_err expand_by_chunk(const struct fby_batch_job *job, uint32_t field,
+    struct fby_error_detail *why)
+{
+    const struct fby_setup     *setup = job->setup;
+    const struct fby_expansion *plan  = &setup->expansions[field];
+    uint8_t *out = job->input->batch->memory + setup->out_offset[field];
+    for (uint32_t i = 0; i < job->input->layout->fields[field].n_chunks; i++) {
+        const struct chunk_source source = find_chunk(job, field, i);
+        const uint8_t            *raw    = source.bytes.data;
+        if (source.codec_job.coding.codec != FBY_CODEC_STORE) {
+            raw = job->chunk;
+            if (fby_codec_decode(&source.codec_job, source.bytes, job->chunk,
+                    source.span.raw_bytes) != FBY_OK) {
+                return say_changed(plan, i, why);
+            }
+        }
+        FBY_TRY(setup->device->expand(plan, raw, source.span.rows,
+            out + source.span.first_row * plan->out_bytes, why));
+    }
+    return FBY_OK;
 }
 
 struct fby_ops_row *fby_batch_draw_params(
@@ -152,6 +190,8 @@ static fby_err expand_on_host(
             err = expand_ragged(job, i, why);
         } else if (batch->rows > 0 && fby_setup_is_direct(setup, i)) {
             err = write_direct_field(job, i, why);
+        } else if (batch->rows > 0 && fby_setup_expands_by_chunk(setup, i)) {
+            err = expand_by_chunk(job, i, why);
         } else if (batch->rows > 0) {
             err = fby_batch_expand_field(
                 job, i, batch->memory + setup->out_offset[i], why);

@@ -20,7 +20,8 @@ fby_err fby_request_slot_init(struct fby_request_slot *self,
     self->arena            = arena;
     for (uint32_t i = 0; i < setup->n_fields; i++) {
         needs_memory = needs_memory || !fby_setup_uploads_as_received(setup, i);
-        mostly_unused = mostly_unused || fby_setup_is_direct(setup, i);
+        mostly_unused = mostly_unused || fby_setup_is_direct(setup, i) ||
+                        fby_setup_expands_by_chunk(setup, i);
     }
     if (needs_memory) {
         self->memory =
@@ -45,7 +46,9 @@ bool fby_request_slot_must_keep(
     bool fast_to_decode =
         chunk->codec == FBY_CODEC_PACK ||
         (chunk->codec == FBY_CODEC_STORE && chunk->filter == FBY_FILTER_NONE);
-    return fast_to_decode && fby_setup_is_direct(setup, chunk->field);
+    return fast_to_decode &&
+           (fby_setup_is_direct(setup, chunk->field) ||
+               fby_setup_expands_by_chunk(setup, chunk->field));
 }
 
 void fby_request_slot_keep(struct fby_request_slot *self, uint32_t index,

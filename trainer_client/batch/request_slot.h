@@ -3,10 +3,10 @@
  *
  * A chunk is stored in one of three ways:
  *     memory    It is decoded into the slot's memory.
- *     kept      It stays in the frame that ZeroMQ received, if it decodes fast
- *               and its field's tensor holds the raw bytes. Later it is decoded
- *               straight to the tensor, so its part of the slot's memory is
- *               never touched.
+ *     kept      It stays in the frame that ZeroMQ received, if it decodes fast,
+ *               and its field's tensor holds the raw bytes or is made from them
+ *               chunk by chunk. It is decoded when its batch is made, so its
+ *               part of the slot's memory is never touched.
  *     arena     It is decoded, or copied undecoded, into the arena, the memory
  *               that is copied to a GPU.
  * One thread owns a slot at a time: the receiver, or the decode thread that

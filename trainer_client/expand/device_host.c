@@ -9,10 +9,6 @@
 #include "proto/layout.h"
 #include "trainer_client/expand/documents.h"
 
-/* Stores to tensors of at least this size bypass the cache, so that they do not
- * evict data that is still in use. */
-enum { NON_TEMPORAL_BYTES = 8 << 20 };
-
 static void *map_raw(size_t size, bool sparse)
 {
     return sparse ? fby_pages_map_sparse(size) : fby_pages_map(size);
@@ -21,9 +17,8 @@ static void *map_raw(size_t size, bool sparse)
 static fby_err expand(const struct fby_expansion *plan, const void *raw,
     uint32_t rows, void *out, struct fby_error_detail *why)
 {
-    const uint8_t *raw_row      = raw;
-    uint8_t       *out_row      = out;
-    bool           non_temporal = rows * plan->out_bytes >= NON_TEMPORAL_BYTES;
+    const uint8_t       *raw_row = raw;
+    uint8_t             *out_row = out;
     fby_expand_image_fn *expand_image =
         fby_expand_image_kernel(fby_simd_level());
     fby_err err = FBY_OK;
@@ -36,9 +31,9 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
     }
     for (uint32_t row = 0; row < rows && err == FBY_OK; row++) {
         if (plan->yuv420) {
-            fby_expand_yuv(plan, raw_row, non_temporal, out_row);
+            fby_expand_yuv(plan, raw_row, plan->bypass_cache, out_row);
         } else if (plan->kind == FBY_EXPAND_AFFINE) {
-            expand_image(plan, raw_row, non_temporal, out_row);
+            expand_image(plan, raw_row, plan->bypass_cache, out_row);
         } else if (plan->kind == FBY_EXPAND_ONE_HOT) {
             err = fby_expand_one_hot(plan, raw_row, out_row, why);
         } else if (plan->kind == FBY_EXPAND_BITS) {

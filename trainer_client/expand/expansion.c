@@ -411,6 +411,14 @@ static plan_fn *const plans[] = {
     [FBY_DECODE_DOCUMENTS] = plan_rows,
 };
 
+/* Stores to tensors of at least this size bypass the cache. */
+enum { BYPASS_CACHE_BYTES = 8 << 20 };
+
+void fby_expansion_set_rows(struct fby_expansion *self, uint32_t rows)
+{
+    self->bypass_cache = rows * self->out_bytes >= BYPASS_CACHE_BYTES;
+}
+
 fby_err fby_expansion_init(struct fby_expansion *self,
     const struct fby_field_content              *field,
     const struct fby_field_delivery *delivery, struct fby_error_detail *why)

@@ -63,15 +63,17 @@ struct fby_expansion {
     uint32_t             pixels; /* affine, planar, ops, bits: of a sample */
     uint32_t             plane;  /* affine, ops: values from one channel to the
                                       next in a planar output */
-    bool                 scaled; /* arrays: scale[] and offset[] are applied */
-    uint32_t             channels;  /* affine, ops: of a pixel. scaled: number
+    bool bypass_cache; /* affine: stores bypass the cache, so that they do not
+                          evict data that is still in use */
+    bool scaled;       /* arrays: scale[] and offset[] are applied */
+    uint32_t      channels;  /* affine, ops: of a pixel. scaled: number
                                          of scales; 1: one for all values */
-    uint64_t             raw_bytes; /* most raw bytes of a sample */
-    uint64_t             out_bytes; /* most bytes of a sample in the tensor */
-    float                scale[FBY_MAX_FACTORS];  /* of each channel */
-    float                offset[FBY_MAX_FACTORS]; /* of each channel */
-    uint32_t             max_length;  /* ragged: most entries of a row */
-    uint64_t             entry_bytes; /* ragged: bytes of one raw entry */
+    uint64_t      raw_bytes; /* most raw bytes of a sample */
+    uint64_t      out_bytes; /* most bytes of a sample in the tensor */
+    float         scale[FBY_MAX_FACTORS];  /* of each channel */
+    float         offset[FBY_MAX_FACTORS]; /* of each channel */
+    uint32_t      max_length;              /* ragged: most entries of a row */
+    uint64_t      entry_bytes;             /* ragged: bytes of one raw entry */
     uint32_t      index_bytes; /* bytes of one raw index; 0: not sparse */
     bool          longest;     /* padded: rows are padded to the longest row
                                        of the batch, else to max_length */
@@ -120,6 +122,10 @@ FBY_CHECKED fby_err fby_expansion_init(struct fby_expansion *self,
 FBY_CHECKED fby_err fby_expansion_set_mix(struct fby_expansion *self,
     const struct fby_field_content                             *label,
     const struct fby_field_content *image, struct fby_error_detail *why);
+
+/* Tell the plan that a batch has at most `rows` rows: stores to large tensors
+ * bypass the cache. Without the call they do not. */
+void fby_expansion_set_rows(struct fby_expansion *self, uint32_t rows);
 
 /* Set the shape and the strides (in elements) of a tensor of `rows` samples.
  * Returns the number of dimensions. */

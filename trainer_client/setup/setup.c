@@ -256,6 +256,7 @@ static fby_err plan_expansions(
         if (err != FBY_OK) {
             return err;
         }
+        fby_expansion_set_rows(&self->expansions[i], self->max_rows);
         assign_offsets(self, i);
     }
     self->out_offset[self->n_fields] = self->out_bytes;
@@ -526,4 +527,11 @@ bool fby_setup_is_direct(const struct fby_setup *self, uint32_t field)
 {
     return self->cuda == NULL &&
            self->expansions[field].kind == FBY_EXPAND_COPY;
+}
+
+bool fby_setup_expands_by_chunk(const struct fby_setup *self, uint32_t field)
+{
+    return self->cuda == NULL && !self->digests && /* they hash raw pixels */
+           self->expansions[field].kind == FBY_EXPAND_AFFINE &&
+           self->layout.fields[field].rows_per_chunk > 0;
 }
