@@ -80,10 +80,30 @@ static void damaged_chunks_are_counted_and_come_back_in_order(void **state)
     fby_decode_pool_destroy(&self);
 }
 
+static void there_is_room_again_once_a_task_is_taken_back(void **state)
+{
+    (void)state;
+    struct fby_setup        setup;
+    struct fby_decode_pool *self = pool_of(&setup);
+    for (int i = 0; i < FBY_DECODE_QUEUE; i++) {
+        assert_true(fby_decode_pool_has_room(self));
+        struct fby_decode_task *task = fby_decode_pool_new_task(self);
+        task->kind                   = FBY_TASK_DECODE_CHUNK;
+        task->keeps                  = true;
+        zmq_msg_init(&task->frame);
+        fby_decode_pool_submit(self, task);
+    }
+    assert_false(fby_decode_pool_has_room(self));
+    fby_decode_pool_recycle(self, take(self));
+    assert_true(fby_decode_pool_has_room(self));
+    fby_decode_pool_destroy(&self);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_task_that_was_done_is_used_again_and_zeroed),
+        cmocka_unit_test(there_is_room_again_once_a_task_is_taken_back),
         cmocka_unit_test(damaged_chunks_are_counted_and_come_back_in_order),
     };
     return cmocka_run_group_tests_name(

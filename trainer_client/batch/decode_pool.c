@@ -24,12 +24,13 @@ struct fby_decode_pool {
     struct fby_ops_row       *params; /* random parameters: max_rows per thread;
                                            NULL: no field has device ops */
     struct fby_decode_task   *spare;  /* list; receiver's thread only */
-    pthread_mutex_t           lock;   /* guards `finished`, `finished_end` */
-    struct fby_decode_task   *finished;     /* list, oldest first */
-    struct fby_decode_task  **finished_end; /* to the NULL that ends the list */
-    atomic_int_fast64_t       decode_ns;    /* see fby_decode_pool_counts */
-    atomic_int_fast64_t       expand_ns;
-    atomic_uint_fast64_t      corrupt;
+    uint32_t n_out; /* submitted, not taken back; receiver's thread only */
+    pthread_mutex_t          lock;     /* guards `finished`, `finished_end` */
+    struct fby_decode_task  *finished; /* list, oldest first */
+    struct fby_decode_task **finished_end; /* to the NULL that ends the list */
+    atomic_int_fast64_t      decode_ns;    /* see fby_decode_pool_counts */
+    atomic_int_fast64_t      expand_ns;
+    atomic_uint_fast64_t     corrupt;
 };
 
 /* ---- on the decode threads ----------------------------------------------- */
@@ -37,13 +38,16 @@ struct fby_decode_pool {
 static void run_chunk_task(
     struct fby_decode_pool *self, uint32_t thread, struct fby_decode_task *task)
 {
-    int64_t        start_ns = fby_now_ns();
-    const uint8_t *frame    = zmq_msg_data(&task->frame);
-    task->ok                = (task->job.is_checked ||
-                   fby_chunk_is_intact(frame, zmq_msg_size(&task->frame))) &&
-               fby_chunk_job_write(&task->job, &task->frame,
-                   &self->scratch[thread], self->setup->verify_decoded);
-    zmq_msg_close(&task->frame);
+    int64_t start_ns = fby_now_ns();
+    bool    verify   = self->setup->verify_decoded;
+    task->ok = task->keeps ? fby_chunk_job_check(&task->job, &task->frame,
+                                 &self->scratch[thread], verify)
+                           : fby_chunk_job_run(&task->job, &task->frame,
+                                 &self->scratch[thread], verify);
+    if (!task->keeps) {
+        zmq_msg_close(&task->frame);
+        zmq_msg_init(&task->frame);
+    }
     atomic_fetch_add(&self->corrupt, task->ok ? 0U : 1U);
     atomic_fetch_add(&self->decode_ns, fby_now_ns() - start_ns);
 }
@@ -182,9 +186,15 @@ struct fby_decode_task *fby_decode_pool_new_task(struct fby_decode_pool *self)
     return task;
 }
 
+bool fby_decode_pool_has_room(const struct fby_decode_pool *self)
+{
+    return self->n_out < FBY_DECODE_QUEUE;
+}
+
 void fby_decode_pool_submit(
     struct fby_decode_pool *self, struct fby_decode_task *task)
 {
+    self->n_out++;
     fby_err err = fby_stage_push(self->stage, task);
     (void)err; /* the push fails only after destroy: then no task comes */
 }
@@ -201,12 +211,16 @@ struct fby_decode_task *fby_decode_pool_take_finished(
         }
     }
     pthread_mutex_unlock(&self->lock);
+    self->n_out -= task != NULL ? 1 : 0;
     return task;
 }
 
 void fby_decode_pool_recycle(
     struct fby_decode_pool *self, struct fby_decode_task *task)
 {
+    if (task->kind == FBY_TASK_DECODE_CHUNK) {
+        zmq_msg_close(&task->frame);
+    }
     task->next  = self->spare;
     self->spare = task;
 }

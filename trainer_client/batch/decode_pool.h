@@ -14,10 +14,10 @@
 #include "trainer_client/batch/make_batch.h"
 #include "trainer_client/batch/ready_queue.h"
 
-enum { FBY_DECODE_QUEUE = 32 }; /* most tasks in the queue */
+enum { FBY_DECODE_QUEUE = 32 }; /* most tasks that are not taken back */
 
 enum fby_decode_task_kind {
-    FBY_TASK_DECODE_CHUNK, /* verify `frame`, then do `job` */
+    FBY_TASK_DECODE_CHUNK, /* verify `frame`, then do or check `job` */
     FBY_TASK_MAKE_BATCH    /* make values and digests; clear the slot */
 };
 
@@ -29,7 +29,8 @@ struct fby_decode_task {
     /* FBY_TASK_DECODE_CHUNK: */
     zmq_msg_t            frame;
     struct fby_chunk_job job;
-    bool                 ok; /* result: the chunk was valid */
+    bool keeps; /* only check `job`, and leave `frame` to the receiver */
+    bool ok;    /* result: the chunk was valid */
 
     /* FBY_TASK_MAKE_BATCH. input.batch has its place in the ready queue, and
      * becomes ready when the task is done. */
@@ -56,7 +57,11 @@ void fby_decode_pool_destroy(struct fby_decode_pool **self_p);
  * thread. */
 struct fby_decode_task *fby_decode_pool_new_task(struct fby_decode_pool *self);
 
-/* Queue a task. Waits while the queue is full. Receiver's thread.
+/* True if fewer than FBY_DECODE_QUEUE tasks were submitted and not yet taken
+ * back. Receiver's thread. */
+bool fby_decode_pool_has_room(const struct fby_decode_pool *self);
+
+/* Queue a task. Waits if there is no room. Receiver's thread.
  * Ownership: the task moves to the pool. */
 void fby_decode_pool_submit(
     struct fby_decode_pool *self, struct fby_decode_task *task);
@@ -64,7 +69,7 @@ void fby_decode_pool_submit(
 /* Take a finished task; NULL if there is none. Recycle the task after use. */
 struct fby_decode_task *fby_decode_pool_take_finished(
     struct fby_decode_pool *self);
-/* Return a finished task for reuse. Receiver's thread. */
+/* Return a finished task for reuse, and drop its frame. Receiver's thread. */
 void fby_decode_pool_recycle(
     struct fby_decode_pool *self, struct fby_decode_task *task);
 

@@ -102,15 +102,13 @@ static struct fby_bytes_in payload_of(
         .data = bytes + FBY_CHUNK_PREFIX, .size = job->chunk.wire_bytes};
 }
 
-bool fby_chunk_job_is_decodable(const struct fby_chunk_job *job,
-    zmq_msg_t *frame, struct fby_codec_scratch *scratch)
+static bool is_intact(const struct fby_chunk_job *job, zmq_msg_t *frame)
 {
-    const struct fby_codec_job codec_job = codec_job_of(job, scratch);
-    return fby_codec_can_decode(
-        &codec_job, payload_of(job, frame), job->chunk.raw_bytes);
+    return job->is_checked ||
+           fby_chunk_is_intact(zmq_msg_data(frame), zmq_msg_size(frame));
 }
 
-bool fby_chunk_job_write(const struct fby_chunk_job *job, zmq_msg_t *frame,
+static bool write_chunk(const struct fby_chunk_job *job, zmq_msg_t *frame,
     struct fby_codec_scratch *scratch, bool verify_decoded)
 {
     const struct fby_codec_job codec_job = codec_job_of(job, scratch);
@@ -126,6 +124,23 @@ bool fby_chunk_job_write(const struct fby_chunk_job *job, zmq_msg_t *frame,
     }
     return !verify_decoded ||
            fby_xxh3_64(job->to, job->chunk.raw_bytes) == job->chunk.raw_hash;
+}
+
+bool fby_chunk_job_check(const struct fby_chunk_job *job, zmq_msg_t *frame,
+    struct fby_codec_scratch *scratch, bool verify_decoded)
+{
+    const struct fby_codec_job codec_job = codec_job_of(job, scratch);
+    return is_intact(job, frame) &&
+           fby_codec_can_decode(
+               &codec_job, payload_of(job, frame), job->chunk.raw_bytes) &&
+           (!verify_decoded || write_chunk(job, frame, scratch, true));
+}
+
+bool fby_chunk_job_run(const struct fby_chunk_job *job, zmq_msg_t *frame,
+    struct fby_codec_scratch *scratch, bool verify_decoded)
+{
+    return is_intact(job, frame) &&
+           write_chunk(job, frame, scratch, verify_decoded);
 }
 
 void fby_request_slot_clear(struct fby_request_slot *self)

@@ -69,13 +69,15 @@ struct fby_chunk_job { /* how to write a chunk to its destination */
     bool is_checked; /* its sealed frame was genuine: skip the frame's hash */
 };
 
-/* True if the payload of `frame` can be decoded. Writes nothing. */
-bool fby_chunk_job_is_decodable(const struct fby_chunk_job *job,
-    zmq_msg_t *frame, struct fby_codec_scratch *scratch);
-/* Decode the payload of `frame` to job->to, or copy it if job->packed. With
- * `verify_decoded`, which must be false if job->packed, also check the hash of
- * the decoded bytes. Returns false if the payload is invalid. */
-bool fby_chunk_job_write(const struct fby_chunk_job *job, zmq_msg_t *frame,
+/* Check the hash of the frame, and that its payload can be decoded. Writes only
+ * with `verify_decoded`: it decodes to job->to, to check the hash of the decoded
+ * bytes. Returns false if the chunk is invalid. */
+bool fby_chunk_job_check(const struct fby_chunk_job *job, zmq_msg_t *frame,
+    struct fby_codec_scratch *scratch, bool verify_decoded);
+/* Check the hash of the frame, and decode its payload to job->to, or copy it if
+ * job->packed. With `verify_decoded`, which must be false if job->packed, also
+ * check the hash of the decoded bytes. Returns false if the chunk is invalid. */
+bool fby_chunk_job_run(const struct fby_chunk_job *job, zmq_msg_t *frame,
     struct fby_codec_scratch *scratch, bool verify_decoded);
 
 /* Release the kept frames and the reserved arena memory. */

@@ -9,6 +9,10 @@
  * that ZeroMQ reads at a time. */
 enum { MAX_SMALL_BYTES = 16 * 1024 };
 
+/* Checking a payload of at most so many bytes takes about as long as passing it
+ * to a decode thread and back. */
+enum { MAX_CHECKED_BYTES = 64 * 1024 };
+
 /* Count an invalid chunk as a protocol error. Report it to the window without a
  * request id, because CREDIT counts all received bytes. */
 static void reject_chunk(struct fby_receiver *r, int peer, size_t size,
@@ -44,48 +48,40 @@ static struct fby_chunk_job prepare_job(const struct fby_receiver *r, int slot,
     return job;
 }
 
+/* Let a decode thread check the chunk, and decode it unless it is kept. */
 static void queue_job(struct fby_receiver *r, int slot,
-    const struct fby_chunk_job *job, zmq_msg_t *frame)
+    const struct fby_chunk_job *job, bool keeps, zmq_msg_t *frame)
 {
     struct fby_decode_task *task = fby_decode_pool_new_task(r->decode_pool);
     task->kind                   = FBY_TASK_DECODE_CHUNK;
     task->slot                   = slot;
     task->job                    = *job;
+    task->keeps                  = keeps;
     zmq_msg_init(&task->frame);
     zmq_msg_move(&task->frame, frame);
     fby_decode_pool_submit(r->decode_pool, task);
 }
 
-/* Keep the frame of a chunk, which is decoded when its batch is made. To verify
- * its decoded bytes, decode it now, too. Returns false if the chunk is bad. */
-static bool keep_frame(struct fby_receiver *r, int slot,
-    const struct fby_chunk_job *job, zmq_msg_t *frame)
+/* Keep the frame of a checked chunk, which is decoded when its batch is made. */
+static void keep_frame(struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    const bool verify = r->setup->verify_decoded;
-    if (!fby_chunk_job_is_decodable(job, frame, r->codec_scratch)) {
-        return false;
-    }
-    if (verify && !fby_chunk_job_write(job, frame, r->codec_scratch, verify)) {
-        return false;
-    }
     uint32_t index = fby_layout_chunk_index(
-        &r->assemblies[slot].layout, job->chunk.field, job->chunk.number);
-    fby_request_slot_keep(&r->slots[slot], index, &job->chunk, frame);
-    return true;
+        &r->assemblies[slot].layout, chunk->field, chunk->number);
+    fby_request_slot_keep(&r->slots[slot], index, chunk, frame);
 }
 
-/* Decode a small chunk into its slot, or keep the frame of a larger one. */
+/* Decode a small chunk into its slot, or keep its frame. */
 static void store_on_this_thread(struct fby_receiver *r, int slot,
-    const struct fby_chunk_job *job, zmq_msg_t *frame)
+    const struct fby_chunk_job *job, bool keeps, zmq_msg_t *frame)
 {
     int64_t start_ns = fby_now_ns();
-    bool    good     = job->is_checked ||
-                fby_chunk_is_intact(zmq_msg_data(frame), zmq_msg_size(frame));
-    if (good && job->chunk.raw_bytes <= MAX_SMALL_BYTES) {
-        good = fby_chunk_job_write(
-            job, frame, r->codec_scratch, r->setup->verify_decoded);
-    } else if (good) {
-        good = keep_frame(r, slot, job, frame);
+    bool    verify   = r->setup->verify_decoded;
+    bool    good     = keeps
+                           ? fby_chunk_job_check(job, frame, r->codec_scratch, verify)
+                           : fby_chunk_job_run(job, frame, r->codec_scratch, verify);
+    if (good && keeps) {
+        keep_frame(r, slot, &job->chunk, frame);
     }
     r->bad_chunks += !good;
     r->chunk_ns += fby_now_ns() - start_ns;
@@ -99,15 +95,16 @@ static void store_on_this_thread(struct fby_receiver *r, int slot,
 static void store_chunk(struct fby_receiver *r, int peer,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    int slot = fby_window_find_slot(r->window, chunk->request);
+    int  slot     = fby_window_find_slot(r->window, chunk->request);
+    bool is_small = chunk->raw_bytes <= MAX_SMALL_BYTES;
+    bool keeps    = !is_small && fby_request_slot_must_keep(r->setup, chunk);
     const struct fby_chunk_job job =
         prepare_job(r, slot, chunk, fby_r_keys_seal_chunks(r, peer));
     fby_assembly_add_chunk(&r->assemblies[slot], chunk);
-    if (chunk->raw_bytes <= MAX_SMALL_BYTES ||
-        fby_request_slot_must_keep(r->setup, chunk)) {
-        store_on_this_thread(r, slot, &job, frame);
+    if (is_small || (keeps && chunk->wire_bytes <= MAX_CHECKED_BYTES)) {
+        store_on_this_thread(r, slot, &job, keeps, frame);
     } else {
-        queue_job(r, slot, &job, frame);
+        queue_job(r, slot, &job, keeps, frame);
     }
 }
 
@@ -180,14 +177,25 @@ static void release_copied_slots(struct fby_receiver *r)
     }
 }
 
+/* A chunk was checked. Its request may have been dropped meanwhile. */
+static void take_chunk(struct fby_receiver *r, struct fby_decode_task *task)
+{
+    const struct fby_chunk *chunk = &task->job.chunk;
+    if (task->ok && task->keeps &&
+        fby_window_find_slot(r->window, chunk->request) == task->slot) {
+        keep_frame(r, task->slot, chunk, &task->frame);
+    }
+    fby_window_decoded(
+        r->window, r->now_ns, task->slot, chunk->request, task->ok);
+}
+
 void fby_r_take_results(struct fby_receiver *r)
 {
     struct fby_decode_task *task =
         fby_decode_pool_take_finished(r->decode_pool);
     for (; task != NULL; task = fby_decode_pool_take_finished(r->decode_pool)) {
         if (task->kind == FBY_TASK_DECODE_CHUNK) {
-            fby_window_decoded(r->window, r->now_ns, task->slot,
-                task->job.chunk.request, task->ok);
+            take_chunk(r, task);
         } else if (r->upload == NULL) {
             fby_window_release(r->window, r->now_ns, task->slot);
         } else { /* released when its copy to the GPU has finished */

@@ -263,7 +263,8 @@ static bool deliver_one(struct fby_receiver *r)
 
 void fby_r_deliver_batches(struct fby_receiver *r)
 {
-    while (r->opened && deliver_one(r)) {
+    while (r->opened && fby_decode_pool_has_room(r->decode_pool) &&
+           deliver_one(r)) {
         fby_r_run_actions(r);
     }
     fby_r_run_actions(r);

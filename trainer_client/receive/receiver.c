@@ -81,11 +81,15 @@ struct fby_assembly *fby_r_find_assembly(
 /* ---- the loop ------------------------------------------------------------ */
 
 /* Handle messages from the socket of `peer`, or of the server if `peer` is
- * FBY_NO_PEER. A message may close the socket and set *socket_p to NULL. */
+ * FBY_NO_PEER. A message may close the socket and set *socket_p to NULL. Where
+ * the decode threads have no room for a chunk, the rest is left in the socket. */
 static void handle_messages(
     struct fby_receiver *r, void *const *socket_p, int peer)
 {
     for (int i = 0; i < FBY_R_MAX_BURST && *socket_p != NULL; i++) {
+        if (peer != FBY_NO_PEER && !fby_decode_pool_has_room(r->decode_pool)) {
+            return;
+        }
         zmq_msg_t frame;
         zmq_msg_init(&frame);
         if (zmq_msg_recv(&frame, *socket_p, ZMQ_DONTWAIT) < 0) {
@@ -102,7 +106,8 @@ static void handle_messages(
     }
 }
 
-/* Fill poll_items with all that the loop waits for. Returns their number. */
+/* Fill poll_items with all that the loop waits for: the sockets of workers only
+ * if it reads them in this turn. Returns their number. */
 static int fill_poll_items(struct fby_receiver *r)
 {
     int       n_items                  = 0;
@@ -116,7 +121,7 @@ static int fill_poll_items(struct fby_receiver *r)
     /* Without a socket, the descriptor -1 is ignored. */
     r->poll_items[n_items++] = (zmq_pollitem_t){
         .socket = r->server_socket, .fd = -1, .events = ZMQ_POLLIN};
-    for (int peer = 0; peer < r->n_peers; peer++) {
+    for (int peer = 0; peer < r->n_peers && r->reads_workers; peer++) {
         if (r->peers[peer].socket != NULL) {
             r->poll_item_peer[n_items] = peer;
             r->poll_items[n_items++]   = (zmq_pollitem_t){
@@ -139,8 +144,10 @@ static long poll_timeout_ms(int64_t due_ns, int64_t now_ns)
 static int64_t next_deadline(struct fby_receiver *r)
 {
     int64_t due_ns =
-        fby_earlier_ns(fby_window_deadline(r->window), r->membership.due_ns);
-    due_ns = fby_earlier_ns(due_ns, fby_locator_deadline(r->locator));
+        fby_earlier_ns(r->membership.due_ns, fby_locator_deadline(r->locator));
+    if (r->reads_workers) {
+        due_ns = fby_earlier_ns(due_ns, fby_window_deadline(r->window));
+    }
     if (r->n_copying > 0) { /* the GPU sends no wakeup, so poll every ms */
         due_ns = fby_earlier_ns(due_ns, fby_now_ns() + FBY_NS_PER_MS);
     }
@@ -225,7 +232,9 @@ static void run_timers(struct fby_receiver *r)
     run_membership(r);
     fby_r_open_tick(r);
     fby_r_run_actions(r);
-    fby_window_tick(r->window, r->now_ns);
+    if (r->reads_workers) { /* else unread messages would look like silence */
+        fby_window_tick(r->window, r->now_ns);
+    }
     fby_r_run_actions(r);
 }
 
@@ -247,7 +256,8 @@ static void run_seek(struct fby_receiver *r)
 
 static void run_turn(struct fby_receiver *r)
 {
-    int n_items = fill_poll_items(r);
+    r->reads_workers = fby_decode_pool_has_room(r->decode_pool);
+    int n_items      = fill_poll_items(r);
     (void)zmq_poll(r->poll_items, n_items,
         poll_timeout_ms(next_deadline(r), fby_now_ns()));
     r->now_ns = fby_now_ns();
