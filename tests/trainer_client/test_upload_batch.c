@@ -157,6 +157,7 @@ static void no_context_is_created_on_another_gpu(void **state)
 {
     (void)state;
     feeds_device = 1;
+    assert_int_equal(fby_cuda()->use_device(0), 0); /* the consumer's */
     for (uint32_t i = 0; i < 4; i++) {
         struct rig    rig;
         pthread_t     thread;
@@ -167,8 +168,9 @@ static void no_context_is_created_on_another_gpu(void **state)
         errand.held.stream = &own[1];
         hand(&rig, &errand.held);
         fby_gpu_upload_release(rig.upload, errand.held.out, errand.held.stream);
-        assert_int_equal(fake_cuda_contexts(), 1 << 1);
         fby_gpu_upload_recycle(rig.upload, errand.held.out);
+        fby_gpu_upload_destroy(&rig.upload);
+        assert_int_equal(fake_cuda_contexts(), 1 << 1);
         end(&rig);
     }
     feeds_device = 0;

@@ -51,19 +51,60 @@ void fby_upload_destroy_event(const struct fby_gpu_upload *self, void *event)
     }
 }
 
-void fby_upload_run_on_thread(
+bool fby_upload_run_on_thread(
     struct cuda_calls *calls, void *(*work)(void *), void *arg)
 {
     pthread_t thread;
     sigset_t  all;
     sigset_t  previous;
+    bool      started = false;
     sigfillset(&all); /* only threads of the application handle signals */
     pthread_sigmask(SIG_SETMASK, &all, &previous);
-    if (pthread_create(&thread, NULL, work, arg) == 0) {
+    started = pthread_create(&thread, NULL, work, arg) == 0;
+    if (started) {
         pthread_join(thread, NULL);
     } else {
         calls->err = fby_error_set(
             calls->why, FBY_SYS, "no thread could be started for CUDA calls");
     }
     pthread_sigmask(SIG_SETMASK, &previous, NULL);
+    return started;
+}
+
+struct device_work {
+    struct fby_gpu_upload *upload;
+    void (*work)(struct fby_gpu_upload *upload, void *arg);
+    void *arg;
+};
+
+static void *run_device_work(void *opaque)
+{
+    const struct device_work    *self   = opaque;
+    const struct fby_gpu_upload *upload = self->upload;
+    int                          mode   = fby_upload_ignore_captures(upload);
+    self->work(self->upload, self->arg);
+    fby_upload_restore_capture_mode(upload, mode);
+    return NULL;
+}
+
+static void *run_device_work_on_thread(void *opaque)
+{
+    const struct device_work *self = opaque;
+    (void)self->upload->cuda->use_device(self->upload->config.device);
+    return run_device_work(opaque);
+}
+
+void fby_upload_run_on_device(struct fby_gpu_upload *self,
+    void (*work)(struct fby_gpu_upload *upload, void *arg), void *arg)
+{
+    struct fby_error_detail why;
+    struct cuda_calls       calls       = {.upload = self, .why = &why};
+    struct device_work      device_work = {self, work, arg};
+    int                     current     = self->config.device;
+    (void)self->cuda->current_device(&current);
+    if (current == self->config.device ||
+        !fby_upload_run_on_thread(
+            &calls, run_device_work_on_thread, &device_work)) {
+        (void)run_device_work(&device_work);
+    }
 }

@@ -76,23 +76,26 @@ fby_err fby_gpu_upload_create(const struct fby_gpu_upload_config *config,
 
 /* ---- stop and destroy ---------------------------------------------------- */
 
-void fby_gpu_upload_stop(struct fby_gpu_upload *self)
+static void wait_for_lanes(struct fby_gpu_upload *self, void *unused)
 {
-    pthread_mutex_lock(&self->lock);
-    bool was_stopped = self->stopped;
-    self->stopped    = true;
-    pthread_mutex_unlock(&self->lock);
-    if (was_stopped) {
-        return;
-    }
-    int mode = fby_upload_ignore_captures(self);
+    (void)unused;
     for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
         if (self->lanes[i].stream != NULL) {
             (void)self->cuda->stream_sync(self->lanes[i].stream);
         }
     }
     fby_pinned_destroy(&self->pinned);
-    fby_upload_restore_capture_mode(self, mode);
+}
+
+void fby_gpu_upload_stop(struct fby_gpu_upload *self)
+{
+    pthread_mutex_lock(&self->lock);
+    bool was_stopped = self->stopped;
+    self->stopped    = true;
+    pthread_mutex_unlock(&self->lock);
+    if (!was_stopped) {
+        fby_upload_run_on_device(self, wait_for_lanes, NULL);
+    }
 }
 
 static void destroy_lanes(struct fby_gpu_upload *self)
@@ -110,16 +113,16 @@ static void destroy_lanes(struct fby_gpu_upload *self)
     }
 }
 
-void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p)
+static void release_outputs(struct fby_gpu_upload *self, void *unused)
 {
-    struct fby_gpu_upload *self = *self_p;
-    if (self == NULL) {
-        return;
-    }
-    *self_p = NULL;
-    fby_gpu_upload_stop(self);
-    int mode = fby_upload_ignore_captures(self);
-    fby_upload_destroy_outputs(self);
+    (void)unused;
+    fby_upload_release_outputs(self);
+}
+
+/* Destroy all but the outputs. */
+static void destroy_objects(struct fby_gpu_upload *self, void *unused)
+{
+    (void)unused;
     destroy_lanes(self);
     for (uint32_t i = 0; i < self->config.n_arenas; i++) {
         fby_upload_destroy_event(self, self->arenas[i].copied);
@@ -131,7 +134,19 @@ void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p)
     if (self->pool != NULL) {
         (void)self->cuda->pool_destroy(self->pool);
     }
-    fby_upload_restore_capture_mode(self, mode);
+}
+
+void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p)
+{
+    struct fby_gpu_upload *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    fby_gpu_upload_stop(self);
+    fby_upload_run_on_device(self, release_outputs, NULL);
+    fby_upload_free_outputs(self); /* needs the memory stream */
+    fby_upload_run_on_device(self, destroy_objects, NULL);
     pthread_mutex_destroy(&self->lock);
     free(self->arenas);
     free(self);

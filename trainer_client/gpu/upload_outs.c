@@ -42,17 +42,20 @@ static void *allocate_kept(struct cuda_calls *calls)
     return memory;
 }
 
-/* Free an output's memory that is not from the pool. NULL is allowed. */
-static void free_memory(struct fby_gpu_upload *self, void *memory)
+/* Free memory from cudaMalloc. NULL is allowed. */
+static void free_by_cuda(struct fby_gpu_upload *self, void *memory)
+{
+    if (memory != NULL && self->config.memory.allocate == NULL) {
+        (void)self->cuda->free(memory);
+    }
+}
+
+/* Free memory from the application's allocator. NULL is allowed. */
+static void free_by_application(struct fby_gpu_upload *self, void *memory)
 {
     const struct fby_gpu_upload_memory *allocator = &self->config.memory;
-    if (memory == NULL) {
-        return;
-    }
-    if (allocator->allocate != NULL) {
+    if (memory != NULL && allocator->allocate != NULL) {
         allocator->free(allocator->arg, memory, self->memory_stream);
-    } else {
-        (void)self->cuda->free(memory);
     }
 }
 
@@ -91,11 +94,28 @@ static struct upload_output *create_output(struct cuda_calls *calls)
     return output;
 }
 
-static void destroy_output(
-    struct fby_gpu_upload *self, struct upload_output *output)
+/* Free what CUDA has of an output: memory of its own, and events. */
+static void release_output(struct fby_gpu_upload *self, void *arg)
 {
+    struct upload_output *output = arg;
+    void                 *memory = freeable_memory(self, output);
+    if (output->public.memory != NULL) {
+        wait_for_last_use(self, output);
+    }
+    if (memory != NULL && output->extra && self->pool != NULL) {
+        (void)self->cuda->pool_free(memory, self->memory_stream);
+    } else {
+        free_by_cuda(self, memory);
+    }
     fby_upload_destroy_event(self, output->ready);
     fby_upload_destroy_event(self, output->released);
+}
+
+/* Free the rest, after release_output(). */
+static void free_output(
+    struct fby_gpu_upload *self, struct upload_output *output)
+{
+    free_by_application(self, freeable_memory(self, output));
     free(output);
 }
 
@@ -119,22 +139,32 @@ void fby_upload_create_outputs(struct cuda_calls *calls)
     }
 }
 
-void fby_upload_destroy_outputs(struct fby_gpu_upload *self)
+/* The rule of freeable_memory, for the memory that all outputs share. */
+static void *freeable_fixed_memory(const struct fby_gpu_upload *self)
+{
+    bool may_be_in_use =
+        self->config.memory.allocate != NULL && self->any_use_unknown;
+    return may_be_in_use ? NULL : self->fixed_memory;
+}
+
+void fby_upload_release_outputs(struct fby_gpu_upload *self)
+{
+    for (struct upload_output *output = self->free_outputs; output != NULL;
+         output                       = output->next) {
+        release_output(self, output);
+    }
+    free_by_cuda(self, freeable_fixed_memory(self));
+    fby_upload_destroy_event(self, self->last_release);
+}
+
+void fby_upload_free_outputs(struct fby_gpu_upload *self)
 {
     while (self->free_outputs != NULL) {
         struct upload_output *output = self->free_outputs;
         self->free_outputs           = output->next;
-        if (output->public.memory != NULL) {
-            wait_for_last_use(self, output);
-        }
-        free_memory(self, freeable_memory(self, output));
-        destroy_output(self, output);
+        free_output(self, output);
     }
-    /* The rule of freeable_memory, for the memory that all outputs share. */
-    bool may_be_in_use =
-        self->config.memory.allocate != NULL && self->any_use_unknown;
-    free_memory(self, may_be_in_use ? NULL : self->fixed_memory);
-    fby_upload_destroy_event(self, self->last_release);
+    free_by_application(self, freeable_fixed_memory(self));
 }
 
 static struct upload_output *take_kept(struct fby_gpu_upload *self)
@@ -164,21 +194,6 @@ void fby_upload_create_pool(struct cuda_calls *calls)
         fby_info("NO-DEVICE-POOL", "device cuda:%d has no memory pools: %s",
             self->config.device, why.text);
     }
-}
-
-static void free_extra(
-    struct fby_gpu_upload *self, struct upload_output *output)
-{
-    void *memory = freeable_memory(self, output);
-    if (output->public.memory != NULL) {
-        wait_for_last_use(self, output);
-    }
-    if (memory != NULL && self->pool != NULL) {
-        (void)self->cuda->pool_free(memory, self->memory_stream);
-    } else {
-        free_memory(self, memory);
-    }
-    destroy_output(self, output);
 }
 
 /* Allocate an extra output's memory. Other streams may use it once the event
@@ -215,7 +230,8 @@ static struct upload_output *create_extra(struct fby_gpu_upload *self)
     output->busy_until = fby_upload_is_deferred(self) ? NULL : output->released;
     if (calls.err != FBY_OK) {
         fby_warn("NO-DEVICE-MEMORY", "%s", why.text);
-        free_extra(self, output);
+        release_output(self, output);
+        free_output(self, output);
         output = NULL;
     }
     fby_upload_restore_capture_mode(self, mode);
@@ -262,8 +278,7 @@ void fby_gpu_upload_recycle(
     }
     pthread_mutex_unlock(&self->lock);
     if (extra) { /* without the lock, as the allocator requires */
-        int mode = fby_upload_ignore_captures(self);
-        free_extra(self, output);
-        fby_upload_restore_capture_mode(self, mode);
+        fby_upload_run_on_device(self, release_output, output);
+        free_output(self, output);
     }
 }

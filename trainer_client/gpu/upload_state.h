@@ -125,9 +125,17 @@ void fby_upload_destroy_event(const struct fby_gpu_upload *self, void *event);
 
 /* Run `work(arg)` on a new thread and wait until it returns. The calling thread
  * keeps its device, and creates no context. If no thread can be started, the
- * error is set in `calls`. */
-void fby_upload_run_on_thread(
+ * error is set in `calls`, and the result is false. */
+bool fby_upload_run_on_thread(
     struct cuda_calls *calls, void *(*work)(void *), void *arg);
+
+/* Run `work`, which frees memory or destroys objects of the upload, where the
+ * upload's device is the current one: on this thread, or on a new one, so that
+ * no context is created on another GPU. If no thread can be started, it runs on
+ * this one. `work` must not call the application's functions, which may wait
+ * for a lock that the calling thread holds, as Python's. */
+void fby_upload_run_on_device(struct fby_gpu_upload *self,
+    void (*work)(struct fby_gpu_upload *upload, void *arg), void *arg);
 
 /* ---- upload_outs.c ------------------------------------------------------- */
 
@@ -137,8 +145,10 @@ void fby_upload_run_on_thread(
 void fby_upload_create_pool(struct cuda_calls *calls);
 /* Create config.n_outs outputs. With `fixed_address` all share one memory. */
 void fby_upload_create_outputs(struct cuda_calls *calls);
-/* Free the outputs. All were recycled before, and the lanes are idle. The
- * function also works if create failed halfway. */
-void fby_upload_destroy_outputs(struct fby_gpu_upload *self);
+/* Destroy what CUDA has of the outputs. All were recycled before, and the lanes
+ * are idle. Then free the outputs, and give memory back to the application. The
+ * functions also work if create failed halfway. */
+void fby_upload_release_outputs(struct fby_gpu_upload *self);
+void fby_upload_free_outputs(struct fby_gpu_upload *self);
 
 #endif
