@@ -67,16 +67,24 @@ class CommandLine(SystemTest):
         self.assertIn("'' is not the name of a file", shown.stderr)
         self.assertNotIn("samples/s", shown.stdout)
 
-    def test_index_fails_if_it_cannot_write_its_manifest(self):
+    CACHE_REMEDY = (": in a container mount a volume there, else set "
+                    "FOREBAY_CACHE_DIR to a folder with write access and space")
+
+    def of_a_shard(self, data):
         root = self.cluster.path("shards")
-        self.cluster.tars(root, [{"jpg": b"x"}])
+        self.cluster.tars(root, [{"jpg": data}])
         self.cluster.root = root
-        pipeline = self.cluster.pipeline(
+        return self.cluster.pipeline(
             PIPELINE.replace("folder:", "shards:").replace(
-                "{root}", "{root}/*.tar").split("  label:")[0])
+                "{root}", "{root}/*.tar").split("  label:")[0],
+            batch=1)
+
+    def test_index_fails_if_it_cannot_write_its_manifest(self):
+        pipeline = self.of_a_shard(b"x")
         shown = forebay("index", "-p", pipeline, "--cache", "/proc/no")
         self.assertEqual(shown.returncode, 1, shown.stderr)
         self.assertIn("cannot write /proc/no/", shown.stderr)
+        self.assertIn(self.CACHE_REMEDY, shown.stderr)
         self.assertEqual(shown.stdout, "")
         cache = self.cluster.path("cache")
         shown = forebay("index", "-p", pipeline, "--cache", cache,
@@ -84,6 +92,15 @@ class CommandLine(SystemTest):
         self.assertEqual(shown.returncode, 1, shown.stderr)
         self.assertIn(f"cannot write {cache}/", shown.stderr)
         self.assertEqual(os.listdir(cache), [])
+
+    def test_without_a_cache_that_can_be_written_it_streams_and_says_so(self):
+        picture = next(self.cluster.photos(1).rglob("*.jpg")).read_bytes()
+        pipeline = self.of_a_shard(picture)
+        shown = forebay("pull", "-p", pipeline, "--workers", 1, "--steps", 1,
+                        FOREBAY_CACHE_DIR="/proc/no")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stderr, "CACHE-NOT-WRITTEN cannot write /proc/"
+                         f"no/.*{self.CACHE_REMEDY}; the next open indexes")
 
     def test_a_file_that_cannot_be_written_whole_is_not_left_behind(self):
         pipeline = self.pictures()

@@ -191,6 +191,9 @@ static bool should_store(const struct fby_build *b)
 static fby_err store_cache(
     const struct fby_build *b, struct fby_error_detail *failed)
 {
+    static const char remedy[] =
+        "in a container mount a volume there, else set FOREBAY_CACHE_DIR to a "
+        "folder with write access and space";
     char                             path[FBY_PATH_SIZE];
     struct fby_error_detail          why      = {0};
     const struct fby_cached_manifest manifest = {
@@ -212,10 +215,10 @@ static fby_err store_cache(
     } else if (fby_cache_store(path, (const char *)b->identity.data, &manifest,
                    &why) != FBY_OK) {
         if (b->spec->must_store) {
-            return fby_error_set(failed, FBY_IO, "%s", why.text);
+            return fby_error_set(failed, FBY_IO, "%s: %s", why.text, remedy);
         }
-        fby_warn(
-            "CACHE-NOT-WRITTEN", "%s; the next open indexes again", why.text);
+        fby_warn("CACHE-NOT-WRITTEN", "%s: %s; the next open indexes again",
+            why.text, remedy);
     }
     return FBY_OK;
 }
