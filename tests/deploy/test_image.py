@@ -62,9 +62,11 @@ class Image(unittest.TestCase):
         self.assertEqual(config["User"], "10001:10001")
         self.assertEqual(config["Entrypoint"], ["/usr/bin/forebay"])
         self.assertEqual(list(config["Volumes"]), ["/cache"])
-        self.assertEqual(
-            config["Labels"]["org.opencontainers.image.licenses"],
-            "Apache-2.0")
+        labels = {name.removeprefix("org.opencontainers.image."): value
+                  for name, value in config["Labels"].items()}
+        self.assertEqual(labels["licenses"], "Apache-2.0")
+        self.assertEqual(labels["version"], run(FOREBAY, "--version").split()[1])
+        self.assertTrue(labels["revision"])
 
     def test_it_streams_as_its_user(self):
         photos, text = base.photos()

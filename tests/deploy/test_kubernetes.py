@@ -8,6 +8,7 @@ pods (they are on loopback addresses of this machine), no Service (a line in
 without owners and modes, and no probes without systemd."""
 
 import base64
+import datetime
 import json
 import os
 import pathlib
@@ -284,17 +285,26 @@ class Podman(unittest.TestCase):
         podman("pod", "start", "--all")
         return path
 
-    def logs(self, container, words):
+    def logs(self, container, words, *options):
         """The container's output, once it has these words."""
         until = time.monotonic() + 60
         while True:
-            done = subprocess.run(["podman", "logs", container], check=False,
-                                  text=True, stdout=subprocess.PIPE,
+            done = subprocess.run(["podman", "logs", *options, container],
+                                  check=False, text=True, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT)
             if words in done.stdout:
                 return done.stdout
             self.assertLess(time.monotonic(), until, done.stdout)
             time.sleep(0.05)
+
+    def seconds_to_register(self, container):
+        """The seconds from the start of a worker until it is registered."""
+        said = self.logs(container, " REGISTERED ", "--timestamps")
+        (line,) = (each for each in said.splitlines() if " REGISTERED " in each)
+        registered = datetime.datetime.fromisoformat(line.split()[0])
+        started_ms = podman("inspect", "--format",
+                            "{{.State.StartedAt.UnixMilli}}", container)
+        return registered.timestamp() - int(started_ms) / 1000
 
     def test_it_runs_with_256_mib_and_without_rights(self):
         said = podman("run", "--rm", "--network", "host", "--read-only",
@@ -330,11 +340,15 @@ class Podman(unittest.TestCase):
             document_of("Deployment", "2-server.yaml"), "127.0.0.1"))
         config = document_of("ConfigMap", "1-config.yaml")
         workers = self.play("workers", config, worker(2), worker(3))
+        seconds = []
         for number in (2, 3):
-            self.logs(f"worker{number}-pod-0-worker", " REGISTERED ")
+            seconds.append(self.seconds_to_register(
+                f"worker{number}-pod-0-worker"))
             self.assertIn("FOREBAY_THREADS=4", podman(
                 "inspect", "--format", "{{.Config.Env}}",
                 f"worker{number}-pod-0-worker"))  # its request of CPUs
+        print("registered after", " and ".join(f"{s:.2f} s" for s in seconds))
+        self.assertLessEqual(min(seconds), 0.5)  # both, if nothing else runs
         example = document_of("ConfigMap", "example/trainer.yaml")
         self.play("trainer", example, trainer())
         code = podman("wait", "trainer-trainer").strip()

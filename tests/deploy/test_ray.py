@@ -20,8 +20,14 @@ sys.path.insert(0, str(SOURCE / "tests/system"))
 import harness  # noqa: E402
 
 BIN = pathlib.Path(sys.executable).parent
+SCRIPT = SOURCE / "deploy/ray/workers.py"
 # A sample takes a thread 20 ms, without CPU time.
 SLOW_SAMPLES = "worker.slow:every_sample=1:ms=20"
+
+
+class Script(unittest.TestCase):
+    def test_it_has_at_most_80_lines(self):
+        self.assertLessEqual(len(SCRIPT.read_text().splitlines()), 80)
 
 
 class Ray(harness.SystemTest):
@@ -47,7 +53,7 @@ class Ray(harness.SystemTest):
         self.said = self.cluster.path("workers.log")
         with open(self.said, "wb") as log:
             process = subprocess.Popen(
-                [sys.executable, SOURCE / "deploy/ray/workers.py", "--server",
+                [sys.executable, SCRIPT, "--server",
                  self.cluster.server.endpoint, "--data",
                  f"data={self.cluster.root}", "--cpus", "1", "--memory", "1", "--max", "3",
                  "--every", "0.5"],
