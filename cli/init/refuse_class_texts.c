@@ -48,6 +48,17 @@ static bool write_splits(
     return used < size;
 }
 
+/* Has the folder a list beside its folders? */
+static bool has_list(struct fby_search *search, const char *dir)
+{
+    struct fby_listing listing = {0};
+    bool               found =
+        fby_guess_list_dir(search, dir, NULL, &listing, NULL) == FBY_OK &&
+        fby_guess_find_file(&listing, ".csv") != NULL;
+    fby_listing_fini(&listing);
+    return found;
+}
+
 fby_err fby_refuse_class_texts(
     struct fby_search *search, struct fby_error_detail *why)
 {
@@ -81,7 +92,10 @@ fby_err fby_refuse_class_texts(
             fby_program_folder_end);
         return fby_error_set(why, FBY_CONFIG,
             "lists in class folders are not read: if each is a series of one "
-            "class, make tables of them (needs NumPy), then: forebay init %s:",
+            "class, make tables of them (needs NumPy)%s, then: forebay init "
+            "%s:",
+            has_list(search, dir) ? ", without the lists beside these folders"
+                                  : "",
             operand);
     }
     fby_guess_set_command(search, dir, FBY_PYTHON "S = [%s]; %s; %s\"", splits,

@@ -192,6 +192,10 @@ ROWS = [
      Remedy("; to stream the rows of all, with the names of their lists:\n(cd /",
             "joined", {"file": Counter([0, 0, 0, 1, 1])}),
      ("test", {"file": [0, 0, 0, 1, 1]})),
+    ("prices of shares in folders and beside them", shares(
+        "train/{}.csv", "test/{}.csv", "{}.csv"),
+     "; lists are in folders, and beside these, too: to have a command that "
+     "joins all of them, move them into the same folder\n"),
     ("prices of shares beside those of a test", shares(
         "{}.csv", "{}_test.csv", "{}_val.csv"),
      "/AAPL_test.csv\n"),
@@ -338,6 +342,10 @@ ROWS = [
             "series", {"x": (4, 8, 2), "x.lengths": Counter([1, 2, 1, 2]),
                        "label": Counter([0, 0, 1, 1])}),
      ("test", {"label": [0, 0, 1, 1]})),
+    ("series in class folders, and lists beside these", texts({
+        f"{name}.csv": "t,a\n1,2\n" for name in ("run/0", "walk/0", "walks")}),
+     "make tables of them (needs NumPy), without the lists beside these "
+     "folders, then: forebay init /"),
 ]
 
 

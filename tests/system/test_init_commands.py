@@ -93,6 +93,27 @@ class InitCommands(InitTest):
         self.fails(command, "")
         self.assertEqual((self.root / "train.bin").read_text(), "mine")
 
+    def test_a_row_with_more_cells_than_the_header_is_not_cut(self):
+        self.text("train.csv", "name,y\n0,1\n1,0\n")
+        self.text("val.csv", "name,y\n2,1,7\n")
+        self.fails(self.program("W = 'found'; S = ['val.csv']; C = []",
+                                "list_begin", "list_csv", "list_found",
+                                "list_end", "write_lists"),
+                   "val.csv: a row has 3 columns, and the first one 2")
+        self.fails(self.program("L = ['val.csv']; c = {'y'}", "blanks_csv",
+                                "write_lists"),
+                   "val.csv: a row has 3 columns, and the first one 2")
+        self.fails(self.program("f = 'val.csv'; N = 1", "csv_arrays"),
+                   "not all rows have as many columns")
+        self.fails(self.program("L = [('train.csv', 'val.csv', 'train.csv')]",
+                                "join_rows"),
+                   "they have other numbers of rows")
+        self.text("val.csv", "name,y\n0,1,7\n1,0\n")
+        self.fails(self.program("L = [('train.csv', 'val.csv', 'train.csv')]",
+                                "join_rows"),
+                   "not all rows of labels have as many columns")
+        self.assertEqual(self.files(), ["train.csv", "val.csv"])
+
     def test_a_link_to_an_array_leads_to_it_in_a_new_folder(self):
         numpy.savez_compressed(self.root / "x.npz", x=numpy.zeros(8))
         numpy.save(self.root / "real.npy", numpy.zeros(8))

@@ -5,6 +5,7 @@ import csv, os, re, numpy as n
 R = [x for x in csv.reader(open(f, newline='', encoding='utf-8-sig')) if x]
 H = R[0] if len(R) == N + 1 else ['c' + str(i) for i in range(len(R[0]))]
 R = R[len(R) - N:] if len(R) in (N, N + 1) else exit('not of as many rows')
+len({len(H), *map(len, R)}) == 1 or exit('not all rows have as many columns')
 V = [n.array(c) for c in zip(*R)]
 is_of = lambda p, a: all(re.fullmatch(p, x.strip()) for x in a)
 T = {re.sub('[^a-z0-9_]+', '_', h.strip().lower()) + '.npy':

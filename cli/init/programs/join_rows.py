@@ -12,6 +12,8 @@ named = lambda r, s, n: [[s + str(i + 1) for i in range(len(r[0]))]] + r if n el
 pair = lambda x, y: (named(x, 'x', is_row(x[0])), named(y, 'y', is_row(x[0])))
 P = {t: pair(read(X), read(Y)) for X, Y, t in L}
 assert all(len(a) == len(b) for a, b in P.values()), 'they have other numbers of rows'
+assert all(len(x) == len(b[0]) for a, b in P.values() for x in b), (
+    'not all rows of labels have as many columns')
 K = {t: [h for h in a[0] if h in b[0]] for t, (a, b) in P.items()}
 key = lambda r, x, t: tuple(x[r[0].index(h)] for h in K[t])
 D = {t: {key(b, y, t): y for y in b} if K[t] else {} for t, (a, b) in P.items()}
