@@ -161,6 +161,7 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
     } else if (depth == 1) {
         note_pictures_beside(search, listing);
         fby_guess_note_class_files(search, path);
+        fby_guess_note_lists(search, path, listing);
     } else if (!has_dirs) {
         fby_guess_note_files_among(search, path, &search->out->splits[index]);
     }

@@ -38,8 +38,19 @@ static bool has_word(const struct fby_guess_split *split, const char *word)
     return found;
 }
 
+/* Has the list a column called label or the like? */
+static bool has_labels(const struct fby_guess_split *split)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        found = found || fby_init_is_class_name(split->members[i].extension);
+    }
+    return found;
+}
+
 void fby_guess_note_list_folders(struct fby_search *search,
-    const struct fby_guess_split *split, const struct fby_shard *shard)
+    const struct fby_guess_split *split, const struct fby_shard *shard,
+    bool is_split)
 {
     char     first[FBY_NAME_SIZE] = "";
     char     other[FBY_NAME_SIZE] = "";
@@ -62,8 +73,11 @@ void fby_guess_note_list_folders(struct fby_search *search,
         }
         n++;
     }
-    if (other[0] != '\0' && n > 2 && !has_word(split, first) &&
-        !fby_differ_in_split(first, other)) {
+    if (other[0] == '\0' || n <= 2 || has_word(split, first) ||
+        fby_differ_in_split(first, other)) {
+        return;
+    }
+    if (!is_split) {
         fby_guess_write_word(search, "", dir);
         fby_guess_note(search,
             "note: the list is read, and not the folders of its pictures (%s, "
@@ -72,5 +86,11 @@ void fby_guess_note_list_folders(struct fby_search *search,
             "init %s --class-depth 1",
             fby_text_show_begin(first, 40).text,
             fby_text_show_begin(other, 40).text, dir);
+    } else if (!has_labels(split)) { /* the folders may have other splits */
+        fby_guess_note(search,
+            "note: the list is read, and not the folders of its pictures (%s, "
+            "%s); if these are classes, add a column with them",
+            fby_text_show_begin(first, 40).text,
+            fby_text_show_begin(other, 40).text);
     }
 }

@@ -325,9 +325,8 @@ static fby_err read_values(struct fby_search *search, const char *list_path,
     const char *slash = strrchr(list_path, '/');
     bool        is_split =
         fby_split_word(slash != NULL ? slash + 1 : list_path) != NULL;
-    if (err == FBY_OK && split->n_file_columns == 1 && index.n_shards > 0 &&
-        !is_split) { /* the folders may have other splits, too */
-        fby_guess_note_list_folders(search, split, &index.shards[0]);
+    if (err == FBY_OK && split->n_file_columns == 1 && index.n_shards > 0) {
+        fby_guess_note_list_folders(search, split, &index.shards[0], is_split);
     }
     fby_index_fini(&index);
     return err;

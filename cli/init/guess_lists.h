@@ -42,7 +42,8 @@ FBY_CHECKED fby_err fby_guess_lists_of_train(struct fby_search *search,
 FBY_CHECKED fby_err fby_guess_other_splits(
     struct fby_search *search, struct fby_error_detail *why);
 
-/* Add a note of each list in `path` that has the path of a file. */
+/* Add a note of each list in `path` that has the path of a file, and of the first
+ * others. */
 void fby_guess_note_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing);
 
@@ -217,6 +218,7 @@ FBY_CHECKED fby_err fby_refuse_missing_files(struct fby_search *search,
 /* Add a note if the paths in the shard, the first of the list `split`, have several
  * folders beside the list that may be classes (guess_list_folders.c). */
 void fby_guess_note_list_folders(struct fby_search *search,
-    const struct fby_guess_split *split, const struct fby_shard *shard);
+    const struct fby_guess_split *split, const struct fby_shard *shard,
+    bool is_split);
 
 #endif

@@ -11,6 +11,7 @@
 #include "cli/init/refuse_lists.h"
 #include "cli/init/words.h"
 #include "common/mem.h"
+#include "pipeline/text.h"
 
 static void free_words(struct fby_guess_split *splits, uint32_t n)
 {
@@ -143,25 +144,31 @@ fby_err fby_guess_lists_of_train(struct fby_search *search, const char *path,
     return err;
 }
 
+enum { MAX_OTHERS = 3 /* lists without paths that are named */ };
+
 void fby_guess_note_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing)
 {
+    uint32_t n_others = 0;
     for (uint32_t i = 0; !search->in_zip && i < listing->count; i++) {
-        char list[FBY_PATH_SIZE];
-        char operand[FBY_WORD_SIZE];
-        bool names_files = false;
+        const char *name = listing->entries[i].name;
+        char        list[FBY_PATH_SIZE];
+        char        operand[FBY_WORD_SIZE];
+        bool        names_files = false;
         if (!fby_list_is_read(listing, &listing->entries[i]) ||
-            fby_path_join(path, listing->entries[i].name, list, NULL) !=
-                FBY_OK) {
+            strstr(search->out->notes, name) != NULL ||
+            fby_path_join(path, name, list, NULL) != FBY_OK) {
             continue;
         }
         fby_err err = fby_refuse_header(search, list, &names_files, NULL);
-        if (names_files && err == FBY_OK) {
+        search->out->command[0] = '\0'; /* that of the header's error */
+        bool is_of_files        = names_files && err == FBY_OK;
+        if (is_of_files || n_others++ < MAX_OTHERS) {
             fby_guess_write_word(search, list, operand);
             fby_guess_note(search,
-                "left out: the list %s: the class folders are read; to stream "
+                "left out: the list %s: the %sfolders are read; to stream "
                 "the list instead: forebay init %s",
-                listing->entries[i].name, operand);
+                fby_text_show(name).text, is_of_files ? "class " : "", operand);
         }
     }
 }

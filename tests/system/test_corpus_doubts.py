@@ -341,6 +341,24 @@ ROWS = [
     ("classes of other numbers of files", pictures_at(
         "A/x7.jpg", "A/x9.jpg", "B/x7.jpg"),
      {"label": Counter([0, 0, 1])}),
+    ("class folders beside a list of values", all_of(
+        folders("cat", "dog"), csv("train.csv", "age,y", "1,0", "2,1")), Note(
+            "left out: the list train.csv: the folders are read; to stream the "
+            "list instead: forebay init /",
+            {"image": (6, *IMAGE), "label": Counter([0, 0, 0, 1, 1, 1])})),
+    ("class folders of splits beside a list of values", all_of(
+        folders("train/cat", "train/dog", "val/cat", "val/dog"),
+        csv("train.csv", "age,y", "1,0", "2,1")), Note(
+            "left out: the list train.csv: the folders are read; to stream the "
+            "list instead: forebay init /",
+            {"image": (6, *IMAGE), "label": Counter([0, 0, 0, 1, 1, 1])})),
+    ("class folders beside a list of their pictures", all_of(
+        folders("cat", "dog"), csv(
+            "train.csv", "image,age", "cat/0.jpg,4", "cat/1.jpg,5",
+            "dog/1.jpg,6")), Note(
+                "note: the list is read, and not the folders of its pictures "
+                "(cat, dog); if these are classes, add a column with them",
+                {"image": (3, *IMAGE), "age": Counter([4, 5, 6])})),
 ]
 
 
