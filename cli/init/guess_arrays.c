@@ -289,6 +289,24 @@ static fby_err explain_texts(
         file, file);
 }
 
+/* Add a note if arrays differ only in their numbers: each may be a sample. */
+static void note_numbered(
+    struct fby_search *search, const struct fby_column *columns, uint32_t n)
+{
+    uint32_t i = 1;
+    while (i < n && !are_numbered(&columns[i - 1], &columns[i])) {
+        i++;
+    }
+    if (i < n) {
+        fby_guess_note(search,
+            "note: row i of %s, of %s and so on is sample i; if each file is a "
+            "sample, or has other samples, make one array of them with "
+            "numpy.stack, or with numpy.concatenate",
+            fby_text_show_begin(columns[i - 1].name, 40).text,
+            fby_text_show_begin(columns[i].name, 40).text);
+    }
+}
+
 fby_err fby_guess_explain_arrays(struct fby_search *search,
     const struct fby_guess_tables *found, const struct fby_column *columns,
     uint32_t n, fby_err err, struct fby_error_detail *why)
@@ -315,6 +333,9 @@ fby_err fby_guess_explain_arrays(struct fby_search *search,
         return refuse_shards(search, found, columns, are_folds, why);
     }
     if (!fby_guess_are_array_samples(columns, n)) {
+        if (err == FBY_OK) {
+            note_numbered(search, columns, n);
+        }
         return err == FBY_CONFIG ? explain_texts(search, why) : err;
     }
     return fby_refuse_array_samples(search, found, dir, why);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/init/guess_notes.h"
 #include "cli/init/split_names.h"
 #include "pipeline/text.h"
 #include "worker/source/columns/columns.h"
@@ -237,6 +238,15 @@ fby_err fby_guess_scan_columns(struct fby_search *search,
                                  : FBY_GUESS_COLUMNS;
         memcpy(split->columns, shard.columns,
             split->n_columns * sizeof(*split->columns));
+        if (split->n_columns < shard.n_columns) {
+            fby_guess_note(search,
+                "left out: %u of %u arrays, as %s: to read it, too, add a "
+                "field; arrays of numbers that belong together can be one of "
+                "two dimensions",
+                shard.n_columns - split->n_columns, shard.n_columns,
+                fby_text_show_begin(shard.columns[split->n_columns].name, 40)
+                    .text);
+        }
     }
     fby_shard_fini(&shard);
     return err;

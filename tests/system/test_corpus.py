@@ -128,6 +128,11 @@ def id_text(number):
     return str(number % 4)
 
 
+NUMBERED = ("note: row i of {}, of {} and so on is sample i; if each file is a "
+            "sample, or has other samples, make one array of them with "
+            "numpy.stack, or with numpy.concatenate")
+
+
 # ---- the data sets ----
 
 def two_small_tars(root):
@@ -912,6 +917,13 @@ def numbered_arrays(*names, rows=(10, 10, 7)):
     return make
 
 
+def arrays_of_ids(*names):
+    def make(root):
+        for name in names:
+            numpy.save(root / f"{name}.npy", numpy.arange(10))
+    return make
+
+
 def an_array_of_each_split(root):
     for name, rows in (("train", 10), ("val", 4)):
         numpy.save(root / f"{name}.npy", numpy.zeros((rows, 5), "f4"))
@@ -1492,8 +1504,19 @@ CORPUS = [
           ("batch{}_x", "batch{}_y", "batch0_x", "x", "y"))
       for rows in ((10, 10, 10), (10, 10, 7))),
     ("NumPy: columns with numbers", numbered_arrays(
-        "left_{}", "right_{}", rows=(10, 10)),
-     {"left_0": Counter({0: 20}), "right_1": Counter({1: 20})}),
+        "left_{}", "right_{}", rows=(10, 10)), Note(
+            NUMBERED.format("left_0", "left_1"),
+            {"left_0": Counter({0: 20}), "right_1": Counter({1: 20})})),
+    *((f"NumPy: ids in numbered files, {names}", arrays_of_ids(
+        *(f"{name}_{i}" for name in names for i in range(3))), Note(
+           NUMBERED.format(f"{names[0]}_0", f"{names[0]}_1"),
+           {f"{names[0]}_2": Counter(range(10))}))
+      for names in (["x"], ["mask", "tokens"])),
+    ("NumPy: more arrays than fields", arrays_of_ids(
+        *(f"{a}{b}" for a in "abcdef" for b in "abcdef")), Note(
+            "left out: 4 of 36 arrays, as fc: to read it, too, add a field; "
+            "arrays of numbers that belong together can be one of two dimensions",
+            {"aa": Counter(range(10))})),
     ("NumPy: train.npy and val.npy", an_array_of_each_split, Remedy(
         ": the arrays are of several splits: move each split into a folder:\n"
         "(cd ", "", {"x": (10, 5)})),
