@@ -149,7 +149,11 @@ enum { MAX_OTHERS = 3 /* lists without paths that are named */ };
 void fby_guess_note_lists(struct fby_search *search, const char *path,
     const struct fby_listing *listing)
 {
-    uint32_t n_others = 0;
+    /* fby_guess_note_files_beside() names those beside other pictures. */
+    const struct fby_guess_split *first    = &search->out->splits[0];
+    bool                          has_note = search->out->n_splits > 0 &&
+                    first->kind == FBY_SOURCE_FOLDER && first->class_depth == 0;
+    uint32_t n_others = has_note ? MAX_OTHERS : 0;
     for (uint32_t i = 0; !search->in_zip && i < listing->count; i++) {
         const char *name = listing->entries[i].name;
         char        list[FBY_PATH_SIZE];
