@@ -41,13 +41,25 @@ static json_t *read_json(
     return json;
 }
 
-/* The file of the first entry of an object of labels by file; NULL: none. */
-static const char *first_key(json_t *json)
+/* The program for an object by file, or by id, from its first entry; NULL: none. */
+static const char *find_entries(json_t *json)
 {
-    const char *key      = json_object_iter_key(json_object_iter(json));
-    json_t     *value    = json_object_iter_value(json_object_iter(json));
-    bool        is_label = json_is_number(value) || json_is_string(value);
-    return is_label && fby_init_is_any_picture(key) ? key : NULL;
+    const char   *key     = json_object_iter_key(json_object_iter(json));
+    json_t       *value   = json_object_iter_value(json_object_iter(json));
+    const json_t *first   = json_array_get(value, 0);
+    const char   *program = NULL;
+    if (key != NULL && !fby_init_is_any_picture(key)) {
+        return json_is_object(value) ? "to_entries[] | {id: .key} + .value"
+                                     : NULL;
+    }
+    if (json_is_number(value) || json_is_string(value)) {
+        program = "to_entries[] | {image: ($p + .key), label: .value}";
+    } else if (json_is_string(first)) {
+        program = "to_entries[] | {image: ($p + .key), captions: .value}";
+    } else if (json_is_object(value)) {
+        program = "to_entries[] | {image: ($p + .key)} + .value";
+    }
+    return program;
 }
 
 /* The file of the first of StyleGAN's labels; NULL: the file has none. */
@@ -66,14 +78,16 @@ static bool has_columns(json_t *json)
 }
 
 /* Is it an object of columns: arrays of as many values that are no objects, under
- * names of fields? */
+ * names of fields? More arrays of texts than these have texts are those of samples. */
 static bool has_arrays(json_t *json)
 {
     const char *key   = NULL;
     json_t     *value = NULL;
     json_t     *first = json_object_iter_value(json_object_iter(json));
     size_t      n     = json_array_size(first);
-    bool        found = n > 0 && json_object_size(json) > 1;
+    bool        found = n > 0 && json_object_size(json) > 1 &&
+                 (json_object_size(json) <= n ||
+                     !json_is_string(json_array_get(first, 0)));
     json_object_foreach(json, key, value)
     {
         found = found && json_array_size(value) == n && fby_text_is_name(key) &&
@@ -157,17 +171,23 @@ bool fby_guess_write_jq(const struct fby_search *search, const char *path,
 {
     bool        are_lines = false;
     json_t     *json      = read_json(search, path, &are_lines);
-    const char *key       = first_key(json);
+    const char *entries   = find_entries(json);
     const char *pair      = first_pair(json);
     bool        is_known = are_lines || json_is_object(json_array_get(json, 0));
     picture[0]           = '\0';
     snprintf(out, FBY_JQ_SIZE, are_lines ? "." : ".[]");
-    if (key != NULL || pair != NULL) {
+    if (entries != NULL) {
         is_known = true;
-        snprintf(picture, FBY_VALUE_SIZE, "%s", key != NULL ? key : pair);
-        snprintf(out, FBY_JQ_SIZE, "%s | {image: ($p + %s), label: %s}",
-            key != NULL ? "to_entries[]" : ".labels[]",
-            key != NULL ? ".key" : ".[0]", key != NULL ? ".value" : ".[1]");
+        snprintf(out, FBY_JQ_SIZE, "%s", entries);
+    } else if (pair != NULL) {
+        is_known = true;
+        snprintf(
+            out, FBY_JQ_SIZE, ".labels[] | {image: ($p + .[0]), label: .[1]}");
+    }
+    if (strstr(out, "($p ") != NULL) {
+        snprintf(picture, FBY_VALUE_SIZE, "%s",
+            entries != NULL ? json_object_iter_key(json_object_iter(json))
+                            : pair);
     }
     if (has_columns(json)) {
         is_known = true;
@@ -187,6 +207,9 @@ bool fby_guess_write_jq(const struct fby_search *search, const char *path,
             is_squad(json) ? "" : only, is_squad(json) ? "" : "[]");
     }
     is_known = write_coco(json, out, picture) || is_known;
+    if (!is_known && json != NULL) { /* what it has is no object of a sample */
+        out[0] = '\0';
+    }
     json_decref(json);
     return is_known;
 }

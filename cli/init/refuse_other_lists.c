@@ -280,6 +280,12 @@ static fby_err refuse_json(
         read_json_file(files, files->names[i], &json[i]);
     }
     choose_program(files, json);
+    if (json[0].program[0] == '\0') {
+        return fby_error_set(why, FBY_CONFIG,
+            "%s is not read as a list, and has no objects that could be rows: "
+            "write a .csv or .jsonl with a row for each sample",
+            fby_text_show_begin(name, 60).text);
+    }
     if (strstr(json[0].program, "($p ") != NULL) {
         body[0] = '\0';
         append_folder(files, json, body);

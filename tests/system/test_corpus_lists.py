@@ -1539,6 +1539,33 @@ ROWS = [
     ("a later mask in colours in a tar", tar_of_masks, Note(
         f"left out: mask.png: 0002.mask.png has colours, {SECOND}masks are "
         "PNG in grey or with a palette\n", {"image": (4, *IMAGE)})),
+    ("captions of pictures by name", all_of(
+        pictures_at("images/0.jpg", "images/1.jpg"),
+        lambda root: save(root / "captions.json", json.dumps(
+            {f"{i}.jpg": ["a dog", "a pug"] for i in range(2)}))), Remedy(
+                "captions.json is not read as a list: write JSON lines, an "
+                "object in each line:\n(cd /", "",
+                {"image": (2, *IMAGE), "captions": (2, 8)})),
+    ("objects of pictures by name", all_of(
+        pictures_at("images/0.jpg", "images/1.jpg"),
+        lambda root: save(root / "train.json", json.dumps(
+            {f"{i}.jpg": {"age": i} for i in range(2)}))), Remedy(
+                "train.json is not read as a list: write JSON lines, an "
+                "object in each line:\n(cd /", "",
+                {"image": (2, *IMAGE), "age": Counter([0, 1])})),
+    ("objects by id", lambda root: save(root / "train.json", json.dumps(
+        {str(i + 7): {"age": i} for i in range(2)})), Remedy(
+            "train.json is not read as a list: write JSON lines, an object in "
+            "each line:\n(cd /", "",
+            {"id": Counter([7, 8]), "age": Counter([0, 1])})),
+    *((f"JSON without objects: {name}", lambda root, text=text: save(
+        root / "x.json", text),
+       "x.json is not read as a list, and has no objects that could be rows: "
+       "write a .csv or .jsonl with a row for each sample\n")
+      for name, text in (
+          ("captions by stem", '{"a": ["x"], "b": ["y"]}'),
+          ("numbers by picture", '{"a.jpg": [1, 2], "b.jpg": [3, 4]}'),
+          ("settings", '{"size": 3}'))),
 ]
 
 
