@@ -166,6 +166,14 @@ static bool is_squad(const json_t *json)
     return json_is_array(json_object_get(text, "qas"));
 }
 
+/* Are the objects VQA's questions, or their answers? */
+static bool is_vqa(const json_t *objects)
+{
+    const json_t *first = json_array_get(objects, 0);
+    return json_object_get(first, "question_id") != NULL &&
+           json_object_get(first, "image_id") != NULL;
+}
+
 bool fby_guess_write_jq(const struct fby_search *search, const char *path,
     char out[FBY_JQ_SIZE], char picture[FBY_VALUE_SIZE])
 {
@@ -207,8 +215,9 @@ bool fby_guess_write_jq(const struct fby_search *search, const char *path,
             is_squad(json) ? "" : only, is_squad(json) ? "" : "[]");
     }
     is_known = write_coco(json, out, picture) || is_known;
-    if (!is_known && json != NULL) { /* what it has is no object of a sample */
-        out[0] = '\0';
+    if ((!is_known && json != NULL) ||
+        (only != NULL && is_vqa(json_object_get(json, only)))) {
+        out[0] = '\0'; /* what it has is no object of a sample */
     }
     json_decref(json);
     return is_known;

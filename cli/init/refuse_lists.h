@@ -71,8 +71,8 @@ enum { FBY_JQ_SIZE = 512 /* bytes of a program of jq, with NUL */ };
 /* Write the program of jq that makes lines of the .json file at `path`; it reads
  * the folder of the pictures in $p (guess_json_lists.c). `picture` gets the name of
  * the first picture, if $p is needed; else "".
- * Returns false if the file has none of the known forms, for which there is no
- * program, or cannot be read. */
+ * Returns false if the file has none of the known forms, for which the program is "",
+ * or cannot be read. True without a program: it is one of VQA's. */
 bool fby_guess_write_jq(const struct fby_search *search, const char *path,
     char out[FBY_JQ_SIZE], char picture[FBY_VALUE_SIZE]);
 

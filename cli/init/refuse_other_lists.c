@@ -282,9 +282,13 @@ static fby_err refuse_json(
     choose_program(files, json);
     if (json[0].program[0] == '\0') {
         return fby_error_set(why, FBY_CONFIG,
-            "%s is not read as a list, and has no objects that could be rows: "
-            "write a .csv or .jsonl with a row for each sample",
-            fby_text_show_begin(name, 60).text);
+            json[0].is_known
+                ? "%s has VQA's questions or answers, which are not joined: "
+                  "write JSON lines with image (its path), question and answer"
+                : "%s is not read as a list, and has no objects that could be "
+                  "rows: write a .csv or .jsonl with a row for each sample",
+            fby_text_show_begin(files->n > 0 ? files->names[0] : name, 60)
+                .text);
     }
     if (strstr(json[0].program, "($p ") != NULL) {
         body[0] = '\0';

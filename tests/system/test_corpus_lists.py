@@ -1558,6 +1558,15 @@ ROWS = [
             "train.json is not read as a list: write JSON lines, an object in "
             "each line:\n(cd /", "",
             {"id": Counter([7, 8]), "age": Counter([0, 1])})),
+    ("VQA: questions and answers", lambda root: [
+        save(root / f"v2_{kind}_train2014_{key}.json", json.dumps({
+            "info": {}, key: [{"image_id": i, "question_id": i, "x": "cat?"}
+                              for i in range(3)]}))
+        for kind, key in (("OpenEnded_mscoco", "questions"),
+                          ("mscoco", "annotations"))] and None,
+     "v2_OpenEnded_mscoco_train2014_questions.json has VQA's questions or "
+     "answers, which are not joined: write JSON lines with image (its path), "
+     "question and answer\n"),
     *((f"JSON without objects: {name}", lambda root, text=text: save(
         root / "x.json", text),
        "x.json is not read as a list, and has no objects that could be rows: "
