@@ -40,6 +40,9 @@ struct texts {
     enum text_kind     kind;
     char               names[MAX_TEXTS][FBY_NAME_SIZE];
     uint32_t           n, n_read;
+    /* Texts of one line with pairs: of that kind, if another one is. */
+    char     short_names[MAX_TEXTS][FBY_NAME_SIZE];
+    uint32_t n_short;
 };
 
 static int compare_names(const void *a, const void *b)
@@ -147,23 +150,32 @@ static void count_line(struct line_counts *self, const char *line)
         self->has_tag || strcmp(last, "O") == 0 || strncmp(last, "B-", 2) == 0;
 }
 
-/* The kind of a text that begins so. It is changed. */
-static enum text_kind kind_of(char *head)
+/* The kind of a text that begins so. It is changed. Sets *is_short if it has only one
+ * line, which may have pairs by chance. */
+static enum text_kind kind_of(char *head, bool *is_short)
 {
-    struct line_counts c    = {.lines = 0};
-    bool               pair = strchr(head, ':') != NULL;
-    for (char *line = head, *end; (end = strchr(line, '\n')) != NULL;
-         line       = end + 1) {
+    struct line_counts c      = {.lines = 0};
+    bool               pair   = strchr(head, ':') != NULL;
+    bool               is_cut = strlen(head) == HEAD_SIZE - 1;
+    char              *line   = head;
+    for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end                      = '\0';
         line[strcspn(line, "\r")] = '\0';
         count_line(&c, line);
     }
+    if (c.lines < 2 && line[0] != '\0') { /* a line without its end */
+        char *last = is_cut ? strrchr(line, ' ') : NULL;
+        line[last != NULL ? (size_t)(last - line) : strlen(line)] = '\0';
+        count_line(&c, line);
+    }
+    *is_short     = c.lines < 2 && c.labels == 0 && !is_cut;
     bool are_rows = c.lines > c.breaks + 1 && c.breaks > 0 && c.is_even;
     bool has_tags =
         c.tags == c.lines && c.columns > 1 && (c.has_tag || c.columns == 2);
-    return c.lines < 2                                  ? TEXT_OTHER
+    return c.lines == 0                                 ? TEXT_OTHER
            : c.sparse == c.lines && pair                ? TEXT_SPARSE
            : c.labels == c.lines                        ? TEXT_LABELS
+           : c.lines < 2                                ? TEXT_OTHER
            : are_rows && c.is_conllu && c.columns == 10 ? TEXT_CONLLU
            : are_rows && has_tags                       ? TEXT_TAGS
                                                         : TEXT_OTHER;
@@ -179,7 +191,7 @@ static fby_err visit_file(
     char              head[HEAD_SIZE];
     (void)why;
     if (entry->is_dir || strlen(entry->name) >= FBY_NAME_SIZE ||
-        !fby_shell_is_plain(entry->name) ||
+        !fby_shell_is_quotable(entry->name) ||
         fby_unread_file(entry->name, &unread)) {
         return FBY_OK;
     }
@@ -188,13 +200,26 @@ static fby_err visit_file(
             self->search->root, self->path, entry->name, head, sizeof(head))) {
         return FBY_OK;
     }
-    enum text_kind kind = kind_of(head);
-    if (kind != TEXT_OTHER &&
-        (self->kind == TEXT_OTHER || self->kind == kind)) {
+    bool           is_short = false;
+    enum text_kind kind     = kind_of(head, &is_short);
+    if (kind == TEXT_SPARSE && is_short) {
+        snprintf(self->short_names[self->n_short++ % MAX_TEXTS], FBY_NAME_SIZE,
+            "%s", entry->name);
+    } else if (kind != TEXT_OTHER &&
+               (self->kind == TEXT_OTHER || self->kind == kind)) {
         self->kind = kind;
         snprintf(self->names[self->n++], FBY_NAME_SIZE, "%s", entry->name);
     }
     return FBY_OK;
+}
+
+static void add_short_texts(struct texts *self)
+{
+    for (uint32_t i = 0; self->kind == TEXT_SPARSE && i < self->n_short &&
+                         i < MAX_TEXTS && self->n < MAX_TEXTS;
+         i++) {
+        memcpy(self->names[self->n++], self->short_names[i], FBY_NAME_SIZE);
+    }
 }
 
 /* ---- the command ---- */
@@ -299,6 +324,7 @@ fby_err fby_refuse_text_lines(struct fby_search *search, const char *path,
     fby_err err =
         fby_guess_visit_dir(search, path, only, visit_file, self, NULL, why);
     if (err == FBY_OK && self->kind != TEXT_OTHER) {
+        add_short_texts(self);
         err = refuse_kind(self, why);
     }
     free(self);

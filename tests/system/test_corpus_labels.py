@@ -342,6 +342,23 @@ ROWS = [
             "series", {"x": (4, 8, 2), "x.lengths": Counter([1, 2, 1, 2]),
                        "label": Counter([0, 0, 1, 1])}),
      ("test", {"label": [0, 0, 1, 1]})),
+    ("fastText: texts of one line", texts({
+        "train.txt": "__label__a x y\n__label__b z\n",
+        "my test.txt": "__label__b w", "val.txt": "__label__a w\n"}), Remedy(
+            "my test.txt has texts after their labels: write a list:\n(cd /", "",
+            {"label": Counter([0, 1])}), ("test", {"label": [1]}),
+     ("val", {"label": [0]})),
+    ("libsvm: texts of one line", texts({
+        "train.txt": "1 1:2 3:4\n0 1:3\n", "my test.txt": "1 2:2",
+        "val.txt": "0 2:2\n"}), Remedy(
+            "my test.txt has index:value pairs: write a table (needs NumPy):"
+            "\n(cd /", "table", {"label": Counter([0, 1])}),
+     ("test", {"label": [1]}), ("val", {"label": [0]})),
+    ("libsvm: long lines", texts({"train.txt": "".join(
+        f"{y} " + " ".join(f"{i}:0.5" for i in range(1, 1200)) + "\n"
+        for y in range(2))}), Remedy(
+            "train.txt has index:value pairs: write a table (needs NumPy):"
+            "\n(cd /", "table", {"label": Counter([0, 1])})),
     ("series in class folders, and lists beside these", texts({
         f"{name}.csv": "t,a\n1,2\n" for name in ("run/0", "walk/0", "walks")}),
      "make tables of them (needs NumPy), without the lists beside these "
