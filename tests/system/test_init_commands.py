@@ -114,6 +114,16 @@ class InitCommands(InitTest):
                    "not all rows of labels have as many columns")
         self.assertEqual(self.files(), ["train.csv", "val.csv"])
 
+    def test_images_without_labels_are_not_converted(self):
+        for name, shape in (("images-idx3", (4, 2, 2)), ("labels-idx1", (3,))):
+            (self.root / f"train-{name}-ubyte").write_bytes(
+                bytes([0, 0, 8, len(shape)])
+                + numpy.array(shape, ">u4").tobytes()
+                + bytes(int(numpy.prod(shape))))
+        files = self.files()
+        self.fails(self.command(), "samples, and")
+        self.assertEqual(self.files(), files)
+
     def test_a_link_to_an_array_leads_to_it_in_a_new_folder(self):
         numpy.savez_compressed(self.root / "x.npz", x=numpy.zeros(8))
         numpy.save(self.root / "real.npy", numpy.zeros(8))

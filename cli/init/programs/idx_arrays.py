@@ -14,7 +14,10 @@ several = len({p for p, s, c in M}) > 1
 [print('left out:', f) for f in sorted(glob.glob('*-idx*'))
     if re.sub(r'[.]gz\Z', '', f) not in {
         re.sub(r'[.]gz\Z', '', g) for g in M.values()}]
-[(os.makedirs(d, exist_ok=True), n.save(d + '/' + c + '.npy', x))
+N = {}
+[(N.setdefault((p, s), len(y)) == len(y) or exit(
+    f + ': ' + str(len(y)) + ' samples, and ' + str(N[p, s]) + ' in another file of '
+    + s), os.makedirs(d, exist_ok=True), n.save(d + '/' + c + '.npy', x))
     for (p, s, c), f in M.items() for d in [os.path.join(W, p * several, s)]
     for y in [read(f)]
     for x in [y.astype('i8' if c == 'label' else y.dtype.newbyteorder('='))]]
