@@ -457,11 +457,30 @@ static fby_err add_split_folders(struct fby_search *search, const char *path,
     return err;
 }
 
+/* Refuse a folder that a command of init has left, which did not end: it is no data. */
+static fby_err refuse_part(
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct fby_entry *entry = &listing->entries[i];
+        if (entry->is_dir && fby_text_ends_with(entry->name, ".part")) {
+            return fby_error_set(why, FBY_CONFIG,
+                "the folder %.60s seems to be of a command that did not end: "
+                "remove it, or give it another name",
+                fby_text_show(entry->name).text);
+        }
+    }
+    return FBY_OK;
+}
+
 fby_err fby_guess_splits_below(struct fby_search *search, const char *path,
     const char *name, struct fby_error_detail *why)
 {
     struct fby_listing listing = {0};
     fby_err err = fby_guess_list_dir(search, path, NULL, &listing, why);
+    if (err == FBY_OK && path[0] == '\0' && !search->in_zip) {
+        err = refuse_part(&listing, why);
+    }
     if (err == FBY_OK) {
         err = fby_find_split_folder(&listing, "train") != NULL
                   ? add_split_folders(search, path, &listing, why)

@@ -31,13 +31,14 @@ enum { MANY_ROWS = 1024 };
 
 /* Writes x.npy, and the number of the folder into label.npy, into train/ or, if
  * the folder is a split with class folders, into that. Prints the numbers. */
-#define STACK_CLASSES                                                     \
-    FBY_PYTHON                                                            \
-    "import glob, os, numpy as n; d = sorted(glob.glob('*/')); "          \
-    "f = [(p, i) for i, c in enumerate(d) "                               \
-    "for p in sorted(glob.glob(c + '*.npy'))]; %s"                        \
-    "n.save(open('%sx.npy', 'xb'), n.stack([n.load(p) for p, i in f])); " \
-    "n.save(open('%slabel.npy', 'xb'), [i for p, i in f]); "              \
+#define STACK_CLASSES                                            \
+    FBY_PYTHON                                                   \
+    "import glob, os, numpy as n; d = sorted(glob.glob('*/')); " \
+    "f = [(p, i) for i, c in enumerate(d) "                      \
+    "for p in sorted(glob.glob(c + '*.npy'))]; "                 \
+    "a = n.stack([n.load(p) for p, i in f]); %s"                 \
+    "n.save(open('%sx.npy', 'xb'), a); "                         \
+    "n.save(open('%slabel.npy', 'xb'), [i for p, i in f]); "     \
     "print({i: c[:-1] for i, c in enumerate(d)})\""
 
 static bool are_numbers(const struct fby_column *columns, uint32_t n)

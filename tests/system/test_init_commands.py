@@ -124,6 +124,30 @@ class InitCommands(InitTest):
         self.fails(self.command(), "samples, and")
         self.assertEqual(self.files(), files)
 
+    def test_a_new_folder_of_lists_is_not_left_empty(self):
+        self.text("a.csv", "x\n1\n")
+        self.text("b.csv", "x\n2\n")
+        command = self.command()
+        self.fails("ulimit -f 0; " + command, "File too large")
+        self.assertEqual(self.files(), ["a.csv", "b.csv"])
+        self.shell(command)
+        self.assertIn("joined", self.files())
+        self.fails(command, "there already: joined: move it away first")
+
+    def test_what_a_killed_command_leaves_is_named(self):
+        self.sparse()
+        command = self.command()
+        (self.root / "table.part").mkdir()
+        self.fails(command, "/table.part: remove it")
+        self.assertIn("the folder table.part seems to be of a command that did "
+                      "not end: remove it, or give it another name",
+                      self.refused())
+        (self.root / "table.part").rmdir()
+        (self.root / "train.txt").write_text("__label__a b\n__label__c d\n")
+        self.text("train.jsonl.part", "")
+        self.fails(self.command(),
+                   "there already: train.jsonl.part: move it away first")
+
     def test_a_link_to_an_array_leads_to_it_in_a_new_folder(self):
         numpy.savez_compressed(self.root / "x.npz", x=numpy.zeros(8))
         numpy.save(self.root / "real.npy", numpy.zeros(8))

@@ -10,6 +10,6 @@ T = {'texts/' + s + '.jsonl': ''.join(
     json.dumps({'text': open(t, encoding='utf-8').read(), 'label': c}) + '\n'
     for c in C for t in sorted(glob.glob(os.path.join(
         glob.escape(f), glob.escape(c), '*.txt')))) for s, f in S}
-os.mkdir('texts')
+NEW = 'texts'
 print('classes:', *C)
 print('left out:', *sorted(set.union(*D) - set(C)))

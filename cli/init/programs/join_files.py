@@ -17,4 +17,4 @@ T = {'joined/' + s + '.csv': o.getvalue() for s in sorted({*S.values()})
      for o in [io.StringIO()] for _ in [csv.writer(o).writerows(
          [[C] + H] + [[os.path.basename(f)[:-4]] + x
                       for f in R if S[f] == s for x in R[f][1:]])]}
-os.mkdir('joined')
+NEW = 'joined'

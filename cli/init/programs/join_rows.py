@@ -23,4 +23,4 @@ T = {'joined/' + t: o.getvalue() for t, (a, b) in P.items() for o in [io.StringI
      for _ in [csv.writer(o).writerows(
          x + [v for h, v in zip(b[0], D[t][key(a, x, t)] if K[t] else y)
               if h not in K[t]] for x, y in zip(a, b))]}
-os.mkdir('joined')
+NEW = 'joined'

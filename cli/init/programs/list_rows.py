@@ -6,8 +6,8 @@
 # .5 get a zero, as in JSON. If a file begins with |, rows of all end with a dot, or not,
 # as C4.5 has them. A program that fails leaves no list.
 import atexit, collections, csv, itertools, os, pathlib, re
-assert not any(os.path.lexists(g + e) for f, g in L for e in ('', '.part')), (
-    'there already: ' + str(L))
+E = [g + e for f, g in L for e in ('', '.part') if os.path.lexists(g + e)]
+E and exit('there already: ' + ' '.join(E) + ': move it away first')
 [atexit.register(pathlib.Path(g + '.part').unlink, True) for f, g in L]
 C = collections.Counter()
 csv.field_size_limit(1 << 30)

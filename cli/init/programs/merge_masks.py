@@ -7,6 +7,7 @@ P = [(p, m, p.split('/')[0].replace('.', '_'))
      for m in [sorted(glob.glob(glob.escape(p.split('/')[0]) + '/' + M
                                 + '/*.*'))] if m]
 assert len({k for p, m, k in P}) == len(P), 'two pictures of a name'
+os.path.lexists('merged') and exit('there already: merged: move it away first')
 [os.makedirs('merged/' + k) for k in ('images', 'masks')]
 [(shutil.copy(p, 'merged/images/' + k + os.path.splitext(p)[1]),
   I.fromarray(functools.reduce(n.maximum, (

@@ -10,4 +10,4 @@ R = {}
 T = {'pairs/' + s + '.csv': o.getvalue()
      for s, r in R.items() for o in [io.StringIO()]
      for _ in [csv.writer(o).writerows(r)]}
-os.mkdir('pairs')
+NEW = 'pairs'

@@ -3,7 +3,8 @@
 # files are printed. A tar without such samples is linked. A program that fails leaves
 # no folder.
 import atexit, glob, os, shutil, tarfile
-assert not os.path.lexists('new'), 'there already: new'
+E = [f for f in ('new', 'new.part') if os.path.lexists(f)]
+E and exit('there already: ' + ' '.join(E) + ': move it away first')
 os.mkdir('new.part')
 atexit.register(shutil.rmtree, 'new.part', True)
 key = lambda m: os.path.join(
