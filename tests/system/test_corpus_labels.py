@@ -317,7 +317,7 @@ ROWS = [
                           "y": Counter([0, 1, 0])})),
     ("JSON: an object of splits is no table", texts({
         "d.json": json.dumps({"train": ["a.jpg", "b.jpg"], "val": ["c.jpg"] * 2})}),
-     "d.json is not read as a list: if it has such lines, rename it"),
+     "d.json is not read as a list, and has no objects that could be rows: "),
     ("chats of parts and calls", texts({"train.jsonl": "".join(json.dumps({
         "messages": [
             {"role": "user", "content": [{"type": "text", "text": f"hi {i}"}]},

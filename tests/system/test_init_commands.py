@@ -148,6 +148,32 @@ class InitCommands(InitTest):
         self.fails(self.command(),
                    "there already: train.jsonl.part: move it away first")
 
+    def prints(self, command):
+        path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+        return subprocess.run(command, shell=True, check=True, text=True,
+                              capture_output=True,
+                              env=dict(os.environ, PATH=path)).stdout
+
+    def test_numbers_that_32_bits_do_not_hold_are_named(self):
+        self.text("train.txt", "1 1:0.1 3:16777217\n0 2:1\n")
+        self.assertIn("rounded, since 32 bits do not hold them: 1 values, as "
+                      "16777217\n", self.prints(self.command()))
+        self.text("a.csv", "a,b,time,y\n" + "".join(
+            f"{i},0.1,16777{i % 3}17,{i % 2}\n" for i in (5, 2, 7, 3)))
+        for lists, label in (("('a.csv', '')", "y"), ("('a.csv', '')", "b")):
+            self.assertIn(
+                "rounded, since 32 bits do not hold them: numbers in time\n",
+                self.prints(self.program(
+                    f"label = '{label}'; O = '{label}'; L = [{lists}]",
+                    "folder_begin", "wide_list", "folder_end")))
+        self.text("day/0.csv", "t,a\n16777217,1\n")
+        self.assertIn("1 values, as 16777217.0\n", self.prints(self.program(
+            "O = 'series'; S = [('train', '.')]", "folder_begin",
+            "class_series", "folder_end")))
+        self.text("c.csv", "h,i\n16777217.5,1.5\n2.5,1\n")
+        self.assertIn("numbers in h.npy\n", self.prints(self.program(
+            "f = 'c.csv'; N = 2", "csv_arrays")))
+
     def test_a_link_to_an_array_leads_to_it_in_a_new_folder(self):
         numpy.savez_compressed(self.root / "x.npz", x=numpy.zeros(8))
         numpy.save(self.root / "real.npy", numpy.zeros(8))

@@ -11,6 +11,9 @@ K = [i for i, c in enumerate(A[-1]) if re.fullmatch(P, c)]
 h = not all(re.fullmatch(P, A[0][i]) for i in K)
 assert all(R(f)[:h] == A[:h] for s in F for f in F[s]), 'other columns'
 V = {s: [[[float(x[i]) for i in K] for x in R(f)[h:]] for f in F[s]] for s in F}
+big = lambda v: abs(v) >= 1 << 23 and n.float32(v) != v
+B = [c for v in V.values() for r in v for x in r for c in x if big(c)]
+B and print('rounded, since 32 bits do not hold them:', len(B), 'values, as', B[0])
 [os.mkdir(W + '/' + s) for s in F]
 [(n.save(W + '/' + s + '/x.values.npy', n.array([x for r in v for x in r], 'f4')),
   n.save(W + '/' + s + '/x.offsets.npy', n.cumsum([0] + [len(r) for r in v])),

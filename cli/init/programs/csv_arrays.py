@@ -15,4 +15,8 @@ T = {re.sub('[^a-z0-9_]+', '_', h.strip().lower()) + '.npy':
         n.unique(a, return_inverse=True)[1])[1]
     for h, a in zip(H, V)}
 assert not any(map(os.path.lexists, T)), 'there already'
+assert len(T) == len(H), 'two columns of a name'
+B = [k for (k, a), v in zip(T.items(), V) for x in v if a.dtype == 'f4'
+     for x in [float(x)] if abs(x) >= 1 << 23 and n.float32(x) != x]
+B and print('rounded, since 32 bits do not hold them: numbers in', *{*B})
 [n.save(k, a) for k, a in T.items()]

@@ -17,6 +17,10 @@ e = 'i8' if all(k % 1 == 0 for r in K.values() for x in r for k in x) else 'f4'
 one = all(len(x) == 1 for r in K.values() for x in r)
 ffm = any(len(p) > 2 for r in P.values() for x in r for p in x)
 [os.mkdir(W + '/' + s) for s in R]
+big = lambda v: abs(v) >= 1 << 23 and n.float32(v) != v
+B = [p[-1] for r in P.values() for x in r for p in x if big(float(p[-1]))] + [
+    k for r in K.values() for x in r for k in x if e == 'f4' and big(k)]
+B and print('rounded, since 32 bits do not hold them:', len(B), 'values, as', B[0])
 ragged = lambda s, k, r, t: (
     n.save(W + '/' + s + '/' + k + '.values.npy',
            n.array([v for x in r for v in x], t)),

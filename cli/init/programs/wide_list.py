@@ -68,6 +68,10 @@ T = {s: [x[A[s].index(label)] for x in body(S[s])] for s in A if label in A[s]}
 N = sorted({v for s in T for v in T[s]})
 '' in N and exit('the column ' + label + ' lacks values')
 t = ('' if not all(map(P, N)) else 'f4' if any(num(v) % 1 for v in N) else 'i8')
+big = lambda v: ((abs(v) >= 1 << 23) & (n.float32(v) != v)).any()
+B = [h for h in F + [label] * (t == 'f4') if any(
+    big(D[s][:, A[s].index(h)]) for s in D if h in A[s])]
+B and print('rounded, since 32 bits do not hold them: numbers in', *B)
 [os.mkdir(W + '/' + s) for s in D]
 [n.save(W + '/' + s + '/x.npy', n.ascontiguousarray(
     D[s][:, [A[s].index(h) for h in F]], 'f4')) for s in D]
