@@ -94,17 +94,34 @@ static bool is_picture(
            !has_text(self, file, is_there ? dot : file + strlen(file));
 }
 
-/* Does the text begin with the name of a picture? */
+/* Does the text begin with the name of a picture? Names may have blanks: the longest
+ * one counts, which labels may follow. */
 static bool read_text(const struct split_texts *self, struct split_text *out)
 {
-    char  line[LINE_SIZE];
-    char *state = NULL;
+    char                    line[LINE_SIZE];
+    const struct split_text before = *out;
     if (!read_line(self, out->file, line)) {
         return false;
     }
-    const char *name = strtok_r(line + strspn(line, "./"), " \t", &state);
-    out->has_labels  = strtok_r(NULL, " \t", &state) != NULL;
-    return name != NULL && is_picture(self, name, out);
+    char *name       = line + strspn(line, "./");
+    char *end        = name + strlen(name);
+    bool  has_labels = false;
+    while (end > name) {
+        *out            = before;
+        out->has_labels = has_labels;
+        if (is_picture(self, name, out)) {
+            return true;
+        }
+        while (end > name && strchr(" \t", end[-1]) == NULL) {
+            end--;
+        }
+        while (end > name && strchr(" \t", end[-1]) != NULL) {
+            end--;
+        }
+        *end       = '\0';
+        has_labels = true;
+    }
+    return false;
 }
 
 /* Add the text. Of several of one split the first by name is taken. */

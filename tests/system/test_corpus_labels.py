@@ -342,6 +342,22 @@ ROWS = [
             "series", {"x": (4, 8, 2), "x.lengths": Counter([1, 2, 1, 2]),
                        "label": Counter([0, 0, 1, 1])}),
      ("test", {"label": [0, 0, 1, 1]})),
+    ("splits of pictures with blanks in their names", all_of(
+        files("images/my cat {}.jpg"), texts({
+            "train.txt": "".join(f"my cat {i}.jpg {i % 2}\n" for i in range(3)),
+            "val.txt": "my cat 3.jpg 1\n"})), Remedy(
+                "train.txt says which pictures in images are of which split: "
+                "write a list of each, and run init again:\n(cd /", "",
+                {"image": (3, *IMAGE), "label": Counter([0, 1, 0])}),
+     ("val", {"label": [1]})),
+    ("splits of class folders with blanks in their names", all_of(
+        files("my cat/{}.jpg"), files("dog/{}.jpg"), texts({
+            "train.txt": "my cat/0.jpg\ndog/0.jpg\ndog/1.jpg\n",
+            "test.txt": "dog/2.jpg\nmy cat/2.jpg\n"})), Remedy(
+                "test.txt says which pictures in the class folders are of which "
+                "split: write a list of each, and run init again:\n(cd /", "",
+                {"image": (3, *IMAGE), "label": Counter([0, 0, 1])}),
+     ("test", {"label": [0, 1]})),
     ("fastText: texts of one line", texts({
         "train.txt": "__label__a x y\n__label__b z\n",
         "my test.txt": "__label__b w", "val.txt": "__label__a w\n"}), Remedy(
