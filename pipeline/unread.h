@@ -23,10 +23,12 @@ const char *fby_unread_picture(const char *name);
  * fby_unread_file() is true for these, too. */
 bool fby_unread_is_jpeg(const char *name);
 
-/* The rest of a command that begins with `find` and gives JPEG files a second name. */
-#define FBY_UNREAD_LINK                                     \
-    "sh -c 'for f; do [ -e \"${f%.*}.jpg\" ] || ln \"$f\" " \
-    "\"${f%.*}.jpg\" || cp \"$f\" \"${f%.*}.jpg\"; done' sh {} +"
+/* The rest of a command that begins with `find` and gives JPEG files a second name. It
+ * names those whose name another picture has: of x.jfif and x.jpe only one is x.jpg. */
+#define FBY_UNREAD_LINK                                                   \
+    "sh -c 'for f; do t=\"${f%.*}.jpg\"; [ -e \"$t\" ] || ln \"$f\" "     \
+    "\"$t\" || cp \"$f\" \"$t\"; [ \"$f\" -ef \"$t\" ] || cmp -s \"$f\" " \
+    "\"$t\" || echo \"left out: $f, since $t is there\"; done' sh {} +"
 
 /* The same for other pictures, which are converted to PNG; a picture that is there
  * already is kept. */

@@ -78,8 +78,9 @@ static void pictures_without_decoder_name_the_command_that_converts(
     assert_file("b/a.JFIF",
         "JPEG pictures are read as .jpg and .jpeg (not b/a.JFIF); give them "
         "such a name, too, in their folder: find . -iname '*.JFIF' -exec sh -c "
-        "'for f; do [ -e \"${f%.*}.jpg\" ] || ln \"$f\" \"${f%.*}.jpg\" || "
-        "cp \"$f\" \"${f%.*}.jpg\"; done' sh {} +");
+        "'for f; do t=\"${f%.*}.jpg\"; [ -e \"$t\" ] || ln \"$f\" \"$t\" || "
+        "cp \"$f\" \"$t\"; [ \"$f\" -ef \"$t\" ] || cmp -s \"$f\" \"$t\" || "
+        "echo \"left out: $f, since $t is there\"; done' sh {} +");
     assert_null(fby_unread_picture("a.png"));
     assert_null(fby_unread_picture("tif"));
 }

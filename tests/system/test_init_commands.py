@@ -174,6 +174,21 @@ class InitCommands(InitTest):
         self.assertIn("numbers in h.npy\n", self.prints(self.program(
             "f = 'c.csv'; N = 2", "csv_arrays")))
 
+    def test_pictures_that_would_have_one_name_are_named(self):
+        for number, name in enumerate(("a/1.jfif", "a/1.jpe", "b/2.jfif")):
+            picture(number).save(self.root / "x.jpg")
+            (self.root / name).parent.mkdir(exist_ok=True)
+            os.rename(self.root / "x.jpg", self.root / name)
+        said = self.refused()
+        command = said[said.index("find "):].replace(
+            "-iname '*.jfif'", "'(' -iname '*.jfif' -o -iname '*.jpe' ')'")
+        for _ in range(2):
+            printed = self.prints(command)
+            self.assertRegex(printed, r"^left out: \S*/a/1.(jfif|jpe), since "
+                             r"\S*/a/1.jpg is there\n$")
+        self.assertEqual(sorted(os.listdir(self.root / "a")),
+                         ["1.jfif", "1.jpe", "1.jpg"])
+
     def test_a_link_to_an_array_leads_to_it_in_a_new_folder(self):
         numpy.savez_compressed(self.root / "x.npz", x=numpy.zeros(8))
         numpy.save(self.root / "real.npy", numpy.zeros(8))
