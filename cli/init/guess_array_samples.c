@@ -14,20 +14,19 @@
 enum { MANY_ROWS = 1024 };
 
 /* Writes train/x.npy of the files, stacked or concatenated. */
-#define JOIN_FILES                                                  \
-    FBY_PYTHON                                                      \
-    "import glob, os, numpy as n; f = sorted(glob.glob('*.npy')); " \
-    "a = n.%s([n.load(p) for p in f]); os.mkdir('train'); "         \
-    "n.save(open('train/x.npy', 'xb'), a)\""
+#define JOIN_FILES                                          \
+    FBY_PYTHON                                              \
+    "O = 'train'; %s; import glob, numpy as n; n.save(W + " \
+    "'/x.npy', n.%s([n.load(p) for p in sorted(glob.glob('*.npy'))])); %s\""
 
 /* The same for each of the folders, in table/. */
-#define STACK_SPLITS                                                  \
-    FBY_PYTHON                                                        \
-    "import glob, os, numpy as n; f = sorted(glob.glob('*/*.npy')); " \
-    "d = os.path.dirname; "                                           \
-    "A = {s: n.stack([n.load(p) for p in f if d(p) == s]) for s in "  \
-    "{d(p) for p in f}}; [(os.makedirs('table/' + s), "               \
-    "n.save(open('table/' + s + '/x.npy', 'xb'), A[s])) for s in A]\""
+#define STACK_SPLITS                                           \
+    FBY_PYTHON                                                 \
+    "O = 'table'; %s; import glob, numpy as n; "               \
+    "f = sorted(glob.glob('*/*.npy')); d = os.path.dirname; "  \
+    "[(os.mkdir(W + '/' + s), n.save(W + '/' + s + '/x.npy', " \
+    "n.stack([n.load(p) for p in f if d(p) == s]))) "          \
+    "for s in {d(p) for p in f}]; %s\""
 
 /* Writes x.npy, and the number of the folder into label.npy, into train/ or, if
  * the folder is a split with class folders, into that. Prints the numbers. */
@@ -93,7 +92,8 @@ static fby_err refuse_samples_of_splits(
     const char *slash = strrchr(dir, '/');
     snprintf(above, sizeof(above), "%.*s",
         slash != NULL ? (int)(slash - dir) : 0, dir);
-    fby_guess_set_command(search, above, STACK_SPLITS);
+    fby_guess_set_command(search, above, STACK_SPLITS, fby_program_folder_begin,
+        fby_program_folder_end);
     fby_guess_end_command_with(search, above, "table");
     return fby_error_set(why, FBY_CONFIG,
         "each .npy file seems to be a sample, and a table has them as rows "
@@ -112,10 +112,11 @@ fby_err fby_refuse_array_samples(struct fby_search *search,
     bool is_split  = !found->is_table && strchr(found->first, '/') != NULL;
     const char *to = is_split ? "" : "train/";
     if (found->is_table) {
-        fby_guess_set_command(search, dir, JOIN_FILES, "stack");
+        fby_guess_set_command(search, dir, JOIN_FILES, fby_program_folder_begin,
+            "stack", fby_program_folder_end);
         fby_guess_add_command(search,
             "\nto have the rows of all as samples instead: ", dir, JOIN_FILES,
-            "concatenate");
+            fby_program_folder_begin, "concatenate", fby_program_folder_end);
     } else {
         fby_guess_set_command(search, dir, STACK_CLASSES,
             is_split ? "" : "os.mkdir('train'); ", to, to);

@@ -88,8 +88,10 @@ static fby_err refuse_objects(struct fby_search *search, const char *path,
     char operand[FBY_OPERAND_SIZE];
     FBY_TRY(fby_path_join(path, "merged", below, why));
     fby_guess_write_operand(search, below, operand);
-    fby_guess_set_command(search, path, FBY_PYTHON "M = '%s'; F = '%s'; %s\"",
-        inner->masks, inner->pictures, fby_program_merge_masks);
+    fby_guess_set_command(search, path,
+        FBY_PYTHON "O = 'merged'; M = '%s'; F = '%s'; %s; %s; %s\"",
+        inner->masks, inner->pictures, fby_program_folder_begin,
+        fby_program_merge_masks, fby_program_folder_end);
     return fby_error_set(why, FBY_CONFIG,
         "each folder has a picture in %.40s/ and masks of its objects in "
         "%.40s/, as %.60s: merge the masks of each picture into one with ids "

@@ -134,6 +134,15 @@ class InitCommands(InitTest):
         self.assertIn("joined", self.files())
         self.fails(command, "there already: joined: move it away first")
 
+    def test_arrays_of_two_shapes_leave_no_folder(self):
+        for i in range(3):
+            numpy.save(self.root / f"s{i}.npy", numpy.zeros((4, 3)))
+        command = self.command()
+        numpy.save(self.root / "s1.npy", numpy.zeros((4, 2)))
+        self.fails(command.split("\n")[0], "")
+        self.fails("ulimit -f 0; " + command.split("\n")[0], "")
+        self.assertEqual(self.files(), ["s0.npy", "s1.npy", "s2.npy"])
+
     def test_what_a_killed_command_leaves_is_named(self):
         self.sparse()
         command = self.command()
