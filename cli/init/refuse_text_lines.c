@@ -121,6 +121,7 @@ struct line_counts { /* of the first lines of a text */
     bool     is_even;   /* all have as many columns */
     bool     has_tag;   /* one is O, or begins with B- */
     bool     after_empty;
+    bool     is_short; /* it is one line without a label */
 };
 
 static void count_line(struct line_counts *self, const char *line)
@@ -150,25 +151,32 @@ static void count_line(struct line_counts *self, const char *line)
         self->has_tag || strcmp(last, "O") == 0 || strncmp(last, "B-", 2) == 0;
 }
 
+/* Count the lines of a text that begins so. It is changed. */
+static void count_lines(char *head, struct line_counts *out)
+{
+    bool  is_cut = strlen(head) == HEAD_SIZE - 1;
+    char *line   = head;
+    for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        *end                      = '\0';
+        line[strcspn(line, "\r")] = '\0';
+        count_line(out, line);
+    }
+    if (out->lines < 2 && line[0] != '\0') { /* a line without its end */
+        char *last = is_cut ? strrchr(line, ' ') : NULL;
+        line[last != NULL ? (size_t)(last - line) : strlen(line)] = '\0';
+        count_line(out, line);
+    }
+    out->is_short = out->lines < 2 && out->labels == 0 && !is_cut;
+}
+
 /* The kind of a text that begins so. It is changed. Sets *is_short if it has only one
  * line, which may have pairs by chance. */
 static enum text_kind kind_of(char *head, bool *is_short)
 {
-    struct line_counts c      = {.lines = 0};
-    bool               pair   = strchr(head, ':') != NULL;
-    bool               is_cut = strlen(head) == HEAD_SIZE - 1;
-    char              *line   = head;
-    for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
-        *end                      = '\0';
-        line[strcspn(line, "\r")] = '\0';
-        count_line(&c, line);
-    }
-    if (c.lines < 2 && line[0] != '\0') { /* a line without its end */
-        char *last = is_cut ? strrchr(line, ' ') : NULL;
-        line[last != NULL ? (size_t)(last - line) : strlen(line)] = '\0';
-        count_line(&c, line);
-    }
-    *is_short     = c.lines < 2 && c.labels == 0 && !is_cut;
+    struct line_counts c    = {.lines = 0};
+    bool               pair = strchr(head, ':') != NULL;
+    count_lines(head, &c);
+    *is_short     = c.is_short;
     bool are_rows = c.lines > c.breaks + 1 && c.breaks > 0 && c.is_even;
     bool has_tags =
         c.tags == c.lines && c.columns > 1 && (c.has_tag || c.columns == 2);
