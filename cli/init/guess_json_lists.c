@@ -41,25 +41,44 @@ static json_t *read_json(
     return json;
 }
 
-/* The program for an object by file, or by id, from its first entry; NULL: none. */
+static bool are_objects(json_t *json)
+{
+    const char *key   = NULL;
+    json_t     *value = NULL;
+    bool        found = json_object_size(json) > 0;
+    json_object_foreach(json, key, value)
+    {
+        found = found && json_is_object(value);
+    }
+    return found;
+}
+
+/* The first value of an object that is not []. */
+static json_t *first_value(json_t *json)
+{
+    void *at = json_object_iter(json);
+    while (at != NULL && json_is_array(json_object_iter_value(at)) &&
+           json_array_size(json_object_iter_value(at)) == 0) {
+        at = json_object_iter_next(json, at);
+    }
+    return json_object_iter_value(at);
+}
+
+/* The program for an object by file, or by id; NULL: none. */
 static const char *find_entries(json_t *json)
 {
-    const char   *key     = json_object_iter_key(json_object_iter(json));
-    json_t       *value   = json_object_iter_value(json_object_iter(json));
-    const json_t *first   = json_array_get(value, 0);
-    const char   *program = NULL;
-    if (key != NULL && !fby_init_is_any_picture(key)) {
-        return json_is_object(value) ? "to_entries[] | {id: .key} + .value"
-                                     : NULL;
+    const char   *key   = json_object_iter_key(json_object_iter(json));
+    json_t       *value = first_value(json);
+    const json_t *first = json_array_get(value, 0);
+    if (key == NULL || !fby_init_is_any_picture(key)) {
+        return are_objects(json) ? "to_entries[] | {id: .key} + .value" : NULL;
     }
-    if (json_is_number(value) || json_is_string(value)) {
-        program = "to_entries[] | {image: ($p + .key), label: .value}";
-    } else if (json_is_string(first)) {
-        program = "to_entries[] | {image: ($p + .key), captions: .value}";
-    } else if (json_is_object(value)) {
-        program = "to_entries[] | {image: ($p + .key)} + .value";
-    }
-    return program;
+    return json_is_number(value) || json_is_string(value)
+               ? "to_entries[] | {image: ($p + .key), label: .value}"
+           : json_is_string(first)
+               ? "to_entries[] | {image: ($p + .key), captions: .value}"
+           : are_objects(json) ? "to_entries[] | {image: ($p + .key)} + .value"
+                               : NULL;
 }
 
 /* The file of the first of StyleGAN's labels; NULL: the file has none. */

@@ -285,8 +285,8 @@ static fby_err refuse_json(
             json[0].is_known
                 ? "%s has VQA's questions or answers, which are not joined: "
                   "write JSON lines with image (its path), question and answer"
-                : "%s is not read as a list, and has no objects that could be "
-                  "rows: write a .csv or .jsonl with a row for each sample",
+                : "%s is not read as a list, and its form is not known: write "
+                  "a .csv or .jsonl with a row for each sample",
             fby_text_show_begin(files->n > 0 ? files->names[0] : name, 60)
                 .text);
     }

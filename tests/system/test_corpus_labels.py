@@ -182,12 +182,13 @@ ROWS = [
         "; to stream the rows of all, with the names of their lists:\n(cd /",
         "joined", {"file": Counter([0, 0, 0, 1, 1]),
                    "open": Counter([.5, .5, 1.5, 1.5, 2.5])})),
-    ("prices of shares beside those with semicolons", all_of(
-        shares("commas-{}.csv"), lambda root: [
+    *((f"prices of shares, and {word} lists of them", all_of(
+        shares(word + "-{}.csv"), lambda root: [
             save(root / f"{share}.csv", "Date;Open\n2020-01-01;.5\n")
             for share in ("AAPL", "MSFT")]), Remedy(
         "; to stream the rows of all, with the names of their lists:\n(cd /",
-        "joined", {"file": Counter([0, 0, 0, 1, 1])})),
+        "joined", {"file": Counter([0, 0, 0, 1, 1])}))
+      for word in ("commas", "labels")),
     ("prices of shares in train and test", shares("train/{}.csv", "test/{}.csv"),
      Remedy("; to stream the rows of all, with the names of their lists:\n(cd /",
             "joined", {"file": Counter([0, 0, 0, 1, 1])}),
@@ -317,7 +318,7 @@ ROWS = [
                           "y": Counter([0, 1, 0])})),
     ("JSON: an object of splits is no table", texts({
         "d.json": json.dumps({"train": ["a.jpg", "b.jpg"], "val": ["c.jpg"] * 2})}),
-     "d.json is not read as a list, and has no objects that could be rows: "),
+     "d.json is not read as a list, and its form is not known: "),
     ("chats of parts and calls", texts({"train.jsonl": "".join(json.dumps({
         "messages": [
             {"role": "user", "content": [{"type": "text", "text": f"hi {i}"}]},

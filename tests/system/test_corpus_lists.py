@@ -1569,12 +1569,13 @@ ROWS = [
      "question and answer\n"),
     *((f"JSON without objects: {name}", lambda root, text=text: save(
         root / "x.json", text),
-       "x.json is not read as a list, and has no objects that could be rows: "
-       "write a .csv or .jsonl with a row for each sample\n")
+       "x.json is not read as a list, and its form is not known: write a "
+       ".csv or .jsonl with a row for each sample\n")
       for name, text in (
           ("captions by stem", '{"a": ["x"], "b": ["y"]}'),
           ("numbers by picture", '{"a.jpg": [1, 2], "b.jpg": [3, 4]}'),
-          ("settings", '{"size": 3}'))),
+          ("settings", '{"size": 3}'),
+          ("several arrays", '{"info": {}, "a": [{"x": 1}], "b": [{"x": 2}]}'))),
 ]
 
 

@@ -3,7 +3,7 @@
 # further column has their names. Lists that were converted are read in place of the
 # old ones, as in find_converted() (guess_lists.c). T is for write_lists.py.
 import csv, glob, io, os
-W = 'paths found names utf8 commas lines text dots filled boxes'.split()
+W = 'paths found names utf8 commas lines text dots filled boxes labels'.split()
 old = lambda f: any(os.path.exists(os.path.join(
     os.path.dirname(f), w + '-' + os.path.basename(f))) for w in W)
 R = {f: [x for x in csv.reader(open(f, newline='', encoding='utf-8-sig')) if x]
