@@ -67,7 +67,8 @@ static bool is_picture(const struct split_pairs *self, const char *word)
                fby_guess_find_picture(root, dir, path, strlen(path), ending));
 }
 
-/* Does the text begin with the name of a picture? */
+/* Does the text begin with the name of a picture? One with blanks has a line of its
+ * own. */
 static bool read_text(const struct split_pairs *self, struct pairs_split *out)
 {
     char  line[LINE_SIZE];
@@ -77,9 +78,12 @@ static bool read_text(const struct split_pairs *self, struct pairs_split *out)
         return false;
     }
     line[strcspn(line, "\r\n")] = '\0';
-    const char *word            = strtok_r(line, " \t,", &state);
-    const char *label           = strtok_r(NULL, " \t,", &state);
-    out->has_labels             = label != NULL && !strpbrk(label, "./");
+    if (is_picture(self, line)) {
+        return true;
+    }
+    const char *word  = strtok_r(line, " \t,", &state);
+    const char *label = strtok_r(NULL, " \t,", &state);
+    out->has_labels   = label != NULL && !strpbrk(label, "./");
     return word != NULL && is_picture(self, word);
 }
 

@@ -341,6 +341,16 @@ ROWS = [
     ("classes of other numbers of files", pictures_at(
         "A/x7.jpg", "A/x9.jpg", "B/x7.jpg"),
      {"label": Counter([0, 0, 1])}),
+    ("splits of images and masks with blanks in their names", all_of(
+        folders("images", files=[f"x {i}.jpg" for i in range(4)]),
+        lambda root: [save(root / f"masks/x {i}.png", mask(i))
+                      for i in range(4)] and None,
+        csv("train.txt", "x 0.jpg", "x 1.jpg", "x 2.jpg"),
+        csv("val.txt", "x 3")), Remedy(
+            "train.txt says which pictures in images are of which split: write "
+            "a list of each, with the files of masks, and run init again:\n(cd ",
+            "", {"images": (3, *IMAGE), "masks": (3, 224, 224, 1)}),
+     ("val", {"images": (64, *IMAGE)})),
     ("class folders beside a list of values", all_of(
         folders("cat", "dog"), csv("train.csv", "age,y", "1,0", "2,1")), Note(
             "left out: the list train.csv: the folders are read; to stream the "

@@ -2,7 +2,8 @@
 # R has for each new list of S the rows of a text or .csv, and the files of each row
 # in the folders F; the first has the pictures, and if it is there twice, files beside
 # them, too. S has the new list, the text or its names, and the column with the names, or
-# '' for a text. Rows without a picture are left out.
+# '' for a text, in which a name with blanks is all of its line. Rows without a picture
+# are left out.
 import csv, os
 G = ('.jpg', '.jpeg', '.png', '.webp')
 k = lambda p: os.path.join(
@@ -14,11 +15,14 @@ D = [{k(os.path.relpath(p, d)): p
                        for f in b if f[0] != '.'),
                       key=lambda p: p.lower().endswith(G) != (d in F[:i]))}
      for i, d in enumerate(F)]
+whole = lambda l: any(os.path.isfile(f) for f in (l, F[0] + '/' + l)) or (
+    '.' not in l and c(l) in D[0])
+words = lambda l: [l] if whole(l) else l.replace(',', ' ').split()
 rows = lambda i, C: (
     list(csv.DictReader(open(i, newline='', encoding='utf-8-sig'))) if C else
     [{'': w[0], **({'label': ' '.join(w[1:])} if B else {})}
      for l in (open(i) if isinstance(i, str) else i)
-     for w in [l.replace(',', ' ').split() if isinstance(i, str) else [l]] if w])
+     for w in [words(l.strip()) if isinstance(i, str) else [l]] if w and w[0]])
 R = {o: [(r, [d.get(c(r[C])) for d in D]) for r in rows(i, C)]
      for o, i, C in S}
 [print('left out of', o + ':', r[C], 'is in no', F[0])
