@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include <poll.h>
+#include <semaphore.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -651,6 +652,73 @@ static void an_interrupt_ends_a_wait_but_drops_no_batch(void **state)
     end(&c);
 }
 
+/* ---- A delivery that waits for the GPU ----------------------------------- */
+
+static bool  must_stand; /* deliveries wait for `may_go` */
+static sem_t stands, may_go;
+
+fby_err __real_fby_batch_pool_deliver(struct forebay_batch *batch, void *stream,
+    uint8_t *memory, struct fby_error_detail *why);
+
+fby_err __wrap_fby_batch_pool_deliver(struct forebay_batch *batch, void *stream,
+    uint8_t *memory, struct fby_error_detail *why);
+
+fby_err __wrap_fby_batch_pool_deliver(struct forebay_batch *batch, void *stream,
+    uint8_t *memory, struct fby_error_detail *why)
+{
+    if (must_stand) {
+        sem_post(&stands);
+        sem_wait(&may_go);
+    }
+    return __real_fby_batch_pool_deliver(batch, stream, memory, why);
+}
+
+static void *take_main(void *opaque)
+{
+    struct counter       *c     = opaque;
+    struct forebay_batch *batch = NULL;
+    return fby_ready_queue_next(&c->ready_queue, c->batch_pool, -1, &on_host,
+               &batch) == FOREBAY_OK
+               ? batch
+               : NULL;
+}
+
+/* The receiver and other threads go on, and a seek drops the other batches. */
+static void a_delivery_that_waits_stops_nobody_else(void **state)
+{
+    (void)state;
+    struct counter        c;
+    pthread_t             thread;
+    bool                  waits  = false;
+    struct forebay_batch *out    = NULL;
+    void                 *result = NULL;
+    begin(&c);
+    open_epochs_of(&c, 4);
+    finish(&c, publish(&c, 0), FBY_OK);
+    finish(&c, publish(&c, 1), FBY_OK);
+    sem_init(&stands, 0, 0);
+    sem_init(&may_go, 0, 0);
+    must_stand = true;
+    pthread_create(&thread, NULL, take_main, &c);
+    sem_wait(&stands);
+    assert_false(fby_ready_queue_has_room(&c.ready_queue, &waits));
+    assert_int_equal(look(&c, &out), FOREBAY_TIMEOUT); /* one at a time */
+    fby_ready_queue_finish_seek(&c.ready_queue, 0);
+    assert_true(fby_ready_queue_has_room(&c.ready_queue, &waits));
+    sem_post(&may_go);
+    pthread_join(thread, &result);
+    must_stand = false;
+    out        = result;
+    assert_non_null(out);
+    assert_int_equal(out->step, 0);
+    fby_batch_unref(out);
+    finish(&c, publish(&c, 2), FBY_OK);
+    assert_takes(&c, 2);
+    sem_destroy(&stands);
+    sem_destroy(&may_go);
+    end(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -681,6 +749,7 @@ int main(void)
         cmocka_unit_test(a_seek_returns_the_failure_of_the_stream),
         cmocka_unit_test(a_position_outside_of_all_epochs_is_refused),
         cmocka_unit_test(an_interrupt_ends_a_wait_but_drops_no_batch),
+        cmocka_unit_test(a_delivery_that_waits_stops_nobody_else),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.ready_queue", tests, NULL, NULL);

@@ -40,20 +40,21 @@ fby_err fby_ready_queue_init(struct fby_ready_queue *self)
     return self->wakeup.fd >= 0 ? FBY_OK : FBY_SYS;
 }
 
-static struct forebay_batch *take_first(struct fby_ready_queue *self)
+static struct forebay_batch *take_at(
+    struct fby_ready_queue *self, uint32_t index)
 {
-    struct forebay_batch *first = self->batches[0];
+    struct forebay_batch *batch = self->batches[index];
     self->n_batches--;
-    for (uint32_t i = 0; i < self->n_batches; i++) {
+    for (uint32_t i = index; i < self->n_batches; i++) {
         self->batches[i] = self->batches[i + 1];
     }
-    return first;
+    return batch;
 }
 
 void fby_ready_queue_fini(struct fby_ready_queue *self)
 {
     while (self->n_batches > 0) {
-        fby_batch_unref(take_first(self));
+        fby_batch_unref(take_at(self, 0));
     }
     fby_wakeup_close(&self->wakeup);
     pthread_cond_destroy(&self->changed);
@@ -133,14 +134,16 @@ void fby_ready_queue_end(struct fby_ready_queue *self)
     notify_and_unlock(self);
 }
 
-/* Remove all batches. Those that are done become the caller's, in `done`. The
- * thread that still makes the values of a batch drops it when they are made. */
+/* Remove all batches but one that is being delivered. Those that are done become
+ * the caller's, in `done`. The thread that still makes the values of a batch
+ * drops it when they are made. */
 static uint32_t remove_batches(struct fby_ready_queue *self,
     struct forebay_batch *done[FBY_READY_QUEUE_MAX])
 {
     uint32_t n_done = 0;
-    while (self->n_batches > 0) {
-        struct forebay_batch *batch = take_first(self);
+    uint32_t n_kept = self->is_delivering ? 1 : 0;
+    while (self->n_batches > n_kept) {
+        struct forebay_batch *batch = take_at(self, n_kept);
         if (batch->done) {
             done[n_done++] = batch;
         } else {
@@ -328,6 +331,21 @@ static uint32_t count_samples(const struct forebay_batch *batch)
     return n;
 }
 
+/* Make the values of the first batch visible to the consumer. The lock, which
+ * the caller holds, is released meanwhile. */
+static void deliver_unlocked(
+    struct fby_ready_queue *self, const struct fby_consumer *consumer)
+{
+    struct forebay_batch *batch = self->batches[0];
+    self->is_delivering         = true;
+    pthread_mutex_unlock(&self->lock);
+    batch->err = fby_batch_pool_deliver(
+        batch, consumer->stream, consumer->memory, &batch->why);
+    pthread_mutex_lock(&self->lock);
+    self->is_delivering = false;
+    pthread_cond_broadcast(&self->changed);
+}
+
 /* Pass the first batch, which is done, to the trainer, or fail the stream. */
 static enum forebay_status deliver_first(struct fby_ready_queue *self,
     const struct fby_consumer *consumer, struct fby_error_detail *why,
@@ -335,8 +353,7 @@ static enum forebay_status deliver_first(struct fby_ready_queue *self,
 {
     struct forebay_batch *batch = self->batches[0];
     if (batch->err == FBY_OK) {
-        batch->err = fby_batch_pool_deliver(
-            batch, consumer->stream, consumer->memory, &batch->why);
+        deliver_unlocked(self, consumer);
     }
     if (batch->err != FBY_OK) {
         enum forebay_status status =
@@ -345,7 +362,7 @@ static enum forebay_status deliver_first(struct fby_ready_queue *self,
         *why = self->why;
         return self->failure;
     }
-    *out                  = take_first(self);
+    *out                  = take_at(self, 0);
     self->trainer_waiting = false;
     return FOREBAY_OK;
 }
@@ -383,7 +400,7 @@ static enum forebay_status try_next(struct fby_ready_queue *self,
     struct fby_error_detail *why, struct forebay_batch **out)
 {
     if (self->n_batches > 0) {
-        if (!self->batches[0]->done) {
+        if (!self->batches[0]->done || self->is_delivering) {
             return FOREBAY_TIMEOUT;
         }
         if (fby_batch_pool_is_blocked(batch_pool)) {

@@ -68,10 +68,12 @@ struct fby_ready_queue {
     struct fby_error_detail wait_reason; /* why the next batch is late, or "" */
     struct fby_call_error   last_error;  /* of any thread */
     struct forebay_batch   *batches[FBY_READY_QUEUE_MAX]; /* in order */
-    uint32_t                n_batches;        /* entries of `batches` */
-    bool                    trainer_waiting;  /* forebay_next found no batch */
-    bool                    interrupted;      /* forebay_next must not wait */
-    struct fby_stream_position seek_position; /* of the newest seek */
+    uint32_t                n_batches;       /* entries of `batches` */
+    bool                    trainer_waiting; /* forebay_next found no batch */
+    bool                    interrupted;     /* forebay_next must not wait */
+    bool is_delivering; /* a trainer thread passes batches[0] on, without the
+                           lock, because a GPU may make it wait */
+    struct fby_stream_position seek_position;     /* of the newest seek */
     uint64_t                   n_seeks_requested; /* by the trainer's threads */
     uint64_t n_seeks_done; /* the receiver has done the first so many */
     uint64_t scan_done;    /* shards scanned so far */
