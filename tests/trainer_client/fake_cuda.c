@@ -189,11 +189,36 @@ static void enqueue(void *handle, const struct work *given)
     stream->last = work;
 }
 
+/* Fill the block that begins at `at`, so that what the next work does not write
+ * is not taken from the batch before. */
+static void poison(void *at)
+{
+    const struct range *range = range_of(fake.blocks, BLOCKS, at, 1);
+    if (range != NULL && range->at == at) {
+        memset(range->at, STALE, range->size);
+    }
+}
+
+/* Copy a part. Returns true if nothing is left. */
+static bool execute_copy(struct work *work)
+{
+    size_t part = work->size > 1 ? 1 + draw((uint32_t)work->size) : work->size;
+    if (range_of(fake.blocks, BLOCKS, work->to, work->size) != NULL) {
+        poison(work->to); /* the first part of a lane's memory */
+    }
+    memcpy(work->to, work->from, part);
+    work->to   = (uint8_t *)work->to + part;
+    work->from = (const uint8_t *)work->from + part;
+    work->size -= part;
+    return work->size == 0;
+}
+
 /* Check that the launch agrees with the list, which was copied by now. */
 static void execute_launch(const struct fby_cuda_launch *launch)
 {
     struct fby_segment_list list;
     memcpy(&list, (uint8_t *)launch->arena + launch->list, sizeof(list));
+    poison(launch->out);
     if (launch->shared != list.shared ||
         memcmp(launch->blocks, list.blocks, sizeof(list.blocks)) != 0) {
         misuse("a launch is not that of its list");
@@ -202,12 +227,12 @@ static void execute_launch(const struct fby_cuda_launch *launch)
         .arena = launch->arena, .list = launch->list, .out = launch->out});
 }
 
-static void execute(const struct work *work)
+/* Returns false if a part of the work is left. */
+static bool execute(struct work *work)
 {
     switch (work->kind) {
     case COPY:
-        memcpy(work->to, work->from, work->size);
-        break;
+        return execute_copy(work);
     case LAUNCH:
         execute_launch(&work->launch);
         break;
@@ -226,6 +251,7 @@ static void execute(const struct work *work)
     case WAIT:
         break;
     }
+    return true;
 }
 
 /* Execute the first work of a stream; false if it has none or must wait. */
@@ -236,7 +262,9 @@ static bool step(struct stream *stream)
         (work->kind == WAIT && !work->mark->passed)) {
         return false;
     }
-    execute(work);
+    if (!execute(work)) {
+        return true;
+    }
     stream->first = work->next;
     stream->last  = stream->first == NULL ? NULL : stream->last;
     free(work);
