@@ -163,11 +163,11 @@ static void compare_all(
     struct expand_bench *self, const struct bench_photos *photos)
 {
     bench_crop_expansion_init(&self->plan, BENCH_RGB, FBY_F32, FBY_LAYOUT_CHW);
-    fby_expansion_set_rows(&self->plan, self->images);
+    fby_expansion_set_max_rows(&self->plan, self->images);
     struct bench_figure f32 =
         compare(self, "u8 HWC -> f32 CHW", 4, expand_rate);
     bench_crop_expansion_init(&self->plan, BENCH_RGB, FBY_BF16, FBY_LAYOUT_CHW);
-    fby_expansion_set_rows(&self->plan, self->images);
+    fby_expansion_set_max_rows(&self->plan, self->images);
     struct bench_figure bf16 =
         compare(self, "u8 HWC -> bf16 CHW", 2, expand_rate);
     struct bench_figure planes =

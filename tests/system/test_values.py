@@ -58,6 +58,42 @@ class Values(SystemTest):
             self.assertTrue(numpy.array_equal(made, right), wire)
 
 
+class Floats(SystemTest):
+    """Pictures that become floats, in chunks that decode threads check. Unlike
+    `forebay pull`, the trainer computes no digests, which need raw pixels."""
+
+    def rows(self, *faults, **changes):
+        """The rows of two epochs, from a worker for each of `faults`."""
+        self.cluster.start_server()
+        workers = [self.cluster.start_worker(faults=each) for each in faults]
+        pipeline = self.cluster.pipeline(
+            PIPELINE.replace("size: 64", "size: 224"), batch=28, **changes)
+        seen = subprocess.run(
+            [os.environ["SEE_TENSORS"], self.cluster.server.endpoint, pipeline,
+             f"data={self.cluster.root}", "0", "1", "job", "14"],
+            capture_output=True, text=True, check=False, timeout=300,
+            env=self.cluster.env)
+        self.assertEqual(seen.returncode, 0, seen.stderr)
+        for worker, fault in zip(workers, faults):
+            if fault:
+                self.assertGreater(worker.faults(), 0)
+        return seen.stdout.splitlines()
+
+    def test_damaged_lost_and_unfinished_answers_change_no_float(self):
+        self.cluster.photos()
+        for last in "short", "pad":
+            right = self.rows("", last=last, codec="pack")
+            self.assertEqual(len(right), {"short": 2 * 192,
+                                          "pad": 2 * 196}[last] + 1)
+            for codec in "pack", "store":
+                with self.subTest(last=last, codec=codec):
+                    self.assertEqual(right, self.rows(
+                        "worker.corrupt_chunk:every_chunk=4",
+                        "worker.exit:after_chunk=11",
+                        "worker.lost:every_request=3", "", last=last,
+                        codec=codec))
+
+
 class Plan(SystemTest):
     def plan(self, pipeline, *args):
         shown = subprocess.run(

@@ -2,10 +2,11 @@
 /* fake_cuda.h - a fake CUDA device, which fby_cuda() returns in tests.
  *
  * Streams are queues of work. Every call executes a random part of it, in any
- * order that streams and events allow. A copy is executed in parts, and each reads
- * its source then, so that a source overwritten too early is noticed. A launch
- * runs the kernel on the host (kernel_run.h). "Device" memory is host memory. It is
- * never zeroed, and what a batch overwrites is filled with 0xdb before. A use that CUDA forbids aborts with a message. */
+ * order that streams and events allow. A copy is executed in parts, and each
+ * reads its source then, so that a source overwritten too early is noticed. A
+ * launch runs the kernel on the host (kernel_run.h). "Device" memory is host
+ * memory. It is never zeroed, and what a batch overwrites is filled with 0xdb
+ * before. A use that CUDA forbids aborts with a message. */
 #ifndef FBY_TEST_FAKE_CUDA_H
 #define FBY_TEST_FAKE_CUDA_H
 

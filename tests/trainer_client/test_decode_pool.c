@@ -85,7 +85,7 @@ static void there_is_room_again_once_a_task_is_taken_back(void **state)
     (void)state;
     struct fby_setup        setup;
     struct fby_decode_pool *self = pool_of(&setup);
-    for (int i = 0; i < FBY_DECODE_QUEUE; i++) {
+    for (int i = 0; i < FBY_DECODE_QUEUE + 1 /* thread */; i++) {
         assert_true(fby_decode_pool_has_room(self));
         struct fby_decode_task *task = fby_decode_pool_new_task(self);
         task->kind                   = FBY_TASK_DECODE_CHUNK;

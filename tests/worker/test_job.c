@@ -72,8 +72,8 @@ static struct fby_job *create(
     struct fby_job         *job = NULL;
     struct fby_error_detail why = {{0}};
     assert_ok(fby_job_create(spec, bench->arenas, NULL, &job, &why));
-    job->session = session;
-    job->request = request;
+    job->prefix_session = session;
+    job->prefix_request = request;
     return job;
 }
 

@@ -19,14 +19,14 @@ struct fby_decode_pool {
     struct fby_stage         *stage;
     struct fby_wakeup         wakeup;
     struct fby_codec_scratch *scratch; /* one per thread */
-    uint8_t                  *chunks;  /* FBY_CHUNK_RAW bytes per thread; NULL:
+    uint8_t            *chunk_buffers; /* FBY_CHUNK_RAW bytes per thread; NULL:
                                             no field expands by chunk */
-    struct fby_ops_row       *params; /* random parameters: max_rows per thread;
+    struct fby_ops_row *params;    /* random parameters: max_rows per thread;
                                            NULL: no field has device ops */
-    struct fby_decode_task   *spare;  /* list; receiver's thread only */
-    uint32_t n_out; /* submitted, not taken back; receiver's thread only */
-    pthread_mutex_t          lock;     /* guards `finished`, `finished_end` */
-    struct fby_decode_task  *finished; /* list, oldest first */
+    struct fby_decode_task *spare; /* list; receiver's thread only */
+    uint32_t        n_submitted;   /* not taken back; receiver's thread only */
+    pthread_mutex_t lock;          /* guards `finished`, `finished_end` */
+    struct fby_decode_task  *finished;     /* list, oldest first */
     struct fby_decode_task **finished_end; /* to the NULL that ends the list */
     atomic_int_fast64_t      decode_ns;    /* see fby_decode_pool_counts */
     atomic_int_fast64_t      expand_ns;
@@ -42,7 +42,7 @@ static void run_chunk_task(
     bool    verify   = self->setup->verify_decoded;
     task->ok = task->keeps ? fby_chunk_job_check(&task->job, &task->frame,
                                  &self->scratch[thread], verify)
-                           : fby_chunk_job_run(&task->job, &task->frame,
+                           : fby_chunk_job_decode(&task->job, &task->frame,
                                  &self->scratch[thread], verify);
     if (!task->keeps) {
         zmq_msg_close(&task->frame);
@@ -63,13 +63,14 @@ static void run_batch_task(
              .setup   = setup,
              .upload  = self->upload,
              .scratch = &self->scratch[thread],
-             .chunk   = self->chunks == NULL
-                            ? NULL
-                            : self->chunks + (size_t)thread * FBY_CHUNK_RAW,
-             .params  = self->params == NULL
-                            ? NULL
-                            : self->params + (size_t)thread * setup->max_rows,
-             .input   = &task->input,
+             .chunk_buffer =
+            self->chunk_buffers == NULL
+                     ? NULL
+                     : self->chunk_buffers + (size_t)thread * FBY_CHUNK_RAW,
+             .params = self->params == NULL
+                           ? NULL
+                           : self->params + (size_t)thread * setup->max_rows,
+             .input  = &task->input,
     };
     fby_err err        = fby_make_batch(&job, &why);
     batch->has_digests = false;
@@ -112,8 +113,9 @@ static void allocate_for_threads(struct fby_decode_pool *self)
             self->params =
                 fby_zalloc(threads * setup->max_rows * sizeof(*self->params));
         }
-        if (fby_setup_expands_by_chunk(setup, i) && self->chunks == NULL) {
-            self->chunks = fby_zalloc(threads * FBY_CHUNK_RAW);
+        if (fby_setup_expands_by_chunk(setup, i) &&
+            self->chunk_buffers == NULL) {
+            self->chunk_buffers = fby_zalloc(threads * FBY_CHUNK_RAW);
         }
     }
 }
@@ -136,7 +138,7 @@ fby_err fby_decode_pool_create(const struct fby_setup *setup,
     const struct fby_stage_config config = {
         .name     = "fby-decode",
         .threads  = setup->decode_threads,
-        .capacity = FBY_DECODE_QUEUE,
+        .capacity = FBY_DECODE_QUEUE + setup->decode_threads,
         .run      = run_task,
         .context  = self,
     };
@@ -170,7 +172,7 @@ void fby_decode_pool_destroy(struct fby_decode_pool **self_p)
     fby_wakeup_close(&self->wakeup);
     pthread_mutex_destroy(&self->lock);
     free(self->scratch);
-    free(self->chunks);
+    free(self->chunk_buffers);
     free(self->params);
     free(self);
 }
@@ -188,13 +190,13 @@ struct fby_decode_task *fby_decode_pool_new_task(struct fby_decode_pool *self)
 
 bool fby_decode_pool_has_room(const struct fby_decode_pool *self)
 {
-    return self->n_out < FBY_DECODE_QUEUE;
+    return self->n_submitted < FBY_DECODE_QUEUE + self->setup->decode_threads;
 }
 
 void fby_decode_pool_submit(
     struct fby_decode_pool *self, struct fby_decode_task *task)
 {
-    self->n_out++;
+    self->n_submitted++;
     fby_err err = fby_stage_push(self->stage, task);
     (void)err; /* the push fails only after destroy: then no task comes */
 }
@@ -211,7 +213,7 @@ struct fby_decode_task *fby_decode_pool_take_finished(
         }
     }
     pthread_mutex_unlock(&self->lock);
-    self->n_out -= task != NULL ? 1 : 0;
+    self->n_submitted -= task != NULL ? 1 : 0;
     return task;
 }
 

@@ -90,9 +90,9 @@ static fby_err expand_by_chunk(const struct fby_batch_job *job, uint32_t field,
         const struct chunk_source source = find_chunk(job, field, i);
         const uint8_t            *raw    = source.bytes.data;
         if (source.codec_job.coding.codec != FBY_CODEC_STORE) {
-            raw = job->chunk;
-            if (fby_codec_decode(&source.codec_job, source.bytes, job->chunk,
-                    source.span.raw_bytes) != FBY_OK) {
+            raw = job->chunk_buffer;
+            if (fby_codec_decode(&source.codec_job, source.bytes,
+                    job->chunk_buffer, source.span.raw_bytes) != FBY_OK) {
                 return say_changed(plan, i, why);
             }
         }

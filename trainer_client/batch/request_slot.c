@@ -136,7 +136,7 @@ bool fby_chunk_job_check(const struct fby_chunk_job *job, zmq_msg_t *frame,
            (!verify_decoded || write_chunk(job, frame, scratch, true));
 }
 
-bool fby_chunk_job_run(const struct fby_chunk_job *job, zmq_msg_t *frame,
+bool fby_chunk_job_decode(const struct fby_chunk_job *job, zmq_msg_t *frame,
     struct fby_codec_scratch *scratch, bool verify_decoded)
 {
     return is_intact(job, frame) &&

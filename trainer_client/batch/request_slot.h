@@ -77,7 +77,7 @@ bool fby_chunk_job_check(const struct fby_chunk_job *job, zmq_msg_t *frame,
 /* Check the hash of the frame, and decode its payload to job->to, or copy it if
  * job->packed. With `verify_decoded`, which must be false if job->packed, also
  * check the hash of the decoded bytes. Returns false if the chunk is invalid. */
-bool fby_chunk_job_run(const struct fby_chunk_job *job, zmq_msg_t *frame,
+bool fby_chunk_job_decode(const struct fby_chunk_job *job, zmq_msg_t *frame,
     struct fby_codec_scratch *scratch, bool verify_decoded);
 
 /* Release the kept frames and the reserved arena memory. */

@@ -414,7 +414,7 @@ static plan_fn *const plans[] = {
 /* Stores to tensors of at least this size bypass the cache. */
 enum { BYPASS_CACHE_BYTES = 8 << 20 };
 
-void fby_expansion_set_rows(struct fby_expansion *self, uint32_t rows)
+void fby_expansion_set_max_rows(struct fby_expansion *self, uint32_t rows)
 {
     self->bypass_cache = rows * self->out_bytes >= BYPASS_CACHE_BYTES;
 }

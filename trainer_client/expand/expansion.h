@@ -125,7 +125,7 @@ FBY_CHECKED fby_err fby_expansion_set_mix(struct fby_expansion *self,
 
 /* Tell the plan that a batch has at most `rows` rows: stores to large tensors
  * bypass the cache. Without the call they do not. */
-void fby_expansion_set_rows(struct fby_expansion *self, uint32_t rows);
+void fby_expansion_set_max_rows(struct fby_expansion *self, uint32_t rows);
 
 /* Set the shape and the strides (in elements) of a tensor of `rows` samples.
  * Returns the number of dimensions. */

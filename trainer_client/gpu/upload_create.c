@@ -76,7 +76,8 @@ fby_err fby_gpu_upload_create(const struct fby_gpu_upload_config *config,
 
 /* ---- stop and destroy ---------------------------------------------------- */
 
-static void wait_for_lanes(struct fby_gpu_upload *self, void *unused)
+/* Wait for the lanes, then unpin the arenas. */
+static void finish_copies(struct fby_gpu_upload *self, void *unused)
 {
     (void)unused;
     for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
@@ -94,7 +95,7 @@ void fby_gpu_upload_stop(struct fby_gpu_upload *self)
     self->stopped    = true;
     pthread_mutex_unlock(&self->lock);
     if (!was_stopped) {
-        fby_upload_run_on_device(self, wait_for_lanes, NULL);
+        fby_upload_run_on_device(self, finish_copies, NULL);
     }
 }
 
@@ -113,10 +114,10 @@ static void destroy_lanes(struct fby_gpu_upload *self)
     }
 }
 
-static void release_outputs(struct fby_gpu_upload *self, void *unused)
+static void destroy_outputs(struct fby_gpu_upload *self, void *unused)
 {
     (void)unused;
-    fby_upload_release_outputs(self);
+    fby_upload_destroy_outputs(self);
 }
 
 /* Destroy all but the outputs. */
@@ -144,7 +145,7 @@ void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p)
     }
     *self_p = NULL;
     fby_gpu_upload_stop(self);
-    fby_upload_run_on_device(self, release_outputs, NULL);
+    fby_upload_run_on_device(self, destroy_outputs, NULL);
     fby_upload_free_outputs(self); /* needs the memory stream */
     fby_upload_run_on_device(self, destroy_objects, NULL);
     pthread_mutex_destroy(&self->lock);

@@ -50,12 +50,22 @@ static void free_by_cuda(struct fby_gpu_upload *self, void *memory)
     }
 }
 
-/* Free memory from the application's allocator. NULL is allowed. */
+/* Free memory from the application's allocator. NULL is allowed. Its calls stay
+ * out of CUDA graphs, unless another GPU is the current device, on which a change
+ * of the capture mode would create a context. */
 static void free_by_application(struct fby_gpu_upload *self, void *memory)
 {
     const struct fby_gpu_upload_memory *allocator = &self->config.memory;
-    if (memory != NULL && allocator->allocate != NULL) {
-        allocator->free(allocator->arg, memory, self->memory_stream);
+    int                                 current   = self->config.device;
+    if (memory == NULL || allocator->allocate == NULL) {
+        return;
+    }
+    (void)self->cuda->current_device(&current);
+    bool is_ours = current == self->config.device;
+    int  mode    = is_ours ? fby_upload_ignore_captures(self) : 0;
+    allocator->free(allocator->arg, memory, self->memory_stream);
+    if (is_ours) {
+        fby_upload_restore_capture_mode(self, mode);
     }
 }
 
@@ -95,7 +105,7 @@ static struct upload_output *create_output(struct cuda_calls *calls)
 }
 
 /* Free what CUDA has of an output: memory of its own, and events. */
-static void release_output(struct fby_gpu_upload *self, void *arg)
+static void destroy_cuda_parts(struct fby_gpu_upload *self, void *arg)
 {
     struct upload_output *output = arg;
     void                 *memory = freeable_memory(self, output);
@@ -111,7 +121,7 @@ static void release_output(struct fby_gpu_upload *self, void *arg)
     fby_upload_destroy_event(self, output->released);
 }
 
-/* Free the rest, after release_output(). */
+/* Free the rest, after destroy_cuda_parts(). */
 static void free_output(
     struct fby_gpu_upload *self, struct upload_output *output)
 {
@@ -147,11 +157,11 @@ static void *freeable_fixed_memory(const struct fby_gpu_upload *self)
     return may_be_in_use ? NULL : self->fixed_memory;
 }
 
-void fby_upload_release_outputs(struct fby_gpu_upload *self)
+void fby_upload_destroy_outputs(struct fby_gpu_upload *self)
 {
     for (struct upload_output *output = self->free_outputs; output != NULL;
          output                       = output->next) {
-        release_output(self, output);
+        destroy_cuda_parts(self, output);
     }
     free_by_cuda(self, freeable_fixed_memory(self));
     fby_upload_destroy_event(self, self->last_release);
@@ -230,7 +240,7 @@ static struct upload_output *create_extra(struct fby_gpu_upload *self)
     output->busy_until = fby_upload_is_deferred(self) ? NULL : output->released;
     if (calls.err != FBY_OK) {
         fby_warn("NO-DEVICE-MEMORY", "%s", why.text);
-        release_output(self, output);
+        destroy_cuda_parts(self, output);
         free_output(self, output);
         output = NULL;
     }
@@ -278,7 +288,7 @@ void fby_gpu_upload_recycle(
     }
     pthread_mutex_unlock(&self->lock);
     if (extra) { /* without the lock, as the allocator requires */
-        fby_upload_run_on_device(self, release_output, output);
+        fby_upload_run_on_device(self, destroy_cuda_parts, output);
         free_output(self, output);
     }
 }

@@ -148,7 +148,7 @@ void fby_upload_create_outputs(struct cuda_calls *calls);
 /* Destroy what CUDA has of the outputs. All were recycled before, and the lanes
  * are idle. Then free the outputs, and give memory back to the application. The
  * functions also work if create failed halfway. */
-void fby_upload_release_outputs(struct fby_gpu_upload *self);
+void fby_upload_destroy_outputs(struct fby_gpu_upload *self);
 void fby_upload_free_outputs(struct fby_gpu_upload *self);
 
 #endif

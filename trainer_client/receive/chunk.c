@@ -77,9 +77,9 @@ static void store_on_this_thread(struct fby_receiver *r, int slot,
 {
     int64_t start_ns = fby_now_ns();
     bool    verify   = r->setup->verify_decoded;
-    bool    good     = keeps
-                           ? fby_chunk_job_check(job, frame, r->codec_scratch, verify)
-                           : fby_chunk_job_run(job, frame, r->codec_scratch, verify);
+    bool    good =
+        keeps ? fby_chunk_job_check(job, frame, r->codec_scratch, verify)
+                 : fby_chunk_job_decode(job, frame, r->codec_scratch, verify);
     if (good && keeps) {
         keep_frame(r, slot, &job->chunk, frame);
     }

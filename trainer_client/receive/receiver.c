@@ -81,8 +81,8 @@ struct fby_assembly *fby_r_find_assembly(
 /* ---- the loop ------------------------------------------------------------ */
 
 /* Handle messages from the socket of `peer`, or of the server if `peer` is
- * FBY_NO_PEER. A message may close the socket and set *socket_p to NULL. Where
- * the decode threads have no room for a chunk, the rest is left in the socket. */
+ * FBY_NO_PEER. A message may close the socket and set *socket_p to NULL. While
+ * the decode threads have no room for a chunk, messages stay in the socket. */
 static void handle_messages(
     struct fby_receiver *r, void *const *socket_p, int peer)
 {
@@ -167,7 +167,12 @@ static void handle_ready_items(struct fby_receiver *r, int n_items)
     if ((r->poll_items[server].revents & ZMQ_POLLIN) != 0) {
         handle_messages(r, &r->server_socket, FBY_NO_PEER);
     }
-    for (int i = server + 1; i < n_items; i++) {
+    /* Begin with another peer in each turn: the first ones may take all room. */
+    int n_sockets = n_items - server - 1;
+    r->first_read++;
+    for (int n = 0; n < n_sockets; n++) {
+        int i = server + 1 +
+                (int)((r->first_read + (uint32_t)n) % (uint32_t)n_sockets);
         int peer = r->poll_item_peer[i];
         /* an earlier message may have closed or replaced the socket */
         bool is_same = r->peers[peer].socket == r->poll_items[i].socket;

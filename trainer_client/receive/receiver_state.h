@@ -94,8 +94,9 @@ struct fby_receiver {
     struct fby_peer      *peers;      /* workers, by peer number */
     int                   n_peers;    /* 1 + the highest peer number so far */
     zmq_pollitem_t       *poll_items; /* wakeups, server, connected peers */
-    int *poll_item_peer;              /* peer number, by index in poll_items */
-    bool reads_workers; /* in this turn: the decode threads had room */
+    int     *poll_item_peer;          /* peer number, by index in poll_items */
+    bool     reads_workers; /* in this turn: the decode threads had room */
+    uint32_t first_read;    /* number of the first socket read in a turn */
     struct fby_assembly      *assemblies; /* one per slot, then one per audit */
     struct fby_request_slot  *slots; /* memory of answers, by slot number */
     uint32_t                  n_slots;

@@ -256,7 +256,7 @@ static fby_err plan_expansions(
         if (err != FBY_OK) {
             return err;
         }
-        fby_expansion_set_rows(&self->expansions[i], self->max_rows);
+        fby_expansion_set_max_rows(&self->expansions[i], self->max_rows);
         assign_offsets(self, i);
     }
     self->out_offset[self->n_fields] = self->out_bytes;
@@ -531,7 +531,8 @@ bool fby_setup_is_direct(const struct fby_setup *self, uint32_t field)
 
 bool fby_setup_expands_by_chunk(const struct fby_setup *self, uint32_t field)
 {
-    return self->cuda == NULL && !self->digests && /* they hash raw pixels */
+    bool reads_raw_pixels = self->digests || self->verify_decoded;
+    return self->cuda == NULL && !reads_raw_pixels &&
            self->expansions[field].kind == FBY_EXPAND_AFFINE &&
            self->layout.fields[field].rows_per_chunk > 0;
 }

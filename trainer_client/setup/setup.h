@@ -115,8 +115,7 @@ uint64_t fby_setup_ragged_bits(const struct fby_setup *self);
 bool fby_setup_is_direct(const struct fby_setup *self, uint32_t field);
 
 /* True if selected field `field` has pictures of which the host expands each
- * chunk right after decoding it, so that the raw pixels are still in the cache
- * and never in the slot's memory. */
+ * chunk right after decoding it, while the raw pixels are still in the cache. */
 bool fby_setup_expands_by_chunk(const struct fby_setup *self, uint32_t field);
 
 #endif

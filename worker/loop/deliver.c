@@ -2,13 +2,13 @@
 /* Send clients the items that their sessions choose: HEADER, chunks and END.
  *
  * The frame of a chunk is a prefix and the payload. The prefix names session
- * and request, and is in room that the arena (the memory of the batch) has before
- * each payload. An encode thread wrote it for the first request of the batch. For
- * another request it is written when the chunk is sent. While the frame is lent to
- * ZeroMQ, its bytes must not change. If the same chunk must then be sent for a
- * second request, it is copied. If there is no memory for the copy,
- * that send is deferred. On a route that seals chunks, each sealed chunk is such
- * a copy, which an encode thread makes (outbox.c). */
+ * and request, and is in room that the arena (the memory of the batch) has
+ * before each payload. An encode thread wrote it for the first request of the
+ * batch. For another request it is written when the chunk is sent. While the
+ * frame is lent to ZeroMQ, its bytes must not change. If the same chunk must
+ * then be sent for a second request, it is copied. If there is no memory for the
+ * copy, that send is deferred. On a route that seals chunks, each sealed chunk
+ * is such a copy, which an encode thread makes (outbox.c). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -118,8 +118,8 @@ static fby_err start_work(struct fby_loop *self, const struct incoming *in)
     }
     memcpy(job->coding, in->coding, sizeof(job->coding));
     if (!fby_loop_seals_chunks(in->peer)) {
-        job->session = in->peer->id;
-        job->request = request->id;
+        job->prefix_session = in->peer->id;
+        job->prefix_request = request->id;
     }
     struct fby_loop_work *work = fby_zalloc(sizeof(*work));
     work->job                  = job;

@@ -58,9 +58,9 @@ static void hash_and_encode(
         chunk->coding     = not_encoded;
         chunk->wire_bytes = chunk->raw_bytes;
     }
-    if (chunk->job->request.value != 0) {
+    if (chunk->job->prefix_request.value != 0) {
         fby_job_chunk_write_prefix(
-            chunk, chunk->job->session, chunk->job->request);
+            chunk, chunk->job->prefix_session, chunk->job->prefix_request);
     }
 }
 

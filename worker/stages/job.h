@@ -96,8 +96,8 @@ struct fby_job {
                                                      loop before the start */
     /* The request that the encode threads write prefixes for: set by the loop
      * before the start. 0: none, since its route seals chunks. */
-    struct fby_session_id session;
-    struct fby_request_id request;
+    struct fby_session_id prefix_session;
+    struct fby_request_id prefix_request;
     uint64_t             *samples;     /* [row]: sample number */
     struct fby_job_chunk *chunks;      /* [layout.n_chunks] */
     uint32_t *lengths[FBY_MAX_FIELDS]; /* [chosen field][row]: number of entries
