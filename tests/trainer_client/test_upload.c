@@ -175,6 +175,32 @@ static void no_call_joins_a_captured_graph(void **state)
     feeds_device = 0;
 }
 
+static int mode_of_deallocate = -1;
+
+static void deallocate_in_mode(void *arg, void *memory, void *stream)
+{
+    mode_of_deallocate = fake_cuda_mode();
+    deallocate(arg, memory, stream);
+}
+
+static void the_allocator_too_runs_in_a_mode_of_its_own(void **state)
+{
+    (void)state;
+    struct fby_gpu_upload             *upload = NULL;
+    struct fby_error_detail            why    = {""};
+    struct heap                        heap   = {.left = 9};
+    const struct fby_gpu_upload_config config = {.cuda = fby_cuda(),
+        .n_arenas                                      = 1,
+        .arena_bytes                                   = ARENA,
+        .n_outs                                        = 1,
+        .out_bytes                                     = BYTES,
+        .memory = {allocate, deallocate_in_mode, &heap}};
+    fake_cuda_begin(1);
+    assert_ok(fby_gpu_upload_create(&config, &upload, &why));
+    fby_gpu_upload_destroy(&upload);
+    assert_int_not_equal(mode_of_deallocate, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +208,7 @@ int main(void)
         cmocka_unit_test(an_allocator_without_memory_leaves_nothing_behind),
         cmocka_unit_test(memory_that_cannot_be_pinned_fails_the_batch),
         cmocka_unit_test(no_call_joins_a_captured_graph),
+        cmocka_unit_test(the_allocator_too_runs_in_a_mode_of_its_own),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.feed", tests, NULL, NULL);
