@@ -657,11 +657,13 @@ static void an_interrupt_ends_a_wait_but_drops_no_batch(void **state)
 static bool  must_stand; /* deliveries wait for `may_go` */
 static sem_t stands, may_go;
 
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names */
 fby_err __real_fby_batch_pool_deliver(struct forebay_batch *batch, void *stream,
     uint8_t *memory, struct fby_error_detail *why);
 
 fby_err __wrap_fby_batch_pool_deliver(struct forebay_batch *batch, void *stream,
     uint8_t *memory, struct fby_error_detail *why);
+/* NOLINTEND(readability-identifier-naming) */
 
 fby_err __wrap_fby_batch_pool_deliver(struct forebay_batch *batch, void *stream,
     uint8_t *memory, struct fby_error_detail *why)

@@ -196,6 +196,7 @@ static void the_allocator_too_runs_in_a_mode_of_its_own(void **state)
         .out_bytes                                     = BYTES,
         .memory = {allocate, deallocate_in_mode, &heap}};
     fake_cuda_begin(1);
+    assert_int_equal(fby_cuda()->use_device(0), 0);
     assert_ok(fby_gpu_upload_create(&config, &upload, &why));
     fby_gpu_upload_destroy(&upload);
     assert_int_not_equal(mode_of_deallocate, 0);
