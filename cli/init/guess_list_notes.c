@@ -273,16 +273,48 @@ static const char *find_boxes(const struct fby_guess_split *split)
     return found;
 }
 
+/* The names of columns of classes, the best first; those before them are the ones
+ * of fby_init_is_class_name(). */
+static const char *const class_columns[] = {"labelname", "object",
+    "object_name", "object_class", "category_id", "class_id", "label_id",
+    "cat_id", "name", "type", "defect", "defect_type"};
+
 /* The column of classes; "": none. */
 static const char *find_classes(const struct fby_guess_split *split)
 {
-    const char *found = "";
+    const size_t n     = sizeof(class_columns) / sizeof(class_columns[0]);
+    const char  *found = "";
+    for (size_t k = 0; k <= n && found[0] == '\0'; k++) {
+        for (uint32_t i = 0; i < split->n_members && found[0] == '\0'; i++) {
+            const char *name  = split->members[i].extension;
+            bool        is_so = k == 0 ? fby_init_is_class_name(name)
+                                       : strcmp(name, class_columns[k - 1]) == 0;
+            found             = is_so && fby_shell_is_plain(name) &&
+                            split->members[i].value <= FBY_INIT_TEXT &&
+                            !fby_guess_is_file_column(split, name)
+                                    ? name
+                                    : found;
+        }
+    }
+    return found;
+}
+
+/* Has the list a column of words or whole numbers that may have the classes, but for
+ * the sides of boxes, and those of pictures? */
+static bool has_others(
+    const struct fby_guess_split *split, const char *const sides[N_SIDES])
+{
+    bool found = false;
     for (uint32_t i = 0; i < split->n_members; i++) {
-        const char *name = split->members[i].extension;
-        found            = found[0] == '\0' && fby_init_is_class_name(name) &&
-                        split->members[i].always && fby_shell_is_plain(name)
-                               ? name
-                               : found;
+        const char *name    = split->members[i].extension;
+        bool        is_side = strcmp(name, "width") == 0 ||
+                       strcmp(name, "height") == 0 ||
+                       fby_guess_is_file_column(split, name);
+        for (size_t k = 0; k < N_SIDES; k++) {
+            is_side = is_side || strcmp(name, sides[k]) == 0;
+        }
+        found = found || (!is_side && !split->members[i].has_real &&
+                             split->members[i].value <= FBY_INIT_TEXT);
     }
     return found;
 }
@@ -294,9 +326,10 @@ static bool note_boxes(struct fby_search *search)
     static const char *const      made[N_SIDES] = {"x1", "y1", "x2", "y2"};
     const struct fby_guess_split *split         = &search->out->splits[0];
     const char *const            *sides         = find_sides(split);
-    const char *boxes = sides == NULL ? find_boxes(split) : "";
+    const char *boxes   = sides == NULL ? find_boxes(split) : "";
+    const char *classes = find_classes(split);
     char        before[512];
-    char        purpose[256];
+    char        purpose[400];
     bool        has_size =
         is_number_column(split, "width") && is_number_column(split, "height");
     if ((sides == NULL && boxes[0] == '\0') || split->n_file_columns == 0 ||
@@ -306,13 +339,17 @@ static bool note_boxes(struct fby_search *search)
     sides = sides == NULL ? made : sides;
     snprintf(before, sizeof(before),
         "F = '%s'; Y = '%s'; B = '%s'; X = '%s %s %s %s'.split(); S = [%s]; ",
-        split->file_columns[0], find_classes(split), boxes, sides[0], sides[1],
-        sides[2], sides[3], has_size ? "'width', 'height'" : "");
+        split->file_columns[0], classes, boxes, sides[0], sides[1], sides[2],
+        sides[3], has_size ? "'width', 'height'" : "");
     snprintf(purpose, sizeof(purpose),
         "have a sample for each picture with all its boxes, and not for each "
-        "row with one (class, centre and size, from 0 to 1%s%s%s)",
+        "row with one (class, centre and size, from 0 to 1%s%s%s%s)",
         boxes[0] != '\0' ? "; of x, y, width and height in " : "", boxes,
-        has_size ? "" : "; Pillow reads the sizes of the pictures");
+        has_size ? "" : "; Pillow reads the sizes of the pictures",
+        classes[0] == '\0' && has_others(split, sides)
+            ? "; no column of classes was recognised, so each class is 0: set "
+              "Y to the name of that column, if there is one"
+            : "");
     add_note(search, purpose, "boxes", before, fby_program_box_rows);
     return true;
 }

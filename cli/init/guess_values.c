@@ -203,7 +203,8 @@ static bool looks_like_number(const char *text, size_t size)
 /* True for what stands for a missing number. */
 static bool is_nan(const char *text, size_t size)
 {
-    static const char *const words[] = {"nan", "inf", "infinity", "na", "n/a"};
+    static const char *const words[] = {
+        "nan", "inf", "infinity", "na", "n/a", "?"};
     size_t sign = size > 0 && (text[0] == '-' || text[0] == '+') ? 1 : 0;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (size - sign == strlen(words[i]) &&

@@ -50,15 +50,46 @@ static const char *kind_of_values(enum fby_init_value value)
     return words[value];
 }
 
+/* The name of the column or key. */
+static const char *name_of(const struct fby_init_member *member)
+{
+    return member->key[0] != '\0' ? member->key : member->extension;
+}
+
+/* Has the split numbers below 0 in place of ids of classes? */
+static bool lacks_label(
+    const struct fby_init_member *first, const struct fby_init_member *other)
+{
+    return first->value == FBY_INIT_DIGITS && other->value == FBY_INIT_NUMBER &&
+           !other->has_real && fby_init_is_class_name(name_of(first));
+}
+
+/* Are the values of both splits numbers, which one field can read? */
+static bool are_numbers(
+    const struct fby_init_member *first, const struct fby_init_member *other)
+{
+    return first->value <= FBY_INIT_NUMBER && other->value <= FBY_INIT_NUMBER &&
+           first->value != FBY_INIT_NO_VALUE &&
+           other->value != FBY_INIT_NO_VALUE;
+}
+
 static void compare_member(const struct fby_init_member *first,
     const struct fby_init_member *other, char reason[FBY_REASON_SIZE])
 {
-    const char *name = first->key[0] != '\0' ? first->key : first->extension;
+    const char *name = name_of(first);
     if (other == NULL || !other->always) {
         snprintf(reason, FBY_REASON_SIZE, "%s samples have no %s",
             other == NULL ? "its" : "some of its", name);
+    } else if (lacks_label(first, other)) {
+        snprintf(reason, FBY_REASON_SIZE,
+            "its %s has numbers below 0, such as the -1 of samples without a "
+            "label, and that of the first split has none: to read the split, "
+            "write its list without this column, or give its file alone to "
+            "init",
+            name);
     } else if (fby_guess_merge_values(first->value, other->value) !=
-               first->value) {
+                   first->value &&
+               !are_numbers(first, other)) {
         snprintf(reason, FBY_REASON_SIZE,
             "its %s has %s, that of the first split %s: make them alike, and "
             "run init again",
@@ -238,6 +269,10 @@ void fby_init_merge_split(
             raise_to(&member->longest, its->longest);
             raise_to(&member->max_length, its->max_length);
             fby_init_merge_arrays(&member->array, &its->array);
+            if (are_numbers(member, its)) {
+                member->value =
+                    fby_guess_merge_values(member->value, its->value);
+            }
             member->has_real = member->has_real || its->has_real;
             member->has_wide = member->has_wide || its->has_wide;
             member->rounded =

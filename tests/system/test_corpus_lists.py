@@ -3,6 +3,7 @@
 `forebay pull` is all that is typed. The rows are as in test_corpus.py."""
 
 import gzip
+import io
 import json
 import subprocess
 import zipfile
@@ -260,11 +261,30 @@ def box_rows(*columns, sides=("12", "10", "24", "30")):
             save(root / f"images/{i}.jpg", picture(i))
         for split in ("train", "val"):
             rows = [{"filename": f"images/{i % 4}.jpg", "width": "48",
-                     "height": "40", "class": "ab"[i % 2]} for i in range(6)]
+                     "height": "40", "class_id": str(i % 2)} for i in range(6)]
             save(root / f"{split}.csv", "".join(
                 ",".join(row) + "\n" for row in (
                     (*columns, "xmin", "ymin", "xmax", "ymax"),
-                    *((*(row[c] for c in columns), *sides) for row in rows))))
+                    *((*(row.get(c, "ab"[int(row["class_id"])])
+                         for c in columns), *sides) for row in rows))))
+    return make
+
+
+def boxes_of_turned(orientation):
+    """A list of pictures that the camera turned, with a box in each row: the boxes
+    are those of the upright pictures."""
+    def make(root):
+        exif = Image.Exif()
+        exif[274] = orientation
+        for i in range(2):
+            image = picture(i)
+            image = image.transpose(Image.ROTATE_90) if orientation > 4 else image
+            out = io.BytesIO()
+            image.save(out, "JPEG", exif=exif)
+            save(root / f"images/{i}.jpg", out.getvalue())
+        save(root / "train.csv", picture_list(
+            "image,class,xmin,ymin,xmax,ymax",
+            *(f"images/{i}.jpg,{'a'},12,10,24,30" for i in range(2))))
     return make
 
 
@@ -1445,6 +1465,48 @@ ROWS = [
             {"train": {"filename": (4, *IMAGE), "boxes": BOX_ROWS},
              "val": {"boxes": (64, 10)}}))
       for sides in (("12", "10", "24", "30"), ("0.25", "0.25", "0.5", "0.75"))),
+    *((f"a box in each row, with classes in {name}", box_rows(
+        "filename", "width", "height", name), Note(
+            "each row with one (class, centre and size, from 0 to 1): (cd /",
+            {"filename": (6, *IMAGE)},
+            {"train": {"filename": (4, *IMAGE), "boxes": BOX_ROWS}}))
+      for name in ("class_id", "category_id", "LabelName", "name", "object",
+                   "class_name")),
+    ("a box in each row, with classes in a column of another name", box_rows(
+        "filename", "width", "height", "thing"), Note(
+            "from 0 to 1; no column of classes was recognised, so each class is "
+            "0: set Y to the name of that column, if there is one): (cd /",
+            {"filename": (6, *IMAGE)}, {"train": {"boxes": Counter(
+                [.375, .5, .25, .5] * 6 + [0] * 16)}})),
+    *((f"a box in each row, of a picture with orientation {orientation}",
+       boxes_of_turned(orientation), Note(
+           "note: to have a sample for each picture with all its boxes, ",
+           {"image": (2, *IMAGE)}, {"train": {"image": (2, *IMAGE), "boxes":
+               Counter([.375, .5, .25, .5] * 2 + [0] * 2)}}))
+      for orientation in (3, 6, 8)),
+    ("a German list: commas before fractions between semicolons", written({
+        "train.csv": "x;y;z;w\n1,150;a,b;1.200,5;1,200.5\n2,250;1,5;3.400;2\n"}),
+     Remedy("train.csv: line 1: it has no comma, but ';'; ", "",
+            {"x": Counter([1.15, 2.25]), "z": Counter([1200.5, 3400]),
+             "y": (2,), "w": (2, 8)})),
+    ("GLUE: a test without labels, which are -1", written({
+        f"{split}.jsonl": "".join(json.dumps({
+            "sentence": f"{split} {i}", "label": -1 if split == "test" else i % 2})
+            + "\n" for i in range(4)) for split in ("train", "test")}), Note(
+                "its label has numbers below 0, such as the -1 of samples without "
+                "a label, and that of the first split has none: to read the "
+                "split, write its list without this column, or give its file "
+                "alone to init", {"label": Counter([0, 1, 0, 1])})),
+    ("whole numbers in train, fractions in val", written({
+        "train.csv": "x,y\n1,a\n2,b\n3,a\n", "val.csv": "x,y\n1.5,a\n2,b\n"}),
+     {"x": Counter([1, 2, 3])}, ("val", {"x": [1.5, 2]})),
+    ("numbers with question marks", written({
+        "train.csv": "age,ca\n" + "".join(
+            f"{41 + i},{v}\n" for i, v in enumerate(
+                ("0.0", "1.0", "?", "2.0", "3.0", "0.0")))}), Note(
+                    "note: to have only numbers in 'ca', without the rows that "
+                    "lack one", {"ca": (6, 4)},
+                    {"train": {"ca": Counter([0, 1, 2, 3, 0])}})),
     *((f"boxes as x, y, {w}, {h}", listed(
         ("x", (1, 2, 3, 4)), ("y", (1, 2, 3, 4)), (w, (9, 9, 9, 9)),
         (h, (9, 9, 9, 9))), Note(

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes of each list of L, with a box in each row, one with a picture in each row,
 # and its boxes. F is the column of pictures, Y that of classes or '', X are those of
-# the sides, and S of the size of a picture; if there are none, Pillow reads it. Sides
+# the sides, and S of the size of a picture; if there are none, Pillow reads that of
+# the upright picture (274: the orientation of EXIF). Sides
 # of which none is above 1 are relative already. Classes that are no numbers are
 # numbered by their names, which are printed. A row without sides has no box. If B is
 # not '', the sides are made of that column: x, y, width and height.
@@ -13,10 +14,14 @@ R = {l: [{**x, **(dict(zip(X, sides(x[B].strip()))) if B else {})}
     for x in [{k.lower(): v for k, v in r.items()}]]
     for l in L}
 N = sorted({x[Y] for l in L for x in R[l] if Y and x[X[0]].strip()})
+assert all(N), 'a box has no class in column ' + Y
 is_id = all(n.isdecimal() for n in N)
 P = {l: {} for l in L}
 is_part = all(float(x[k]) <= 1 for l in L for x in R[l] if x[X[0]].strip() for k in X)
-read = functools.lru_cache(None)(lambda f: __import__('PIL.Image').Image.open(f).size)
+upright = lambda i: i.size[::-1 if i.format in ('JPEG', 'MPO') and
+    i.getexif().get(274, 1) > 4 else 1]
+read = functools.lru_cache(None)(
+    lambda f: upright(__import__('PIL.Image').Image.open(f)))
 size = lambda x: (
     (1, 1) if is_part else [float(x[k]) for k in S] if S else read(x[F]))
 box = lambda i, a, b, c, d, w, h: [
