@@ -185,11 +185,28 @@ static fby_err convert(const struct fby_search *search,
                      (int)strcspn(reason, ";"), reason, converter->to);
 }
 
+/* Is the file that was packed beside it, as data.csv beside data.csv.gz? */
+static bool is_unpacked(
+    const struct fby_search *search, const char *path, const char *name)
+{
+    static const char *const endings[] = {".gz", ".bz2", ".xz", ".zst"};
+    char                     unpacked[FBY_PATH_SIZE];
+    bool                     found = false;
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        if (fby_text_ends_with(name, endings[i])) {
+            snprintf(unpacked, sizeof(unpacked), "%.*s",
+                (int)(strlen(name) - strlen(endings[i])), name);
+            found = fby_guess_has_file(search->root, path, unpacked);
+        }
+    }
+    return found && search->only_file[0] == '\0';
+}
+
 fby_err fby_refuse_unread(const struct fby_search *search, const char *path,
     const char *name, struct fby_error_detail *why)
 {
     struct fby_unread unread;
-    if (!fby_unread_file(name, &unread)) {
+    if (!fby_unread_file(name, &unread) || is_unpacked(search, path, name)) {
         return FBY_OK;
     }
     for (size_t i = 0; i < sizeof(converters) / sizeof(converters[0]); i++) {

@@ -1500,6 +1500,14 @@ ROWS = [
     ("whole numbers in train, fractions in val", written({
         "train.csv": "x,y\n1,a\n2,b\n3,a\n", "val.csv": "x,y\n1.5,a\n2,b\n"}),
      {"x": Counter([1, 2, 3])}, ("val", {"x": [1.5, 2]})),
+    *((f"an unpacked file beside the archive: {name}", written({
+        name: text, f"{name}.gz": gzip.compress(text.encode())}), Remedy(
+            sentence, "", {column: Counter([1, 4])}))
+      for name, text, sentence, column in (
+          ("cover.data", "1,2,3\n4,5,6\n", "cover.data has rows of 3 columns, "
+           "separated by ',', and no header: write a list:", "c1"),
+          ("reviews.json", '[{"y": 1}, {"y": 4}]', "reviews.json is not read as "
+           "a list: write JSON lines, an object in each line:", "y"))),
     ("numbers with question marks", written({
         "train.csv": "age,ca\n" + "".join(
             f"{41 + i},{v}\n" for i, v in enumerate(
