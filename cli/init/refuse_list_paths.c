@@ -234,6 +234,31 @@ static fby_err refuse_missing(const char *list, const char *column,
         zip != NULL ? fby_text_show(zip).text : "");
 }
 
+/* Add a note that the pictures of the list are in folders, whose names are taken as
+ * labels, with the command for a list of paths. */
+static void note_folders(
+    const struct fby_unresolved_list *self, const char *column)
+{
+    struct fby_guess *out = self->search->out;
+    char              converted[FBY_PATH_SIZE];
+    char              command[FBY_GUESS_COMMAND];
+    memcpy(command, out->command, sizeof(command));
+    out->command[0] = '\0';
+    fby_guess_name_list(self->list, "paths", converted);
+    bool is_done =
+        strncmp(self->list, "paths-", strlen("paths-")) == 0 ||
+        fby_guess_has_file(self->search->root, self->dir, converted);
+    bool has_command = !is_done && advise(self);
+    fby_guess_note(self->search,
+        "note: %s: the column %s names pictures that are in folders (%s), and "
+        "the folders are taken as labels; to read the list instead, write %s%s",
+        self->list, column, self->files->files[0].path,
+        has_command ? "a list of paths: "
+                    : "paths that begin at the folder of the list",
+        has_command ? out->command : "");
+    memcpy(out->command, command, sizeof(command));
+}
+
 /* Refuse the column of the value `first`. Folders that may be classes are used
  * without a list, so it is no error that they have none of its pictures. */
 static fby_err check_unresolved_column(const struct fby_unresolved_list *self,
@@ -256,6 +281,10 @@ static fby_err check_unresolved_column(const struct fby_unresolved_list *self,
     }
     if (!is_found && n_dirs < 2 && is_first) {
         return refuse_missing(self->list, column, value, listing, why);
+    }
+    if (is_found) {
+        note_folders(self, column);
+        return FBY_OK;
     }
     fby_guess_note(self->search,
         "note: %s: the column %s names pictures that are not there, such as %s",

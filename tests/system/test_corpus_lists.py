@@ -1508,6 +1508,16 @@ ROWS = [
            "separated by ',', and no header: write a list:", "c1"),
           ("reviews.json", '[{"y": 1}, {"y": 4}]', "reviews.json is not read as "
            "a list: write JSON lines, an object in each line:", "y"))),
+    ("a list beside folders that are no classes", all_of(
+        pictures_at(*(f"site{s}/{s}_{i}.jpg" for s in "ab" for i in range(3))),
+        written({"labels.csv": picture_list("filename,label", *(
+            f"{s}_{i}.jpg,{('ok', 'defect')[i % 2]}"
+            for s in "ab" for i in range(3)))})), Note(
+                "note: labels.csv: the column filename names pictures that are in "
+                "folders (sitea/a_0.jpg), and the folders are taken as labels; to "
+                "read the list instead, write a list of paths: (cd /",
+                {"label": Counter([0] * 3 + [1] * 3)},
+                {"train": {"label": Counter([1, 0, 1] * 2)}})),
     ("numbers with question marks", written({
         "train.csv": "age,ca\n" + "".join(
             f"{41 + i},{v}\n" for i, v in enumerate(
