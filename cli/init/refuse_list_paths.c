@@ -245,9 +245,8 @@ static void note_folders(
     memcpy(command, out->command, sizeof(command));
     out->command[0] = '\0';
     fby_guess_name_list(self->list, "paths", converted);
-    bool is_done =
-        strncmp(self->list, "paths-", strlen("paths-")) == 0 ||
-        fby_guess_has_file(self->search->root, self->dir, converted);
+    bool is_done = strncmp(self->list, "paths-", strlen("paths-")) == 0 ||
+                   fby_guess_has_file(self->search->root, self->dir, converted);
     bool has_command = !is_done && advise(self);
     fby_guess_note(self->search,
         "note: %s: the column %s names pictures that are in folders (%s), and "

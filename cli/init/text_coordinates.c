@@ -135,3 +135,52 @@ bool fby_init_list_coordinates(
     }
     return out[0] != '\0';
 }
+
+/* ---- values that a flip changes ---- */
+
+/* Is one of the words of a name, as steering_angle, that of an angle or a turn? */
+static bool is_name_of_angle(const char *name)
+{
+    static const char *const words[] = {
+        "steering", "steer", "angle", "yaw", "heading", "azimuth", NULL};
+    bool found = false;
+    for (const char *at = name; *at != '\0' && !found;) {
+        char   word[FBY_NAME_SIZE];
+        size_t n = strcspn(at, "_-. ");
+        snprintf(word, sizeof(word), "%.*s", (int)n, at);
+        found = fby_text_is_one_of(word, words);
+        at += n + (at[n] != '\0' ? 1 : 0);
+    }
+    return found;
+}
+
+/* Is it a column of classes of which one is left, and another right? */
+static bool has_left_and_right(const struct fby_init_member *member)
+{
+    bool is_left  = false;
+    bool is_right = false;
+    for (uint32_t i = 0;
+         fby_init_are_classes(member) && i < member->words->range.n; i++) {
+        const char *word = fby_init_sorted_word(member->words, i);
+        is_left          = is_left || strcasestr(word, "left") != NULL;
+        is_right         = is_right || strcasestr(word, "right") != NULL;
+    }
+    return is_left && is_right;
+}
+
+bool fby_init_list_flipped(
+    const struct fby_init_summary *data, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < data->n_members; i++) {
+        const struct fby_init_member *member = &data->members[i];
+        bool is_number = member->value == FBY_INIT_DIGITS ||
+                         member->value == FBY_INIT_NUMBER ||
+                         member->value == FBY_INIT_NUMBER_LISTS;
+        if ((is_number && is_name_of_angle(name_of(member))) ||
+            has_left_and_right(member)) {
+            append_name(out, size, name_of(member));
+        }
+    }
+    return out[0] != '\0';
+}

@@ -201,8 +201,11 @@ static void append_ops(
     }
     fby_init_append(out,
         "      - random_resized_crop: {size: 224, scale: [0.08, 1.0], only: "
-        "train}\n"
-        "      - horizontal_flip: {p: 0.5, only: train}\n");
+        "train}\n");
+    if (!fby_init_list_flipped(data, names, sizeof(names))) {
+        fby_init_append(
+            out, "      - horizontal_flip: {p: 0.5, only: train}\n");
+    }
     if (data->n_others == 0) {
         fby_init_append(out, "      # with a split val:\n"
                              "      # - resize: {shorter: 256, only: val}\n"
@@ -226,6 +229,11 @@ static void append_coordinates(
             "    # No crop and no flip, because no op moves coordinates (%s)\n"
             "    # with the picture. They must be relative to it (0 to 1); "
             "others are those of\n    # the original picture.\n",
+            names);
+    } else if (data->evaluation_split == NULL &&
+               fby_init_list_flipped(data, names, sizeof(names))) {
+        fby_init_printf(out,
+            "    # No flip, because it would change left and right (%s).\n",
             names);
     }
 }

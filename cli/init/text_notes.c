@@ -290,6 +290,13 @@ static void append_coordinates(
             "coordinates must be relative to the picture (0 to 1); others are "
             "those of the original picture\n",
             names);
+    } else if (fby_init_find_image(data) != NULL &&
+               data->evaluation_split == NULL &&
+               fby_init_list_flipped(data, names, sizeof(names))) {
+        fby_init_printf(out,
+            "note: a horizontal flip would change left and right in %s, so the "
+            "picture is not flipped\n",
+            names);
     }
 }
 

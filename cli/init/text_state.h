@@ -46,6 +46,11 @@ enum { FBY_INIT_COORDINATES = 128 }; /* bytes of the names of coordinates */
 bool fby_init_list_coordinates(
     const struct fby_init_summary *data, char *out, size_t size);
 
+/* The same for columns and keys whose values a horizontal flip changes: angles, as
+ * steering, and classes such as left and right. */
+bool fby_init_list_flipped(
+    const struct fby_init_summary *data, char *out, size_t size);
+
 /* Append the fields of a source with members: pictures, masks, labels and
  * values. Returns the number of fields. */
 size_t fby_init_append_members(

@@ -1518,6 +1518,12 @@ ROWS = [
                 "read the list instead, write a list of paths: (cd /",
                 {"label": Counter([0] * 3 + [1] * 3)},
                 {"train": {"label": Counter([1, 0, 1] * 2)}})),
+    *((f"a value that a flip changes: {name}", listed((name, values)), Note(
+        f"note: a horizontal flip would change left and right in {name}, so the "
+        "picture is not flipped\n", {"image": (4, *IMAGE), name: (4,)}))
+      for name, values in (
+          ("steering", (-0.5, 0.25, 0, 1.5)), ("steering_angle", (-1, 2, 0, 3)),
+          ("turn", ("left", "right", "left", "right")))),
     ("numbers with question marks", written({
         "train.csv": "age,ca\n" + "".join(
             f"{41 + i},{v}\n" for i, v in enumerate(
