@@ -144,6 +144,12 @@ const char *fby_guess_find_utf16(
 bool fby_guess_explain_invalid_list(struct fby_search *search,
     const char *list_path, struct fby_error_detail *why);
 
+/* Refuse a list of pictures beside texts of splits, which have their names
+ * (refuse_list_splits.c).
+ * Errors: FBY_CONFIG  the command that writes a list for each. */
+FBY_CHECKED fby_err fby_refuse_list_splits(
+    struct fby_search *search, struct fby_error_detail *why);
+
 /* Refuse lists with a column of splits (refuse_split_column.c): the first split, or
  * any, if the name of the first one does not say that it is train. Call this after
  * train was moved there.

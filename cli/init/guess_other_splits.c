@@ -209,6 +209,7 @@ fby_err fby_guess_other_splits(
         search->class_depth != FBY_GUESS_ANY_DEPTH) {
         return FBY_OK;
     }
+    FBY_TRY(fby_refuse_list_splits(search, why));
     fby_err err       = fby_guess_list_dir(search, "", NULL, &listing, why);
     self.has_pictures = fby_init_has_pictures(&listing);
     if (err == FBY_OK) {

@@ -78,6 +78,7 @@ extern const char fby_program_split_texts[];
 extern const char fby_program_split_rest[]; /* after split_texts */
 extern const char fby_program_split_numbers[];
 extern const char fby_program_split_cub[];
+extern const char fby_program_split_names[];
 extern const char fby_program_split_words[];
 
 /* They write a list of each split from a list; then rename_list, write_lists. */

@@ -1524,6 +1524,16 @@ ROWS = [
       for name, values in (
           ("steering", (-0.5, 0.25, 0, 1.5)), ("steering_angle", (-1, 2, 0, 3)),
           ("turn", ("left", "right", "left", "right")))),
+    *((f"ChestX-ray14: texts with the pictures of splits{name}", all_of(
+        listed(("label", "abab"), to="Data_Entry.csv"), written(texts)), Remedy(
+            "test_list.txt says which pictures of the list Data_Entry.csv are of "
+            "its split: write a list of each split:\n(cd /", "",
+            {"image": (3, *IMAGE), "label": Counter([0, 0, 1])}),
+       ("test", {"label": [1]}))
+      for name, texts in (
+          ("", {"train_val_list.txt": "0.jpg\n1.jpg\n2.jpg\n",
+                "test_list.txt": "3.jpg\n"}),
+          (", and none of train", {"test_list.txt": "images/3.jpg\n"}))),
     ("numbers with question marks", written({
         "train.csv": "age,ca\n" + "".join(
             f"{41 + i},{v}\n" for i, v in enumerate(
