@@ -24,8 +24,10 @@ bool fby_guess_has_masks(const struct fby_guess_split *split)
     return ids > 0 && pictures > 1;
 }
 
-/* The size of the upright picture in a file; {0, 0}: it is none. */
-static struct fby_size size_of_picture(const struct fby_picture_file *file)
+/* The size of the upright picture in a file, and its orientation; {0, 0}: it is
+ * none. */
+static struct fby_size size_of_picture(
+    const struct fby_picture_file *file, uint32_t *orientation)
 {
     static const struct fby_field_content field = {
         .decode = FBY_DECODE_RGB8, .from = {"jpg", "png", "webp"}, .n_from = 3};
@@ -35,6 +37,7 @@ static struct fby_size size_of_picture(const struct fby_picture_file *file)
         decoder->head(file, &head, NULL) != FBY_OK) {
         return (struct fby_size){0, 0};
     }
+    *orientation = head.orientation;
     return (struct fby_size){head.width, head.height};
 }
 
@@ -62,10 +65,11 @@ static void read_ids(
     fby_scratch_fini(&memory);
 }
 
-/* The size of the picture in member `m`. Reads its ids, too, if it may have
- * some. */
+/* The size of the picture in member `m`, and its orientation. Reads its ids, too, if
+ * it may have some. */
 static struct fby_size read_member(const struct fby_shard *shard, uint32_t m,
-    const struct fby_member_opener *opener, struct fby_init_member *member)
+    const struct fby_member_opener *opener, struct fby_init_member *member,
+    uint32_t *orientation)
 {
     struct fby_size        size  = {0, 0};
     struct fby_member_file file  = {.offset = 0};
@@ -78,7 +82,7 @@ static struct fby_size read_member(const struct fby_shard *shard, uint32_t m,
     if (fby_object_read(&file.object, file.offset, data, bytes, NULL) ==
         FBY_OK) {
         const struct fby_picture_file picture = {data, bytes};
-        size                                  = size_of_picture(&picture);
+        size = size_of_picture(&picture, orientation);
         if (member->may_be_ids) {
             read_ids(&picture, member);
         }
@@ -99,7 +103,8 @@ static void read_sample(struct fby_guess_split *split,
             fby_guess_find_member(split, fby_shard_suffix(shard, m));
         if (member != NULL && !fby_shard_is_value(shard, m) &&
             fby_init_is_picture(member)) {
-            member->sizes[i] = read_member(shard, m, opener, member);
+            member->sizes[i] =
+                read_member(shard, m, opener, member, &member->orientations[i]);
         }
     }
 }

@@ -60,7 +60,10 @@ struct fby_init_member {
     bool     has_other_ids; /* than 0 and 255, likewise */
     /* The sizes of the pictures of the first samples; {0, 0}: unknown. */
     struct fby_size sizes[FBY_INIT_SIZES];
-    bool            has_words; /* cls: some of those that were read are no id */
+    uint32_t
+         orientations[FBY_INIT_SIZES]; /* of these, as EXIF has them; 0 or 1:
+                                              as stored */
+    bool has_words; /* cls: some of those that were read are no id */
     /* The different values, if they can be names of classes; NULL: they cannot,
      * or none were read. Owned by the guess. */
     struct fby_init_words *words;

@@ -166,3 +166,31 @@ fby_err fby_init_refuse_sizes(
     }
     return FBY_OK;
 }
+
+/* Is the picture turned, and does the size of the mask not tell whether it lies as the
+ * picture is stored, or upright? */
+static bool may_lie_otherwise(const struct pair *pair)
+{
+    uint32_t        orientation = pair->picture->orientations[pair->sample];
+    struct fby_size a           = size_of(pair);
+    return orientation > 1 && (orientation < 5 || a.w == a.h) &&
+           mask_size_of(pair).w != 0;
+}
+
+void fby_init_append_orientation_note(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_member *image,
+    const struct fby_init_member *mask)
+{
+    struct pair pair;
+    char        picture_file[FILE_SIZE];
+    char        mask_file[FILE_SIZE];
+    if (find_pair(data, image, mask, may_lie_otherwise, &pair)) {
+        write_file(data, pair.sample, pair.picture, picture_file);
+        write_file(data, pair.sample, pair.mask, mask_file);
+        fby_init_printf(out,
+            "note: %s has the EXIF orientation %u and is turned upright, but "
+            "its mask %s is not: turn such masks, too, unless they are upright "
+            "already\n",
+            picture_file, pair.picture->orientations[pair.sample], mask_file);
+    }
+}

@@ -393,6 +393,7 @@ void fby_init_append_notes(
         append_binary_mask(image, member, out);
         if (fby_init_is_mask(data, image, member)) {
             fby_init_append_fit_note(out, data, image, member);
+            fby_init_append_orientation_note(out, data, image, member);
         }
     }
     if (image != NULL && has_grey16(data, image)) {

@@ -102,6 +102,12 @@ void fby_init_append_fit_note(struct fby_buffer *out,
     const struct fby_init_summary *data, const struct fby_init_member *image,
     const struct fby_init_member *mask);
 
+/* Append a note on a picture that is turned upright, whose mask may lie as it is
+ * stored: sizes do not tell. */
+void fby_init_append_orientation_note(struct fby_buffer *out,
+    const struct fby_init_summary *data, const struct fby_init_member *image,
+    const struct fby_init_member *mask);
+
 /* Refuse a mask of another aspect ratio than its picture, unless data->allow_stretch.
  * Errors: FBY_CONFIG  the two files, their sizes, and what to do. */
 FBY_CHECKED fby_err fby_init_refuse_sizes(

@@ -3,6 +3,7 @@
 splits or classes, pairs or classes, a header or a row. The rows are as in
 test_corpus.py."""
 
+import io
 import json
 
 import harness
@@ -11,6 +12,7 @@ import test_corpus
 
 from collections import Counter
 
+from PIL import Image
 from test_corpus import (IMAGE, LONG, Note, Remedy, all_of, deep, mask,
                          pictures_at, picture, save, zipped)
 
@@ -90,6 +92,22 @@ def missing(names, *folders):
             for i, name in enumerate(names):
                 if folder == folders[0] or i != 5:
                     save(root / folder / f"{name}.jpg", picture(i))
+    return make
+
+
+def turned_pictures(orientation, width):
+    """Pictures with this EXIF orientation, and masks of the size of these."""
+    def make(root):
+        exif = Image.Exif()
+        exif[274] = orientation
+        for i in range(4):
+            ids = numpy.full((40, width), i % 3, "u1")
+            out = io.BytesIO()
+            Image.fromarray(ids).convert("RGB").save(out, "JPEG", exif=exif)
+            save(root / f"images/{i}.jpg", out.getvalue())
+            out = io.BytesIO()
+            Image.fromarray(ids).save(out, "PNG")
+            save(root / f"masks/{i}.png", out.getvalue())
     return make
 
 
@@ -351,6 +369,12 @@ ROWS = [
             "a list of each, with the files of masks, and run init again:\n(cd ",
             "", {"images": (3, *IMAGE), "masks": (3, 224, 224, 1)}),
      ("val", {"images": (64, *IMAGE)})),
+    *((f"masks of pictures with orientation {n}, {side} wide", turned_pictures(
+        n, side), Note(
+            f"note: images/0.jpg has the EXIF orientation {n} and is turned "
+            "upright, but its mask masks/0.png is not: turn such masks, too, "
+            "unless they are upright already\n", {"masks": (4, 224, 224, 1)}))
+      for n, side in ((2, 48), (3, 48), (4, 48), (6, 40))),
     ("class folders beside a list of values", all_of(
         folders("cat", "dog"), csv("train.csv", "age,y", "1,0", "2,1")), Note(
             "left out: the list train.csv: the folders are read; to stream the "
