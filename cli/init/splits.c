@@ -83,9 +83,9 @@ static void compare_member(const struct fby_init_member *first,
     } else if (lacks_label(first, other)) {
         snprintf(reason, FBY_REASON_SIZE,
             "its %s has numbers below 0, such as the -1 of samples without a "
-            "label, and that of the first split has none: to read the split, "
-            "write its list without this column, or give its file alone to "
-            "init",
+            "label: to stream the split by itself, give init its file alone; "
+            "to stream all splits without labels, write all lists without "
+            "this column",
             name);
     } else if (fby_guess_merge_values(first->value, other->value) !=
                    first->value &&

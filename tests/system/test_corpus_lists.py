@@ -1494,9 +1494,9 @@ ROWS = [
             "sentence": f"{split} {i}", "label": -1 if split == "test" else i % 2})
             + "\n" for i in range(4)) for split in ("train", "test")}), Note(
                 "its label has numbers below 0, such as the -1 of samples without "
-                "a label, and that of the first split has none: to read the "
-                "split, write its list without this column, or give its file "
-                "alone to init", {"label": Counter([0, 1, 0, 1])})),
+                "a label: to stream the split by itself, give init its file "
+                "alone; to stream all splits without labels, write all lists "
+                "without this column\n", {"label": Counter([0, 1, 0, 1])})),
     ("whole numbers in train, fractions in val", written({
         "train.csv": "x,y\n1,a\n2,b\n3,a\n", "val.csv": "x,y\n1.5,a\n2,b\n"}),
      {"x": Counter([1, 2, 3])}, ("val", {"x": [1.5, 2]})),

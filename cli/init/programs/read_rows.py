@@ -27,6 +27,7 @@ C = {i for i in range(len(r[0])) for v in [{x[i].strip() for x in r[k:] if x[i:]
          '([-+]?[0-9.]+ ?%?|[?]|n/?an?)?', c, re.I) for c in v)}
 p = lambda c: c.replace('.', '').replace(',', '.') if ',' in c or re.fullmatch(
     '[-+]?[0-9]{1,3}([.][0-9]{3})+', c) else c
+C and print('commas are before fractions in', *[(h + r)[0][i] for i in sorted(C)])
 r[k:] = [[p(c.strip()) if i in C else c for i, c in enumerate(x)] for x in r[k:]]
 T = {g: o.getvalue() for o in [io.StringIO()]
      for _ in [csv.writer(o).writerows(h + r)]}
