@@ -5,8 +5,8 @@
  * The names decide. Those that no counter gives, as 00891_00.jpg, are the same
  * in two folders only if the files belong together. But many people number the
  * files of each class from 0 or 1, and take as many of each: then only the names
- * of the folders tell pairs from classes, and without such a name there is only
- * a note. More than four folders are rather classes, too. A few files of pairs
+ * of the folders tell pairs from classes, and pictures in one of them that have
+ * fewer colours than the others, as masks do. Without these there is only a note. More than four folders are rather classes, too. A few files of pairs
  * may be missing: three of four names must be the same. */
 #include <ctype.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/guess_pairs.h"
 #include "cli/init/programs.h"
 #include "cli/init/split_names.h"
 #include "common/hash.h"
@@ -38,10 +39,11 @@ struct paired_folder {
     uint32_t n_hashes;
     uint64_t limit;  /* only hashes up to it are kept; a part of all files */
     uint64_t prefix; /* the hash of the first key before its number */
-    uint64_t least, most; /* of the numbers at the end of the keys */
-    bool     is_counted;  /* all keys are one prefix and a number */
-    char     suffix[16];  /* of the first file */
-    bool     has_others;  /* folders, or files with other suffixes, which may
+    uint64_t least, most;           /* of the numbers at the end of the keys */
+    bool     is_counted;            /* all keys are one prefix and a number */
+    char     suffix[16];            /* of the first file */
+    struct fby_paired_files firsts; /* as the folder is read */
+    bool has_others; /* folders, or files with other suffixes, which may
                              be more members of the samples */
 };
 
@@ -49,6 +51,7 @@ struct folder_set {
     struct paired_folder folders[MAX_FOLDERS];
     uint32_t             n;         /* 0: they have not the same file names */
     bool                 is_nearly; /* some names are not in all folders */
+    bool                 has_plain; /* one has pictures of fewer colours */
     const char          *where; /* the folder of the first ones; "": `path` */
     const char          *lists; /* to be written, in Python; NULL: pairs.csv */
 };
@@ -93,6 +96,21 @@ static void add_hash(struct paired_folder *out, uint64_t hash)
     }
 }
 
+/* Keep the path of one of the first files. */
+static void keep_first(struct paired_folder *out, const char *name)
+{
+    struct fby_paired_files *firsts = &out->firsts;
+    size_t                   n      = strlen(out->name);
+    size_t                   size   = strlen(name) + 1;
+    if (firsts->n < FBY_PAIRED_FILES && n + 1 + size <= FBY_PAIRED_PATH) {
+        char *path = firsts->paths[firsts->n];
+        memcpy(path, out->name, n);
+        path[n] = '/';
+        memcpy(path + n + 1, name, size);
+        firsts->n++;
+    }
+}
+
 static fby_err add_name(
     void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
 {
@@ -107,6 +125,7 @@ static fby_err add_name(
         }
         out->has_others = out->has_others ||
                           !fby_equal_ignoring_case(out->suffix, parts.suffix);
+        keep_first(out, entry->name);
         add_number(out, entry->name, parts.key_size);
         out->n_files++;
         add_hash(out, fby_xxh3_64(entry->name, parts.key_size));
@@ -129,13 +148,13 @@ static bool read_folder(const struct fby_search *search, const char *path,
     uint32_t n_dangling = 0;
     char     below[FBY_PATH_SIZE];
     *out = (struct paired_folder){.limit = UINT64_MAX};
+    if (strlen(name) < sizeof(out->name)) {
+        snprintf(out->name, sizeof(out->name), "%s", name);
+    }
     if (fby_path_join(path, name, below, NULL) != FBY_OK ||
         fby_listing_visit(search->root, below, NULL, add_name, out, &n_dangling,
             NULL) != FBY_OK) {
         return false;
-    }
-    if (strlen(name) < sizeof(out->name)) {
-        snprintf(out->name, sizeof(out->name), "%s", name);
     }
     qsort(out->hashes, out->n_hashes, sizeof(out->hashes[0]), compare_hashes);
     return !out->has_others && out->n_files > 0;
@@ -172,6 +191,20 @@ static bool compare_with_first(
     return is_equal || (most >= FEW_FILES && 4 * shared >= 3 * most);
 }
 
+/* Look at the pictures of few folders with the same names. */
+static bool has_plain_folder(const struct fby_search *search, const char *path,
+    const struct folder_set *set)
+{
+    struct fby_paired_files files[FEW_FOLDERS];
+    if (set->n > FEW_FOLDERS || set->is_nearly || set->folders[0].n_files < 2) {
+        return false;
+    }
+    for (uint32_t i = 0; i < set->n; i++) {
+        files[i] = set->folders[i].firsts;
+    }
+    return fby_guess_has_plain_folder(search, path, files, set->n);
+}
+
 /* Read the folders in the listing, as long as they have the same file names. */
 static void read_folders(const struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct folder_set *out)
@@ -190,47 +223,71 @@ static void read_folders(const struct fby_search *search, const char *path,
             out->n++;
         }
     }
-    out->n = is_same ? out->n : 0;
+    out->n         = is_same ? out->n : 0;
+    out->has_plain = has_plain_folder(search, path, out);
 }
 
-/* True for a part of the name, in any case, between '_' or its ends. */
+static bool is_word_end(char c)
+{
+    return c == '\0' || strchr("_- ", c) != NULL;
+}
+
+/* True for a part of the name, in any case, between '_', '-', blanks or its ends. */
 static bool has_word(const char *name, const char *word)
 {
     const char *at     = strcasestr(name, word);
     size_t      length = strlen(word);
-    return at != NULL && (at == name || at[-1] == '_') &&
-           (at[length] == '\0' || at[length] == '_');
-}
-
-/* Has the name a word of the list, which ends with NULL? */
-static bool has_word_of(const char *name, const char *const *words)
-{
-    size_t k = 0;
-    while (words[k] != NULL && !has_word(name, words[k])) {
-        k++;
+    while (at != NULL &&
+           !((at == name || is_word_end(at[-1])) && is_word_end(at[length]))) {
+        at = strcasestr(at + 1, word);
     }
-    return words[k] != NULL;
-}
-
-static bool has_any(const struct folder_set *set, const char *const *words)
-{
-    uint32_t i = 0;
-    while (i < set->n && !has_word_of(set->folders[i].name, words)) {
-        i++;
-    }
-    return i < set->n;
+    return at != NULL;
 }
 
 /* Words that name one picture of a pair, and ones that may name a class. */
 static const char *const roles[] = {"hr", "lr", "gt", "input", "inputs",
-    "target", "targets", "label", "labels", "noisy", NULL};
+    "target", "targets", "label", "labels", "noisy", "hazy", "ground truth",
+    "ground_truth", "ground-truth", "groundtruth", "mask", "masks", "seg",
+    "segmentation", "segmentations", "annotated", "annotation", "annotations",
+    "sketch", "sketches", "depth", NULL};
 static const char *const words[] = {"clean", "clear", "noise", "blur", "sharp",
-    "rain", "haze", "hazy", "high", "low", "source", "before", "after", "left",
-    "right", NULL};
+    "rain", "haze", "high", "low", "source", "before", "after", "left", "right",
+    NULL};
+
+/* Has one of the names a word of the list, which ends with NULL? All of them may
+ * contain a word for another reason, as with_mask and without_mask. */
+static bool have_word_of(
+    const char *const *names, uint32_t n, const char *const *list)
+{
+    bool found = false;
+    for (size_t k = 0; list[k] != NULL && !found; k++) {
+        uint32_t n_with = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            found = found || has_word(names[i], list[k]);
+            n_with += strcasestr(names[i], list[k]) != NULL ? 1 : 0;
+        }
+        found = found && (n_with < n || n == 1);
+    }
+    return found;
+}
+
+static bool has_any(const struct folder_set *set, const char *const *list)
+{
+    const char *names[MAX_FOLDERS];
+    for (uint32_t i = 0; i < set->n; i++) {
+        names[i] = set->folders[i].name;
+    }
+    return have_word_of(names, set->n, list);
+}
+
+bool fby_guess_have_role(const char *const *names, uint32_t n)
+{
+    return have_word_of(names, n, roles);
+}
 
 bool fby_guess_is_role_name(const char *name)
 {
-    return has_word_of(name, roles);
+    return have_word_of(&name, 1, roles);
 }
 
 static bool is_jpeg(const char *suffix)
@@ -270,7 +327,7 @@ static enum verdict judge(const struct folder_set *set)
         return is_counter ? CLASSES : MAYBE_PAIRS;
     }
     bool is_of_types = has_types(set) && one->n_files >= FEW_FILES;
-    if (!is_counter || is_of_types || has_any(set, roles)) {
+    if (!is_counter || is_of_types || set->has_plain || has_any(set, roles)) {
         return PAIRS;
     }
     bool is_many = one->n_files >= MANY_FILES && !set->is_nearly;
@@ -400,7 +457,8 @@ fby_err fby_refuse_same_names(struct fby_search *search, const char *path,
     read_folders(search, path, listing, set);
     fby_err err = refuse_pairs(search, path, set, why);
     free(set);
-    return err;
+    return err == FBY_OK ? fby_refuse_pair_ends(search, path, listing, why)
+                         : err;
 }
 
 fby_err fby_refuse_pairs_below(struct fby_search *search, const char *path,

@@ -39,7 +39,9 @@ static size_t length_of_stem(const char *name)
     while (n > 0 && strchr("_- ", name[n - 1]) == NULL) {
         n--;
     }
-    return n > 1 && fby_init_is_picture_name(name + n) ? n - 1 : strlen(name);
+    bool is_word =
+        strcasecmp(name + n, "data") == 0 || fby_init_is_picture_name(name + n);
+    return n > 1 && is_word ? n - 1 : strlen(name);
 }
 
 /* Is the word usual for the masks of a folder, as in train_masks? */

@@ -22,6 +22,24 @@ def folders(*names, files=("0.jpg", "1.jpg", "2.jpg")):
     return pictures_at(*(f"{name}/{file}" for name in names for file in files))
 
 
+def paired(first, second, make_second=mask):
+    """Four pictures in colours, and a file that is made for each: names in which
+    {} is the number."""
+    def make(root):
+        for i in range(4):
+            colours = numpy.full((40, 48, 3), (9 * i, 80, 200), "u1")
+            save(root / first.format(i), Image.fromarray(colours))
+            save(root / second.format(i), make_second(i))
+    return make
+
+
+def drawing(number):
+    """A picture in black and white, with three channels."""
+    pixels = numpy.zeros((40, 48, 3), "u1")
+    pixels[:number] = 255
+    return Image.fromarray(pixels)
+
+
 def csv(name, *lines):
     return lambda root: save(root / name, "".join(f"{x}\n" for x in lines))
 
@@ -159,6 +177,44 @@ ROWS = [
             {"blurred": (11, *IMAGE)})),
     ("classes of numbers, one more in one", missing(range(12), "cat", "dog"),
      {"label": Counter([0] * 12 + [1] * 11)}),
+    *((f"numbered pairs: {a} and {b}", paired(a + "/{}.png", b + "/{}.png", make),
+       Remedy(f"{a} and {b} {PAIRS}", "", {
+           ("raw" if b == "raw" else a.lower()): (4, *IMAGE)}))
+      for a, b, make in (
+          ("Original", "ground_truth", picture), ("annotated", "raw", picture),
+          ("photos", "sketches", picture), ("day", "segmentation", picture),
+          ("clear", "hazy", picture), ("x", "y_mask", picture),
+          ("fg", "lines", drawing), ("fg", "ids", mask), ("A", "B", mask))),
+    ("numbered pairs: a name with a blank", paired(
+        "Original/{}.png", "Ground Truth/{}.png"),
+     "Ground Truth and Original have the same file names, so they look like "
+     "pairs, not classes; if they are classes, add --class-depth 1; for pairs "
+     "name the folders images, masks"),
+    ("numbered pairs of three folders", all_of(
+        paired("fg/{}.jpg", "opacity/{}.jpg", drawing),
+        paired("fg/{}.jpg", "merged/{}.jpg", lambda i: Image.fromarray(
+            numpy.full((40, 48, 3), (90, 8, 200), "u1")))),
+     Remedy(f"fg, merged and opacity {PAIRS}", "", {"fg": (4, *IMAGE)})),
+    ("classes with and without a mask", numbered(
+        "with_mask", "without_mask", n=4),
+     {"label": Counter([0] * 4 + [1] * 4)}),
+    *((f"pairs with other ends: {a} and {b}", paired(a, b),
+       f"{x} and {y} have file names that differ only at their ends, so they "
+       "look like pairs, not classes: give the files of a pair one name, as "
+       "images/7.jpg and masks/7.png, and name the folders images and masks; "
+       "if they are classes, add --class-depth 1")
+      for a, b, x, y in (
+          ("hazy/0{}_out_hazy.png", "GT/0{}_out_GT.png", "GT", "hazy"),
+          ("view/img_{}.png", "gt/gt_{}.png", "gt", "view"),
+          ("frames/f{}.jpg", "segmentation/f{}_seg.png", "frames",
+           "segmentation"),
+          ("scans/{}.jpg", "labels_png/{}_L.png", "labels_png", "scans"))),
+    ("ISBI 2016", paired(
+        "Part_Training_Data/I_000{}.jpg",
+        "Part_Training_GroundTruth/I_000{}_Segmentation.png"), Remedy(
+            "Part_Training_GroundTruth has the masks of the pictures in "
+            "Part_Training_Data (I_000", "pairs",
+            {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
     ("two classes of a few numbered files", numbered("cat", "dog", n=4),
      {"label": Counter([0] * 4 + [1] * 4)}),
     ("two classes of many numbered files", numbered("cat", "dog"), Note(
