@@ -34,11 +34,14 @@ void fby_guess_note_npy(
     struct fby_search *search, const struct fby_guess_split *split)
 {
     for (uint32_t i = 0; i < split->n_members; i++) {
-        if (strcmp(split->members[i].extension, "npy") == 0) {
+        const char *extension = split->members[i].extension;
+        if (fby_init_has_type(extension, "npy") &&
+            fby_text_is_extension(extension)) {
             fby_guess_note(search,
-                "note: the .npy files beside the pictures have no field yet; "
-                "add "
-                "one: {from: npy, decode: array, shape: [N], wire: f32}");
+                "note: the .%s files beside the pictures have no field yet; "
+                "add one: {from: %s, decode: array, shape: [N], wire: f32}",
+                extension, fby_init_write_name(extension).text);
+            fby_guess_note(search, "note: " FBY_KEEP_PIXELS);
         }
     }
 }
@@ -202,11 +205,12 @@ void fby_guess_note_npy_in(
     }
     fby_guess_note(search,
         "left out: the .npy files in %s; to read them, add to fields: %s: "
-        "{from: %s, decode: array, shape: [%.*s], wire: %s}",
+        "{from: %s, decode: array, shape: [%.*s], wire: %s}%s",
         name, fby_init_write_name(name).text,
         fby_init_write_name(extension).text, (int)shape.size,
         shape.size > 0 ? (const char *)shape.data : "",
-        fby_type_word(array.wire));
+        fby_type_word(array.wire),
+        array.shape.n_dims >= 2 ? "; " FBY_KEEP_PIXELS : "");
     fby_buffer_fini(&shape);
 }
 

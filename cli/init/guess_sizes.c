@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_sizes.c - the sizes of the pictures and masks of the first samples, and
  * the ids of the masks. A mask of another size than its picture needs `fit:
- * stretch`; one of 0 and 255 is probably meant as 0 and 1. */
+ * stretch`; one of 0 and 255 is probably meant as 0 and 1. An array of the size of
+ * its picture belongs to the pixels of all of it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -109,13 +110,27 @@ static void read_sample(struct fby_guess_split *split,
     }
 }
 
+/* Has each sample arrays, which may have the sizes of the pictures? */
+static bool has_arrays(const struct fby_guess_split *split)
+{
+    uint32_t i = 0;
+    while (i < split->n_members &&
+           !fby_init_has_type(split->members[i].extension, "npy")) {
+        i++;
+    }
+    return i < split->n_members;
+}
+
 void fby_guess_read_sizes(struct fby_guess_split *split,
     const struct fby_shard *shard, const struct fby_member_opener *opener)
 {
-    if (!fby_guess_has_masks(split)) {
+    bool has_masks = fby_guess_has_masks(split);
+    if (has_masks) {
+        fby_guess_check_masks(split, shard, opener);
+    }
+    if (!has_masks && !has_arrays(split)) {
         return;
     }
-    fby_guess_check_masks(split, shard, opener);
     if (split->sizes_read) {
         return;
     }

@@ -36,6 +36,11 @@ enum { FBY_INIT_SIZES = 8 }; /* samples whose pictures are measured */
 
 enum { FBY_INIT_REASON = 448 }; /* bytes of why a file is invalid, with NUL */
 
+/* What is said on a field of an array that the user may add. */
+#define FBY_KEEP_PIXELS                                                      \
+    "if an array has the height and width of the picture, replace the crop " \
+    "and flip of that by resize: {size: 224}, because no op moves both"
+
 struct fby_init_array {         /* the .npy files of a member that were read */
     enum fby_type    wire;      /* of all their values; 0: none was read */
     struct fby_shape shape;     /* of the first file */

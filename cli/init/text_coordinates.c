@@ -136,6 +136,46 @@ bool fby_init_list_coordinates(
     return out[0] != '\0';
 }
 
+/* ---- arrays with a value for each pixel ---- */
+
+/* Has the shape the height and the width in a row? */
+static bool has_size(const struct fby_shape *shape, struct fby_size size)
+{
+    bool found = false;
+    for (uint32_t i = 0; i + 1 < shape->n_dims && size.h > 1; i++) {
+        found =
+            found || (shape->dims[i] == size.h && shape->dims[i + 1] == size.w);
+    }
+    return found;
+}
+
+/* Has the array the size of a picture that was measured? */
+static bool is_map(
+    const struct fby_init_summary *data, const struct fby_init_member *member)
+{
+    bool found = false;
+    for (size_t i = 0; i < data->n_members && member->array.wire != 0; i++) {
+        const struct fby_init_member *picture = &data->members[i];
+        for (size_t k = 0; k < FBY_INIT_SIZES && !found; k++) {
+            found = fby_init_is_picture(picture) &&
+                    has_size(&member->array.shape, picture->sizes[k]);
+        }
+    }
+    return found;
+}
+
+bool fby_init_list_maps(
+    const struct fby_init_summary *data, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < data->n_members; i++) {
+        if (is_map(data, &data->members[i])) {
+            append_name(out, size, data->members[i].extension);
+        }
+    }
+    return out[0] != '\0';
+}
+
 /* ---- values that a flip changes ---- */
 
 /* Is one of the words of a name, as steering_angle, that of an angle or a turn? */

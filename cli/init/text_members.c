@@ -183,13 +183,14 @@ static void append_others(
 }
 
 /* Append the ops of an image or a mask: random ones for train, and none of them
- * for splits of evaluation. Coordinates stay with the picture only if all of it is
- * kept as it lies. */
+ * for splits of evaluation. Coordinates, and arrays with a value for each pixel, stay
+ * with the picture only if all of it is kept as it lies. */
 static void append_ops(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
     char names[FBY_INIT_COORDINATES];
-    if (fby_init_list_coordinates(data, names, sizeof(names))) {
+    if (fby_init_list_coordinates(data, names, sizeof(names)) ||
+        fby_init_list_maps(data, names, sizeof(names))) {
         fby_init_append(
             out, "      - resize: {size: 224}        # or [HEIGHT, WIDTH]\n");
         return;
@@ -234,6 +235,12 @@ static void append_coordinates(
                fby_init_list_flipped(data, names, sizeof(names))) {
         fby_init_printf(out,
             "    # No flip, because it would change left and right (%s).\n",
+            names);
+    }
+    if (fby_init_list_maps(data, names, sizeof(names))) {
+        fby_init_printf(out,
+            "    # No crop and no flip, because no op moves the values of the "
+            "pixels in\n    # %s with the picture.\n",
             names);
     }
 }
@@ -604,7 +611,8 @@ static void explain_kind(
             member->invalid_reason);
     } else if (fby_init_has_type(member->extension, "npy")) {
         snprintf(reason, REASON_SIZE,
-            "add a field: {from: %s, decode: array, shape: [N], wire: f32}",
+            "add a field: {from: %s, decode: array, shape: [N], wire: "
+            "f32}; " FBY_KEEP_PIXELS,
             fby_init_write_name(member->extension).text);
     } else if (fby_unread_file(name, &unread)) {
         snprintf(reason, REASON_SIZE, "%s", unread.text);

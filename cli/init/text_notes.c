@@ -298,6 +298,12 @@ static void append_coordinates(
             "picture is not flipped\n",
             names);
     }
+    if (fby_init_list_maps(data, names, sizeof(names))) {
+        fby_init_printf(out,
+            "note: no op moves %s with the picture, whose height and width it "
+            "has, so the picture is only resized\n",
+            names);
+    }
 }
 
 /* Add notes on columns of texts that are numbers in most rows. */

@@ -51,6 +51,10 @@ bool fby_init_list_coordinates(
 bool fby_init_list_flipped(
     const struct fby_init_summary *data, char *out, size_t size);
 
+/* The same for arrays with a value for each pixel of the picture, as depths. */
+bool fby_init_list_maps(
+    const struct fby_init_summary *data, char *out, size_t size);
+
 /* Append the fields of a source with members: pictures, masks, labels and
  * values. Returns the number of fields. */
 size_t fby_init_append_members(

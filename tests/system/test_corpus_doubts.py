@@ -13,8 +13,8 @@ import test_corpus
 from collections import Counter
 
 from PIL import Image
-from test_corpus import (IMAGE, LONG, Note, Remedy, all_of, deep, mask,
-                         pictures_at, picture, save, zipped)
+from test_corpus import (IMAGE, LONG, Note, Remedy, all_of, deep, encoded, mask,
+                         pictures_at, picture, save, tar, zipped)
 
 
 def folders(*names, files=("0.jpg", "1.jpg", "2.jpg")):
@@ -38,6 +38,25 @@ def drawing(number):
     pixels = numpy.zeros((40, 48, 3), "u1")
     pixels[:number] = 255
     return Image.fromarray(pixels)
+
+
+def array(*shape):
+    out = io.BytesIO()
+    numpy.save(out, numpy.zeros(shape, "f4"))
+    return out.getvalue()
+
+
+def with_arrays(name, *shape):
+    """Four pictures of 40x48 pixels, and arrays of these names."""
+    return lambda root: [save(root / path.format(i), content) for i in range(4)
+                         for path, content in (("rgb/{}.jpg", encoded(picture(i))),
+                                               (name, array(*shape)))] and None
+
+
+def tar_of_arrays(*shape):
+    return lambda root: tar(root / "train-0.tar", {
+        f"{i}.{end}": content for i in range(4) for end, content in (
+            ("jpg", encoded(picture(i))), ("depth.npy", array(*shape)))})
 
 
 def csv(name, *lines):
@@ -99,6 +118,9 @@ PAIRS = ("have the same file names, so they look like pairs, not classes; if "
          "run init again:\n(cd /")
 MAY_BE_PAIRS = ("have the same file names; if they are pairs, not classes, "
                 "write a list, and run init again: (cd /")
+ONLY_RESIZE = ("if an array has the height and width of the picture, replace "
+               "the crop and flip of that by resize: {size: 224}, because no "
+               "op moves both\n")
 DOUBLE = '"'
 CODES = ["00891_00.jpg", "00893_00.jpg", "01430_00.jpg"]
 SPLITS = "look like splits, not classes: write a pipeline for each: forebay in"
@@ -215,6 +237,26 @@ ROWS = [
             "Part_Training_GroundTruth has the masks of the pictures in "
             "Part_Training_Data (I_000", "pairs",
             {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
+    *((f"a tar of pictures and arrays of {len(shape)} dimensions",
+       tar_of_arrays(*shape), Note(
+           "note: no op moves depth.npy with the picture, whose height and "
+           "width it has, so the picture is only resized\n",
+           {"image": (4, *IMAGE), "depth": (4, *shape)}))
+      for shape in ((40, 48), (2, 40, 48))),
+    ("folders of pictures and arrays of their size", with_arrays(
+        "depth/{}.npy", 40, 48), Note(
+            f"shape: [40, 48], wire: f32}}; {ONLY_RESIZE}", {})),
+    ("pictures with arrays in one folder", with_arrays(
+        "rgb/{}.depth.npy", 40, 48), Note(
+            "note: the .depth.npy files beside the pictures have no field yet; "
+            "add one: {from: depth.npy, decode: array, shape: [N], wire: f32}\n"
+            "note: " + ONLY_RESIZE, {"image": (4, *IMAGE)})),
+    ("a list of pictures and arrays", all_of(
+        with_arrays("d/{}.npy", 40, 48), csv(
+            "train.csv", "image,depth", *(
+                f"rgb/{i}.jpg,d/{i}.npy" for i in range(4)))), Note(
+                    f"shape: [N], wire: f32}}; {ONLY_RESIZE}",
+                    {"image": (4, *IMAGE)})),
     ("two classes of a few numbered files", numbered("cat", "dog", n=4),
      {"label": Counter([0] * 4 + [1] * 4)}),
     ("two classes of many numbered files", numbered("cat", "dog"), Note(
