@@ -237,6 +237,16 @@ ROWS = [
             "Part_Training_GroundTruth has the masks of the pictures in "
             "Part_Training_Data (I_000", "pairs",
             {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
+    *((f"pictures and masks in {' and '.join(names)}", all_of(*(
+        paired(f"{name}/images/{name}-{{}}.png", f"{name}/masks/{name}-{{}}.png")
+        for name in names)), Remedy(
+            f"each folder has pictures in images/ and their masks in masks/, as "
+            f"{names[0]}: write a list of all, and run init again:", "", {
+                "image": (4 * len(names), *IMAGE), **labels}))
+      for names, labels in (
+          (("COVID", "Normal"), {"label": Counter([0] * 4 + [1] * 4)}),
+          (("COVID 19", "Normal", "Viral"), {
+              "label": Counter([0] * 4 + [1] * 4 + [2] * 4)}))),
     *((f"a tar of pictures and arrays of {len(shape)} dimensions",
        tar_of_arrays(*shape), Note(
            "note: no op moves depth.npy with the picture, whose height and "
