@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/init/guess_members.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/names.h"
 #include "common/array.h"
@@ -29,6 +30,8 @@ struct class_counts { /* a class folder that was counted */
     uint64_t             n_samples;
     uint64_t             n_with_picture;
     uint32_t             n_dangling;
+    uint64_t             n_unnamed;
+    char                *first_unnamed;
     bool                 has_direct_files;
     uint32_t             n_types;
     struct fby_file_type types[]; /* only those with files */
@@ -65,7 +68,9 @@ struct class_walk { /* one job: a class folder and the folders in it */
     uint64_t                    n_samples;
     uint64_t                    n_with_picture; /* samples with a picture */
     uint32_t                    n_dangling;
-    uint32_t                    n_reported; /* of n_files, modulo 2^32 */
+    uint64_t                    n_unnamed;     /* pictures */
+    char                       *first_unnamed; /* in byte order of paths */
+    uint32_t                    n_reported;    /* of n_files, modulo 2^32 */
     bool                        has_direct_files;
     bool                        needs_check; /* the source may refuse a file */
 };
@@ -78,6 +83,7 @@ struct dir_member { /* a file of the current folder */
 
 struct dir_walk { /* the current folder */
     struct class_walk *walk;
+    const char        *path; /* below walk->all->path */
     size_t             path_size;
     struct fby_listing folders; /* those in it */
     struct dir_member *members; /* only on a second reading */
@@ -118,11 +124,32 @@ static void report_files(struct class_walk *walk)
     walk->n_reported += n;
 }
 
+/* Count a file without an extension if it is a picture. */
+static void count_unnamed(struct dir_walk *dir, const char *name)
+{
+    struct class_walk     *walk = dir->walk;
+    const struct counting *all  = walk->all;
+    char                   path[FBY_PATH_SIZE];
+    char                   full_path[FBY_PATH_SIZE];
+    if (strchr(name, '.') != NULL ||
+        fby_path_join(dir->path, name, path, NULL) != FBY_OK ||
+        fby_path_join(all->path, path, full_path, NULL) != FBY_OK ||
+        !fby_guess_is_picture_file(all->search->root, full_path)) {
+        return;
+    }
+    walk->n_unnamed++;
+    if (walk->first_unnamed == NULL || strcmp(path, walk->first_unnamed) < 0) {
+        free(walk->first_unnamed);
+        walk->first_unnamed = fby_strdup(path);
+    }
+}
+
 static void count_file(struct dir_walk *dir, const char *name)
 {
     struct class_walk    *walk = dir->walk;
     struct fby_name_parts parts;
     if (!split_name(dir, name, &parts)) {
+        count_unnamed(dir, name);
         return;
     }
     struct walk_type *type = &walk->types[find_or_add_type(walk, parts.suffix)];
@@ -323,9 +350,10 @@ static fby_err count_dir(
     uint32_t               n_dangling = 0;
     walk->needs_check = walk->needs_check || !fby_name_is_plain(path);
     FBY_TRY(fby_path_join(all->path, path, full_path, why));
-    struct dir_walk dir = {.walk = walk, .path_size = strlen(full_path)};
-    fby_err         err = fby_listing_visit(all->search->root, full_path, NULL,
-                count_entry, &dir, &n_dangling, why);
+    struct dir_walk dir = {
+        .walk = walk, .path = path, .path_size = strlen(full_path)};
+    fby_err err = fby_listing_visit(all->search->root, full_path, NULL,
+        count_entry, &dir, &n_dangling, why);
     walk->n_dangling += n_dangling;
     if (err == FBY_OK) {
         err = count_samples(&dir, full_path, why);
@@ -404,6 +432,9 @@ static void free_counts(struct class_counts *counts)
     for (uint32_t i = 0; counts != NULL && i < counts->n_types; i++) {
         free(counts->types[i].first);
     }
+    if (counts != NULL) {
+        free(counts->first_unnamed);
+    }
     free(counts);
 }
 
@@ -416,6 +447,11 @@ static void merge_class(struct fby_folder_counts *out, uint32_t class_id,
     out->n_samples += counts->n_samples;
     out->n_with_picture += counts->n_with_picture;
     out->n_dangling += counts->n_dangling;
+    out->n_unnamed += counts->n_unnamed;
+    if (out->first_unnamed == NULL) {
+        out->first_unnamed    = counts->first_unnamed;
+        counts->first_unnamed = NULL;
+    }
     out->has_direct_files |= counts->has_direct_files;
     if (counts->n_with_picture == 0 && class_id < out->no_picture) {
         out->no_picture = class_id;
@@ -452,6 +488,9 @@ static struct class_counts *take_counts(struct class_walk *walk)
     out->n_samples        = walk->n_samples;
     out->n_with_picture   = walk->n_with_picture;
     out->n_dangling       = walk->n_dangling;
+    out->n_unnamed        = walk->n_unnamed;
+    out->first_unnamed    = walk->first_unnamed;
+    walk->first_unnamed   = NULL;
     out->has_direct_files = walk->has_direct_files;
     return out;
 }
@@ -517,6 +556,7 @@ static fby_err count_class(void *arg, uint32_t i, const atomic_bool *stop,
     for (uint32_t t = 0; t < N_TYPES; t++) {
         free(walk->types[t].first);
     }
+    free(walk->first_unnamed);
     free(walk);
     return err;
 }
@@ -613,5 +653,6 @@ void fby_folder_counts_fini(struct fby_folder_counts *self)
     for (uint32_t i = 0; i < self->n_types; i++) {
         free(self->types[i].first);
     }
+    free(self->first_unnamed);
     *self = (struct fby_folder_counts){.n_types = 0};
 }

@@ -26,7 +26,9 @@ struct fby_folder_counts {
     uint64_t             n_samples;
     uint64_t             n_with_picture; /* number of samples with a picture */
     uint32_t             n_dangling;     /* skipped links */
-    uint32_t no_picture; /* the first class without one; n_classes: none */
+    uint64_t n_unnamed;     /* pictures without an extension: no samples */
+    char    *first_unnamed; /* the path of one in the first class with such */
+    uint32_t no_picture;    /* the first class without one; n_classes: none */
     bool     has_direct_files; /* a file is directly in a class folder */
     bool     has_dots;         /* the error is that of fby_refuse_dots() */
 };

@@ -17,6 +17,7 @@
 #include "cli/init/names.h"
 #include "cli/init/refuse_layouts.h"
 #include "common/mem.h"
+#include "common/plural.h"
 #include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
@@ -278,6 +279,18 @@ static void note_unread_types(
     }
 }
 
+/* Add a note on pictures that are no samples for lack of an extension. */
+static void note_unnamed(const struct class_folders *folders)
+{
+    const struct fby_folder_counts *counts = &folders->counts;
+    if (counts->n_unnamed > 0) {
+        fby_guess_note(folders->search,
+            "left out: %s without an extension, as %s: give each one, as .jpg",
+            fby_plural(counts->n_unnamed, "picture").text,
+            fby_text_show_begin(counts->first_unnamed, 60).text);
+    }
+}
+
 /* Find pictures of 16 bits in grey among those of the split. */
 static void find_grey16(
     const struct class_folders *folders, struct fby_guess_split *split)
@@ -322,6 +335,7 @@ static fby_err set_samples(struct class_folders *folders,
     note_json(folders);
     note_boxes(folders, split);
     note_unread_types(folders, split);
+    note_unnamed(folders);
     return err == FBY_OK ? read_sizes(folders, split, why) : err;
 }
 

@@ -81,6 +81,10 @@ FBY_CHECKED fby_err fby_guess_count_index(struct fby_guess_split *split,
 /* True if the PNG file at `path` is grey of 16 bits (guess_members.c). */
 bool fby_guess_is_grey16(const struct fby_root *root, const char *path);
 
+/* True if the file is a picture that is decoded, by its first bytes
+ * (guess_sizes.c). */
+bool fby_guess_is_picture_file(const struct fby_root *root, const char *path);
+
 /* True if its pixels may be ids of a mask, by the header. */
 bool fby_guess_may_be_ids(const struct fby_root *root, const char *path);
 

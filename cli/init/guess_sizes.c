@@ -25,6 +25,24 @@ bool fby_guess_has_masks(const struct fby_guess_split *split)
     return ids > 0 && pictures > 1;
 }
 
+bool fby_guess_is_picture_file(const struct fby_root *root, const char *path)
+{
+    static const struct fby_field_content field = {
+        .decode = FBY_DECODE_RGB8, .from = {"jpg", "png", "webp"}, .n_from = 3};
+    const struct fby_picture_decoder *decoder;
+    struct fby_object                 object;
+    uint8_t                           head[32] = {0};
+    size_t                            n        = sizeof(head);
+    if (fby_object_open(root, path, &object, NULL) != FBY_OK) {
+        return false;
+    }
+    fby_err err = fby_object_read_some(&object, 0, head, &n, NULL);
+    fby_object_close(&object);
+    const struct fby_picture_file file = {head, n};
+    return err == FBY_OK &&
+           fby_picture_decoder_for(&field, &file, &decoder, NULL) == FBY_OK;
+}
+
 /* The size of the upright picture in a file, and its orientation; {0, 0}: it is
  * none. */
 static struct fby_size size_of_picture(

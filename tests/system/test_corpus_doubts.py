@@ -237,6 +237,15 @@ ROWS = [
             "Part_Training_GroundTruth has the masks of the pictures in "
             "Part_Training_Data (I_000", "pairs",
             {"image": (4, *IMAGE), "mask": (4, 224, 224, 1)})),
+    *((f"pictures without an extension in {where}", all_of(
+        folders(f"{where}/cat", f"{where}/dog"),
+        lambda root, where=where: [
+            save(root / where / name, encoded(picture(1)))
+            for name in ("cat/n0", "cat/n1", "dog/n0")] and
+        save(root / where / "dog/README", "x")), Note(
+            "left out: 3 pictures without an extension, as cat/n0: give each "
+            "one, as .jpg\n", {"image": (6, *IMAGE)}))
+      for where in (".", "train")),
     *((f"pictures and masks in {' and '.join(names)}", all_of(*(
         paired(f"{name}/images/{name}-{{}}.png", f"{name}/masks/{name}-{{}}.png")
         for name in names)), Remedy(
