@@ -13,6 +13,7 @@
 #include "cli/init/count_folders.h"
 #include "cli/init/guess_members.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/guess_pairs.h"
 #include "cli/init/guess_values.h"
 #include "cli/init/names.h"
 #include "cli/init/refuse_layouts.h"
@@ -23,7 +24,10 @@
 #include "pipeline/unread.h"
 #include "worker/source/folder/folder.h"
 
-enum { MAX_NAMED = 3 }; /* folders that a message names */
+enum {
+    MAX_NAMED   = 3, /* folders that a message names */
+    FEW_FOLDERS = 4  /* that are rather pairs than classes */
+};
 
 struct class_folders { /* also the argument of open_in_folder */
     struct fby_search       *search;
@@ -377,6 +381,39 @@ static fby_err check_types(
     return FBY_OK;
 }
 
+/* Refuse several folders of folders if those in the first have names of pairs, as
+ * DUTS-TR/Image and DUTS-TR/Mask. */
+static fby_err refuse_inner_pairs(const struct class_folders *folders,
+    const char *inner, struct fby_error_detail *why)
+{
+    const char        *names[FEW_FOLDERS];
+    char               operand[FBY_OPERAND_SIZE];
+    char               path[FBY_PATH_SIZE];
+    struct fby_listing listing = {0};
+    uint32_t           n       = 0;
+    FBY_TRY(fby_path_join(folders->path, folders->classes[0].name, path, why));
+    FBY_TRY(fby_listing_read(folders->search->root, path, NULL, &listing, why));
+    for (uint32_t i = 0; i < listing.count; i++) {
+        if (listing.entries[i].is_dir) {
+            names[n < FEW_FOLDERS ? n : 0] = listing.entries[i].name;
+            n++;
+        }
+    }
+    bool are_pairs =
+        n >= 2 && n <= FEW_FOLDERS && fby_guess_have_role(names, n);
+    fby_listing_fini(&listing);
+    if (!are_pairs) {
+        return FBY_OK;
+    }
+    fby_guess_write_operand(folders->search, path, operand);
+    return fby_error_set(why, FBY_CONFIG,
+        "the class folders hold only folders, which look like pairs (%.160s), "
+        "not classes: write a pipeline for each: forebay init %s; if these "
+        "are the classes, add --class-depth 2; if the outer ones are, add "
+        "--class-depth 1",
+        inner, operand);
+}
+
 /* Refuse a single folder of folders, which may be a level too high. For several
  * of them, write a note. */
 static fby_err check_depth(const struct class_folders *folders,
@@ -393,6 +430,7 @@ static fby_err check_depth(const struct class_folders *folders,
     FBY_TRY(list_inner_folders(folders, inner, sizeof(inner), why));
     split->only_folders = true;
     if (folders->n > 1) {
+        FBY_TRY(refuse_inner_pairs(folders, fby_text_show(inner).text, why));
         fby_guess_note(folders->search,
             "note: the class folders hold only folders (%s); if these are the "
             "classes: --class-depth 2",

@@ -15,7 +15,10 @@
 #include "pipeline/text.h"
 #include "worker/source/shard.h"
 
-enum { MAX_FILES = 65536 /* of a folder that are compared */ };
+enum {
+    FEW_FOLDERS = 4,    /* that are rather pairs than classes */
+    MAX_FILES   = 65536 /* of a folder that are compared */
+};
 
 struct ended_folder {
     char     first[FBY_PATH_SIZE]; /* the name of the first file */
@@ -105,16 +108,25 @@ static bool are_pairs(
 fby_err fby_refuse_pair_ends(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    const char *names[2];
-    uint32_t    n = 0;
+    const char *names[FEW_FOLDERS];
+    const char *pair[2];
+    uint32_t    n     = 0;
+    bool        found = false;
     for (uint32_t i = 0; i < listing->count; i++) {
         if (listing->entries[i].is_dir) {
-            names[n < 2 ? n : 0] = listing->entries[i].name;
+            names[n < FEW_FOLDERS ? n : 0] = listing->entries[i].name;
             n++;
         }
     }
-    if (n != 2 || !fby_guess_have_role(names, n) ||
-        !are_pairs(search, path, names)) {
+    for (uint32_t i = 0; i < n && n <= FEW_FOLDERS && !found; i++) {
+        for (uint32_t k = i + 1; k < n && !found; k++) {
+            pair[0] = names[i];
+            pair[1] = names[k];
+            found =
+                fby_guess_have_role(pair, 2) && are_pairs(search, path, pair);
+        }
+    }
+    if (!found) {
         return FBY_OK;
     }
     return fby_error_set(why, FBY_CONFIG,
@@ -122,6 +134,6 @@ fby_err fby_refuse_pair_ends(struct fby_search *search, const char *path,
         "look like pairs, not classes: give the files of a pair one name, as "
         "images/7.jpg and masks/7.png, and name the folders images and masks; "
         "if they are classes, add --class-depth 1",
-        fby_text_show_begin(names[0], 60).text,
-        fby_text_show_begin(names[1], 60).text);
+        fby_text_show_begin(pair[0], 60).text,
+        fby_text_show_begin(pair[1], 60).text);
 }

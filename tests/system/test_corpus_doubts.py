@@ -231,6 +231,14 @@ ROWS = [
           ("frames/f{}.jpg", "segmentation/f{}_seg.png", "frames",
            "segmentation"),
           ("scans/{}.jpg", "labels_png/{}_L.png", "labels_png", "scans"))),
+    ("pairs with other ends beside a third folder", all_of(
+        paired("a/f{}.jpg", "seg/f{}_seg.png"), folders("other")),
+     "a and seg have file names that differ only at their ends"),
+    ("DUTS: folders of pairs", all_of(*(paired(
+        f"DUTS-{x}/DUTS-{x}-Image/{{}}.jpg", f"DUTS-{x}/DUTS-{x}-Mask/{{}}.png")
+        for x in ("TE", "TR"))),
+     "the class folders hold only folders, which look like pairs (DUTS-TE-Image, "
+     "DUTS-TE-Mask), not classes: write a pipeline for each: forebay init /"),
     ("ISBI 2016", paired(
         "Part_Training_Data/I_000{}.jpg",
         "Part_Training_GroundTruth/I_000{}_Segmentation.png"), Remedy(
