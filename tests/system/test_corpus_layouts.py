@@ -458,7 +458,8 @@ ROWS = [
            ".xml files in masks are not read; write what you need of them "),
           ("depths as arrays", 0, arrays("depth/{}.npy"),
            ".npy files in depth; to read them, add to fields: depth: {from: "
-           "depth.npy, decode: array, shape: [8, 6, 3], wire: u8}\n"))),
+           "depth.npy, decode: array, shape: [8, 6, 3], wire: u8}; if an "
+           "array has the height and width of the picture, replace "))),
     ("pictures and masks without a common name", files(
         "images/{}_sat.jpg", "masks/{}_mask.png"),
      "no file in images has the name of one in masks, up to its first dot: give "
