@@ -13,8 +13,9 @@
 #include "worker/transform/picture_format.h"
 
 enum {
-    MAX_FILE  = 64 << 20, /* bytes of a picture that is looked at */
-    TOLERANCE = 16        /* of JPEG, in a channel */
+    MAX_FILE   = 64 << 20, /* bytes of a picture that is looked at */
+    MAX_PIXELS = 64 << 20, /* the same in pixels */
+    TOLERANCE  = 16        /* of JPEG, in a channel */
 };
 
 enum colours { UNKNOWN, TWO_GREYS, GREYS, COLOURS };
@@ -68,8 +69,11 @@ static enum colours colours_of(const struct fby_picture_file *file)
     struct fby_scratch                memory  = {.memory = NULL};
     struct fby_image                  image   = {.height = 0};
     struct seen_pixels                seen    = {.has_colours = false};
+    struct fby_picture_head           head    = {.width = 0};
     enum colours                      colours = UNKNOWN;
     if (fby_picture_decoder_for(&field, file, &decoder, NULL) == FBY_OK &&
+        decoder->head(file, &head, NULL) == FBY_OK &&
+        (uint64_t)head.width * head.height <= MAX_PIXELS &&
         fby_picture_decode(decoder, file, &memory, &image, NULL) == FBY_OK) {
         look_at_image(&image, &seen);
         colours = seen.has_colours ? COLOURS
