@@ -411,14 +411,6 @@ static plan_fn *const plans[] = {
     [FBY_DECODE_DOCUMENTS] = plan_rows,
 };
 
-/* Stores to tensors of at least this size bypass the cache. */
-enum { BYPASS_CACHE_BYTES = 8 << 20 };
-
-void fby_expansion_set_max_rows(struct fby_expansion *self, uint32_t rows)
-{
-    self->bypass_cache = rows * self->out_bytes >= BYPASS_CACHE_BYTES;
-}
-
 fby_err fby_expansion_init(struct fby_expansion *self,
     const struct fby_field_content              *field,
     const struct fby_field_delivery *delivery, struct fby_error_detail *why)
@@ -503,6 +495,14 @@ static uint32_t set_channels_first(const struct fby_expansion *self,
     strides[2] = width * channels;
     strides[3] = channels;
     return 4;
+}
+
+/* Stores to tensors of at least this size bypass the cache. */
+enum { BYPASS_CACHE_BYTES = 8 << 20 };
+
+void fby_expansion_set_max_rows(struct fby_expansion *self, uint32_t rows)
+{
+    self->bypass_cache = rows * self->out_bytes >= BYPASS_CACHE_BYTES;
 }
 
 uint32_t fby_expansion_compute_shape(const struct fby_expansion *self,
