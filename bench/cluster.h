@@ -65,6 +65,11 @@ void bench_cluster_init_pictures(
 void bench_cluster_init_shards(struct bench_cluster *self,
     const struct bench_photos *photos, const struct bench_shards *shards);
 
+/* Write another pipeline file for these tar files; its image field has the keys
+ * `image_keys`, whole lines. */
+void bench_cluster_write_shards_pipeline(struct bench_cluster *self,
+    const struct bench_shards *shards, const char *image_keys);
+
 struct bench_blocks { /* members of one tar file, all zero */
     unsigned number;
     unsigned bytes; /* of a member */

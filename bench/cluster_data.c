@@ -67,15 +67,22 @@ static void write_tars(const struct bench_photos *self, const char *dir,
     }
 }
 
-void bench_cluster_init_shards(struct bench_cluster *self,
-    const struct bench_photos *photos, const struct bench_shards *shards)
+void bench_cluster_write_shards_pipeline(struct bench_cluster *self,
+    const struct bench_shards *shards, const char *image_keys)
 {
     char source[128];
-    bench_cluster_init(self);
     snprintf(source, sizeof(source), "shards: \"%s/train-{0..%u}.tar\"",
         self->data_dir, shards->shards - 1);
     bench_cluster_write_pipeline(self, pipeline_format, source, shards->batch,
-        "", shards->crop, "    wire: {codec: auto}\n", "cls");
+        "", shards->crop, image_keys, "cls");
+}
+
+void bench_cluster_init_shards(struct bench_cluster *self,
+    const struct bench_photos *photos, const struct bench_shards *shards)
+{
+    bench_cluster_init(self);
+    bench_cluster_write_shards_pipeline(
+        self, shards, "    wire: {codec: auto}\n");
     write_tars(photos, self->data_dir, shards->shards, shards->copies);
 }
 

@@ -5,8 +5,6 @@
  * time, with `codec: auto`. This process receives them, checks them and makes
  * batches on the host: u8 as it is, or f32, normalised, one channel after
  * another. The CPU time of all its threads is measured, without the start. */
-#include <inttypes.h>
-
 #include "bench/bench.h"
 #include "bench/stream.h"
 
@@ -15,28 +13,16 @@ enum { BATCH = 64, SHARDS = 8, COPIES = 8, WARM_STEPS = 40 };
 static uint64_t pairs  = 7;
 static uint64_t images = 4800;
 
-static const char pipeline[] =
-    "forebay: 1\n"
-    "splits:\n"
-    "  train: {shards: \"%s/train-{0..%d}.tar\", shuffle: full, last: drop}\n"
-    "global_batch: %d\n"
-    "seed: 42\n"
-    "fields:\n"
-    "  image:\n"
-    "    from: [jpg]\n"
-    "    decode: rgb8\n"
-    "    ops:\n"
-    "      - random_resized_crop: {size: %d}\n"
-    "      - horizontal_flip: {p: 0.5}\n"
-    "    wire: {codec: auto}\n"
-    "%s"
-    "  label: {from: cls}\n";
+#define WIRE "    wire: {codec: auto}\n"
 
 static const char normalised[] =
-    "    device:\n"
-    "      - normalize: {mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, "
-    "0.225]}\n"
-    "    out: {dtype: f32, layout: chw}\n";
+    WIRE "    device:\n"
+         "      - normalize: {mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, "
+         "0.225]}\n"
+         "    out: {dtype: f32, layout: chw}\n";
+
+static const struct bench_shards shards = {
+    .shards = SHARDS, .copies = COPIES, .crop = BENCH_CROP, .batch = BATCH};
 
 struct trainer_bench {
     struct bench_cluster cluster;
@@ -44,11 +30,10 @@ struct trainer_bench {
 };
 
 static struct forebay *open_stream(
-    struct bench_cluster *cluster, const char *device)
+    struct bench_cluster *cluster, const char *image_keys)
 {
     struct forebay_options options = forebay_options();
-    bench_cluster_write_pipeline(cluster, pipeline, cluster->data_dir,
-        SHARDS - 1, BATCH, BENCH_CROP, device);
+    bench_cluster_write_shards_pipeline(cluster, &shards, image_keys);
     struct forebay *stream = bench_stream_open(cluster, &options);
     bench_stream_take_many(stream, WARM_STEPS);
     return stream;
@@ -87,13 +72,9 @@ static void print(const char *name, const struct bench_figure *figure)
 static void run(const struct bench_photos *photos)
 {
     struct trainer_bench self;
-    bench_cluster_init_shards(&self.cluster, photos,
-        &(struct bench_shards){.shards = SHARDS,
-            .copies                    = COPIES,
-            .crop                      = BENCH_CROP,
-            .batch                     = BATCH});
+    bench_cluster_init_shards(&self.cluster, photos, &shards);
     bench_cluster_start(&self.cluster, 1, BENCH_ALL_CORES, "1G");
-    self.u8  = open_stream(&self.cluster, "");
+    self.u8  = open_stream(&self.cluster, WIRE);
     self.f32 = open_stream(&self.cluster, normalised);
     struct bench_pairs result =
         bench_run_pairs(pairs, cpu_of_u8, cpu_of_f32, &self);

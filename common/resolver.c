@@ -5,13 +5,13 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/signal_mask.h"
 #include "common/wakeup.h"
 
 enum lookup_state {
@@ -159,12 +159,9 @@ bool fby_resolver_is_running(const struct fby_resolver *self)
 /* No signal is handled on the new thread. */
 static int create_thread(struct fby_resolver *self)
 {
-    sigset_t all_signals;
-    sigset_t old_mask;
-    sigfillset(&all_signals);
-    pthread_sigmask(SIG_SETMASK, &all_signals, &old_mask);
-    int error = pthread_create(&self->thread, NULL, run, self->lookup);
-    pthread_sigmask(SIG_SETMASK, &old_mask, NULL);
+    sigset_t before = fby_block_signals();
+    int      error  = pthread_create(&self->thread, NULL, run, self->lookup);
+    fby_restore_signals(before);
     return error;
 }
 

@@ -9,7 +9,6 @@
 #include <microhttpd.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/signal_mask.h"
 #include "common/timer.h"
 #include "http/access.h"
 #include "http/connections.h"
@@ -320,15 +320,12 @@ static fby_err start_daemon(
 /* Start the thread, which handles no signal of the process. */
 static fby_err start_thread(struct fby_http *self, struct fby_error_detail *why)
 {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    self->stop_fd = eventfd(0, EFD_CLOEXEC);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    int error = self->stop_fd < 0
-                    ? errno
-                    : pthread_create(&self->thread, NULL, serve, self);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    self->stop_fd   = eventfd(0, EFD_CLOEXEC);
+    sigset_t before = fby_block_signals();
+    int      error  = self->stop_fd < 0
+                          ? errno
+                          : pthread_create(&self->thread, NULL, serve, self);
+    fby_restore_signals(before);
     if (error != 0) {
         return fby_error_set(why, FBY_SYS, "cannot start a thread for HTTP: %s",
             strerror(error));

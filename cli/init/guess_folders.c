@@ -24,10 +24,7 @@
 #include "pipeline/unread.h"
 #include "worker/source/folder/folder.h"
 
-enum {
-    MAX_NAMED   = 3, /* folders that a message names */
-    FEW_FOLDERS = 4  /* that are rather pairs than classes */
-};
+enum { MAX_NAMED = 3 }; /* folders that a message names */
 
 struct class_folders { /* also the argument of open_in_folder */
     struct fby_search       *search;
@@ -386,21 +383,14 @@ static fby_err check_types(
 static fby_err refuse_inner_pairs(const struct class_folders *folders,
     const char *inner, struct fby_error_detail *why)
 {
-    const char        *names[FEW_FOLDERS];
+    const char        *names[FBY_FEW_FOLDERS];
     char               operand[FBY_OPERAND_SIZE];
     char               path[FBY_PATH_SIZE];
     struct fby_listing listing = {0};
-    uint32_t           n       = 0;
     FBY_TRY(fby_path_join(folders->path, folders->classes[0].name, path, why));
     FBY_TRY(fby_listing_read(folders->search->root, path, NULL, &listing, why));
-    for (uint32_t i = 0; i < listing.count; i++) {
-        if (listing.entries[i].is_dir) {
-            names[n < FEW_FOLDERS ? n : 0] = listing.entries[i].name;
-            n++;
-        }
-    }
-    bool are_pairs =
-        n >= 2 && n <= FEW_FOLDERS && fby_guess_have_role(names, n);
+    uint32_t n         = fby_guess_name_folders(&listing, names);
+    bool     are_pairs = n >= 2 && fby_guess_have_role(names, n);
     fby_listing_fini(&listing);
     if (!are_pairs) {
         return FBY_OK;

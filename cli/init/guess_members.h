@@ -62,9 +62,9 @@ void fby_guess_check_masks(struct fby_guess_split *split,
 /* Why the file has no ids, by its header: "has colours". */
 const char *fby_guess_why_no_ids(const struct fby_init_member *header);
 
-/* If the split has masks or arrays: check the masks of `shard`, and measure the pictures of
- * the first samples, once for a split (guess_sizes.c). A file that cannot be
- * read or decoded has no size. */
+/* If the split has masks or arrays: check the masks of `shard`, and measure the
+ * pictures of the first samples, once for a split (guess_sizes.c). A file that
+ * cannot be read or decoded has no size. */
 void fby_guess_read_sizes(struct fby_guess_split *split,
     const struct fby_shard *shard, const struct fby_member_opener *opener);
 

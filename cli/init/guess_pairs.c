@@ -6,8 +6,9 @@
  * in two folders only if the files belong together. But many people number the
  * files of each class from 0 or 1, and take as many of each: then only the names
  * of the folders tell pairs from classes, and pictures in one of them that have
- * fewer colours than the others, as masks do. Without these there is only a note. More than four folders are rather classes, too. A few files of pairs
- * may be missing: three of four names must be the same. */
+ * fewer colours than the others, as masks do. Without these there is only a note.
+ * More than four folders are rather classes, too. A few files of pairs may be
+ * missing: three of four names must be the same. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,6 @@
 
 enum {
     MAX_FOLDERS = 16,  /* that are looked at */
-    FEW_FOLDERS = 4,   /* that are rather pairs than classes */
     MANY_FILES  = 10,  /* that have the same names not by chance */
     FEW_FILES   = 5,   /* of fewer none may be missing */
     MAX_HASHES  = 4096 /* names of a folder that are compared */
@@ -195,8 +195,9 @@ static bool compare_with_first(
 static bool has_plain_folder(const struct fby_search *search, const char *path,
     const struct folder_set *set)
 {
-    struct fby_paired_files files[FEW_FOLDERS];
-    if (set->n > FEW_FOLDERS || set->is_nearly || set->folders[0].n_files < 2) {
+    struct fby_paired_files files[FBY_FEW_FOLDERS];
+    if (set->n > FBY_FEW_FOLDERS || set->is_nearly ||
+        set->folders[0].n_files < 2) {
         return false;
     }
     for (uint32_t i = 0; i < set->n; i++) {
@@ -285,6 +286,18 @@ bool fby_guess_have_role(const char *const *names, uint32_t n)
     return have_word_of(names, n, roles);
 }
 
+uint32_t fby_guess_name_folders(
+    const struct fby_listing *listing, const char *names[FBY_FEW_FOLDERS])
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        if (listing->entries[i].is_dir && n++ < FBY_FEW_FOLDERS) {
+            names[n - 1] = listing->entries[i].name;
+        }
+    }
+    return n <= FBY_FEW_FOLDERS ? n : 0;
+}
+
 bool fby_guess_is_role_name(const char *name)
 {
     return have_word_of(&name, 1, roles);
@@ -323,7 +336,7 @@ static enum verdict judge(const struct folder_set *set)
         one->n_files == 1 ||
         (one->is_counted &&
             (set->is_nearly || one->most - one->least + 1 == one->n_files));
-    if (set->n > FEW_FOLDERS) {
+    if (set->n > FBY_FEW_FOLDERS) {
         return is_counter ? CLASSES : MAYBE_PAIRS;
     }
     bool is_of_types = has_types(set) && one->n_files >= FEW_FILES;
@@ -338,7 +351,7 @@ static enum verdict judge(const struct folder_set *set)
 static void write_names(const struct folder_set *set, char *out, size_t size)
 {
     size_t   used  = 0;
-    uint32_t named = set->n <= FEW_FOLDERS ? set->n : FEW_FOLDERS;
+    uint32_t named = set->n <= FBY_FEW_FOLDERS ? set->n : FBY_FEW_FOLDERS;
     for (uint32_t i = 0; i < named && used < size; i++) {
         used += (size_t)snprintf(out + used, size - used, "%s%s",
             i == 0                              ? ""

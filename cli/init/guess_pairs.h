@@ -7,6 +7,7 @@
 #include "cli/init/guess_search.h"
 
 enum {
+    FBY_FEW_FOLDERS  = 4,  /* most folders that are rather pairs than classes */
     FBY_PAIRED_FILES = 4,  /* of a folder, whose pixels are looked at */
     FBY_PAIRED_PATH  = 320 /* bytes of a path of such a file, with NUL */
 };
@@ -27,6 +28,11 @@ bool fby_guess_has_plain_folder(const struct fby_search *search,
 FBY_CHECKED fby_err fby_refuse_pair_ends(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
+
+/* Set the names of the folders in a listing, which are borrowed. Returns their
+ * number; 0: there are more than FBY_FEW_FOLDERS. */
+uint32_t fby_guess_name_folders(
+    const struct fby_listing *listing, const char *names[FBY_FEW_FOLDERS]);
 
 /* Has one of the `n` names a word for one picture of a pair, as hr and gt, that
  * is not in all of them, as in with_mask and without_mask? */

@@ -36,7 +36,7 @@ enum { FBY_INIT_SIZES = 8 }; /* samples whose pictures are measured */
 
 enum { FBY_INIT_REASON = 448 }; /* bytes of why a file is invalid, with NUL */
 
-/* What is said on a field of an array that the user may add. */
+/* The advice to a user who adds a field for an array beside pictures. */
 #define FBY_KEEP_PIXELS                                                      \
     "if an array has the height and width of the picture, replace the crop " \
     "and flip of that by resize: {size: 224}, because no op moves both"

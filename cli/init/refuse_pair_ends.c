@@ -2,8 +2,8 @@
 /* refuse_pair_ends.c - refuse two folders, of which one has a name of pairs, whose file
  * names differ only at their begin and end: hazy/01_hazy.jpg and GT/01_GT.jpg.
  *
- * What all names of a folder begin and end with is left out of the comparison. The
- * rest is the same in both folders if their files are pairs. */
+ * The comparison removes from each name the beginning that all names of its folder
+ * share, and the end. The files are pairs if both folders have the same remainders. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,7 @@
 #include "worker/source/shard.h"
 
 enum {
-    FEW_FOLDERS = 4,    /* that are rather pairs than classes */
-    MAX_FILES   = 65536 /* of a folder that are compared */
+    MAX_FILES = 65536 /* of a folder that are compared */
 };
 
 struct ended_folder {
@@ -108,17 +107,11 @@ static bool are_pairs(
 fby_err fby_refuse_pair_ends(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    const char *names[FEW_FOLDERS];
+    const char *names[FBY_FEW_FOLDERS];
     const char *pair[2];
-    uint32_t    n     = 0;
+    uint32_t    n     = fby_guess_name_folders(listing, names);
     bool        found = false;
-    for (uint32_t i = 0; i < listing->count; i++) {
-        if (listing->entries[i].is_dir) {
-            names[n < FEW_FOLDERS ? n : 0] = listing->entries[i].name;
-            n++;
-        }
-    }
-    for (uint32_t i = 0; i < n && n <= FEW_FOLDERS && !found; i++) {
+    for (uint32_t i = 0; i < n && !found; i++) {
         for (uint32_t k = i + 1; k < n && !found; k++) {
             pair[0] = names[i];
             pair[1] = names[k];

@@ -686,7 +686,7 @@ static void *take_main(void *opaque)
 }
 
 /* The receiver and other threads go on, and a seek drops the other batches. */
-static void a_delivery_that_waits_stops_nobody_else(void **state)
+static void other_threads_go_on_while_a_delivery_waits(void **state)
 {
     (void)state;
     struct counter        c;
@@ -751,7 +751,7 @@ int main(void)
         cmocka_unit_test(a_seek_returns_the_failure_of_the_stream),
         cmocka_unit_test(a_position_outside_of_all_epochs_is_refused),
         cmocka_unit_test(an_interrupt_ends_a_wait_but_drops_no_batch),
-        cmocka_unit_test(a_delivery_that_waits_stops_nobody_else),
+        cmocka_unit_test(other_threads_go_on_while_a_delivery_waits),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.ready_queue", tests, NULL, NULL);

@@ -14,7 +14,7 @@
 #include "trainer_client/batch/make_batch.h"
 #include "trainer_client/batch/ready_queue.h"
 
-enum { FBY_DECODE_QUEUE = 32 }; /* tasks beside one for each thread */
+enum { FBY_DECODE_QUEUE = 32 }; /* tasks that wait, beside those in work */
 
 enum fby_decode_task_kind {
     FBY_TASK_DECODE_CHUNK, /* verify `frame`, then do or check `job` */
@@ -57,8 +57,8 @@ void fby_decode_pool_destroy(struct fby_decode_pool **self_p);
  * thread. */
 struct fby_decode_task *fby_decode_pool_new_task(struct fby_decode_pool *self);
 
-/* True if fewer tasks were submitted, and not yet taken back, than
- * FBY_DECODE_QUEUE and one for each thread. Receiver's thread. */
+/* True if fewer tasks than FBY_DECODE_QUEUE, and one for each thread, were
+ * submitted and not yet taken back. Receiver's thread. */
 bool fby_decode_pool_has_room(const struct fby_decode_pool *self);
 
 /* Queue a task. Waits if there is no room. Receiver's thread.

@@ -27,11 +27,10 @@ struct fby_batch_job {
     const struct fby_setup   *setup;
     struct fby_gpu_upload    *upload;  /* NULL: the host expands */
     struct fby_codec_scratch *scratch; /* memory for decoding */
-    uint8_t
-        *chunk_buffer; /* memory for a decoded chunk: FBY_CHUNK_RAW bytes; NULL:
-                       no field expands by chunk */
-    struct fby_ops_row *params; /* random parameters, max_rows entries;
-                                              NULL: no field has device ops */
+    /* FBY_CHUNK_RAW bytes for a decoded chunk; NULL: no field expands by chunk.
+     * Random parameters, max_rows entries; NULL: no field has device ops. */
+    uint8_t                      *chunk_buffer;
+    struct fby_ops_row           *params;
     const struct fby_batch_input *input;
 };
 

@@ -6,7 +6,7 @@
  *     kept      It stays in the frame that ZeroMQ received, if it decodes fast,
  *               and its field's tensor holds the raw bytes or is made from them
  *               chunk by chunk. It is decoded when its batch is made, so its
- *               part of the slot's memory is never touched.
+ *               part of the slot's memory is not used, but by `verify_decoded`.
  *     arena     It is decoded, or copied undecoded, into the arena, the memory
  *               that is copied to a GPU.
  * One thread owns a slot at a time: the receiver, or the decode thread that

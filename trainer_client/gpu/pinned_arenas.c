@@ -4,7 +4,6 @@
 #include "trainer_client/gpu/pinned_arenas.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "common/cpus.h"
 #include "common/mem.h"
 #include "common/pages.h"
+#include "common/signal_mask.h"
 
 enum { MAX_THREADS = 4 };
 
@@ -107,16 +107,13 @@ static void *thread_main(void *opaque)
  * application handle signals. Succeeds if at least one thread was started. */
 static fby_err start_threads(struct fby_pinned *self)
 {
-    sigset_t all;
-    sigset_t previous;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &previous);
+    sigset_t before = fby_block_signals();
     while (self->n_threads < MAX_THREADS &&
            pthread_create(
                &self->threads[self->n_threads], NULL, thread_main, self) == 0) {
         self->n_threads++;
     }
-    pthread_sigmask(SIG_SETMASK, &previous, NULL);
+    fby_restore_signals(before);
     return self->n_threads > 0 ? FBY_OK : FBY_SYS;
 }
 

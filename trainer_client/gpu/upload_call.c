@@ -3,7 +3,7 @@
  * keep them out of CUDA graphs, and run them on another thread. */
 #include "trainer_client/gpu/upload_state.h"
 
-#include <signal.h>
+#include "common/signal_mask.h"
 
 fby_err fby_upload_check_call(const struct cuda_calls *calls, int code)
 {
@@ -55,19 +55,15 @@ bool fby_upload_run_on_thread(
     struct cuda_calls *calls, void *(*work)(void *), void *arg)
 {
     pthread_t thread;
-    sigset_t  all;
-    sigset_t  previous;
-    bool      started = false;
-    sigfillset(&all); /* only threads of the application handle signals */
-    pthread_sigmask(SIG_SETMASK, &all, &previous);
-    started = pthread_create(&thread, NULL, work, arg) == 0;
+    sigset_t  before  = fby_block_signals();
+    bool      started = pthread_create(&thread, NULL, work, arg) == 0;
     if (started) {
         pthread_join(thread, NULL);
     } else {
         calls->err = fby_error_set(
             calls->why, FBY_SYS, "no thread could be started for CUDA calls");
     }
-    pthread_sigmask(SIG_SETMASK, &previous, NULL);
+    fby_restore_signals(before);
     return started;
 }
 

@@ -4,12 +4,12 @@
  * are carried out before the next event. */
 #include "trainer_client/receive/receiver.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 #include "common/clock.h"
 #include "common/limits.h"
 #include "common/mem.h"
+#include "common/signal_mask.h"
 #include "common/timer.h"
 #include "trainer_client/receive/receiver_state.h"
 #include "trainer_client/receive/sockets.h"
@@ -396,17 +396,14 @@ static void keep_messages_on_heap(void)
     free(block);
 }
 
-/* Prepare the connection to the server, and start all threads with signals blocked, so that
- * only the program's own threads handle signals. */
+/* Prepare the connection to the server, and start all threads, which handle no
+ * signals. */
 static fby_err start_threads(
     struct fby_receiver *r, struct fby_error_detail *why)
 {
-    sigset_t all_signals;
-    sigset_t old_mask;
-    sigfillset(&all_signals);
-    pthread_sigmask(SIG_SETMASK, &all_signals, &old_mask);
-    fby_err err = fby_decode_pool_create(
-        r->setup, r->upload, r->ready_queue, &r->decode_pool);
+    sigset_t before = fby_block_signals();
+    fby_err  err    = fby_decode_pool_create(
+            r->setup, r->upload, r->ready_queue, &r->decode_pool);
     if (err == FBY_OK) {
         err = open_zmq(r, why);
     }
@@ -420,7 +417,7 @@ static fby_err start_threads(
     if (r->has_thread) {
         pthread_setname_np(r->thread, "fby-receive");
     }
-    pthread_sigmask(SIG_SETMASK, &old_mask, NULL);
+    fby_restore_signals(before);
     if (err == FBY_SYS && why->text[0] == '\0') { /* no reason is known yet */
         (void)fby_error_set(why, err,
             "the threads of a stream cannot be started: raise the limits on "

@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/cores.h"
+#include "common/signal_mask.h"
 
 enum { MAX_THREADS = 16, REPORT_EVERY_MS = 100 };
 
@@ -130,17 +131,19 @@ static uint32_t count_threads(const struct fby_jobs *work)
     return n < work->n_jobs ? n : work->n_jobs;
 }
 
-/* Try to start `n` threads. Returns the number started. One is enough, because
+/* Try to start `n` threads, which handle no signals. Returns the number started. One is enough, because
  * each thread runs jobs until none is left. */
 static uint32_t start_threads(
     struct job_state *s, pthread_t *threads, uint32_t n)
 {
     uint32_t started = 0;
+    sigset_t before  = fby_block_signals();
     s->active        = n; /* set first, because each thread subtracts 1 */
     while (started < n &&
            pthread_create(&threads[started], NULL, thread_main, s) == 0) {
         started++;
     }
+    fby_restore_signals(before);
     pthread_mutex_lock(&s->lock);
     s->active -= n - started;
     pthread_mutex_unlock(&s->lock);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 
 #include "tests/worker/source/sandbox.h"
@@ -139,6 +140,31 @@ static void progress_can_stop_jobs_that_run(void **state)
     assert_int_equal(fby_jobs_run(&work, &why), FBY_GONE);
 }
 
+/* The result is FBY_OK if this thread handles no SIGINT. */
+static fby_err without_signals(void *arg, uint32_t i, const atomic_bool *stop,
+    struct fby_error_detail *why)
+{
+    sigset_t mask;
+    (void)arg;
+    (void)i;
+    (void)stop;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    return sigismember(&mask, SIGINT) == 1
+               ? FBY_OK
+               : fby_error_set(why, FBY_SYS, "a signal can come here");
+}
+
+static void signals_go_to_the_thread_that_waits(void **state)
+{
+    (void)state;
+    sigset_t                mask;
+    struct fby_error_detail why  = {0};
+    const struct fby_jobs   work = {.job = without_signals, .n_jobs = 8};
+    assert_ok(fby_jobs_run(&work, &why));
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    assert_int_equal(sigismember(&mask, SIGINT), 0);
+}
+
 static void no_jobs_are_done_at_once(void **state)
 {
     (void)state;
@@ -153,6 +179,7 @@ int main(void)
         cmocka_unit_test(without_threads_the_caller_runs_the_jobs),
         cmocka_unit_test(the_lowest_failure_is_the_one_reported),
         cmocka_unit_test(progress_can_stop_jobs_that_run),
+        cmocka_unit_test(signals_go_to_the_thread_that_waits),
         cmocka_unit_test(no_jobs_are_done_at_once),
     };
     return cmocka_run_group_tests_name(
