@@ -3,8 +3,8 @@
  *
  *     take_batches SERVER PIPELINE NAME=DIR STEPS FOLDER
  *
- * The first STEPS batches of epoch 0 become FOLDER/0.npz, FOLDER/1.npz and so
- * on, in the form in which `forebay show` writes them. */
+ * The first STEPS batches of epoch 0 (0: all) become FOLDER/0.npz, FOLDER/1.npz
+ * and so on, in the form in which `forebay show` writes them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +64,7 @@ int main(int argc, char **argv)
     options.roots         = &root;
     options.n_roots       = 1;
     options.steps         = strtoull(argv[4], NULL, 10);
+    options.epochs        = 1;
     if (forebay_open(&options, error, sizeof(error), &stream) != FOREBAY_OK) {
         fprintf(stderr, "%s\n", error);
         return 1;
