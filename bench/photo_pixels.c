@@ -84,28 +84,56 @@ static bool is_upscaled(const struct fby_field_job *job)
     return plan.plans[0].w < BENCH_CROP || plan.plans[0].h < BENCH_CROP;
 }
 
+static struct fby_field_job crop_job(const struct bench_photos *photos,
+    const struct fby_field_content *field, uint64_t seed, size_t i)
+{
+    const struct bench_photo *photo = &photos->photos[i % photos->n];
+    return (struct fby_field_job){.field = field,
+        .bytes                           = photo->bytes,
+        .size                            = photo->size,
+        .seed                            = seed,
+        .sample                          = i};
+}
+
+static void write_crop(struct fby_transform *transform,
+    const struct fby_field_job *job, uint8_t *out)
+{
+    struct fby_error_detail why = {{0}};
+    if (fby_field_write(transform, job, out, &why) != FBY_OK) {
+        bench_die("%s", why.text);
+    }
+}
+
 void bench_photos_crops(const struct bench_photos *self, uint64_t seed,
     size_t n, uint8_t *out, bool *upscaled)
 {
-    static struct fby_field_content field;
-    struct fby_error_detail         why = {{0}};
+    struct fby_field_content field;
     struct fby_transform *transform = fby_transform_create(/* limits */ NULL);
     bench_crop_field_init(&field, BENCH_RGB);
     for (size_t i = 0; i < n; i++) {
-        const struct bench_photo  *photo = &self->photos[i % self->n];
-        const struct fby_field_job job   = {.field = &field,
-              .bytes                               = photo->bytes,
-              .size                                = photo->size,
-              .seed                                = seed,
-              .sample                              = i};
-        if (fby_field_write(
-                transform, &job, out + i * BENCH_CROP_BYTES, &why) != FBY_OK) {
-            bench_die("%s", why.text);
-        }
+        const struct fby_field_job job = crop_job(self, &field, seed, i);
+        write_crop(transform, &job, out + i * BENCH_CROP_BYTES);
         if (upscaled != NULL) {
             upscaled[i] = is_upscaled(&job);
         }
     }
+    fby_transform_destroy(&transform);
+}
+
+void bench_photos_discard_crops(
+    const struct bench_photos *self, size_t first, size_t n)
+{
+    struct fby_field_content field;
+    struct fby_transform *transform = fby_transform_create(/* limits */ NULL);
+    uint8_t              *crop      = fby_zalloc(BENCH_CROP_BYTES);
+    bench_crop_field_init(&field, BENCH_RGB);
+    field.as.rgb8.dct_scale = FBY_DCT_FAITHFUL;
+    for (size_t i = first; i < first + n; i++) {
+        const struct fby_field_job job =
+            crop_job(self, &field, /* seed */ 1, i);
+        write_crop(transform, &job, crop);
+    }
+    free(crop);
     fby_transform_destroy(&transform);
 }
 

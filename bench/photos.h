@@ -65,6 +65,11 @@ void bench_photos_decode(
 void bench_photos_crops(const struct bench_photos *self, uint64_t seed,
     size_t n, uint8_t *out, bool *upscaled);
 
+/* Make `n` such crops, of photographs from photos[first] on (photos[0] follows
+ * the last one), with the default dct_scale. Discards the pixels. Any thread. */
+void bench_photos_discard_crops(
+    const struct bench_photos *self, size_t first, size_t n);
+
 enum bench_pixels { BENCH_RGB, BENCH_YUV420 }; /* of a crop on the wire */
 
 /* Set *out to the field that makes such crops, without dct_scale. */
