@@ -102,22 +102,20 @@ static struct fby_message request_message(
     return request;
 }
 
-/* Prepare the assembly, which checks the answer, and the slot, which stores it.
- * An audit, whose answer is only compared, has no slot. If the window has
- * dropped the request, there is neither. Returns false if the stream failed. */
-static bool begin_assembly(
+/* Prepare to check and store the answer, unless the window has dropped the
+ * request. Returns false if the stream failed. */
+static bool begin_answer(
     struct fby_receiver *r, const struct fby_expected_batch *expected)
 {
-    struct fby_error_detail why      = {""};
-    struct fby_assembly    *assembly = fby_r_find_assembly(r, expected->id);
-    int slot = fby_window_find_slot(r->window, expected->id);
-    if (assembly != NULL &&
-        fby_assembly_begin(assembly, expected, &why) != FBY_OK) {
+    struct fby_error_detail why    = {""};
+    struct fby_r_answer    *answer = fby_r_find_answer(r, expected->id);
+    if (answer == NULL) {
+        return true;
+    }
+    fby_request_slot_clear(&answer->slot);
+    if (fby_assembly_begin(&answer->assembly, expected, &why) != FBY_OK) {
         fby_r_fail_stream(r, FOREBAY_CONFIG, &why);
         return false;
-    }
-    if (slot != FBY_NO_SLOT) {
-        fby_request_slot_clear(&r->slots[slot]);
     }
     return true;
 }
@@ -128,7 +126,7 @@ static void send_request(
     struct fby_expected_batch expected = expected_batch(r, action);
     struct fby_message        request  = request_message(r, &expected);
     expected.request_checksum          = fby_request_checksum(&request.request);
-    if (!begin_assembly(r, &expected)) {
+    if (!begin_answer(r, &expected)) {
         return;
     }
     if (expected.rows > 0) {

@@ -29,12 +29,12 @@ static void reject_chunk(struct fby_receiver *r, int peer, size_t size,
 static struct fby_chunk_job prepare_job(const struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, bool is_checked)
 {
-    const struct fby_raw_layout *layout       = &r->assemblies[slot].layout;
-    const struct fby_raw_field  *field        = &layout->fields[chunk->field];
-    struct fby_request_slot     *request_slot = &r->slots[slot];
-    struct fby_chunk_job         job          = {.chunk = *chunk};
-    job.params                                = fby_layout_codec_params(field);
-    job.is_checked                            = is_checked;
+    struct fby_request_slot     *request_slot = &r->answers[slot].slot;
+    const struct fby_raw_layout *layout = &r->answers[slot].assembly.layout;
+    const struct fby_raw_field  *field  = &layout->fields[chunk->field];
+    struct fby_chunk_job         job    = {.chunk = *chunk};
+    job.params                          = fby_layout_codec_params(field);
+    job.is_checked                      = is_checked;
     if (fby_setup_uploads_as_received(r->setup, chunk->field)) {
         uint32_t index =
             fby_layout_chunk_index(layout, chunk->field, chunk->number);
@@ -66,9 +66,10 @@ static void queue_job(struct fby_receiver *r, int slot,
 static void keep_frame(struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    uint32_t index = fby_layout_chunk_index(
-        &r->assemblies[slot].layout, chunk->field, chunk->number);
-    fby_request_slot_keep(&r->slots[slot], index, chunk, frame);
+    struct fby_r_answer *answer = &r->answers[slot];
+    uint32_t             index  = fby_layout_chunk_index(
+                     &answer->assembly.layout, chunk->field, chunk->number);
+    fby_request_slot_keep(&answer->slot, index, chunk, frame);
 }
 
 /* Decode a small chunk into its slot, or keep its frame. */
@@ -100,7 +101,7 @@ static void store_chunk(struct fby_receiver *r, int peer,
     bool keeps    = !is_small && fby_request_slot_must_keep(r->setup, chunk);
     const struct fby_chunk_job job =
         prepare_job(r, slot, chunk, fby_r_keys_seal_chunks(r, peer));
-    fby_assembly_add_chunk(&r->assemblies[slot], chunk);
+    fby_assembly_add_chunk(&r->answers[slot].assembly, chunk);
     if (is_small || (keeps && chunk->wire_bytes <= MAX_CHECKED_BYTES)) {
         store_on_this_thread(r, slot, &job, keeps, frame);
     } else {
@@ -114,7 +115,8 @@ static void check_audit_chunk(
     struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
     if (fby_chunk_is_intact(zmq_msg_data(frame), zmq_msg_size(frame))) {
-        fby_assembly_add_chunk(fby_r_find_assembly(r, chunk->request), chunk);
+        fby_assembly_add_chunk(
+            &fby_r_find_answer(r, chunk->request)->assembly, chunk);
     } else {
         r->bad_chunks++;
         fby_window_audit_damaged(r->window, r->now_ns, chunk->request);
@@ -135,11 +137,11 @@ void fby_r_on_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     }
     struct fby_window_chunk report = {
         .peer = peer, .id = chunk.request, .wire_bytes = size};
-    const struct fby_assembly *assembly = fby_r_find_assembly(r, chunk.request);
-    if (assembly != NULL) {
-        const struct fby_raw_layout *layout = &assembly->layout;
+    const struct fby_r_answer *answer = fby_r_find_answer(r, chunk.request);
+    if (answer != NULL) {
+        const struct fby_raw_layout *layout = &answer->assembly.layout;
         /* a request for zero rows is not sent (act.c), so it has no answer */
-        if (assembly->expected.rows == 0 ||
+        if (answer->assembly.expected.rows == 0 ||
             fby_chunk_check_layout(&chunk, layout, &why) != FBY_OK) {
             reject_chunk(r, peer, size, &why);
             fby_window_breach(r->window, r->now_ns, peer);
@@ -160,7 +162,7 @@ static void release_copied_slots(struct fby_receiver *r)
 {
     struct fby_error_detail why = {""};
     for (uint32_t i = 0; i < r->n_slots && r->n_copying > 0; i++) {
-        if (!r->slots[i].copying) {
+        if (!r->answers[i].slot.copying) {
             continue;
         }
         fby_err err = fby_gpu_upload_poll_copied(r->upload, i, &why);
@@ -170,7 +172,7 @@ static void release_copied_slots(struct fby_receiver *r)
         if (err != FBY_OK) {
             fby_r_fail_stream(r, FOREBAY_SYSTEM, &why);
         }
-        r->slots[i].copying = false;
+        r->answers[i].slot.copying = false;
         r->n_copying--;
         fby_window_release(r->window, r->now_ns, (int)i);
         fby_r_run_actions(r);
@@ -199,7 +201,7 @@ void fby_r_take_results(struct fby_receiver *r)
         } else if (r->upload == NULL) {
             fby_window_release(r->window, r->now_ns, task->slot);
         } else { /* released when its copy to the GPU has finished */
-            r->slots[task->slot].copying = true;
+            r->answers[task->slot].slot.copying = true;
             r->n_copying++;
         }
         fby_decode_pool_recycle(r->decode_pool, task);

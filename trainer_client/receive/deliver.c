@@ -117,7 +117,7 @@ static void log_resolved_refusal(
  * values, so that batches stay in order. */
 static void queue_batch(struct fby_receiver *r, int slot)
 {
-    struct fby_assembly    *assembly = &r->assemblies[slot];
+    struct fby_assembly    *assembly = &r->answers[slot].assembly;
     struct forebay_batch   *batch    = r->spare_batch;
     struct fby_decode_task *task     = fby_decode_pool_new_task(r->decode_pool);
     r->spare_batch                   = NULL;
@@ -132,7 +132,7 @@ static void queue_batch(struct fby_receiver *r, int slot)
     task->slot  = slot;
     task->input = (struct fby_batch_input){
         .batch        = batch,
-        .request_slot = &r->slots[slot],
+        .request_slot = &r->answers[slot].slot,
         .slot         = (uint32_t)slot,
         .layout       = &assembly->layout,
         .chunks_sent  = assembly->chunks_sent,
@@ -196,7 +196,7 @@ void fby_r_on_window_failure(struct fby_receiver *r)
  * of them than on_bad_sample allows, fail the stream and return false. */
 static bool count_and_limit_substituted(struct fby_receiver *r, int slot)
 {
-    const struct fby_assembly *assembly = &r->assemblies[slot];
+    const struct fby_assembly *assembly = &r->answers[slot].assembly;
     uint32_t                limit = r->setup->split->delivery.bad_sample_limit;
     struct fby_error_detail why   = {""};
     r->n_substituted += assembly->n_substituted;

@@ -65,17 +65,16 @@ void fby_r_fail_data(struct fby_receiver *r, const struct fby_error_detail *why)
     }
 }
 
-struct fby_assembly *fby_r_find_assembly(
+struct fby_r_answer *fby_r_find_answer(
     const struct fby_receiver *r, struct fby_request_id id)
 {
     int slot  = fby_window_find_slot(r->window, id);
     int audit = fby_window_audit_index(r->window, id);
     if (slot != FBY_NO_SLOT) {
-        return &r->assemblies[slot];
+        return &r->answers[slot];
     }
-    /* the assemblies of audits follow those of slots */
     bool has_audit = audit != FBY_NO_SLOT;
-    return has_audit ? &r->assemblies[(int)r->n_slots + audit] : NULL;
+    return has_audit ? &r->answers[(int)r->n_slots + audit] : NULL;
 }
 
 /* ---- the loop ------------------------------------------------------------ */
@@ -330,25 +329,24 @@ static fby_err create_window(
     return fby_window_create(&config, fby_now_ns(), &r->window, why);
 }
 
-/* Create a slot and an assembly for each request that may be open, and an
- * assembly for each audit (a request whose answer is only compared). */
-static fby_err create_slots(
+/* Create an answer for each request that may be open. */
+static fby_err create_answers(
     struct fby_receiver *r, struct fby_error_detail *why)
 {
     const struct fby_setup *setup        = r->setup;
     uint32_t                max_requests = r->n_slots + FBY_MAX_AUDITS;
-    r->assemblies     = fby_zalloc(max_requests * sizeof(*r->assemblies));
-    r->slots          = fby_zalloc(r->n_slots * sizeof(*r->slots));
+    r->answers        = fby_zalloc(max_requests * sizeof(*r->answers));
     r->empty_requests = fby_zalloc(max_requests * sizeof(*r->empty_requests));
     r->codec_scratch  = aligned_alloc(
          _Alignof(struct fby_codec_scratch), sizeof(*r->codec_scratch));
     for (uint32_t i = 0; i < max_requests; i++) {
-        fby_assembly_init(&r->assemblies[i], setup->layout.n_chunks);
+        fby_assembly_init(&r->answers[i].assembly, setup->layout.n_chunks);
     }
     for (uint32_t i = 0; i < r->n_slots; i++) {
         uint8_t *arena =
             r->upload != NULL ? fby_gpu_upload_arena(r->upload, i) : NULL;
-        if (fby_request_slot_init(&r->slots[i], setup, arena) != FBY_OK) {
+        if (fby_request_slot_init(&r->answers[i].slot, setup, arena) !=
+            FBY_OK) {
             return fby_error_set(why, FBY_SYS,
                 "no memory for %u slots of %llu bytes", r->n_slots,
                 (unsigned long long)setup->layout.slot_bytes);
@@ -439,7 +437,7 @@ fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
     r->order_cache         = fby_zalloc(sizeof(*r->order_cache));
     fby_err err            = create_window(r, why);
     if (err == FBY_OK) {
-        err = create_slots(r, why);
+        err = create_answers(r, why);
     }
     if (err == FBY_OK) {
         err = start_threads(r, why);
@@ -458,19 +456,14 @@ const char *fby_receiver_class_name(
     return id < self->n_classes ? self->class_names[id] : NULL;
 }
 
-static void free_slots(struct fby_receiver *r)
+static void free_answers(struct fby_receiver *r)
 {
-    uint32_t n_assemblies =
-        r->assemblies != NULL ? r->n_slots + FBY_MAX_AUDITS : 0;
-    uint32_t n_slots = r->slots != NULL ? r->n_slots : 0;
-    for (uint32_t i = 0; i < n_assemblies; i++) {
-        fby_assembly_fini(&r->assemblies[i]);
+    uint32_t n = r->answers != NULL ? r->n_slots + FBY_MAX_AUDITS : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        fby_assembly_fini(&r->answers[i].assembly);
+        fby_request_slot_fini(&r->answers[i].slot, r->setup);
     }
-    for (uint32_t i = 0; i < n_slots; i++) {
-        fby_request_slot_fini(&r->slots[i], r->setup);
-    }
-    free(r->assemblies);
-    free(r->slots);
+    free(r->answers);
     free(r->empty_requests);
     free(r->codec_scratch);
 }
@@ -513,7 +506,7 @@ void fby_receiver_destroy(struct fby_receiver **self_p)
     free(r->order_cache);
     fby_dataset_agreement_fini(&r->agreement);
     fby_window_destroy(&r->window);
-    free_slots(r);
+    free_answers(r);
     free_peers(r);
     fby_aead_destroy(&r->aead);
     fby_buffer_fini(&r->sealed);

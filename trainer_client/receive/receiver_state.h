@@ -56,6 +56,12 @@ struct fby_r_order_cache { /* an epoch has entry epoch % FBY_R_CACHED_ORDERS */
     struct fby_order *order[FBY_R_CACHED_ORDERS]; /* NULL: unused entry */
 };
 
+struct fby_r_answer {                 /* the answer to an open request */
+    struct fby_assembly     assembly; /* checks it */
+    struct fby_request_slot slot;     /* stores it; zeroed if it is an audit's,
+                                         which is only compared */
+};
+
 struct fby_r_empty_request { /* a request for zero rows, answered locally */
     int                   peer;
     struct fby_request_id id;
@@ -97,8 +103,7 @@ struct fby_receiver {
     int     *poll_item_peer;          /* peer number, by index in poll_items */
     bool     reads_workers; /* in this turn: the decode threads had room */
     uint32_t first_read;    /* number of the first socket read in a turn */
-    struct fby_assembly      *assemblies; /* one per slot, then one per audit */
-    struct fby_request_slot  *slots; /* memory of answers, by slot number */
+    struct fby_r_answer      *answers; /* one per slot, then one per audit */
     uint32_t                  n_slots;
     uint32_t                  n_copying; /* slots whose arena is being copied */
     struct fby_codec_scratch *codec_scratch; /* for decoding in this thread */
@@ -156,8 +161,8 @@ void fby_r_send_to_server(
 /* Send a message to a worker, unless its socket is closed. */
 void fby_r_send_to_peer(
     struct fby_receiver *r, int peer, const struct fby_message *message);
-/* The assembly that checks the answer to `id`; NULL: `id` is an old request. */
-struct fby_assembly *fby_r_find_assembly(
+/* The answer to `id`; NULL: `id` is an old request. */
+struct fby_r_answer *fby_r_find_answer(
     const struct fby_receiver *r, struct fby_request_id id);
 
 /* ---- act.c --------------------------------------------------------------- */

@@ -116,15 +116,15 @@ static void note_bad_sample(struct fby_receiver *r, int peer, const char *shard,
 static void note_refusal(
     struct fby_receiver *r, int peer, struct fby_request_id request)
 {
-    const struct fby_assembly *assembly = fby_r_find_assembly(r, request);
+    const struct fby_r_answer *answer = fby_r_find_answer(r, request);
     fby_debug("WORKER-CANNOT", "%s: %s", r->peers[peer].label, r->cannot.text);
-    if (assembly == NULL || r->refusal.open) {
+    if (answer == NULL || r->refusal.open) {
         return;
     }
     r->refusal = (struct fby_r_refusal){
         .open  = true,
-        .epoch = assembly->expected.epoch,
-        .step  = assembly->expected.step,
+        .epoch = answer->assembly.expected.epoch,
+        .step  = answer->assembly.expected.step,
         .text  = r->cannot,
     };
     (void)fby_error_prefix(
@@ -209,15 +209,14 @@ static void on_wrong_fingerprint(
 static void on_header(
     struct fby_receiver *r, int peer, const struct fby_header *header)
 {
-    const struct fby_assembly *assembly =
-        fby_r_find_assembly(r, header->request);
-    struct fby_error_detail why      = {""};
-    uint32_t                n_chunks = 0;
+    const struct fby_r_answer *answer   = fby_r_find_answer(r, header->request);
+    struct fby_error_detail    why      = {""};
+    uint32_t                   n_chunks = 0;
     for (size_t i = 0; i < header->n_fields; i++) {
         n_chunks += header->fields[i].n_chunks;
     }
-    if (assembly != NULL &&
-        fby_assembly_check_header(assembly, header, &why) != FBY_OK) {
+    if (answer != NULL &&
+        fby_assembly_check_header(&answer->assembly, header, &why) != FBY_OK) {
         fby_warn("BAD-HEADER", "%s: %s", r->peers[peer].label, why.text);
         fby_r_report_invalid(r, r->peers[peer].label, why.text);
         snprintf(r->peers[peer].refusal, sizeof(r->peers[peer].refusal),
@@ -236,16 +235,16 @@ static void on_header(
 
 static void on_end(struct fby_receiver *r, int peer, const struct fby_end *end)
 {
-    struct fby_error_detail why      = {""};
-    struct fby_assembly    *assembly = fby_r_find_assembly(r, end->request);
-    struct fby_window_end   report   = {
-            .peer         = peer,
-            .id           = end->request,
-            .content_hash = fby_end_content_hash(end),
+    struct fby_error_detail why    = {""};
+    struct fby_r_answer    *answer = fby_r_find_answer(r, end->request);
+    struct fby_window_end   report = {
+          .peer         = peer,
+          .id           = end->request,
+          .content_hash = fby_end_content_hash(end),
     };
-    if (assembly != NULL &&
+    if (answer != NULL &&
         fby_window_has_all_chunks(r->window, peer, end->request)) {
-        report.matches = fby_assembly_accept_end(assembly, end, &why);
+        report.matches = fby_assembly_accept_end(&answer->assembly, end, &why);
     }
     if (why.text[0] != '\0') {
         fby_warn("BAD-END", "%s: %s", r->peers[peer].label, why.text);
