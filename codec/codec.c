@@ -261,11 +261,14 @@ static fby_err decode_pack(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
 {
     struct fby_pictures pictures;
-    return find_pictures(&job->params, raw_size, &pictures) &&
-                   fby_photo_decode(&pictures, payload.data, payload.size, raw,
-                       job->scratch->block)
-               ? FBY_OK
-               : FBY_PROTO;
+    if (!find_pictures(&job->params, raw_size, &pictures) ||
+        (!job->is_valid &&
+            !fby_photo_is_valid(&pictures, payload.data, payload.size))) {
+        return FBY_PROTO;
+    }
+    fby_photo_decode_valid(
+        &pictures, payload.data, payload.size, raw, job->scratch->block);
+    return FBY_OK;
 }
 
 /* ---- validation without decoding ----------------------------------------- */

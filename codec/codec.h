@@ -41,6 +41,8 @@ struct fby_codec_job { /* how to encode or decode one payload */
     struct fby_coding         coding;
     struct fby_codec_params   params;
     struct fby_codec_scratch *scratch;
+    bool is_valid; /* decoding: fby_codec_can_decode has accepted the payload,
+                      so the codec pack does not check it again */
 };
 
 /* The output capacity in bytes that encoding `raw_size` bytes needs. It is at

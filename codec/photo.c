@@ -439,7 +439,8 @@ static const uint8_t *overrun_safe_tile(
     return scratch->last_tile;
 }
 
-static bool decode(const struct fby_pictures *pictures, enum rgb_layout layout,
+/* Decode a valid payload. */
+static void decode(const struct fby_pictures *pictures, enum rgb_layout layout,
     /* NOLINTNEXTLINE(readability-non-const-parameter): written via `target` */
     struct fby_reader payload, uint8_t *raw, void *scratch)
 {
@@ -447,10 +448,7 @@ static bool decode(const struct fby_pictures *pictures, enum rgb_layout layout,
         .raw                               = raw,
         .layout                            = layout};
     struct grid          grid   = grid_of(pictures);
-    if (!is_payload_valid(pictures, &grid, target.kernel, payload)) {
-        return false;
-    }
-    struct scratch *work = init_scratch(scratch);
+    struct scratch      *work   = init_scratch(scratch);
     for (size_t i = 0; i < grid.n_tiles; i++) {
         struct tile tile = tile_at(pictures, &grid, i);
         unpack_tile(target.kernel, pictures, &tile,
@@ -458,7 +456,6 @@ static bool decode(const struct fby_pictures *pictures, enum rgb_layout layout,
         store_tile(&target, pictures, &tile, work);
     }
     target.kernel->fence();
-    return true;
 }
 
 bool fby_photo_is_valid(
@@ -469,15 +466,28 @@ bool fby_photo_is_valid(
         fby_reader(payload, size));
 }
 
+void fby_photo_decode_valid(const struct fby_pictures *pictures,
+    const uint8_t *payload, size_t size, uint8_t *raw, void *scratch)
+{
+    decode(pictures, INTERLEAVED, fby_reader(payload, size), raw, scratch);
+}
+
 bool fby_photo_decode(const struct fby_pictures *pictures,
     const uint8_t *payload, size_t size, uint8_t *raw, void *scratch)
 {
-    return decode(
-        pictures, INTERLEAVED, fby_reader(payload, size), raw, scratch);
+    if (!fby_photo_is_valid(pictures, payload, size)) {
+        return false;
+    }
+    fby_photo_decode_valid(pictures, payload, size, raw, scratch);
+    return true;
 }
 
 bool fby_photo_decode_planar(const struct fby_pictures *pictures,
     const uint8_t *payload, size_t size, uint8_t *raw, void *scratch)
 {
-    return decode(pictures, PLANAR, fby_reader(payload, size), raw, scratch);
+    if (!fby_photo_is_valid(pictures, payload, size)) {
+        return false;
+    }
+    decode(pictures, PLANAR, fby_reader(payload, size), raw, scratch);
+    return true;
 }

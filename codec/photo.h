@@ -57,6 +57,10 @@ bool fby_photo_is_valid(
 bool fby_photo_decode(const struct fby_pictures *pictures,
     const uint8_t *payload, size_t size, uint8_t *raw, void *scratch);
 
+/* The same for a payload that fby_photo_is_valid has accepted. */
+void fby_photo_decode_valid(const struct fby_pictures *pictures,
+    const uint8_t *payload, size_t size, uint8_t *raw, void *scratch);
+
 /* Like fby_photo_decode, but each picture becomes three planes: all of R, then
  * G, then B. Not for yuv420. Streaming stores (past the cache) are used where
  * possible, because this thread does not read the planes again. */

@@ -28,6 +28,14 @@ static void survives(const struct fby_codec_job *j, size_t size)
     assert_ok(fby_codec_decode(
         j, (struct fby_bytes_in){payload, packed}, back, size));
     assert_memory_equal(raw, back, size);
+    struct fby_codec_job accepted = *j;
+    assert_true(
+        fby_codec_can_decode(j, (struct fby_bytes_in){payload, packed}, size));
+    accepted.is_valid = true;
+    memset(back, 0, size);
+    assert_ok(fby_codec_decode(
+        &accepted, (struct fby_bytes_in){payload, packed}, back, size));
+    assert_memory_equal(raw, back, size);
     free(raw);
     free(payload);
     free(back);

@@ -44,8 +44,9 @@ static struct chunk_source find_chunk(
         const uint8_t *frame = zmq_msg_data(&kept->frame);
         source.codec_job.coding =
             (struct fby_coding){kept->chunk.filter, kept->chunk.codec};
-        source.bytes = (struct fby_bytes_in){
-            frame + FBY_CHUNK_PREFIX, kept->chunk.wire_bytes};
+        source.codec_job.is_valid = true;
+        source.bytes.data         = frame + FBY_CHUNK_PREFIX;
+        source.bytes.size         = kept->chunk.wire_bytes;
     } else {
         source.bytes =
             (struct fby_bytes_in){raw_of(input, field) + source.span.raw_offset,
