@@ -40,6 +40,7 @@ struct fby_guess_split {                      /* the data of one split */
     uint32_t classes; /* number of class folders; else 0 */
     uint32_t shards_read;  /* tar: number of shards whose samples were read */
     uint32_t class_depth;  /* folder: levels down to them; 0: no classes */
+    bool     has_sides;    /* class folders: one is left, another right */
     bool     only_folders; /* the class folders hold no files, but folders */
     char     mismatch
         [FBY_REASON_SIZE]; /* a class folder that train lacks, as text; "": none */

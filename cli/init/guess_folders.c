@@ -578,6 +578,16 @@ static void note_sequences(const struct class_folders *folders)
     }
 }
 
+/* Is the name of one class folder that of a left side, and another's of a right? */
+static bool have_sides(const struct class_folders *folders)
+{
+    struct fby_init_sides sides = {.has_left = false};
+    for (uint32_t i = 0; i < folders->n; i++) {
+        fby_init_add_side(&sides, folders->classes[i].name);
+    }
+    return sides.has_left && sides.has_right;
+}
+
 /* Refuse a path that no pipeline file can have as `folder`. */
 static fby_err check_pattern(
     const struct fby_guess_split *split, struct fby_error_detail *why)
@@ -611,6 +621,7 @@ fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
     }
     split->classes     = depth > 0 ? folders.n : 0;
     split->class_depth = depth;
+    split->has_sides   = depth > 0 && have_sides(&folders);
     if (err == FBY_OK && depth > 0) {
         err = check_depth(&folders, split, why);
     }

@@ -132,3 +132,9 @@ bool fby_init_is_partner_name(const char *name)
         "seg", "truth", "target", "depth", "ids"};
     return contains_any(name, words, sizeof(words) / sizeof(words[0]));
 }
+
+void fby_init_add_side(struct fby_init_sides *self, const char *name)
+{
+    self->has_left  = self->has_left || strcasestr(name, "left") != NULL;
+    self->has_right = self->has_right || strcasestr(name, "right") != NULL;
+}

@@ -42,6 +42,14 @@ bool fby_init_is_text(const struct fby_init_member *member);
 /* True for names that are usual for pictures ("images"). */
 bool fby_init_is_picture_name(const char *name);
 
+/* The sides in names of classes, which a horizontal flip swaps. */
+struct fby_init_sides {
+    bool has_left, has_right;
+};
+
+/* Note the side in the name of a class, as in turn_left. */
+void fby_init_add_side(struct fby_init_sides *self, const char *name);
+
 /* True for names that are usual for the partners of pictures ("masks"). */
 bool fby_init_is_partner_name(const char *name);
 

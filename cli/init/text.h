@@ -52,6 +52,7 @@ struct fby_init_summary { /* the known facts about the first split */
     uint32_t             shards;      /* number of tar, table or token files */
     uint32_t             classes;     /* class folders; 0: unknown */
     bool                 flat;        /* folder: files without classes */
+    bool                 has_sides;   /* class folders: left and right */
     uint32_t             class_depth; /* levels down to class folders; 0: 1 */
     const struct fby_init_member *members; /* the most frequent first */
     size_t                        n_members;

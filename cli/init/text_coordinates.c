@@ -197,21 +197,21 @@ static bool is_name_of_angle(const char *name)
 /* Is it a column of classes of which one is left, and another right? */
 static bool has_left_and_right(const struct fby_init_member *member)
 {
-    bool is_left  = false;
-    bool is_right = false;
+    struct fby_init_sides sides = {.has_left = false};
     for (uint32_t i = 0;
          fby_init_are_classes(member) && i < member->words->range.n; i++) {
-        const char *word = fby_init_sorted_word(member->words, i);
-        is_left          = is_left || strcasestr(word, "left") != NULL;
-        is_right         = is_right || strcasestr(word, "right") != NULL;
+        fby_init_add_side(&sides, fby_init_sorted_word(member->words, i));
     }
-    return is_left && is_right;
+    return sides.has_left && sides.has_right;
 }
 
 bool fby_init_list_flipped(
     const struct fby_init_summary *data, char *out, size_t size)
 {
     out[0] = '\0';
+    if (data->has_sides) {
+        append_name(out, size, "the class folders");
+    }
     for (size_t i = 0; i < data->n_members; i++) {
         const struct fby_init_member *member = &data->members[i];
         bool is_number = member->value == FBY_INIT_DIGITS ||

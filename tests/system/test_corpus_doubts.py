@@ -518,6 +518,12 @@ ROWS = [
                 "note: the list is read, and not the folders of its pictures "
                 "(cat, dog); if these are classes, add a column with them",
                 {"image": (3, *IMAGE), "age": Counter([4, 5, 6])})),
+    *((f"class folders of sides: {names[0]}", pictures_at(*(
+        f"{name}/{name}{i}.jpg" for name in names for i in range(2))), Note(
+            "note: a horizontal flip would change left and right in the class "
+            "folders, so the picture is not flipped\n",
+            {"image": (2 * len(names), *IMAGE)}))
+      for names in (("go", "turn_left", "turn_right"), ("Left", "Right"))),
 ]
 
 
