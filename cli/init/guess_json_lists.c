@@ -12,6 +12,7 @@
 #include "cli/init/names.h"
 #include "cli/init/refuse_lists.h"
 #include "cli/init/split_names.h"
+#include "cli/init/words.h"
 #include "common/mem.h"
 #include "pipeline/text.h"
 
@@ -64,8 +65,31 @@ static json_t *first_value(json_t *json)
     return json_object_iter_value(at);
 }
 
+/* Are the texts of the object those of classes, as a column of the name of the
+ * file would have them? */
+static bool are_classes(json_t *json, const char *path)
+{
+    struct fby_init_member member = {.value = FBY_INIT_TEXT};
+    const char            *slash  = strrchr(path, '/');
+    const char            *key    = NULL;
+    json_t                *value  = NULL;
+    snprintf(member.extension, sizeof(member.extension), "%s",
+        slash != NULL ? slash + 1 : path);
+    member.extension[strcspn(member.extension, ".")] = '\0';
+    json_object_foreach(json, key, value)
+    {
+        if (json_is_string(value)) {
+            fby_init_add_word(
+                &member, json_string_value(value), json_string_length(value));
+        }
+    }
+    bool found = fby_init_are_classes(&member);
+    fby_init_free_words(&member);
+    return found;
+}
+
 /* The program for an object by file, or by id; NULL: none. */
-static const char *find_entries(json_t *json)
+static const char *find_entries(json_t *json, const char *path)
 {
     const char   *key   = json_object_iter_key(json_object_iter(json));
     json_t       *value = first_value(json);
@@ -73,7 +97,9 @@ static const char *find_entries(json_t *json)
     if (key == NULL || !fby_init_is_any_picture(key)) {
         return are_objects(json) ? "to_entries[] | {id: .key} + .value" : NULL;
     }
-    return json_is_number(value) || json_is_string(value)
+    return json_is_string(value) && !are_classes(json, path)
+               ? "to_entries[] | {image: ($p + .key), caption: .value}"
+           : json_is_number(value) || json_is_string(value)
                ? "to_entries[] | {image: ($p + .key), label: .value}"
            : json_is_string(first)
                ? "to_entries[] | {image: ($p + .key), captions: .value}"
@@ -198,7 +224,7 @@ bool fby_guess_write_jq(const struct fby_search *search, const char *path,
 {
     bool        are_lines = false;
     json_t     *json      = read_json(search, path, &are_lines);
-    const char *entries   = find_entries(json);
+    const char *entries   = find_entries(json, path);
     const char *pair      = first_pair(json);
     bool        is_known = are_lines || json_is_object(json_array_get(json, 0));
     picture[0]           = '\0';

@@ -524,6 +524,18 @@ ROWS = [
             "folders, so the picture is not flipped\n",
             {"image": (2 * len(names), *IMAGE)}))
       for names in (("go", "turn_left", "turn_right"), ("Left", "Right"))),
+    *((f"an object of texts by picture: {name}", all_of(
+        pictures_at(*(f"images/{i}.jpg" for i in range(6))),
+        lambda root, name=name, texts=texts: save(root / name, json.dumps(
+            {f"{i}.jpg": texts[i % len(texts)] for i in range(6)}))), Remedy(
+                f"{name} is not read as a list: write JSON lines", "", shapes))
+      for name, texts, shapes in (
+          ("captions.json", [f"{n} dogs run on the long beach at the sea in the "
+                             "evening sun" for n in range(6)],
+           {"image": (6, *IMAGE), "caption": (6, 64)}),
+          ("train.json", list("abcdef"), {"caption": (6, 1)}),
+          ("train.json", ("cat", "dog"), {"label": Counter([0, 1] * 3)}),
+          ("labels.json", list("abcdef"), {"label": Counter(range(6))}))),
 ]
 
 
