@@ -148,6 +148,7 @@ static fby_err add_class_folders(struct fby_search *search, const char *path,
         FBY_TRY(refuse_split_texts(search, listing, why));
     }
     if (has_classes) {
+        FBY_TRY(fby_refuse_configurations(search, path, listing, why));
         FBY_TRY(fby_refuse_same_names(search, path, listing, why));
     }
     FBY_TRY(fby_guess_class_folders(search, path, depth, name, why));

@@ -95,6 +95,14 @@ FBY_CHECKED fby_err fby_refuse_prefixes(struct fby_search *search,
 FBY_CHECKED fby_err fby_refuse_unread(const struct fby_search *search,
     const char *path, const char *name, struct fby_error_detail *why);
 
+/* Refuse folders in the listing of `path` with files of Parquet or Arrow, which are
+ * configurations of Hugging Face's, with the command for the first. If the first folder
+ * has none, the others are not looked at.
+ * Errors: FBY_CONFIG: what to do. */
+FBY_CHECKED fby_err fby_refuse_configurations(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
 /* The same for the files train, test and meta of CIFAR-100 in `path`. */
 FBY_CHECKED fby_err fby_refuse_cifar100(const struct fby_search *search,
     const char *path, struct fby_error_detail *why);

@@ -12,12 +12,14 @@
 #include <string.h>
 
 #include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
 #include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/split_json.h"
 #include "cli/init/split_names.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
+#include "pipeline/unread.h"
 
 enum { LINE_SIZE = 512 };
 
@@ -240,11 +242,36 @@ static fby_err refuse_splits(const struct split_texts *self, const char *splits,
     return refuse(self, like->file, why);
 }
 
+/* Refuse texts that name files of a format that is not read, and no pictures, as
+ * audio. */
+static fby_err refuse_unread(
+    const struct split_texts *self, struct fby_error_detail *why)
+{
+    char              line[LINE_SIZE];
+    char              files[160] = "";
+    char             *state      = NULL;
+    struct fby_unread unread;
+    const char       *name = read_line(self, self->texts[0].file, line)
+                                 ? strtok_r(line + strspn(line, "./"), " \t", &state)
+                                 : NULL;
+    if (name == NULL || fby_init_is_any_picture(name) ||
+        !fby_unread_file(name, &unread)) {
+        return FBY_OK;
+    }
+    for (uint32_t i = 0; i < self->n; i++) {
+        fby_text_append_name(files, sizeof(files), self->texts[i].file);
+    }
+    return fby_error_set(why, FBY_CONFIG,
+        "%s; %s say%s which files are of which split", unread.text, files,
+        self->n == 1 ? "s" : "");
+}
+
 static fby_err refuse_texts(
     const struct split_texts *self, struct fby_error_detail *why)
 {
     char   files[FBY_KNOWN_SPLITS * 160] = "";
     size_t used                          = 0;
+    FBY_TRY(refuse_unread(self, why));
     for (uint32_t i = 0; i < self->n && used < sizeof(files); i++) {
         used += (size_t)snprintf(files + used, sizeof(files) - used,
             "%s('%s', open('%s'))", i > 0 ? ", " : "", self->texts[i].split,

@@ -5,6 +5,7 @@
  * A format that has a program is converted into a new folder, which the command names.
  * The sentences of pipeline/unread.h have commands for the folder of the file, in
  * which FILE and FOLDER may stand for names that need quotes. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -225,6 +226,56 @@ fby_err fby_refuse_unread(const struct fby_search *search, const char *path,
         }
     }
     return fby_error_set(why, FBY_CONFIG, "%s", unread.text);
+}
+
+/* Write the first file of Parquet or Arrow in the folder. Returns false if there is
+ * none. */
+static bool find_arrow(
+    struct fby_search *search, const char *path, char out[FBY_PATH_SIZE])
+{
+    struct fby_listing listing = {0};
+    bool               found   = false;
+    if (fby_guess_list_dir(search, path, NULL, &listing, NULL) == FBY_OK) {
+        for (uint32_t i = 0; i < listing.count && !found; i++) {
+            const char *name = listing.entries[i].name;
+            found            = !listing.entries[i].is_dir && is_arrow(name);
+            snprintf(out, FBY_PATH_SIZE, "%s", name);
+        }
+    }
+    fby_listing_fini(&listing);
+    return found;
+}
+
+fby_err fby_refuse_configurations(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
+{
+    char        names[160] = "";
+    char        below[FBY_PATH_SIZE];
+    char        file[FBY_PATH_SIZE];
+    const char *first = NULL;
+    uint32_t    n     = 0;
+    for (uint32_t i = 0; i < listing->count && (n > 0 || first == NULL); i++) {
+        const char *name = listing->entries[i].name;
+        if (listing->entries[i].is_dir) {
+            first = first == NULL ? name : first;
+            FBY_TRY(fby_path_join(path, name, below, why));
+        }
+        if (listing->entries[i].is_dir && find_arrow(search, below, file)) {
+            fby_text_append_name(names, sizeof(names), name);
+            n++;
+        }
+    }
+    if (n < 2) {
+        return FBY_OK;
+    }
+    FBY_TRY(fby_path_join(path, first, below, why));
+    fby_err err = find_arrow(search, below, file)
+                      ? fby_refuse_unread(search, below, file, why)
+                      : FBY_OK;
+    return fby_error_prefix(why, err,
+        "the folders %s are %" PRIu32 " configurations, each a data set of its "
+        "own; for %.60s",
+        names, n, first);
 }
 
 fby_err fby_refuse_cifar100(const struct fby_search *search, const char *path,

@@ -13,7 +13,8 @@ import test_corpus
 from collections import Counter
 
 from PIL import Image
-from test_corpus import (IMAGE, LONG, Note, Remedy, all_of, deep, encoded, mask,
+from test_corpus import (IMAGE, LONG, Note, Remedy, all_of, deep, encoded,
+                         files_named, mask,
                          pictures_at, picture, save, tar, zipped)
 
 
@@ -536,6 +537,27 @@ ROWS = [
           ("train.json", list("abcdef"), {"caption": (6, 1)}),
           ("train.json", ("cat", "dog"), {"label": Counter([0, 1] * 3)}),
           ("labels.json", list("abcdef"), {"label": Counter(range(6))}))),
+    *((f"Speech Commands: {', '.join(lists)}", all_of(
+        files_named(*(f"{name}/{i:04}.wav" for name in ("no", "yes")
+                      for i in range(4))),
+        lambda root, lists=lists: [save(root / name, "yes/0001.wav\n")
+                                   for name in lists] and None),
+       "audio (yes/0001.wav) is not read yet; save its arrays as NumPy files "
+       "first, in a folder for each split: numpy.save('train/x.npy', x), "
+       "numpy.save('train/label.npy', label); or each sample's array as "
+       "0001.npy in tar shards; " + told)
+      for lists, told in (
+          (("testing_list.txt", "validation_list.txt"), "testing_list.txt, "
+           "validation_list.txt say which files are of which split\n"),
+          (("testing_list.txt",), "testing_list.txt says which files are of "
+           "which split\n"))),
+    ("configurations of Parquet", files_named("README.md", *(
+        f"{name}/{split}-00000-of-00001.parquet" for name in ("de", "en")
+        for split in ("test", "train"))),
+     "the folders de, en are 2 configurations, each a data set of its own; for "
+     "de: Parquet (test-00000-of-00001.parquet) is not read yet; to write tar "
+     "files, or lists if there are no pictures (with pyarrow) into a new folder:"
+     "\n(cd /"),
 ]
 
 
