@@ -378,6 +378,51 @@ static fby_err check_types(
     return FBY_OK;
 }
 
+/* ---- class folders of texts without an extension ---- */
+
+/* Keep the first file without an extension in `arg`, a char[FBY_PATH_SIZE]. */
+static fby_err keep_unnamed(
+    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
+{
+    (void)why;
+    if (entry->is_dir || strchr(entry->name, '.') != NULL) {
+        return FBY_OK;
+    }
+    snprintf(arg, FBY_PATH_SIZE, "%s", entry->name);
+    return FBY_GONE;
+}
+
+static bool is_text_file(const struct fby_search *search, const char *path)
+{
+    struct fby_object object;
+    char              begin[1024];
+    size_t            size = sizeof(begin);
+    if (fby_object_open(search->root, path, &object, NULL) != FBY_OK) {
+        return false;
+    }
+    fby_err err = fby_object_read_some(&object, 0, begin, &size, NULL);
+    fby_object_close(&object);
+    return err == FBY_OK && size > 0 && memchr(begin, '\0', size) == NULL;
+}
+
+/* Is a file without an extension in each class folder, and is it a text? */
+static bool have_unnamed_texts(const struct class_folders *folders)
+{
+    bool found = folders->n > 0 && folders->counts.n_types == 0;
+    for (uint32_t i = 0; i < folders->n && found; i++) {
+        char dir[FBY_PATH_SIZE];
+        char path[FBY_PATH_SIZE];
+        char name[FBY_PATH_SIZE] = "";
+        found = fby_path_join(folders->path, folders->classes[i].name, dir,
+                    NULL) == FBY_OK &&
+                fby_guess_visit_dir(folders->search, dir, NULL, keep_unnamed,
+                    name, NULL, NULL) == FBY_GONE &&
+                fby_path_join(dir, name, path, NULL) == FBY_OK &&
+                is_text_file(folders->search, path);
+    }
+    return found;
+}
+
 /* Refuse several folders of folders if those in the first have names of pairs, as
  * DUTS-TR/Image and DUTS-TR/Mask. */
 static fby_err refuse_inner_pairs(const struct class_folders *folders,
@@ -622,10 +667,16 @@ fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
     split->classes     = depth > 0 ? folders.n : 0;
     split->class_depth = depth;
     split->has_sides   = depth > 0 && have_sides(&folders);
-    if (err == FBY_OK && depth > 0) {
+    bool are_texts =
+        err == FBY_CONFIG && depth > 0 && have_unnamed_texts(&folders);
+    if (are_texts) { /* which fby_refuse_class_texts() refuses */
+        split->n_members = 1;
+        err              = FBY_OK;
+    }
+    if (err == FBY_OK && depth > 0 && !are_texts) {
         err = check_depth(&folders, split, why);
     }
-    if (err == FBY_OK) {
+    if (err == FBY_OK && !are_texts) {
         err = set_samples(&folders, split, why);
     }
     if (err == FBY_OK) {

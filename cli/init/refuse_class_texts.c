@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* refuse_class_texts.c - refuse class folders of texts, as pos/0_9.txt, with
- * the command that writes lists of them, or of series, as walk/0.csv, with the one
+ * the command that writes lists of them (also if their names have no extension, as those
+ * of 20 Newsgroups), or of series, as walk/0.csv, with the one
  * that makes a table.
  *
  * A folder that another split lacks is no class, as unsup/ in train/ of the
@@ -67,8 +68,9 @@ fby_err fby_refuse_class_texts(
     char                    below[FBY_PATH_SIZE];
     char                    operand[FBY_OPERAND_SIZE];
     bool is_csv = guess->n_splits > 0 && is_of_type(&guess->splits[0], "csv");
+    bool is_txt = guess->n_splits > 0 && is_of_type(&guess->splits[0], "txt");
     if (guess->n_splits == 0 ||
-        !(is_csv || is_of_type(&guess->splits[0], "txt"))) {
+        !(is_csv || is_txt || is_of_type(&guess->splits[0], ""))) {
         return FBY_OK;
     }
     if (search->in_zip) {
@@ -98,7 +100,8 @@ fby_err fby_refuse_class_texts(
                                   : "",
             operand);
     }
-    fby_guess_set_command(search, dir, FBY_PYTHON "S = [%s]; %s; %s\"", splits,
+    fby_guess_set_command(search, dir,
+        FBY_PYTHON "S = [%s]; X = '%s'; %s; %s\"", splits, is_txt ? ".txt" : "",
         fby_program_class_texts, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "texts in class folders are not read: write lists of those in the "

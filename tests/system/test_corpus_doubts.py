@@ -34,6 +34,18 @@ def paired(first, second, make_second=mask):
     return make
 
 
+def newsgroups(*splits, operand):
+    """Messages of two groups, of which one is not UTF-8."""
+    def make(root):
+        for split in splits:
+            for name in ("comp.graphics", "sci.space"):
+                text = f"Subject: a message of {name}\n"
+                save(root / f"{split}{name}/37261", text)
+                save(root / f"{split}{name}/9", f"Caf\xe9: {text}".encode("l1"))
+        return root / operand
+    return make
+
+
 def drawing(number):
     """A picture in black and white, with three channels."""
     pixels = numpy.zeros((40, 48, 3), "u1")
@@ -558,6 +570,20 @@ ROWS = [
      "de: Parquet (test-00000-of-00001.parquet) is not read yet; to write tar "
      "files, or lists if there are no pictures (with pyarrow) into a new folder:"
      "\n(cd /"),
+    *((f"20 Newsgroups: texts without an extension{where}", newsgroups(
+        *splits, operand=operand), Remedy(
+            "texts in class folders are not read: write lists of those in the "
+            "folders that all splits have (none called unsup or unlabeled), "
+            "then: forebay init /", f"{operand}texts",
+            {"text": (4, 64), "label": Counter([0, 0, 1, 1])}), *others)
+      for where, splits, operand, others in (
+          ("", [""], "", []), (" in splits", ["train/", "test/"], "",
+                               [("test", {"label": [0, 0, 1, 1]})]),
+          (" of a split", ["20news-bydate-train/", "20news-bydate-test/"],
+           "20news-bydate-train/", []))),
+    ("class folders of other files without an extension", files_named(
+        "a/1", "b/1", "c/x.bin"),
+     "the class folder a has no files with an extension, such as 7.jpg: add"),
 ]
 
 
