@@ -660,6 +660,9 @@ fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
     fby_err err       = fby_folder_list_classes(
               search->root, path, depth, &folders.classes, &folders.n, why);
     if (err == FBY_OK) {
+        err = fby_refuse_unicode_forms(search, folders.classes, folders.n, why);
+    }
+    if (err == FBY_OK) {
         err = fby_count_folders(
             search, path, folders.classes, folders.n, &folders.counts, why);
         search->out->n_dangling += folders.counts.n_dangling;

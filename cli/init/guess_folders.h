@@ -58,6 +58,12 @@ FBY_CHECKED fby_err fby_refuse_pairs_below(struct fby_search *search,
  * (guess_pairs.c)? */
 bool fby_guess_is_role_name(const char *name);
 
+/* Refuse class folders of one name in two Unicode normal forms, among `classes` and
+ * those of train (refuse_unicode_forms.c).
+ * Errors: FBY_CONFIG: what to do. */
+FBY_CHECKED fby_err fby_refuse_unicode_forms(struct fby_search *search,
+    const struct fby_folder *classes, uint32_t n, struct fby_error_detail *why);
+
 /* Write why `folder`, the only one of the split at `path`, is no class of train,
  * and what to do (guess_lone_class.c). */
 void fby_guess_explain_lone_folder(struct fby_search *search, const char *path,

@@ -136,5 +136,6 @@ extern const char fby_program_sort_tables[];
 extern const char fby_program_csv_arrays[];
 
 extern const char fby_program_rename_masks[];
+extern const char fby_program_composed_names[];
 
 #endif

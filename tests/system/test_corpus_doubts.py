@@ -584,6 +584,25 @@ ROWS = [
     ("class folders of other files without an extension", files_named(
         "a/1", "b/1", "c/x.bin"),
      "the class folder a has no files with an extension, such as 7.jpg: add"),
+    *((f"class folders in two Unicode normal forms: {where}", pictures_at(
+        *names), Remedy(
+            "the class folders " + told + " have one name in two Unicode normal "
+            "forms, as after a copy from macOS: if they are two classes, add "
+            "--class-depth 1, else give all names the form NFC:\n(cd /", "",
+            {"label": labels}), *others)
+      for where, names, told, labels, others in (
+          ("one split", ("caf\xe9/0.jpg", "cafe\u0301/0.jpg", "cafe/7.jpg",
+                         "tea/0.jpg"),
+           r"caf\xc3\xa9 and cafe\xcc\x81" + " (caf\xe9)",
+           Counter([0, 1, 1, 2]), []),
+          ("val", ("train/\ud55c\u30ac/0.jpg", "train/a/0.jpg",
+                   "val/\u1112\u1161\u11ab\u30ab\u3099/0.jpg"),
+           r"\xed\x95\x9c\xe3\x82\xac and \xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab"
+           r"\xe3\x82\xab\xe3\x82\x99 (" + "\ud55c\u30ac)",
+           Counter([0, 1]), [("val", {"label": [1]})]))),
+    ("class folders with and without an accent", pictures_at(
+        "cafe\u0301/x.jpg", "cafe/y.jpg", "caff/z.jpg"),
+     {"label": Counter([0, 1, 2])}),
 ]
 
 
