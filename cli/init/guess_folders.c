@@ -107,6 +107,55 @@ static fby_err read_sizes(const struct class_folders *folders,
     return err;
 }
 
+/* Name the first sample of the class that lacks the picture. */
+static fby_err find_lacking_in(const struct class_folders *folders,
+    uint32_t class_id, struct fby_init_member *member,
+    struct fby_error_detail *why)
+{
+    struct fby_folder class  = {.name = folders->classes[class_id].name};
+    struct fby_shard *shards = NULL;
+    uint32_t          n      = 0;
+    uint32_t          index;
+    atomic_bool       stop = false;
+    fby_err           err  = fby_folder_find_class_files(
+                   folders->search->root, folders->path, &stop, &class, why);
+    if (err == FBY_OK) {
+        err = fby_folders_to_shards(&class, 1, &shards, &n, why);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < shards[i].n_samples && err == FBY_OK &&
+                             member->lacking[0] == '\0';
+             k++) {
+            if (!fby_shard_find_member(
+                    &shards[i], k, &member->extension, 1, &index)) {
+                snprintf(member->lacking, sizeof(member->lacking), "%s",
+                    fby_text_show_begin(fby_shard_key(&shards[i], k), 70).text);
+            }
+        }
+        fby_shard_fini(&shards[i]);
+    }
+    free(shards);
+    fby_folders_free_files(&class, 1);
+    return err;
+}
+
+/* Name a sample that lacks a second picture which others have. */
+static fby_err find_lacking(const struct class_folders *folders,
+    struct fby_guess_split *split, struct fby_error_detail *why)
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        struct fby_init_member *member = &split->members[i];
+        bool                    is_one = fby_init_is_picture(member) &&
+                      strchr(member->extension, '.') != NULL &&
+                      member->count < split->samples;
+        for (uint32_t k = 0;
+             k < folders->n && is_one && member->lacking[0] == '\0'; k++) {
+            FBY_TRY(find_lacking_in(folders, k, member, why));
+        }
+    }
+    return FBY_OK;
+}
+
 static bool reads_suffix(const void *arg, const char *suffix)
 {
     (void)arg;
@@ -337,6 +386,9 @@ static fby_err set_samples(struct class_folders *folders,
     note_boxes(folders, split);
     note_unread_types(folders, split);
     note_unnamed(folders);
+    if (err == FBY_OK) {
+        err = find_lacking(folders, split, why);
+    }
     return err == FBY_OK ? read_sizes(folders, split, why) : err;
 }
 

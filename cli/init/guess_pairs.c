@@ -28,7 +28,6 @@
 enum {
     MAX_FOLDERS = 16,  /* that are looked at */
     MANY_FILES  = 10,  /* that have the same names not by chance */
-    FEW_FILES   = 5,   /* of fewer none may be missing */
     MAX_HASHES  = 4096 /* names of a folder that are compared */
 };
 
@@ -188,7 +187,7 @@ static bool compare_with_first(
     }
     bool is_equal  = shared == most && one->n_files == folder->n_files;
     set->is_nearly = set->is_nearly || !is_equal;
-    return is_equal || (most >= FEW_FILES && 4 * shared >= 3 * most);
+    return is_equal || (most >= FBY_FEW_FILES && 4 * shared >= 3 * most);
 }
 
 /* Look at the pictures of few folders with the same names. */
@@ -339,7 +338,7 @@ static enum verdict judge(const struct folder_set *set)
     if (set->n > FBY_FEW_FOLDERS) {
         return is_counter ? CLASSES : MAYBE_PAIRS;
     }
-    bool is_of_types = has_types(set) && one->n_files >= FEW_FILES;
+    bool is_of_types = has_types(set) && one->n_files >= FBY_FEW_FILES;
     if (!is_counter || is_of_types || set->has_plain || has_any(set, roles)) {
         return PAIRS;
     }

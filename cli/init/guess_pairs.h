@@ -8,6 +8,7 @@
 
 enum {
     FBY_FEW_FOLDERS  = 4,  /* most folders that are rather pairs than classes */
+    FBY_FEW_FILES    = 5,  /* of fewer none may be missing */
     FBY_PAIRED_FILES = 4,  /* of a folder, whose pixels are looked at */
     FBY_PAIRED_PATH  = 320 /* bytes of a path of such a file, with NUL */
 };
@@ -28,6 +29,12 @@ bool fby_guess_has_plain_folder(const struct fby_search *search,
 FBY_CHECKED fby_err fby_refuse_pair_ends(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
+
+/* Have the folders `names` in `path` the same file names but for the begin and end, of
+ * which a few may be missing? `lone` is then the path, below `path`, of a file that has
+ * no partner; "": none. */
+bool fby_guess_are_pair_ends(struct fby_search *search, const char *path,
+    const char *const names[2], char lone[FBY_PATH_SIZE]);
 
 /* Set the names of the folders in a listing, which are borrowed. Returns their
  * number; 0: there are more than FBY_FEW_FOLDERS. */

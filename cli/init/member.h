@@ -55,14 +55,15 @@ struct fby_init_member {
     char     extension[FBY_NAME_SIZE]; /* lower case */
     uint64_t count;                    /* number of these members */
     bool     always;                   /* each sample that was read has one */
-    bool     header_read; /* the PNG header of the first such file was read */
-    bool     is_png;      /* by this header */
-    bool     may_be_ids;  /* by this header: pixels are grey or of a palette */
-    bool     is_grey16;   /* by this header: pixels are grey, of 16 bits */
-    bool     has_grey16;  /* folder: so are those of a file that was read */
-    char     no_ids[128]; /* "FILE has colours", of a later file; "": none */
-    bool     has_255;     /* in the pixels of the first masks */
-    bool     has_other_ids; /* than 0 and 255, likewise */
+    char lacking[80];   /* folder: a sample without it: "cat/7"; "": unknown */
+    bool header_read;   /* the PNG header of the first such file was read */
+    bool is_png;        /* by this header */
+    bool may_be_ids;    /* by this header: pixels are grey or of a palette */
+    bool is_grey16;     /* by this header: pixels are grey, of 16 bits */
+    bool has_grey16;    /* folder: so are those of a file that was read */
+    char no_ids[128];   /* "FILE has colours", of a later file; "": none */
+    bool has_255;       /* in the pixels of the first masks */
+    bool has_other_ids; /* than 0 and 255, likewise */
     /* The sizes of the pictures of the first samples; {0, 0}: unknown. */
     struct fby_size sizes[FBY_INIT_SIZES];
     uint32_t

@@ -132,7 +132,7 @@ FBY_CHECKED fby_err fby_refuse_split_pairs(
 /* Add to an error of the folders `names` in `path`, if it says that files are
  * missing, the command that moves the others away. `below` is the pattern of the
  * folders. Returns FBY_CONFIG (refuse_partners.c). */
-FBY_CHECKED fby_err fby_guess_explain_missing(const struct fby_search *search,
+FBY_CHECKED fby_err fby_guess_explain_missing(struct fby_search *search,
     const char *path, const char *const names[2], const char *below,
     struct fby_error_detail *why);
 

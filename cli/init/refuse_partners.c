@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/init/guess_notes.h"
+#include "cli/init/guess_pairs.h"
 #include "cli/init/refuse_layouts.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
@@ -99,10 +100,12 @@ static bool has_pair(
 
 /* Replace the error if no file of the two folders has a partner: then it is a
  * matter of names. Returns false if there are pairs. */
-static bool explain_names(const struct fby_search *search, const char *path,
+static bool explain_names(struct fby_search *search, const char *path,
     const char *const names[2], const char *split, struct fby_error_detail *why)
 {
     char dirs[2][FBY_PATH_SIZE];
+    char lone[FBY_PATH_SIZE];
+    char told[100] = "";
     for (int i = 0; i < 2; i++) {
         char below[FBY_PATH_SIZE];
         if (fby_path_join(path, names[i], below, NULL) != FBY_OK ||
@@ -114,17 +117,22 @@ static bool explain_names(const struct fby_search *search, const char *path,
     if (has_pair(search, dirs[0], dirs[1])) {
         return false;
     }
+    if (fby_guess_are_pair_ends(
+            search, "", (const char *const[]){dirs[0], dirs[1]}, lone) &&
+        lone[0] != '\0') {
+        snprintf(told, sizeof(told), " (%s has no partner at all)",
+            fby_text_show_begin(lone, 70).text);
+    }
     (void)fby_error_set(why, FBY_CONFIG,
         "no file in %.60s%.40s has the name of one in %.60s%.40s, up to its "
-        "first dot: give the files of a pair one name, as images/7.jpg and "
+        "first dot%s: give the files of a pair one name, as images/7.jpg and "
         "masks/7.png",
-        names[0], split, names[1], split);
+        names[0], split, names[1], split, told);
     return true;
 }
 
-fby_err fby_guess_explain_missing(const struct fby_search *search,
-    const char *path, const char *const names[2], const char *below,
-    struct fby_error_detail *why)
+fby_err fby_guess_explain_missing(struct fby_search *search, const char *path,
+    const char *const names[2], const char *below, struct fby_error_detail *why)
 {
     struct fby_error_detail said  = *why;
     const char             *split = strchr(below, '}') + 1; /* "/train" or "" */

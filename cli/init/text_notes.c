@@ -155,9 +155,11 @@ static void append_partial(const struct fby_init_summary *data,
         !fby_source_traits(data->kind)->has_names &&
         !fby_init_is_same_image(data, image, member)) {
         fby_init_printf(out,
-            "left out: %s: of only %s; write such a file for each sample, "
+            "left out: %s: of only %s%s%s; write such a file for each sample, "
             "or merge it into another mask\n",
-            member->extension, fby_plural(member->count, "sample").text);
+            member->extension, fby_plural(member->count, "sample").text,
+            member->lacking[0] != '\0' ? ", and none of " : "",
+            member->lacking);
     }
 }
 

@@ -34,6 +34,16 @@ def paired(first, second, make_second=mask):
     return make
 
 
+def ended_pairs(pictures, masks, n=8):
+    """Pairs with names of other ends, without the mask of the third."""
+    def make(root):
+        for i in range(n):
+            save(root / pictures.format(i), picture(i))
+            if i != 2:
+                save(root / masks.format(i), mask(i))
+    return make
+
+
 def newsgroups(*splits, operand):
     """Messages of two groups, of which one is not UTF-8."""
     def make(root):
@@ -603,6 +613,26 @@ ROWS = [
     ("class folders with and without an accent", pictures_at(
         "cafe\u0301/x.jpg", "cafe/y.jpg", "caff/z.jpg"),
      {"label": Counter([0, 1, 2])}),
+    *((f"pairs with other ends, and one missing: {a} and {b}", ended_pairs(a, b),
+       told) for a, b, told in (
+           ("A/a_1{}_img.png", "seg/a_1{}_seg.png", "A and seg have file names "
+            "that differ only at their ends, so they look like pairs, not "
+            "classes (A/a_12_img.png has no partner): give the files of a pair "
+            "one name, as images/7.jpg and masks/7.png, and name the folders "
+            "images and masks; if they are classes, add --class-depth 1\n"),
+           ("train/images/a_{}_img.png", "train/masks/a_{}_seg.png", "in train: "
+            "no file in images has the name of one in masks, up to its first dot "
+            "(train/images/a_2_img.png has no partner at all): give the files of "
+            "a pair one name, as images/7.jpg and masks/7.png\n"))),
+    ("classes of numbered files, of which one has more", all_of(
+        numbered("seg", n=6, form="seg_{}.jpg"),
+        numbered("other", n=12, form="other_{}.jpg")),
+     {"label": Counter([0] * 12 + [1] * 6)}),
+    ("a missing mask beside the pictures", ended_pairs(
+        "{}.png", "{}.mask.png"), Note(
+            "left out: mask.png: of only 7 samples, and none of 2; write such a "
+            "file for each sample, or merge it into another mask\n",
+            {"image": (8, *IMAGE)})),
 ]
 
 

@@ -384,8 +384,8 @@ ROWS = [
     ("second masks of some pictures", files(
         *(f"{name}/{{}}{end}.png" for name in "ab" for end in ("", ".mask")),
         "a/{}.mask_1.png"), Note(
-            "left out: mask_1.png: of only 4 samples; write such a file for "
-            "each sample, or merge it into another mask\n",
+            "left out: mask_1.png: of only 4 samples, and none of b/0; write such "
+            "a file for each sample, or merge it into another mask\n",
             {"image": (8, *IMAGE), "mask": (8, 224, 224, 1)})),
     ("masks of names with blanks", files(
         "images/a ({}).png", "masks/a ({})_mask.png"),
