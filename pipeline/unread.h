@@ -31,10 +31,11 @@ bool fby_unread_is_jpeg(const char *name);
     "\"$t\" || echo \"left out: $f, since $t is there\"; done' sh {} +"
 
 /* The same for other pictures, which are converted to PNG; a picture that is there
- * already is kept. */
-#define FBY_UNREAD_CONVERT                                        \
-    "sh -c 'for f; do [ -e \"${f%.*}.png\" ] || mogrify -format " \
-    "png \"$f\"; done' sh {} +"
+ * already is kept, and named. */
+#define FBY_UNREAD_CONVERT                                                   \
+    "sh -c 'for f; do t=\"${f%.*}.png\"; if [ -e \"$t\" ]; then echo \"not " \
+    "converted: $f, since $t is there\"; else mogrify -format png \"$f\"; "  \
+    "fi; done' sh {} +"
 
 /* True for the URL of an object store or a web server, as s3://bucket/a.tar.
  * Then `out` says what to do. */

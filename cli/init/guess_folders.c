@@ -311,6 +311,13 @@ static void note_boxes(
     }
 }
 
+static bool is_unread_picture(const char *extension)
+{
+    char name[FBY_NAME_SIZE + 2];
+    snprintf(name, sizeof(name), "*.%s", extension);
+    return fby_unread_picture(name) != NULL;
+}
+
 /* Add a note on each type of files of the samples that no field reads. */
 static void note_unread_types(
     const struct class_folders *folders, const struct fby_guess_split *split)
@@ -322,9 +329,12 @@ static void note_unread_types(
                        fby_init_has_type(member->extension, "json") ||
                        fby_init_has_type(member->extension, "npy");
         if (!is_read && folders->counts.n_with_picture > 0) {
+            bool is_picture = is_unread_picture(member->extension);
             fby_guess_note(folders->search,
-                "left out: the .%s files beside the pictures are not read",
-                fby_text_show_begin(member->extension, 20).text);
+                "left out: the .%s files beside the pictures are not read%s",
+                fby_text_show_begin(member->extension, 20).text,
+                is_picture ? ", nor converted where a .png of their name is"
+                           : "");
         }
     }
 }

@@ -73,7 +73,9 @@ static void pictures_without_decoder_name_the_command_that_converts(
     assert_file("b/a.tif",
         "TIFF pictures (b/a.tif) are not decoded; convert them with "
         "ImageMagick, in their folder: find . -iname '*.tif' -exec sh -c 'for "
-        "f; do [ -e \"${f%.*}.png\" ] || mogrify -format png \"$f\"; done' sh "
+        "f; do t=\"${f%.*}.png\"; if [ -e \"$t\" ]; then echo \"not converted: "
+        "$f, since $t is there\"; else mogrify -format png \"$f\"; fi; done' "
+        "sh "
         "{} +");
     assert_file("b/a.JFIF",
         "JPEG pictures are read as .jpg and .jpeg (not b/a.JFIF); give them "

@@ -633,6 +633,13 @@ ROWS = [
             "left out: mask.png: of only 7 samples, and none of 2; write such a "
             "file for each sample, or merge it into another mask\n",
             {"image": (8, *IMAGE)})),
+    ("TIFF pictures, of which one was converted", pictures_at(
+        "a/1.png", "a/1.tif", "a/2.tif", "b/1.png", "b/3.tif"), Note(
+            "left out: the .tif files beside the pictures are not read, nor "
+            "converted where a .png of their name is\nleft out: 2 .tif files (no "
+            "pictures that can be decoded)\nto convert them with ImageMagick: "
+            "find /", {"label": Counter([0, 1])},
+            {"train": {"label": Counter([0, 0, 1, 1])}})),
 ]
 
 
