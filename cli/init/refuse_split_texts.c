@@ -21,7 +21,7 @@
 #include "pipeline/text.h"
 #include "pipeline/unread.h"
 
-enum { LINE_SIZE = 512 };
+enum { LINE_SIZE = 512, MAX_OTHERS = 16 };
 
 struct split_text { /* the text of a split, by its first line */
     char        file[FBY_PATH_SIZE]; /* below the layout's folder */
@@ -32,6 +32,11 @@ struct split_text { /* the text of a split, by its first line */
     bool        has_folders;           /* in the names */
 };
 
+struct other_text { /* of a split that has a text before it by name */
+    char        file[FBY_NAME_SIZE];
+    const char *split;
+};
+
 struct split_texts {
     struct fby_search *search;
     const char        *path; /* of the layout, below the root */
@@ -39,6 +44,8 @@ struct split_texts {
     const char *dir;         /* that is looked at, in `path`; "": itself */
     struct split_text texts[FBY_KNOWN_SPLITS];
     uint32_t          n;
+    struct other_text others[MAX_OTHERS];
+    uint32_t          n_others;
     struct split_text json; /* of all splits; .file "": none was found */
 };
 
@@ -129,13 +136,22 @@ static bool read_text(const struct split_texts *self, struct split_text *out)
 /* Add the text. Of several of one split the first by name is taken. */
 static void add_text(struct split_texts *self, const struct split_text *text)
 {
-    uint32_t i = 0;
+    struct split_text other = *text;
+    uint32_t          i     = 0;
     while (i < self->n && strcmp(self->texts[i].split, text->split) != 0) {
         i++;
     }
     if (i == self->n || strcmp(text->file, self->texts[i].file) < 0) {
+        other          = self->texts[i];
         self->texts[i] = *text;
-        self->n += i == self->n ? 1 : 0;
+    }
+    if (i == self->n) {
+        self->n++;
+    } else if (self->n_others < MAX_OTHERS) {
+        struct other_text *out = &self->others[self->n_others++];
+        snprintf(out->file, sizeof(out->file), "%.*s", FBY_NAME_SIZE - 1,
+            other.file);
+        out->split = other.split;
     }
 }
 
@@ -183,6 +199,12 @@ static int compare_texts(const void *a, const void *b)
         ((const struct split_text *)b)->file);
 }
 
+static int compare_others(const void *a, const void *b)
+{
+    return strcmp(((const struct other_text *)a)->file,
+        ((const struct other_text *)b)->file);
+}
+
 /* Is a text that of train? Else all pictures that no text has are. */
 static bool has_train(const struct split_texts *self)
 {
@@ -213,20 +235,40 @@ static bool are_alike(struct split_texts *self)
     return found;
 }
 
-/* Refuse the layout because of the text `file`, with the command that is set. */
-static fby_err refuse(const struct split_texts *self, const char *file,
-    struct fby_error_detail *why)
+/* Write the other texts of the split of the first: " (others: b.txt; ...)". */
+static void list_others(struct split_texts *self, char *out, size_t size)
 {
+    char names[160] = "";
+    qsort(
+        self->others, self->n_others, sizeof(self->others[0]), compare_others);
+    for (uint32_t i = 0; i < self->n_others; i++) {
+        if (strcmp(self->others[i].split, self->texts[0].split) == 0) {
+            fby_text_append_name(names, sizeof(names), self->others[i].file);
+        }
+    }
+    snprintf(out, size,
+        names[0] != '\0' ? " (others: %s; to take one, change the names in the "
+                           "command)"
+                         : "",
+        names);
+}
+
+/* Refuse the layout because of the text `file`, with the command that is set. */
+static fby_err refuse(
+    struct split_texts *self, const char *file, struct fby_error_detail *why)
+{
+    char others[240];
+    list_others(self, others, sizeof(others));
     return fby_error_set(why, FBY_CONFIG,
-        "%.80s says which pictures in %.60s are of which split: write a list "
+        "%.80s says which pictures in %.60s are of which split%s: write a list "
         "of each, and run init %s:",
         file, self->pictures[0] != '\0' ? self->pictures : "the class folders",
-        self->path[0] != '\0' ? "on that folder" : "again");
+        others, self->path[0] != '\0' ? "on that folder" : "again");
 }
 
 /* Refuse the layout because of the texts, or of the JSON file, whose names lack what
  * those of `like` do. `splits` has them for the program. */
-static fby_err refuse_splits(const struct split_texts *self, const char *splits,
+static fby_err refuse_splits(struct split_texts *self, const char *splits,
     const struct split_text *like, struct fby_error_detail *why)
 {
     fby_guess_set_command(self->search, self->path,
@@ -267,7 +309,7 @@ static fby_err refuse_unread(
 }
 
 static fby_err refuse_texts(
-    const struct split_texts *self, struct fby_error_detail *why)
+    struct split_texts *self, struct fby_error_detail *why)
 {
     char   files[FBY_KNOWN_SPLITS * 160] = "";
     size_t used                          = 0;
@@ -283,7 +325,7 @@ static fby_err refuse_texts(
 }
 
 static fby_err refuse_json(
-    const struct split_texts *self, struct fby_error_detail *why)
+    struct split_texts *self, struct fby_error_detail *why)
 {
     char splits[FBY_PATH_SIZE + 80];
     snprintf(splits, sizeof(splits),
@@ -361,8 +403,7 @@ fby_err fby_refuse_split_numbers(struct fby_search *search, const char *path,
 #define CUB_NAMES  "images.txt"
 #define CUB_SPLITS "train_test_split.txt"
 
-static fby_err check_cub(
-    const struct split_texts *self, struct fby_error_detail *why)
+static fby_err check_cub(struct split_texts *self, struct fby_error_detail *why)
 {
     struct split_text names = {.file = ""};
     char              line[LINE_SIZE];

@@ -234,6 +234,31 @@ static void describe_separator(const char *separator, char out[16])
                               : separator);
 }
 
+/* Write " (not of u.item, u.user)", the tables of any name that the list lacks. */
+static void write_others(const struct table_files *self,
+    const struct table_file *main, char *out, size_t size)
+{
+    struct table_files *all        = fby_zalloc(sizeof(*all));
+    char                names[120] = "";
+    *all                           = *self;
+    if (self->ending == NULL && self->search->only_file[0] == '\0') {
+        all->is_any = true;
+        all->n      = 0;
+        (void)!fby_guess_visit_dir(
+            self->search, self->path, NULL, visit_file, all, NULL, NULL);
+        qsort(all->files, all->n, sizeof(all->files[0]), compare_files);
+    }
+    for (uint32_t i = 0; i < all->n; i++) {
+        const struct table_file *file = &all->files[i];
+        if (strcmp(file->name, main->name) != 0 &&
+            !is_split_of(self, file, main)) {
+            fby_text_append_name(names, sizeof(names), file->name);
+        }
+    }
+    free(all);
+    snprintf(out, size, names[0] != '\0' ? " (not of %s)" : "", names);
+}
+
 static fby_err refuse(
     const struct table_files *self, struct fby_error_detail *why)
 {
@@ -241,13 +266,15 @@ static fby_err refuse(
     const struct fby_text_table *table = &main->table;
     bool is_largest = self->n > 1 && split_of(self, main) == NULL;
     char separator[16];
+    char others[136];
     describe_separator(table->separator, separator);
+    write_others(self, main, others, sizeof(others));
     return fby_error_set(why, FBY_CONFIG,
-        "%s%s has rows of %u columns, separated by %s%s%s: write a list%s",
+        "%s%s has rows of %u columns, separated by %s%s%s: write a list%s%s",
         main->name, is_largest ? ", the largest table beside others," : "",
         table->n_columns, separator,
         table->has_header || table->lacks_name ? "" : ", and no header",
-        table->has_count ? ", after a line with their number" : "",
+        table->has_count ? ", after a line with their number" : "", others,
         advise(self, main));
 }
 

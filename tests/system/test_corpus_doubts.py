@@ -640,6 +640,24 @@ ROWS = [
             "pictures that can be decoded)\nto convert them with ImageMagick: "
             "find /", {"label": Counter([0, 1])},
             {"train": {"label": Counter([0, 0, 1, 1])}})),
+    ("MovieLens 100k", all_of(
+        csv("u.data", "196\t242\t3\t881250949", "186\t302\t3\t891717742"),
+        csv("u.item", "1|Toy Story (1995)|01-Jan-1995", "2|GoldenEye|"),
+        csv("u.user", "1|24|M|technician", "2|53|F|other")), Remedy(
+            "u.data has rows of 4 columns, separated by tabs, and no header: "
+            "write a list (not of u.item, u.user):\n(cd /", "u.csv",
+            {"c3": [3, 3]})),
+    ("FGVC-Aircraft: three texts of labels for each split", all_of(
+        pictures_at(*(f"images/{i}.jpg" for i in range(4))), *(
+            csv(f"images_{kind}{split}.txt", *(
+                f"{i}{' ' * bool(kind)}{kind}{i % 2}"[:None if kind else 1]
+                for i in ids)) for kind in ("family_", "", "variant_")
+            for split, ids in (("test", (2, 3)), ("train", (0, 1))))), Remedy(
+                "images_family_test.txt says which pictures in images are of "
+                "which split (others: images_test.txt, images_variant_test.txt; "
+                "to take one, change the names in the command): write a list of "
+                "each, and run init again:\n(cd /", "",
+                {"label": Counter([0, 1])}), ("test", {"label": [0, 1]})),
 ]
 
 

@@ -1043,8 +1043,8 @@ ROWS = [
         "ratings.dat": "1::1193::5::978300760\n" * 5,
         "README": "x\ny z\n"}), Remedy(
             "ratings.dat, the largest table beside others, has rows of 4 "
-            "columns, separated by '::', and no header: write a list:\n(cd /",
-            "", {"c2": Counter([1193] * 5)})),
+            "columns, separated by '::', and no header: write a list (not of "
+            "movies.dat):\n(cd /", "", {"c2": Counter([1193] * 5)})),
     ("MovieLens: the file movies.dat, in Latin-1", texts({
         "movies.dat": "".join(
             f'{i}::Caf\xe9 {i}, "b\n' for i in range(65)) + "3::x::y\n",
@@ -1064,7 +1064,8 @@ ROWS = [
     ("train.data and test.data with a header", texts({
         "train.data": "age;kind\n1;a b\n2;c\n", "test.data": "age;kind\n3;c\n",
         "more.data": "1;2;3\n" * 99}), Remedy(
-            "train.data has rows of 2 columns, separated by ';': write a list:\n",
+            "train.data has rows of 2 columns, separated by ';': write a list (not "
+            "of more.data):\n",
             "", {"age": Counter([1, 2])}),
      ("test", {"age": (64,)})),
     ("digits.tra and its names", texts({
@@ -1202,7 +1203,8 @@ ROWS = [
         "val.txt": "images/b/1.jpg 1\n"}, "images/"), ("test", {"label": [0, 1]})),
     ("FGVC-Aircraft: names and labels of several words", aircraft, Remedy(
         "images_family_train.txt says which pictures in images are of which "
-        "split: ",
+        "split (others: images_variant_train.txt; to take one, change the names "
+        "in the command): ",
         "", {"image": (2, *IMAGE), "label": Counter([0, 1])}),
      ("val", {"label": [0, 1]})),
     ("SQuAD", squad, Remedy(
