@@ -95,10 +95,13 @@ static bool note_splits(
     bool                    found = fby_refuse_split_texts(
                                         &self->above, "", self->name, dirs, n, &why) == FBY_CONFIG;
     if (found) { /* the error begins with the name of the text */
+        bool has_captions = strstr(why.text, " has captions ") != NULL;
         why.text[strcspn(why.text, " ")] = '\0';
         note(self, why.text,
-            "says which pictures are train and which are test; for these "
-            "splits");
+            has_captions
+                ? "has captions of the pictures; to read them"
+                : "says which pictures are train and which are test; for these "
+                  "splits");
     }
     return found;
 }

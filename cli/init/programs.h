@@ -137,5 +137,7 @@ extern const char fby_program_csv_arrays[];
 
 extern const char fby_program_rename_masks[];
 extern const char fby_program_composed_names[];
+/* Before write_lists. */
+extern const char fby_program_caption_texts[];
 
 #endif

@@ -5,7 +5,8 @@
  *
  * Either a text for each split has a name in each line, as Food-101's
  * meta/train.txt, or one has the splits as numbers, as CUB's
- * train_test_split.txt and CelebA's list_eval_partition.txt. */
+ * train_test_split.txt and CelebA's list_eval_partition.txt. A text may also have
+ * captions of the pictures, as Flickr8k.token.txt. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,8 @@ struct split_texts {
     uint32_t          n;
     struct other_text others[MAX_OTHERS];
     uint32_t          n_others;
-    struct split_text json; /* of all splits; .file "": none was found */
+    struct split_text json;     /* of all splits; .file "": none was found */
+    struct split_text captions; /* of all pictures; likewise */
 };
 
 /* Read the first line of a file below `path`, without the blanks around it. */
@@ -170,6 +172,28 @@ static void look_at_json(struct split_texts *self, const char *name)
     }
 }
 
+/* Keep the text if it begins with the name of a picture, # and a number, and a tab. Of
+ * several the one with the shortest name counts. */
+static void look_at_captions(struct split_texts *self, const char *name)
+{
+    struct split_text  text = {.file = ""};
+    struct split_text *kept = &self->captions;
+    char               line[LINE_SIZE];
+    if (strstr(name, ".token") == NULL ||
+        fby_path_join(self->dir, name, text.file, NULL) != FBY_OK ||
+        !fby_shell_is_plain(text.file) || !read_line(self, text.file, line)) {
+        return;
+    }
+    size_t n      = strcspn(line, "#\t");
+    size_t digits = strspn(&line[n] + (line[n] == '#' ? 1 : 0), "0123456789");
+    bool is_one = line[n] == '#' && digits > 0 && line[n + 1 + digits] == '\t';
+    line[n]     = '\0';
+    if (is_one && is_picture(self, line, &text) && text.ending[0] == '\0' &&
+        (kept->file[0] == '\0' || strlen(text.file) < strlen(kept->file))) {
+        *kept = text;
+    }
+}
+
 static fby_err visit(
     void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
 {
@@ -180,7 +204,7 @@ static fby_err visit(
     for (size_t i = 0; i < sizeof(lower) - 1 && entry->name[i] != '\0'; i++) {
         lower[i] = (char)tolower((unsigned char)entry->name[i]);
     }
-    text.split = fby_split_word(lower);
+    text.split = fby_split_word(entry->name);
     if (!entry->is_dir && text.split != NULL &&
         fby_text_ends_with(lower, ".txt") &&
         fby_path_join(self->dir, entry->name, text.file, NULL) == FBY_OK &&
@@ -189,6 +213,7 @@ static fby_err visit(
     }
     if (!entry->is_dir) {
         look_at_json(self, entry->name);
+        look_at_captions(self, entry->name);
     }
     return FBY_OK;
 }
@@ -308,20 +333,54 @@ static fby_err refuse_unread(
         self->n == 1 ? "s" : "");
 }
 
-static fby_err refuse_texts(
-    struct split_texts *self, struct fby_error_detail *why)
+enum { FILES_SIZE = FBY_KNOWN_SPLITS * 160 };
+
+/* Write the splits and texts for a program. Returns false if they do not fit. */
+static bool write_files(const struct split_texts *self, char out[FILES_SIZE])
 {
-    char   files[FBY_KNOWN_SPLITS * 160] = "";
-    size_t used                          = 0;
-    FBY_TRY(refuse_unread(self, why));
-    for (uint32_t i = 0; i < self->n && used < sizeof(files); i++) {
-        used += (size_t)snprintf(files + used, sizeof(files) - used,
+    size_t used = 0;
+    out[0]      = '\0';
+    for (uint32_t i = 0; i < self->n && used < FILES_SIZE; i++) {
+        used += (size_t)snprintf(out + used, FILES_SIZE - used,
             "%s('%s', open('%s'))", i > 0 ? ", " : "", self->texts[i].split,
             self->texts[i].file);
     }
-    return used < sizeof(files)
+    return used < FILES_SIZE;
+}
+
+static fby_err refuse_texts(
+    struct split_texts *self, struct fby_error_detail *why)
+{
+    char files[FILES_SIZE];
+    FBY_TRY(refuse_unread(self, why));
+    return write_files(self, files)
                ? refuse_splits(self, files, &self->texts[0], why)
                : FBY_OK;
+}
+
+/* Refuse the layout because of the captions, with those of each split if texts have
+ * these, too. */
+static fby_err refuse_captions(
+    struct split_texts *self, bool has_splits, struct fby_error_detail *why)
+{
+    char        files[FILES_SIZE];
+    const char *split = has_splits ? self->texts[0].file : "";
+    if (!write_files(self, files)) {
+        return FBY_OK;
+    }
+    fby_guess_set_command(self->search, self->path,
+        FBY_PYTHON "F = '%s'; S = [%s]; P = '%s'; %s; %s\"",
+        self->captions.file, has_splits ? files : "", self->captions.prefix,
+        fby_program_caption_texts, fby_program_write_lists);
+    return fby_error_set(why, FBY_CONFIG,
+        "%.80s has captions of the pictures in %.60s%s%.80s%s: write a list%s "
+        "with them, and run init %s:",
+        self->captions.file,
+        self->pictures[0] != '\0' ? self->pictures : "the class folders",
+        has_splits ? ", and " : "", split,
+        has_splits ? " says which of these are of which split" : "",
+        has_splits ? " of each" : "",
+        self->path[0] != '\0' ? "on that folder" : "again");
 }
 
 static fby_err refuse_json(
@@ -438,14 +497,19 @@ fby_err fby_refuse_split_texts(struct fby_search *search, const char *path,
         fby_refuse_split_numbers(search, path, pictures, dirs, n_dirs, why));
     FBY_TRY(fby_refuse_split_words(search, path, pictures, dirs, n_dirs, why));
     for (uint32_t i = 0;
-         i <= n_dirs && self.n == 0 && self.json.file[0] == '\0'; i++) {
+         i <= n_dirs && self.n == 0 && self.json.file[0] == '\0' &&
+         self.captions.file[0] == '\0';
+         i++) {
         char below[FBY_PATH_SIZE];
         self.dir = i == 0 ? "" : dirs[i - 1];
         FBY_TRY(fby_path_join(path, self.dir, below, why));
         FBY_TRY(
             fby_guess_visit_dir(search, below, NULL, visit, &self, NULL, why));
     }
-    return are_alike(&self)            ? refuse_texts(&self, why)
+    bool has_splits = are_alike(&self);
+    return self.captions.file[0] != '\0'
+               ? refuse_captions(&self, has_splits, why)
+           : has_splits                ? refuse_texts(&self, why)
            : self.json.file[0] != '\0' ? refuse_json(&self, why)
                                        : FBY_OK;
 }

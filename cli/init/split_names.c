@@ -180,14 +180,21 @@ static bool begins_word(const char *name, const char *at)
            (islower((unsigned char)at[-1]) && isupper((unsigned char)at[0]));
 }
 
+/* Does the word that ends before `at` go on? Not in devImages. */
+static bool goes_on(const char *at)
+{
+    return isalpha((unsigned char)at[0]) &&
+           !(islower((unsigned char)at[-1]) && isupper((unsigned char)at[0]));
+}
+
 /* True if a word of the name begins with `word`, in any case. If `is_whole`, it is
  * that word: device is no dev. */
 static bool has_word(const char *name, const char *word, bool is_whole)
 {
     size_t      size = strlen(word);
     const char *at   = strcasestr(name, word);
-    while (at != NULL && (!begins_word(name, at) ||
-                             (is_whole && isalpha((unsigned char)at[size])))) {
+    while (at != NULL &&
+           (!begins_word(name, at) || (is_whole && goes_on(at + size)))) {
         at = strcasestr(at + 1, word);
     }
     return at != NULL;

@@ -44,6 +44,21 @@ def ended_pairs(pictures, masks, n=8):
     return make
 
 
+def flickr(*splits, to="", token="Flickr8k.token.txt"):
+    """Pictures with two captions each, and texts with those of splits."""
+    def make(root):
+        for i in range(6):
+            save(root / f"Flicker8k_Dataset/1000{i}.jpg", picture(i))
+        text = "".join(f"1000{i}.jpg#{k}\tChild {i} runs {'ab'[k]} .\n"
+                       for i in range(6) for k in range(2))
+        save(root / to / token, text)
+        save(root / to / token.replace(".token", ".lemma.token"), text)
+        for split, first, last in splits:
+            save(root / to / f"Flickr_8k.{split}Images.txt", "".join(
+                f"1000{i}.jpg\n" for i in range(first, last)))
+    return make
+
+
 def newsgroups(*splits, operand):
     """Messages of two groups, of which one is not UTF-8."""
     def make(root):
@@ -658,6 +673,22 @@ ROWS = [
                 "to take one, change the names in the command): write a list of "
                 "each, and run init again:\n(cd /", "",
                 {"label": Counter([0, 1])}), ("test", {"label": [0, 1]})),
+    *((f"Flickr8k: captions and splits in '{to}'", flickr(
+        ("train", 0, 3), ("dev", 3, 5), ("test", 5, 6), to=to), Remedy(
+            f"{to}Flickr8k.token.txt has captions of the pictures in "
+            f"Flicker8k_Dataset, and {to}Flickr_8k.devImages.txt says which of "
+            "these are of which split: write a list of each with them, and run "
+            "init again:\n(cd /", "", {"image": (3, *IMAGE), "captions": (3, 16)}),
+       ("val", {"captions": (64, 16)}), ("test", {"captions": (64, 16)}))
+      for to in ("", "Flickr8k_text/")),
+    ("Flickr30k: captions", flickr(token="results_20130124.token"), Remedy(
+        "results_20130124.token has captions of the pictures in "
+        "Flicker8k_Dataset: write a list with them, and run init again:\n(cd /",
+        "", {"image": (6, *IMAGE), "captions": (6, 16)})),
+    ("the pictures of Flickr30k alone", lambda root: flickr(
+        token="results_20130124.token")(root) or root / "Flicker8k_Dataset", Note(
+            "note: results_20130124.token in the folder above has captions of the "
+            "pictures; to read them: forebay init /", {"image": (6, *IMAGE)})),
 ]
 
 

@@ -7,7 +7,8 @@ split = lambda n: next(
     ((s, n[:m.end(1)], n[m.end():])
      for s, w in [('train', 'training|train'), ('validation', 'validation'),
                   ('valid', 'valid'),
-                  ('val', r'evaluation|eval|val|dev(?=[^A-Za-z]|\Z)'),
+                  ('val', r'evaluation|eval|val|dev(?=[^A-Za-z]|\Z)|'
+                   '(?-i:[Dd]ev(?=[A-Z]))'),
                   ('test', 'testing|test')]
      for m in [re.search(A + '(?i:' + w + ')', n)] if m), None)
 join = lambda *x: ('_'.join(
