@@ -467,10 +467,16 @@ static bool is_text_file(const struct fby_search *search, const char *path)
     return err == FBY_OK && size > 0 && memchr(begin, '\0', size) == NULL;
 }
 
-/* Is a file without an extension in each class folder, and is it a text? */
-static bool have_unnamed_texts(const struct class_folders *folders)
+/* Is a file without an extension in each class folder, and is it a text, as in the
+ * first split? */
+static bool have_unnamed_texts(
+    const struct class_folders *folders, const struct fby_guess_split *split)
 {
-    bool found = folders->n > 0 && folders->counts.n_types == 0;
+    const struct fby_guess_split *first = &folders->search->out->splits[0];
+    bool                          is_like_first =
+        split == first || (first->n_members == 1 && first->samples == 0);
+    bool found =
+        is_like_first && folders->n > 0 && folders->counts.n_types == 0;
     for (uint32_t i = 0; i < folders->n && found; i++) {
         char dir[FBY_PATH_SIZE];
         char path[FBY_PATH_SIZE];
@@ -733,7 +739,7 @@ fby_err fby_guess_class_folders(struct fby_search *search, const char *path,
     split->class_depth = depth;
     split->has_sides   = depth > 0 && have_sides(&folders);
     bool are_texts =
-        err == FBY_CONFIG && depth > 0 && have_unnamed_texts(&folders);
+        err == FBY_CONFIG && depth == 1 && have_unnamed_texts(&folders, split);
     if (are_texts) { /* which fby_refuse_class_texts() refuses */
         split->n_members = 1;
         err              = FBY_OK;
