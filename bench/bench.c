@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cli/option.h"
@@ -114,6 +115,40 @@ struct bench_pairs bench_run_pairs(
     }
     return (struct bench_pairs){n, bench_figure_of(a_values, n),
         bench_figure_of(b_values, n), bench_figure_of(ratios, n)};
+}
+
+bool bench_is_warm(double elapsed_s, const double *times, size_t n)
+{
+    if (elapsed_s < 0.5 || n < BENCH_STEADY_RUNS) {
+        return false;
+    }
+    double least = times[n - 1];
+    double most  = least;
+    for (size_t i = n - BENCH_STEADY_RUNS; i < n; i++) {
+        least = times[i] < least ? times[i] : least;
+        most  = times[i] > most ? times[i] : most;
+    }
+    return most <= least * 1.01;
+}
+
+void bench_warm_up(const char *name, double (*measure)(void *), void *arg)
+{
+    enum { LIMIT_S = 5 };
+    double  times[BENCH_STEADY_RUNS] = {0}; /* the last ones */
+    double  elapsed_s                = 0;
+    int64_t begun_ns                 = fby_now_ns();
+    size_t  n                        = 0;
+    while (!bench_is_warm(elapsed_s, times, n) && elapsed_s < LIMIT_S) {
+        memmove(times, times + 1, sizeof(times) - sizeof(times[0]));
+        times[BENCH_STEADY_RUNS - 1] = measure(arg);
+        n         = n < BENCH_STEADY_RUNS ? n + 1 : BENCH_STEADY_RUNS;
+        elapsed_s = (double)(fby_now_ns() - begun_ns) / 1e9;
+    }
+    if (elapsed_s >= LIMIT_S) {
+        printf("%s: do not trust these figures: after %d s of warming up, runs "
+               "still differ by more than 1 %%\n",
+            name, LIMIT_S);
+    }
 }
 
 uint64_t bench_random(uint64_t *state)

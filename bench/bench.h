@@ -62,6 +62,16 @@ struct bench_pairs {
 struct bench_pairs bench_run_pairs(
     uint64_t n, double (*a)(void *), double (*b)(void *), void *arg);
 
+/* True if a bench has warmed up after `elapsed_s` seconds: at least half a
+ * second has passed, and the last BENCH_STEADY_RUNS of its `n` times differ by
+ * at most 1 %, so the clock of the device is stable. */
+enum { BENCH_STEADY_RUNS = 5 };
+bool bench_is_warm(double elapsed_s, const double *times, size_t n);
+
+/* Call measure(arg), which returns a time, until the bench has warmed up. If it
+ * has not after 5 s, print that the figures of `name` cannot be trusted. */
+void bench_warm_up(const char *name, double (*measure)(void *), void *arg);
+
 /* The next number of the generator splitmix64. Its seed is the first *state. */
 uint64_t bench_random(uint64_t *state);
 

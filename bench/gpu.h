@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu.h - functions of the GPU benches.
  *
- * tests/gpu/run makes a table of what bench_judge() and gpu_print_value()
+ * Batches are expanded once before they are measured, and compared with the
+ * host's expansion. tests/gpu/run makes a table of what bench_judge() and gpu_print_value()
  * print. */
 #ifndef FBY_BENCH_GPU_H
 #define FBY_BENCH_GPU_H
@@ -15,12 +16,13 @@
 extern "C" {
 #include "bench/bench.h"
 #include "bench/gpu_batch.h"
+#include "common/mem.h"
 }
 #include "bench/gpu_require.h"
 #include "trainer_client/gpu/cuda.h"
 
 enum {
-    GPU_ROWS       = 256,     /* pictures of a batch */
+    GPU_ROWS       = 256,     /* pictures of a batch of gpu_feed and gpu_way */
     GPU_PAIRS      = 9,       /* pairs of runs */
     GPU_COPY_BYTES = 16 << 20 /* most bytes of a copy, as in gpu/upload.h */
 };
@@ -55,23 +57,54 @@ static inline void gpu_print_value(
     fflush(stdout);
 }
 
+/* Warm up with measure(), which returns a time, see bench_warm_up(). */
+template <typename Measure>
+static inline void gpu_warm_up(const char *name, Measure measure)
+{
+    bench_warm_up(
+        name, [](void *arg) { return (*static_cast<Measure *>(arg))(); },
+        &measure);
+}
+
 /* Allocate device memory and copy the arena of a batch to it. */
 static inline uint8_t *gpu_upload(const struct gpu_batch *batch)
 {
     void *device = nullptr;
-    CHECK(cudaMalloc(&device, batch->bytes));
+    CHECK(cudaMalloc(&device, batch->arena_bytes));
     CHECK(
         cudaMemcpy(device, batch->arena, batch->bytes, cudaMemcpyHostToDevice));
     return static_cast<uint8_t *>(device);
 }
 
-/* Launch the expansion of a batch. `arena` is its copy in device memory. */
+/* Launch the expansion of a batch. `arena` is its copy in device memory. The
+ * grey sums of a batch grow with each launch, so only the first one of a copy
+ * makes the expected values. */
 static inline void gpu_launch(
     const struct gpu_batch *batch, void *arena, void *out, cudaStream_t stream)
 {
     const struct fby_cuda_launch launch = {arena, batch->list_offset, out,
-        {batch->blocks}, batch->shared_bytes, stream};
+        {batch->blocks[0], batch->blocks[1], batch->blocks[2]},
+        batch->shared_bytes, stream};
     CHECK(fby_cuda()->launch(&launch));
+}
+
+/* Wait for the GPU, and end the bench unless `out`, in device memory, has what
+ * the host makes of the batch. */
+static inline void gpu_require_expected(
+    const char *name, const struct gpu_batch *batch, const void *out)
+{
+    uint8_t *host = static_cast<uint8_t *>(fby_zalloc(batch->out_bytes));
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemcpy(host, out, batch->out_bytes, cudaMemcpyDeviceToHost));
+    for (uint64_t i = 0; i < batch->out_bytes; i++) {
+        if (host[i] != batch->expected[i]) {
+            fprintf(stderr, "%s: byte %llu is %d, and on the host %d\n", name,
+                static_cast<unsigned long long>(i), host[i],
+                batch->expected[i]);
+            exit(1);
+        }
+    }
+    free(host);
 }
 
 /* Queue the copy of pinned memory to the device, in parts of GPU_COPY_BYTES. */

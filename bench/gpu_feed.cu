@@ -6,6 +6,8 @@
  * - the speed of uploads, compared with that of their copies alone
  * - how far copies and kernels run at the same time
  * - CUDA calls and CPU time per batch
+ * - the delay of a copy of 4 KiB on a stream of its own, while as many batches
+ *   as possible are queued
  * - a training step on uploaded batches, compared with the same step on a batch
  *   that stays on the GPU.
  * Arenas are filled once; other benches measure the filling. */
@@ -17,10 +19,12 @@ extern "C" {
 }
 
 enum {
-    ARENAS       = 6,   /* used in turn */
-    OUTS         = 4,   /* output buffers */
-    BATCHES      = 64,  /* batches in a run of uploads */
-    SMALL_ROWS   = 64,  /* a batch of this many raw pictures fits in one copy */
+    ARENAS       = 6,  /* used in turn */
+    OUTS         = 4,  /* output buffers */
+    BATCHES      = 64, /* batches in a run of uploads */
+    SMALL_ROWS   = 64, /* a batch of this many raw pictures fits in one copy */
+    SMALL_COPIES = 1000,
+    SMALL_BYTES  = 4096,
     STEPS        = 10,  /* training steps in a run */
     STEP_MS      = 22,  /* time of a training step */
     STEP_KERNELS = 21,  /* kernels of a step, about 1 ms each */
@@ -88,32 +92,12 @@ static void exit_on_error(fby_err err, const struct fby_error_detail *why)
     }
 }
 
-static void open_upload(
-    struct upload_bench *self, uint32_t rows, enum gpu_input input)
-{
-    struct fby_error_detail      why    = {""};
-    struct fby_gpu_upload_config config = {};
-    *self                               = {};
-    self->batch                         = gpu_batch_make(rows, input, GPU_BF16);
-    config.cuda                         = &counted;
-    config.n_arenas                     = ARENAS;
-    config.arena_bytes                  = self->batch.bytes;
-    config.n_outs                       = OUTS;
-    config.out_bytes                    = self->batch.out_bytes;
-    exit_on_error(fby_gpu_upload_create(&config, &self->upload, &why), &why);
-    CHECK(cudaStreamCreateWithFlags(&self->consumer, cudaStreamNonBlocking));
-    for (uint32_t i = 0; i < ARENAS; i++) {
-        std::copy_n(self->batch.arena, self->batch.bytes,
-            fby_gpu_upload_arena(self->upload, i));
-    }
-}
-
 static void close_upload(struct upload_bench *self)
 {
     CHECK(cudaDeviceSynchronize());
     fby_gpu_upload_destroy(&self->upload);
     CHECK(cudaStreamDestroy(self->consumer));
-    free(self->batch.arena);
+    gpu_batch_free(&self->batch);
 }
 
 /* Submit the next batch, and let self->consumer wait until it is expanded. Call
@@ -141,16 +125,46 @@ static void release(struct upload_bench *self, struct fby_gpu_output *out)
     fby_gpu_upload_recycle(self->upload, out);
 }
 
-/* Wait until the next arena is free: its last batch has been copied. */
-static void wait_for_arena(struct upload_bench *self)
+static void open_upload(
+    struct upload_bench *self, uint32_t rows, enum gpu_case_number number)
+{
+    struct fby_error_detail      why    = {""};
+    struct fby_gpu_upload_config config = {};
+    *self                               = {};
+    self->batch                         = gpu_batch_make(number, rows);
+    config.cuda                         = &counted;
+    config.n_arenas                     = ARENAS;
+    config.arena_bytes                  = self->batch.bytes;
+    config.n_outs                       = OUTS;
+    config.out_bytes                    = self->batch.out_bytes;
+    exit_on_error(fby_gpu_upload_create(&config, &self->upload, &why), &why);
+    CHECK(cudaStreamCreateWithFlags(&self->consumer, cudaStreamNonBlocking));
+    for (uint32_t i = 0; i < ARENAS; i++) {
+        std::copy_n(self->batch.arena, self->batch.bytes,
+            fby_gpu_upload_arena(self->upload, i));
+    }
+    struct fby_gpu_output *out = submit_next(self);
+    gpu_require_expected("gpu_feed", &self->batch, out->memory);
+    release(self, out);
+}
+
+/* True if the next arena is free: its last batch has been copied. */
+static bool arena_is_free(struct upload_bench *self)
 {
     struct fby_error_detail why = {""};
-    fby_err                 err = FBY_AGAIN;
-    while (err == FBY_AGAIN) {
-        err = fby_gpu_upload_poll_copied(
-            self->upload, self->n_submitted % ARENAS, &why);
+    fby_err                 err = fby_gpu_upload_poll_copied(
+                        self->upload, self->n_submitted % ARENAS, &why);
+    if (err != FBY_AGAIN) {
+        exit_on_error(err, &why);
     }
-    exit_on_error(err, &why);
+    return err == FBY_OK;
+}
+
+static void wait_for_arena(struct upload_bench *self)
+{
+    while (!arena_is_free(self)) {
+        /* poll again */
+    }
 }
 
 /* Seconds to upload BATCHES batches, until the last is expanded on the GPU. */
@@ -218,11 +232,12 @@ static void measure_copies(void)
 {
     struct upload_bench bench;
     double gb_per_s[GPU_PAIRS], relative_speed[GPU_PAIRS], overlap[GPU_PAIRS];
-    open_upload(&bench, GPU_ROWS, GPU_RAW);
+    open_upload(&bench, GPU_ROWS, GPU_U8_BF16);
     struct batch_buffers buffers = make_batch_buffers(&bench.batch);
-    (void)uploads_s(&bench); /* warm up */
-    (void)copies_s(&bench, &buffers);
-    (void)kernels_s(&bench, &buffers);
+    gpu_warm_up("gpu_feed", [&] {
+        return uploads_s(&bench) + copies_s(&bench, &buffers) +
+               kernels_s(&bench, &buffers);
+    });
     for (int i = 0; i < GPU_PAIRS; i++) {
         double copy_s     = copies_s(&bench, &buffers);
         double kernel_s   = kernels_s(&bench, &buffers);
@@ -245,8 +260,8 @@ static void measure_copies(void)
 static void measure_calls(const char *name, uint32_t rows, double max_calls)
 {
     struct upload_bench bench;
-    open_upload(&bench, rows, GPU_RAW);
-    (void)uploads_s(&bench); /* warm up: pins the arenas */
+    open_upload(&bench, rows, GPU_U8_BF16);
+    gpu_warm_up(name, [&] { return uploads_s(&bench); }); /* pins arenas */
     n_blocking = 0;
     (void)uploads_s(&bench);
     uint64_t most_calls = *std::max_element(bench.calls, bench.calls + BATCHES);
@@ -259,6 +274,41 @@ static void measure_calls(const char *name, uint32_t rows, double max_calls)
             BENCH_AT_MOST, 20);
     }
     close_upload(&bench);
+}
+
+/* Milliseconds that a small copy waits behind all batches that a stream of ours
+ * can have queued. */
+static double small_copy_ms(struct upload_bench *self, uint8_t *device,
+    const uint8_t *host, cudaStream_t stream)
+{
+    for (int i = 0; i < ARENAS && arena_is_free(self); i++) {
+        release(self, submit_next(self));
+    }
+    struct gpu_clock clock = gpu_clock_begin(stream);
+    gpu_copy_to_device(device, host, SMALL_BYTES, stream);
+    return gpu_clock_end_ms(&clock);
+}
+
+static void measure_small_copies(void)
+{
+    struct upload_bench bench;
+    uint8_t            *host, *device;
+    cudaStream_t        stream;
+    double              times[SMALL_COPIES];
+    open_upload(&bench, GPU_ROWS, GPU_U8_BF16);
+    CHECK(cudaMallocHost(&host, SMALL_BYTES));
+    CHECK(cudaMalloc(&device, SMALL_BYTES));
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    gpu_warm_up("gpu_small_copy_ms", [&] { return uploads_s(&bench); });
+    for (double &time : times) {
+        time = small_copy_ms(&bench, device, host, stream);
+    }
+    bench_judge("gpu_small_copy_ms", bench_percentile(times, SMALL_COPIES, 99),
+        BENCH_AT_MOST, 1.0);
+    close_upload(&bench);
+    CHECK(cudaStreamDestroy(stream));
+    CHECK(cudaFreeHost(host));
+    CHECK(cudaFree(device));
 }
 
 /* ---- a training step ----------------------------------------------------- */
@@ -327,7 +377,7 @@ static struct model make_model(struct upload_bench *self)
     CHECK(cudaMalloc(&model.resident, self->batch.out_bytes));
     CHECK(cudaMemset(model.resident, 0, self->batch.out_bytes));
     CHECK(cudaDeviceSynchronize());
-    (void)step_ms(self, &model, RESIDENT); /* warm up */
+    gpu_warm_up("gpu_step", [&] { return step_ms(self, &model, RESIDENT); });
     double ms = step_ms(self, &model, RESIDENT);
     model.iterations =
         static_cast<uint64_t>(CALIBRATION_ITERATIONS * STEP_MS / ms) + 1;
@@ -338,9 +388,12 @@ static void measure_step(void)
 {
     struct upload_bench bench;
     double              ratios[GPU_PAIRS], times[GPU_PAIRS];
-    open_upload(&bench, GPU_ROWS, GPU_PACKED);
+    open_upload(&bench, GPU_ROWS, GPU_PACKED_BF16);
     struct model model = make_model(&bench);
-    (void)step_ms(&bench, &model, UPLOADED); /* warm up */
+    gpu_warm_up("gpu_step", [&] {
+        return step_ms(&bench, &model, RESIDENT) +
+               step_ms(&bench, &model, UPLOADED);
+    });
     for (int i = 0; i < GPU_PAIRS; i++) {
         times[i]  = step_ms(&bench, &model, RESIDENT);
         ratios[i] = step_ms(&bench, &model, UPLOADED) / times[i];
@@ -358,6 +411,7 @@ int main(void)
     gpu_begin("gpu_feed");
     count_calls();
     measure_copies();
+    measure_small_copies();
     measure_calls("gpu_feed_calls", SMALL_ROWS, 7);
     measure_calls("gpu_feed_calls_37_mib", GPU_ROWS, 9); /* 3 copies, not 1 */
     measure_step();

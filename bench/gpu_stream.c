@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "bench/bench.h"
-#include "bench/gpu_batch.h"
+#include "bench/gpu_cases.h"
 #include "bench/gpu_require.h"
 #include "bench/prepared_cluster.h"
 #include "bench/stream.h"
@@ -18,6 +18,15 @@
 enum { ROWS = 256, SIDE = 224, WORKERS = 4, WARM_BATCHES = 40, ROUNDS = 7 };
 
 static uint64_t batches = 200;
+
+/* Take batches for at least half a second. */
+static void warm_up(struct forebay *stream)
+{
+    int64_t until_ns = fby_now_ns() + FBY_NS_PER_S / 2;
+    while (fby_now_ns() < until_ns) {
+        bench_stream_take_many(stream, WARM_BATCHES);
+    }
+}
 
 static double images_per_second(struct forebay *stream)
 {
@@ -53,7 +62,7 @@ static void run(double *rates)
     free(pixels);
     bench_prepared_start(&prepared, &batch, WORKERS, NULL);
     struct forebay *stream = open_stream(&prepared.cluster);
-    bench_stream_take_many(stream, WARM_BATCHES);
+    warm_up(stream);
     for (int i = 0; i < ROUNDS; i++) {
         rates[i] = images_per_second(stream);
     }
