@@ -239,55 +239,29 @@ typedef void stream_function(
     struct cuda_calls *calls, struct upload_output *output, void *stream);
 
 struct stream_task {
-    struct cuda_calls     calls;
     struct upload_output *output;
     void                 *stream; /* of the consumer */
     stream_function      *work;
 };
 
-static void *task_main(void *opaque)
+static void run_task(struct cuda_calls *calls, void *arg)
 {
-    struct stream_task *task  = opaque;
-    struct cuda_calls  *calls = &task->calls;
-    int                 mode  = fby_upload_ignore_captures(calls->upload);
+    const struct stream_task *task = arg;
     pthread_mutex_lock(&calls->upload->lock);
     task->work(calls, task->output, task->stream);
     pthread_mutex_unlock(&calls->upload->lock);
-    fby_upload_restore_capture_mode(calls->upload, mode);
-    return NULL;
 }
 
-static void *task_main_on_device(void *opaque)
-{
-    struct stream_task *task = opaque;
-    CALL(&task->calls, use_device, task->calls.upload->config.device);
-    return task_main(task);
-}
-
-/* Call `work` for an output and a stream of the consumer.
- *
- * If the current device of this thread is another GPU, `work` runs on a new
- * thread. On this thread, CUDA calls would create a context on that GPU, which
- * takes memory, and NULL would be the legacy stream of that GPU. A per-thread
- * stream exists only on its own thread, so for it `work` always runs here. */
+/* Call `work` for an output and a stream of the consumer. */
 static fby_err call_on_stream(struct fby_gpu_upload *self,
     struct upload_output *output, void *stream, stream_function *work,
     struct fby_error_detail *why)
 {
-    enum { PER_THREAD_STREAM = 2 }; /* cudaStreamPerThread */
-    struct stream_task task = {
-        fby_upload_batch_calls(self, output->epoch, output->step, why), output,
-        stream, work};
-    int current_device = self->config.device;
-    if ((uintptr_t)stream != PER_THREAD_STREAM) {
-        (void)self->cuda->current_device(&current_device);
-    }
-    if (current_device == self->config.device) {
-        (void)task_main(&task);
-    } else {
-        fby_upload_run_on_thread(&task.calls, task_main_on_device, &task);
-    }
-    return task.calls.err;
+    struct stream_task task = {output, stream, work};
+    struct cuda_calls  calls =
+        fby_upload_batch_calls(self, output->epoch, output->step, why);
+    (void)fby_upload_run_on_device(&calls, stream, run_task, &task);
+    return calls.err;
 }
 
 /* A deferred output has a lane until its kernels are launched. */

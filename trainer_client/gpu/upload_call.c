@@ -51,12 +51,37 @@ void fby_upload_destroy_event(const struct fby_gpu_upload *self, void *event)
     }
 }
 
-bool fby_upload_run_on_thread(
-    struct cuda_calls *calls, void *(*work)(void *), void *arg)
+struct device_work {
+    struct cuda_calls *calls;
+    fby_upload_work   *work;
+    void              *arg;
+};
+
+static void *run_device_work(void *opaque)
 {
-    pthread_t thread;
-    sigset_t  before  = fby_block_signals();
-    bool      started = pthread_create(&thread, NULL, work, arg) == 0;
+    const struct device_work    *self   = opaque;
+    const struct fby_gpu_upload *upload = self->calls->upload;
+    int                          mode   = fby_upload_ignore_captures(upload);
+    self->work(self->calls, self->arg);
+    fby_upload_restore_capture_mode(upload, mode);
+    return NULL;
+}
+
+static void *thread_main(void *opaque)
+{
+    const struct device_work *self = opaque;
+    CALL(self->calls, use_device, self->calls->upload->config.device);
+    return run_device_work(opaque);
+}
+
+bool fby_upload_run_on_thread(
+    struct cuda_calls *calls, fby_upload_work *work, void *arg)
+{
+    pthread_t          thread;
+    struct device_work device_work = {calls, work, arg};
+    sigset_t           before      = fby_block_signals();
+    bool               started =
+        pthread_create(&thread, NULL, thread_main, &device_work) == 0;
     if (started) {
         pthread_join(thread, NULL);
     } else {
@@ -67,40 +92,33 @@ bool fby_upload_run_on_thread(
     return started;
 }
 
-struct device_work {
-    struct fby_gpu_upload *upload;
-    void (*work)(struct fby_gpu_upload *upload, void *arg);
-    void *arg;
-};
-
-static void *run_device_work(void *opaque)
+/* On another GPU, CUDA calls of this thread would create a context, which takes
+ * memory, and the stream NULL would be the legacy stream of that GPU. A
+ * per-thread stream exists only on its own thread. */
+bool fby_upload_run_on_device(struct cuda_calls *calls, const void *stream,
+    fby_upload_work *work, void *arg)
 {
-    const struct device_work    *self   = opaque;
-    const struct fby_gpu_upload *upload = self->upload;
-    int                          mode   = fby_upload_ignore_captures(upload);
-    self->work(self->upload, self->arg);
-    fby_upload_restore_capture_mode(upload, mode);
-    return NULL;
+    enum { PER_THREAD_STREAM = 2 }; /* cudaStreamPerThread */
+    struct device_work device_work = {calls, work, arg};
+    int                device      = calls->upload->config.device;
+    int                current     = device;
+    if ((uintptr_t)stream != PER_THREAD_STREAM) {
+        (void)calls->upload->cuda->current_device(&current);
+    }
+    if (current != device) {
+        return fby_upload_run_on_thread(calls, work, arg);
+    }
+    (void)run_device_work(&device_work);
+    return true;
 }
 
-static void *run_device_work_on_thread(void *opaque)
-{
-    const struct device_work *self = opaque;
-    (void)self->upload->cuda->use_device(self->upload->config.device);
-    return run_device_work(opaque);
-}
-
-void fby_upload_run_on_device(struct fby_gpu_upload *self,
-    void (*work)(struct fby_gpu_upload *upload, void *arg), void *arg)
+void fby_upload_free_on_device(
+    struct fby_gpu_upload *self, fby_upload_work *work, void *arg)
 {
     struct fby_error_detail why;
     struct cuda_calls       calls       = {.upload = self, .why = &why};
-    struct device_work      device_work = {self, work, arg};
-    int                     current     = self->config.device;
-    (void)self->cuda->current_device(&current);
-    if (current == self->config.device ||
-        !fby_upload_run_on_thread(
-            &calls, run_device_work_on_thread, &device_work)) {
+    struct device_work      device_work = {&calls, work, arg};
+    if (!fby_upload_run_on_device(&calls, NULL, work, arg)) {
         (void)run_device_work(&device_work);
     }
 }

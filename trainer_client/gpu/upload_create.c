@@ -22,9 +22,10 @@ static void create_lane(struct cuda_calls *calls, struct upload_lane *lane)
     }
 }
 
-static void create_on_device(struct cuda_calls *calls)
+static void create_on_device(struct cuda_calls *calls, void *unused)
 {
     struct fby_gpu_upload *self = calls->upload;
+    (void)unused;
     CALL(calls, load_kernels);
     for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
         create_lane(calls, &self->lanes[i]);
@@ -37,16 +38,6 @@ static void create_on_device(struct cuda_calls *calls)
     fby_upload_create_outputs(calls);
 }
 
-static void *create_main(void *opaque)
-{
-    struct cuda_calls *calls = opaque;
-    CALL(calls, use_device, calls->upload->config.device);
-    int mode = fby_upload_ignore_captures(calls->upload);
-    create_on_device(calls);
-    fby_upload_restore_capture_mode(calls->upload, mode);
-    return NULL;
-}
-
 fby_err fby_gpu_upload_create(const struct fby_gpu_upload_config *config,
     struct fby_gpu_upload **out, struct fby_error_detail *why)
 {
@@ -56,7 +47,7 @@ fby_err fby_gpu_upload_create(const struct fby_gpu_upload_config *config,
     self->cuda                   = config->cuda;
     self->arenas = fby_zalloc(config->n_arenas * sizeof(*self->arenas));
     pthread_mutex_init(&self->lock, NULL);
-    fby_upload_run_on_thread(&calls, create_main, &calls);
+    (void)fby_upload_run_on_thread(&calls, create_on_device, NULL);
     if (calls.err == FBY_OK) {
         const struct fby_pin_config pin = {
             .cuda   = config->cuda,
@@ -77,8 +68,9 @@ fby_err fby_gpu_upload_create(const struct fby_gpu_upload_config *config,
 /* ---- stop and destroy ---------------------------------------------------- */
 
 /* Wait for the lanes, then unpin the arenas. */
-static void finish_copies(struct fby_gpu_upload *self, void *unused)
+static void finish_copies(struct cuda_calls *calls, void *unused)
 {
+    struct fby_gpu_upload *self = calls->upload;
     (void)unused;
     for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
         if (self->lanes[i].stream != NULL) {
@@ -95,7 +87,7 @@ void fby_gpu_upload_stop(struct fby_gpu_upload *self)
     self->stopped    = true;
     pthread_mutex_unlock(&self->lock);
     if (!was_stopped) {
-        fby_upload_run_on_device(self, finish_copies, NULL);
+        fby_upload_free_on_device(self, finish_copies, NULL);
     }
 }
 
@@ -114,15 +106,10 @@ static void destroy_lanes(struct fby_gpu_upload *self)
     }
 }
 
-static void destroy_outputs(struct fby_gpu_upload *self, void *unused)
-{
-    (void)unused;
-    fby_upload_destroy_outputs(self);
-}
-
 /* Destroy all but the outputs. */
-static void destroy_objects(struct fby_gpu_upload *self, void *unused)
+static void destroy_objects(struct cuda_calls *calls, void *unused)
 {
+    struct fby_gpu_upload *self = calls->upload;
     (void)unused;
     destroy_lanes(self);
     for (uint32_t i = 0; i < self->config.n_arenas; i++) {
@@ -145,9 +132,9 @@ void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p)
     }
     *self_p = NULL;
     fby_gpu_upload_stop(self);
-    fby_upload_run_on_device(self, destroy_outputs, NULL);
+    fby_upload_free_on_device(self, fby_upload_destroy_outputs, NULL);
     fby_upload_free_outputs(self); /* needs the memory stream */
-    fby_upload_run_on_device(self, destroy_objects, NULL);
+    fby_upload_free_on_device(self, destroy_objects, NULL);
     pthread_mutex_destroy(&self->lock);
     free(self->arenas);
     free(self);

@@ -105,10 +105,11 @@ static struct upload_output *create_output(struct cuda_calls *calls)
 }
 
 /* Free what CUDA has of an output: memory of its own, and events. */
-static void destroy_cuda_parts(struct fby_gpu_upload *self, void *arg)
+static void destroy_cuda_parts(struct cuda_calls *calls, void *arg)
 {
-    struct upload_output *output = arg;
-    void                 *memory = freeable_memory(self, output);
+    struct fby_gpu_upload *self   = calls->upload;
+    struct upload_output  *output = arg;
+    void                  *memory = freeable_memory(self, output);
     if (output->public.memory != NULL) {
         wait_for_last_use(self, output);
     }
@@ -157,11 +158,13 @@ static void *freeable_fixed_memory(const struct fby_gpu_upload *self)
     return may_be_in_use ? NULL : self->fixed_memory;
 }
 
-void fby_upload_destroy_outputs(struct fby_gpu_upload *self)
+void fby_upload_destroy_outputs(struct cuda_calls *calls, void *unused)
 {
+    struct fby_gpu_upload *self = calls->upload;
+    (void)unused;
     for (struct upload_output *output = self->free_outputs; output != NULL;
          output                       = output->next) {
-        destroy_cuda_parts(self, output);
+        destroy_cuda_parts(calls, output);
     }
     free_by_cuda(self, freeable_fixed_memory(self));
     fby_upload_destroy_event(self, self->last_release);
@@ -240,7 +243,7 @@ static struct upload_output *create_extra(struct fby_gpu_upload *self)
     output->busy_until = fby_upload_is_deferred(self) ? NULL : output->released;
     if (calls.err != FBY_OK) {
         fby_warn("NO-DEVICE-MEMORY", "%s", why.text);
-        destroy_cuda_parts(self, output);
+        destroy_cuda_parts(&calls, output);
         free_output(self, output);
         output = NULL;
     }
@@ -288,7 +291,7 @@ void fby_gpu_upload_recycle(
     }
     pthread_mutex_unlock(&self->lock);
     if (extra) { /* without the lock, as the allocator requires */
-        fby_upload_run_on_device(self, destroy_cuda_parts, output);
+        fby_upload_free_on_device(self, destroy_cuda_parts, output);
         free_output(self, output);
     }
 }

@@ -123,19 +123,29 @@ void fby_upload_restore_capture_mode(
 /* Destroy an event. NULL is allowed. */
 void fby_upload_destroy_event(const struct fby_gpu_upload *self, void *event);
 
-/* Run `work(arg)` on a new thread and wait until it returns. The calling thread
- * keeps its device, and creates no context. If no thread can be started, the
- * error is set in `calls`, and the result is false. */
-bool fby_upload_run_on_thread(
-    struct cuda_calls *calls, void *(*work)(void *), void *arg);
+/* Work for which the upload's device is the current one. It may make all CUDA
+ * calls, also while other threads capture CUDA graphs. */
+typedef void fby_upload_work(struct cuda_calls *calls, void *arg);
 
-/* Run `work`, which frees memory or destroys objects of the upload, where the
- * upload's device is the current one: on this thread, or on a new one, so that
- * no context is created on another GPU. If no thread can be started, it runs on
- * this one. `work` must not call the application's functions, which may wait
- * for a lock that the calling thread holds, as Python's. */
-void fby_upload_run_on_device(struct fby_gpu_upload *self,
-    void (*work)(struct fby_gpu_upload *upload, void *arg), void *arg);
+/* Do `work` on a new thread, and wait until it is done. The calling thread keeps
+ * its device, and creates no context. If no thread can be started, the error is
+ * set in `calls`, and the result is false. */
+bool fby_upload_run_on_thread(
+    struct cuda_calls *calls, fby_upload_work *work, void *arg);
+
+/* Do `work` with a stream of the consumer (NULL: any) on this thread, if the
+ * upload's device is its current one or if the stream is a per-thread stream,
+ * else on a new thread. If none can be started, the error is set in `calls`,
+ * and the result is false. */
+bool fby_upload_run_on_device(struct cuda_calls *calls, const void *stream,
+    fby_upload_work *work, void *arg);
+
+/* Do `work`, which frees memory or destroys objects of the upload, in the same
+ * way. If no thread can be started, it is done on this one. `work` must not call
+ * the application's functions, which may wait for a lock that the calling thread
+ * holds, as Python's. */
+void fby_upload_free_on_device(
+    struct fby_gpu_upload *self, fby_upload_work *work, void *arg);
 
 /* ---- upload_outs.c ------------------------------------------------------- */
 
@@ -148,7 +158,7 @@ void fby_upload_create_outputs(struct cuda_calls *calls);
 /* Destroy what CUDA has of the outputs. All were recycled before, and the lanes
  * are idle. Then free the outputs, and give memory back to the application. The
  * functions also work if create failed halfway. */
-void fby_upload_destroy_outputs(struct fby_gpu_upload *self);
-void fby_upload_free_outputs(struct fby_gpu_upload *self);
+fby_upload_work fby_upload_destroy_outputs;
+void            fby_upload_free_outputs(struct fby_gpu_upload *self);
 
 #endif
