@@ -13,17 +13,17 @@ measures nothing."""
 import argparse
 import statistics
 import sys
+import time
 
 import gpu_present
 
 ROWS, SIDE, LAUNCHES, ROUNDS = 256, 224, 20, 9
 
 
-def measure(torch, once):
+def measure(torch, name, once):
     """Microseconds of GPU time, the median of ROUNDS rounds."""
-    once()
-    times = []
-    for _ in range(ROUNDS):
+
+    def round_us():
         begun = torch.cuda.Event(enable_timing=True)
         ended = torch.cuda.Event(enable_timing=True)
         begun.record()
@@ -31,8 +31,22 @@ def measure(torch, once):
             once()
         ended.record()
         ended.synchronize()
-        times.append(begun.elapsed_time(ended) * 1e3 / LAUNCHES)
-    return statistics.median(times)
+        return begun.elapsed_time(ended) * 1e3 / LAUNCHES
+
+    warm_up(name, round_us)
+    return statistics.median(round_us() for _ in range(ROUNDS))
+
+
+def warm_up(name, round_us):
+    """Call round_us() as bench_warm_up() of bench.h does."""
+    begun, times = time.monotonic(), []
+    while (elapsed := time.monotonic() - begun) < 5:
+        last = times[-5:]
+        if elapsed >= 0.5 and len(last) == 5 and max(last) <= min(last) * 1.01:
+            return
+        times.append(round_us())
+    print(f"{name}: do not trust these figures: after 5 s of warming up, runs "
+          "still differ by more than 1 %")
 
 
 def usual_way(torch):
@@ -75,8 +89,9 @@ def main(args):
     gpu_present.require("torch_way", torch)
     print(f"PyTorch {torch.__version__}")
     kernels, batch = usual_way(torch)
-    report("gpu_way_batch_torch", measure(torch, batch), ours[0])
-    report("gpu_way_kernels_torch", measure(torch, kernels), ours[1])
+    for name, once, ours_us in (("gpu_way_batch_torch", batch, ours[0]),
+                                ("gpu_way_kernels_torch", kernels, ours[1])):
+        report(name, measure(torch, name, once), ours_us)
 
 
 if __name__ == "__main__":
