@@ -111,13 +111,13 @@ static void destroy_objects(struct cuda_calls *calls, void *unused)
 {
     struct fby_gpu_upload *self = calls->upload;
     (void)unused;
+    if (self->memory_stream != NULL) { /* the application freed memory on it */
+        (void)self->cuda->stream_sync(self->memory_stream);
+        (void)self->cuda->stream_destroy(self->memory_stream);
+    }
     destroy_lanes(self);
     for (uint32_t i = 0; i < self->config.n_arenas; i++) {
         fby_upload_destroy_event(self, self->arenas[i].copied);
-    }
-    if (self->memory_stream != NULL) {
-        (void)self->cuda->stream_sync(self->memory_stream);
-        (void)self->cuda->stream_destroy(self->memory_stream);
     }
     if (self->pool != NULL) {
         (void)self->cuda->pool_destroy(self->pool);
