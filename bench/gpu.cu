@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu.cu - speed of the expansion kernels and of copies to the GPU.
  *
- * Compares the kernels, on the batch of each case of gpu_batch.h, with copies
+ * Compares the kernels, on the batch of each case of gpu_cases.h, with copies
  * within the device that read and write as many bytes. A run has 50 launches
  * back to back. They use several buffers in turn, which are together four times
  * as large as the L2 cache, so that the data come from memory. Also measures a

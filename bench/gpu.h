@@ -2,8 +2,8 @@
 /* gpu.h - functions of the GPU benches.
  *
  * Batches are expanded once before they are measured, and compared with the
- * host's expansion. tests/gpu/run makes a table of what bench_judge() and gpu_print_value()
- * print. */
+ * host's expansion. tests/gpu/run makes a table of what bench_judge() and
+ * gpu_print_value() print. */
 #ifndef FBY_BENCH_GPU_H
 #define FBY_BENCH_GPU_H
 
