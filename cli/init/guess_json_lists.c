@@ -143,11 +143,12 @@ static bool has_arrays(json_t *json)
     return found;
 }
 
-/* Writes a line for each picture of COCO, with its annotations as $a. */
-#define COCO_LINES                                                        \
-    "(reduce .annotations[]? as $a ({}; .[$a.image_id | tostring] += "    \
-    "[$a])) as $b | .images[] | . as $i | ($b[.id | tostring] // []) as " \
-    "$a | {image: ($p + .file_name), %s}"
+/* Writes a line for each picture of COCO, with its annotations as $a. Crowds are
+ * left out, as boxes_coco.py does. */
+#define COCO_LINES                                                         \
+    "(reduce (.annotations[]? | select((.iscrowd // 0) == 0)) as $a ({}; " \
+    ".[$a.image_id | tostring] += [$a])) as $b | .images[] | . as $i | "   \
+    "($b[.id | tostring] // []) as $a | {image: ($p + .file_name), %s}"
 
 static const char coco_boxes[] =
     "boxes: [$a[] | .bbox as [$x, $y, $w, $h] | .category_id, ($x + $w / 2) / "

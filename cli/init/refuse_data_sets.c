@@ -142,6 +142,21 @@ static bool is_davis(const struct fby_checked_dir *layout)
     return has_folders;
 }
 
+/* Add the command for the masks, which the lists of boxes do not have. */
+static void advise_voc_masks(const struct fby_checked_dir *layout)
+{
+    char program[FBY_GUESS_COMMAND];
+    if (fby_listing_find(layout->listing, "SegmentationClass") != NULL) {
+        snprintf(program, sizeof(program),
+            "L = [('train', 'JPEGImages', 'SegmentationClass', '.png')]; %s; "
+            "%s",
+            fby_program_pairs_masks, fby_program_write_lists);
+        fby_guess_advise(layout->search, layout->path,
+            "for the masks in SegmentationClass instead, a list in pairs/: ",
+            program);
+    }
+}
+
 static fby_err check_voc(
     const struct fby_checked_dir *layout, struct fby_error_detail *why)
 {
@@ -162,7 +177,11 @@ static fby_err check_voc(
             layout->search, layout->path, "for boxes instead: ");
         return FBY_CONFIG;
     }
-    FBY_TRY(fby_refuse_voc(layout->search, layout->path, why));
+    fby_err err = fby_refuse_voc(layout->search, layout->path, why);
+    if (err != FBY_OK) {
+        advise_voc_masks(layout);
+        return err;
+    }
     if (is_davis(layout)) {
         char command[FBY_GUESS_COMMAND];
         snprintf(command, sizeof(command), FBY_PYTHON "%s; %s\"",

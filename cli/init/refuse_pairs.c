@@ -146,7 +146,7 @@ static uint32_t find_pairs(struct fby_search *search, const char *path,
     return n;
 }
 
-enum { TUPLES_SIZE = 640 };
+enum { TUPLES_SIZE = 640, OTHERS_SIZE = 128 };
 
 /* Write the pairs for a program of Python. Returns false if a name needs quotes, or
  * they do not fit. */
@@ -171,6 +171,34 @@ static bool write_tuples(
     return used < TUPLES_SIZE;
 }
 
+/* Write the folders of pictures that are in none of the pairs: ", without the
+ * pictures in Test". "": there are none. */
+static void write_others(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, const struct folder_pair *pairs,
+    uint32_t n, char out[OTHERS_SIZE])
+{
+    char names[100] = "";
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct fby_entry *entry  = &listing->entries[i];
+        struct fby_listing      within = {0};
+        uint32_t                k      = 0;
+        while (k < n && entry->name != pairs[k].pictures &&
+               entry->name != pairs[k].masks) {
+            k++;
+        }
+        if (k == n && entry->is_dir &&
+            fby_refuse_list_below(search, path, entry->name, &within, NULL) ==
+                FBY_OK &&
+            fby_init_has_pictures(&within)) {
+            fby_text_append_name(
+                names, sizeof(names), fby_text_show(entry->name).text);
+        }
+        fby_listing_fini(&within);
+    }
+    snprintf(out, OTHERS_SIZE, "%s%s",
+        names[0] != '\0' ? ", without the pictures in " : "", names);
+}
+
 /* Two folders such as rgb and rgb_depth are read as parallel folders, if the files
  * have the same names. */
 static bool are_parallel(const struct folder_pair *pairs, uint32_t n)
@@ -186,6 +214,7 @@ fby_err fby_refuse_pairs(struct fby_search *search, const char *path,
     char               tuples[TUPLES_SIZE];
     char               below[FBY_PATH_SIZE];
     char               operand[FBY_OPERAND_SIZE];
+    char               others[OTHERS_SIZE];
     uint32_t           n = find_pairs(search, path, listing, pairs);
     if (n == 0 || are_parallel(pairs, n) || !write_tuples(pairs, n, tuples)) {
         return FBY_OK;
@@ -198,11 +227,12 @@ fby_err fby_refuse_pairs(struct fby_search *search, const char *path,
     }
     FBY_TRY(fby_path_join(path, "pairs", below, why));
     fby_guess_write_operand(search, below, operand);
+    write_others(search, path, listing, pairs, n, others);
     fby_guess_set_command(search, path, FBY_PYTHON "L = [%s]; %s; %s\"", tuples,
         fby_program_pairs_masks, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,
         "%.40s has the masks of the pictures in %.40s (%.60s of %.60s): write "
-        "lists of the pairs, then: forebay init %s:",
+        "lists of the pairs%s, then: forebay init %s:",
         pairs[0].masks, pairs[0].pictures, fby_text_show(pairs[0].mask).text,
-        fby_text_show(pairs[0].picture).text, operand);
+        fby_text_show(pairs[0].picture).text, others, operand);
 }

@@ -114,6 +114,16 @@ class InitCommands(InitTest):
                    "not all rows of labels have as many columns")
         self.assertEqual(self.files(), ["train.csv", "val.csv"])
 
+    def test_a_row_of_boxes_with_more_or_fewer_cells_is_named(self):
+        settings = ("F = 'f'; Y = ''; B = ''; X = 'x1 y1 x2 y2'.split(); S = []; "
+                    "L = ['a.csv']")
+        for row in ("0.jpg,0,0,1,1,7", "0.jpg,0,0,1"):
+            self.text("a.csv", f"f,x1,y1,x2,y2\n0.jpg,0,0,1,1\n\n{row}\n")
+            self.fails(self.program(settings, "box_rows", "write_lists"),
+                       "a.csv, line 4: the row has not as many columns as the "
+                       "first one\n")
+        self.assertEqual(self.files(), ["a.csv"])
+
     def test_images_without_labels_are_not_converted(self):
         for name, shape in (("images-idx3", (4, 2, 2)), ("labels-idx1", (3,))):
             (self.root / f"train-{name}-ubyte").write_bytes(

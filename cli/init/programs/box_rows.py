@@ -9,9 +9,12 @@
 import csv, functools, io, json
 sides = lambda v: [str(n) for a, b, c, d in [json.loads(v or '[0, 0, 0, 0]')]
     for n in (v and (a, b, a + c, b + d) or [''] * 4)]
+whole = lambda l, i, r: r if None not in (*r, *r.values()) else exit(
+    l + ', line ' + str(i) + ': the row has not as many columns as the first one')
 R = {l: [{**x, **(dict(zip(X, sides(x[B].strip()))) if B else {})}
-    for r in csv.DictReader(open(l, newline='', encoding='utf-8-sig'))
-    for x in [{k.lower(): v for k, v in r.items()}]]
+    for d in [csv.DictReader(open(l, newline='', encoding='utf-8-sig'))]
+    for r in d
+    for x in [{k.lower(): v for k, v in whole(l, d.line_num, r).items()}]]
     for l in L}
 N = sorted({x[Y] for l in L for x in R[l] if Y and x[X[0]].strip()})
 assert all(N), 'a box has no class in column ' + Y
