@@ -8,6 +8,7 @@
 
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
+#include "cli/init/names.h"
 #include "pipeline/text.h"
 
 enum { MAX_NAMES = 32, MAX_NOTES = 3 };
@@ -36,7 +37,8 @@ static bool may_have_labels(const char *name)
     static const char *const types[] = {"txt", "csv", "tsv", "json", "jsonl",
         "xml", "lst", "xlsx", "xls", "ods", "parquet", "arrow", "feather",
         "mat", "pkl", "pickle", "npy", "npz", "h5", "hdf5", NULL};
-    return has_type(name, types) && strncasecmp(name, "readme", 6) != 0 &&
+    return has_type(name, types) && !fby_init_is_colour_table(name) &&
+           strncasecmp(name, "readme", 6) != 0 &&
            strncasecmp(name, "license", 7) != 0;
 }
 

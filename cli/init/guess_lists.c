@@ -15,6 +15,7 @@
 #include "cli/init/guess_members.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_values.h"
+#include "cli/init/names.h"
 #include "cli/init/refuse_lists.h"
 #include "cli/init/split_names.h"
 #include "cli/init/words.h"
@@ -25,8 +26,9 @@
 
 static bool is_list(const struct fby_entry *entry)
 {
-    return !entry->is_dir && (fby_text_ends_with(entry->name, ".csv") ||
-                                 fby_text_ends_with(entry->name, ".jsonl"));
+    return !entry->is_dir && !fby_init_is_colour_table(entry->name) &&
+           (fby_text_ends_with(entry->name, ".csv") ||
+               fby_text_ends_with(entry->name, ".jsonl"));
 }
 
 void fby_guess_name_list(

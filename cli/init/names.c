@@ -83,6 +83,12 @@ bool fby_init_is_any_picture(const char *name)
            fby_unread_is_jpeg(name);
 }
 
+bool fby_init_is_colour_table(const char *name)
+{
+    return strcasestr(name, "class_dict") != NULL &&
+           fby_text_ends_with(name, ".csv");
+}
+
 bool fby_init_has_pictures(const struct fby_listing *listing)
 {
     uint32_t i = 0;

@@ -39,6 +39,9 @@ bool fby_init_is_label(const struct fby_init_member *member);
 /* True for a file of text, such as a caption: "txt". */
 bool fby_init_is_text(const struct fby_init_member *member);
 
+/* True for class_dict.csv and its like, which have the colours of masks by class. */
+bool fby_init_is_colour_table(const char *name);
+
 /* True for names that are usual for pictures ("images"). */
 bool fby_init_is_picture_name(const char *name);
 

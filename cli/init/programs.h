@@ -124,6 +124,9 @@ extern const char fby_program_class_series[];
 extern const char fby_program_folder_end[];
 
 extern const char fby_program_merge_masks[];
+/* For pictures in a folder of links (text_notes.c). */
+extern const char fby_program_listed_files[];
+extern const char fby_program_number_colours[];
 extern const char fby_program_tar_pictures[];
 
 /* They sort arrays and tables into folders of splits: split_of_name, then one of

@@ -25,21 +25,16 @@ static const char pictures[] =
     "(os.remove(f), I.fromarray(a.astype('u1')).save(f)); find = lambda p: "
     "glob.glob(glob.escape(W) + '/**/' + p, recursive=True); ";
 
-/* Numbers the colours of all PNG files in the folders of one name, in order of
- * red, green, blue. */
-#define NUMBER_COLOURS                                                       \
-    "read = lambda f: n.array(I.open(f).convert('RGB')) @ [65536, 256, 1]; " \
-    "files = find('%s/**/*.png'); ids = sorted({c for f in files for c in "  \
-    "n.unique(read(f))}); assert len(ids) < 257, len(ids); "                 \
-    "[put(n.searchsorted(ids, read(f)), f) for f in files]; "                \
-    "print({'%%06x' %% c: i for i, c in enumerate(ids)})"
-
 /* Scales the PNG files of 16 bits in grey. */
 #define SCALE_GREY16                                                     \
     "[put(n.array(p) >> 8, f) for f in find('*.[pP][nN][gG]') for p in " \
     "[I.open(f)] if p.mode[0] == 'I']"
 
-enum { WORD = 400 /* bytes of a path in a command */ };
+enum {
+    WORD = 400, /* bytes of a path in a command */
+    MASKS_SIZE =
+        FBY_PATH_SIZE + 1024 /* bytes of the settings that find masks */
+};
 
 /* The bytes of a path before "/{images,masks}", or all of them. */
 static size_t length_of_folder(const char *path)
@@ -60,65 +55,114 @@ static bool has_split_folders(const struct fby_init_summary *data)
     return differ;
 }
 
-/* Write the folder with the files of all splits as a word of a command. Returns
- * false if there is none. */
-static bool write_folder(const struct fby_init_summary *data, char out[WORD])
+/* Write the folder of the lists below the root of their files, "pairs", or "" for
+ * that itself. Returns the bytes of the path of the root, in *root_p. */
+static size_t split_list_path(const struct fby_init_summary *data,
+    const char **root_p, char below[FBY_PATH_SIZE])
 {
-    char   dir[FBY_PATH_SIZE];
-    size_t size = length_of_folder(data->path);
-    if ((data->kind != FBY_SOURCE_FOLDER &&
-            data->kind != FBY_SOURCE_PARALLEL) ||
-        fby_location_zip_length(data->path, 0) > 0) {
+    const char *colon = strchr(data->path, ':');
+    const char *slash = strrchr(data->path, '/');
+    bool        is_in = data->roots.data != NULL && data->roots.data[0] != '\0';
+    *root_p           = is_in ? data->roots.data : data->path;
+    below[0]          = '\0';
+    if (is_in && colon != NULL && slash != NULL) {
+        snprintf(
+            below, FBY_PATH_SIZE, "%.*s", (int)(slash - colon) - 1, colon + 1);
+    }
+    return is_in ? strlen(*root_p)
+                 : (slash != NULL ? (size_t)(slash - data->path) : 0);
+}
+
+/* Write the folder with the files of all splits as a word of a command, and to
+ * `below` that of their lists in it. Returns false if there is none. */
+static bool write_folder(const struct fby_init_summary *data, char out[WORD],
+    char below[FBY_PATH_SIZE])
+{
+    const char *path = data->path;
+    char        dir[FBY_PATH_SIZE];
+    size_t      size = length_of_folder(data->path);
+    below[0]         = '\0';
+    if (data->kind == FBY_SOURCE_LIST) {
+        size = split_list_path(data, &path, below);
+    } else if (data->kind != FBY_SOURCE_FOLDER &&
+               data->kind != FBY_SOURCE_PARALLEL) {
         return false;
     }
-    if (has_split_folders(data)) { /* the folder that holds them */
+    if (fby_location_zip_length(data->path, 0) > 0 ||
+        (below[0] != '\0' && !fby_shell_is_plain(below))) {
+        return false;
+    }
+    if (data->kind != FBY_SOURCE_LIST &&
+        has_split_folders(data)) { /* the folder that holds them */
         do {
             size--;
         } while (size > 1 && data->path[size] != '/');
     }
-    snprintf(dir, sizeof(dir), "%.*s", (int)size, data->path);
+    snprintf(dir, sizeof(dir), "%.*s", (int)size, path);
     return size > 1 && fby_shell_quote(dir, out, WORD);
 }
 
 /* Append the command that writes other pictures into a new folder, DIR`ending`, with
- * `program`. */
-static void append_new_folder(const char *dir, const char *program,
-    const char *ending, struct fby_buffer *out)
+ * `settings` and `program`. It ends with the init of the folder `below` in that. */
+static void append_new_folder(const char *dir, const char *settings,
+    const char *program, const char *ending, const char *below,
+    struct fby_buffer *out)
 {
     static const char begin[] = " && " FBY_PYTHON "O = sys.argv[1]; ";
     const char *const parts[] = {"(cd ", dir, begin, fby_program_folder_begin,
-        "; ", fby_program_link_tree, pictures, program, "; ",
+        "; ", fby_program_link_tree, pictures, settings, program, "; ",
         fby_program_folder_end, "\" ", dir, ending, ") && forebay init ", dir,
-        ending, "\n"};
+        ending, below[0] != '\0' ? "/" : "", below, "\n"};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         fby_init_append(out, parts[i]);
     }
 }
 
+/* Write the settings that find the masks of the member for number_colours.py. Returns
+ * false if a name needs quotes. */
+static bool write_masks(const struct fby_init_summary *data,
+    const struct fby_init_member *member, const char *below, char *out,
+    size_t size)
+{
+    const char *extension = member->extension;
+    const char *dot       = strrchr(extension, '.');
+    int         n         = dot != NULL ? (int)(dot - extension) : 0;
+    if (!fby_shell_is_plain(extension) ||
+        (n == 0 && data->kind != FBY_SOURCE_FOLDER)) {
+        return false;
+    }
+    if (data->kind == FBY_SOURCE_LIST) {
+        snprintf(out, size, "D = '%s'; C = '%.*s'; %s; ", below, n, extension,
+            fby_program_listed_files);
+    } else if (data->kind == FBY_SOURCE_PARALLEL) {
+        snprintf(out, size, "files = find('%.*s/**/*.png'); ", n, extension);
+    } else {
+        snprintf(out, size, "files = find('*.%s'); ", extension);
+    }
+    return true;
+}
+
 static void append_colours(const struct fby_init_summary *data,
     const struct fby_init_member *member, struct fby_buffer *out)
 {
-    char        word[WORD];
-    char        folder[FBY_NAME_SIZE];
-    const char *dot     = strrchr(member->extension, '.');
-    bool        is_late = member->no_ids[0] != '\0';
+    char word[WORD];
+    char below[FBY_PATH_SIZE];
+    char settings[MASKS_SIZE];
+    bool is_late = member->no_ids[0] != '\0';
     fby_init_printf(out,
         "left out: %s: %s%s; if it is a second picture, remove the # of its "
         "field in the file",
         member->extension, is_late ? member->no_ids : "its colours are",
         is_late ? ", so it has no class ids" : " no class ids");
-    if (data->kind != FBY_SOURCE_PARALLEL || dot == NULL ||
-        (is_late && strstr(member->no_ids, " has colours") == NULL) ||
-        !write_folder(data, word)) {
+    if ((is_late && strstr(member->no_ids, " has colours") == NULL) ||
+        !write_folder(data, word, below) ||
+        !write_masks(data, member, below, settings, sizeof(settings))) {
         fby_init_append(out, "; masks are PNG in grey or with a palette\n");
         return;
     }
-    snprintf(folder, sizeof(folder), "%.*s", (int)(dot - member->extension),
-        member->extension);
-    char program[sizeof(NUMBER_COLOURS) + FBY_NAME_SIZE];
-    snprintf(program, sizeof(program), NUMBER_COLOURS, folder);
     fby_init_append(out, "; to number them: ");
-    append_new_folder(word, program, "-numbered", out);
+    append_new_folder(
+        word, settings, fby_program_number_colours, "-numbered", below, out);
 }
 
 static void append_left_out(const struct fby_init_summary *data,
@@ -169,6 +213,7 @@ static void append_grey16(
     const struct fby_init_summary *data, bool is_all, struct fby_buffer *out)
 {
     char word[WORD];
+    char below[FBY_PATH_SIZE];
     fby_init_printf(out,
         "note: %s grey of 16 bits: all above 255 becomes white, as Pillow's "
         "convert(\"RGB\") does; %s",
@@ -176,9 +221,9 @@ static void append_grey16(
         is_all ? "scale them to 8 bits"
                : "scale copies of them to 8 bits, or, if they are depths, move "
                  "them out of the pictures");
-    if (is_all && write_folder(data, word)) {
+    if (is_all && write_folder(data, word, below)) {
         fby_init_append(out, ": ");
-        append_new_folder(word, SCALE_GREY16, "-8bit", out);
+        append_new_folder(word, "", SCALE_GREY16, "-8bit", below, out);
     } else {
         fby_init_append(out, "\n");
     }

@@ -42,7 +42,7 @@ IMAGE = (3, 224, 224)
 @dataclasses.dataclass
 class Remedy:
     """`init` prints this sentence, which ends with a command. After the command
-    it makes a pipeline of `path` in the data, with these shapes."""
+    it makes a pipeline of `path` in the data, with these shapes, or a Note."""
     sentence: str
     path: str
     shapes: dict
@@ -1733,7 +1733,9 @@ def folder_after(said, folder):
     if links is None:
         return folder
     data = links[1].removesuffix("-" + links[2])
-    return pathlib.Path(links[1] + str(folder).removeprefix(data).rstrip("/"))
+    below = (str(folder).removeprefix(data).rstrip("/")
+             if str(folder).startswith(data) else "")
+    return pathlib.Path(links[1] + below)
 
 
 class Corpus(SystemTest):
@@ -1786,7 +1788,11 @@ class Corpus(SystemTest):
         after = contents(root)
         self.assertEqual(
             before, {path: after.get(path) for path in before})
-        self.check_shapes(folder, pipeline, [(None, remedy.shapes), *others])
+        if isinstance(remedy.shapes, Note):
+            self.check_note(folder, pipeline, remedy.shapes, others)
+        else:
+            self.check_shapes(
+                folder, pipeline, [(None, remedy.shapes), *others])
 
     def check_note(self, operand, pipeline, note, others):
         said = self.check_shapes(operand, pipeline,

@@ -649,8 +649,8 @@ ROWS = [
         "file, and remove the # there\nwrote ",
         {"image": (4, *IMAGE), "label": Counter([0, 1, 2, 3])})),
     ("a later mask in colours", masked(*COLOURED), Note(
-        f"left out: mask.png: m/2.png has colours, {SECOND}masks are PNG in "
-        "grey or with a palette\n", {"image": (4, *IMAGE)})),
+        f"left out: mask.png: m/2.png has colours, {SECOND}to number them: (cd ",
+        {"image": (4, *IMAGE)}, {"train": {"mask": (4, 224, 224, 1)}})),
     ("a later mask that is a JPEG", masked(
         *GREY_MASKS[:3], encoded(GREY_MASKS[3])), Note(
             f"left out: mask.png: m/3.png is no PNG, {SECOND}masks are PNG in "
